@@ -1,0 +1,173 @@
+// Making modules from C++.
+//
+//   ModuleBuilder program;
+//   FunctionRef fact = program.declare("fact", {{"n", DType::I64}}, {DType::I64});
+//   program.define(fact, [&](FunctionBuilder& f) {
+//     Var n = f.param(0);
+//     return f.if_else(n == 1, [&] { return n; }, [&] { return n * f.call(fact, {n - 1}); });
+//   });
+//   ir::Module module = program.finish();
+#pragma once
+
+#include <functional>
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include "hiaton/ir.h"
+
+namespace hiaton {
+
+class FunctionBuilder;
+
+/// A value inside the function that is being built.
+class Var {
+ public:
+  Var() = default;
+  Var(FunctionBuilder* builder, ir::ValueId id) : builder_(builder), id_(id) {}
+
+  ir::ValueId id() const { return id_; }
+  FunctionBuilder& builder() const { return *builder_; }
+  const Type& type() const;
+
+ private:
+  FunctionBuilder* builder_ = nullptr;
+  ir::ValueId id_;
+};
+
+/// One or several values: results of calls, branches and loops. A single one converts to Var.
+class Vars {
+ public:
+  Vars(Var var) : vars_{var} {}                           // NOLINT(google-explicit-constructor)
+  Vars(std::initializer_list<Var> vars) : vars_(vars) {}  // NOLINT(google-explicit-constructor)
+  explicit Vars(std::vector<Var> vars) : vars_(std::move(vars)) {}
+
+  operator Var()
+      const;  // NOLINT(google-explicit-constructor): throws ProgramError unless there is exactly one
+  Var operator[](std::size_t i) const { return vars_.at(i); }
+  std::size_t size() const { return vars_.size(); }
+  auto begin() const { return vars_.begin(); }
+  auto end() const { return vars_.end(); }
+
+ private:
+  std::vector<Var> vars_;
+};
+
+struct FunctionRef {
+  ir::FunctionId id;
+};
+
+/// Builds the body of one function, node after node. Every call checks types and throws ProgramError.
+class FunctionBuilder {
+ public:
+  Var param(std::size_t index) const;
+  Var constant(Value value);
+  /// An operation of the catalogue. Throws ProgramError where its type rule refuses the operands.
+  Var op(const OpDef& op, const std::vector<Var>& operands);
+  Var op(std::string_view name, const std::vector<Var>& operands);
+  Vars call(FunctionRef callee, const std::vector<Var>& arguments);
+  Vars if_else(Var condition, const std::function<Vars()>& then, const std::function<Vars()>& otherwise);
+  /// `condition` and `body` get the loop state; `body` gives the next state; the result is the last state.
+  Vars while_loop(const Vars& initial, const std::function<Var(const Vars&)>& condition,
+                  const std::function<Vars(const Vars&)>& body);
+  /// `body(i, state)` for i = begin, begin + 1, ... while i < end.
+  Vars for_loop(Var begin, Var end, const Vars& initial, const std::function<Vars(Var, const Vars&)>& body);
+  Var cast(Var value, DType to);
+  /// Names a value for people: printers and error messages show it.
+  Var named(Var value, std::string name);
+
+  /// What the next nodes are marked with: their place in the text, and where they are to run.
+  void set_span(Span span) { span_ = span; }
+  Span span() const { return span_; }
+  void set_placement(std::string placement) { placement_ = std::move(placement); }
+  const std::string& placement() const { return placement_; }
+
+  // The parts of if_else and while_loop, for callers that cannot nest C++ functions (the parser).
+  /// Nodes go into this block until end_block.
+  ir::BlockId begin_block(const std::vector<Type>& params);
+  Vars block_params(ir::BlockId block);
+  void end_block(ir::BlockId block, const Vars& results);
+  Vars finish_if(Var condition, ir::BlockId then, ir::BlockId otherwise);
+  Vars finish_while(const Vars& initial, ir::BlockId condition, ir::BlockId body);
+
+  const ir::Function& function() const { return module_[function_]; }
+
+ private:
+  friend class ModuleBuilder;
+  FunctionBuilder(ir::Module& module, ir::FunctionId function) : module_(module), function_(function) {}
+  Vars append(ir::Node node, const std::vector<Type>& result_types);
+  void require_own(const Vars& vars) const;
+  std::vector<Type> types_of(const Vars& vars) const;
+
+  ir::Module& module_;
+  ir::FunctionId function_;
+  std::vector<ir::BlockId> open_blocks_;  ///< innermost last; nodes are appended to the last
+  Span span_;
+  std::string placement_;
+};
+
+/// Builds a module: declare every function (in any order), then define each once.
+class ModuleBuilder {
+ public:
+  explicit ModuleBuilder(std::shared_ptr<const Source> source = nullptr);
+
+  /// Throws ProgramError where the name is taken.
+  FunctionRef declare(std::string name, std::vector<ir::ValueInfo> params, std::vector<Type> results);
+  void define(FunctionRef function, const std::function<Vars(FunctionBuilder&)>& body);
+  ir::Module& module() { return module_; }
+  /// The finished, verified module. Throws ProgramError where a declared function was never defined.
+  ir::Module finish();
+
+ private:
+  ir::Module module_;
+};
+
+Var operator+(Var a, Var b);
+Var operator-(Var a, Var b);
+Var operator*(Var a, Var b);
+Var operator/(Var a, Var b);
+Var operator%(Var a, Var b);
+Var operator-(Var a);
+Var operator!(Var a);
+Var operator==(Var a, Var b);
+Var operator!=(Var a, Var b);
+Var operator<(Var a, Var b);
+Var operator<=(Var a, Var b);
+Var operator>(Var a, Var b);
+Var operator>=(Var a, Var b);
+
+/// A C++ number beside a Var becomes a constant of the Var's type. Throws ProgramError where it does not fit.
+Var constant_like(Var like, double number);
+Var constant_like(Var like, int64_t number);
+
+#define HIATON_MIXED_OPERATOR(symbol)                                          \
+  template <class Number>                                                      \
+  requires std::is_arithmetic_v<Number> Var operator symbol(Var a, Number b) { \
+    if constexpr (std::is_floating_point_v<Number>) {                          \
+      return a symbol constant_like(a, static_cast<double>(b));                \
+    } else {                                                                   \
+      return a symbol constant_like(a, static_cast<int64_t>(b));               \
+    }                                                                          \
+  }                                                                            \
+  template <class Number>                                                      \
+  requires std::is_arithmetic_v<Number> Var operator symbol(Number a, Var b) { \
+    if constexpr (std::is_floating_point_v<Number>) {                          \
+      return constant_like(b, static_cast<double>(a)) symbol b;                \
+    } else {                                                                   \
+      return constant_like(b, static_cast<int64_t>(a)) symbol b;               \
+    }                                                                          \
+  }
+HIATON_MIXED_OPERATOR(+)
+HIATON_MIXED_OPERATOR(-)
+HIATON_MIXED_OPERATOR(*)
+HIATON_MIXED_OPERATOR(/)
+HIATON_MIXED_OPERATOR(%)
+HIATON_MIXED_OPERATOR(==)
+HIATON_MIXED_OPERATOR(!=)
+HIATON_MIXED_OPERATOR(<)
+HIATON_MIXED_OPERATOR(<=)
+HIATON_MIXED_OPERATOR(>)
+HIATON_MIXED_OPERATOR(>=)
+#undef HIATON_MIXED_OPERATOR
+
+}  // namespace hiaton

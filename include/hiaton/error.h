@@ -1,0 +1,94 @@
+// The three kinds of error: the user's (bad program or input), the run's, and ours.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hiaton/source.h"
+
+namespace hiaton {
+
+/// The base of everything Hiaton throws. `what()` is a complete message for a person.
+class Error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// One finding about a program: where, and a message that says what was expected and what was found.
+struct Diagnostic {
+  Span span;
+  std::string message;
+};
+
+/// Shows a diagnostic as `file:line:column: error: message`, then the line with a caret under the span.
+std::string render(const Diagnostic& diagnostic, const Source& source);
+
+/// The program, graph or an argument is wrong. Carries every finding of one go, in order of position.
+class ProgramError : public Error {
+ public:
+  explicit ProgramError(const std::string& message) : Error(message) {}
+  /// A program text with findings; `what()` is all of them, rendered.
+  ProgramError(std::shared_ptr<const Source> source, std::vector<Diagnostic> diagnostics);
+
+  const std::vector<Diagnostic>& diagnostics() const { return diagnostics_; }
+
+ private:
+  std::shared_ptr<const Source> source_;
+  std::vector<Diagnostic> diagnostics_;
+};
+
+/// Why a run stopped before its results were there.
+enum class Fault : uint8_t {
+  None,
+  DivisionByZero,
+  Overflow,     ///< an integer result does not fit, under OverflowMode::Trap
+  InvalidCast,  ///< a float that no integer of the target type can hold
+  MaxFrames,    ///< budget: too many live frames
+  MaxBytes,     ///< budget: frames hold too many bytes
+  Timeout,      ///< budget: wall time
+  Interrupted,  ///< cancelled from outside (Ctrl-C)
+  NoResult,     ///< every token was consumed and a result never came (graphs built by hand)
+  OutOfMemory,
+};
+
+/// A short name, for people and for JSON: "division by zero", "frame budget", ...
+std::string_view name_of(Fault fault);
+
+/// One call in the chain that led to a fault, read off the tag. Innermost first.
+struct CallRecord {
+  std::string function;
+  std::vector<std::string> arguments;  ///< "n = 3"
+  std::string call_place;              ///< "file:line:column" of the call site; empty for main
+  std::string call_line;               ///< the text of that line, trimmed; empty where there is no text
+};
+
+/// An operation failed or a budget ended the run. `what()` includes the chain of calls.
+class RunError : public Error {
+ public:
+  /// `message` says operation, values and place; `chain_length` counts also the calls that are left out of
+  /// `chain` (long chains keep only their first and last calls).
+  RunError(Fault fault, std::string message, std::vector<CallRecord> chain = {}, uint64_t chain_length = 0);
+
+  Fault fault() const { return fault_; }
+  const std::string& message() const { return message_; }
+  const std::vector<CallRecord>& chain() const { return chain_; }
+  uint64_t chain_length() const { return chain_length_; }
+
+ private:
+  Fault fault_;
+  std::string message_;
+  std::vector<CallRecord> chain_;
+  uint64_t chain_length_;
+};
+
+/// An invariant of Hiaton itself broke: a defect to report.
+class InternalError : public Error {
+ public:
+  using Error::Error;
+};
+
+}  // namespace hiaton

@@ -1,0 +1,225 @@
+// The static tagged graph: the one cyclic graph that a program is lowered to. It never changes while it runs.
+//
+// Tokens travel along its edges with a tag, a list of call-site labels and iteration numbers `i : t`,
+// innermost first. What each node does with a token `<t, d>` (d may be a hiaton, "dead"):
+//
+//   Call_i <t,d> = <i:t,d>     Return_i <i:t,d> = <t,d>, any other tag: no output
+//   Enter  <t,d> = <0:t,d>     Exit     <n:t,d> = <t,d>     NextIteration <n:t,d> = <n+1:t,d>
+//   Switch (<t,d>, <t,p>) = (<t,d>, dead) if p, else (dead, <t,d>): port 0 is the true side
+//   Merge: the live input; dead only if all are dead
+//   Const: without control edges, a token under every tag; with one, fires when that token comes
+//   Op:    fires when every input holds a token of the same tag; dead if any input is dead
+//
+// A dead token does not enter a function or a loop: a Call that gets one makes the Return nodes of its call
+// site dead (the control edges from Call to Return), an Enter makes the Exit nodes of its loop dead. A
+// constant Enter gives its token to every iteration. NextIteration stops dead tokens, and an Exit those of
+// all iterations but the last. Output takes tokens of the empty tag. A node whose inputs are all Const
+// without control edges fires once, under the empty tag.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hiaton/op.h"
+#include "hiaton/source.h"
+#include "hiaton/strong_id.h"
+#include "hiaton/type.h"
+#include "hiaton/value.h"
+
+namespace hiaton::graph {
+
+using NodeId = StrongId<struct GraphNodeKind>;
+using FunctionId = StrongId<struct GraphFunctionKind>;
+using CallSite = StrongId<struct CallSiteKind>;  ///< the label i of Call_i and Return_i
+using LoopId = StrongId<struct LoopKind>;
+
+enum class NodeKind : uint8_t {
+  Input,          ///< a parameter of the program; no inputs
+  Output,         ///< a result of the program; one input
+  Const,          ///< no data inputs
+  Op,             ///< an operation of the catalogue
+  Call,           ///< one argument of a call; one input
+  Return,         ///< one result of a call; one input
+  Merge,          ///< any number of inputs
+  Switch,         ///< inputs: data, predicate; outputs: true side, false side
+  Enter,          ///< one variable or constant of a loop; one input
+  Exit,           ///< one result of a loop; one input
+  NextIteration,  ///< one input
+};
+
+/// "Call", "NextIteration", ...
+std::string_view name_of(NodeKind kind);
+
+/// One output of a node.
+struct OutPort {
+  NodeId node;
+  uint32_t port = 0;
+
+  friend auto operator<=>(const OutPort&, const OutPort&) = default;
+};
+
+/// One data input of a node.
+struct InPort {
+  NodeId node;
+  uint32_t port = 0;
+
+  friend auto operator<=>(const InPort&, const InPort&) = default;
+};
+
+struct Node {
+  NodeKind kind;
+  std::vector<OutPort> inputs{};    ///< data edges, by input port
+  std::vector<OutPort> controls{};  ///< control edges: only order and deadness count, not the value
+  Type type{};                      ///< of every output; of the input for Output
+  FunctionId function{};            ///< the body it stands in; a Call or Return stands in the caller's
+  const OpDef* op = nullptr;        ///< Op
+  Value constant{};                 ///< Const
+  CallSite site{};                  ///< Call, Return
+  LoopId loop{};                    ///< Enter, Exit, NextIteration
+  uint32_t index = 0;  ///< which parameter (Input, Call), result (Output, Return) or variable (Enter, Exit)
+  bool loop_constant = false;  ///< Enter: the same value in every iteration
+  std::string name{};          ///< for people; may be empty
+  Span span{};
+  std::string placement{};  ///< where it is to run; empty: anywhere
+
+  std::size_t output_count() const { return kind == NodeKind::Output ? 0 : kind == NodeKind::Switch ? 2 : 1; }
+};
+
+/// A body, which stands in the graph once.
+struct Function {
+  std::string name;
+  std::vector<std::string> param_names;
+  std::vector<OutPort> params;  ///< the Merge (or, in a main that nothing calls, the Input) of each parameter
+  std::vector<OutPort> results;
+  bool triggered = false;  ///< it has no parameters of its own: params[0] is a bool that only starts it
+  Span span;
+  std::string placement;
+};
+
+/// One textual call.
+struct Site {
+  FunctionId caller;
+  FunctionId callee;
+  std::vector<NodeId> calls;    ///< by argument
+  std::vector<NodeId> returns;  ///< by result
+  Span span;
+};
+
+struct Loop {
+  FunctionId function;
+  std::vector<NodeId> enters;
+  std::vector<NodeId> exits;
+  std::vector<NodeId> nexts;
+  Span span;
+};
+
+/// Immutable once built. Node indices are stable and dense.
+class Graph {
+ public:
+  const std::shared_ptr<const Source>& source() const { return source_; }
+  const std::vector<Node>& nodes() const { return nodes_; }
+  const std::vector<Function>& functions() const { return functions_; }
+  const std::vector<Site>& sites() const { return sites_; }
+  const std::vector<Loop>& loops() const { return loops_; }
+  const Node& operator[](NodeId id) const { return nodes_[id.index()]; }
+  const Function& operator[](FunctionId id) const { return functions_[id.index()]; }
+  const Site& operator[](CallSite id) const { return sites_[id.index()]; }
+  const Loop& operator[](LoopId id) const { return loops_[id.index()]; }
+
+  FunctionId main() const { return FunctionId(0); }  ///< the first function is the program
+  const std::vector<NodeId>& inputs() const {
+    return inputs_;
+  }  ///< the Input nodes, by parameter of the program
+  const std::vector<NodeId>& outputs() const { return outputs_; }  ///< the Output nodes, by result
+  /// Who reads this output through a data edge. A Switch has two outputs, all others one.
+  const std::vector<InPort>& consumers(OutPort from) const;
+  /// Who waits for this output through a control edge.
+  const std::vector<NodeId>& control_consumers(OutPort from) const;
+
+ private:
+  friend class GraphBuilder;
+  Graph() = default;
+  void index_consumers();
+
+  std::shared_ptr<const Source> source_;
+  std::vector<Node> nodes_;
+  std::vector<Function> functions_;
+  std::vector<Site> sites_;
+  std::vector<Loop> loops_;
+  std::vector<NodeId> inputs_;
+  std::vector<NodeId> outputs_;
+  std::vector<std::array<std::vector<InPort>, 2>> consumers_;
+  std::vector<std::array<std::vector<NodeId>, 2>> control_consumers_;
+};
+
+/// Makes a graph by hand or from a pass. Nodes go into the function that begin_function or in_function named
+/// last. Nothing is checked before finish().
+class GraphBuilder {
+ public:
+  explicit GraphBuilder(std::shared_ptr<const Source> source = nullptr);
+
+  /// The first function is the program.
+  FunctionId add_function(std::string name, Span span = {});
+  void in_function(FunctionId function);
+  CallSite add_site(FunctionId callee, Span span = {});
+  LoopId add_loop(Span span = {});
+
+  OutPort input(std::string name, Type type);
+  void output(OutPort from);
+  OutPort constant(Value value);
+  OutPort op(const OpDef& op, const std::vector<OutPort>& inputs, Type type);
+  /// Type checked by the operation's own rule. Throws ProgramError.
+  OutPort op(const OpDef& op, const std::vector<OutPort>& inputs);
+  OutPort merge(Type type, const std::vector<OutPort>& inputs = {});
+  void add_input(OutPort merge, OutPort from);
+  struct Sides {
+    OutPort when_true;
+    OutPort when_false;
+  };
+  Sides switch_on(OutPort data, OutPort predicate);
+  OutPort enter(LoopId loop, OutPort from, bool loop_constant = false);
+  OutPort exit(LoopId loop, OutPort from);
+  OutPort next_iteration(LoopId loop, OutPort from);
+  /// The next argument of the call site, in order.
+  NodeId call(CallSite site, OutPort argument);
+  /// The next result of the call site, in order: `from` is the callee's result. Control edges from the site's
+  /// Call nodes are added by finish().
+  OutPort return_from(CallSite site, OutPort from, Type type);
+  void add_control(NodeId to, OutPort from);
+
+  /// Declares a parameter of the current function: its Merge or Input.
+  void add_param(std::string name, OutPort value);
+  void add_result(OutPort value);
+  void set_triggered();
+
+  Node& node(NodeId id) { return graph_.nodes_[id.index()]; }
+  Node& node(OutPort port) { return node(port.node); }
+  Function& function(FunctionId id) { return graph_.functions_[id.index()]; }
+  std::size_t node_count() const { return graph_.nodes_.size(); }
+
+  /// Freezes and validates. Throws ProgramError that lists every node that breaks a rule, and the rule.
+  Graph finish();
+
+ private:
+  NodeId append(NodeKind kind, Type type, std::vector<OutPort> inputs);
+
+  Graph graph_;
+  FunctionId current_;
+};
+
+/// What is wrong with a graph, one message each; empty for a legal graph. finish() and load() call it.
+std::vector<std::string> validate(const Graph& graph);
+
+/// One line a node: `%12 = Call_3(%4) : i64  # fib`.
+std::string to_text(const Graph& graph);
+/// For Graphviz: functions as labelled boxes, labels on Call and Return, control edges dashed.
+std::string to_dot(const Graph& graph);
+/// The saved form; load() reads it back to an equal graph.
+std::string to_json(const Graph& graph);
+/// Throws ProgramError that says what is wrong and where.
+Graph from_json(std::string_view text, const std::string& file_name);
+
+}  // namespace hiaton::graph

@@ -1,0 +1,99 @@
+// Typed functions with structured control flow: what programs are before they become a graph.
+//
+// A Function is a set of nested blocks. A block holds nodes in an order in which every operand is defined
+// before its use; nodes may use values of the blocks around them. Every value is defined once.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hiaton/op.h"
+#include "hiaton/source.h"
+#include "hiaton/strong_id.h"
+#include "hiaton/type.h"
+#include "hiaton/value.h"
+
+namespace hiaton::ir {
+
+using ValueId = StrongId<struct ValueKind>;
+using NodeId = StrongId<struct NodeIdKind>;
+using BlockId = StrongId<struct BlockKind>;
+using FunctionId = StrongId<struct FunctionKind>;
+
+enum class NodeKind : uint8_t {
+  Const,  ///< no operands; one result
+  Op,     ///< an operation of the catalogue; one result
+  Call,   ///< operands: the arguments; results: the results of the callee
+  If,     ///< operand: a bool; blocks: then, else (no parameters); results: as each block's results
+  While,  ///< operands: the initial state; blocks: condition (-> bool), body (-> next state), both with the
+          ///< state as parameters; results: the last state
+};
+
+struct Node {
+  NodeKind kind;
+  const OpDef* op = nullptr;  ///< Op
+  Value constant{};           ///< Const
+  FunctionId callee{};        ///< Call
+  std::vector<ValueId> operands{};
+  std::vector<BlockId> blocks{};
+  std::vector<ValueId> results{};
+  Span span{};
+  std::string placement{};  ///< where it is to run; empty: anywhere
+};
+
+struct Block {
+  std::vector<ValueId> params;
+  std::vector<NodeId> nodes;
+  std::vector<ValueId> results;
+};
+
+struct ValueInfo {
+  Type type;
+  std::string name;  ///< as in the program; empty for intermediate results
+};
+
+struct Function {
+  std::string name;
+  std::vector<ValueInfo> params;  ///< the parameters of the body block, by name and type
+  std::vector<Type> results;
+  Span span;
+  std::string placement;
+
+  BlockId body;  ///< its params are the function's
+  std::vector<Node> nodes;
+  std::vector<Block> blocks;
+  std::vector<ValueInfo> values;
+
+  const Node& operator[](NodeId id) const { return nodes[id.index()]; }
+  Node& operator[](NodeId id) { return nodes[id.index()]; }
+  const Block& operator[](BlockId id) const { return blocks[id.index()]; }
+  Block& operator[](BlockId id) { return blocks[id.index()]; }
+  const ValueInfo& operator[](ValueId id) const { return values[id.index()]; }
+  ValueInfo& operator[](ValueId id) { return values[id.index()]; }
+};
+
+struct Module {
+  std::shared_ptr<const Source> source;  ///< null for modules made by a Builder
+  std::vector<Function> functions;
+
+  const Function& operator[](FunctionId id) const { return functions[id.index()]; }
+  Function& operator[](FunctionId id) { return functions[id.index()]; }
+  std::optional<FunctionId> find(std::string_view name) const;
+};
+
+/// Checks everything the passes rely on: definitions before uses, types, arities, one definition a value,
+/// valid indices. Throws ProgramError that names function, node and rule.
+void verify(const Module& module);
+
+/// The module as program text. It parses back to an equal module.
+std::string print(const Module& module);
+
+/// Same functions in the same order with the same structure, types, constants and names of parameters;
+/// positions in the text, names of intermediate values and the places of constants in their blocks do not
+/// count.
+bool equal(const Module& a, const Module& b);
+
+}  // namespace hiaton::ir

@@ -1,0 +1,74 @@
+// Options, budgets, results and statistics of a run.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "hiaton/graph.h"
+#include "hiaton/value.h"
+
+namespace hiaton {
+
+enum class Executor : uint8_t {
+  Production,  ///< frames, fused regions, stolen calls
+  Reference,   ///< the rules of the static tagged graph, literally
+  Expanding,   ///< a call copies the callee's graph when it runs
+};
+
+/// One token that was produced, as the reference executor sees it.
+struct TokenEvent {
+  graph::OutPort from;
+  std::vector<uint64_t> tag;  ///< innermost first: call-site labels and iteration numbers
+  Value value;                ///< without meaning where dead
+  bool dead = false;
+};
+
+struct RegionStats {
+  std::string function;
+  std::string name;  ///< where in the function: "entry", "line 3: then", ...
+  uint64_t firings = 0;
+};
+
+struct RunStats {
+  uint64_t calls = 0;
+  uint64_t frames_allocated =
+      0;  ///< frames ever carved from memory; a frame in use again does not count anew
+  uint64_t frames_live_most = 0;    ///< upper bound of the frames alive at once
+  uint64_t frames_live_at_end = 0;  ///< 0 unless the executor has a defect, also after errors
+  uint64_t bytes = 0;               ///< memory held for frames at most
+  uint64_t steals = 0;
+  uint64_t atomic_operations = 0;  ///< read-modify-writes and fences by the workers
+  double seconds = 0;
+  std::vector<RegionStats> regions;
+};
+
+struct RunOptions {
+  Executor executor = Executor::Production;
+  int workers = 1;
+  OverflowMode overflow = OverflowMode::Wrap;
+  /// How many iterations of one loop may be under way at once.
+  int parallel_iterations = 10;
+  uint64_t max_frames = std::numeric_limits<uint64_t>::max();
+  uint64_t max_bytes = std::numeric_limits<uint64_t>::max();
+  std::chrono::nanoseconds timeout = std::chrono::nanoseconds::max();
+  /// Count firings per region (RunStats::regions). Costs a little time.
+  bool count_regions = false;
+  /// Set to true from any thread or signal handler to end the run with Fault::Interrupted.
+  const std::atomic<bool>* cancel = nullptr;
+  /// Filled at the end of the run, also when it ends with an error.
+  RunStats* stats = nullptr;
+  /// Reference executor only: called for every token.
+  std::function<void(const TokenEvent&)> on_token;
+};
+
+struct RunResult {
+  std::vector<Value> values;
+  RunStats stats;
+};
+
+}  // namespace hiaton

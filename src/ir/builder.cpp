@@ -1,0 +1,332 @@
+#include "hiaton/builder.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "hiaton/error.h"
+
+namespace hiaton {
+namespace {
+
+std::string list_types(const std::vector<Type>& types) {
+  std::string text = "(";
+  for (const Type& type : types) text += (text.size() > 1 ? ", " : "") + to_string(type);
+  return text + ")";
+}
+
+void require_types(const std::vector<Type>& expected, const std::vector<Type>& found, std::string_view what) {
+  if (expected == found) return;
+  throw ProgramError(fmt::format("{}: expected {}, found {}", what, list_types(expected), list_types(found)));
+}
+
+}  // namespace
+
+const Type& Var::type() const {
+  return builder_->function()[id_].type;
+}
+
+Vars::operator Var() const {
+  if (vars_.size() != 1) {
+    throw ProgramError(fmt::format("expected one value, found {} values", vars_.size()));
+  }
+  return vars_[0];
+}
+
+Var FunctionBuilder::param(std::size_t index) const {
+  const ir::Function& f = function();
+  const std::vector<ir::ValueId>& params = f[f.body].params;
+  if (index >= params.size()) {
+    throw ProgramError(
+        fmt::format("function '{}' has {} parameters, none of index {}", f.name, params.size(), index));
+  }
+  return Var(const_cast<FunctionBuilder*>(this), params[index]);
+}
+
+Vars FunctionBuilder::append(ir::Node node, const std::vector<Type>& result_types) {
+  ir::Function& f = module_[function_];
+  node.span = span_;
+  node.placement = placement_;
+  std::vector<Var> results;
+  for (const Type& type : result_types) {
+    const ir::ValueId id(f.values.size());
+    f.values.push_back({type, ""});
+    node.results.push_back(id);
+    results.emplace_back(this, id);
+  }
+  f[open_blocks_.back()].nodes.emplace_back(f.nodes.size());
+  f.nodes.push_back(std::move(node));
+  return Vars(std::move(results));
+}
+
+void FunctionBuilder::require_own(const Vars& vars) const {
+  for (Var var : vars) {
+    if (!var.id().valid() || &var.builder() != this) {
+      throw ProgramError(fmt::format("function '{}' uses a value of another function", function().name));
+    }
+  }
+}
+
+std::vector<Type> FunctionBuilder::types_of(const Vars& vars) const {
+  std::vector<Type> types;
+  for (Var var : vars) types.push_back(var.type());
+  return types;
+}
+
+Var FunctionBuilder::constant(Value value) {
+  return append({.kind = ir::NodeKind::Const, .constant = value}, {value.type()});
+}
+
+Var FunctionBuilder::op(const OpDef& op, const std::vector<Var>& operands) {
+  require_own(Vars(operands));
+  if (operands.size() != op.arity()) {
+    throw ProgramError(
+        fmt::format("[{}] expected {} operands, found {}", op.name.value, op.arity(), operands.size()));
+  }
+  const std::vector<Type> types = types_of(Vars(operands));
+  ir::Node node{.kind = ir::NodeKind::Op, .op = &op};
+  for (Var operand : operands) node.operands.push_back(operand.id());
+  return append(std::move(node), {op.type_rule.value(types)});
+}
+
+Var FunctionBuilder::op(std::string_view name, const std::vector<Var>& operands) {
+  const OpDef* found = catalog().find(name);
+  if (found == nullptr) throw ProgramError(fmt::format("there is no operation '{}'", name));
+  return op(*found, operands);
+}
+
+Vars FunctionBuilder::call(FunctionRef callee, const std::vector<Var>& arguments) {
+  require_own(Vars(arguments));
+  if (callee.id.index() >= module_.functions.size())
+    throw ProgramError("call of a function that was not declared");
+  const ir::Function& target = module_[callee.id];
+  std::vector<Type> expected;
+  for (const ir::ValueInfo& param : target.params) expected.push_back(param.type);
+  require_types(expected, types_of(Vars(arguments)), fmt::format("arguments of '{}'", target.name));
+  ir::Node node{.kind = ir::NodeKind::Call, .callee = callee.id};
+  for (Var argument : arguments) node.operands.push_back(argument.id());
+  return append(std::move(node), std::vector<Type>(target.results));
+}
+
+ir::BlockId FunctionBuilder::begin_block(const std::vector<Type>& params) {
+  ir::Function& f = module_[function_];
+  const ir::BlockId id(f.blocks.size());
+  ir::Block block;
+  for (const Type& type : params) {
+    block.params.emplace_back(f.values.size());
+    f.values.push_back({type, ""});
+  }
+  f.blocks.push_back(std::move(block));
+  open_blocks_.push_back(id);
+  return id;
+}
+
+Vars FunctionBuilder::block_params(ir::BlockId block) {
+  std::vector<Var> params;
+  for (ir::ValueId id : function()[block].params) params.emplace_back(this, id);
+  return Vars(std::move(params));
+}
+
+void FunctionBuilder::end_block(ir::BlockId block, const Vars& results) {
+  require_own(results);
+  for (Var result : results) module_[function_][block].results.push_back(result.id());
+  open_blocks_.pop_back();
+}
+
+Vars FunctionBuilder::finish_if(Var condition, ir::BlockId then, ir::BlockId otherwise) {
+  require_own(condition);
+  require_types({DType::Bool}, {condition.type()}, "condition of 'if'");
+  const ir::Function& f = function();
+  std::vector<Type> types;
+  std::vector<Type> other_types;
+  for (ir::ValueId id : f[then].results) types.push_back(f[id].type);
+  for (ir::ValueId id : f[otherwise].results) other_types.push_back(f[id].type);
+  require_types(types, other_types, "the branches of 'if' differ in type");
+  return append({.kind = ir::NodeKind::If, .operands = {condition.id()}, .blocks = {then, otherwise}}, types);
+}
+
+Vars FunctionBuilder::finish_while(const Vars& initial, ir::BlockId condition, ir::BlockId body) {
+  require_own(initial);
+  const ir::Function& f = function();
+  const std::vector<Type> state = types_of(initial);
+  std::vector<Type> next;
+  std::vector<Type> test;
+  for (ir::ValueId id : f[body].results) next.push_back(f[id].type);
+  for (ir::ValueId id : f[condition].results) test.push_back(f[id].type);
+  require_types({DType::Bool}, test, "condition of 'while'");
+  require_types(state, next, "next state of a loop");
+  ir::Node node{.kind = ir::NodeKind::While, .blocks = {condition, body}};
+  for (Var var : initial) node.operands.push_back(var.id());
+  return append(std::move(node), state);
+}
+
+Vars FunctionBuilder::if_else(Var condition, const std::function<Vars()>& then,
+                              const std::function<Vars()>& otherwise) {
+  const ir::BlockId then_block = begin_block({});
+  end_block(then_block, then());
+  const ir::BlockId else_block = begin_block({});
+  end_block(else_block, otherwise());
+  return finish_if(condition, then_block, else_block);
+}
+
+Vars FunctionBuilder::while_loop(const Vars& initial, const std::function<Var(const Vars&)>& condition,
+                                 const std::function<Vars(const Vars&)>& body) {
+  const std::vector<Type> state = types_of(initial);
+  const ir::BlockId condition_block = begin_block(state);
+  end_block(condition_block, condition(block_params(condition_block)));
+  const ir::BlockId body_block = begin_block(state);
+  end_block(body_block, body(block_params(body_block)));
+  return finish_while(initial, condition_block, body_block);
+}
+
+Vars FunctionBuilder::for_loop(Var begin, Var end, const Vars& initial,
+                               const std::function<Vars(Var, const Vars&)>& body) {
+  std::vector<Var> state{begin};
+  state.insert(state.end(), initial.begin(), initial.end());
+  const auto without_counter = [](const Vars& vars) {
+    return Vars(std::vector<Var>(vars.begin() + 1, vars.end()));
+  };
+  const Vars last = while_loop(
+      Vars(state), [&](const Vars& now) { return now[0] < end; },
+      [&](const Vars& now) {
+        const Vars next = body(now[0], without_counter(now));
+        std::vector<Var> all{now[0] + 1};
+        all.insert(all.end(), next.begin(), next.end());
+        return Vars(std::move(all));
+      });
+  return without_counter(last);
+}
+
+Var FunctionBuilder::cast(Var value, DType to) {
+  return op(name_of(to), {value});
+}
+
+Var FunctionBuilder::named(Var value, std::string name) {
+  require_own(value);
+  module_[function_][value.id()].name = std::move(name);
+  return value;
+}
+
+ModuleBuilder::ModuleBuilder(std::shared_ptr<const Source> source) {
+  module_.source = std::move(source);
+}
+
+FunctionRef ModuleBuilder::declare(std::string name, std::vector<ir::ValueInfo> params,
+                                   std::vector<Type> results) {
+  if (module_.find(name)) throw ProgramError(fmt::format("function '{}' is declared twice", name));
+  ir::Function function;
+  function.name = std::move(name);
+  function.params = std::move(params);
+  function.results = std::move(results);
+  const FunctionRef ref{ir::FunctionId(module_.functions.size())};
+  module_.functions.push_back(std::move(function));
+  return ref;
+}
+
+void ModuleBuilder::define(FunctionRef ref, const std::function<Vars(FunctionBuilder&)>& body) {
+  if (module_[ref.id].body.valid()) {
+    throw ProgramError(fmt::format("function '{}' is defined twice", module_[ref.id].name));
+  }
+  FunctionBuilder builder(module_, ref.id);
+  std::vector<Type> param_types;
+  for (const ir::ValueInfo& param : module_[ref.id].params) param_types.push_back(param.type);
+  const ir::BlockId block = builder.begin_block(param_types);
+  ir::Function& function = module_[ref.id];
+  function.body = block;
+  for (std::size_t i = 0; i < function.params.size(); ++i) {
+    function[function[block].params[i]].name = function.params[i].name;
+  }
+  const Vars results = body(builder);
+  require_types(module_[ref.id].results, builder.types_of(results),
+                fmt::format("results of '{}'", module_[ref.id].name));
+  builder.end_block(block, results);
+}
+
+ir::Module ModuleBuilder::finish() {
+  for (const ir::Function& function : module_.functions) {
+    if (!function.body.valid())
+      throw ProgramError(fmt::format("function '{}' is declared but not defined", function.name));
+  }
+  ir::verify(module_);
+  return std::move(module_);
+}
+
+namespace {
+
+Var infix(std::string_view symbol, Var a, Var b) {
+  return a.builder().op(*catalog().find_symbol(symbol, 2), {a, b});
+}
+
+template <class Number>
+Var number_like(Var like, Number number) {
+  const auto as = [&]<class T>(T converted) {
+    if (static_cast<Number>(converted) != number && number == number) {
+      throw ProgramError(fmt::format("{} does not fit in {}", number, to_string(like.type())));
+    }
+    return like.builder().constant(Value(converted));
+  };
+  switch (like.type().dtype) {
+    case DType::I32:
+      return as(static_cast<int32_t>(number));
+    case DType::I64:
+      return as(static_cast<int64_t>(number));
+    case DType::F32:
+      return like.builder().constant(Value(static_cast<float>(number)));
+    case DType::F64:
+      return like.builder().constant(Value(static_cast<double>(number)));
+    case DType::Bool:
+      break;
+  }
+  throw ProgramError(fmt::format("expected a bool beside a bool, found the number {}", number));
+}
+
+}  // namespace
+
+Var operator+(Var a, Var b) {
+  return infix("+", a, b);
+}
+Var operator-(Var a, Var b) {
+  return infix("-", a, b);
+}
+Var operator*(Var a, Var b) {
+  return infix("*", a, b);
+}
+Var operator/(Var a, Var b) {
+  return infix("/", a, b);
+}
+Var operator%(Var a, Var b) {
+  return infix("%", a, b);
+}
+Var operator-(Var a) {
+  return a.builder().op(*catalog().find_symbol("-", 1), {a});
+}
+Var operator!(Var a) {
+  return a.builder().op(*catalog().find_symbol("not", 1), {a});
+}
+Var operator==(Var a, Var b) {
+  return infix("==", a, b);
+}
+Var operator!=(Var a, Var b) {
+  return infix("!=", a, b);
+}
+Var operator<(Var a, Var b) {
+  return infix("<", a, b);
+}
+Var operator<=(Var a, Var b) {
+  return infix("<=", a, b);
+}
+Var operator>(Var a, Var b) {
+  return infix(">", a, b);
+}
+Var operator>=(Var a, Var b) {
+  return infix(">=", a, b);
+}
+
+Var constant_like(Var like, double number) {
+  return number_like(like, number);
+}
+Var constant_like(Var like, int64_t number) {
+  return number_like(like, number);
+}
+
+}  // namespace hiaton

@@ -1,0 +1,318 @@
+// What the scalar operations compute: one function object an operation, and the plain function the executors
+// call.
+//
+// A function object takes its operands by value and either returns the result, or, where it can fail, returns
+// a Fault and writes the result through its last parameter. Float arithmetic follows IEEE 754 and never
+// fails.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+#include <utility>
+
+#include "hiaton/error.h"
+#include "hiaton/value.h"
+
+namespace hiaton::kernels {
+
+template <class T>
+using Unsigned = std::make_unsigned_t<T>;
+
+// Integer arithmetic wraps around (two's complement) unless the operation is one of the Trap family.
+
+struct Add {
+  template <class T>
+  T operator()(T a, T b) const {
+    if constexpr (std::is_integral_v<T>)
+      return static_cast<T>(Unsigned<T>(a) + Unsigned<T>(b));
+    else
+      return a + b;
+  }
+};
+struct Sub {
+  template <class T>
+  T operator()(T a, T b) const {
+    if constexpr (std::is_integral_v<T>)
+      return static_cast<T>(Unsigned<T>(a) - Unsigned<T>(b));
+    else
+      return a - b;
+  }
+};
+struct Mul {
+  template <class T>
+  T operator()(T a, T b) const {
+    if constexpr (std::is_integral_v<T>)
+      return static_cast<T>(Unsigned<T>(a) * Unsigned<T>(b));
+    else
+      return a * b;
+  }
+};
+struct TrapAdd {
+  template <class T>
+  Fault operator()(T a, T b, T& out) const {
+    return __builtin_add_overflow(a, b, &out) ? Fault::Overflow : Fault::None;
+  }
+};
+struct TrapSub {
+  template <class T>
+  Fault operator()(T a, T b, T& out) const {
+    return __builtin_sub_overflow(a, b, &out) ? Fault::Overflow : Fault::None;
+  }
+};
+struct TrapMul {
+  template <class T>
+  Fault operator()(T a, T b, T& out) const {
+    return __builtin_mul_overflow(a, b, &out) ? Fault::Overflow : Fault::None;
+  }
+};
+
+/// Integer division rounds toward zero; the smallest number divided by -1 wraps to itself.
+struct DivInt {
+  template <class T>
+  Fault operator()(T a, T b, T& out) const {
+    if (b == 0) return Fault::DivisionByZero;
+    out = b == -1 ? Sub{}(T{0}, a) : static_cast<T>(a / b);
+    return Fault::None;
+  }
+};
+struct TrapDivInt {
+  template <class T>
+  Fault operator()(T a, T b, T& out) const {
+    if (b == -1 && a == std::numeric_limits<T>::min()) return Fault::Overflow;
+    return DivInt{}(a, b, out);
+  }
+};
+struct DivFloat {
+  template <class T>
+  T operator()(T a, T b) const {
+    return a / b;
+  }
+};
+/// The remainder has the sign of the dividend: a == (a / b) * b + a % b.
+struct RemInt {
+  template <class T>
+  Fault operator()(T a, T b, T& out) const {
+    if (b == 0) return Fault::DivisionByZero;
+    out = b == -1 ? T{0} : static_cast<T>(a % b);
+    return Fault::None;
+  }
+};
+struct RemFloat {
+  template <class T>
+  T operator()(T a, T b) const {
+    return std::fmod(a, b);
+  }
+};
+
+/// NaN if either operand is NaN.
+struct Min {
+  template <class T>
+  T operator()(T a, T b) const {
+    if constexpr (std::is_floating_point_v<T>) {
+      if (std::isnan(a)) return a;
+      if (std::isnan(b)) return b;
+    }
+    return b < a ? b : a;
+  }
+};
+struct Max {
+  template <class T>
+  T operator()(T a, T b) const {
+    if constexpr (std::is_floating_point_v<T>) {
+      if (std::isnan(a)) return a;
+      if (std::isnan(b)) return b;
+    }
+    return a < b ? b : a;
+  }
+};
+
+struct Eq {
+  template <class T>
+  bool operator()(T a, T b) const {
+    return a == b;
+  }
+};
+struct Ne {
+  template <class T>
+  bool operator()(T a, T b) const {
+    return a != b;
+  }
+};
+struct Lt {
+  template <class T>
+  bool operator()(T a, T b) const {
+    return a < b;
+  }
+};
+struct Le {
+  template <class T>
+  bool operator()(T a, T b) const {
+    return a <= b;
+  }
+};
+struct Gt {
+  template <class T>
+  bool operator()(T a, T b) const {
+    return a > b;
+  }
+};
+struct Ge {
+  template <class T>
+  bool operator()(T a, T b) const {
+    return a >= b;
+  }
+};
+
+struct And {
+  bool operator()(bool a, bool b) const { return a && b; }
+};
+struct Or {
+  bool operator()(bool a, bool b) const { return a || b; }
+};
+struct Not {
+  bool operator()(bool a) const { return !a; }
+};
+
+struct Neg {
+  template <class T>
+  T operator()(T a) const {
+    if constexpr (std::is_integral_v<T>)
+      return Sub{}(T{0}, a);
+    else
+      return -a;
+  }
+};
+struct TrapNeg {
+  template <class T>
+  Fault operator()(T a, T& out) const {
+    return TrapSub{}(T{0}, a, out);
+  }
+};
+struct Abs {
+  template <class T>
+  T operator()(T a) const {
+    if constexpr (std::is_integral_v<T>)
+      return a < 0 ? Neg{}(a) : a;
+    else
+      return std::abs(a);
+  }
+};
+struct TrapAbs {
+  template <class T>
+  Fault operator()(T a, T& out) const {
+    if (a < 0) return TrapNeg{}(a, out);
+    out = a;
+    return Fault::None;
+  }
+};
+struct Identity {
+  template <class T>
+  T operator()(T a) const {
+    return a;
+  }
+};
+
+#define HIATON_MATH_FUNCTION(Name, function) \
+  struct Name {                              \
+    template <class T>                       \
+    T operator()(T a) const {                \
+      return std::function(a);               \
+    }                                        \
+  };
+HIATON_MATH_FUNCTION(Sqrt, sqrt)
+HIATON_MATH_FUNCTION(Exp, exp)
+HIATON_MATH_FUNCTION(Log, log)
+HIATON_MATH_FUNCTION(Sin, sin)
+HIATON_MATH_FUNCTION(Cos, cos)
+HIATON_MATH_FUNCTION(Tan, tan)
+HIATON_MATH_FUNCTION(Asin, asin)
+HIATON_MATH_FUNCTION(Acos, acos)
+HIATON_MATH_FUNCTION(Atan, atan)
+HIATON_MATH_FUNCTION(Sinh, sinh)
+HIATON_MATH_FUNCTION(Cosh, cosh)
+HIATON_MATH_FUNCTION(Tanh, tanh)
+HIATON_MATH_FUNCTION(Floor, floor)
+HIATON_MATH_FUNCTION(Ceil, ceil)
+HIATON_MATH_FUNCTION(Round, round)
+HIATON_MATH_FUNCTION(Trunc, trunc)
+#undef HIATON_MATH_FUNCTION
+
+struct Pow {
+  template <class T>
+  T operator()(T a, T b) const {
+    return std::pow(a, b);
+  }
+};
+struct Atan2 {
+  template <class T>
+  T operator()(T a, T b) const {
+    return std::atan2(a, b);
+  }
+};
+
+/// Between integers the low bits are kept; bool becomes 0 or 1; a number becomes (number != 0) as bool.
+template <class To>
+struct Cast {
+  template <class From>
+  To operator()(From a) const {
+    if constexpr (std::is_same_v<To, bool>)
+      return a != From{0};
+    else
+      return static_cast<To>(a);
+  }
+};
+/// Float to integer rounds toward zero; NaN and what does not fit is a Fault.
+template <class To>
+struct CastFloatToInt {
+  template <class From>
+  Fault operator()(From a, To& out) const {
+    constexpr From kTwoToTheWidth = static_cast<From>(Unsigned<To>{1} << (sizeof(To) * 8 - 1));
+    const From rounded = std::trunc(a);
+    if (!(rounded >= -kTwoToTheWidth && rounded < kTwoToTheWidth)) return Fault::InvalidCast;
+    out = static_cast<To>(rounded);
+    return Fault::None;
+  }
+};
+template <class To>
+struct TrapCast {
+  template <class From>
+  Fault operator()(From a, To& out) const {
+    if (!std::in_range<To>(a)) return Fault::Overflow;
+    out = static_cast<To>(a);
+    return Fault::None;
+  }
+};
+
+/// Whether F, called with operands of type In, can fail: it then reports a Fault and has an out parameter.
+template <class F, class Out, class... In>
+inline constexpr bool can_fail = std::is_invocable_r_v<Fault, F, In..., Out&>;
+
+template <class F, class In, class Out>
+Fault unary(const Slot* operands, Slot* out) {
+  Out result{};
+  if constexpr (can_fail<F, Out, In>) {
+    if (const Fault fault = F{}(get<In>(operands[0]), result); fault != Fault::None) return fault;
+  } else {
+    result = F{}(get<In>(operands[0]));
+  }
+  *out = make_slot<Out>(result);
+  return Fault::None;
+}
+
+template <class F, class In, class Out>
+Fault binary(const Slot* operands, Slot* out) {
+  Out result{};
+  if constexpr (can_fail<F, Out, In, In>) {
+    const Fault fault = F{}(get<In>(operands[0]), get<In>(operands[1]), result);
+    if (fault != Fault::None) return fault;
+  } else {
+    result = F{}(get<In>(operands[0]), get<In>(operands[1]));
+  }
+  *out = make_slot<Out>(result);
+  return Fault::None;
+}
+
+}  // namespace hiaton::kernels

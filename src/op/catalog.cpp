@@ -1,0 +1,35 @@
+#include <algorithm>
+
+#include "hiaton/op.h"
+
+namespace hiaton {
+
+const KernelVariant* OpDef::find_kernel(DType operand) const {
+  for (const KernelVariant& variant : kernels.value) {
+    if (variant.operand == operand) return &variant;
+  }
+  return nullptr;
+}
+
+bool OpDef::can_fail(DType operand, OverflowMode mode) const {
+  const KernelVariant* variant = find_kernel(operand);
+  if (variant == nullptr) return false;
+  return mode == OverflowMode::Trap ? variant->trap_can_fail : variant->wrap_can_fail;
+}
+
+Catalog::Catalog(std::vector<const OpDef*> ops) : ops_(std::move(ops)) {}
+
+const OpDef* Catalog::find(std::string_view name) const {
+  auto found =
+      std::find_if(ops_.begin(), ops_.end(), [&](const OpDef* op) { return op->name.value == name; });
+  return found == ops_.end() ? nullptr : *found;
+}
+
+const OpDef* Catalog::find_symbol(std::string_view symbol, std::size_t arity) const {
+  auto found = std::find_if(ops_.begin(), ops_.end(), [&](const OpDef* op) {
+    return !symbol.empty() && op->symbol.value == symbol && op->arity() == arity;
+  });
+  return found == ops_.end() ? nullptr : *found;
+}
+
+}  // namespace hiaton

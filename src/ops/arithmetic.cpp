@@ -1,0 +1,146 @@
+#include <climits>
+
+#include "ops/families.h"
+#include "ops/family.h"
+
+namespace hiaton::ops {
+
+using namespace kernels;
+
+const OpDef add = {
+    .name = std::string_view("add"),
+    .symbol = std::string_view("+"),
+    .doc = std::string_view("The sum. Integers wrap around, or fail under trapping overflow."),
+    .operands = std::vector<std::string_view>{"a", "b"},
+    .type_rule = same_number,
+    .kernels =
+        std::vector{
+            with_trap(binary_variant<Add, int32_t, int32_t>(), binary_variant<TrapAdd, int32_t, int32_t>()),
+            with_trap(binary_variant<Add, int64_t, int64_t>(), binary_variant<TrapAdd, int64_t, int64_t>())} +
+        binary_kernels<Add, float, double>(),
+    .algebra = Algebra::Commutative,
+    .fusion = Fusion::Scalar,
+    .samples = std::vector<Sample>{{{2, 3}, 5}, {{2.5, 0.25}, 2.75}, {{INT32_MAX, 1}, INT32_MIN}},
+};
+
+const OpDef sub = {
+    .name = std::string_view("sub"),
+    .symbol = std::string_view("-"),
+    .doc = std::string_view("The difference. Integers wrap around, or fail under trapping overflow."),
+    .operands = std::vector<std::string_view>{"a", "b"},
+    .type_rule = same_number,
+    .kernels =
+        std::vector{
+            with_trap(binary_variant<Sub, int32_t, int32_t>(), binary_variant<TrapSub, int32_t, int32_t>()),
+            with_trap(binary_variant<Sub, int64_t, int64_t>(), binary_variant<TrapSub, int64_t, int64_t>())} +
+        binary_kernels<Sub, float, double>(),
+    .algebra = Algebra::None,
+    .fusion = Fusion::Scalar,
+    .samples = std::vector<Sample>{{{2, 3}, -1}, {{2.5f, 0.25f}, 2.25f}},
+};
+
+const OpDef mul = {
+    .name = std::string_view("mul"),
+    .symbol = std::string_view("*"),
+    .doc = std::string_view("The product. Integers wrap around, or fail under trapping overflow."),
+    .operands = std::vector<std::string_view>{"a", "b"},
+    .type_rule = same_number,
+    .kernels =
+        std::vector{
+            with_trap(binary_variant<Mul, int32_t, int32_t>(), binary_variant<TrapMul, int32_t, int32_t>()),
+            with_trap(binary_variant<Mul, int64_t, int64_t>(), binary_variant<TrapMul, int64_t, int64_t>())} +
+        binary_kernels<Mul, float, double>(),
+    .algebra = Algebra::Commutative,
+    .fusion = Fusion::Scalar,
+    .samples = std::vector<Sample>{{{2, 3}, 6}, {{2.5, 2.0}, 5.0}},
+};
+
+const OpDef div = {
+    .name = std::string_view("div"),
+    .symbol = std::string_view("/"),
+    .doc = std::string_view("The quotient. Integers round toward zero; dividing an integer by zero fails."),
+    .operands = std::vector<std::string_view>{"a", "b"},
+    .type_rule = same_number,
+    .kernels = std::vector{with_trap(binary_variant<DivInt, int32_t, int32_t>(),
+                                     binary_variant<TrapDivInt, int32_t, int32_t>()),
+                           with_trap(binary_variant<DivInt, int64_t, int64_t>(),
+                                     binary_variant<TrapDivInt, int64_t, int64_t>())} +
+               binary_kernels<DivFloat, float, double>(),
+    .algebra = Algebra::None,
+    .fusion = Fusion::Scalar,
+    .samples =
+        std::vector<Sample>{
+            {{7, 2}, 3}, {{-7, 2}, -3}, {{INT64_MIN, int64_t{-1}}, INT64_MIN}, {{1.0, 4.0}, 0.25}},
+};
+
+const OpDef rem = {
+    .name = std::string_view("rem"),
+    .symbol = std::string_view("%"),
+    .doc = std::string_view("The remainder, with the sign of the dividend: a == (a / b) * b + a % b for "
+                            "integers. An integer remainder by zero fails."),
+    .operands = std::vector<std::string_view>{"a", "b"},
+    .type_rule = same_number,
+    .kernels = binary_kernels<RemInt, int32_t, int64_t>() + binary_kernels<RemFloat, float, double>(),
+    .algebra = Algebra::None,
+    .fusion = Fusion::Scalar,
+    .samples = std::vector<Sample>{{{7, 3}, 1}, {{-7, 3}, -1}, {{INT32_MIN, -1}, 0}, {{5.5, 2.0}, 1.5}},
+};
+
+const OpDef min = {
+    .name = std::string_view("min"),
+    .symbol = std::string_view(""),
+    .doc = std::string_view("The smaller one; NaN if either is NaN."),
+    .operands = std::vector<std::string_view>{"a", "b"},
+    .type_rule = same_number,
+    .kernels = binary_kernels<Min, int32_t, int64_t, float, double>(),
+    .algebra = Algebra::Commutative,
+    .fusion = Fusion::Scalar,
+    .samples = std::vector<Sample>{{{2, 3}, 2}, {{0.5, -1.0}, -1.0}},
+};
+
+const OpDef max = {
+    .name = std::string_view("max"),
+    .symbol = std::string_view(""),
+    .doc = std::string_view("The larger one; NaN if either is NaN."),
+    .operands = std::vector<std::string_view>{"a", "b"},
+    .type_rule = same_number,
+    .kernels = binary_kernels<Max, int32_t, int64_t, float, double>(),
+    .algebra = Algebra::Commutative,
+    .fusion = Fusion::Scalar,
+    .samples = std::vector<Sample>{{{2, 3}, 3}, {{0.5, -1.0}, 0.5}},
+};
+
+const OpDef neg = {
+    .name = std::string_view("neg"),
+    .symbol = std::string_view("-"),
+    .doc = std::string_view("The number with the other sign."),
+    .operands = std::vector<std::string_view>{"a"},
+    .type_rule = same_number,
+    .kernels =
+        std::vector{
+            with_trap(unary_variant<Neg, int32_t, int32_t>(), unary_variant<TrapNeg, int32_t, int32_t>()),
+            with_trap(unary_variant<Neg, int64_t, int64_t>(), unary_variant<TrapNeg, int64_t, int64_t>())} +
+        unary_kernels<Neg, float, double>(),
+    .algebra = Algebra::None,
+    .fusion = Fusion::Scalar,
+    .samples = std::vector<Sample>{{{3}, -3}, {{INT32_MIN}, INT32_MIN}, {{1.5}, -1.5}},
+};
+
+const OpDef abs = {
+    .name = std::string_view("abs"),
+    .symbol = std::string_view(""),
+    .doc = std::string_view(
+        "The absolute value. The smallest integer wraps to itself, or fails under trapping overflow."),
+    .operands = std::vector<std::string_view>{"a"},
+    .type_rule = same_number,
+    .kernels =
+        std::vector{
+            with_trap(unary_variant<Abs, int32_t, int32_t>(), unary_variant<TrapAbs, int32_t, int32_t>()),
+            with_trap(unary_variant<Abs, int64_t, int64_t>(), unary_variant<TrapAbs, int64_t, int64_t>())} +
+        unary_kernels<Abs, float, double>(),
+    .algebra = Algebra::None,
+    .fusion = Fusion::Scalar,
+    .samples = std::vector<Sample>{{{-3}, 3}, {{-1.5}, 1.5}},
+};
+
+}  // namespace hiaton::ops

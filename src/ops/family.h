@@ -1,0 +1,64 @@
+// What the op families share: how to list kernels by element type, and the usual type rules.
+#pragma once
+
+#include <vector>
+
+#include "hiaton/op.h"
+#include "kernels/scalar.h"
+
+namespace hiaton::ops {
+
+template <class F, class Out, class In>
+KernelVariant unary_variant() {
+  constexpr bool fails = kernels::can_fail<F, Out, In>;
+  const Kernel kernel = kernels::unary<F, In, Out>;
+  return {ScalarTraits<In>::dtype, kernel, fails, kernel, fails};
+}
+
+template <class F, class Out, class In>
+KernelVariant binary_variant() {
+  constexpr bool fails = kernels::can_fail<F, Out, In, In>;
+  const Kernel kernel = kernels::binary<F, In, Out>;
+  return {ScalarTraits<In>::dtype, kernel, fails, kernel, fails};
+}
+
+/// The result has the type of the operand.
+template <class F, class... In>
+std::vector<KernelVariant> unary_kernels() {
+  return {unary_variant<F, In, In>()...};
+}
+
+/// The result has the type of the operands.
+template <class F, class... In>
+std::vector<KernelVariant> binary_kernels() {
+  return {binary_variant<F, In, In>()...};
+}
+
+template <class F, class... In>
+std::vector<KernelVariant> predicate_kernels() {
+  return {binary_variant<F, bool, In>()...};
+}
+
+/// A kernel that wraps and one that traps on overflow.
+inline KernelVariant with_trap(KernelVariant wrap, KernelVariant trap) {
+  return {wrap.operand, wrap.wrap, wrap.wrap_can_fail, trap.trap, trap.trap_can_fail};
+}
+
+inline std::vector<KernelVariant> operator+(std::vector<KernelVariant> a,
+                                            const std::vector<KernelVariant>& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+/// All operands of one number type; the result has it too.
+Type same_number(std::span<const Type> operands);
+Type same_float(std::span<const Type> operands);
+Type same_bool(std::span<const Type> operands);
+/// Any one type, which the result has too.
+Type any_type(std::span<const Type> operands);
+/// All operands of one type, bool included; the result is bool.
+Type compare_any(std::span<const Type> operands);
+/// All operands of one number type; the result is bool.
+Type compare_numbers(std::span<const Type> operands);
+
+}  // namespace hiaton::ops
