@@ -1,0 +1,221 @@
+#include "exec/fault.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+namespace hiaton::exec {
+namespace {
+
+using graph::Graph;
+
+constexpr std::size_t kShownCallsEachEnd = 8;
+constexpr std::size_t kCallsToJudgeGrowthBy = 1000;
+constexpr std::size_t kShownWaitingNodes = 8;
+constexpr std::size_t kShownLineLength = 160;
+
+bool has_text(const Graph& graph, Span span) {
+  return graph.source() != nullptr && span.known();
+}
+
+std::string place_text(const Graph& graph, Span span) {
+  const LineColumn at = graph.source()->locate(span.begin);
+  return fmt::format("{}:{}:{}", graph.source()->name(), at.line, at.column);
+}
+
+/// The message with the place and the line it is about, or, without text, with `otherwise`.
+std::string message_at(const Graph& graph, Span span, const std::string& message,
+                       const std::string& otherwise) {
+  if (has_text(graph, span)) return render({span, message}, *graph.source());
+  return otherwise.empty() ? message : fmt::format("{} ({})", message, otherwise);
+}
+
+std::string trimmed_line(const Graph& graph, Span span) {
+  std::string_view line = graph.source()->line_at(span.begin);
+  if (line.size() > kShownLineLength) return "";
+  const std::size_t begin = line.find_first_not_of(" \t");
+  if (begin == std::string_view::npos) return "";
+  return std::string(line.substr(begin, line.find_last_not_of(" \t") - begin + 1));
+}
+
+/// "7 / 0", "-(3)", "i32(nan)".
+std::string applied(const OpDef& op, std::span<const Value> operands) {
+  std::vector<std::string> texts;
+  for (const Value& operand : operands) texts.push_back(to_string(operand));
+  const std::string_view symbol = op.symbol.value;
+  if (!symbol.empty() && texts.size() == 2) return fmt::format("{} {} {}", texts[0], symbol, texts[1]);
+  if (!symbol.empty() && texts.size() == 1) return fmt::format("{}({})", symbol, texts[0]);
+  return fmt::format("{}({})", op.name.value, fmt::join(texts, ", "));
+}
+
+std::vector<std::string> argument_texts(const graph::Function& function,
+                                        std::span<const std::optional<Value>> arguments) {
+  std::vector<std::string> texts;
+  if (function.triggered) return texts;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string value = arguments[i] ? to_string(*arguments[i]) : "?";
+    const bool named = i < function.param_names.size() && !function.param_names[i].empty();
+    texts.push_back(named ? fmt::format("{} = {}", function.param_names[i], value) : value);
+  }
+  return texts;
+}
+
+CallRecord record_of_call(const Graph& graph, const CallChain& chain) {
+  const graph::Site& site = graph[chain.site()];
+  const graph::Function& callee = graph[site.callee];
+  CallRecord record{callee.name, argument_texts(callee, chain.arguments()), "", ""};
+  if (has_text(graph, site.span)) {
+    record.call_place = place_text(graph, site.span);
+    record.call_line = trimmed_line(graph, site.span);
+  } else {
+    record.call_place = fmt::format("call site {} in {}", chain.site().index(), graph[site.caller].name);
+  }
+  return record;
+}
+
+CallRecord record_of_program(const RunPlace& place) {
+  const std::vector<std::optional<Value>> arguments(place.program_arguments.begin(),
+                                                    place.program_arguments.end());
+  const graph::Function& main = place.graph[place.graph.main()];
+  return {main.name, argument_texts(main, arguments), "", ""};
+}
+
+uint64_t count_calls(CallChain& chain) {
+  uint64_t count = 0;
+  for (chain.rewind(); chain.at_call(); chain.go_outward()) ++count;
+  return count;
+}
+
+/// The error with the chain of calls; of a long chain the innermost and the outermost calls.
+RunError with_chain(const RunPlace& place, Fault fault, std::string message) {
+  const uint64_t length = count_calls(place.chain) + 1;
+  const bool shorten = length > 2 * kShownCallsEachEnd;
+  std::vector<CallRecord> records;
+  uint64_t position = 0;
+  for (place.chain.rewind(); place.chain.at_call(); place.chain.go_outward(), ++position) {
+    const bool shown = position < kShownCallsEachEnd || position >= length - kShownCallsEachEnd;
+    if (!shorten || shown) records.push_back(record_of_call(place.graph, place.chain));
+  }
+  records.push_back(record_of_program(place));
+  return {fault, std::move(message), std::move(records), length};
+}
+
+struct Growth {
+  graph::FunctionId function;
+  std::size_t calls = 0;
+  std::size_t judged = 0;
+};
+
+/// The function that most of the innermost calls are of; the program itself where there are no calls.
+Growth find_growth(const RunPlace& place) {
+  std::map<graph::FunctionId, std::size_t> counts;
+  Growth growth{place.graph.main()};
+  CallChain& chain = place.chain;
+  for (chain.rewind(); chain.at_call() && growth.judged < kCallsToJudgeGrowthBy; chain.go_outward()) {
+    const graph::FunctionId callee = place.graph[chain.site()].callee;
+    const std::size_t calls = ++counts[callee];
+    ++growth.judged;
+    if (calls > growth.calls) {
+      growth.function = callee;
+      growth.calls = calls;
+    }
+  }
+  return growth;
+}
+
+std::string duration_text(std::chrono::nanoseconds duration) {
+  const double seconds = std::chrono::duration<double>(duration).count();
+  return seconds < 1 ? fmt::format("{:g} ms", seconds * 1e3) : fmt::format("{:g} s", seconds);
+}
+
+std::string budget_text(const RunOptions& options, Fault fault) {
+  switch (fault) {
+    case Fault::MaxFrames:
+      return fmt::format("frame budget: more than {} frames are live", options.max_frames);
+    case Fault::MaxBytes:
+      return fmt::format("byte budget: frames hold more than {} bytes", options.max_bytes);
+    case Fault::Timeout:
+      return fmt::format("time budget: the run takes longer than {}", duration_text(options.timeout));
+    case Fault::OutOfMemory:
+      return "out of memory: there is none left for another frame";
+    default:
+      return std::string(name_of(fault));
+  }
+}
+
+std::string_view raised_by(Fault fault) {
+  switch (fault) {
+    case Fault::MaxFrames:
+      return "; --max-frames raises the budget";
+    case Fault::MaxBytes:
+      return "; --max-bytes raises the budget";
+    case Fault::Timeout:
+      return "; --timeout raises the budget";
+    case Fault::OutOfMemory:
+      return "; --max-bytes ends a run before memory does";
+    default:
+      return "";
+  }
+}
+
+std::string growth_text(const Graph& graph, const Growth& growth, bool in_loop) {
+  const std::string& name = graph[growth.function].name;
+  std::string text = in_loop ? fmt::format("a loop in {}", name) : name;
+  if (growth.judged > 1) {
+    text += fmt::format(" ({} of the innermost {} calls)", growth.calls, growth.judged);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string describe(const Graph& graph, graph::NodeId id) {
+  const graph::Node& node = graph[id];
+  const std::string_view kind = node.op != nullptr ? node.op->name.value : name_of(node.kind);
+  std::string text = fmt::format("%{} {}", id.index(), kind);
+  if (!node.name.empty()) text += fmt::format(" '{}'", node.name);
+  if (node.function.valid()) text += fmt::format(" of {}", graph[node.function].name);
+  if (has_text(graph, node.span)) text += fmt::format(" at {}", place_text(graph, node.span));
+  return text;
+}
+
+RunError operation_error(const RunPlace& place, graph::NodeId failed, std::span<const Value> operands,
+                         Fault fault) {
+  const graph::Node& node = place.graph[failed];
+  std::string message = fmt::format("{}: {}", name_of(fault), applied(*node.op, operands));
+  if (fault == Fault::Overflow || fault == Fault::InvalidCast) {
+    message += fmt::format(" does not fit {}", to_string(node.type));
+  }
+  return with_chain(place, fault, message_at(place.graph, node.span, message, describe(place.graph, failed)));
+}
+
+RunError budget_error(const RunPlace& place, const RunOptions& options, Fault fault,
+                      std::optional<graph::LoopId> loop) {
+  const Graph& graph = place.graph;
+  const Growth growth = find_growth(place);
+  const bool in_loop = loop.has_value() && graph[*loop].function == growth.function;
+  const bool grew = fault != Fault::Timeout && fault != Fault::Interrupted;
+  const std::string message =
+      fmt::format("{}; {} {}{}", budget_text(options, fault), grew ? "what grew is" : "it was in",
+                  growth_text(graph, growth, in_loop), raised_by(fault));
+  const Span span = in_loop ? graph[*loop].span : graph[growth.function].span;
+  return with_chain(place, fault, message_at(graph, span, message, ""));
+}
+
+RunError no_result_error(const Graph& graph, graph::NodeId output, bool was_dead,
+                         std::span<const WaitingNode> waiting) {
+  std::string message = fmt::format("no result: {}: {}", describe(graph, output),
+                                    was_dead ? "its token is dead, no branch that gives it was taken"
+                                             : "every token was consumed and none came to it");
+  const std::size_t shown = std::min(waiting.size(), kShownWaitingNodes);
+  for (std::size_t i = 0; i < shown; ++i) {
+    const WaitingNode& node = waiting[i];
+    message += fmt::format("\n  waiting: {} under tag [{}] for {} more", describe(graph, node.node),
+                           fmt::join(node.tag, ", "), node.missing);
+  }
+  if (waiting.size() > shown) message += fmt::format("\n  ... {} more nodes ...", waiting.size() - shown);
+  return {Fault::NoResult, std::move(message)};
+}
+
+}  // namespace hiaton::exec

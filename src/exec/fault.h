@@ -1,0 +1,62 @@
+// From what went wrong in a run to the RunError a person reads. Shared by all executors.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "hiaton/error.h"
+#include "hiaton/graph.h"
+#include "hiaton/run.h"
+#include "hiaton/value.h"
+
+namespace hiaton::exec {
+
+/// The calls around a place in a run, read one by one from the innermost outwards: a chain of ten million
+/// calls need not be copied to be shown. The program itself (main) is not one of them.
+class CallChain {
+ public:
+  virtual ~CallChain() = default;
+  /// Goes to the innermost call.
+  virtual void rewind() = 0;
+  /// False once the cursor is past the outermost call.
+  virtual bool at_call() const = 0;
+  virtual void go_outward() = 0;
+  virtual graph::CallSite site() const = 0;
+  /// By parameter of the callee; none where the argument had not come.
+  virtual std::vector<std::optional<Value>> arguments() const = 0;
+};
+
+/// Where in a run something happened.
+struct RunPlace {
+  const graph::Graph& graph;
+  std::span<const Value> program_arguments;
+  CallChain& chain;
+};
+
+/// A node waits for inputs that never come.
+struct WaitingNode {
+  graph::NodeId node;
+  std::vector<uint64_t> tag;  ///< innermost first
+  std::size_t missing = 0;    ///< how many of its inputs have not come
+};
+
+/// An operation refused its operands.
+RunError operation_error(const RunPlace& place, graph::NodeId failed, std::span<const Value> operands,
+                         Fault fault);
+
+/// A budget of `options` is used up, or the run was interrupted, or memory ended. Says which function (or
+/// `loop`, the innermost one under way, where there is one in the innermost call) took it, and the option
+/// that raises the budget.
+RunError budget_error(const RunPlace& place, const RunOptions& options, Fault fault,
+                      std::optional<graph::LoopId> loop = std::nullopt);
+
+/// All tokens are consumed and `output` has no value. `was_dead`: it got a dead token.
+RunError no_result_error(const graph::Graph& graph, graph::NodeId output, bool was_dead,
+                         std::span<const WaitingNode> waiting);
+
+/// "%12 Merge of fact at fact.hia:1:20".
+std::string describe(const graph::Graph& graph, graph::NodeId node);
+
+}  // namespace hiaton::exec
