@@ -10,17 +10,18 @@
 //   Const: without control edges, a token under every tag; with one, fires when that token comes
 //   Op:    fires when every input holds a token of the same tag; dead if any input is dead
 //
-// A dead token does not enter a function or a loop: a Call that gets one makes the Return nodes of its call
+// Control edges start a Const, or run from the Call nodes of a call site to its Return nodes; nowhere else. A
+// dead token does not enter a function or a loop: a Call that gets one makes the Return nodes of its call
 // site dead (the control edges from Call to Return), an Enter makes the Exit nodes of its loop dead. A
 // constant Enter gives its token to every iteration. NextIteration stops dead tokens, and an Exit those of
 // all iterations but the last. Output takes tokens of the empty tag. A node whose inputs are all Const
 // without control edges fires once, under the empty tag.
 #pragma once
 
-#include <array>
 #include <memory>
-#include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "hiaton/op.h"
@@ -92,7 +93,7 @@ struct Node {
 struct Function {
   std::string name;
   std::vector<std::string> param_names;
-  std::vector<OutPort> params;  ///< the Merge (or, in a main that nothing calls, the Input) of each parameter
+  std::vector<OutPort> params;  ///< the Merge (in the first function, the Input) of each parameter
   std::vector<OutPort> results;
   bool triggered = false;  ///< it has no parameters of its own: params[0] is a bool that only starts it
   Span span;
@@ -114,6 +115,7 @@ struct Loop {
   std::vector<NodeId> exits;
   std::vector<NodeId> nexts;
   Span span;
+  LoopId parent{};  ///< the loop it stands in, if any; found by finish()
 };
 
 /// Immutable once built. Node indices are stable and dense.
@@ -129,20 +131,37 @@ class Graph {
   const Site& operator[](CallSite id) const { return sites_[id.index()]; }
   const Loop& operator[](LoopId id) const { return loops_[id.index()]; }
 
-  FunctionId main() const { return FunctionId(0); }  ///< the first function is the program
-  const std::vector<NodeId>& inputs() const {
-    return inputs_;
-  }  ///< the Input nodes, by parameter of the program
-  const std::vector<NodeId>& outputs() const { return outputs_; }  ///< the Output nodes, by result
+  /// The first function is the program. Nothing calls it.
+  FunctionId main() const { return FunctionId(0); }
+  /// The Input nodes, by parameter of the program.
+  const std::vector<NodeId>& inputs() const { return inputs_; }
+  /// The Output nodes, by result of the program.
+  const std::vector<NodeId>& outputs() const { return outputs_; }
   /// Who reads this output through a data edge. A Switch has two outputs, all others one.
-  const std::vector<InPort>& consumers(OutPort from) const;
+  std::span<const InPort> consumers(OutPort from) const { return consumers_.of(from); }
   /// Who waits for this output through a control edge.
-  const std::vector<NodeId>& control_consumers(OutPort from) const;
+  std::span<const NodeId> control_consumers(OutPort from) const { return control_consumers_.of(from); }
+  /// The innermost loop whose iterations are in the tags of the tokens that this node makes; invalid outside
+  /// loops and for a Const without control edges.
+  LoopId loop_of(NodeId node) const { return loop_of_[node.index()]; }
 
  private:
   friend class GraphBuilder;
   Graph() = default;
-  void index_consumers();
+  void index_readers();
+
+  /// For each output of each node, in one array: who reads it.
+  template <class Reader>
+  struct Readers {
+    static constexpr std::size_t kPorts = 2;
+    std::vector<uint32_t> starts;  ///< by node * kPorts + port, and one more
+    std::vector<Reader> all;
+
+    std::span<const Reader> of(OutPort from) const {
+      const std::size_t slot = from.node.index() * kPorts + from.port;
+      return std::span(all).subspan(starts[slot], starts[slot + 1] - starts[slot]);
+    }
+  };
 
   std::shared_ptr<const Source> source_;
   std::vector<Node> nodes_;
@@ -151,12 +170,13 @@ class Graph {
   std::vector<Loop> loops_;
   std::vector<NodeId> inputs_;
   std::vector<NodeId> outputs_;
-  std::vector<std::array<std::vector<InPort>, 2>> consumers_;
-  std::vector<std::array<std::vector<NodeId>, 2>> control_consumers_;
+  Readers<InPort> consumers_;
+  Readers<NodeId> control_consumers_;
+  std::vector<LoopId> loop_of_;
 };
 
-/// Makes a graph by hand or from a pass. Nodes go into the function that begin_function or in_function named
-/// last. Nothing is checked before finish().
+/// Makes a graph by hand or from a pass. Nodes go into the function that add_function or in_function named
+/// last. Nothing is checked before finish(), except where said.
 class GraphBuilder {
  public:
   explicit GraphBuilder(std::shared_ptr<const Source> source = nullptr);
@@ -167,7 +187,9 @@ class GraphBuilder {
   CallSite add_site(FunctionId callee, Span span = {});
   LoopId add_loop(Span span = {});
 
+  /// The next parameter of the program: an Input, declared as parameter of the current function.
   OutPort input(std::string name, Type type);
+  /// The next result of the program: an Output; `from` becomes a result of the current function.
   void output(OutPort from);
   OutPort constant(Value value);
   OutPort op(const OpDef& op, const std::vector<OutPort>& inputs, Type type);
@@ -185,38 +207,50 @@ class GraphBuilder {
   OutPort next_iteration(LoopId loop, OutPort from);
   /// The next argument of the call site, in order.
   NodeId call(CallSite site, OutPort argument);
-  /// The next result of the call site, in order: `from` is the callee's result. Control edges from the site's
-  /// Call nodes are added by finish().
+  /// The next result of the call site, in order: `from` is the callee's result. finish() connects a Return
+  /// that was given no valid `from` to the result that the callee has by then, and adds the control edges
+  /// from the site's Call nodes.
   OutPort return_from(CallSite site, OutPort from, Type type);
+  OutPort return_from(CallSite site, Type type) { return return_from(site, OutPort{}, std::move(type)); }
   void add_control(NodeId to, OutPort from);
+  /// Appends a node as it is; only its `index` is set, to its place in its call site, loop or program.
+  NodeId add(Node node);
 
-  /// Declares a parameter of the current function: its Merge or Input.
+  /// Declares the next parameter of the current function: its Merge.
   void add_param(std::string name, OutPort value);
+  /// Declares the next result of the current function.
   void add_result(OutPort value);
+  /// The current function has no parameters of its own; the one it has, a bool, only starts it.
   void set_triggered();
 
-  Node& node(NodeId id) { return graph_.nodes_[id.index()]; }
+  /// Throws ProgramError where there is none (also all above that take an id).
+  Node& node(NodeId id);
   Node& node(OutPort port) { return node(port.node); }
-  Function& function(FunctionId id) { return graph_.functions_[id.index()]; }
+  Function& function(FunctionId id);
   std::size_t node_count() const { return graph_.nodes_.size(); }
 
   /// Freezes and validates. Throws ProgramError that lists every node that breaks a rule, and the rule.
   Graph finish();
 
  private:
-  NodeId append(NodeKind kind, Type type, std::vector<OutPort> inputs);
+  Site& site(CallSite id);
+  Loop& loop(LoopId id);
+  Type type_of(OutPort port) const;
+  void connect_returns();
 
   Graph graph_;
   FunctionId current_;
 };
 
-/// What is wrong with a graph, one message each; empty for a legal graph. finish() and load() call it.
+/// What is wrong with a graph, one message each; empty for a legal graph. finish() and from_json() call it.
 std::vector<std::string> validate(const Graph& graph);
 
 /// One line a node: `%12 = Call_3(%4) : i64  # fib`.
 std::string to_text(const Graph& graph);
 /// For Graphviz: functions as labelled boxes, labels on Call and Return, control edges dashed.
 std::string to_dot(const Graph& graph);
+/// The picture that Graphviz makes of to_dot(). Throws ProgramError where its program `dot` is not installed.
+std::string to_svg(const Graph& graph);
 /// The saved form; load() reads it back to an equal graph.
 std::string to_json(const Graph& graph);
 /// Throws ProgramError that says what is wrong and where.

@@ -1,0 +1,34 @@
+// Contexts: under which tags a node's tokens travel, as far as the static graph shows it.
+//
+// A context is a function and a nesting of its loops. Two values can meet in a node only where both come from
+// the same context: else their tags never match.
+#pragma once
+
+#include <vector>
+
+#include "hiaton/graph.h"
+
+namespace hiaton::graph {
+
+struct Contexts {
+  std::vector<LoopId> loop_of;  ///< by node: see Graph::loop_of
+  std::vector<LoopId> parents;  ///< by loop
+  std::vector<bool> reached;    ///< by node: whether any token can come from it; false for context-free Const
+};
+
+/// Whether the node is a Const that gives a token under every tag.
+inline bool is_under_every_tag(const Node& node) {
+  return node.kind == NodeKind::Const && node.controls.empty();
+}
+
+/// Whether every input is a Const under every tag: then the node fires once, under the empty tag.
+bool fires_once(const Graph& graph, const Node& node);
+
+/// By node: whether a function declares it as a parameter.
+std::vector<bool> find_params(const Graph& graph);
+
+/// Follows the values from where they come into functions. A context that two inputs of a node disagree on is
+/// the one that came first; dangling edges are passed over.
+Contexts find_contexts(const Graph& graph);
+
+}  // namespace hiaton::graph
