@@ -107,13 +107,14 @@ struct RemFloat {
   }
 };
 
-/// NaN if either operand is NaN.
+/// NaN if either operand is NaN; -0.0 is less than 0.0, so that the order of the operands does not matter.
 struct Min {
   template <class T>
   T operator()(T a, T b) const {
     if constexpr (std::is_floating_point_v<T>) {
       if (std::isnan(a)) return a;
       if (std::isnan(b)) return b;
+      if (a == b) return std::signbit(a) ? a : b;
     }
     return b < a ? b : a;
   }
@@ -124,6 +125,7 @@ struct Max {
     if constexpr (std::is_floating_point_v<T>) {
       if (std::isnan(a)) return a;
       if (std::isnan(b)) return b;
+      if (a == b) return std::signbit(a) ? b : a;
     }
     return a < b ? b : a;
   }

@@ -89,25 +89,25 @@ const OpDef rem = {
 const OpDef min = {
     .name = std::string_view("min"),
     .symbol = std::string_view(""),
-    .doc = std::string_view("The smaller one; NaN if either is NaN."),
+    .doc = std::string_view("The smaller one; NaN if either is NaN. -0.0 is smaller than 0.0."),
     .operands = std::vector<std::string_view>{"a", "b"},
     .type_rule = same_number,
     .kernels = binary_kernels<Min, int32_t, int64_t, float, double>(),
     .algebra = Algebra::Commutative,
     .fusion = Fusion::Scalar,
-    .samples = std::vector<Sample>{{{2, 3}, 2}, {{0.5, -1.0}, -1.0}},
+    .samples = std::vector<Sample>{{{2, 3}, 2}, {{0.5, -1.0}, -1.0}, {{0.0, -0.0}, -0.0}},
 };
 
 const OpDef max = {
     .name = std::string_view("max"),
     .symbol = std::string_view(""),
-    .doc = std::string_view("The larger one; NaN if either is NaN."),
+    .doc = std::string_view("The larger one; NaN if either is NaN. 0.0 is larger than -0.0."),
     .operands = std::vector<std::string_view>{"a", "b"},
     .type_rule = same_number,
     .kernels = binary_kernels<Max, int32_t, int64_t, float, double>(),
     .algebra = Algebra::Commutative,
     .fusion = Fusion::Scalar,
-    .samples = std::vector<Sample>{{{2, 3}, 3}, {{0.5, -1.0}, 0.5}},
+    .samples = std::vector<Sample>{{{2, 3}, 3}, {{0.5, -1.0}, 0.5}, {{-0.0, 0.0}, 0.0}},
 };
 
 const OpDef neg = {

@@ -1,0 +1,53 @@
+// What happens to a module between the program's text and its graph.
+#pragma once
+
+#include "hiaton/ir.h"
+#include "hiaton/op.h"
+
+namespace hiaton::passes {
+
+/// Which simplifications to make. Each keeps every result and every fault of a program, and each can be
+/// switched off.
+struct SimplifyOptions {
+  bool fold = true;           ///< fold_constants
+  bool flatten_logic = true;  ///< flatten_logic
+  bool cse = true;            ///< merge_common
+  bool dce = true;            ///< drop_dead
+  bool inline_small = true;   ///< inline_small_functions
+  /// What the run will use. Under Trap an operation that overflows stays, so that the run fails where the
+  /// program says.
+  OverflowMode overflow = OverflowMode::Wrap;
+
+  static SimplifyOptions none(OverflowMode overflow = OverflowMode::Wrap) {
+    return {.fold = false,
+            .flatten_logic = false,
+            .cse = false,
+            .dce = false,
+            .inline_small = false,
+            .overflow = overflow};
+  }
+};
+
+/// The simplifications that `options` ask for, in a good order. `main` keeps its signature; functions that it
+/// does not reach are dropped (with dce). Takes time linear in the size of the module.
+ir::Module simplify(const ir::Module& module, const SimplifyOptions& options = {});
+
+// The single simplifications; docs/passes.md shows each with a program before and after.
+
+/// Operations on constants, branches on constants, and identities such as `x + 0` where they are exact for
+/// every x. An operation that would fail stays.
+ir::Module fold_constants(const ir::Module& module, OverflowMode overflow);
+/// `if a then b else false` and `if a then true else b` become one `and` / `or` without a branch, where b is
+/// small and can neither fail nor run on forever.
+ir::Module flatten_logic(const ir::Module& module, OverflowMode overflow);
+/// An operation that was done before on the same operands, in the same block or in one around it, is not done
+/// again; nor is a call of a function that can neither fail nor run on forever.
+ir::Module merge_common(const ir::Module& module, OverflowMode overflow);
+/// What no result needs goes, unless it may fail or run on forever; so do results of branches and variables
+/// of loops that nobody reads, and functions that `main` does not reach.
+ir::Module drop_dead(const ir::Module& module, OverflowMode overflow);
+/// Calls of small functions that do not call themselves become their bodies. Functions and calls with a
+/// placement stay.
+ir::Module inline_small_functions(const ir::Module& module);
+
+}  // namespace hiaton::passes

@@ -1,0 +1,21 @@
+// Who calls whom.
+#pragma once
+
+#include <vector>
+
+#include "hiaton/ir.h"
+
+namespace hiaton::passes {
+
+struct CallGraph {
+  std::vector<std::vector<ir::FunctionId>> callees;  ///< by function; a callee once for each call
+  std::vector<ir::FunctionId> bottom_up;  ///< callees before their callers, as far as there is no cycle
+  std::vector<bool> recursive;            ///< by function: calls itself, perhaps through others
+};
+
+CallGraph call_graph(const ir::Module& module);
+
+/// By function: whether `from` is it or calls it, perhaps through others.
+std::vector<bool> reachable(const CallGraph& graph, ir::FunctionId from);
+
+}  // namespace hiaton::passes

@@ -1,0 +1,78 @@
+// drop_dead. Its rules:
+//   a node whose results nobody needs goes, unless it may fail or never end (effects.h)
+//   a result of a branch, or a variable of a loop, that nobody needs goes; one stays where all would go
+//   a function that main does not reach goes
+#include "hiaton/passes.h"
+#include "passes/call_graph.h"
+#include "passes/effects.h"
+#include "passes/liveness.h"
+#include "passes/rewrite.h"
+
+namespace hiaton::passes {
+namespace {
+
+using ir::NodeKind;
+
+template <class T>
+std::vector<T> pick(const std::vector<T>& from, const std::vector<std::size_t>& indices) {
+  std::vector<T> picked;
+  picked.reserve(indices.size());
+  for (const std::size_t i : indices) picked.push_back(from[i]);
+  return picked;
+}
+
+class DropDead : public Rewriter {
+ public:
+  DropDead(const ir::Function& function, const Effects& effects) : liveness_(function, effects) {}
+
+ protected:
+  void visit(const ir::Node& node) override {
+    if (!liveness_.needed(node)) return;
+    if (node.blocks.empty()) return emit_copy(node);
+    const std::vector<std::size_t> kept = liveness_.needed_results(node);
+    ir::Node trimmed{.kind = node.kind, .span = node.span, .placement = node.placement};
+    if (node.kind == NodeKind::If) {
+      trimmed.operands = mapped(node.operands);
+      for (const ir::BlockId block : node.blocks) trimmed.blocks.push_back(rebuild(block, {}, kept));
+    } else {
+      const std::size_t only[] = {0};
+      trimmed.operands = mapped(pick(node.operands, kept));
+      trimmed.blocks.push_back(rebuild(node.blocks[0], kept, only));
+      trimmed.blocks.push_back(rebuild(node.blocks[1], kept, kept));
+    }
+    emit(std::move(trimmed), pick(node.results, kept));
+  }
+
+ private:
+  Liveness liveness_;
+};
+
+/// Without the functions that main does not reach; a module without main keeps all.
+ir::Module reachable_part(const ir::Module& module) {
+  const std::optional<ir::FunctionId> main = module.find("main");
+  if (!main) return module;
+  const std::vector<bool> kept = reachable(call_graph(module), *main);
+  ir::Module part{.source = module.source, .functions = {}};
+  std::vector<ir::FunctionId> new_ids(module.functions.size());
+  for (std::size_t i = 0; i < module.functions.size(); ++i) {
+    if (!kept[i]) continue;
+    new_ids[i] = ir::FunctionId(part.functions.size());
+    part.functions.push_back(module.functions[i]);
+  }
+  for (ir::Function& function : part.functions) {
+    for (ir::Node& node : function.nodes) {
+      if (node.kind == NodeKind::Call) node.callee = new_ids[node.callee.index()];
+    }
+  }
+  return part;
+}
+
+}  // namespace
+
+ir::Module drop_dead(const ir::Module& module, OverflowMode overflow) {
+  const Effects effects(module, overflow);
+  return reachable_part(
+      rewrite_functions(module, [&](const ir::Function& function) { return DropDead(function, effects); }));
+}
+
+}  // namespace hiaton::passes

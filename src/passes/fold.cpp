@@ -1,0 +1,132 @@
+// fold_constants. Its rules:
+//   op(constants)                        -> the constant that the kernel gives, unless it gives a Fault
+//   an identity (identities.h)           -> the simpler form
+//   if constant then a else b            -> the branch that is taken
+//   if c then true else false            -> c;  if c then false else true -> not c
+//   if c then x else x                   -> x, result by result
+//   while false (from the start) do ...  -> the initial state, after the condition's other nodes
+#include "hiaton/passes.h"
+#include "passes/effects.h"
+#include "passes/identities.h"
+#include "passes/rewrite.h"
+
+namespace hiaton::passes {
+namespace {
+
+using ir::NodeKind;
+
+class Fold : public Rewriter {
+ public:
+  Fold(const ir::Function& function, OverflowMode overflow)
+      : definitions_(function), overflow_(overflow), not_(*catalog().find("not")) {}
+
+ protected:
+  void visit(const ir::Node& node) override {
+    switch (node.kind) {
+      case NodeKind::Op:
+        return visit_op(node);
+      case NodeKind::If:
+        return visit_if(node);
+      case NodeKind::While:
+        return visit_while(node);
+      case NodeKind::Const:
+      case NodeKind::Call:
+        return emit_copy(node);
+    }
+  }
+
+ private:
+  void visit_op(const ir::Node& node) {
+    if (const std::optional<Value> value = computed(node)) {
+      return map(node.results[0], emit_constant(*value, node));
+    }
+    const KnownOperand a = known(mapped(node.operands[0]));
+    const KnownOperand b = node.operands.size() > 1 ? known(mapped(node.operands[1])) : a;
+    const DType dtype = made()[a.id].type.dtype;
+    const std::optional<Simpler> simpler = simpler_form(*node.op, dtype, a, b);
+    if (!simpler) return emit_copy(node);
+    if (const auto* value = std::get_if<ir::ValueId>(&*simpler)) map(node.results[0], *value);
+    if (const auto* value = std::get_if<Value>(&*simpler)) map(node.results[0], emit_constant(*value, node));
+    if (const auto* negated = std::get_if<Negated>(&*simpler)) emit_not(negated->operand, node, 0);
+  }
+
+  KnownOperand known(ir::ValueId value) const { return {value, constant(value), definition(value)}; }
+
+  std::optional<Value> computed(const ir::Node& node) const {
+    std::vector<Slot> operands;
+    for (const ir::ValueId operand : node.operands) {
+      const Value* value = constant(mapped(operand));
+      if (value == nullptr) return std::nullopt;
+      operands.push_back(value->slot());
+    }
+    const KernelVariant* kernels = node.op->find_kernel(old()[node.operands[0]].type.dtype);
+    if (kernels == nullptr) return std::nullopt;
+    const Kernel kernel = overflow_ == OverflowMode::Trap ? kernels->trap : kernels->wrap;
+    Slot result;
+    if (kernel(operands.data(), &result) != Fault::None) return std::nullopt;
+    return Value(old()[node.results[0]].type.dtype, result);
+  }
+
+  void emit_not(ir::ValueId operand, const ir::Node& instead_of, std::size_t result) {
+    const ir::ValueId negated = emit({.kind = NodeKind::Op,
+                                      .op = &not_,
+                                      .operands = {operand},
+                                      .span = instead_of.span,
+                                      .placement = instead_of.placement},
+                                     DType::Bool);
+    map(instead_of.results[result], negated);
+  }
+
+  void visit_if(const ir::Node& node) {
+    const ir::ValueId condition = mapped(node.operands[0]);
+    if (const Value* known = constant(condition)) {
+      const ir::BlockId taken = node.blocks[known->as<bool>() ? 0 : 1];
+      visit_nodes(taken);
+      return map_all(node.results, mapped(old()[taken].results));
+    }
+    emit_copy(node);
+    for (std::size_t i = 0; i < node.results.size(); ++i) simplify_result(node, condition, i);
+  }
+
+  void simplify_result(const ir::Node& node, ir::ValueId condition, std::size_t index) {
+    const ir::ValueId then = old()[node.blocks[0]].results[index];
+    const ir::ValueId otherwise = old()[node.blocks[1]].results[index];
+    if (then == otherwise) return map(node.results[index], mapped(then));
+    const Value* then_value = definitions_.constant(then);
+    const Value* else_value = definitions_.constant(otherwise);
+    if (then_value == nullptr || else_value == nullptr) return;
+    if (*then_value == *else_value) {
+      map(node.results[index], emit_constant(*then_value, node));
+    } else if (*then_value == Value(true)) {
+      map(node.results[index], condition);
+    } else if (*then_value == Value(false)) {
+      emit_not(condition, node, index);
+    }
+  }
+
+  void visit_while(const ir::Node& node) {
+    const ir::Block& condition = old()[node.blocks[0]];
+    const Value* known = definitions_.constant(condition.results[0]);
+    if (known == nullptr || known->as<bool>()) return emit_copy(node);
+    const std::vector<ir::ValueId> initial = mapped(node.operands);
+    map_all(condition.params, initial);
+    visit_nodes(node.blocks[0]);
+    map_all(node.results, initial);
+  }
+
+  void map_all(std::span<const ir::ValueId> old_values, std::span<const ir::ValueId> new_values) {
+    for (std::size_t i = 0; i < old_values.size(); ++i) map(old_values[i], new_values[i]);
+  }
+
+  Definitions definitions_;
+  OverflowMode overflow_;
+  const OpDef& not_;
+};
+
+}  // namespace
+
+ir::Module fold_constants(const ir::Module& module, OverflowMode overflow) {
+  return rewrite_functions(module, [&](const ir::Function& function) { return Fold(function, overflow); });
+}
+
+}  // namespace hiaton::passes

@@ -1,0 +1,110 @@
+#include "passes/liveness.h"
+
+#include <algorithm>
+
+namespace hiaton::passes {
+
+using ir::NodeKind;
+
+Liveness::Liveness(const ir::Function& function, const Effects& effects)
+    : function_(function),
+      origins_(function.values.size()),
+      owners_(function.blocks.size()),
+      around_(function.nodes.size()),
+      nodes_(function.nodes.size(), false),
+      needed_results_(function.nodes.size()),
+      values_(function.values.size(), false) {
+  find_origins(function);
+  need_roots(effects);
+  follow();
+  need_some_result_of_each();
+  follow();
+}
+
+void Liveness::find_origins(const ir::Function& function) {
+  for (std::size_t i = 0; i < function.nodes.size(); ++i) {
+    const ir::Node& node = function.nodes[i];
+    if (!node.blocks.empty()) needed_results_[i].resize(node.results.size(), false);
+    for (std::size_t k = 0; k < node.results.size(); ++k) {
+      origins_[node.results[k].index()] = {ir::NodeId(i), k};
+    }
+    for (const ir::BlockId block : node.blocks) {
+      owners_[block.index()] = ir::NodeId(i);
+      const std::vector<ir::ValueId>& params = function[block].params;
+      for (std::size_t k = 0; k < params.size(); ++k) origins_[params[k].index()] = {ir::NodeId(i), k};
+    }
+  }
+  for (std::size_t i = 0; i < function.blocks.size(); ++i) {
+    for (const ir::NodeId node : function.blocks[i].nodes) around_[node.index()] = owners_[i];
+  }
+}
+
+void Liveness::need_roots(const Effects& effects) {
+  for (const ir::ValueId result : function_[function_.body].results) need(result);
+  const Definitions definitions(function_);
+  for (std::size_t i = 0; i < function_.nodes.size(); ++i) {
+    if (effects.may_fail_or_diverge(definitions, function_.nodes[i])) need(ir::NodeId(i));
+  }
+}
+
+/// A branch or loop that is only there because something in it may fail still has to give something. Needing
+/// such a result may make more nodes needed, which then have results of their own.
+void Liveness::need_some_result_of_each() {
+  for (std::size_t i = 0; i < function_.nodes.size(); ++i) {
+    const std::vector<bool>& results = needed_results_[i];
+    const bool none = std::find(results.begin(), results.end(), true) == results.end();
+    if (nodes_[i] && none && !results.empty()) need_result(ir::NodeId(i), 0);
+  }
+}
+
+void Liveness::need(ir::ValueId value) {
+  if (values_[value.index()]) return;
+  values_[value.index()] = true;
+  to_follow_.push_back(value);
+}
+
+void Liveness::need(ir::NodeId id) {
+  for (; id.valid() && !nodes_[id.index()]; id = around_[id.index()]) {
+    nodes_[id.index()] = true;
+    const ir::Node& node = function_[id];
+    if (node.kind == NodeKind::Op || node.kind == NodeKind::Call) {
+      for (const ir::ValueId operand : node.operands) need(operand);
+    }
+    if (node.kind == NodeKind::If) need(node.operands[0]);
+    if (node.kind == NodeKind::While) need(function_[node.blocks[0]].results[0]);
+  }
+}
+
+void Liveness::need_result(ir::NodeId id, std::size_t index) {
+  if (needed_results_[id.index()][index]) return;
+  needed_results_[id.index()][index] = true;
+  const ir::Node& node = function_[id];
+  if (node.kind == NodeKind::If) {
+    need(function_[node.blocks[0]].results[index]);
+    need(function_[node.blocks[1]].results[index]);
+  } else {
+    need(node.operands[index]);
+    need(function_[node.blocks[1]].results[index]);
+  }
+}
+
+void Liveness::follow() {
+  while (!to_follow_.empty()) {
+    const Origin origin = origins_[to_follow_.back().index()];
+    to_follow_.pop_back();
+    if (!origin.node.valid()) continue;
+    need(origin.node);
+    if (!needed_results_[origin.node.index()].empty()) need_result(origin.node, origin.index);
+  }
+}
+
+std::vector<std::size_t> Liveness::needed_results(const ir::Node& node) const {
+  const std::vector<bool>& needed = needed_results_[index_of(node)];
+  std::vector<std::size_t> indices;
+  for (std::size_t i = 0; i < needed.size(); ++i) {
+    if (needed[i]) indices.push_back(i);
+  }
+  return indices;
+}
+
+}  // namespace hiaton::passes
