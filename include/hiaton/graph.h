@@ -190,7 +190,7 @@ class GraphBuilder {
   /// The next parameter of the program: an Input, declared as parameter of the current function.
   OutPort input(std::string name, Type type);
   /// The next result of the program: an Output; `from` becomes a result of the current function.
-  void output(OutPort from);
+  NodeId output(OutPort from);
   OutPort constant(Value value);
   OutPort op(const OpDef& op, const std::vector<OutPort>& inputs, Type type);
   /// Type checked by the operation's own rule. Throws ProgramError.

@@ -1,6 +1,9 @@
-// What happens to a module between the program's text and its graph.
+// What happens to a module between the program's text and its execution.
 #pragma once
 
+#include <string_view>
+
+#include "hiaton/graph.h"
 #include "hiaton/ir.h"
 #include "hiaton/op.h"
 
@@ -49,5 +52,10 @@ ir::Module drop_dead(const ir::Module& module, OverflowMode overflow);
 /// Calls of small functions that do not call themselves become their bodies. Functions and calls with a
 /// placement stay.
 ir::Module inline_small_functions(const ir::Module& module);
+
+/// The one static tagged graph of the program that starts at the function `main`. Functions that it does not
+/// reach are left out. Expects a module that ir::verify accepts. Throws ProgramError where the module has no
+/// such function.
+graph::Graph lower(const ir::Module& module, std::string_view main = "main");
 
 }  // namespace hiaton::passes

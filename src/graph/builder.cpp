@@ -122,9 +122,9 @@ OutPort GraphBuilder::input(std::string name, Type type) {
   return port;
 }
 
-void GraphBuilder::output(OutPort from) {
-  add({.kind = NodeKind::Output, .inputs = {from}, .type = type_of(from), .function = current_});
+NodeId GraphBuilder::output(OutPort from) {
   add_result(from);
+  return add({.kind = NodeKind::Output, .inputs = {from}, .type = type_of(from), .function = current_});
 }
 
 OutPort GraphBuilder::constant(Value value) {

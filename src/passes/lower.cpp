@@ -1,0 +1,157 @@
+// The transformation of programs to one static tagged graph (the paper's section 3):
+//
+//   - Number the calls of the program: each textual call is a call site with a label i.
+//   - Call i of f with m arguments and k results: m nodes Call_i, one for each argument, and k nodes
+//   Return_i,
+//     one for each result.
+//   - Each parameter of f: a Merge, fed by the Call_i of that parameter of all call sites i of f.
+//   - Each result of f feeds its Return_i of all call sites i of f.
+//   - A control edge from each Call_i to each Return_i of the same call site.
+//
+// so that each body stands in the graph once. What the bodies hold (see lower_body.cpp):
+//
+//   - If: each value from outside goes through one Switch, whose sides the branches read; each result is a
+//     Merge of the branches' results.
+//   - While: each state variable is Enter -> Merge(Enter, NextIteration) -> Switch by the condition: its true
+//     side goes to the body and back by NextIteration, its false side to Exit. A value from outside comes by
+//     an Enter for loop constants; to the body it also goes through a Switch by the condition.
+//   - A constant gives a token under every tag. Where that would start something more often than the program
+//     does (all inputs of a node constant, or the result of a body or branch), a control edge from a pivot
+//     triggers it: a value that has a token exactly when the body or branch runs.
+//
+// The first function is the paper's graph of `result`: nothing calls it. Where the program calls its own
+// main, it is a function of its own that only calls main.
+#include <fmt/format.h>
+
+#include "hiaton/error.h"
+#include "hiaton/passes.h"
+#include "passes/call_graph.h"
+#include "passes/lower_body.h"
+
+namespace hiaton::passes {
+namespace {
+
+using graph::OutPort;
+
+ir::FunctionId find_main(const ir::Module& module, std::string_view main) {
+  if (const auto found = module.find(main)) return *found;
+  constexpr std::size_t kShownNames = 10;
+  std::string names;
+  for (std::size_t i = 0; i < module.functions.size() && i < kShownNames; ++i) {
+    names += (i > 0 ? ", " : "") + module.functions[i].name;
+  }
+  if (module.functions.size() > kShownNames) names += ", ...";
+  throw ProgramError(fmt::format("expected a function '{}' to start at, found {}", main,
+                                 names.empty() ? "no function" : "only: " + names));
+}
+
+/// Which functions the program needs, and whether one of them calls its main.
+struct Reached {
+  std::vector<bool> functions;
+  bool main_is_called = false;
+};
+
+Reached find_reached(const ir::Module& module, ir::FunctionId main) {
+  const CallGraph calls = call_graph(module);
+  Reached reached{.functions = reachable(calls, main)};
+  for (std::size_t i = 0; i < module.functions.size(); ++i) {
+    if (!reached.functions[i]) continue;
+    for (ir::FunctionId callee : calls.callees[i]) reached.main_is_called |= callee == main;
+  }
+  return reached;
+}
+
+/// The functions of the graph: the program first, the others in the order of the module.
+void declare_functions(Program& program, ir::FunctionId main, const Reached& reached) {
+  const auto declare = [&](std::size_t index) {
+    const ir::Function& function = program.module.functions[index];
+    program.functions[index] = program.builder.add_function(function.name, function.span);
+    program.builder.function(program.functions[index]).placement = function.placement;
+  };
+  if (reached.main_is_called) program.builder.add_function("program");
+  declare(main.index());
+  for (std::size_t i = 0; i < program.module.functions.size(); ++i) {
+    if (reached.functions[i] && ir::FunctionId(i) != main) declare(i);
+  }
+}
+
+std::vector<OutPort> make_inputs(graph::GraphBuilder& builder, const ir::Function& main) {
+  std::vector<OutPort> inputs;
+  for (const ir::ValueInfo& param : main.params) {
+    inputs.push_back(builder.input(param.name, param.type));
+    builder.node(inputs.back()).span = main.span;
+  }
+  return inputs;
+}
+
+void make_outputs(graph::GraphBuilder& builder, const ir::Function& main,
+                  const std::vector<OutPort>& results) {
+  for (OutPort result : results) builder.node(builder.output(result)).span = main.span;
+}
+
+/// A main that nothing calls.
+void lower_main(Program& program, const ir::Function& main) {
+  const std::vector<OutPort> inputs = make_inputs(program.builder, main);
+  make_outputs(program.builder, main, BodyLowering(program, main, inputs, OutPort{}).run());
+}
+
+/// A first function that only calls main.
+void lower_call_of_main(Program& program, const ir::Function& main, graph::FunctionId callee) {
+  std::vector<OutPort> arguments = make_inputs(program.builder, main);
+  if (arguments.empty()) arguments.push_back(program.builder.constant(Value(true)));
+  make_outputs(program.builder, main, lower_call(program, callee, arguments, main.results, Span{}));
+}
+
+void lower_function(Program& program, const ir::Function& function) {
+  graph::GraphBuilder& builder = program.builder;
+  std::vector<OutPort> params;
+  const auto add_param = [&](const std::string& name, const Type& type) {
+    const OutPort merge = builder.merge(type);
+    builder.node(merge).name = name;
+    builder.node(merge).span = function.span;
+    builder.add_param(name, merge);
+    params.push_back(merge);
+  };
+  for (const ir::ValueInfo& param : function.params) add_param(param.name, param.type);
+  if (params.empty()) {
+    add_param("", DType::Bool);
+    builder.set_triggered();
+  }
+  for (OutPort result : BodyLowering(program, function, params, params[0]).run()) builder.add_result(result);
+}
+
+/// "Each parameter: a Merge, fed by the Call_i of all call sites."
+void connect_calls(Program& program) {
+  for (std::size_t i = 0; i < program.calls.size(); ++i) {
+    const graph::NodeId call = program.calls[i];
+    const std::size_t param = program.builder.node(call).index;
+    program.builder.add_input(program.builder.function(program.callees[i]).params[param], {call});
+  }
+}
+
+}  // namespace
+
+graph::Graph lower(const ir::Module& module, std::string_view main_name) {
+  const ir::FunctionId main = find_main(module, main_name);
+  const Reached reached = find_reached(module, main);
+  graph::GraphBuilder builder(module.source);
+  Program program{module, builder, std::vector<graph::FunctionId>(module.functions.size()), {}, {}};
+  declare_functions(program, main, reached);
+
+  builder.in_function(graph::FunctionId(0));
+  if (reached.main_is_called) {
+    lower_call_of_main(program, module[main], program.functions[main.index()]);
+  } else {
+    lower_main(program, module[main]);
+  }
+  for (std::size_t i = 0; i < module.functions.size(); ++i) {
+    const graph::FunctionId function = program.functions[i];
+    if (!function.valid() || function == graph::FunctionId(0)) continue;
+    builder.in_function(function);
+    lower_function(program, module.functions[i]);
+  }
+  connect_calls(program);
+  return builder.finish();
+}
+
+}  // namespace hiaton::passes

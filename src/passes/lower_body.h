@@ -1,0 +1,106 @@
+#pragma once
+
+#include <unordered_set>
+#include <vector>
+
+#include "hiaton/graph.h"
+#include "hiaton/ir.h"
+#include "passes/captures.h"
+
+namespace hiaton::passes {
+
+/// What lower() knows of the whole program while it lowers one body after the other.
+struct Program {
+  const ir::Module& module;
+  graph::GraphBuilder& builder;
+  std::vector<graph::FunctionId> functions;  ///< by function of the module; invalid where not reached
+  std::vector<graph::NodeId> calls;          ///< every Call node
+  std::vector<graph::FunctionId> callees;    ///< of each of `calls`
+};
+
+/// The Call and Return nodes of one call: the results.
+std::vector<graph::OutPort> lower_call(Program& program, graph::FunctionId callee,
+                                       const std::vector<graph::OutPort>& arguments,
+                                       const std::vector<Type>& results, Span span);
+
+/// Lowers the body of one function into the builder's current function.
+class BodyLowering {
+ public:
+  /// `params`: where the parameters come from. `pivot`: a value that has a token whenever the body runs, by
+  /// which constants are triggered; invalid for the body of the program, which runs once.
+  BodyLowering(Program& program, const ir::Function& function, const std::vector<graph::OutPort>& params,
+               graph::OutPort pivot);
+
+  /// The results of the function.
+  std::vector<graph::OutPort> run();
+
+ private:
+  enum class Role : uint8_t { Body, Then, Else, Condition, LoopBody };
+
+  /// A block that is being lowered.
+  struct Scope {
+    Role role;
+    ir::BlockId block;
+    graph::OutPort pivot{};  ///< invalid: not needed (Body of the program) or not made yet (Then, Else)
+    std::size_t next = 0;    ///< node
+  };
+
+  struct OpenIf {
+    const ir::Node* node;
+    graph::OutPort predicate;
+    std::vector<graph::OutPort> outside{};               ///< by capture
+    std::vector<graph::GraphBuilder::Sides> switches{};  ///< by capture
+    graph::GraphBuilder::Sides pivots{};
+    std::vector<graph::OutPort> then_results{};
+  };
+
+  struct OpenLoop {
+    const ir::Node* node;
+    graph::LoopId loop;
+    std::vector<graph::OutPort> merges{};  ///< by state variable
+    std::vector<graph::GraphBuilder::Sides> switches{};
+    std::vector<graph::OutPort> outside{};  ///< by capture of the condition block
+    std::vector<graph::OutPort> entered{};  ///< by capture of the body block
+  };
+
+  void lower_node(const ir::Node& node);
+  void lower_op(const ir::Node& node);
+  void lower_call_node(const ir::Node& node);
+  void open_if(const ir::Node& node);
+  void open_loop(const ir::Node& node);
+  void close_block();
+  void close_then();
+  void close_else();
+  void close_condition();
+  void close_loop_body();
+
+  /// Where the value is in the current scope; a constant as a token under every tag.
+  graph::OutPort at(ir::ValueId value);
+  /// Where the value has a token exactly when the current scope runs: a constant is triggered.
+  graph::OutPort live(ir::ValueId value);
+  std::vector<graph::OutPort> live(const std::vector<ir::ValueId>& values);
+  graph::OutPort live_constant(Value value, const ir::Node& origin);
+  graph::OutPort constant(Value value, const ir::Node& origin, graph::OutPort trigger);
+  /// A value to steer one If or loop by, and no other.
+  graph::OutPort predicate(ir::ValueId value, bool must_be_live, const ir::Node& steered);
+  /// Whether constants need no trigger in the current scope.
+  bool runs_once() const { return scopes_.size() == 1 && !scopes_.back().pivot.node.valid(); }
+  graph::OutPort pivot();
+  void bind(const std::vector<ir::ValueId>& values, const std::vector<graph::OutPort>& ports);
+  graph::OutPort mark(graph::OutPort port, const ir::Node& origin, const std::string& name);
+  const std::string& name_of(ir::ValueId value) const { return function_[value].name; }
+
+  Program& program_;
+  graph::GraphBuilder& builder_;
+  const ir::Function& function_;
+  const Captures captures_;
+  std::vector<graph::OutPort> ports_;       ///< by value: where it is in the current scope
+  std::vector<const ir::Node*> constants_;  ///< by value: its Const node, if it is one
+  std::unordered_set<uint64_t> steering_;   ///< outputs that steer an If or loop already
+  std::vector<Scope> scopes_;               ///< innermost last; explicit, so that nesting needs no C++ stack
+  std::vector<OpenIf> ifs_;
+  std::vector<OpenLoop> loops_;
+  std::vector<graph::OutPort> results_;
+};
+
+}  // namespace hiaton::passes
