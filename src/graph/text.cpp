@@ -8,7 +8,10 @@ namespace {
 
 std::string list(const Graph& graph, const std::vector<OutPort>& ports) {
   std::string text;
-  for (OutPort port : ports) text += (text.empty() ? "" : ", ") + label_of(graph, port);
+  for (OutPort port : ports) {
+    if (!text.empty()) text += ", ";
+    text += label_of(graph, port);
+  }
   return text;
 }
 
@@ -47,11 +50,12 @@ std::string to_text(const Graph& graph) {
   std::vector<std::string> bodies(graph.functions().size());
   for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
     const NodeId id(n);
-    bodies[graph[id].function.index()] += "  " + line_of(graph, id) + "\n";
+    bodies[graph[id].function.index()] += fmt::format("  {}\n", line_of(graph, id));
   }
   std::string text;
   for (std::size_t f = 0; f < bodies.size(); ++f) {
-    text += (f > 0 ? "\n" : "") + heading_of(graph, graph.functions()[f]) + "\n" + bodies[f];
+    if (f > 0) text += '\n';
+    text += heading_of(graph, graph.functions()[f]) + '\n' + bodies[f];
   }
   return text;
 }
