@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -31,8 +32,9 @@ std::string render(const Diagnostic& diagnostic, const Source& source);
 class ProgramError : public Error {
  public:
   explicit ProgramError(const std::string& message) : Error(message) {}
-  /// A program text with findings; `what()` is all of them, rendered.
-  ProgramError(std::shared_ptr<const Source> source, std::vector<Diagnostic> diagnostics);
+  /// A program text with findings; `what()` shows the first `shown` of them and says how many there are more.
+  ProgramError(std::shared_ptr<const Source> source, std::vector<Diagnostic> diagnostics,
+               std::size_t shown = std::numeric_limits<std::size_t>::max());
 
   const std::vector<Diagnostic>& diagnostics() const { return diagnostics_; }
 

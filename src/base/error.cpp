@@ -9,13 +9,17 @@ namespace {
 
 constexpr std::size_t kShownLineLength = 160;
 
-std::string join_rendered(const Source& source, std::vector<Diagnostic>& diagnostics) {
+std::string join_rendered(const Source& source, std::vector<Diagnostic>& diagnostics, std::size_t shown) {
   std::stable_sort(diagnostics.begin(), diagnostics.end(),
                    [](const auto& a, const auto& b) { return a.span.begin < b.span.begin; });
   std::string text;
-  for (const Diagnostic& diagnostic : diagnostics) {
+  for (std::size_t i = 0; i < std::min(shown, diagnostics.size()); ++i) {
     if (!text.empty()) text += '\n';
-    text += render(diagnostic, source);
+    text += render(diagnostics[i], source);
+  }
+  if (diagnostics.size() > shown) {
+    const std::size_t more = diagnostics.size() - shown;
+    text += fmt::format("\n{}: {} more error{}", source.name(), more, more == 1 ? "" : "s");
   }
   return text;
 }
@@ -56,8 +60,9 @@ std::string render(const Diagnostic& diagnostic, const Source& source) {
   return text;
 }
 
-ProgramError::ProgramError(std::shared_ptr<const Source> source, std::vector<Diagnostic> diagnostics)
-    : Error(join_rendered(*source, diagnostics)),
+ProgramError::ProgramError(std::shared_ptr<const Source> source, std::vector<Diagnostic> diagnostics,
+                           std::size_t shown)
+    : Error(join_rendered(*source, diagnostics, shown)),
       source_(std::move(source)),
       diagnostics_(std::move(diagnostics)) {}
 

@@ -20,6 +20,19 @@ void require_types(const std::vector<Type>& expected, const std::vector<Type>& f
   throw ProgramError(fmt::format("{}: expected {}, found {}", what, list_types(expected), list_types(found)));
 }
 
+/// As people know the operation: "+", "sqrt".
+std::string_view label_of(const OpDef& op) {
+  return op.symbol.value.empty() ? op.name.value : op.symbol.value;
+}
+
+Type result_type(const OpDef& op, const std::vector<Type>& operands) {
+  try {
+    return op.type_rule.value(operands);
+  } catch (const ProgramError& error) {
+    throw ProgramError(fmt::format("[{}] {}", label_of(op), error.what()));
+  }
+}
+
 }  // namespace
 
 const Type& Var::type() const {
@@ -81,12 +94,12 @@ Var FunctionBuilder::op(const OpDef& op, const std::vector<Var>& operands) {
   require_own(Vars(operands));
   if (operands.size() != op.arity()) {
     throw ProgramError(
-        fmt::format("[{}] expected {} operands, found {}", op.name.value, op.arity(), operands.size()));
+        fmt::format("[{}] expected {} operands, found {}", label_of(op), op.arity(), operands.size()));
   }
-  const std::vector<Type> types = types_of(Vars(operands));
+  const Type result = result_type(op, types_of(Vars(operands)));
   ir::Node node{.kind = ir::NodeKind::Op, .op = &op};
   for (Var operand : operands) node.operands.push_back(operand.id());
-  return append(std::move(node), {op.type_rule.value(types)});
+  return append(std::move(node), {result});
 }
 
 Var FunctionBuilder::op(std::string_view name, const std::vector<Var>& operands) {

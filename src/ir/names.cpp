@@ -1,0 +1,22 @@
+#include "ir/names.h"
+
+#include <algorithm>
+
+#include "hiaton/op.h"
+
+namespace hiaton::ir {
+
+bool is_keyword(std::string_view word) {
+  return std::find(kKeywords.begin(), kKeywords.end(), word) != kKeywords.end();
+}
+
+bool is_name(std::string_view word) {
+  return !word.empty() && starts_name(word[0]) && std::all_of(word.begin(), word.end(), continues_name) &&
+         !is_keyword(word);
+}
+
+bool is_function_name(std::string_view word) {
+  return is_name(word) && catalog().find(word) == nullptr;
+}
+
+}  // namespace hiaton::ir

@@ -1,0 +1,26 @@
+// Collects the findings of all stages.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "hiaton/error.h"
+#include "hiaton/lang.h"
+
+namespace hiaton::lang {
+
+class Diagnostics {
+ public:
+  void add(Span span, std::string message) { found_.push_back({span, std::move(message)}); }
+  bool empty() const { return found_.empty(); }
+  std::size_t count() const { return found_.size(); }
+  /// Looking for similar names is only worth its time for findings that will be shown.
+  bool wants_suggestions() const { return found_.size() < kMaxShownErrors; }
+  std::vector<Diagnostic> take() { return std::move(found_); }
+
+ private:
+  std::vector<Diagnostic> found_;
+};
+
+}  // namespace hiaton::lang

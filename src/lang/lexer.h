@@ -1,0 +1,13 @@
+// Text to tokens.
+#pragma once
+
+#include "lang/diagnostics.h"
+#include "lang/symbols.h"
+#include "lang/token.h"
+
+namespace hiaton::lang {
+
+/// What cannot be read is reported and becomes one Error token.
+TokenList lex(const Source& source, Symbols& symbols, Diagnostics& diagnostics);
+
+}  // namespace hiaton::lang

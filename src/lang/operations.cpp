@@ -1,0 +1,52 @@
+#include "lang/operations.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+
+namespace hiaton::lang {
+namespace {
+
+constexpr std::pair<Tok, std::string_view> kInfix[] = {
+    {Tok::Plus, "+"},       {Tok::Minus, "-"},   {Tok::Star, "*"},         {Tok::Slash, "/"},
+    {Tok::Percent, "%"},    {Tok::Equal, "=="},  {Tok::NotEqual, "!="},    {Tok::Less, "<"},
+    {Tok::LessEqual, "<="}, {Tok::Greater, ">"}, {Tok::GreaterEqual, ">="}};
+
+bool keeps_type(const OpDef& op) {
+  return std::all_of(op.kernels.value.begin(), op.kernels.value.end(), [&](const KernelVariant& kernel) {
+    const std::vector<Type> operands(op.arity(), kernel.operand);
+    return op.type_rule.value(operands) == Type(kernel.operand);
+  });
+}
+
+Operation describe(const OpDef* op) {
+  HIATON_CHECK(op != nullptr);
+  return {op, keeps_type(*op)};
+}
+
+}  // namespace
+
+Operations::Operations(Symbols& symbols) : infix_(static_cast<std::size_t>(Tok::End)) {
+  for (const OpDef* op : catalog().all()) {
+    const Symbol symbol = symbols.intern(op->name.value);
+    by_symbol_.resize(std::max<std::size_t>(by_symbol_.size(), symbol + 1));
+    by_symbol_[symbol] = describe(op);
+  }
+  for (const auto& [tok, text] : kInfix) {
+    infix_[static_cast<std::size_t>(tok)] = describe(catalog().find_symbol(text, 2));
+  }
+  negation_ = describe(catalog().find_symbol("-", 1));
+  logical_not_ = describe(catalog().find_symbol("not", 1));
+}
+
+std::string_view spelling(Tok op) {
+  if (op == Tok::And) return "and";
+  if (op == Tok::Or) return "or";
+  for (const auto& [tok, text] : kInfix) {
+    if (tok == op) return text;
+  }
+  return "?";
+}
+
+}  // namespace hiaton::lang

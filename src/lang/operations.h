@@ -1,0 +1,40 @@
+// The operations of the catalogue, by the symbols of one parse.
+#pragma once
+
+#include <vector>
+
+#include "hiaton/op.h"
+#include "lang/symbols.h"
+
+namespace hiaton::lang {
+
+struct Operation {
+  const OpDef* def = nullptr;
+  bool keeps_type = false;  ///< its result always has the type of its operands
+};
+
+class Operations {
+ public:
+  explicit Operations(Symbols& symbols);
+
+  /// nullptr where the name is no operation.
+  const Operation* find(Symbol name) const {
+    const bool known = name < by_symbol_.size() && by_symbol_[name].def != nullptr;
+    return known ? &by_symbol_[name] : nullptr;
+  }
+  /// The operation of an infix operator.
+  const Operation& infix(Tok op) const { return infix_[static_cast<std::size_t>(op)]; }
+  const Operation& negation() const { return negation_; }
+  const Operation& logical_not() const { return logical_not_; }
+
+ private:
+  std::vector<Operation> by_symbol_;
+  std::vector<Operation> infix_;
+  Operation negation_;
+  Operation logical_not_;
+};
+
+/// As written in programs: "+", "==".
+std::string_view spelling(Tok op);
+
+}  // namespace hiaton::lang

@@ -1,0 +1,31 @@
+// Names as numbers.
+#pragma once
+
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "lang/token.h"
+
+namespace hiaton::lang {
+
+/// Numbers names in the order of their first appearance. The keywords come first, so the symbol of a keyword
+/// is its Tok. Keeps views: the texts must outlive it.
+class Symbols {
+ public:
+  Symbols();
+
+  Symbol intern(std::string_view name) {
+    const auto [entry, added] = numbers_.try_emplace(name, static_cast<Symbol>(names_.size()));
+    if (added) names_.push_back(name);
+    return entry->second;
+  }
+  std::string_view operator[](Symbol symbol) const { return names_[symbol]; }
+  std::size_t size() const { return names_.size(); }
+
+ private:
+  std::unordered_map<std::string_view, Symbol> numbers_;
+  std::vector<std::string_view> names_;
+};
+
+}  // namespace hiaton::lang

@@ -1,0 +1,89 @@
+// Tokens: what the lexer makes of the text.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hiaton/source.h"
+#include "hiaton/type.h"
+
+namespace hiaton::lang {
+
+/// An identifier, numbered: equal names have equal symbols, so tables need no strings.
+using Symbol = uint32_t;
+
+enum class Tok : uint8_t {
+  // The keywords, in the order of ir::kKeywords.
+  Fn,
+  Let,
+  In,
+  If,
+  Then,
+  Else,
+  On,
+  With,
+  While,
+  For,
+  Do,
+  And,
+  Or,
+  Not,
+  True,
+  False,
+  Nan,
+  Inf,
+  NanF32,
+  InfF32,
+  Underscore,
+  Data,
+  Match,
+  Param,
+  Grad,
+
+  Name,
+  Integer,
+  Float,
+  String,
+
+  LeftParen,
+  RightParen,
+  LeftBracket,
+  RightBracket,
+  Comma,
+  Colon,
+  Arrow,
+  DotDot,
+  Assign,
+  Plus,
+  Minus,
+  Star,
+  Slash,
+  Percent,
+  Equal,
+  NotEqual,
+  Less,
+  LessEqual,
+  Greater,
+  GreaterEqual,
+
+  Error,  ///< already reported
+  End,
+};
+
+struct Token {
+  Tok kind;
+  bool starts_line;             ///< the first token of its line
+  std::optional<DType> suffix;  ///< Integer, Float: the type written behind the digits
+  uint32_t payload;             ///< Name: its Symbol; String: index into TokenList::strings
+  Span span;
+};
+
+struct TokenList {
+  std::vector<Token> tokens;  ///< the last one is End
+  std::vector<std::string> strings;
+};
+
+}  // namespace hiaton::lang
