@@ -1,0 +1,80 @@
+#include "graph/labels.h"
+#include "graph/validate.h"
+#include "hiaton/error.h"
+
+namespace hiaton::graph {
+namespace {
+
+class TypeCheck {
+ public:
+  TypeCheck(const Graph& graph, Findings& findings) : graph_(graph), findings_(findings) {}
+
+  void run() {
+    for (std::size_t n = 0; n < graph_.nodes().size(); ++n) check(NodeId(n));
+  }
+
+ private:
+  void check(NodeId id) {
+    const Node& node = graph_[id];
+    switch (node.kind) {
+      case NodeKind::Input:
+        return;
+      case NodeKind::Const:
+        if (node.type != node.constant.type()) {
+          findings_.at(id, "expected the type of its constant, {}, found {}", to_string(node.constant.type()),
+                       to_string(node.type));
+        }
+        return;
+      case NodeKind::Op:
+        return check_op(id);
+      case NodeKind::Switch:
+        check_input(id, 0, node.type);
+        check_input(id, 1, DType::Bool);
+        return;
+      default:
+        for (std::size_t i = 0; i < node.inputs.size(); ++i) check_input(id, i, node.type);
+    }
+  }
+
+  void check_input(NodeId id, std::size_t port, const Type& expected) {
+    const Node& node = graph_[id];
+    if (port >= node.inputs.size()) return;
+    const OutPort from = node.inputs[port];
+    const Node* source = source_of(graph_, from);
+    if (source == nullptr || source->type == expected) return;
+    const bool is_predicate = node.kind == NodeKind::Switch && port == 1;
+    findings_.at(id, "input {}{}: expected {}, found {} from {}", port, is_predicate ? ", the predicate" : "",
+                 to_string(expected), to_string(source->type), label_of(graph_, from));
+  }
+
+  void check_op(NodeId id) {
+    const Node& node = graph_[id];
+    if (node.op == nullptr || node.inputs.size() != node.op->arity()) return;
+    operands_.clear();
+    for (OutPort input : node.inputs) {
+      const Node* source = source_of(graph_, input);
+      if (source == nullptr) return;
+      operands_.push_back(source->type);
+    }
+    try {
+      const Type type = node.op->type_rule.value(operands_);
+      if (type != node.type) {
+        findings_.at(id, "expected the result type {}, found {}", to_string(type), to_string(node.type));
+      }
+    } catch (const ProgramError& error) {
+      findings_.at(id, "{}", error.what());
+    }
+  }
+
+  const Graph& graph_;
+  Findings& findings_;
+  std::vector<Type> operands_;
+};
+
+}  // namespace
+
+void check_types(const Graph& graph, Findings& findings) {
+  TypeCheck(graph, findings).run();
+}
+
+}  // namespace hiaton::graph
