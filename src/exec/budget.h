@@ -1,0 +1,50 @@
+// Watching the budgets of a run.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+
+#include "hiaton/run.h"
+
+namespace hiaton::exec {
+
+/// The budgets of one run, and the most that was used of them.
+class BudgetWatch {
+ public:
+  explicit BudgetWatch(const RunOptions& options) : options_(options), start_(Clock::now()) {}
+
+  /// Tells what is in use now.
+  Fault use(uint64_t frames, uint64_t bytes) {
+    most_frames_ = std::max(most_frames_, frames);
+    most_bytes_ = std::max(most_bytes_, bytes);
+    if (frames > options_.max_frames) return Fault::MaxFrames;
+    if (bytes > options_.max_bytes) return Fault::MaxBytes;
+    return Fault::None;
+  }
+
+  /// True at the first step and every thousand or so: looking at the clock costs more than a step.
+  bool is_time_to_poll() { return (steps_++ & 1023) == 0; }
+
+  Fault poll() const {
+    if (options_.cancel != nullptr && options_.cancel->load(std::memory_order_relaxed)) {
+      return Fault::Interrupted;  // relaxed: the flag alone is read, nothing it might guard
+    }
+    return Clock::now() - start_ > options_.timeout ? Fault::Timeout : Fault::None;
+  }
+
+  double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+  uint64_t most_frames() const { return most_frames_; }
+  uint64_t most_bytes() const { return most_bytes_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  const RunOptions& options_;
+  Clock::time_point start_;
+  uint64_t steps_ = 0;
+  uint64_t most_frames_ = 0;
+  uint64_t most_bytes_ = 0;
+};
+
+}  // namespace hiaton::exec

@@ -1,0 +1,552 @@
+#include "exec/reference.h"
+
+#include <algorithm>
+#include <deque>
+#include <optional>
+#include <unordered_map>
+
+#include "base/check.h"
+#include "exec/apply.h"
+#include "exec/budget.h"
+#include "exec/firing.h"
+#include "exec/tag.h"
+
+namespace hiaton::exec {
+namespace {
+
+using graph::CallSite;
+using graph::Graph;
+using graph::InPort;
+using graph::LoopId;
+using graph::NodeId;
+using graph::NodeKind;
+using graph::OutPort;
+
+/// `<t, d>` on the edges from one output; d is a hiaton where dead.
+struct Token {
+  OutPort from;
+  Tag tag;
+  Value value;
+  bool dead;
+};
+
+/// Something of the graph under one tag: the key of all tables of a run.
+template <class Id>
+struct Under {
+  Id id;
+  const TagCell* tag;
+
+  friend bool operator==(const Under&, const Under&) = default;
+};
+struct UnderHash {
+  template <class Id>
+  std::size_t operator()(const Under<Id>& key) const {
+    const uint64_t mixed = (reinterpret_cast<uintptr_t>(key.tag) >> 4) * 0x9E3779B97F4A7C15 + key.id.value;
+    return mixed ^ (mixed >> 32);
+  }
+};
+template <class Id, class T>
+using TableUnder = std::unordered_map<Under<Id>, T, UnderHash>;
+
+/// An entry of the match table: what a node has got under a tag.
+struct Match {
+  Tag tag;
+  std::vector<Value> operands;  ///< by input; without meaning where not come or dead
+  std::size_t missing;          ///< inputs, data and control, that have not come
+  bool dead = false;            ///< any input was dead
+  bool passed = false;          ///< Merge: it has fired
+};
+
+/// A call under way: some of its arguments are still to come, or some of its results are.
+struct Call {
+  Tag tag;     ///< the caller's, t
+  Tag inside;  ///< i : t, once a live argument came
+  std::size_t arguments_to_come;
+  std::vector<NodeId> owed;  ///< the Return nodes that have not fired
+};
+
+/// A loop under way.
+struct LoopRun {
+  Tag tag;  ///< t, under which it was entered
+  std::size_t enters_to_come;
+  std::vector<NodeId> owed;                           ///< the Exit nodes that have not fired
+  std::vector<std::pair<NodeId, Value>> constants{};  ///< by Enter
+  uint64_t iterations = 0;                            ///< made so far
+  uint64_t iterations_alive = 0;                      ///< whose tags are alive
+};
+
+/// Takes the node out of those that still have to fire; false if it has fired.
+bool settle(std::vector<NodeId>& owed, NodeId node) {
+  return std::erase(owed, node) > 0;
+}
+
+/// The tag is the stack trace.
+class TagChain : public CallChain {
+ public:
+  explicit TagChain(const Tag& tag) : start_(tag.cell()) { TagChain::rewind(); }
+
+  void rewind() override {
+    at_ = start_;
+    skip_iterations();
+  }
+  bool at_call() const override { return at_ != nullptr; }
+  void go_outward() override {
+    at_ = at_->outer;
+    skip_iterations();
+  }
+  CallSite site() const override { return at_->label.site; }
+  std::vector<std::optional<Value>> arguments() const override { return at_->arguments; }
+
+ private:
+  void skip_iterations() {
+    while (at_ != nullptr && !at_->label.site.valid()) at_ = at_->outer;
+  }
+
+  const TagCell* start_;
+  const TagCell* at_;
+};
+
+class ReferenceRun {
+ public:
+  ReferenceRun(const Graph& graph, std::span<const Value> arguments, const RunOptions& options)
+      : graph_(graph), arguments_(arguments), options_(options), watch_(options) {
+    for (const graph::Node& node : graph.nodes()) inputs_to_match_.push_back(inputs_to_match(graph, node));
+    results_.resize(graph.outputs().size());
+  }
+
+  std::vector<Value> run() {
+    start();
+    while (!tokens_.empty()) {
+      if (watch_.is_time_to_poll()) require(watch_.poll(), tokens_.front().tag);
+      deliver_next();
+      while (tags_.has_ended_iterations()) finish_loops();
+    }
+    return take_results();
+  }
+
+  std::vector<WaitingNode> waiting() const;
+  RunStats finish();
+
+ private:
+  void start();
+  void deliver_next();
+  void arrive(NodeId id, std::optional<uint32_t> input, const Token& token);
+  void emit(OutPort from, const Tag& tag, const Value& value, bool dead);
+  void emit_live(NodeId node, const Tag& tag, const Value& value) { emit({node}, tag, value, false); }
+  void emit_dead(NodeId node, const Tag& tag) { emit({node}, tag, Value(), true); }
+
+  void match(NodeId id, std::optional<uint32_t> input, const Token& token);
+  Match new_match(NodeId id, const Tag& tag) const;
+  void fire(NodeId id, const Tag& tag, std::span<const Value> operands, bool dead);
+  void fire_op(NodeId id, const Tag& tag, std::span<const Value> operands, bool dead);
+  void fire_switch(NodeId id, const Tag& tag, std::span<const Value> operands, bool dead);
+  void fire_merge(NodeId id, const Token& token);
+  void fire_call(NodeId id, const Tag& tag, const Value& value, bool dead);
+  void fire_return(NodeId id, const Token& token);
+  void fire_enter(NodeId id, const Tag& tag, const Value& value, bool dead);
+  void fire_next_iteration(NodeId id, const Tag& tag, const Value& value, bool dead);
+  void fire_exit(NodeId id, const Tag& tag, const Value& value, bool dead);
+  void fire_output(NodeId id, const Tag& tag, const Value& value, bool dead);
+
+  Call& call_under_way(CallSite site, const Tag& tag);
+  void finish_call(CallSite site, const Tag& tag, const Call& call);
+  LoopRun& loop_under_way(LoopId loop, const Tag& tag);
+  void make_iteration(LoopId loop, LoopRun& run);
+  Tag iteration_tag(LoopId loop, LoopRun& run, uint64_t iteration);
+  void finish_loop(LoopId loop, const TagCell* tag);
+  void finish_loops();
+  void require_iteration(NodeId id, const Tag& tag) const;
+
+  Tag make_tag(const Tag& outer, const TagLabel& label, bool* made);
+  void require(Fault fault, const Tag& tag);
+  std::vector<Value> take_results();
+  uint64_t bytes() const;
+
+  const Graph& graph_;
+  std::span<const Value> arguments_;
+  const RunOptions& options_;
+  BudgetWatch watch_;
+  std::vector<std::size_t> inputs_to_match_;  ///< by node: inputs that are not Const under every tag
+
+  TagTable tags_;
+  std::deque<Token> tokens_;
+  TableUnder<NodeId, Match> matches_;
+  TableUnder<CallSite, Call> calls_;
+  TableUnder<LoopId, LoopRun> loops_;
+
+  struct Result {
+    std::optional<Value> value;
+    bool dead = false;
+  };
+  std::vector<Result> results_;
+  uint64_t call_count_ = 0;
+};
+
+// Tokens ----------------------------------------------------------------------------------------------------
+
+/// Input nodes hold the arguments under the empty tag. A node whose inputs are all Const without control
+/// edges fires once, under the empty tag.
+void ReferenceRun::start() {
+  for (std::size_t i = 0; i < graph_.inputs().size(); ++i) {
+    emit_live(graph_.inputs()[i], Tag(), arguments_[i]);
+  }
+  for (std::size_t n = 0; n < graph_.nodes().size(); ++n) {
+    const NodeId id(n);
+    if (!fires_under_the_empty_tag(graph_, graph_[id])) continue;
+    const Match constants = new_match(id, Tag());
+    if (graph_[id].kind == NodeKind::Merge) {
+      emit_live(id, Tag(), constants.operands[0]);
+    } else {
+      fire(id, Tag(), constants.operands, false);
+    }
+  }
+}
+
+void ReferenceRun::emit(OutPort from, const Tag& tag, const Value& value, bool dead) {
+  tokens_.push_back({from, tag, value, dead});
+  if (options_.on_token) options_.on_token({from, elements(tag), value, dead});
+}
+
+void ReferenceRun::deliver_next() {
+  const Token token = std::move(tokens_.front());
+  tokens_.pop_front();
+  for (InPort to : graph_.consumers(token.from)) arrive(to.node, to.port, token);
+  const bool is_call = graph_[token.from.node].kind == NodeKind::Call;
+  if (is_call) return;  // the control edges to its Return nodes are followed by the Call's own rule
+  for (NodeId to : graph_.control_consumers(token.from)) arrive(to, std::nullopt, token);
+}
+
+/// A token comes to an input of a node, or, without `input`, along a control edge.
+void ReferenceRun::arrive(NodeId id, std::optional<uint32_t> input, const Token& token) {
+  switch (graph_[id].kind) {
+    case NodeKind::Merge:
+      return fire_merge(id, token);
+    case NodeKind::Return:
+      return fire_return(id, token);
+    default:
+      return match(id, input, token);
+  }
+}
+
+// Matching: any node but Merge and Return fires when every input holds a token of the same tag --------------
+
+/// Nothing has come yet but what is there under every tag.
+Match ReferenceRun::new_match(NodeId id, const Tag& tag) const {
+  Match match{tag, {}, inputs_to_match_[id.index()]};
+  for (OutPort from : graph_[id].inputs) match.operands.push_back(graph_[from.node].constant);
+  return match;
+}
+
+void ReferenceRun::match(NodeId id, std::optional<uint32_t> input, const Token& token) {
+  if (inputs_to_match_[id.index()] == 1) {
+    Match match = new_match(id, token.tag);
+    if (input) match.operands[*input] = token.value;
+    return fire(id, token.tag, match.operands, token.dead);
+  }
+  const auto [entry, first] = matches_.try_emplace({id, token.tag.cell()});
+  if (first) entry->second = new_match(id, token.tag);
+  Match& match = entry->second;
+  if (input && !token.dead) match.operands[*input] = token.value;
+  match.dead = match.dead || token.dead;
+  if (--match.missing > 0) return;
+  const Match complete = std::move(match);
+  matches_.erase(entry);
+  fire(id, complete.tag, complete.operands, complete.dead);
+}
+
+void ReferenceRun::fire(NodeId id, const Tag& tag, std::span<const Value> operands, bool dead) {
+  switch (graph_[id].kind) {
+    case NodeKind::Const:  // the token of its control edge starts it
+      return emit({id}, tag, graph_[id].constant, dead);
+    case NodeKind::Op:
+      return fire_op(id, tag, operands, dead);
+    case NodeKind::Switch:
+      return fire_switch(id, tag, operands, dead);
+    case NodeKind::Call:
+      return fire_call(id, tag, operands[0], dead);
+    case NodeKind::Enter:
+      return fire_enter(id, tag, operands[0], dead);
+    case NodeKind::NextIteration:
+      return fire_next_iteration(id, tag, operands[0], dead);
+    case NodeKind::Exit:
+      return fire_exit(id, tag, operands[0], dead);
+    case NodeKind::Output:
+      return fire_output(id, tag, operands[0], dead);
+    case NodeKind::Input:
+    case NodeKind::Merge:
+    case NodeKind::Return:
+      break;
+  }
+  HIATON_CHECK(!"a node that matches its inputs");
+}
+
+// Op: dead if any input is dead -----------------------------------------------------------------------------
+
+void ReferenceRun::fire_op(NodeId id, const Tag& tag, std::span<const Value> operands, bool dead) {
+  if (dead) return emit_dead(id, tag);
+  Value result;
+  const Fault fault = apply(graph_[id], operands, options_.overflow, result);
+  if (fault == Fault::None) return emit_live(id, tag, result);
+  TagChain chain(tag);
+  throw operation_error({graph_, arguments_, chain}, id, operands, fault);
+}
+
+// Switch (<t,d>, <t,p>) = (<t,d>, dead) if p, else (dead, <t,d>) --------------------------------------------
+
+void ReferenceRun::fire_switch(NodeId id, const Tag& tag, std::span<const Value> operands, bool dead) {
+  const bool to_true_side = !dead && operands[1].as<bool>();
+  const bool to_false_side = !dead && !to_true_side;
+  emit({id, 0}, tag, operands[0], !to_true_side);
+  emit({id, 1}, tag, operands[0], !to_false_side);
+}
+
+// Merge: the live input; dead only if all are dead ----------------------------------------------------------
+//
+// Where the inputs make the tag (the Calls of a parameter, the Enter and NextIteration of a loop variable)
+// each tag comes through exactly one of them, and never dead: the token passes at once. A Const under every
+// tag counts where all else is dead.
+
+void ReferenceRun::fire_merge(NodeId id, const Token& token) {
+  if (is_entry(graph_, graph_[id])) return emit({id}, token.tag, token.value, token.dead);
+  const auto [entry, first] = matches_.try_emplace({id, token.tag.cell()});
+  if (first) entry->second = new_match(id, token.tag);
+  Match& match = entry->second;
+  if (!token.dead && !match.passed) {
+    match.passed = true;
+    emit_live(id, token.tag, token.value);
+  }
+  if (--match.missing > 0) return;
+  const bool all_dead = !match.passed;
+  matches_.erase(entry);
+  if (!all_dead) return;
+  for (OutPort from : graph_[id].inputs) {
+    if (is_under_every_tag(graph_[from.node])) return emit_live(id, token.tag, graph_[from.node].constant);
+  }
+  emit_dead(id, token.tag);
+}
+
+// Call_i <t,d> = <i:t,d> ------------------------------------------------------------------------------------
+//
+// A dead token does not enter the function: along the control edges it makes the Return nodes of the call
+// site dead, each once.
+
+Call& ReferenceRun::call_under_way(CallSite site, const Tag& tag) {
+  const auto [entry, first] = calls_.try_emplace({site, tag.cell()});
+  if (first) entry->second = {tag, Tag(), graph_[site].calls.size(), graph_[site].returns};
+  return entry->second;
+}
+
+void ReferenceRun::fire_call(NodeId id, const Tag& tag, const Value& value, bool dead) {
+  const graph::Node& node = graph_[id];
+  Call& call = call_under_way(node.site, tag);
+  --call.arguments_to_come;
+  if (dead) {
+    for (NodeId owed : std::exchange(call.owed, {})) emit_dead(owed, tag);
+  } else {
+    if (call.inside.empty()) {
+      ++call_count_;
+      call.inside = make_tag(tag, {.site = node.site}, nullptr);
+      call.inside.cell()->arguments.resize(graph_[node.site].calls.size());
+    }
+    call.inside.cell()->arguments[node.index] = value;
+    emit_live(id, call.inside, value);
+  }
+  finish_call(node.site, tag, call);
+}
+
+void ReferenceRun::finish_call(CallSite site, const Tag& tag, const Call& call) {
+  if (call.arguments_to_come == 0 && call.owed.empty()) calls_.erase({site, tag.cell()});
+}
+
+// Return_i <i:t,d> = <t,d>, any other tag: no output --------------------------------------------------------
+
+void ReferenceRun::fire_return(NodeId id, const Token& token) {
+  const CallSite site = graph_[id].site;
+  if (!token.tag.is_call_from(site)) return;
+  const Tag tag = token.tag.outer();
+  const auto entry = calls_.find({site, tag.cell()});
+  if (entry == calls_.end() || !settle(entry->second.owed, id)) return;
+  emit({id}, tag, token.value, token.dead);
+  finish_call(site, tag, entry->second);
+}
+
+// Enter <t,d> = <0:t,d> -------------------------------------------------------------------------------------
+//
+// A constant Enter gives its token to every iteration: those that were made before it came, and those made
+// later. A dead token does not enter: it makes the Exit nodes of the loop dead, each once.
+
+LoopRun& ReferenceRun::loop_under_way(LoopId loop, const Tag& tag) {
+  const auto [entry, first] = loops_.try_emplace({loop, tag.cell()});
+  if (first) entry->second = {tag, graph_[loop].enters.size(), graph_[loop].exits};
+  return entry->second;
+}
+
+void ReferenceRun::fire_enter(NodeId id, const Tag& tag, const Value& value, bool dead) {
+  const LoopId loop = graph_[id].loop;
+  LoopRun& run = loop_under_way(loop, tag);
+  --run.enters_to_come;
+  if (dead) {
+    for (NodeId owed : std::exchange(run.owed, {})) emit_dead(owed, tag);
+  } else if (graph_[id].loop_constant) {
+    for (uint64_t n = 0; n < run.iterations; ++n) emit_live(id, iteration_tag(loop, run, n), value);
+    run.constants.emplace_back(id, value);
+    if (run.iterations == 0) make_iteration(loop, run);
+  } else {
+    if (run.iterations == 0) make_iteration(loop, run);
+    emit_live(id, iteration_tag(loop, run, 0), value);
+  }
+  finish_loop(loop, tag.cell());
+}
+
+/// The next iteration begins to exist: it gets the constants that have come.
+void ReferenceRun::make_iteration(LoopId loop, LoopRun& run) {
+  const Tag tag = iteration_tag(loop, run, run.iterations++);
+  for (const auto& [enter, value] : run.constants) emit_live(enter, tag, value);
+}
+
+Tag ReferenceRun::iteration_tag(LoopId loop, LoopRun& run, uint64_t iteration) {
+  bool made = false;
+  Tag tag = make_tag(run.tag, {.loop = loop, .iteration = iteration}, &made);
+  if (made) ++run.iterations_alive;
+  return tag;
+}
+
+// NextIteration <n:t,d> = <n+1:t,d>; stops dead tokens ------------------------------------------------------
+
+void ReferenceRun::fire_next_iteration(NodeId id, const Tag& tag, const Value& value, bool dead) {
+  require_iteration(id, tag);
+  if (dead) return;
+  const LoopId loop = graph_[id].loop;
+  LoopRun& run = loops_.at({loop, tag.cell()->outer});
+  const uint64_t next = tag.label().iteration + 1;
+  const Tag next_tag = iteration_tag(loop, run, next);
+  if (run.iterations == next) make_iteration(loop, run);
+  emit_live(id, next_tag, value);
+}
+
+// Exit <n:t,d> = <t,d>; stops the dead tokens of all iterations but the last --------------------------------
+//
+// The last iteration has come to its end when no token is left under any iteration's tag.
+
+void ReferenceRun::fire_exit(NodeId id, const Tag& tag, const Value& value, bool dead) {
+  require_iteration(id, tag);
+  const Tag outer = tag.outer();
+  LoopRun& run = loops_.at({graph_[id].loop, outer.cell()});
+  if (!dead && settle(run.owed, id)) emit_live(id, outer, value);
+}
+
+void ReferenceRun::finish_loops() {
+  for (const TagTable::Iteration& ended : tags_.take_ended_iterations()) {
+    --loops_.at({ended.loop, ended.outer}).iterations_alive;
+    finish_loop(ended.loop, ended.outer);
+  }
+}
+
+void ReferenceRun::finish_loop(LoopId loop, const TagCell* tag) {
+  const auto entry = loops_.find({loop, tag});
+  LoopRun& run = entry->second;
+  if (run.enters_to_come > 0 || run.iterations_alive > 0) return;
+  for (NodeId owed : run.owed) emit_dead(owed, run.tag);
+  loops_.erase(entry);
+}
+
+void ReferenceRun::require_iteration(NodeId id, const Tag& tag) const {
+  if (tag.is_iteration_of(graph_[id].loop)) return;
+  throw ProgramError("expected a token from inside the loop, found one from outside, at " +
+                     describe(graph_, id));
+}
+
+// Output takes tokens of the empty tag ----------------------------------------------------------------------
+
+void ReferenceRun::fire_output(NodeId id, const Tag& tag, const Value& value, bool dead) {
+  if (!tag.empty()) return;
+  Result& result = results_[graph_[id].index];
+  if (!dead) result.value = value;
+  result.dead = dead;
+}
+
+// The run ---------------------------------------------------------------------------------------------------
+
+Tag ReferenceRun::make_tag(const Tag& outer, const TagLabel& label, bool* made) {
+  Tag tag = tags_.push(outer, label, made);
+  require(watch_.use(tags_.alive(), bytes()), tag);
+  return tag;
+}
+
+void ReferenceRun::require(Fault fault, const Tag& tag) {
+  if (fault == Fault::None) return;
+  TagChain chain(tag);
+  std::optional<LoopId> loop;
+  if (!tag.empty() && tag.label().loop.valid()) loop = tag.label().loop;
+  throw budget_error({graph_, arguments_, chain}, options_, fault, loop);
+}
+
+uint64_t ReferenceRun::bytes() const {
+  constexpr uint64_t kBytesPerEntry = sizeof(Under<NodeId>) + 3 * sizeof(void*);
+  return tags_.bytes() + tokens_.size() * sizeof(Token) +
+         matches_.size() * (kBytesPerEntry + sizeof(Match) + 2 * sizeof(Value)) +
+         calls_.size() * (kBytesPerEntry + sizeof(Call) + sizeof(NodeId)) +
+         loops_.size() * (kBytesPerEntry + sizeof(LoopRun));
+}
+
+std::vector<Value> ReferenceRun::take_results() {
+  std::vector<Value> values;
+  for (std::size_t i = 0; i < results_.size(); ++i) {
+    if (!results_[i].value) throw no_result_error(graph_, graph_.outputs()[i], results_[i].dead, waiting());
+    values.push_back(*results_[i].value);
+  }
+  return values;
+}
+
+std::vector<WaitingNode> ReferenceRun::waiting() const {
+  std::vector<WaitingNode> nodes;
+  for (const auto& [key, match] : matches_) nodes.push_back({key.id, elements(match.tag), match.missing});
+  for (const auto& [key, call] : calls_) {
+    for (NodeId owed : call.owed) nodes.push_back({owed, elements(call.tag), 1});
+  }
+  for (const auto& [key, loop] : loops_) {
+    for (NodeId owed : loop.owed) nodes.push_back({owed, elements(loop.tag), 1});
+  }
+  std::sort(nodes.begin(), nodes.end(), [](const WaitingNode& a, const WaitingNode& b) {
+    return std::tie(a.node, a.tag) < std::tie(b.node, b.tag);
+  });
+  return nodes;
+}
+
+/// Lets go of everything and counts what was used.
+RunStats ReferenceRun::finish() {
+  tokens_.clear();
+  matches_.clear();
+  calls_.clear();
+  loops_.clear();
+  RunStats stats;
+  stats.calls = call_count_;
+  stats.frames_allocated = tags_.ever_made();
+  stats.frames_live_most = watch_.most_frames();
+  stats.frames_live_at_end = tags_.alive();
+  stats.bytes = watch_.most_bytes();
+  stats.seconds = watch_.seconds();
+  return stats;
+}
+
+}  // namespace
+
+RunResult run_reference(const Graph& graph, std::span<const Value> arguments, const RunOptions& options,
+                        std::vector<WaitingNode>* leftovers) {
+  ReferenceRun run(graph, arguments, options);
+  const auto finish = [&] {
+    RunStats stats = run.finish();
+    if (options.stats != nullptr) *options.stats = stats;
+    return stats;
+  };
+  try {
+    std::vector<Value> values = run.run();
+    if (leftovers != nullptr) *leftovers = run.waiting();
+    return {std::move(values), finish()};
+  } catch (...) {
+    finish();
+    throw;
+  }
+}
+
+}  // namespace hiaton::exec

@@ -1,0 +1,68 @@
+#include "exec/run.h"
+
+#include <fmt/format.h>
+
+#include <new>
+
+#include "exec/expanding.h"
+#include "exec/production.h"
+#include "exec/reference.h"
+
+namespace hiaton::exec {
+namespace {
+
+void require_arguments(const graph::Graph& graph, std::span<const Value> arguments) {
+  const std::string& program = graph[graph.main()].name;
+  const std::size_t expected = graph.inputs().size();
+  if (arguments.size() != expected) {
+    throw ProgramError(fmt::format("expected {} argument{} for {}, found {}", expected,
+                                   expected == 1 ? "" : "s", program, arguments.size()));
+  }
+  for (std::size_t i = 0; i < expected; ++i) {
+    const graph::Node& input = graph[graph.inputs()[i]];
+    if (arguments[i].type() == input.type) continue;
+    const std::string name = input.name.empty() ? std::to_string(i) : fmt::format("'{}'", input.name);
+    throw ProgramError(fmt::format("expected argument {} of {} to be of type {}, found {} ({})", name,
+                                   program, to_string(input.type), to_string(arguments[i]),
+                                   to_string(arguments[i].type())));
+  }
+}
+
+void require_options(const RunOptions& options) {
+  if (options.workers < 1) {
+    throw ProgramError(fmt::format("expected at least 1 worker, found {}", options.workers));
+  }
+  if (options.parallel_iterations < 1) {
+    throw ProgramError(
+        fmt::format("expected at least 1 parallel iteration, found {}", options.parallel_iterations));
+  }
+}
+
+RunResult run_with_executor(const graph::Graph& graph, std::span<const Value> arguments,
+                            const RunOptions& options) {
+  switch (options.executor) {
+    case Executor::Production:
+      return run_production(graph, arguments, options);
+    case Executor::Reference:
+      return run_reference(graph, arguments, options);
+    case Executor::Expanding:
+      return run_expanding(graph, arguments, options);
+  }
+  throw ProgramError("unknown executor");
+}
+
+}  // namespace
+
+RunResult run(const graph::Graph& graph, std::span<const Value> arguments, const RunOptions& options) {
+  require_arguments(graph, arguments);
+  require_options(options);
+  try {
+    return run_with_executor(graph, arguments, options);
+  } catch (const std::bad_alloc&) {
+    throw RunError(Fault::OutOfMemory,
+                   "out of memory: there is none left for another frame; --max-bytes ends a run before "
+                   "memory does");
+  }
+}
+
+}  // namespace hiaton::exec

@@ -1,0 +1,18 @@
+// The way into the executors.
+#pragma once
+
+#include <span>
+
+#include "hiaton/graph.h"
+#include "hiaton/run.h"
+#include "hiaton/value.h"
+
+namespace hiaton::exec {
+
+/// Runs the program with the executor that `options` names. `arguments` are by parameter of the program.
+///
+/// Throws ProgramError where number or types of the arguments, or an option, are wrong; RunError where the
+/// run ends without its results.
+RunResult run(const graph::Graph& graph, std::span<const Value> arguments, const RunOptions& options = {});
+
+}  // namespace hiaton::exec
