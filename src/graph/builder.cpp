@@ -223,6 +223,7 @@ void GraphBuilder::connect_returns() {
         const Function& callee = graph_[site.callee];
         if (result.index < callee.results.size()) result.inputs[0] = callee.results[result.index];
       }
+      if (!result.controls.empty()) continue;
       for (NodeId call : site.calls) result.controls.push_back({call});
     }
   }

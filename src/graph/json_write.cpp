@@ -1,0 +1,121 @@
+// The saved form, version 1: an object whose lists hold one function, call site, loop or node a line. Fields
+// that say nothing (no name, no span, no control edges) are left out. An edge from node 9 is `9`, from its
+// second output `[9, 1]`. What follows from the rest is not saved: the members of call sites and loops, and
+// which argument, result or variable a node is.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "graph/json_values.h"
+#include "hiaton/graph.h"
+
+namespace hiaton::graph {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// JSON holds only UTF-8; other bytes are kept as {"hex": ...}.
+Json text_json(std::string_view text) {
+  try {
+    Json json = text;
+    json.dump();
+    return json;
+  } catch (const Json::type_error&) {
+    std::string hex;
+    for (char c : text) hex += fmt::format("{:02x}", static_cast<unsigned char>(c));
+    return {{"hex", hex}};
+  }
+}
+
+Json edge_json(OutPort from) {
+  if (from.port == 0) return from.node.value;
+  return Json::array({from.node.value, from.port});
+}
+
+Json edges_json(const std::vector<OutPort>& edges) {
+  Json list = Json::array();
+  for (OutPort edge : edges) list.push_back(edge_json(edge));
+  return list;
+}
+
+Json type_json(const Type& type) {
+  if (type.is_scalar()) return name_of(type.dtype);
+  Json shape = Json::array();
+  for (const Dim& dim : type.shape) shape.push_back(dim.size >= 0 ? Json(dim.size) : text_json(dim.symbol));
+  return {{"element", name_of(type.dtype)}, {"shape", shape}};
+}
+
+void add_text(Json& json, const char* field, const std::string& text) {
+  if (!text.empty()) json[field] = text_json(text);
+}
+
+void add_span(Json& json, Span span) {
+  if (span != Span{}) json["span"] = {span.begin, span.end};
+}
+
+Json function_json(const Function& function) {
+  Json json = {{"name", text_json(function.name)}, {"params", Json::array()}};
+  for (std::size_t i = 0; i < function.params.size(); ++i) {
+    json["params"].push_back(
+        {{"name", text_json(function.param_names[i])}, {"from", edge_json(function.params[i])}});
+  }
+  json["results"] = edges_json(function.results);
+  if (function.triggered) json["triggered"] = true;
+  add_text(json, "placement", function.placement);
+  add_span(json, function.span);
+  return json;
+}
+
+Json site_json(const Site& site) {
+  Json json = {{"caller", site.caller.value}, {"callee", site.callee.value}};
+  add_span(json, site.span);
+  return json;
+}
+
+Json loop_json(const Loop& loop) {
+  Json json = {{"function", loop.function.value}};
+  add_span(json, loop.span);
+  return json;
+}
+
+Json node_json(const Node& node) {
+  Json json = {{"kind", name_of(node.kind)}};
+  if (node.kind == NodeKind::Op) json["op"] = node.op->name.value;
+  if (node.kind == NodeKind::Const) json["value"] = save_value(node.constant);
+  if (node.site.valid()) json["site"] = node.site.value;
+  if (node.loop.valid()) json["loop"] = node.loop.value;
+  if (node.loop_constant) json["loop_constant"] = true;
+  if (!node.inputs.empty()) json["inputs"] = edges_json(node.inputs);
+  if (!node.controls.empty()) json["controls"] = edges_json(node.controls);
+  json["type"] = type_json(node.type);
+  json["function"] = node.function.value;
+  add_text(json, "name", node.name);
+  add_text(json, "placement", node.placement);
+  add_span(json, node.span);
+  return json;
+}
+
+template <class Thing>
+std::string list(std::string_view name, const std::vector<Thing>& things, Json (*to_json)(const Thing&)) {
+  std::string text = fmt::format("  \"{}\": [", name);
+  for (std::size_t i = 0; i < things.size(); ++i) {
+    text += fmt::format("{}\n    {}", i > 0 ? "," : "", to_json(things[i]).dump());
+  }
+  return text + (things.empty() ? "]" : "\n  ]");
+}
+
+}  // namespace
+
+std::string to_json(const Graph& graph) {
+  Json source = nullptr;
+  if (graph.source() != nullptr) {
+    source = {{"name", text_json(graph.source()->name())}, {"text", text_json(graph.source()->text())}};
+  }
+  return fmt::format(
+      "{{\n  \"format\": \"{}\",\n  \"version\": {},\n  \"source\": {},\n{},\n{},\n{},\n{}\n}}\n",
+      kFormatName, kFormatVersion, source.dump(), list("functions", graph.functions(), function_json),
+      list("sites", graph.sites(), site_json), list("loops", graph.loops(), loop_json),
+      list("nodes", graph.nodes(), node_json));
+}
+
+}  // namespace hiaton::graph
