@@ -1,13 +1,262 @@
 #include "exec/production.h"
 
+#include <condition_variable>
+#include <fstream>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include "base/check.h"
+#include "exec/fault.h"
+#include "exec/interpret.h"
+#include "exec/kernel_table.h"
 #include "exec/reference.h"
+#include "exec/worker.h"
 
 namespace hiaton::exec {
 
-// A stand-in: the reference executor, until the production executor takes this file's place.
-RunResult run_production(const graph::Graph& graph, std::span<const Value> arguments,
-                         const RunOptions& options) {
-  return run_reference(graph, arguments, options);
+using graph::Graph;
+using graph::NodeId;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// The calls around a frame, read off its parents.
+class FrameChain : public CallChain {
+ public:
+  FrameChain(const Graph& graph, const Plan& plan, const Frame* frame, const Instruction* pc)
+      : graph_(graph), plan_(plan), innermost_{frame, pc}, now_(innermost_) {}
+
+  void rewind() override { now_ = innermost_; }
+  bool at_call() const override {
+    return now_.frame != nullptr && plan_.opcode(now_.frame->resume) != Opcode::Halt;
+  }
+  void go_outward() override { now_ = {now_.frame->parent, now_.frame->resume - 1}; }
+  graph::CallSite site() const override { return plan_.sites[plan_.index_of(now_.frame->resume - 1)]; }
+  std::vector<std::optional<Value>> arguments() const override {
+    const graph::Function& function = graph_[plan_.body_at(now_.pc).function];
+    std::vector<std::optional<Value>> values;
+    for (std::size_t i = 0; i < function.params.size(); ++i) {
+      values.emplace_back(Value(graph_[function.params[i].node].type.dtype, now_.frame->slots[i]));
+    }
+    return values;
+  }
+
+ private:
+  struct Place {
+    const Frame* frame;
+    const Instruction* pc;
+  };
+
+  const Graph& graph_;
+  const Plan& plan_;
+  const Place innermost_;
+  Place now_;
+};
+
+/// The memory that a run without a byte budget may take: most of what the machine has left.
+uint64_t default_max_bytes() {
+  constexpr uint64_t kUnknown = uint64_t{4} << 30;
+  std::ifstream info("/proc/meminfo");
+  std::string name;
+  uint64_t kibibytes = 0;
+  std::string unit;
+  while (info >> name >> kibibytes >> unit) {
+    if (name == "MemAvailable:") return kibibytes * 1024 / 8 * 7;
+  }
+  return kUnknown;
+}
+
+class ProductionRun {
+ public:
+  ProductionRun(const Graph& graph, const Plan& plan, std::span<const Value> arguments,
+                const RunOptions& options)
+      : graph_(graph),
+        plan_(plan),
+        arguments_(arguments),
+        options_(options),
+        root_slots_(2 + plan.result_count) {
+    budget_.max_frames = options.max_frames;
+    budget_.max_bytes =
+        options.max_bytes != std::numeric_limits<uint64_t>::max() ? options.max_bytes : default_max_bytes();
+    const int workers = plan.entry[-1].target == plan.entry ? std::max(1, options.workers) : 1;
+    for (int i = 0; i < workers; ++i) crew_.workers.push_back(std::make_unique<Worker>(crew_, plan, budget_));
+  }
+
+  RunResult run() {
+    const Clock::time_point start = Clock::now();
+    std::vector<std::thread> threads;
+    for (std::size_t i = 1; i < crew_.workers.size(); ++i) {
+      threads.emplace_back([this, i] { settle(*crew_.workers[i], crew_.workers[i]->help()); });
+    }
+    std::optional<std::thread> monitor;
+    if (options_.cancel != nullptr || options_.timeout != std::chrono::nanoseconds::max()) {
+      monitor.emplace([this, start] { watch(start); });
+    }
+    Worker& first = *crew_.workers[0];
+    settle(first, first.begin([&] { return start_main(first); }));
+    if (!is_over()) settle(first, first.help());
+    for (std::thread& thread : threads) thread.join();
+    end_monitor();
+    if (monitor) monitor->join();
+    RunStats stats = collect(std::chrono::duration<double>(Clock::now() - start).count());
+    if (options_.stats != nullptr) *options_.stats = stats;
+    if (error_) throw RunError(*error_);
+    HIATON_CHECK(crew_.finished.load());
+    return {results(), std::move(stats)};
+  }
+
+ private:
+  Frame* root() { return reinterpret_cast<Frame*>(root_slots_.data()); }
+  bool is_over() const { return crew_.finished.load() || crew_.stopping.load(); }
+
+  Outcome start_main(Worker& worker) {
+    const Instruction* entry = plan_.entry;
+    Frame* frame = worker.pool.take(entry[-1].d);
+    if (frame == nullptr) {
+      worker.fault = worker.pool.failure();
+      return Outcome::Failed;
+    }
+    frame->parent = root();
+    frame->resume = plan_.halt;
+    std::size_t next = 0;
+    for (std::size_t i = 0; i < arguments_.size(); ++i) frame->slots[next++] = arguments_[i].slot();
+    return interpret(worker, frame, entry);
+  }
+
+  /// What follows from the end of a stretch of interpretation.
+  void settle(Worker& worker, Outcome outcome) {
+    switch (outcome) {
+      case Outcome::Parked:
+        return;
+      case Outcome::Halted:
+        crew_.finished.store(true);
+        return;
+      case Outcome::Stopped:
+        report(worker, stop_fault_.load());
+        break;
+      case Outcome::Failed:
+        report(worker, worker.fault);
+        break;
+    }
+    crew_.stop();
+    worker.unwind();
+  }
+
+  /// Keeps the first error of the run. The chain is read before any frame is given back: those further out
+  /// belong to nobody else as long as this worker has not come back to them.
+  void report(Worker& worker, Fault fault) {
+    const std::lock_guard lock(mutex_);
+    if (error_ || fault == Fault::None) return;
+    FrameChain chain(graph_, plan_, worker.frame, worker.pc);
+    const RunPlace place{graph_, arguments_, chain};
+    const NodeId node = worker.pc == nullptr ? NodeId() : plan_.nodes[plan_.index_of(worker.pc)];
+    if (worker.fault != Fault::None && node.valid() && is_operation_fault(fault)) {
+      error_ = operation_error(place, node, operands(worker, node), fault);
+    } else {
+      error_ = budget_error(place, options_, fault);
+    }
+  }
+
+  static bool is_operation_fault(Fault fault) {
+    return fault == Fault::DivisionByZero || fault == Fault::Overflow || fault == Fault::InvalidCast;
+  }
+
+  /// What the failed instruction read. It has not written its result.
+  std::vector<Value> operands(const Worker& worker, NodeId node) const {
+    const std::size_t count = graph_[node].inputs.size();
+    const Operands form = operands_of(plan_.opcode(worker.pc));
+    const Instruction& at = *worker.pc;
+    std::vector<Value> values;
+    for (std::size_t i = 0; i < count; ++i) {
+      const bool constant =
+          (i == 0 && form == Operands::ConstSlot) || (i == 1 && form == Operands::SlotConst);
+      const Slot slot = constant ? at.constant : worker.frame->slots[i == 0 ? at.a : at.b()];
+      values.emplace_back(graph_[graph_[node].inputs[i].node].type.dtype, slot);
+    }
+    return values;
+  }
+
+  void watch(Clock::time_point start) {
+    constexpr std::chrono::milliseconds kLook{2};
+    std::unique_lock lock(monitor_mutex_);
+    while (!monitor_over_) {
+      monitor_wakes_.wait_for(lock, kLook);
+      const bool cancelled = options_.cancel != nullptr && options_.cancel->load(std::memory_order_relaxed);
+      const bool late = Clock::now() - start > options_.timeout;
+      if (!monitor_over_ && (cancelled || late)) {
+        stop_fault_.store(cancelled ? Fault::Interrupted : Fault::Timeout);
+        crew_.stop();
+        return;
+      }
+    }
+  }
+
+  void end_monitor() {
+    const std::lock_guard lock(monitor_mutex_);
+    monitor_over_ = true;
+    monitor_wakes_.notify_all();
+  }
+
+  std::vector<Value> results() {
+    std::vector<Value> values;
+    for (std::size_t i = 0; i < plan_.result_count; ++i) {
+      values.emplace_back(graph_[graph_.outputs()[i]].type.dtype, root()->slots[i]);
+    }
+    return values;
+  }
+
+  RunStats collect(double seconds) const {
+    RunStats stats;
+    stats.seconds = seconds;
+    stats.bytes = budget_.bytes.load();
+    stats.regions = plan_.regions;
+    uint64_t free = 0;
+    for (const std::unique_ptr<Worker>& worker : crew_.workers) {
+      stats.frames_allocated += worker->pool.carved();
+      free += worker->pool.count_free();
+      stats.steals += worker->steals;
+      stats.atomic_operations += worker->atomic_operations;
+      for (std::size_t i = 0; i < stats.regions.size(); ++i)
+        stats.regions[i].firings += worker->region_firings[i];
+    }
+    stats.frames_live_most = stats.frames_allocated;
+    stats.frames_live_at_end = stats.frames_allocated - free;
+    for (std::size_t i = 0; i < stats.regions.size(); ++i) {
+      if (plan_.region_is_body[i]) stats.calls += stats.regions[i].firings;
+    }
+    if (stats.calls > 0) --stats.calls;  // main itself is not called
+    return stats;
+  }
+
+  const Graph& graph_;
+  const Plan& plan_;
+  const std::span<const Value> arguments_;
+  const RunOptions& options_;
+  FrameBudget budget_;
+  Crew crew_;
+  std::vector<Slot> root_slots_;  ///< the frame that main returns to
+  std::mutex mutex_;
+  std::optional<RunError> error_;
+  std::atomic<Fault> stop_fault_{Fault::None};
+  std::mutex monitor_mutex_;
+  std::condition_variable monitor_wakes_;
+  bool monitor_over_ = false;
+};
+
+}  // namespace
+
+RunResult run_plan(const Graph& graph, const Plan& plan, std::span<const Value> arguments,
+                   const RunOptions& options) {
+  return ProductionRun(graph, plan, arguments, options).run();
+}
+
+RunResult run_production(const Graph& graph, std::span<const Value> arguments, const RunOptions& options) {
+  std::string reason;
+  const PlanOptions plan_options{options.overflow, options.workers > 1, options.count_regions};
+  const std::shared_ptr<const Plan> plan = compile(graph, plan_options, reason);
+  return plan ? run_plan(graph, *plan, arguments, options) : run_reference(graph, arguments, options);
 }
 
 }  // namespace hiaton::exec

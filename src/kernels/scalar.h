@@ -293,28 +293,37 @@ template <class F, class Out, class... In>
 inline constexpr bool can_fail = std::is_invocable_r_v<Fault, F, In..., Out&>;
 
 template <class F, class In, class Out>
-Fault unary(const Slot* operands, Slot* out) {
-  Out result{};
+[[gnu::always_inline]] inline Fault compute(Slot a, Slot& out) {
   if constexpr (can_fail<F, Out, In>) {
-    if (const Fault fault = F{}(get<In>(operands[0]), result); fault != Fault::None) return fault;
+    Out result{};
+    if (const Fault fault = F{}(get<In>(a), result); fault != Fault::None) return fault;
+    out = make_slot<Out>(result);
   } else {
-    result = F{}(get<In>(operands[0]));
+    out = make_slot<Out>(F{}(get<In>(a)));
   }
-  *out = make_slot<Out>(result);
   return Fault::None;
 }
 
 template <class F, class In, class Out>
-Fault binary(const Slot* operands, Slot* out) {
-  Out result{};
+[[gnu::always_inline]] inline Fault compute(Slot a, Slot b, Slot& out) {
   if constexpr (can_fail<F, Out, In, In>) {
-    const Fault fault = F{}(get<In>(operands[0]), get<In>(operands[1]), result);
-    if (fault != Fault::None) return fault;
+    Out result{};
+    if (const Fault fault = F{}(get<In>(a), get<In>(b), result); fault != Fault::None) return fault;
+    out = make_slot<Out>(result);
   } else {
-    result = F{}(get<In>(operands[0]), get<In>(operands[1]));
+    out = make_slot<Out>(F{}(get<In>(a), get<In>(b)));
   }
-  *out = make_slot<Out>(result);
   return Fault::None;
+}
+
+template <class F, class In, class Out>
+Fault unary(const Slot* operands, Slot* out) {
+  return compute<F, In, Out>(operands[0], *out);
+}
+
+template <class F, class In, class Out>
+Fault binary(const Slot* operands, Slot* out) {
+  return compute<F, In, Out>(operands[0], operands[1], *out);
 }
 
 }  // namespace hiaton::kernels

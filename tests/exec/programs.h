@@ -31,6 +31,9 @@ inline std::vector<Mode> all_modes() {
   return {
       {Executor::Reference},
       {Executor::Expanding},
+      {Executor::Production, 1},
+      {Executor::Production, 2},
+      {Executor::Production, 8},
   };
 }
 

@@ -1,0 +1,69 @@
+#include "exec/frame.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+
+#include "exec/plan.h"
+
+namespace hiaton::exec {
+namespace {
+
+constexpr std::size_t kFirstChunk = std::size_t{64} << 10;
+constexpr std::size_t kLargestChunk = std::size_t{32} << 20;
+constexpr std::size_t kHugePage = std::size_t{2} << 20;
+
+}  // namespace
+
+FramePool::~FramePool() {
+  for (const Chunk& chunk : chunks_) munmap(chunk.memory, chunk.bytes);
+}
+
+Frame* FramePool::carve(uint16_t size_class) {
+  const std::size_t bytes = frame_bytes(size_class);
+  if (static_cast<std::size_t>(end_ - next_) < bytes && !add_chunk(bytes)) return nullptr;
+  if (budget_.max_frames != std::numeric_limits<uint64_t>::max() &&
+      budget_.frames.fetch_add(1, std::memory_order_relaxed) >= budget_.max_frames) {
+    failure_ = Fault::MaxFrames;
+    return nullptr;
+  }
+  Frame* frame = reinterpret_cast<Frame*>(next_);
+  next_ += bytes;
+  ++carved_;
+  return frame;
+}
+
+bool FramePool::add_chunk(std::size_t at_least) {
+  // Chunks double, so that small runs stay small and deep ones ask the system rarely.
+  std::size_t bytes = chunks_.empty() ? kFirstChunk : std::min(chunks_.back().bytes * 2, kLargestChunk);
+  const uint64_t held = budget_.bytes.load(std::memory_order_relaxed);
+  if (held < budget_.max_bytes) bytes = std::min<uint64_t>(bytes, budget_.max_bytes - held);
+  bytes = std::max(bytes, at_least);
+  if (budget_.bytes.fetch_add(bytes, std::memory_order_relaxed) + bytes > budget_.max_bytes) {
+    budget_.bytes.fetch_sub(bytes, std::memory_order_relaxed);
+    failure_ = Fault::MaxBytes;
+    return false;
+  }
+  void* memory =
+      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) {
+    failure_ = Fault::OutOfMemory;
+    return false;
+  }
+  if (bytes >= kHugePage)
+    madvise(memory, bytes, MADV_HUGEPAGE);  // a hint: fewer page faults in deep recursion
+  chunks_.push_back({memory, bytes});
+  next_ = static_cast<std::byte*>(memory);
+  end_ = next_ + bytes;
+  return true;
+}
+
+uint64_t FramePool::count_free() const {
+  uint64_t count = 0;
+  for (const Frame* frame : free_) {
+    for (; frame != nullptr; frame = frame->parent) ++count;
+  }
+  return count;
+}
+
+}  // namespace hiaton::exec

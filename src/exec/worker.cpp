@@ -1,0 +1,197 @@
+#include "exec/worker.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/check.h"
+#include "exec/interpret.h"
+
+namespace hiaton::exec {
+namespace {
+
+JoinRecord* record_of(const Frame* frame, const Group& group) {
+  return reinterpret_cast<JoinRecord*>(frame->slots[group.join_slot].bits);
+}
+
+/// Waits a little longer each time: first spinning, then sleeping, so that idle workers leave the machine
+/// alone.
+class Backoff {
+ public:
+  void wait() {
+    if (turns_ < kSpins) {
+      ++turns_;
+      __builtin_ia32_pause();
+      return;
+    }
+    std::this_thread::sleep_for(sleep_);
+    sleep_ = std::min(sleep_ * 2, kLongestSleep);
+  }
+
+ private:
+  static constexpr int kSpins = 2000;
+  static constexpr std::chrono::microseconds kLongestSleep{500};
+
+  int turns_ = 0;
+  std::chrono::microseconds sleep_{10};
+};
+
+}  // namespace
+
+Crew::Crew() = default;
+Crew::~Crew() = default;
+
+void Crew::stop() {
+  stopping.store(true);
+  for (const std::unique_ptr<Worker>& worker : workers) worker->poll.store(true);
+}
+
+Worker::Worker(Crew& its_crew, const Plan& its_plan, FrameBudget& budget)
+    : pool(budget, its_plan.size_classes),
+      region_firings(its_plan.regions.size(), 0),
+      crew(its_crew),
+      plan(its_plan) {}
+
+bool Worker::answer_poll() {
+  // Sequentially consistent, as are the thief's write of request_ and then poll: either this sees the request
+  // below, or the thief's poll comes after this store and is seen at the next call.
+  poll.store(false);
+  ++atomic_operations;
+  if (crew.stopping.load()) return false;
+  Worker* thief = request_.exchange(nullptr);
+  ++atomic_operations;
+  if (thief != nullptr) answer_request(*thief);
+  return true;
+}
+
+void Worker::answer_request(Worker& thief) {
+  if (fork_begin == fork_end) {
+    hungry = true;
+    thief.answer_.store(Answer::Refused, std::memory_order_release);
+    return;
+  }
+  ForkEntry& oldest = forks[fork_begin];
+  JoinRecord* record = record_of(oldest.frame, *oldest.group);
+  if (record == nullptr) {
+    record = new JoinRecord{1, oldest.end};
+    oldest.frame->slots[oldest.group->join_slot].bits = reinterpret_cast<uint64_t>(record);
+  }
+  record->end = --oldest.end;
+  record->pending.fetch_add(1, std::memory_order_relaxed);  // published by the release below
+  ++atomic_operations;
+  if (oldest.end == oldest.started) ++fork_begin;
+  thief.gift_ = {oldest.frame, oldest.group, oldest.end};
+  thief.answer_.store(Answer::Given, std::memory_order_release);
+}
+
+bool Worker::arrive(Frame* target, const Group& group) {
+  JoinRecord* record = record_of(target, group);
+  ++atomic_operations;
+  // Acquire and release: what each worker wrote into the frame before it came back is there for the last one.
+  if (record->pending.fetch_sub(1, std::memory_order_acq_rel) != 1) return false;
+  delete record;
+  target->slots[group.join_slot].bits = 0;
+  return true;
+}
+
+void Worker::refuse_requests() {
+  if (request_.load(std::memory_order_relaxed) == nullptr) return;
+  Worker* thief = request_.exchange(nullptr);
+  if (thief != nullptr) thief->answer_.store(Answer::Refused, std::memory_order_release);
+}
+
+/// True: gift_ holds a call of the victim.
+bool Worker::ask(Worker& victim) {
+  if (!victim.busy_.load(std::memory_order_relaxed)) return false;
+  answer_.store(Answer::None, std::memory_order_relaxed);
+  Worker* nobody = nullptr;
+  if (!victim.request_.compare_exchange_strong(nobody, this)) return false;
+  victim.poll.store(true);
+  Backoff backoff;
+  while (true) {
+    const Answer answer = answer_.load(std::memory_order_acquire);
+    if (answer != Answer::None) return answer == Answer::Given;
+    refuse_requests();
+    const bool over = crew.finished.load() || crew.stopping.load();
+    Worker* self = this;
+    // Withdrawn before the victim has seen it; otherwise its answer is about to come.
+    if (over && victim.request_.compare_exchange_strong(self, nullptr)) return false;
+    backoff.wait();
+  }
+}
+
+Outcome Worker::run_gift() {
+  ++steals;
+  const Group::Call& call = gift_.group->calls[gift_.call];
+  const uint16_t size_class = call.entry[-1].d;
+  Frame* callee = crew.stopping.load() ? nullptr : pool.take(size_class);
+  if (callee == nullptr) {
+    const bool stopped = crew.stopping.load();
+    fault = pool.failure();
+    frame = gift_.frame;
+    pc = gift_.group->joined;
+    if (!arrive(gift_.frame, *gift_.group)) frame = nullptr;
+    return stopped ? Outcome::Stopped : Outcome::Failed;
+  }
+  callee->parent = gift_.frame;
+  callee->resume = call.resume;
+  for (std::size_t i = 0; i < call.arguments.size(); ++i)
+    callee->slots[i] = gift_.frame->slots[call.arguments[i]];
+  return interpret(*this, callee, call.entry);
+}
+
+Outcome Worker::begin(const std::function<Outcome()>& start) {
+  busy_.store(true);
+  const Outcome outcome = start();
+  busy_.store(false);
+  refuse_requests();
+  return outcome;
+}
+
+Outcome Worker::help() {
+  Backoff backoff;
+  while (!crew.finished.load() && !crew.stopping.load()) {
+    refuse_requests();
+    bool found = false;
+    for (const std::unique_ptr<Worker>& victim : crew.workers) {
+      if (victim.get() != this && ask(*victim)) {
+        found = true;
+        break;
+      }
+    }
+    if (!found) {
+      backoff.wait();
+      continue;
+    }
+    const Outcome outcome = begin([this] { return run_gift(); });
+    if (outcome != Outcome::Parked) return outcome;
+    backoff = Backoff();
+  }
+  frame = nullptr;
+  return Outcome::Parked;
+}
+
+void Worker::unwind() {
+  fork_begin = fork_end = 0;
+  Frame* f = frame;
+  const Instruction* at = pc;
+  while (f != nullptr) {
+    const Group* group = plan.groups_at[plan.index_of(at)];
+    if (group != nullptr && record_of(f, *group) != nullptr && !arrive(f, *group)) return;
+    Frame* parent = f->parent;
+    const Instruction* resume = f->resume;
+    pool.give(f, plan.body_at(at).size_class);
+    f = parent;
+    switch (plan.opcode(resume)) {
+      case Opcode::Halt:
+        return;
+      case Opcode::StolenReturn:
+        if (!arrive(f, *resume->group)) return;
+        at = resume->group->joined;
+        break;
+      default:
+        at = resume - 1;
+    }
+  }
+}
+
+}  // namespace hiaton::exec
