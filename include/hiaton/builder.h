@@ -12,6 +12,7 @@
 #include <functional>
 #include <initializer_list>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "hiaton/ir.h"
@@ -111,7 +112,8 @@ class ModuleBuilder {
  public:
   explicit ModuleBuilder(std::shared_ptr<const Source> source = nullptr);
 
-  /// Throws ProgramError where the name is taken.
+  /// Throws ProgramError where a name is taken or is none (a keyword, or for the function an operation),
+  /// where two parameters share a name, and where there is no result.
   FunctionRef declare(std::string name, std::vector<ir::ValueInfo> params, std::vector<Type> results);
   void define(FunctionRef function, const std::function<Vars(FunctionBuilder&)>& body);
   ir::Module& module() { return module_; }
@@ -120,6 +122,7 @@ class ModuleBuilder {
 
  private:
   ir::Module module_;
+  std::unordered_set<std::string> names_;
 };
 
 Var operator+(Var a, Var b);

@@ -84,16 +84,21 @@ struct Module {
   std::optional<FunctionId> find(std::string_view name) const;
 };
 
+/// How deep branches and loops may stand inside each other: who walks a module may recurse over its blocks.
+inline constexpr std::size_t kMaxNesting = 2000;
+
 /// Checks everything the passes rely on: definitions before uses, types, arities, one definition a value,
-/// valid indices. Throws ProgramError that names function, node and rule.
+/// valid indices, names, at least one result of each function, branch and loop, nesting. Nodes that stand in
+/// no block are ignored. Throws ProgramError that names function, node and rule.
 void verify(const Module& module);
 
-/// The module as program text. It parses back to an equal module.
+/// A verified module as program text. It parses back to an equal module. Values keep their names where these
+/// can be told apart, others become v1, v2, ...
 std::string print(const Module& module);
 
-/// Same functions in the same order with the same structure, types, constants and names of parameters;
-/// positions in the text, names of intermediate values and the places of constants in their blocks do not
-/// count.
+/// Same functions in the same order with the same structure, types, placements, constants and names of
+/// parameters; positions in the text, names of intermediate values, constants that nothing uses, and where
+/// constants stand, do not count. All NaN of one type are one constant.
 bool equal(const Module& a, const Module& b);
 
 }  // namespace hiaton::ir

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "hiaton/error.h"
+#include "ir/names.h"
 
 namespace hiaton {
 namespace {
@@ -202,8 +204,8 @@ Vars FunctionBuilder::for_loop(Var begin, Var end, const Vars& initial,
   const Vars last = while_loop(
       Vars(state), [&](const Vars& now) { return now[0] < end; },
       [&](const Vars& now) {
-        const Vars next = body(now[0], without_counter(now));
         std::vector<Var> all{now[0] + 1};
+        const Vars next = body(now[0], without_counter(now));
         all.insert(all.end(), next.begin(), next.end());
         return Vars(std::move(all));
       });
@@ -220,13 +222,38 @@ Var FunctionBuilder::named(Var value, std::string name) {
   return value;
 }
 
+namespace {
+
+void require_names(const std::string& function, const std::vector<ir::ValueInfo>& params) {
+  if (!ir::is_function_name(function)) {
+    throw ProgramError(fmt::format("expected a name for a function, found '{}'", function));
+  }
+  for (std::size_t i = 0; i < params.size(); ++i) {
+    const std::string& name = params[i].name;
+    if (!ir::is_name(name)) {
+      throw ProgramError(
+          fmt::format("function '{}': expected a name for parameter {}, found '{}'", function, i, name));
+    }
+    const auto same = [&](const ir::ValueInfo& other) { return other.name == name; };
+    if (std::find_if(params.begin(), params.end(), same) != params.begin() + static_cast<std::ptrdiff_t>(i)) {
+      throw ProgramError(fmt::format("function '{}': two parameters are named '{}'", function, name));
+    }
+  }
+}
+
+}  // namespace
+
 ModuleBuilder::ModuleBuilder(std::shared_ptr<const Source> source) {
   module_.source = std::move(source);
 }
 
 FunctionRef ModuleBuilder::declare(std::string name, std::vector<ir::ValueInfo> params,
                                    std::vector<Type> results) {
-  if (module_.find(name)) throw ProgramError(fmt::format("function '{}' is declared twice", name));
+  require_names(name, params);
+  if (results.empty()) throw ProgramError(fmt::format("function '{}': expected at least one result", name));
+  if (!names_.insert(name).second) {
+    throw ProgramError(fmt::format("function '{}' is declared twice", name));
+  }
   ir::Function function;
   function.name = std::move(name);
   function.params = std::move(params);

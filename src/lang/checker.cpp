@@ -93,7 +93,7 @@ class Checker {
     std::vector<ir::ValueInfo> params;
     params.reserve(function.params.count);
     for (const Pattern& param : patterns(function.params)) {
-      params.push_back({known_or_any(param.type), std::string(param.name ? symbols_[*param.name] : "_")});
+      params.push_back({known_or_any(param.type), std::string(symbols_[*param.name])});
     }
     if (!all_distinct(function.params)) params.clear();
     return params;
@@ -121,7 +121,7 @@ class Checker {
     const std::size_t index = static_cast<std::size_t>(&function - syntax_.functions.data());
     const std::size_t findings = diagnostics_.count();
     FunctionRef reference = references_[index];
-    if (!reference.id.valid()) reference = stand_in_for(function, index);
+    if (!reference.id.valid()) reference = stand_in_for(function);
     const auto body = [&](FunctionBuilder& builder) {
       const Vars results = define_body(function, builder);
       if (diagnostics_.count() > findings || !known(results) || !diagnostics_.empty()) throw Abandoned();
@@ -133,9 +133,13 @@ class Checker {
     }
   }
 
-  /// The body of a function that could not be declared is checked all the same.
-  FunctionRef stand_in_for(const FunctionSyntax& function, std::size_t index) {
-    return builder_.declare(fmt::format("refused{}", index), parameters_of(function), results_of(function));
+  /// The body of a function whose name is refused is checked all the same, under no name.
+  FunctionRef stand_in_for(const FunctionSyntax& function) {
+    std::vector<ir::Function>& functions = builder_.module().functions;
+    functions.emplace_back();
+    functions.back().params = parameters_of(function);
+    functions.back().results = results_of(function);
+    return {ir::FunctionId(functions.size() - 1)};
   }
 
   Vars define_body(const FunctionSyntax& function, FunctionBuilder& builder) {
@@ -529,8 +533,7 @@ class Checker {
     std::string text = fmt::format("{}(", symbols_[function.name]);
     std::string_view separator;
     for (const Pattern& param : patterns(function.params)) {
-      text +=
-          fmt::format("{}{}: {}", separator, param.name ? symbols_[*param.name] : "_", type_name(param.type));
+      text += fmt::format("{}{}: {}", separator, symbols_[*param.name], type_name(param.type));
       separator = ", ";
     }
     return text + ")";
@@ -776,8 +779,8 @@ class Checker {
     const Var counter = f_->block_params(body)[0];
     bind_states(loop, initial, f_->block_params(body), 1);
     bind(loop.counter, known(begin) ? counter : Var());
-    const Vars next = next_states(loop, initial);
     std::vector<Var> all{known(begin) ? one_more(counter, expr.sign) : Var()};
+    const Vars next = next_states(loop, initial);
     all.insert(all.end(), next.begin(), next.end());
     const Vars next_all(std::move(all));
     close(body, next_all);

@@ -134,7 +134,7 @@ class Parser {
   }
 
   [[noreturn]] void fail_expected(std::string_view what) {
-    if (at(Tok::Error)) throw Unreadable();
+    if (at(Tok::Error)) throw Unreadable();  // reported by the lexer
     std::string hint;
     if (next_->kind >= Tok::Data && next_->kind <= Tok::Grad) {
       hint = "; this word is kept for a later version of the language";
@@ -192,7 +192,8 @@ class Parser {
     expect(Tok::LeftParen, "'(' and the parameters");
     std::vector<Pattern> read;
     while (!at(Tok::RightParen)) {
-      Pattern pattern = this->pattern("the name of a parameter");
+      const Token& name = expect(Tok::Name, "the name of a parameter");
+      Pattern pattern{name.payload, std::nullopt, name.span};
       expect(Tok::Colon, "':' and the type of the parameter");
       pattern.type = type();
       read.push_back(pattern);
@@ -352,11 +353,10 @@ class Parser {
     return store(read);
   }
 
-  /// A form that is a level of nesting of its own makes no second one by standing in a `let`.
   ExprId let_bound() {
-    if (at(Tok::If) || at(Tok::With) || at(Tok::On)) return operators(kOr);
+    if (!at(Tok::Let)) return operators(kOr);
     const Nesting nesting(*this);
-    return expression();
+    return block();
   }
 
   /// Operators of at least the level `weakest`.

@@ -1,0 +1,449 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "base/utf8.h"
+#include "hiaton/error.h"
+#include "hiaton/ir.h"
+#include "ir/names.h"
+
+namespace hiaton::ir {
+namespace {
+
+constexpr std::size_t kLongestInlined = 40;
+
+/// How strongly the outermost operator of a text binds.
+enum Level : int { kNot = 1, kComparison, kSum, kProduct, kPrefix, kAtom };
+
+struct Text {
+  std::string text;
+  Level level = kAtom;
+};
+
+Level level_of(std::string_view symbol) {
+  if (symbol == "+" || symbol == "-") return kSum;
+  if (symbol == "*" || symbol == "/" || symbol == "%") return kProduct;
+  return kComparison;
+}
+
+std::string new_line(std::size_t indent) {
+  return fmt::format("\n{:{}}", "", indent);
+}
+
+std::string in_parentheses(std::string_view text) {
+  return fmt::format("({})", text);
+}
+
+std::string in_parentheses_unless(bool plain, const Text& text) {
+  return plain ? text.text : in_parentheses(text.text);
+}
+
+/// As a literal that has this type wherever it stands.
+std::string literal(const Value& value) {
+  std::string text = to_string(value);
+  if (value.dtype() == DType::I32) text += "i32";
+  if (value.dtype() == DType::F32) text += "f32";
+  return text;
+}
+
+/// In quotes, as the lexer reads strings.
+std::string quoted(std::string_view content) {
+  std::string text = "\"";
+  const bool readable = is_utf8(content);
+  for (const char c : content) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      text += '\\';
+      text += c;
+    } else if (byte < 0x20 || byte == 0x7F || (byte > 0x7F && !readable)) {
+      text += fmt::format("\\x{:02x}", byte);
+    } else {
+      text += c;
+    }
+  }
+  return text += '"';
+}
+
+/// The names of the values that can be seen, and which name a new one may take.
+class Names {
+ public:
+  explicit Names(const std::unordered_set<std::string_view>& functions) : functions_(functions) {}
+
+  std::size_t size() const { return in_use_.size(); }
+
+  /// The wanted name where it may stand for one more value, else v1, v2, ...
+  std::string choose(const std::string& wanted) {
+    if (is_free(wanted)) return wanted;
+    std::string name;
+    do {
+      name = fmt::format("v{}", ++numbered_);
+    } while (!is_free(name));
+    return name;
+  }
+
+  void use(const std::string& name) {
+    in_use_.push_back(name);
+    taken_.insert(name);
+  }
+
+  void forget_down_to(std::size_t size) {
+    for (; in_use_.size() > size; in_use_.pop_back()) taken_.erase(in_use_.back());
+  }
+
+ private:
+  bool is_free(const std::string& name) const {
+    return is_function_name(name) && !functions_.contains(name) && !taken_.contains(name);
+  }
+
+  const std::unordered_set<std::string_view>& functions_;
+  std::vector<std::string> in_use_;
+  std::unordered_set<std::string> taken_;
+  std::size_t numbered_ = 0;
+};
+
+/// Prints one function.
+///
+/// Every node becomes a `let`, except that an operation or call that is used once, by a node after it in the
+/// same block, may stand inside the expression of that node. Such texts wait in a stack; they are used in the
+/// order in which they were pushed, or else become `let`s, so that reading the text gives the nodes in their
+/// old order.
+class FunctionPrinter {
+ public:
+  FunctionPrinter(const Module& module, const Function& function,
+                  const std::unordered_set<std::string_view>& function_names, std::string& out)
+      : module_(module),
+        f_(function),
+        out_(out),
+        names_(function_names),
+        texts_(function.values.size()),
+        constants_(function.values.size(), nullptr),
+        uses_(function.values.size(), 0) {
+    for (const Node& node : f_.nodes) {
+      if (node.kind == NodeKind::Const) constants_[node.results[0].index()] = &node.constant;
+      for (ValueId operand : node.operands) ++uses_[operand.index()];
+    }
+    for (const Block& block : f_.blocks) {
+      for (ValueId result : block.results) ++uses_[result.index()];
+    }
+  }
+
+  void run() {
+    print_head();
+    print_block(f_.body, 0, 2);
+    out_ += '\n';
+  }
+
+ private:
+  struct Waiting {
+    ValueId value;
+    Text text;
+    std::string_view placement;
+  };
+
+  // The head.
+
+  void print_head() {
+    out_ += fmt::format("fn {}(", f_.name);
+    for (std::size_t i = 0; i < f_.params.size(); ++i) {
+      const ValueInfo& param = f_.params[i];
+      out_ += fmt::format("{}{}: {}", i == 0 ? "" : ", ", param.name, to_string(param.type));
+      give_name(f_[f_.body].params[i], param.name);
+    }
+    out_ += ") -> ";
+    std::string results;
+    for (const Type& type : f_.results) results += (results.empty() ? "" : ", ") + to_string(type);
+    out_ += f_.results.size() == 1 ? results : in_parentheses(results);
+    if (!f_.placement.empty()) out_ += fmt::format(" on {}", quoted(f_.placement));
+    out_ += " =";
+  }
+
+  // Values.
+
+  void give_name(ValueId value, const std::string& name) {
+    names_.use(name);
+    texts_[value.index()] = name;
+  }
+
+  Text text_of(ValueId value) const {
+    if (const Value* constant = constants_[value.index()]) return {literal(*constant), kAtom};
+    return {texts_[value.index()], kAtom};
+  }
+
+  /// The texts of the values, taken off the waiting ones. Whatever waits and may not stand here, in front of
+  /// or between them, becomes a `let` first.
+  std::vector<Text> take(const std::vector<ValueId>& values, std::string_view placement,
+                         bool may_leave_others) {
+    if (!last_waiting_are(values, placement, may_leave_others)) flush();
+    std::vector<Text> texts(values.size());
+    for (std::size_t i = values.size(); i-- > 0;) {
+      if (!waiting_.empty() && waiting_.back().value == values[i]) {
+        texts[i] = std::move(waiting_.back().text);
+        waiting_.pop_back();
+      } else {
+        texts[i] = text_of(values[i]);
+      }
+    }
+    return texts;
+  }
+
+  bool is_waiting(ValueId value) const {
+    return std::any_of(waiting_.begin(), waiting_.end(), [&](const Waiting& w) { return w.value == value; });
+  }
+
+  bool last_waiting_are(const std::vector<ValueId>& values, std::string_view placement,
+                        bool may_leave_others) const {
+    std::size_t left = waiting_.size();
+    for (std::size_t i = values.size(); i-- > 0;) {
+      if (!is_waiting(values[i])) continue;
+      if (left == 0 || waiting_[left - 1].value != values[i] || waiting_[left - 1].placement != placement) {
+        return false;
+      }
+      --left;
+    }
+    return may_leave_others || left == 0;
+  }
+
+  /// All waiting texts become `let`s.
+  void flush() {
+    for (const Waiting& oldest : waiting_) {
+      const std::string name = names_.choose("");
+      out_ += fmt::format("{}let {} = {}", line_start_, name, placed(oldest.text, oldest.placement));
+      give_name(oldest.value, name);
+    }
+    waiting_.clear();
+  }
+
+  std::string placed(const Text& text, std::string_view placement) const {
+    if (placement == placement_) return text.text;
+    return fmt::format("on {} {}", quoted(placement), in_parentheses_unless(text.level == kAtom, text));
+  }
+
+  // Blocks.
+
+  /// Prints the block behind what stands there already, in a line that is indented by `line_indent`: in the
+  /// same line where the block is one expression, else in lines indented by `indent`.
+  void print_block(BlockId id, std::size_t line_indent, std::size_t indent) {
+    const Block& block = f_[id];
+    const std::size_t names_before = names_.size();
+    const std::string line_start_around = std::exchange(line_start_, new_line(indent));
+    const std::size_t begin = out_.size();
+
+    const NodeId* last = last_expression(block);
+    for (const NodeId& node : block.nodes) {
+      if (&node != last) print_node(f_[node], indent);
+    }
+    if (last == nullptr) {
+      const std::string results = tuple(block.results);
+      begin_last_expression(begin);
+      out_ += standing_alone(results);
+    } else if (is_structure(f_[*last])) {
+      const std::vector<Text> operands = take(f_[*last].operands, f_[*last].placement, false);
+      const bool same_line = out_.size() == begin;
+      begin_last_expression(begin);
+      print_structure(f_[*last], operands, same_line ? line_indent : indent);
+    } else {
+      const Text text = expression(f_[*last], false);
+      begin_last_expression(begin);
+      out_ += standing_alone(placed(text, f_[*last].placement));
+    }
+
+    names_.forget_down_to(names_before);
+    line_start_ = line_start_around;
+  }
+
+  void begin_last_expression(std::size_t block_begin) {
+    if (out_.size() == block_begin) {
+      out_ += ' ';
+    } else {
+      out_ += line_start_;
+    }
+  }
+
+  /// A line that starts with an operator would continue the line before.
+  static std::string standing_alone(const std::string& text) {
+    const bool would_continue = text.starts_with('-') || text.starts_with("and(") || text.starts_with("or(");
+    return would_continue ? in_parentheses(text) : text;
+  }
+
+  static bool is_structure(const Node& node) { return !node.blocks.empty(); }
+
+  /// The last node, where its results are the results of the block.
+  const NodeId* last_expression(const Block& block) const {
+    for (std::size_t i = block.nodes.size(); i-- > 0;) {
+      const Node& node = f_[block.nodes[i]];
+      if (node.kind != NodeKind::Const) return node.results == block.results ? &block.nodes[i] : nullptr;
+    }
+    return nullptr;
+  }
+
+  std::string tuple(const std::vector<ValueId>& values) {
+    const std::vector<Text> texts = take(values, placement_, false);
+    if (texts.size() == 1) return texts[0].text;
+    std::string text;
+    for (const Text& element : texts) text += (text.empty() ? "" : ", ") + element.text;
+    return in_parentheses(text);
+  }
+
+  // Nodes.
+
+  void print_node(const Node& node, std::size_t indent) {
+    if (node.kind == NodeKind::Const) return;
+    if (is_structure(node)) {
+      const std::vector<Text> operands = take(node.operands, node.placement, false);
+      const std::vector<std::string> names = begin_let(node);
+      print_structure(node, operands, indent);
+      give_names(node.results, names);
+      return;
+    }
+    Text text = expression(node, true);
+    if (may_wait(node, text)) {
+      waiting_.push_back({node.results[0], std::move(text), node.placement});
+      return;
+    }
+    flush();
+    const std::vector<std::string> names = begin_let(node);
+    out_ += placed(text, node.placement);
+    give_names(node.results, names);
+  }
+
+  bool may_wait(const Node& node, const Text& text) const {
+    if (node.results.size() != 1 || uses_[node.results[0].index()] != 1) return false;
+    if (!f_[node.results[0]].name.empty() || text.text.size() > kLongestInlined) return false;
+    // Literals alone take their type from what stands around them, and then come after it.
+    const auto is_constant = [&](ValueId id) { return constants_[id.index()] != nullptr; };
+    return node.kind == NodeKind::Call ||
+           !std::all_of(node.operands.begin(), node.operands.end(), is_constant);
+  }
+
+  /// Chooses the names; what follows in the `let` does not see them yet.
+  std::vector<std::string> begin_let(const Node& node) {
+    std::vector<std::string> names;
+    for (ValueId result : node.results) {
+      if (uses_[result.index()] == 0 && f_[result].name.empty()) {
+        names.emplace_back("_");
+        continue;
+      }
+      const std::string name = names_.choose(f_[result].name);
+      const bool twice = std::find(names.begin(), names.end(), name) != names.end();
+      names.push_back(twice ? names_.choose("") : name);
+    }
+    const std::string list = fmt::format("{}", fmt::join(names, ", "));
+    out_ += fmt::format("{}let {} = ", line_start_, names.size() == 1 ? list : in_parentheses(list));
+    return names;
+  }
+
+  void give_names(const std::vector<ValueId>& values, const std::vector<std::string>& names) {
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      if (names[i] != "_") give_name(values[i], names[i]);
+    }
+  }
+
+  /// An operation or a call without its placement.
+  Text expression(const Node& node, bool may_leave_others) {
+    const std::vector<Text> operands = take(node.operands, node.placement, may_leave_others);
+    if (node.kind == NodeKind::Call) return {call(module_[node.callee].name, operands), kAtom};
+    const std::string_view symbol = node.op->symbol.value;
+    const bool plain_prefix = operands.size() == 1 && constants_[node.operands[0].index()] == nullptr;
+    if (symbol == "not") {
+      return {fmt::format("not {}", in_parentheses_unless(operands[0].level >= kComparison, operands[0])),
+              kNot};
+    }
+    if (symbol == "-" && plain_prefix) {
+      return {fmt::format("-{}", in_parentheses_unless(operands[0].level >= kPrefix, operands[0])), kPrefix};
+    }
+    if (symbol.empty() || operands.size() != 2) return {call(node.op->name.value, operands), kAtom};
+    return infix(symbol, operands);
+  }
+
+  static Text infix(std::string_view symbol, const std::vector<Text>& operands) {
+    const Level level = level_of(symbol);
+    const bool chains = level != kComparison;
+    return {fmt::format("{} {} {}",
+                        in_parentheses_unless(
+                            operands[0].level > level || (chains && operands[0].level == level), operands[0]),
+                        symbol, in_parentheses_unless(operands[1].level > level, operands[1])),
+            level};
+  }
+
+  static std::string call(std::string_view name, const std::vector<Text>& arguments) {
+    std::string text;
+    for (const Text& argument : arguments) text += (text.empty() ? "" : ", ") + argument.text;
+    return fmt::format("{}({})", name, text);
+  }
+
+  // Branches and loops: `indent` is that of the line in which they begin.
+
+  void print_structure(const Node& node, const std::vector<Text>& operands, std::size_t indent) {
+    const std::string_view placement_around = placement_;
+    if (node.placement != placement_) out_ += fmt::format("on {} ", quoted(node.placement));
+    placement_ = node.placement;
+    if (node.kind == NodeKind::If) {
+      print_if(node, operands[0], indent);
+    } else {
+      print_while(node, operands, indent);
+    }
+    placement_ = placement_around;
+  }
+
+  void print_if(const Node& node, const Text& condition, std::size_t indent) {
+    out_ += fmt::format("if {} then", condition.text);
+    print_block(node.blocks[0], indent, indent + 2, "else", indent);
+    print_block(node.blocks[1], indent, indent + 2);
+  }
+
+  void print_while(const Node& node, const std::vector<Text>& initial, std::size_t indent) {
+    const std::size_t names_before = names_.size();
+    const std::vector<ValueId>& in_condition = f_[node.blocks[0]].params;
+    const std::vector<ValueId>& in_body = f_[node.blocks[1]].params;
+    for (std::size_t i = 0; i < in_body.size(); ++i) {
+      const std::string& wanted = f_[in_body[i]].name;
+      const std::string name = names_.choose(wanted.empty() ? f_[in_condition[i]].name : wanted);
+      give_name(in_body[i], name);
+      texts_[in_condition[i].index()] = name;
+      out_ += fmt::format("{}{} = {}", i == 0 ? "with " : ", ", name, initial[i].text);
+    }
+    out_ += " while";
+    print_block(node.blocks[0], indent, indent + 4, "do", indent);
+    print_block(node.blocks[1], indent, indent + 2);
+    names_.forget_down_to(names_before);
+  }
+
+  /// Then the word that ends the block: in a line of its own behind a block of several lines.
+  void print_block(BlockId id, std::size_t line_indent, std::size_t indent, std::string_view end,
+                   std::size_t end_indent) {
+    const std::size_t begin = out_.size();
+    print_block(id, line_indent, indent);
+    const bool one_line = out_.find('\n', begin) == std::string::npos;
+    out_ += one_line ? std::string(" ") : new_line(end_indent);
+    out_ += end;
+  }
+
+  const Module& module_;
+  const Function& f_;
+  std::string& out_;
+  Names names_;
+  std::vector<std::string> texts_;  ///< by value: its name
+  std::vector<const Value*> constants_;
+  std::vector<uint32_t> uses_;
+  std::vector<Waiting> waiting_;  ///< of the block that is printed, oldest first
+  std::string line_start_;        ///< a line break and the indentation of the block that is printed
+  std::string_view placement_;    ///< what the text around says
+};
+
+}  // namespace
+
+std::string print(const Module& module) {
+  std::unordered_set<std::string_view> names;
+  for (const Function& function : module.functions) names.insert(function.name);
+  std::string text;
+  for (const Function& function : module.functions) {
+    if (!text.empty()) text += '\n';
+    FunctionPrinter(module, function, names, text).run();
+  }
+  return text;
+}
+
+}  // namespace hiaton::ir
