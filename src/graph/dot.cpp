@@ -45,9 +45,9 @@ std::string_view style_of(const Node& node) {
     case NodeKind::Return:
       return "shape=box style=filled fillcolor=\"#f8c471\" color=\"#b9770e\"";
     case NodeKind::Merge:
-      return "shape=invtrapezium style=filled fillcolor=\"#aed6f1\" color=\"#2874a6\" margin=\"0.02,0.02\"";
+      return "shape=invhouse style=filled fillcolor=\"#aed6f1\" color=\"#2874a6\"";
     case NodeKind::Switch:
-      return "shape=trapezium style=filled fillcolor=\"#aed6f1\" color=\"#2874a6\" margin=\"0.02,0.02\"";
+      return "shape=plain fontcolor=black";
     case NodeKind::Enter:
     case NodeKind::Exit:
     case NodeKind::NextIteration:
@@ -111,9 +111,19 @@ class DotWriter {
     for (const std::string& note : notes_of(id)) {
       label += fmt::format("<BR/><FONT POINT-SIZE=\"9\">{}</FONT>", escape_html(note));
     }
-    std::string line = fmt::format("n{} [label=<{}> {} tooltip=\"%{} : {}\"", id.index(), label,
-                                   style_of(node), id.index(), escape_html(to_string(node.type)));
-    return line + "]\n";
+    if (node.kind == NodeKind::Switch) label = with_sides(label);
+    return fmt::format("n{} [label=<{}> {} tooltip=\"%{} : {}\"]\n", id.index(), label, style_of(node),
+                       id.index(), escape_html(to_string(node.type)));
+  }
+
+  /// A box with one cell below for each output.
+  static std::string with_sides(const std::string& label) {
+    return fmt::format(
+        "<TABLE BORDER=\"0\" CELLBORDER=\"1\" CELLSPACING=\"0\" CELLPADDING=\"3\" BGCOLOR=\"#aed6f1\" "
+        "COLOR=\"#2874a6\"><TR><TD COLSPAN=\"2\">{}</TD></TR><TR><TD PORT=\"o0\"><FONT "
+        "POINT-SIZE=\"9\">T</FONT></TD>"
+        "<TD PORT=\"o1\"><FONT POINT-SIZE=\"9\">F</FONT></TD></TR></TABLE>",
+        label);
   }
 
   std::vector<std::string> notes_of(NodeId id) const {
@@ -167,28 +177,26 @@ class DotWriter {
 
   void write_edges(NodeId to) {
     const Node& node = graph_[to];
-    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
-      std::string style = style_of_edge(node.inputs[i], node);
-      if (node.kind == NodeKind::Switch && i == 1) style += " headlabel=\"p\" labeldistance=1.2";
-      write_edge(node.inputs[i], to, style);
-    }
-    for (OutPort from : node.controls) write_edge(from, to, "style=dashed color=\"#7f8c8d\"" + side(from));
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) write_edge(node.inputs[i], to, style_of_edge(to, i));
+    for (OutPort from : node.controls) write_edge(from, to, "style=dashed color=\"#7f8c8d\"");
   }
 
-  std::string style_of_edge(OutPort from, const Node& to) const {
-    const Node& source = graph_[from.node];
+  std::string_view style_of_edge(NodeId to, std::size_t port) const {
+    const Node& reader = graph_[to];
+    const Node& source = graph_[reader.inputs[port].node];
     if (source.kind == NodeKind::NextIteration) return "color=\"#1e8449\" constraint=false";
-    if (source.kind == NodeKind::Call || to.kind == NodeKind::Return) return "color=\"#b9770e\"";
-    return side(from);
+    if (source.kind == NodeKind::Call || reader.kind == NodeKind::Return) {
+      const bool upward = source.function == reader.function;
+      return upward ? "color=\"#b9770e\" constraint=false" : "color=\"#b9770e\"";
+    }
+    const bool is_predicate = reader.kind == NodeKind::Switch && port == 1;
+    return is_predicate ? "color=\"#2874a6\" arrowhead=dot" : "";
   }
 
-  std::string side(OutPort from) const {
-    if (graph_[from.node].kind != NodeKind::Switch) return "";
-    return from.port == 0 ? " taillabel=\"T\" labeldistance=1.4" : " taillabel=\"F\" labeldistance=1.4";
-  }
-
-  void write_edge(OutPort from, NodeId to, const std::string& style) {
-    text_ += fmt::format("n{} -> n{} [{}]\n", from.node.index(), to.index(), style);
+  void write_edge(OutPort from, NodeId to, std::string_view style) {
+    const bool from_switch = graph_[from.node].kind == NodeKind::Switch;
+    text_ += fmt::format("n{}{} -> n{} [{}]\n", from.node.index(),
+                         from_switch ? fmt::format(":o{}:s", from.port) : "", to.index(), style);
   }
 
   const Graph& graph_;
