@@ -22,7 +22,6 @@ Blueprints::Blueprints(const graph::Graph& graph)
 
 uint32_t Blueprints::home_of(NodeId id) const {
   const graph::Node& node = graph_[id];
-  if (fires_under_the_empty_tag(graph_, node)) return index_of(graph_.main());
   graph::LoopId loop = graph_.loop_of(id);
   if (node.kind == NodeKind::Enter) loop = graph_[node.loop].parent;
   if (node.kind == NodeKind::Exit) loop = node.loop;

@@ -242,14 +242,7 @@ bool ExpandingRun::merge(Copy& copy, NodeId id, const Value& value, bool dead) {
   if (node.pending > 0) --node.pending;
   if (node.started || (dead && node.pending > 0)) return false;
   node.dead = dead;
-  if (!dead) copy.operands[place.operands] = value;
-  if (!dead) return true;
-  for (OutPort from : graph_[id].inputs) {
-    if (!is_under_every_tag(graph_[from.node])) continue;
-    node.dead = false;
-    copy.operands[place.operands] = graph_[from.node].constant;
-    break;
-  }
+  copy.operands[place.operands] = value;
   return true;
 }
 

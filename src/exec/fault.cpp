@@ -81,24 +81,41 @@ CallRecord record_of_program(const RunPlace& place) {
   return {main.name, argument_texts(main, arguments), "", ""};
 }
 
-uint64_t count_calls(CallChain& chain) {
-  uint64_t count = 0;
-  for (chain.rewind(); chain.at_call(); chain.go_outward()) ++count;
-  return count;
+/// A program that calls its own main is entered by a call that stands nowhere in the text.
+bool is_entry_call(const Graph& graph, graph::CallSite site) {
+  return graph.source() != nullptr && graph[site].caller == graph.main() && !graph[site].span.known();
+}
+
+struct ChainExtent {
+  uint64_t length = 0;           ///< with the program
+  bool entered_by_call = false;  ///< the outermost call is the program
+};
+
+ChainExtent measure(const RunPlace& place) {
+  ChainExtent extent;
+  for (place.chain.rewind(); place.chain.at_call(); place.chain.go_outward()) {
+    ++extent.length;
+    extent.entered_by_call = is_entry_call(place.graph, place.chain.site());
+  }
+  if (!extent.entered_by_call) ++extent.length;
+  return extent;
 }
 
 /// The error with the chain of calls; of a long chain the innermost and the outermost calls.
 RunError with_chain(const RunPlace& place, Fault fault, std::string message) {
-  const uint64_t length = count_calls(place.chain) + 1;
-  const bool shorten = length > 2 * kShownCallsEachEnd;
+  const ChainExtent extent = measure(place);
   std::vector<CallRecord> records;
   uint64_t position = 0;
   for (place.chain.rewind(); place.chain.at_call(); place.chain.go_outward(), ++position) {
-    const bool shown = position < kShownCallsEachEnd || position >= length - kShownCallsEachEnd;
-    if (!shorten || shown) records.push_back(record_of_call(place.graph, place.chain));
+    const bool shown = position < kShownCallsEachEnd || position + kShownCallsEachEnd >= extent.length;
+    if (shown) records.push_back(record_of_call(place.graph, place.chain));
   }
-  records.push_back(record_of_program(place));
-  return {fault, std::move(message), std::move(records), length};
+  if (extent.entered_by_call) {
+    records.back().call_place.clear();
+  } else {
+    records.push_back(record_of_program(place));
+  }
+  return {fault, std::move(message), std::move(records), extent.length};
 }
 
 struct Growth {

@@ -31,8 +31,7 @@ inline bool is_entry(const graph::Graph& graph, const graph::Node& node) {
   return node.kind == graph::NodeKind::Merge &&
          std::any_of(node.inputs.begin(), node.inputs.end(), [&](graph::OutPort from) {
            const graph::NodeKind kind = graph[from.node].kind;
-           return kind == graph::NodeKind::Call || kind == graph::NodeKind::Enter ||
-                  kind == graph::NodeKind::NextIteration;
+           return kind == graph::NodeKind::Call || kind == graph::NodeKind::NextIteration;
          });
 }
 

@@ -155,7 +155,6 @@ class ReferenceRun {
   Tag iteration_tag(LoopId loop, LoopRun& run, uint64_t iteration);
   void finish_loop(LoopId loop, const TagCell* tag);
   void finish_loops();
-  void require_iteration(NodeId id, const Tag& tag) const;
 
   Tag make_tag(const Tag& outer, const TagLabel& label, bool* made);
   void require(Fault fault, const Tag& tag);
@@ -193,12 +192,7 @@ void ReferenceRun::start() {
   for (std::size_t n = 0; n < graph_.nodes().size(); ++n) {
     const NodeId id(n);
     if (!fires_under_the_empty_tag(graph_, graph_[id])) continue;
-    const Match constants = new_match(id, Tag());
-    if (graph_[id].kind == NodeKind::Merge) {
-      emit_live(id, Tag(), constants.operands[0]);
-    } else {
-      fire(id, Tag(), constants.operands, false);
-    }
+    fire(id, Tag(), new_match(id, Tag()).operands, false);
   }
 }
 
@@ -303,8 +297,7 @@ void ReferenceRun::fire_switch(NodeId id, const Tag& tag, std::span<const Value>
 // Merge: the live input; dead only if all are dead ----------------------------------------------------------
 //
 // Where the inputs make the tag (the Calls of a parameter, the Enter and NextIteration of a loop variable)
-// each tag comes through exactly one of them, and never dead: the token passes at once. A Const under every
-// tag counts where all else is dead.
+// each tag comes through exactly one of them, and never dead: the token passes at once.
 
 void ReferenceRun::fire_merge(NodeId id, const Token& token) {
   if (is_entry(graph_, graph_[id])) return emit({id}, token.tag, token.value, token.dead);
@@ -316,13 +309,8 @@ void ReferenceRun::fire_merge(NodeId id, const Token& token) {
     emit_live(id, token.tag, token.value);
   }
   if (--match.missing > 0) return;
-  const bool all_dead = !match.passed;
+  if (!match.passed) emit_dead(id, token.tag);
   matches_.erase(entry);
-  if (!all_dead) return;
-  for (OutPort from : graph_[id].inputs) {
-    if (is_under_every_tag(graph_[from.node])) return emit_live(id, token.tag, graph_[from.node].constant);
-  }
-  emit_dead(id, token.tag);
 }
 
 // Call_i <t,d> = <i:t,d> ------------------------------------------------------------------------------------
@@ -414,7 +402,6 @@ Tag ReferenceRun::iteration_tag(LoopId loop, LoopRun& run, uint64_t iteration) {
 // NextIteration <n:t,d> = <n+1:t,d>; stops dead tokens ------------------------------------------------------
 
 void ReferenceRun::fire_next_iteration(NodeId id, const Tag& tag, const Value& value, bool dead) {
-  require_iteration(id, tag);
   if (dead) return;
   const LoopId loop = graph_[id].loop;
   LoopRun& run = loops_.at({loop, tag.cell()->outer});
@@ -429,7 +416,6 @@ void ReferenceRun::fire_next_iteration(NodeId id, const Tag& tag, const Value& v
 // The last iteration has come to its end when no token is left under any iteration's tag.
 
 void ReferenceRun::fire_exit(NodeId id, const Tag& tag, const Value& value, bool dead) {
-  require_iteration(id, tag);
   const Tag outer = tag.outer();
   LoopRun& run = loops_.at({graph_[id].loop, outer.cell()});
   if (!dead && settle(run.owed, id)) emit_live(id, outer, value);
@@ -448,12 +434,6 @@ void ReferenceRun::finish_loop(LoopId loop, const TagCell* tag) {
   if (run.enters_to_come > 0 || run.iterations_alive > 0) return;
   for (NodeId owed : run.owed) emit_dead(owed, run.tag);
   loops_.erase(entry);
-}
-
-void ReferenceRun::require_iteration(NodeId id, const Tag& tag) const {
-  if (tag.is_iteration_of(graph_[id].loop)) return;
-  throw ProgramError("expected a token from inside the loop, found one from outside, at " +
-                     describe(graph_, id));
 }
 
 // Output takes tokens of the empty tag ----------------------------------------------------------------------

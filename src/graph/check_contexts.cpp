@@ -12,7 +12,9 @@ class ContextCheck {
   void run() {
     for (std::size_t n = 0; n < graph_.nodes().size(); ++n) {
       check_constants(NodeId(n));
-      if (!is_param_[n]) check_edges(NodeId(n));
+      if (is_param_[n]) continue;
+      check_edges(NodeId(n));
+      check_loop_variable(NodeId(n));
     }
     for (std::size_t f = 0; f < graph_.functions().size(); ++f) check_results(FunctionId(f));
     check_reached();
@@ -21,7 +23,7 @@ class ContextCheck {
  private:
   void check_constants(NodeId id) {
     const Node& node = graph_[id];
-    if (node.kind == NodeKind::Merge) {
+    if (node.kind == NodeKind::Merge || node.kind == NodeKind::Exit || node.kind == NodeKind::NextIteration) {
       for (OutPort input : node.inputs) {
         const Node* source = source_of(graph_, input);
         if (source != nullptr && is_under_every_tag(*source)) {
@@ -40,6 +42,25 @@ class ContextCheck {
     for (std::size_t i = 0; i < node.controls.size(); ++i) check_edge(id, node.controls[i], loop_of(id));
     if (node.kind == NodeKind::Return) return;
     for (std::size_t i = 0; i < node.inputs.size(); ++i) check_edge(id, node.inputs[i], loop_read_by(id));
+  }
+
+  /// A Merge that an Enter or a NextIteration feeds: it must get one token in each iteration.
+  void check_loop_variable(NodeId id) {
+    const Node& node = graph_[id];
+    if (node.kind != NodeKind::Merge) return;
+    std::size_t enters = 0;
+    std::size_t nexts = 0;
+    for (OutPort input : node.inputs) {
+      const Node* source = source_of(graph_, input);
+      if (source == nullptr) return;
+      if (source->kind == NodeKind::Enter && !source->loop_constant) ++enters;
+      if (source->kind == NodeKind::NextIteration) ++nexts;
+    }
+    if (nexts == 0 || (enters == 1 && enters + nexts == node.inputs.size())) return;
+    findings_.at(id,
+                 "it is a variable of a loop: expected one Enter that is not constant, and else "
+                 "NextIteration nodes; found {} and {} among {} inputs",
+                 enters, nexts, node.inputs.size());
   }
 
   /// The loop that the node's data inputs must come from.

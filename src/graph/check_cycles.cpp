@@ -27,11 +27,11 @@ class CycleCheck {
   }
 
  private:
-  /// Whether a token that goes along the edge gets another tag, or (into a Return) only waits for one.
+  /// Whether a token that goes along the edge gets another tag, or comes to a Return: a result may be an
+  /// argument of its own call, where the function can give it without that argument.
   static bool changes_tag(const Node& from, const Node& to) {
     return from.kind == NodeKind::NextIteration ||
-           (from.kind == NodeKind::Call && to.kind == NodeKind::Merge) ||
-           (to.kind == NodeKind::Return && from.kind != NodeKind::Call);
+           (from.kind == NodeKind::Call && to.kind == NodeKind::Merge) || to.kind == NodeKind::Return;
   }
 
   template <class Visit>
