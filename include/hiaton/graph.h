@@ -183,7 +183,7 @@ class GraphBuilder {
 
   /// The first function is the program.
   FunctionId add_function(std::string name, Span span = {});
-  void in_function(FunctionId function);
+  void in_function(FunctionId id);
   CallSite add_site(FunctionId callee, Span span = {});
   LoopId add_loop(Span span = {});
 

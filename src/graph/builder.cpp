@@ -43,8 +43,9 @@ FunctionId GraphBuilder::add_function(std::string name, Span span) {
   return current_;
 }
 
-void GraphBuilder::in_function(FunctionId function) {
-  current_ = function;
+void GraphBuilder::in_function(FunctionId id) {
+  function(id);
+  current_ = id;
 }
 
 CallSite GraphBuilder::add_site(FunctionId callee, Span span) {

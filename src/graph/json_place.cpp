@@ -9,6 +9,13 @@
 #include "hiaton/error.h"
 
 namespace hiaton::graph {
+namespace {
+
+std::string scalar_text(const nlohmann::json& value) {
+  return value.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+}
+
+}  // namespace
 
 std::string JsonPlace::path() const {
   if (parent_ == nullptr) return "";
@@ -25,7 +32,7 @@ void JsonPlace::fail(std::string_view message) const {
 
 void JsonPlace::fail_expecting(std::string_view expected) const {
   constexpr std::size_t kShown = 40;
-  std::string found = value_.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+  std::string found = value_.is_array() ? "a list" : value_.is_object() ? "an object" : scalar_text(value_);
   if (found.size() > kShown) found = found.substr(0, kShown) + "...";
   fail(fmt::format("expected {}, found {}", expected, found));
 }
