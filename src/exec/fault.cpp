@@ -74,48 +74,40 @@ CallRecord record_of_call(const Graph& graph, const CallChain& chain) {
   return record;
 }
 
+/// A program that calls its own main is entered by a call that stands nowhere in the text.
+bool is_entry_call(const Graph& graph, const graph::Site& site) {
+  return graph.source() != nullptr && site.caller == graph.main() && !site.span.known();
+}
+
+/// False at the end of the chain; the call that enters the program is not in it.
+bool at_written_call(const RunPlace& place) {
+  return place.chain.at_call() && !is_entry_call(place.graph, place.graph[place.chain.site()]);
+}
+
 CallRecord record_of_program(const RunPlace& place) {
   const std::vector<std::optional<Value>> arguments(place.program_arguments.begin(),
                                                     place.program_arguments.end());
-  const graph::Function& main = place.graph[place.graph.main()];
-  return {main.name, argument_texts(main, arguments), "", ""};
+  const graph::Function& program = place.graph[find_program(place.graph)];
+  return {program.name, argument_texts(program, arguments), "", ""};
 }
 
-/// A program that calls its own main is entered by a call that stands nowhere in the text.
-bool is_entry_call(const Graph& graph, graph::CallSite site) {
-  return graph.source() != nullptr && graph[site].caller == graph.main() && !graph[site].span.known();
-}
-
-struct ChainExtent {
-  uint64_t length = 0;           ///< with the program
-  bool entered_by_call = false;  ///< the outermost call is the program
-};
-
-ChainExtent measure(const RunPlace& place) {
-  ChainExtent extent;
-  for (place.chain.rewind(); place.chain.at_call(); place.chain.go_outward()) {
-    ++extent.length;
-    extent.entered_by_call = is_entry_call(place.graph, place.chain.site());
-  }
-  if (!extent.entered_by_call) ++extent.length;
-  return extent;
+uint64_t count_calls(const RunPlace& place) {
+  uint64_t count = 0;
+  for (place.chain.rewind(); at_written_call(place); place.chain.go_outward()) ++count;
+  return count;
 }
 
 /// The error with the chain of calls; of a long chain the innermost and the outermost calls.
 RunError with_chain(const RunPlace& place, Fault fault, std::string message) {
-  const ChainExtent extent = measure(place);
+  const uint64_t length = count_calls(place) + 1;
   std::vector<CallRecord> records;
   uint64_t position = 0;
-  for (place.chain.rewind(); place.chain.at_call(); place.chain.go_outward(), ++position) {
-    const bool shown = position < kShownCallsEachEnd || position + kShownCallsEachEnd >= extent.length;
+  for (place.chain.rewind(); at_written_call(place); place.chain.go_outward(), ++position) {
+    const bool shown = position < kShownCallsEachEnd || position + kShownCallsEachEnd >= length;
     if (shown) records.push_back(record_of_call(place.graph, place.chain));
   }
-  if (extent.entered_by_call) {
-    records.back().call_place.clear();
-  } else {
-    records.push_back(record_of_program(place));
-  }
-  return {fault, std::move(message), std::move(records), extent.length};
+  records.push_back(record_of_program(place));
+  return {fault, std::move(message), std::move(records), length};
 }
 
 struct Growth {
@@ -127,9 +119,9 @@ struct Growth {
 /// The function that most of the innermost calls are of; the program itself where there are no calls.
 Growth find_growth(const RunPlace& place) {
   std::map<graph::FunctionId, std::size_t> counts;
-  Growth growth{place.graph.main()};
+  Growth growth{find_program(place.graph)};
   CallChain& chain = place.chain;
-  for (chain.rewind(); chain.at_call() && growth.judged < kCallsToJudgeGrowthBy; chain.go_outward()) {
+  for (chain.rewind(); at_written_call(place) && growth.judged < kCallsToJudgeGrowthBy; chain.go_outward()) {
     const graph::FunctionId callee = place.graph[chain.site()].callee;
     const std::size_t calls = ++counts[callee];
     ++growth.judged;
@@ -186,6 +178,13 @@ std::string growth_text(const Graph& graph, const Growth& growth, bool in_loop) 
 }
 
 }  // namespace
+
+graph::FunctionId find_program(const Graph& graph) {
+  for (const graph::Site& site : graph.sites()) {
+    if (is_entry_call(graph, site)) return site.callee;
+  }
+  return graph.main();
+}
 
 std::string describe(const Graph& graph, graph::NodeId id) {
   const graph::Node& node = graph[id];

@@ -59,4 +59,8 @@ RunError no_result_error(const graph::Graph& graph, graph::NodeId output, bool w
 /// "%12 Merge of fact at fact.hia:1:20".
 std::string describe(const graph::Graph& graph, graph::NodeId node);
 
+/// The function that people know as the program: the first one, or, where it only calls a main that calls
+/// itself, that main.
+graph::FunctionId find_program(const graph::Graph& graph);
+
 }  // namespace hiaton::exec

@@ -5,6 +5,7 @@
 #include <new>
 
 #include "exec/expanding.h"
+#include "exec/fault.h"
 #include "exec/production.h"
 #include "exec/reference.h"
 
@@ -12,7 +13,7 @@ namespace hiaton::exec {
 namespace {
 
 void require_arguments(const graph::Graph& graph, std::span<const Value> arguments) {
-  const std::string& program = graph[graph.main()].name;
+  const std::string& program = graph[find_program(graph)].name;
   const std::size_t expected = graph.inputs().size();
   if (arguments.size() != expected) {
     throw ProgramError(fmt::format("expected {} argument{} for {}, found {}", expected,

@@ -29,11 +29,8 @@ struct Mode {
 /// Every way a program can be run.
 inline std::vector<Mode> all_modes() {
   return {
-      {Executor::Reference},
-      {Executor::Expanding},
-      {Executor::Production, 1},
-      {Executor::Production, 2},
-      {Executor::Production, 8},
+      {Executor::Reference},     {Executor::Expanding},     {Executor::Production, 1},
+      {Executor::Production, 2}, {Executor::Production, 8},
   };
 }
 
