@@ -7,7 +7,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "hiaton/error.h"
@@ -93,7 +92,6 @@ class Catalog {
 
  private:
   std::vector<const OpDef*> ops_;
-  std::unordered_map<std::string_view, const OpDef*> by_name_;
 };
 
 /// Every operation Hiaton has, in the order of its documentation. Defined by the ops layer.

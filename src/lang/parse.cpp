@@ -3,6 +3,7 @@
 #include "hiaton/lang.h"
 #include "lang/checker.h"
 #include "lang/lexer.h"
+#include "lang/parser.h"
 
 namespace hiaton::lang {
 
@@ -14,7 +15,8 @@ ir::Module parse(std::shared_ptr<const Source> source) {
   Symbols symbols;
   const Operations operations(symbols);
   const TokenList tokens = lex(*source, symbols, diagnostics);
-  ir::Module module = check(source, tokens, symbols, operations, diagnostics);
+  const Syntax syntax = parse_tokens(*source, tokens, symbols, operations, diagnostics);
+  ir::Module module = check(source, syntax, tokens, symbols, operations, diagnostics);
   if (!diagnostics.empty()) throw ProgramError(source, diagnostics.take(), kMaxShownErrors);
   return module;
 }

@@ -83,29 +83,26 @@ struct Loop {
   ExprId body;
 };
 
-/// What stands before the body of a function.
-struct FunctionHead {
+struct FunctionSyntax {
   Symbol name = 0;
   Span name_span{};
-  Span span{};           ///< from `fn` to `=`
-  bool readable = true;  ///< otherwise parameters and results are unknown, which has been reported
-  std::vector<Pattern> params{};
+  Span span{};                  ///< its head, from `fn` to `=`
+  bool signature_read = false;  ///< otherwise parameters and results are unknown; that has been reported
+  Range params{};               ///< in Syntax::patterns
   std::vector<std::optional<DType>> results{};
   std::optional<uint32_t> placement{};  ///< in TokenList::strings
-  std::size_t body = 0;                 ///< its first token
+  ExprId body{};
 };
 
-/// The body of one function.
 struct Syntax {
   std::vector<Expr> exprs;
   std::vector<ExprId> lists;
   std::vector<Pattern> patterns;
   std::vector<Let> lets;
   std::vector<Loop> loops;
-  std::size_t nodes = 0;  ///< about how many nodes it becomes
+  std::vector<FunctionSyntax> functions;
 
   const Expr& operator[](ExprId id) const { return exprs[id.index()]; }
-  void clear();
 };
 
 }  // namespace hiaton::lang

@@ -465,10 +465,8 @@ TEST(Validate, NodesThatNoTokenCanReach) {
   builder.add_function("main");
   const LoopId loop = builder.add_loop();
   const OutPort merge = builder.merge(DType::I64);
-  const OutPort exit = builder.exit(loop, merge);
-  builder.add_input(merge, builder.enter(loop, exit));
-  expect_finding(builder,
-                 "no token can ever come to %0 Merge in 'main', %1 Exit in 'main', %2 Enter in 'main'");
+  builder.add_input(merge, builder.next_iteration(loop, merge));
+  expect_finding(builder, "no token can ever come to %0 Merge in 'main', %1 NextIteration in 'main'");
 }
 
 // Cycles
