@@ -1,0 +1,80 @@
+// The whole way of a program, on one page: text, Builder or graph in; results out.
+//
+//   Program program = Program::from_file("examples/fact.hia");
+//   RunResult result = program.run({Value(int64_t{3})});
+//   fmt::print("{}\n", to_string(result.values[0]));
+#pragma once
+
+#include <filesystem>
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "hiaton/graph.h"
+#include "hiaton/ir.h"
+#include "hiaton/passes.h"
+#include "hiaton/run.h"
+#include "hiaton/value.h"
+
+namespace hiaton {
+
+struct CompileOptions {
+  /// Which simplifications are made before lowering. `simplify.overflow` is the overflow mode of every run of
+  /// the program.
+  passes::SimplifyOptions simplify{};
+};
+
+/// A parameter of the function `main`.
+struct Parameter {
+  std::string name;
+  Type type;
+};
+
+/// A program that is ready to run. Immutable: several threads may run the same program at once, and any number
+/// of programs live in one process.
+class Program {
+ public:
+  /// Reads program text, or a saved graph where the name ends in ".json". Throws ProgramError where the file
+  /// cannot be read or holds no legal program with a function `main`.
+  static Program from_file(const std::filesystem::path& path, const CompileOptions& options = {});
+  /// `name` is what messages call the text.
+  static Program from_text(std::string name, std::string text, const CompileOptions& options = {});
+  static Program from_module(ir::Module module, const CompileOptions& options = {});
+  /// A graph is run as it is; of `options` only the overflow mode counts.
+  static Program from_graph(graph::Graph graph, const CompileOptions& options = {});
+
+  /// What `main` takes, in order.
+  const std::vector<Parameter>& parameters() const { return parameters_; }
+  /// The types of what it gives, in order.
+  const std::vector<Type>& results() const { return results_; }
+  /// The functions before any simplification; empty for a program made from a graph.
+  const std::optional<ir::Module>& module() const { return module_; }
+  /// The static tagged graph that runs.
+  const graph::Graph& graph() const { return graph_; }
+  OverflowMode overflow() const { return overflow_; }
+
+  /// Runs the program; `arguments` are by parameter. The overflow mode is the program's, whatever
+  /// `options.overflow` says. Throws ProgramError where arguments or options are wrong, RunError where the run
+  /// ends without its results.
+  RunResult run(std::span<const Value> arguments, RunOptions options = {}) const;
+  RunResult run(std::initializer_list<Value> arguments, RunOptions options = {}) const {
+    return run(std::span<const Value>(arguments.begin(), arguments.size()), std::move(options));
+  }
+
+ private:
+  Program(std::optional<ir::Module> module, graph::Graph graph, OverflowMode overflow);
+
+  std::optional<ir::Module> module_;
+  graph::Graph graph_;
+  OverflowMode overflow_;
+  std::vector<Parameter> parameters_;
+  std::vector<Type> results_;
+};
+
+/// The text of a file as a Source of its name. Throws ProgramError that names the file and says why it cannot
+/// be read.
+std::shared_ptr<const Source> read_source(const std::filesystem::path& path);
+
+}  // namespace hiaton

@@ -1,0 +1,51 @@
+#include "hiaton/engine.h"
+#include "hiaton/error.h"
+#include "hiaton/lang.h"
+
+#include "exec/run.h"
+
+namespace hiaton {
+namespace {
+
+graph::Graph compile(const ir::Module& module, const CompileOptions& options) {
+  ir::verify(module);
+  return passes::lower(passes::simplify(module, options.simplify));
+}
+
+Program from_source(std::shared_ptr<const Source> source, const CompileOptions& options) {
+  return Program::from_module(lang::parse(std::move(source)), options);
+}
+
+}  // namespace
+
+Program::Program(std::optional<ir::Module> module, graph::Graph graph, OverflowMode overflow)
+    : module_(std::move(module)), graph_(std::move(graph)), overflow_(overflow) {
+  for (graph::NodeId id : graph_.inputs()) parameters_.push_back({graph_[id].name, graph_[id].type});
+  for (graph::NodeId id : graph_.outputs()) results_.push_back(graph_[id].type);
+}
+
+Program Program::from_file(const std::filesystem::path& path, const CompileOptions& options) {
+  std::shared_ptr<const Source> source = read_source(path);
+  if (path.extension() == ".json") return from_graph(graph::from_json(source->text(), source->name()), options);
+  return from_source(std::move(source), options);
+}
+
+Program Program::from_text(std::string name, std::string text, const CompileOptions& options) {
+  return from_source(std::make_shared<const Source>(std::move(name), std::move(text)), options);
+}
+
+Program Program::from_module(ir::Module module, const CompileOptions& options) {
+  graph::Graph graph = compile(module, options);
+  return Program(std::move(module), std::move(graph), options.simplify.overflow);
+}
+
+Program Program::from_graph(graph::Graph graph, const CompileOptions& options) {
+  return Program(std::nullopt, std::move(graph), options.simplify.overflow);
+}
+
+RunResult Program::run(std::span<const Value> arguments, RunOptions options) const {
+  options.overflow = overflow_;
+  return exec::run(graph_, arguments, options);
+}
+
+}  // namespace hiaton

@@ -1,0 +1,27 @@
+#include "interrupt.h"
+
+#include <csignal>
+
+namespace hiaton::cli {
+namespace {
+
+/// A signal handler reaches nothing but a global.
+std::atomic<bool> interrupted = false;
+static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may not take a lock");
+
+extern "C" void note_interrupt(int) {
+  interrupted.store(true, std::memory_order_relaxed);  // a flag by itself: it publishes no other data
+}
+
+}  // namespace
+
+const std::atomic<bool>& cancel_on_interrupt() {
+  struct sigaction action {};
+  action.sa_handler = note_interrupt;
+  action.sa_flags = SA_RESETHAND;
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+  return interrupted;
+}
+
+}  // namespace hiaton::cli

@@ -1,0 +1,36 @@
+#include "output.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+namespace hiaton::cli {
+namespace {
+
+/// Closed outputs and full disks show only when the buffer is flushed.
+bool write_all(std::FILE* file, std::string_view text) {
+  return std::fwrite(text.data(), 1, text.size(), file) == text.size() && std::fflush(file) == 0;
+}
+
+}  // namespace
+
+void write_to_stdout(std::string_view text) {
+  if (!write_all(stdout, text)) {
+    throw SystemError(fmt::format("cannot write to standard output: {}", std::strerror(errno)));
+  }
+}
+
+void write_to(const std::string& path, std::string_view text) {
+  if (path.empty()) return write_to_stdout(text);
+  std::FILE* file = std::fopen(path.c_str(), "wb");
+  const bool written = file != nullptr && write_all(file, text);
+  const int reason = errno;
+  const bool closed = file == nullptr || std::fclose(file) == 0;
+  if (!written || !closed) {
+    throw SystemError(fmt::format("cannot write '{}': {}", path, std::strerror(written ? errno : reason)));
+  }
+}
+
+}  // namespace hiaton::cli

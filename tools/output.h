@@ -1,0 +1,30 @@
+// What the commands have in common: where text goes, and how a command ends.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace hiaton::cli {
+
+enum ExitStatus : int { kSuccess = 0, kError = 1, kUsage = 2, kInterrupted = 130 };
+
+/// The command line itself is wrong.
+class UsageError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Something outside of the program failed: a file, a pipe, another command.
+class SystemError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Writes all of `text` to standard output, at once. Throws SystemError where that fails.
+void write_to_stdout(std::string_view text);
+
+/// Writes `text` to the file, or to standard output where `path` is empty. Throws SystemError.
+void write_to(const std::string& path, std::string_view text);
+
+}  // namespace hiaton::cli

@@ -1,0 +1,115 @@
+#include "program_arguments.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "hiaton/error.h"
+#include "output.h"
+
+namespace hiaton::cli {
+namespace {
+
+bool is_identifier(const std::string& name) {
+  const auto fits = [](unsigned char c) { return c < 0x80 && (std::isalnum(c) || c == '_'); };
+  return !name.empty() && std::all_of(name.begin(), name.end(), fits);
+}
+
+/// One option name a parameter, all different.
+std::vector<std::string> option_names(const std::vector<Parameter>& parameters) {
+  std::vector<std::string> names;
+  std::set<std::string> taken;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    std::string name = parameters[i].name;
+    if (!is_identifier(name) || !taken.insert(name).second) name = fmt::format("arg{}", i);
+    taken.insert(name);
+    names.push_back("--" + name);
+  }
+  return names;
+}
+
+bool has_option(const CLI::App& command, const std::string& name) {
+  return command.get_option_no_throw(name) != nullptr;
+}
+
+}  // namespace
+
+ProgramArguments::ProgramArguments(const Program& program, std::string file, const CLI::App& command)
+    : file_(std::move(file)) {
+  const std::vector<std::string> names = option_names(program.parameters());
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    arguments_.push_back({names[i], program.parameters()[i].type, has_option(command, names[i]), ""});
+  }
+  options_.set_help_flag();
+  options_.allow_extras();
+  for (Argument& argument : arguments_) {
+    options_.add_option(argument.option, argument.text, argument.after_dashes ? "(write it after --)" : "")
+        ->type_name(to_string(argument.type))
+        ->group(fmt::format("Parameters of main in {}", file_));
+  }
+}
+
+std::vector<Value> ProgramArguments::parse(const std::vector<std::string>& words) {
+  collect(words);
+  std::vector<Value> values;
+  std::vector<std::string> findings;
+  for (const std::string& word : options_.remaining()) {
+    findings.push_back(
+        fmt::format("'{}' is neither an option of 'hiaton run' nor a parameter of the program", word));
+  }
+  for (const Argument& argument : arguments_) {
+    if (options_.count(argument.option) == 0) {
+      findings.push_back(show_missing(argument));
+      continue;
+    }
+    try {
+      values.push_back(parse_value(argument.type.dtype, argument.text));
+    } catch (const ProgramError& error) {
+      findings.push_back(fmt::format("{}: {}", argument.option, error.what()));
+    }
+  }
+  if (!findings.empty()) {
+    throw UsageError(
+        fmt::format("{}\n  the program is {} in {}", fmt::join(findings, "\n  "), signature(), file_));
+  }
+  return values;
+}
+
+void ProgramArguments::collect(std::vector<std::string> words) {
+  try {
+    std::reverse(words.begin(), words.end());  // CLI11 takes a vector of words from its end
+    options_.parse(words);
+  } catch (const CLI::ParseError& error) {
+    throw UsageError(error.what());
+  }
+}
+
+std::string ProgramArguments::show_missing(const Argument& argument) const {
+  const std::string wanted = fmt::format("{}={}", argument.option, to_string(argument.type));
+  if (!argument.after_dashes) return fmt::format("argument {} is missing", wanted);
+  return fmt::format(
+      "argument {0} is missing; 'hiaton run' has an option of this name, so write it after --: "
+      "hiaton run {1} -- {0}",
+      wanted, file_);
+}
+
+std::string ProgramArguments::signature() const {
+  std::vector<std::string> params;
+  for (const Argument& argument : arguments_) {
+    params.push_back(fmt::format("{}: {}", argument.option.substr(2), to_string(argument.type)));
+  }
+  return fmt::format("main({})", fmt::join(params, ", "));
+}
+
+std::string ProgramArguments::help() const {
+  if (arguments_.empty()) return fmt::format("main in {} has no parameters.\n", file_);
+  std::string text = fmt::format("Parameters of main in {}:\n", file_);
+  for (const Argument& argument : arguments_) {
+    const std::string hint = argument.after_dashes ? "  (write it after --)" : "";
+    text += fmt::format("  {}={}{}\n", argument.option, to_string(argument.type), hint);
+  }
+  return text;
+}
+
+}  // namespace hiaton::cli
