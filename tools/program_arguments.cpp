@@ -44,9 +44,7 @@ ProgramArguments::ProgramArguments(const Program& program, std::string file, con
   options_.set_help_flag();
   options_.allow_extras();
   for (Argument& argument : arguments_) {
-    options_.add_option(argument.option, argument.text, argument.after_dashes ? "(write it after --)" : "")
-        ->type_name(to_string(argument.type))
-        ->group(fmt::format("Parameters of main in {}", file_));
+    options_.add_option(argument.option, argument.text)->type_name(to_string(argument.type));
   }
 }
 

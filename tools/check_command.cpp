@@ -1,0 +1,50 @@
+// hiaton check FILE...
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <memory>
+
+#include "commands.h"
+#include "hiaton/engine.h"
+#include "hiaton/error.h"
+#include "hiaton/lang.h"
+#include "output.h"
+
+namespace hiaton::cli {
+namespace {
+
+std::string check_file(const std::string& file) {
+  const ir::Module module = lang::parse(read_source(file));
+  ir::verify(module);
+  const std::size_t count = module.functions.size();
+  return fmt::format("{}: {} function{}, no errors\n", file, count, count == 1 ? "" : "s");
+}
+
+/// Every file is checked, also after one with errors.
+int check_files(const std::vector<std::string>& files) {
+  int status = kSuccess;
+  for (const std::string& file : files) {
+    try {
+      write_to_stdout(check_file(file));
+    } catch (const ProgramError& error) {
+      std::fprintf(stderr, "%s%s\n", error.diagnostics().empty() ? "error: " : "", error.what());
+      status = kError;
+    }
+  }
+  return status;
+}
+
+}  // namespace
+
+Command add_check_command(CLI::App& app) {
+  auto files = std::make_shared<std::vector<std::string>>();
+  CLI::App* options = app.add_subcommand("check", "Check programs without running them");
+  options->add_option("FILE", *files, "Programs (.hia)")->type_name("")->required();
+  return {options, [files](const std::vector<std::string>& after_dashes) {
+            std::vector<std::string> all = *files;
+            all.insert(all.end(), after_dashes.begin(), after_dashes.end());
+            return check_files(all);
+          }};
+}
+
+}  // namespace hiaton::cli

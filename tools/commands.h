@@ -1,0 +1,23 @@
+// The commands of the command line, one file each.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace hiaton::cli {
+
+/// A command: its part of the command line, and what to do once that has been read.
+struct Command {
+  CLI::App* options;
+  /// Gets the words after `--`. Returns the exit status, or throws.
+  std::function<int(const std::vector<std::string>& after_dashes)> execute;
+};
+
+Command add_run_command(CLI::App& app);
+Command add_check_command(CLI::App& app);
+Command add_graph_command(CLI::App& app);
+Command add_ops_command(CLI::App& app);
+
+}  // namespace hiaton::cli

@@ -1,0 +1,88 @@
+// The command line: reads the words, runs a command, turns what it throws into messages and exit statuses.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "commands.h"
+#include "hiaton/error.h"
+#include "output.h"
+
+namespace hiaton::cli {
+namespace {
+
+struct CommandLine {
+  std::vector<std::string> options;
+  std::vector<std::string> after_dashes;
+};
+
+CommandLine split_at_dashes(int argc, char** argv) {
+  const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+  const auto dashes = std::find(words.begin(), words.end(), "--");
+  CommandLine line{{words.begin(), dashes}, {}};
+  if (dashes != words.end()) line.after_dashes.assign(dashes + 1, words.end());
+  return line;
+}
+
+int execute(CLI::App& app, const CommandLine& line) {
+  const Command commands[] = {add_run_command(app), add_check_command(app), add_graph_command(app),
+                              add_ops_command(app)};
+  std::vector<std::string> reversed(line.options.rbegin(), line.options.rend());  // as CLI11 wants it
+  app.parse(reversed);
+  for (const Command& command : commands) {
+    if (command.options->parsed()) return command.execute(line.after_dashes);
+  }
+  throw UsageError("expected a command; 'hiaton --help' lists them");
+}
+
+int run_command_line(const CommandLine& line) {
+  CLI::App app("Hiaton runs recursive programs as static tagged dataflow graphs.", "hiaton");
+  app.set_version_flag("--version", "hiaton " HIATON_VERSION, "Print the version and exit");
+  app.get_formatter()->column_width(34);
+  app.require_subcommand(0, 1);
+  app.footer("Try: hiaton run examples/fact.hia --n=3");
+  try {
+    return execute(app, line);
+  } catch (const CLI::CallForHelp&) {
+    write_to_stdout(app.help());
+  } catch (const CLI::CallForVersion& version) {
+    write_to_stdout(std::string(version.what()) + "\n");
+  } catch (const CLI::ParseError& error) {
+    throw UsageError(error.what());
+  }
+  return kSuccess;
+}
+
+int complain(int status, const std::string& message) {
+  std::fprintf(stderr, "%s\n", message.c_str());
+  return status;
+}
+
+/// Findings in a text already say where they are and that they are errors.
+std::string message_of(const ProgramError& error) {
+  return error.diagnostics().empty() ? std::string("error: ") + error.what() : error.what();
+}
+
+int run_guarded(int argc, char** argv) {
+  try {
+    return run_command_line(split_at_dashes(argc, argv));
+  } catch (const UsageError& error) {
+    return complain(kUsage, std::string("error: ") + error.what());
+  } catch (const ProgramError& error) {
+    return complain(kError, message_of(error));
+  } catch (const RunError& error) {
+    return complain(error.fault() == Fault::Interrupted ? kInterrupted : kError,
+                    std::string("error: ") + error.what());
+  } catch (const std::bad_alloc&) {
+    return complain(kError, "error: out of memory");
+  } catch (const std::exception& error) {
+    return complain(kError, std::string("error: ") + error.what());
+  }
+}
+
+}  // namespace
+}  // namespace hiaton::cli
+
+int main(int argc, char** argv) { return hiaton::cli::run_guarded(argc, argv); }

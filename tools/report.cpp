@@ -1,0 +1,110 @@
+#include "report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "units.h"
+
+namespace hiaton::cli {
+namespace {
+
+constexpr std::size_t kMaxRegionsShown = 40;
+
+nlohmann::ordered_json to_json(const Value& value) {
+  switch (value.dtype()) {
+    case DType::Bool:
+      return value.as<bool>();
+    case DType::I32:
+      return value.as<int32_t>();
+    case DType::I64:
+      return value.as<int64_t>();
+    case DType::F32:
+      if (!std::isfinite(value.as<float>())) return to_string(value);
+      return std::stod(to_string(value));  // 0.1f as 0.1, not as 0.10000000149011612
+    case DType::F64:
+      if (!std::isfinite(value.as<double>())) return to_string(value);
+      return value.as<double>();
+  }
+  return nullptr;
+}
+
+std::string show_totals(const RunStats& stats) {
+  const auto line = [](const char* name, const std::string& value) {
+    return fmt::format("{:<26}{:>16}\n", name, value);
+  };
+  return line("seconds", show_seconds(stats.seconds)) + line("calls", std::to_string(stats.calls)) +
+         line("frames live at most", std::to_string(stats.frames_live_most)) +
+         line("frames allocated", std::to_string(stats.frames_allocated)) +
+         line("bytes of frames", show_bytes(stats.bytes)) + line("steals", std::to_string(stats.steals)) +
+         line("atomic operations", std::to_string(stats.atomic_operations));
+}
+
+std::string show_regions(const std::vector<RegionStats>& regions) {
+  if (regions.empty()) return "";
+  std::size_t width = std::string_view("function").size();
+  for (const RegionStats& region : regions) width = std::max(width, region.function.size());
+  std::string text = fmt::format("{:>16}  {:<{}}  {}\n", "firings", "function", width, "region");
+  for (std::size_t i = 0; i < std::min(regions.size(), kMaxRegionsShown); ++i) {
+    text += fmt::format("{:>16}  {:<{}}  {}\n", regions[i].firings, regions[i].function, width,
+                        regions[i].name);
+  }
+  if (regions.size() > kMaxRegionsShown) {
+    text += fmt::format("{:>16}  and {} more; --json shows all\n", "...", regions.size() - kMaxRegionsShown);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string show_results(const std::vector<Value>& values) {
+  std::string text;
+  for (const Value& value : values) text += to_string(value) + "\n";
+  return text;
+}
+
+std::string show_stats(const RunStats& stats) { return show_totals(stats) + show_regions(stats.regions); }
+
+nlohmann::ordered_json to_json(const std::vector<Value>& values) {
+  auto array = nlohmann::ordered_json::array();
+  for (const Value& value : values) array.push_back(to_json(value));
+  return array;
+}
+
+nlohmann::ordered_json to_json(const RunStats& stats) {
+  auto regions = nlohmann::ordered_json::array();
+  for (const RegionStats& region : stats.regions) {
+    regions.push_back(
+        {{"function", region.function}, {"region", region.name}, {"firings", region.firings}});
+  }
+  return {{"seconds", stats.seconds},
+          {"calls", stats.calls},
+          {"frames_live_most", stats.frames_live_most},
+          {"frames_live_at_end", stats.frames_live_at_end},
+          {"frames_allocated", stats.frames_allocated},
+          {"bytes", stats.bytes},
+          {"steals", stats.steals},
+          {"atomic_operations", stats.atomic_operations},
+          {"regions", regions}};
+}
+
+nlohmann::ordered_json to_json(const RunError& error) {
+  auto chain = nlohmann::ordered_json::array();
+  for (const CallRecord& call : error.chain()) {
+    chain.push_back({{"function", call.function},
+                     {"arguments", call.arguments},
+                     {"called_at", call.call_place},
+                     {"line", call.call_line}});
+  }
+  return {{"fault", name_of(error.fault())},
+          {"message", error.message()},
+          {"chain_length", error.chain_length()},
+          {"chain", chain}};
+}
+
+std::string dump(const nlohmann::ordered_json& json) {
+  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace hiaton::cli

@@ -1,0 +1,166 @@
+// hiaton run FILE [--name=value ...]
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <memory>
+
+#include "commands.h"
+#include "compile_options.h"
+#include "hiaton/engine.h"
+#include "hiaton/error.h"
+#include "interrupt.h"
+#include "output.h"
+#include "program_arguments.h"
+#include "report.h"
+#include "units.h"
+
+namespace hiaton::cli {
+namespace {
+
+struct RunCommand {
+  std::string file;
+  CompileOptions compile;
+  RunOptions run;
+  bool help = false;
+  bool stats = false;
+  bool json = false;
+};
+
+Executor executor_named(const std::string& name) {
+  if (name == "reference") return Executor::Reference;
+  if (name == "expanding") return Executor::Expanding;
+  return Executor::Production;
+}
+
+void add_execution_options(CLI::App& options, RunCommand& command) {
+  constexpr const char* kGroup = "Execution";
+  RunOptions& run = command.run;
+  options
+      .add_option_function<std::string>(
+          "--executor", [&run](const std::string& name) { run.executor = executor_named(name); },
+          "production: the fast one; reference: the rules, literally; expanding: a call copies the "
+          "callee's graph")
+      ->check(CLI::IsMember({"production", "reference", "expanding"}))
+      ->type_name("NAME")
+      ->default_str("production")
+      ->group(kGroup);
+  options.add_option("--workers", run.workers, "How many threads share the run")
+      ->check(CLI::Range(1, 1024))
+      ->type_name("N")
+      ->default_str("1")
+      ->group(kGroup);
+  options
+      .add_option("--parallel-iterations", run.parallel_iterations,
+                  "How many iterations of one loop may be under way at once")
+      ->check(CLI::Range(1, 1'000'000))
+      ->type_name("N")
+      ->default_str("10")
+      ->group(kGroup);
+}
+
+void add_budgets(CLI::App& options, RunOptions& run) {
+  constexpr const char* kGroup = "Budgets (a run that needs more ends with an error)";
+  options.add_option("--max-frames", run.max_frames, "Live frames: how deep calls may go, all workers together")
+      ->type_name("N")
+      ->group(kGroup);
+  options
+      .add_option_function<std::string>(
+          "--max-bytes", [&run](const std::string& text) { run.max_bytes = parse_bytes(text); },
+          "Memory for frames: a number of bytes, or with K, M or G")
+      ->type_name("SIZE")
+      ->group(kGroup);
+  options
+      .add_option_function<std::string>(
+          "--timeout", [&run](const std::string& text) { run.timeout = parse_duration(text); },
+          "Wall time: seconds, or with ms, s, m or h")
+      ->type_name("TIME")
+      ->group(kGroup);
+}
+
+void add_output_options(CLI::App& options, RunCommand& command) {
+  constexpr const char* kGroup = "Output";
+  options.add_flag("--stats", command.stats, "Count calls, frames, bytes, steals, and firings per region")
+      ->group(kGroup);
+  options.add_flag("--json", command.json, "One JSON object for programs instead of lines for people")
+      ->group(kGroup);
+}
+
+void show_help(const CLI::App& options, const RunCommand& command) {
+  std::string text = options.help();
+  if (!command.file.empty()) {
+    const Program program = Program::from_file(command.file, command.compile);
+    text += "\n" + ProgramArguments(program, command.file, options).help();
+  }
+  write_to_stdout(text);
+}
+
+void report_success(const RunCommand& command, const RunResult& result) {
+  if (!command.json) {
+    write_to_stdout(show_results(result.values));
+    if (command.stats) std::fputs(show_stats(result.stats).c_str(), stderr);
+    return;
+  }
+  nlohmann::ordered_json report{{"results", to_json(result.values)}, {"seconds", result.stats.seconds}};
+  if (command.stats) report["stats"] = to_json(result.stats);
+  write_to_stdout(dump(report));
+}
+
+void report_failure(const RunCommand& command, const RunError& error, const RunStats& stats) {
+  if (!command.json) {
+    if (command.stats) std::fputs(show_stats(stats).c_str(), stderr);
+    return;
+  }
+  nlohmann::ordered_json report{{"error", to_json(error)}};
+  if (command.stats) report["stats"] = to_json(stats);
+  write_to_stdout(dump(report));
+}
+
+int run_program(RunCommand& command, const Program& program, const std::vector<Value>& arguments) {
+  RunStats stats;
+  command.run.stats = &stats;
+  command.run.count_regions = command.stats;
+  command.run.cancel = &cancel_on_interrupt();
+  try {
+    report_success(command, program.run(arguments, command.run));
+  } catch (const RunError& error) {
+    report_failure(command, error, stats);
+    throw;
+  }
+  return kSuccess;
+}
+
+int execute(const CLI::App& options, RunCommand& command, const std::vector<std::string>& after_dashes) {
+  if (command.help) {
+    show_help(options, command);
+    return kSuccess;
+  }
+  if (command.file.empty()) throw UsageError("expected a FILE to run; see 'hiaton run --help'");
+  const Program program = Program::from_file(command.file, command.compile);
+  std::vector<std::string> words = options.remaining();
+  words.insert(words.end(), after_dashes.begin(), after_dashes.end());
+  ProgramArguments arguments(program, command.file, options);
+  return run_program(command, program, arguments.parse(words));
+}
+
+}  // namespace
+
+Command add_run_command(CLI::App& app) {
+  auto command = std::make_shared<RunCommand>();
+  CLI::App* options = app.add_subcommand("run", "Run a program and print its results");
+  options->set_help_flag();
+  options->add_flag("-h,--help", command->help, "Print this help; with a FILE, also its parameters");
+  options->add_option("FILE", command->file, "A program (.hia), or a saved graph (.json)")->type_name("");
+  add_execution_options(*options, *command);
+  add_budgets(*options, command->run);
+  add_output_options(*options, *command);
+  add_compile_options(*options, command->compile);
+  options->allow_extras();
+  options->footer(
+      "The parameters of the program's main are options too, written after FILE: --n=3.\n"
+      "'hiaton run FILE --help' lists them. All that follows a '--' belongs to the program.");
+  return {options, [options, command](const std::vector<std::string>& after_dashes) {
+            return execute(*options, *command, after_dashes);
+          }};
+}
+
+}  // namespace hiaton::cli
