@@ -8,6 +8,9 @@
 
 namespace hiaton::cli {
 
+/// Where the descriptions start in every help text.
+inline constexpr std::size_t kHelpColumn = 34;
+
 /// A command: its part of the command line, and what to do once that has been read.
 struct Command {
   CLI::App* options;

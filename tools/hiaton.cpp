@@ -1,4 +1,6 @@
 // The command line: reads the words, runs a command, turns what it throws into messages and exit statuses.
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -37,10 +39,16 @@ int execute(CLI::App& app, const CommandLine& line) {
   throw UsageError("expected a command; 'hiaton --help' lists them");
 }
 
+std::string explain(const CLI::App& app, const CLI::ParseError& error) {
+  std::string command = "hiaton";
+  for (const CLI::App* parsed : app.get_subcommands()) command += " " + parsed->get_name();
+  return fmt::format("{}; see '{} --help'", error.what(), command);
+}
+
 int run_command_line(const CommandLine& line) {
   CLI::App app("Hiaton runs recursive programs as static tagged dataflow graphs.", "hiaton");
   app.set_version_flag("--version", "hiaton " HIATON_VERSION, "Print the version and exit");
-  app.get_formatter()->column_width(34);
+  app.get_formatter()->column_width(kHelpColumn);
   app.require_subcommand(0, 1);
   app.footer("Try: hiaton run examples/fact.hia --n=3");
   try {
@@ -50,7 +58,7 @@ int run_command_line(const CommandLine& line) {
   } catch (const CLI::CallForVersion& version) {
     write_to_stdout(std::string(version.what()) + "\n");
   } catch (const CLI::ParseError& error) {
-    throw UsageError(error.what());
+    throw UsageError(explain(app, error));
   }
   return kSuccess;
 }
@@ -85,4 +93,6 @@ int run_guarded(int argc, char** argv) {
 }  // namespace
 }  // namespace hiaton::cli
 
-int main(int argc, char** argv) { return hiaton::cli::run_guarded(argc, argv); }
+int main(int argc, char** argv) {
+  return hiaton::cli::run_guarded(argc, argv);
+}

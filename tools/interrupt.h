@@ -5,8 +5,8 @@
 
 namespace hiaton::cli {
 
-/// From now on the first interrupt (SIGINT) or request to end (SIGTERM) sets the flag that is returned; a second
-/// one ends the process as if nobody had asked.
+/// From now on the first interrupt (SIGINT) or request to end (SIGTERM) sets the flag that is returned; a
+/// second one ends the process as if nobody had asked.
 const std::atomic<bool>& cancel_on_interrupt();
 
 }  // namespace hiaton::cli

@@ -49,7 +49,8 @@ int show_ops(const std::vector<std::string>& names) {
   }
   for (const std::string& name : names) {
     const OpDef* op = catalog().find(name);
-    if (op == nullptr) throw UsageError(fmt::format("there is no operation '{}'; 'hiaton ops' lists all", name));
+    if (op == nullptr)
+      throw UsageError(fmt::format("there is no operation '{}'; 'hiaton ops' lists all", name));
     text += describe(*op);
   }
   write_to_stdout(text);

@@ -47,8 +47,8 @@ std::string show_regions(const std::vector<RegionStats>& regions) {
   for (const RegionStats& region : regions) width = std::max(width, region.function.size());
   std::string text = fmt::format("{:>16}  {:<{}}  {}\n", "firings", "function", width, "region");
   for (std::size_t i = 0; i < std::min(regions.size(), kMaxRegionsShown); ++i) {
-    text += fmt::format("{:>16}  {:<{}}  {}\n", regions[i].firings, regions[i].function, width,
-                        regions[i].name);
+    text +=
+        fmt::format("{:>16}  {:<{}}  {}\n", regions[i].firings, regions[i].function, width, regions[i].name);
   }
   if (regions.size() > kMaxRegionsShown) {
     text += fmt::format("{:>16}  and {} more; --json shows all\n", "...", regions.size() - kMaxRegionsShown);
@@ -64,7 +64,9 @@ std::string show_results(const std::vector<Value>& values) {
   return text;
 }
 
-std::string show_stats(const RunStats& stats) { return show_totals(stats) + show_regions(stats.regions); }
+std::string show_stats(const RunStats& stats) {
+  return show_totals(stats) + show_regions(stats.regions);
+}
 
 nlohmann::ordered_json to_json(const std::vector<Value>& values) {
   auto array = nlohmann::ordered_json::array();
@@ -75,8 +77,7 @@ nlohmann::ordered_json to_json(const std::vector<Value>& values) {
 nlohmann::ordered_json to_json(const RunStats& stats) {
   auto regions = nlohmann::ordered_json::array();
   for (const RegionStats& region : stats.regions) {
-    regions.push_back(
-        {{"function", region.function}, {"region", region.name}, {"firings", region.firings}});
+    regions.push_back({{"function", region.function}, {"region", region.name}, {"firings", region.firings}});
   }
   return {{"seconds", stats.seconds},
           {"calls", stats.calls},

@@ -17,6 +17,14 @@
 namespace hiaton::cli {
 namespace {
 
+/// Puts the FILE before the options: what a program takes is known from it.
+class RunHelp : public CLI::Formatter {
+ public:
+  std::string make_usage(const CLI::App*, std::string) const override {
+    return "Usage: hiaton run FILE [--NAME=VALUE ...] [OPTIONS] [-- --NAME=VALUE ...]\n";
+  }
+};
+
 struct RunCommand {
   std::string file;
   CompileOptions compile;
@@ -25,6 +33,21 @@ struct RunCommand {
   bool stats = false;
   bool json = false;
 };
+
+/// An option whose value `set` reads; it throws UsageError where the value is not one.
+CLI::Option* add_parsed_option(CLI::App& options, const std::string& name,
+                               std::function<void(const std::string&)> set, const std::string& description) {
+  return options.add_option_function<std::string>(
+      name,
+      [name, set](const std::string& text) {
+        try {
+          set(text);
+        } catch (const UsageError& error) {
+          throw UsageError(fmt::format("{}: {}", name, error.what()));
+        }
+      },
+      description);
+}
 
 Executor executor_named(const std::string& name) {
   if (name == "reference") return Executor::Reference;
@@ -38,8 +61,7 @@ void add_execution_options(CLI::App& options, RunCommand& command) {
   options
       .add_option_function<std::string>(
           "--executor", [&run](const std::string& name) { run.executor = executor_named(name); },
-          "production: the fast one; reference: the rules, literally; expanding: a call copies the "
-          "callee's graph")
+          "The fast one, the literal one, or the one in which calls copy graphs")
       ->check(CLI::IsMember({"production", "reference", "expanding"}))
       ->type_name("NAME")
       ->default_str("production")
@@ -60,19 +82,19 @@ void add_execution_options(CLI::App& options, RunCommand& command) {
 
 void add_budgets(CLI::App& options, RunOptions& run) {
   constexpr const char* kGroup = "Budgets (a run that needs more ends with an error)";
-  options.add_option("--max-frames", run.max_frames, "Live frames: how deep calls may go, all workers together")
+  options
+      .add_option("--max-frames", run.max_frames, "Live frames: how deep calls may go, all workers together")
+      ->check(CLI::PositiveNumber)
       ->type_name("N")
       ->group(kGroup);
-  options
-      .add_option_function<std::string>(
-          "--max-bytes", [&run](const std::string& text) { run.max_bytes = parse_bytes(text); },
-          "Memory for frames: a number of bytes, or with K, M or G")
+  add_parsed_option(
+      options, "--max-bytes", [&run](const std::string& text) { run.max_bytes = parse_bytes(text); },
+      "Memory for frames: a number of bytes, or with K, M or G")
       ->type_name("SIZE")
       ->group(kGroup);
-  options
-      .add_option_function<std::string>(
-          "--timeout", [&run](const std::string& text) { run.timeout = parse_duration(text); },
-          "Wall time: seconds, or with ms, s, m or h")
+  add_parsed_option(
+      options, "--timeout", [&run](const std::string& text) { run.timeout = parse_duration(text); },
+      "Wall time: seconds, or with ms, s, m or h")
       ->type_name("TIME")
       ->group(kGroup);
 }
@@ -86,7 +108,7 @@ void add_output_options(CLI::App& options, RunCommand& command) {
 }
 
 void show_help(const CLI::App& options, const RunCommand& command) {
-  std::string text = options.help();
+  std::string text = options.help("hiaton");
   if (!command.file.empty()) {
     const Program program = Program::from_file(command.file, command.compile);
     text += "\n" + ProgramArguments(program, command.file, options).help();
@@ -147,6 +169,9 @@ int execute(const CLI::App& options, RunCommand& command, const std::vector<std:
 Command add_run_command(CLI::App& app) {
   auto command = std::make_shared<RunCommand>();
   CLI::App* options = app.add_subcommand("run", "Run a program and print its results");
+  auto formatter = std::make_shared<RunHelp>();
+  formatter->column_width(kHelpColumn);
+  options->formatter(formatter);
   options->set_help_flag();
   options->add_flag("-h,--help", command->help, "Print this help; with a FILE, also its parameters");
   options->add_option("FILE", command->file, "A program (.hia), or a saved graph (.json)")->type_name("");

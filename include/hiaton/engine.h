@@ -32,8 +32,8 @@ struct Parameter {
   Type type;
 };
 
-/// A program that is ready to run. Immutable: several threads may run the same program at once, and any number
-/// of programs live in one process.
+/// A program that is ready to run. Immutable: several threads may run the same program at once, and any
+/// number of programs live in one process.
 class Program {
  public:
   /// Reads program text, or a saved graph where the name ends in ".json". Throws ProgramError where the file
@@ -56,8 +56,8 @@ class Program {
   OverflowMode overflow() const { return overflow_; }
 
   /// Runs the program; `arguments` are by parameter. The overflow mode is the program's, whatever
-  /// `options.overflow` says. Throws ProgramError where arguments or options are wrong, RunError where the run
-  /// ends without its results.
+  /// `options.overflow` says. Throws ProgramError where arguments or options are wrong, RunError where the
+  /// run ends without its results.
   RunResult run(std::span<const Value> arguments, RunOptions options = {}) const;
   RunResult run(std::initializer_list<Value> arguments, RunOptions options = {}) const {
     return run(std::span<const Value>(arguments.begin(), arguments.size()), std::move(options));

@@ -1,8 +1,7 @@
+#include "exec/run.h"
 #include "hiaton/engine.h"
 #include "hiaton/error.h"
 #include "hiaton/lang.h"
-
-#include "exec/run.h"
 
 namespace hiaton {
 namespace {
@@ -26,7 +25,8 @@ Program::Program(std::optional<ir::Module> module, graph::Graph graph, OverflowM
 
 Program Program::from_file(const std::filesystem::path& path, const CompileOptions& options) {
   std::shared_ptr<const Source> source = read_source(path);
-  if (path.extension() == ".json") return from_graph(graph::from_json(source->text(), source->name()), options);
+  if (path.extension() == ".json")
+    return from_graph(graph::from_json(source->text(), source->name()), options);
   return from_source(std::move(source), options);
 }
 

@@ -1,0 +1,328 @@
+#!/usr/bin/env python3
+"""Tests of the command line from outside: exit statuses, messages, help, outputs, budgets, interrupts."""
+
+import argparse
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+HIATON = "hiaton"
+TIMEOUT_S = 120
+
+ENDLESS = "fn endless(n: i64) -> i64 = 1 + endless(n + 1)\nfn main() -> i64 = endless(0)\n"
+FOREVER = "fn main() -> i64 = with i = 0 while i >= 0 do (i + 1) % 1000\n"
+
+
+def hiaton(*words, **options):
+    options.setdefault("cwd", ROOT)
+    options.setdefault("timeout", TIMEOUT_S)
+    return subprocess.run([HIATON, *words], capture_output=True, text=True, **options)
+
+
+class CommandLineTest(unittest.TestCase):
+    def setUp(self):
+        self.directory = tempfile.TemporaryDirectory()
+        self.addCleanup(self.directory.cleanup)
+
+    def file(self, text, name="program.hia"):
+        path = pathlib.Path(self.directory.name) / name
+        path.write_text(text, encoding="utf-8")
+        return str(path)
+
+    def assert_fails(self, done, status, *parts):
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        for part in parts:
+            self.assertIn(part, done.stderr)
+        self.assertEqual(done.stdout, "", "messages belong on stderr")
+
+
+class Run(CommandLineTest):
+    def test_prints_the_result_alone(self):
+        done = hiaton("run", "examples/fact.hia", "--n=3")
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "11\n", ""))
+
+    def test_prints_one_line_a_result(self):
+        done = hiaton("run", "examples/extended_gcd.hia", "--a=240", "--b=46")
+        self.assertEqual(done.stdout, "2\n-9\n47\n")
+
+    def test_takes_arguments_in_any_order_and_as_two_words(self):
+        for words in (["--n=3", "--m=2"], ["--m", "2", "--n", "3"], ["--stats", "--n=3", "--workers=2", "--m=2"]):
+            self.assertEqual(hiaton("run", "examples/ack.hia", *words).stdout, "9\n", words)
+
+    def test_takes_negative_numbers(self):
+        file = self.file("fn main(n: i64, x: f64) -> (i64, f64) = (n, x)\n")
+        self.assertEqual(hiaton("run", file, "--n=-3", "--x", "-2.5").stdout, "-3\n-2.5\n")
+
+    def test_takes_every_type(self):
+        file = self.file("fn main(a: bool, b: i32, c: i64, d: f32, e: f64) -> (bool, i32, i64, f32, f64)"
+                         " = (a, b, c, d, e)\n")
+        done = hiaton("run", file, "--a=true", "--b=-7", "--c=9223372036854775807", "--d=0.1", "--e=1e-9")
+        self.assertEqual(done.stdout, "true\n-7\n9223372036854775807\n0.1\n1e-09\n")
+
+    def test_names_every_wrong_argument_at_once(self):
+        self.assert_fails(hiaton("run", "examples/ack.hia", "--m=x", "--k=1"), 2, "--m: expected a value of type i64",
+                          "found 'x'", "'--k=1'", "argument --n=i64 is missing", "main(m: i64, n: i64)")
+
+    def test_refuses_numbers_out_of_range(self):
+        file = self.file("fn main(n: i32) -> i32 = n\n")
+        self.assert_fails(hiaton("run", file, "--n=2147483648"), 2, "--n", "i32", "out of its range")
+        self.assert_fails(hiaton("run", file, "--n=1.5"), 2, "--n", "i32", "1.5")
+
+    def test_refuses_an_argument_given_twice(self):
+        self.assert_fails(hiaton("run", "examples/fact.hia", "--n=3", "--n=4"), 2, "--n")
+
+    def test_refuses_an_option_without_its_value(self):
+        self.assert_fails(hiaton("run", "examples/fact.hia", "--n"), 2, "--n")
+        self.assert_fails(hiaton("run", "examples/fact.hia", "--n=3", "--workers"), 2, "--workers")
+
+    def test_parameters_named_like_options_come_after_dashes(self):
+        file = self.file("fn main(workers: i64, n: i64, help: bool) -> i64 = if help then workers * n else 0\n")
+        done = hiaton("run", file, "--n=3", "--workers=2", "--", "--workers=5", "--help=true")
+        self.assertEqual(done.stdout, "15\n", done.stderr)
+        self.assert_fails(hiaton("run", file, "--n=3", "--workers=5"), 2, "after --", "-- --workers=i64")
+        self.assertIn("--workers=i64  (write it after --)", hiaton("run", file, "--help").stdout)
+
+    def test_runs_in_every_executor(self):
+        for executor in ("production", "reference", "expanding"):
+            self.assertEqual(hiaton("run", "examples/fib.hia", "--n=15", f"--executor={executor}").stdout, "987\n")
+
+    def test_refuses_unknown_executors_and_impossible_counts(self):
+        for word in ("--executor=magic", "--workers=0", "--workers=x", "--parallel-iterations=0", "--max-frames=-1",
+                     "--max-bytes=1X", "--timeout=soon", "--overflow=maybe"):
+            self.assert_fails(hiaton("run", "examples/fact.hia", "--n=3", word), 2, word.split("=")[0])
+
+    def test_overflow_wraps_or_traps(self):
+        file = self.file("fn main(n: i32) -> i32 = n + 1\n")
+        self.assertEqual(hiaton("run", file, "--n=2147483647").stdout, "-2147483648\n")
+        done = hiaton("run", file, "--n=2147483647", "--overflow=trap")
+        self.assert_fails(done, 1, "overflow", "program.hia:1:")
+
+    def test_a_failing_run_shows_the_chain_of_calls(self):
+        file = self.file("fn f(n: i64) -> i64 = if n == 0 then 1 / n else f(n - 1)\nfn main(n: i64) -> i64 = f(n) + 1\n")
+        self.assert_fails(hiaton("run", file, "--n=2"), 1, "division by zero", "in f(n = 0)", "in main(n = 2)",
+                          "program.hia:2:26")
+
+    def test_json_results(self):
+        file = self.file("fn main(x: f64) -> (f64, f64, bool, i32) = (x, 0.0 / x, x > 1, 7)\n")
+        report = json.loads(hiaton("run", file, "--x=0.0", "--json").stdout)
+        self.assertEqual(report["results"], [0.0, "nan", False, 7])
+        self.assertGreaterEqual(report["seconds"], 0)
+        self.assertNotIn("stats", report)
+
+    def test_json_stats(self):
+        done = hiaton("run", "examples/fib.hia", "--n=10", "--json", "--stats")
+        stats = json.loads(done.stdout)["stats"]
+        self.assertEqual(stats["calls"], 177)
+        self.assertEqual(stats["frames_live_at_end"], 0)
+        firings = {region["region"]: region["firings"] for region in stats["regions"] if region["function"] == "fib"}
+        self.assertEqual(firings["body"], 177)
+
+    def test_json_faults(self):
+        done = hiaton("run", self.file("fn main(n: i64) -> i64 = 1 / n\n"), "--n=0", "--json")
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(json.loads(done.stdout)["error"]["fault"], "division by zero")
+        self.assertIn("division by zero", done.stderr)
+
+    def test_stats_for_people_go_to_stderr(self):
+        done = hiaton("run", "examples/fib.hia", "--n=10", "--stats")
+        self.assertEqual(done.stdout, "89\n")
+        for word in ("seconds", "calls", "frames live at most", "bytes", "steals", "atomic operations", "firings"):
+            self.assertIn(word, done.stderr)
+
+    def test_needs_a_file(self):
+        self.assert_fails(hiaton("run"), 2, "FILE")
+
+    def test_runs_a_saved_graph(self):
+        graph = self.file(hiaton("graph", "examples/fact.hia", "--format=json").stdout, "fact.json")
+        self.assertEqual(hiaton("run", graph, "--n=3").stdout, "11\n")
+
+    def test_needs_a_main(self):
+        self.assert_fails(hiaton("run", self.file("fn f(n: i64) -> i64 = n\n")), 1, "main")
+
+
+class Budgets(CommandLineTest):
+    def test_endless_recursion_is_an_error_that_names_the_function(self):
+        for budget in ("--max-frames=10000", "--max-bytes=1M"):
+            for executor in ("production", "reference", "expanding"):
+                done = hiaton("run", self.file(ENDLESS), budget, f"--executor={executor}")
+                self.assert_fails(done, 1, "endless", "more calls", "in main()")
+
+    def test_the_clock_ends_a_run(self):
+        for text in (ENDLESS, FOREVER):
+            for executor in ("production", "reference", "expanding"):
+                begin = time.monotonic()
+                done = hiaton("run", self.file(text), "--timeout=100ms", "--max-bytes=2G", f"--executor={executor}")
+                self.assert_fails(done, 1, "error: ")
+                self.assertLess(time.monotonic() - begin, 60)
+
+    def test_sizes_and_times_have_units(self):
+        for words in (["--max-bytes=1.5G"], ["--max-bytes=64K"], ["--timeout=2m"], ["--timeout=0.5"], ["--timeout=500ms"]):
+            self.assertEqual(hiaton("run", "examples/fact.hia", "--n=3", *words).stdout, "11\n", words)
+
+
+class Interrupts(CommandLineTest):
+    def interrupted(self, executor, *words):
+        process = subprocess.Popen([HIATON, "run", self.file(FOREVER), f"--executor={executor}", *words],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.stderr.close)
+        self.addCleanup(process.kill)
+        self.wait_for_handler(process.pid)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=TIMEOUT_S)
+        return process.returncode, out, err
+
+    def wait_for_handler(self, pid):
+        """Until the process has asked to be told of SIGINT."""
+        while True:
+            status = pathlib.Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
+            caught = next(line for line in status.splitlines() if line.startswith("SigCgt:"))
+            if int(caught.split()[1], 16) & (1 << (signal.SIGINT - 1)):
+                return
+            time.sleep(0.01)
+
+    def test_ctrl_c_ends_a_run_with_130(self):
+        for words in (["production"], ["production", "--workers=4"], ["reference"], ["expanding"]):
+            status, out, err = self.interrupted(*words)
+            self.assertEqual((status, out), (130, ""), err)
+            self.assertIn("interrupted", err)
+
+
+class Check(CommandLineTest):
+    def test_a_legal_program(self):
+        done = hiaton("check", "examples/fact.hia", "examples/fib.hia")
+        self.assertEqual(done.returncode, 0)
+        self.assertEqual(done.stdout, "examples/fact.hia: 2 functions, no errors\n"
+                                      "examples/fib.hia: 2 functions, no errors\n")
+
+    def test_shows_place_line_and_caret_of_every_error(self):
+        file = self.file("fn f(n: i64) -> i64 = m\nfn main() -> bool = f(1, 2)\n")
+        self.assert_fails(hiaton("check", file), 1, "program.hia:1:23: error:", "fn f(n: i64) -> i64 = m", "^",
+                          "program.hia:2:21: error:")
+
+    def test_deep_nesting_is_an_error(self):
+        file = self.file("fn main() -> i64 = " + "(" * 100000 + "1" + ")" * 100000 + "\n")
+        self.assert_fails(hiaton("check", file), 1, "program.hia:1:")
+
+    def test_checks_the_files_after_a_wrong_one(self):
+        done = hiaton("check", self.file("fn"), "examples/fact.hia")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("examples/fact.hia: 2 functions", done.stdout)
+
+
+class Graph(CommandLineTest):
+    def test_text_is_the_default(self):
+        done = hiaton("graph", "examples/fact.hia")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for word in ("Call", "Return", "Merge", "Switch", "fact"):
+            self.assertIn(word, done.stdout)
+
+    def test_formats(self):
+        self.assertIn("digraph", hiaton("graph", "examples/fact.hia", "--format=dot").stdout)
+        self.assertIsInstance(json.loads(hiaton("graph", "examples/fact.hia", "--format=json").stdout), dict)
+        self.assertIn("</svg>", hiaton("graph", "examples/fact.hia", "--format=svg").stdout)
+
+    def test_svg_without_graphviz_says_what_is_missing(self):
+        done = hiaton("graph", "examples/fact.hia", "--format=svg", env={"PATH": "/nonexistent"})
+        self.assert_fails(done, 1, "Graphviz")
+
+    def test_every_pass_shows_text_that_is_a_program_again(self):
+        for name in ("parse", "fold", "flatten-logic", "cse", "dce", "inline", "simplify"):
+            done = hiaton("graph", "examples/queens.hia", f"--after={name}")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(hiaton("run", self.file(done.stdout), "--n=6").stdout, "4\n", name)
+
+    def test_a_pass_has_no_drawing(self):
+        self.assert_fails(hiaton("graph", "examples/fact.hia", "--after=cse", "--format=dot"), 2, "--after=cse")
+
+    def test_writes_to_a_file(self):
+        out = str(pathlib.Path(self.directory.name) / "fact.dot")
+        done = hiaton("graph", "examples/fact.hia", "--format=dot", "--out", out)
+        self.assertEqual((done.returncode, done.stdout), (0, ""))
+        self.assertIn("digraph", pathlib.Path(out).read_text(encoding="utf-8"))
+        self.assert_fails(hiaton("graph", "examples/fact.hia", "--out=/nonexistent/x"), 1, "cannot write '/nonexistent/x'")
+
+    def test_a_broken_saved_graph_is_an_error(self):
+        self.assert_fails(hiaton("graph", self.file("{", "broken.json")), 1, "broken.json")
+
+
+class Files(CommandLineTest):
+    def test_files_that_cannot_be_read(self):
+        for command in ("run", "check", "graph"):
+            self.assert_fails(hiaton(command, "/nonexistent.hia"), 1, "cannot read '/nonexistent.hia'", "No such file")
+            self.assert_fails(hiaton(command, "/tmp"), 1, "cannot read '/tmp'", "directory")
+
+    def test_file_names_that_are_not_utf_8(self):
+        path = os.fsencode(self.directory.name) + b"/\xff\xfe.hia"
+        with open(path, "wb") as file:
+            file.write(b"fn main(n: i64) -> i64 = 1 / n\n")
+        done = subprocess.run([HIATON, "run", path, "--n=1"], capture_output=True, timeout=TIMEOUT_S)
+        self.assertEqual(done.stdout, b"1\n")
+        done = subprocess.run([HIATON, "run", path, "--n=0", "--json"], capture_output=True, timeout=TIMEOUT_S)
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(json.loads(done.stdout)["error"]["fault"], "division by zero")
+
+    def test_texts_that_are_not_programs(self):
+        for content in (b"", b"\x00\x01\x02", b"\xff\xfe\xfd", b"fn main(n: i64) -> i64 = \xff"):
+            path = pathlib.Path(self.directory.name) / "bytes.hia"
+            path.write_bytes(content)
+            done = subprocess.run([HIATON, "run", str(path), "--n=1"], capture_output=True, timeout=TIMEOUT_S)
+            self.assertEqual(done.returncode, 1, content)
+            self.assertIn(b"error: ", done.stderr)
+
+    def test_outputs_that_cannot_be_written(self):
+        for command in ("run examples/fact.hia --n=3", "graph examples/fact.hia", "check examples/fact.hia", "ops",
+                        "--help", "--version", "run --help"):
+            for closed in (">&-", ">/dev/full"):
+                done = subprocess.run(["bash", "-c", f"'{HIATON}' {command} {closed}"], cwd=ROOT, capture_output=True,
+                                      text=True, timeout=TIMEOUT_S)
+                self.assertEqual(done.returncode, 1, f"{command} {closed}: {done.stderr}")
+                self.assertIn("cannot write to standard output", done.stderr)
+
+
+class Help(CommandLineTest):
+    def test_every_command_has_help(self):
+        for words in ([], ["run"], ["check"], ["graph"], ["ops"]):
+            done = hiaton(*words, "--help")
+            self.assertEqual((done.returncode, done.stderr), (0, ""), words)
+            self.assertIn(" ".join(["Usage: hiaton", *words]), done.stdout)
+
+    def test_help_of_a_program_lists_its_parameters(self):
+        done = hiaton("run", "examples/ack.hia", "--help")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("--m=i64", done.stdout)
+        self.assertIn("--n=i64", done.stdout)
+
+    def test_version(self):
+        done = hiaton("--version")
+        self.assertEqual(done.returncode, 0)
+        self.assertRegex(done.stdout, r"^hiaton \d+\.\d+\.\d+\n$")
+
+    def test_usage_errors(self):
+        self.assert_fails(hiaton(), 2, "command")
+        self.assert_fails(hiaton("launch"), 2, "launch")
+        self.assert_fails(hiaton("check"), 2, "FILE")
+        self.assert_fails(hiaton("graph", "examples/fact.hia", "--after=magic"), 2, "--after")
+        self.assert_fails(hiaton("check", "--magic", "examples/fact.hia"), 2, "--magic")
+
+    def test_ops_describes_the_catalogue(self):
+        done = hiaton("ops")
+        for word in ("add", "a + b", "min(a, b)", "sqrt", "not a"):
+            self.assertIn(word, done.stdout)
+        self.assertEqual(hiaton("ops", "add").returncode, 0)
+        self.assert_fails(hiaton("ops", "magic"), 2, "magic")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("--hiaton", default=HIATON)
+    known, rest = parser.parse_known_args()
+    HIATON = str(pathlib.Path(known.hiaton).resolve())
+    unittest.main(argv=[sys.argv[0], *rest])
