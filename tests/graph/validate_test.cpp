@@ -423,6 +423,27 @@ TEST(Validate, NextIterationThatGoesToNoMerge) {
   expect_finding(counter.builder, "lt in 'main': it reads %9 NextIteration in 'main': only a Merge may");
 }
 
+TEST(Validate, LoopVariableThatEntersTwice) {
+  Counter counter;
+  counter.builder.add_input(counter.merge, counter.builder.enter(counter.loop, counter.limit));
+  expect_finding(counter.builder,
+                 "Merge in 'main': it is a variable of a loop: expected one Enter that is not constant");
+}
+
+TEST(Validate, LoopVariableThatIsConstant) {
+  Counter counter;
+  counter.builder.node(counter.enter).loop_constant = true;
+  expect_finding(counter.builder,
+                 "Merge in 'main': it is a variable of a loop: expected one Enter that is not constant");
+}
+
+TEST(Validate, NextStateThatIsAConstantThatNothingStarts) {
+  Counter counter;
+  counter.builder.node(counter.next).inputs[0] = counter.builder.constant(int64_t{1});
+  expect_finding(counter.builder,
+                 "NextIteration in 'main': input from %12 Const 1 in 'main': expected a Const with a");
+}
+
 TEST(Validate, ResultInsideOfALoop) {
   Counter counter;
   counter.builder.function(counter.main).results[0] = counter.more;
@@ -460,13 +481,29 @@ TEST(Validate, ResultThatIsAConstantThatNothingStarts) {
   expect_finding(fact.builder, "it is result 0 of the function: expected a control edge that starts it");
 }
 
-TEST(Validate, NodesThatNoTokenCanReach) {
+TEST(Validate, LoopThatNothingEnters) {
   GraphBuilder builder;
   builder.add_function("main");
   const LoopId loop = builder.add_loop();
   const OutPort merge = builder.merge(DType::I64);
   builder.add_input(merge, builder.next_iteration(loop, merge));
-  expect_finding(builder, "no token can ever come to %0 Merge in 'main', %1 NextIteration in 'main'");
+  expect_finding(builder, "it is a variable of a loop: expected one Enter that is not constant");
+}
+
+TEST(Validate, LoopsThatEnterEachOther) {
+  GraphBuilder builder;
+  builder.add_function("main");
+  const LoopId first = builder.add_loop();
+  const LoopId second = builder.add_loop();
+  const OutPort there = builder.exit(first, builder.enter(first, {NodeId(3)}));
+  builder.exit(second, builder.enter(second, there));
+  expect_finding(builder, "stands on a cycle of 4 nodes");
+}
+
+TEST(Validate, CallThatWaitsForItsOwnReturn) {
+  Fact fact;
+  fact.builder.node(fact.outer_call).inputs[0] = fact.outer_return;
+  expect_finding(fact.builder, "no token can ever come to %0 Merge in 'fact'");
 }
 
 // Cycles
