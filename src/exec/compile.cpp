@@ -83,7 +83,6 @@ void link(EmitContext& context) {
   }
   for (const Plan::Body& body : plan.bodies) {
     plan.code[body.begin].target = code + forking[body.function.index()];
-    plan.size_classes = std::max<uint16_t>(plan.size_classes, static_cast<uint16_t>(body.size_class + 1));
   }
   plan.entry = code + forking[context.graph.main().index()];
   plan.halt = code + plan.code.size() - 1;
@@ -176,7 +175,7 @@ std::string to_text(const Plan& plan, const Graph& graph) {
   std::string text;
   for (const Plan::Body& body : plan.bodies) {
     text += fmt::format("{} ({}), {} bytes a frame\n", graph[body.function].name,
-                        body.forking ? "forking" : "sequential", frame_bytes(body.size_class));
+                        body.forking ? "forking" : "sequential", frame_bytes(body.slots));
     for (uint32_t i = body.begin; i < body.end; ++i) {
       const Instruction& at = plan.code[i];
       text += fmt::format("  {:4} {:24} d={} a={} b={} c={} jump={}\n", i, name_of(plan.opcodes[i]), at.d,

@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "exec/kernel_table.h"
 #include "exec/slots.h"
+#include "kernels/scalar.h"
 
 namespace hiaton::exec {
 
@@ -35,14 +36,14 @@ class BodyEmitter {
 
   void run() {
     Plan::Body body{.function = function_, .forking = forking_, .begin = here()};
-    needs_size_class_.push_back(emit(Opcode::Header));
+    emit(Opcode::Header);
     for (OutPort param : graph_[function_].params) define(param.node, slots_.take());
-    body.param_count = static_cast<uint16_t>(graph_[function_].params.size());
     // Both forms have the same slots.
     if (context_.options.forking && context_.has_groups[function_.index()]) join_slot_ = slots_.take();
     const std::vector<OutPort>& results = structure_.results[function_.index()];
     emit_tail(structure_.bodies[function_.index()], results);
-    body.size_class = finish_size_class();
+    body.slots = narrow(slots_.count());
+    at(body.begin).d = body.slots;
     body.end = here();
     plan_.bodies.push_back(body);
   }
@@ -96,15 +97,6 @@ class BodyEmitter {
     const uint32_t count = emit(Opcode::Count);
     at(count).number = context_.region_blocks.size();
     context_.region_blocks.push_back(block);
-  }
-
-  /// The size class of the frames, written into every instruction of the body that needs it.
-  uint16_t finish_size_class() {
-    const std::size_t bytes = 2 * sizeof(void*) + std::size_t{slots_.count()} * sizeof(Slot);
-    const std::size_t size_class = (bytes + kFrameUnit - 1) / kFrameUnit;
-    const uint16_t narrowed = narrow(static_cast<uint32_t>(size_class));
-    for (uint32_t index : needs_size_class_) at(index).d = narrowed;
-    return narrowed;
   }
 
   // --- Values and slots
@@ -209,6 +201,7 @@ class BodyEmitter {
   void emit_tail(BlockId block, std::vector<OutPort> results) {
     if (block.valid()) {
       count_region(block);
+      defer_returned_operation(block, results);
       const std::vector<Item>& items = structure_[block].items;
       for (std::size_t i = 0; i < items.size();) {
         const bool is_last = i + 1 == items.size();
@@ -251,6 +244,9 @@ class BodyEmitter {
 
   void emit_return(const std::vector<OutPort>& results) {
     std::vector<uint32_t> temporaries;
+    if (results.size() == 1 && returned_.contains(structure_.origin(results[0]))) {
+      return emit_returned_operation(structure_.origin(results[0]));
+    }
     if (results.size() == 1) {
       const Operand result = operand(results[0]);
       const uint32_t index = emit(result.is_constant ? Opcode::ReturnConst : Opcode::Return1);
@@ -259,7 +255,6 @@ class BodyEmitter {
       } else {
         at(index).a = narrow(result.slot);
       }
-      needs_size_class_.push_back(index);
       return;
     }
     ReturnList list;
@@ -267,8 +262,31 @@ class BodyEmitter {
     plan_.return_lists.push_back(std::move(list));
     const uint32_t index = emit(Opcode::ReturnN);
     at(index).returns = &plan_.return_lists.back();
-    needs_size_class_.push_back(index);
     give_back(temporaries);
+  }
+
+  /// The operation that gives the only result, and is read for nothing else, is computed by the return.
+  void defer_returned_operation(BlockId block, const std::vector<OutPort>& results) {
+    if (results.size() != 1) return;
+    const NodeId value = structure_.origin(results[0]);
+    const Node& node = graph_[value];
+    if (node.kind != NodeKind::Op || structure_.block_of[value.index()] != block) return;
+    if (context_.lifetimes.reads[value.index()] != 1 || !fast_return(kernel_of(node))) return;
+    if (graph_[structure_.origin(node.inputs[0])].kind != NodeKind::Const) returned_.insert(value);
+  }
+
+  void emit_returned_operation(NodeId value) {
+    const Node& node = graph_[value];
+    const FastReturn fast = *fast_return(kernel_of(node));
+    const Operand a = operand(node.inputs[0]);
+    const Operand b = operand(node.inputs[1]);
+    const uint32_t index = emit(b.is_constant ? fast.slot_const : fast.slot_slot, value);
+    at(index).a = narrow(a.slot);
+    if (b.is_constant) {
+      at(index).constant = b.constant;
+    } else {
+      at(index).b() = narrow(b.slot);
+    }
   }
 
   // --- Operations
@@ -282,7 +300,7 @@ class BodyEmitter {
   }
 
   void emit_op(NodeId id) {
-    if (is_deferred_predicate(id)) return;
+    if (returned_.contains(id) || is_deferred_predicate(id) || is_passed(id)) return;
     const Node& node = graph_[id];
     const Kernel kernel = kernel_of(node);
     std::vector<uint32_t> temporaries;
@@ -413,10 +431,9 @@ class BodyEmitter {
   }
 
   void emit_tail_conditional(const Conditional& conditional, const std::vector<OutPort>& results) {
-    const uint32_t branch = emit_branch(conditional.predicate, false);
+    std::vector<OutPort> side_results[2] = {results, results};
     for (int side = 0; side < 2; ++side) {
-      std::vector<OutPort> side_results = results;
-      for (OutPort& result : side_results) {
+      for (OutPort& result : side_results[side]) {
         for (const Join& join : conditional.joins) {
           if (structure_.origin(result) == join.merge) {
             result = join.from[side];
@@ -424,9 +441,46 @@ class BodyEmitter {
           }
         }
       }
-      if (side == 1) set_jump(branch, here());
-      emit_tail(conditional.sides[side], side_results);
     }
+    for (int side = 0; side < 2; ++side) {
+      if (!emit_return_if(conditional, side, side_results[side])) continue;
+      return emit_tail(conditional.sides[1 - side], side_results[1 - side]);
+    }
+    const uint32_t branch = emit_branch(conditional.predicate, false);
+    emit_tail(conditional.sides[0], side_results[0]);
+    set_jump(branch, here());
+    emit_tail(conditional.sides[1], side_results[1]);
+  }
+
+  /// A side that only returns something known becomes part of the comparison. False: it does not.
+  bool emit_return_if(const Conditional& conditional, int side, const std::vector<OutPort>& results) {
+    const BlockId block = conditional.sides[side];
+    if ((block.valid() && !structure_[block].items.empty()) || results.size() != 1) return false;
+    const NodeId predicate = structure_.origin(conditional.predicate);
+    if (context_.options.count_regions || !deferred_.contains(predicate)) return false;
+    const Node& node = graph_[predicate];
+    const std::optional<FastReturnIf> fast = fast_return_if(kernel_of(node));
+    if (!fast) return false;
+    const FastReturnIf::Forms& forms = side == 0 ? fast->when : fast->when_not;
+    const Operand a = operand(node.inputs[0]);
+    const Operand b = operand(node.inputs[1]);
+    const Operand result = operand(results[0]);
+    const Opcode opcode = b.is_constant ? (result.is_constant ? forms.const_const : forms.const_slot)
+                                        : (result.is_constant ? forms.slot_const : forms.slot_slot);
+    const uint32_t index = emit(opcode, predicate);
+    at(index).a = narrow(a.slot);
+    if (b.is_constant) {
+      at(index).constant = b.constant;
+    } else {
+      at(index).d = narrow(b.slot);
+    }
+    if (result.is_constant) {
+      at(index).other = result.constant;
+    } else {
+      at(index).c() = narrow(result.slot);
+    }
+    for (OutPort input : node.inputs) release(input);
+    return true;
   }
 
   // --- Loops
@@ -529,17 +583,55 @@ class BodyEmitter {
   // --- Calls
   // ---------------------------------------------------------------------------------------------------
 
-  std::vector<uint16_t> argument_slots(CallSite site, std::vector<uint32_t>& temporaries) {
-    std::vector<uint16_t> slots;
+  /// The sum of an i64 and a small constant that is only the argument of one call is computed by the call.
+  bool is_passed(NodeId id) {
+    if (passed_.contains(id)) return true;
+    const Node& node = graph_[id];
+    if (node.inputs.size() != 2 || context_.lifetimes.reads[id.index()] != 1 || !plus_of(node)) return false;
+    const auto readers = graph_.consumers({id, 0});
+    if (readers.size() != 1 || graph_[readers[0].node].kind != NodeKind::Call) return false;
+    const NodeId call = readers[0].node;
+    const bool same_block = structure_.block_of[call.index()] == structure_.block_of[id.index()];
+    if (!same_block || graph_[graph_[call].site].calls.size() > 3) return false;
+    passed_.insert(id);
+    return true;
+  }
+
+  /// What an addition or subtraction adds to its first operand, where that is a small constant.
+  std::optional<int16_t> plus_of(const Node& node) const {
+    const Kernel kernel = kernel_of(node);
+    const bool adds = kernel == Kernel{kernels::binary<kernels::Add, int64_t, int64_t>};
+    const bool subtracts = kernel == Kernel{kernels::binary<kernels::Sub, int64_t, int64_t>};
+    const Node& first = graph_[structure_.origin(node.inputs[0])];
+    const Node& second = graph_[structure_.origin(node.inputs[1])];
+    if (!(adds || subtracts) || first.kind == NodeKind::Const || second.kind != NodeKind::Const)
+      return std::nullopt;
+    const int64_t number = second.constant.as<int64_t>();
+    if (number < -INT16_MAX || number > INT16_MAX) return std::nullopt;
+    return static_cast<int16_t>(adds ? number : -number);
+  }
+
+  std::vector<Argument> arguments_of(CallSite site, std::vector<uint32_t>& temporaries) {
+    std::vector<Argument> arguments;
     for (NodeId call : graph_[site].calls) {
       const OutPort input = graph_[call].inputs[0];
-      slots.push_back(in_slot(operand(input), temporaries));
+      const NodeId value = structure_.origin(input);
+      if (passed_.contains(value)) {
+        const Node& sum = graph_[value];
+        arguments.push_back({narrow(operand(sum.inputs[0]).slot), *plus_of(sum)});
+      } else {
+        arguments.push_back({in_slot(operand(input), temporaries), 0});
+      }
     }
-    return slots;
+    return arguments;
   }
 
   void release_arguments(CallSite site) {
-    for (NodeId call : graph_[site].calls) release(graph_[call].inputs[0]);
+    for (NodeId call : graph_[site].calls) {
+      const OutPort input = graph_[call].inputs[0];
+      const NodeId value = structure_.origin(input);
+      release(passed_.contains(value) ? graph_[value].inputs[0] : input);
+    }
   }
 
   uint32_t define_results(CallSite site) {
@@ -551,7 +643,7 @@ class BodyEmitter {
   }
 
   /// A call instruction of the `one`, `two`, `three` and general forms that follow each other in Opcode.
-  uint32_t emit_call(Opcode one, CallSite site, const std::vector<uint16_t>& arguments) {
+  uint32_t emit_call(Opcode one, CallSite site, const std::vector<Argument>& arguments) {
     HIATON_CHECK(!arguments.empty());
     const std::size_t form = std::min<std::size_t>(arguments.size(), 4) - 1;
     const uint32_t index = emit(static_cast<Opcode>(static_cast<std::size_t>(one) + form));
@@ -563,9 +655,10 @@ class BodyEmitter {
       plan_.call_lists.push_back({nullptr, arguments});
       at(index).calls = &plan_.call_lists.back();
     } else {
-      at(index).a = arguments[0];
-      if (arguments.size() > 1) at(index).b() = arguments[1];
-      if (arguments.size() > 2) at(index).c() = arguments[2];
+      at(index).a = arguments[0].slot;
+      if (arguments.size() > 1) at(index).b() = arguments[1].slot;
+      if (arguments.size() > 2) at(index).c() = arguments[2].slot;
+      for (std::size_t i = 0; i < arguments.size(); ++i) at(index).plus[i] = arguments[i].plus;
     }
     context_.entries.push_back(reference);
     return index;
@@ -573,8 +666,8 @@ class BodyEmitter {
 
   void emit_calls(const std::vector<CallSite>& sites) {
     std::vector<uint32_t> temporaries;
-    std::vector<std::vector<uint16_t>> arguments;
-    for (CallSite site : sites) arguments.push_back(argument_slots(site, temporaries));
+    std::vector<std::vector<Argument>> arguments;
+    for (CallSite site : sites) arguments.push_back(arguments_of(site, temporaries));
     const bool alone = sites.size() == 1;
     if (alone) {
       give_back(temporaries);
@@ -600,7 +693,7 @@ class BodyEmitter {
     }
   }
 
-  void emit_group(const std::vector<CallSite>& sites, const std::vector<std::vector<uint16_t>>& arguments,
+  void emit_group(const std::vector<CallSite>& sites, const std::vector<std::vector<Argument>>& arguments,
                   const std::vector<uint32_t>& results) {
     const uint32_t number = static_cast<uint32_t>(plan_.groups.size());
     plan_.groups.emplace_back();
@@ -644,8 +737,8 @@ class BodyEmitter {
 
   void emit_tail_call(CallSite site) {
     std::vector<uint32_t> temporaries;
-    const std::vector<uint16_t> arguments = argument_slots(site, temporaries);
-    needs_size_class_.push_back(emit_call(Opcode::TailCall1, site, arguments));
+    const std::vector<Argument> arguments = arguments_of(site, temporaries);
+    emit_call(Opcode::TailCall1, site, arguments);
     give_back(temporaries);
   }
 
@@ -667,8 +760,9 @@ class BodyEmitter {
   std::unordered_map<NodeId, uint32_t> wanted_in_;     ///< results that belong into the slot of a Merge
   std::unordered_map<NodeId, NodeId> next_of_;         ///< results that are the next value of a loop variable
   std::unordered_set<NodeId> shares_slot_;  ///< values that live in the slot of a Merge or variable
+  std::unordered_set<NodeId> returned_;     ///< operations that a return computes
+  std::unordered_set<NodeId> passed_;       ///< sums that a call computes
   std::unordered_set<NodeId> deferred_;     ///< comparisons that are part of a branch
-  std::vector<uint32_t> needs_size_class_;
 };
 
 }  // namespace

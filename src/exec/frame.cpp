@@ -15,22 +15,44 @@ constexpr std::size_t kHugePage = std::size_t{2} << 20;
 
 }  // namespace
 
+Frame no_frame{nullptr, nullptr, &no_frame, 0, {}};
+
 FramePool::~FramePool() {
   for (const Chunk& chunk : chunks_) munmap(chunk.memory, chunk.bytes);
 }
 
-Frame* FramePool::carve(uint16_t size_class) {
-  const std::size_t bytes = frame_bytes(size_class);
+Frame* FramePool::carve(uint32_t slots) {
+  const std::size_t bytes = frame_bytes(slots);
   if (static_cast<std::size_t>(end_ - next_) < bytes && !add_chunk(bytes)) return nullptr;
+  Frame* frame = reinterpret_cast<Frame*>(next_);
+  next_ += bytes;
+  frame->child = &no_frame;
+  frame->capacity = slots;
+  return frame;
+}
+
+Frame* FramePool::insert(Frame* parent, uint32_t slots) {
   if (budget_.max_frames != std::numeric_limits<uint64_t>::max() &&
       budget_.frames.fetch_add(1, std::memory_order_relaxed) >= budget_.max_frames) {
     failure_ = Fault::MaxFrames;
     return nullptr;
   }
-  Frame* frame = reinterpret_cast<Frame*>(next_);
-  next_ += bytes;
+  Frame* frame = carve(slots);
+  if (frame == nullptr) return nullptr;
   ++carved_;
+  Frame* old_child = parent->child;
+  frame->parent = parent;
+  frame->child = old_child;
+  parent->child = frame;
+  if (old_child != &no_frame) old_child->parent = frame;
   return frame;
+}
+
+Frame* FramePool::take_anchor() {
+  if (idle_.empty()) return carve(0);
+  Frame* anchor = idle_.back();
+  idle_.pop_back();
+  return anchor;
 }
 
 bool FramePool::add_chunk(std::size_t at_least) {
@@ -58,10 +80,10 @@ bool FramePool::add_chunk(std::size_t at_least) {
   return true;
 }
 
-uint64_t FramePool::count_free() const {
+uint64_t FramePool::count_idle() const {
   uint64_t count = 0;
-  for (const Frame* frame : free_) {
-    for (; frame != nullptr; frame = frame->parent) ++count;
+  for (const Frame* anchor : idle_) {
+    for (const Frame* frame = anchor->child; frame != &no_frame; frame = frame->child) ++count;
   }
   return count;
 }

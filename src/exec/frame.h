@@ -1,5 +1,10 @@
 // Frames: the run-time record of a tag. A frame's parent and return site are the tag's next label; its slots
 // hold the values of the function's nodes under that tag.
+//
+// Frames hang together in chains: a frame keeps the frame of the call it made last, and its next call uses
+// that frame again. So a call takes one load and a return nothing to find and to leave a frame, and a chain
+// holds as many frames as its calls were ever deep. A chain belongs to the worker that runs its innermost
+// frame.
 #pragma once
 
 #include <atomic>
@@ -14,13 +19,17 @@
 namespace hiaton::exec {
 
 struct Frame {
-  Frame* parent;              ///< in a free list: the next free frame
+  Frame* parent;              ///< the caller; fixed, but for the first frame of a chain
   const Instruction* resume;  ///< where the parent goes on; the instruction before it names the result slots
-  Slot slots[1];              ///< as many as the function needs
+  Frame* child;               ///< the frame for the next call; kNoFrame where there is none yet
+  uint32_t capacity;          ///< how many slots it has
+  Slot slots[1];              ///< as many as `capacity` says
 };
 
-/// What all workers of a run may hold together. Only touched when a pool needs memory, never for a frame that
-/// is used again.
+/// Stands for "none" in Frame::child: too small for any call. Never written.
+extern Frame no_frame;
+
+/// What all workers of a run may hold together. Only touched when a chain grows.
 struct FrameBudget {
   uint64_t max_frames = std::numeric_limits<uint64_t>::max();
   uint64_t max_bytes = std::numeric_limits<uint64_t>::max();
@@ -28,36 +37,28 @@ struct FrameBudget {
   std::atomic<uint64_t> bytes{0};
 };
 
-/// The frames of one worker: free lists by size class, filled from chunks of memory. Frames may be given to
-/// another pool than the one they were taken from; memory goes back to the system only when the pools are
-/// destroyed.
+/// Makes the frames of one worker, and keeps its idle chains. Memory goes back to the system only when the
+/// pools of the run are destroyed, since chains move between workers.
 class FramePool {
  public:
-  FramePool(FrameBudget& budget, uint16_t size_classes) : budget_(budget), free_(size_classes, nullptr) {}
+  explicit FramePool(FrameBudget& budget) : budget_(budget) {}
   ~FramePool();
   FramePool(const FramePool&) = delete;
   FramePool& operator=(const FramePool&) = delete;
 
-  /// A frame with undefined contents; null where a budget or memory is exhausted, see failure().
-  Frame* take(uint16_t size_class) {
-    Frame* frame = free_[size_class];
-    if (frame == nullptr) [[unlikely]]
-      return carve(size_class);
-    free_[size_class] = frame->parent;
-    return frame;
-  }
-  void give(Frame* frame, uint16_t size_class) {
-    frame->parent = free_[size_class];
-    free_[size_class] = frame;
-  }
+  /// A frame of at least `slots` slots as the child of `parent`, whose present child is too small: it is put
+  /// between the two. Null where a budget or memory is exhausted, see failure().
+  Frame* insert(Frame* parent, uint32_t slots);
 
-  /// The heads of the free lists, by size class, for the interpreter's own take and give.
-  Frame** free_lists() { return free_.data(); }
+  /// A frame without slots before the first of a chain; null where memory is exhausted.
+  Frame* take_anchor();
+  void give_anchor(Frame* anchor) { idle_.push_back(anchor); }
+
   Fault failure() const { return failure_; }
-  /// Frames made from memory so far: what was alive at once in this pool at most.
+  /// Frames made so far, without anchors: what was alive at once in this pool's chains at most.
   uint64_t carved() const { return carved_; }
-  /// Counts the free lists: slow, for the end of a run.
-  uint64_t count_free() const;
+  /// Frames in idle chains: slow, for the end of a run.
+  uint64_t count_idle() const;
 
  private:
   struct Chunk {
@@ -65,16 +66,16 @@ class FramePool {
     std::size_t bytes;
   };
 
-  Frame* carve(uint16_t size_class);
+  Frame* carve(uint32_t slots);
   bool add_chunk(std::size_t at_least);
 
   FrameBudget& budget_;
-  std::vector<Frame*> free_;
   std::byte* next_ = nullptr;
   std::byte* end_ = nullptr;
   uint64_t carved_ = 0;
   Fault failure_ = Fault::None;
   std::vector<Chunk> chunks_;
+  std::vector<Frame*> idle_;  ///< anchors
 };
 
 }  // namespace hiaton::exec

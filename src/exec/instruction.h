@@ -15,51 +15,69 @@ struct CallList;
 struct ReturnList;
 
 // Slots are numbered from 0 within a frame. d: destination slot; a, b, c: operand slots.
-#define HIATON_CONTROL_INSTRUCTIONS(X)                                                                      \
-  X(Header)      /* stands before a body, never runs; d: size class; target: the forking form's entry */    \
-  X(Const)       /* d = constant */                                                                         \
-  X(Move)        /* d = a */                                                                                \
-  X(Apply1)      /* d = kernel(a) */                                                                        \
-  X(Apply2)      /* d = kernel(a, b) */                                                                     \
-  X(Jump)        /* pc += jump */                                                                           \
-  X(JumpBack)    /* the same, and answers polls */                                                          \
-  X(BranchFalse) /* if not a: pc += jump */                                                                 \
-  X(LoopTrue)    /* if a: pc += jump, and answers polls */                                                  \
-  X(Call1)       /* d... = target(a) */                                                                     \
-  X(Call2)       /* d... = target(a, b) */                                                                  \
-  X(Call3)       /* d... = target(a, b, c) */                                                               \
-  X(CallN)       /* d... = calls->target(calls->arguments) */                                               \
-  X(TailCall1)   /* the same, forwarding the caller's return site; d: size class of the caller */           \
-  X(TailCall2)                                                                                              \
-  X(TailCall3)                                                                                              \
-  X(TailCallN)                                                                                              \
-  X(Return1)      /* returns a; d: size class */                                                            \
-  X(ReturnConst)  /* returns constant; d: size class */                                                     \
-  X(ReturnN)      /* returns returns->slots; d: size class */                                               \
-  X(Fork)         /* makes the calls of group but the first free to be stolen; jump: the sequential form */ \
-  X(Next)         /* a calls of group have been run here: go on with the next, or wait for the stolen */    \
-  X(Join)         /* all calls of group were started: wait for the stolen */                                \
-  X(StolenReturn) /* a stolen call of group has returned */                                                 \
-  X(Halt)         /* the program has returned */                                                            \
+#define HIATON_CONTROL_INSTRUCTIONS(X)                                                                       \
+  X(Header) /* stands before a body, never runs; d: how many slots a frame needs; target: the forking form's \
+               entry */                                                                                      \
+  X(Const)  /* d = constant */                                                                               \
+  X(Move)   /* d = a */                                                                                      \
+  X(Apply1) /* d = kernel(a) */                                                                              \
+  X(Apply2) /* d = kernel(a, b) */                                                                           \
+  X(Jump)   /* pc += jump */                                                                                 \
+  X(JumpBack)    /* the same, and answers polls */                                                           \
+  X(BranchFalse) /* if not a: pc += jump */                                                                  \
+  X(LoopTrue)    /* if a: pc += jump, and answers polls */                                                   \
+  X(Call1)       /* d... = target(a + plus[0]) */                                                            \
+  X(Call2)       /* d... = target(a, b) */                                                                   \
+  X(Call3)       /* d... = target(a, b, c) */                                                                \
+  X(CallN)       /* d... = calls->target(calls->arguments) */                                                \
+  X(TailCall1)   /* the same, returning where the caller would */                                            \
+  X(TailCall2)                                                                                               \
+  X(TailCall3)                                                                                               \
+  X(TailCallN)                                                                                               \
+  X(Return1)      /* returns a */                                                                            \
+  X(ReturnConst)  /* returns constant */                                                                     \
+  X(ReturnN)      /* returns returns->slots */                                                               \
+  X(Fork)         /* makes the calls of group but the first free to be stolen; jump: the sequential form */  \
+  X(Next)         /* a calls of group have been run here: go on with the next, or wait for the stolen */     \
+  X(Join)         /* all calls of group were started: wait for the stolen */                                 \
+  X(StolenReturn) /* a stolen call of group has returned */                                                  \
+  X(Halt)         /* the program has returned */                                                             \
   X(Count)        /* one more firing of region number */
 
+// Forms of the instructions that compute, by what their operands are.
+#define HIATON_UNARY_FORMS(Name, F, In, Out) HIATON_OPCODE(Name##_Slot)
+#define HIATON_BINARY_FORMS(Name, F, In, Out) \
+  HIATON_OPCODE(Name##_SlotSlot) HIATON_OPCODE(Name##_SlotConst) HIATON_OPCODE(Name##_ConstSlot)
+// Unless: if not P(a, b): pc += jump. While: if P(a, b): pc += jump, and answers polls. b is the slot in d
+// for SlotSlot, the constant for SlotConst.
+#define HIATON_BRANCH_FORMS(Name, F, In, Out)                                   \
+  HIATON_OPCODE(Unless##Name##_SlotSlot)                                        \
+  HIATON_OPCODE(Unless##Name##_SlotConst) HIATON_OPCODE(While##Name##_SlotSlot) \
+      HIATON_OPCODE(While##Name##_SlotConst)
+// Return: returns P(a, b).
+#define HIATON_RETURN_FORMS(Name, F, In, Out) \
+  HIATON_OPCODE(Return##Name##_SlotSlot) HIATON_OPCODE(Return##Name##_SlotConst)
+// If and IfNot: if P(a, b) (or if not): returns `other` (_Const), or the slot in c (_Slot). b as for Unless.
+#define HIATON_RETURN_IF_FORMS(Name, F, In, Out)                                                  \
+  HIATON_OPCODE(If##Name##_SlotSlot_Const)                                                        \
+  HIATON_OPCODE(If##Name##_SlotSlot_Slot) HIATON_OPCODE(If##Name##_SlotConst_Const)               \
+      HIATON_OPCODE(If##Name##_SlotConst_Slot) HIATON_OPCODE(IfNot##Name##_SlotSlot_Const)        \
+          HIATON_OPCODE(IfNot##Name##_SlotSlot_Slot) HIATON_OPCODE(IfNot##Name##_SlotConst_Const) \
+              HIATON_OPCODE(IfNot##Name##_SlotConst_Slot)
+
+/// Expands HIATON_OPCODE, which the user defines, for every opcode in order.
+#define HIATON_ALL_OPCODES                     \
+  HIATON_CONTROL_INSTRUCTIONS(HIATON_OPCODE)   \
+  HIATON_FAST_BINARY(HIATON_BINARY_FORMS)      \
+  HIATON_FAST_UNARY(HIATON_UNARY_FORMS)        \
+  HIATON_FAST_PREDICATES(HIATON_BRANCH_FORMS)  \
+  HIATON_RETURNED_KERNELS(HIATON_RETURN_FORMS) \
+  HIATON_RETURN_PREDICATES(HIATON_RETURN_IF_FORMS)
+
 enum class Opcode : uint16_t {
-#define HIATON_ENUMERATE(Name) Name,
-  HIATON_CONTROL_INSTRUCTIONS(HIATON_ENUMERATE)
-#undef HIATON_ENUMERATE
-#define HIATON_ENUMERATE(Name, F, In, Out) Name##_SlotSlot, Name##_SlotConst, Name##_ConstSlot,
-      HIATON_FAST_BINARY(HIATON_ENUMERATE)
-#undef HIATON_ENUMERATE
-#define HIATON_ENUMERATE(Name, F, In, Out) Name##_Slot,
-          HIATON_FAST_UNARY(HIATON_ENUMERATE)
-#undef HIATON_ENUMERATE
-// Unless(P): if not P(a, b): pc += jump. While(P): if P(a, b): pc += jump, and answers polls. b is the slot
-// in d for SlotSlot, the constant for SlotConst.
-#define HIATON_ENUMERATE(Name, F, In, Out) \
-  Unless##Name##_SlotSlot, Unless##Name##_SlotConst, While##Name##_SlotSlot, While##Name##_SlotConst,
-              HIATON_FAST_PREDICATES(HIATON_ENUMERATE)
-#undef HIATON_ENUMERATE
-                  OpcodeCount
+#define HIATON_OPCODE(Name) Name,
+  HIATON_ALL_OPCODES
+#undef HIATON_OPCODE
 };
 
 struct Instruction {
@@ -80,12 +98,17 @@ struct Instruction {
     uint64_t number;
   };
 
+  union {
+    int16_t plus[4] = {};  ///< Call and TailCall: added to each argument in the instruction
+    Slot other;            ///< the constant to return, where `constant` is what is compared with
+  };
+
   Instruction() : constant() {}
   uint16_t& b() { return bc[0]; }
   uint16_t b() const { return bc[0]; }
   uint16_t& c() { return bc[1]; }
   uint16_t c() const { return bc[1]; }
 };
-static_assert(sizeof(Instruction) == 24);
+static_assert(sizeof(Instruction) == 32);
 
 }  // namespace hiaton::exec

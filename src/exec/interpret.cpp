@@ -1,5 +1,9 @@
 #include "exec/interpret.h"
 
+#include <algorithm>
+#include <span>
+#include <vector>
+
 #include "kernels/scalar.h"
 
 // Addresses of labels are an extension that gcc and clang share.
@@ -11,6 +15,17 @@ using namespace kernels;
 
 namespace {
 
+/// A frame with room for `slots` in place of `frame`, whose function makes a tail call. Null where none can
+/// be had.
+Frame* replace_frame(Worker& worker, Frame* frame, uint32_t slots) {
+  Frame* parent = frame->parent;
+  Frame* larger = worker.pool.insert(worker.anchor->child == frame ? worker.anchor : parent, slots);
+  if (larger == nullptr) return nullptr;
+  larger->parent = parent;
+  larger->resume = frame->resume;
+  return larger;
+}
+
 /// A call after a poll was answered: rare, so one general form for all call instructions. A worker that
 /// somebody waits for goes on in the forking form. Gives null where no frame can be had.
 Frame* start_call(Worker& worker, Frame* caller, const Instruction* call) {
@@ -19,51 +34,42 @@ Frame* start_call(Worker& worker, Frame* caller, const Instruction* call) {
   const auto form = static_cast<std::size_t>(opcode) -
                     static_cast<std::size_t>(is_tail ? Opcode::TailCall1 : Opcode::Call1);
   const bool has_list = form == 3;
-  const uint16_t in_instruction[] = {call->a, call->b(), call->c()};
-  const uint16_t* arguments = has_list ? call->calls->arguments.data() : in_instruction;
-  const std::size_t count = has_list ? call->calls->arguments.size() : form + 1;
+  const Argument in_instruction[] = {
+      {call->a, call->plus[0]}, {call->b(), call->plus[1]}, {call->c(), call->plus[2]}};
+  const std::span<const Argument> arguments = has_list ? std::span<const Argument>(call->calls->arguments)
+                                                       : std::span(in_instruction).first(form + 1);
+  std::vector<Slot> values(arguments.size());  // a tail call overwrites the slots it reads
+  for (std::size_t i = 0; i < values.size(); ++i) arguments[i].pass(caller->slots, &values[i]);
   const Instruction* entry = has_list ? call->calls->target : call->target;
   if (worker.hungry) entry = entry[-1].target;
   worker.hungry = false;
-  Frame* callee = worker.pool.take(entry[-1].d);
-  if (callee == nullptr) return nullptr;
-  callee->parent = is_tail ? caller->parent : caller;
-  callee->resume = is_tail ? caller->resume : call + 1;
-  for (std::size_t i = 0; i < count; ++i) callee->slots[i] = caller->slots[arguments[i]];
-  if (is_tail) worker.pool.give(caller, call->d);
+  const uint16_t slots = entry[-1].d;
+  Frame* callee = is_tail ? caller : caller->child;
+  if (callee->capacity < slots) {
+    callee = is_tail ? replace_frame(worker, caller, slots) : worker.pool.insert(caller, slots);
+    if (callee == nullptr) return nullptr;
+  }
+  if (!is_tail) callee->resume = call + 1;
+  std::copy(values.begin(), values.end(), callee->slots);
   worker.pc = entry;
   return callee;
 }
 
 /// The interpreter proper. With `labels`, only tells where the code of each opcode stands.
 ///
-/// What it keeps in registers: the frame `f`, the next instruction `pc`, the worker's free lists. In the
-/// common case no instruction touches memory that another worker writes, but for the relaxed load of `poll`.
+/// It keeps the frame `f` and the next instruction `pc` in registers. In the common case no instruction
+/// touches memory that another worker writes, but for the relaxed load of `poll`.
 Outcome execute(Worker* worker, Frame* f, const Instruction* pc, const void* const** labels) {
   static const void* const handlers[] = {
-#define HIATON_LABEL(Name) &&at_##Name,
-      HIATON_CONTROL_INSTRUCTIONS(HIATON_LABEL)
-#undef HIATON_LABEL
-#define HIATON_LABEL(Name, F, In, Out) \
-  &&at_##Name##_SlotSlot, &&at_##Name##_SlotConst, &&at_##Name##_ConstSlot,
-          HIATON_FAST_BINARY(HIATON_LABEL)
-#undef HIATON_LABEL
-#define HIATON_LABEL(Name, F, In, Out) &&at_##Name##_Slot,
-              HIATON_FAST_UNARY(HIATON_LABEL)
-#undef HIATON_LABEL
-#define HIATON_LABEL(Name, F, In, Out)                                                      \
-  &&at_Unless##Name##_SlotSlot, &&at_Unless##Name##_SlotConst, &&at_While##Name##_SlotSlot, \
-      &&at_While##Name##_SlotConst,
-                  HIATON_FAST_PREDICATES(HIATON_LABEL)
-#undef HIATON_LABEL
+#define HIATON_OPCODE(Name) &&at_##Name,
+      HIATON_ALL_OPCODES
+#undef HIATON_OPCODE
   };
   if (labels != nullptr) {
     *labels = handlers;
     return Outcome::Halted;
   }
 
-  FramePool& pool = worker->pool;
-  Frame** const free = pool.free_lists();
   const std::atomic<bool>& poll = worker->poll;
   Fault fault = Fault::None;
 
@@ -73,103 +79,120 @@ Outcome execute(Worker* worker, Frame* f, const Instruction* pc, const void* con
     ++pc;    \
     GO;      \
   } while (false)
-#define TAKE_FRAME(frame, size_class)         \
-  Frame* frame = free[size_class];            \
-  if (frame == nullptr) [[unlikely]] {        \
-    frame = pool.take(size_class);            \
-    if (frame == nullptr) goto out_of_frames; \
-  } else {                                    \
-    free[size_class] = frame->parent;         \
-  }
-#define GIVE_FRAME(frame, size_class)   \
-  do {                                  \
-    (frame)->parent = free[size_class]; \
-    free[size_class] = (frame);         \
-  } while (false)
-
   GO;
 
   // --- Calls and returns ---
 
-#define CALL(Name, target_entry, copy_arguments)           \
+#define PASS(i, slot) \
+  callee->slots[i].bits = f->slots[slot].bits + static_cast<uint64_t>(int64_t{pc->plus[i]})
+#define CALL(Name, target_entry, pass_arguments)           \
   at_##Name : {                                            \
     if (poll.load(std::memory_order_relaxed)) [[unlikely]] \
       goto polled_call;                                    \
     const Instruction* entry = target_entry;               \
-    TAKE_FRAME(callee, entry[-1].d)                        \
-    callee->parent = f;                                    \
+    Frame* callee = f->child;                              \
+    if (callee->capacity < entry[-1].d) [[unlikely]] {     \
+      callee = worker->pool.insert(f, entry[-1].d);        \
+      if (callee == nullptr) goto out_of_frames;           \
+    }                                                      \
     callee->resume = pc + 1;                               \
-    copy_arguments;                                        \
+    pass_arguments;                                        \
     f = callee;                                            \
     pc = entry;                                            \
     GO;                                                    \
   }
-  CALL(Call1, pc->target, callee->slots[0] = f->slots[pc->a])
-  CALL(Call2, pc->target, (callee->slots[0] = f->slots[pc->a], callee->slots[1] = f->slots[pc->b()]))
-  CALL(Call3, pc->target,
-       (callee->slots[0] = f->slots[pc->a], callee->slots[1] = f->slots[pc->b()],
-        callee->slots[2] = f->slots[pc->c()]))
+  CALL(Call1, pc->target, PASS(0, pc->a))
+  CALL(Call2, pc->target, PASS(0, pc->a); PASS(1, pc->b()))
+  CALL(Call3, pc->target, PASS(0, pc->a); PASS(1, pc->b()); PASS(2, pc->c()))
   CALL(CallN, pc->calls->target, {
-    std::size_t i = 0;
-    for (const uint16_t slot : pc->calls->arguments) callee->slots[i++] = f->slots[slot];
+    Slot* to = callee->slots;
+    for (const Argument& argument : pc->calls->arguments) argument.pass(f->slots, to++);
   })
 #undef CALL
 
-  // The callee's frame replaces the caller's: it returns where the caller would have.
-#define TAIL_CALL(Name, target_entry, copy_arguments)      \
+  // The callee takes over the caller's frame: it returns where the caller would have.
+#define TAIL_CALL(Name, read_arguments, pass_arguments)    \
   at_##Name : {                                            \
     if (poll.load(std::memory_order_relaxed)) [[unlikely]] \
       goto polled_call;                                    \
-    const Instruction* entry = target_entry;               \
-    TAKE_FRAME(callee, entry[-1].d)                        \
-    callee->parent = f->parent;                            \
-    callee->resume = f->resume;                            \
-    copy_arguments;                                        \
-    GIVE_FRAME(f, pc->d);                                  \
+    const Instruction* entry = pc->target;                 \
+    Frame* callee = f;                                     \
+    read_arguments;                                        \
+    if (f->capacity < entry[-1].d) [[unlikely]] {          \
+      callee = replace_frame(*worker, f, entry[-1].d);     \
+      if (callee == nullptr) goto out_of_frames;           \
+    }                                                      \
+    pass_arguments;                                        \
     f = callee;                                            \
     pc = entry;                                            \
     GO;                                                    \
   }
-  TAIL_CALL(TailCall1, pc->target, callee->slots[0] = f->slots[pc->a])
-  TAIL_CALL(TailCall2, pc->target, (callee->slots[0] = f->slots[pc->a], callee->slots[1] = f->slots[pc->b()]))
-  TAIL_CALL(TailCall3, pc->target,
-            (callee->slots[0] = f->slots[pc->a], callee->slots[1] = f->slots[pc->b()],
-             callee->slots[2] = f->slots[pc->c()]))
-  TAIL_CALL(TailCallN, pc->calls->target, {
-    std::size_t i = 0;
-    for (const uint16_t slot : pc->calls->arguments) callee->slots[i++] = f->slots[slot];
-  })
+#define READ(i, slot) \
+  const uint64_t argument##i = f->slots[slot].bits + static_cast<uint64_t>(int64_t{pc->plus[i]})
+#define WRITE(i) callee->slots[i].bits = argument##i
+  TAIL_CALL(TailCall1, READ(0, pc->a), WRITE(0))
+  TAIL_CALL(TailCall2, READ(0, pc->a); READ(1, pc->b()), WRITE(0); WRITE(1))
+  TAIL_CALL(TailCall3, READ(0, pc->a); READ(1, pc->b()); READ(2, pc->c()), WRITE(0); WRITE(1); WRITE(2))
+#undef READ
+#undef WRITE
 #undef TAIL_CALL
+at_TailCallN : {
+  if (poll.load(std::memory_order_relaxed)) [[unlikely]]
+    goto polled_call;
+  worker->frame = f;
+  f = start_call(*worker, f, pc);
+  if (f == nullptr) goto out_of_frames_of_tail_call;
+  pc = worker->pc;
+  GO;
+}
 
-at_Return1 : {
-  Frame* parent = f->parent;
-  const Instruction* resume = f->resume;
-  const Slot result = f->slots[pc->a];
-  GIVE_FRAME(f, pc->d);
-  parent->slots[resume[-1].d] = result;
-  f = parent;
-  pc = resume;
-  GO;
-}
-at_ReturnConst : {
-  Frame* parent = f->parent;
-  const Instruction* resume = f->resume;
-  GIVE_FRAME(f, pc->d);
-  parent->slots[resume[-1].d] = pc->constant;
-  f = parent;
-  pc = resume;
-  GO;
-}
+#define RETURN(result)                     \
+  do {                                     \
+    const Slot value = result;             \
+    const Instruction* resume = f->resume; \
+    f = f->parent;                         \
+    f->slots[resume[-1].d] = value;        \
+    pc = resume;                           \
+    GO;                                    \
+  } while (false)
+at_Return1:
+  RETURN(f->slots[pc->a]);
+at_ReturnConst:
+  RETURN(pc->constant);
 at_ReturnN : {
-  Frame* parent = f->parent;
   const Instruction* resume = f->resume;
-  Slot* results = &parent->slots[resume[-1].d];
+  Slot* results = &f->parent->slots[resume[-1].d];
   for (const uint16_t slot : pc->returns->slots) *results++ = f->slots[slot];
-  GIVE_FRAME(f, pc->d);
-  f = parent;
+  f = f->parent;
   pc = resume;
   GO;
 }
+#define HIATON_CODE(Name, F, In, Out)                                                      \
+  at_Return##Name##_SlotSlot                                                               \
+      : RETURN(make_slot<Out>(F{}(get<In>(f->slots[pc->a]), get<In>(f->slots[pc->b()])))); \
+  at_Return##Name##_SlotConst : RETURN(make_slot<Out>(F{}(get<In>(f->slots[pc->a]), get<In>(pc->constant))));
+  HIATON_RETURNED_KERNELS(HIATON_CODE)
+#undef HIATON_CODE
+#define RETURN_IF(label, condition, result) \
+  label : {                                 \
+    if (!(condition)) NEXT;                 \
+    RETURN(result);                         \
+  }
+#define HOLDS(F, In, right) F{}(get<In>(f->slots[pc->a]), get<In>(right))
+#define HIATON_CODE(Name, F, In, Out)                                                          \
+  RETURN_IF(at_If##Name##_SlotSlot_Const, HOLDS(F, In, f->slots[pc->d]), pc->other)            \
+  RETURN_IF(at_If##Name##_SlotSlot_Slot, HOLDS(F, In, f->slots[pc->d]), f->slots[pc->c()])     \
+  RETURN_IF(at_If##Name##_SlotConst_Const, HOLDS(F, In, pc->constant), pc->other)              \
+  RETURN_IF(at_If##Name##_SlotConst_Slot, HOLDS(F, In, pc->constant), f->slots[pc->c()])       \
+  RETURN_IF(at_IfNot##Name##_SlotSlot_Const, !HOLDS(F, In, f->slots[pc->d]), pc->other)        \
+  RETURN_IF(at_IfNot##Name##_SlotSlot_Slot, !HOLDS(F, In, f->slots[pc->d]), f->slots[pc->c()]) \
+  RETURN_IF(at_IfNot##Name##_SlotConst_Const, !HOLDS(F, In, pc->constant), pc->other)          \
+  RETURN_IF(at_IfNot##Name##_SlotConst_Slot, !HOLDS(F, In, pc->constant), f->slots[pc->c()])
+  HIATON_RETURN_PREDICATES(HIATON_CODE)
+#undef HIATON_CODE
+#undef HOLDS
+#undef RETURN_IF
+#undef RETURN
 
   // --- Calls that may be stolen ---
 
@@ -199,6 +222,7 @@ at_Join:
   if (f->slots[pc->group->join_slot].bits != 0) goto wait_for_stolen;
   NEXT;
 at_StolenReturn:
+  worker->leave_chain();
 wait_for_stolen : {
   const Group& group = *pc->group;
   worker->fork_begin = worker->fork_end = 0;
@@ -252,15 +276,16 @@ at_Count:
 
   // --- Kernels with instructions of their own ---
 
-#define COMPUTE(label, F, In, Out, left, right)                        \
-  label : {                                                            \
-    fault = compute<F, In, Out>(left, right, f->slots[pc->d]);         \
-    if (fault != Fault::None) [[unlikely]] goto failed;                \
-    NEXT;                                                              \
+#define COMPUTE(label, F, In, Out, left, right)                \
+  label : {                                                    \
+    fault = compute<F, In, Out>(left, right, f->slots[pc->d]); \
+    if (fault != Fault::None) [[unlikely]]                     \
+      goto failed;                                             \
+    NEXT;                                                      \
   }
-#define HIATON_CODE(Name, F, In, Out)                                         \
+#define HIATON_CODE(Name, F, In, Out)                                           \
   COMPUTE(at_##Name##_SlotSlot, F, In, Out, f->slots[pc->a], f->slots[pc->b()]) \
-  COMPUTE(at_##Name##_SlotConst, F, In, Out, f->slots[pc->a], pc->constant)   \
+  COMPUTE(at_##Name##_SlotConst, F, In, Out, f->slots[pc->a], pc->constant)     \
   COMPUTE(at_##Name##_ConstSlot, F, In, Out, pc->constant, f->slots[pc->b()])
   HIATON_FAST_BINARY(HIATON_CODE)
 #undef HIATON_CODE
@@ -314,8 +339,10 @@ polled_loop:
   worker->pc = pc;
   if (!worker->answer_poll()) return Outcome::Stopped;
   GO;
+out_of_frames_of_tail_call:
+  f = worker->frame;
 out_of_frames:
-  fault = pool.failure();
+  fault = worker->pool.failure();
 failed:
   worker->frame = f;
   worker->pc = pc;
@@ -328,8 +355,7 @@ at_Header:
 
 #undef GO
 #undef NEXT
-#undef TAKE_FRAME
-#undef GIVE_FRAME
+#undef PASS
 }
 
 }  // namespace

@@ -50,6 +50,30 @@ std::optional<FastBranch> fast_branch(Kernel predicate) {
   return look_up(table, predicate);
 }
 
+std::optional<FastReturn> fast_return(Kernel kernel) {
+  static const std::map<Kernel, FastReturn> table = {
+#define HIATON_ROW(Name, F, In, Out) \
+  {binary<F, In, Out>, {Opcode::Return##Name##_SlotSlot, Opcode::Return##Name##_SlotConst}},
+      HIATON_RETURNED_KERNELS(HIATON_ROW)
+#undef HIATON_ROW
+  };
+  return look_up(table, kernel);
+}
+
+std::optional<FastReturnIf> fast_return_if(Kernel predicate) {
+  static const std::map<Kernel, FastReturnIf> table = {
+#define HIATON_ROW(Name, F, In, Out)                                            \
+  {binary<F, In, Out>,                                                          \
+   {{Opcode::If##Name##_SlotSlot_Const, Opcode::If##Name##_SlotSlot_Slot,       \
+     Opcode::If##Name##_SlotConst_Const, Opcode::If##Name##_SlotConst_Slot},    \
+    {Opcode::IfNot##Name##_SlotSlot_Const, Opcode::IfNot##Name##_SlotSlot_Slot, \
+     Opcode::IfNot##Name##_SlotConst_Const, Opcode::IfNot##Name##_SlotConst_Slot}}},
+      HIATON_RETURN_PREDICATES(HIATON_ROW)
+#undef HIATON_ROW
+  };
+  return look_up(table, predicate);
+}
+
 Operands operands_of(Opcode opcode) {
   constexpr auto kFirst = static_cast<std::size_t>(Opcode::EqBool_SlotSlot);
   constexpr auto kEnd = static_cast<std::size_t>(Opcode::NotBool_Slot);
@@ -60,20 +84,9 @@ Operands operands_of(Opcode opcode) {
 
 const char* name_of(Opcode opcode) {
   static const char* const names[] = {
-#define HIATON_ROW(Name) #Name,
-      HIATON_CONTROL_INSTRUCTIONS(HIATON_ROW)
-#undef HIATON_ROW
-#define HIATON_ROW(Name, F, In, Out) #Name "_SlotSlot", #Name "_SlotConst", #Name "_ConstSlot",
-          HIATON_FAST_BINARY(HIATON_ROW)
-#undef HIATON_ROW
-#define HIATON_ROW(Name, F, In, Out) #Name "_Slot",
-              HIATON_FAST_UNARY(HIATON_ROW)
-#undef HIATON_ROW
-#define HIATON_ROW(Name, F, In, Out)                                                  \
-  "Unless" #Name "_SlotSlot", "Unless" #Name "_SlotConst", "While" #Name "_SlotSlot", \
-      "While" #Name "_SlotConst",
-                  HIATON_FAST_PREDICATES(HIATON_ROW)
-#undef HIATON_ROW
+#define HIATON_OPCODE(Name) #Name,
+      HIATON_ALL_OPCODES
+#undef HIATON_OPCODE
   };
   return names[static_cast<std::size_t>(opcode)];
 }

@@ -18,10 +18,20 @@
 
 namespace hiaton::exec {
 
+/// An argument of a call: what stands in a slot, plus a small number where the argument is an i64.
+struct Argument {
+  uint16_t slot = 0;
+  int16_t plus = 0;
+
+  void pass(const Slot* from, Slot* to) const {
+    to->bits = from[slot].bits + static_cast<uint64_t>(int64_t{plus});
+  }
+};
+
 /// A call with more arguments than fit into its instruction.
 struct CallList {
   const Instruction* target = nullptr;
-  std::vector<uint16_t> arguments;
+  std::vector<Argument> arguments;
 };
 
 /// Results of a return that gives several.
@@ -35,7 +45,7 @@ struct Group {
     const Instruction* entry = nullptr;  ///< of the callee's forking form
     const Instruction* resume =
         nullptr;  ///< a StolenReturn; the instruction before it names the result slots
-    std::vector<uint16_t> arguments;
+    std::vector<Argument> arguments;
   };
   std::vector<Call> calls;
   uint16_t join_slot = 0;               ///< holds the JoinRecord once a call was stolen, else 0
@@ -54,8 +64,7 @@ struct Plan {
     bool forking = false;
     uint32_t begin = 0;  ///< index of its Header
     uint32_t end = 0;
-    uint16_t size_class = 0;
-    uint16_t param_count = 0;
+    uint16_t slots = 0;  ///< of its frames
   };
 
   std::vector<Instruction> code;
@@ -69,7 +78,6 @@ struct Plan {
   std::deque<Group> groups;
   std::vector<RegionStats> regions;    ///< what Count instructions count; firings 0
   std::vector<bool> region_is_body;    ///< by region: it counts calls of a function
-  uint16_t size_classes = 0;           ///< frames come in classes below this
   const Instruction* entry = nullptr;  ///< of main
   const Instruction* halt = nullptr;   ///< what main returns to
   uint16_t result_count = 0;
@@ -79,10 +87,9 @@ struct Plan {
   const Body& body_at(const Instruction* pc) const;
 };
 
-/// Bytes of a frame: its header and its slots, rounded up to whole units of a size class.
-constexpr std::size_t kFrameUnit = 16;
-constexpr std::size_t frame_bytes(uint16_t size_class) {
-  return size_class * kFrameUnit;
+/// Bytes of a frame with this many slots.
+constexpr std::size_t frame_bytes(std::size_t slots) {
+  return 32 + slots * sizeof(Slot);
 }
 
 /// The plan of a graph, or null and in `reason` why the graph cannot have one: its Switch and Merge nodes do

@@ -76,7 +76,7 @@ class ProductionRun {
         plan_(plan),
         arguments_(arguments),
         options_(options),
-        root_slots_(2 + plan.result_count) {
+        root_slots_(frame_bytes(plan.result_count) / sizeof(Slot)) {
     budget_.max_frames = options.max_frames;
     budget_.max_bytes =
         options.max_bytes != std::numeric_limits<uint64_t>::max() ? options.max_bytes : default_max_bytes();
@@ -103,6 +103,7 @@ class ProductionRun {
     RunStats stats = collect(std::chrono::duration<double>(Clock::now() - start).count());
     if (options_.stats != nullptr) *options_.stats = stats;
     if (error_) throw RunError(*error_);
+    if (crew_.stopping.load()) throw_without_place();
     HIATON_CHECK(crew_.finished.load());
     return {results(), std::move(stats)};
   }
@@ -112,17 +113,13 @@ class ProductionRun {
   bool is_over() const { return crew_.finished.load() || crew_.stopping.load(); }
 
   Outcome start_main(Worker& worker) {
-    const Instruction* entry = plan_.entry;
-    Frame* frame = worker.pool.take(entry[-1].d);
+    Frame* frame = worker.start_chain(root(), plan_.halt, plan_.entry[-1].d);
     if (frame == nullptr) {
       worker.fault = worker.pool.failure();
       return Outcome::Failed;
     }
-    frame->parent = root();
-    frame->resume = plan_.halt;
-    std::size_t next = 0;
-    for (std::size_t i = 0; i < arguments_.size(); ++i) frame->slots[next++] = arguments_[i].slot();
-    return interpret(worker, frame, entry);
+    for (std::size_t i = 0; i < arguments_.size(); ++i) frame->slots[i] = arguments_[i].slot();
+    return interpret(worker, frame, plan_.entry);
   }
 
   /// What follows from the end of a stretch of interpretation.
@@ -131,6 +128,7 @@ class ProductionRun {
       case Outcome::Parked:
         return;
       case Outcome::Halted:
+        worker.leave_chain();
         crew_.finished.store(true);
         return;
       case Outcome::Stopped:
@@ -148,7 +146,7 @@ class ProductionRun {
   /// belong to nobody else as long as this worker has not come back to them.
   void report(Worker& worker, Fault fault) {
     const std::lock_guard lock(mutex_);
-    if (error_ || fault == Fault::None) return;
+    if (error_ || fault == Fault::None || worker.frame == nullptr) return;
     FrameChain chain(graph_, plan_, worker.frame, worker.pc);
     const RunPlace place{graph_, arguments_, chain};
     const NodeId node = worker.pc == nullptr ? NodeId() : plan_.nodes[plan_.index_of(worker.pc)];
@@ -157,6 +155,16 @@ class ProductionRun {
     } else {
       error_ = budget_error(place, options_, fault);
     }
+  }
+
+  /// No worker had a frame when the run was stopped.
+  [[noreturn]] void throw_without_place() {
+    Fault fault = stop_fault_.load();
+    for (const std::unique_ptr<Worker>& worker : crew_.workers) {
+      if (fault == Fault::None) fault = worker->fault;
+    }
+    FrameChain chain(graph_, plan_, nullptr, nullptr);
+    throw budget_error({graph_, arguments_, chain}, options_, fault);
   }
 
   static bool is_operation_fault(Fault fault) {
@@ -212,17 +220,17 @@ class ProductionRun {
     stats.seconds = seconds;
     stats.bytes = budget_.bytes.load();
     stats.regions = plan_.regions;
-    uint64_t free = 0;
+    uint64_t idle = 0;
     for (const std::unique_ptr<Worker>& worker : crew_.workers) {
       stats.frames_allocated += worker->pool.carved();
-      free += worker->pool.count_free();
+      idle += worker->pool.count_idle();
       stats.steals += worker->steals;
       stats.atomic_operations += worker->atomic_operations;
       for (std::size_t i = 0; i < stats.regions.size(); ++i)
         stats.regions[i].firings += worker->region_firings[i];
     }
     stats.frames_live_most = stats.frames_allocated;
-    stats.frames_live_at_end = stats.frames_allocated - free;
+    stats.frames_live_at_end = stats.frames_allocated - idle;
     for (std::size_t i = 0; i < stats.regions.size(); ++i) {
       if (plan_.region_is_body[i]) stats.calls += stats.regions[i].firings;
     }

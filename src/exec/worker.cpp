@@ -46,10 +46,7 @@ void Crew::stop() {
 }
 
 Worker::Worker(Crew& its_crew, const Plan& its_plan, FrameBudget& budget)
-    : pool(budget, its_plan.size_classes),
-      region_firings(its_plan.regions.size(), 0),
-      crew(its_crew),
-      plan(its_plan) {}
+    : pool(budget), region_firings(its_plan.regions.size(), 0), crew(its_crew), plan(its_plan) {}
 
 bool Worker::answer_poll() {
   // Sequentially consistent, as are the thief's write of request_ and then poll: either this sees the request
@@ -72,7 +69,7 @@ void Worker::answer_request(Worker& thief) {
   ForkEntry& oldest = forks[fork_begin];
   JoinRecord* record = record_of(oldest.frame, *oldest.group);
   if (record == nullptr) {
-    record = new JoinRecord{1, oldest.end};
+    record = new JoinRecord{1, oldest.end, anchor};
     oldest.frame->slots[oldest.group->join_slot].bits = reinterpret_cast<uint64_t>(record);
   }
   record->end = --oldest.end;
@@ -88,9 +85,28 @@ bool Worker::arrive(Frame* target, const Group& group) {
   ++atomic_operations;
   // Acquire and release: what each worker wrote into the frame before it came back is there for the last one.
   if (record->pending.fetch_sub(1, std::memory_order_acq_rel) != 1) return false;
+  anchor = record->anchor;
   delete record;
   target->slots[group.join_slot].bits = 0;
   return true;
+}
+
+Frame* Worker::start_chain(Frame* parent, const Instruction* resume, uint32_t slots) {
+  anchor = pool.take_anchor();
+  if (anchor == nullptr) return nullptr;
+  Frame* first = anchor->child->capacity < slots ? pool.insert(anchor, slots) : anchor->child;
+  if (first == nullptr) {
+    leave_chain();
+    return nullptr;
+  }
+  first->parent = parent;
+  first->resume = resume;
+  return first;
+}
+
+void Worker::leave_chain() {
+  pool.give_anchor(anchor);
+  anchor = nullptr;
 }
 
 void Worker::refuse_requests() {
@@ -122,20 +138,18 @@ bool Worker::ask(Worker& victim) {
 Outcome Worker::run_gift() {
   ++steals;
   const Group::Call& call = gift_.group->calls[gift_.call];
-  const uint16_t size_class = call.entry[-1].d;
-  Frame* callee = crew.stopping.load() ? nullptr : pool.take(size_class);
-  if (callee == nullptr) {
-    const bool stopped = crew.stopping.load();
-    fault = pool.failure();
-    frame = gift_.frame;
+  const bool stopping = crew.stopping.load();
+  Frame* callee = stopping ? nullptr : start_chain(gift_.frame, call.resume, call.entry[-1].d);
+  if (callee == nullptr) {  // come back without the call: the run ends
+    fault = stopping ? Fault::None : pool.failure();
+    const bool is_last = arrive(gift_.frame, *gift_.group);
+    frame = is_last ? gift_.frame : nullptr;
     pc = gift_.group->joined;
-    if (!arrive(gift_.frame, *gift_.group)) frame = nullptr;
-    return stopped ? Outcome::Stopped : Outcome::Failed;
+    return stopping ? Outcome::Stopped : Outcome::Failed;
   }
-  callee->parent = gift_.frame;
-  callee->resume = call.resume;
-  for (std::size_t i = 0; i < call.arguments.size(); ++i)
-    callee->slots[i] = gift_.frame->slots[call.arguments[i]];
+  for (std::size_t i = 0; i < call.arguments.size(); ++i) {
+    call.arguments[i].pass(gift_.frame->slots, &callee->slots[i]);
+  }
   return interpret(*this, callee, call.entry);
 }
 
@@ -177,14 +191,14 @@ void Worker::unwind() {
   while (f != nullptr) {
     const Group* group = plan.groups_at[plan.index_of(at)];
     if (group != nullptr && record_of(f, *group) != nullptr && !arrive(f, *group)) return;
-    Frame* parent = f->parent;
     const Instruction* resume = f->resume;
-    pool.give(f, plan.body_at(at).size_class);
-    f = parent;
+    f = f->parent;
     switch (plan.opcode(resume)) {
       case Opcode::Halt:
+        leave_chain();
         return;
       case Opcode::StolenReturn:
+        leave_chain();
         if (!arrive(f, *resume->group)) return;
         at = resume->group->joined;
         break;

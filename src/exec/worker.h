@@ -27,6 +27,7 @@ namespace hiaton::exec {
 struct JoinRecord {
   std::atomic<uint32_t> pending;  ///< who has still to come back: the owner and each thief
   uint32_t end;                   ///< calls of the group from this one on were stolen; the owner's
+  Frame* anchor;                  ///< of the chain that the frame is in
 };
 
 /// A frame whose group of calls still has calls that nobody started: those from `started` to `end`.
@@ -71,6 +72,7 @@ struct Worker {
   static constexpr uint32_t kMostForks = 24;
   ForkEntry forks[kMostForks];
   FramePool pool;
+  Frame* anchor = nullptr;  ///< of the chain this worker runs in
   std::vector<uint64_t> region_firings;
 
   Crew& crew;
@@ -84,10 +86,14 @@ struct Worker {
   /// Looks at what `poll` was raised for. False: the run is to end.
   bool answer_poll();
   /// One of those who had to come back to `target` is there. True: it was the last, and goes on with the
-  /// frame.
+  /// frame and its chain.
   bool arrive(Frame* target, const Group& group);
   /// Runs the program from its start.
   Outcome begin(const std::function<Outcome()>& start);
+  /// Makes the first frame of a chain, which returns to `parent`. Null where a budget or memory is exhausted.
+  Frame* start_chain(Frame* parent, const Instruction* resume, uint32_t slots);
+  /// The first frame of this worker's chain has returned.
+  void leave_chain();
   /// Waits for work and runs it, until the run is finished or stopping. Gives how the last stretch ended.
   Outcome help();
   /// Gives back all frames from `frame` outwards after an error, up to those that others still come back to.
