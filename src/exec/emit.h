@@ -42,11 +42,15 @@ struct TooManySlots {
   graph::FunctionId function;
 };
 
-/// Where the groups of calls of a function begin in its sequential form, in the order of emission.
-using GroupStarts = std::vector<uint32_t>;
+/// What the forking form of a function needs to know of the sequential one.
+struct SequentialForm {
+  std::vector<uint32_t> group_starts;  ///< where its groups of calls begin, in the order of emission
+  uint32_t slots = 0;
+};
 
-/// Appends the body of `function`. The sequential form fills `starts`, the forking form (emitted second)
+/// Appends the body of `function`. The sequential form fills
+/// `sequential`, the forking form (emitted second)
 /// reads it. Throws TooManySlots.
-void emit_body(EmitContext& context, graph::FunctionId function, bool forking, GroupStarts& starts);
+void emit_body(EmitContext& context, graph::FunctionId function, bool forking, SequentialForm& sequential);
 
 }  // namespace hiaton::exec
