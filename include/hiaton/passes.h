@@ -33,25 +33,25 @@ struct SimplifyOptions {
 
 /// The simplifications that `options` ask for, in a good order. `main` keeps its signature; functions that it
 /// does not reach are dropped (with dce). Takes time linear in the size of the module.
-ir::Module simplify(const ir::Module& module, const SimplifyOptions& options = {});
+ir::Module simplify(ir::Module module, const SimplifyOptions& options = {});
 
 // The single simplifications; docs/passes.md shows each with a program before and after.
 
 /// Operations on constants, branches on constants, and identities such as `x + 0` where they are exact for
 /// every x. An operation that would fail stays.
-ir::Module fold_constants(const ir::Module& module, OverflowMode overflow);
+ir::Module fold_constants(ir::Module module, OverflowMode overflow);
 /// `if a then b else false` and `if a then true else b` become one `and` / `or` without a branch, where b is
 /// small and can neither fail nor run on forever.
-ir::Module flatten_logic(const ir::Module& module, OverflowMode overflow);
+ir::Module flatten_logic(ir::Module module, OverflowMode overflow);
 /// An operation that was done before on the same operands, in the same block or in one around it, is not done
 /// again; nor is a call of a function that can neither fail nor run on forever.
-ir::Module merge_common(const ir::Module& module, OverflowMode overflow);
+ir::Module merge_common(ir::Module module, OverflowMode overflow);
 /// What no result needs goes, unless it may fail or run on forever; so do results of branches and variables
 /// of loops that nobody reads, and functions that `main` does not reach.
-ir::Module drop_dead(const ir::Module& module, OverflowMode overflow);
+ir::Module drop_dead(ir::Module module, OverflowMode overflow);
 /// Calls of small functions that do not call themselves become their bodies. Functions and calls with a
 /// placement stay.
-ir::Module inline_small_functions(const ir::Module& module);
+ir::Module inline_small_functions(ir::Module module);
 
 /// The one static tagged graph of the program that starts at the function `main`. Functions that it does not
 /// reach are left out. Expects a module that ir::verify accepts. Throws ProgramError where the module has no

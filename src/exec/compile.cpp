@@ -151,9 +151,9 @@ std::shared_ptr<const Plan> compile(const Graph& graph, const PlanOptions& optio
   try {
     require_inputs_are_params(graph);
     for (std::size_t f = 0; f < graph.functions().size(); ++f) {
-      SequentialForm sequential;
-      emit_body(context, FunctionId(f), false, sequential);
-      if (options.forking) emit_body(context, FunctionId(f), true, sequential);
+      GroupStarts starts;
+      emit_body(context, FunctionId(f), false, starts);
+      if (options.forking) emit_body(context, FunctionId(f), true, starts);
     }
   } catch (const Unplannable& found) {
     reason = found.reason;

@@ -42,15 +42,11 @@ struct TooManySlots {
   graph::FunctionId function;
 };
 
-/// What the forking form of a function needs to know of the sequential one.
-struct SequentialForm {
-  std::vector<uint32_t> group_starts;  ///< where its groups of calls begin, in the order of emission
-  uint32_t slots = 0;
-};
+/// Where the groups of calls of a function begin in its sequential form, in the order of emission.
+using GroupStarts = std::vector<uint32_t>;
 
-/// Appends the body of `function`. The sequential form fills
-/// `sequential`, the forking form (emitted second)
+/// Appends the body of `function`. The sequential form fills `starts`, the forking form (emitted second)
 /// reads it. Throws TooManySlots.
-void emit_body(EmitContext& context, graph::FunctionId function, bool forking, SequentialForm& sequential);
+void emit_body(EmitContext& context, graph::FunctionId function, bool forking, GroupStarts& starts);
 
 }  // namespace hiaton::exec

@@ -2,133 +2,163 @@
 // either order where the operation is commutative) and at the same placement, becomes that node's results.
 // The other node stands earlier in the same block or in a block around it, so it has run whenever this one
 // would. Calls take part only where the callee can neither fail nor run on forever; branches and loops never.
+// Equal constants count as the same operand, but each block keeps constants of its own: they need no edge
+// from the block around.
 #include <algorithm>
+#include <bit>
 #include <functional>
+#include <map>
 #include <string_view>
-#include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "hiaton/passes.h"
 #include "passes/effects.h"
 #include "passes/rewrite.h"
+#include "passes/simplifications.h"
 
 namespace hiaton::passes {
 namespace {
 
 using ir::NodeKind;
 
-/// All that two nodes must share to be one. Operands are numbers of values: equal constants share one, though
-/// each block keeps constants of its own (a constant needs no edge from the block around).
-struct Expression {
-  NodeKind kind;
-  const OpDef* op;
-  ir::FunctionId callee;
-  Value constant;
-  ir::BlockId block;  ///< Const only
-  std::string_view placement;
-  std::vector<ir::ValueId> operands;
+/// The nodes that may stand for later ones, by a hash of what they compute. What a block adds goes when the
+/// block ends: last in, first out, so that linear probing needs no marks for what was removed.
+class ScopedTable {
+ public:
+  explicit ScopedTable(std::size_t most_nodes) : entries_(std::bit_ceil(2 * most_nodes + 1)) {}
 
-  friend bool operator==(const Expression&, const Expression&) = default;
-};
-
-struct ExpressionHash {
-  std::size_t operator()(const Expression& expression) const {
-    std::size_t hash = static_cast<std::size_t>(expression.kind);
-    const auto mix = [&](std::size_t part) { hash = (hash ^ part) * 0x9E3779B97F4A7C15u; };
-    mix(std::hash<const OpDef*>{}(expression.op));
-    mix(expression.callee.value);
-    mix(expression.constant.slot().bits);
-    mix(static_cast<std::size_t>(expression.constant.dtype()));
-    mix(expression.block.value);
-    mix(std::hash<std::string_view>{}(expression.placement));
-    for (const ir::ValueId operand : expression.operands) mix(operand.value);
-    return hash ^ (hash >> 32);
+  /// The node for which `matches(node)` holds among those with this hash; invalid where there is none, and
+  /// add() puts one in its place.
+  template <class Matches>
+  ir::NodeId find(std::size_t hash, const Matches& matches) {
+    const std::size_t mask = entries_.size() - 1;
+    for (found_ = hash & mask; entries_[found_].node.valid(); found_ = (found_ + 1) & mask) {
+      const Entry& entry = entries_[found_];
+      if (entry.hash == hash && matches(entry.node)) return entry.node;
+    }
+    return ir::NodeId();
   }
+  void add(std::size_t hash, ir::NodeId node) {
+    entries_[found_] = {hash, node};
+    added_.push_back(found_);
+  }
+  void begin_scope() { scopes_.push_back(added_.size()); }
+  void end_scope() {
+    for (; added_.size() > scopes_.back(); added_.pop_back()) entries_[added_.back()].node = ir::NodeId();
+    scopes_.pop_back();
+  }
+
+ private:
+  struct Entry {
+    std::size_t hash = 0;
+    ir::NodeId node;
+  };
+
+  std::vector<Entry> entries_;  ///< a power of two, at most half full
+  std::vector<std::size_t> added_;
+  std::vector<std::size_t> scopes_;
+  std::size_t found_ = 0;
 };
 
 class MergeCommon : public Rewriter {
  public:
   MergeCommon(const ir::Function& function, const Effects& effects)
-      : definitions_(function), effects_(effects) {}
+      : definitions_(function), effects_(effects), known_(function.nodes.size()) {}
 
  protected:
   void visit(const ir::Node& node) override {
+    if (node.kind == NodeKind::Const) return visit_constant(node);
     if (!may_merge(node)) return emit_copy(node);
-    const auto [known, is_new] = results_.try_emplace(expression(node));
-    if (!is_new) {
-      for (std::size_t i = 0; i < node.results.size(); ++i) map(node.results[i], known->second[i]);
+    std::vector<ir::ValueId> operands = mapped(node.operands);
+    number_and_order(node, operands);
+    const std::size_t hash = hash_of(node, operands);
+    const ir::NodeId known =
+        known_.find(hash, [&](ir::NodeId id) { return computes_same(made()[id], node, operands); });
+    if (known.valid()) {
+      for (std::size_t i = 0; i < node.results.size(); ++i) map(node.results[i], made()[known].results[i]);
       return;
     }
+    const ir::NodeId added(made().nodes.size());
     emit_copy(node);
-    known->second = mapped(node.results);
-    scopes_.back().push_back(&known->first);
-    if (node.kind == NodeKind::Const) number_constant(node.constant, known->second[0]);
+    known_.add(hash, added);
   }
 
-  void block_begins() override { scopes_.emplace_back(); }
-  void block_ends() override {
-    for (const Expression* expression : scopes_.back()) results_.erase(results_.find(*expression));
-    scopes_.pop_back();
-  }
+  void block_begins() override { known_.begin_scope(); }
+  void block_ends() override { known_.end_scope(); }
 
  private:
+  /// A constant that several nodes give.
+  struct Constant {
+    ir::ValueId number;  ///< stands for all of them where operands are compared
+    ir::ValueId latest;
+    ir::BlockId block;  ///< of the latest
+  };
+
+  void visit_constant(const ir::Node& node) {
+    Constant& known = constants_[{node.constant.dtype(), node.constant.slot().bits}];
+    if (known.block == open_block() && node.placement.empty()) return map(node.results[0], known.latest);
+    emit_copy(node);
+    known.latest = mapped(node.results[0]);
+    known.block = open_block();
+    if (!known.number.valid()) known.number = known.latest;
+    numbers_.resize(made().values.size());
+    numbers_[known.latest.index()] = known.number;
+  }
+
   bool may_merge(const ir::Node& node) const {
-    switch (node.kind) {
-      case NodeKind::Const:
-      case NodeKind::Op:
-        return true;
-      case NodeKind::Call:
-        return !effects_.may_fail_or_diverge(definitions_, node);
-      case NodeKind::If:
-      case NodeKind::While:
-        return false;
+    if (node.kind == NodeKind::Call) return !effects_.may_fail_or_diverge(definitions_, node);
+    return node.kind == NodeKind::Op;
+  }
+
+  /// After this, nodes compute the same from the same operands only.
+  void number_and_order(const ir::Node& node, std::vector<ir::ValueId>& operands) const {
+    for (ir::ValueId& operand : operands) {
+      const bool numbered = operand.index() < numbers_.size() && numbers_[operand.index()].valid();
+      if (numbered) operand = numbers_[operand.index()];
     }
-    return false;
-  }
-
-  Expression expression(const ir::Node& node) const {
-    Expression expression{.kind = node.kind,
-                          .op = node.op,
-                          .callee = node.callee,
-                          .constant = node.kind == NodeKind::Const ? node.constant : Value(),
-                          .block = node.kind == NodeKind::Const ? open_block() : ir::BlockId(),
-                          .placement = node.placement,
-                          .operands = mapped(node.operands)};
-    for (ir::ValueId& operand : expression.operands) operand = number(operand);
     const bool any_order = node.kind == NodeKind::Op && node.op->algebra.value == Algebra::Commutative;
-    if (any_order) std::sort(expression.operands.begin(), expression.operands.end());
-    return expression;
+    if (any_order) std::sort(operands.begin(), operands.end());
   }
 
-  void number_constant(Value value, ir::ValueId id) {
-    const Expression any_block{.kind = NodeKind::Const,
-                               .op = nullptr,
-                               .callee = {},
-                               .constant = value,
-                               .block = {},
-                               .placement = {},
-                               .operands = {}};
-    numbers_[id] = constant_numbers_.try_emplace(any_block, id).first->second;
+  static std::size_t hash_of(const ir::Node& node, const std::vector<ir::ValueId>& operands) {
+    std::size_t hash = std::hash<std::string_view>{}(node.placement);
+    const auto mix = [&](std::size_t part) {
+      hash = (hash ^ part) * 0x9E3779B97F4A7C15u;
+      hash ^= hash >> 32;
+    };
+    mix(std::hash<const OpDef*>{}(node.op));
+    mix(node.callee.value);
+    for (const ir::ValueId operand : operands) mix(operand.value);
+    return hash;
   }
 
-  ir::ValueId number(ir::ValueId value) const {
-    const auto found = numbers_.find(value);
-    return found == numbers_.end() ? value : found->second;
+  bool computes_same(const ir::Node& known, const ir::Node& node,
+                     const std::vector<ir::ValueId>& operands) const {
+    if (known.kind != node.kind || known.op != node.op || known.callee != node.callee) return false;
+    if (known.placement != node.placement) return false;
+    std::vector<ir::ValueId> known_operands = known.operands;
+    number_and_order(known, known_operands);
+    return known_operands == operands;
   }
 
   Definitions definitions_;
   const Effects& effects_;
-  std::unordered_map<Expression, std::vector<ir::ValueId>, ExpressionHash> results_;
-  std::vector<std::vector<const Expression*>> scopes_;  ///< what each open block added to results_
-  std::unordered_map<Expression, ir::ValueId, ExpressionHash> constant_numbers_;
-  std::unordered_map<ir::ValueId, ir::ValueId> numbers_;  ///< of constants; other values number themselves
+  ScopedTable known_;
+  std::map<std::pair<DType, uint64_t>, Constant> constants_;  ///< by type and bits
+  std::vector<ir::ValueId> numbers_;  ///< by new value, for constants; other values number themselves
 };
 
 }  // namespace
 
-ir::Module merge_common(const ir::Module& module, OverflowMode overflow) {
+void merge_common_in(ir::Function& function, const Effects& effects) {
+  function = MergeCommon(function, effects).rewrite(function);
+}
+
+ir::Module merge_common(ir::Module module, OverflowMode overflow) {
   const Effects effects(module, overflow);
-  return rewrite_functions(module,
-                           [&](const ir::Function& function) { return MergeCommon(function, effects); });
+  for (ir::Function& function : module.functions) merge_common_in(function, effects);
+  return module;
 }
 
 }  // namespace hiaton::passes

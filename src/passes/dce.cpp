@@ -7,6 +7,7 @@
 #include "passes/effects.h"
 #include "passes/liveness.h"
 #include "passes/rewrite.h"
+#include "passes/simplifications.h"
 
 namespace hiaton::passes {
 namespace {
@@ -23,7 +24,7 @@ std::vector<T> pick(const std::vector<T>& from, const std::vector<std::size_t>& 
 
 class DropDead : public Rewriter {
  public:
-  DropDead(const ir::Function& function, const Effects& effects) : liveness_(function, effects) {}
+  explicit DropDead(const Liveness& liveness) : liveness_(liveness) {}
 
  protected:
   void visit(const ir::Node& node) override {
@@ -44,35 +45,40 @@ class DropDead : public Rewriter {
   }
 
  private:
-  Liveness liveness_;
+  const Liveness& liveness_;
 };
 
-/// Without the functions that main does not reach; a module without main keeps all.
-ir::Module reachable_part(const ir::Module& module) {
+}  // namespace
+
+void drop_dead_in(ir::Function& function, const Effects& effects) {
+  const Liveness liveness(function, effects);
+  if (!liveness.needs_all()) function = DropDead(liveness).rewrite(function);
+}
+
+void drop_unreachable(ir::Module& module) {
   const std::optional<ir::FunctionId> main = module.find("main");
-  if (!main) return module;
+  if (!main) return;
   const std::vector<bool> kept = reachable(call_graph(module), *main);
-  ir::Module part{.source = module.source, .functions = {}};
   std::vector<ir::FunctionId> new_ids(module.functions.size());
-  for (std::size_t i = 0; i < module.functions.size(); ++i) {
+  std::vector<ir::Function> functions;
+  for (std::size_t i = 0; i < kept.size(); ++i) {
     if (!kept[i]) continue;
-    new_ids[i] = ir::FunctionId(part.functions.size());
-    part.functions.push_back(module.functions[i]);
+    new_ids[i] = ir::FunctionId(functions.size());
+    functions.push_back(std::move(module.functions[i]));
   }
-  for (ir::Function& function : part.functions) {
+  module.functions = std::move(functions);
+  for (ir::Function& function : module.functions) {
     for (ir::Node& node : function.nodes) {
       if (node.kind == NodeKind::Call) node.callee = new_ids[node.callee.index()];
     }
   }
-  return part;
 }
 
-}  // namespace
-
-ir::Module drop_dead(const ir::Module& module, OverflowMode overflow) {
+ir::Module drop_dead(ir::Module module, OverflowMode overflow) {
   const Effects effects(module, overflow);
-  return reachable_part(
-      rewrite_functions(module, [&](const ir::Function& function) { return DropDead(function, effects); }));
+  for (ir::Function& function : module.functions) drop_dead_in(function, effects);
+  drop_unreachable(module);
+  return module;
 }
 
 }  // namespace hiaton::passes

@@ -43,15 +43,17 @@ bool may_fail(const Definitions& definitions, const ir::Node& op, OverflowMode o
 }
 
 Effects::Effects(const ir::Module& module, OverflowMode overflow)
-    : overflow_(overflow), functions_(module.functions.size(), false) {
+    : Effects(module.functions.size(), overflow) {
   const CallGraph graph = call_graph(module);
-  for (const ir::FunctionId id : graph.bottom_up) {
-    const Definitions definitions(module[id]);
-    functions_[id.index()] =
-        graph.recursive[id.index()] ||
-        std::any_of(module[id].nodes.begin(), module[id].nodes.end(),
-                    [&](const ir::Node& node) { return may_fail_or_diverge(definitions, node); });
-  }
+  for (const ir::FunctionId id : graph.bottom_up) learn(id, module[id], graph.recursive[id.index()]);
+}
+
+void Effects::learn(ir::FunctionId id, const ir::Function& function, bool is_recursive) {
+  const Definitions definitions(function);
+  functions_[id.index()] =
+      is_recursive || std::any_of(function.nodes.begin(), function.nodes.end(), [&](const ir::Node& node) {
+        return may_fail_or_diverge(definitions, node);
+      });
 }
 
 bool Effects::may_fail_or_diverge(const Definitions& definitions, const ir::Node& node) const {

@@ -32,6 +32,11 @@ bool may_fail(const Definitions& definitions, const ir::Node& op, OverflowMode o
 class Effects {
  public:
   Effects(const ir::Module& module, OverflowMode overflow);
+  /// Knows nothing yet: every function may fail. For those who go through a module callees first.
+  Effects(std::size_t functions, OverflowMode overflow) : overflow_(overflow), functions_(functions, true) {}
+
+  /// Finds out about a function whose callees it knows.
+  void learn(ir::FunctionId id, const ir::Function& function, bool is_recursive);
 
   bool may_fail_or_diverge(ir::FunctionId function) const { return functions_[function.index()]; }
   /// The node itself; the nodes in the blocks of an If count for themselves.

@@ -9,6 +9,7 @@
 #include "passes/effects.h"
 #include "passes/identities.h"
 #include "passes/rewrite.h"
+#include "passes/simplifications.h"
 
 namespace hiaton::passes {
 namespace {
@@ -125,8 +126,13 @@ class Fold : public Rewriter {
 
 }  // namespace
 
-ir::Module fold_constants(const ir::Module& module, OverflowMode overflow) {
-  return rewrite_functions(module, [&](const ir::Function& function) { return Fold(function, overflow); });
+void fold_constants_in(ir::Function& function, OverflowMode overflow) {
+  function = Fold(function, overflow).rewrite(function);
+}
+
+ir::Module fold_constants(ir::Module module, OverflowMode overflow) {
+  for (ir::Function& function : module.functions) fold_constants_in(function, overflow);
+  return module;
 }
 
 }  // namespace hiaton::passes

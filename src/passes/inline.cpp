@@ -9,6 +9,7 @@
 #include "hiaton/passes.h"
 #include "passes/call_graph.h"
 #include "passes/rewrite.h"
+#include "passes/simplifications.h"
 
 namespace hiaton::passes {
 namespace {
@@ -25,51 +26,57 @@ std::size_t size_of(const ir::Function& function) {
   return function.nodes.size() - static_cast<std::size_t>(constants);
 }
 
-/// What may be put in place of calls, and how many nodes in all that may add.
-struct Inlinable {
-  std::vector<const ir::Function*> bodies;  ///< by function; null: calls of it stay
-  std::size_t nodes_left;
-};
-
 class Inline : public Rewriter {
  public:
-  explicit Inline(Inlinable& inlinable) : inlinable_(inlinable) {}
+  explicit Inline(SmallBodies& bodies) : bodies_(bodies) {}
 
  protected:
   void visit(const ir::Node& node) override {
-    const ir::Function* body = body_for(node);
+    const ir::Function* body = bodies_.body_for(node);
     if (body == nullptr) return emit_copy(node);
-    inlinable_.nodes_left -= body->nodes.size();
+    bodies_.spend(body->nodes.size());
     const std::vector<ir::ValueId> results = splice(*body, mapped(node.operands));
     for (std::size_t i = 0; i < results.size(); ++i) map(node.results[i], results[i]);
   }
 
  private:
-  const ir::Function* body_for(const ir::Node& node) const {
-    if (node.kind != NodeKind::Call || !node.placement.empty()) return nullptr;
-    const ir::Function* body = inlinable_.bodies[node.callee.index()];
-    return body != nullptr && body->nodes.size() <= inlinable_.nodes_left ? body : nullptr;
-  }
-
-  Inlinable& inlinable_;
+  SmallBodies& bodies_;
 };
 
 }  // namespace
 
-ir::Module inline_small_functions(const ir::Module& module) {
+SmallBodies::SmallBodies(const ir::Module& module) : bodies_(module.functions.size(), nullptr) {
   std::size_t nodes = 0;
   for (const ir::Function& function : module.functions) nodes += function.nodes.size();
-  Inlinable inlinable{.bodies = std::vector<const ir::Function*>(module.functions.size(), nullptr),
-                      .nodes_left = (kMostGrowth - 1) * nodes + kAlwaysAllowedGrowth};
-  ir::Module inlined{.source = module.source, .functions = {}};
-  inlined.functions.resize(module.functions.size());
+  nodes_left_ = (kMostGrowth - 1) * nodes + kAlwaysAllowedGrowth;
+}
+
+void SmallBodies::offer(ir::FunctionId id, const ir::Function& function, bool is_recursive) {
+  const bool fits = size_of(function) <= kInlineNodes && function.placement.empty() && !is_recursive;
+  bodies_[id.index()] = fits ? &function : nullptr;
+}
+
+const ir::Function* SmallBodies::body_for(const ir::Node& call) const {
+  if (call.kind != NodeKind::Call || !call.placement.empty()) return nullptr;
+  const ir::Function* body = bodies_[call.callee.index()];
+  return body != nullptr && body->nodes.size() <= nodes_left_ ? body : nullptr;
+}
+
+bool inline_small_functions_in(ir::Function& function, SmallBodies& bodies) {
+  const bool any = std::any_of(function.nodes.begin(), function.nodes.end(),
+                               [&](const ir::Node& node) { return bodies.body_for(node) != nullptr; });
+  if (any) function = Inline(bodies).rewrite(function);
+  return any;
+}
+
+ir::Module inline_small_functions(ir::Module module) {
+  SmallBodies bodies(module);
   const CallGraph calls = call_graph(module);
   for (const ir::FunctionId id : calls.bottom_up) {
-    const ir::Function& function = inlined[id] = Inline(inlinable).rewrite(module[id]);
-    const bool fits = size_of(function) <= kInlineNodes && function.placement.empty();
-    if (fits && !calls.recursive[id.index()]) inlinable.bodies[id.index()] = &function;
+    inline_small_functions_in(module[id], bodies);
+    bodies.offer(id, module[id], calls.recursive[id.index()]);
   }
-  return inlined;
+  return module;
 }
 
 }  // namespace hiaton::passes

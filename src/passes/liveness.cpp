@@ -12,7 +12,7 @@ Liveness::Liveness(const ir::Function& function, const Effects& effects)
       owners_(function.blocks.size()),
       around_(function.nodes.size()),
       nodes_(function.nodes.size(), false),
-      needed_results_(function.nodes.size()),
+      first_result_(function.nodes.size(), 0),
       values_(function.values.size(), false) {
   find_origins(function);
   need_roots(effects);
@@ -24,7 +24,8 @@ Liveness::Liveness(const ir::Function& function, const Effects& effects)
 void Liveness::find_origins(const ir::Function& function) {
   for (std::size_t i = 0; i < function.nodes.size(); ++i) {
     const ir::Node& node = function.nodes[i];
-    if (!node.blocks.empty()) needed_results_[i].resize(node.results.size(), false);
+    first_result_[i] = results_.size();
+    if (!node.blocks.empty()) results_.resize(results_.size() + node.results.size(), false);
     for (std::size_t k = 0; k < node.results.size(); ++k) {
       origins_[node.results[k].index()] = {ir::NodeId(i), k};
     }
@@ -51,9 +52,9 @@ void Liveness::need_roots(const Effects& effects) {
 /// such a result may make more nodes needed, which then have results of their own.
 void Liveness::need_some_result_of_each() {
   for (std::size_t i = 0; i < function_.nodes.size(); ++i) {
-    const std::vector<bool>& results = needed_results_[i];
-    const bool none = std::find(results.begin(), results.end(), true) == results.end();
-    if (nodes_[i] && none && !results.empty()) need_result(ir::NodeId(i), 0);
+    const ir::Node& node = function_.nodes[i];
+    const bool gives_something = !node.blocks.empty() && !node.results.empty();
+    if (nodes_[i] && gives_something && !has_needed_result(i)) need_result(ir::NodeId(i), 0);
   }
 }
 
@@ -76,8 +77,9 @@ void Liveness::need(ir::NodeId id) {
 }
 
 void Liveness::need_result(ir::NodeId id, std::size_t index) {
-  if (needed_results_[id.index()][index]) return;
-  needed_results_[id.index()][index] = true;
+  const std::size_t result = first_result_[id.index()] + index;
+  if (results_[result]) return;
+  results_[result] = true;
   const ir::Node& node = function_[id];
   if (node.kind == NodeKind::If) {
     need(function_[node.blocks[0]].results[index]);
@@ -94,15 +96,28 @@ void Liveness::follow() {
     to_follow_.pop_back();
     if (!origin.node.valid()) continue;
     need(origin.node);
-    if (!needed_results_[origin.node.index()].empty()) need_result(origin.node, origin.index);
+    if (!function_[origin.node].blocks.empty()) need_result(origin.node, origin.index);
   }
 }
 
+bool Liveness::has_needed_result(std::size_t node) const {
+  const auto begin = results_.begin() + static_cast<std::ptrdiff_t>(first_result_[node]);
+  const auto end = begin + static_cast<std::ptrdiff_t>(function_.nodes[node].results.size());
+  return std::find(begin, end, true) != end;
+}
+
+bool Liveness::needs_all() const {
+  const auto all = [](const std::vector<bool>& needed) {
+    return std::find(needed.begin(), needed.end(), false) == needed.end();
+  };
+  return all(nodes_) && all(results_);
+}
+
 std::vector<std::size_t> Liveness::needed_results(const ir::Node& node) const {
-  const std::vector<bool>& needed = needed_results_[index_of(node)];
+  const std::size_t first = first_result_[index_of(node)];
   std::vector<std::size_t> indices;
-  for (std::size_t i = 0; i < needed.size(); ++i) {
-    if (needed[i]) indices.push_back(i);
+  for (std::size_t i = 0; i < node.results.size(); ++i) {
+    if (results_[first + i]) indices.push_back(i);
   }
   return indices;
 }

@@ -13,6 +13,8 @@ class Liveness {
   Liveness(const ir::Function& function, const Effects& effects);
 
   bool needed(const ir::Node& node) const { return nodes_[index_of(node)]; }
+  /// Whether nothing would go.
+  bool needs_all() const;
   /// Which results of an If, or which variables of a While, somebody reads; at least one of those there are.
   std::vector<std::size_t> needed_results(const ir::Node& node) const;
 
@@ -30,16 +32,18 @@ class Liveness {
   void need(ir::ValueId value);
   void need(ir::NodeId node);
   void need_result(ir::NodeId node, std::size_t index);
+  bool has_needed_result(std::size_t node) const;
   std::size_t index_of(const ir::Node& node) const {
     return static_cast<std::size_t>(&node - function_.nodes.data());
   }
 
   const ir::Function& function_;
-  std::vector<Origin> origins_;                    ///< by value
-  std::vector<ir::NodeId> owners_;                 ///< by block: the node it belongs to
-  std::vector<ir::NodeId> around_;                 ///< by node: the node around it; invalid in the body
-  std::vector<bool> nodes_;                        ///< by node: needed
-  std::vector<std::vector<bool>> needed_results_;  ///< by node, for If and While
+  std::vector<Origin> origins_;            ///< by value
+  std::vector<ir::NodeId> owners_;         ///< by block: the node it belongs to
+  std::vector<ir::NodeId> around_;         ///< by node: the node around it; invalid in the body
+  std::vector<bool> nodes_;                ///< by node: needed
+  std::vector<std::size_t> first_result_;  ///< by node: where its part of results_ begins
+  std::vector<bool> results_;              ///< of each If and variable of each While: needed
   std::vector<ir::ValueId> to_follow_;
   std::vector<bool> values_;  ///< by value: needed
 };

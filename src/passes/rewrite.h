@@ -66,15 +66,4 @@ class Rewriter {
   std::vector<ir::BlockId> open_blocks_;
 };
 
-/// The module with each function rebuilt by what `make(old function)` gives.
-template <class Make>
-ir::Module rewrite_functions(const ir::Module& module, const Make& make) {
-  ir::Module rewritten{.source = module.source, .functions = {}};
-  rewritten.functions.reserve(module.functions.size());
-  for (const ir::Function& function : module.functions) {
-    rewritten.functions.push_back(make(function).rewrite(function));
-  }
-  return rewritten;
-}
-
 }  // namespace hiaton::passes

@@ -1,24 +1,39 @@
 #include "hiaton/passes.h"
+#include "passes/call_graph.h"
+#include "passes/simplifications.h"
 
 namespace hiaton::passes {
 namespace {
 
 /// Folding makes branches flat and operations equal; what is left over after merging is dead.
-ir::Module simplify_bodies(ir::Module module, const SimplifyOptions& options) {
-  if (options.fold) module = fold_constants(module, options.overflow);
-  if (options.flatten_logic) module = flatten_logic(module, options.overflow);
-  if (options.cse) module = merge_common(module, options.overflow);
-  if (options.dce) module = drop_dead(module, options.overflow);
-  return module;
+void simplify_body(ir::Function& function, const Effects& effects, const SimplifyOptions& options) {
+  if (options.fold) fold_constants_in(function, options.overflow);
+  if (options.flatten_logic) flatten_logic_in(function, options.overflow);
+  if (options.cse) merge_common_in(function, effects);
+  if (options.dce) drop_dead_in(function, effects);
 }
 
 }  // namespace
 
-ir::Module simplify(const ir::Module& module, const SimplifyOptions& options) {
-  // Small bodies first: then more of them fit where they are called, and the second round joins them there.
-  ir::Module simplified = simplify_bodies(module, options);
-  if (!options.inline_small) return simplified;
-  return simplify_bodies(inline_small_functions(simplified), options);
+/// One function after the other, callees first: then more of them are small where they are called, and less
+/// of them may fail.
+ir::Module simplify(ir::Module module, const SimplifyOptions& options) {
+  if (options.dce) drop_unreachable(module);
+  const CallGraph calls = call_graph(module);
+  Effects effects(module.functions.size(), options.overflow);
+  SmallBodies small_bodies(module);
+  for (const ir::FunctionId id : calls.bottom_up) {
+    ir::Function& function = module[id];
+    const bool is_recursive = calls.recursive[id.index()];
+    simplify_body(function, effects, options);
+    if (options.inline_small && inline_small_functions_in(function, small_bodies)) {
+      simplify_body(function, effects, options);
+    }
+    effects.learn(id, function, is_recursive);
+    small_bodies.offer(id, function, is_recursive);
+  }
+  if (options.dce) drop_unreachable(module);
+  return module;
 }
 
 }  // namespace hiaton::passes

@@ -199,7 +199,7 @@ Var BodyMaker::operation(DType type, int depth) {
   const Typed& chosen = random_.pick(operations_giving(type));
   std::vector<Var> operands{expression(chosen.operand, depth - 1)};
   while (operands.size() < chosen.op->arity()) {
-    operands.push_back(random_.percent(10) ? operands[0] : expression(chosen.operand, depth - 1));
+    operands.push_back(random_.percent(15) ? operands[0] : expression(chosen.operand, depth - 1));
   }
   --plan_.size;
   return guarded(*chosen.op, operands);

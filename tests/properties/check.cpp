@@ -40,15 +40,17 @@ std::string_view name_of(OverflowMode overflow) {
   return overflow == OverflowMode::Wrap ? "wrapping" : "trapping";
 }
 
-Verdict compare_runs(const Program& program, OverflowMode overflow) {
+Verdict compare_runs(const Program& program, OverflowMode overflow, std::chrono::nanoseconds timeout) {
   const bool one_kind =
       program.danger == Danger::None || (program.danger != Danger::Any && overflow == OverflowMode::Wrap);
+  Runner runner(program, overflow, timeout);
   const Way& first = ways()[0];
-  const Outcome expected = run(first, program, overflow);
+  const Outcome expected = runner.run(first);
   if (expected.is_budget()) return {.wrong = to_string(expected), .over_budget = true};
   if (expected.is_defect) return {.wrong = first.name + ": " + to_string(expected)};
   for (std::size_t i = 1; i < ways().size(); ++i) {
-    const Outcome found = run(ways()[i], program, overflow);
+    if (program.seed % ways()[i].every != 0) continue;
+    const Outcome found = runner.run(ways()[i]);
     if (agree(expected, found, one_kind)) continue;
     return {.wrong = fmt::format("under {} overflow\n  {}: {}\n  {}: {}", name_of(overflow), first.name,
                                  to_string(expected), ways()[i].name, to_string(found)),
@@ -59,10 +61,10 @@ Verdict compare_runs(const Program& program, OverflowMode overflow) {
 
 }  // namespace
 
-Verdict check(const Program& program) {
+Verdict check(const Program& program, std::chrono::nanoseconds timeout) {
   if (const std::string wrong = wrong_form(program.module); !wrong.empty()) return {.wrong = wrong};
   for (const OverflowMode overflow : {OverflowMode::Wrap, OverflowMode::Trap}) {
-    if (Verdict verdict = compare_runs(program, overflow); !verdict.wrong.empty()) return verdict;
+    if (Verdict verdict = compare_runs(program, overflow, timeout); !verdict.wrong.empty()) return verdict;
   }
   return {};
 }

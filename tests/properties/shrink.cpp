@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "hiaton/passes.h"
-#include "passes/call_graph.h"
 #include "passes/rewrite.h"
+#include "passes/simplifications.h"
 
 namespace hiaton::properties {
 namespace {
@@ -199,23 +199,10 @@ class WithoutPort : public passes::Rewriter {
   bool is_param_;
 };
 
-ir::Module tidied(const ir::Module& module) {
-  ir::Module tidy =
-      passes::rewrite_functions(module, [](const ir::Function& function) { return Tidied(function); });
-  const std::vector<bool> kept = passes::reachable(passes::call_graph(tidy), *tidy.find("main"));
-  std::vector<FunctionId> new_ids(kept.size());
-  ir::Module part{.source = nullptr, .functions = {}};
-  for (std::size_t i = 0; i < kept.size(); ++i) {
-    if (!kept[i]) continue;
-    new_ids[i] = FunctionId(part.functions.size());
-    part.functions.push_back(std::move(tidy.functions[i]));
-  }
-  for (ir::Function& function : part.functions) {
-    for (ir::Node& node : function.nodes) {
-      if (node.kind == NodeKind::Call) node.callee = new_ids[node.callee.index()];
-    }
-  }
-  return part;
+ir::Module tidied(ir::Module module) {
+  for (ir::Function& function : module.functions) function = Tidied(function).rewrite(function);
+  passes::drop_unreachable(module);
+  return module;
 }
 
 std::vector<Edit> edits_of_constant(const ir::Node& node, NodeId id) {
@@ -315,7 +302,7 @@ class Shrinker {
     for (const Edit edit : edits_of(best_.module, function, node)) {
       ir::Module changed = best_.module;
       changed[id] = Changed(best_.module, function[node], edit).rewrite(function);
-      Program candidate = with_module(tidied(changed));
+      Program candidate = with_module(tidied(std::move(changed)));
       const bool keeps_shape = edit.change == Change::Halve || function[node].kind == NodeKind::Const;
       if (!keeps_shape && size_of(candidate) >= size_of(best_)) continue;
       if (try_program(std::move(candidate))) return true;
@@ -333,7 +320,7 @@ class Shrinker {
         changed.functions.push_back(&each == &function ? without.rewrite_changed(each)
                                                        : without.rewrite(each));
       }
-      Program candidate = with_module(tidied(changed));
+      Program candidate = with_module(tidied(std::move(changed)));
       if (params && function.name == "main") {
         candidate.arguments.erase(candidate.arguments.begin() + static_cast<std::ptrdiff_t>(i));
       }

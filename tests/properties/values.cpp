@@ -25,7 +25,7 @@ Value random_float(Random& random) {
                                       T(1e-3),
                                       static_cast<T>(0.1L),
                                       T(1e9)};
-  if (random.percent(20)) return Value(random.pick(special));
+  if (random.percent(30)) return Value(random.pick(special));
   return Value(static_cast<T>(random.between(-8, 24)) / T(4));
 }
 

@@ -20,7 +20,6 @@ RunOptions options(Executor executor, int workers = 1, int parallel_iterations =
   options.workers = workers;
   options.parallel_iterations = parallel_iterations;
   options.max_frames = 1'000'000;
-  options.timeout = std::chrono::seconds(20);
   return options;
 }
 
@@ -49,6 +48,10 @@ bool same(const Value& a, const Value& b) {
     return std::isnan(b.as<double>());
   }
   return a == b;
+}
+
+Way way(const std::string& name, const Version& version, const RunOptions& options, uint64_t every = 1) {
+  return {version.name.empty() ? name : fmt::format("{}, {}", name, version.name), &version, options, every};
 }
 
 Outcome run_graph(const graph::Graph& graph, const Program& program, RunOptions options) {
@@ -90,34 +93,47 @@ std::string to_string(const Outcome& outcome) {
 
 const std::vector<Way>& ways() {
   using enum Executor;
-  static const std::vector<Way> all{
-      {"reference", unchanged, options(Reference)},
-      {"reference, one iteration at a time", unchanged, options(Reference, 1, 1)},
-      {"reference, folded", only(&SimplifyOptions::fold), options(Reference)},
-      {"reference, logic flattened", only(&SimplifyOptions::flatten_logic), options(Reference)},
-      {"reference, common merged", only(&SimplifyOptions::cse), options(Reference)},
-      {"reference, dead dropped", only(&SimplifyOptions::dce), options(Reference)},
-      {"reference, inlined", only(&SimplifyOptions::inline_small), options(Reference)},
-      {"reference, simplified", simplified, options(Reference)},
-      {"expanding", unchanged, options(Expanding)},
-      {"production", unchanged, options(Production)},
-      {"production, 2 workers", unchanged, options(Production, 2)},
-      {"production, 8 workers", unchanged, options(Production, 8)},
-      {"production, one iteration at a time", unchanged, options(Production, 1, 1)},
-      {"production, simplified", simplified, options(Production)},
-      {"production, simplified, 2 workers", simplified, options(Production, 2)},
-      {"expanding, simplified, one iteration at a time", simplified, options(Expanding, 1, 1)},
+  static const Version as_it_is{"", unchanged};
+  static const Version folded{"folded", only(&SimplifyOptions::fold)};
+  static const Version flattened{"logic flattened", only(&SimplifyOptions::flatten_logic)};
+  static const Version merged{"common merged", only(&SimplifyOptions::cse)};
+  static const Version dropped{"dead dropped", only(&SimplifyOptions::dce)};
+  static const Version inlined{"inlined", only(&SimplifyOptions::inline_small)};
+  static const Version all{"simplified", simplified};
+  static const std::vector<Way> ways{
+      way("reference", as_it_is, options(Reference)),
+      way("reference, one iteration at a time", as_it_is, options(Reference, 1, 1)),
+      way("reference", all, options(Reference)),
+      way("expanding", as_it_is, options(Expanding)),
+      way("expanding, one iteration at a time", all, options(Expanding, 1, 1)),
+      way("production", as_it_is, options(Production)),
+      way("production, 2 workers", as_it_is, options(Production, 2)),
+      way("production, 8 workers", as_it_is, options(Production, 8), 4),
+      way("production, one iteration at a time", as_it_is, options(Production, 1, 1)),
+      way("production", folded, options(Production)),
+      way("production", flattened, options(Production)),
+      way("production", merged, options(Production)),
+      way("production", dropped, options(Production)),
+      way("production", inlined, options(Production)),
+      way("production", all, options(Production)),
+      way("production, 2 workers", all, options(Production, 2)),
   };
-  return all;
+  return ways;
 }
 
-Outcome run(const Way& way, const Program& program, OverflowMode overflow) {
+const graph::Graph& Runner::graph_of(const Version& version) {
+  if (const auto known = graphs_.find(&version); known != graphs_.end()) return known->second;
+  const ir::Module module = version.prepare(program_.module, overflow_);
+  ir::verify(module);
+  return graphs_.emplace(&version, passes::lower(module)).first->second;
+}
+
+Outcome Runner::run(const Way& way) {
   try {
-    const ir::Module module = way.prepare(program.module, overflow);
-    ir::verify(module);
     RunOptions options = way.options;
-    options.overflow = overflow;
-    return run_graph(passes::lower(module), program, options);
+    options.overflow = overflow_;
+    options.timeout = timeout_;
+    return run_graph(graph_of(*way.version), program_, options);
   } catch (const std::exception& error) {
     return {.fault = Fault::None, .values = {}, .message = error.what(), .is_defect = true};
   }

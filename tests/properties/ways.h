@@ -1,7 +1,9 @@
 // The ways to run a program, all of which must agree.
 #pragma once
 
+#include <chrono>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -22,18 +24,39 @@ struct Outcome {
 
 std::string to_string(const Outcome& outcome);
 
-/// A way to run a program: what is done to the module, then how its graph runs.
-struct Way {
+/// What is done to a module before it is lowered.
+struct Version {
   std::string name;
   std::function<ir::Module(const ir::Module&, OverflowMode)> prepare;
+};
+
+struct Way {
+  std::string name;
+  const Version* version;
   RunOptions options;
+  uint64_t every = 1;  ///< it is run for each n-th program: some ways are slow to start
 };
 
 /// The first is what the others are compared with: the reference executor on the unchanged module.
 const std::vector<Way>& ways();
 
-/// Never throws. Tokens or frames that are left over are a defect.
-Outcome run(const Way& way, const Program& program, OverflowMode overflow);
+/// Runs one program in several ways; versions that several ways share are made once.
+class Runner {
+ public:
+  Runner(const Program& program, OverflowMode overflow, std::chrono::nanoseconds timeout)
+      : program_(program), overflow_(overflow), timeout_(timeout) {}
+
+  /// Never throws. Tokens or frames that are left over are a defect.
+  Outcome run(const Way& way);
+
+ private:
+  const graph::Graph& graph_of(const Version& version);
+
+  const Program& program_;
+  OverflowMode overflow_;
+  std::chrono::nanoseconds timeout_;
+  std::map<const Version*, graph::Graph> graphs_;
+};
 
 /// Whether one outcome may stand for the other: same values (NaN is NaN), or a fault in both; of the same
 /// kind where the program can run into one kind only.
