@@ -34,6 +34,8 @@ class Source {
   LineColumn locate(uint32_t offset) const;
   /// The line that holds `offset`, without its line break.
   std::string_view line_at(uint32_t offset) const;
+  /// Where that line begins.
+  uint32_t line_begin(uint32_t offset) const { return line_starts_[line_index(offset)]; }
 
  private:
   std::size_t line_index(uint32_t offset) const;

@@ -4,10 +4,60 @@
 
 #include <algorithm>
 
+#include "base/utf8.h"
+
 namespace hiaton {
 namespace {
 
-constexpr std::size_t kShownLineLength = 160;
+/// A longer line is cut to about so many characters around the place.
+constexpr std::size_t kShownLineLength = 120;
+constexpr std::size_t kShownBefore = 60;
+
+struct Excerpt {
+  std::string line;
+  std::string marks;  ///< carets below the place
+};
+
+bool is_control(std::string_view character) {
+  const auto byte = static_cast<unsigned char>(character[0]);
+  return byte < 0x20 || byte == 0x7F;
+}
+
+/// Character by character, so that the marks stand below what they mean; what cannot be shown becomes '?'.
+Excerpt excerpt_of(Span span, const Source& source) {
+  const std::string_view line = source.line_at(span.begin);
+  const std::size_t column = source.locate(span.begin).column - 1;
+  const std::size_t line_begin = source.line_begin(span.begin);
+  const std::size_t first =
+      line.size() > kShownLineLength && column > kShownBefore ? column - kShownBefore : 0;
+  const std::size_t marked_end = std::max(span.end, span.begin + 1);
+  Excerpt excerpt;
+  if (first > 0) excerpt.line = excerpt.marks = "...";
+  excerpt.marks = std::string(excerpt.marks.size(), ' ');
+  std::size_t index = 0;
+  for (std::size_t i = 0; i < line.size(); ++index) {
+    const std::size_t length = std::max<std::size_t>(1, utf8_length(line.substr(i)));
+    const std::string_view character = line.substr(i, length);
+    if (index >= first + kShownLineLength) {
+      excerpt.line += "...";
+      break;
+    }
+    if (index >= first) {
+      const bool shows = character == "\t" || (!is_control(character) && utf8_length(character) == length);
+      excerpt.line += shows ? character : "?";
+      const bool marked = line_begin + i >= span.begin && line_begin + i < marked_end;
+      excerpt.marks += marked ? "^" : character == "\t" ? "\t" : " ";
+    }
+    i += length;
+  }
+  const std::size_t end = excerpt.marks.find_last_of('^');
+  if (end == std::string::npos) {
+    excerpt.marks += '^';  // behind the end of the line
+  } else {
+    excerpt.marks.resize(end + 1);
+  }
+  return excerpt;
+}
 
 std::string join_rendered(const Source& source, std::vector<Diagnostic>& diagnostics, std::size_t shown) {
   std::stable_sort(diagnostics.begin(), diagnostics.end(),
@@ -41,23 +91,10 @@ std::string with_chain(const std::string& message, const std::vector<CallRecord>
 
 std::string render(const Diagnostic& diagnostic, const Source& source) {
   const LineColumn at = source.locate(diagnostic.span.begin);
-  std::string text =
-      fmt::format("{}:{}:{}: error: {}", source.name(), at.line, at.column, diagnostic.message);
-  const std::string_view line = source.line_at(diagnostic.span.begin);
-  if (line.size() > kShownLineLength) return text;
-  const std::string_view marked = source.text(diagnostic.span);
-  const std::size_t to_line_end = line.size() + 1 >= at.column ? line.size() + 1 - at.column : 0;
-  const std::size_t marks =
-      std::clamp<std::size_t>(marked.find('\n') == std::string_view::npos ? marked.size() : 1, 1,
-                              std::max<std::size_t>(1, to_line_end));
+  const Excerpt excerpt = excerpt_of(diagnostic.span, source);
   const std::string number = std::to_string(at.line);
-  std::string indent(at.column - 1, ' ');
-  for (std::size_t i = 0; i < std::min(indent.size(), line.size()); ++i) {
-    if (line[i] == '\t') indent[i] = '\t';
-  }
-  text += fmt::format("\n {} | {}", number, line);
-  text += fmt::format("\n {} | {}{}", std::string(number.size(), ' '), indent, std::string(marks, '^'));
-  return text;
+  return fmt::format("{}:{}:{}: error: {}\n {} | {}\n {:{}} | {}", source.name(), at.line, at.column,
+                     diagnostic.message, number, excerpt.line, "", number.size(), excerpt.marks);
 }
 
 ProgramError::ProgramError(std::shared_ptr<const Source> source, std::vector<Diagnostic> diagnostics,

@@ -23,13 +23,19 @@ inline std::size_t utf8_length(std::string_view text) {
   return continues(3) ? 4 : 0;
 }
 
-inline bool is_utf8(std::string_view text) {
-  while (!text.empty()) {
-    const std::size_t length = utf8_length(text);
-    if (length == 0) return false;
-    text.remove_prefix(length);
+/// The offset of the first byte that belongs to no well-formed character; the size of `text` where all do.
+inline std::size_t utf8_prefix(std::string_view text) {
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const std::size_t length = static_cast<unsigned char>(text[at]) < 0x80 ? 1 : utf8_length(text.substr(at));
+    if (length == 0) break;
+    at += length;
   }
-  return true;
+  return at;
+}
+
+inline bool is_utf8(std::string_view text) {
+  return utf8_prefix(text) == text.size();
 }
 
 }  // namespace hiaton

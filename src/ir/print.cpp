@@ -237,8 +237,7 @@ class FunctionPrinter {
     }
     if (last == nullptr) {
       const std::string results = tuple(block.results);
-      begin_last_expression(begin);
-      out_ += standing_alone(results);
+      add_last_expression(begin, results);
     } else if (is_structure(f_[*last])) {
       const std::vector<Text> operands = take(f_[*last].operands, f_[*last].placement, false);
       const bool same_line = out_.size() == begin;
@@ -246,8 +245,7 @@ class FunctionPrinter {
       print_structure(f_[*last], operands, same_line ? line_indent : indent);
     } else {
       const Text text = expression(f_[*last], false);
-      begin_last_expression(begin);
-      out_ += standing_alone(placed(text, f_[*last].placement));
+      add_last_expression(begin, placed(text, f_[*last].placement));
     }
 
     names_.forget_down_to(names_before);
@@ -262,10 +260,12 @@ class FunctionPrinter {
     }
   }
 
-  /// A line that starts with an operator would continue the line before.
-  static std::string standing_alone(const std::string& text) {
+  void add_last_expression(std::size_t block_begin, const std::string& text) {
+    const bool same_line = out_.size() == block_begin;
+    begin_last_expression(block_begin);
+    // A line that starts with an operator would continue the line before.
     const bool would_continue = text.starts_with('-') || text.starts_with("and(") || text.starts_with("or(");
-    return would_continue ? in_parentheses(text) : text;
+    out_ += would_continue && !same_line ? in_parentheses(text) : text;
   }
 
   static bool is_structure(const Node& node) { return !node.blocks.empty(); }

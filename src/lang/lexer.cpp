@@ -52,11 +52,7 @@ class Lexer {
 
   /// Leaves at_ at the line break or the end.
   void skip_comment() {
-    while (at_ < text_.size() && text_[at_] != '\n') {
-      const std::size_t length = utf8_length(text_.substr(at_));
-      if (length == 0) report_bad_byte();
-      at_ += std::max<std::size_t>(length, 1);
-    }
+    while (at_ < text_.size() && text_[at_] != '\n') ++at_;
   }
 
   void read_token() {
@@ -139,13 +135,7 @@ class Lexer {
         if (!read_escape(content)) return skip_broken_string(begin);
         continue;
       }
-      const std::size_t length = utf8_length(text_.substr(at_));
-      if (length == 0) {
-        report_bad_byte();
-        return skip_broken_string(begin);
-      }
-      content.append(text_.substr(at_, length));
-      at_ += length;
+      content += text_[at_++];
     }
     ++at_;
     add(Tok::String, begin, static_cast<uint32_t>(list_.strings.size()));
@@ -228,11 +218,6 @@ class Lexer {
   void read_unknown() {
     const std::size_t begin = at_;
     const std::size_t length = utf8_length(text_.substr(at_));
-    if (length == 0) {
-      report_bad_byte();
-      while (at_ < text_.size() && utf8_length(text_.substr(at_)) == 0) ++at_;
-      return add(Tok::Error, begin);
-    }
     const std::string_view character = text_.substr(at_, length);
     std::string hint;
     if (character == "!") hint = "; negation is written 'not'";
@@ -244,14 +229,6 @@ class Lexer {
                             shows ? fmt::format("the character '{}'", character)
                                   : fmt::format("the byte 0x{:02x}", character[0]),
                             hint));
-  }
-
-  void report_bad_byte() {
-    if (bad_bytes_reported_) return;
-    bad_bytes_reported_ = true;
-    diagnostics_.add(
-        {static_cast<uint32_t>(at_), static_cast<uint32_t>(at_ + 1)},
-        fmt::format("expected UTF-8 text, found the byte 0x{:02x}", static_cast<unsigned char>(text_[at_])));
   }
 
   Span span_from(std::size_t begin) const {
@@ -274,7 +251,6 @@ class Lexer {
   TokenList list_;
   std::size_t at_ = 0;
   bool starts_line_ = true;
-  bool bad_bytes_reported_ = false;
 };
 
 }  // namespace

@@ -7,7 +7,7 @@
 
 namespace hiaton::lang {
 
-/// What cannot be read is reported and becomes one Error token.
+/// The text must be UTF-8. What cannot be read is reported and becomes one Error token.
 TokenList lex(const Source& source, Symbols& symbols, Diagnostics& diagnostics);
 
 }  // namespace hiaton::lang

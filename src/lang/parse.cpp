@@ -1,16 +1,34 @@
+#include <fmt/format.h>
+
 #include <limits>
 
+#include "base/utf8.h"
 #include "hiaton/lang.h"
 #include "lang/checker.h"
 #include "lang/lexer.h"
 #include "lang/parser.h"
 
 namespace hiaton::lang {
+namespace {
+
+/// One finding is enough: what is no text has no further meaning.
+void require_utf8(const std::shared_ptr<const Source>& source) {
+  const std::string_view text = source->text();
+  const std::size_t readable = utf8_prefix(text);
+  if (readable == text.size()) return;
+  const auto begin = static_cast<uint32_t>(readable);
+  const auto byte = static_cast<unsigned char>(text[readable]);
+  throw ProgramError(
+      source, {{{begin, begin + 1}, fmt::format("expected UTF-8 text, found the byte 0x{:02x}", byte)}});
+}
+
+}  // namespace
 
 ir::Module parse(std::shared_ptr<const Source> source) {
   if (source->text().size() >= std::numeric_limits<uint32_t>::max()) {
     throw ProgramError(source->name() + ": expected a program of less than 4 GiB");
   }
+  require_utf8(source);
   Diagnostics diagnostics;
   Symbols symbols;
   const Operations operations(symbols);

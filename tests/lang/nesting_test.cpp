@@ -1,0 +1,139 @@
+// Programs that are deep or long: a clear message or a module, never an overflow of the stack, and never a
+// time that grows faster than the program.
+#include <gtest/gtest.h>
+
+#include "lang/programs.h"
+
+namespace hiaton {
+namespace {
+
+constexpr int kMany = 100'000;
+
+struct Case {
+  const char* name;
+  std::string program;
+};
+
+void PrintTo(const Case& c, std::ostream* out) {
+  *out << c.name;
+}
+
+class TooDeep : public testing::TestWithParam<Case> {};
+
+TEST_P(TooDeep, IsAnErrorThatNamesTheLimit) {
+  const std::string message = error_of(GetParam().program);
+  EXPECT_NE(message.find("expected at most 1000 expressions inside each other"), std::string::npos)
+      << message;
+  EXPECT_EQ(message.find("error:"), message.rfind("error:")) << "more than one finding: " << message;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Programs, TooDeep,
+    testing::Values(Case{"Parentheses", with_body(repeat("(", kMany) + "n" + repeat(")", kMany))},
+                    Case{"OpenParentheses", with_body(repeat("(", kMany))},
+                    Case{"Minuses", with_body(repeat("-", kMany) + "n")},
+                    Case{"MinusesBeforeANumber", with_body(repeat("-", kMany) + "1")},
+                    Case{"Nots", with_body(repeat("not ", kMany) + "n")},
+                    Case{"Ifs", with_body(repeat("if n == 1 then ", kMany) + "n" + repeat(" else n", kMany))},
+                    Case{"ElseIfs", with_body(repeat("if n == 1 then n else ", kMany) + "n")},
+                    Case{"Conditions",
+                         with_body(repeat("if ", kMany) + "n" + repeat(" then n else n", kMany))},
+                    Case{"Calls", with_body(repeat("f(", kMany) + "n" + repeat(")", kMany))},
+                    Case{"Operations", with_body(repeat("abs(", kMany) + "n" + repeat(")", kMany))},
+                    Case{"Tuples", with_body(repeat("(", kMany) + "n" + repeat(", n)", kMany))},
+                    Case{"Lets", with_body(repeat("let x = ", kMany) + "n")},
+                    Case{"LetsInLines", with_body(repeat("let x =\n", kMany) + "n")},
+                    Case{"Loops", with_body(repeat("with i = ", kMany) + "n")},
+                    Case{"LoopBodies", with_body(repeat("with i = 0 while i < n do ", kMany) + "i")},
+                    Case{"Placements", with_body(repeat("on \"a\" ", kMany) + "n")},
+                    Case{"AllOperators", with_body(repeat("n or n and not n < n + n * -(", kMany) + "n" +
+                                                   repeat(")", kMany))},
+                    Case{"RightOperands", with_body(repeat("n - (", kMany) + "n" + repeat(")", kMany))}),
+    [](const testing::TestParamInfo<Case>& info) { return std::string(info.param.name); });
+
+class JustDeepEnough : public testing::TestWithParam<Case> {};
+
+TEST_P(JustDeepEnough, SurvivesPrintingAndParsing) {
+  const ir::Module module = parse(GetParam().program);
+  const ir::Module again = parse(print(module));
+  EXPECT_TRUE(equal(module, again));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Programs, JustDeepEnough,
+    testing::Values(Case{"Parentheses", with_body(repeat("(", 1000) + "n" + repeat(")", 1000))},
+                    Case{"Minuses", with_body(repeat("-", 1000) + "n")},
+                    Case{"Ifs", with_body(repeat("if n == 1 then ", 1000) + "n" + repeat(" else n", 1000))},
+                    Case{"ElseIfs", with_body(repeat("if n == 1 then n else ", 1000) + "n")},
+                    Case{"NestedLogic",
+                         "fn f(n: bool) -> bool = " + repeat("n or n and (", 330) + "n" + repeat(")", 330)},
+                    Case{"Calls", with_body(repeat("f(", 1000) + "n" + repeat(")", 1000))},
+                    Case{"LoopBodies", with_body(repeat("with i = 0 while i < n do ", 1000) + "i")},
+                    Case{"Products", with_body(repeat("n * (n + ", 1000) + "n" + repeat(")", 1000))}),
+    [](const testing::TestParamInfo<Case>& info) { return std::string(info.param.name); });
+
+std::string numbered(const std::string& before, const std::string& after, int count) {
+  std::string text;
+  for (int i = 0; i < count; ++i) text += before + std::to_string(i) + after;
+  return text;
+}
+
+class Long : public testing::TestWithParam<Case> {};
+
+TEST_P(Long, ProgramsParseAndSurvivePrinting) {
+  const ir::Module module = parse(GetParam().program);
+  EXPECT_TRUE(equal(module, parse(print(module))));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Programs, Long,
+    testing::Values(Case{"Sum", with_body(repeat("n + ", kMany) + "n")},
+                    Case{"SumOfLiterals", with_body(repeat("1 + ", kMany) + "n")},
+                    Case{"SumInLines", with_body("n" + repeat("\n  - n", kMany))},
+                    Case{"Conjunction", "fn f(n: bool) -> bool = " + repeat("n and ", kMany) + "n"},
+                    Case{"Lets", "fn f(n: i64) -> i64 =\n" + numbered("let x", " = n + 1\n", kMany) + "x7"},
+                    Case{"ShadowingLets", "fn f(n: i64) -> i64 =\n" + repeat("let n = n + 1\n", kMany) + "n"},
+                    Case{"Functions", numbered("fn g", "(n: i64) -> i64 = g7(n)\n", kMany)},
+                    Case{"Parameters", "fn f(" + numbered("a", ": i64, ", kMany) + ") -> i64 = a7"},
+                    Case{"Arguments", "fn f(" + numbered("a", ": i64, ", 1000) + ") -> i64 = f(" +
+                                          repeat("a3, ", 1000) + ")"},
+                    Case{"Comments", repeat("# nothing\n", kMany) + "fn f() -> i64 = 1"},
+                    Case{"Names", "fn f(" + repeat("x", kMany) + ": i64) -> i64 = " + repeat("x", kMany)}),
+    [](const testing::TestParamInfo<Case>& info) { return std::string(info.param.name); });
+
+/// Every text ends in a module or in a ProgramError.
+TEST(AnyText, IsAProgramOrAnError) {
+  const std::string_view tokens[] = {"fn",  "f",     "(",    ")",     "n",   ":",    "i64", "->",   "=",
+                                     "let", "in",    "if",   "n",     "<",   "then", "1",   "else", "2",
+                                     "on",  "\"w\"", "with", "while", "for", "..",   "do",  "and",  "not",
+                                     "+",   "-",     "*",    ",",     "\n",  "true"};
+  uint64_t random = 88172645463325252u;
+  int programs = 0;
+  for (int round = 0; round < 3000; ++round) {
+    std::string text = round % 2 == 0 ? "fn f(n: i64) -> i64 = " : "";
+    for (int i = 0; i < 30; ++i) {
+      random ^= random << 13;
+      random ^= random >> 7;
+      random ^= random << 17;
+      text += tokens[random % std::size(tokens)];
+      text += ' ';
+      programs += error_of(text).empty() ? 1 : 0;
+    }
+  }
+  EXPECT_GT(programs, 0);
+}
+
+TEST(AnyText, BytesOfAnyKindAreAProgramOrAnError) {
+  for (int first = 0; first < 256; ++first) {
+    for (const char* around : {"", "fn f(n: i64) -> i64 = n ", "# ", "fn f() -> i64 on \"", "12", "fn f"}) {
+      std::string text = around;
+      text += static_cast<char>(first);
+      text += static_cast<char>(255 - first);
+      error_of(text);
+      error_of(text + "\n\"");
+    }
+  }
+}
+
+}  // namespace
+}  // namespace hiaton
