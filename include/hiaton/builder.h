@@ -11,6 +11,7 @@
 
 #include <functional>
 #include <initializer_list>
+#include <span>
 #include <string>
 #include <unordered_set>
 #include <vector>
@@ -64,7 +65,8 @@ class FunctionBuilder {
   Var param(std::size_t index) const;
   Var constant(Value value);
   /// An operation of the catalogue. Throws ProgramError where its type rule refuses the operands.
-  Var op(const OpDef& op, const std::vector<Var>& operands);
+  Var op(const OpDef& op, std::span<const Var> operands);
+  Var op(const OpDef& op, const std::vector<Var>& operands) { return this->op(op, std::span(operands)); }
   Var op(std::string_view name, const std::vector<Var>& operands);
   Vars call(FunctionRef callee, const std::vector<Var>& arguments);
   Vars if_else(Var condition, const std::function<Vars()>& then, const std::function<Vars()>& otherwise);
@@ -91,13 +93,19 @@ class FunctionBuilder {
   Vars finish_if(Var condition, ir::BlockId then, ir::BlockId otherwise);
   Vars finish_while(const Vars& initial, ir::BlockId condition, ir::BlockId body);
 
+  /// Room for about this many more nodes: only saves time.
+  void reserve(std::size_t nodes);
+
   const ir::Function& function() const { return module_[function_]; }
 
  private:
   friend class ModuleBuilder;
   FunctionBuilder(ir::Module& module, ir::FunctionId function) : module_(module), function_(function) {}
-  Vars append(ir::Node node, const std::vector<Type>& result_types);
-  void require_own(const Vars& vars) const;
+  ir::Node& append(ir::NodeKind kind);
+  Var add_result(ir::Node& node, const Type& type);
+  Vars add_results(ir::Node& node, const std::vector<Type>& types);
+  void require_own(std::span<const Var> vars) const;
+  void require_own(const Vars& vars) const { require_own({vars.begin(), vars.end()}); }
   std::vector<Type> types_of(const Vars& vars) const;
 
   ir::Module& module_;
@@ -105,6 +113,7 @@ class FunctionBuilder {
   std::vector<ir::BlockId> open_blocks_;  ///< innermost last; nodes are appended to the last
   Span span_;
   std::string placement_;
+  std::vector<Type> operand_types_;  ///< of the operation being made; kept for its memory
 };
 
 /// Builds a module: declare every function (in any order), then define each once.

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "hiaton/error.h"
@@ -92,6 +93,7 @@ class Catalog {
 
  private:
   std::vector<const OpDef*> ops_;
+  std::unordered_map<std::string_view, const OpDef*> by_name_;
 };
 
 /// Every operation Hiaton has, in the order of its documentation. Defined by the ops layer.

@@ -58,23 +58,35 @@ Var FunctionBuilder::param(std::size_t index) const {
   return Var(const_cast<FunctionBuilder*>(this), params[index]);
 }
 
-Vars FunctionBuilder::append(ir::Node node, const std::vector<Type>& result_types) {
+ir::Node& FunctionBuilder::append(ir::NodeKind kind) {
   ir::Function& f = module_[function_];
-  node.span = span_;
-  node.placement = placement_;
-  std::vector<Var> results;
-  for (const Type& type : result_types) {
-    const ir::ValueId id(f.values.size());
-    f.values.push_back({type, ""});
-    node.results.push_back(id);
-    results.emplace_back(this, id);
-  }
   f[open_blocks_.back()].nodes.emplace_back(f.nodes.size());
-  f.nodes.push_back(std::move(node));
+  return f.nodes.emplace_back(ir::Node{.kind = kind, .span = span_, .placement = placement_});
+}
+
+Var FunctionBuilder::add_result(ir::Node& node, const Type& type) {
+  ir::Function& f = module_[function_];
+  const ir::ValueId id(f.values.size());
+  f.values.push_back({type, ""});
+  node.results.push_back(id);
+  return Var(this, id);
+}
+
+Vars FunctionBuilder::add_results(ir::Node& node, const std::vector<Type>& types) {
+  std::vector<Var> results;
+  results.reserve(types.size());
+  node.results.reserve(types.size());
+  for (const Type& type : types) results.push_back(add_result(node, type));
   return Vars(std::move(results));
 }
 
-void FunctionBuilder::require_own(const Vars& vars) const {
+void FunctionBuilder::reserve(std::size_t nodes) {
+  ir::Function& f = module_[function_];
+  f.nodes.reserve(f.nodes.size() + nodes);
+  f.values.reserve(f.values.size() + nodes);
+}
+
+void FunctionBuilder::require_own(std::span<const Var> vars) const {
   for (Var var : vars) {
     if (!var.id().valid() || &var.builder() != this) {
       throw ProgramError(fmt::format("function '{}' uses a value of another function", function().name));
@@ -89,19 +101,25 @@ std::vector<Type> FunctionBuilder::types_of(const Vars& vars) const {
 }
 
 Var FunctionBuilder::constant(Value value) {
-  return append({.kind = ir::NodeKind::Const, .constant = value}, {value.type()});
+  ir::Node& node = append(ir::NodeKind::Const);
+  node.constant = value;
+  return add_result(node, value.type());
 }
 
-Var FunctionBuilder::op(const OpDef& op, const std::vector<Var>& operands) {
-  require_own(Vars(operands));
+Var FunctionBuilder::op(const OpDef& op, std::span<const Var> operands) {
+  require_own(operands);
   if (operands.size() != op.arity()) {
     throw ProgramError(
         fmt::format("[{}] expected {} operands, found {}", label_of(op), op.arity(), operands.size()));
   }
-  const Type result = result_type(op, types_of(Vars(operands)));
-  ir::Node node{.kind = ir::NodeKind::Op, .op = &op};
+  operand_types_.clear();
+  for (Var operand : operands) operand_types_.push_back(operand.type());
+  const Type result = result_type(op, operand_types_);
+  ir::Node& node = append(ir::NodeKind::Op);
+  node.op = &op;
+  node.operands.reserve(operands.size());
   for (Var operand : operands) node.operands.push_back(operand.id());
-  return append(std::move(node), {result});
+  return add_result(node, result);
 }
 
 Var FunctionBuilder::op(std::string_view name, const std::vector<Var>& operands) {
@@ -111,16 +129,22 @@ Var FunctionBuilder::op(std::string_view name, const std::vector<Var>& operands)
 }
 
 Vars FunctionBuilder::call(FunctionRef callee, const std::vector<Var>& arguments) {
-  require_own(Vars(arguments));
-  if (callee.id.index() >= module_.functions.size())
+  require_own(arguments);
+  if (callee.id.index() >= module_.functions.size()) {
     throw ProgramError("call of a function that was not declared");
+  }
   const ir::Function& target = module_[callee.id];
-  std::vector<Type> expected;
-  for (const ir::ValueInfo& param : target.params) expected.push_back(param.type);
-  require_types(expected, types_of(Vars(arguments)), fmt::format("arguments of '{}'", target.name));
-  ir::Node node{.kind = ir::NodeKind::Call, .callee = callee.id};
+  const auto fits = [](const ir::ValueInfo& param, Var argument) { return param.type == argument.type(); };
+  if (!std::equal(target.params.begin(), target.params.end(), arguments.begin(), arguments.end(), fits)) {
+    std::vector<Type> expected;
+    for (const ir::ValueInfo& param : target.params) expected.push_back(param.type);
+    require_types(expected, types_of(Vars(arguments)), fmt::format("arguments of '{}'", target.name));
+  }
+  ir::Node& node = append(ir::NodeKind::Call);
+  node.callee = callee.id;
+  node.operands.reserve(arguments.size());
   for (Var argument : arguments) node.operands.push_back(argument.id());
-  return append(std::move(node), std::vector<Type>(target.results));
+  return add_results(node, target.results);
 }
 
 ir::BlockId FunctionBuilder::begin_block(const std::vector<Type>& params) {
@@ -149,7 +173,7 @@ void FunctionBuilder::end_block(ir::BlockId block, const Vars& results) {
 }
 
 Vars FunctionBuilder::finish_if(Var condition, ir::BlockId then, ir::BlockId otherwise) {
-  require_own(condition);
+  require_own(Vars(condition));
   require_types({DType::Bool}, {condition.type()}, "condition of 'if'");
   const ir::Function& f = function();
   std::vector<Type> types;
@@ -157,7 +181,10 @@ Vars FunctionBuilder::finish_if(Var condition, ir::BlockId then, ir::BlockId oth
   for (ir::ValueId id : f[then].results) types.push_back(f[id].type);
   for (ir::ValueId id : f[otherwise].results) other_types.push_back(f[id].type);
   require_types(types, other_types, "the branches of 'if' differ in type");
-  return append({.kind = ir::NodeKind::If, .operands = {condition.id()}, .blocks = {then, otherwise}}, types);
+  ir::Node& node = append(ir::NodeKind::If);
+  node.operands = {condition.id()};
+  node.blocks = {then, otherwise};
+  return add_results(node, types);
 }
 
 Vars FunctionBuilder::finish_while(const Vars& initial, ir::BlockId condition, ir::BlockId body) {
@@ -170,9 +197,10 @@ Vars FunctionBuilder::finish_while(const Vars& initial, ir::BlockId condition, i
   for (ir::ValueId id : f[condition].results) test.push_back(f[id].type);
   require_types({DType::Bool}, test, "condition of 'while'");
   require_types(state, next, "next state of a loop");
-  ir::Node node{.kind = ir::NodeKind::While, .blocks = {condition, body}};
+  ir::Node& node = append(ir::NodeKind::While);
+  node.blocks = {condition, body};
   for (Var var : initial) node.operands.push_back(var.id());
-  return append(std::move(node), state);
+  return add_results(node, state);
 }
 
 Vars FunctionBuilder::if_else(Var condition, const std::function<Vars()>& then,
@@ -217,7 +245,7 @@ Var FunctionBuilder::cast(Var value, DType to) {
 }
 
 Var FunctionBuilder::named(Var value, std::string name) {
-  require_own(value);
+  require_own(Vars(value));
   module_[function_][value.id()].name = std::move(name);
   return value;
 }
@@ -228,15 +256,14 @@ void require_names(const std::string& function, const std::vector<ir::ValueInfo>
   if (!ir::is_function_name(function)) {
     throw ProgramError(fmt::format("expected a name for a function, found '{}'", function));
   }
-  for (std::size_t i = 0; i < params.size(); ++i) {
-    const std::string& name = params[i].name;
-    if (!ir::is_name(name)) {
+  std::unordered_set<std::string_view> seen;
+  for (const ir::ValueInfo& param : params) {
+    if (!ir::is_name(param.name)) {
       throw ProgramError(
-          fmt::format("function '{}': expected a name for parameter {}, found '{}'", function, i, name));
+          fmt::format("function '{}': expected a name for a parameter, found '{}'", function, param.name));
     }
-    const auto same = [&](const ir::ValueInfo& other) { return other.name == name; };
-    if (std::find_if(params.begin(), params.end(), same) != params.begin() + static_cast<std::ptrdiff_t>(i)) {
-      throw ProgramError(fmt::format("function '{}': two parameters are named '{}'", function, name));
+    if (!seen.insert(param.name).second) {
+      throw ProgramError(fmt::format("function '{}': two parameters are named '{}'", function, param.name));
     }
   }
 }

@@ -1,4 +1,4 @@
-// The syntax tree to typed functions.
+// A program's tokens to typed functions.
 #pragma once
 
 #include "hiaton/ir.h"
@@ -8,9 +8,9 @@
 
 namespace hiaton::lang {
 
-/// Resolves names, gives types to literals and builds the module. What is wrong is reported, one finding a
-/// cause; the module is only meaningful where nothing was found.
-ir::Module check(std::shared_ptr<const Source> source, const Syntax& syntax, const TokenList& tokens,
-                 const Symbols& symbols, const Operations& operations, Diagnostics& diagnostics);
+/// Declares the functions, then reads and checks one body after the other. The module is only meaningful
+/// where nothing was found.
+ir::Module check(std::shared_ptr<const Source> source, const TokenList& tokens, const Symbols& symbols,
+                 const Operations& operations, Diagnostics& diagnostics);
 
 }  // namespace hiaton::lang

@@ -6,7 +6,6 @@
 #include "hiaton/lang.h"
 #include "lang/checker.h"
 #include "lang/lexer.h"
-#include "lang/parser.h"
 
 namespace hiaton::lang {
 namespace {
@@ -33,8 +32,7 @@ ir::Module parse(std::shared_ptr<const Source> source) {
   Symbols symbols;
   const Operations operations(symbols);
   const TokenList tokens = lex(*source, symbols, diagnostics);
-  const Syntax syntax = parse_tokens(*source, tokens, symbols, operations, diagnostics);
-  ir::Module module = check(source, syntax, tokens, symbols, operations, diagnostics);
+  ir::Module module = check(source, tokens, symbols, operations, diagnostics);
   if (!diagnostics.empty()) throw ProgramError(source, diagnostics.take(), kMaxShownErrors);
   return module;
 }

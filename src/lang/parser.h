@@ -1,15 +1,71 @@
-// Tokens to a syntax tree.
+// Tokens to syntax trees, one function at a time.
 #pragma once
 
-#include "lang/diagnostics.h"
 #include "lang/operations.h"
-#include "lang/syntax.h"
+#include "lang/reader.h"
 
 namespace hiaton::lang {
 
-/// Reads all functions; what is wrong is reported and becomes a Broken expression, or a function whose
-/// signature was not read.
-Syntax parse_tokens(const Source& source, const TokenList& tokens, const Symbols& symbols,
-                    const Operations& operations, Diagnostics& diagnostics);
+class Parser : Reader {
+ public:
+  Parser(const Source& source, const TokenList& tokens, const Operations& operations,
+         Diagnostics& diagnostics)
+      : Reader(source, tokens, diagnostics), operations_(operations) {}
+
+  /// The body of a function with a readable head; Broken where it cannot be read, which is reported.
+  ExprId read_body(const FunctionHead& head);
+  /// What the body consists of, until the next one is read.
+  const Syntax& syntax() const { return syntax_; }
+
+ private:
+  class Nesting;
+  enum Level : int;
+
+  static Level level_of(Tok op);
+  [[noreturn]] void fail_nesting();
+  [[noreturn]] void fail_after_body();
+
+  ExprId add(const Expr& expr);
+  ExprId broken(Span span) { return add({.span = span}); }
+  Flex flex_of(ExprId id) const { return syntax_[id].flex; }
+  Range close_list(std::size_t first);
+  Range store(const std::vector<Pattern>& patterns);
+  /// A name or `_`; `what` is what is expected.
+  Pattern pattern(std::string_view what);
+  Pattern pattern_with_type(std::string_view what);
+
+  ExprId expression();
+  ExprId block();
+  Let let();
+  Range let_patterns();
+  ExprId let_bound();
+  bool skip_to_let_like(std::size_t start);
+
+  /// Operators of at least the level `weakest`.
+  ExprId operators(int weakest);
+  ExprId logic(ExprId left, const Token& op, Level level);
+  ExprId binary(ExprId left, const Token& op, Level level);
+
+  ExprId operand();
+  bool at_number() const;
+  ExprId number(bool negative, uint32_t begin);
+  ExprId boolean();
+  ExprId minus();
+  ExprId negated_condition();
+  ExprId name_or_call();
+  ExprId call(Symbol symbol, const Token& word);
+  ExprId parenthesized();
+  ExprId conditional();
+  ExprId loop();
+  void loop_states(Loop& loop);
+  ExprId placed();
+
+  const Operations& operations_;
+  Syntax syntax_;
+  int nesting_ = 0;
+  std::vector<Let> open_lets_;     ///< of the blocks around the place of reading
+  std::vector<ExprId> open_list_;  ///< of the calls and tuples around it
+  std::vector<Pattern> patterns_;  ///< of the `let` being read
+};
 
 }  // namespace hiaton::lang

@@ -83,26 +83,29 @@ struct Loop {
   ExprId body;
 };
 
-struct FunctionSyntax {
+/// What stands before the body of a function.
+struct FunctionHead {
   Symbol name = 0;
   Span name_span{};
-  Span span{};                  ///< its head, from `fn` to `=`
-  bool signature_read = false;  ///< otherwise parameters and results are unknown; that has been reported
-  Range params{};               ///< in Syntax::patterns
+  Span span{};           ///< from `fn` to `=`
+  bool readable = true;  ///< otherwise parameters and results are unknown, which has been reported
+  std::vector<Pattern> params{};
   std::vector<std::optional<DType>> results{};
   std::optional<uint32_t> placement{};  ///< in TokenList::strings
-  ExprId body{};
+  std::size_t body = 0;                 ///< its first token
 };
 
+/// The body of one function.
 struct Syntax {
   std::vector<Expr> exprs;
   std::vector<ExprId> lists;
   std::vector<Pattern> patterns;
   std::vector<Let> lets;
   std::vector<Loop> loops;
-  std::vector<FunctionSyntax> functions;
+  std::size_t nodes = 0;  ///< about how many nodes it becomes
 
   const Expr& operator[](ExprId id) const { return exprs[id.index()]; }
+  void clear();
 };
 
 }  // namespace hiaton::lang

@@ -17,12 +17,13 @@ bool OpDef::can_fail(DType operand, OverflowMode mode) const {
   return mode == OverflowMode::Trap ? variant->trap_can_fail : variant->wrap_can_fail;
 }
 
-Catalog::Catalog(std::vector<const OpDef*> ops) : ops_(std::move(ops)) {}
+Catalog::Catalog(std::vector<const OpDef*> ops) : ops_(std::move(ops)) {
+  for (const OpDef* op : ops_) by_name_.emplace(op->name.value, op);
+}
 
 const OpDef* Catalog::find(std::string_view name) const {
-  auto found =
-      std::find_if(ops_.begin(), ops_.end(), [&](const OpDef* op) { return op->name.value == name; });
-  return found == ops_.end() ? nullptr : *found;
+  const auto found = by_name_.find(name);
+  return found == by_name_.end() ? nullptr : found->second;
 }
 
 const OpDef* Catalog::find_symbol(std::string_view symbol, std::size_t arity) const {

@@ -1,0 +1,141 @@
+// The body of one function: from syntax to nodes.
+#pragma once
+
+#include <initializer_list>
+#include <span>
+#include <utility>
+
+#include "hiaton/builder.h"
+#include "lang/functions.h"
+#include "lang/scope.h"
+
+namespace hiaton::lang {
+
+/// The type that the surroundings would like; only literals follow it.
+using Wish = std::optional<DType>;
+using Wishes = std::span<const Wish>;
+
+/// Resolves names, gives types to literals and makes the nodes, in the order of evaluation. What is wrong is
+/// reported once: the value then is unknown, and so, silently, is whatever depends on it. Where its type is
+/// known all the same, a constant takes its place, so that more can be checked.
+class BodyChecker {
+ public:
+  BodyChecker(const Source& source, const TokenList& tokens, const Symbols& symbols,
+              const Operations& operations, const Functions& functions, Diagnostics& diagnostics);
+
+  /// The results of the function; without meaning where there are findings.
+  Vars check(const FunctionHead& head, const Syntax& syntax, ExprId body, FunctionBuilder& builder);
+
+ private:
+  // Findings and requirements (checker.cpp).
+  void report(Span span, std::string message) { diagnostics_.add(span, std::move(message)); }
+  /// Where the expression stands that gives the value: the last one of a block.
+  Span place_of(ExprId id) const { return (*syntax_)[giver_of(id)].span; }
+  ExprId giver_of(ExprId id) const;
+  /// The i-th element where the expression is a tuple; else the expression itself.
+  ExprId element(ExprId id, std::size_t i) const;
+  /// The value, where it has the type; else reports and gives an unknown one.
+  template <class Describe>
+  Var require(ExprId expr, Var value, Wish type, Describe describe) {
+    if (!value.id().valid() || !type || value.type() == Type(*type)) return value;
+    report_type(expr, value, *type, describe());
+    return Var();
+  }
+  template <class Describe>
+  Vars require_all(ExprId expr, const Vars& found, Wishes types, Describe describe) {
+    if (found.size() != types.size()) return report_count(expr, found.size(), types.size());
+    std::vector<Var> checked;
+    checked.reserve(found.size());
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      checked.push_back(require(element(expr, i), found[i], types[i], [&] { return describe(i); }));
+    }
+    return Vars(std::move(checked));
+  }
+  void report_type(ExprId expr, Var value, DType expected, const std::string& what);
+  Vars report_count(ExprId expr, std::size_t found, std::size_t expected);
+  void report_duplicates(std::span<const Pattern> patterns, std::string_view what);
+  std::string_view spelled(const Pattern& pattern) const;
+
+  std::span<const Pattern> patterns(Range range) const;
+  std::span<const ExprId> list(Range range) const;
+
+  // One value, for places that take no more (values.cpp).
+  Var value(ExprId id, Wish wish);
+  Var value(ExprId id) { return value(id, std::nullopt); }
+  Var single(ExprId id, const Vars& found);
+  Var number(const Expr& expr, Wish wish);
+  Var boolean(const Expr& expr);
+  Var name(const Expr& expr);
+  Var emit(const Operation& operation, std::span<const Var> operands, Span span);
+  Var apply(const Operation& operation, std::span<const ExprId> operands, Wish wish, Span span);
+  Var operation_call(const Expr& expr, const Operation& operation, Wish wish);
+  Var binary(ExprId id, Wish wish);
+  bool is_arithmetic(ExprId id) const;
+  Var chain(ExprId last, Wish wish);
+  Var logic(ExprId last);
+  Var logic_operand(ExprId operand, const Expr& logic);
+  Var logic_step(Var left, const Expr& expr);
+
+  // Any number of values; no values at all: not even their number is known (structures.cpp).
+  Vars values(ExprId id, Wishes wishes);
+  Vars call(const Expr& expr);
+  void report_unknown_function(const Expr& expr);
+  Vars tuple(const Expr& expr, Wishes wishes);
+  Vars conditional(const Expr& expr, Wishes wishes);
+  Vars branch(ExprId id, Wishes wishes, ir::BlockId& block);
+  Vars join(const Expr& expr, Var condition, const Vars& then, ir::BlockId then_block, const Vars& otherwise,
+            ir::BlockId else_block);
+  Vars block(const Expr& expr, Wishes wishes);
+  void let(const Let& let);
+  void let_one(ExprId bound, const Pattern& pattern);
+  void let_several(ExprId bound, std::span<const Pattern> patterns);
+  Var require_pattern(ExprId bound, Var found, const Pattern& pattern);
+  void bind(const Pattern& pattern, Var value);
+  Vars placed(const Expr& expr, Wishes wishes);
+  /// Nodes go elsewhere again. The results count only where all are known.
+  void close(ir::BlockId block, const Vars& results);
+  Vars in_place_of(const Vars& vars);
+
+  // Loops (loops.cpp).
+  Vars loop(const Expr& expr);
+  Vars loop_on_condition(const Expr& expr, const Loop& loop, std::vector<Var> initial);
+  Vars loop_with_counter(const Expr& expr, const Loop& loop, std::vector<Var> initial);
+  void report_duplicate_states(const Loop& loop);
+  void bind_states(const Loop& loop, std::span<const Var> initial, std::span<const Var> params);
+  Vars next_states(const Loop& loop, std::span<const Var> initial);
+  Var one_more(Var counter, Span span);
+  std::pair<Var, Var> bounds(const Loop& loop);
+  Var integer_bound(ExprId bound, Wish wish);
+
+  const Source& source_;
+  const TokenList& tokens_;
+  const Symbols& symbols_;
+  const Operations& operations_;
+  const Functions& functions_;
+  Diagnostics& diagnostics_;
+  Scope scope_;
+  const Syntax* syntax_ = nullptr;  ///< of the function that is being checked
+  FunctionBuilder* f_ = nullptr;    ///< likewise
+};
+
+inline bool known(Var var) {
+  return var.id().valid();
+}
+
+/// Whether their number is known.
+inline bool known(const Vars& vars) {
+  return vars.size() > 0;
+}
+
+bool all_known(const Vars& vars);
+
+inline Vars unknown() {
+  return Vars(std::vector<Var>());
+}
+
+std::vector<Wish> types_of(std::span<const Var> vars);
+
+/// "1 value", "2 values"
+std::string count_of(std::size_t count, std::string_view thing);
+
+}  // namespace hiaton::lang

@@ -1,0 +1,112 @@
+#include "lang/functions.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_set>
+
+namespace hiaton::lang {
+namespace {
+
+/// Where a type is unknown, any will do: no module comes of it.
+DType known_or_any(std::optional<DType> type) {
+  return type.value_or(DType::I64);
+}
+
+std::vector<Type> results_of(const FunctionHead& head) {
+  std::vector<Type> results;
+  for (std::optional<DType> type : head.results) results.emplace_back(known_or_any(type));
+  if (results.empty()) results.emplace_back(DType::I64);
+  return results;
+}
+
+}  // namespace
+
+bool all_distinct(std::span<const Pattern> patterns) {
+  std::vector<Symbol> names;
+  for (const Pattern& pattern : patterns) {
+    if (pattern.name) names.push_back(*pattern.name);
+  }
+  std::sort(names.begin(), names.end());
+  return std::adjacent_find(names.begin(), names.end()) == names.end();
+}
+
+Functions::Functions(const Source& source, const TokenList& tokens, const Symbols& symbols,
+                     const Operations& operations, const std::vector<FunctionHead>& heads,
+                     ModuleBuilder& builder, Diagnostics& diagnostics)
+    : source_(source),
+      tokens_(tokens),
+      symbols_(symbols),
+      operations_(operations),
+      heads_(heads),
+      builder_(builder),
+      diagnostics_(diagnostics),
+      by_symbol_(symbols.size(), nullptr) {
+  references_.reserve(heads.size());
+  for (const FunctionHead& head : heads) references_.push_back(declare(head));
+}
+
+/// A function whose name or parameters are refused stands in the module too, so that its body is checked.
+FunctionRef Functions::declare(const FunctionHead& head) {
+  const bool has_name = name_is_free(head);
+  if (has_name) by_symbol_[head.name] = &head;
+  std::vector<ir::ValueInfo> params;
+  params.reserve(head.params.size());
+  for (const Pattern& param : head.params) {
+    params.push_back({known_or_any(param.type), std::string(symbols_[*param.name])});
+  }
+  const bool distinct = all_distinct(head.params);
+  if (!distinct) report_duplicate_parameters(head);
+  if (has_name && distinct) {
+    const FunctionRef declared =
+        builder_.declare(std::string(symbols_[head.name]), std::move(params), results_of(head));
+    ir::Function& function = builder_.module()[declared.id];
+    function.span = head.span;
+    if (head.placement) function.placement = tokens_.strings[*head.placement];
+    return declared;
+  }
+  std::vector<ir::Function>& functions = builder_.module().functions;
+  ir::Function& refused = functions.emplace_back();
+  refused.params = std::move(params);
+  refused.results = results_of(head);
+  return {ir::FunctionId(functions.size() - 1)};
+}
+
+bool Functions::name_is_free(const FunctionHead& head) {
+  const std::string_view name = symbols_[head.name];
+  if (operations_.find(head.name) != nullptr) {
+    diagnostics_.add(head.name_span,
+                     fmt::format("expected a new name for a function, found '{}', which is {}", name,
+                                 dtype_from_name(name) ? "a type" : "an operation"));
+    return false;
+  }
+  if (const FunctionHead* first = find(head.name)) {
+    diagnostics_.add(head.name_span,
+                     fmt::format("function '{}' is defined twice; the first definition is in line {}", name,
+                                 source_.locate(first->name_span.begin).line));
+    return false;
+  }
+  return true;
+}
+
+void Functions::report_duplicate_parameters(const FunctionHead& head) {
+  std::unordered_set<Symbol> seen;
+  for (const Pattern& param : head.params) {
+    if (!seen.insert(*param.name).second) {
+      diagnostics_.add(param.span, fmt::format("parameter '{}' is defined twice", symbols_[*param.name]));
+    }
+  }
+}
+
+std::string Functions::signature(const FunctionHead& head) const {
+  std::string text = fmt::format("{}(", symbols_[head.name]);
+  std::string_view separator;
+  for (const Pattern& param : head.params) {
+    text +=
+        fmt::format("{}{}: {}", separator, symbols_[*param.name], param.type ? name_of(*param.type) : "?");
+    separator = ", ";
+  }
+  return text + ")";
+}
+
+}  // namespace hiaton::lang

@@ -1,0 +1,49 @@
+// The functions of the program that is being read.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "hiaton/builder.h"
+#include "lang/diagnostics.h"
+#include "lang/operations.h"
+#include "lang/syntax.h"
+
+namespace hiaton::lang {
+
+/// Declares every function before any body is read, and finds them by name.
+class Functions {
+ public:
+  Functions(const Source& source, const TokenList& tokens, const Symbols& symbols,
+            const Operations& operations, const std::vector<FunctionHead>& heads, ModuleBuilder& builder,
+            Diagnostics& diagnostics);
+
+  const std::vector<FunctionHead>& heads() const { return heads_; }
+  /// nullptr where no function has this name.
+  const FunctionHead* find(Symbol name) const { return by_symbol_[name]; }
+  FunctionRef reference(const FunctionHead& head) const {
+    return references_[static_cast<std::size_t>(&head - heads_.data())];
+  }
+  /// "fact(n: i64)"
+  std::string signature(const FunctionHead& head) const;
+
+ private:
+  FunctionRef declare(const FunctionHead& head);
+  void report_duplicate_parameters(const FunctionHead& head);
+  bool name_is_free(const FunctionHead& head);
+
+  const Source& source_;
+  const TokenList& tokens_;
+  const Symbols& symbols_;
+  const Operations& operations_;
+  const std::vector<FunctionHead>& heads_;
+  ModuleBuilder& builder_;
+  Diagnostics& diagnostics_;
+  std::vector<const FunctionHead*> by_symbol_;
+  std::vector<FunctionRef> references_;  ///< by head
+};
+
+/// Whether no two patterns have the same name.
+bool all_distinct(std::span<const Pattern> patterns);
+
+}  // namespace hiaton::lang

@@ -1,0 +1,145 @@
+// BodyChecker: loops.
+#include <fmt/format.h>
+
+#include <array>
+#include <unordered_set>
+
+#include "lang/body_checker.h"
+
+namespace hiaton::lang {
+namespace {
+
+/// An unknown variable takes part with some type: its uses are no findings, as it is bound to nothing.
+std::vector<Type> state_types(std::span<const Var> initial) {
+  std::vector<Type> types;
+  for (Var var : initial) types.push_back(known(var) ? var.type() : Type(DType::I64));
+  return types;
+}
+
+}  // namespace
+
+Vars BodyChecker::loop(const Expr& expr) {
+  const Loop& loop = syntax_->loops[expr.index];
+  report_duplicate_states(loop);
+  std::vector<Var> initial;
+  for (const Loop::State& state : loop.states) {
+    const Var first = value(state.initial, state.pattern.type);
+    initial.push_back(require_pattern(state.initial, first, state.pattern));
+  }
+  return loop.counts ? loop_with_counter(expr, loop, std::move(initial))
+                     : loop_on_condition(expr, loop, std::move(initial));
+}
+
+void BodyChecker::report_duplicate_states(const Loop& loop) {
+  std::vector<Pattern> patterns;
+  for (const Loop::State& state : loop.states) patterns.push_back(state.pattern);
+  report_duplicates(patterns, "loop variable");
+}
+
+void BodyChecker::bind_states(const Loop& loop, std::span<const Var> initial, std::span<const Var> params) {
+  for (std::size_t i = 0; i < loop.states.size(); ++i) {
+    bind(loop.states[i].pattern, known(initial[i]) ? params[i] : Var());
+  }
+}
+
+Vars BodyChecker::next_states(const Loop& loop, std::span<const Var> initial) {
+  const std::vector<Wish> types = types_of(initial);
+  const Vars next = values(loop.body, types);
+  if (!known(next)) return next;
+  if (next.size() != loop.states.size()) {
+    report(place_of(loop.body),
+           fmt::format("the next values of the loop: expected {}, one for each loop "
+                       "variable, found {}",
+                       count_of(loop.states.size(), "value"), count_of(next.size(), "value")));
+    return unknown();
+  }
+  return require_all(loop.body, next, types, [&](std::size_t i) {
+    return fmt::format("the next value of '{}'", spelled(loop.states[i].pattern));
+  });
+}
+
+Vars BodyChecker::loop_on_condition(const Expr& expr, const Loop& loop, std::vector<Var> initial) {
+  const std::size_t names = scope_.size();
+  const std::vector<Type> types = state_types(initial);
+  const ir::BlockId test = f_->begin_block(types);
+  const Vars tested = f_->block_params(test);
+  bind_states(loop, initial, {tested.begin(), tested.end()});
+  const Var condition = require(loop.condition, value(loop.condition), DType::Bool,
+                                [] { return std::string("the condition of 'while'"); });
+  close(test, condition);
+  scope_.shrink(names);
+
+  const ir::BlockId body = f_->begin_block(types);
+  const Vars now = f_->block_params(body);
+  bind_states(loop, initial, {now.begin(), now.end()});
+  const Vars next = next_states(loop, initial);
+  close(body, next);
+  scope_.shrink(names);
+  const Vars first(std::move(initial));
+  if (!known(condition) || !all_known(next) || !all_known(first)) return in_place_of(first);
+  f_->set_span(expr.sign);
+  return f_->finish_while(first, test, body);
+}
+
+/// The counter is one more loop variable, in front, that the result leaves out.
+Vars BodyChecker::loop_with_counter(const Expr& expr, const Loop& loop, std::vector<Var> initial) {
+  const auto [begin, end] = bounds(loop);
+  std::vector<Var> states{begin};
+  states.insert(states.end(), initial.begin(), initial.end());
+  const std::vector<Type> types = state_types(states);
+  const ir::BlockId test = f_->begin_block(types);
+  const std::array sides = {f_->block_params(test)[0], end};
+  const Var inside = emit(operations_.infix(Tok::Less), sides, expr.sign);
+  close(test, inside);
+
+  const std::size_t names = scope_.size();
+  const ir::BlockId body = f_->begin_block(types);
+  const Vars now = f_->block_params(body);
+  std::vector<Var> next{known(begin) ? one_more(now[0], expr.sign) : Var()};
+  bind_states(loop, initial, {now.begin() + 1, now.end()});
+  bind(loop.counter, known(begin) ? now[0] : Var());
+  const Vars next_of_states = next_states(loop, initial);
+  next.insert(next.end(), next_of_states.begin(), next_of_states.end());
+  const Vars all_next(std::move(next));
+  close(body, known(next_of_states) ? all_next : unknown());
+  scope_.shrink(names);
+
+  const Vars first(std::move(states));
+  if (!known(inside) || !known(next_of_states) || !all_known(all_next) || !all_known(first)) {
+    return in_place_of(Vars(std::move(initial)));
+  }
+  f_->set_span(expr.sign);
+  const Vars last = f_->finish_while(first, test, body);
+  return Vars(std::vector<Var>(last.begin() + 1, last.end()));
+}
+
+Var BodyChecker::one_more(Var counter, Span span) {
+  f_->set_span(span);
+  const Var one = f_->constant(counter.type() == Type(DType::I32) ? Value(int32_t{1}) : Value(int64_t{1}));
+  const std::array operands = {counter, one};
+  return emit(operations_.infix(Tok::Plus), operands, span);
+}
+
+/// Both unknown where either is no integer or they differ.
+std::pair<Var, Var> BodyChecker::bounds(const Loop& loop) {
+  const bool begin_follows =
+      (*syntax_)[loop.begin].flex != Flex::Rigid && (*syntax_)[loop.end].flex == Flex::Rigid;
+  const ExprId leader = begin_follows ? loop.end : loop.begin;
+  const ExprId follower = begin_follows ? loop.begin : loop.end;
+  const Var lead = integer_bound(leader, std::nullopt);
+  const Wish type = known(lead) ? Wish(lead.type().dtype) : std::nullopt;
+  const Var follow = require(follower, integer_bound(follower, type), type,
+                             [] { return std::string("the bounds of 'for' differ in type"); });
+  if (!known(lead) || !known(follow)) return {Var(), Var()};
+  return begin_follows ? std::pair(follow, lead) : std::pair(lead, follow);
+}
+
+Var BodyChecker::integer_bound(ExprId bound, Wish wish) {
+  const Var found = value(bound, wish);
+  if (!known(found) || is_integer(found.type().dtype)) return found;
+  report(place_of(bound),
+         fmt::format("a bound of 'for': expected an integer, found {}", to_string(found.type())));
+  return Var();
+}
+
+}  // namespace hiaton::lang

@@ -1,0 +1,236 @@
+// BodyChecker: expressions that may give several values.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "lang/body_checker.h"
+#include "lang/suggest.h"
+
+namespace hiaton::lang {
+namespace {
+
+bool any_wish(Wishes wishes) {
+  return std::any_of(wishes.begin(), wishes.end(), [](Wish wish) { return wish.has_value(); });
+}
+
+std::string type_list(const Vars& vars) {
+  std::string text;
+  for (Var var : vars) {
+    if (!text.empty()) text += ", ";
+    text += known(var) ? to_string(var.type()) : "?";
+  }
+  return vars.size() == 1 ? text : fmt::format("({})", text);
+}
+
+std::span<const Var> as_span(const Vars& vars) {
+  return {vars.begin(), vars.end()};
+}
+
+}  // namespace
+
+Vars BodyChecker::values(ExprId id, Wishes wishes) {
+  const Expr& expr = (*syntax_)[id];
+  switch (expr.kind) {
+    case Expr::Kind::Broken:
+      return unknown();
+    case Expr::Kind::Call:
+      if (operations_.find(expr.name) == nullptr) return call(expr);
+      break;
+    case Expr::Kind::Tuple:
+      return tuple(expr, wishes);
+    case Expr::Kind::If:
+      return conditional(expr, wishes);
+    case Expr::Kind::Block:
+      return block(expr, wishes);
+    case Expr::Kind::Loop:
+      return loop(expr);
+    case Expr::Kind::On:
+      return placed(expr, wishes);
+    default:
+      break;
+  }
+  return value(id, wishes.size() == 1 ? wishes[0] : std::nullopt);
+}
+
+Vars BodyChecker::call(const Expr& expr) {
+  const FunctionHead* callee = functions_.find(expr.name);
+  const std::span<const ExprId> arguments = list(expr.list);
+  if (callee == nullptr || !callee->readable) {
+    if (callee == nullptr) report_unknown_function(expr);
+    for (ExprId argument : arguments) value(argument);
+    return unknown();
+  }
+  const bool right_count = arguments.size() == callee->params.size();
+  if (!right_count) {
+    report(expr.span, fmt::format("'{}' takes {}, found {}: {}", symbols_[expr.name],
+                                  count_of(callee->params.size(), "argument"), arguments.size(),
+                                  functions_.signature(*callee)));
+  }
+  std::vector<Var> checked;
+  checked.reserve(arguments.size());
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const Wish type = right_count ? callee->params[i].type : std::nullopt;
+    const auto describe = [&] { return fmt::format("argument {} of '{}'", i + 1, symbols_[expr.name]); };
+    checked.push_back(require(arguments[i], value(arguments[i], type), type, describe));
+  }
+  f_->set_span(expr.span);
+  if (right_count && diagnostics_.empty()) {
+    return f_->call(functions_.reference(*callee), checked);
+  }
+  std::vector<Var> results;
+  for (std::optional<DType> type : callee->results) {
+    results.push_back(type ? f_->constant(zero_of(*type)) : Var());
+  }
+  return Vars(std::move(results));
+}
+
+void BodyChecker::report_unknown_function(const Expr& expr) {
+  const std::string_view name = symbols_[expr.name];
+  if (scope_.find(expr.name) != nullptr) {
+    report(expr.sign, fmt::format("expected a function, found '{}', which is a value", name));
+    return;
+  }
+  Suggestion similar(name);
+  if (diagnostics_.wants_suggestions()) {
+    for (const FunctionHead& head : functions_.heads()) similar.offer(symbols_[head.name]);
+    for (const OpDef* op : catalog().all()) similar.offer(op->name.value);
+  }
+  report(expr.sign, fmt::format("unknown function '{}'{}", name, similar.text()));
+}
+
+Vars BodyChecker::tuple(const Expr& expr, Wishes wishes) {
+  const std::span<const ExprId> elements = list(expr.list);
+  const bool wished = wishes.size() == elements.size();
+  std::vector<Var> vars;
+  vars.reserve(elements.size());
+  for (std::size_t i = 0; i < elements.size(); ++i) {
+    vars.push_back(value(elements[i], wished ? wishes[i] : std::nullopt));
+  }
+  return Vars(std::move(vars));
+}
+
+void BodyChecker::close(ir::BlockId block, const Vars& results) {
+  f_->end_block(block, all_known(results) ? results : unknown());
+}
+
+/// After a finding: values of the same types, usable in the block that is open now.
+Vars BodyChecker::in_place_of(const Vars& vars) {
+  std::vector<Var> stand_ins;
+  for (Var var : vars) {
+    stand_ins.push_back(known(var) ? f_->constant(zero_of(var.type().dtype)) : Var());
+  }
+  return Vars(std::move(stand_ins));
+}
+
+// Branches.
+
+Vars BodyChecker::branch(ExprId id, Wishes wishes, ir::BlockId& block) {
+  const std::size_t names = scope_.size();
+  block = f_->begin_block({});
+  Vars results = values(id, wishes);
+  close(block, results);
+  scope_.shrink(names);
+  return results;
+}
+
+/// Where nothing is wished, the branch with a type of its own comes first, so that literals take its type.
+Vars BodyChecker::conditional(const Expr& expr, Wishes wishes) {
+  const Var condition =
+      require(expr.a, value(expr.a), DType::Bool, [] { return std::string("the condition of 'if'"); });
+  ir::BlockId then_block;
+  ir::BlockId else_block;
+  if (any_wish(wishes)) {
+    const Vars then = branch(expr.b, wishes, then_block);
+    const Vars otherwise = branch(expr.c, wishes, else_block);
+    return join(expr, condition, then, then_block, otherwise, else_block);
+  }
+  const bool then_follows = (*syntax_)[expr.b].flex != Flex::Rigid && (*syntax_)[expr.c].flex == Flex::Rigid;
+  const Vars leader = then_follows ? branch(expr.c, {}, else_block) : branch(expr.b, {}, then_block);
+  const std::vector<Wish> types = types_of(as_span(leader));
+  const Vars follower = then_follows ? branch(expr.b, types, then_block) : branch(expr.c, types, else_block);
+  return join(expr, condition, then_follows ? follower : leader, then_block, then_follows ? leader : follower,
+              else_block);
+}
+
+Vars BodyChecker::join(const Expr& expr, Var condition, const Vars& then, ir::BlockId then_block,
+                       const Vars& otherwise, ir::BlockId else_block) {
+  if (!known(then) || !known(otherwise)) return in_place_of(known(then) ? then : otherwise);
+  if (then.size() != otherwise.size()) {
+    report(expr.sign, fmt::format("the branches of 'if' differ: {} after 'then', {} after 'else'",
+                                  count_of(then.size(), "value"), count_of(otherwise.size(), "value")));
+    return unknown();
+  }
+  for (std::size_t i = 0; i < then.size(); ++i) {
+    if (!known(then[i]) || !known(otherwise[i]) || then[i].type() == otherwise[i].type()) continue;
+    report(expr.sign, fmt::format("the branches of 'if' differ: {} after 'then', {} after 'else'",
+                                  type_list(then), type_list(otherwise)));
+    return unknown();
+  }
+  if (!known(condition) || !all_known(then) || !all_known(otherwise)) return in_place_of(then);
+  f_->set_span(expr.sign);
+  return f_->finish_if(condition, then_block, else_block);
+}
+
+// Names.
+
+Vars BodyChecker::block(const Expr& expr, Wishes wishes) {
+  const std::size_t names = scope_.size();
+  for (uint32_t i = 0; i < expr.list.count; ++i) let(syntax_->lets[expr.list.begin + i]);
+  Vars results = values(expr.a, wishes);
+  scope_.shrink(names);
+  return results;
+}
+
+void BodyChecker::let(const Let& let) {
+  const std::span<const Pattern> names = patterns(let.patterns);
+  report_duplicates(names, "name");
+  if (names.size() == 1) {
+    let_one(let.bound, names[0]);
+  } else {
+    let_several(let.bound, names);
+  }
+}
+
+void BodyChecker::let_one(ExprId bound, const Pattern& pattern) {
+  const Var found = value(bound, pattern.type);
+  bind(pattern, require_pattern(bound, found, pattern));
+}
+
+void BodyChecker::let_several(ExprId bound, std::span<const Pattern> patterns) {
+  std::vector<Wish> wishes;
+  for (const Pattern& pattern : patterns) wishes.push_back(pattern.type);
+  Vars found = values(bound, wishes);
+  if (known(found) && found.size() != patterns.size()) {
+    report(place_of(bound), fmt::format("expected {} for the names after 'let', found {}",
+                                        count_of(patterns.size(), "value"), count_of(found.size(), "value")));
+    found = unknown();
+  }
+  for (std::size_t i = 0; i < patterns.size(); ++i) {
+    const Var one = known(found) ? found[i] : Var();
+    bind(patterns[i], require_pattern(known(found) ? element(bound, i) : bound, one, patterns[i]));
+  }
+}
+
+Var BodyChecker::require_pattern(ExprId bound, Var found, const Pattern& pattern) {
+  const Var checked =
+      require(bound, found, pattern.type, [&] { return fmt::format("the value of '{}'", spelled(pattern)); });
+  return known(checked) || !pattern.type ? checked : f_->constant(zero_of(*pattern.type));
+}
+
+void BodyChecker::bind(const Pattern& pattern, Var value) {
+  if (!pattern.name) return;
+  if (known(value) && f_->function()[value.id()].name.empty()) {
+    f_->named(value, std::string(symbols_[*pattern.name]));
+  }
+  scope_.bind(*pattern.name, value);
+}
+
+Vars BodyChecker::placed(const Expr& expr, Wishes wishes) {
+  const std::string around = f_->placement();
+  f_->set_placement(tokens_.strings[expr.index]);
+  Vars results = values(expr.a, wishes);
+  f_->set_placement(around);
+  return results;
+}
+
+}  // namespace hiaton::lang

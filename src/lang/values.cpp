@@ -1,0 +1,228 @@
+// BodyChecker: expressions that give one value.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "lang/body_checker.h"
+#include "lang/literal.h"
+#include "lang/suggest.h"
+
+namespace hiaton::lang {
+namespace {
+
+/// The type of literals for which nothing is wished.
+DType default_type(Flex flex) {
+  return flex == Flex::Float ? DType::F64 : DType::I64;
+}
+
+DType type_of_literal(Flex flex, Wish wish) {
+  const bool fits = wish && (flex == Flex::Float ? is_float(*wish) : is_number(*wish));
+  return fits ? *wish : default_type(flex);
+}
+
+/// The type that literals among the operands take when no operand has a type of its own.
+Wish wish_for_literals(const Operation& operation, Flex flex, Wish wish) {
+  const auto accepts = [&](DType type) {
+    return is_number(type) && operation.def->find_kernel(type) != nullptr &&
+           (flex == Flex::Integer || is_float(type));
+  };
+  if (operation.keeps_type && wish && accepts(*wish)) return wish;
+  const DType usual = default_type(flex);
+  return accepts(usual) ? usual : DType::F64;
+}
+
+std::string_view cast_hint(std::span<const Var> operands) {
+  const bool two_numbers = operands.size() == 2 && is_number(operands[0].type().dtype) &&
+                           is_number(operands[1].type().dtype) && operands[0].type() != operands[1].type();
+  return two_numbers ? "; a cast such as f64(a) converts" : "";
+}
+
+}  // namespace
+
+Var BodyChecker::value(ExprId id, Wish wish) {
+  const Expr& expr = (*syntax_)[id];
+  switch (expr.kind) {
+    case Expr::Kind::Broken:
+      return Var();
+    case Expr::Kind::Number:
+      return number(expr, wish);
+    case Expr::Kind::Bool:
+      return boolean(expr);
+    case Expr::Kind::Name:
+      return name(expr);
+    case Expr::Kind::Negate:
+      return apply(operations_.negation(), {&expr.a, 1}, wish, expr.sign);
+    case Expr::Kind::Not:
+      return apply(operations_.logical_not(), {&expr.a, 1}, std::nullopt, expr.sign);
+    case Expr::Kind::Binary:
+      return binary(id, wish);
+    case Expr::Kind::Logic:
+      return logic(id);
+    case Expr::Kind::Call:
+      if (const Operation* operation = operations_.find(expr.name))
+        return operation_call(expr, *operation, wish);
+      break;
+    default:
+      break;
+  }
+  return single(id, values(id, {&wish, 1}));
+}
+
+Var BodyChecker::single(ExprId id, const Vars& found) {
+  if (!known(found)) return Var();
+  if (found.size() == 1) return found[0];
+  report(place_of(id), fmt::format("expected one value, found {}; 'let (a, b) = ...' takes them apart",
+                                   count_of(found.size(), "value")));
+  return Var();
+}
+
+Var BodyChecker::number(const Expr& expr, Wish wish) {
+  const DType type = expr.suffix ? *expr.suffix : type_of_literal(expr.flex, wish);
+  f_->set_span(expr.span);
+  try {
+    return f_->constant(literal_value(source_.text(expr.sign), expr.negative, type));
+  } catch (const ProgramError&) {
+    report(expr.span, fmt::format("expected a value of type {}, found {}, which is out of its range",
+                                  name_of(type), source_.text(expr.span)));
+    return Var();
+  }
+}
+
+Var BodyChecker::boolean(const Expr& expr) {
+  f_->set_span(expr.span);
+  return f_->constant(expr.op == Tok::True);
+}
+
+Var BodyChecker::name(const Expr& expr) {
+  if (const Var* found = scope_.find(expr.name)) return *found;
+  const std::string_view name = symbols_[expr.name];
+  const bool is_function = functions_.find(expr.name) != nullptr;
+  if (is_function || operations_.find(expr.name) != nullptr) {
+    report(expr.span, fmt::format("expected a value, found '{}', which is {}; a call is written {}(...)",
+                                  name, is_function ? "a function" : "an operation", name));
+    return Var();
+  }
+  Suggestion similar(name);
+  if (diagnostics_.wants_suggestions()) {
+    scope_.for_each_name([&](Symbol other) { similar.offer(symbols_[other]); });
+  }
+  report(expr.span, fmt::format("unknown name '{}'{}", name, similar.text()));
+  return Var();
+}
+
+Var BodyChecker::emit(const Operation& operation, std::span<const Var> operands, Span span) {
+  if (!std::all_of(operands.begin(), operands.end(), [](Var operand) { return known(operand); }))
+    return Var();
+  f_->set_span(span);
+  try {
+    return f_->op(*operation.def, operands);
+  } catch (const ProgramError& error) {
+    report(span, fmt::format("{}{}", error.what(), cast_hint(operands)));
+    return Var();
+  }
+}
+
+/// Operands with a type of their own come first: literals take theirs.
+Var BodyChecker::apply(const Operation& operation, std::span<const ExprId> operands, Wish wish, Span span) {
+  std::array<Var, 4> few;
+  std::vector<Var> many(operands.size() > few.size() ? operands.size() : 0);
+  const std::span<Var> vars = many.empty() ? std::span(few).first(operands.size()) : std::span(many);
+  Wish type = operation.keeps_type ? wish : std::nullopt;
+  bool any_rigid = false;
+  Flex flex = Flex::Integer;
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    const Flex own = (*syntax_)[operands[i]].flex;
+    flex = std::max(flex, own);
+    if (own != Flex::Rigid) continue;
+    vars[i] = value(operands[i], type);
+    if (!any_rigid) type = known(vars[i]) ? Wish(vars[i].type().dtype) : std::nullopt;
+    any_rigid = true;
+  }
+  if (!any_rigid) type = wish_for_literals(operation, flex, wish);
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    if ((*syntax_)[operands[i]].flex != Flex::Rigid) vars[i] = value(operands[i], type);
+  }
+  return emit(operation, vars, span);
+}
+
+Var BodyChecker::operation_call(const Expr& expr, const Operation& operation, Wish wish) {
+  const std::span<const ExprId> arguments = list(expr.list);
+  const OpDef& op = *operation.def;
+  if (arguments.size() == op.arity()) return apply(operation, arguments, wish, expr.span);
+  report(expr.span,
+         fmt::format("'{}' takes {}, found {}: {}({})", op.name.value, count_of(op.arity(), "argument"),
+                     arguments.size(), op.name.value, fmt::join(op.operands.value, ", ")));
+  for (ExprId argument : arguments) value(argument);
+  return Var();
+}
+
+Var BodyChecker::binary(ExprId id, Wish wish) {
+  const Expr& expr = (*syntax_)[id];
+  if (is_arithmetic(id) && is_arithmetic(expr.a)) return chain(id, wish);
+  const std::array operands = {expr.a, expr.b};
+  return apply(operations_.infix(expr.op), operands, wish, expr.sign);
+}
+
+bool BodyChecker::is_arithmetic(ExprId id) const {
+  const Expr& expr = (*syntax_)[id];
+  return expr.kind == Expr::Kind::Binary && operations_.infix(expr.op).keeps_type;
+}
+
+/// a + b - c * d ...: all operands have one type. Goes along the left sides without recursion, so that sums
+/// may have any length.
+Var BodyChecker::chain(ExprId last, Wish wish) {
+  const Syntax& syntax = *syntax_;
+  std::vector<ExprId> steps;
+  ExprId first = last;
+  for (; is_arithmetic(first); first = syntax[first].a) steps.push_back(first);
+  std::reverse(steps.begin(), steps.end());
+  const auto operand = [&](std::size_t i) { return i == 0 ? first : syntax[steps[i - 1]].b; };
+
+  std::size_t leader = 0;  // the first operand with a type of its own
+  while (leader <= steps.size() && syntax[operand(leader)].flex != Flex::Rigid) ++leader;
+  const bool has_leader = leader <= steps.size();
+  const Var lead = has_leader ? value(operand(leader), wish) : Var();
+  if (!has_leader) {
+    wish = wish_for_literals(operations_.infix(syntax[last].op), syntax[last].flex, wish);
+  } else if (known(lead)) {
+    wish = lead.type().dtype;
+  }
+  const auto evaluate = [&](std::size_t i) { return i == leader ? lead : value(operand(i), wish); };
+  Var total = evaluate(0);
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const Expr& step = syntax[steps[i]];
+    const std::array operands = {total, evaluate(i + 1)};
+    total = emit(operations_.infix(step.op), operands, step.sign);
+  }
+  return total;
+}
+
+/// `a and b` is `if a then b else false`, `a or b` is `if a then true else b`.
+Var BodyChecker::logic(ExprId last) {
+  std::vector<ExprId> steps;
+  ExprId first = last;
+  for (; (*syntax_)[first].kind == Expr::Kind::Logic; first = (*syntax_)[first].a) steps.push_back(first);
+  std::reverse(steps.begin(), steps.end());
+  Var result = logic_operand(first, (*syntax_)[steps[0]]);
+  for (ExprId id : steps) result = logic_step(result, (*syntax_)[id]);
+  return result;
+}
+
+Var BodyChecker::logic_operand(ExprId operand, const Expr& logic) {
+  return require(operand, value(operand), DType::Bool,
+                 [&] { return fmt::format("operand of '{}'", spelling(logic.op)); });
+}
+
+Var BodyChecker::logic_step(Var left, const Expr& expr) {
+  const ir::BlockId taken = f_->begin_block({});
+  const Var right = logic_operand(expr.b, expr);
+  close(taken, right);
+  f_->set_span(expr.sign);
+  const ir::BlockId skipped = f_->begin_block({});
+  close(skipped, f_->constant(expr.op == Tok::Or));
+  if (!known(left) || !known(right)) return Var();
+  return expr.op == Tok::And ? f_->finish_if(left, taken, skipped) : f_->finish_if(left, skipped, taken);
+}
+
+}  // namespace hiaton::lang
