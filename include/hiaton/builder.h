@@ -1,7 +1,7 @@
 // Making modules from C++.
 //
 //   ModuleBuilder program;
-//   FunctionRef fact = program.declare("fact", {{"n", DType::I64}}, {DType::I64});
+//   FunctionRef fact = program.declare("fact", {{DType::I64, "n"}}, {DType::I64});
 //   program.define(fact, [&](FunctionBuilder& f) {
 //     Var n = f.param(0);
 //     return f.if_else(n == 1, [&] { return n; }, [&] { return n * f.call(fact, {n - 1}); });

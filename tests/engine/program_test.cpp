@@ -1,0 +1,114 @@
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "hiaton/hiaton.h"
+
+namespace hiaton {
+namespace {
+
+constexpr const char* kFact =
+    "fn fact(n: i64) -> i64 = if n == 1 then n else n * fact(n - 1)\n"
+    "fn main(n: i64) -> i64 = fact(n) + 5\n";
+
+ir::Module sum_module() {
+  ModuleBuilder builder;
+  const FunctionRef main = builder.declare("main", {{DType::I32, "a"}, {DType::I32, "b"}}, {DType::I32});
+  builder.define(main, [](FunctionBuilder& f) { return f.param(0) + f.param(1); });
+  return builder.finish();
+}
+
+CompileOptions trapping() {
+  CompileOptions options;
+  options.simplify.overflow = OverflowMode::Trap;
+  return options;
+}
+
+TEST(Program, RunsText) {
+  const Program program = Program::from_text("fact.hia", kFact);
+  EXPECT_EQ(program.run({Value(int64_t{3})}).values, std::vector<Value>{int64_t{11}});
+}
+
+TEST(Program, RunsModulesOfTheBuilder) {
+  const Program program = Program::from_module(sum_module());
+  EXPECT_EQ(program.run({Value(2), Value(3)}).values, std::vector<Value>{5});
+}
+
+TEST(Program, RunsGraphsAsTheyAre) {
+  graph::GraphBuilder builder;
+  builder.add_function("main");
+  const graph::OutPort n = builder.input("n", DType::I64);
+  builder.output(builder.op(*catalog().find("neg"), {n}));
+  const Program program = Program::from_graph(builder.finish());
+  EXPECT_EQ(program.run({Value(int64_t{3})}).values, std::vector<Value>{int64_t{-3}});
+  EXPECT_FALSE(program.module().has_value());
+}
+
+TEST(Program, SavedGraphsRunLikeTheTextTheyCameFrom) {
+  const Program program = Program::from_text("fact.hia", kFact);
+  const Program loaded =
+      Program::from_graph(graph::from_json(graph::to_json(program.graph()), "fact.json"));
+  EXPECT_EQ(loaded.run({Value(int64_t{6})}).values, program.run({Value(int64_t{6})}).values);
+}
+
+TEST(Program, TellsParametersAndResults) {
+  const Program program = Program::from_text(
+      "two.hia", "fn main(first: i64, second: bool) -> (f64, bool) = (f64(first), second)\n");
+  ASSERT_EQ(program.parameters().size(), 2u);
+  EXPECT_EQ(program.parameters()[0].name, "first");
+  EXPECT_EQ(program.parameters()[1].type, Type(DType::Bool));
+  EXPECT_EQ(program.results(), (std::vector<Type>{DType::F64, DType::Bool}));
+}
+
+TEST(Program, ParametersOfAMainThatIsCalledKeepTheirNames) {
+  const Program program =
+      Program::from_text("again.hia", "fn main(n: i64) -> i64 = if n <= 0 then n else main(n - 2)\n");
+  ASSERT_EQ(program.parameters().size(), 1u);
+  EXPECT_EQ(program.parameters()[0].name, "n");
+}
+
+TEST(Program, OverflowModeOfTheProgramHoldsInEveryRun) {
+  const Program traps = Program::from_module(sum_module(), trapping());
+  RunOptions wrap;
+  wrap.overflow = OverflowMode::Wrap;
+  EXPECT_THROW(traps.run({Value(INT32_MAX), Value(1)}, wrap), RunError);
+  RunOptions trap;
+  trap.overflow = OverflowMode::Trap;
+  const Program wraps = Program::from_module(sum_module());
+  EXPECT_EQ(wraps.run({Value(INT32_MAX), Value(1)}, trap).values, std::vector<Value>{INT32_MIN});
+}
+
+TEST(Program, ProgramsLiveAndRunBesideEachOther) {
+  const Program fact = Program::from_text("fact.hia", kFact);
+  const Program sum = Program::from_module(sum_module());
+  std::vector<std::thread> threads;
+  std::atomic<int> wrong = 0;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([&, i] {
+      for (int64_t n = 1; n < 50; ++n) {
+        RunOptions options;
+        options.workers = 1 + i % 3;
+        if (fact.run({Value(int64_t{5})}, options).values[0] != Value(int64_t{125})) ++wrong;
+        if (sum.run({Value(i), Value(1)}, options).values[0] != Value(i + 1)) ++wrong;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST(Program, WrongArgumentsAreNamed) {
+  const Program program = Program::from_text("fact.hia", kFact);
+  EXPECT_THROW(program.run({}), ProgramError);
+  EXPECT_THROW(program.run({Value(true)}), ProgramError);
+}
+
+TEST(Program, WrongTextsAndFilesAreErrors) {
+  EXPECT_THROW(Program::from_text("x.hia", "fn main() -> i64 = true\n"), ProgramError);
+  EXPECT_THROW(Program::from_text("x.hia", "fn f() -> i64 = 1\n"), ProgramError);
+  EXPECT_THROW(Program::from_file("/nonexistent/x.hia"), ProgramError);
+  EXPECT_THROW(Program::from_file("/"), ProgramError);
+}
+
+}  // namespace
+}  // namespace hiaton
