@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# Builds Hiaton and shows it: a program with its graph, a run on one and two workers, and the speeds in short.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source scripts/install.sh
+
+say() { printf '\n== %s\n' "$*"; }
+show() {
+  printf '\n$ %s\n' "$*"
+  "$@"
+}
+
+install_missing
+say "Building (build/release)"
+cmake --preset release >/dev/null
+cmake --build --preset release --target hiaton benchmark_programs | tail -n 1
+export PATH="$PWD/build/release/tools:$PATH"
+
+say "A recursive program, its result, and the one static graph it runs as"
+show cat examples/fact.hia
+show hiaton run examples/fact.hia --n=3
+show hiaton graph examples/fact.hia
+show hiaton graph examples/fact.hia --format=svg --out build/fact.svg
+echo "(a drawing of the same graph: build/fact.svg)"
+
+say "The same program on one worker and on two"
+show hiaton run examples/fib.hia --n=30 --stats --workers=1
+show hiaton run examples/fib.hia --n=30 --stats --workers=2
+
+say "Speeds, in short (benchmarks/run prints the whole table)"
+benchmarks/run --short --build build/release

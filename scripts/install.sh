@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# Installs what Hiaton's scripts need and the machine lacks. Works on a bare Debian 12, as root or with sudo.
+# Run it alone, or source it and call install_missing.
+
+hiaton_packages=(
+  g++ cmake ninja-build ccache          # to build
+  libfmt-dev libcli11-dev nlohmann-json3-dev
+  libgtest-dev libbenchmark-dev         # tests and micro benchmarks
+  libtbb-dev                            # a peer in the benchmarks
+  graphviz                              # hiaton graph --format=svg
+  python3                               # tests from outside, and the runner of the benchmarks
+  clang-format clang-tidy
+)
+
+is_installed() {
+  [[ "$(dpkg-query -W -f='${Status}' "$1" 2>/dev/null)" == "install ok installed" ]]
+}
+
+as_root() {
+  if [[ "$(id -u)" == 0 ]]; then
+    "$@"
+  elif command -v sudo >/dev/null; then
+    sudo "$@"
+  else
+    echo "error: installing packages needs root or sudo" >&2
+    return 1
+  fi
+}
+
+install_missing() {
+  if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
+    echo "warning: this is no Debian; install these or their like yourself: ${hiaton_packages[*]}" >&2
+    return 0
+  fi
+  local missing=() package
+  for package in "${hiaton_packages[@]}"; do
+    is_installed "$package" || missing+=("$package")
+  done
+  [[ ${#missing[@]} == 0 ]] && return 0
+  echo "== Installing ${missing[*]}"
+  as_root apt-get -qq update &&
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends "${missing[@]}" >/dev/null
+}
+
+if [[ "${BASH_SOURCE[0]}" == "$0" ]]; then
+  set -euo pipefail
+  install_missing
+fi

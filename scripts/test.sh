@@ -1,0 +1,96 @@
+#!/usr/bin/env bash
+# Builds Hiaton and runs everything that checks it: format, tests, sanitizers, clang-tidy. Prints what failed, and
+# as its last line how many checks passed and failed; the exit status is 0 only where none failed.
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source scripts/install.sh
+
+passed=0
+failed=0
+failures=()
+jobs="$(nproc)"
+concurrent_repeats="${HIATON_CONCURRENT_REPEATS:-1000}"
+logs=build/logs
+
+say() { printf '\n== %s\n' "$*"; }
+
+fail() {
+  failed=$((failed + 1))
+  failures+=("$1")
+}
+
+# check NAME COMMAND...: one check; shows the end of the output where it fails.
+check() {
+  local name="$1" log="$logs/${1//[ \/]/_}.log"
+  shift
+  if "$@" >"$log" 2>&1; then
+    passed=$((passed + 1))
+    echo "passed: $name"
+  else
+    fail "$name"
+    echo "FAILED: $name"
+    tail -n 60 "$log"
+  fi
+}
+
+build() {
+  cmake --preset "$1" && cmake --build --preset "$1" -j "$jobs"
+}
+
+# run_tests PRESET [CTEST OPTION...]: every test counts as one check.
+run_tests() {
+  local preset="$1" log="$logs/tests_$1.log"
+  shift
+  ctest --preset "$preset" -j "$jobs" --timeout 600 "$@" >"$log" 2>&1
+  local status=$? summary count bad
+  summary="$(grep -E '^[0-9]+% tests passed, [0-9]+ tests failed out of [0-9]+' "$log" | tail -n 1)"
+  if [[ ! "$summary" =~ ([0-9]+)\ tests\ failed\ out\ of\ ([0-9]+) ]]; then
+    fail "tests $preset: ctest did not finish (status $status)"
+    tail -n 60 "$log"
+    return
+  fi
+  bad="${BASH_REMATCH[1]}" count="${BASH_REMATCH[2]}"
+  passed=$((passed + count - bad))
+  failed=$((failed + bad))
+  echo "$preset: $((count - bad)) of $count tests passed"
+  if ((bad > 0)); then
+    failures+=("$bad tests of $preset, see $log")
+    sed -n '/The following tests FAILED/,$p' "$log"
+    grep -E -B2 -A12 'Failure$|FAILED|ERROR: |WARNING: ThreadSanitizer|runtime error' "$log" | head -n 120
+  fi
+}
+
+# Where threads meet, one pass proves little.
+repeat_concurrent_tests() {
+  "build/$1/tests/test_exec" --gtest_filter='*Concurrent*:*Steal*' --gtest_repeat="$2" --gtest_brief=1 \
+    --gtest_break_on_failure
+}
+
+format_is_clean() {
+  git ls-files -co --exclude-standard '*.h' '*.cpp' | xargs clang-format --dry-run -Werror
+}
+
+build_and_test() {
+  local preset="$1"
+  say "Tests: $preset"
+  check "build $preset" build "$preset"
+  [[ "${failures[*]-}" == *"build $preset"* ]] || run_tests "$@"
+}
+
+mkdir -p "$logs"
+say "What the machine lacks"
+check "install" install_missing
+say "Format"
+check "clang-format" format_is_clean
+build_and_test release
+check "concurrent tests x $concurrent_repeats" repeat_concurrent_tests release "$concurrent_repeats"
+build_and_test asan
+build_and_test tsan
+check "concurrent tests x 50 under tsan" repeat_concurrent_tests tsan 50
+say "clang-tidy"
+check "clang-tidy" build tidy
+
+say "Summary ($((SECONDS / 60)) min $((SECONDS % 60)) s)"
+for failure in "${failures[@]+"${failures[@]}"}"; do echo "FAILED: $failure"; done
+echo "$passed passed, $failed failed"
+((failed == 0))
