@@ -1,5 +1,5 @@
-// What the native programs and those of the C++ peers share: `PROGRAM NAME ARGUMENT...` runs one named program and
-// prints its result and the seconds it took, as JSON.
+// What the native programs and those of the C++ peers share: `PROGRAM NAME ARGUMENT...` runs one named
+// program and prints its result and the seconds it took, as JSON.
 #pragma once
 
 #include <chrono>
@@ -27,7 +27,9 @@ struct Program {
   std::function<std::string(const Arguments&)> run;
 };
 
-inline std::string show(int64_t result) { return std::to_string(result); }
+inline std::string show(int64_t result) {
+  return std::to_string(result);
+}
 inline std::string show(double result) {
   char text[40];
   std::snprintf(text, sizeof text, "%.17g", result);

@@ -36,7 +36,8 @@ struct RunCommand {
 
 /// An option whose value `set` reads; it throws UsageError where the value is not one.
 CLI::Option* add_parsed_option(CLI::App& options, const std::string& name,
-                               const std::function<void(const std::string&)>& set, const std::string& description) {
+                               const std::function<void(const std::string&)>& set,
+                               const std::string& description) {
   return options.add_option_function<std::string>(
       name,
       [name, set](const std::string& text) {

@@ -9,7 +9,9 @@
 
 namespace {
 
-RECURSIVE int64_t fib(int64_t n) { return n <= 1 ? 1 : fib(n - 1) + fib(n - 2); }
+RECURSIVE int64_t fib(int64_t n) {
+  return n <= 1 ? 1 : fib(n - 1) + fib(n - 2);
+}
 
 RECURSIVE int64_t ack(int64_t m, int64_t n) {
   if (m == 0) return n + 1;
@@ -39,11 +41,17 @@ RECURSIVE int32_t prime_plus(int32_t n, int32_t i) {
   return prime_minus(n, i + 1);
 }
 
-int32_t primes(int32_t n) { return n <= 0 ? 2 : n == 1 ? 3 : prime_minus(n - 2, 1); }
+int32_t primes(int32_t n) {
+  return n <= 0 ? 2 : n == 1 ? 3 : prime_minus(n - 2, 1);
+}
 
-RECURSIVE int64_t sum(int64_t n) { return n == 0 ? 0 : n + sum(n - 1); }
+RECURSIVE int64_t sum(int64_t n) {
+  return n == 0 ? 0 : n + sum(n - 1);
+}
 
-RECURSIVE int64_t tail_sum(int64_t n, int64_t total) { return n == 0 ? total : tail_sum(n - 1, total + n); }
+RECURSIVE int64_t tail_sum(int64_t n, int64_t total) {
+  return n == 0 ? total : tail_sum(n - 1, total + n);
+}
 
 int64_t loop(int64_t n) {
   uint64_t x = 1;
@@ -51,9 +59,13 @@ int64_t loop(int64_t n) {
   return static_cast<int64_t>(x);
 }
 
-RECURSIVE double f(double x) { return std::sqrt(1 - x * x); }
+RECURSIVE double f(double x) {
+  return std::sqrt(1 - x * x);
+}
 
-double simpson(double fa, double fm, double fb, double width) { return (fa + 4 * fm + fb) * width / 6; }
+double simpson(double fa, double fm, double fb, double width) {
+  return (fa + 4 * fm + fb) * width / 6;
+}
 
 RECURSIVE double integrate(double a, double fa, double m, double fm, double b, double fb, double whole,
                            double epsilon) {

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Runs every program, and every command with its output, that README.md, docs/ and examples/ show.
+"""Runs every program, and every command with its output, that README.md, docs/, examples/ and benchmarks/programs/ show.
 
 In examples/*.hia and in ```hia blocks, comment lines say what must happen:
 
     # run: --n=3          a run with these arguments
     # prints: 11          what it prints, one line each
     # fails: by zero      instead: the run fails, and the message holds this text
+    # wraps: the sum      integers overflow on purpose: not tried with --overflow=trap
 
 A ```hia block without such lines has only to be a legal program. In ```hia-error blocks `# error: TEXT` is a
 part of the message that checking (or running, where there is a `# run:`) must give. In ```console blocks lines
@@ -199,7 +200,7 @@ def console_steps(block):
 
 def collect(checker, root):
     tests = []
-    for example in sorted((root / "examples").glob("*.hia")):
+    for example in sorted([*root.glob("examples/*.hia"), *root.glob("benchmarks/programs/*.hia")]):
         place = str(example.relative_to(root))
         block = Block("example", place, example.read_text(encoding="utf-8").splitlines())
         if not block.runs():

@@ -46,8 +46,7 @@ TEST(Program, RunsGraphsAsTheyAre) {
 
 TEST(Program, SavedGraphsRunLikeTheTextTheyCameFrom) {
   const Program program = Program::from_text("fact.hia", kFact);
-  const Program loaded =
-      Program::from_graph(graph::from_json(graph::to_json(program.graph()), "fact.json"));
+  const Program loaded = Program::from_graph(graph::from_json(graph::to_json(program.graph()), "fact.json"));
   EXPECT_EQ(loaded.run({Value(int64_t{6})}).values, program.run({Value(int64_t{6})}).values);
 }
 

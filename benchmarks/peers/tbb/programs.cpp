@@ -34,11 +34,16 @@ int64_t tak(int64_t x, int64_t y, int64_t z) {
   return tak(a, b, c);
 }
 
-double f(double x) { return std::sqrt(1 - x * x); }
+double f(double x) {
+  return std::sqrt(1 - x * x);
+}
 
-double simpson(double fa, double fm, double fb, double width) { return (fa + 4 * fm + fb) * width / 6; }
+double simpson(double fa, double fm, double fb, double width) {
+  return (fa + 4 * fm + fb) * width / 6;
+}
 
-double integrate(double a, double fa, double m, double fm, double b, double fb, double whole, double epsilon) {
+double integrate(double a, double fa, double m, double fm, double b, double fb, double whole,
+                 double epsilon) {
   const double left_m = (a + m) / 2;
   const double right_m = (m + b) / 2;
   const double left_fm = f(left_m);
