@@ -228,6 +228,8 @@ class GraphBuilder {
   Node& node(OutPort port) { return node(port.node); }
   Function& function(FunctionId id);
   std::size_t node_count() const { return graph_.nodes_.size(); }
+  /// Room for about this many nodes: only saves time.
+  void reserve(std::size_t nodes) { graph_.nodes_.reserve(nodes); }
 
   /// Freezes and validates. Throws ProgramError that lists every node that breaks a rule, and the rule.
   Graph finish();

@@ -89,6 +89,14 @@ void make_outputs(graph::GraphBuilder& builder, const ir::Function& main,
   for (OutPort result : results) builder.node(builder.output(result)).span = main.span;
 }
 
+/// About as many nodes as the graph will have, or more.
+std::size_t estimate_nodes(const ir::Module& module) {
+  std::size_t nodes = 0;
+  for (const ir::Function& function : module.functions)
+    nodes += 2 * (function.nodes.size() + function.params.size());
+  return nodes;
+}
+
 /// A main that nothing calls.
 void lower_main(Program& program, const ir::Function& main) {
   const std::vector<OutPort> inputs = make_inputs(program.builder, main);
@@ -135,6 +143,7 @@ graph::Graph lower(const ir::Module& module, std::string_view main_name) {
   const ir::FunctionId main = find_main(module, main_name);
   const Reached reached = find_reached(module, main);
   graph::GraphBuilder builder(module.source);
+  builder.reserve(estimate_nodes(module));
   Program program{module, builder, std::vector<graph::FunctionId>(module.functions.size()), {}, {}};
   declare_functions(program, main, reached);
 
