@@ -7,6 +7,7 @@
 #include "exec/interpret.h"
 #include "exec/kernel_table.h"
 #include "exec/plan.h"
+#include "exec/window.h"
 
 namespace hiaton::exec {
 
@@ -31,6 +32,9 @@ std::vector<bool> functions_with_groups(const Graph& graph, const Structure& str
       const bool together = a.kind == Item::Kind::Call && b.kind == Item::Kind::Call && a.group == b.group;
       if (together) result[block.function.index()] = true;
     }
+  }
+  for (std::size_t l = 0; l < graph.loops().size(); ++l) {
+    if (find_window(graph, structure, graph::LoopId(l))) result[graph.loops()[l].function.index()] = true;
   }
   return result;
 }
@@ -147,13 +151,13 @@ std::shared_ptr<const Plan> compile(const Graph& graph, const PlanOptions& optio
   const Lifetimes lifetimes = measure(graph, *structure);
   auto plan = std::make_shared<Plan>();
   EmitContext context{graph, *structure, lifetimes, options, *plan};
-  context.has_groups = functions_with_groups(graph, *structure);
+  if (options.forking) context.has_groups = functions_with_groups(graph, *structure);
   try {
     require_inputs_are_params(graph);
     for (std::size_t f = 0; f < graph.functions().size(); ++f) {
-      GroupStarts starts;
-      emit_body(context, FunctionId(f), false, starts);
-      if (options.forking) emit_body(context, FunctionId(f), true, starts);
+      SequentialForm sequential;
+      emit_body(context, FunctionId(f), false, sequential);
+      if (options.forking) emit_body(context, FunctionId(f), true, sequential);
     }
   } catch (const Unplannable& found) {
     reason = found.reason;

@@ -1,6 +1,8 @@
 // Turns the structure of one function into instructions.
 #pragma once
 
+#include <unordered_map>
+
 #include "exec/lifetimes.h"
 #include "exec/plan.h"
 #include "exec/structure.h"
@@ -35,6 +37,7 @@ struct EmitContext {
   std::vector<bool> has_groups{};  ///< by function: some of its calls do not need each other
   std::vector<EntryReference> entries{};
   std::vector<CodeReference> code_references{};
+  std::unordered_map<BlockId, std::size_t> region_of{};
   std::vector<BlockId> region_blocks{};  ///< by region, for their names
 };
 
@@ -42,11 +45,15 @@ struct TooManySlots {
   graph::FunctionId function;
 };
 
-/// Where the groups of calls of a function begin in its sequential form, in the order of emission.
-using GroupStarts = std::vector<uint32_t>;
+/// What the forking form of a function needs to know of the sequential one.
+struct SequentialForm {
+  std::vector<uint32_t> group_starts;  ///< where its groups of calls begin, in the order of emission
+  uint32_t slots = 0;
+};
 
-/// Appends the body of `function`. The sequential form fills `starts`, the forking form (emitted second)
+/// Appends the body of `function`. The sequential form fills
+/// `sequential`, the forking form (emitted second)
 /// reads it. Throws TooManySlots.
-void emit_body(EmitContext& context, graph::FunctionId function, bool forking, GroupStarts& starts);
+void emit_body(EmitContext& context, graph::FunctionId function, bool forking, SequentialForm& sequential);
 
 }  // namespace hiaton::exec

@@ -38,6 +38,9 @@ struct ReturnList;
   X(ReturnConst)  /* returns constant */                                                                     \
   X(ReturnN)      /* returns returns->slots */                                                               \
   X(Fork)         /* makes the calls of group but the first free to be stolen; jump: the sequential form */  \
+  X(ForkRoom)     /* if no group can be forked here: pc += jump */                                           \
+  X(ForkSome)     /* Fork for as many calls of group as the slot in a says */                                \
+  X(NextOfSome)   /* Next where the slot in d says how many calls there are */                               \
   X(Next)         /* a calls of group have been run here: go on with the next, or wait for the stolen */     \
   X(Join)         /* all calls of group were started: wait for the stolen */                                 \
   X(StolenReturn) /* a stolen call of group has returned */                                                  \
@@ -50,20 +53,20 @@ struct ReturnList;
   HIATON_OPCODE(Name##_SlotSlot) HIATON_OPCODE(Name##_SlotConst) HIATON_OPCODE(Name##_ConstSlot)
 // Unless: if not P(a, b): pc += jump. While: if P(a, b): pc += jump, and answers polls. b is the slot in d
 // for SlotSlot, the constant for SlotConst.
-#define HIATON_BRANCH_FORMS(Name, F, In, Out)                                   \
-  HIATON_OPCODE(Unless##Name##_SlotSlot)                                        \
-  HIATON_OPCODE(Unless##Name##_SlotConst) HIATON_OPCODE(While##Name##_SlotSlot) \
-      HIATON_OPCODE(While##Name##_SlotConst)
+#define HIATON_BRANCH_FORMS(Name, F, In, Out) \
+  HIATON_OPCODE(Unless##Name##_SlotSlot)      \
+  HIATON_OPCODE(Unless##Name##_SlotConst)     \
+  HIATON_OPCODE(While##Name##_SlotSlot) HIATON_OPCODE(While##Name##_SlotConst)
 // Return: returns P(a, b).
 #define HIATON_RETURN_FORMS(Name, F, In, Out) \
   HIATON_OPCODE(Return##Name##_SlotSlot) HIATON_OPCODE(Return##Name##_SlotConst)
 // If and IfNot: if P(a, b) (or if not): returns `other` (_Const), or the slot in c (_Slot). b as for Unless.
-#define HIATON_RETURN_IF_FORMS(Name, F, In, Out)                                                  \
-  HIATON_OPCODE(If##Name##_SlotSlot_Const)                                                        \
-  HIATON_OPCODE(If##Name##_SlotSlot_Slot) HIATON_OPCODE(If##Name##_SlotConst_Const)               \
-      HIATON_OPCODE(If##Name##_SlotConst_Slot) HIATON_OPCODE(IfNot##Name##_SlotSlot_Const)        \
-          HIATON_OPCODE(IfNot##Name##_SlotSlot_Slot) HIATON_OPCODE(IfNot##Name##_SlotConst_Const) \
-              HIATON_OPCODE(IfNot##Name##_SlotConst_Slot)
+#define HIATON_RETURN_IF_FORMS(Name, F, In, Out)                                             \
+  HIATON_OPCODE(If##Name##_SlotSlot_Const)                                                   \
+  HIATON_OPCODE(If##Name##_SlotSlot_Slot)                                                    \
+  HIATON_OPCODE(If##Name##_SlotConst_Const) HIATON_OPCODE(If##Name##_SlotConst_Slot)         \
+      HIATON_OPCODE(IfNot##Name##_SlotSlot_Const) HIATON_OPCODE(IfNot##Name##_SlotSlot_Slot) \
+          HIATON_OPCODE(IfNot##Name##_SlotConst_Const) HIATON_OPCODE(IfNot##Name##_SlotConst_Slot)
 
 /// Expands HIATON_OPCODE, which the user defines, for every opcode in order.
 #define HIATON_ALL_OPCODES                     \

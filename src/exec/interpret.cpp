@@ -205,9 +205,27 @@ at_Fork : {
   worker->forks[worker->fork_end++] = {f, pc->group, 1, static_cast<uint32_t>(pc->group->calls.size())};
   NEXT;
 }
+at_ForkRoom:
+  pc += worker->fork_end == Worker::kMostForks ? pc->jump : 1;
+  GO;
+at_ForkSome : {
+  const auto count = static_cast<uint32_t>(f->slots[pc->a].bits);
+  f->slots[pc->group->join_slot].bits = 0;
+  if (count > 1) worker->forks[worker->fork_end++] = {f, pc->group, 1, count};
+  NEXT;
+}
+at_NextOfSome:
+  if (f->slots[pc->d].bits == pc->a) {
+    if (f->slots[pc->group->join_slot].bits != 0) goto wait_for_stolen;
+    pc = pc->group->joined;
+    GO;
+  }
+  // falls through: there is another call
 at_Next : {
+  // Where nothing was stolen the group is the last in the fork list; otherwise its record knows how far to
+  // go.
   const uint64_t record = f->slots[pc->group->join_slot].bits;
-  const uint32_t end = record == 0 ? static_cast<uint32_t>(pc->group->calls.size())
+  const uint32_t end = record == 0 ? worker->forks[worker->fork_end - 1].end
                                    : reinterpret_cast<const JoinRecord*>(record)->end;
   const uint32_t started = pc->a;
   if (started == end) goto wait_for_stolen;

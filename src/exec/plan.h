@@ -56,6 +56,7 @@ struct PlanOptions {
   OverflowMode overflow = OverflowMode::Wrap;
   bool forking = false;  ///< make the forking forms
   bool count_regions = false;
+  int parallel_iterations = 10;  ///< how many iterations of a loop the forking forms run at once
 };
 
 struct Plan {

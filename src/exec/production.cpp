@@ -262,7 +262,8 @@ RunResult run_plan(const Graph& graph, const Plan& plan, std::span<const Value> 
 
 RunResult run_production(const Graph& graph, std::span<const Value> arguments, const RunOptions& options) {
   std::string reason;
-  const PlanOptions plan_options{options.overflow, options.workers > 1, options.count_regions};
+  const PlanOptions plan_options{options.overflow, options.workers > 1, options.count_regions,
+                                 options.parallel_iterations};
   const std::shared_ptr<const Plan> plan = compile(graph, plan_options, reason);
   return plan ? run_plan(graph, *plan, arguments, options) : run_reference(graph, arguments, options);
 }
