@@ -4,22 +4,33 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdint>
+#include <limits>
 
 #include "hiaton/run.h"
 
 namespace hiaton::exec {
 
+inline bool has_byte_budget(const RunOptions& options) {
+  return options.max_bytes != std::numeric_limits<uint64_t>::max();
+}
+
+/// The bytes that the frames of a run may hold: its budget, or else most of what the machine has left, so
+/// that an endless recursion ends with a message and not with the machine.
+uint64_t byte_limit(const RunOptions& options);
+
 /// The budgets of one run, and the most that was used of them.
 class BudgetWatch {
  public:
-  explicit BudgetWatch(const RunOptions& options) : options_(options), start_(Clock::now()) {}
+  explicit BudgetWatch(const RunOptions& options)
+      : options_(options), byte_limit_(byte_limit(options)), start_(Clock::now()) {}
 
   /// Tells what is in use now.
   Fault use(uint64_t frames, uint64_t bytes) {
     most_frames_ = std::max(most_frames_, frames);
     most_bytes_ = std::max(most_bytes_, bytes);
     if (frames > options_.max_frames) return Fault::MaxFrames;
-    if (bytes > options_.max_bytes) return Fault::MaxBytes;
+    if (bytes > byte_limit_) return Fault::MaxBytes;
     return Fault::None;
   }
 
@@ -41,6 +52,7 @@ class BudgetWatch {
   using Clock = std::chrono::steady_clock;
 
   const RunOptions& options_;
+  const uint64_t byte_limit_;
   Clock::time_point start_;
   uint64_t steps_ = 0;
   uint64_t most_frames_ = 0;

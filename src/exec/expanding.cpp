@@ -10,6 +10,7 @@
 #include "exec/apply.h"
 #include "exec/blueprint.h"
 #include "exec/budget.h"
+#include "exec/copy.h"
 #include "exec/fault.h"
 #include "exec/firing.h"
 
@@ -23,88 +24,6 @@ using graph::LoopId;
 using graph::NodeId;
 using graph::NodeKind;
 using graph::OutPort;
-
-struct Copy;
-
-/// A call while its arguments come; kept by the caller's copy.
-struct CallUnderWay {
-  CallSite site;
-  Copy* callee = nullptr;  ///< none before the first live argument
-  std::size_t arguments_to_come;
-};
-
-/// A loop under way; kept by the copy it was entered from.
-struct LoopUnderWay {
-  LoopId loop;
-  Copy* outer;
-  std::size_t enters_to_come;
-  std::vector<NodeId> owed;                           ///< the Exit nodes that gave no value yet
-  std::vector<std::pair<NodeId, Value>> constants{};  ///< by Enter
-  uint64_t iterations = 0;                            ///< made so far
-  Copy* oldest = nullptr;                             ///< iterations are freed in their order
-  Copy* newest = nullptr;
-  uint64_t alive = 0;
-  /// What waits for the next iteration while as many are under way as may be.
-  std::vector<std::pair<NodeId, Value>> postponed{};
-};
-
-/// A copy of a function body or of a loop iteration.
-struct Copy {
-  uint32_t blueprint;
-  Copy* parent = nullptr;        ///< the caller's copy, or the one that the loop was entered from
-  CallSite site{};               ///< of a call
-  LoopUnderWay* loop = nullptr;  ///< of an iteration
-  uint64_t iteration = 0;
-  Copy* next_iteration = nullptr;
-  std::vector<CopiedNode> nodes;
-  std::vector<Value> operands;
-  std::size_t unfired;    ///< nodes that have not fired
-  std::size_t holds = 0;  ///< copies whose parent this is, and calls with arguments to come
-  std::vector<CallUnderWay> calls{};
-  std::vector<std::unique_ptr<LoopUnderWay>> loops{};
-  std::size_t position = 0;  ///< in ExpandingRun::copies_
-
-  bool is_finished() const { return unfired == 0 && holds == 0; }
-};
-
-/// The copies around a copy are its chain of calls; the arguments are still in their parameters.
-class CopyChain : public CallChain {
- public:
-  CopyChain(const Graph& graph, const Blueprints& blueprints, const Copy* copy)
-      : graph_(graph), blueprints_(blueprints), start_(copy) {
-    CopyChain::rewind();
-  }
-
-  void rewind() override {
-    at_ = start_;
-    skip_iterations();
-  }
-  bool at_call() const override { return at_->site.valid(); }
-  void go_outward() override {
-    at_ = at_->parent;
-    skip_iterations();
-  }
-  CallSite site() const override { return at_->site; }
-  std::vector<std::optional<Value>> arguments() const override {
-    std::vector<std::optional<Value>> values;
-    for (OutPort param : graph_[graph_[at_->site].callee].params) {
-      const Blueprints::Place& place = blueprints_.of(param.node);
-      values.emplace_back();
-      if (at_->nodes[place.node].started) values.back() = at_->operands[place.operands];
-    }
-    return values;
-  }
-
- private:
-  void skip_iterations() {
-    while (at_->loop != nullptr) at_ = at_->parent;
-  }
-
-  const Graph& graph_;
-  const Blueprints& blueprints_;
-  const Copy* start_;
-  const Copy* at_;
-};
 
 class ExpandingRun {
  public:

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <map>
 
+#include "exec/budget.h"
+
 namespace hiaton::exec {
 namespace {
 
@@ -143,6 +145,7 @@ std::string budget_text(const RunOptions& options, Fault fault) {
     case Fault::MaxFrames:
       return fmt::format("frame budget: more than {} frames are live", options.max_frames);
     case Fault::MaxBytes:
+      if (!has_byte_budget(options)) return "byte budget: frames hold nearly all memory that was free";
       return fmt::format("byte budget: frames hold more than {} bytes", options.max_bytes);
     case Fault::Timeout:
       return fmt::format("time budget: the run takes longer than {}", duration_text(options.timeout));

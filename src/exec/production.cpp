@@ -1,12 +1,12 @@
 #include "exec/production.h"
 
 #include <condition_variable>
-#include <fstream>
 #include <mutex>
 #include <optional>
 #include <thread>
 
 #include "base/check.h"
+#include "exec/budget.h"
 #include "exec/fault.h"
 #include "exec/interpret.h"
 #include "exec/kernel_table.h"
@@ -55,19 +55,6 @@ class FrameChain : public CallChain {
   Place now_;
 };
 
-/// The memory that a run without a byte budget may take: most of what the machine has left.
-uint64_t default_max_bytes() {
-  constexpr uint64_t kUnknown = uint64_t{4} << 30;
-  std::ifstream info("/proc/meminfo");
-  std::string name;
-  uint64_t kibibytes = 0;
-  std::string unit;
-  while (info >> name >> kibibytes >> unit) {
-    if (name == "MemAvailable:") return kibibytes * 1024 / 8 * 7;
-  }
-  return kUnknown;
-}
-
 class ProductionRun {
  public:
   ProductionRun(const Graph& graph, const Plan& plan, std::span<const Value> arguments,
@@ -78,8 +65,7 @@ class ProductionRun {
         options_(options),
         root_slots_(frame_bytes(plan.result_count) / sizeof(Slot)) {
     budget_.max_frames = options.max_frames;
-    budget_.max_bytes =
-        options.max_bytes != std::numeric_limits<uint64_t>::max() ? options.max_bytes : default_max_bytes();
+    budget_.max_bytes = byte_limit(options);
     const int workers = plan.entry[-1].target == plan.entry ? std::max(1, options.workers) : 1;
     for (int i = 0; i < workers; ++i) crew_.workers.push_back(std::make_unique<Worker>(crew_, plan, budget_));
   }

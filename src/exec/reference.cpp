@@ -10,6 +10,7 @@
 #include "exec/budget.h"
 #include "exec/firing.h"
 #include "exec/tag.h"
+#include "exec/tag_chain.h"
 
 namespace hiaton::exec {
 namespace {
@@ -79,32 +80,6 @@ struct LoopRun {
 bool settle(std::vector<NodeId>& owed, NodeId node) {
   return std::erase(owed, node) > 0;
 }
-
-/// The tag is the stack trace.
-class TagChain : public CallChain {
- public:
-  explicit TagChain(const Tag& tag) : start_(tag.cell()) { TagChain::rewind(); }
-
-  void rewind() override {
-    at_ = start_;
-    skip_iterations();
-  }
-  bool at_call() const override { return at_ != nullptr; }
-  void go_outward() override {
-    at_ = at_->outer;
-    skip_iterations();
-  }
-  CallSite site() const override { return at_->label.site; }
-  std::vector<std::optional<Value>> arguments() const override { return at_->arguments; }
-
- private:
-  void skip_iterations() {
-    while (at_ != nullptr && !at_->label.site.valid()) at_ = at_->outer;
-  }
-
-  const TagCell* start_;
-  const TagCell* at_;
-};
 
 class ReferenceRun {
  public:
