@@ -2,6 +2,11 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <fstream>
+#include <string>
+#include <vector>
+
 #include "exec/hand_built.h"
 #include "exec/programs.h"
 #include "exec/reference.h"
@@ -94,6 +99,34 @@ TEST(Tokens, AnIterationMadeBeforeALoopConstantCameGetsItToo) {
   const auto last_next = std::find(tokens.begin(), tokens.end(), "<[3], 3> NextIteration");
   const auto constant_came = std::find(tokens.begin(), tokens.end(), "<[0], 30> Enter");
   EXPECT_LT(last_next, constant_came);
+}
+
+/// The rows of the table of tokens in docs/reference.md, without what they explain.
+Tokens documented_tokens() {
+  std::ifstream page(HIATON_TESTS_DIR "/../docs/reference.md");
+  Tokens rows;
+  for (std::string line; std::getline(page, line);) {
+    const std::string start = fmt::format("| {} | `<[", rows.size() + 1);
+    if (line.starts_with(start)) rows.push_back(line.substr(0, line.rfind(" | ")));
+  }
+  return rows;
+}
+
+TEST(Tokens, TheTableInTheDocumentationIsARun) {
+  const Graph graph = graph_of(
+      "fn fact(n: i64) -> i64 = if n == 1 then n else n * fact(n - 1)\n"
+      "fn main(n: i64) -> i64 = fact(n) + 5\n");
+  Tokens rows;
+  RunOptions options;
+  options.on_token = [&](const TokenEvent& event) {
+    const graph::Node& node = graph[event.from.node];
+    const std::string side = node.output_count() < 2 ? "" : event.from.port == 0 ? ".true" : ".false";
+    rows.push_back(fmt::format("| {} | `<[{}], {}>` | %{}{} {}", rows.size() + 1, fmt::join(event.tag, ", "),
+                               event.dead ? "*" : to_string(event.value), event.from.node.index(), side,
+                               node.op != nullptr ? node.op->name.value : graph::name_of(node.kind)));
+  };
+  run_reference(graph, std::vector<Value>{int64_t{3}}, options);
+  EXPECT_EQ(documented_tokens(), rows);
 }
 
 TEST(Tokens, APartnerThatNeverComesIsReportedAsLeftOver) {
