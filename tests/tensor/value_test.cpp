@@ -1,0 +1,132 @@
+#include "hiaton/value.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "hiaton/error.h"
+
+namespace hiaton {
+namespace {
+
+template <class T>
+using Limits = std::numeric_limits<T>;
+
+std::vector<Value> edge_values() {
+  std::vector<Value> values = {true, false, 0, 1, -1, Limits<int32_t>::min(), Limits<int32_t>::max()};
+  for (int64_t i : {int64_t{0}, int64_t{-7}, Limits<int64_t>::min(), Limits<int64_t>::max()})
+    values.emplace_back(i);
+  for (float x : {0.0f, -0.0f, 0.1f, 1e10f, 16777216.0f, Limits<float>::min(), Limits<float>::denorm_min(),
+                  Limits<float>::max(), Limits<float>::infinity(), -Limits<float>::infinity(),
+                  Limits<float>::quiet_NaN()}) {
+    values.emplace_back(x);
+  }
+  for (double x : {0.0, -0.0, 0.1, 1e22, 1e-7, 123456789.0, Limits<double>::min(),
+                   Limits<double>::denorm_min(), Limits<double>::max(), Limits<double>::infinity(),
+                   -Limits<double>::infinity(), Limits<double>::quiet_NaN()}) {
+    values.emplace_back(x);
+  }
+  return values;
+}
+
+TEST(Value, TextReadsBackAsTheSameValue) {
+  for (const Value& value : edge_values()) {
+    EXPECT_EQ(parse_value(value.dtype(), to_string(value)), value) << to_string(value);
+  }
+}
+
+TEST(Value, RandomBitsReadBackAsTheSameValue) {
+  uint64_t bits = 0x9E3779B97F4A7C15u;
+  for (int i = 0; i < 20'000; ++i) {
+    bits ^= bits << 13;
+    bits ^= bits >> 7;
+    bits ^= bits << 17;
+    Slot wide;
+    wide.bits = bits;
+    Slot narrow;
+    narrow.i32 = static_cast<int32_t>(bits);
+    for (const Value& value : {Value(DType::I64, wide), Value(DType::F64, wide), Value(DType::I32, narrow),
+                               Value(DType::F32, narrow)}) {
+      const Value again = parse_value(value.dtype(), to_string(value));
+      const bool nan = to_string(value) == "nan";
+      EXPECT_TRUE(nan ? to_string(again) == "nan" : again == value) << to_string(value);
+    }
+  }
+}
+
+TEST(Value, FloatsLookLikeFloats) {
+  EXPECT_EQ(to_string(Value(3.0)), "3.0");
+  EXPECT_EQ(to_string(Value(-0.0f)), "-0.0");
+  EXPECT_EQ(to_string(Value(0.1)), "0.1");
+  EXPECT_EQ(to_string(Value(0.1f)), "0.1");
+  EXPECT_EQ(to_string(Value(1e100)), "1e+100");
+  EXPECT_EQ(to_string(Value(-std::nan(""))), "nan");
+}
+
+TEST(Value, EqualityIsThatOfTypeAndBits) {
+  EXPECT_EQ(Value(std::nan("")), Value(std::nan("")));
+  EXPECT_NE(Value(0.0), Value(-0.0));
+  EXPECT_NE(Value(1), Value(int64_t{1}));
+  EXPECT_NE(Value(1.0f), Value(1.0));
+}
+
+TEST(Value, UnusedBytesOfASlotAreZero) {
+  EXPECT_EQ(make_slot(true).bits, 1u);
+  EXPECT_EQ(make_slot(int32_t{-1}).bits, 0xFFFFFFFFu);
+  EXPECT_EQ(make_slot(1.0f).bits, 0x3F800000u);
+}
+
+TEST(Value, ZeroOfEveryType) {
+  EXPECT_EQ(zero_of(DType::Bool), Value(false));
+  EXPECT_EQ(zero_of(DType::I32), Value(0));
+  EXPECT_EQ(zero_of(DType::I64), Value(int64_t{0}));
+  EXPECT_EQ(zero_of(DType::F32), Value(0.0f));
+  EXPECT_EQ(zero_of(DType::F64), Value(0.0));
+}
+
+TEST(ParseValue, TakesAPlusSign) {
+  EXPECT_EQ(parse_value(DType::I64, "+7"), Value(int64_t{7}));
+  EXPECT_EQ(parse_value(DType::F64, "+0.5"), Value(0.5));
+}
+
+TEST(ParseValue, SaysWhatWasExpectedAndFound) {
+  const auto message = [](DType type, std::string_view text) {
+    try {
+      parse_value(type, text);
+    } catch (const ProgramError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(message(DType::I64, "1.5"), "expected a value of type i64, found '1.5'");
+  EXPECT_EQ(message(DType::I32, "3000000000"),
+            "expected a value of type i32, found '3000000000', which is out of its range");
+  EXPECT_EQ(message(DType::I64, "9223372036854775808"),
+            "expected a value of type i64, found '9223372036854775808', which is out of its range");
+  EXPECT_EQ(message(DType::F32, "1e39"),
+            "expected a value of type f32, found '1e39', which is out of its range");
+  EXPECT_EQ(message(DType::Bool, "1"), "expected a value of type bool ('true' or 'false'), found '1'");
+  for (const char* text : {"", "+", "-", "+-1", "1 ", " 1", "1x", "--1", "0x10", "1e"}) {
+    EXPECT_NE(message(DType::I64, text), "") << text;
+    EXPECT_NE(message(DType::F64, text), "") << text;
+  }
+}
+
+TEST(DTypes, NamesReadBack) {
+  for (DType type : {DType::Bool, DType::I32, DType::I64, DType::F32, DType::F64}) {
+    EXPECT_EQ(dtype_from_name(name_of(type)), type);
+  }
+  EXPECT_EQ(dtype_from_name("int"), std::nullopt);
+}
+
+TEST(Types, AreWrittenWithTheirShape) {
+  Type type = DType::F32;
+  EXPECT_EQ(to_string(type), "f32");
+  type.shape = {Dim{2, ""}, Dim{-1, "d"}};
+  EXPECT_EQ(to_string(type), "f32[2, d]");
+  EXPECT_FALSE(type.is_scalar());
+}
+
+}  // namespace
+}  // namespace hiaton
