@@ -1,0 +1,182 @@
+#include "ops/naive.h"
+
+#include <cmath>
+#include <limits>
+#include <map>
+
+namespace hiaton {
+namespace {
+
+__extension__ typedef __int128 Wide;  // NOLINT(modernize-use-using): only a typedef can be marked
+
+Wide wide_of(const Value& value) {
+  switch (value.dtype()) {
+    case DType::Bool:
+      return value.as<bool>() ? 1 : 0;
+    case DType::I32:
+      return value.as<int32_t>();
+    default:
+      return value.as<int64_t>();
+  }
+}
+
+double double_of(const Value& value) {
+  return value.dtype() == DType::F32 ? value.as<float>() : value.as<double>();
+}
+
+/// The number as an integer of `type`: wrapped to its low bits, or a fault.
+Outcome integer(DType type, Wide exact, OverflowMode mode) {
+  const Wide two_to_the_width = Wide{1} << (type == DType::I32 ? 32 : 64);
+  Wide wrapped = exact % two_to_the_width;
+  if (wrapped < 0) wrapped += two_to_the_width;
+  if (wrapped >= two_to_the_width / 2) wrapped -= two_to_the_width;
+  if (mode == OverflowMode::Trap && wrapped != exact) return {Fault::Overflow, {}};
+  if (type == DType::I32) return {Fault::None, Value(static_cast<int32_t>(wrapped))};
+  return {Fault::None, Value(static_cast<int64_t>(wrapped))};
+}
+
+/// A float of `type`. For f32, arithmetic in double and one rounding at the end is exact for + - * / and
+/// sqrt.
+Outcome floating(DType type, double exact) {
+  if (type == DType::F32) return {Fault::None, Value(static_cast<float>(exact))};
+  return {Fault::None, Value(exact)};
+}
+
+Outcome truth(bool holds) {
+  return {Fault::None, Value(holds)};
+}
+
+std::optional<Outcome> on_integers(std::string_view op, const std::vector<Value>& operands,
+                                   OverflowMode mode) {
+  const DType type = operands[0].dtype();
+  const Wide a = wide_of(operands[0]);
+  const Wide b = operands.size() > 1 ? wide_of(operands[1]) : 0;
+  if ((op == "div" || op == "rem") && b == 0) return Outcome{Fault::DivisionByZero, {}};
+  if (op == "add") return integer(type, a + b, mode);
+  if (op == "sub") return integer(type, a - b, mode);
+  if (op == "mul") return integer(type, a * b, mode);
+  if (op == "div") return integer(type, a / b, mode);
+  if (op == "rem") return integer(type, a - a / b * b, mode);
+  if (op == "neg") return integer(type, -a, mode);
+  if (op == "abs") return integer(type, a < 0 ? -a : a, mode);
+  if (op == "min") return integer(type, a < b ? a : b, mode);
+  if (op == "max") return integer(type, a > b ? a : b, mode);
+  return std::nullopt;
+}
+
+/// -0.0 lies below 0.0.
+bool below(double a, double b) {
+  return a < b || (a == b && std::signbit(a) && !std::signbit(b));
+}
+
+std::optional<Outcome> on_floats(std::string_view op, const std::vector<Value>& operands) {
+  static const std::map<std::string_view, double (*)(double)> kUnary = {
+      {"sqrt", std::sqrt},   {"exp", std::exp},   {"log", std::log},     {"sin", std::sin},
+      {"cos", std::cos},     {"tan", std::tan},   {"asin", std::asin},   {"acos", std::acos},
+      {"atan", std::atan},   {"sinh", std::sinh}, {"cosh", std::cosh},   {"tanh", std::tanh},
+      {"floor", std::floor}, {"ceil", std::ceil}, {"round", std::round}, {"trunc", std::trunc},
+      {"abs", std::fabs}};
+  const DType type = operands[0].dtype();
+  const double a = double_of(operands[0]);
+  if (const auto found = kUnary.find(op); found != kUnary.end()) return floating(type, found->second(a));
+  if (op == "neg") return floating(type, -a);
+  if (operands.size() < 2) return std::nullopt;
+  const double b = double_of(operands[1]);
+  const bool any_nan = std::isnan(a) || std::isnan(b);
+  if (op == "add") return floating(type, a + b);
+  if (op == "sub") return floating(type, a - b);
+  if (op == "mul") return floating(type, a * b);
+  if (op == "div") return floating(type, a / b);
+  if (op == "rem") return floating(type, std::fmod(a, b));
+  if (op == "min") return floating(type, any_nan ? std::nan("") : below(b, a) ? b : a);
+  if (op == "max") return floating(type, any_nan ? std::nan("") : below(a, b) ? b : a);
+  if (op == "pow") return floating(type, std::pow(a, b));
+  if (op == "atan2") return floating(type, std::atan2(a, b));
+  return std::nullopt;
+}
+
+template <class Number>
+std::optional<Outcome> compare(std::string_view op, Number a, Number b) {
+  if (op == "eq") return truth(a == b);
+  if (op == "ne") return truth(!(a == b));
+  if (op == "lt") return truth(a < b);
+  if (op == "le") return truth(a < b || a == b);
+  if (op == "gt") return truth(b < a);
+  if (op == "ge") return truth(b < a || a == b);
+  return std::nullopt;
+}
+
+std::optional<Outcome> on_truth(std::string_view op, const std::vector<Value>& operands) {
+  const bool a = operands[0].as<bool>();
+  if (op == "not") return truth(a ? false : true);
+  if (operands.size() < 2) return std::nullopt;
+  const bool b = operands[1].as<bool>();
+  if (op == "and") return truth(a ? b : false);
+  if (op == "or") return truth(a ? true : b);
+  return std::nullopt;
+}
+
+std::optional<Outcome> cast_to(DType to, const Value& from, OverflowMode mode) {
+  if (is_float(from.dtype())) {
+    const double number = double_of(from);
+    if (to == DType::Bool) return truth(!(number == 0));
+    if (is_float(to)) return floating(to, number);
+    const double end = to == DType::I32 ? 2147483648.0 : 9223372036854775808.0;
+    const double whole = std::trunc(number);
+    if (std::isnan(whole) || whole < -end || whole >= end) return Outcome{Fault::InvalidCast, {}};
+    return integer(to, static_cast<Wide>(whole), mode);
+  }
+  const Wide number = wide_of(from);
+  if (to == DType::Bool) return truth(number != 0);
+  if (to == DType::F32) return Outcome{Fault::None, Value(static_cast<float>(number))};
+  if (to == DType::F64) return Outcome{Fault::None, Value(static_cast<double>(number))};
+  return integer(to, number, mode);
+}
+
+/// A few units in the last place of the smaller type: the C library may round f32 and f64 functions
+/// differently.
+template <class Float>
+bool near(Float a, Float b) {
+  if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);
+  if (a == b) return true;
+  return std::abs(a - b) <= 4 * std::numeric_limits<Float>::epsilon() * std::abs(b) +
+                                std::numeric_limits<Float>::denorm_min() * 4;
+}
+
+bool is_exact(std::string_view op) {
+  static constexpr std::string_view kLibrary[] = {"exp",  "log",  "sin",  "cos",  "tan", "asin",  "acos",
+                                                  "atan", "sinh", "cosh", "tanh", "pow", "atan2", "rem"};
+  for (std::string_view name : kLibrary) {
+    if (name == op) return false;
+  }
+  return true;
+}
+
+bool both_nan(const Value& a, const Value& b) {
+  return is_float(a.dtype()) && a.dtype() == b.dtype() && std::isnan(double_of(a)) &&
+         std::isnan(double_of(b));
+}
+
+}  // namespace
+
+std::optional<Outcome> naive(std::string_view op, const std::vector<Value>& operands, OverflowMode mode) {
+  if (op == "identity") return Outcome{Fault::None, operands[0]};
+  if (const std::optional<DType> to = dtype_from_name(op)) return cast_to(*to, operands[0], mode);
+  const DType type = operands[0].dtype();
+  if (operands.size() == 2) {
+    const auto compared = is_float(type) ? compare(op, double_of(operands[0]), double_of(operands[1]))
+                                         : compare(op, wide_of(operands[0]), wide_of(operands[1]));
+    if (compared) return compared;
+  }
+  if (type == DType::Bool) return on_truth(op, operands);
+  return is_integer(type) ? on_integers(op, operands, mode) : on_floats(op, operands);
+}
+
+bool agree(std::string_view op, const Value& kernel, const Value& naive) {
+  if (kernel == naive || both_nan(kernel, naive)) return true;
+  if (kernel.dtype() != naive.dtype() || is_exact(op)) return false;
+  if (kernel.dtype() == DType::F32) return near(kernel.as<float>(), naive.as<float>());
+  return kernel.dtype() == DType::F64 && near(kernel.as<double>(), naive.as<double>());
+}
+
+}  // namespace hiaton
