@@ -117,6 +117,10 @@ class FunctionVerifier {
     for (ValueId result : block.results) {
       if (!is_visible(result)) fail(fmt::format("a block gives value {}, which it cannot see", result.value));
     }
+    if (path_.size() == 1 && types_of(block.results) != f_.results) {
+      fail(fmt::format("results: expected {}, found {}", list_types(f_.results),
+                       list_types(types_of(block.results))));
+    }
     const std::size_t visible = path_.back().visible_before;
     for (std::size_t i = visible; i < visible_.size(); ++i)
       values_[visible_[i].index()] = Visibility::OutOfScope;

@@ -1,0 +1,282 @@
+// Modules made from C++: what they become, and every mistake with its message.
+#include <gtest/gtest.h>
+
+#include "ir/support.h"
+
+namespace hiaton {
+namespace {
+
+TEST(Builder, MakesTheModuleThatTheTextMakes) {
+  ModuleBuilder program;
+  const FunctionRef fact = program.declare("fact", {{DType::I64, "n"}}, {DType::I64});
+  program.define(fact, [&](FunctionBuilder& f) -> Vars {
+    const Var n = f.param(0);
+    return f.if_else(
+        n == 1, [&] { return n; }, [&] { return n * f.call(fact, {n - 1}); });
+  });
+  EXPECT_TRUE(
+      equal(program.finish(), parse("fn fact(n: i64) -> i64 = if n == 1 then n else n * fact(n - 1)")));
+}
+
+TEST(Builder, OperatorsAreOperations) {
+  const ir::Module module = module_of(
+      {{DType::I64, "a"}, {DType::I64, "b"}, {DType::Bool, "c"}},
+      {DType::I64, DType::I64, DType::I64, DType::I64, DType::I64, DType::I64, DType::Bool, DType::Bool,
+       DType::Bool, DType::Bool, DType::Bool, DType::Bool, DType::Bool},
+      [](FunctionBuilder& f) -> Vars {
+        const Var a = f.param(0), b = f.param(1), c = f.param(2);
+        return {a + b, a - b, a * b, a / b, a % b, -a, a == b, a != b, a<b, a <= b, a> b, a >= b, !c};
+      });
+  EXPECT_EQ(print(module),
+            "fn f(a: i64, b: i64, c: bool) -> "
+            "(i64, i64, i64, i64, i64, i64, bool, bool, bool, bool, bool, bool, bool) = "
+            "(a + b, a - b, a * b, a / b, a % b, -a, a == b, a != b, a < b, a <= b, a > b, a >= b, not c)\n");
+}
+
+TEST(Builder, NumbersBesideAVarTakeItsType) {
+  const ir::Module module =
+      module_of({{DType::I32, "i"}, {DType::F32, "x"}, {DType::F64, "y"}},
+                {DType::I32, DType::I32, DType::F32, DType::F32, DType::F64, DType::Bool},
+                [](FunctionBuilder& f) -> Vars {
+                  const Var i = f.param(0), x = f.param(1), y = f.param(2);
+                  return {i + 1, 2 - i, x * 3, 0.5 / x, 1 + y, y < 2.5};
+                });
+  EXPECT_EQ(print(module),
+            "fn f(i: i32, x: f32, y: f64) -> (i32, i32, f32, f32, f64, bool) = "
+            "(i + 1i32, 2i32 - i, x * 3.0f32, 0.5f32 / x, 1.0 + y, y < 2.5)\n");
+}
+
+TEST(Builder, MixedOperatorsTakeNumbersOnBothSides) {
+  const ir::Module module =
+      module_of({{DType::I64, "n"}},
+                {DType::I64, DType::I64, DType::I64, DType::I64, DType::Bool, DType::Bool, DType::Bool,
+                 DType::Bool, DType::Bool, DType::Bool},
+                [](FunctionBuilder& f) -> Vars {
+                  const Var n = f.param(0);
+                  return {n % 2, 2 % n, n / 3, 3 / n, 1 == n, 1 != n, 1 < n, 1 <= n, 1 > n, 1 >= n};
+                });
+  EXPECT_EQ(print(module),
+            "fn f(n: i64) -> (i64, i64, i64, i64, bool, bool, bool, bool, bool, bool) = "
+            "(n % 2, 2 % n, n / 3, 3 / n, 1 == n, 1 != n, 1 < n, 1 <= n, 1 > n, 1 >= n)\n");
+}
+
+TEST(Builder, LoopsAreThoseOfTheText) {
+  const ir::Module module =
+      module_of({{DType::I64, "n"}}, {DType::I64, DType::I64}, [](FunctionBuilder& f) -> Vars {
+        const Var n = f.param(0), zero = f.constant(int64_t{0}), one = f.constant(int64_t{1});
+        const Vars powers = f.while_loop(
+            {zero, one}, [&](const Vars& now) { return now[0] < n; },
+            [&](const Vars& now) -> Vars {
+              return {now[0] + 1, now[1] * 2};
+            });
+        const Var sum =
+            f.for_loop(zero, n, {zero}, [](Var i, const Vars& now) -> Vars { return now[0] + i; });
+        return {powers[1], sum};
+      });
+  EXPECT_TRUE(
+      equal(module, parse("fn f(n: i64) -> (i64, i64) =\n"
+                          "  let (_, power) = with i = 0, power = 1 while i < n do (i + 1, power * 2)\n"
+                          "  let sum = with sum = 0 for i in 0..n do sum + i\n"
+                          "  (power, sum)\n")));
+}
+
+TEST(Builder, OperationsByNameAndCasts) {
+  const ir::Module module = module_of({{DType::I64, "n"}}, {DType::F64}, [](FunctionBuilder& f) -> Vars {
+    return f.op("sqrt", {f.cast(f.op("abs", {f.param(0)}), DType::F64)});
+  });
+  EXPECT_EQ(print(module), "fn f(n: i64) -> f64 = sqrt(f64(abs(n)))\n");
+}
+
+TEST(Builder, MarksNodesWithSpanAndPlacement) {
+  const ir::Module module = module_of({{DType::I64, "n"}}, {DType::I64}, [](FunctionBuilder& f) -> Vars {
+    f.set_span({3, 7});
+    f.set_placement("worker:1");
+    const Var doubled = f.param(0) + f.param(0);
+    f.set_placement("");
+    return f.named(doubled, "doubled") * f.param(0);
+  });
+  EXPECT_EQ(module.functions[0].nodes[0].span, (Span{3, 7}));
+  EXPECT_EQ(print(module), "fn f(n: i64) -> i64 =\n  let doubled = on \"worker:1\" (n + n)\n  doubled * n\n");
+}
+
+TEST(Builder, ReserveChangesNothing) {
+  const auto build = [](std::size_t nodes) {
+    return module_of({{DType::I64, "n"}}, {DType::I64}, [&](FunctionBuilder& f) -> Vars {
+      f.reserve(nodes);
+      return f.param(0) * 2 + 1;
+    });
+  };
+  EXPECT_TRUE(equal(build(0), build(1000)));
+}
+
+TEST(Builder, ManyFunctionsAreDeclaredInLinearTime) {
+  ModuleBuilder builder;
+  for (int i = 0; i < 100'000; ++i) {
+    const FunctionRef g = builder.declare("g" + std::to_string(i), {}, {DType::I64});
+    builder.define(g, [](FunctionBuilder& f) -> Vars { return f.constant(int64_t{1}); });
+  }
+  EXPECT_EQ(builder.finish().functions.size(), 100'000u);
+}
+
+// Mistakes.
+
+std::string error_in(const std::function<Vars(FunctionBuilder&)>& body) {
+  return error_of([&] {
+    module_of({{DType::I64, "n"}, {DType::F64, "x"}, {DType::Bool, "c"}}, {DType::I64}, body);
+  });
+}
+
+TEST(BuilderErrors, OperandTypes) {
+  EXPECT_EQ(error_in([](FunctionBuilder& f) -> Vars { return f.param(0) + f.param(1); }),
+            "[+] expected numbers of one type, found i64 and f64");
+  EXPECT_EQ(error_in([](FunctionBuilder& f) -> Vars { return f.op("sqrt", {f.param(0)}); }),
+            "[sqrt] expected f32 or f64, found i64");
+  EXPECT_EQ(error_in([](FunctionBuilder& f) -> Vars { return !f.param(0); }),
+            "[not] expected bool, found i64");
+}
+
+TEST(BuilderErrors, OperandCount) {
+  EXPECT_EQ(error_in([](FunctionBuilder& f) -> Vars { return f.op("min", {f.param(0)}); }),
+            "[min] expected 2 operands, found 1");
+}
+
+TEST(BuilderErrors, UnknownOperation) {
+  EXPECT_EQ(error_in([](FunctionBuilder& f) -> Vars { return f.op("nothing", {f.param(0)}); }),
+            "there is no operation 'nothing'");
+}
+
+TEST(BuilderErrors, UnknownParameter) {
+  EXPECT_EQ(error_in([](FunctionBuilder& f) -> Vars { return f.param(3); }),
+            "function 'f' has 3 parameters, none of index 3");
+}
+
+TEST(BuilderErrors, ConditionOfIf) {
+  EXPECT_EQ(error_in([](FunctionBuilder& f) -> Vars {
+              const auto n = [&] { return f.param(0); };
+              return f.if_else(f.param(0), n, n);
+            }),
+            "condition of 'if': expected (bool), found (i64)");
+}
+
+TEST(BuilderErrors, BranchesThatDiffer) {
+  EXPECT_EQ(error_in([](FunctionBuilder& f) -> Vars {
+              return f.if_else(
+                  f.param(2), [&] { return f.param(0); }, [&] { return f.param(1); });
+            }),
+            "the branches of 'if' differ in type: expected (i64), found (f64)");
+}
+
+TEST(BuilderErrors, LoopState) {
+  EXPECT_EQ(error_in([](FunctionBuilder& f) -> Vars {
+              return f.while_loop(
+                  f.param(0), [&](const Vars&) { return f.param(2); },
+                  [&](const Vars&) { return f.param(1); });
+            }),
+            "next state of a loop: expected (i64), found (f64)");
+  EXPECT_EQ(error_in([](FunctionBuilder& f) -> Vars {
+              return f.while_loop(
+                  f.param(0), [&](const Vars& now) { return now[0]; }, [&](const Vars& now) { return now; });
+            }),
+            "condition of 'while': expected (bool), found (i64)");
+}
+
+TEST(BuilderErrors, Results) {
+  EXPECT_EQ(error_in([](FunctionBuilder& f) -> Vars { return f.param(1); }),
+            "results of 'f': expected (i64), found (f64)");
+  EXPECT_EQ(error_in([](FunctionBuilder& f) -> Vars {
+              return {f.param(0), f.param(0)};
+            }),
+            "results of 'f': expected (i64), found (i64, i64)");
+}
+
+TEST(BuilderErrors, SeveralValuesWhereOneIsWanted) {
+  EXPECT_EQ(error_in([](FunctionBuilder& f) -> Vars {
+              const Vars two = {f.param(0), f.param(0)};
+              const Var one = two;
+              return one;
+            }),
+            "expected one value, found 2 values");
+}
+
+TEST(BuilderErrors, Arguments) {
+  ModuleBuilder builder;
+  const FunctionRef g = builder.declare("g", {{DType::I64, "n"}}, {DType::I64});
+  EXPECT_EQ(error_of([&] { builder.define(g, [&](FunctionBuilder& f) -> Vars { return f.call(g, {}); }); }),
+            "arguments of 'g': expected (i64), found ()");
+}
+
+TEST(BuilderErrors, UndeclaredCallee) {
+  EXPECT_EQ(error_in([](FunctionBuilder& f) -> Vars { return f.call(FunctionRef{ir::FunctionId(7)}, {}); }),
+            "call of a function that was not declared");
+}
+
+TEST(BuilderErrors, NumbersThatDoNotFit) {
+  ModuleBuilder builder;
+  const FunctionRef g = builder.declare("g", {{DType::I32, "n"}, {DType::Bool, "c"}}, {DType::I32});
+  builder.define(g, [](FunctionBuilder& f) -> Vars {
+    EXPECT_EQ(error_of([&] { f.param(0) + 3'000'000'000; }), "3000000000 does not fit in i32");
+    EXPECT_EQ(error_of([&] { f.param(0) * 0.5; }), "0.5 does not fit in i32");
+    EXPECT_EQ(error_of([&] { f.param(1) == 1; }), "expected a bool beside a bool, found the number 1");
+    EXPECT_EQ(error_of([&] { f.param(0) + 1e300; }), "1e+300 does not fit in i32");
+    return f.param(0) + 1.0;
+  });
+}
+
+TEST(BuilderErrors, ValuesOfAnotherFunction) {
+  ModuleBuilder builder;
+  const FunctionRef g = builder.declare("g", {{DType::I64, "n"}}, {DType::I64});
+  const FunctionRef h = builder.declare("h", {{DType::I64, "n"}}, {DType::I64});
+  builder.define(g, [&](FunctionBuilder& in_g) -> Vars {
+    builder.define(h, [&](FunctionBuilder& in_h) -> Vars {
+      EXPECT_EQ(error_of([&] {
+                  in_h.op("add", {in_h.param(0), in_g.param(0)});
+                }),
+                "function 'h' uses a value of another function");
+      EXPECT_EQ(error_of([&] { in_h.op("neg", {Var()}); }), "function 'h' uses a value of another function");
+      return in_h.param(0);
+    });
+    return in_g.param(0);
+  });
+}
+
+TEST(BuilderErrors, ValuesOfABranchOutsideOfIt) {
+  Var leaked;
+  EXPECT_EQ(error_in([&](FunctionBuilder& f) -> Vars {
+              const Var n = f.param(0);
+              f.if_else(
+                  f.param(2), [&] { return leaked = n + 1; }, [&] { return n; });
+              return leaked * 2;
+            }),
+            "function 'f', node 4 (mul): operand 0 (value 4) is not defined before it");
+}
+
+TEST(BuilderErrors, Declarations) {
+  ModuleBuilder builder;
+  const auto declare = [&](std::string name, std::vector<ir::ValueInfo> params, std::vector<Type> results) {
+    return error_of([&] { builder.declare(name, params, results); });
+  };
+  EXPECT_EQ(declare("g", {}, {DType::I64}), "");
+  EXPECT_EQ(declare("g", {}, {DType::I64}), "function 'g' is declared twice");
+  EXPECT_EQ(declare("min", {}, {DType::I64}), "expected a name for a function, found 'min'");
+  EXPECT_EQ(declare("i64", {}, {DType::I64}), "expected a name for a function, found 'i64'");
+  EXPECT_EQ(declare("let", {}, {DType::I64}), "expected a name for a function, found 'let'");
+  EXPECT_EQ(declare("", {}, {DType::I64}), "expected a name for a function, found ''");
+  EXPECT_EQ(declare("a b", {}, {DType::I64}), "expected a name for a function, found 'a b'");
+  EXPECT_EQ(declare("h", {}, {}), "function 'h': expected at least one result");
+  EXPECT_EQ(declare("h", {{DType::I64, "if"}}, {DType::I64}),
+            "function 'h': expected a name for a parameter, found 'if'");
+  EXPECT_EQ(declare("h", {{DType::I64, "a"}, {DType::I64, "a"}}, {DType::I64}),
+            "function 'h': two parameters are named 'a'");
+}
+
+TEST(BuilderErrors, Definitions) {
+  ModuleBuilder builder;
+  const FunctionRef g = builder.declare("g", {{DType::I64, "n"}}, {DType::I64});
+  const auto same = [](FunctionBuilder& f) -> Vars { return f.param(0); };
+  EXPECT_EQ(error_of([&] { builder.finish(); }), "function 'g' is declared but not defined");
+  builder.define(g, same);
+  EXPECT_EQ(error_of([&] { builder.define(g, same); }), "function 'g' is defined twice");
+}
+
+}  // namespace
+}  // namespace hiaton
