@@ -65,7 +65,9 @@ std::string show_results(const std::vector<Value>& values) {
 }
 
 std::string show_stats(const RunStats& stats) {
-  return show_totals(stats) + show_regions(stats.regions);
+  const std::string fallback =
+      stats.fallback.empty() ? "" : fmt::format("run by the reference rules: {}\n", stats.fallback);
+  return fallback + show_totals(stats) + show_regions(stats.regions);
 }
 
 nlohmann::ordered_json to_json(const std::vector<Value>& values) {
@@ -87,7 +89,8 @@ nlohmann::ordered_json to_json(const RunStats& stats) {
           {"bytes", stats.bytes},
           {"steals", stats.steals},
           {"atomic_operations", stats.atomic_operations},
-          {"regions", regions}};
+          {"regions", regions},
+          {"fallback", stats.fallback}};
 }
 
 nlohmann::ordered_json to_json(const RunError& error) {

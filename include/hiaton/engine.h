@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <initializer_list>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -19,6 +20,10 @@
 #include "hiaton/value.h"
 
 namespace hiaton {
+
+namespace exec {
+class PlanCache;
+}
 
 struct CompileOptions {
   /// Which simplifications are made before lowering. `simplify.overflow` is the overflow mode of every run of
@@ -69,6 +74,7 @@ class Program {
   std::optional<ir::Module> module_;
   graph::Graph graph_;
   OverflowMode overflow_;
+  std::shared_ptr<exec::PlanCache> plans_;  ///< what runs have compiled so far; guards itself
   std::vector<Parameter> parameters_;
   std::vector<Type> results_;
 };

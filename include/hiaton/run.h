@@ -45,6 +45,8 @@ struct RunStats {
   uint64_t atomic_operations = 0;  ///< read-modify-writes and fences by the workers
   double seconds = 0;
   std::vector<RegionStats> regions;
+  /// Why the production executor ran the graph by the reference rules instead; empty: it did not.
+  std::string fallback;
 };
 
 struct RunOptions {

@@ -18,7 +18,10 @@ Program from_source(std::shared_ptr<const Source> source, const CompileOptions& 
 }  // namespace
 
 Program::Program(std::optional<ir::Module> module, graph::Graph graph, OverflowMode overflow)
-    : module_(std::move(module)), graph_(std::move(graph)), overflow_(overflow) {
+    : module_(std::move(module)),
+      graph_(std::move(graph)),
+      overflow_(overflow),
+      plans_(std::make_shared<exec::PlanCache>()) {
   for (graph::NodeId id : graph_.inputs()) parameters_.push_back({graph_[id].name, graph_[id].type});
   for (graph::NodeId id : graph_.outputs()) results_.push_back(graph_[id].type);
 }
@@ -45,7 +48,7 @@ Program Program::from_graph(graph::Graph graph, const CompileOptions& options) {
 
 RunResult Program::run(std::span<const Value> arguments, RunOptions options) const {
   options.overflow = overflow_;
-  return exec::run(graph_, arguments, options);
+  return exec::run(graph_, arguments, options, *plans_);
 }
 
 }  // namespace hiaton

@@ -57,6 +57,8 @@ struct PlanOptions {
   bool forking = false;  ///< make the forking forms
   bool count_regions = false;
   int parallel_iterations = 10;  ///< how many iterations of a loop the forking forms run at once
+
+  friend bool operator==(const PlanOptions&, const PlanOptions&) = default;
 };
 
 struct Plan {

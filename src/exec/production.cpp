@@ -246,12 +246,17 @@ RunResult run_plan(const Graph& graph, const Plan& plan, std::span<const Value> 
   return ProductionRun(graph, plan, arguments, options).run();
 }
 
-RunResult run_production(const Graph& graph, std::span<const Value> arguments, const RunOptions& options) {
-  std::string reason;
-  const PlanOptions plan_options{options.overflow, options.workers > 1, options.count_regions,
-                                 options.parallel_iterations};
-  const std::shared_ptr<const Plan> plan = compile(graph, plan_options, reason);
-  return plan ? run_plan(graph, *plan, arguments, options) : run_reference(graph, arguments, options);
+RunResult run_production(const Graph& graph, std::span<const Value> arguments, const RunOptions& options,
+                         PlanCache& plans) {
+  const bool forking = options.workers > 1;
+  const PlanOptions plan_options{options.overflow, forking, options.count_regions,
+                                 forking ? options.parallel_iterations : 1};
+  const PlanCache::Entry& entry = plans.get(graph, plan_options);
+  if (entry.plan) return run_plan(graph, *entry.plan, arguments, options);
+  RunResult result = run_reference(graph, arguments, options);
+  result.stats.fallback = entry.reason;
+  if (options.stats != nullptr) options.stats->fallback = entry.reason;
+  return result;
 }
 
 }  // namespace hiaton::exec

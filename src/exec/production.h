@@ -4,7 +4,7 @@
 #include <memory>
 #include <span>
 
-#include "exec/plan.h"
+#include "exec/plan_cache.h"
 #include "hiaton/run.h"
 
 namespace hiaton::exec {
@@ -14,9 +14,9 @@ namespace hiaton::exec {
 RunResult run_plan(const graph::Graph& graph, const Plan& plan, std::span<const Value> arguments,
                    const RunOptions& options);
 
-/// Compiles and runs. A graph that has no plan (its Switch and Merge nodes do not nest) runs by the reference
-/// rules.
+/// Runs a graph, with a plan from `plans`. A graph that has no plan (its Switch and Merge nodes do not nest)
+/// runs by the reference rules; RunStats::fallback then says why.
 RunResult run_production(const graph::Graph& graph, std::span<const Value> arguments,
-                         const RunOptions& options);
+                         const RunOptions& options, PlanCache& plans);
 
 }  // namespace hiaton::exec

@@ -40,10 +40,10 @@ void require_options(const RunOptions& options) {
 }
 
 RunResult run_with_executor(const graph::Graph& graph, std::span<const Value> arguments,
-                            const RunOptions& options) {
+                            const RunOptions& options, PlanCache& plans) {
   switch (options.executor) {
     case Executor::Production:
-      return run_production(graph, arguments, options);
+      return run_production(graph, arguments, options, plans);
     case Executor::Reference:
       return run_reference(graph, arguments, options);
     case Executor::Expanding:
@@ -55,10 +55,16 @@ RunResult run_with_executor(const graph::Graph& graph, std::span<const Value> ar
 }  // namespace
 
 RunResult run(const graph::Graph& graph, std::span<const Value> arguments, const RunOptions& options) {
+  PlanCache plans;
+  return run(graph, arguments, options, plans);
+}
+
+RunResult run(const graph::Graph& graph, std::span<const Value> arguments, const RunOptions& options,
+              PlanCache& plans) {
   require_arguments(graph, arguments);
   require_options(options);
   try {
-    return run_with_executor(graph, arguments, options);
+    return run_with_executor(graph, arguments, options, plans);
   } catch (const std::bad_alloc&) {
     throw RunError(Fault::OutOfMemory,
                    "out of memory: there is none left for another frame; --max-bytes ends a run before "

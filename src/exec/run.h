@@ -3,6 +3,7 @@
 
 #include <span>
 
+#include "exec/plan_cache.h"
 #include "hiaton/graph.h"
 #include "hiaton/run.h"
 #include "hiaton/value.h"
@@ -14,5 +15,8 @@ namespace hiaton::exec {
 /// Throws ProgramError where number or types of the arguments, or an option, are wrong; RunError where the
 /// run ends without its results.
 RunResult run(const graph::Graph& graph, std::span<const Value> arguments, const RunOptions& options = {});
+/// The same, with plans of the graph that are kept between runs.
+RunResult run(const graph::Graph& graph, std::span<const Value> arguments, const RunOptions& options,
+              PlanCache& plans);
 
 }  // namespace hiaton::exec

@@ -1,0 +1,29 @@
+// The plans of one graph, each compiled when a run first needs it.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "exec/plan.h"
+
+namespace hiaton::exec {
+
+/// May be used by several threads at once. All calls must be with the same graph.
+class PlanCache {
+ public:
+  struct Entry {
+    PlanOptions options;
+    std::shared_ptr<const Plan> plan;  ///< null: the graph has none, for the reason beside it
+    std::string reason;
+  };
+
+  const Entry& get(const graph::Graph& graph, const PlanOptions& options);
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Entry>> entries_;
+};
+
+}  // namespace hiaton::exec
