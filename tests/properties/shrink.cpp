@@ -22,7 +22,7 @@ enum class Change : uint8_t {
   ToParam,    ///< of the function; `argument`: which
   ToZero,
   ToOne,
-  TakeBlock,   ///< of an If, or once the body of a While; `argument`: which
+  TakeBlock,   ///< of an If or, once, of a While; `argument`: which
   DropResult,  ///< of an If, or a variable of a While; `argument`: which
   Inline,
   Halve,  ///< a constant
@@ -100,7 +100,8 @@ class Changed : public passes::Rewriter {
   void take_block(const ir::Node& node, ir::BlockId block) {
     if (node.kind == NodeKind::While) map_all(old()[block].params, mapped(node.operands));
     visit_nodes(block);
-    map_all(node.results, mapped(old()[block].results));
+    const bool gives_state = node.kind == NodeKind::If || block == node.blocks[1];
+    map_all(node.results, mapped(gives_state ? old()[block].results : node.operands));
   }
 
   void drop_result(const ir::Node& node) {
@@ -231,8 +232,7 @@ std::vector<Edit> edits_of(const ir::Module& module, const ir::Function& functio
   for (std::size_t i = 0; i < params.size(); ++i) {
     if (has_type_of_result(params[i])) edits.push_back({id, Change::ToParam, i});
   }
-  if (node.kind == NodeKind::If) edits.push_back({id, Change::TakeBlock, 0});
-  if (!node.blocks.empty()) edits.push_back({id, Change::TakeBlock, 1});
+  for (std::size_t i = 0; i < node.blocks.size(); ++i) edits.push_back({id, Change::TakeBlock, i});
   for (std::size_t i = 0; !node.blocks.empty() && node.results.size() > 1 && i < node.results.size(); ++i) {
     edits.push_back({id, Change::DropResult, i});
   }

@@ -55,9 +55,8 @@ Way way(const std::string& name, const Version& version, const RunOptions& optio
 }
 
 Outcome run_graph(const graph::Graph& graph, const Program& program, RunOptions options) {
-  RunStats stats;
-  options.stats = &stats;
   Outcome outcome;
+  options.stats = &outcome.stats;
   std::vector<exec::WaitingNode> leftovers;
   try {
     outcome.values = options.executor == Executor::Reference
@@ -67,9 +66,9 @@ Outcome run_graph(const graph::Graph& graph, const Program& program, RunOptions 
     outcome.fault = error.fault();
     outcome.message = error.what();
   }
-  if (stats.frames_live_at_end != 0) {
+  if (outcome.stats.frames_live_at_end != 0) {
     outcome.is_defect = true;
-    outcome.message += fmt::format("{} frames are left over", stats.frames_live_at_end);
+    outcome.message += fmt::format("{} frames are left over", outcome.stats.frames_live_at_end);
   }
   if (!leftovers.empty()) {
     outcome.is_defect = true;

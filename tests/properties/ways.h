@@ -18,6 +18,7 @@ struct Outcome {
   std::vector<Value> values;
   std::string message;  ///< of a fault, or of an error that is ours
   bool is_defect = false;
+  RunStats stats{};
 
   bool is_budget() const { return fault == Fault::Timeout || fault == Fault::MaxFrames; }
 };
@@ -43,7 +44,8 @@ const std::vector<Way>& ways();
 /// Runs one program in several ways; versions that several ways share are made once.
 class Runner {
  public:
-  Runner(const Program& program, OverflowMode overflow, std::chrono::nanoseconds timeout)
+  Runner(const Program& program, OverflowMode overflow,
+         std::chrono::nanoseconds timeout = std::chrono::nanoseconds::max())
       : program_(program), overflow_(overflow), timeout_(timeout) {}
 
   /// Never throws. Tokens or frames that are left over are a defect.

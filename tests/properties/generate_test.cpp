@@ -1,0 +1,183 @@
+// The random programs are worth what they cover: what these tests look for must not get lost.
+#include "properties/generate.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "passes/call_graph.h"
+#include "properties/ways.h"
+
+namespace hiaton::properties {
+namespace {
+
+constexpr uint64_t kPrograms = 1'500;
+
+/// Counts in how many programs a feature occurs.
+class Features {
+ public:
+  void see(const std::string& feature) { in_this_program_.insert(feature); }
+  void next_program() {
+    for (const std::string& feature : in_this_program_) ++counts_[feature];
+    in_this_program_.clear();
+  }
+  int count(const std::string& feature) const {
+    const auto found = counts_.find(feature);
+    return found == counts_.end() ? 0 : found->second;
+  }
+
+ private:
+  std::set<std::string> in_this_program_;
+  std::map<std::string, int> counts_;
+};
+
+std::string name_of_use(const OpDef& op, DType operand) {
+  return std::string(op.name.value).append(" of ").append(name_of(operand));
+}
+
+void see_block(const ir::Function& function, ir::BlockId block, bool in_loop, bool in_branch,
+               Features& seen) {
+  for (const ir::NodeId id : function[block].nodes) {
+    const ir::Node& node = function[id];
+    if (!node.placement.empty()) seen.see("placed node");
+    switch (node.kind) {
+      case ir::NodeKind::Const:
+        seen.see(std::string("constant ").append(name_of(node.constant.dtype())));
+        break;
+      case ir::NodeKind::Op:
+        seen.see(name_of_use(*node.op, function[node.operands[0]].type.dtype));
+        break;
+      case ir::NodeKind::Call:
+        seen.see(in_loop ? "call in a loop" : in_branch ? "call in a branch" : "call");
+        if (node.results.size() > 1) seen.see("call with several results");
+        break;
+      case ir::NodeKind::If:
+        seen.see(in_loop ? "branch in a loop" : in_branch ? "branch in a branch" : "branch");
+        if (node.results.size() > 1) seen.see("branch with several results");
+        break;
+      case ir::NodeKind::While:
+        seen.see(in_loop ? "loop in a loop" : in_branch ? "loop in a branch" : "loop");
+        if (node.results.size() > 2) seen.see("loop with several variables");
+        break;
+    }
+    for (const ir::BlockId inner : node.blocks) {
+      const bool is_loop = node.kind == ir::NodeKind::While;
+      see_block(function, inner, in_loop || is_loop, in_branch || !is_loop, seen);
+    }
+  }
+}
+
+void see_module(const ir::Module& module, Features& seen) {
+  const passes::CallGraph calls = passes::call_graph(module);
+  std::vector<int> sites(module.functions.size(), 0);
+  for (std::size_t f = 0; f < module.functions.size(); ++f) {
+    const ir::Function& function = module.functions[f];
+    see_block(function, function.body, false, false, seen);
+    if (!function.placement.empty()) seen.see("placed function");
+    if (function.params.empty())
+      seen.see(function.name == "main" ? "main without parameters" : "function without parameters");
+    if (function.results.size() > 1) seen.see("function with several results");
+    bool calls_itself = false;
+    for (const ir::FunctionId callee : calls.callees[f]) {
+      ++sites[callee.index()];
+      calls_itself = calls_itself || callee.index() == f;
+      if (callee.index() > f) seen.see("call of a later function");
+    }
+    if (calls_itself) seen.see("self-recursion");
+    if (calls.recursive[f] && !calls_itself) seen.see("mutual recursion");
+    if (calls.recursive[f] && function.name == "main") seen.see("recursive main");
+    if (function.name == "main" && f > 0) seen.see("main after other functions");
+  }
+  for (const int count : sites) {
+    if (count > 1) seen.see("function called from several places");
+  }
+}
+
+TEST(GeneratedPrograms, HaveEveryFeatureOften) {
+  Features seen;
+  for (uint64_t seed = 1; seed <= kPrograms; ++seed) {
+    see_module(generate(seed).module, seen);
+    seen.next_program();
+  }
+  for (const char* feature : {"placed node",
+                              "placed function",
+                              "call",
+                              "call in a loop",
+                              "call in a branch",
+                              "call with several results",
+                              "branch",
+                              "branch in a loop",
+                              "branch in a branch",
+                              "branch with several results",
+                              "loop",
+                              "loop in a loop",
+                              "loop in a branch",
+                              "loop with several variables",
+                              "function without parameters",
+                              "main without parameters",
+                              "function with several results",
+                              "call of a later function",
+                              "self-recursion",
+                              "mutual recursion",
+                              "recursive main",
+                              "main after other functions",
+                              "function called from several places",
+                              "constant bool",
+                              "constant i32",
+                              "constant i64",
+                              "constant f32",
+                              "constant f64"}) {
+    EXPECT_GE(seen.count(feature), 15) << feature;
+  }
+  for (const OpDef* op : catalog().all()) {
+    for (const KernelVariant& kernel : op->kernels.value) {
+      EXPECT_GE(seen.count(name_of_use(*op, kernel.operand)), 15) << name_of_use(*op, kernel.operand);
+    }
+  }
+}
+
+TEST(GeneratedPrograms, RunLongEnoughAndIntoFaults) {
+  std::map<Fault, int> outcomes;
+  uint64_t calls = 0;
+  for (uint64_t seed = 1; seed <= kPrograms; ++seed) {
+    const Program program = generate(seed);
+    for (const OverflowMode overflow : {OverflowMode::Wrap, OverflowMode::Trap}) {
+      const Outcome outcome = Runner(program, overflow).run(ways()[0]);
+      EXPECT_FALSE(outcome.is_defect) << "seed " << seed << ": " << outcome.message;
+      ++outcomes[outcome.fault];
+      calls += outcome.stats.calls;
+      EXPECT_LE(outcome.stats.calls, 10'000u) << "seed " << seed;
+    }
+  }
+  EXPECT_GE(outcomes[Fault::None], 1'500);
+  for (const Fault fault : {Fault::DivisionByZero, Fault::Overflow, Fault::InvalidCast}) {
+    EXPECT_GE(outcomes[fault], 20) << name_of(fault);
+  }
+  EXPECT_GE(calls, 10 * kPrograms);
+}
+
+TEST(GeneratedPrograms, RunIntoTheFaultTheyMayRunInto) {
+  for (uint64_t seed = 1; seed <= kPrograms; ++seed) {
+    const Program program = generate(seed);
+    if (program.danger == Danger::Any) continue;
+    const Fault expected = program.danger == Danger::DivisionByZero ? Fault::DivisionByZero
+                           : program.danger == Danger::InvalidCast  ? Fault::InvalidCast
+                                                                    : Fault::None;
+    const Fault fault = Runner(program, OverflowMode::Wrap).run(ways()[0]).fault;
+    EXPECT_TRUE(fault == Fault::None || fault == expected) << "seed " << seed << ": " << name_of(fault);
+  }
+}
+
+TEST(GeneratedPrograms, AreTheSameForTheSameSeed) {
+  for (uint64_t seed = 1; seed <= 50; ++seed) {
+    const Program one = generate(seed);
+    const Program other = generate(seed);
+    EXPECT_TRUE(ir::equal(one.module, other.module)) << seed;
+    EXPECT_EQ(one.arguments, other.arguments) << seed;
+  }
+}
+
+}  // namespace
+}  // namespace hiaton::properties
