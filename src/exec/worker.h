@@ -69,7 +69,7 @@ struct Worker {
   uint32_t fork_begin = 0;
   uint32_t fork_end = 0;
   /// With this many free groups of calls, deeper ones run in their sequential form.
-  static constexpr uint32_t kMostForks = 24;
+  static constexpr uint32_t kMostForks = 8;
   ForkEntry forks[kMostForks];
   FramePool pool;
   Frame* anchor = nullptr;  ///< of the chain this worker runs in
