@@ -308,13 +308,13 @@ TEST(GraphJsonError, RandomDamage) {
   const std::string whole[] = {to_json(fact.builder.finish()), to_json(counter.builder.finish())};
   const std::string pieces = "0123456789,[]{}\":-.eE truefalsnl\\u\xFF";
   int refused = 0;
-  for (int i = 0; i < 20000; ++i) {
+  for (int i = 0; i < 4000; ++i) {
     std::string text = whole[i % 2];
     for (int changes = random() % 3; changes >= 0; --changes)
       text[random() % text.size()] = pieces[random() % pieces.size()];
     if (!load_error(text).empty()) ++refused;
   }
-  EXPECT_GT(refused, 10000);
+  EXPECT_GT(refused, 2000);
 }
 
 /// Saved graphs whose numbers are exchanged are still JSON, so that the validator has to find what is wrong.
@@ -324,7 +324,7 @@ TEST(GraphJsonError, ExchangedNumbers) {
   Counter counter;
   const std::string whole[] = {to_json(fact.builder.finish()), to_json(counter.builder.finish())};
   int refused = 0;
-  for (int i = 0; i < 20000; ++i) {
+  for (int i = 0; i < 4000; ++i) {
     std::string text = whole[i % 2];
     for (int changes = random() % 4; changes >= 0;) {
       char& c = text[random() % text.size()];
@@ -334,7 +334,7 @@ TEST(GraphJsonError, ExchangedNumbers) {
     }
     if (!load_error(text).empty()) ++refused;
   }
-  EXPECT_GT(refused, 10000);
+  EXPECT_GT(refused, 2000);
 }
 
 TEST(GraphJsonError, DeeplyNestedJson) {
