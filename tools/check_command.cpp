@@ -1,7 +1,6 @@
 // hiaton check FILE...
 #include <fmt/format.h>
 
-#include <cstdio>
 #include <memory>
 
 #include "commands.h"
@@ -32,7 +31,7 @@ int check_files(const std::vector<std::string>& files) {
     try {
       write_to_stdout(check_file(file));
     } catch (const ProgramError& error) {
-      std::fprintf(stderr, "%s%s\n", error.diagnostics().empty() ? "error: " : "", error.what());
+      complain(error.what());
       status = kError;
     }
   }

@@ -3,7 +3,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cstdio>
 #include <new>
 #include <string>
 #include <vector>
@@ -63,30 +62,21 @@ int run_command_line(const CommandLine& line) {
   return kSuccess;
 }
 
-int complain(int status, const std::string& message) {
-  std::fprintf(stderr, "%s\n", message.c_str());
-  return status;
-}
-
-/// Findings in a text already say where they are and that they are errors.
-std::string message_of(const ProgramError& error) {
-  return error.diagnostics().empty() ? std::string("error: ") + error.what() : error.what();
-}
-
 int run_guarded(int argc, char** argv) {
   try {
     return run_command_line(split_at_dashes(argc, argv));
   } catch (const UsageError& error) {
-    return complain(kUsage, std::string("error: ") + error.what());
-  } catch (const ProgramError& error) {
-    return complain(kError, message_of(error));
+    complain(error.what());
+    return kUsage;
   } catch (const RunError& error) {
-    return complain(error.fault() == Fault::Interrupted ? kInterrupted : kError,
-                    std::string("error: ") + error.what());
+    complain(error.what());
+    return error.fault() == Fault::Interrupted ? kInterrupted : kError;
   } catch (const std::bad_alloc&) {
-    return complain(kError, "error: out of memory");
+    complain("out of memory");
+    return kError;
   } catch (const std::exception& error) {
-    return complain(kError, std::string("error: ") + error.what());
+    complain(error.what());
+    return kError;
   }
 }
 

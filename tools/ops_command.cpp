@@ -29,17 +29,30 @@ std::string operand_types(const OpDef& op) {
   return text;
 }
 
+/// "5, of 2 and 3"; empty where there is no sample.
+std::string first_sample(const OpDef& op) {
+  if (op.samples.value.empty()) return "";
+  const Sample& sample = op.samples.value.front();
+  std::vector<std::string> operands;
+  for (const Value& operand : sample.operands) operands.push_back(to_string(operand));
+  return fmt::format("{}, of {}", to_string(sample.result), fmt::join(operands, " and "));
+}
+
 std::string describe(const OpDef& op) {
-  std::string text = fmt::format("{:<18}{}\n", op.name.value, spelling(op));
-  text += fmt::format("    {}\n", op.doc.value);
-  text += fmt::format("    for {}", operand_types(op));
-  if (!op.samples.value.empty()) {
-    const Sample& sample = op.samples.value.front();
-    std::vector<std::string> operands;
-    for (const Value& operand : sample.operands) operands.push_back(to_string(operand));
-    text += fmt::format("; of {} gives {}", fmt::join(operands, " and "), to_string(sample.result));
+  const std::string sample = first_sample(op);
+  return fmt::format("{:<18}{}\n    {}\n    for {}{}{}\n", op.name.value, spelling(op), op.doc.value,
+                     operand_types(op), sample.empty() ? "" : "; gives ", sample);
+}
+
+std::string markdown_page() {
+  std::string text =
+      "# Operations\n\nMade by `hiaton ops --markdown` from the catalogue.\n\n"
+      "| name | written | what it gives | for | example |\n| --- | --- | --- | --- | --- |\n";
+  for (const OpDef* op : catalog().all()) {
+    text += fmt::format("| {} | `{}` | {} | {} | {} |\n", op->name.value, spelling(*op), op->doc.value,
+                        operand_types(*op), first_sample(*op));
   }
-  return text + "\n";
+  return text;
 }
 
 int show_ops(const std::vector<std::string>& names) {
@@ -61,9 +74,15 @@ int show_ops(const std::vector<std::string>& names) {
 
 Command add_ops_command(CLI::App& app) {
   auto names = std::make_shared<std::vector<std::string>>();
+  auto markdown = std::make_shared<bool>(false);
   CLI::App* options = app.add_subcommand("ops", "Describe the operations that programs may use");
   options->add_option("NAME", *names, "Only these operations")->type_name("");
-  return {options, [names](const std::vector<std::string>&) { return show_ops(*names); }};
+  options->add_flag("--markdown", *markdown, "The page of all operations, for docs/operations.md");
+  return {options, [names, markdown](const std::vector<std::string>&) {
+            if (!*markdown) return show_ops(*names);
+            write_to_stdout(markdown_page());
+            return static_cast<int>(kSuccess);
+          }};
 }
 
 }  // namespace hiaton::cli

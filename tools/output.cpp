@@ -33,4 +33,10 @@ void write_to(const std::string& path, std::string_view text) {
   }
 }
 
+void complain(const std::string& message) {
+  const std::string first_line = message.substr(0, message.find('\n'));
+  const bool names_a_place = first_line.find(": error: ") != std::string::npos;
+  std::fprintf(stderr, "%s%s\n", names_a_place ? "" : "error: ", message.c_str());
+}
+
 }  // namespace hiaton::cli

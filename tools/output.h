@@ -27,4 +27,7 @@ void write_to_stdout(std::string_view text);
 /// Writes `text` to the file, or to standard output where `path` is empty. Throws SystemError.
 void write_to(const std::string& path, std::string_view text);
 
+/// Writes an error message to standard error, with "error: " before it where it does not say so itself.
+void complain(const std::string& message);
+
 }  // namespace hiaton::cli
