@@ -29,19 +29,19 @@ std::string operand_types(const OpDef& op) {
   return text;
 }
 
-/// "5, of 2 and 3"; empty where there is no sample.
+/// "of 2 and 3 gives 5"; empty where there is no sample.
 std::string first_sample(const OpDef& op) {
   if (op.samples.value.empty()) return "";
   const Sample& sample = op.samples.value.front();
   std::vector<std::string> operands;
   for (const Value& operand : sample.operands) operands.push_back(to_string(operand));
-  return fmt::format("{}, of {}", to_string(sample.result), fmt::join(operands, " and "));
+  return fmt::format("of {} gives {}", fmt::join(operands, " and "), to_string(sample.result));
 }
 
 std::string describe(const OpDef& op) {
   const std::string sample = first_sample(op);
   return fmt::format("{:<18}{}\n    {}\n    for {}{}{}\n", op.name.value, spelling(op), op.doc.value,
-                     operand_types(op), sample.empty() ? "" : "; gives ", sample);
+                     operand_types(op), sample.empty() ? "" : "; ", sample);
 }
 
 std::string markdown_page() {

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Runs every program, and every command with its output, that README.md, docs/, examples/ and benchmarks/programs/ show.
+"""Runs every program, and every command with its output, that the documents, examples/ and benchmarks/programs/ show;
+follows the links between the documents.
 
 In examples/*.hia and in ```hia blocks, comment lines say what must happen:
 
@@ -98,6 +99,18 @@ def blocks_of(document, root):
     if current is not None:
         raise SystemExit(f"{current.place}: the block does not end")
     return blocks
+
+
+def dead_links(document):
+    """Links to files that are not there."""
+    text = document.read_text(encoding="utf-8")
+    targets = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text) + re.findall(r'src="([^":]+)"', text)
+    return [target for target in targets if not (document.parent / target).exists()]
+
+
+def check_links(document):
+    dead = dead_links(document)
+    return f"links to what is not there: {dead}" if dead else None
 
 
 def execute(command, **options):
@@ -206,10 +219,10 @@ def collect(checker, root):
         if not block.runs():
             tests.append((place, lambda: "an example needs a '# run:' line"))
         tests += checker.program_tests(block)
-    for document in [root / "README.md", *sorted((root / "docs").rglob("*.md"))]:
-        if document.exists():
-            for block in blocks_of(document, root):
-                tests += checker.tests_of(block)
+    for document in [*sorted(root.glob("*.md")), *sorted((root / "docs").rglob("*.md"))]:
+        tests.append((f"links of {document.relative_to(root)}", lambda document=document: check_links(document)))
+        for block in blocks_of(document, root):
+            tests += checker.tests_of(block)
     return tests
 
 
