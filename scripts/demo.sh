@@ -10,10 +10,16 @@ show() {
   "$@"
 }
 
+# quietly COMMAND...: shows its output only where it fails.
+quietly() {
+  local output
+  output="$("$@" 2>&1)" || { echo "$output" >&2; return 1; }
+}
+
 install_missing
 say "Building (build/release)"
-cmake --preset release >/dev/null
-cmake --build --preset release --target hiaton benchmark_programs | tail -n 1
+quietly cmake --preset release
+quietly cmake --build --preset release --target hiaton benchmark_programs
 export PATH="$PWD/build/release/tools:$PATH"
 
 say "A recursive program, its result, and the one static graph it runs as"

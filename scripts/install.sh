@@ -39,7 +39,8 @@ install_missing() {
   [[ ${#missing[@]} == 0 ]] && return 0
   echo "== Installing ${missing[*]}"
   as_root apt-get -qq update &&
-    as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends "${missing[@]}" >/dev/null
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends -o Dpkg::Use-Pty=0 \
+      "${missing[@]}" >/dev/null
 }
 
 if [[ "${BASH_SOURCE[0]}" == "$0" ]]; then

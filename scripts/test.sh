@@ -9,7 +9,6 @@ passed=0
 failed=0
 failures=()
 jobs="$(nproc)"
-concurrent_repeats="${HIATON_CONCURRENT_REPEATS:-1000}"
 logs=build/logs
 
 say() { printf '\n== %s\n' "$*"; }
@@ -60,12 +59,6 @@ run_tests() {
   fi
 }
 
-# Where threads meet, one pass proves little.
-repeat_concurrent_tests() {
-  "build/$1/tests/test_exec" --gtest_filter='*Concurrent*:*Steal*' --gtest_repeat="$2" --gtest_brief=1 \
-    --gtest_break_on_failure
-}
-
 format_is_clean() {
   git ls-files -co --exclude-standard '*.h' '*.cpp' | xargs clang-format --dry-run -Werror
 }
@@ -83,10 +76,8 @@ check "install" install_missing
 say "Format"
 check "clang-format" format_is_clean
 build_and_test release
-check "concurrent tests x $concurrent_repeats" repeat_concurrent_tests release "$concurrent_repeats"
 build_and_test asan
 build_and_test tsan
-check "concurrent tests x 50 under tsan" repeat_concurrent_tests tsan 50
 say "clang-tidy"
 check "clang-tidy" build tidy
 
