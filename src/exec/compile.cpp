@@ -175,18 +175,4 @@ std::shared_ptr<const Plan> compile(const Graph& graph, const PlanOptions& optio
   return plan;
 }
 
-std::string to_text(const Plan& plan, const Graph& graph) {
-  std::string text;
-  for (const Plan::Body& body : plan.bodies) {
-    text += fmt::format("{} ({}), {} bytes a frame\n", graph[body.function].name,
-                        body.forking ? "forking" : "sequential", frame_bytes(body.slots));
-    for (uint32_t i = body.begin; i < body.end; ++i) {
-      const Instruction& at = plan.code[i];
-      text += fmt::format("  {:4} {:24} d={} a={} b={} c={} jump={}\n", i, name_of(plan.opcodes[i]), at.d,
-                          at.a, at.b(), at.c(), at.jump);
-    }
-  }
-  return text;
-}
-
 }  // namespace hiaton::exec

@@ -100,7 +100,7 @@ constexpr std::size_t frame_bytes(std::size_t slots) {
 std::shared_ptr<const Plan> compile(const graph::Graph& graph, const PlanOptions& options,
                                     std::string& reason);
 
-/// The code, for people: one line an instruction.
+/// The code, for people: one line an instruction. `s0` is slot 0 of the frame.
 std::string to_text(const Plan& plan, const graph::Graph& graph);
 
 }  // namespace hiaton::exec

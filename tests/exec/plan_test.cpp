@@ -1,0 +1,101 @@
+// Plans as they are: the code of some programs, line by line, and what frames take. After a wanted change run
+// this test with HIATON_UPDATE_GOLDEN=1 and look at the difference.
+#include "exec/plan.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "exec/programs.h"
+
+namespace hiaton::exec::testing {
+namespace {
+
+const std::filesystem::path kTests = HIATON_TESTS_DIR;
+
+std::string read(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+std::shared_ptr<const Plan> plan_of(const graph::Graph& graph, const PlanOptions& options) {
+  std::string reason;
+  auto plan = compile(graph, options, reason);
+  EXPECT_NE(plan, nullptr) << reason;
+  return plan;
+}
+
+constexpr std::string_view kFibText =
+    "fn fib(n: i64) -> i64 = if n <= 1 then 1 else fib(n - 1) + fib(n - 2)\n"
+    "fn main(n: i64) -> i64 = fib(n)\n";
+constexpr std::string_view kSumText =
+    "fn sum(n: i64) -> i64 = if n == 0 then 0 else n + sum(n - 1)\n"
+    "fn main(n: i64) -> i64 = sum(n)\n";
+
+struct Golden {
+  std::string name;
+  std::string_view text;
+  PlanOptions options{.forking = true};
+
+  friend std::ostream& operator<<(std::ostream& out, const Golden& golden) { return out << golden.name; }
+};
+
+std::vector<Golden> golden_plans() {
+  return {
+      {"fact",
+       "fn fact(n: i64) -> i64 = if n == 1 then n else n * fact(n - 1)\n"
+       "fn main(n: i64) -> i64 = fact(n) + 5\n",
+       {}},
+      {"fib", kFibText},
+      {"loop",
+       "fn main(n: i64) -> i64 = with acc = 0 for i in 0..n do if i % 2 == 0 then acc + i else acc\n",
+       {}},
+      {"window",
+       "fn main(n: i64) -> i64 = with acc = 0 for i in 0..n do acc + f(i)\n"
+       "fn f(n: i64) -> i64 = n * n\n",
+       {.forking = true, .parallel_iterations = 2}},
+  };
+}
+
+class PlanGolden : public ::testing::TestWithParam<Golden> {};
+
+TEST_P(PlanGolden, CodeIsAsRecorded) {
+  const graph::Graph graph = graph_of(GetParam().text);
+  const std::string text = to_text(*plan_of(graph, GetParam().options), graph);
+  const std::filesystem::path recorded = kTests / "golden" / "plan" / (GetParam().name + ".txt");
+  if (std::getenv("HIATON_UPDATE_GOLDEN") != nullptr) std::ofstream(recorded, std::ios::binary) << text;
+  EXPECT_EQ(text, read(recorded));
+}
+
+INSTANTIATE_TEST_SUITE_P(Programs, PlanGolden, ::testing::ValuesIn(golden_plans()),
+                         [](const auto& info) { return info.param.name; });
+
+TEST(PlanForms, OfOneFunctionHaveTheSameSlots) {
+  for (const ProgramCase& program : programs()) {
+    const auto plan = plan_of(graph_of(program.text), {.forking = true, .parallel_iterations = 1});
+    std::vector<uint16_t> slots;
+    for (const Plan::Body& body : plan->bodies) {
+      if (!body.forking) slots.resize(std::max<std::size_t>(slots.size(), body.function.index() + 1));
+      if (!body.forking) slots[body.function.index()] = body.slots;
+    }
+    for (const Plan::Body& body : plan->bodies) {
+      EXPECT_EQ(body.slots, slots[body.function.index()]) << program.name;
+    }
+  }
+}
+
+TEST(PlanFrames, OfSumTakeAtMost64Bytes) {
+  const graph::Graph graph = graph_of(kSumText);
+  for (const bool forking : {false, true}) {
+    const auto plan = plan_of(graph, {.forking = forking});
+    for (const Plan::Body& body : plan->bodies) EXPECT_LE(frame_bytes(body.slots), 64u);
+  }
+}
+
+}  // namespace
+}  // namespace hiaton::exec::testing

@@ -1,0 +1,39 @@
+// Concurrent runs, repeated.
+#pragma once
+
+#include "exec/programs.h"
+
+namespace hiaton::exec::testing {
+
+/// How often a concurrent test runs: a race shows itself in one run of many. Sanitizers watch each run more
+/// closely, and slow it down.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(NDEBUG)
+constexpr int kRepeats = 30;
+#else
+constexpr int kRepeats = 1000;
+#endif
+
+constexpr std::string_view kFib =
+    "fn fib(n: i64) -> i64 = if n <= 1 then 1 else fib(n - 1) + fib(n - 2)\n"
+    "fn main(n: i64) -> i64 = fib(n)\n";
+
+/// What a run that must fail says, and what it counted.
+struct Failure {
+  RunError error{Fault::None, ""};
+  RunStats stats;
+};
+
+inline Failure failure_of(const graph::Graph& graph, const std::vector<Value>& arguments, int workers,
+                          RunOptions options = {}) {
+  Failure failure;
+  options.stats = &failure.stats;
+  try {
+    run(Mode{Executor::Production, workers}, graph, arguments, options);
+    ADD_FAILURE() << "the run gave a result";
+  } catch (const RunError& error) {
+    failure.error = error;
+  }
+  return failure;
+}
+
+}  // namespace hiaton::exec::testing

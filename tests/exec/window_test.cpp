@@ -1,0 +1,170 @@
+// Loops whose iterations run ahead of each other: the results of the ordinary loop, at every edge of a
+// window.
+#include "exec/window.h"
+
+#include <gtest/gtest.h>
+
+#include "exec/stealing.h"
+#include "exec/structure.h"
+
+namespace hiaton::exec::testing {
+namespace {
+
+constexpr std::string_view kWork =
+    "fn work(n: i64) -> i64 = if n <= 1 then 1 else work(n - 1) + work(n - 2)\n";
+
+struct Loop {
+  std::string name;
+  std::string text;  ///< after kWork
+  bool has_window = true;
+
+  friend std::ostream& operator<<(std::ostream& out, const Loop& loop) { return out << loop.name; }
+};
+
+const std::vector<Loop>& loops() {
+  static const std::vector<Loop> all = {
+      {"a_variable_that_waits", "fn main(n: i64) -> i64 = with acc = 0 for i in 0..n do acc + work(i % 9)"},
+      {"a_variable_that_does_not_wait",
+       "fn main(n: i64) -> (i64, i64, i64) = with i = 0, k = 3, acc = 0 while i < n do\n"
+       "  (i + 1, k * 5 % 7, acc * 3 + work(k))"},
+      {"a_result_of_the_last_iteration_alone",
+       "fn main(n: i64) -> (i64, i64) = with i = 0, last = 0 while i < n do (i + 1, work(i % 8))"},
+      {"variables_that_swap",
+       "fn main(n: i64) -> (i64, i64, i64, i64) = with i = 0, a = 4, b = 9, acc = 0 while i < n do\n"
+       "  (i + 1, b, a, acc * 2 + work(a) - b)"},
+      {"waiting_variables_that_swap",
+       "fn main(n: i64) -> (i64, i64, i64) = with i = 0, a = 1, b = 2 while i < n do\n"
+       "  (i + 1, b, a + work(i % 7))"},
+      {"a_variable_that_becomes_a_constant",
+       "fn main(n: i64) -> (i64, i64, i64) = with i = 0, k = n, acc = 0 while i < n do\n"
+       "  (i + 1, 5, acc + work(k % 10))"},
+      {"two_calls_an_iteration",
+       "fn main(n: i64) -> i64 = with acc = 1 for i in 0..n do acc * 3 + work(i % 6) - work((i + 3) % 8)"},
+      {"a_call_that_needs_a_call",
+       "fn main(n: i64) -> i64 = with acc = 0 for i in 0..n do acc + work(work(i % 5) % 9)"},
+      {"a_call_that_needs_the_iteration_before",
+       "fn main(n: i64) -> i64 = with acc = 0 for i in 0..n do work((acc + i) % 9)", false},
+      {"some_calls_need_the_iteration_before",
+       "fn main(n: i64) -> i64 = with acc = 0 for i in 0..n do work((acc + i) % 9) + work(i % 4)"},
+      {"a_value_from_outside",
+       "fn main(n: i64) -> i64 = let k = work(5) + n with acc = 0 for i in 0..n do acc + work(k % 7) * k"},
+      {"a_call_of_several_results",
+       "fn pair(n: i64) -> (i64, i64) = if n <= 0 then (1, 2) else let (a, b) = pair(n - 1) in (b, a + n)\n"
+       "fn main(n: i64) -> (i64, i64, i64) = with i = 0, x = 0, y = 0 while i < n do\n"
+       "  let (a, b) = pair(i % 6) in (i + 1, x + a, y * 2 - b)"},
+      {"a_branch_without_calls_ahead",
+       "fn main(n: i64) -> i64 = with acc = 0 for i in 0..n do\n"
+       "  let k = if i % 3 == 0 then i else 7\n"
+       "  acc * 2 + work(k % 8)"},
+      {"a_branch_that_waits",
+       "fn main(n: i64) -> i64 = with acc = 0 for i in 0..n do\n"
+       "  let w = work(i % 8)\n"
+       "  if w % 2 == 0 then acc + w else acc - i"},
+      {"calls_in_branches",
+       "fn main(n: i64) -> i64 = with acc = 0 for i in 0..n do\n"
+       "  if i % 3 == 0 then acc + work(i % 7) else if i % 3 == 1 then acc - work(3) * 2 else acc * 2",
+       false},
+      {"calls_in_branches_and_outside",
+       "fn main(n: i64) -> i64 = with acc = 0 for i in 0..n do\n"
+       "  let w = work(i % 6)\n"
+       "  if i % 3 == 0 then acc + work(i % 7) + work(w % 5) else acc - w"},
+      {"a_loop_without_calls_inside",
+       "fn main(n: i64) -> i64 = with acc = 0 for i in 0..n do\n"
+       "  let k = with s = 0 for j in 0..i do s + j\n"
+       "  acc + work(k % 8)"},
+      {"nested_loops_that_both_call",
+       "fn main(n: i64) -> i64 = with acc = 0 for i in 0..n do\n"
+       "  let w = work(i % 5)\n"
+       "  with s = acc for j in 0..i % 5 do s + work(j) * w"},
+      {"a_window_in_a_branch_in_a_recursion",
+       "fn f(d: i64, n: i64) -> i64 = if d == 0 then 1 else with acc = d for i in 0..n do acc + f(d - 1, i)\n"
+       "fn main(n: i64) -> i64 = f(3, n % 14)"},
+      {"a_condition_that_calls", "fn main(n: i64) -> i64 = with i = 0 while i < n + work(3) do i + work(2)",
+       false},
+  };
+  return all;
+}
+
+graph::Graph graph_of_loop(const Loop& loop) {
+  return graph_of(std::string(kWork) + loop.text);
+}
+
+class Windows : public ::testing::TestWithParam<std::tuple<int, Loop>> {};
+
+TEST_P(Windows, GiveTheResultsOfTheReferenceAtEveryEdge) {
+  const auto& [window, loop] = GetParam();
+  const graph::Graph graph = graph_of_loop(loop);
+  for (int64_t n : {0, 1, window - 1, window, window + 1, 2 * window, 3 * window + 1}) {
+    const std::vector<Value> expected = run(Mode{Executor::Reference}, graph, {n}).values;
+    for (int workers : {1, 2, 3}) {
+      RunOptions options;
+      options.parallel_iterations = window;
+      for (int i = 0; i < std::max(1, kRepeats / 100); ++i) {
+        const RunResult result = run(Mode{Executor::Production, workers}, graph, {n}, options);
+        ASSERT_EQ(result.values, expected) << n << " iterations, " << workers << " workers";
+        ASSERT_EQ(result.stats.frames_live_at_end, 0u);
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, Windows,
+                         ::testing::Combine(::testing::Values(1, 2, 10, 100), ::testing::ValuesIn(loops())),
+                         [](const auto& info) {
+                           return std::get<1>(info.param).name + "_" +
+                                  std::to_string(std::get<0>(info.param));
+                         });
+
+class WindowFinding : public ::testing::TestWithParam<Loop> {};
+
+INSTANTIATE_TEST_SUITE_P(Loops, WindowFinding, ::testing::ValuesIn(loops()),
+                         [](const auto& info) { return info.param.name; });
+
+TEST_P(WindowFinding, TellsWhereIterationsCanRunAhead) {
+  const graph::Graph graph = graph_of_loop(GetParam());
+  std::string reason;
+  const auto structure = find_structure(graph, reason);
+  ASSERT_TRUE(structure) << reason;
+  bool found = false;
+  for (std::size_t l = 0; l < graph.loops().size(); ++l) {
+    found = found || find_window(graph, *structure, graph::LoopId(l));
+  }
+  EXPECT_EQ(found, GetParam().has_window);
+}
+
+TEST(Window, CallsOfOneLoopAreStolen) {
+  const graph::Graph graph =
+      graph_of(std::string(kWork) + "fn main(n: i64) -> i64 = with acc = 0 for i in 0..n do acc + work(12)");
+  uint64_t steals = 0;
+  for (int i = 0; i < kRepeats / 10; ++i) {
+    steals += run(Mode{Executor::Production, 2}, graph, {int64_t{100}}).stats.steals;
+  }
+  EXPECT_GT(steals, 0u);
+}
+
+TEST(Window, ErrorsInTheMiddleEndTheRun) {
+  const graph::Graph graph = graph_of(
+      "fn work(n: i64, bad: i64) -> i64 =\n"
+      "  if n == bad then 1 / (n - bad) else if n <= 1 then 1 else work(n / 2, 0 - 1) + work(n - 2, bad)\n"
+      "fn main(n: i64, bad: i64, late: i64) -> i64 = with acc = 0 for i in 0..n do\n"
+      "  acc + work(i * 2, bad * 2) / (i - late)\n");
+  for (int window : {2, 10, 100}) {
+    for (int workers : {1, 2, 3}) {
+      RunOptions options;
+      options.parallel_iterations = window;
+      for (int64_t place = 0; place < 25; ++place) {
+        const Failure in_call = failure_of(graph, {int64_t{25}, place, int64_t{-1}}, workers, options);
+        ASSERT_EQ(in_call.error.fault(), Fault::DivisionByZero) << in_call.error.what();
+        ASSERT_EQ(in_call.error.chain().front().function, "work") << in_call.error.what();
+        ASSERT_EQ(in_call.stats.frames_live_at_end, 0u);
+        const Failure after_call = failure_of(graph, {int64_t{25}, int64_t{-1}, place}, workers, options);
+        ASSERT_EQ(after_call.error.fault(), Fault::DivisionByZero) << after_call.error.what();
+        ASSERT_EQ(after_call.error.chain().front().function, "main") << after_call.error.what();
+        ASSERT_EQ(after_call.stats.frames_live_at_end, 0u);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace hiaton::exec::testing
