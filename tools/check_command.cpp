@@ -7,20 +7,18 @@
 #include "hiaton/engine.h"
 #include "hiaton/error.h"
 #include "hiaton/lang.h"
+#include "hiaton/passes.h"
 #include "output.h"
 
 namespace hiaton::cli {
 namespace {
 
-/// A program is compiled to the end; a text without `main` is a collection of functions and only checked.
+/// A program is lowered to its graph; a text without `main` is a collection of functions and only checked.
+/// Nothing is simplified: that can find no errors.
 std::string check_file(const std::string& file) {
-  ir::Module module = lang::parse(read_source(file));
+  const ir::Module module = lang::parse(read_source(file));
   const std::size_t count = module.functions.size();
-  if (module.find("main")) {
-    Program::from_module(std::move(module));
-  } else {
-    ir::verify(module);
-  }
+  if (module.find("main")) passes::lower(module);
   return fmt::format("{}: {} function{}, no errors\n", file, count, count == 1 ? "" : "s");
 }
 

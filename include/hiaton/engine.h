@@ -69,6 +69,7 @@ class Program {
   }
 
  private:
+  static Program from_verified(ir::Module module, const CompileOptions& options);
   Program(std::optional<ir::Module> module, graph::Graph graph, OverflowMode overflow);
 
   std::optional<ir::Module> module_;

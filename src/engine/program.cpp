@@ -4,19 +4,6 @@
 #include "hiaton/lang.h"
 
 namespace hiaton {
-namespace {
-
-graph::Graph compile(const ir::Module& module, const CompileOptions& options) {
-  ir::verify(module);
-  return passes::lower(passes::simplify(module, options.simplify));
-}
-
-Program from_source(std::shared_ptr<const Source> source, const CompileOptions& options) {
-  return Program::from_module(lang::parse(std::move(source)), options);
-}
-
-}  // namespace
-
 Program::Program(std::optional<ir::Module> module, graph::Graph graph, OverflowMode overflow)
     : module_(std::move(module)),
       graph_(std::move(graph)),
@@ -30,15 +17,21 @@ Program Program::from_file(const std::filesystem::path& path, const CompileOptio
   std::shared_ptr<const Source> source = read_source(path);
   if (path.extension() == ".json")
     return from_graph(graph::from_json(source->text(), source->name()), options);
-  return from_source(std::move(source), options);
+  return from_verified(lang::parse(std::move(source)), options);
 }
 
 Program Program::from_text(std::string name, std::string text, const CompileOptions& options) {
-  return from_source(std::make_shared<const Source>(std::move(name), std::move(text)), options);
+  return from_verified(lang::parse(std::make_shared<const Source>(std::move(name), std::move(text))),
+                       options);
 }
 
 Program Program::from_module(ir::Module module, const CompileOptions& options) {
-  graph::Graph graph = compile(module, options);
+  ir::verify(module);
+  return from_verified(std::move(module), options);
+}
+
+Program Program::from_verified(ir::Module module, const CompileOptions& options) {
+  graph::Graph graph = passes::lower(passes::simplify(module, options.simplify));
   return Program(std::move(module), std::move(graph), options.simplify.overflow);
 }
 

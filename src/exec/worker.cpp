@@ -13,14 +13,14 @@ JoinRecord* record_of(const Frame* frame, const Group& group) {
   return reinterpret_cast<JoinRecord*>(frame->slots[group.join_slot].bits);
 }
 
-/// Waits a little longer each time: first spinning, then sleeping, so that idle workers leave the machine
-/// alone.
+/// Waits twice as long each time: first spinning, then sleeping. Every request costs the worker that is
+/// asked, so a worker that was refused must soon ask rarely.
 class Backoff {
  public:
   void wait() {
-    if (turns_ < kSpins) {
-      ++turns_;
-      __builtin_ia32_pause();
+    if (pauses_ <= kMostPauses) {
+      for (int i = 0; i < pauses_; ++i) __builtin_ia32_pause();
+      pauses_ *= 2;
       return;
     }
     std::this_thread::sleep_for(sleep_);
@@ -28,11 +28,11 @@ class Backoff {
   }
 
  private:
-  static constexpr int kSpins = 2000;
+  static constexpr int kMostPauses = 512;  // some 10 microseconds
   static constexpr std::chrono::microseconds kLongestSleep{500};
 
-  int turns_ = 0;
-  std::chrono::microseconds sleep_{10};
+  int pauses_ = 16;
+  std::chrono::microseconds sleep_{20};
 };
 
 }  // namespace
@@ -122,7 +122,9 @@ bool Worker::ask(Worker& victim) {
   Worker* nobody = nullptr;
   if (!victim.request_.compare_exchange_strong(nobody, this)) return false;
   victim.poll.store(true);
-  Backoff backoff;
+  // The answer comes at the victim's next call, unless its thread is not running.
+  constexpr int kSpins = 1000;
+  int spins = 0;
   while (true) {
     const Answer answer = answer_.load(std::memory_order_acquire);
     if (answer != Answer::None) return answer == Answer::Given;
@@ -131,7 +133,8 @@ bool Worker::ask(Worker& victim) {
     Worker* self = this;
     // Withdrawn before the victim has seen it; otherwise its answer is about to come.
     if (over && victim.request_.compare_exchange_strong(self, nullptr)) return false;
-    backoff.wait();
+    __builtin_ia32_pause();
+    if (++spins > kSpins) std::this_thread::yield();
   }
 }
 
