@@ -44,8 +44,8 @@ class Vars {
   Vars(std::initializer_list<Var> vars) : vars_(vars) {}  // NOLINT(google-explicit-constructor)
   explicit Vars(std::vector<Var> vars) : vars_(std::move(vars)) {}
 
-  operator Var()
-      const;  // NOLINT(google-explicit-constructor): throws ProgramError unless there is exactly one
+  /// Throws ProgramError unless there is exactly one.
+  operator Var() const;  // NOLINT(google-explicit-constructor): a single value is a value
   Var operator[](std::size_t i) const { return vars_.at(i); }
   std::size_t size() const { return vars_.size(); }
   auto begin() const { return vars_.begin(); }

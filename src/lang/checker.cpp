@@ -106,7 +106,7 @@ struct NoModule {};
 
 }  // namespace
 
-ir::Module check(std::shared_ptr<const Source> source, const TokenList& tokens, const Symbols& symbols,
+ir::Module check(const std::shared_ptr<const Source>& source, const TokenList& tokens, const Symbols& symbols,
                  const Operations& operations, Diagnostics& diagnostics) {
   ModuleBuilder builder(source);
   const std::vector<FunctionHead> heads = read_heads(*source, tokens, diagnostics);

@@ -10,7 +10,7 @@ namespace hiaton::lang {
 
 /// Declares the functions, then reads and checks one body after the other. The module is only meaningful
 /// where nothing was found.
-ir::Module check(std::shared_ptr<const Source> source, const TokenList& tokens, const Symbols& symbols,
+ir::Module check(const std::shared_ptr<const Source>& source, const TokenList& tokens, const Symbols& symbols,
                  const Operations& operations, Diagnostics& diagnostics);
 
 }  // namespace hiaton::lang
