@@ -61,12 +61,14 @@ struct ReturnList;
 #define HIATON_RETURN_FORMS(Name, F, In, Out) \
   HIATON_OPCODE(Return##Name##_SlotSlot) HIATON_OPCODE(Return##Name##_SlotConst)
 // If and IfNot: if P(a, b) (or if not): returns `other` (_Const), or the slot in c (_Slot). b as for Unless.
-#define HIATON_RETURN_IF_FORMS(Name, F, In, Out)                                             \
-  HIATON_OPCODE(If##Name##_SlotSlot_Const)                                                   \
-  HIATON_OPCODE(If##Name##_SlotSlot_Slot)                                                    \
-  HIATON_OPCODE(If##Name##_SlotConst_Const) HIATON_OPCODE(If##Name##_SlotConst_Slot)         \
-      HIATON_OPCODE(IfNot##Name##_SlotSlot_Const) HIATON_OPCODE(IfNot##Name##_SlotSlot_Slot) \
-          HIATON_OPCODE(IfNot##Name##_SlotConst_Const) HIATON_OPCODE(IfNot##Name##_SlotConst_Slot)
+// The formatter never settles on a layout of this one.
+// clang-format off
+#define HIATON_RETURN_IF_FORMS(Name, F, In, Out)                                         \
+  HIATON_OPCODE(If##Name##_SlotSlot_Const) HIATON_OPCODE(If##Name##_SlotSlot_Slot)       \
+  HIATON_OPCODE(If##Name##_SlotConst_Const) HIATON_OPCODE(If##Name##_SlotConst_Slot)     \
+  HIATON_OPCODE(IfNot##Name##_SlotSlot_Const) HIATON_OPCODE(IfNot##Name##_SlotSlot_Slot) \
+  HIATON_OPCODE(IfNot##Name##_SlotConst_Const) HIATON_OPCODE(IfNot##Name##_SlotConst_Slot)
+// clang-format on
 
 /// Expands HIATON_OPCODE, which the user defines, for every opcode in order.
 #define HIATON_ALL_OPCODES                     \
