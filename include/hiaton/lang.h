@@ -17,6 +17,6 @@ inline constexpr int kMaxShownErrors = 20;
 
 /// Reads and checks a whole program. Functions stand in the order of the text. Throws ProgramError with every
 /// finding of one go; whether there is a `main` is left to whoever runs the program.
-ir::Module parse(std::shared_ptr<const Source> source);
+ir::Module parse(const std::shared_ptr<const Source>& source);
 
 }  // namespace hiaton::lang

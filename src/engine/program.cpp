@@ -14,10 +14,10 @@ Program::Program(std::optional<ir::Module> module, graph::Graph graph, OverflowM
 }
 
 Program Program::from_file(const std::filesystem::path& path, const CompileOptions& options) {
-  std::shared_ptr<const Source> source = read_source(path);
+  const std::shared_ptr<const Source> source = read_source(path);
   if (path.extension() == ".json")
     return from_graph(graph::from_json(source->text(), source->name()), options);
-  return from_verified(lang::parse(std::move(source)), options);
+  return from_verified(lang::parse(source), options);
 }
 
 Program Program::from_text(std::string name, std::string text, const CompileOptions& options) {

@@ -11,6 +11,7 @@
 #include "exec/blueprint.h"
 #include "exec/budget.h"
 #include "exec/copy.h"
+#include "exec/counted_run.h"
 #include "exec/fault.h"
 #include "exec/firing.h"
 
@@ -465,19 +466,9 @@ RunStats ExpandingRun::finish() {
 RunResult run_expanding(const Graph& graph, std::span<const Value> arguments, const RunOptions& options,
                         std::size_t* copies_left) {
   ExpandingRun run(graph, arguments, options);
-  const auto finish = [&] {
-    RunStats stats = run.finish();
-    if (options.stats != nullptr) *options.stats = stats;
-    return stats;
-  };
-  try {
-    std::vector<Value> values = run.run();
+  return run_counted(run, options, [&] {
     if (copies_left != nullptr) *copies_left = run.copies_left();
-    return {std::move(values), finish()};
-  } catch (...) {
-    finish();
-    throw;
-  }
+  });
 }
 
 }  // namespace hiaton::exec

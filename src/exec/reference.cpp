@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "exec/apply.h"
 #include "exec/budget.h"
+#include "exec/counted_run.h"
 #include "exec/firing.h"
 #include "exec/tag.h"
 #include "exec/tag_chain.h"
@@ -489,19 +490,9 @@ RunStats ReferenceRun::finish() {
 RunResult run_reference(const Graph& graph, std::span<const Value> arguments, const RunOptions& options,
                         std::vector<WaitingNode>* leftovers) {
   ReferenceRun run(graph, arguments, options);
-  const auto finish = [&] {
-    RunStats stats = run.finish();
-    if (options.stats != nullptr) *options.stats = stats;
-    return stats;
-  };
-  try {
-    std::vector<Value> values = run.run();
+  return run_counted(run, options, [&] {
     if (leftovers != nullptr) *leftovers = run.waiting();
-    return {std::move(values), finish()};
-  } catch (...) {
-    finish();
-    throw;
-  }
+  });
 }
 
 }  // namespace hiaton::exec

@@ -30,7 +30,7 @@ Level level_of(std::string_view symbol) {
 }
 
 std::string new_line(std::size_t indent) {
-  return fmt::format("\n{:{}}", "", indent);
+  return "\n" + std::string(indent, ' ');
 }
 
 std::string in_parentheses(std::string_view text) {
@@ -210,7 +210,8 @@ class FunctionPrinter {
   void flush() {
     for (const Waiting& oldest : waiting_) {
       const std::string name = names_.choose("");
-      out_ += fmt::format("{}let {} = {}", line_start_, name, placed(oldest.text, oldest.placement));
+      out_.append(line_start_).append("let ").append(name).append(" = ");
+      out_ += placed(oldest.text, oldest.placement);
       give_name(oldest.value, name);
     }
     waiting_.clear();
@@ -331,7 +332,10 @@ class FunctionPrinter {
       names.push_back(twice ? names_.choose("") : name);
     }
     const std::string list = fmt::format("{}", fmt::join(names, ", "));
-    out_ += fmt::format("{}let {} = ", line_start_, names.size() == 1 ? list : in_parentheses(list));
+    out_.append(line_start_)
+        .append("let ")
+        .append(names.size() == 1 ? list : in_parentheses(list))
+        .append(" = ");
     return names;
   }
 
@@ -378,7 +382,7 @@ class FunctionPrinter {
 
   void print_structure(const Node& node, const std::vector<Text>& operands, std::size_t indent) {
     const std::string_view placement_around = placement_;
-    if (node.placement != placement_) out_ += fmt::format("on {} ", quoted(node.placement));
+    if (node.placement != placement_) out_.append("on ").append(quoted(node.placement)).append(" ");
     placement_ = node.placement;
     if (node.kind == NodeKind::If) {
       print_if(node, operands[0], indent);
@@ -389,7 +393,7 @@ class FunctionPrinter {
   }
 
   void print_if(const Node& node, const Text& condition, std::size_t indent) {
-    out_ += fmt::format("if {} then", condition.text);
+    out_.append("if ").append(condition.text).append(" then");
     print_block(node.blocks[0], indent, indent + 2, "else", indent);
     print_block(node.blocks[1], indent, indent + 2);
   }
@@ -403,7 +407,7 @@ class FunctionPrinter {
       const std::string name = names_.choose(wanted.empty() ? f_[in_condition[i]].name : wanted);
       give_name(in_body[i], name);
       texts_[in_condition[i].index()] = name;
-      out_ += fmt::format("{}{} = {}", i == 0 ? "with " : ", ", name, initial[i].text);
+      out_.append(i == 0 ? "with " : ", ").append(name).append(" = ").append(initial[i].text);
     }
     out_ += " while";
     print_block(node.blocks[0], indent, indent + 4, "do", indent);

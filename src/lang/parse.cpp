@@ -23,7 +23,7 @@ void require_utf8(const std::shared_ptr<const Source>& source) {
 
 }  // namespace
 
-ir::Module parse(std::shared_ptr<const Source> source) {
+ir::Module parse(const std::shared_ptr<const Source>& source) {
   if (source->text().size() >= std::numeric_limits<uint32_t>::max()) {
     throw ProgramError(source->name() + ": expected a program of less than 4 GiB");
   }

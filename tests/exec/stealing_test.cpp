@@ -90,7 +90,7 @@ TEST_P(Stealing, GivesTheResultsOfTheReferenceInEveryRun) {
   RunOptions options;
   options.workers = workers;
   uint64_t steals = 0;
-  for (int i = 0; i < kRepeats; ++i) {
+  for (int i = 0; wants_another_run(i, kRepeats, steals); ++i) {
     const RunResult result = exec::run(graph, program.arguments, options, plans);
     ASSERT_EQ(result.values, expected) << "in run " << i;
     ASSERT_EQ(result.stats.frames_live_at_end, 0u);
@@ -114,7 +114,7 @@ TEST_P(StolenErrors, NameTheCallsThatLedToThem) {
   const graph::Graph graph = graph_of(kOneBadLeaf);
   constexpr int64_t kDepth = 13;
   uint64_t steals = 0;
-  for (int i = 0; i < kRepeats; ++i) {
+  for (int i = 0; wants_another_run(i, kRepeats, steals); ++i) {
     const int64_t bad = (int64_t{1} << kDepth) + i * 37 % (int64_t{1} << kDepth);
     const Failure failure = failure_of(graph, {kDepth, bad}, GetParam());
     ASSERT_EQ(failure.error.fault(), Fault::DivisionByZero) << failure.error.what();

@@ -136,7 +136,7 @@ TEST(Window, CallsOfOneLoopAreStolen) {
   const graph::Graph graph =
       graph_of(std::string(kWork) + "fn main(n: i64) -> i64 = with acc = 0 for i in 0..n do acc + work(12)");
   uint64_t steals = 0;
-  for (int i = 0; i < kRepeats / 10; ++i) {
+  for (int i = 0; wants_another_run(i, kRepeats / 10, steals); ++i) {
     steals += run(Mode{Executor::Production, 2}, graph, {int64_t{100}}).stats.steals;
   }
   EXPECT_GT(steals, 0u);

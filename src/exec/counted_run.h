@@ -1,0 +1,30 @@
+// The end of a run in the executors that keep everything in one object.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "hiaton/run.h"
+
+namespace hiaton::exec {
+
+/// Runs `run`, looks at what is left with `look`, and lets go of everything; the statistics are there also
+/// where the run ends with an error.
+template <class Run, class Look>
+RunResult run_counted(Run& run, const RunOptions& options, Look look) {
+  const auto finish = [&] {
+    RunStats stats = run.finish();
+    if (options.stats != nullptr) *options.stats = stats;
+    return stats;
+  };
+  try {
+    std::vector<Value> values = run.run();
+    look();
+    return {std::move(values), finish()};
+  } catch (...) {
+    finish();
+    throw;
+  }
+}
+
+}  // namespace hiaton::exec
