@@ -76,7 +76,7 @@ class BodyEmitter {
   /// A block whose values are read by what follows it.
   void emit_block(BlockId block);
   /// A block at whose end the function returns `results`.
-  void emit_tail(BlockId block, std::vector<graph::OutPort> results);
+  void emit_tail(BlockId block, const std::vector<graph::OutPort>& results);
   /// Emits the item at `i`, and with a call its whole group; gives the index of the next one.
   std::size_t emit_items(const std::vector<Item>& items, std::size_t i);
   void emit_return(const std::vector<graph::OutPort>& results);

@@ -14,7 +14,6 @@ namespace hiaton::exec {
 using graph::FunctionId;
 using graph::Graph;
 using graph::NodeId;
-using graph::NodeKind;
 using graph::OutPort;
 
 namespace {

@@ -16,7 +16,7 @@ void BodyEmitter::emit_block(BlockId block) {
   for (std::size_t i = 0; i < items.size();) i = emit_items(items, i);
 }
 
-void BodyEmitter::emit_tail(BlockId block, std::vector<OutPort> results) {
+void BodyEmitter::emit_tail(BlockId block, const std::vector<OutPort>& results) {
   if (block.valid()) {
     count_region(block);
     defer_returned_operation(block, results);

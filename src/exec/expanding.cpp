@@ -20,7 +20,6 @@ namespace {
 
 using graph::CallSite;
 using graph::Graph;
-using graph::InPort;
 using graph::LoopId;
 using graph::NodeId;
 using graph::NodeKind;
