@@ -68,6 +68,28 @@ class FunctionBuilder {
   Var op(const OpDef& op, std::span<const Var> operands);
   Var op(const OpDef& op, const std::vector<Var>& operands) { return this->op(op, std::span(operands)); }
   Var op(std::string_view name, const std::vector<Var>& operands);
+  /// With attributes, in the order of the operation's list; `declared` is the result's type, for operations
+  /// that cannot tell it (null: they can).
+  Var op(const OpDef& op, std::span<const Var> operands, std::vector<int64_t> attributes,
+         const Type* declared = nullptr);
+  Var op(std::string_view name, const std::vector<Var>& operands, std::vector<int64_t> attributes,
+         const Type* declared = nullptr);
+  /// A parameter of the module.
+  Var parameter(std::size_t number);
+  /// Adds to the gradient of a parameter.
+  void accumulate(std::size_t parameter, Accumulation how, const std::vector<Var>& operands);
+  /// A value of a data type. Throws ProgramError where the fields are not those of the variant.
+  Var make(const Type& data, std::size_t variant, const std::vector<Var>& fields);
+  /// Which variant a data value is (i64).
+  Var variant(Var data);
+  /// A field of a data value that is known to be of the variant.
+  Var field(Var data, std::size_t variant, std::size_t field);
+  /// The next phase of the call that gave `call`.
+  Vars resume(ir::NodeId call, uint32_t phase, const std::vector<Var>& arguments);
+  /// Another If that takes the side that `first` took; its blocks see the values of the same side of `first`.
+  Vars finish_if_again(ir::NodeId first, ir::BlockId then, ir::BlockId otherwise);
+  /// The node that was appended last.
+  ir::NodeId last_node() const { return ir::NodeId(function().nodes.size() - 1); }
   Vars call(FunctionRef callee, const std::vector<Var>& arguments);
   Vars if_else(Var condition, const std::function<Vars()>& then, const std::function<Vars()>& otherwise);
   /// `condition` and `body` get the loop state; `body` gives the next state; the result is the last state.
@@ -120,9 +142,13 @@ class FunctionBuilder {
 class ModuleBuilder {
  public:
   explicit ModuleBuilder(std::shared_ptr<const Source> source = nullptr);
+  /// More functions for a finished module.
+  explicit ModuleBuilder(ir::Module module);
 
   /// Throws ProgramError where a name is taken or is none (a keyword, or for the function an operation),
   /// where two parameters share a name, and where there is no result.
+  /// Declares the next parameter: its number. Throws ProgramError where the name is taken.
+  std::size_t add_parameter(std::string name, Type type, Span span = {});
   FunctionRef declare(std::string name, std::vector<ir::ValueInfo> params, std::vector<Type> results);
   void define(FunctionRef function, const std::function<Vars(FunctionBuilder&)>& body);
   ir::Module& module() { return module_; }

@@ -49,6 +49,8 @@ enum class Fault : uint8_t {
   DivisionByZero,
   Overflow,     ///< an integer result does not fit, under OverflowMode::Trap
   InvalidCast,  ///< a float that no integer of the target type can hold
+  Shape,        ///< dimensions that only the run knows do not go together
+  Index,        ///< a row or class number out of range
   MaxFrames,    ///< budget: too many live frames
   MaxBytes,     ///< budget: frames hold too many bytes
   Timeout,      ///< budget: wall time

@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "hiaton/op.h"
+#include "hiaton/phase.h"
 #include "hiaton/source.h"
 #include "hiaton/strong_id.h"
 #include "hiaton/type.h"
@@ -36,6 +37,7 @@ using NodeId = StrongId<struct GraphNodeKind>;
 using FunctionId = StrongId<struct GraphFunctionKind>;
 using CallSite = StrongId<struct CallSiteKind>;  ///< the label i of Call_i and Return_i
 using LoopId = StrongId<struct LoopKind>;
+using ParameterId = StrongId<struct ParameterKind>;
 
 enum class NodeKind : uint8_t {
   Input,          ///< a parameter of the program; no inputs
@@ -45,6 +47,7 @@ enum class NodeKind : uint8_t {
   Call,           ///< one argument of a call; one input
   Return,         ///< one result of a call; one input
   Merge,          ///< any number of inputs
+  Accumulate,     ///< adds its inputs to the gradient of a parameter; no outputs
   Switch,         ///< inputs: data, predicate; outputs: true side, false side
   Enter,          ///< one variable or constant of a loop; one input
   Exit,           ///< one result of a loop; one input
@@ -72,21 +75,26 @@ struct InPort {
 
 struct Node {
   NodeKind kind;
-  std::vector<OutPort> inputs{};    ///< data edges, by input port
-  std::vector<OutPort> controls{};  ///< control edges: only order and deadness count, not the value
-  Type type{};                      ///< of every output; of the input for Output
-  FunctionId function{};            ///< the body it stands in; a Call or Return stands in the caller's
-  const OpDef* op = nullptr;        ///< Op
-  Value constant{};                 ///< Const
-  CallSite site{};                  ///< Call, Return
-  LoopId loop{};                    ///< Enter, Exit, NextIteration
+  std::vector<OutPort> inputs{};      ///< data edges, by input port
+  std::vector<OutPort> controls{};    ///< control edges: only order and deadness count, not the value
+  Type type{};                        ///< of every output; of the input for Output
+  FunctionId function{};              ///< the body it stands in; a Call or Return stands in the caller's
+  const OpDef* op = nullptr;          ///< Op
+  std::vector<int64_t> attributes{};  ///< Op, Accumulate
+  Value constant{};                   ///< Const
+  int32_t parameter = -1;  ///< Const: its value is this parameter of the program; Accumulate: whose gradient
+  CallSite site{};         ///< Call, Return
+  LoopId loop{};           ///< Enter, Exit, NextIteration
   uint32_t index = 0;  ///< which parameter (Input, Call), result (Output, Return) or variable (Enter, Exit)
   bool loop_constant = false;  ///< Enter: the same value in every iteration
   std::string name{};          ///< for people; may be empty
   Span span{};
   std::string placement{};  ///< where it is to run; empty: anywhere
 
-  std::size_t output_count() const { return kind == NodeKind::Output ? 0 : kind == NodeKind::Switch ? 2 : 1; }
+  std::size_t output_count() const {
+    if (kind == NodeKind::Output || kind == NodeKind::Accumulate) return 0;
+    return kind == NodeKind::Switch ? 2 : 1;
+  }
 };
 
 /// A body, which stands in the graph once.
@@ -95,9 +103,16 @@ struct Function {
   std::vector<std::string> param_names;
   std::vector<OutPort> params;  ///< the Merge (in the first function, the Input) of each parameter
   std::vector<OutPort> results;
-  bool triggered = false;  ///< it has no parameters of its own: params[0] is a bool that only starts it
+  bool triggered = false;     ///< it has no parameters of its own: params[0] is a bool that only starts it
+  std::vector<Phase> phases;  ///< empty: one phase
   Span span;
   std::string placement;
+};
+
+/// A learned tensor that the bodies see: a Const holds it under every tag.
+struct Parameter {
+  std::string name;
+  Type type;
 };
 
 /// One textual call.
@@ -126,6 +141,7 @@ class Graph {
   const std::vector<Function>& functions() const { return functions_; }
   const std::vector<Site>& sites() const { return sites_; }
   const std::vector<Loop>& loops() const { return loops_; }
+  const std::vector<Parameter>& parameters() const { return parameters_; }
   const Node& operator[](NodeId id) const { return nodes_[id.index()]; }
   const Function& operator[](FunctionId id) const { return functions_[id.index()]; }
   const Site& operator[](CallSite id) const { return sites_[id.index()]; }
@@ -168,6 +184,7 @@ class Graph {
   std::vector<Function> functions_;
   std::vector<Site> sites_;
   std::vector<Loop> loops_;
+  std::vector<Parameter> parameters_;
   std::vector<NodeId> inputs_;
   std::vector<NodeId> outputs_;
   Readers<InPort> consumers_;
@@ -192,7 +209,13 @@ class GraphBuilder {
   /// The next result of the program: an Output; `from` becomes a result of the current function.
   NodeId output(OutPort from);
   OutPort constant(Value value);
-  OutPort op(const OpDef& op, const std::vector<OutPort>& inputs, Type type);
+  /// Declares the next learned tensor of the program: its number.
+  std::size_t add_parameter(std::string name, Type type);
+  /// A learned tensor, under every tag.
+  OutPort parameter(std::size_t number);
+  NodeId accumulate(std::size_t parameter, Accumulation how, const std::vector<OutPort>& inputs);
+  OutPort op(const OpDef& op, const std::vector<OutPort>& inputs, Type type,
+             std::vector<int64_t> attributes = {});
   /// Type checked by the operation's own rule. Throws ProgramError.
   OutPort op(const OpDef& op, const std::vector<OutPort>& inputs);
   OutPort merge(Type type, const std::vector<OutPort>& inputs = {});
@@ -239,6 +262,7 @@ class GraphBuilder {
   Loop& loop(LoopId id);
   Type type_of(OutPort port) const;
   void connect_returns();
+  std::size_t arguments_before_result(const Site& site, std::size_t result) const;
 
   Graph graph_;
   FunctionId current_;

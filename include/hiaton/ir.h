@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "hiaton/op.h"
+#include "hiaton/phase.h"
 #include "hiaton/source.h"
 #include "hiaton/strong_id.h"
 #include "hiaton/type.h"
@@ -24,19 +25,28 @@ using BlockId = StrongId<struct BlockKind>;
 using FunctionId = StrongId<struct FunctionKind>;
 
 enum class NodeKind : uint8_t {
-  Const,  ///< no operands; one result
-  Op,     ///< an operation of the catalogue; one result
-  Call,   ///< operands: the arguments; results: the results of the callee
-  If,     ///< operand: a bool; blocks: then, else (no parameters); results: as each block's results
-  While,  ///< operands: the initial state; blocks: condition (-> bool), body (-> next state), both with the
-          ///< state as parameters; results: the last state
+  Const,   ///< no operands; one result
+  Param,   ///< a parameter of the module, attributes[0]; no operands; one result
+  Op,      ///< an operation of the catalogue; one result
+  Call,    ///< operands: the arguments; results: the results of the callee, those of its first phase
+  Resume,  ///< operands: the arguments of the next phase of an earlier Call, `of`; results: those of the
+           ///< phase
+  If,      ///< operand: a bool; blocks: then, else (no parameters); results: as each block's results. Without
+           ///< operand: takes the side that an earlier If, `of`, took, and sees the values of that side
+  While,   ///< operands: the initial state; blocks: condition (-> bool), body (-> next state), both with the
+           ///< state as parameters; results: the last state
+  Accumulate,  ///< adds its operand to the gradient of the parameter attributes[0]; attributes[1] says how;
+               ///< no results
 };
 
 struct Node {
   NodeKind kind;
-  const OpDef* op = nullptr;  ///< Op
-  Value constant{};           ///< Const
-  FunctionId callee{};        ///< Call
+  const OpDef* op = nullptr;          ///< Op
+  std::vector<int64_t> attributes{};  ///< Op, Param, Accumulate
+  Value constant{};                   ///< Const
+  FunctionId callee{};                ///< Call, Resume
+  NodeId of{};                        ///< Resume: the Call; If: the first If of its family, if it is not that
+  uint32_t phase = 0;                 ///< Resume: which phase of the callee
   std::vector<ValueId> operands{};
   std::vector<BlockId> blocks{};
   std::vector<ValueId> results{};
@@ -59,6 +69,7 @@ struct Function {
   std::string name;
   std::vector<ValueInfo> params;  ///< the parameters of the body block, by name and type
   std::vector<Type> results;
+  std::vector<Phase> phases;  ///< empty: one phase
   Span span;
   std::string placement;
 
@@ -73,10 +84,24 @@ struct Function {
   Block& operator[](BlockId id) { return blocks[id.index()]; }
   const ValueInfo& operator[](ValueId id) const { return values[id.index()]; }
   ValueInfo& operator[](ValueId id) { return values[id.index()]; }
+
+  std::size_t phase_count() const { return phases.empty() ? 1 : phases.size(); }
+  /// Where the parameters and results of a phase begin and how many they are.
+  Range params_of(std::size_t phase) const;
+  Range results_of(std::size_t phase) const;
+};
+
+/// A learned tensor that every function sees: captured, never passed.
+struct Parameter {
+  std::string name;
+  Type type;  ///< fixed dimensions
+  Span span;
 };
 
 struct Module {
   std::shared_ptr<const Source> source;  ///< null for modules made by a Builder
+  DataTypes data_types;
+  std::vector<Parameter> parameters;
   std::vector<Function> functions;
 
   const Function& operator[](FunctionId id) const { return functions[id.index()]; }

@@ -16,6 +16,10 @@
 
 namespace hiaton {
 
+class FunctionBuilder;
+class Var;
+struct OpDef;
+
 /// What an integer result that does not fit becomes.
 enum class OverflowMode : uint8_t {
   Wrap,  ///< its low bits (two's complement)
@@ -34,22 +38,93 @@ struct KernelVariant {
   bool trap_can_fail;
 };
 
-/// Gives the result type for operand types, or throws ProgramError that says what was expected and found.
-/// The number of operands is right when it is called.
-using TypeRule = Type (*)(std::span<const Type> operands);
+/// A fixed integer or list of integers of an operation: `axis`, `shape`.
+struct AttributeDef {
+  std::string_view name;
+  bool is_list = false;                ///< only the last may be one; it takes all that follow
+  std::optional<int64_t> otherwise{};  ///< of one that may be left out; a list that may be is empty then
+};
+
+/// What a type rule looks at.
+struct TypeQuestion {
+  std::span<const Type> operands;
+  std::span<const int64_t> attributes{};
+  const Type* declared = nullptr;  ///< the result's type as the program declares it; null: not declared
+};
+
+/// Gives the result type, or throws ProgramError that says what was expected and found. The numbers of
+/// operands and attributes are right when it is called.
+using TypeRule = Type (*)(const TypeQuestion& question);
+
+/// An operand or the result of a tensor kernel: `batch` instances of one shape, of which each stands `stride`
+/// elements behind the one before; 0: all share one. Elements of an instance are in row-major order. Scalars
+/// have rank 0. Elements of type bool take one byte.
+struct TensorArgument {
+  std::byte* elements;
+  std::span<const int64_t> dims;
+  DType dtype;
+  int64_t stride;
+
+  template <class T>
+  T* at(int64_t instance) const {
+    return reinterpret_cast<T*>(elements) + instance * stride;
+  }
+  int64_t size() const {
+    int64_t product = 1;
+    for (int64_t dim : dims) product *= dim;
+    return product;
+  }
+};
+
+/// One execution of an operation for a batch of instances. The result's instances stand one behind the other,
+/// in memory of its own.
+struct KernelCall {
+  const OpDef* op;
+  std::span<const TensorArgument> operands;
+  TensorArgument result;
+  std::span<const int64_t> attributes;
+  int64_t batch;
+  OverflowMode overflow;
+};
+/// Gives the same bits for an instance whatever else is in the batch.
+using TensorKernel = Fault (*)(const KernelCall& call);
+
+/// For operations that make or take apart data values: on values of any kind.
+using ValueKernel = Value (*)(std::span<const Value> operands, std::span<const int64_t> attributes);
+
+/// What a gradient rule sees: the operation in the function that is being extended.
+struct GradientQuestion {
+  FunctionBuilder& builder;
+  std::span<const Var> operands;
+  const Var& result;
+  const Var& gradient;  ///< of the result
+  std::span<const int64_t> attributes;
+};
+/// Builds the gradient of operand `index`, of the operand's type.
+using GradientRule = Var (*)(const GradientQuestion& question, std::size_t index);
+
+/// How gradients pass an operation.
+struct Gradient {
+  GradientRule rule = nullptr;  ///< null: none pass
+  std::string_view why_none{};  ///< where none pass: the reason
+};
 
 /// Algebraic facts that the passes may use.
 enum class Algebra : uint8_t { None, Commutative };
 
 /// How an operation may be fused with its neighbours into one region.
 enum class Fusion : uint8_t {
-  Scalar,  ///< runs inside a block of scalar code
+  Scalar,       ///< on scalars: runs inside a block of scalar code
+  Elementwise,  ///< each element of the result needs one element of each operand, after broadcasting
+  Tensor,       ///< anything else on tensors
+  Data,         ///< makes or takes apart data values
 };
 
 /// One example: operands and the result it must give, in wrap mode.
 struct Sample {
   std::vector<Value> operands;
   Value result;
+  std::vector<int64_t> attributes{};
 };
 
 /// A field without a default: leaving it out of an OpDef does not compile.
@@ -60,19 +135,36 @@ struct Required {
   T value;
 };
 
+/// How an Accumulate node makes what it adds.
+enum class Accumulation : uint8_t {
+  Dense,  ///< operand: of the parameter's type
+  Rows,   ///< operands: row number (i64), what is added to that row
+  Outer,  ///< operands: x [k] or [n, k], g [m] or [n, m]: x^T g is added to a parameter [k, m]
+};
+
 /// An operation. Constants of this type live in src/ops, one family a file; the Catalog lists them.
 struct OpDef {
   Required<std::string_view> name;    ///< unique: "add"
   Required<std::string_view> symbol;  ///< infix or prefix spelling, empty where it has none: "+"
   Required<std::string_view> doc;     ///< one or two sentences, for people
-  Required<std::vector<std::string_view>> operands;  ///< their names, in order
+  /// Their names, in order. A last one that ends in "..." stands for any number, also none.
+  Required<std::vector<std::string_view>> operands;
+  Required<std::vector<AttributeDef>> attributes;
   Required<TypeRule> type_rule;
-  Required<std::vector<KernelVariant>> kernels;  ///< by the element type of the first operand
+  Required<std::vector<KernelVariant>> kernels;  ///< on scalars, by the element type of the first operand
+  Required<TensorKernel> tensor_kernel;          ///< on tensors and on batches of scalars; null: none
+  Required<Gradient> gradient;
   Required<Algebra> algebra;
   Required<Fusion> fusion;
   Required<std::vector<Sample>> samples;
+  ValueKernel value_kernel = nullptr;  ///< of Fusion::Data, and of no other
 
   std::size_t arity() const { return operands.value.size(); }
+  bool is_variadic() const { return !operands.value.empty() && operands.value.back().ends_with("..."); }
+  /// Whether it can have so many operands.
+  bool takes(std::size_t count) const { return is_variadic() ? count + 1 >= arity() : count == arity(); }
+  /// Whether these can be its attributes.
+  bool takes_attributes(std::size_t count) const;
   /// The kernels for operands of this element type; nullptr where the operation has none.
   const KernelVariant* find_kernel(DType operand) const;
   /// Whether it can end a run with a Fault for operands of this type.

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,35 @@ struct RunStats {
   std::string fallback;
 };
 
+/// The gradients of the parameters of a program, gathered over a run; by number of the parameter. Runs add to
+/// them, so one Gradients serves a whole minibatch.
+class Gradients {
+ public:
+  explicit Gradients(std::span<const graph::Parameter> parameters);
+
+  struct Sum {
+    Tensor values;                 ///< of the parameter's type
+    bool dense = false;            ///< all rows may differ from zero
+    std::vector<int64_t> rows;     ///< else: those that may, in the order of their first use
+    std::vector<uint8_t> touched;  ///< by row
+  };
+
+  std::size_t size() const { return sums_.size(); }
+  const Sum& operator[](std::size_t parameter) const { return sums_[parameter]; }
+  /// All of the parameter's sum, to be added to.
+  Tensor& dense(std::size_t parameter);
+  /// Marks a row as one that may differ from zero.
+  void touch(std::size_t parameter, int64_t row);
+  Tensor& values(std::size_t parameter) { return sums_[parameter].values; }
+  /// All zero again.
+  void clear();
+  /// Adds another's sums, parameter by parameter, row by row.
+  void add(const Gradients& other);
+
+ private:
+  std::vector<Sum> sums_;
+};
+
 struct RunOptions {
   Executor executor = Executor::Production;
   int workers = 1;
@@ -64,6 +94,12 @@ struct RunOptions {
   const std::atomic<bool>* cancel = nullptr;
   /// Filled at the end of the run, also when it ends with an error.
   RunStats* stats = nullptr;
+  /// The values of the program's parameters, by number.
+  std::span<const Value> parameters;
+  /// Where Accumulate nodes add to; null: nowhere.
+  Gradients* gradients = nullptr;
+  /// Whether the same operations under many tags run as one kernel.
+  bool batching = true;
   /// Reference executor only: called for every token.
   std::function<void(const TokenEvent&)> on_token;
 };

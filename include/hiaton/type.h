@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -33,18 +34,78 @@ struct Dim {
   friend bool operator==(const Dim&, const Dim&) = default;
 };
 
-/// The type of a value: an element type and a shape. A scalar has the empty shape.
+class DataType;
+
+/// The type of a value: an element type and a shape, or a data type. A scalar has the empty shape.
 struct Type {
-  DType dtype = DType::I64;
+  DType dtype = DType::I64;  ///< of the elements; without meaning for a data type
   std::vector<Dim> shape;
+  std::shared_ptr<const DataType> data;  ///< null: a scalar or a tensor
 
   Type() = default;
   Type(DType element) : dtype(element) {}  // NOLINT(google-explicit-constructor): a DType is a scalar type
-  bool is_scalar() const { return shape.empty(); }
-  friend bool operator==(const Type&, const Type&) = default;
+  Type(DType element, std::vector<Dim> dims) : dtype(element), shape(std::move(dims)) {}
+  Type(std::shared_ptr<const DataType> of) : data(std::move(of)) {}  // NOLINT(google-explicit-constructor)
+  bool is_scalar() const { return shape.empty() && data == nullptr; }
+  bool is_tensor() const { return !shape.empty(); }
+  bool is_data() const { return data != nullptr; }
+  /// Data types are the same where their names are.
+  friend bool operator==(const Type& a, const Type& b);
 };
 
-/// As written in programs: "i64", "f32[2, d]".
+/// A tensor type with fixed dimensions.
+Type tensor_type(DType dtype, const std::vector<int64_t>& dims);
+
+/// A named part of a variant.
+struct Field {
+  std::string name;
+  Type type;
+};
+
+/// One way a data value can be made.
+struct Variant {
+  std::string name;
+  std::vector<Field> fields;
+};
+
+/// A user-defined data type: `data Tree = Leaf(word: i64) | Node(left: Tree, right: Tree)`.
+///
+/// Data types may contain each other and themselves. They live together in one DataTypes, which every Type
+/// that names one keeps alive; the types of fields refer to their siblings without owning them.
+class DataType {
+ public:
+  std::string name;
+  std::vector<Variant> variants;
+
+  /// The index of the variant of this name.
+  std::optional<std::size_t> find(std::string_view variant) const;
+};
+
+/// The type of a field, as a type that owns what it refers to. `data` is a data type.
+Type field_type(const Type& data, std::size_t variant, std::size_t field);
+
+/// The data types of a module: declared first, so that fields may name any of them, then defined.
+class DataTypes {
+ public:
+  DataTypes();
+  /// Throws ProgramError where the name is taken.
+  Type declare(std::string name);
+  /// Gives a declared type its variants. The types of fields may be types of this collection.
+  void define(const Type& type, std::vector<Variant> variants);
+  /// The built-in list of `element`: variants Nil() and Cons(head: element, tail: List[element]). The same
+  /// type for the same element.
+  Type list_of(const Type& element);
+  /// Invalid (not data) where there is none of this name.
+  std::optional<Type> find(std::string_view name) const;
+  /// In the order of declaration.
+  std::vector<Type> all() const;
+
+ private:
+  struct Arena;
+  std::shared_ptr<Arena> arena_;
+};
+
+/// As written in programs: "i64", "f32[2, d]", "Tree".
 std::string to_string(const Type& type);
 
 }  // namespace hiaton

@@ -4,13 +4,15 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
+#include "hiaton/tensor.h"
 #include "hiaton/type.h"
 
 namespace hiaton {
 
-/// Eight bytes that hold one scalar; which member counts is known from the DType beside it.
-/// Unused bytes are zero, so equal scalars have equal `bits`.
+/// Eight bytes that hold one scalar, or refer to a tensor or a data value; which member counts is known from
+/// the type beside it. Unused bytes are zero, so equal scalars have equal `bits`.
 union Slot {
   uint64_t bits;
   bool boolean;
@@ -18,6 +20,8 @@ union Slot {
   int64_t i64;
   float f32;
   double f64;
+  TensorObject* tensor;
+  DataObject* data;
 
   constexpr Slot() : bits(0) {}
 };
@@ -62,37 +66,109 @@ inline Slot make_slot(T scalar) {
   return slot;
 }
 
-/// A scalar with its type. Immutable.
+/// A scalar, a tensor or a data value. Immutable; copies share what they refer to.
 class Value {
  public:
+  enum class Kind : uint8_t { Scalar, Tensor, Data };
+
   Value() : Value(int64_t{0}) {}
   template <class T>
   requires requires { ScalarTraits<T>::dtype; }
   Value(T scalar)  // NOLINT(google-explicit-constructor): a scalar is a value
       : dtype_(ScalarTraits<T>::dtype), slot_(make_slot(scalar)) {}
   Value(DType dtype, Slot slot) : dtype_(dtype), slot_(slot) {}
+  Value(Tensor tensor)  // NOLINT(google-explicit-constructor): a tensor is a value
+      : dtype_(tensor.dtype()), kind_(Kind::Tensor) {
+    slot_.tensor = tensor.detach();
+  }
+  Value(Data data) : kind_(Kind::Data) {  // NOLINT(google-explicit-constructor): a data value is a value
+    slot_.data = data.detach();
+  }
 
+  Value(const Value& other) : dtype_(other.dtype_), kind_(other.kind_), slot_(other.slot_) { retain(); }
+  Value(Value&& other) noexcept
+      : dtype_(other.dtype_), kind_(std::exchange(other.kind_, Kind::Scalar)), slot_(other.slot_) {}
+  Value& operator=(const Value& other) {
+    other.retain();
+    release();
+    dtype_ = other.dtype_;
+    kind_ = other.kind_;
+    slot_ = other.slot_;
+    return *this;
+  }
+  Value& operator=(Value&& other) noexcept {
+    std::swap(dtype_, other.dtype_);
+    std::swap(kind_, other.kind_);
+    std::swap(slot_, other.slot_);
+    return *this;
+  }
+  ~Value() { release(); }
+
+  Kind kind() const { return kind_; }
+  bool is_scalar() const { return kind_ == Kind::Scalar; }
+  bool is_tensor() const { return kind_ == Kind::Tensor; }
+  bool is_data() const { return kind_ == Kind::Data; }
+  /// Of a scalar, or of the elements of a tensor.
   DType dtype() const { return dtype_; }
-  Type type() const { return Type(dtype_); }
+  /// Of a scalar or a tensor. A data value does not know its type.
+  Type type() const { return kind_ == Kind::Tensor ? tensor().type() : Type(dtype_); }
   const Slot& slot() const { return slot_; }
   /// The scalar; T must be the C++ type of dtype().
   template <class T>
   T as() const {
     return get<T>(slot_);
   }
+  /// One more reference to the tensor.
+  Tensor tensor() const {
+    slot_.tensor->references.fetch_add(1, std::memory_order_relaxed);
+    return Tensor::adopt(slot_.tensor);
+  }
+  /// One more reference to the data value.
+  Data data() const {
+    slot_.data->references.fetch_add(1, std::memory_order_relaxed);
+    return Data::adopt(slot_.data);
+  }
+  /// Gives up what it refers to without letting go: the caller owns the reference.
+  Slot detach() {
+    kind_ = Kind::Scalar;
+    return slot_;
+  }
 
   /// Same type and same bits: NaN equals itself, 0.0 differs from -0.0.
   friend bool operator==(const Value& a, const Value& b) {
+    if (a.kind_ != b.kind_) return false;
+    if (a.kind_ == Kind::Data) return a.slot_.data == b.slot_.data || a.data() == b.data();
+    if (a.kind_ == Kind::Tensor) return a.tensor() == b.tensor();
     return a.dtype_ == b.dtype_ && a.slot_.bits == b.slot_.bits;
   }
 
  private:
-  DType dtype_;
+  void retain() const {
+    if (kind_ == Kind::Tensor) slot_.tensor->references.fetch_add(1, std::memory_order_relaxed);
+    if (kind_ == Kind::Data) slot_.data->references.fetch_add(1, std::memory_order_relaxed);
+  }
+  void release() {
+    if (kind_ == Kind::Tensor) Tensor::release(slot_.tensor);
+    if (kind_ == Kind::Data) Data::release(slot_.data);
+  }
+
+  DType dtype_ = DType::I64;
+  Kind kind_ = Kind::Scalar;
   Slot slot_;
 };
 
+inline std::span<const Value> DataObject::fields() const {
+  return {reinterpret_cast<const Value*>(this + 1), field_count};
+}
+
+/// Whether a value may stand where `type` is asked for: kinds, element types and fixed dimensions agree.
+bool fits(const Value& value, const Type& type);
+
 /// For people: the shortest text that reads back as the same value ("3", "0.1", "nan", "true").
+/// Tensors as nested brackets.
 std::string to_string(const Value& value);
+/// The same for a value of any type, data values as `Node(Leaf(1), Leaf(2))`.
+std::string to_string(const Value& value, const Type& type);
 
 /// Reads a scalar of the given type from text that holds nothing else. Throws ProgramError that says what was
 /// expected and found, also where a number is out of the type's range.

@@ -113,6 +113,10 @@ std::string_view name_of(Fault fault) {
       return "integer overflow";
     case Fault::InvalidCast:
       return "invalid cast";
+    case Fault::Shape:
+      return "shape mismatch";
+    case Fault::Index:
+      return "index out of range";
     case Fault::MaxFrames:
       return "frame budget";
     case Fault::MaxBytes:

@@ -184,10 +184,13 @@ void ExpandingRun::fire(Copy& copy, NodeId id) {
   const Value* operands = copy.operands.data() + place.operands;
   switch (node.kind) {
     case NodeKind::Const:
-      return deliver(copy, {id}, node.constant, dead);
+      return deliver(copy, {id}, constant_of(node, options_), dead);
     case NodeKind::Op:
       if (dead) return deliver(copy, {id}, Value(), true);
       return fire_op(copy, id, {operands, node.inputs.size()});
+    case NodeKind::Accumulate:
+      if (!dead) accumulate(node, {operands, node.inputs.size()}, options_.gradients);
+      return;
     case NodeKind::Switch:
       return fire_switch(copy, id, operands, dead);
     case NodeKind::Merge:

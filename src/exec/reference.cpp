@@ -203,7 +203,7 @@ void ReferenceRun::arrive(NodeId id, std::optional<uint32_t> input, const Token&
 /// Nothing has come yet but what is there under every tag.
 Match ReferenceRun::new_match(NodeId id, const Tag& tag) const {
   Match match{tag, {}, inputs_to_match_[id.index()]};
-  for (OutPort from : graph_[id].inputs) match.operands.push_back(graph_[from.node].constant);
+  for (OutPort from : graph_[id].inputs) match.operands.push_back(constant_of(graph_[from.node], options_));
   return match;
 }
 
@@ -227,9 +227,12 @@ void ReferenceRun::match(NodeId id, std::optional<uint32_t> input, const Token& 
 void ReferenceRun::fire(NodeId id, const Tag& tag, std::span<const Value> operands, bool dead) {
   switch (graph_[id].kind) {
     case NodeKind::Const:  // the token of its control edge starts it
-      return emit({id}, tag, graph_[id].constant, dead);
+      return emit({id}, tag, constant_of(graph_[id], options_), dead);
     case NodeKind::Op:
       return fire_op(id, tag, operands, dead);
+    case NodeKind::Accumulate:
+      if (!dead) accumulate(graph_[id], operands, options_.gradients);
+      return;
     case NodeKind::Switch:
       return fire_switch(id, tag, operands, dead);
     case NodeKind::Call:

@@ -21,7 +21,7 @@ void require_arguments(const graph::Graph& graph, std::span<const Value> argumen
   }
   for (std::size_t i = 0; i < expected; ++i) {
     const graph::Node& input = graph[graph.inputs()[i]];
-    if (arguments[i].type() == input.type) continue;
+    if (fits(arguments[i], input.type)) continue;
     const std::string name = input.name.empty() ? std::to_string(i) : fmt::format("'{}'", input.name);
     throw ProgramError(fmt::format("expected argument {} of {} to be of type {}, found {} ({})", name,
                                    program, to_string(input.type), to_string(arguments[i]),
@@ -36,6 +36,19 @@ void require_options(const RunOptions& options) {
   if (options.parallel_iterations < 1) {
     throw ProgramError(
         fmt::format("expected at least 1 parallel iteration, found {}", options.parallel_iterations));
+  }
+}
+
+void require_parameters(const graph::Graph& graph, const RunOptions& options) {
+  if (options.parameters.size() != graph.parameters().size()) {
+    throw ProgramError(fmt::format("expected the values of {} parameters of the program, found {}",
+                                   graph.parameters().size(), options.parameters.size()));
+  }
+  for (std::size_t i = 0; i < options.parameters.size(); ++i) {
+    const graph::Parameter& parameter = graph.parameters()[i];
+    if (fits(options.parameters[i], parameter.type)) continue;
+    throw ProgramError(fmt::format("expected parameter '{}' to be of type {}, found {}", parameter.name,
+                                   to_string(parameter.type), to_string(options.parameters[i].type())));
   }
 }
 
@@ -63,6 +76,7 @@ RunResult run(const graph::Graph& graph, std::span<const Value> arguments, const
               PlanCache& plans) {
   require_arguments(graph, arguments);
   require_options(options);
+  require_parameters(graph, options);
   try {
     return run_with_executor(graph, arguments, options, plans);
   } catch (const std::bad_alloc&) {

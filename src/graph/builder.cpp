@@ -104,6 +104,7 @@ NodeId GraphBuilder::add(Node node) {
     case NodeKind::Const:
     case NodeKind::Op:
     case NodeKind::Merge:
+    case NodeKind::Accumulate:
     case NodeKind::Switch:
       break;
   }
@@ -132,19 +133,48 @@ OutPort GraphBuilder::constant(Value value) {
   return {add({.kind = NodeKind::Const, .type = value.type(), .function = current_, .constant = value})};
 }
 
-OutPort GraphBuilder::op(const OpDef& op, const std::vector<OutPort>& inputs, Type type) {
-  return {add(
-      {.kind = NodeKind::Op, .inputs = inputs, .type = std::move(type), .function = current_, .op = &op})};
+std::size_t GraphBuilder::add_parameter(std::string name, Type type) {
+  graph_.parameters_.push_back({std::move(name), std::move(type)});
+  return graph_.parameters_.size() - 1;
+}
+
+OutPort GraphBuilder::parameter(std::size_t number) {
+  const Parameter& parameter = existing(graph_.parameters_, ParameterId(number), "parameter");
+  return {add({.kind = NodeKind::Const,
+               .type = parameter.type,
+               .function = current_,
+               .parameter = static_cast<int32_t>(number),
+               .name = parameter.name})};
+}
+
+NodeId GraphBuilder::accumulate(std::size_t parameter, Accumulation how, const std::vector<OutPort>& inputs) {
+  existing(graph_.parameters_, ParameterId(parameter), "parameter");
+  return add({.kind = NodeKind::Accumulate,
+              .inputs = inputs,
+              .type = graph_.parameters_[parameter].type,
+              .function = current_,
+              .attributes = {static_cast<int64_t>(how)},
+              .parameter = static_cast<int32_t>(parameter)});
+}
+
+OutPort GraphBuilder::op(const OpDef& op, const std::vector<OutPort>& inputs, Type type,
+                         std::vector<int64_t> attributes) {
+  return {add({.kind = NodeKind::Op,
+               .inputs = inputs,
+               .type = std::move(type),
+               .function = current_,
+               .op = &op,
+               .attributes = std::move(attributes)})};
 }
 
 OutPort GraphBuilder::op(const OpDef& op, const std::vector<OutPort>& inputs) {
-  if (inputs.size() != op.arity()) {
+  if (!op.takes(inputs.size())) {
     throw ProgramError(
         fmt::format("[{}] expected {} operands, found {}", op.name.value, op.arity(), inputs.size()));
   }
   std::vector<Type> types;
   for (OutPort input : inputs) types.push_back(type_of(input));
-  return this->op(op, inputs, op.type_rule.value(types));
+  return this->op(op, inputs, op.type_rule.value({.operands = types}));
 }
 
 OutPort GraphBuilder::merge(Type type, const std::vector<OutPort>& inputs) {
@@ -225,9 +255,23 @@ void GraphBuilder::connect_returns() {
         if (result.index < callee.results.size()) result.inputs[0] = callee.results[result.index];
       }
       if (!result.controls.empty()) continue;
-      for (NodeId call : site.calls) result.controls.push_back({call});
+      const std::size_t arguments = arguments_before_result(site, result.index);
+      for (std::size_t i = 0; i < arguments; ++i) result.controls.push_back({site.calls[i]});
     }
   }
+}
+
+/// How many arguments a result may wait for: those of its phase and of the phases before.
+std::size_t GraphBuilder::arguments_before_result(const Site& site, std::size_t result) const {
+  if (site.callee.index() >= graph_.functions_.size()) return site.calls.size();
+  std::size_t arguments = 0;
+  std::size_t results = 0;
+  for (const Phase& phase : graph_[site.callee].phases) {
+    arguments += phase.params;
+    results += phase.results;
+    if (result < results) return std::min(arguments, site.calls.size());
+  }
+  return site.calls.size();
 }
 
 Graph GraphBuilder::finish() {

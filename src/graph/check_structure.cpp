@@ -73,7 +73,10 @@ class StructureCheck {
       case NodeKind::Const:
         return 0;
       case NodeKind::Op:
-        return node.op == nullptr ? node.inputs.size() : node.op->arity();
+        return node.op == nullptr || node.op->takes(node.inputs.size()) ? node.inputs.size()
+                                                                        : node.op->arity();
+      case NodeKind::Accumulate:
+        return node.attributes == std::vector{int64_t{0}} ? 1 : 2;
       case NodeKind::Switch:
         return 2;
       default:

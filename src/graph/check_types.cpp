@@ -20,13 +20,15 @@ class TypeCheck {
       case NodeKind::Input:
         return;
       case NodeKind::Const:
-        if (node.type != node.constant.type()) {
+        if (node.parameter < 0 && node.type != node.constant.type()) {
           findings_.at(id, "expected the type of its constant, {}, found {}", to_string(node.constant.type()),
                        to_string(node.type));
         }
         return;
       case NodeKind::Op:
         return check_op(id);
+      case NodeKind::Accumulate:
+        return;
       case NodeKind::Switch:
         check_input(id, 0, node.type);
         check_input(id, 1, DType::Bool);
@@ -49,7 +51,7 @@ class TypeCheck {
 
   void check_op(NodeId id) {
     const Node& node = graph_[id];
-    if (node.op == nullptr || node.inputs.size() != node.op->arity()) return;
+    if (node.op == nullptr || !node.op->takes(node.inputs.size())) return;
     operands_.clear();
     for (OutPort input : node.inputs) {
       const Node* source = source_of(graph_, input);
@@ -57,7 +59,7 @@ class TypeCheck {
       operands_.push_back(source->type);
     }
     try {
-      const Type type = node.op->type_rule.value(operands_);
+      const Type type = node.op->type_rule.value({operands_, node.attributes, &node.type});
       if (type != node.type) {
         findings_.at(id, "expected the result type {}, found {}", to_string(type), to_string(node.type));
       }

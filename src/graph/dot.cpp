@@ -46,6 +46,8 @@ std::string_view style_of(const Node& node) {
       return "shape=box style=filled fillcolor=\"#f8c471\" color=\"#b9770e\"";
     case NodeKind::Merge:
       return "shape=invhouse style=filled fillcolor=\"#aed6f1\" color=\"#2874a6\"";
+    case NodeKind::Accumulate:
+      return "shape=box style=filled fillcolor=\"#d2b4de\" color=\"#6c3483\"";
     case NodeKind::Switch:
       return "shape=plain fontcolor=black";
     case NodeKind::Enter:

@@ -27,9 +27,9 @@ std::string_view label_of(const OpDef& op) {
   return op.symbol.value.empty() ? op.name.value : op.symbol.value;
 }
 
-Type result_type(const OpDef& op, const std::vector<Type>& operands) {
+Type result_type(const OpDef& op, const TypeQuestion& question) {
   try {
-    return op.type_rule.value(operands);
+    return op.type_rule.value(question);
   } catch (const ProgramError& error) {
     throw ProgramError(fmt::format("[{}] {}", label_of(op), error.what()));
   }
@@ -107,16 +107,26 @@ Var FunctionBuilder::constant(Value value) {
 }
 
 Var FunctionBuilder::op(const OpDef& op, std::span<const Var> operands) {
+  return this->op(op, operands, {});
+}
+
+Var FunctionBuilder::op(const OpDef& op, std::span<const Var> operands, std::vector<int64_t> attributes,
+                        const Type* declared) {
   require_own(operands);
-  if (operands.size() != op.arity()) {
+  if (!op.takes(operands.size())) {
     throw ProgramError(
         fmt::format("[{}] expected {} operands, found {}", label_of(op), op.arity(), operands.size()));
   }
+  if (!op.takes_attributes(attributes.size())) {
+    throw ProgramError(fmt::format("[{}] expected {} attributes, found {}", label_of(op),
+                                   op.attributes.value.size(), attributes.size()));
+  }
   operand_types_.clear();
   for (Var operand : operands) operand_types_.push_back(operand.type());
-  const Type result = result_type(op, operand_types_);
+  Type result = result_type(op, {operand_types_, attributes, declared});
   ir::Node& node = append(ir::NodeKind::Op);
   node.op = &op;
+  node.attributes = std::move(attributes);
   node.operands.reserve(operands.size());
   for (Var operand : operands) node.operands.push_back(operand.id());
   return add_result(node, result);
@@ -128,6 +138,54 @@ Var FunctionBuilder::op(std::string_view name, const std::vector<Var>& operands)
   return op(*found, operands);
 }
 
+Var FunctionBuilder::op(std::string_view name, const std::vector<Var>& operands,
+                        std::vector<int64_t> attributes, const Type* declared) {
+  const OpDef* found = catalog().find(name);
+  if (found == nullptr) throw ProgramError(fmt::format("there is no operation '{}'", name));
+  return op(*found, operands, std::move(attributes), declared);
+}
+
+Var FunctionBuilder::parameter(std::size_t number) {
+  if (number >= module_.parameters.size()) throw ProgramError("there is no such parameter");
+  ir::Node& node = append(ir::NodeKind::Param);
+  node.attributes = {static_cast<int64_t>(number)};
+  const Var result = add_result(node, module_.parameters[number].type);
+  return named(result, module_.parameters[number].name);
+}
+
+void FunctionBuilder::accumulate(std::size_t parameter, Accumulation how, const std::vector<Var>& operands) {
+  require_own(operands);
+  ir::Node& node = append(ir::NodeKind::Accumulate);
+  node.attributes = {static_cast<int64_t>(parameter), static_cast<int64_t>(how)};
+  for (Var operand : operands) node.operands.push_back(operand.id());
+}
+
+Var FunctionBuilder::make(const Type& data, std::size_t variant, const std::vector<Var>& fields) {
+  return op("make", fields, {static_cast<int64_t>(variant)}, &data);
+}
+
+Var FunctionBuilder::variant(Var data) {
+  return op("variant", {data});
+}
+
+Var FunctionBuilder::field(Var data, std::size_t variant, std::size_t field) {
+  return op("field", {data}, {static_cast<int64_t>(variant), static_cast<int64_t>(field)});
+}
+
+Vars FunctionBuilder::resume(ir::NodeId call, uint32_t phase, const std::vector<Var>& arguments) {
+  require_own(arguments);
+  const ir::FunctionId callee = function()[call].callee;
+  const ir::Function& target = module_[callee];
+  const Range results = target.results_of(phase);
+  ir::Node& node = append(ir::NodeKind::Resume);
+  node.callee = callee;
+  node.of = call;
+  node.phase = phase;
+  for (Var argument : arguments) node.operands.push_back(argument.id());
+  const auto first = target.results.begin() + static_cast<std::ptrdiff_t>(results.begin);
+  return add_results(node, {first, first + static_cast<std::ptrdiff_t>(results.count)});
+}
+
 Vars FunctionBuilder::call(FunctionRef callee, const std::vector<Var>& arguments) {
   require_own(arguments);
   if (callee.id.index() >= module_.functions.size()) {
@@ -135,16 +193,18 @@ Vars FunctionBuilder::call(FunctionRef callee, const std::vector<Var>& arguments
   }
   const ir::Function& target = module_[callee.id];
   const auto fits = [](const ir::ValueInfo& param, Var argument) { return param.type == argument.type(); };
-  if (!std::equal(target.params.begin(), target.params.end(), arguments.begin(), arguments.end(), fits)) {
+  const auto params_end = target.params.begin() + static_cast<std::ptrdiff_t>(target.params_of(0).count);
+  if (!std::equal(target.params.begin(), params_end, arguments.begin(), arguments.end(), fits)) {
     std::vector<Type> expected;
-    for (const ir::ValueInfo& param : target.params) expected.push_back(param.type);
+    for (auto param = target.params.begin(); param != params_end; ++param) expected.push_back(param->type);
     require_types(expected, types_of(Vars(arguments)), fmt::format("arguments of '{}'", target.name));
   }
   ir::Node& node = append(ir::NodeKind::Call);
   node.callee = callee.id;
   node.operands.reserve(arguments.size());
   for (Var argument : arguments) node.operands.push_back(argument.id());
-  return add_results(node, target.results);
+  const auto results_end = target.results.begin() + static_cast<std::ptrdiff_t>(target.results_of(0).count);
+  return add_results(node, {target.results.begin(), results_end});
 }
 
 ir::BlockId FunctionBuilder::begin_block(const std::vector<Type>& params) {
@@ -183,6 +243,16 @@ Vars FunctionBuilder::finish_if(Var condition, ir::BlockId then, ir::BlockId oth
   require_types(types, other_types, "the branches of 'if' differ in type");
   ir::Node& node = append(ir::NodeKind::If);
   node.operands = {condition.id()};
+  node.blocks = {then, otherwise};
+  return add_results(node, types);
+}
+
+Vars FunctionBuilder::finish_if_again(ir::NodeId first, ir::BlockId then, ir::BlockId otherwise) {
+  const ir::Function& f = function();
+  std::vector<Type> types;
+  for (ir::ValueId id : f[then].results) types.push_back(f[id].type);
+  ir::Node& node = append(ir::NodeKind::If);
+  node.of = first;
   node.blocks = {then, otherwise};
   return add_results(node, types);
 }
@@ -272,6 +342,18 @@ void require_names(const std::string& function, const std::vector<ir::ValueInfo>
 
 ModuleBuilder::ModuleBuilder(std::shared_ptr<const Source> source) {
   module_.source = std::move(source);
+}
+
+ModuleBuilder::ModuleBuilder(ir::Module module) : module_(std::move(module)) {
+  for (const ir::Function& function : module_.functions) names_.insert(function.name);
+}
+
+std::size_t ModuleBuilder::add_parameter(std::string name, Type type, Span span) {
+  for (const ir::Parameter& other : module_.parameters) {
+    if (other.name == name) throw ProgramError(fmt::format("parameter '{}' is declared twice", name));
+  }
+  module_.parameters.push_back({std::move(name), std::move(type), span});
+  return module_.parameters.size() - 1;
 }
 
 FunctionRef ModuleBuilder::declare(std::string name, std::vector<ir::ValueInfo> params,

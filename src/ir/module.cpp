@@ -2,6 +2,26 @@
 
 namespace hiaton::ir {
 
+namespace {
+
+Range range_of(const std::vector<Phase>& phases, std::size_t phase, std::size_t all,
+               std::size_t Phase::*count) {
+  if (phases.empty()) return {0, all};
+  Range range{0, phases[phase].*count};
+  for (std::size_t i = 0; i < phase; ++i) range.begin += phases[i].*count;
+  return range;
+}
+
+}  // namespace
+
+Range Function::params_of(std::size_t phase) const {
+  return range_of(phases, phase, params.size(), &Phase::params);
+}
+
+Range Function::results_of(std::size_t phase) const {
+  return range_of(phases, phase, results.size(), &Phase::results);
+}
+
 std::optional<FunctionId> Module::find(std::string_view name) const {
   for (std::size_t i = 0; i < functions.size(); ++i) {
     if (functions[i].name == name) return FunctionId(i);

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <unordered_set>
 #include <vector>
@@ -26,7 +27,10 @@ class FunctionVerifier {
         f_(function),
         values_(function.values.size(), Visibility::Undefined),
         nodes_seen_(function.nodes.size(), false),
-        blocks_seen_(function.blocks.size(), false) {}
+        blocks_seen_(function.blocks.size(), false),
+        has_families_(std::any_of(function.nodes.begin(), function.nodes.end(), [](const Node& node) {
+          return node.kind == NodeKind::If && node.of.valid();
+        })) {}
 
   void run() {
     check_signature();
@@ -57,6 +61,12 @@ class FunctionVerifier {
     switch (node.kind) {
       case NodeKind::Const:
         return "constant " + to_string(node.constant);
+      case NodeKind::Param:
+        return "parameter";
+      case NodeKind::Accumulate:
+        return "accumulate";
+      case NodeKind::Resume:
+        return "resumed call";
       case NodeKind::Op:
         return node.op == nullptr ? "operation" : std::string(node.op->name.value);
       case NodeKind::Call:
@@ -97,6 +107,27 @@ class FunctionVerifier {
     blocks_seen_[id.index()] = true;
     path_.push_back({.block = id, .visible_before = visible_.size()});
     for (ValueId param : f_[id].params) define(param);
+    for (ValueId value : seen_by_side_of(id)) show(value);
+  }
+
+  /// What the same side of the Ifs before, of the same family, defined.
+  const std::vector<ValueId>& seen_by_side_of(BlockId block) {
+    static const std::vector<ValueId> none;
+    if (path_.size() < 2) return none;
+    const Place& outer = path_[path_.size() - 2];
+    const NodeId id = f_[outer.block].nodes[outer.node];
+    const Node& node = f_[id];
+    if (node.kind != NodeKind::If || !node.of.valid()) return none;
+    const bool family = node.of.index() < f_.nodes.size() && nodes_seen_[node.of.index()] &&
+                        f_[node.of].kind == NodeKind::If && !f_[node.of].of.valid();
+    if (!family) fail(id, "expected an If before it whose side it takes");
+    const std::size_t side = block == node.blocks[0] ? 0 : 1;
+    return defined_by_side_[{node.of.index(), side}];
+  }
+
+  void show(ValueId id) {
+    values_[id.index()] = Visibility::Visible;
+    visible_.push_back(id);
   }
 
   void step() {
@@ -122,10 +153,22 @@ class FunctionVerifier {
                        list_types(types_of(block.results))));
     }
     const std::size_t visible = path_.back().visible_before;
+    if (path_.size() > 1) keep_for_family(visible);
     for (std::size_t i = visible; i < visible_.size(); ++i)
       values_[visible_[i].index()] = Visibility::OutOfScope;
     visible_.resize(visible);
     path_.pop_back();
+  }
+
+  void keep_for_family(std::size_t visible) {
+    const Place& outer = path_[path_.size() - 2];
+    const NodeId id = f_[outer.block].nodes[outer.node];
+    const Node& node = f_[id];
+    if (node.kind != NodeKind::If || !has_families_) return;
+    const NodeId first = node.of.valid() ? node.of : id;
+    const std::size_t side = path_.back().block == node.blocks[0] ? 0 : 1;
+    defined_by_side_[{first.index(), side}].assign(visible_.begin() + static_cast<std::ptrdiff_t>(visible),
+                                                   visible_.end());
   }
 
   bool is_visible(ValueId id) const {
@@ -160,6 +203,19 @@ class FunctionVerifier {
         if (!node.operands.empty()) fail(id, "expected no operands");
         expect_result(id, node, node.constant.type());
         break;
+      case NodeKind::Param:
+        if (parameter_of(node) == nullptr) fail(id, "there is no such parameter");
+        expect_result(id, node, parameter_of(node)->type);
+        break;
+      case NodeKind::Accumulate:
+        if (parameter_of(node) == nullptr || node.attributes.size() != 2)
+          fail(id, "there is no such parameter");
+        if (node.operands.empty()) fail(id, "expected what it adds");
+        if (!node.results.empty()) fail(id, "expected no results");
+        break;
+      case NodeKind::Resume:
+        check_resume(id, node);
+        break;
       case NodeKind::Op:
         check_operation(id, node);
         break;
@@ -178,14 +234,21 @@ class FunctionVerifier {
 
   void check_operation(NodeId id, const Node& node) {
     if (node.op == nullptr) fail(id, "it has no operation");
-    if (node.operands.size() != node.op->arity()) {
+    if (!node.op->takes(node.operands.size())) {
       fail(id, fmt::format("expected {} operands, found {}", node.op->arity(), node.operands.size()));
+    }
+    if (!node.op->takes_attributes(node.attributes.size())) {
+      fail(id, fmt::format("expected {} attributes, found {}", node.op->attributes.value.size(),
+                           node.attributes.size()));
     }
     operand_types_.clear();
     for (ValueId operand : node.operands) operand_types_.push_back(f_[operand].type);
     Type result;
     try {
-      result = node.op->type_rule.value(operand_types_);
+      const Type* declared = node.results.size() == 1 && node.results[0].index() < f_.values.size()
+                                 ? &f_[node.results[0]].type
+                                 : nullptr;
+      result = node.op->type_rule.value({operand_types_, node.attributes, declared});
     } catch (const ProgramError& error) {
       fail(id, error.what());
     }
@@ -195,16 +258,40 @@ class FunctionVerifier {
   void check_call(NodeId id, const Node& node) const {
     if (node.callee.index() >= module_.functions.size()) fail(id, "there is no such function");
     const Function& callee = module_[node.callee];
+    check_phase(id, node, callee, 0);
+  }
+
+  void check_resume(NodeId id, const Node& node) const {
+    const bool resumes_call = node.of.index() < f_.nodes.size() && nodes_seen_[node.of.index()] &&
+                              f_[node.of].kind == NodeKind::Call && f_[node.of].callee == node.callee;
+    if (!resumes_call) fail(id, "expected a call of the same function before it");
+    const Function& callee = module_[node.callee];
+    if (node.phase == 0 || node.phase >= callee.phase_count()) fail(id, "the callee has no such phase");
+    check_phase(id, node, callee, node.phase);
+  }
+
+  void check_phase(NodeId id, const Node& node, const Function& callee, std::size_t phase) const {
     std::vector<Type> params;
-    for (const ValueInfo& param : callee.params) params.push_back(param.type);
+    const Range arguments = callee.params_of(phase);
+    for (std::size_t i = arguments.begin; i < arguments.end(); ++i) params.push_back(callee.params[i].type);
     expect(id, "arguments", params, types_of(node.operands));
-    expect(id, "results", callee.results, types_of_results(id, node));
+    const Range range = callee.results_of(phase);
+    const auto first = callee.results.begin() + static_cast<std::ptrdiff_t>(range.begin);
+    expect(id, "results", {first, first + static_cast<std::ptrdiff_t>(range.count)},
+           types_of_results(id, node));
+  }
+
+  const Parameter* parameter_of(const Node& node) const {
+    if (node.attributes.empty()) return nullptr;
+    const auto number = static_cast<std::size_t>(node.attributes[0]);
+    return number < module_.parameters.size() ? &module_.parameters[number] : nullptr;
   }
 
   void check_if(NodeId id, const Node& node) const {
-    expect(id, "condition", {DType::Bool}, types_of(node.operands));
+    const bool again = node.of.valid();
+    if (!again) expect(id, "condition", {DType::Bool}, types_of(node.operands));
     const std::vector<Type> results = types_of_results(id, node);
-    if (results.empty()) fail(id, "expected at least one result");
+    if (results.empty() && !again) fail(id, "expected at least one result");
     for (BlockId block : node.blocks) {
       expect(id, "parameters of a branch", {}, types_of(f_[block].params));
       expect(id, "results of a branch", results, types_of(f_[block].results));
@@ -253,6 +340,9 @@ class FunctionVerifier {
   std::vector<ValueId> visible_;  ///< in the order of definition
   std::vector<bool> nodes_seen_;
   std::vector<bool> blocks_seen_;
+  const bool has_families_;  ///< some If takes the side of another
+  std::map<std::pair<std::size_t, std::size_t>, std::vector<ValueId>>
+      defined_by_side_;              ///< by first If and side
   std::vector<Place> path_;          ///< from the body inwards
   std::vector<Type> operand_types_;  ///< of the operation being checked; kept for its memory
 };

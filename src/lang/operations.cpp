@@ -16,7 +16,7 @@ constexpr std::pair<Tok, std::string_view> kInfix[] = {
 bool keeps_type(const OpDef& op) {
   return std::all_of(op.kernels.value.begin(), op.kernels.value.end(), [&](const KernelVariant& kernel) {
     const std::vector<Type> operands(op.arity(), kernel.operand);
-    return op.type_rule.value(operands) == Type(kernel.operand);
+    return op.type_rule.value({.operands = operands}) == Type(kernel.operand);
   });
 }
 

@@ -17,6 +17,12 @@ bool OpDef::can_fail(DType operand, OverflowMode mode) const {
   return mode == OverflowMode::Trap ? variant->trap_can_fail : variant->wrap_can_fail;
 }
 
+bool OpDef::takes_attributes(std::size_t count) const {
+  const std::vector<AttributeDef>& all = attributes.value;
+  const bool has_list = !all.empty() && all.back().is_list;
+  return has_list ? count + 1 >= all.size() : count == all.size();
+}
+
 Catalog::Catalog(std::vector<const OpDef*> ops) : ops_(std::move(ops)) {
   for (const OpDef* op : ops_) by_name_.emplace(op->name.value, op);
 }

@@ -17,7 +17,7 @@ const Catalog& catalog() {
                             &ops::floor,  &ops::ceil,  &ops::round,  &ops::trunc,
                             &ops::pow,    &ops::atan2,  //
                             &to_bool,     &to_i32,     &to_i64,      &to_f32,
-                            &to_f64});
+                            &to_f64,      &make,       &variant,     &field});
   return all;
 }
 

@@ -10,10 +10,13 @@ const OpDef eq = {
     .symbol = std::string_view("=="),
     .doc = std::string_view("Whether both are equal; NaN equals nothing."),
     .operands = std::vector<std::string_view>{"a", "b"},
+    .attributes = no_attributes,
     .type_rule = compare_any,
     .kernels = predicate_kernels<Eq, bool, int32_t, int64_t, float, double>(),
+    .tensor_kernel = pointwise,
+    .gradient = Gradient{nullptr, a_truth_value},
     .algebra = Algebra::Commutative,
-    .fusion = Fusion::Scalar,
+    .fusion = Fusion::Elementwise,
     .samples = std::vector<Sample>{{{2, 2}, true}, {{true, false}, false}},
 };
 
@@ -22,10 +25,13 @@ const OpDef ne = {
     .symbol = std::string_view("!="),
     .doc = std::string_view("Whether they differ."),
     .operands = std::vector<std::string_view>{"a", "b"},
+    .attributes = no_attributes,
     .type_rule = compare_any,
     .kernels = predicate_kernels<Ne, bool, int32_t, int64_t, float, double>(),
+    .tensor_kernel = pointwise,
+    .gradient = Gradient{nullptr, a_truth_value},
     .algebra = Algebra::Commutative,
-    .fusion = Fusion::Scalar,
+    .fusion = Fusion::Elementwise,
     .samples = std::vector<Sample>{{{2, 2}, false}, {{true, false}, true}},
 };
 
@@ -34,10 +40,13 @@ const OpDef lt = {
     .symbol = std::string_view("<"),
     .doc = std::string_view("Whether a is less than b."),
     .operands = std::vector<std::string_view>{"a", "b"},
+    .attributes = no_attributes,
     .type_rule = compare_numbers,
     .kernels = predicate_kernels<Lt, int32_t, int64_t, float, double>(),
+    .tensor_kernel = pointwise,
+    .gradient = Gradient{nullptr, a_truth_value},
     .algebra = Algebra::None,
-    .fusion = Fusion::Scalar,
+    .fusion = Fusion::Elementwise,
     .samples = std::vector<Sample>{{{1, 2}, true}, {{2.0, 2.0}, false}},
 };
 
@@ -46,10 +55,13 @@ const OpDef le = {
     .symbol = std::string_view("<="),
     .doc = std::string_view("Whether a is at most b."),
     .operands = std::vector<std::string_view>{"a", "b"},
+    .attributes = no_attributes,
     .type_rule = compare_numbers,
     .kernels = predicate_kernels<Le, int32_t, int64_t, float, double>(),
+    .tensor_kernel = pointwise,
+    .gradient = Gradient{nullptr, a_truth_value},
     .algebra = Algebra::None,
-    .fusion = Fusion::Scalar,
+    .fusion = Fusion::Elementwise,
     .samples = std::vector<Sample>{{{2, 2}, true}, {{3, 2}, false}},
 };
 
@@ -58,10 +70,13 @@ const OpDef gt = {
     .symbol = std::string_view(">"),
     .doc = std::string_view("Whether a is greater than b."),
     .operands = std::vector<std::string_view>{"a", "b"},
+    .attributes = no_attributes,
     .type_rule = compare_numbers,
     .kernels = predicate_kernels<Gt, int32_t, int64_t, float, double>(),
+    .tensor_kernel = pointwise,
+    .gradient = Gradient{nullptr, a_truth_value},
     .algebra = Algebra::None,
-    .fusion = Fusion::Scalar,
+    .fusion = Fusion::Elementwise,
     .samples = std::vector<Sample>{{{1, 2}, false}, {{3.0, 2.0}, true}},
 };
 
@@ -70,10 +85,13 @@ const OpDef ge = {
     .symbol = std::string_view(">="),
     .doc = std::string_view("Whether a is at least b."),
     .operands = std::vector<std::string_view>{"a", "b"},
+    .attributes = no_attributes,
     .type_rule = compare_numbers,
     .kernels = predicate_kernels<Ge, int32_t, int64_t, float, double>(),
+    .tensor_kernel = pointwise,
+    .gradient = Gradient{nullptr, a_truth_value},
     .algebra = Algebra::None,
-    .fusion = Fusion::Scalar,
+    .fusion = Fusion::Elementwise,
     .samples = std::vector<Sample>{{{2, 2}, true}, {{1, 2}, false}},
 };
 

@@ -14,6 +14,8 @@ extern const OpDef logical_and, logical_or, logical_not, identity;
 // math.cpp
 extern const OpDef sqrt, exp, log, sin, cos, tan, asin, acos, atan, sinh, cosh, tanh, floor, ceil, round,
     trunc, pow, atan2;
+// data.cpp
+extern const OpDef make, variant, field;
 // cast.cpp
 extern const OpDef to_bool, to_i32, to_i64, to_f32, to_f64;
 

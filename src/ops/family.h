@@ -50,15 +50,28 @@ inline std::vector<KernelVariant> operator+(std::vector<KernelVariant> a,
   return a;
 }
 
+inline const std::vector<AttributeDef> no_attributes{};
+
+/// Why no gradient passes.
+inline constexpr std::string_view a_truth_value = "the result is a truth value";
+inline constexpr std::string_view a_step = "the result does not change with the operand, but in steps";
+
+/// The tensor kernel of an operation that has scalar kernels: one element after the other, after
+/// broadcasting.
+Fault pointwise(const KernelCall& call);
+
+// The usual type rules. Operands may be tensors: they broadcast as in NumPy, and the result has the shape
+// that comes of it.
+
 /// All operands of one number type; the result has it too.
-Type same_number(std::span<const Type> operands);
-Type same_float(std::span<const Type> operands);
-Type same_bool(std::span<const Type> operands);
+Type same_number(const TypeQuestion& question);
+Type same_float(const TypeQuestion& question);
+Type same_bool(const TypeQuestion& question);
 /// Any one type, which the result has too.
-Type any_type(std::span<const Type> operands);
+Type any_type(const TypeQuestion& question);
 /// All operands of one type, bool included; the result is bool.
-Type compare_any(std::span<const Type> operands);
+Type compare_any(const TypeQuestion& question);
 /// All operands of one number type; the result is bool.
-Type compare_numbers(std::span<const Type> operands);
+Type compare_numbers(const TypeQuestion& question);
 
 }  // namespace hiaton::ops

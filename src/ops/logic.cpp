@@ -1,5 +1,6 @@
 #include "ops/families.h"
 #include "ops/family.h"
+#include "ops/gradients.h"
 
 namespace hiaton::ops {
 
@@ -11,10 +12,13 @@ const OpDef logical_and = {
     .doc = std::string_view("Whether both hold, both operands computed. The language's `and` skips its right "
                             "side and becomes an if."),
     .operands = std::vector<std::string_view>{"a", "b"},
+    .attributes = no_attributes,
     .type_rule = same_bool,
     .kernels = binary_kernels<And, bool>(),
+    .tensor_kernel = pointwise,
+    .gradient = Gradient{nullptr, a_truth_value},
     .algebra = Algebra::Commutative,
-    .fusion = Fusion::Scalar,
+    .fusion = Fusion::Elementwise,
     .samples = std::vector<Sample>{{{true, false}, false}, {{true, true}, true}},
 };
 
@@ -24,10 +28,13 @@ const OpDef logical_or = {
     .doc = std::string_view("Whether at least one holds, both operands computed. The language's `or` skips "
                             "its right side and becomes an if."),
     .operands = std::vector<std::string_view>{"a", "b"},
+    .attributes = no_attributes,
     .type_rule = same_bool,
     .kernels = binary_kernels<Or, bool>(),
+    .tensor_kernel = pointwise,
+    .gradient = Gradient{nullptr, a_truth_value},
     .algebra = Algebra::Commutative,
-    .fusion = Fusion::Scalar,
+    .fusion = Fusion::Elementwise,
     .samples = std::vector<Sample>{{{true, false}, true}, {{false, false}, false}},
 };
 
@@ -36,10 +43,13 @@ const OpDef logical_not = {
     .symbol = std::string_view("not"),
     .doc = std::string_view("The other truth value."),
     .operands = std::vector<std::string_view>{"a"},
+    .attributes = no_attributes,
     .type_rule = same_bool,
     .kernels = unary_kernels<Not, bool>(),
+    .tensor_kernel = pointwise,
+    .gradient = Gradient{nullptr, a_truth_value},
     .algebra = Algebra::None,
-    .fusion = Fusion::Scalar,
+    .fusion = Fusion::Elementwise,
     .samples = std::vector<Sample>{{{true}, false}, {{false}, true}},
 };
 
@@ -48,10 +58,13 @@ const OpDef identity = {
     .symbol = std::string_view(""),
     .doc = std::string_view("Its operand, unchanged."),
     .operands = std::vector<std::string_view>{"a"},
+    .attributes = no_attributes,
     .type_rule = any_type,
     .kernels = unary_kernels<Identity, bool, int32_t, int64_t, float, double>(),
+    .tensor_kernel = pointwise,
+    .gradient = Gradient{by_operand<pass>},
     .algebra = Algebra::None,
-    .fusion = Fusion::Scalar,
+    .fusion = Fusion::Elementwise,
     .samples = std::vector<Sample>{{{3}, 3}, {{true}, true}},
 };
 

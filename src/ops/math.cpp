@@ -1,5 +1,6 @@
 #include "ops/families.h"
 #include "ops/family.h"
+#include "ops/gradients.h"
 
 namespace hiaton::ops {
 
@@ -10,10 +11,13 @@ const OpDef sqrt = {
     .symbol = std::string_view(""),
     .doc = std::string_view("The square root; NaN for negative numbers."),
     .operands = std::vector<std::string_view>{"a"},
+    .attributes = no_attributes,
     .type_rule = same_float,
     .kernels = unary_kernels<Sqrt, float, double>(),
+    .tensor_kernel = pointwise,
+    .gradient = Gradient{by_operand<sqrt_gradient>},
     .algebra = Algebra::None,
-    .fusion = Fusion::Scalar,
+    .fusion = Fusion::Elementwise,
     .samples = std::vector<Sample>{{{9.0}, 3.0}},
 };
 
@@ -22,10 +26,13 @@ const OpDef exp = {
     .symbol = std::string_view(""),
     .doc = std::string_view("e to the power a."),
     .operands = std::vector<std::string_view>{"a"},
+    .attributes = no_attributes,
     .type_rule = same_float,
     .kernels = unary_kernels<Exp, float, double>(),
+    .tensor_kernel = pointwise,
+    .gradient = Gradient{by_operand<times_result>},
     .algebra = Algebra::None,
-    .fusion = Fusion::Scalar,
+    .fusion = Fusion::Elementwise,
     .samples = std::vector<Sample>{{{0.0}, 1.0}},
 };
 
@@ -34,10 +41,13 @@ const OpDef log = {
     .symbol = std::string_view(""),
     .doc = std::string_view("The natural logarithm; -inf for 0, NaN for negative numbers."),
     .operands = std::vector<std::string_view>{"a"},
+    .attributes = no_attributes,
     .type_rule = same_float,
     .kernels = unary_kernels<Log, float, double>(),
+    .tensor_kernel = pointwise,
+    .gradient = Gradient{by_operand<over_operand>},
     .algebra = Algebra::None,
-    .fusion = Fusion::Scalar,
+    .fusion = Fusion::Elementwise,
     .samples = std::vector<Sample>{{{1.0}, 0.0}},
 };
 
@@ -46,10 +56,13 @@ const OpDef sin = {
     .symbol = std::string_view(""),
     .doc = std::string_view("The sine of an angle in radians."),
     .operands = std::vector<std::string_view>{"a"},
+    .attributes = no_attributes,
     .type_rule = same_float,
     .kernels = unary_kernels<Sin, float, double>(),
+    .tensor_kernel = pointwise,
+    .gradient = Gradient{by_operand<sin_gradient>},
     .algebra = Algebra::None,
-    .fusion = Fusion::Scalar,
+    .fusion = Fusion::Elementwise,
     .samples = std::vector<Sample>{{{0.0}, 0.0}},
 };
 
@@ -58,10 +71,13 @@ const OpDef cos = {
     .symbol = std::string_view(""),
     .doc = std::string_view("The cosine of an angle in radians."),
     .operands = std::vector<std::string_view>{"a"},
+    .attributes = no_attributes,
     .type_rule = same_float,
     .kernels = unary_kernels<Cos, float, double>(),
+    .tensor_kernel = pointwise,
+    .gradient = Gradient{by_operand<cos_gradient>},
     .algebra = Algebra::None,
-    .fusion = Fusion::Scalar,
+    .fusion = Fusion::Elementwise,
     .samples = std::vector<Sample>{{{0.0}, 1.0}},
 };
 
@@ -70,10 +86,13 @@ const OpDef tan = {
     .symbol = std::string_view(""),
     .doc = std::string_view("The tangent of an angle in radians."),
     .operands = std::vector<std::string_view>{"a"},
+    .attributes = no_attributes,
     .type_rule = same_float,
     .kernels = unary_kernels<Tan, float, double>(),
+    .tensor_kernel = pointwise,
+    .gradient = Gradient{by_operand<tan_gradient>},
     .algebra = Algebra::None,
-    .fusion = Fusion::Scalar,
+    .fusion = Fusion::Elementwise,
     .samples = std::vector<Sample>{{{0.0}, 0.0}},
 };
 
@@ -82,10 +101,13 @@ const OpDef asin = {
     .symbol = std::string_view(""),
     .doc = std::string_view("The angle in radians whose sine is a."),
     .operands = std::vector<std::string_view>{"a"},
+    .attributes = no_attributes,
     .type_rule = same_float,
     .kernels = unary_kernels<Asin, float, double>(),
+    .tensor_kernel = pointwise,
+    .gradient = Gradient{by_operand<asin_gradient>},
     .algebra = Algebra::None,
-    .fusion = Fusion::Scalar,
+    .fusion = Fusion::Elementwise,
     .samples = std::vector<Sample>{{{0.0}, 0.0}},
 };
 
@@ -94,10 +116,13 @@ const OpDef acos = {
     .symbol = std::string_view(""),
     .doc = std::string_view("The angle in radians whose cosine is a."),
     .operands = std::vector<std::string_view>{"a"},
+    .attributes = no_attributes,
     .type_rule = same_float,
     .kernels = unary_kernels<Acos, float, double>(),
+    .tensor_kernel = pointwise,
+    .gradient = Gradient{by_operand<acos_gradient>},
     .algebra = Algebra::None,
-    .fusion = Fusion::Scalar,
+    .fusion = Fusion::Elementwise,
     .samples = std::vector<Sample>{{{1.0}, 0.0}},
 };
 
@@ -106,10 +131,13 @@ const OpDef atan = {
     .symbol = std::string_view(""),
     .doc = std::string_view("The angle in radians whose tangent is a."),
     .operands = std::vector<std::string_view>{"a"},
+    .attributes = no_attributes,
     .type_rule = same_float,
     .kernels = unary_kernels<Atan, float, double>(),
+    .tensor_kernel = pointwise,
+    .gradient = Gradient{by_operand<atan_gradient>},
     .algebra = Algebra::None,
-    .fusion = Fusion::Scalar,
+    .fusion = Fusion::Elementwise,
     .samples = std::vector<Sample>{{{0.0}, 0.0}},
 };
 
@@ -118,10 +146,13 @@ const OpDef sinh = {
     .symbol = std::string_view(""),
     .doc = std::string_view("The hyperbolic sine."),
     .operands = std::vector<std::string_view>{"a"},
+    .attributes = no_attributes,
     .type_rule = same_float,
     .kernels = unary_kernels<Sinh, float, double>(),
+    .tensor_kernel = pointwise,
+    .gradient = Gradient{by_operand<sinh_gradient>},
     .algebra = Algebra::None,
-    .fusion = Fusion::Scalar,
+    .fusion = Fusion::Elementwise,
     .samples = std::vector<Sample>{{{0.0}, 0.0}},
 };
 
@@ -130,10 +161,13 @@ const OpDef cosh = {
     .symbol = std::string_view(""),
     .doc = std::string_view("The hyperbolic cosine."),
     .operands = std::vector<std::string_view>{"a"},
+    .attributes = no_attributes,
     .type_rule = same_float,
     .kernels = unary_kernels<Cosh, float, double>(),
+    .tensor_kernel = pointwise,
+    .gradient = Gradient{by_operand<cosh_gradient>},
     .algebra = Algebra::None,
-    .fusion = Fusion::Scalar,
+    .fusion = Fusion::Elementwise,
     .samples = std::vector<Sample>{{{0.0}, 1.0}},
 };
 
@@ -142,10 +176,13 @@ const OpDef tanh = {
     .symbol = std::string_view(""),
     .doc = std::string_view("The hyperbolic tangent."),
     .operands = std::vector<std::string_view>{"a"},
+    .attributes = no_attributes,
     .type_rule = same_float,
     .kernels = unary_kernels<Tanh, float, double>(),
+    .tensor_kernel = pointwise,
+    .gradient = Gradient{by_operand<tanh_gradient>},
     .algebra = Algebra::None,
-    .fusion = Fusion::Scalar,
+    .fusion = Fusion::Elementwise,
     .samples = std::vector<Sample>{{{0.0}, 0.0}},
 };
 
@@ -154,10 +191,13 @@ const OpDef floor = {
     .symbol = std::string_view(""),
     .doc = std::string_view("The largest whole number that is at most a."),
     .operands = std::vector<std::string_view>{"a"},
+    .attributes = no_attributes,
     .type_rule = same_float,
     .kernels = unary_kernels<Floor, float, double>(),
+    .tensor_kernel = pointwise,
+    .gradient = Gradient{nullptr, a_step},
     .algebra = Algebra::None,
-    .fusion = Fusion::Scalar,
+    .fusion = Fusion::Elementwise,
     .samples = std::vector<Sample>{{{-1.5}, -2.0}},
 };
 
@@ -166,10 +206,13 @@ const OpDef ceil = {
     .symbol = std::string_view(""),
     .doc = std::string_view("The smallest whole number that is at least a."),
     .operands = std::vector<std::string_view>{"a"},
+    .attributes = no_attributes,
     .type_rule = same_float,
     .kernels = unary_kernels<Ceil, float, double>(),
+    .tensor_kernel = pointwise,
+    .gradient = Gradient{nullptr, a_step},
     .algebra = Algebra::None,
-    .fusion = Fusion::Scalar,
+    .fusion = Fusion::Elementwise,
     .samples = std::vector<Sample>{{{-1.5}, -1.0}},
 };
 
@@ -178,10 +221,13 @@ const OpDef round = {
     .symbol = std::string_view(""),
     .doc = std::string_view("The nearest whole number; halves away from zero."),
     .operands = std::vector<std::string_view>{"a"},
+    .attributes = no_attributes,
     .type_rule = same_float,
     .kernels = unary_kernels<Round, float, double>(),
+    .tensor_kernel = pointwise,
+    .gradient = Gradient{nullptr, a_step},
     .algebra = Algebra::None,
-    .fusion = Fusion::Scalar,
+    .fusion = Fusion::Elementwise,
     .samples = std::vector<Sample>{{{2.5}, 3.0}, {{-2.5}, -3.0}},
 };
 
@@ -190,10 +236,13 @@ const OpDef trunc = {
     .symbol = std::string_view(""),
     .doc = std::string_view("The whole part: rounds toward zero."),
     .operands = std::vector<std::string_view>{"a"},
+    .attributes = no_attributes,
     .type_rule = same_float,
     .kernels = unary_kernels<Trunc, float, double>(),
+    .tensor_kernel = pointwise,
+    .gradient = Gradient{nullptr, a_step},
     .algebra = Algebra::None,
-    .fusion = Fusion::Scalar,
+    .fusion = Fusion::Elementwise,
     .samples = std::vector<Sample>{{{-1.5}, -1.0}},
 };
 
@@ -202,10 +251,13 @@ const OpDef pow = {
     .symbol = std::string_view(""),
     .doc = std::string_view("a to the power b."),
     .operands = std::vector<std::string_view>{"a", "b"},
+    .attributes = no_attributes,
     .type_rule = same_float,
     .kernels = binary_kernels<Pow, float, double>(),
+    .tensor_kernel = pointwise,
+    .gradient = Gradient{by_operand<pow_base, pow_exponent>},
     .algebra = Algebra::None,
-    .fusion = Fusion::Scalar,
+    .fusion = Fusion::Elementwise,
     .samples = std::vector<Sample>{{{2.0, 10.0}, 1024.0}},
 };
 
@@ -214,10 +266,13 @@ const OpDef atan2 = {
     .symbol = std::string_view(""),
     .doc = std::string_view("The angle in radians of the point (b, a), in (-pi, pi]."),
     .operands = std::vector<std::string_view>{"a", "b"},
+    .attributes = no_attributes,
     .type_rule = same_float,
     .kernels = binary_kernels<Atan2, float, double>(),
+    .tensor_kernel = pointwise,
+    .gradient = Gradient{by_operand<atan2_first, atan2_second>},
     .algebra = Algebra::None,
-    .fusion = Fusion::Scalar,
+    .fusion = Fusion::Elementwise,
     .samples = std::vector<Sample>{{{0.0, 1.0}, 0.0}},
 };
 

@@ -1,16 +1,21 @@
 #include <fmt/format.h>
 
 #include "ops/family.h"
+#include "ops/shapes.h"
 
 namespace hiaton::ops {
 namespace {
 
-/// Fails unless all operands have one scalar type that `accepts` takes; `expected` names such types.
+/// Fails unless all operands have one element type that `accepts` takes; `expected` names such types. Scalars
+/// and tensors, which broadcast.
 Type require_same(std::span<const Type> operands, bool (*accepts)(DType), std::string_view expected) {
   bool fits = true;
-  for (const Type& type : operands)
-    fits = fits && type == operands[0] && type.is_scalar() && accepts(type.dtype);
-  if (fits) return operands[0];
+  bool all_scalar = true;
+  for (const Type& type : operands) {
+    fits = fits && !type.is_data() && type.dtype == operands[0].dtype && accepts(type.dtype);
+    all_scalar = all_scalar && type.is_scalar();
+  }
+  if (fits) return all_scalar ? Type(operands[0].dtype) : Type(operands[0].dtype, broadcast(operands));
   std::string found;
   for (const Type& type : operands) found += (found.empty() ? "" : " and ") + to_string(type);
   throw ProgramError(fmt::format("expected {}, found {}", expected, found));
@@ -23,31 +28,36 @@ bool is_any(DType) {
   return true;
 }
 
+Type as_bool(Type type) {
+  type.dtype = DType::Bool;
+  return type;
+}
+
 std::string_view pick(std::span<const Type> operands, std::string_view one, std::string_view several) {
   return operands.size() == 1 ? one : several;
 }
 
 }  // namespace
 
-Type same_number(std::span<const Type> operands) {
-  return require_same(operands, is_number, pick(operands, "a number", "numbers of one type"));
+Type same_number(const TypeQuestion& question) {
+  return require_same(question.operands, is_number,
+                      pick(question.operands, "a number", "numbers of one type"));
 }
-Type same_float(std::span<const Type> operands) {
-  return require_same(operands, is_float, pick(operands, "f32 or f64", "f32 or f64, the same for both"));
+Type same_float(const TypeQuestion& question) {
+  return require_same(question.operands, is_float,
+                      pick(question.operands, "f32 or f64", "f32 or f64, the same for both"));
 }
-Type same_bool(std::span<const Type> operands) {
-  return require_same(operands, is_bool, pick(operands, "bool", "bool and bool"));
+Type same_bool(const TypeQuestion& question) {
+  return require_same(question.operands, is_bool, pick(question.operands, "bool", "bool and bool"));
 }
-Type any_type(std::span<const Type> operands) {
-  return operands[0];
+Type any_type(const TypeQuestion& question) {
+  return question.operands[0];
 }
-Type compare_any(std::span<const Type> operands) {
-  require_same(operands, is_any, "values of one type");
-  return DType::Bool;
+Type compare_any(const TypeQuestion& question) {
+  return as_bool(require_same(question.operands, is_any, "values of one type"));
 }
-Type compare_numbers(std::span<const Type> operands) {
-  require_same(operands, is_number, "numbers of one type");
-  return DType::Bool;
+Type compare_numbers(const TypeQuestion& question) {
+  return as_bool(require_same(question.operands, is_number, "numbers of one type"));
 }
 
 }  // namespace hiaton::ops

@@ -57,7 +57,7 @@ class CaptureFinder {
     for (std::size_t i = 0; i < boundaries; ++i) close_boundary();
     for (ir::ValueId result : node.results) {
       define(result);
-      constant_[result.index()] = node.kind == ir::NodeKind::Const;
+      constant_[result.index()] = node.kind == ir::NodeKind::Const || node.kind == ir::NodeKind::Param;
     }
   }
 

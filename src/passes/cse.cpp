@@ -106,9 +106,17 @@ class MergeCommon : public Rewriter {
     numbers_[known.latest.index()] = known.number;
   }
 
+  /// Operations whose result type the operands do not tell.
+  static bool is_make(const ir::Node& node) {
+    return node.kind == NodeKind::Op && node.op->fusion.value == Fusion::Data;
+  }
+  bool same_result_type(const ir::Node& known, const ir::Node& node) const {
+    return made()[known.results[0]].type == old()[node.results[0]].type;
+  }
+
   bool may_merge(const ir::Node& node) const {
     if (node.kind == NodeKind::Call) return !effects_.may_fail_or_diverge(definitions_, node);
-    return node.kind == NodeKind::Op;
+    return node.kind == NodeKind::Op || node.kind == NodeKind::Param;
   }
 
   /// After this, nodes compute the same from the same operands only.
@@ -129,6 +137,7 @@ class MergeCommon : public Rewriter {
     };
     mix(std::hash<const OpDef*>{}(node.op));
     mix(node.callee.value);
+    for (const int64_t attribute : node.attributes) mix(static_cast<std::size_t>(attribute));
     for (const ir::ValueId operand : operands) mix(operand.value);
     return hash;
   }
@@ -136,6 +145,8 @@ class MergeCommon : public Rewriter {
   bool computes_same(const ir::Node& known, const ir::Node& node,
                      const std::vector<ir::ValueId>& operands) const {
     if (known.kind != node.kind || known.op != node.op || known.callee != node.callee) return false;
+    if (known.attributes != node.attributes) return false;
+    if (is_make(node) && !same_result_type(known, node)) return false;
     if (known.placement != node.placement) return false;
     std::vector<ir::ValueId> known_operands = known.operands;
     number_and_order(known, known_operands);

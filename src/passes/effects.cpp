@@ -34,6 +34,7 @@ const Value* Definitions::constant(ir::ValueId value) const {
 
 bool may_fail(const Definitions& definitions, const ir::Node& op, OverflowMode overflow) {
   const ir::Function& function = definitions.function();
+  if (op.operands.empty()) return false;
   if (!op.op->can_fail(function[op.operands[0]].type.dtype, overflow)) return false;
   const bool divides = op.op->name.value == "div" || op.op->name.value == "rem";
   if (!divides) return true;
@@ -59,6 +60,7 @@ void Effects::learn(ir::FunctionId id, const ir::Function& function, bool is_rec
 bool Effects::may_fail_or_diverge(const Definitions& definitions, const ir::Node& node) const {
   switch (node.kind) {
     case NodeKind::Const:
+    case NodeKind::Param:
     case NodeKind::If:
       return false;
     case NodeKind::Op:
@@ -66,6 +68,8 @@ bool Effects::may_fail_or_diverge(const Definitions& definitions, const ir::Node
     case NodeKind::Call:
       return may_fail_or_diverge(node.callee);
     case NodeKind::While:
+    case NodeKind::Resume:
+    case NodeKind::Accumulate:
       return true;
   }
   return true;

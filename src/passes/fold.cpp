@@ -5,6 +5,8 @@
 //   if c then true else false            -> c;  if c then false else true -> not c
 //   if c then x else x                   -> x, result by result
 //   while false (from the start) do ...  -> the initial state, after the condition's other nodes
+#include <algorithm>
+
 #include "hiaton/passes.h"
 #include "passes/effects.h"
 #include "passes/identities.h"
@@ -31,13 +33,24 @@ class Fold : public Rewriter {
       case NodeKind::While:
         return visit_while(node);
       case NodeKind::Const:
+      case NodeKind::Param:
       case NodeKind::Call:
+      case NodeKind::Resume:
+      case NodeKind::Accumulate:
         return emit_copy(node);
     }
   }
 
  private:
+  /// Whether it works on scalars only.
+  bool is_scalar(const ir::Node& node) const {
+    return !node.operands.empty() && old()[node.results[0]].type.is_scalar() &&
+           std::all_of(node.operands.begin(), node.operands.end(),
+                       [&](ir::ValueId id) { return old()[id].type.is_scalar(); });
+  }
+
   void visit_op(const ir::Node& node) {
+    if (!is_scalar(node)) return emit_copy(node);
     if (const std::optional<Value> value = computed(node)) {
       return map(node.results[0], emit_constant(*value, node));
     }

@@ -67,6 +67,7 @@ void declare_functions(Program& program, ir::FunctionId main, const Reached& rea
     const ir::Function& function = program.module.functions[index];
     program.functions[index] = program.builder.add_function(function.name, function.span);
     program.builder.function(program.functions[index]).placement = function.placement;
+    program.builder.function(program.functions[index]).phases = function.phases;
   };
   if (reached.main_is_called) program.builder.add_function("program");
   declare(main.index());
@@ -145,6 +146,8 @@ graph::Graph lower(const ir::Module& module, std::string_view main_name) {
   graph::GraphBuilder builder(module.source);
   builder.reserve(estimate_nodes(module));
   Program program{module, builder, std::vector<graph::FunctionId>(module.functions.size()), {}, {}};
+  for (const ir::Parameter& parameter : module.parameters)
+    builder.add_parameter(parameter.name, parameter.type);
   declare_functions(program, main, reached);
 
   builder.in_function(graph::FunctionId(0));

@@ -50,8 +50,13 @@ std::vector<OutPort> BodyLowering::run() {
 void BodyLowering::lower_node(const ir::Node& node) {
   switch (node.kind) {
     case ir::NodeKind::Const:
+    case ir::NodeKind::Param:
       constants_[node.results[0].index()] = &node;
       return;
+    case ir::NodeKind::Resume:
+      return lower_resume(node);
+    case ir::NodeKind::Accumulate:
+      return lower_accumulate(node);
     case ir::NodeKind::Op:
       return lower_op(node);
     case ir::NodeKind::Call:
@@ -88,7 +93,8 @@ void BodyLowering::lower_op(const ir::Node& node) {
     inputs.push_back(only_constants && inputs.empty() ? live(operand) : at(operand));
   }
   const ir::ValueInfo& result = function_[node.results[0]];
-  ports_[node.results[0].index()] = mark(builder_.op(*node.op, inputs, result.type), node, result.name);
+  ports_[node.results[0].index()] =
+      mark(builder_.op(*node.op, inputs, result.type, node.attributes), node, result.name);
 }
 
 void BodyLowering::lower_call_node(const ir::Node& node) {
@@ -96,16 +102,48 @@ void BodyLowering::lower_call_node(const ir::Node& node) {
   std::vector<OutPort> arguments = live(node.operands);
   if (arguments.empty()) arguments.push_back(live_constant(Value(true), node));
   const std::size_t first_call = program_.calls.size();
+  const std::size_t result_count = callee.results_of(0).count;
   const std::vector<OutPort> returns =
-      lower_call(program_, program_.functions[node.callee.index()], arguments, callee.results, node.span);
+      lower_call(program_, program_.functions[node.callee.index()], arguments,
+                 {callee.results.begin(), callee.results.begin() + static_cast<std::ptrdiff_t>(result_count)},
+                 node.span);
+  if (callee.phase_count() > 1) sites_[&node] = builder_.node(program_.calls[first_call]).site;
   for (std::size_t i = first_call; i < program_.calls.size(); ++i) mark({program_.calls[i]}, node, "");
   for (std::size_t i = 0; i < returns.size(); ++i) mark(returns[i], node, name_of(node.results[i]));
   bind(node.results, returns);
 }
 
+/// The next phase: more arguments and results of the same call site.
+void BodyLowering::lower_resume(const ir::Node& node) {
+  const graph::CallSite site = sites_.at(&function_[node.of]);
+  const std::size_t first_call = program_.calls.size();
+  for (OutPort argument : live(node.operands)) {
+    program_.calls.push_back(builder_.call(site, argument));
+    program_.callees.push_back(program_.functions[node.callee.index()]);
+  }
+  for (std::size_t i = first_call; i < program_.calls.size(); ++i) mark({program_.calls[i]}, node, "");
+  for (ir::ValueId result : node.results) {
+    ports_[result.index()] = mark(builder_.return_from(site, function_[result].type), node, name_of(result));
+  }
+}
+
+void BodyLowering::lower_accumulate(const ir::Node& node) {
+  const graph::NodeId id =
+      builder_.accumulate(static_cast<std::size_t>(node.attributes[0]),
+                          static_cast<Accumulation>(node.attributes[1]), live(node.operands));
+  builder_.node(id).span = node.span;
+}
+
 void BodyLowering::open_if(const ir::Node& node) {
   const std::vector<ir::ValueId>& captures = captures_.of(node.blocks[0]);
-  OpenIf branching{.node = &node, .predicate = predicate(node.operands[0], captures.empty(), node)};
+  OpenIf branching{.node = &node, .predicate = {}};
+  if (node.of.valid()) {
+    const Steered& first = steered_.at(&function_[node.of]);
+    branching.predicate = first.predicate;
+    branching.pivots = first.pivots;
+  } else {
+    branching.predicate = predicate(node.operands[0], captures.empty(), node);
+  }
   for (ir::ValueId value : captures) {
     const OutPort outside = ports_[value.index()];
     const Sides sides = builder_.switch_on(outside, branching.predicate);
@@ -114,7 +152,7 @@ void BodyLowering::open_if(const ir::Node& node) {
     branching.switches.push_back(sides);
     ports_[value.index()] = sides.when_true;
   }
-  if (!captures.empty()) branching.pivots = branching.switches[0];
+  if (!captures.empty() && !branching.pivots.when_true.node.valid()) branching.pivots = branching.switches[0];
   scopes_.push_back({Role::Then, node.blocks[0], branching.pivots.when_true});
   ifs_.push_back(std::move(branching));
 }
@@ -138,6 +176,8 @@ void BodyLowering::close_else() {
   const OpenIf branching = std::move(ifs_.back());
   ifs_.pop_back();
   const ir::Node& node = *branching.node;
+  steered_[&function_[node.of.valid() ? node.of : ir::NodeId(&node - function_.nodes.data())]] = {
+      branching.predicate, branching.pivots};
   bind(captures_.of(node.blocks[0]), branching.outside);
   for (std::size_t i = 0; i < node.results.size(); ++i) {
     const ir::ValueInfo& result = function_[node.results[i]];
@@ -213,7 +253,7 @@ OutPort BodyLowering::at(ir::ValueId value) {
   if (!port.node.valid()) {
     const ir::Node* origin = constants_[value.index()];
     HIATON_CHECK(origin != nullptr);
-    port = mark(builder_.constant(origin->constant), *origin, name_of(value));
+    port = mark(constant_node(*origin), *origin, name_of(value));
   }
   return port;
 }
@@ -221,7 +261,9 @@ OutPort BodyLowering::at(ir::ValueId value) {
 OutPort BodyLowering::live(ir::ValueId value) {
   const ir::Node* origin = constants_[value.index()];
   if (origin == nullptr || runs_once()) return at(value);
-  return mark(live_constant(origin->constant, *origin), *origin, name_of(value));
+  const OutPort port = mark(constant_node(*origin), *origin, name_of(value));
+  builder_.add_control(port.node, pivot());
+  return port;
 }
 
 std::vector<OutPort> BodyLowering::live(const std::vector<ir::ValueId>& values) {
@@ -232,6 +274,12 @@ std::vector<OutPort> BodyLowering::live(const std::vector<ir::ValueId>& values) 
 
 OutPort BodyLowering::live_constant(Value value, const ir::Node& origin) {
   return constant(value, origin, runs_once() ? OutPort{} : pivot());
+}
+
+/// The node of a Const or Param.
+OutPort BodyLowering::constant_node(const ir::Node& origin) {
+  if (origin.kind == ir::NodeKind::Const) return builder_.constant(origin.constant);
+  return builder_.parameter(static_cast<std::size_t>(origin.attributes[0]));
 }
 
 OutPort BodyLowering::constant(Value value, const ir::Node& origin, OutPort trigger) {

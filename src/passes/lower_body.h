@@ -1,5 +1,6 @@
 #pragma once
 
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -54,6 +55,12 @@ class BodyLowering {
     std::vector<graph::OutPort> then_results{};
   };
 
+  /// What later Ifs of the family need of the first.
+  struct Steered {
+    graph::OutPort predicate;
+    graph::GraphBuilder::Sides pivots;
+  };
+
   struct OpenLoop {
     const ir::Node* node;
     graph::LoopId loop;
@@ -66,6 +73,8 @@ class BodyLowering {
   void lower_node(const ir::Node& node);
   void lower_op(const ir::Node& node);
   void lower_call_node(const ir::Node& node);
+  void lower_resume(const ir::Node& node);
+  void lower_accumulate(const ir::Node& node);
   void open_if(const ir::Node& node);
   void open_loop(const ir::Node& node);
   void close_block();
@@ -80,6 +89,7 @@ class BodyLowering {
   graph::OutPort live(ir::ValueId value);
   std::vector<graph::OutPort> live(const std::vector<ir::ValueId>& values);
   graph::OutPort live_constant(Value value, const ir::Node& origin);
+  graph::OutPort constant_node(const ir::Node& origin);
   graph::OutPort constant(Value value, const ir::Node& origin, graph::OutPort trigger);
   /// A value to steer one If or loop by, and no other.
   graph::OutPort predicate(ir::ValueId value, bool must_be_live, const ir::Node& steered);
@@ -94,10 +104,12 @@ class BodyLowering {
   graph::GraphBuilder& builder_;
   const ir::Function& function_;
   const Captures captures_;
-  std::vector<graph::OutPort> ports_;       ///< by value: where it is in the current scope
-  std::vector<const ir::Node*> constants_;  ///< by value: its Const node, if it is one
-  std::unordered_set<uint64_t> steering_;   ///< outputs that steer an If or loop already
-  std::vector<Scope> scopes_;               ///< innermost last; explicit, so that nesting needs no C++ stack
+  std::vector<graph::OutPort> ports_;                     ///< by value: where it is in the current scope
+  std::vector<const ir::Node*> constants_;                ///< by value: its Const node, if it is one
+  std::unordered_set<uint64_t> steering_;                 ///< outputs that steer an If or loop already
+  std::unordered_map<const ir::Node*, Steered> steered_;  ///< by If
+  std::unordered_map<const ir::Node*, graph::CallSite> sites_;  ///< by Call of a function with several phases
+  std::vector<Scope> scopes_;  ///< innermost last; explicit, so that nesting needs no C++ stack
   std::vector<OpenIf> ifs_;
   std::vector<OpenLoop> loops_;
   std::vector<graph::OutPort> results_;

@@ -23,6 +23,7 @@ ir::Function Rewriter::rewrite(const ir::Function& function) {
   new_ = ir::Function{.name = function.name,
                       .params = function.params,
                       .results = function.results,
+                      .phases = function.phases,
                       .span = function.span,
                       .placement = function.placement,
                       .body = {},

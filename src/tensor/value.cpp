@@ -4,13 +4,12 @@
 
 #include <charconv>
 #include <cmath>
+#include <vector>
 
 #include "hiaton/error.h"
 
 namespace hiaton {
 namespace {
-
-constexpr std::string_view kNames[] = {"bool", "i32", "i64", "f32", "f64"};
 
 template <class T>
 std::string float_text(T number) {
@@ -38,29 +37,91 @@ Value parse_number(std::string_view text) {
 
 }  // namespace
 
-std::string_view name_of(DType dtype) {
-  return kNames[static_cast<std::size_t>(dtype)];
-}
+namespace {
 
-std::optional<DType> dtype_from_name(std::string_view name) {
-  for (std::size_t i = 0; i < std::size(kNames); ++i) {
-    if (kNames[i] == name) return static_cast<DType>(i);
+/// One element of a tensor.
+Value element_at(const Tensor& tensor, int64_t index) {
+  switch (tensor.dtype()) {
+    case DType::Bool:
+      return tensor.data<bool>()[index];
+    case DType::I32:
+      return tensor.data<int32_t>()[index];
+    case DType::I64:
+      return tensor.data<int64_t>()[index];
+    case DType::F32:
+      return tensor.data<float>()[index];
+    case DType::F64:
+      return tensor.data<double>()[index];
   }
-  return std::nullopt;
+  return Value();
 }
 
-std::string to_string(const Type& type) {
-  std::string text(name_of(type.dtype));
-  if (type.is_scalar()) return text;
-  text += '[';
+std::string tensor_text(const Tensor& tensor, std::size_t axis, int64_t& next) {
+  if (axis == tensor.dims().size()) return to_string(element_at(tensor, next++));
+  std::string text = "[";
+  for (int64_t i = 0; i < tensor.dims()[axis]; ++i)
+    text += (i > 0 ? ", " : "") + tensor_text(tensor, axis + 1, next);
+  return text + "]";
+}
+
+/// Text that is still to be written, innermost last: fields of data values, or text as it is.
+struct Piece {
+  const Value* value;
+  Type type;
+  std::string text;
+};
+
+std::string data_text(const Value& value, const Type& type) {
+  std::string text;
+  std::vector<Piece> pieces{{&value, type, ""}};
+  while (!pieces.empty()) {
+    const Piece piece = std::move(pieces.back());
+    pieces.pop_back();
+    if (piece.value == nullptr) {
+      text += piece.text;
+      continue;
+    }
+    if (!piece.value->is_data()) {
+      text += to_string(*piece.value);
+      continue;
+    }
+    const DataObject& object = *piece.value->slot().data;
+    text += piece.type.data->variants[object.variant].name;
+    if (object.field_count == 0) continue;
+    text += '(';
+    pieces.push_back({nullptr, {}, ")"});
+    for (std::size_t i = object.field_count; i-- > 0;) {
+      pieces.push_back({&object.fields()[i], field_type(piece.type, object.variant, i), ""});
+      if (i > 0) pieces.push_back({nullptr, {}, ", "});
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+bool fits(const Value& value, const Type& type) {
+  if (type.is_data() || value.is_data()) return type.is_data() && value.is_data();
+  if (value.dtype() != type.dtype) return false;
+  if (value.is_scalar()) return type.is_scalar();
+  const Tensor tensor = value.tensor();
+  if (tensor.dims().size() != type.shape.size()) return false;
   for (std::size_t i = 0; i < type.shape.size(); ++i) {
-    if (i > 0) text += ", ";
-    text += type.shape[i].size >= 0 ? std::to_string(type.shape[i].size) : type.shape[i].symbol;
+    if (type.shape[i].size >= 0 && type.shape[i].size != tensor.dims()[i]) return false;
   }
-  return text + ']';
+  return true;
+}
+
+std::string to_string(const Value& value, const Type& type) {
+  return value.is_data() ? data_text(value, type) : to_string(value);
 }
 
 std::string to_string(const Value& value) {
+  if (value.is_data()) return "a data value";
+  if (value.is_tensor()) {
+    int64_t next = 0;
+    return tensor_text(value.tensor(), 0, next);
+  }
   switch (value.dtype()) {
     case DType::Bool:
       return value.as<bool>() ? "true" : "false";

@@ -84,7 +84,7 @@ TEST(Print, EveryOperationOnConstantsAndOnValues) {
   for (const OpDef* op : catalog().all()) {
     for (const KernelVariant& kernel : op->kernels.value) {
       const Type operand = kernel.operand;
-      const Type result = op->type_rule.value(std::vector<Type>(op->arity(), operand));
+      const Type result = op->type_rule.value({.operands = std::vector<Type>(op->arity(), operand)});
       expect_survives(module_of({{operand, "a"}}, {result, result, result}, [&](FunctionBuilder& f) -> Vars {
         const Var a = f.param(0), zero = f.constant(zero_of(operand.dtype));
         const std::vector<Var> values(op->arity(), a), constants(op->arity(), zero);

@@ -22,7 +22,7 @@ std::string text_of(const OpDef& op, const std::vector<Value>& operands) {
 /// nullopt where the type rule refuses the operands.
 std::optional<Type> result_type(const OpDef& op, const std::vector<Type>& operands) {
   try {
-    return op.type_rule.value(operands);
+    return op.type_rule.value({.operands = operands});
   } catch (const ProgramError&) {
     return std::nullopt;
   }
@@ -38,7 +38,7 @@ Outcome run_kernel(const OpDef& op, const std::vector<Value>& operands, Overflow
   }
   Slot out;
   const Fault fault = (mode == OverflowMode::Trap ? variant->trap : variant->wrap)(slots.data(), &out);
-  return {fault, Value(op.type_rule.value(types).dtype, out)};
+  return {fault, Value(op.type_rule.value({.operands = types}).dtype, out)};
 }
 
 class Operation : public testing::TestWithParam<const OpDef*> {
@@ -85,7 +85,7 @@ TEST_P(Operation, RefusalsSayWhatWasExpectedAndFound) {
   for (DType type : kTypes) {
     const std::vector<Type> types(op().arity(), type);
     try {
-      op().type_rule.value(types);
+      op().type_rule.value({.operands = types});
     } catch (const ProgramError& error) {
       const std::string message = error.what();
       EXPECT_TRUE(message.starts_with("expected ")) << message;

@@ -23,7 +23,7 @@ const std::vector<Typed>& operations_giving(DType result) {
     for (const OpDef* op : catalog().all()) {
       for (const KernelVariant& kernel : op->kernels.value) {
         const std::vector<Type> operands(op->arity(), kernel.operand);
-        by_result[op->type_rule.value(operands).dtype].push_back({op, kernel.operand});
+        by_result[op->type_rule.value({.operands = operands}).dtype].push_back({op, kernel.operand});
       }
     }
     return by_result;
@@ -233,7 +233,7 @@ Var BodyMaker::guarded(const OpDef& op, const std::vector<Var>& operands) {
     const Var positive = f_.op("max", {at_most(operands[1], 9), constant_like(operands[1], int64_t{1})});
     return f_.op(op, {operands[0], positive});
   }
-  const DType result = op.type_rule.value(std::vector<Type>{dtype}).dtype;
+  const DType result = op.type_rule.value({.operands = std::vector<Type>{dtype}}).dtype;
   if (may(Danger::InvalidCast) && random_.percent(70)) return f_.op(op, operands);
   if (!is_float(dtype) || !is_integer(result))
     return plan_.danger == Danger::Any ? f_.op(op, operands) : constant(result);

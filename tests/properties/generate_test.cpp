@@ -53,6 +53,10 @@ void see_block(const ir::Function& function, ir::BlockId block, bool in_loop, bo
         seen.see(in_loop ? "call in a loop" : in_branch ? "call in a branch" : "call");
         if (node.results.size() > 1) seen.see("call with several results");
         break;
+      case ir::NodeKind::Param:
+      case ir::NodeKind::Resume:
+      case ir::NodeKind::Accumulate:
+        break;
       case ir::NodeKind::If:
         seen.see(in_loop ? "branch in a loop" : in_branch ? "branch in a branch" : "branch");
         if (node.results.size() > 1) seen.see("branch with several results");

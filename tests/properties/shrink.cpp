@@ -314,7 +314,7 @@ class Shrinker {
     const ir::Function& function = best_.module[id];
     const std::size_t count = params ? function.params.size() : function.results.size();
     for (std::size_t i = 0; i < count && (params || count > 1); ++i) {
-      ir::Module changed{.source = nullptr, .functions = {}};
+      ir::Module changed;
       for (const ir::Function& each : best_.module.functions) {
         WithoutPort without(id, i, params);
         changed.functions.push_back(&each == &function ? without.rewrite_changed(each)

@@ -1,0 +1,128 @@
+// Tensors and data values: what tokens carry besides scalars. Immutable once shared, counted, freed without
+// recursion.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+
+#include "hiaton/type.h"
+
+namespace hiaton {
+
+inline constexpr std::size_t kMaxRank = 8;
+
+/// What a Tensor points to. Elements stand in row-major order.
+struct TensorObject {
+  std::atomic<int32_t> references{1};
+  DType dtype = DType::F32;
+  uint8_t rank = 0;
+  std::array<int64_t, kMaxRank> dims{};
+  std::byte* elements = nullptr;
+  std::shared_ptr<const void> owner;  ///< of elements that stand elsewhere; null: behind this object
+};
+
+/// A reference to a tensor of rank 1 or more. Copies share the elements.
+class Tensor {
+ public:
+  Tensor() = default;
+  /// All elements zero. Throws ProgramError where a dimension is negative, the rank is above kMaxRank or the
+  /// size does not fit in memory.
+  Tensor(DType dtype, std::span<const int64_t> dims);
+  Tensor(DType dtype, std::initializer_list<int64_t> dims)
+      : Tensor(dtype, std::span(dims.begin(), dims.size())) {}
+  /// Elements that stand elsewhere and that `owner` keeps alive.
+  Tensor(DType dtype, std::span<const int64_t> dims, std::byte* elements, std::shared_ptr<const void> owner);
+  /// Takes over one reference.
+  static Tensor adopt(TensorObject* object) { return Tensor(object); }
+
+  Tensor(const Tensor& other) : object_(other.object_) {
+    if (object_ != nullptr) object_->references.fetch_add(1, std::memory_order_relaxed);
+  }
+  Tensor(Tensor&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
+  Tensor& operator=(Tensor other) noexcept {
+    std::swap(object_, other.object_);
+    return *this;
+  }
+  ~Tensor() { release(object_); }
+
+  explicit operator bool() const { return object_ != nullptr; }
+  DType dtype() const { return object_->dtype; }
+  std::span<const int64_t> dims() const { return {object_->dims.data(), object_->rank}; }
+  int64_t size() const;
+  Type type() const;
+  template <class T>
+  const T* data() const {
+    return reinterpret_cast<const T*>(object_->elements);
+  }
+  /// For whoever makes the tensor, before anyone else sees it.
+  template <class T>
+  T* mutable_data() {
+    return reinterpret_cast<T*>(object_->elements);
+  }
+  TensorObject* object() const { return object_; }
+  /// Gives up its reference without letting go.
+  TensorObject* detach() { return std::exchange(object_, nullptr); }
+
+  static void release(TensorObject* object);
+
+  /// Same type and the same bits.
+  friend bool operator==(const Tensor& a, const Tensor& b);
+
+ private:
+  explicit Tensor(TensorObject* object) : object_(object) {}
+  TensorObject* object_ = nullptr;
+};
+
+std::size_t size_of(DType dtype);
+
+class Value;
+
+/// What a Data points to; its fields (Value) stand behind it.
+struct alignas(8) DataObject {
+  std::atomic<int32_t> references{1};
+  uint32_t variant = 0;
+  uint32_t field_count = 0;
+
+  std::span<const Value> fields() const;
+};
+
+/// A reference to a value of a data type: a variant and its fields. Copies share them. A chain of any length
+/// is freed without recursion.
+class Data {
+ public:
+  Data() = default;
+  Data(uint32_t variant, std::span<const Value> fields);
+  static Data adopt(DataObject* object) { return Data(object); }
+
+  Data(const Data& other) : object_(other.object_) {
+    if (object_ != nullptr) object_->references.fetch_add(1, std::memory_order_relaxed);
+  }
+  Data(Data&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
+  Data& operator=(Data other) noexcept {
+    std::swap(object_, other.object_);
+    return *this;
+  }
+  ~Data() { release(object_); }
+
+  explicit operator bool() const { return object_ != nullptr; }
+  uint32_t variant() const { return object_->variant; }
+  std::span<const Value> fields() const { return object_->fields(); }
+  DataObject* object() const { return object_; }
+  DataObject* detach() { return std::exchange(object_, nullptr); }
+
+  static void release(DataObject* object);
+
+  /// Same variants and fields all the way down. Values of one data type only. Without recursion.
+  friend bool operator==(const Data& a, const Data& b);
+
+ private:
+  explicit Data(DataObject* object) : object_(object) {}
+  DataObject* object_ = nullptr;
+};
+
+}  // namespace hiaton

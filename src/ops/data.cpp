@@ -1,0 +1,116 @@
+// Operations on data values. Gradients of data values are made by the gradient pass itself.
+#include <fmt/format.h>
+
+#include "ops/families.h"
+#include "ops/family.h"
+
+namespace hiaton::ops {
+namespace {
+
+constexpr std::string_view by_the_pass = "the gradient pass follows the fields of data values itself";
+
+const DataType& data_type(const Type* type) {
+  if (type == nullptr || !type->is_data()) {
+    throw ProgramError(
+        fmt::format("expected a data type, found {}", type == nullptr ? "none" : to_string(*type)));
+  }
+  return *type->data;
+}
+
+std::size_t index_in(int64_t index, std::size_t count, std::string_view what) {
+  if (index >= 0 && static_cast<std::size_t>(index) < count) return static_cast<std::size_t>(index);
+  throw ProgramError(fmt::format("there is no {} {}", what, index));
+}
+
+Type make_type(const TypeQuestion& question) {
+  const DataType& data = data_type(question.declared);
+  const std::size_t index = index_in(question.attributes[0], data.variants.size(), "variant");
+  const Variant& variant = data.variants[index];
+  if (variant.fields.size() != question.operands.size()) {
+    throw ProgramError(fmt::format("{} has {} fields, found {} values", variant.name, variant.fields.size(),
+                                   question.operands.size()));
+  }
+  for (std::size_t i = 0; i < variant.fields.size(); ++i) {
+    const Field& field = variant.fields[i];
+    if (field.type == question.operands[i]) continue;
+    throw ProgramError(fmt::format("field '{}' of {}: expected {}, found {}", field.name, variant.name,
+                                   to_string(field.type), to_string(question.operands[i])));
+  }
+  return *question.declared;
+}
+
+Type variant_type(const TypeQuestion& question) {
+  data_type(&question.operands[0]);
+  return DType::I64;
+}
+
+Type type_of_field(const TypeQuestion& question) {
+  const DataType& data = data_type(&question.operands[0]);
+  const std::size_t variant = index_in(question.attributes[0], data.variants.size(), "variant");
+  const std::size_t field = index_in(question.attributes[1], data.variants[variant].fields.size(), "field");
+  return field_type(question.operands[0], variant, field);
+}
+
+Value make_value(std::span<const Value> operands, std::span<const int64_t> attributes) {
+  return Data(static_cast<uint32_t>(attributes[0]), operands);
+}
+
+Value variant_of(std::span<const Value> operands, std::span<const int64_t>) {
+  return int64_t{operands[0].slot().data->variant};
+}
+
+Value field_of(std::span<const Value> operands, std::span<const int64_t> attributes) {
+  return operands[0].slot().data->fields()[static_cast<std::size_t>(attributes[1])];
+}
+
+}  // namespace
+
+const OpDef make = {
+    .name = std::string_view("make"),
+    .symbol = std::string_view(""),
+    .doc = std::string_view("A data value of the variant with this number, from its fields."),
+    .operands = std::vector<std::string_view>{"fields..."},
+    .attributes = std::vector<AttributeDef>{{.name = "variant"}},
+    .type_rule = make_type,
+    .kernels = std::vector<KernelVariant>{},
+    .tensor_kernel = TensorKernel{nullptr},
+    .gradient = Gradient{nullptr, by_the_pass},
+    .algebra = Algebra::None,
+    .fusion = Fusion::Data,
+    .samples = std::vector<Sample>{},
+    .value_kernel = make_value,
+};
+
+const OpDef variant = {
+    .name = std::string_view("variant"),
+    .symbol = std::string_view(""),
+    .doc = std::string_view("The number of the variant that a data value is."),
+    .operands = std::vector<std::string_view>{"data"},
+    .attributes = no_attributes,
+    .type_rule = variant_type,
+    .kernels = std::vector<KernelVariant>{},
+    .tensor_kernel = TensorKernel{nullptr},
+    .gradient = Gradient{nullptr, by_the_pass},
+    .algebra = Algebra::None,
+    .fusion = Fusion::Data,
+    .samples = std::vector<Sample>{},
+    .value_kernel = variant_of,
+};
+
+const OpDef field = {
+    .name = std::string_view("field"),
+    .symbol = std::string_view(""),
+    .doc = std::string_view("A field of a data value that is of the variant with this number."),
+    .operands = std::vector<std::string_view>{"data"},
+    .attributes = std::vector<AttributeDef>{{.name = "variant"}, {.name = "field"}},
+    .type_rule = type_of_field,
+    .kernels = std::vector<KernelVariant>{},
+    .tensor_kernel = TensorKernel{nullptr},
+    .gradient = Gradient{nullptr, by_the_pass},
+    .algebra = Algebra::None,
+    .fusion = Fusion::Data,
+    .samples = std::vector<Sample>{},
+    .value_kernel = field_of,
+};
+
+}  // namespace hiaton::ops

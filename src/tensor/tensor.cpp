@@ -1,0 +1,160 @@
+#include "hiaton/tensor.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <vector>
+
+#include "hiaton/error.h"
+#include "hiaton/value.h"
+
+namespace hiaton {
+namespace {
+
+constexpr std::size_t kAlignment = 64;  ///< of elements: a cache line, and the widest vector
+
+std::size_t bytes_of(DType dtype, std::span<const int64_t> dims) {
+  if (dims.size() > kMaxRank) {
+    throw ProgramError(fmt::format("expected at most {} dimensions, found {}", kMaxRank, dims.size()));
+  }
+  std::size_t bytes = size_of(dtype);
+  for (int64_t dim : dims) {
+    if (dim < 0) throw ProgramError(fmt::format("expected dimensions of 0 or more, found {}", dim));
+    if (__builtin_mul_overflow(bytes, static_cast<std::size_t>(dim), &bytes) || bytes > SIZE_MAX / 4) {
+      throw ProgramError("a tensor is too large for the memory of this machine");
+    }
+  }
+  return bytes;
+}
+
+std::size_t aligned(std::size_t bytes) {
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+TensorObject* make_object(DType dtype, std::span<const int64_t> dims, std::size_t element_bytes) {
+  const std::size_t header = aligned(sizeof(TensorObject));
+  void* memory = std::aligned_alloc(kAlignment, header + aligned(element_bytes));
+  if (memory == nullptr) throw std::bad_alloc();
+  auto* object = new (memory) TensorObject;
+  object->dtype = dtype;
+  object->rank = static_cast<uint8_t>(dims.size());
+  for (std::size_t i = 0; i < dims.size(); ++i) object->dims[i] = dims[i];
+  object->elements = static_cast<std::byte*>(memory) + header;
+  return object;
+}
+
+bool drop_reference(std::atomic<int32_t>& references) {
+  return references.fetch_sub(1, std::memory_order_acq_rel) == 1;
+}
+
+}  // namespace
+
+std::size_t size_of(DType dtype) {
+  switch (dtype) {
+    case DType::Bool:
+      return 1;
+    case DType::I32:
+    case DType::F32:
+      return 4;
+    case DType::I64:
+    case DType::F64:
+      return 8;
+  }
+  return 8;
+}
+
+Tensor::Tensor(DType dtype, std::span<const int64_t> dims) {
+  const std::size_t bytes = bytes_of(dtype, dims);
+  object_ = make_object(dtype, dims, bytes);
+  std::memset(object_->elements, 0, bytes);
+}
+
+Tensor::Tensor(DType dtype, std::span<const int64_t> dims, std::byte* elements,
+               std::shared_ptr<const void> owner) {
+  bytes_of(dtype, dims);
+  object_ = make_object(dtype, dims, 0);
+  object_->elements = elements;
+  object_->owner = std::move(owner);
+}
+
+int64_t Tensor::size() const {
+  int64_t size = 1;
+  for (int64_t dim : dims()) size *= dim;
+  return size;
+}
+
+Type Tensor::type() const {
+  return tensor_type(dtype(), {dims().begin(), dims().end()});
+}
+
+void Tensor::release(TensorObject* object) {
+  if (object == nullptr || !drop_reference(object->references)) return;
+  object->~TensorObject();
+  std::free(object);
+}
+
+bool operator==(const Tensor& a, const Tensor& b) {
+  if (a.object_ == b.object_) return true;
+  if (!a || !b || a.dtype() != b.dtype() ||
+      !std::equal(a.dims().begin(), a.dims().end(), b.dims().begin(), b.dims().end())) {
+    return false;
+  }
+  return std::memcmp(a.data<std::byte>(), b.data<std::byte>(),
+                     static_cast<std::size_t>(a.size()) * size_of(a.dtype())) == 0;
+}
+
+Data::Data(uint32_t variant, std::span<const Value> fields) {
+  static_assert(alignof(Value) <= alignof(std::max_align_t) && sizeof(DataObject) % alignof(Value) == 0);
+  void* memory = std::malloc(sizeof(DataObject) + fields.size() * sizeof(Value));
+  if (memory == nullptr) throw std::bad_alloc();
+  object_ = new (memory) DataObject;
+  object_->variant = variant;
+  object_->field_count = static_cast<uint32_t>(fields.size());
+  auto* first = reinterpret_cast<Value*>(object_ + 1);
+  for (std::size_t i = 0; i < fields.size(); ++i) new (first + i) Value(fields[i]);
+}
+
+/// Data values that nobody refers to any more wait in a list for their fields to be let go.
+void Data::release(DataObject* object) {
+  if (object == nullptr || !drop_reference(object->references)) return;
+  std::vector<DataObject*> dead{object};
+  while (!dead.empty()) {
+    DataObject* next = dead.back();
+    dead.pop_back();
+    auto* fields = reinterpret_cast<Value*>(next + 1);
+    for (uint32_t i = 0; i < next->field_count; ++i) {
+      if (fields[i].is_data()) {
+        DataObject* inner = fields[i].detach().data;
+        if (drop_reference(inner->references)) dead.push_back(inner);
+      }
+      fields[i].~Value();
+    }
+    next->~DataObject();
+    std::free(next);
+  }
+}
+
+bool operator==(const Data& a, const Data& b) {
+  std::vector<std::pair<const DataObject*, const DataObject*>> pairs{{a.object_, b.object_}};
+  while (!pairs.empty()) {
+    const auto [x, y] = pairs.back();
+    pairs.pop_back();
+    if (x == y) continue;
+    if (x == nullptr || y == nullptr || x->variant != y->variant || x->field_count != y->field_count)
+      return false;
+    for (uint32_t i = 0; i < x->field_count; ++i) {
+      const Value& left = x->fields()[i];
+      const Value& right = y->fields()[i];
+      if (left.is_data() && right.is_data()) {
+        pairs.emplace_back(left.slot().data, right.slot().data);
+      } else if (left != right) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+}  // namespace hiaton

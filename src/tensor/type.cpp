@@ -1,0 +1,117 @@
+#include "hiaton/type.h"
+
+#include <fmt/format.h>
+
+#include <deque>
+#include <unordered_map>
+
+#include "hiaton/error.h"
+
+namespace hiaton {
+namespace {
+
+constexpr std::string_view kNames[] = {"bool", "i32", "i64", "f32", "f64"};
+
+/// A reference that does not own: between the types of one collection.
+std::shared_ptr<const DataType> unowned(const DataType* type) {
+  return {std::shared_ptr<const void>(), type};
+}
+
+}  // namespace
+
+std::string_view name_of(DType dtype) {
+  return kNames[static_cast<std::size_t>(dtype)];
+}
+
+std::optional<DType> dtype_from_name(std::string_view name) {
+  for (std::size_t i = 0; i < std::size(kNames); ++i) {
+    if (kNames[i] == name) return static_cast<DType>(i);
+  }
+  return std::nullopt;
+}
+
+bool operator==(const Type& a, const Type& b) {
+  if (a.data != nullptr || b.data != nullptr) {
+    return a.data == b.data || (a.data != nullptr && b.data != nullptr && a.data->name == b.data->name);
+  }
+  return a.dtype == b.dtype && a.shape == b.shape;
+}
+
+Type tensor_type(DType dtype, const std::vector<int64_t>& dims) {
+  std::vector<Dim> shape;
+  for (int64_t dim : dims) shape.push_back({.size = dim, .symbol = ""});
+  return Type(dtype, std::move(shape));
+}
+
+std::string to_string(const Type& type) {
+  if (type.is_data()) return type.data->name;
+  std::string text(name_of(type.dtype));
+  if (type.is_scalar()) return text;
+  text += '[';
+  for (std::size_t i = 0; i < type.shape.size(); ++i) {
+    if (i > 0) text += ", ";
+    text += type.shape[i].size >= 0 ? std::to_string(type.shape[i].size) : type.shape[i].symbol;
+  }
+  return text + ']';
+}
+
+std::optional<std::size_t> DataType::find(std::string_view variant) const {
+  for (std::size_t i = 0; i < variants.size(); ++i) {
+    if (variants[i].name == variant) return i;
+  }
+  return std::nullopt;
+}
+
+Type field_type(const Type& data, std::size_t variant, std::size_t field) {
+  Type type = data.data->variants[variant].fields[field].type;
+  if (type.is_data()) type.data = std::shared_ptr<const DataType>(data.data, type.data.get());
+  return type;
+}
+
+struct DataTypes::Arena {
+  std::deque<DataType> types;
+  std::unordered_map<std::string_view, DataType*> by_name;
+};
+
+DataTypes::DataTypes() : arena_(std::make_shared<Arena>()) {}
+
+Type DataTypes::declare(std::string name) {
+  if (arena_->by_name.contains(name))
+    throw ProgramError(fmt::format("data type '{}' is defined twice", name));
+  DataType& type = arena_->types.emplace_back();
+  type.name = std::move(name);
+  arena_->by_name.emplace(type.name, &type);
+  return Type(std::shared_ptr<const DataType>(arena_, &type));
+}
+
+void DataTypes::define(const Type& type, std::vector<Variant> variants) {
+  for (Variant& variant : variants) {
+    for (Field& field : variant.fields) {
+      if (field.type.is_data()) field.type.data = unowned(field.type.data.get());
+    }
+  }
+  arena_->by_name.at(type.data->name)->variants = std::move(variants);
+}
+
+Type DataTypes::list_of(const Type& element) {
+  const std::string name = "List[" + to_string(element) + "]";
+  if (std::optional<Type> known = find(name)) return *known;
+  const Type list = declare(name);
+  define(list, {{"Nil", {}}, {"Cons", {{"head", element}, {"tail", list}}}});
+  return list;
+}
+
+std::optional<Type> DataTypes::find(std::string_view name) const {
+  const auto found = arena_->by_name.find(name);
+  if (found == arena_->by_name.end()) return std::nullopt;
+  return Type(std::shared_ptr<const DataType>(arena_, found->second));
+}
+
+std::vector<Type> DataTypes::all() const {
+  std::vector<Type> types;
+  for (const DataType& type : arena_->types)
+    types.emplace_back(std::shared_ptr<const DataType>(arena_, &type));
+  return types;
+}
+
+}  // namespace hiaton
