@@ -67,6 +67,10 @@ class FunctionBuilder {
   /// An operation of the catalogue. Throws ProgramError where its type rule refuses the operands.
   Var op(const OpDef& op, std::span<const Var> operands);
   Var op(const OpDef& op, const std::vector<Var>& operands) { return this->op(op, std::span(operands)); }
+  Var op(const OpDef& op, const std::vector<Var>& operands, std::vector<int64_t> attributes,
+         const Type* declared = nullptr) {
+    return this->op(op, std::span(operands), std::move(attributes), declared);
+  }
   Var op(std::string_view name, const std::vector<Var>& operands);
   /// With attributes, in the order of the operation's list; `declared` is the result's type, for operations
   /// that cannot tell it (null: they can).
@@ -119,6 +123,7 @@ class FunctionBuilder {
   void reserve(std::size_t nodes);
 
   const ir::Function& function() const { return module_[function_]; }
+  const ir::Module& module() const { return module_; }
 
  private:
   friend class ModuleBuilder;
@@ -151,11 +156,16 @@ class ModuleBuilder {
   std::size_t add_parameter(std::string name, Type type, Span span = {});
   FunctionRef declare(std::string name, std::vector<ir::ValueInfo> params, std::vector<Type> results);
   void define(FunctionRef function, const std::function<Vars(FunctionBuilder&)>& body);
+  /// Another body for a function of the same signature.
+  void redefine(FunctionRef function, const std::function<Vars(FunctionBuilder&)>& body);
   ir::Module& module() { return module_; }
+  bool has(const std::string& function) const { return names_.contains(function); }
   /// The finished, verified module. Throws ProgramError where a declared function was never defined.
   ir::Module finish();
 
  private:
+  void build(FunctionRef function, const std::function<Vars(FunctionBuilder&)>& body);
+
   ir::Module module_;
   std::unordered_set<std::string> names_;
 };

@@ -53,6 +53,23 @@ ir::Module drop_dead(ir::Module module, OverflowMode overflow);
 /// placement stay.
 ir::Module inline_small_functions(ir::Module module);
 
+/// Loops become calls of functions that call themselves: the form that gradients and batching work on.
+ir::Module loops_to_calls(ir::Module module);
+
+/// Adds a function `name` with the parameters and results of `function` that also gathers the gradients of
+/// the module's parameters for its first result. The module must be free of loops. Throws ProgramError where
+/// the function is missing or its first result is no float scalar.
+ir::Module add_training_step(ir::Module module, std::string_view function, std::string_view name);
+
+/// Gives `gradient` its body: it takes what `of` takes and gives, with_value, the results of `of`, then the
+/// gradients of the first result, a float scalar, by every float parameter. Free of loops, as above.
+struct GradientRequest {
+  ir::FunctionId gradient;
+  ir::FunctionId of;
+  bool with_value = false;
+};
+ir::Module add_gradient(ir::Module module, const GradientRequest& request);
+
 /// The one static tagged graph of the program that starts at the function `main`. Functions that it does not
 /// reach are left out. Expects a module that ir::verify accepts. Throws ProgramError where the module has no
 /// such function.

@@ -376,6 +376,19 @@ void ModuleBuilder::define(FunctionRef ref, const std::function<Vars(FunctionBui
   if (module_[ref.id].body.valid()) {
     throw ProgramError(fmt::format("function '{}' is defined twice", module_[ref.id].name));
   }
+  build(ref, body);
+}
+
+void ModuleBuilder::redefine(FunctionRef ref, const std::function<Vars(FunctionBuilder&)>& body) {
+  ir::Function& function = module_[ref.id];
+  function.body = ir::BlockId();
+  function.nodes.clear();
+  function.blocks.clear();
+  function.values.clear();
+  build(ref, body);
+}
+
+void ModuleBuilder::build(FunctionRef ref, const std::function<Vars(FunctionBuilder&)>& body) {
   FunctionBuilder builder(module_, ref.id);
   std::vector<Type> param_types;
   for (const ir::ValueInfo& param : module_[ref.id].params) param_types.push_back(param.type);

@@ -1,0 +1,142 @@
+#include "passes/activity.h"
+
+namespace hiaton::passes {
+namespace {
+
+using ir::NodeKind;
+
+/// Where the operands and results of a Call or Resume stand among those of its callee.
+std::size_t first_param(const ir::Module& module, const ir::Node& call) {
+  return module[call.callee].params_of(call.phase).begin;
+}
+std::size_t first_result(const ir::Module& module, const ir::Node& call) {
+  return module[call.callee].results_of(call.phase).begin;
+}
+
+bool is_call(const ir::Node& node) {
+  return node.kind == NodeKind::Call || node.kind == NodeKind::Resume;
+}
+
+}  // namespace
+
+Activity::Activity(const ir::Module& module, const GradientRoot& root, bool module_parameters)
+    : module_(module), module_parameters_(module_parameters) {
+  for (const ir::Function& function : module.functions) {
+    OfFunction& of = functions_.emplace_back();
+    of.active.resize(function.values.size());
+    of.needed.resize(function.values.size());
+    of.params.resize(function.params.size());
+    of.outputs.resize(function.results.size());
+    of.results.resize(function.results.size());
+  }
+  OfFunction& start = functions_[root.function.index()];
+  for (std::size_t param : root.params) start.params[param] = true;
+  for (std::size_t result : root.results) start.results[result] = true;
+  do {
+    changed_ = false;
+    for (std::size_t i = 0; i < functions_.size(); ++i) {
+      if (module[ir::FunctionId(i)].body.valid()) spread_activity(ir::FunctionId(i));
+    }
+  } while (changed_);
+  do {
+    changed_ = false;
+    for (std::size_t i = 0; i < functions_.size(); ++i) {
+      if (module[ir::FunctionId(i)].body.valid()) spread_need(ir::FunctionId(i));
+    }
+  } while (changed_);
+  for (OfFunction& of : functions_) {
+    bool any_result = false;
+    for (bool result : of.results) any_result = any_result || result;
+    of.differentiable = any_result;
+  }
+}
+
+void Activity::set(std::vector<bool>& flags, std::size_t index) {
+  if (flags[index]) return;
+  flags[index] = true;
+  changed_ = true;
+}
+
+void Activity::activate(OfFunction& of, ir::ValueId value) {
+  set(of.active, value.index());
+}
+
+void Activity::need(OfFunction& of, ir::ValueId value) {
+  set(of.needed, value.index());
+}
+
+void Activity::spread_activity(ir::FunctionId id) {
+  const ir::Function& f = module_[id];
+  OfFunction& of = functions_[id.index()];
+  const std::vector<ir::ValueId>& params = f[f.body].params;
+  for (std::size_t i = 0; i < params.size(); ++i) {
+    if (of.params[i] && has_gradient(f[params[i]].type)) activate(of, params[i]);
+  }
+  for (const ir::Node& node : f.nodes) {
+    const auto activate_results = [&] {
+      for (ir::ValueId result : node.results) {
+        if (has_gradient(f[result].type)) activate(of, result);
+      }
+    };
+    if (node.kind == NodeKind::Param) {
+      if (module_parameters_) activate_results();
+    } else if (node.kind == NodeKind::Op) {
+      if (node.op->gradient.value.rule == nullptr) continue;
+      for (ir::ValueId operand : node.operands) {
+        if (of.active[operand.index()]) activate_results();
+      }
+    } else if (is_call(node)) {
+      OfFunction& callee = functions_[node.callee.index()];
+      for (std::size_t i = 0; i < node.operands.size(); ++i) {
+        if (of.active[node.operands[i].index()]) set(callee.params, first_param(module_, node) + i);
+      }
+      for (std::size_t i = 0; i < node.results.size(); ++i) {
+        if (callee.outputs[first_result(module_, node) + i]) activate(of, node.results[i]);
+      }
+    } else if (node.kind == NodeKind::If) {
+      for (ir::BlockId block : node.blocks) {
+        for (std::size_t i = 0; i < node.results.size(); ++i) {
+          if (of.active[f[block].results[i].index()]) activate(of, node.results[i]);
+        }
+      }
+    }
+  }
+  for (std::size_t i = 0; i < f.results.size(); ++i) {
+    if (of.active[f[f.body].results[i].index()]) set(of.outputs, i);
+  }
+}
+
+void Activity::spread_need(ir::FunctionId id) {
+  const ir::Function& f = module_[id];
+  OfFunction& of = functions_[id.index()];
+  for (std::size_t i = 0; i < f.results.size(); ++i) {
+    if (of.results[i]) need(of, f[f.body].results[i]);
+  }
+  for (std::size_t n = f.nodes.size(); n-- > 0;) {
+    const ir::Node& node = f.nodes[n];
+    const auto counts = [&](std::size_t i) {
+      return of.active[node.results[i].index()] && of.needed[node.results[i].index()];
+    };
+    if (node.kind == NodeKind::Op) {
+      if (!counts(0)) continue;
+      for (ir::ValueId operand : node.operands) need(of, operand);
+    } else if (is_call(node)) {
+      OfFunction& callee = functions_[node.callee.index()];
+      for (std::size_t i = 0; i < node.results.size(); ++i) {
+        if (counts(i)) set(callee.results, first_result(module_, node) + i);
+      }
+      for (std::size_t i = 0; i < node.operands.size(); ++i) {
+        const std::size_t param = first_param(module_, node) + i;
+        const ir::Function& target = module_[node.callee];
+        if (callee.needed[target[target.body].params[param].index()]) need(of, node.operands[i]);
+      }
+    } else if (node.kind == NodeKind::If) {
+      for (std::size_t i = 0; i < node.results.size(); ++i) {
+        if (!counts(i)) continue;
+        for (ir::BlockId block : node.blocks) need(of, f[block].results[i]);
+      }
+    }
+  }
+}
+
+}  // namespace hiaton::passes

@@ -1,0 +1,44 @@
+// Copies the nodes of one function into another one that is being built.
+#pragma once
+
+#include <vector>
+
+#include "hiaton/builder.h"
+#include "hiaton/ir.h"
+
+namespace hiaton::passes {
+
+/// Subclasses decide in visit() what becomes of a node.
+class BodyCopier {
+ public:
+  BodyCopier(const ir::Function& from, FunctionBuilder& to)
+      : from_(from), to_(to), map_(from.values.size()), nodes_(from.nodes.size()) {}
+  virtual ~BodyCopier() = default;
+
+  void map(ir::ValueId value, Var copy) { map_[value.index()] = copy; }
+  void map(const std::vector<ir::ValueId>& values, const Vars& copies);
+  Var mapped(ir::ValueId value) const { return map_[value.index()]; }
+  std::vector<Var> mapped(const std::vector<ir::ValueId>& values) const;
+  void copy_nodes(ir::BlockId block);
+
+ protected:
+  virtual void visit(ir::NodeId id) { copy(id); }
+  /// What a Call of the copy calls.
+  virtual FunctionRef callee_of(ir::NodeId id) { return {from_[id].callee}; }
+  /// The same node; its blocks are copied by visit().
+  void copy(ir::NodeId id);
+  /// A block of the copy, ended with the copies of its results.
+  ir::BlockId copy_block(ir::BlockId block);
+
+  /// The copy of a Call or If.
+  ir::NodeId mapped(ir::NodeId node) const { return nodes_[node.index()]; }
+
+  const ir::Function& from_;
+  FunctionBuilder& to_;
+
+ private:
+  std::vector<Var> map_;
+  std::vector<ir::NodeId> nodes_;  ///< of Calls and Ifs: the copies
+};
+
+}  // namespace hiaton::passes
