@@ -21,3 +21,12 @@ function(hiaton_layer name)
   target_include_directories(hiaton_${name} ${scope} ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(hiaton_${name} ${scope} ${links})
 endfunction()
+
+# Compiles src/NAME/*_SET.cpp for the instruction set SET: hiaton_instruction_set(NAME SET OPTIONS...). Such files share no
+# inline function with others, or the linker may keep the copy that other machines cannot run.
+function(hiaton_instruction_set name set)
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*_${set}.cpp)
+  if(CMAKE_SYSTEM_PROCESSOR STREQUAL x86_64)
+    set_source_files_properties(${sources} PROPERTIES COMPILE_OPTIONS "${ARGN}")
+  endif()
+endfunction()

@@ -1,0 +1,166 @@
+#include "kernels/gemm.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "kernels/gemm_kernels.h"
+
+namespace hiaton::kernels {
+
+template <class T>
+const GemmKernels<T>& gemm_kernels(InstructionSet set) {
+  static const GemmKernels<T> any = portable::gemm_kernels<T>();
+#if defined(__x86_64__)
+  static const GemmKernels<T> with_avx2 = avx2::gemm_kernels<T>();
+  static const GemmKernels<T> with_avx512 = avx512::gemm_kernels<T>();
+  if (set == InstructionSet::Avx512) return with_avx512;
+  if (set == InstructionSet::Avx2) return with_avx2;
+#endif
+  return any;
+}
+template const GemmKernels<float>& gemm_kernels(InstructionSet);
+template const GemmKernels<double>& gemm_kernels(InstructionSet);
+
+namespace {
+
+template <class T>
+const GemmKernels<T>& best_kernels() {
+  static const GemmKernels<T>& best = gemm_kernels<T>(instruction_set());
+  return best;
+}
+
+/// Packs columns [0, count) of w into one panel. Element (i, c) stands at w[i * row + c * column].
+template <class T>
+void pack_panel(const T* w, int64_t row, int64_t column, int64_t depth, int64_t count, T* panel) {
+  constexpr int64_t kColumns = PackedMatrix<T>::kPanelColumns;
+  constexpr int64_t kTile = 64;  // rows whose cache lines stay near while the columns pass
+  if (column == 1 && count == kColumns) {
+    for (int64_t i = 0; i < depth; ++i) std::memcpy(panel + i * kColumns, w + i * row, kColumns * sizeof(T));
+    return;
+  }
+  if (count < kColumns) std::fill_n(panel, depth * kColumns, T{});
+  for (int64_t start = 0; start < depth; start += kTile)
+    for (int64_t c = 0; c < count; ++c)
+      for (int64_t i = start; i < std::min(start + kTile, depth); ++i)
+        panel[i * kColumns + c] = w[i * row + c * column];
+}
+
+template <class T>
+void multiply_packed(const T* x, int64_t n, int64_t x_stride, const PackedMatrix<T>& w, const T* start,
+                     int64_t start_stride, T* out, int64_t out_stride) {
+  constexpr int64_t kColumns = PackedMatrix<T>::kPanelColumns;
+  best_kernels<T>().multiply({.x = x,
+                              .x_stride = x_stride,
+                              .rows = n,
+                              .depth = w.depth(),
+                              .w = w.panels(),
+                              .panel_stride = w.depth() * kColumns,
+                              .step = kColumns,
+                              .columns = w.columns(),
+                              .start = start,
+                              .start_stride = start_stride,
+                              .out = out,
+                              .out_stride = out_stride});
+}
+
+/// c *= beta; with beta = 0 whatever stands in c goes.
+template <class T>
+void scale(T* c, int64_t rows, int64_t columns, int64_t stride, T beta) {
+  for (int64_t r = 0; r < rows; ++r) {
+    T* const row = c + r * stride;
+    if (beta == T{0})
+      std::fill_n(row, columns, T{0});
+    else
+      for (int64_t j = 0; j < columns; ++j) row[j] *= beta;
+  }
+}
+
+/// alpha a[m, k], or that of the transposed of a[k, m], row after row.
+template <class T>
+void copy_scaled(Transpose transpose, T alpha, const T* a, int64_t m, int64_t k, int64_t stride, T* to) {
+  const int64_t row = transpose == Transpose::Yes ? 1 : stride;
+  const int64_t column = transpose == Transpose::Yes ? stride : 1;
+  constexpr int64_t kTile = 32;
+  for (int64_t start = 0; start < m; start += kTile)
+    for (int64_t j = 0; j < k; ++j)
+      for (int64_t r = start; r < std::min(start + kTile, m); ++r)
+        to[r * k + j] = alpha * a[r * row + j * column];
+}
+
+}  // namespace
+
+template <class T>
+void PackedMatrix<T>::pack(Transpose transpose, const T* w, int64_t depth, int64_t columns, int64_t stride) {
+  const int64_t panels = (columns + kPanelColumns - 1) / kPanelColumns;
+  panels_.reserve(panels * depth * kPanelColumns);
+  depth_ = depth;
+  columns_ = columns;
+  const int64_t row = transpose == Transpose::Yes ? 1 : stride;
+  const int64_t column = transpose == Transpose::Yes ? stride : 1;
+  for (int64_t p = 0; p < panels; ++p) {
+    const int64_t first = p * kPanelColumns;
+    pack_panel(w + first * column, row, column, depth, std::min(kPanelColumns, columns - first),
+               panels_.data() + first * depth);
+  }
+}
+
+template <class T>
+void multiply(const T* x, int64_t n, int64_t x_stride, const PackedMatrix<T>& w, T* out, int64_t out_stride,
+              bool accumulate) {
+  multiply_packed(x, n, x_stride, w, accumulate ? out : nullptr, out_stride, out, out_stride);
+}
+
+template <class T>
+void multiply_bias(const T* x, int64_t n, int64_t x_stride, const PackedMatrix<T>& w, const T* bias, T* out,
+                   int64_t out_stride) {
+  multiply_packed(x, n, x_stride, w, bias, 0, out, out_stride);
+}
+
+template <class T>
+void accumulate_outer(const T* x, int64_t x_stride, const T* g, int64_t g_stride, int64_t n, int64_t depth,
+                      int64_t columns, T* dw, int64_t dw_stride) {
+  best_kernels<T>().accumulate_outer({.x = x,
+                                      .x_stride = x_stride,
+                                      .g = g,
+                                      .g_stride = g_stride,
+                                      .rows = n,
+                                      .depth = depth,
+                                      .columns = columns,
+                                      .out = dw,
+                                      .out_stride = dw_stride});
+}
+
+template <class T>
+void gemm(Transpose transpose_a, Transpose transpose_b, int64_t m, int64_t n, int64_t k, T alpha, const T* a,
+          int64_t a_stride, const T* b, int64_t b_stride, T beta, T* c, int64_t c_stride) {
+  if (beta != T{0} && beta != T{1}) scale(c, m, n, c_stride, beta);
+  if (transpose_a == Transpose::Yes && transpose_b == Transpose::No && alpha == T{1}) {
+    if (beta == T{0}) scale(c, m, n, c_stride, beta);
+    accumulate_outer(a, a_stride, b, b_stride, k, m, n, c, c_stride);
+    return;
+  }
+  thread_local PackedMatrix<T> right;
+  thread_local AlignedBuffer<T> left;
+  right.pack(transpose_b, b, k, n, b_stride);
+  if (transpose_a == Transpose::Yes || alpha != T{1}) {
+    left.reserve(m * k);
+    copy_scaled(transpose_a, alpha, a, m, k, a_stride, left.data());
+    a = left.data();
+    a_stride = k;
+  }
+  multiply(a, m, a_stride, right, c, c_stride, beta != T{0});
+}
+
+#define HIATON_INSTANTIATE(T)                                                                             \
+  template class PackedMatrix<T>;                                                                         \
+  template void multiply(const T*, int64_t, int64_t, const PackedMatrix<T>&, T*, int64_t, bool);          \
+  template void multiply_bias(const T*, int64_t, int64_t, const PackedMatrix<T>&, const T*, T*, int64_t); \
+  template void accumulate_outer(const T*, int64_t, const T*, int64_t, int64_t, int64_t, int64_t, T*,     \
+                                 int64_t);                                                                \
+  template void gemm(Transpose, Transpose, int64_t, int64_t, int64_t, T, const T*, int64_t, const T*,     \
+                     int64_t, T, T*, int64_t);
+HIATON_INSTANTIATE(float)
+HIATON_INSTANTIATE(double)
+#undef HIATON_INSTANTIATE
+
+}  // namespace hiaton::kernels
