@@ -12,6 +12,6 @@ constexpr int kWidePanels = 2;
 constexpr int kOuterRows = 6;
 constexpr int kOuterPanels = 1;
 }  // namespace
-#include "kernels/gemm_blocks.h"
+#include "kernels/gemm.inc.h"
 }  // namespace hiaton::kernels::avx2
 #endif

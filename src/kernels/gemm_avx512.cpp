@@ -13,6 +13,6 @@ constexpr int kWidePanels = 8;
 constexpr int kOuterRows = 4;
 constexpr int kOuterPanels = 4;
 }  // namespace
-#include "kernels/gemm_blocks.h"
+#include "kernels/gemm.inc.h"
 }  // namespace hiaton::kernels::avx512
 #endif

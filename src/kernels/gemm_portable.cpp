@@ -11,5 +11,5 @@ constexpr int kWidePanels = 1;
 constexpr int kOuterRows = 2;
 constexpr int kOuterPanels = 1;
 }  // namespace
-#include "kernels/gemm_blocks.h"
+#include "kernels/gemm.inc.h"
 }  // namespace hiaton::kernels::portable

@@ -1,21 +1,13 @@
 // The register blocks of the matrix products, as templates over the element type and the block's size.
 //
-// Included once by each gemm_<instruction set>.cpp, inside a namespace of its own, hence without guard and
-// includes. That file defines kVectorBytes, and the most rows and the panels of the blocks: kBlockRows and
-// kBlockPanels; kWideRows and kWidePanels where there are few rows; kOuterRows and kOuterPanels for outer
-// products, which read and write the result and so want it in long rows.
+// Included once by each gemm_<instruction set>.cpp, inside a namespace of its own, hence without guard. That
+// file defines kVectorBytes, and the most rows and the panels of the blocks: kBlockRows and kBlockPanels;
+// kWideRows and kWidePanels where there are few rows; kOuterRows and kOuterPanels for outer products, which
+// read and write the result and so want it in long rows.
 //
 // Every element of a result is one chain of multiply-adds in the order of the summed index, in every block.
 
-/// A vector register's worth of elements, which may stand at any address.
-template <class T>
-struct Vector {
-  static constexpr int64_t kLanes = kVectorBytes / int64_t{sizeof(T)};
-  typedef T Register __attribute__((vector_size(kVectorBytes)));
-  typedef T Memory __attribute__((vector_size(kVectorBytes), aligned(alignof(T)), may_alias));
-  static Register load(const T* from) { return *reinterpret_cast<const Memory*>(from); }
-  static void store(T* to, Register value) { *reinterpret_cast<Memory*>(to) = value; }
-};
+#include "kernels/vector.inc.h"
 
 constexpr int kPanelVectors = static_cast<int>(kPanelBytes) / kVectorBytes;
 
