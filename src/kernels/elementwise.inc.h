@@ -111,6 +111,8 @@ void add_scaled(int64_t n, T scale, const T* x, T* out) {
       Array<T>{out});
 }
 
+constexpr int kTableSize = kUnaryFunctions < kBinaryFunctions ? kBinaryFunctions : kUnaryFunctions;
+
 /// Fills in the tables for the functions numbered from kIndex on.
 template <class T, int kIndex = 0>
 void fill_tables(ElementwiseKernels<T>& kernels) {
@@ -120,7 +122,7 @@ void fill_tables(ElementwiseKernels<T>& kernels) {
     kernels.binary_scalar[kIndex] = binary_scalar<T, BinaryFunction{kIndex}>;
     kernels.scalar_binary[kIndex] = scalar_binary<T, BinaryFunction{kIndex}>;
   }
-  if constexpr (kIndex < kUnaryFunctions || kIndex < kBinaryFunctions) fill_tables<T, kIndex + 1>(kernels);
+  if constexpr (kIndex < kTableSize) fill_tables<T, kIndex + 1>(kernels);
 }
 
 template <class T>

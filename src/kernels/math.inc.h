@@ -47,6 +47,9 @@ struct Math {
   [[gnu::always_inline]] static inline BitsVector bits(V x) { return reinterpret_cast<BitsVector>(x); }
   [[gnu::always_inline]] static inline V from_bits(BitsVector x) { return reinterpret_cast<V>(x); }
   [[gnu::always_inline]] static inline V fill(T x) { return x - V{}; }  // not +: -0.0 keeps its sign
+  [[gnu::always_inline]] static inline auto is_nan(V x) {
+    return x != x;
+  }  // NOLINT(misc-redundant-expression)
   /// x with the sign of y, for x >= 0.
   [[gnu::always_inline]] static inline V with_sign(V x, V y) {
     return from_bits(bits(x) | (bits(y) & bits(fill(T{-0.0}))));
@@ -131,13 +134,13 @@ struct Math {
   [[gnu::always_inline]] static inline V min(V a, V b) {
     V least = b < a ? b : a;
     least = a == b ? from_bits(bits(a) | bits(b)) : least;
-    least = b == b ? least : b;
-    return a == a ? least : a;
+    least = is_nan(b) ? b : least;
+    return is_nan(a) ? a : least;
   }
   [[gnu::always_inline]] static inline V max(V a, V b) {
     V most = a < b ? b : a;
     most = a == b ? from_bits(bits(a) & bits(b)) : most;
-    most = b == b ? most : b;
-    return a == a ? most : a;
+    most = is_nan(b) ? b : most;
+    return is_nan(a) ? a : most;
   }
 };

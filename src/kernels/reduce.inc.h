@@ -1,0 +1,269 @@
+// Reductions along an axis. Included once by each reduce_<instruction set>.cpp, inside a namespace of its
+// own, hence without guard. That file defines kVectorBytes.
+//
+// There are two ways to lay lines into vectors: a Row is one line whose elements stand side by side, taken
+// kLanes at a time and put together at the end; Columns are kLanes neighbouring lines, one in each lane.
+// Either way an algorithm walks over `steps` vectors, and folds what it gathers.
+
+#include "kernels/math.inc.h"
+
+template <class T, int kDistance, int... kLane>
+[[gnu::always_inline]] inline typename Vector<T>::Register rotate(typename Vector<T>::Register x,
+                                                                  std::integer_sequence<int, kLane...>) {
+  return __builtin_shufflevector(x, x, ((kLane + kDistance) % int{sizeof...(kLane)})...);
+}
+
+/// f over all lanes, in every lane. f must not depend on the order of its operands.
+template <class T, int kDistance = static_cast<int>(Vector<T>::kLanes) / 2, class Function>
+[[gnu::always_inline]] inline typename Vector<T>::Register fold_lanes(typename Vector<T>::Register x,
+                                                                      Function f) {
+  if constexpr (kDistance == 0) {
+    return x;
+  } else {
+    constexpr auto kAll = std::make_integer_sequence<int, static_cast<int>(Vector<T>::kLanes)>{};
+    return fold_lanes<T, kDistance / 2>(f(x, rotate<T, kDistance>(x, kAll)), f);
+  }
+}
+
+/// One line of `length` elements side by side.
+template <class T>
+struct Row {
+  using V = Vector<T>;
+  int64_t length;
+  int64_t steps() const { return (length + V::kLanes - 1) / V::kLanes; }
+  /// Elements of a vector that are there.
+  int64_t count(int64_t step) const { return length - step * V::kLanes; }
+  [[gnu::always_inline]] auto load(const T* line, int64_t step, T rest) const {
+    const T* from = line + step * V::kLanes;
+    return count(step) >= V::kLanes ? V::load(from) : V::load_some(from, count(step), rest);
+  }
+  [[gnu::always_inline]] void store(T* line, int64_t step, typename V::Register x) const {
+    T* to = line + step * V::kLanes;
+    if (count(step) >= V::kLanes)
+      V::store(to, x);
+    else
+      V::store_some(to, x, count(step));
+  }
+  template <class Function>
+  [[gnu::always_inline]] auto fold(typename V::Register x, Function f) const {
+    return fold_lanes<T>(x, f);
+  }
+  void store_result(T* to, typename V::Register x) const { *to = x[0]; }
+};
+
+/// `lines` <= kLanes lines side by side, whose elements stand `stride` apart.
+template <class T>
+struct Columns {
+  using V = Vector<T>;
+  int64_t length;
+  int64_t stride;
+  int64_t lines;
+  int64_t steps() const { return length; }
+  [[gnu::always_inline]] auto load(const T* line, int64_t step, T rest) const {
+    const T* from = line + step * stride;
+    return lines >= V::kLanes ? V::load(from) : V::load_some(from, lines, rest);
+  }
+  [[gnu::always_inline]] void store(T* line, int64_t step, typename V::Register x) const {
+    store_result(line + step * stride, x);
+  }
+  template <class Function>
+  [[gnu::always_inline]] auto fold(typename V::Register x, Function) const {
+    return x;
+  }
+  void store_result(T* to, typename V::Register x) const {
+    if (lines >= V::kLanes)
+      V::store(to, x);
+    else
+      V::store_some(to, x, lines);
+  }
+};
+
+/// Calls f(lines, place of their first element, place of their result) for all lines.
+template <class T, class Function>
+[[gnu::always_inline]] inline void for_lines(const AxisLayout& layout, Function f) {
+  if (layout.inner == 1) {
+    for (int64_t o = 0; o < layout.outer; ++o) f(Row<T>{layout.axis}, o * layout.axis, o);
+    return;
+  }
+  for (int64_t o = 0; o < layout.outer; ++o)
+    for (int64_t i = 0; i < layout.inner; i += Vector<T>::kLanes)
+      f(Columns<T>{layout.axis, layout.inner, layout.inner - i}, o * layout.axis * layout.inner + i,
+        o * layout.inner + i);
+}
+
+template <class T>
+constexpr T kInfinity = T(__builtin_inf());
+
+/// What the algorithms below have in common, on the lines beginning at x.
+template <class T>
+struct Line {
+  using V = typename Vector<T>::Register;
+  static constexpr auto add = [](V a, V b) { return a + b; };
+
+  template <class Lines>
+  [[gnu::always_inline]] static V max(Lines lines, const T* x) {
+    V most = Math<T>::fill(-kInfinity<T>);
+    for (int64_t s = 0; s < lines.steps(); ++s) most = Math<T>::max(most, lines.load(x, s, -kInfinity<T>));
+    return lines.fold(most, [](V a, V b) { return Math<T>::max(a, b); });
+  }
+
+  /// The sum of exp(x - shift).
+  template <class Lines>
+  [[gnu::always_inline]] static V sum_of_exp(Lines lines, const T* x, V shift) {
+    V total = V{};
+    for (int64_t s = 0; s < lines.steps(); ++s)
+      total += Math<T>::exp(lines.load(x, s, -kInfinity<T>) - shift);
+    return lines.fold(total, add);
+  }
+
+  /// Subtracted before exp: the largest element, or 0 where that is infinite.
+  template <class Lines>
+  [[gnu::always_inline]] static V shift(Lines lines, const T* x) {
+    const V most = max(lines, x);
+    return Math<T>::absolute(most) == kInfinity<T> ? V{} : most;
+  }
+
+  template <class Lines>
+  [[gnu::always_inline]] static V logsumexp(Lines lines, const T* x) {
+    const V by = shift(lines, x);
+    return Math<T>::log(sum_of_exp(lines, x, by)) + by;
+  }
+
+  template <class Lines>
+  [[gnu::always_inline]] static void softmax(Lines lines, const T* x, T* out) {
+    const V most = max(lines, x);
+    V total = V{};
+    for (int64_t s = 0; s < lines.steps(); ++s) {
+      const V e = Math<T>::exp(lines.load(x, s, -kInfinity<T>) - most);
+      lines.store(out, s, e);
+      total += e;
+    }
+    total = lines.fold(total, add);
+    for (int64_t s = 0; s < lines.steps(); ++s) lines.store(out, s, lines.load(out, s, T{0}) / total);
+  }
+};
+
+template <class T>
+void sum(const AxisLayout& layout, const T* x, T* out) {
+  for_lines<T>(layout, [=](auto lines, int64_t first, int64_t result) {
+    typename Vector<T>::Register total{};
+    for (int64_t s = 0; s < lines.steps(); ++s) total += lines.load(x + first, s, T{0});
+    lines.store_result(out + result, lines.fold(total, Line<T>::add));
+  });
+}
+
+template <class T>
+void max(const AxisLayout& layout, const T* x, T* out) {
+  for_lines<T>(layout, [=](auto lines, int64_t first, int64_t result) {
+    lines.store_result(out + result, Line<T>::max(lines, x + first));
+  });
+}
+
+template <class T>
+void logsumexp(const AxisLayout& layout, const T* x, T* out) {
+  for_lines<T>(layout, [=](auto lines, int64_t first, int64_t result) {
+    lines.store_result(out + result, Line<T>::logsumexp(lines, x + first));
+  });
+}
+
+template <class T>
+void softmax(const AxisLayout& layout, const T* x, T* out) {
+  for_lines<T>(layout,
+               [=](auto lines, int64_t first, int64_t) { Line<T>::softmax(lines, x + first, out + first); });
+}
+
+template <class T>
+void log_softmax(const AxisLayout& layout, const T* x, T* out) {
+  for_lines<T>(layout, [=](auto lines, int64_t first, int64_t) {
+    const auto most = Line<T>::max(lines, x + first);
+    const auto rest = Math<T>::log(Line<T>::sum_of_exp(lines, x + first, most));
+    for (int64_t s = 0; s < lines.steps(); ++s)
+      lines.store(out + first, s, (lines.load(x + first, s, T{0}) - most) - rest);
+  });
+}
+
+template <class T>
+void softmax_gradient(const AxisLayout& layout, const T* y, const T* g, T* out) {
+  for_lines<T>(layout, [=](auto lines, int64_t first, int64_t) {
+    typename Vector<T>::Register total{};
+    for (int64_t s = 0; s < lines.steps(); ++s)
+      total += lines.load(y + first, s, T{0}) * lines.load(g + first, s, T{0});
+    total = lines.fold(total, Line<T>::add);
+    for (int64_t s = 0; s < lines.steps(); ++s)
+      lines.store(out + first, s, lines.load(y + first, s, T{0}) * (lines.load(g + first, s, T{0}) - total));
+  });
+}
+
+template <class T>
+void log_softmax_gradient(const AxisLayout& layout, const T* y, const T* g, T* out) {
+  for_lines<T>(layout, [=](auto lines, int64_t first, int64_t) {
+    typename Vector<T>::Register total{};
+    for (int64_t s = 0; s < lines.steps(); ++s) total += lines.load(g + first, s, T{0});
+    total = lines.fold(total, Line<T>::add);
+    for (int64_t s = 0; s < lines.steps(); ++s)
+      lines.store(out + first, s,
+                  lines.load(g + first, s, T{0}) - Math<T>::exp(lines.load(y + first, s, T{0})) * total);
+  });
+}
+
+template <class T>
+void cross_entropy(int64_t rows, int64_t classes, const T* logits, const int64_t* labels, T* loss) {
+  const Row<T> row{classes};
+  for (int64_t r = 0; r < rows; ++r) {
+    const T* const x = logits + r * classes;
+    const auto by = Line<T>::shift(row, x);
+    // Both differences are small, so that a certain loss does not drown in the size of the logits.
+    loss[r] = Math<T>::log(Line<T>::sum_of_exp(row, x, by))[0] - (x[labels[r]] - by[0]);
+  }
+}
+
+template <class T>
+void cross_entropy_gradient(int64_t rows, int64_t classes, const T* logits, const int64_t* labels, const T* g,
+                            T* out) {
+  const Row<T> row{classes};
+  for (int64_t r = 0; r < rows; ++r) {
+    T* const to = out + r * classes;
+    Line<T>::softmax(row, logits + r * classes, to);
+    to[labels[r]] -= T{1};
+    for (int64_t s = 0; s < row.steps(); ++s) row.store(to, s, row.load(to, s, T{0}) * g[r]);
+  }
+}
+
+template <class T, int kVectors>
+[[gnu::always_inline]] inline void add_rows_to(int64_t rows, const T* x, int64_t stride, T* out) {
+  using V = Vector<T>;
+  typename V::Register total[kVectors];
+#pragma GCC unroll 8
+  for (int v = 0; v < kVectors; ++v) total[v] = V::load(out + v * V::kLanes);
+  for (int64_t r = 0; r < rows; ++r)
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) total[v] += V::load(x + r * stride + v * V::kLanes);
+#pragma GCC unroll 8
+  for (int v = 0; v < kVectors; ++v) V::store(out + v * V::kLanes, total[v]);
+}
+
+template <class T>
+void add_rows(int64_t rows, int64_t columns, const T* x, int64_t stride, T* out) {
+  using V = Vector<T>;
+  int64_t c = 0;
+  for (; c + 8 * V::kLanes <= columns; c += 8 * V::kLanes) add_rows_to<T, 8>(rows, x + c, stride, out + c);
+  for (; c + V::kLanes <= columns; c += V::kLanes) add_rows_to<T, 1>(rows, x + c, stride, out + c);
+  for (; c < columns; ++c)
+    for (int64_t r = 0; r < rows; ++r) out[c] += x[r * stride + c];
+}
+
+template <class T>
+ReduceKernels<T> reduce_kernels() {
+  return {sum<T>,
+          max<T>,
+          logsumexp<T>,
+          softmax<T>,
+          log_softmax<T>,
+          softmax_gradient<T>,
+          log_softmax_gradient<T>,
+          cross_entropy<T>,
+          cross_entropy_gradient<T>,
+          add_rows<T>};
+}
+template ReduceKernels<float> reduce_kernels();
+template ReduceKernels<double> reduce_kernels();

@@ -1,0 +1,13 @@
+// Reductions for machines with AVX2 and FMA.
+#if defined(__AVX2__)
+#include <utility>
+
+#include "kernels/reduce_kernels.h"
+
+namespace hiaton::kernels::avx2 {
+namespace {
+constexpr int kVectorBytes = 32;
+}
+#include "kernels/reduce.inc.h"
+}  // namespace hiaton::kernels::avx2
+#endif
