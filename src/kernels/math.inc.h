@@ -48,8 +48,8 @@ struct Math {
   [[gnu::always_inline]] static inline V from_bits(BitsVector x) { return reinterpret_cast<V>(x); }
   [[gnu::always_inline]] static inline V fill(T x) { return x - V{}; }  // not +: -0.0 keeps its sign
   [[gnu::always_inline]] static inline auto is_nan(V x) {
-    return x != x;
-  }  // NOLINT(misc-redundant-expression)
+    return x != x;  // NOLINT(misc-redundant-expression)
+  }
   /// x with the sign of y, for x >= 0.
   [[gnu::always_inline]] static inline V with_sign(V x, V y) {
     return from_bits(bits(x) | (bits(y) & bits(fill(T{-0.0}))));

@@ -1,9 +1,10 @@
 // Reductions along an axis. Included once by each reduce_<instruction set>.cpp, inside a namespace of its
 // own, hence without guard. That file defines kVectorBytes.
 //
-// There are two ways to lay lines into vectors: a Row is one line whose elements stand side by side, taken
-// kLanes at a time and put together at the end; Columns are kLanes neighbouring lines, one in each lane.
-// Either way an algorithm walks over `steps` vectors, and folds what it gathers.
+// There are three ways to lay lines into vectors. A Row is one line whose elements stand side by side, taken kLanes at a
+// time and put together at the end. Columns are kLanes lines that stand side by side, one in each lane; and Short are
+// kLanes lines one after the other, each shorter than a vector, again one in each lane. Which way is taken depends on
+// the length of the lines alone. Each way an algorithm walks over `steps` vectors, and folds what it gathers.
 
 #include "kernels/math.inc.h"
 
@@ -49,6 +50,9 @@ struct Row {
     return fold_lanes<T>(x, f);
   }
   void store_result(T* to, typename V::Register x) const { *to = x[0]; }
+  /// A number for each line, in its lane.
+  auto load_result(const T* from) const { return Math<T>::fill(*from); }
+  int64_t rows() const { return 1; }
 };
 
 /// `lines` <= kLanes lines side by side, whose elements stand `stride` apart.
@@ -78,11 +82,51 @@ struct Columns {
   }
 };
 
-/// Calls f(lines, place of their first element, place of their result) for all lines.
+/// `lines` <= kLanes lines one after the other.
+template <class T>
+struct Short {
+  using V = Vector<T>;
+  int64_t length;
+  int64_t lines;
+  int64_t steps() const { return length; }
+  [[gnu::always_inline]] auto load(const T* line, int64_t step, T rest) const {
+    T lanes[V::kLanes];
+    if (lines >= V::kLanes)
+      for (int64_t l = 0; l < V::kLanes; ++l) lanes[l] = line[l * length + step];
+    else
+      for (int64_t l = 0; l < V::kLanes; ++l) lanes[l] = l < lines ? line[l * length + step] : rest;
+    return V::load(lanes);
+  }
+  [[gnu::always_inline]] void store(T* line, int64_t step, typename V::Register x) const {
+    T lanes[V::kLanes];
+    V::store(lanes, x);
+    const int64_t count = rows();
+    for (int64_t l = 0; l < count; ++l) line[l * length + step] = lanes[l];
+  }
+  template <class Function>
+  [[gnu::always_inline]] auto fold(typename V::Register x, Function) const {
+    return x;
+  }
+  void store_result(T* to, typename V::Register x) const { V::store_some(to, x, rows()); }
+  auto load_result(const T* from) const { return V::load_some(from, rows(), T{0}); }
+  int64_t rows() const { return lines < V::kLanes ? lines : V::kLanes; }
+};
+
+/// Calls f(lines, place of their first element, place of their result) for all lines of a dense matrix.
+template <class T, class Function>
+[[gnu::always_inline]] inline void for_rows(int64_t rows, int64_t length, Function f) {
+  constexpr int64_t kLanes = Vector<T>::kLanes;
+  if (length < kLanes)
+    for (int64_t r = 0; r < rows; r += kLanes) f(Short<T>{length, rows - r}, r * length, r);
+  else
+    for (int64_t r = 0; r < rows; ++r) f(Row<T>{length}, r * length, r);
+}
+
+/// The same for all lines of a layout.
 template <class T, class Function>
 [[gnu::always_inline]] inline void for_lines(const AxisLayout& layout, Function f) {
   if (layout.inner == 1) {
-    for (int64_t o = 0; o < layout.outer; ++o) f(Row<T>{layout.axis}, o * layout.axis, o);
+    for_rows<T>(layout.outer, layout.axis, f);
     return;
   }
   for (int64_t o = 0; o < layout.outer; ++o)
@@ -208,25 +252,26 @@ void log_softmax_gradient(const AxisLayout& layout, const T* y, const T* g, T* o
 
 template <class T>
 void cross_entropy(int64_t rows, int64_t classes, const T* logits, const int64_t* labels, T* loss) {
-  const Row<T> row{classes};
-  for (int64_t r = 0; r < rows; ++r) {
-    const T* const x = logits + r * classes;
-    const auto by = Line<T>::shift(row, x);
+  for_rows<T>(rows, classes, [=](auto lines, int64_t first, int64_t result) {
+    for (int64_t r = 0; r < lines.rows(); ++r)
+      loss[result + r] = logits[first + r * classes + labels[result + r]];
+    const auto by = Line<T>::shift(lines, logits + first);
     // Both differences are small, so that a certain loss does not drown in the size of the logits.
-    loss[r] = Math<T>::log(Line<T>::sum_of_exp(row, x, by))[0] - (x[labels[r]] - by[0]);
-  }
+    const auto rest = Math<T>::log(Line<T>::sum_of_exp(lines, logits + first, by));
+    lines.store_result(loss + result, rest - (lines.load_result(loss + result) - by));
+  });
 }
 
 template <class T>
 void cross_entropy_gradient(int64_t rows, int64_t classes, const T* logits, const int64_t* labels, const T* g,
                             T* out) {
-  const Row<T> row{classes};
-  for (int64_t r = 0; r < rows; ++r) {
-    T* const to = out + r * classes;
-    Line<T>::softmax(row, logits + r * classes, to);
-    to[labels[r]] -= T{1};
-    for (int64_t s = 0; s < row.steps(); ++s) row.store(to, s, row.load(to, s, T{0}) * g[r]);
-  }
+  for_rows<T>(rows, classes, [=](auto lines, int64_t first, int64_t result) {
+    T* const to = out + first;
+    Line<T>::softmax(lines, logits + first, to);
+    for (int64_t r = 0; r < lines.rows(); ++r) to[r * classes + labels[result + r]] -= T{1};
+    const auto factor = lines.load_result(g + result);
+    for (int64_t s = 0; s < lines.steps(); ++s) lines.store(to, s, lines.load(to, s, T{0}) * factor);
+  });
 }
 
 template <class T, int kVectors>
