@@ -109,7 +109,7 @@ struct Math {
   [[gnu::always_inline]] static inline V log(V x) {
     constexpr T kScale = T(Bits{1} << R::kMantissaBits);
     const auto denormal = x < R::kLeastNormal;
-    const V normal = denormal ? x * kScale : x;
+    const V normal = absolute(denormal ? x * kScale : x);
     // normal = 2^exponent * m with m in [sqrt(1/2), sqrt(2)).
     const BitsVector least = bits(fill(T(0.70710678118654752440)));
     const BitsVector exponent = (bits(normal) - least) >> R::kMantissaBits;
