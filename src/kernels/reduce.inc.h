@@ -1,10 +1,11 @@
 // Reductions along an axis. Included once by each reduce_<instruction set>.cpp, inside a namespace of its
 // own, hence without guard. That file defines kVectorBytes.
 //
-// There are three ways to lay lines into vectors. A Row is one line whose elements stand side by side, taken kLanes at a
-// time and put together at the end. Columns are kLanes lines that stand side by side, one in each lane; and Short are
-// kLanes lines one after the other, each shorter than a vector, again one in each lane. Which way is taken depends on
-// the length of the lines alone. Each way an algorithm walks over `steps` vectors, and folds what it gathers.
+// There are three ways to lay lines into vectors. A Row is one line whose elements stand side by side, taken
+// kLanes at a time and put together at the end. Columns are kLanes lines that stand side by side, one in each
+// lane; and Short are kLanes lines one after the other, each shorter than a vector, again one in each lane.
+// Which way is taken depends on the length of the lines alone. Each way an algorithm walks over `steps`
+// vectors, and folds what it gathers.
 
 #include "kernels/math.inc.h"
 

@@ -22,7 +22,8 @@ void gather_rows(std::span<const void* const> rows, int64_t size, void* out, int
 /// *rows[r] = x[r]: the way back.
 void scatter_rows(const void* x, int64_t stride, int64_t size, std::span<void* const> rows);
 
-/// table[indices[r]] += x[r] for r = 0, 1, ... in this order, also where an index comes several times. T: float, double.
+/// table[indices[r]] += x[r] for r = 0, 1, ... in this order, also where an index comes several times. T:
+/// float, double.
 template <class T, class Index>
 void scatter_add_rows(std::span<const Index> indices, int64_t columns, const T* x, int64_t stride, T* table);
 
