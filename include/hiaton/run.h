@@ -33,6 +33,7 @@ struct RegionStats {
   std::string function;
   std::string name;  ///< where in the function: "entry", "line 3: then", ...
   uint64_t firings = 0;
+  uint64_t launches = 0;  ///< how many batches these firings were; 0: it does not run in batches
 };
 
 struct RunStats {
@@ -100,6 +101,9 @@ struct RunOptions {
   Gradients* gradients = nullptr;
   /// Whether the same operations under many tags run as one kernel.
   bool batching = true;
+  /// Runs of many argument lists: into how many parts they are cut, each of which is batched by itself; 0:
+  /// one for each worker. The same number gives the same bits for any number of workers.
+  int parts = 0;
   /// Reference executor only: called for every token.
   std::function<void(const TokenEvent&)> on_token;
 };

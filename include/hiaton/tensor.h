@@ -24,6 +24,7 @@ struct TensorObject {
   std::array<int64_t, kMaxRank> dims{};
   std::byte* elements = nullptr;
   std::shared_ptr<const void> owner;  ///< of elements that stand elsewhere; null: behind this object
+  bool is_slab = false;               ///< the first dimension counts instances of a batch
 };
 
 /// A reference to a tensor of rank 1 or more. Copies share the elements.
@@ -35,6 +36,8 @@ class Tensor {
   Tensor(DType dtype, std::span<const int64_t> dims);
   Tensor(DType dtype, std::initializer_list<int64_t> dims)
       : Tensor(dtype, std::span(dims.begin(), dims.size())) {}
+  /// Elements of any value, to be written before they are read.
+  static Tensor uninitialized(DType dtype, std::span<const int64_t> dims);
   /// Elements that stand elsewhere and that `owner` keeps alive.
   Tensor(DType dtype, std::span<const int64_t> dims, std::byte* elements, std::shared_ptr<const void> owner);
   /// Takes over one reference.

@@ -14,4 +14,19 @@ const PlanCache::Entry& PlanCache::get(const graph::Graph& graph, const PlanOpti
   return *entries_.back();
 }
 
+const PlanCache::FlowEntry& PlanCache::get_flow(const graph::Graph& graph, OverflowMode overflow) {
+  const std::lock_guard lock(mutex_);
+  for (const auto& entry : flow_entries_) {
+    if (entry->overflow == overflow) return *entry;
+  }
+  auto entry = std::make_unique<FlowEntry>();
+  entry->overflow = overflow;
+  try {
+    entry->plan = std::make_shared<const flow::Plan>(flow::compile(graph, overflow));
+  } catch (const flow::Unsupported& unsupported) {
+    entry->reason = unsupported.why;
+  }
+  return *flow_entries_.emplace_back(std::move(entry));
+}
+
 }  // namespace hiaton::exec

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "exec/flow_plan.h"
 #include "exec/plan.h"
 
 namespace hiaton::exec {
@@ -21,9 +22,17 @@ class PlanCache {
 
   const Entry& get(const graph::Graph& graph, const PlanOptions& options);
 
+  struct FlowEntry {
+    OverflowMode overflow;
+    std::shared_ptr<const flow::Plan> plan;  ///< null: the graph has none, for the reason beside it
+    std::string reason;
+  };
+  const FlowEntry& get_flow(const graph::Graph& graph, OverflowMode overflow);
+
  private:
   std::mutex mutex_;
   std::vector<std::unique_ptr<Entry>> entries_;
+  std::vector<std::unique_ptr<FlowEntry>> flow_entries_;
 };
 
 }  // namespace hiaton::exec

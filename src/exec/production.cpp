@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "exec/budget.h"
 #include "exec/fault.h"
+#include "exec/flow.h"
 #include "exec/interpret.h"
 #include "exec/kernel_table.h"
 #include "exec/reference.h"
@@ -246,17 +247,59 @@ RunResult run_plan(const Graph& graph, const Plan& plan, std::span<const Value> 
   return ProductionRun(graph, plan, arguments, options).run();
 }
 
+namespace {
+
+RunResult run_as_reference(const Graph& graph, std::span<const Value> arguments, const RunOptions& options,
+                           const std::string& reason) {
+  RunResult result = run_reference(graph, arguments, options);
+  result.stats.fallback = reason;
+  if (options.stats != nullptr) options.stats->fallback = reason;
+  return result;
+}
+
+}  // namespace
+
 RunResult run_production(const Graph& graph, std::span<const Value> arguments, const RunOptions& options,
                          PlanCache& plans) {
+  if (needs_flow(graph)) {
+    const std::vector<Value> list(arguments.begin(), arguments.end());
+    RunResult result;
+    result.values = std::move(run_production_lists(graph, {&list, 1}, options, plans, result.stats)[0]);
+    return result;
+  }
   const bool forking = options.workers > 1;
   const PlanOptions plan_options{options.overflow, forking, options.count_regions,
                                  forking ? options.parallel_iterations : 1};
   const PlanCache::Entry& entry = plans.get(graph, plan_options);
   if (entry.plan) return run_plan(graph, *entry.plan, arguments, options);
-  RunResult result = run_reference(graph, arguments, options);
-  result.stats.fallback = entry.reason;
-  if (options.stats != nullptr) options.stats->fallback = entry.reason;
-  return result;
+  return run_as_reference(graph, arguments, options, entry.reason);
+}
+
+std::vector<std::vector<Value>> run_production_lists(const Graph& graph,
+                                                     std::span<const std::vector<Value>> arguments,
+                                                     const RunOptions& options, PlanCache& plans,
+                                                     RunStats& stats) {
+  const PlanCache::FlowEntry& entry = plans.get_flow(graph, options.overflow);
+  const auto report = [&] {
+    if (options.stats != nullptr) *options.stats = stats;
+  };
+  std::vector<std::vector<Value>> results;
+  if (entry.plan == nullptr) {
+    for (const std::vector<Value>& list : arguments) {
+      RunResult result = run_as_reference(graph, list, options, entry.reason);
+      results.push_back(std::move(result.values));
+      stats = result.stats;
+    }
+    return results;
+  }
+  try {
+    results = run_flow(graph, *entry.plan, arguments, options, stats);
+  } catch (...) {
+    report();
+    throw;
+  }
+  report();
+  return results;
 }
 
 }  // namespace hiaton::exec

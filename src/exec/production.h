@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "exec/plan_cache.h"
 #include "hiaton/run.h"
@@ -13,6 +14,12 @@ namespace hiaton::exec {
 /// and, for more than one worker, with forking forms.
 RunResult run_plan(const graph::Graph& graph, const Plan& plan, std::span<const Value> arguments,
                    const RunOptions& options);
+
+/// Runs the program for each argument list, in batches across them.
+std::vector<std::vector<Value>> run_production_lists(const graph::Graph& graph,
+                                                     std::span<const std::vector<Value>> arguments,
+                                                     const RunOptions& options, PlanCache& plans,
+                                                     RunStats& stats);
 
 /// Runs a graph, with a plan from `plans`. A graph that has no plan (its Switch and Merge nodes do not nest)
 /// runs by the reference rules; RunStats::fallback then says why.

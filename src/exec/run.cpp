@@ -86,4 +86,22 @@ RunResult run(const graph::Graph& graph, std::span<const Value> arguments, const
   }
 }
 
+std::vector<std::vector<Value>> run_lists(const graph::Graph& graph,
+                                          std::span<const std::vector<Value>> arguments,
+                                          const RunOptions& options, PlanCache& plans, RunStats& stats) {
+  for (const std::vector<Value>& list : arguments) require_arguments(graph, list);
+  require_options(options);
+  require_parameters(graph, options);
+  if (options.executor == Executor::Production) {
+    return run_production_lists(graph, arguments, options, plans, stats);
+  }
+  std::vector<std::vector<Value>> results;
+  for (const std::vector<Value>& list : arguments) {
+    RunResult result = run_with_executor(graph, list, options, plans);
+    results.push_back(std::move(result.values));
+    stats = result.stats;
+  }
+  return results;
+}
+
 }  // namespace hiaton::exec

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "exec/plan_cache.h"
 #include "hiaton/graph.h"
@@ -18,5 +19,10 @@ RunResult run(const graph::Graph& graph, std::span<const Value> arguments, const
 /// The same, with plans of the graph that are kept between runs.
 RunResult run(const graph::Graph& graph, std::span<const Value> arguments, const RunOptions& options,
               PlanCache& plans);
+
+/// Runs the program for each argument list; what is alike in them runs in batches. The results by list.
+std::vector<std::vector<Value>> run_lists(const graph::Graph& graph,
+                                          std::span<const std::vector<Value>> arguments,
+                                          const RunOptions& options, PlanCache& plans, RunStats& stats);
 
 }  // namespace hiaton::exec

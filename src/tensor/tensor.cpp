@@ -71,6 +71,10 @@ Tensor::Tensor(DType dtype, std::span<const int64_t> dims) {
   std::memset(object_->elements, 0, bytes);
 }
 
+Tensor Tensor::uninitialized(DType dtype, std::span<const int64_t> dims) {
+  return Tensor(make_object(dtype, dims, bytes_of(dtype, dims)));
+}
+
 Tensor::Tensor(DType dtype, std::span<const int64_t> dims, std::byte* elements,
                std::shared_ptr<const void> owner) {
   bytes_of(dtype, dims);

@@ -1,6 +1,7 @@
 // Gradients of programs, by the rules of the graph.
 #include <gtest/gtest.h>
 
+#include "exec/production.h"
 #include "exec/reference.h"
 #include "hiaton/builder.h"
 #include "hiaton/passes.h"
@@ -24,7 +25,13 @@ ir::Module with_gradient(ModuleBuilder& program, FunctionRef f, bool with_value 
 }
 
 std::vector<Value> run(const ir::Module& module, std::vector<Value> arguments) {
-  return exec::run_reference(passes::lower(module), arguments, {}).values;
+  const graph::Graph graph = passes::lower(module);
+  const std::vector<Value> expected = exec::run_reference(graph, arguments, {}).values;
+  exec::PlanCache plans;
+  const RunResult found = exec::run_production(graph, arguments, {}, plans);
+  EXPECT_EQ(found.stats.fallback, "");
+  EXPECT_EQ(found.values, expected);
+  return expected;
 }
 
 TEST(Gradient, OfFactorialIsWhatThePaperSays) {

@@ -1,0 +1,100 @@
+#include "exec/flow.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <exception>
+#include <thread>
+
+#include "exec/flow_worker.h"
+
+namespace hiaton::exec {
+namespace {
+
+/// The argument lists of one part, which is run and batched by itself.
+struct Part {
+  std::span<const std::vector<Value>> arguments;
+  std::vector<std::vector<Value>> results;
+  std::unique_ptr<Gradients> gradients;
+  RunStats stats;
+  std::exception_ptr error;
+};
+
+std::vector<Part> cut(std::span<const std::vector<Value>> arguments, std::size_t count,
+                      const graph::Graph& graph, bool with_gradients) {
+  std::vector<Part> parts(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t begin = arguments.size() * i / count;
+    const std::size_t end = arguments.size() * (i + 1) / count;
+    parts[i].arguments = arguments.subspan(begin, end - begin);
+    if (with_gradients && i > 0) parts[i].gradients = std::make_unique<Gradients>(graph.parameters());
+  }
+  return parts;
+}
+
+void run_part(const graph::Graph& graph, const flow::Plan& plan, const RunOptions& options, Part& part) {
+  flow::Worker worker(graph, plan, options,
+                      part.gradients != nullptr ? part.gradients.get() : options.gradients);
+  try {
+    part.results = worker.run(part.arguments);
+  } catch (...) {
+    part.error = std::current_exception();
+  }
+  worker.add_to(part.stats);
+}
+
+void add(RunStats& sum, const RunStats& part) {
+  sum.calls += part.calls;
+  sum.frames_allocated += part.frames_allocated;
+  sum.frames_live_most += part.frames_live_most;
+  sum.bytes += part.bytes;
+  sum.regions.resize(part.regions.size());
+  for (std::size_t i = 0; i < part.regions.size(); ++i) {
+    sum.regions[i].function = part.regions[i].function;
+    sum.regions[i].name = part.regions[i].name;
+    sum.regions[i].firings += part.regions[i].firings;
+    sum.regions[i].launches += part.regions[i].launches;
+  }
+}
+
+}  // namespace
+
+bool needs_flow(const graph::Graph& graph) {
+  if (!graph.parameters().empty()) return true;
+  const auto several_phases = [](const graph::Function& function) { return function.phases.size() > 1; };
+  if (std::any_of(graph.functions().begin(), graph.functions().end(), several_phases)) return true;
+  return std::any_of(graph.nodes().begin(), graph.nodes().end(),
+                     [](const graph::Node& node) { return !node.type.is_scalar(); });
+}
+
+/// The parts are the same for any number of workers, and their gradients are added in their order.
+std::vector<std::vector<Value>> run_flow(const graph::Graph& graph, const flow::Plan& plan,
+                                         std::span<const std::vector<Value>> arguments,
+                                         const RunOptions& options, RunStats& stats) {
+  const auto start = std::chrono::steady_clock::now();
+  const auto workers = static_cast<std::size_t>(options.workers);
+  const std::size_t wish = options.parts > 0 ? static_cast<std::size_t>(options.parts) : workers;
+  const std::size_t count = std::max<std::size_t>(1, std::min(wish, arguments.size()));
+  std::vector<Part> parts = cut(arguments, count, graph, options.gradients != nullptr);
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&] {
+    for (std::size_t i = next.fetch_add(1); i < parts.size(); i = next.fetch_add(1)) {
+      run_part(graph, plan, options, parts[i]);
+    }
+  };
+  std::vector<std::thread> threads;
+  for (std::size_t i = 1; i < std::min(workers, count); ++i) threads.emplace_back(work);
+  work();
+  for (std::thread& thread : threads) thread.join();
+  std::vector<std::vector<Value>> results;
+  for (Part& part : parts) add(stats, part.stats);
+  stats.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  for (Part& part : parts) {
+    if (part.error != nullptr) std::rethrow_exception(part.error);
+    if (part.gradients != nullptr) options.gradients->add(*part.gradients);
+    std::move(part.results.begin(), part.results.end(), std::back_inserter(results));
+  }
+  return results;
+}
+
+}  // namespace hiaton::exec

@@ -1,0 +1,106 @@
+// One region for many frames at once.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "exec/flow_frame.h"
+#include "exec/flow_plan.h"
+#include "hiaton/run.h"
+#include "kernels/gemm.h"
+
+namespace hiaton::exec::flow {
+
+/// Memory that is handed out piece by piece and taken back at once.
+class Scratch {
+ public:
+  std::byte* take(std::size_t bytes);
+  void reset();
+
+ private:
+  struct Block {
+    std::unique_ptr<std::byte[]> memory;
+    std::size_t size;
+  };
+  std::vector<Block> blocks_;
+  std::size_t block_ = 0;
+  std::size_t used_ = 0;
+};
+
+/// x and g of products x^T g, kept until there are enough rows for one large product.
+class OuterProducts {
+ public:
+  OuterProducts(std::size_t parameter, Tensor& sum);
+  void add(const TensorArgument& x, const TensorArgument& g, int64_t batch);
+  void flush();
+
+ private:
+  template <class T>
+  void append(const TensorArgument& from, int64_t rows_each, int64_t width, int64_t batch,
+              std::vector<T>& to) const;
+  template <class T>
+  void multiply(std::vector<T>& x, std::vector<T>& g);
+
+  static constexpr int64_t kRows = 512;
+  Tensor& sum_;
+  int64_t depth_;
+  int64_t columns_;
+  int64_t rows_ = 0;
+  std::vector<float> x32_, g32_;
+  std::vector<double> x64_, g64_;
+};
+
+/// What went wrong in a batch, and where.
+struct BatchFault {
+  Fault fault = Fault::None;
+  const Step* step = nullptr;
+};
+
+/// Runs batches. One for each worker.
+class BatchRunner {
+ public:
+  BatchRunner(const graph::Graph& graph, const Plan& plan, const std::vector<FramePool>& pools,
+              const RunOptions& options, Gradients* gradients);
+
+  /// Runs the steps of a region for frames whose operands have the same shapes.
+  BatchFault run(const Region& region, std::span<Frame* const> frames);
+  /// Adds what is left to the gradients.
+  void finish();
+
+ private:
+  struct Value {
+    TensorArgument argument{};
+    TensorObject* slab = nullptr;  ///< that the elements stand in, if the frames are to keep them
+    std::vector<int64_t> dims{};   ///< of an instance, where only the run knows them
+  };
+
+  void bind_inputs(const Region& region, std::span<Frame* const> frames);
+  TensorArgument bind_slot(const Function& function, uint32_t slot, std::span<Frame* const> frames);
+  TensorArgument bind(const Source& source) const;
+  TensorArgument constant(const hiaton::Value& value) const;
+  Fault run_step(const Region& region, const Step& step, std::size_t index, int64_t batch);
+  Fault make_room(const Step& step, std::size_t index, int64_t batch);
+  void multiply(const Step& step, const TensorArgument& x, TensorArgument& out, int64_t batch);
+  void accumulate(const Step& step, int64_t batch);
+  void keep(const Region& region, std::span<Frame* const> frames);
+  OuterProducts& products(std::size_t parameter);
+  template <class T>
+  const kernels::PackedMatrix<T>& packed(std::size_t parameter, bool transposed);
+
+  const graph::Graph& graph_;
+  const Plan& plan_;
+  const std::vector<FramePool>& pools_;
+  const RunOptions& options_;
+  Gradients* gradients_;
+  Scratch scratch_;
+  std::vector<TensorArgument> slots_;  ///< by slot of the function whose region runs
+  std::vector<Value> steps_;           ///< by step of the region that runs
+  std::vector<TensorArgument> operands_;
+  std::vector<std::unique_ptr<OuterProducts>> products_;  ///< by parameter
+  std::vector<std::unique_ptr<kernels::PackedMatrix<float>>> packed32_[2];
+  std::vector<std::unique_ptr<kernels::PackedMatrix<double>>> packed64_[2];
+  std::vector<std::vector<int64_t>> fixed_dims_;  ///< by graph node that a region runs
+};
+
+}  // namespace hiaton::exec::flow

@@ -1,0 +1,106 @@
+// Frames of the flow executor.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "exec/flow_plan.h"
+#include "hiaton/value.h"
+
+namespace hiaton::exec::flow {
+
+/// What a slot holds: a scalar, a data value, or elements that `owner` keeps alive: all of a tensor, or one
+/// instance of a slab.
+struct Cell {
+  Slot slot;  ///< for tensors: `elements` below
+  TensorObject* owner = nullptr;
+
+  std::byte* elements() const { return reinterpret_cast<std::byte*>(slot.tensor); }
+  void set_elements(std::byte* at) { slot.tensor = reinterpret_cast<TensorObject*>(at); }
+  /// The dimensions of the tensor.
+  std::span<const int64_t> dims() const {
+    const std::size_t skipped = owner->is_slab ? 1 : 0;
+    return {owner->dims.data() + skipped, owner->rank - skipped};
+  }
+};
+
+inline void retain(SlotKind kind, const Cell& cell) {
+  if (kind == SlotKind::Tensor && cell.owner != nullptr) {
+    cell.owner->references.fetch_add(1, std::memory_order_relaxed);
+  } else if (kind == SlotKind::Data && cell.slot.data != nullptr) {
+    cell.slot.data->references.fetch_add(1, std::memory_order_relaxed);
+  }
+}
+
+inline void release(SlotKind kind, Cell& cell) {
+  if (kind == SlotKind::Tensor) Tensor::release(cell.owner);
+  if (kind == SlotKind::Data) Data::release(cell.slot.data);
+  cell = Cell();
+}
+
+/// The record of one tag. Behind it stand the cells of its slots, the frames of its call sites, and for each
+/// item how many others it waits for.
+struct Frame {
+  Frame* parent;
+  uint32_t function;
+  uint32_t site;        ///< of the parent, which it is a call of
+  uint32_t unfinished;  ///< items that can still fire
+  uint32_t children;    ///< alive
+  uint32_t root;        ///< which of the runs it belongs to
+  bool alive;
+};
+
+/// Where the parts of a frame stand.
+struct FrameLayout {
+  std::size_t cells;
+  std::size_t children;
+  std::size_t waits;
+  std::size_t bytes;
+  std::vector<uint16_t> initial_waits;
+  std::vector<uint32_t> counted_slots;  ///< slots that hold references
+
+  explicit FrameLayout(const Function& function);
+
+  Cell* cells_of(Frame* frame) const {
+    return reinterpret_cast<Cell*>(reinterpret_cast<std::byte*>(frame) + cells);
+  }
+  Frame** children_of(Frame* frame) const {
+    return reinterpret_cast<Frame**>(reinterpret_cast<std::byte*>(frame) + children);
+  }
+  uint16_t* waits_of(Frame* frame) const {
+    return reinterpret_cast<uint16_t*>(reinterpret_cast<std::byte*>(frame) + waits);
+  }
+};
+
+/// Frames of one function, in chunks; those that are free are used again.
+class FramePool {
+ public:
+  explicit FramePool(const Function& function) : function_(function), layout_(function) {}
+  FramePool(const FramePool&) = delete;
+  FramePool(FramePool&&) = default;
+  ~FramePool();
+
+  const FrameLayout& layout() const { return layout_; }
+  /// A frame whose slots hold nothing and whose items all wait.
+  Frame* make();
+  /// Lets go of what its slots hold.
+  void free(Frame* frame);
+  uint64_t live() const { return live_; }
+  uint64_t made() const { return made_; }
+  uint64_t bytes() const { return chunks_.size() * kFramesPerChunk * layout_.bytes; }
+
+ private:
+  static constexpr std::size_t kFramesPerChunk = 256;
+
+  void release_slots(Frame* frame);
+
+  const Function& function_;
+  FrameLayout layout_;
+  std::vector<std::unique_ptr<std::byte[]>> chunks_;
+  std::vector<Frame*> free_;
+  uint64_t live_ = 0;
+  uint64_t made_ = 0;
+};
+
+}  // namespace hiaton::exec::flow

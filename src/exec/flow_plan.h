@@ -1,0 +1,146 @@
+// What the flow executor runs: each body of the graph as items that fire when what they wait for has come.
+//
+// The flow executor is the production executor for programs with tensors, data values or gradients. A tag is
+// a frame, as in the other one; but a body is not run from its begin to its end: its items fire in any order
+// that their tokens allow, so that the same region under many tags can run as one kernel.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hiaton/graph.h"
+
+namespace hiaton::exec::flow {
+
+/// Where a value comes from.
+struct Source {
+  enum class From : uint8_t {
+    Slot,       ///< of the frame
+    Constant,   ///< of the plan
+    Parameter,  ///< of the program
+    Step,       ///< an earlier step of the same region
+  };
+  From from = From::Slot;
+  uint32_t index = 0;
+};
+
+/// What a slot of a frame holds.
+enum class SlotKind : uint8_t { Scalar, Tensor, Data };
+
+/// One operation of a region.
+struct Step {
+  enum class Code : uint8_t { Kernel, Variant, Field, Make, Copy, Tensor, Product, Accumulate };
+  Code code;
+  graph::NodeId node;
+  std::vector<Source> operands{};
+  std::optional<uint32_t>
+      slot{};               ///< where the frame keeps the result, if anything outside the region needs it
+  Kernel kernel = nullptr;  ///< Kernel
+  bool shared = false;      ///< the same for all frames of a batch
+  bool transposed = false;  ///< Product: with the transposed parameter
+};
+
+/// Operations that fire together. Either scalar and data operations, which run at once in their frame, or
+/// tensor operations, which run for many frames as one batch.
+struct Region {
+  uint32_t function;
+  uint32_t item;
+  std::vector<Step> steps;
+  std::vector<uint32_t> inputs;  ///< slots that its steps read
+  bool batched = false;
+  bool fixed_shapes = true;  ///< all dimensions are known before the run
+  uint32_t rank = 0;  ///< batches of lower rank run first: they cannot come again after those of higher rank
+  std::string name;   ///< where in the function, for people
+};
+
+enum class ItemKind : uint8_t {
+  Params,    ///< the arguments of a phase have come
+  Side,      ///< a branch takes this side
+  Returned,  ///< the results of a phase of a call have come
+  Region,    ///< runs operations
+  Branch,    ///< decides a predicate
+  Call,      ///< passes the arguments of a phase to the callee
+  Join,      ///< the results of one side of a branch become those of the branch
+  Return,    ///< passes the results of a phase to the caller
+};
+
+/// Fires once in a frame, when `waits` others have.
+struct Item {
+  ItemKind kind;
+  uint32_t index;  ///< of what it does, by kind
+  uint32_t waits = 0;
+  std::vector<uint32_t> wakes;  ///< items that wait for it
+};
+
+struct Branch {
+  Source predicate;
+  std::optional<uint32_t> sides[2];  ///< items, true first; none: nothing depends on that side
+};
+
+struct Side {
+  uint32_t items = 0;  ///< that can fire now, all kinds but Params, Side and Returned
+};
+
+struct Move {
+  Source from;
+  uint32_t to;  ///< slot
+};
+
+struct Call {
+  uint32_t site;
+  uint32_t phase;
+  uint32_t callee;
+  std::vector<Move> arguments;  ///< to slots of the callee
+  uint32_t params;              ///< item of the callee
+};
+
+struct Join {
+  std::vector<Move> moves;
+};
+
+/// Results of a phase, in their order.
+struct Return {
+  uint32_t phase;
+  std::vector<Source> results;
+};
+
+/// How a call site takes results.
+struct SitePhase {
+  std::optional<uint32_t> returned;            ///< item
+  std::vector<std::optional<uint32_t>> slots;  ///< by result
+};
+struct Site {
+  graph::CallSite site;
+  std::vector<SitePhase> phases;
+};
+
+struct Function {
+  graph::FunctionId id;
+  std::vector<Item> items;
+  std::vector<Branch> branches;
+  std::vector<Side> sides;
+  std::vector<Call> calls;
+  std::vector<Join> joins;
+  std::vector<Return> returns;
+  std::vector<Site> sites;  ///< its call sites; a frame has a child for each
+  std::vector<SlotKind> slots;
+  std::vector<Type> slot_types;
+  std::vector<uint32_t> params;       ///< slots, by parameter
+  std::vector<uint32_t> param_items;  ///< by phase
+  uint32_t root_items = 0;            ///< that fire without a branch, kinds as in Side::items
+};
+
+struct Plan {
+  std::vector<Function> functions;  ///< as in the graph
+  std::vector<Region> regions;
+  std::vector<Value> constants;
+};
+
+/// Throws Unsupported where the graph has loops or does not nest.
+struct Unsupported {
+  std::string why;
+};
+Plan compile(const graph::Graph& graph, OverflowMode overflow);
+
+}  // namespace hiaton::exec::flow

@@ -1,0 +1,516 @@
+#include "exec/flow_worker.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/check.h"
+#include "exec/fault.h"
+
+namespace hiaton::exec::flow {
+namespace {
+
+/// So many frames may be alive before batches run although something else could: what is created first must
+/// not fill the memory.
+constexpr uint64_t kManyFrames = 2'000'000;
+/// A larger batch gains nothing and leaves the caches.
+constexpr std::size_t kLargestBatch = 1024;
+
+/// The calls around a frame.
+class FrameChain : public CallChain {
+ public:
+  FrameChain(const Plan& plan, const std::vector<FramePool>& pools, Frame* frame,
+             Value (*read)(const Cell&, const Type&))
+      : plan_(plan), pools_(pools), start_(frame), read_(read) {
+    FrameChain::rewind();
+  }
+
+  void rewind() override { at_ = start_; }
+  bool at_call() const override { return at_ != nullptr && at_->parent != nullptr; }
+  void go_outward() override { at_ = at_->parent; }
+  graph::CallSite site() const override {
+    return plan_.functions[at_->parent->function].sites[at_->site].site;
+  }
+  std::vector<std::optional<Value>> arguments() const override {
+    const Function& function = plan_.functions[at_->function];
+    const Cell* cells = pools_[at_->function].layout().cells_of(at_);
+    std::vector<std::optional<Value>> values;
+    for (uint32_t slot : function.params) {
+      const bool scalar = function.slots[slot] == SlotKind::Scalar;
+      const bool came = scalar || cells[slot].slot.bits != 0;
+      values.push_back(came ? std::optional(read_(cells[slot], function.slot_types[slot])) : std::nullopt);
+    }
+    return values;
+  }
+
+ private:
+  const Plan& plan_;
+  const std::vector<FramePool>& pools_;
+  Frame* start_;
+  Frame* at_ = nullptr;
+  Value (*read_)(const Cell&, const Type&);
+};
+
+/// A tensor of its own, or all of the one that the cell refers to.
+Value read_cell(const Cell& cell, const Type& type) {
+  if (type.is_data()) {
+    cell.slot.data->references.fetch_add(1, std::memory_order_relaxed);
+    return Data::adopt(cell.slot.data);
+  }
+  if (!type.is_tensor()) return Value(type.dtype, cell.slot);
+  if (!cell.owner->is_slab) {
+    cell.owner->references.fetch_add(1, std::memory_order_relaxed);
+    return Tensor::adopt(cell.owner);
+  }
+  Tensor copy = Tensor::uninitialized(type.dtype, cell.dims());
+  std::memcpy(copy.mutable_data<std::byte>(), cell.elements(),
+              static_cast<std::size_t>(copy.size()) * size_of(type.dtype));
+  return copy;
+}
+
+std::vector<FramePool> make_pools(const Plan& plan) {
+  std::vector<FramePool> pools;
+  pools.reserve(plan.functions.size());
+  for (const Function& function : plan.functions) pools.emplace_back(function);
+  return pools;
+}
+
+}  // namespace
+
+Worker::Worker(const graph::Graph& graph, const Plan& plan, const RunOptions& options, Gradients* gradients)
+    : graph_(graph),
+      plan_(plan),
+      options_(options),
+      watch_(options),
+      pools_(make_pools(plan)),
+      batches_(graph, plan, pools_, options, gradients),
+      waiting_(plan.regions.size()),
+      firings_(plan.regions.size()),
+      launches_(plan.regions.size()) {
+  for (uint32_t i = 0; i < plan.regions.size(); ++i) {
+    if (plan.regions[i].batched) batched_.push_back(i);
+  }
+  std::stable_sort(batched_.begin(), batched_.end(),
+                   [&](uint32_t a, uint32_t b) { return plan.regions[a].rank < plan.regions[b].rank; });
+}
+
+std::vector<std::vector<Value>> Worker::run(std::span<const std::vector<Value>> arguments) {
+  arguments_ = arguments;
+  results_.assign(arguments.size(), std::vector<Value>(graph_.outputs().size()));
+  results_to_come_.assign(arguments.size(), graph_.outputs().size());
+  for (std::size_t i = arguments.size(); i-- > 0;) start(arguments[i], static_cast<uint32_t>(i));
+  drain();
+  batches_.finish();
+  for (std::size_t to_come : results_to_come_) {
+    if (to_come > 0) throw no_result_error(graph_, graph_.outputs()[0], false, {});
+  }
+  return std::move(results_);
+}
+
+void Worker::start(std::span<const Value> arguments, uint32_t root) {
+  const auto main = static_cast<uint32_t>(graph_.main().index());
+  Frame* frame = pools_[main].make();
+  frame->parent = nullptr;
+  frame->function = main;
+  frame->site = 0;
+  frame->root = root;
+  ++frames_;
+  const Function& program = plan_.functions[main];
+  for (std::size_t i = 0; i < arguments.size(); ++i) cells(frame)[program.params[i]] = cell_of(arguments[i]);
+  wake(frame, program.items[program.param_items[0]]);
+}
+
+void Worker::drain() {
+  while (true) {
+    while (!ready_.empty() && frames_ < kManyFrames) {
+      const Ready next = ready_.back();
+      ready_.pop_back();
+      fire(next.frame, next.item);
+    }
+    const Region* region = choose();
+    if (region != nullptr) {
+      run_batch(*region);
+    } else if (!ready_.empty()) {
+      const Ready next = ready_.back();
+      ready_.pop_back();
+      fire(next.frame, next.item);
+    } else {
+      return;
+    }
+  }
+}
+
+/// Ranks first; among regions of one rank, the one that most frames wait for.
+const Region* Worker::choose() const {
+  const Region* best = nullptr;
+  std::size_t most = 0;
+  for (uint32_t index : batched_) {
+    const Region& region = plan_.regions[index];
+    if (best != nullptr && region.rank != best->rank) break;
+    if (waiting_[index].size() <= most) continue;
+    most = waiting_[index].size();
+    best = &region;
+  }
+  return best;
+}
+
+void Worker::wake(Frame* frame, const Item& item) {
+  uint16_t* waits = pools_[frame->function].layout().waits_of(frame);
+  for (std::size_t i = item.wakes.size(); i-- > 0;) {
+    const uint32_t reader = item.wakes[i];
+    if (--waits[reader] == 0) ready_.push_back({frame, reader});
+  }
+}
+
+void Worker::finish_item(Frame* frame, uint32_t item) {
+  wake(frame, function(frame).items[item]);
+  --frame->unfinished;
+  maybe_free(frame);
+}
+
+/// A frame goes when nothing of it can fire any more and all it called are gone; then perhaps its caller.
+void Worker::maybe_free(Frame* frame) {
+  while (frame != nullptr && frame->unfinished == 0 && frame->children == 0) {
+    Frame* parent = frame->parent;
+    pools_[frame->function].free(frame);
+    --frames_;
+    if (parent != nullptr) --parent->children;
+    frame = parent;
+  }
+}
+
+void Worker::fire(Frame* frame, uint32_t index) {
+  const Function& body = function(frame);
+  const Item& item = body.items[index];
+  switch (item.kind) {
+    case ItemKind::Params:
+    case ItemKind::Returned:
+      return wake(frame, item);
+    case ItemKind::Side:
+      frame->unfinished += body.sides[item.index].items;
+      return wake(frame, item);
+    case ItemKind::Region: {
+      const Region& region = plan_.regions[item.index];
+      if (region.batched) {
+        waiting_[item.index].push_back(frame);
+        if (!options_.batching) run_batch(region);
+        return;
+      }
+      run_scalars(frame, region);
+      break;
+    }
+    case ItemKind::Branch:
+      decide(frame, body.branches[item.index]);
+      break;
+    case ItemKind::Call:
+      call(frame, body.calls[item.index]);
+      break;
+    case ItemKind::Join:
+      join(frame, body.joins[item.index]);
+      break;
+    case ItemKind::Return:
+      give_back(frame, body.returns[item.index]);
+      break;
+  }
+  finish_item(frame, index);
+}
+
+// Values
+// ------------------------------------------------------------------------------------------------------
+
+Cell Worker::cell_of(const Value& value) const {
+  Cell cell;
+  Value copy = value;
+  if (value.is_tensor()) {
+    cell.owner = copy.detach().tensor;
+    cell.set_elements(cell.owner->elements);
+  } else {
+    cell.slot = copy.detach();
+  }
+  return cell;
+}
+
+Cell Worker::fetch(Frame* frame, const Source& source, SlotKind kind) const {
+  switch (source.from) {
+    case Source::From::Slot: {
+      const Cell cell = cells(frame)[source.index];
+      retain(kind, cell);
+      return cell;
+    }
+    case Source::From::Constant:
+      return cell_of(plan_.constants[source.index]);
+    case Source::From::Parameter:
+      return cell_of(options_.parameters[source.index]);
+    case Source::From::Step:
+      break;
+  }
+  HIATON_CHECK(!"a source outside of a region");
+}
+
+// Scalar regions
+// ------------------------------------------------------------------------------------------------
+
+/// Without a reference of its own.
+Cell Worker::borrow(const Frame* frame, const Source& source) const {
+  switch (source.from) {
+    case Source::From::Slot:
+      return pools_[frame->function].layout().cells_of(const_cast<Frame*>(frame))[source.index];
+    case Source::From::Step:
+      return made_[source.index];
+    case Source::From::Constant: {
+      Cell cell;
+      cell.slot = plan_.constants[source.index].slot();
+      return cell;
+    }
+    case Source::From::Parameter: {
+      Cell cell;
+      cell.owner = options_.parameters[source.index].slot().tensor;
+      cell.set_elements(cell.owner->elements);
+      return cell;
+    }
+  }
+  return {};
+}
+
+SlotKind Worker::kind_of(const Step& step) const {
+  const Type& type = graph_[step.node].type;
+  if (type.is_data()) return SlotKind::Data;
+  return type.is_tensor() ? SlotKind::Tensor : SlotKind::Scalar;
+}
+
+/// The results of its steps are kept until its end; those that the frame keeps get a reference more.
+void Worker::run_scalars(Frame* frame, const Region& region) {
+  ++firings_[static_cast<std::size_t>(&region - plan_.regions.data())];
+  made_.resize(std::max(made_.size(), region.steps.size()));
+  for (std::size_t i = 0; i < region.steps.size(); ++i) {
+    const Step& step = region.steps[i];
+    made_[i] = run_step(frame, step);
+    if (!step.slot) continue;
+    cells(frame)[*step.slot] = made_[i];
+    retain(kind_of(step), made_[i]);
+  }
+  for (std::size_t i = 0; i < region.steps.size(); ++i) release(kind_of(region.steps[i]), made_[i]);
+}
+
+Cell Worker::run_step(Frame* frame, const Step& step) {
+  Cell out;
+  switch (step.code) {
+    case Step::Code::Kernel: {
+      constexpr std::size_t kMostOperands = 8;
+      Slot slots[kMostOperands];
+      for (std::size_t i = 0; i < step.operands.size(); ++i) slots[i] = borrow(frame, step.operands[i]).slot;
+      const Fault fault = step.kernel(slots, &out.slot);
+      if (fault != Fault::None) fail(frame, step, fault);
+      break;
+    }
+    case Step::Code::Variant:
+      out.slot = make_slot(int64_t{borrow(frame, step.operands[0]).slot.data->variant});
+      break;
+    case Step::Code::Field: {
+      const auto field = static_cast<std::size_t>(graph_[step.node].attributes[1]);
+      return cell_of(borrow(frame, step.operands[0]).slot.data->fields()[field]);
+    }
+    case Step::Code::Copy:
+      out = borrow(frame, step.operands[0]);
+      retain(kind_of(step), out);
+      break;
+    case Step::Code::Make: {
+      const std::vector<Value> fields = operands_of(frame, step);
+      out.slot.data = Data(static_cast<uint32_t>(graph_[step.node].attributes[0]), fields).detach();
+      break;
+    }
+    case Step::Code::Tensor:
+    case Step::Code::Product:
+    case Step::Code::Accumulate:
+      HIATON_CHECK(!"a step of a scalar region");
+  }
+  return out;
+}
+
+std::vector<Value> Worker::operands_of(Frame* frame, const Step& step) const {
+  std::vector<Value> values;
+  const graph::Node& node = graph_[step.node];
+  for (std::size_t i = 0; i < step.operands.size(); ++i) {
+    const Source& source = step.operands[i];
+    if (source.from == Source::From::Constant) {
+      values.push_back(plan_.constants[source.index]);
+    } else {
+      values.push_back(read_cell(borrow(frame, source), type_of(node.inputs[i])));
+    }
+  }
+  return values;
+}
+
+const Type& Worker::type_of(graph::OutPort port) const {
+  return graph_[port.node].type;
+}
+
+// Branches, calls, returns
+// --------------------------------------------------------------------------------------
+
+void Worker::decide(Frame* frame, const Branch& branch) {
+  const bool taken = borrow(frame, branch.predicate).slot.boolean;
+  const std::optional<uint32_t>& side = branch.sides[taken ? 0 : 1];
+  if (side) fire(frame, *side);
+}
+
+void Worker::call(Frame* frame, const Call& call) {
+  Frame*& child = pools_[frame->function].layout().children_of(frame)[call.site];
+  const Function& callee = plan_.functions[call.callee];
+  if (call.phase == 0) {
+    child = pools_[call.callee].make();
+    child->parent = frame;
+    child->function = call.callee;
+    child->site = call.site;
+    child->root = frame->root;
+    ++frame->children;
+    ++frames_;
+    ++calls_;
+    watch(child);
+  }
+  Cell* to = cells(child);
+  for (const Move& move : call.arguments) to[move.to] = fetch(frame, move.from, callee.slots[move.to]);
+  wake(child, callee.items[call.params]);
+}
+
+void Worker::join(Frame* frame, const Join& join) {
+  Cell* own = cells(frame);
+  for (const Move& move : join.moves) own[move.to] = fetch(frame, move.from, function(frame).slots[move.to]);
+}
+
+/// The results of the program are those of the run.
+void Worker::give_back(Frame* frame, const Return& result) {
+  if (frame->parent == nullptr) {
+    std::vector<Value>& results = results_[frame->root];
+    for (std::size_t i = 0; i < result.results.size(); ++i) {
+      const Source& source = result.results[i];
+      results[i] = source.from == Source::From::Constant
+                       ? plan_.constants[source.index]
+                       : read_cell(borrow(frame, source), graph_[graph_.outputs()[i]].type);
+    }
+    results_to_come_[frame->root] -= result.results.size();
+    return;
+  }
+  Frame* caller = frame->parent;
+  const Function& body = function(caller);
+  const SitePhase& phase = body.sites[frame->site].phases[result.phase];
+  Cell* to = cells(caller);
+  for (std::size_t i = 0; i < phase.slots.size(); ++i) {
+    if (phase.slots[i]) to[*phase.slots[i]] = fetch(frame, result.results[i], body.slots[*phase.slots[i]]);
+  }
+  if (phase.returned) wake(caller, body.items[*phase.returned]);
+}
+
+// Batches
+// -------------------------------------------------------------------------------------------------------
+
+void Worker::run_batch(const Region& region) {
+  const auto index = static_cast<std::size_t>(&region - plan_.regions.data());
+  std::vector<Frame*> frames = std::move(waiting_[index]);
+  waiting_[index].clear();
+  if (!region.fixed_shapes) sort_by_shapes(region, frames);
+  for (std::size_t begin = 0; begin < frames.size();) {
+    std::size_t end = std::min(frames.size(), begin + kLargestBatch);
+    if (!region.fixed_shapes) end = end_of_same_shapes(region, frames, begin, end);
+    run_batch_of(region, std::span(frames).subspan(begin, end - begin));
+    begin = end;
+  }
+  for (Frame* frame : frames) finish_item(frame, region.item);
+  if (waiting_[index].empty()) {
+    frames.clear();
+    waiting_[index] = std::move(frames);
+  }
+}
+
+void Worker::run_batch_of(const Region& region, std::span<Frame* const> frames) {
+  const auto index = static_cast<std::size_t>(&region - plan_.regions.data());
+  watch(frames[0]);
+  firings_[index] += frames.size();
+  ++launches_[index];
+  const BatchFault fault = batches_.run(region, frames);
+  if (fault.fault == Fault::None) return;
+  if (frames.size() == 1) fail(frames[0], *fault.step, fault.fault);
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    const BatchFault single = batches_.run(region, frames.subspan(i, 1));
+    if (single.fault != Fault::None) fail(frames[i], *single.step, single.fault);
+  }
+  HIATON_CHECK(!"a batch fails where each of its instances does not");
+}
+
+/// -1, 0 or 1: how the shapes of what the region reads compare.
+int Worker::compare_shapes(const Region& region, Frame* a, Frame* b) const {
+  for (uint32_t slot : region.inputs) {
+    if (plan_.functions[region.function].slots[slot] != SlotKind::Tensor) continue;
+    const std::span<const int64_t> x = cells(a)[slot].dims();
+    const std::span<const int64_t> y = cells(b)[slot].dims();
+    if (std::lexicographical_compare(x.begin(), x.end(), y.begin(), y.end())) return -1;
+    if (std::lexicographical_compare(y.begin(), y.end(), x.begin(), x.end())) return 1;
+  }
+  return 0;
+}
+
+void Worker::sort_by_shapes(const Region& region, std::vector<Frame*>& frames) const {
+  std::stable_sort(frames.begin(), frames.end(),
+                   [&](Frame* a, Frame* b) { return compare_shapes(region, a, b) < 0; });
+}
+
+std::size_t Worker::end_of_same_shapes(const Region& region, const std::vector<Frame*>& frames,
+                                       std::size_t begin, std::size_t end) const {
+  std::size_t same = begin + 1;
+  while (same < end && compare_shapes(region, frames[begin], frames[same]) == 0) ++same;
+  return same;
+}
+
+// Errors and budgets
+// ----------------------------------------------------------------------------------------------
+
+void Worker::fail(Frame* frame, const Step& step, Fault fault) {
+  std::vector<Value> operands;
+  const bool readable = std::none_of(step.operands.begin(), step.operands.end(), [&](const Source& source) {
+    return source.from == Source::From::Step && plan_.regions[region_of(step)].batched;
+  });
+  if (readable) operands = operands_of(frame, step);
+  FrameChain chain(plan_, pools_, frame, read_cell);
+  throw operation_error({graph_, arguments_[frame->root], chain}, step.node, operands, fault);
+}
+
+std::size_t Worker::region_of(const Step& step) const {
+  for (std::size_t i = 0; i < plan_.regions.size(); ++i) {
+    const std::vector<Step>& steps = plan_.regions[i].steps;
+    if (&step >= steps.data() && &step < steps.data() + steps.size()) return i;
+  }
+  return 0;
+}
+
+void Worker::watch(Frame* frame) {
+  most_frames_ = std::max(most_frames_, frames_);
+  if (!watch_.is_time_to_poll()) {
+    if (frames_ <= options_.max_frames) return;
+  }
+  uint64_t bytes = 0;
+  for (const FramePool& pool : pools_) bytes += pool.bytes();
+  Fault fault = watch_.use(frames_, bytes);
+  if (fault == Fault::None) fault = watch_.poll();
+  if (fault == Fault::None) return;
+  FrameChain chain(plan_, pools_, frame, read_cell);
+  throw budget_error({graph_, arguments_[frame->root], chain}, options_, fault, std::nullopt);
+}
+
+void Worker::add_to(RunStats& stats) const {
+  stats.calls += calls_;
+  stats.frames_live_most += most_frames_;
+  for (const FramePool& pool : pools_) {
+    stats.frames_allocated += pool.made();
+    stats.bytes += pool.bytes();
+    stats.frames_live_at_end += pool.live();
+  }
+  stats.regions.resize(plan_.regions.size());
+  for (std::size_t i = 0; i < plan_.regions.size(); ++i) {
+    const Region& region = plan_.regions[i];
+    stats.regions[i].function = graph_.functions()[region.function].name;
+    stats.regions[i].name = region.name;
+    stats.regions[i].firings += firings_[i];
+    stats.regions[i].launches += launches_[i];
+  }
+}
+
+}  // namespace hiaton::exec::flow
