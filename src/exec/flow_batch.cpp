@@ -162,22 +162,22 @@ TensorArgument BatchRunner::bind_slot(const Function& function, uint32_t slot,
   if (function.slots[slot] == SlotKind::Scalar) {
     std::byte* gathered = scratch_.take(count * element);
     for (std::size_t i = 0; i < count; ++i) {
-      std::memcpy(gathered + i * element, &layout.cells_of(frames[i])[slot].slot, element);
+      std::memcpy(gathered + i * element, layout.address(frames[i], slot), element);
     }
     return {gathered, {}, type.dtype, 1};
   }
-  const Cell& first = layout.cells_of(frames[0])[slot];
+  const Cell first = layout.load(frames[0], slot);
   const std::span<const int64_t> dims = first.dims();
   const int64_t size = size_of_dims(dims);
   const std::size_t bytes = static_cast<std::size_t>(size) * element;
   bool contiguous = true;
   for (std::size_t i = 1; i < count && contiguous; ++i) {
-    contiguous = layout.cells_of(frames[i])[slot].elements() == first.elements() + i * bytes;
+    contiguous = layout.load(frames[i], slot).elements() == first.elements() + i * bytes;
   }
   if (contiguous) return {first.elements(), dims, type.dtype, size};
   std::byte* gathered = scratch_.take(count * bytes);
   for (std::size_t i = 0; i < count; ++i) {
-    std::memcpy(gathered + i * bytes, layout.cells_of(frames[i])[slot].elements(), bytes);
+    std::memcpy(gathered + i * bytes, layout.load(frames[i], slot).elements(), bytes);
   }
   return {gathered, dims, type.dtype, size};
 }
@@ -348,14 +348,14 @@ void BatchRunner::keep(const Region& region, std::span<Frame* const> frames) {
       made.slab->references.store(static_cast<int32_t>(frames.size()), std::memory_order_relaxed);
     }
     for (std::size_t k = 0; k < frames.size(); ++k) {
-      Cell& cell = layout.cells_of(frames[k])[*step.slot];
+      Cell cell;
       if (made.slab != nullptr) {
         cell.set_elements(made.argument.elements + k * bytes);
         cell.owner = made.slab;
       } else {
-        cell.slot = Slot();
         std::memcpy(&cell.slot, made.argument.elements + k * bytes, element);
       }
+      layout.store(frames[k], *step.slot, cell);
     }
     made.slab = nullptr;
   }

@@ -1,7 +1,5 @@
 #include "exec/flow_frame.h"
 
-#include <cstring>
-
 #include "base/check.h"
 
 namespace hiaton::exec::flow {
@@ -9,38 +7,47 @@ namespace {
 
 constexpr std::size_t kAlignment = 16;
 
-std::size_t aligned(std::size_t bytes) {
-  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+std::size_t aligned(std::size_t bytes, std::size_t alignment = kAlignment) {
+  return (bytes + alignment - 1) / alignment * alignment;
 }
 
 }  // namespace
 
-FrameLayout::FrameLayout(const Function& function) {
-  cells = aligned(sizeof(Frame));
-  children = aligned(cells + function.slots.size() * sizeof(Cell));
-  waits = aligned(children + function.sites.size() * sizeof(Frame*));
-  bytes = aligned(waits + function.items.size() * sizeof(uint16_t));
+FrameLayout::FrameLayout(const Function& function)
+    : slot_kinds_(function.slots), offsets_(function.slots.size()) {
+  std::size_t end = aligned(sizeof(Frame), sizeof(Slot));
+  for (std::size_t i = 0; i < slot_kinds_.size(); ++i) {
+    offsets_[i] = static_cast<uint32_t>(end);
+    end += slot_kinds_[i] == SlotKind::Tensor ? sizeof(Cell) : sizeof(Slot);
+    if (slot_kinds_[i] != SlotKind::Scalar) counted_slots_.push_back(static_cast<uint32_t>(i));
+  }
+  children_ = end;
+  waits_ = children_ + function.sites.size() * sizeof(Frame*);
   for (const Item& item : function.items) {
-    HIATON_CHECK(item.waits <= UINT16_MAX);
-    initial_waits.push_back(static_cast<uint16_t>(item.waits));
+    HIATON_CHECK(item.waits <= UINT16_MAX && initial_waits_.size() < kNoCounter);
+    const bool counts = item.waits > 1;
+    counters_.push_back(counts ? static_cast<uint16_t>(initial_waits_.size()) : kNoCounter);
+    if (counts) initial_waits_.push_back(static_cast<uint16_t>(item.waits));
   }
-  for (std::size_t i = 0; i < function.slots.size(); ++i) {
-    if (function.slots[i] != SlotKind::Scalar) counted_slots.push_back(static_cast<uint32_t>(i));
-  }
+  bytes_ = aligned(waits_ + initial_waits_.size() * sizeof(uint16_t), sizeof(Slot));
+}
+
+void FrameLayout::clear(Frame* frame) const {
+  auto* begin = reinterpret_cast<std::byte*>(frame);
+  std::memset(begin + sizeof(Frame), 0, waits_ - sizeof(Frame));
+  std::memcpy(begin + waits_, initial_waits_.data(), initial_waits_.size() * sizeof(uint16_t));
 }
 
 Frame* FramePool::make() {
   if (free_.empty()) {
-    chunks_.push_back(std::make_unique<std::byte[]>(kFramesPerChunk * layout_.bytes));
+    chunks_.push_back(std::make_unique<std::byte[]>(kFramesPerChunk * layout_.bytes()));
     for (std::size_t i = kFramesPerChunk; i-- > 0;) {
-      free_.push_back(reinterpret_cast<Frame*>(chunks_.back().get() + i * layout_.bytes));
+      free_.push_back(reinterpret_cast<Frame*>(chunks_.back().get() + i * layout_.bytes()));
     }
   }
   Frame* frame = free_.back();
   free_.pop_back();
-  std::memset(static_cast<void*>(layout_.cells_of(frame)), 0, layout_.waits - layout_.cells);
-  std::memcpy(layout_.waits_of(frame), layout_.initial_waits.data(),
-              layout_.initial_waits.size() * sizeof(uint16_t));
+  layout_.clear(frame);
   frame->unfinished = function_.root_items;
   frame->children = 0;
   frame->alive = true;
@@ -50,8 +57,10 @@ Frame* FramePool::make() {
 }
 
 void FramePool::release_slots(Frame* frame) {
-  Cell* cells = layout_.cells_of(frame);
-  for (uint32_t slot : layout_.counted_slots) release(function_.slots[slot], cells[slot]);
+  for (uint32_t slot : layout_.counted_slots()) {
+    Cell cell = layout_.load(frame, slot);
+    release(function_.slots[slot], cell);
+  }
 }
 
 void FramePool::free(Frame* frame) {
@@ -65,7 +74,7 @@ void FramePool::free(Frame* frame) {
 FramePool::~FramePool() {
   for (const auto& chunk : chunks_) {
     for (std::size_t i = 0; i < kFramesPerChunk; ++i) {
-      auto* frame = reinterpret_cast<Frame*>(chunk.get() + i * layout_.bytes);
+      auto* frame = reinterpret_cast<Frame*>(chunk.get() + i * layout_.bytes());
       if (frame->alive) release_slots(frame);
     }
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <vector>
 
@@ -39,8 +40,8 @@ inline void release(SlotKind kind, Cell& cell) {
   cell = Cell();
 }
 
-/// The record of one tag. Behind it stand the cells of its slots, the frames of its call sites, and for each
-/// item how many others it waits for.
+/// The record of one tag. Behind it stand what its slots hold, the frames of its call sites, and for each
+/// item that waits for several others how many of them are to come.
 struct Frame {
   Frame* parent;
   uint32_t function;
@@ -52,25 +53,54 @@ struct Frame {
 };
 
 /// Where the parts of a frame stand.
-struct FrameLayout {
-  std::size_t cells;
-  std::size_t children;
-  std::size_t waits;
-  std::size_t bytes;
-  std::vector<uint16_t> initial_waits;
-  std::vector<uint32_t> counted_slots;  ///< slots that hold references
-
+class FrameLayout {
+ public:
   explicit FrameLayout(const Function& function);
 
-  Cell* cells_of(Frame* frame) const {
-    return reinterpret_cast<Cell*>(reinterpret_cast<std::byte*>(frame) + cells);
+  Cell load(const Frame* frame, uint32_t slot) const {
+    const std::byte* at = address(frame, slot);
+    Cell cell;
+    std::memcpy(&cell.slot, at, sizeof(Slot));
+    if (is_tensor(slot)) std::memcpy(&cell.owner, at + sizeof(Slot), sizeof(TensorObject*));
+    return cell;
   }
-  Frame** children_of(Frame* frame) const {
-    return reinterpret_cast<Frame**>(reinterpret_cast<std::byte*>(frame) + children);
+  void store(Frame* frame, uint32_t slot, const Cell& cell) const {
+    std::byte* at = reinterpret_cast<std::byte*>(frame) + offsets_[slot];
+    std::memcpy(at, &cell.slot, sizeof(Slot));
+    if (is_tensor(slot)) std::memcpy(at + sizeof(Slot), &cell.owner, sizeof(TensorObject*));
   }
-  uint16_t* waits_of(Frame* frame) const {
-    return reinterpret_cast<uint16_t*>(reinterpret_cast<std::byte*>(frame) + waits);
+  /// Where the scalar of a slot, or the place of a tensor's elements, stands.
+  const std::byte* address(const Frame* frame, uint32_t slot) const {
+    return reinterpret_cast<const std::byte*>(frame) + offsets_[slot];
   }
+  Frame*& child(Frame* frame, uint32_t site) const {
+    return reinterpret_cast<Frame**>(reinterpret_cast<std::byte*>(frame) + children_)[site];
+  }
+  /// One of what the item waits for has come: whether it was the last.
+  bool count_down(Frame* frame, uint32_t item) const {
+    const uint16_t counter = counters_[item];
+    if (counter == kNoCounter) return true;
+    return --reinterpret_cast<uint16_t*>(reinterpret_cast<std::byte*>(frame) + waits_)[counter] == 0;
+  }
+  /// Slots that hold references.
+  const std::vector<uint32_t>& counted_slots() const { return counted_slots_; }
+  std::size_t bytes() const { return bytes_; }
+  /// Slots that hold nothing, items that all wait.
+  void clear(Frame* frame) const;
+
+ private:
+  static constexpr uint16_t kNoCounter = UINT16_MAX;
+
+  bool is_tensor(uint32_t slot) const { return slot_kinds_[slot] == SlotKind::Tensor; }
+
+  std::vector<SlotKind> slot_kinds_;
+  std::vector<uint32_t> offsets_;   ///< by slot
+  std::vector<uint16_t> counters_;  ///< by item; kNoCounter: it waits for one other
+  std::vector<uint16_t> initial_waits_;
+  std::vector<uint32_t> counted_slots_;
+  std::size_t children_ = 0;
+  std::size_t waits_ = 0;
+  std::size_t bytes_ = 0;
 };
 
 /// Frames of one function, in chunks; those that are free are used again.
@@ -88,7 +118,7 @@ class FramePool {
   void free(Frame* frame);
   uint64_t live() const { return live_; }
   uint64_t made() const { return made_; }
-  uint64_t bytes() const { return chunks_.size() * kFramesPerChunk * layout_.bytes; }
+  uint64_t bytes() const { return chunks_.size() * kFramesPerChunk * layout_.bytes(); }
 
  private:
   static constexpr std::size_t kFramesPerChunk = 256;

@@ -32,12 +32,13 @@ class FrameChain : public CallChain {
   }
   std::vector<std::optional<Value>> arguments() const override {
     const Function& function = plan_.functions[at_->function];
-    const Cell* cells = pools_[at_->function].layout().cells_of(at_);
+    const FrameLayout& layout = pools_[at_->function].layout();
     std::vector<std::optional<Value>> values;
     for (uint32_t slot : function.params) {
       const bool scalar = function.slots[slot] == SlotKind::Scalar;
-      const bool came = scalar || cells[slot].slot.bits != 0;
-      values.push_back(came ? std::optional(read_(cells[slot], function.slot_types[slot])) : std::nullopt);
+      const Cell cell = layout.load(at_, slot);
+      const bool came = scalar || cell.slot.bits != 0;
+      values.push_back(came ? std::optional(read_(cell, function.slot_types[slot])) : std::nullopt);
     }
     return values;
   }
@@ -115,7 +116,9 @@ void Worker::start(std::span<const Value> arguments, uint32_t root) {
   frame->root = root;
   ++frames_;
   const Function& program = plan_.functions[main];
-  for (std::size_t i = 0; i < arguments.size(); ++i) cells(frame)[program.params[i]] = cell_of(arguments[i]);
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    layout(frame).store(frame, program.params[i], cell_of(arguments[i]));
+  }
   wake(frame, program.items[program.param_items[0]]);
 }
 
@@ -154,10 +157,10 @@ const Region* Worker::choose() const {
 }
 
 void Worker::wake(Frame* frame, const Item& item) {
-  uint16_t* waits = pools_[frame->function].layout().waits_of(frame);
+  const FrameLayout& layout = this->layout(frame);
   for (std::size_t i = item.wakes.size(); i-- > 0;) {
     const uint32_t reader = item.wakes[i];
-    if (--waits[reader] == 0) ready_.push_back({frame, reader});
+    if (layout.count_down(frame, reader)) ready_.push_back({frame, reader});
   }
 }
 
@@ -232,7 +235,7 @@ Cell Worker::cell_of(const Value& value) const {
 Cell Worker::fetch(Frame* frame, const Source& source, SlotKind kind) const {
   switch (source.from) {
     case Source::From::Slot: {
-      const Cell cell = cells(frame)[source.index];
+      const Cell cell = layout(frame).load(frame, source.index);
       retain(kind, cell);
       return cell;
     }
@@ -253,7 +256,7 @@ Cell Worker::fetch(Frame* frame, const Source& source, SlotKind kind) const {
 Cell Worker::borrow(const Frame* frame, const Source& source) const {
   switch (source.from) {
     case Source::From::Slot:
-      return pools_[frame->function].layout().cells_of(const_cast<Frame*>(frame))[source.index];
+      return layout(frame).load(frame, source.index);
     case Source::From::Step:
       return made_[source.index];
     case Source::From::Constant: {
@@ -285,7 +288,7 @@ void Worker::run_scalars(Frame* frame, const Region& region) {
     const Step& step = region.steps[i];
     made_[i] = run_step(frame, step);
     if (!step.slot) continue;
-    cells(frame)[*step.slot] = made_[i];
+    layout(frame).store(frame, *step.slot, made_[i]);
     retain(kind_of(step), made_[i]);
   }
   for (std::size_t i = 0; i < region.steps.size(); ++i) release(kind_of(region.steps[i]), made_[i]);
@@ -354,7 +357,7 @@ void Worker::decide(Frame* frame, const Branch& branch) {
 }
 
 void Worker::call(Frame* frame, const Call& call) {
-  Frame*& child = pools_[frame->function].layout().children_of(frame)[call.site];
+  Frame*& child = layout(frame).child(frame, call.site);
   const Function& callee = plan_.functions[call.callee];
   if (call.phase == 0) {
     child = pools_[call.callee].make();
@@ -367,14 +370,18 @@ void Worker::call(Frame* frame, const Call& call) {
     ++calls_;
     watch(child);
   }
-  Cell* to = cells(child);
-  for (const Move& move : call.arguments) to[move.to] = fetch(frame, move.from, callee.slots[move.to]);
+  const FrameLayout& to = layout(child);
+  for (const Move& move : call.arguments) {
+    to.store(child, move.to, fetch(frame, move.from, callee.slots[move.to]));
+  }
   wake(child, callee.items[call.params]);
 }
 
 void Worker::join(Frame* frame, const Join& join) {
-  Cell* own = cells(frame);
-  for (const Move& move : join.moves) own[move.to] = fetch(frame, move.from, function(frame).slots[move.to]);
+  const FrameLayout& own = layout(frame);
+  for (const Move& move : join.moves) {
+    own.store(frame, move.to, fetch(frame, move.from, function(frame).slots[move.to]));
+  }
 }
 
 /// The results of the program are those of the run.
@@ -393,9 +400,10 @@ void Worker::give_back(Frame* frame, const Return& result) {
   Frame* caller = frame->parent;
   const Function& body = function(caller);
   const SitePhase& phase = body.sites[frame->site].phases[result.phase];
-  Cell* to = cells(caller);
+  const FrameLayout& to = layout(caller);
   for (std::size_t i = 0; i < phase.slots.size(); ++i) {
-    if (phase.slots[i]) to[*phase.slots[i]] = fetch(frame, result.results[i], body.slots[*phase.slots[i]]);
+    if (!phase.slots[i]) continue;
+    to.store(caller, *phase.slots[i], fetch(frame, result.results[i], body.slots[*phase.slots[i]]));
   }
   if (phase.returned) wake(caller, body.items[*phase.returned]);
 }
@@ -440,8 +448,8 @@ void Worker::run_batch_of(const Region& region, std::span<Frame* const> frames) 
 int Worker::compare_shapes(const Region& region, Frame* a, Frame* b) const {
   for (uint32_t slot : region.inputs) {
     if (plan_.functions[region.function].slots[slot] != SlotKind::Tensor) continue;
-    const std::span<const int64_t> x = cells(a)[slot].dims();
-    const std::span<const int64_t> y = cells(b)[slot].dims();
+    const std::span<const int64_t> x = layout(a).load(a, slot).dims();
+    const std::span<const int64_t> y = layout(b).load(b, slot).dims();
     if (std::lexicographical_compare(x.begin(), x.end(), y.begin(), y.end())) return -1;
     if (std::lexicographical_compare(y.begin(), y.end(), x.begin(), x.end())) return 1;
   }

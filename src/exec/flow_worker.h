@@ -58,7 +58,7 @@ class Worker {
   void watch(Frame* frame);
 
   const Function& function(const Frame* frame) const { return plan_.functions[frame->function]; }
-  Cell* cells(Frame* frame) const { return pools_[frame->function].layout().cells_of(frame); }
+  const FrameLayout& layout(const Frame* frame) const { return pools_[frame->function].layout(); }
   /// A cell with a reference of its own.
   Cell fetch(Frame* frame, const Source& source, SlotKind kind) const;
   Cell cell_of(const Value& value) const;
