@@ -16,7 +16,8 @@
 namespace hiaton {
 
 enum class Executor : uint8_t {
-  Production,  ///< frames, fused regions, stolen calls
+  Production,  ///< frames, fused regions, stolen calls; Flow where the program has tensors or data values
+  Flow,        ///< frames whose items fire in any order, batches across tags
   Reference,   ///< the rules of the static tagged graph, literally
   Expanding,   ///< a call copies the callee's graph when it runs
 };

@@ -57,6 +57,12 @@ RunResult run_with_executor(const graph::Graph& graph, std::span<const Value> ar
   switch (options.executor) {
     case Executor::Production:
       return run_production(graph, arguments, options, plans);
+    case Executor::Flow: {
+      const std::vector<Value> list(arguments.begin(), arguments.end());
+      RunResult result;
+      result.values = std::move(run_production_lists(graph, {&list, 1}, options, plans, result.stats)[0]);
+      return result;
+    }
     case Executor::Reference:
       return run_reference(graph, arguments, options);
     case Executor::Expanding:
@@ -92,7 +98,7 @@ std::vector<std::vector<Value>> run_lists(const graph::Graph& graph,
   for (const std::vector<Value>& list : arguments) require_arguments(graph, list);
   require_options(options);
   require_parameters(graph, options);
-  if (options.executor == Executor::Production) {
+  if (options.executor == Executor::Production || options.executor == Executor::Flow) {
     return run_production_lists(graph, arguments, options, plans, stats);
   }
   std::vector<std::vector<Value>> results;

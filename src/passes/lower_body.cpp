@@ -261,8 +261,9 @@ OutPort BodyLowering::at(ir::ValueId value) {
 OutPort BodyLowering::live(ir::ValueId value) {
   const ir::Node* origin = constants_[value.index()];
   if (origin == nullptr || runs_once()) return at(value);
+  const OutPort trigger = pivot();  // nodes stand behind what they read
   const OutPort port = mark(constant_node(*origin), *origin, name_of(value));
-  builder_.add_control(port.node, pivot());
+  builder_.add_control(port.node, trigger);
   return port;
 }
 

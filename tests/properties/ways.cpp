@@ -31,6 +31,15 @@ ir::Module simplified(const ir::Module& module, OverflowMode overflow) {
   return passes::simplify(module, {.overflow = overflow});
 }
 
+/// As calls: the flow executor knows no loops.
+ir::Module without_loops(const ir::Module& module, OverflowMode) {
+  return passes::loops_to_calls(module);
+}
+
+ir::Module simplified_without_loops(const ir::Module& module, OverflowMode overflow) {
+  return passes::loops_to_calls(simplified(module, overflow));
+}
+
 /// simplify() with one of its passes only.
 Prepare only(bool SimplifyOptions::*pass) {
   return [pass](const ir::Module& module, OverflowMode overflow) {
@@ -66,6 +75,10 @@ Outcome run_graph(const graph::Graph& graph, const Program& program, RunOptions 
     outcome.fault = error.fault();
     outcome.message = error.what();
   }
+  if (!outcome.stats.fallback.empty()) {
+    outcome.is_defect = true;
+    outcome.message += "ran by the reference rules: " + outcome.stats.fallback;
+  }
   if (outcome.stats.frames_live_at_end != 0) {
     outcome.is_defect = true;
     outcome.message += fmt::format("{} frames are left over", outcome.stats.frames_live_at_end);
@@ -98,6 +111,8 @@ const std::vector<Way>& ways() {
   static const Version merged{"common merged", only(&SimplifyOptions::cse)};
   static const Version dropped{"dead dropped", only(&SimplifyOptions::dce)};
   static const Version inlined{"inlined", only(&SimplifyOptions::inline_small)};
+  static const Version calls{"loops as calls", without_loops};
+  static const Version simple_calls{"simplified, loops as calls", simplified_without_loops};
   static const Version all{"simplified", simplified};
   static const std::vector<Way> ways{
       way("reference", as_it_is, options(Reference)),
@@ -109,6 +124,9 @@ const std::vector<Way>& ways() {
       way("production, 2 workers", as_it_is, options(Production, 2)),
       way("production, 8 workers", as_it_is, options(Production, 8), 4),
       way("production, one iteration at a time", as_it_is, options(Production, 1, 1)),
+      way("production", calls, options(Production)),
+      way("flow", calls, options(Flow)),
+      way("flow", simple_calls, options(Flow)),
       way("production", folded, options(Production)),
       way("production", flattened, options(Production)),
       way("production", merged, options(Production)),
