@@ -118,6 +118,15 @@ struct Settings {
 /// Throws ProgramError that names each setting that makes no sense.
 void check(const Settings& settings);
 
+/// As the command line and files call them: "adam", "cosine".
+std::string_view name_of(OptimizerKind kind);
+std::string_view name_of(ScheduleKind kind);
+
+/// All settings but `out` and `resume`, as a JSON file.
+void save_settings(const std::filesystem::path& path, const Settings& settings);
+/// Throws ProgramError where the file is not one that save_settings wrote.
+Settings load_settings(const std::filesystem::path& path);
+
 /// Quality on a set of trees. Only labelled nodes with a prediction count; NaN where there are none.
 struct Evaluation {
   double loss = 0;           ///< mean over trees of the summed cross-entropy of their nodes

@@ -57,7 +57,7 @@ class File {
   throw ProgramError(fmt::format("cannot {} '{}': {}", what, path.string(), std::strerror(reason)));
 }
 
-bool write_and_sync(const std::filesystem::path& path, std::initializer_list<std::string_view> parts) {
+bool write_and_sync(const std::filesystem::path& path, const std::vector<std::string_view>& parts) {
   const File file(path, O_WRONLY | O_CREAT | O_TRUNC);
   if (!file.is_open()) return false;
   for (const std::string_view part : parts) {
@@ -68,7 +68,7 @@ bool write_and_sync(const std::filesystem::path& path, std::initializer_list<std
 
 }  // namespace
 
-void write_atomically(const std::filesystem::path& path, std::initializer_list<std::string_view> parts) {
+void write_atomically(const std::filesystem::path& path, const std::vector<std::string_view>& parts) {
   std::filesystem::path temporary = path;
   temporary += ".tmp";
   if (!write_and_sync(temporary, parts) || ::rename(temporary.c_str(), path.c_str()) != 0) {

@@ -2,15 +2,15 @@
 #pragma once
 
 #include <filesystem>
-#include <initializer_list>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace hiaton::train {
 
 /// Writes the parts one after the other to a temporary file beside `path`, makes sure that they reached the
 /// disk, and renames it to `path`. Throws ProgramError; what `path` held before is untouched then.
-void write_atomically(const std::filesystem::path& path, std::initializer_list<std::string_view> parts);
+void write_atomically(const std::filesystem::path& path, const std::vector<std::string_view>& parts);
 
 /// All bytes of a file. Throws ProgramError where it cannot be read.
 std::string read_bytes(const std::filesystem::path& path);
