@@ -146,7 +146,7 @@ struct EpochReport {
   double learning_rate = 0;  ///< of the last step
   double seconds = 0;        ///< learning alone
   double trees_per_second = 0;
-  std::optional<Evaluation> dev;
+  std::optional<Evaluation> dev{};
   bool best = false;  ///< the best so far, and best.safetensors was written
 };
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <set>
 
 #include "hiaton/error.h"
 #include "train/update_loops.h"
@@ -34,6 +35,21 @@ int64_t Parameter::row_width() const {
   int64_t width = 1;
   for (std::size_t i = 1; i < shape.size(); ++i) width *= shape[i];
   return width;
+}
+
+void check_form(const std::vector<Parameter>& parameters) {
+  std::set<std::string_view> names;
+  for (const Parameter& parameter : parameters) {
+    if (!names.insert(parameter.name).second) {
+      throw ProgramError(
+          fmt::format("expected parameters of different names, found '{}' twice", parameter.name));
+    }
+    const auto expected = static_cast<std::size_t>(parameter.row_count() * parameter.row_width());
+    if (parameter.values.size() != expected) {
+      throw ProgramError(fmt::format("parameter '{}': expected {} elements, found {}", parameter.name,
+                                     expected, parameter.values.size()));
+    }
+  }
 }
 
 void check_form(std::span<const Gradient> gradients, const std::vector<Parameter>& parameters) {

@@ -1,4 +1,4 @@
-// Questions about gradients that do not depend on the optimizer.
+// Questions about parameters and gradients that do not depend on the optimizer.
 #pragma once
 
 #include <span>
@@ -8,6 +8,10 @@
 #include "hiaton/train.h"
 
 namespace hiaton::train {
+
+/// Throws ProgramError where names are not all different, or shapes and values do not go together: a defect
+/// of the learner.
+void check_form(const std::vector<Parameter>& parameters);
 
 /// Throws ProgramError where a gradient does not have the form that Gradient promises for its parameter: a
 /// defect of the learner.

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <set>
 
-#include "files.h"
+#include "directory.h"
 #include "hiaton/error.h"
 #include "hiaton/trees.h"
 #include "train/random.h"

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "files.h"
+#include "directory.h"
 #include "hiaton/error.h"
 #include "train/gradient.h"
 #include "train/random.h"

@@ -5,7 +5,7 @@
 
 #include <sstream>
 
-#include "files.h"
+#include "directory.h"
 #include "hiaton/error.h"
 
 namespace hiaton::train {
