@@ -39,6 +39,7 @@ class Trainer {
         optimizer_(settings.optimizer, learner.parameters()),
         gradients_(learner.parameters().size()) {
     if (settings.resume) resume();
+    if (callbacks.on_start) callbacks.on_start();
     files_.begin(settings_, progress_.step + 1);
   }
 

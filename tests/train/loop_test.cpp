@@ -30,7 +30,7 @@ struct Training {
   std::vector<Tree> data = review_trees(kTrees, 0);
   std::vector<Tree> dev = review_trees(10, 1);
   std::atomic<bool> cancel = false;
-  Callbacks callbacks{.on_step = {}, .on_epoch = {}, .cancel = &cancel};
+  Callbacks callbacks{.on_start = {}, .on_step = {}, .on_epoch = {}, .cancel = &cancel};
 
   TrainingResult train(const Settings& settings) {
     return hiaton::train::train(learner, data, dev, settings, callbacks);
@@ -315,6 +315,21 @@ TEST(TrainLoop, NeverOverwritesAnotherTraining) {
   const std::string before = file_text(directory / "out/last.safetensors");
   EXPECT_THAT(run.error(settings), HasSubstr("expected a directory without checkpoints"));
   EXPECT_EQ(file_text(directory / "out/last.safetensors"), before);
+}
+
+TEST(TrainLoop, StartsOnceTheDirectoryIsFree) {
+  const Directory directory;
+  const Settings settings = quick(directory / "out");
+  Training run;
+  int started = 0;
+  run.callbacks.on_start = [&] {
+    ++started;
+    EXPECT_TRUE(std::filesystem::is_empty(directory / "out"));
+  };
+  run.train(settings);
+  EXPECT_EQ(started, 1);
+  run.error(settings);
+  EXPECT_EQ(started, 1);
 }
 
 TEST(TrainLoop, TwoRunsCannotShareADirectory) {
