@@ -166,7 +166,8 @@ struct StepReport {
 };
 
 struct Callbacks {
-  /// Before anything else is written to `Settings::out`, which is there, locked, and free of other checkpoints.
+  /// Before anything else is written to `Settings::out`, which is there, locked, and free of other
+  /// checkpoints.
   std::function<void()> on_start;
   std::function<void(const StepReport&)> on_step;
   std::function<void(const EpochReport&)> on_epoch;

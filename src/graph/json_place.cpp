@@ -79,8 +79,9 @@ uint32_t JsonPlace::index(std::size_t end, std::string_view what) const {
 }
 
 int64_t JsonPlace::integer(int64_t least, int64_t most) const {
-  const bool fits = value_.is_number_integer() &&
-                    !(value_.is_number_unsigned() && value_.get<uint64_t>() > static_cast<uint64_t>(INT64_MAX));
+  const bool fits =
+      value_.is_number_integer() &&
+      !(value_.is_number_unsigned() && value_.get<uint64_t>() > static_cast<uint64_t>(INT64_MAX));
   if (!fits || value_.get<int64_t>() < least || value_.get<int64_t>() > most) {
     fail_expecting(fmt::format("a whole number from {} to {}", least, most));
   }

@@ -69,7 +69,7 @@ using Expression = std::vector<Term>;
 class Generator {
  public:
   explicit Generator(const ListOpsOptions& options)
-      : options_(options), random_(options.seed), wanted_(random_.below(kDigits)) {
+      : options_(options), random_(options.seed), wanted_(random_.between(0, kDigits - 1)) {
     for (const std::string& name : options.operators) operators_.push_back(find_operator(name));
   }
 

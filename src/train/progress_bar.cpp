@@ -49,7 +49,7 @@ std::string show_progress(const StepReport& report, int columns) {
   std::string bar;
   if (room >= kNarrowestBar) {
     const int width = std::min(room, kWidestBar);
-    const auto done = static_cast<std::size_t>(share * width + 0.5);
+    const auto done = static_cast<std::size_t>(std::lround(share * width));
     bar = fmt::format("[{}{}]", std::string(done, '#'),
                       std::string(static_cast<std::size_t>(width) - done, '-'));
   }
