@@ -84,6 +84,8 @@ void TrainingOptions::add_to(CLI::App& command) {
   add(command, "--decay", schedule(&Schedule::decay), "Factor of the schedules step and exponential");
   add(command, "--decay-every", schedule(&Schedule::decay_every), "Epochs for one such factor");
   add(command, "--seed", setting(&Settings::seed), "Of first parameters and of the order of the trees");
+  add_kind<train::ScoreKind>(command, "--score", {train::ScoreKind::AllNodes, train::ScoreKind::Root},
+                             setting(&Settings::score), "Which accuracy on dev makes an epoch the best");
   add(command, "--patience", setting(&Settings::patience),
       "Stop after N epochs without a better one; 0: never");
   add(command, "--checkpoint-every", setting(&Settings::checkpoint_every_steps),

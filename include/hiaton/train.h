@@ -99,13 +99,17 @@ struct Schedule {
 double learning_rate_at(const Schedule& schedule, double initial, uint64_t step, uint64_t steps_per_epoch,
                         uint64_t epochs);
 
+/// Which accuracy on dev makes an epoch the best one.
+enum class ScoreKind : uint8_t { AllNodes, Root };
+
 struct Settings {
   int64_t epochs = 10;
   int64_t batch = 25;  ///< trees a step
   OptimizerSettings optimizer;
   double learning_rate = 1e-3;  ///< the gradient is that of the mean loss of the trees of a batch
   Schedule schedule;
-  uint64_t seed = 1;                   ///< of the order of the trees
+  uint64_t seed = 1;                      ///< of the order of the trees
+  ScoreKind score = ScoreKind::AllNodes;  ///< of the best epoch
   int64_t patience = 0;                ///< stop after so many epochs without a better score on dev; 0: never
   int64_t checkpoint_every_steps = 0;  ///< besides the end of each epoch; 0: only there
   int64_t eval_batch = 100;            ///< trees predicted at once
@@ -121,6 +125,7 @@ void check(const Settings& settings);
 /// As the command line and files call them: "adam", "cosine".
 std::string_view name_of(OptimizerKind kind);
 std::string_view name_of(ScheduleKind kind);
+std::string_view name_of(ScoreKind kind);
 
 /// All settings but `out` and `resume`, as a JSON file.
 void save_settings(const std::filesystem::path& path, const Settings& settings);
@@ -184,8 +189,8 @@ struct TrainingResult {
 };
 
 /// Trains. The parameters of the learner are those of the last step afterwards. Better means a higher
-/// accuracy at all nodes of `dev`, or, where `dev` is empty, a lower training loss. Writes into
-/// `settings.out`:
+/// accuracy on `dev`, of the kind that the settings say, or, where `dev` is empty, a lower training loss.
+/// Writes into `settings.out`:
 ///   best.safetensors         the parameters of the best epoch
 ///   last.safetensors         parameters, optimizer and progress after the last checkpointed step
 ///   log.jsonl                one JSON object an epoch

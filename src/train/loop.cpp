@@ -34,7 +34,7 @@ class Trainer {
         settings_(settings),
         callbacks_(callbacks),
         steps_per_epoch_((train.size() + batch() - 1) / batch()),
-        fingerprint_(fingerprint(train)),
+        fingerprint_(fingerprint(train) ^ mix_bits(fingerprint(dev))),
         files_(settings.out, settings.resume),
         optimizer_(settings.optimizer, learner.parameters()),
         gradients_(learner.parameters().size()) {
@@ -214,12 +214,15 @@ class Trainer {
     return true;
   }
 
-  static double score_of(const EpochReport& report) {
+  double score_of(const EpochReport& report) const {
     if (!report.dev) return -report.train_loss;
-    if (report.dev->nodes == 0) {
-      throw ProgramError("expected labels in the dev set at nodes that the model predicts, found none");
+    const bool by_root = settings_.score == ScoreKind::Root;
+    if ((by_root ? report.dev->roots : report.dev->nodes) == 0) {
+      throw ProgramError(
+          fmt::format("expected labels in the dev set at {} that the model predicts, found none",
+                      by_root ? "roots" : "nodes"));
     }
-    return report.dev->all_accuracy;
+    return by_root ? report.dev->root_accuracy : report.dev->all_accuracy;
   }
 
   void write_last() {

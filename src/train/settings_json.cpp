@@ -16,6 +16,7 @@ using graph::JsonPlace;
 
 constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
 constexpr std::array<std::string_view, 3> kOptimizers = {"sgd", "adagrad", "adam"};
+constexpr std::array<std::string_view, 2> kScores = {"all", "root"};
 constexpr std::array<std::string_view, 5> kSchedules = {"constant", "linear", "cosine", "step",
                                                         "exponential"};
 
@@ -60,6 +61,10 @@ std::string_view name_of(ScheduleKind kind) {
   return kSchedules[static_cast<std::size_t>(kind)];
 }
 
+std::string_view name_of(ScoreKind kind) {
+  return kScores[static_cast<std::size_t>(kind)];
+}
+
 nlohmann::ordered_json to_json(const Settings& settings) {
   const OptimizerSettings& optimizer = settings.optimizer;
   return {{"epochs", settings.epochs},
@@ -78,14 +83,15 @@ nlohmann::ordered_json to_json(const Settings& settings) {
             {"decay", settings.schedule.decay},
             {"decay_every", settings.schedule.decay_every}}},
           {"seed", settings.seed},
+          {"score", name_of(settings.score)},
           {"patience", settings.patience},
           {"checkpoint_every_steps", settings.checkpoint_every_steps},
           {"eval_batch", settings.eval_batch}};
 }
 
 Settings settings_from(const JsonPlace& place) {
-  place.require_fields({"epochs", "batch", "optimizer", "learning_rate", "schedule", "seed", "patience",
-                        "checkpoint_every_steps", "eval_batch"});
+  place.require_fields({"epochs", "batch", "optimizer", "learning_rate", "schedule", "seed", "score",
+                        "patience", "checkpoint_every_steps", "eval_batch"});
   Settings settings;
   settings.epochs = place.field("epochs").integer(1, kMost);
   settings.batch = place.field("batch").integer(1, kMost);
@@ -93,6 +99,7 @@ Settings settings_from(const JsonPlace& place) {
   settings.learning_rate = place.field("learning_rate").real();
   settings.schedule = schedule_from(place.field("schedule"));
   settings.seed = place.field("seed").unsigned_number();
+  settings.score = kind_from<ScoreKind>(place.field("score"), kScores);
   settings.patience = place.field("patience").integer(0, kMost);
   settings.checkpoint_every_steps = place.field("checkpoint_every_steps").integer(0, kMost);
   settings.eval_batch = place.field("eval_batch").integer(1, kMost);

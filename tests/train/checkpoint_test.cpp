@@ -80,8 +80,10 @@ TEST_F(CheckpointTest, EveryChangedHeaderByteIsAnErrorOrHarmless) {
       std::string changed = bytes;
       changed[at] = change;
       BagOfWords other(4, 2);
+      other.parameters()[0].values.assign(8, 99);
       try {
         load_parameters(path_of(changed), other);
+        EXPECT_EQ(other.parameters()[0].values, learner_.parameters()[0].values) << at << ' ' << change;
       } catch (const ProgramError&) {
       }
     }

@@ -239,6 +239,37 @@ TEST(TrainLoop, StopsEarlyAndKeepsTheBest) {
   EXPECT_EQ(run.train(settings).ending, Ending::EarlyStopping);
 }
 
+/// Right about roots alone in the first epoch, about all other nodes later.
+struct ForgetsRoots : BagOfWords {
+  using BagOfWords::BagOfWords;
+  std::vector<Prediction> predict(std::span<const Tree* const> batch) override {
+    ++epoch;
+    std::vector<Prediction> predictions = BagOfWords::predict(batch);
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      for (std::size_t node = 0; node < batch[i]->nodes.size(); ++node) {
+        const bool right = (node == 0) == (epoch == 1);
+        const bool says_one = (batch[i]->nodes[node].label == 1) == right;
+        predictions[i].probabilities[2 * node] = says_one ? 0.0f : 1.0f;
+        predictions[i].probabilities[2 * node + 1] = says_one ? 1.0f : 0.0f;
+      }
+    }
+    return predictions;
+  }
+  int epoch = 0;
+};
+
+TEST(TrainLoop, TheBestEpochIsThatOfTheScoreAskedFor) {
+  const std::vector<Tree> data = review_trees(kTrees, 0);
+  std::vector<Tree> dev = review_trees(10, 1);
+  for (Tree& tree : dev) tree.nodes[2].label = 0;
+  Settings settings = quick();
+  ForgetsRoots by_nodes(kReviewWords, 2);
+  EXPECT_EQ(train(by_nodes, data, dev, settings).best_epoch, 2);
+  settings.score = ScoreKind::Root;
+  ForgetsRoots by_roots(kReviewWords, 2);
+  EXPECT_EQ(train(by_roots, data, dev, settings).best_epoch, 1);
+}
+
 TEST(TrainLoop, WithoutDevTheTrainingLossDecides) {
   Training run;
   run.dev.clear();
@@ -357,6 +388,10 @@ TEST(TrainLoop, ResumingNeedsTheSameSettingsAndTrees) {
   EXPECT_THAT(error, HasSubstr("batch: 8, now 9"));
   EXPECT_THAT(error, HasSubstr("optimizer.l2: 0.0, now 0.5"));
   EXPECT_THAT(error, ::testing::Not(HasSubstr("patience")));
+  Training with_other_dev;
+  with_other_dev.dev.pop_back();
+  EXPECT_THAT(with_other_dev.error(settings),
+              HasSubstr("expected the trees that training began with, found others"));
   run.data.pop_back();
   EXPECT_THAT(run.error(settings), HasSubstr("expected the trees that training began with, found others"));
   settings.out = directory / "elsewhere";
