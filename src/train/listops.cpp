@@ -15,6 +15,9 @@ namespace hiaton::train {
 namespace {
 
 constexpr int32_t kDigits = 10;
+/// Beyond these one expression fills the memory.
+constexpr int32_t kMostDepth = 1'000'000;
+constexpr int32_t kMostOperands = 10'000;
 /// How often to draw anew for a wanted value; after that any value will do.
 constexpr int kDrawsForAValue = 200;
 /// So many expressions in a row that were there before: there are hardly any others.
@@ -243,6 +246,10 @@ void check(const ListOpsOptions& options) {
   require(
       options.max_arity >= options.min_arity,
       fmt::format("expected at most {} operands or more, found {}", options.min_arity, options.max_arity));
+  require(options.max_depth <= kMostDepth,
+          fmt::format("expected a greatest depth of at most {}, found {}", kMostDepth, options.max_depth));
+  require(options.max_arity <= kMostOperands,
+          fmt::format("expected at most {} operands, found {}", kMostOperands, options.max_arity));
   if (!findings.empty()) throw ProgramError(fmt::format("ListOps: {}", fmt::join(findings, "; ")));
 }
 

@@ -139,6 +139,8 @@ TEST(ListOpsTest, RefusesOptionsWithoutSense) {
   EXPECT_THAT(error({.min_depth = 0}), HasSubstr("expected a least depth of 1"));
   EXPECT_THAT(error({.min_depth = 5, .max_depth = 4}),
               HasSubstr("expected a greatest depth of 5 or more, found 4"));
+  EXPECT_THAT(error({.max_depth = 1'000'001}), HasSubstr("expected a greatest depth of at most 1000000"));
+  EXPECT_THAT(error({.max_arity = 10'001}), HasSubstr("expected at most 10000 operands, found 10001"));
   EXPECT_THAT(error({.min_arity = 3, .max_arity = 2}), HasSubstr("expected at most 3 operands"));
   EXPECT_THAT(error({{"MAX"}, 1, 1, 2, 2}, 101), HasSubstr("found hardly any beyond 100"));
 }
