@@ -5,10 +5,10 @@
 hiaton_packages=(
   g++ cmake ninja-build ccache          # to build
   libfmt-dev libcli11-dev nlohmann-json3-dev
-  libgtest-dev libbenchmark-dev         # tests and micro benchmarks
+  libgtest-dev libgmock-dev libbenchmark-dev  # tests and micro benchmarks
   libtbb-dev libopenblas-serial-dev     # peers in the benchmarks
   graphviz                              # hiaton graph --format=svg
-  python3                               # tests from outside, and the runner of the benchmarks
+  python3 python3-venv                  # tests from outside, and the runner of the benchmarks
   clang-format clang-tidy
 )
 

@@ -22,5 +22,8 @@ Command add_run_command(CLI::App& app);
 Command add_check_command(CLI::App& app);
 Command add_graph_command(CLI::App& app);
 Command add_ops_command(CLI::App& app);
+Command add_train_command(CLI::App& app);
+Command add_predict_command(CLI::App& app);
+Command add_eval_command(CLI::App& app);
 
 }  // namespace hiaton::cli

@@ -78,6 +78,27 @@ uint32_t JsonPlace::index(std::size_t end, std::string_view what) const {
   return value_.get<uint32_t>();
 }
 
+int64_t JsonPlace::integer(int64_t least, int64_t most) const {
+  const bool fits =
+      value_.is_number_integer() &&
+      !(value_.is_number_unsigned() && value_.get<uint64_t>() > static_cast<uint64_t>(INT64_MAX));
+  if (!fits || value_.get<int64_t>() < least || value_.get<int64_t>() > most) {
+    fail_expecting(fmt::format("a whole number from {} to {}", least, most));
+  }
+  return value_.get<int64_t>();
+}
+
+uint64_t JsonPlace::unsigned_number() const {
+  if (!value_.is_number_unsigned()) fail_expecting("a whole number from 0");
+  return value_.get<uint64_t>();
+}
+
+double JsonPlace::real() const {
+  if (value_.is_null()) return std::numeric_limits<double>::quiet_NaN();
+  if (!value_.is_number()) fail_expecting("a number");
+  return value_.get<double>();
+}
+
 bool JsonPlace::boolean() const {
   if (!value_.is_boolean()) fail_expecting("true or false");
   return value_.get<bool>();

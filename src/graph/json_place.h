@@ -36,6 +36,12 @@ class JsonPlace {
   uint32_t index(std::size_t end, std::string_view what) const;
   /// Fails unless it is a whole number that fits.
   uint32_t number() const;
+  /// Fails unless it is a whole number from `least` to `most`.
+  int64_t integer(int64_t least, int64_t most) const;
+  /// Fails unless it is a whole number of 64 bits that is not negative.
+  uint64_t unsigned_number() const;
+  /// Fails unless it is a number, or null, which stands for not-a-number.
+  double real() const;
   bool boolean() const;
   /// A string, or {"hex": ...} for what is not UTF-8.
   std::string text() const;

@@ -1,0 +1,202 @@
+#include "train/checkpoint.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "hiaton/error.h"
+#include "train/random.h"
+#include "train/report_json.h"
+#include "train/safetensors.h"
+#include "train/settings_json.h"
+
+namespace hiaton::train {
+namespace {
+
+using graph::JsonPlace;
+
+constexpr const char* kProgressField = "hiaton.training";
+constexpr std::string_view kSlotPrefix = "optimizer.";
+constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+constexpr std::size_t kDifferencesShown = 5;
+
+std::string slot_tensor(const OptimizerSlot& slot, const Parameter& parameter) {
+  return fmt::format("{}{}.{}", kSlotPrefix, slot.name, parameter.name);
+}
+
+std::vector<TensorView> views_of(const std::vector<Parameter>& parameters) {
+  std::vector<TensorView> views;
+  for (const Parameter& parameter : parameters)
+    views.push_back({parameter.name, parameter.shape, parameter.values});
+  return views;
+}
+
+nlohmann::ordered_json to_json(const Progress& progress) {
+  auto history = nlohmann::ordered_json::array();
+  for (const EpochReport& report : progress.history) history.push_back(to_json(report));
+  return {{"step", progress.step},
+          {"epoch_loss", progress.epoch_loss},
+          {"epoch_seconds", progress.epoch_seconds},
+          {"best_score", progress.best_score},
+          {"best_epoch", progress.best_epoch},
+          {"history", history}};
+}
+
+Progress progress_from(const JsonPlace& place) {
+  place.require_fields({"step", "epoch_loss", "epoch_seconds", "best_score", "best_epoch", "history"});
+  Progress progress{.step = place.field("step").unsigned_number(),
+                    .epoch_loss = place.field("epoch_loss").real(),
+                    .epoch_seconds = place.field("epoch_seconds").real(),
+                    .best_score = place.field("best_score").real(),
+                    .best_epoch = place.field("best_epoch").integer(0, kMost),
+                    .history = {}};
+  const JsonPlace history = place.field("history");
+  for (std::size_t i = 0; i < history.size(); ++i) progress.history.push_back(epoch_report_from(history[i]));
+  return progress;
+}
+
+/// What the file holds besides or other than the parameters.
+std::vector<std::string> differences(const SafetensorsFile& file, const std::vector<Parameter>& parameters) {
+  std::vector<std::string> found;
+  for (const Parameter& parameter : parameters) {
+    const SafetensorsFile::Tensor* tensor = file.find(parameter.name);
+    const std::string expected = show_type("F32", parameter.shape);
+    if (tensor == nullptr) {
+      found.push_back(fmt::format("'{}': expected {}, found none", parameter.name, expected));
+    } else if (tensor->shape != parameter.shape) {
+      found.push_back(fmt::format("'{}': expected {}, found {}", parameter.name, expected,
+                                  show_type(tensor->dtype, tensor->shape)));
+    }
+  }
+  for (const SafetensorsFile::Tensor& tensor : file.tensors()) {
+    const bool known = tensor.name.starts_with(kSlotPrefix) ||
+                       std::any_of(parameters.begin(), parameters.end(),
+                                   [&](const Parameter& parameter) { return parameter.name == tensor.name; });
+    if (!known) {
+      found.push_back(
+          fmt::format("'{}': expected none, found {}", tensor.name, show_type(tensor.dtype, tensor.shape)));
+    }
+  }
+  return found;
+}
+
+/// The values of all parameters, in their order.
+std::vector<std::vector<float>> read_parameters(const SafetensorsFile& file,
+                                                const std::vector<Parameter>& parameters) {
+  std::vector<std::string> found = differences(file, parameters);
+  if (!found.empty()) {
+    const std::size_t more = found.size() > kDifferencesShown ? found.size() - kDifferencesShown : 0;
+    found.resize(found.size() - more);
+    if (more > 0) found.push_back(fmt::format("and {} more", more));
+    file.fail(fmt::format("expected the parameters of this model, found those of another\n  {}",
+                          fmt::join(found, "\n  ")));
+  }
+  std::vector<std::vector<float>> values;
+  for (const Parameter& parameter : parameters) values.push_back(file.values_of(*file.find(parameter.name)));
+  return values;
+}
+
+std::vector<OptimizerSlot> read_slots(const SafetensorsFile& file, const std::vector<Parameter>& parameters,
+                                      const Optimizer& optimizer) {
+  std::vector<OptimizerSlot> slots;
+  for (const OptimizerSlot& like : optimizer.slots()) {
+    OptimizerSlot slot{like.name, {}};
+    for (const Parameter& parameter : parameters) {
+      const std::string name = slot_tensor(like, parameter);
+      const SafetensorsFile::Tensor* tensor = file.find(name);
+      if (tensor == nullptr || tensor->shape != parameter.shape) {
+        file.fail(fmt::format("expected the state of the optimizer, found no '{}' of type {}", name,
+                              show_type("F32", parameter.shape)));
+      }
+      slot.values.push_back(file.values_of(*tensor));
+    }
+    slots.push_back(std::move(slot));
+  }
+  return slots;
+}
+
+void assign(std::vector<Parameter>& parameters, std::vector<std::vector<float>> values) {
+  for (std::size_t i = 0; i < parameters.size(); ++i) parameters[i].values = std::move(values[i]);
+}
+
+/// The part of the metadata that only last.safetensors has.
+nlohmann::json training_metadata(const SafetensorsFile& file) {
+  const auto text = file.metadata().find(kProgressField);
+  if (text == file.metadata().end()) {
+    file.fail(
+        "expected a checkpoint to go on from, found parameters alone; training writes it as "
+        "last.safetensors");
+  }
+  nlohmann::json json = nlohmann::json::parse(text->second, nullptr, false);
+  if (json.is_discarded()) file.fail(fmt::format("expected JSON in '{}', found other text", kProgressField));
+  return json;
+}
+
+}  // namespace
+
+uint64_t fingerprint(std::span<const Tree> trees) {
+  uint64_t hash = trees.size();
+  const auto add = [&hash](int32_t a, int32_t b) {
+    hash =
+        mix_bits(hash ^ (static_cast<uint64_t>(static_cast<uint32_t>(a)) << 32 | static_cast<uint32_t>(b)));
+  };
+  for (const Tree& tree : trees) {
+    for (const Node& node : tree.nodes) {
+      add(node.label, node.word);
+      add(node.child_count, node.subtree_end);
+    }
+  }
+  return hash;
+}
+
+void save_parameters(const std::filesystem::path& path, const std::vector<Parameter>& parameters) {
+  write_safetensors(path, views_of(parameters), {});
+}
+
+void load_parameters(const std::filesystem::path& path, Learner& learner) {
+  const SafetensorsFile file(path);
+  assign(learner.parameters(), read_parameters(file, learner.parameters()));
+}
+
+void save_checkpoint(const std::filesystem::path& path, const std::vector<Parameter>& parameters,
+                     const Optimizer& optimizer, const Progress& progress, const Settings& settings,
+                     uint64_t data_fingerprint) {
+  std::vector<TensorView> tensors = views_of(parameters);
+  for (const OptimizerSlot& slot : optimizer.slots()) {
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      tensors.push_back({slot_tensor(slot, parameters[i]), parameters[i].shape, slot.values[i]});
+    }
+  }
+  const nlohmann::ordered_json training{{"settings", to_json(settings)},
+                                        {"data", data_fingerprint},
+                                        {"optimizer_steps", optimizer.steps()},
+                                        {"progress", to_json(progress)}};
+  write_safetensors(path, tensors, {{kProgressField, training.dump()}});
+}
+
+void load_checkpoint(const std::filesystem::path& path, std::vector<Parameter>& parameters,
+                     Optimizer& optimizer, Progress& progress, const Settings& settings,
+                     uint64_t data_fingerprint) {
+  const SafetensorsFile file(path);
+  auto values = read_parameters(file, parameters);
+  const nlohmann::json metadata = training_metadata(file);
+  const std::string name = fmt::format("{}: {}", path.string(), kProgressField);
+  const JsonPlace place(metadata, name);
+  place.require_fields({"settings", "data", "optimizer_steps", "progress"});
+  const auto changes = changes_that_matter(settings_from(place.field("settings")), settings);
+  if (!changes.empty()) {
+    file.fail(fmt::format("expected the settings that training began with, found changes: {}",
+                          fmt::join(changes, "; ")));
+  }
+  if (place.field("data").unsigned_number() != data_fingerprint) {
+    file.fail("expected the trees that training began with, found others");
+  }
+  Progress loaded = progress_from(place.field("progress"));
+  optimizer.restore(read_slots(file, parameters, optimizer),
+                    place.field("optimizer_steps").unsigned_number());
+  assign(parameters, std::move(values));
+  progress = std::move(loaded);
+}
+
+}  // namespace hiaton::train

@@ -1,0 +1,18 @@
+// Files that are replaced as a whole: after a crash there is the old one or the new one, never a part.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hiaton::train {
+
+/// Writes the parts one after the other to a temporary file beside `path`, makes sure that they reached the
+/// disk, and renames it to `path`. Throws ProgramError; what `path` held before is untouched then.
+void write_atomically(const std::filesystem::path& path, const std::vector<std::string_view>& parts);
+
+/// All bytes of a file. Throws ProgramError where it cannot be read.
+std::string read_bytes(const std::filesystem::path& path);
+
+}  // namespace hiaton::train

@@ -1,0 +1,26 @@
+// Questions about parameters and gradients that do not depend on the optimizer.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "hiaton/train.h"
+
+namespace hiaton::train {
+
+/// Throws ProgramError where names are not all different, or shapes and values do not go together: a defect
+/// of the learner.
+void check_form(const std::vector<Parameter>& parameters);
+
+/// Throws ProgramError where a gradient does not have the form that Gradient promises for its parameter: a
+/// defect of the learner.
+void check_form(std::span<const Gradient> gradients, const std::vector<Parameter>& parameters);
+
+/// The Euclidean norm of all gradients together; not finite exactly where an element is not.
+double norm_of(std::span<const Gradient> gradients);
+
+/// The name of the first parameter whose gradient has an element that is not finite; empty where all are.
+std::string first_not_finite(std::span<const Gradient> gradients, const std::vector<Parameter>& parameters);
+
+}  // namespace hiaton::train

@@ -1,0 +1,273 @@
+// Random ListOps expressions: drawn, evaluated and written without recursion.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "hiaton/error.h"
+#include "hiaton/trees.h"
+#include "train/random.h"
+
+namespace hiaton::train {
+namespace {
+
+constexpr int32_t kDigits = 10;
+/// Beyond these one expression fills the memory.
+constexpr int32_t kMostDepth = 1'000'000;
+constexpr int32_t kMostOperands = 10'000;
+/// How often to draw anew for a wanted value; after that any value will do.
+constexpr int kDrawsForAValue = 200;
+/// So many expressions in a row that were there before: there are hardly any others.
+constexpr int kDrawsForANewOne = 1000;
+constexpr int kDrawsForANewOfAValue = 50;
+/// One in so many operands, besides the one that reaches the depth, is an operation.
+constexpr uint32_t kOperandsPerOperation = 4;
+
+using Evaluate = int32_t (*)(std::vector<int32_t>& operands);
+
+int32_t median(std::vector<int32_t>& operands) {
+  std::sort(operands.begin(), operands.end());
+  const std::size_t middle = operands.size() / 2;
+  // Of an even number of operands, the mean of the middle two, rounded down.
+  return operands.size() % 2 == 1 ? operands[middle] : (operands[middle - 1] + operands[middle]) / 2;
+}
+
+int32_t sum_modulo_ten(std::vector<int32_t>& operands) {
+  int64_t sum = 0;
+  for (const int32_t operand : operands) sum += operand;
+  return static_cast<int32_t>(sum % kDigits);
+}
+
+struct Operator {
+  std::string_view name;
+  Evaluate evaluate;
+};
+
+constexpr std::array<Operator, 4> kOperators = {{
+    {"MAX",
+     [](std::vector<int32_t>& operands) { return *std::max_element(operands.begin(), operands.end()); }},
+    {"MIN",
+     [](std::vector<int32_t>& operands) { return *std::min_element(operands.begin(), operands.end()); }},
+    {"MED", median},
+    {"SM", sum_modulo_ten},
+}};
+
+const Operator* find_operator(std::string_view name) {
+  const auto* found =
+      std::find_if(kOperators.begin(), kOperators.end(), [&](const Operator& op) { return op.name == name; });
+  return found == kOperators.end() ? nullptr : found;
+}
+
+/// A digit or an operation; expressions are lists of them in preorder.
+struct Term {
+  const Operator* op = nullptr;
+  int32_t arity = 0;
+  int32_t value = 0;
+};
+using Expression = std::vector<Term>;
+
+class Generator {
+ public:
+  explicit Generator(const ListOpsOptions& options)
+      : options_(options), random_(options.seed), wanted_(random_.between(0, kDigits - 1)) {
+    for (const std::string& name : options.operators) operators_.push_back(find_operator(name));
+  }
+
+  /// An expression that was not drawn before.
+  Expression next() {
+    for (int draws = 0; draws < kDrawsForANewOne; ++draws) {
+      Expression expression = draw_balanced();
+      const bool is_new = seen_.insert(key_of(expression)).second;
+      // A value may have had all its expressions: then it is the next one's turn.
+      if (is_new || draws % kDrawsForANewOfAValue == kDrawsForANewOfAValue - 1)
+        wanted_ = (wanted_ + 1) % kDigits;
+      if (is_new) return expression;
+    }
+    throw ProgramError(fmt::format(
+        "expected ListOps options that allow more different expressions, found hardly any beyond {}; "
+        "allow more depth, operands or operators, or ask for fewer",
+        seen_.size()));
+  }
+
+ private:
+  /// With the value whose turn it is, if that can be had.
+  Expression draw_balanced() {
+    Expression expression;
+    for (int draws = 0; draws < kDrawsForAValue; ++draws) {
+      draw(expression);
+      evaluate(expression);
+      if (expression[0].value == wanted_) break;
+    }
+    return expression;
+  }
+
+  void draw(Expression& expression) {
+    expression.clear();
+    open_.assign(1, random_.between(options_.min_depth, options_.max_depth));
+    int32_t operations = 1;
+    while (!open_.empty()) {
+      const int32_t depth = open_.back();
+      open_.pop_back();
+      if (depth == 0) {
+        expression.push_back({nullptr, 0, static_cast<int32_t>(random_.below(kDigits))});
+        continue;
+      }
+      const auto* op = operators_[random_.below(static_cast<uint32_t>(operators_.size()))];
+      const int32_t arity = random_.between(options_.min_arity, options_.max_arity);
+      expression.push_back({op, arity, 0});
+      open_operands(arity, depth, operations);
+    }
+  }
+
+  /// One operand is as deep as it has to be, the others are mostly digits.
+  void open_operands(int32_t arity, int32_t depth, int32_t& operations) {
+    const int32_t deepest = random_.between(0, arity - 1);
+    for (int32_t i = 0; i < arity; ++i) {
+      int32_t operand_depth = 0;
+      if (i == deepest) {
+        operand_depth = depth - 1;
+      } else if (depth > 1 && random_.below(kOperandsPerOperation) == 0 &&
+                 operations < options_.max_operations) {
+        operand_depth = random_.between(1, depth - 1);
+      }
+      operations += operand_depth > 0;
+      open_.push_back(operand_depth);
+    }
+  }
+
+  /// From the last term to the first: operands come before their operation, the first on top of the stack.
+  void evaluate(Expression& expression) {
+    values_.clear();
+    for (auto term = expression.rbegin(); term != expression.rend(); ++term) {
+      if (term->op != nullptr) {
+        operands_.assign(values_.end() - term->arity, values_.end());
+        values_.resize(values_.size() - operands_.size());
+        term->value = term->op->evaluate(operands_);
+      }
+      values_.push_back(term->value);
+    }
+  }
+
+  /// Tells expressions apart: operator and arity, or digit, of each term.
+  static std::string key_of(const Expression& expression) {
+    std::string key;
+    for (const Term& term : expression) {
+      key +=
+          term.op == nullptr ? std::to_string(term.value) : fmt::format("{}{} ", term.op->name, term.arity);
+    }
+    return key;
+  }
+
+  const ListOpsOptions& options_;
+  Random random_;
+  int32_t wanted_;  ///< the value whose turn it is
+  std::vector<const Operator*> operators_;
+  std::unordered_set<std::string> seen_;
+  std::vector<int32_t> open_;  ///< depths of the operands still to draw
+  std::vector<int32_t> values_;
+  std::vector<int32_t> operands_;
+};
+
+/// Expressions as binary trees in a Treebank.
+class Binarizer {
+ public:
+  void add(const Expression& expression) {
+    nodes_.clear();
+    open_.clear();
+    for (const Term& term : expression) {
+      if (term.op == nullptr) {
+        push({.label = term.value, .word = word(std::to_string(term.value))});
+        close_finished();
+      } else {
+        open_operation(term);
+      }
+    }
+    trees_.trees.push_back({nodes_});
+  }
+
+  Treebank take() { return std::move(trees_); }
+
+ private:
+  /// `OP a b c` is (v (_ (_ (_ OP) a) b) c): as many nested nodes as operands, then the operator.
+  void open_operation(const Term& term) {
+    for (int32_t i = 0; i < term.arity; ++i) {
+      open_.push_back(static_cast<int32_t>(nodes_.size()));
+      push({.label = i == 0 ? term.value : Node::kNone, .child_count = 2});
+    }
+    push({.word = word(std::string(term.op->name))});
+  }
+
+  /// An operand is the last child of the innermost node, and may end an operation that is an operand itself.
+  void close_finished() {
+    for (bool ends_operation = true; ends_operation && !open_.empty();) {
+      Node& node = nodes_[static_cast<std::size_t>(open_.back())];
+      node.subtree_end = static_cast<int32_t>(nodes_.size());
+      open_.pop_back();
+      ends_operation = node.label != Node::kNone;
+    }
+  }
+
+  void push(Node node) {
+    node.subtree_end = static_cast<int32_t>(nodes_.size()) + 1;
+    nodes_.push_back(node);
+  }
+
+  int32_t word(const std::string& text) {
+    const auto [entry, is_new] = words_.try_emplace(text, static_cast<int32_t>(words_.size()));
+    if (is_new) trees_.words.push_back(text);
+    return entry->second;
+  }
+
+  Treebank trees_;
+  std::unordered_map<std::string, int32_t> words_;
+  std::vector<Node> nodes_;
+  std::vector<int32_t> open_;  ///< nodes whose last child is still to come, innermost last
+};
+
+void check(const ListOpsOptions& options) {
+  std::vector<std::string> findings;
+  const auto require = [&](bool holds, std::string finding) {
+    if (!holds) findings.push_back(std::move(finding));
+  };
+  require(!options.operators.empty(), "expected at least one operator, found none");
+  for (const std::string& name : options.operators) {
+    require(find_operator(name) != nullptr,
+            fmt::format("expected an operator of MAX, MIN, MED, SM, found '{}'", name));
+  }
+  require(options.min_depth >= 1,
+          fmt::format("expected a least depth of 1 or more, found {}", options.min_depth));
+  require(
+      options.max_depth >= options.min_depth,
+      fmt::format("expected a greatest depth of {} or more, found {}", options.min_depth, options.max_depth));
+  require(options.min_arity >= 1, fmt::format("expected 1 operand or more, found {}", options.min_arity));
+  require(
+      options.max_arity >= options.min_arity,
+      fmt::format("expected at most {} operands or more, found {}", options.min_arity, options.max_arity));
+  require(options.max_depth <= kMostDepth,
+          fmt::format("expected a greatest depth of at most {}, found {}", kMostDepth, options.max_depth));
+  require(options.max_arity <= kMostOperands,
+          fmt::format("expected at most {} operands, found {}", kMostOperands, options.max_arity));
+  if (!findings.empty()) throw ProgramError(fmt::format("ListOps: {}", fmt::join(findings, "; ")));
+}
+
+Treebank generate(Generator& generator, std::size_t count) {
+  Binarizer trees;
+  for (std::size_t i = 0; i < count; ++i) trees.add(generator.next());
+  return trees.take();
+}
+
+}  // namespace
+
+ListOps generate_listops(const ListOpsOptions& options, std::size_t train_count, std::size_t dev_count) {
+  check(options);
+  Generator generator(options);
+  ListOps data;
+  data.train = generate(generator, train_count);
+  data.dev = generate(generator, dev_count);
+  return data;
+}
+
+}  // namespace hiaton::train

@@ -1,0 +1,55 @@
+// The update rules, and the state that they keep for each parameter.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hiaton/train.h"
+#include "train/update_loops.h"
+
+namespace hiaton::train {
+
+/// One kind of state, as Adam's mean: one value for each element of each parameter.
+struct OptimizerSlot {
+  std::string_view name;
+  std::vector<std::vector<float>> values;  ///< by parameter; as many elements as it has
+};
+
+/// Changes parameters along their gradients. All that it remembers are the slots and the number of steps.
+class Optimizer {
+ public:
+  Optimizer(const OptimizerSettings& settings, const std::vector<Parameter>& parameters);
+
+  /// One step, with `gradient_scale` times the gradients. They have the form that check_form wants, and
+  /// finite values.
+  void step(std::vector<Parameter>& parameters, std::span<const Gradient> gradients, double learning_rate,
+            double gradient_scale);
+
+  const std::vector<OptimizerSlot>& slots() const { return slots_; }
+  uint64_t steps() const { return steps_; }
+  /// Goes on from a state that slots() and steps() gave, for the same settings and parameters.
+  void restore(std::vector<OptimizerSlot> slots, uint64_t steps);
+
+ private:
+  void update(Parameter& parameter, std::size_t index, const Gradient& gradient, double learning_rate,
+              double gradient_scale);
+  void update_range(float* w, const float* g, std::size_t index, std::size_t offset, std::size_t count,
+                    double learning_rate, double gradient_scale);
+  float* slot(std::size_t slot, std::size_t index, std::size_t offset) {
+    return slots_[slot].values[index].data() + offset;
+  }
+
+  OptimizerSettings settings_;
+  AdamScalars adam_;  ///< of the current step
+  std::vector<OptimizerSlot> slots_;
+  uint64_t steps_ = 0;
+};
+
+/// What gradients of norm `norm` have to be multiplied with so that it is at most `limit`; a limit of 0 is
+/// none.
+double clip_factor(double norm, double limit);
+
+}  // namespace hiaton::train

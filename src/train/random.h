@@ -1,0 +1,45 @@
+// Random numbers from a seed and a counter: the same on every machine, and resumable by the counter alone.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+namespace hiaton::train {
+
+/// The finalizer of SplitMix64: a bijection whose outputs for successive counters look independent.
+inline uint64_t mix_bits(uint64_t bits) {
+  bits = (bits ^ (bits >> 30)) * 0xBF58476D1CE4E5B9u;
+  bits = (bits ^ (bits >> 27)) * 0x94D049BB133111EBu;
+  return bits ^ (bits >> 31);
+}
+
+/// One stream of random numbers; streams of one seed are independent.
+class Random {
+ public:
+  explicit Random(uint64_t seed, uint64_t stream = 0) : key_(mix_bits(mix_bits(seed + kGamma) + stream)) {}
+
+  uint64_t next() { return mix_bits(key_ + kGamma * ++counter_); }
+
+  /// Uniform over 0 to count - 1, without bias. `count` > 0.
+  uint32_t below(uint32_t count) {
+    const uint32_t biased = (std::numeric_limits<uint32_t>::max() - count + 1) % count;  // 2^32 mod count
+    uint64_t product = 0;
+    do {
+      product = (next() >> 32) * count;  // Lemire: the high half is uniform unless the low half is too small
+    } while (static_cast<uint32_t>(product) < biased);
+    return static_cast<uint32_t>(product >> 32);
+  }
+
+  /// Uniform over first to last, both included.
+  int32_t between(int32_t first, int32_t last) {
+    return first + static_cast<int32_t>(below(static_cast<uint32_t>(last - first) + 1));
+  }
+
+ private:
+  static constexpr uint64_t kGamma = 0x9E3779B97F4A7C15u;
+
+  uint64_t key_;
+  uint64_t counter_ = 0;
+};
+
+}  // namespace hiaton::train

@@ -1,0 +1,45 @@
+// The directory of a training run.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "hiaton/train.h"
+#include "train/tensorboard.h"
+
+namespace hiaton::train {
+
+/// Writes what a run leaves behind; where the directory is empty text, nothing. Holds a lock on the
+/// directory, so that no other run writes there. Its functions throw ProgramError where a file cannot be
+/// written.
+class RunFiles {
+ public:
+  /// Makes the directory. Throws ProgramError where it holds a checkpoint and `resume` is not set.
+  RunFiles(const std::filesystem::path& directory, bool resume);
+  RunFiles(const RunFiles&) = delete;
+  RunFiles& operator=(const RunFiles&) = delete;
+  ~RunFiles();
+
+  bool enabled() const { return !directory_.empty(); }
+  std::filesystem::path best() const { return directory_ / "best.safetensors"; }
+  std::filesystem::path last() const { return directory_ / "last.safetensors"; }
+
+  /// Begins an event file, from that step on, and writes the settings.
+  void begin(const Settings& settings, uint64_t first_step);
+  void add_step(const StepReport& report);
+  /// Events of the last epoch, and log and curve of all.
+  void add_epoch(std::span<const EpochReport> history);
+  void flush();
+
+ private:
+  void lock();
+  void add_events(const EpochReport& report);
+
+  std::filesystem::path directory_;
+  int lock_ = -1;
+  std::optional<EventWriter> events_;
+};
+
+}  // namespace hiaton::train

@@ -1,0 +1,209 @@
+#include "train/safetensors.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "graph/json_place.h"
+#include "hiaton/error.h"
+#include "train/files.h"
+
+namespace hiaton::train {
+namespace {
+
+static_assert(std::endian::native == std::endian::little,
+              "safetensors data is little-endian and copied as it is");
+
+using graph::JsonPlace;
+using Json = nlohmann::json;
+
+constexpr std::size_t kLengthBytes = 8;
+constexpr std::size_t kAlignment = 8;  ///< of the data, so that it may be mapped
+constexpr uint64_t kLongestHeader = 100'000'000;
+constexpr uint64_t kLargestSize = uint64_t{1} << 62;
+constexpr std::string_view kMetadataField = "__metadata__";
+
+struct DType {
+  std::string_view name;
+  uint64_t bytes;
+};
+constexpr std::array<DType, 15> kDTypes = {{{"BOOL", 1},
+                                            {"U8", 1},
+                                            {"I8", 1},
+                                            {"F8_E5M2", 1},
+                                            {"F8_E4M3", 1},
+                                            {"I16", 2},
+                                            {"U16", 2},
+                                            {"F16", 2},
+                                            {"BF16", 2},
+                                            {"I32", 4},
+                                            {"U32", 4},
+                                            {"F32", 4},
+                                            {"F64", 8},
+                                            {"I64", 8},
+                                            {"U64", 8}}};
+
+std::string header_of(std::span<const TensorView> tensors, const Metadata& metadata) {
+  nlohmann::ordered_json header = nlohmann::ordered_json::object();
+  if (!metadata.empty()) header[std::string(kMetadataField)] = metadata;
+  uint64_t offset = 0;
+  for (const TensorView& tensor : tensors) {
+    const uint64_t end = offset + tensor.values.size_bytes();
+    header[tensor.name] = {{"dtype", "F32"}, {"shape", tensor.shape}, {"data_offsets", {offset, end}}};
+    offset = end;
+  }
+  std::string text = header.dump();
+  text.append((kAlignment - text.size() % kAlignment) % kAlignment, ' ');
+  return text;
+}
+
+std::string_view bytes_of(std::span<const float> values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size_bytes()};
+}
+
+/// Bytes of a tensor; a number that no file has where the product is too large.
+uint64_t size_of(uint64_t element, std::span<const int64_t> shape) {
+  uint64_t size = element;
+  for (const int64_t extent : shape) {
+    if (extent == 0) return 0;
+  }
+  for (const int64_t extent : shape) {
+    if (static_cast<uint64_t>(extent) > kLargestSize / size) return kLargestSize;
+    size *= static_cast<uint64_t>(extent);
+  }
+  return size;
+}
+
+SafetensorsFile::Tensor tensor_from(const std::string& name, const JsonPlace& place) {
+  SafetensorsFile::Tensor tensor;
+  tensor.name = name;
+  place.require_fields({"dtype", "shape", "data_offsets"});
+  const JsonPlace dtype_place = place.field("dtype");
+  tensor.dtype = dtype_place.text();
+  const auto* dtype = std::find_if(kDTypes.begin(), kDTypes.end(),
+                                   [&](const DType& known) { return known.name == tensor.dtype; });
+  if (dtype == kDTypes.end())
+    dtype_place.fail(fmt::format("expected a dtype as F32, found '{}'", tensor.dtype));
+  const JsonPlace shape = place.field("shape");
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    tensor.shape.push_back(shape[i].integer(0, static_cast<int64_t>(kLargestSize)));
+  }
+  const JsonPlace offsets = place.field("data_offsets");
+  if (offsets.size() != 2) offsets.fail("expected begin and end, found another number of offsets");
+  tensor.begin = offsets[0].unsigned_number();
+  tensor.end = offsets[1].unsigned_number();
+  const uint64_t size = size_of(dtype->bytes, tensor.shape);
+  if (tensor.end < tensor.begin || tensor.end - tensor.begin != size) {
+    offsets.fail(fmt::format("expected the {} bytes of {}, found the bytes {} to {}", size,
+                             show_type(tensor.dtype, tensor.shape), tensor.begin, tensor.end));
+  }
+  return tensor;
+}
+
+}  // namespace
+
+std::string show_type(std::string_view dtype, std::span<const int64_t> shape) {
+  std::string name(dtype);
+  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
+  return shape.empty() ? name : fmt::format("{}[{}]", name, fmt::join(shape, ", "));
+}
+
+void write_safetensors(const std::filesystem::path& path, std::span<const TensorView> tensors,
+                       const Metadata& metadata) {
+  const std::string header = header_of(tensors, metadata);
+  const uint64_t length = header.size();
+  std::array<char, kLengthBytes> prefix{};
+  std::memcpy(prefix.data(), &length, prefix.size());
+  std::vector<std::string_view> parts = {{prefix.data(), prefix.size()}, header};
+  for (const TensorView& tensor : tensors) parts.push_back(bytes_of(tensor.values));
+  write_atomically(path, parts);
+}
+
+SafetensorsFile::SafetensorsFile(const std::filesystem::path& path)
+    : name_(path.string()), bytes_(read_bytes(path)) {
+  read_header();
+  std::stable_sort(tensors_.begin(), tensors_.end(), [](const Tensor& a, const Tensor& b) {
+    return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
+  });
+  check_layout();
+}
+
+void SafetensorsFile::fail(const std::string& message) const {
+  throw ProgramError(fmt::format("{}: {}", name_, message));
+}
+
+void SafetensorsFile::read_header() {
+  if (bytes_.size() < kLengthBytes) {
+    fail(fmt::format("expected a safetensors file, found {} bytes", bytes_.size()));
+  }
+  uint64_t length = 0;
+  std::memcpy(&length, bytes_.data(), kLengthBytes);
+  const uint64_t rest = bytes_.size() - kLengthBytes;
+  if (length > rest || length > kLongestHeader) {
+    fail(fmt::format(
+        "expected a header of {} bytes, found {} bytes; the file is cut off, or is no safetensors file",
+        length, rest));
+  }
+  data_begin_ = kLengthBytes + static_cast<std::size_t>(length);
+  const Json header = Json::parse(bytes_.begin() + kLengthBytes,
+                                  bytes_.begin() + static_cast<std::ptrdiff_t>(data_begin_), nullptr, false);
+  if (!header.is_object()) fail("expected a header that is a JSON object, found something else");
+  const JsonPlace root(header, name_);
+  for (const auto& [name, value] : header.items()) {
+    const JsonPlace place = root.field(name);
+    if (name != kMetadataField) {
+      tensors_.push_back(tensor_from(name, place));
+      continue;
+    }
+    if (!place.is_object()) place.fail("expected an object of texts");
+    for (const auto& [key, text] : value.items()) metadata_[key] = place.field(key).text();
+  }
+}
+
+void SafetensorsFile::check_layout() const {
+  uint64_t at = 0;
+  for (std::size_t i = 0; i < tensors_.size(); ++i) {
+    const Tensor& tensor = tensors_[i];
+    if (tensor.begin < at) {
+      fail(fmt::format("expected tensors side by side, found that '{}' and '{}' overlap",
+                       tensors_[i - 1].name, tensor.name));
+    }
+    if (tensor.begin > at) {
+      fail(fmt::format("expected tensors side by side, found that bytes {} to {} belong to none", at,
+                       tensor.begin));
+    }
+    at = tensor.end;
+  }
+  const uint64_t size = bytes_.size() - data_begin_;
+  if (at > size) fail(fmt::format("expected {} bytes of data, found {}; the file is cut off", at, size));
+  if (at < size) fail(fmt::format("expected {} bytes of data, found {}", at, size));
+}
+
+const SafetensorsFile::Tensor* SafetensorsFile::find(std::string_view name) const {
+  const auto found = std::find_if(tensors_.begin(), tensors_.end(),
+                                  [&](const Tensor& tensor) { return tensor.name == name; });
+  return found == tensors_.end() ? nullptr : &*found;
+}
+
+std::vector<float> SafetensorsFile::values_of(const Tensor& tensor) const {
+  if (tensor.dtype != "F32") {
+    fail(fmt::format("'{}': expected elements of type F32, found {}", tensor.name, tensor.dtype));
+  }
+  std::vector<float> values((tensor.end - tensor.begin) / sizeof(float));
+  if (!values.empty())
+    std::memcpy(values.data(), bytes_.data() + data_begin_ + tensor.begin, values.size() * sizeof(float));
+  const auto bad =
+      std::find_if(values.begin(), values.end(), [](float value) { return !std::isfinite(value); });
+  if (bad != values.end()) {
+    fail(fmt::format("'{}': expected finite values, found {} at element {}", tensor.name, *bad,
+                     bad - values.begin()));
+  }
+  return values;
+}
+
+}  // namespace hiaton::train

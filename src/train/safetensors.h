@@ -1,0 +1,65 @@
+// The safetensors file format: 8 bytes that say how long the header is (little-endian), the header in JSON,
+// the data.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace hiaton::train {
+
+/// A tensor to write. `values` has as many elements as `shape` says.
+struct TensorView {
+  std::string name;
+  std::vector<int64_t> shape;
+  std::span<const float> values;
+};
+
+using Metadata = std::map<std::string, std::string>;
+
+/// Writes float32 tensors and texts, atomically.
+void write_safetensors(const std::filesystem::path& path, std::span<const TensorView> tensors,
+                       const Metadata& metadata);
+
+/// A file that was read as a whole and found to be well formed: the header describes the data without gap or
+/// overlap.
+class SafetensorsFile {
+ public:
+  struct Tensor {
+    std::string name;
+    std::string dtype;  ///< as the format names it: "F32"
+    std::vector<int64_t> shape;
+    uint64_t begin = 0;  ///< in the data
+    uint64_t end = 0;
+  };
+
+  /// Throws ProgramError that says what is wrong with the file.
+  explicit SafetensorsFile(const std::filesystem::path& path);
+
+  const std::vector<Tensor>& tensors() const { return tensors_; }
+  const Metadata& metadata() const { return metadata_; }
+  const Tensor* find(std::string_view name) const;
+  /// Throws ProgramError unless the tensor is of float32 and all its elements are finite.
+  std::vector<float> values_of(const Tensor& tensor) const;
+
+  /// Throws ProgramError with the name of the file before the message.
+  [[noreturn]] void fail(const std::string& message) const;
+
+ private:
+  void read_header();
+  void check_layout() const;
+
+  std::string name_;  ///< of the file
+  std::string bytes_;
+  std::size_t data_begin_ = 0;
+  std::vector<Tensor> tensors_;  ///< in order of their data
+  Metadata metadata_;
+};
+
+/// "f32[2, 3]" for the dtype "F32".
+std::string show_type(std::string_view dtype, std::span<const int64_t> shape);
+
+}  // namespace hiaton::train

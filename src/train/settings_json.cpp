@@ -1,0 +1,171 @@
+#include "train/settings_json.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "hiaton/error.h"
+#include "train/files.h"
+
+namespace hiaton::train {
+namespace {
+
+using graph::JsonPlace;
+
+constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+constexpr std::array<std::string_view, 3> kOptimizers = {"sgd", "adagrad", "adam"};
+constexpr std::array<std::string_view, 2> kScores = {"all", "root"};
+constexpr std::array<std::string_view, 5> kSchedules = {"constant", "linear", "cosine", "step",
+                                                        "exponential"};
+
+template <typename Kind, std::size_t count>
+Kind kind_from(const JsonPlace& place, const std::array<std::string_view, count>& names) {
+  const std::string found = place.text();
+  for (std::size_t i = 0; i < count; ++i) {
+    if (names[i] == found) return static_cast<Kind>(i);
+  }
+  place.fail(fmt::format("expected one of {}, found '{}'", fmt::join(names, ", "), found));
+}
+
+OptimizerSettings optimizer_from(const JsonPlace& place) {
+  place.require_fields({"kind", "momentum", "beta1", "beta2", "epsilon", "l2", "clip"});
+  return {.kind = kind_from<OptimizerKind>(place.field("kind"), kOptimizers),
+          .momentum = place.field("momentum").real(),
+          .beta1 = place.field("beta1").real(),
+          .beta2 = place.field("beta2").real(),
+          .epsilon = place.field("epsilon").real(),
+          .l2 = place.field("l2").real(),
+          .clip = place.field("clip").real()};
+}
+
+Schedule schedule_from(const JsonPlace& place) {
+  place.require_fields({"kind", "decay", "decay_every"});
+  return {.kind = kind_from<ScheduleKind>(place.field("kind"), kSchedules),
+          .decay = place.field("decay").real(),
+          .decay_every = place.field("decay_every").integer(1, kMost)};
+}
+
+bool depends_on_the_last_epoch(const Schedule& schedule) {
+  return schedule.kind == ScheduleKind::Linear || schedule.kind == ScheduleKind::Cosine;
+}
+
+}  // namespace
+
+std::string_view name_of(OptimizerKind kind) {
+  return kOptimizers[static_cast<std::size_t>(kind)];
+}
+
+std::string_view name_of(ScheduleKind kind) {
+  return kSchedules[static_cast<std::size_t>(kind)];
+}
+
+std::string_view name_of(ScoreKind kind) {
+  return kScores[static_cast<std::size_t>(kind)];
+}
+
+nlohmann::ordered_json to_json(const Settings& settings) {
+  const OptimizerSettings& optimizer = settings.optimizer;
+  return {{"epochs", settings.epochs},
+          {"batch", settings.batch},
+          {"optimizer",
+           {{"kind", name_of(optimizer.kind)},
+            {"momentum", optimizer.momentum},
+            {"beta1", optimizer.beta1},
+            {"beta2", optimizer.beta2},
+            {"epsilon", optimizer.epsilon},
+            {"l2", optimizer.l2},
+            {"clip", optimizer.clip}}},
+          {"learning_rate", settings.learning_rate},
+          {"schedule",
+           {{"kind", name_of(settings.schedule.kind)},
+            {"decay", settings.schedule.decay},
+            {"decay_every", settings.schedule.decay_every}}},
+          {"seed", settings.seed},
+          {"score", name_of(settings.score)},
+          {"patience", settings.patience},
+          {"checkpoint_every_steps", settings.checkpoint_every_steps},
+          {"eval_batch", settings.eval_batch}};
+}
+
+Settings settings_from(const JsonPlace& place) {
+  place.require_fields({"epochs", "batch", "optimizer", "learning_rate", "schedule", "seed", "score",
+                        "patience", "checkpoint_every_steps", "eval_batch"});
+  Settings settings;
+  settings.epochs = place.field("epochs").integer(1, kMost);
+  settings.batch = place.field("batch").integer(1, kMost);
+  settings.optimizer = optimizer_from(place.field("optimizer"));
+  settings.learning_rate = place.field("learning_rate").real();
+  settings.schedule = schedule_from(place.field("schedule"));
+  settings.seed = place.field("seed").unsigned_number();
+  settings.score = kind_from<ScoreKind>(place.field("score"), kScores);
+  settings.patience = place.field("patience").integer(0, kMost);
+  settings.checkpoint_every_steps = place.field("checkpoint_every_steps").integer(0, kMost);
+  settings.eval_batch = place.field("eval_batch").integer(1, kMost);
+  return settings;
+}
+
+std::vector<std::string> changes_that_matter(const Settings& before, const Settings& now) {
+  auto old_values = nlohmann::json(to_json(before)).flatten();
+  auto new_values = nlohmann::json(to_json(now)).flatten();
+  for (const char* free : {"/patience", "/checkpoint_every_steps", "/eval_batch"}) old_values.erase(free);
+  if (!depends_on_the_last_epoch(before.schedule)) old_values.erase("/epochs");
+  std::vector<std::string> changes;
+  for (const auto& [path, value] : old_values.items()) {
+    const auto& new_value = new_values[path];
+    if (value == new_value) continue;
+    std::string name = path.substr(1);
+    for (char& c : name) c = c == '/' ? '.' : c;
+    changes.push_back(fmt::format("{}: {}, now {}", name, value.dump(), new_value.dump()));
+  }
+  return changes;
+}
+
+void save_settings(const std::filesystem::path& path, const Settings& settings) {
+  constexpr int kIndent = 2;
+  write_atomically(path, {to_json(settings).dump(kIndent) + "\n"});
+}
+
+Settings load_settings(const std::filesystem::path& path) {
+  const std::string name = path.string();
+  const nlohmann::json json = nlohmann::json::parse(read_bytes(path), nullptr, false);
+  if (json.is_discarded())
+    throw ProgramError(fmt::format("{}: expected settings in JSON, found other text", name));
+  return settings_from(JsonPlace(json, name));
+}
+
+void check(const Settings& settings) {
+  std::vector<std::string> findings;
+  const auto require = [&](bool holds, std::string_view name, std::string_view expected, auto found) {
+    if (!holds) findings.push_back(fmt::format("{}: expected {}, found {}", name, expected, found));
+  };
+  const auto not_negative = [&](std::string_view name, double value) {
+    require(std::isfinite(value) && value >= 0, name, "a number that is not negative", value);
+  };
+  const auto below_one = [&](std::string_view name, double value) {
+    require(value >= 0 && value < 1, name, "a number from 0 to below 1", value);
+  };
+  const auto at_least = [&](std::string_view name, int64_t least, int64_t value) {
+    require(value >= least, name, fmt::format("{} or more", least), value);
+  };
+  const OptimizerSettings& optimizer = settings.optimizer;
+  at_least("epochs", 1, settings.epochs);
+  at_least("batch", 1, settings.batch);
+  at_least("eval batch", 1, settings.eval_batch);
+  at_least("patience", 0, settings.patience);
+  at_least("steps between checkpoints", 0, settings.checkpoint_every_steps);
+  at_least("epochs between decays", 1, settings.schedule.decay_every);
+  not_negative("learning rate", settings.learning_rate);
+  not_negative("l2", optimizer.l2);
+  not_negative("clip", optimizer.clip);
+  not_negative("epsilon", optimizer.epsilon);
+  below_one("momentum", optimizer.momentum);
+  below_one("beta1", optimizer.beta1);
+  below_one("beta2", optimizer.beta2);
+  require(settings.schedule.decay > 0 && settings.schedule.decay <= 1, "decay", "a number above 0, at most 1",
+          settings.schedule.decay);
+  if (!findings.empty()) throw ProgramError(fmt::format("settings: {}", fmt::join(findings, "; ")));
+}
+
+}  // namespace hiaton::train

@@ -1,0 +1,207 @@
+#include "train/optimizer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "directory.h"
+#include "hiaton/error.h"
+#include "train/gradient.h"
+#include "train/random.h"
+#include "train/update_loops.h"
+
+namespace hiaton::train {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr std::size_t kRows = 7;
+constexpr std::size_t kWidth = 5;
+
+std::vector<float> random_values(std::size_t count, uint64_t seed) {
+  Random random(seed);
+  std::vector<float> values(count);
+  for (float& value : values) value = static_cast<float>(random.below(2001)) / 1000 - 1;
+  return values;
+}
+
+std::vector<Parameter> parameters() {
+  return {{"E", {kRows, kWidth}, random_values(kRows * kWidth, 1)}};
+}
+
+Gradient dense(uint64_t seed) {
+  return {false, random_values(kRows * kWidth, seed), {}};
+}
+
+/// The rules as the literature writes them, one element at a time in double precision.
+struct Naive {
+  OptimizerSettings settings;
+  std::vector<double> w, a, b;
+  int t = 0;
+
+  Naive(const OptimizerSettings& of, const std::vector<float>& values)
+      : settings(of), w(values.begin(), values.end()), a(w.size()), b(w.size()) {}
+
+  void step(const Gradient& gradient, double rate, double scale) {
+    ++t;
+    for (std::size_t i = 0; i < w.size(); ++i) {
+      const double g = scale * gradient.values[i] + settings.l2 * w[i];
+      if (settings.kind == OptimizerKind::Sgd) {
+        a[i] = settings.momentum * a[i] + g;
+        w[i] -= rate * a[i];
+      } else if (settings.kind == OptimizerKind::Adagrad) {
+        a[i] += g * g;
+        w[i] -= rate * g / (std::sqrt(a[i]) + settings.epsilon);
+      } else {
+        a[i] = settings.beta1 * a[i] + (1 - settings.beta1) * g;
+        b[i] = settings.beta2 * b[i] + (1 - settings.beta2) * g * g;
+        const double mean = a[i] / (1 - std::pow(settings.beta1, t));
+        const double square = b[i] / (1 - std::pow(settings.beta2, t));
+        w[i] -= rate * mean / (std::sqrt(square) + settings.epsilon);
+      }
+    }
+  }
+};
+
+const std::vector<OptimizerSettings>& all_rules() {
+  static const std::vector<OptimizerSettings> rules = {
+      {.kind = OptimizerKind::Sgd},
+      {.kind = OptimizerKind::Sgd, .l2 = 0.01},
+      {.kind = OptimizerKind::Sgd, .momentum = 0.9},
+      {.kind = OptimizerKind::Adagrad, .l2 = 0.001},
+      {.kind = OptimizerKind::Adam},
+      {.kind = OptimizerKind::Adam, .beta1 = 0.8, .beta2 = 0.99, .epsilon = 1e-6, .l2 = 0.1},
+  };
+  return rules;
+}
+
+TEST(OptimizerTest, FollowsTheRulesOfTheLiterature) {
+  for (const OptimizerSettings& settings : all_rules()) {
+    std::vector<Parameter> learned = parameters();
+    Optimizer optimizer(settings, learned);
+    Naive naive(settings, learned[0].values);
+    for (uint64_t step = 0; step < 20; ++step) {
+      const Gradient gradient = dense(step + 10);
+      optimizer.step(learned, {&gradient, 1}, 0.05, 0.5);
+      naive.step(gradient, 0.05, 0.5);
+    }
+    for (std::size_t i = 0; i < naive.w.size(); ++i) EXPECT_NEAR(learned[0].values[i], naive.w[i], 2e-5) << i;
+  }
+}
+
+TEST(OptimizerTest, RowsAreUpdatedAsInADenseStepAndOthersStayAsTheyAre) {
+  for (const OptimizerSettings& settings : all_rules()) {
+    std::vector<Parameter> with_rows = parameters();
+    std::vector<Parameter> with_all = parameters();
+    const std::vector<float> before = with_rows[0].values;
+    Optimizer rows_optimizer(settings, with_rows);
+    Optimizer all_optimizer(settings, with_all);
+    for (uint64_t step = 0; step < 3; ++step) {
+      const Gradient all = dense(step + 10);
+      Gradient rows{true, {}, {1, 4}};
+      for (const int64_t row : rows.rows) {
+        const auto begin = all.values.begin() + row * static_cast<int64_t>(kWidth);
+        rows.values.insert(rows.values.end(), begin, begin + kWidth);
+      }
+      rows_optimizer.step(with_rows, {&rows, 1}, 0.05, 1);
+      all_optimizer.step(with_all, {&all, 1}, 0.05, 1);
+    }
+    for (std::size_t i = 0; i < before.size(); ++i) {
+      const bool touched = i / kWidth == 1 || i / kWidth == 4;
+      EXPECT_EQ(with_rows[0].values[i], touched ? with_all[0].values[i] : before[i]);
+      for (const OptimizerSlot& slot : rows_optimizer.slots()) {
+        if (touched) continue;
+        EXPECT_EQ(slot.values[0][i], 0) << slot.name;
+      }
+    }
+  }
+}
+
+TEST(OptimizerTest, GoesOnFromASavedStateWithTheSameBits) {
+  for (const OptimizerSettings& settings : all_rules()) {
+    std::vector<Parameter> learned = parameters();
+    Optimizer first(settings, learned);
+    const auto steps = [&](Optimizer& optimizer, std::vector<Parameter>& of, uint64_t begin, uint64_t end) {
+      for (uint64_t step = begin; step < end; ++step) {
+        const Gradient gradient = dense(step);
+        optimizer.step(of, {&gradient, 1}, 0.1, 1);
+      }
+    };
+    steps(first, learned, 0, 5);
+    std::vector<Parameter> resumed = learned;
+    Optimizer second(settings, resumed);
+    second.restore(first.slots(), first.steps());
+    steps(first, learned, 5, 10);
+    steps(second, resumed, 5, 10);
+    EXPECT_EQ(learned[0].values, resumed[0].values);
+  }
+}
+
+TEST(GradientTest, TheNormCountsAllGradients) {
+  const std::vector<Gradient> gradients = {{false, {3, 0}, {}}, {true, {4}, {2}}};
+  EXPECT_DOUBLE_EQ(norm_of(gradients), 5);
+  EXPECT_DOUBLE_EQ(clip_factor(5, 2), 0.4);
+  EXPECT_DOUBLE_EQ(clip_factor(5, 6), 1);
+  EXPECT_DOUBLE_EQ(clip_factor(5, 0), 1);
+}
+
+TEST(GradientTest, TheNormOfHugeGradientsIsFinite) {
+  const std::vector<Gradient> gradients = {{false, {1e38f, 1e38f}, {}}};
+  EXPECT_NEAR(norm_of(gradients) / 1.41421356e38, 1, 1e-6);
+}
+
+TEST(GradientTest, NamesTheFirstThatIsNotFinite) {
+  const std::vector<Parameter> two = {{"W", {2}, {0, 0}}, {"b", {9}, std::vector<float>(9)}};
+  std::vector<Gradient> gradients = {{false, {1, 2}, {}}, {false, std::vector<float>(9), {}}};
+  EXPECT_EQ(first_not_finite(gradients, two), "");
+  for (const std::size_t place : {0u, 8u}) {
+    for (const float bad :
+         {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+      gradients[1].values.assign(9, 0);
+      gradients[1].values[place] = bad;
+      EXPECT_EQ(first_not_finite(gradients, two), "b");
+      EXPECT_FALSE(std::isfinite(norm_of(gradients)));
+    }
+  }
+}
+
+TEST(GradientTest, RefusesAnotherForm) {
+  const std::vector<Parameter> learned = parameters();
+  const auto error_with = [&](const Gradient& gradient) {
+    return error_of<ProgramError>([&] { check_form({&gradient, 1}, learned); });
+  };
+  EXPECT_EQ(error_with(dense(1)), "");
+  EXPECT_EQ(error_with({true, std::vector<float>(2 * kWidth), {0, kRows - 1}}), "");
+  EXPECT_EQ(error_with({true, {}, {}}), "");
+  EXPECT_THAT(error_with({false, {1, 2}, {}}), HasSubstr("gradient of 'E': expected 35 elements, found 2"));
+  EXPECT_THAT(error_with({true, {1, 2}, {0}}), HasSubstr("expected 5 elements, found 2"));
+  for (const std::vector<int64_t>& rows : {std::vector<int64_t>{1, 1}, {2, 1}, {-1, 1}, {1, kRows}}) {
+    EXPECT_THAT(error_with({true, std::vector<float>(2 * kWidth), rows}), HasSubstr("increasing order"));
+  }
+}
+
+TEST(ScheduleTest, FollowsItsKind) {
+  const auto rates = [](const Schedule& schedule) {
+    std::vector<double> at;
+    for (const uint64_t step : {0, 5, 10, 15, 20, 25, 39})
+      at.push_back(learning_rate_at(schedule, 1, step, 10, 4));
+    return at;
+  };
+  const auto near = [](const std::vector<double>& values) {
+    return ::testing::Pointwise(::testing::DoubleNear(1e-6), values);
+  };
+  EXPECT_THAT(rates({}), near({1, 1, 1, 1, 1, 1, 1}));
+  EXPECT_THAT(rates({ScheduleKind::Linear}), near({1, 0.875, 0.75, 0.625, 0.5, 0.375, 0.025}));
+  EXPECT_THAT(rates({ScheduleKind::Cosine}),
+              near({1, 0.9619398, 0.8535534, 0.6913417, 0.5, 0.3086583, 0.0015413}));
+  EXPECT_THAT(rates({ScheduleKind::Step, 0.5, 1}), near({1, 1, 0.5, 0.5, 0.25, 0.25, 0.125}));
+  EXPECT_THAT(rates({ScheduleKind::Step, 0.5, 2}), near({1, 1, 1, 1, 0.5, 0.5, 0.5}));
+  EXPECT_THAT(rates({ScheduleKind::Exponential, 0.25, 1}),
+              near({1, 0.5, 0.25, 0.125, 0.0625, 0.03125, 0.0044871}));
+  EXPECT_THAT(rates({ScheduleKind::Exponential, 0.25, 2})[2], ::testing::DoubleNear(0.5, 1e-9));
+}
+
+}  // namespace
+}  // namespace hiaton::train

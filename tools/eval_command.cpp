@@ -1,0 +1,84 @@
+// hiaton eval CHECKPOINT [FILE]
+#include <fmt/format.h>
+
+#include <cmath>
+#include <memory>
+
+#include "commands.h"
+#include "hiaton/error.h"
+#include "output.h"
+#include "report.h"
+#include "trained_model.h"
+
+namespace hiaton::cli {
+namespace {
+
+struct EvalCommand {
+  std::string checkpoint;
+  std::string file;
+  bool json = false;
+  ExecutionOptions execution;
+};
+
+/// The file, or what training was evaluated on.
+train::Treebank read(const EvalCommand& command, const ModelInfo& info) {
+  if (!command.file.empty()) {
+    const std::filesystem::path file = command.file == "-" ? "/dev/stdin" : command.file;
+    return train::read_trees(file, {info.classes});
+  }
+  if (info.data.is_generated()) return load_trees(info.data, info.classes).dev;
+  if (info.data.dev.empty())
+    throw UsageError("expected a FILE of trees: the model was trained without --dev");
+  return train::read_trees(std::filesystem::path(info.data.dev), {info.classes});
+}
+
+std::string show(const train::Evaluation& evaluation, std::size_t trees) {
+  const auto share = [](double value, int64_t count, const char* what) {
+    return count == 0 ? fmt::format("none of {} labelled {}", count, what)
+                      : fmt::format("{:.2f}% of {} {}", 100 * value, count, what);
+  };
+  return fmt::format("trees          {}\nloss a tree    {:.4f}\nroot accuracy  {}\nall accuracy   {}\n",
+                     trees, evaluation.loss, share(evaluation.root_accuracy, evaluation.roots, "roots"),
+                     share(evaluation.all_accuracy, evaluation.nodes, "nodes"));
+}
+
+int evaluate_model(const EvalCommand& command) {
+  TrainedModel model = load_model(command.checkpoint, command.execution);
+  train::Treebank trees = read(command, model.info);
+  const std::vector<train::Tree> encoded = encode(std::move(trees.trees), trees.words, model.words);
+  const train::Evaluation evaluation = train::evaluate(*model.learner, encoded);
+  if (!command.json) {
+    write_to_stdout(show(evaluation, encoded.size()));
+    return kSuccess;
+  }
+  write_to_stdout(dump({{"trees", encoded.size()},
+                        {"loss", evaluation.loss},
+                        {"root_accuracy", evaluation.root_accuracy},
+                        {"all_accuracy", evaluation.all_accuracy},
+                        {"roots", evaluation.roots},
+                        {"nodes", evaluation.nodes}}));
+  return kSuccess;
+}
+
+}  // namespace
+
+Command add_eval_command(CLI::App& app) {
+  auto command = std::make_shared<EvalCommand>();
+  CLI::App* options = app.add_subcommand("eval", "Measure a trained model on labelled trees");
+  options
+      ->add_option("CHECKPOINT", command->checkpoint, "Directory of a training run, or a checkpoint in there")
+      ->type_name("")
+      ->required();
+  options
+      ->add_option("FILE", command->file,
+                   "Trees, one a line; - is standard input; else those of --dev in training")
+      ->type_name("");
+  options->add_flag("--json", command->json, "One JSON object");
+  add_execution_options(*options, command->execution);
+  return {options, [command](const std::vector<std::string>& after_dashes) {
+            if (!after_dashes.empty()) throw UsageError("'hiaton eval' takes nothing after --");
+            return evaluate_model(*command);
+          }};
+}
+
+}  // namespace hiaton::cli

@@ -1,0 +1,94 @@
+#include "trained_model.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "hiaton/engine.h"
+#include "hiaton/error.h"
+#include "train/files.h"
+
+namespace hiaton::cli {
+namespace {
+
+using graph::JsonPlace;
+
+constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+
+std::map<std::string, int64_t> sizes_from(const JsonPlace& place, const nlohmann::json& json) {
+  std::map<std::string, int64_t> sizes;
+  if (!place.is_object()) place.fail("expected an object of sizes");
+  for (const auto& [name, value] : json.items()) sizes[name] = place.field(name).integer(1, kMost);
+  return sizes;
+}
+
+}  // namespace
+
+void add_execution_options(CLI::App& command, ExecutionOptions& options) {
+  constexpr const char* kGroup = "Execution";
+  command.add_option("--workers", options.workers, "How many threads share the work")
+      ->check(CLI::Range(1, 1024))
+      ->type_name("N")
+      ->default_str("1")
+      ->group(kGroup);
+  command.add_option("--batching", options.batching, "Run the same step of many calls at once")
+      ->check(CLI::IsMember({"on", "off"}))
+      ->type_name("on|off")
+      ->default_str("on")
+      ->group(kGroup);
+}
+
+void ModelDirectory::write(const std::filesystem::path& program_file, const train::Vocabulary& words,
+                           const ModelInfo& model) const {
+  constexpr int kIndent = 2;
+  const nlohmann::ordered_json json{{"classes", model.classes},
+                                    {"sizes", model.sizes},
+                                    {"seed", model.seed},
+                                    {"min_count", model.min_count},
+                                    {"data", to_json(model.data)}};
+  train::write_atomically(program(), {read_source(program_file)->text()});
+  words.save(vocabulary());
+  train::write_atomically(info(),
+                          {json.dump(kIndent, ' ', true, nlohmann::json::error_handler_t::replace) + "\n"});
+}
+
+ModelInfo ModelDirectory::read_info() const {
+  const std::string name = info().string();
+  const nlohmann::json json = nlohmann::json::parse(train::read_bytes(info()), nullptr, false);
+  if (json.is_discarded()) throw ProgramError(fmt::format("{}: expected JSON, found other text", name));
+  const JsonPlace place(json, name);
+  place.require_fields({"classes", "sizes", "seed", "min_count", "data"});
+  ModelInfo model;
+  model.classes = static_cast<int32_t>(place.field("classes").integer(1, kMost));
+  model.sizes = sizes_from(place.field("sizes"), json.at("sizes"));
+  model.seed = place.field("seed").unsigned_number();
+  model.min_count = place.field("min_count").integer(0, kMost);
+  model.data = tree_data_from(place.field("data"));
+  return model;
+}
+
+train::LearnerOptions learner_options(const std::filesystem::path& program, const ModelInfo& model,
+                                      const train::Vocabulary& words, const ExecutionOptions& execution) {
+  return {.model = program,
+          .classes = model.classes,
+          .vocabulary_size = words.size(),
+          .sizes = model.sizes,
+          .seed = model.seed,
+          .workers = execution.workers,
+          .batching = execution.batching};
+}
+
+TrainedModel load_model(const std::filesystem::path& checkpoint, const ExecutionOptions& execution) {
+  if (!std::filesystem::exists(checkpoint)) {
+    throw ProgramError(fmt::format("cannot read '{}': there is no such checkpoint", checkpoint.string()));
+  }
+  const bool is_directory = std::filesystem::is_directory(checkpoint);
+  const ModelDirectory directory(is_directory ? checkpoint : checkpoint.parent_path());
+  TrainedModel model{directory.read_info(), train::Vocabulary::load(directory.vocabulary()), nullptr};
+  model.learner =
+      train::make_learner(learner_options(directory.program(), model.info, model.words, execution));
+  train::load_parameters(is_directory ? directory.best() : checkpoint, *model.learner);
+  return model;
+}
+
+}  // namespace hiaton::cli

@@ -1,0 +1,70 @@
+// What training leaves beside the checkpoints, so that they can be used again: the program, its sizes, the
+// words.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "hiaton/train.h"
+#include "train/learner.h"
+#include "tree_data.h"
+
+namespace hiaton::cli {
+
+/// The contents of model.json.
+struct ModelInfo {
+  int32_t classes = 0;
+  std::map<std::string, int64_t> sizes;
+  uint64_t seed = 1;
+  int64_t min_count = 1;
+  TreeData data;
+};
+
+/// How a model runs here; never saved.
+struct ExecutionOptions {
+  int workers = 1;
+  std::string batching = "on";
+};
+void add_execution_options(CLI::App& command, ExecutionOptions& options);
+
+/// A directory that training writes to.
+class ModelDirectory {
+ public:
+  explicit ModelDirectory(std::filesystem::path path) : path_(std::move(path)) {}
+
+  const std::filesystem::path& path() const { return path_; }
+  std::filesystem::path program() const { return path_ / "model.hia"; }
+  std::filesystem::path vocabulary() const { return path_ / "vocabulary.txt"; }
+  std::filesystem::path info() const { return path_ / "model.json"; }
+  std::filesystem::path settings() const { return path_ / "settings.json"; }
+  std::filesystem::path last() const { return path_ / "last.safetensors"; }
+  std::filesystem::path best() const { return path_ / "best.safetensors"; }
+
+  /// Writes program, vocabulary and info. Throws ProgramError.
+  void write(const std::filesystem::path& program_file, const train::Vocabulary& words,
+             const ModelInfo& model) const;
+  /// Throws ProgramError where the file is missing or damaged.
+  ModelInfo read_info() const;
+
+ private:
+  std::filesystem::path path_;
+};
+
+train::LearnerOptions learner_options(const std::filesystem::path& program, const ModelInfo& model,
+                                      const train::Vocabulary& words, const ExecutionOptions& execution);
+
+/// A model with the parameters of a checkpoint, ready to predict.
+struct TrainedModel {
+  ModelInfo info;
+  train::Vocabulary words;
+  std::unique_ptr<train::Learner> learner;
+};
+
+/// `checkpoint` is the directory of a training run, for its best parameters, or one of the checkpoints in
+/// there. Throws ProgramError.
+TrainedModel load_model(const std::filesystem::path& checkpoint, const ExecutionOptions& execution);
+
+}  // namespace hiaton::cli

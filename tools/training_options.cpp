@@ -1,0 +1,102 @@
+#include "training_options.h"
+
+#include <string>
+
+namespace hiaton::cli {
+namespace {
+
+using train::Settings;
+
+constexpr const char* kGroup = "Training";
+
+}  // namespace
+
+template <typename Member>
+CLI::Option* TrainingOptions::add(CLI::App& command, const std::string& name, const Member& member,
+                                  const std::string& description) {
+  CLI::Option* option = command.add_option(name, member(given_), description)
+                            ->type_name("N")
+                            ->capture_default_str()
+                            ->group(kGroup);
+  overrides_.push_back({option, [member](const Settings& from, Settings& to) {
+                          Settings copy = from;
+                          member(to) = member(copy);
+                        }});
+  return option;
+}
+
+template <typename Kind, typename Member>
+void TrainingOptions::add_kind(CLI::App& command, const std::string& name, const std::vector<Kind>& kinds,
+                               const Member& member, const std::string& description) {
+  std::vector<std::string> names;
+  for (const Kind kind : kinds) names.emplace_back(name_of(kind));
+  const auto set = [this, kinds, names, member](const std::string& found) {
+    for (std::size_t i = 0; i < kinds.size(); ++i) {
+      if (names[i] == found) member(given_) = kinds[i];
+    }
+  };
+  CLI::Option* option = command.add_option_function<std::string>(name, set, description)
+                            ->check(CLI::IsMember(names))
+                            ->type_name("NAME")
+                            ->default_str(std::string(name_of(member(given_))))
+                            ->group(kGroup);
+  overrides_.push_back({option, [member](const Settings& from, Settings& to) {
+                          Settings copy = from;
+                          member(to) = member(copy);
+                        }});
+}
+
+void TrainingOptions::add_to(CLI::App& command) {
+  using train::OptimizerKind;
+  using train::ScheduleKind;
+  const auto optimizer = [](auto member) {
+    return [member](Settings & s) -> auto& {
+      return s.optimizer.*member;
+    };
+  };
+  const auto schedule = [](auto member) {
+    return [member](Settings & s) -> auto& {
+      return s.schedule.*member;
+    };
+  };
+  const auto setting = [](auto member) {
+    return [member](Settings & s) -> auto& {
+      return s.*member;
+    };
+  };
+  using Optimizer = train::OptimizerSettings;
+  using train::Schedule;
+
+  add(command, "--epochs", setting(&Settings::epochs), "How often each tree is seen");
+  add(command, "--batch", setting(&Settings::batch), "Trees a step");
+  add_kind<OptimizerKind>(command, "--optimizer",
+                          {OptimizerKind::Sgd, OptimizerKind::Adagrad, OptimizerKind::Adam},
+                          optimizer(&Optimizer::kind), "How parameters follow their gradients");
+  add(command, "--lr", setting(&Settings::learning_rate), "Learning rate, of the mean loss of a batch");
+  add(command, "--momentum", optimizer(&Optimizer::momentum), "For sgd");
+  add(command, "--l2", optimizer(&Optimizer::l2),
+      "Weight decay: adds l2 times the parameter to its gradient");
+  add(command, "--clip", optimizer(&Optimizer::clip), "Largest norm of the whole gradient; 0: no limit");
+  add_kind<ScheduleKind>(command, "--schedule",
+                         {ScheduleKind::Constant, ScheduleKind::Linear, ScheduleKind::Cosine,
+                          ScheduleKind::Step, ScheduleKind::Exponential},
+                         schedule(&Schedule::kind), "How the learning rate changes");
+  add(command, "--decay", schedule(&Schedule::decay), "Factor of the schedules step and exponential");
+  add(command, "--decay-every", schedule(&Schedule::decay_every), "Epochs for one such factor");
+  add(command, "--seed", setting(&Settings::seed), "Of first parameters and of the order of the trees");
+  add_kind<train::ScoreKind>(command, "--score", {train::ScoreKind::AllNodes, train::ScoreKind::Root},
+                             setting(&Settings::score), "Which accuracy on dev makes an epoch the best");
+  add(command, "--patience", setting(&Settings::patience),
+      "Stop after N epochs without a better one; 0: never");
+  add(command, "--checkpoint-every", setting(&Settings::checkpoint_every_steps),
+      "Steps between checkpoints, besides those after epochs; 0: none");
+}
+
+Settings TrainingOptions::over(Settings base) const {
+  for (const Override& entry : overrides_) {
+    if (entry.option->count() > 0) entry.copy(given_, base);
+  }
+  return base;
+}
+
+}  // namespace hiaton::cli
