@@ -64,6 +64,9 @@ class FunctionBuilder {
  public:
   Var param(std::size_t index) const;
   Var constant(Value value);
+  /// Also of a data type, of which a value does not tell. Throws ProgramError where the value does not fit
+  /// it, and where it is a data value with fields: make() makes those.
+  Var constant(Value value, const Type& type);
   /// An operation of the catalogue. Throws ProgramError where its type rule refuses the operands.
   Var op(const OpDef& op, std::span<const Var> operands);
   Var op(const OpDef& op, const std::vector<Var>& operands) { return this->op(op, std::span(operands)); }
@@ -117,6 +120,7 @@ class FunctionBuilder {
   Vars block_params(ir::BlockId block);
   void end_block(ir::BlockId block, const Vars& results);
   Vars finish_if(Var condition, ir::BlockId then, ir::BlockId otherwise);
+  /// The state has the types of the blocks' parameters.
   Vars finish_while(const Vars& initial, ir::BlockId condition, ir::BlockId body);
 
   /// Room for about this many more nodes: only saves time.
@@ -150,11 +154,17 @@ class ModuleBuilder {
   /// More functions for a finished module.
   explicit ModuleBuilder(ir::Module module);
 
+  /// Declares the next learned tensor: its number. Without `initial` it begins as default_initializer says.
+  /// Throws ProgramError where the name is taken or is none, and where the type is no tensor of fixed
+  /// dimensions of f32 or f64.
+  std::size_t add_parameter(std::string name, Type type, Span span = {},
+                            std::optional<Initializer> initial = std::nullopt);
   /// Throws ProgramError where a name is taken or is none (a keyword, or for the function an operation),
   /// where two parameters share a name, and where there is no result.
-  /// Declares the next parameter: its number. Throws ProgramError where the name is taken.
-  std::size_t add_parameter(std::string name, Type type, Span span = {});
   FunctionRef declare(std::string name, std::vector<ir::ValueInfo> params, std::vector<Type> results);
+  /// Declares the gradient of a function, whose body a pass derives: see ir::GradientRequest. Throws
+  /// ProgramError where the first result of `of` is no float scalar or no parameter holds floats.
+  FunctionRef declare_gradient(std::string name, FunctionRef of, bool with_value);
   void define(FunctionRef function, const std::function<Vars(FunctionBuilder&)>& body);
   /// Another body for a function of the same signature.
   void redefine(FunctionRef function, const std::function<Vars(FunctionBuilder&)>& body);

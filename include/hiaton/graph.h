@@ -24,6 +24,7 @@
 #include <string_view>
 #include <vector>
 
+#include "hiaton/initializer.h"
 #include "hiaton/op.h"
 #include "hiaton/phase.h"
 #include "hiaton/source.h"
@@ -112,7 +113,8 @@ struct Function {
 /// A learned tensor that the bodies see: a Const holds it under every tag.
 struct Parameter {
   std::string name;
-  Type type;
+  Type type;  ///< fixed dimensions
+  Initializer initial{};
 };
 
 /// One textual call.
@@ -209,8 +211,10 @@ class GraphBuilder {
   /// The next result of the program: an Output; `from` becomes a result of the current function.
   NodeId output(OutPort from);
   OutPort constant(Value value);
+  /// Also of a data type, of which a value does not tell.
+  OutPort constant(Value value, Type type);
   /// Declares the next learned tensor of the program: its number.
-  std::size_t add_parameter(std::string name, Type type);
+  std::size_t add_parameter(std::string name, Type type, Initializer initial = {});
   /// A learned tensor, under every tag.
   OutPort parameter(std::size_t number);
   NodeId accumulate(std::size_t parameter, Accumulation how, const std::vector<OutPort>& inputs);

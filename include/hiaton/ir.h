@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "hiaton/initializer.h"
 #include "hiaton/op.h"
 #include "hiaton/phase.h"
 #include "hiaton/source.h"
@@ -96,6 +97,15 @@ struct Parameter {
   std::string name;
   Type type;  ///< fixed dimensions
   Span span;
+  Initializer initial{};
+};
+
+/// A function whose body is still to be derived: the gradient of another.
+struct GradientRequest {
+  FunctionId function;  ///< declared, without a body. Parameters: those of `of`. Results: with_value ? those
+                        ///< of `of` : none, then the gradients by its float parameters, of their types
+  FunctionId of;        ///< its first result is a float scalar, which is what is derived
+  bool with_value = false;
 };
 
 struct Module {
@@ -103,10 +113,13 @@ struct Module {
   DataTypes data_types;
   std::vector<Parameter> parameters;
   std::vector<Function> functions;
+  std::vector<GradientRequest> gradient_requests;  ///< the functions here have no body
 
   const Function& operator[](FunctionId id) const { return functions[id.index()]; }
   Function& operator[](FunctionId id) { return functions[id.index()]; }
   std::optional<FunctionId> find(std::string_view name) const;
+  /// nullptr where the function is no gradient that is still to be derived.
+  const GradientRequest* gradient_request(FunctionId function) const;
 };
 
 /// How deep branches and loops may stand inside each other: who walks a module may recurse over its blocks.

@@ -1,7 +1,10 @@
 // The language: program text to typed functions. docs/language.md describes it.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <memory>
+#include <string>
 
 #include "hiaton/ir.h"
 #include "hiaton/source.h"
@@ -15,8 +18,14 @@ inline constexpr int kMaxNesting = 1000;
 /// How many findings a ProgramError of `parse` shows; it says how many more there are.
 inline constexpr int kMaxShownErrors = 20;
 
-/// Reads and checks a whole program. Functions stand in the order of the text. Throws ProgramError with every
-/// finding of one go; whether there is a `main` is left to whoever runs the program.
-ir::Module parse(const std::shared_ptr<const Source>& source);
+struct ParseOptions {
+  /// Values for sizes that the program declares (`size d = 128`), instead of those in the text.
+  std::map<std::string, int64_t> sizes{};
+};
+
+/// Reads and checks a whole program. Functions stand in the order of the text, those that `map`, `fold`,
+/// `scan` and `grad` make behind them. Throws ProgramError with every finding of one go, and where `options`
+/// name a size that the program does not have; whether there is a `main` is left to whoever runs the program.
+ir::Module parse(const std::shared_ptr<const Source>& source, const ParseOptions& options = {});
 
 }  // namespace hiaton::lang

@@ -53,6 +53,16 @@ struct Type {
   friend bool operator==(const Type& a, const Type& b);
 };
 
+/// A dimension that only the run knows.
+Dim unknown_dim();
+
+/// Whether a value of one type may stand where the other is asked for: the same data type, or the same
+/// element type and rank and dimensions of which none differs from the other's; one that only the run knows
+/// goes with any.
+bool compatible(const Type& a, const Type& b);
+/// What is known of a value that has the one or the other of two compatible types.
+Type join(const Type& a, const Type& b);
+
 /// A tensor type with fixed dimensions.
 Type tensor_type(DType dtype, const std::vector<int64_t>& dims);
 

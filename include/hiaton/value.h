@@ -161,6 +161,9 @@ inline std::span<const Value> DataObject::fields() const {
   return {reinterpret_cast<const Value*>(this + 1), field_count};
 }
 
+/// One element of a tensor, in row-major order.
+Value element_of(const Tensor& tensor, int64_t index);
+
 /// Whether a value may stand where `type` is asked for: kinds, element types and fixed dimensions agree.
 bool fits(const Value& value, const Type& type);
 

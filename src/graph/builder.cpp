@@ -130,11 +130,19 @@ NodeId GraphBuilder::output(OutPort from) {
 }
 
 OutPort GraphBuilder::constant(Value value) {
-  return {add({.kind = NodeKind::Const, .type = value.type(), .function = current_, .constant = value})};
+  Type type = value.type();
+  return constant(std::move(value), std::move(type));
 }
 
-std::size_t GraphBuilder::add_parameter(std::string name, Type type) {
-  graph_.parameters_.push_back({std::move(name), std::move(type)});
+OutPort GraphBuilder::constant(Value value, Type type) {
+  return {add({.kind = NodeKind::Const,
+               .type = std::move(type),
+               .function = current_,
+               .constant = std::move(value)})};
+}
+
+std::size_t GraphBuilder::add_parameter(std::string name, Type type, Initializer initial) {
+  graph_.parameters_.push_back({std::move(name), std::move(type), initial});
   return graph_.parameters_.size() - 1;
 }
 

@@ -20,11 +20,7 @@ class TypeCheck {
       case NodeKind::Input:
         return;
       case NodeKind::Const:
-        if (node.parameter < 0 && node.type != node.constant.type()) {
-          findings_.at(id, "expected the type of its constant, {}, found {}", to_string(node.constant.type()),
-                       to_string(node.type));
-        }
-        return;
+        return check_constant(id);
       case NodeKind::Op:
         return check_op(id);
       case NodeKind::Accumulate:
@@ -38,12 +34,30 @@ class TypeCheck {
     }
   }
 
+  void check_constant(NodeId id) {
+    const Node& node = graph_[id];
+    if (node.parameter >= 0) {
+      const auto number = static_cast<std::size_t>(node.parameter);
+      if (number >= graph_.parameters().size()) {
+        findings_.at(id, "expected a parameter of the program, found number {}", number);
+      } else if (graph_.parameters()[number].type != node.type) {
+        findings_.at(id, "expected the type of its parameter, {}, found {}",
+                     to_string(graph_.parameters()[number].type), to_string(node.type));
+      }
+    } else if (node.constant.is_data() && !fits(node.constant, node.type)) {
+      findings_.at(id, "its constant is no value of type {}", to_string(node.type));
+    } else if (!node.constant.is_data() && node.type != node.constant.type()) {
+      findings_.at(id, "expected the type of its constant, {}, found {}", to_string(node.constant.type()),
+                   to_string(node.type));
+    }
+  }
+
   void check_input(NodeId id, std::size_t port, const Type& expected) {
     const Node& node = graph_[id];
     if (port >= node.inputs.size()) return;
     const OutPort from = node.inputs[port];
     const Node* source = source_of(graph_, from);
-    if (source == nullptr || source->type == expected) return;
+    if (source == nullptr || compatible(source->type, expected)) return;
     const bool is_predicate = node.kind == NodeKind::Switch && port == 1;
     findings_.at(id, "input {}{}: expected {}, found {} from {}", port, is_predicate ? ", the predicate" : "",
                  to_string(expected), to_string(source->type), label_of(graph_, from));
@@ -60,7 +74,7 @@ class TypeCheck {
     }
     try {
       const Type type = node.op->type_rule.value({operands_, node.attributes, &node.type});
-      if (type != node.type) {
+      if (!compatible(type, node.type)) {
         findings_.at(id, "expected the result type {}, found {}", to_string(type), to_string(node.type));
       }
     } catch (const ProgramError& error) {

@@ -62,7 +62,7 @@ std::string_view style_of(const Node& node) {
 std::string title_of(const Node& node) {
   switch (node.kind) {
     case NodeKind::Const:
-      return to_string(node.constant);
+      return to_string(node.constant, node.type);
     case NodeKind::Op:
       return escape_html(node.op->symbol.value.empty() ? node.op->name.value : node.op->symbol.value);
     case NodeKind::Call:

@@ -7,7 +7,7 @@ namespace hiaton::graph {
 std::string label_of(const Node& node) {
   switch (node.kind) {
     case NodeKind::Const:
-      return node.parameter >= 0 ? "Param" : fmt::format("Const {}", to_string(node.constant));
+      return node.parameter >= 0 ? "Param" : fmt::format("Const {}", to_string(node.constant, node.type));
     case NodeKind::Op:
       return node.op == nullptr ? "Op without an operation" : std::string(node.op->name.value);
     case NodeKind::Call:

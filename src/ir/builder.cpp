@@ -6,7 +6,9 @@
 #include <cmath>
 
 #include "hiaton/error.h"
+#include "ir/differentiable.h"
 #include "ir/names.h"
+#include "tensor/dimensions.h"
 
 namespace hiaton {
 namespace {
@@ -18,7 +20,7 @@ std::string list_types(const std::vector<Type>& types) {
 }
 
 void require_types(const std::vector<Type>& expected, const std::vector<Type>& found, std::string_view what) {
-  if (expected == found) return;
+  if (std::equal(expected.begin(), expected.end(), found.begin(), found.end(), compatible)) return;
   throw ProgramError(fmt::format("{}: expected {}, found {}", what, list_types(expected), list_types(found)));
 }
 
@@ -106,6 +108,16 @@ Var FunctionBuilder::constant(Value value) {
   return add_result(node, value.type());
 }
 
+Var FunctionBuilder::constant(Value value, const Type& type) {
+  if (!fits(value, type) || (value.is_data() && !value.data().fields().empty())) {
+    throw ProgramError(
+        fmt::format("expected a constant of type {}, found {}", to_string(type), to_string(value)));
+  }
+  ir::Node& node = append(ir::NodeKind::Const);
+  node.constant = std::move(value);
+  return add_result(node, type);
+}
+
 Var FunctionBuilder::op(const OpDef& op, std::span<const Var> operands) {
   return this->op(op, operands, {});
 }
@@ -161,6 +173,9 @@ void FunctionBuilder::accumulate(std::size_t parameter, Accumulation how, const 
 }
 
 Var FunctionBuilder::make(const Type& data, std::size_t variant, const std::vector<Var>& fields) {
+  const bool is_constant = data.is_data() && variant < data.data->variants.size() &&
+                           data.data->variants[variant].fields.empty() && fields.empty();
+  if (is_constant) return constant(Value(Data(static_cast<uint32_t>(variant), {})), data);
   return op("make", fields, {static_cast<int64_t>(variant)}, &data);
 }
 
@@ -192,7 +207,10 @@ Vars FunctionBuilder::call(FunctionRef callee, const std::vector<Var>& arguments
     throw ProgramError("call of a function that was not declared");
   }
   const ir::Function& target = module_[callee.id];
-  const auto fits = [](const ir::ValueInfo& param, Var argument) { return param.type == argument.type(); };
+  Dimensions dimensions;
+  const auto fits = [&](const ir::ValueInfo& param, Var argument) {
+    return dimensions.bind(param.type, argument.type());
+  };
   const auto params_end = target.params.begin() + static_cast<std::ptrdiff_t>(target.params_of(0).count);
   if (!std::equal(target.params.begin(), params_end, arguments.begin(), arguments.end(), fits)) {
     std::vector<Type> expected;
@@ -203,8 +221,11 @@ Vars FunctionBuilder::call(FunctionRef callee, const std::vector<Var>& arguments
   node.callee = callee.id;
   node.operands.reserve(arguments.size());
   for (Var argument : arguments) node.operands.push_back(argument.id());
-  const auto results_end = target.results.begin() + static_cast<std::ptrdiff_t>(target.results_of(0).count);
-  return add_results(node, {target.results.begin(), results_end});
+  std::vector<Type> results;
+  for (std::size_t i = 0; i < target.results_of(0).count; ++i) {
+    results.push_back(dimensions.substitute(target.results[i]));
+  }
+  return add_results(node, results);
 }
 
 ir::BlockId FunctionBuilder::begin_block(const std::vector<Type>& params) {
@@ -241,6 +262,7 @@ Vars FunctionBuilder::finish_if(Var condition, ir::BlockId then, ir::BlockId oth
   for (ir::ValueId id : f[then].results) types.push_back(f[id].type);
   for (ir::ValueId id : f[otherwise].results) other_types.push_back(f[id].type);
   require_types(types, other_types, "the branches of 'if' differ in type");
+  for (std::size_t i = 0; i < types.size(); ++i) types[i] = join(types[i], other_types[i]);
   ir::Node& node = append(ir::NodeKind::If);
   node.operands = {condition.id()};
   node.blocks = {then, otherwise};
@@ -250,7 +272,9 @@ Vars FunctionBuilder::finish_if(Var condition, ir::BlockId then, ir::BlockId oth
 Vars FunctionBuilder::finish_if_again(ir::NodeId first, ir::BlockId then, ir::BlockId otherwise) {
   const ir::Function& f = function();
   std::vector<Type> types;
-  for (ir::ValueId id : f[then].results) types.push_back(f[id].type);
+  for (std::size_t i = 0; i < f[then].results.size(); ++i) {
+    types.push_back(join(f[f[then].results[i]].type, f[f[otherwise].results[i]].type));
+  }
   ir::Node& node = append(ir::NodeKind::If);
   node.of = first;
   node.blocks = {then, otherwise};
@@ -260,12 +284,14 @@ Vars FunctionBuilder::finish_if_again(ir::NodeId first, ir::BlockId then, ir::Bl
 Vars FunctionBuilder::finish_while(const Vars& initial, ir::BlockId condition, ir::BlockId body) {
   require_own(initial);
   const ir::Function& f = function();
-  const std::vector<Type> state = types_of(initial);
+  std::vector<Type> state;
   std::vector<Type> next;
   std::vector<Type> test;
+  for (ir::ValueId id : f[body].params) state.push_back(f[id].type);
   for (ir::ValueId id : f[body].results) next.push_back(f[id].type);
   for (ir::ValueId id : f[condition].results) test.push_back(f[id].type);
   require_types({DType::Bool}, test, "condition of 'while'");
+  require_types(state, types_of(initial), "first state of a loop");
   require_types(state, next, "next state of a loop");
   ir::Node& node = append(ir::NodeKind::While);
   node.blocks = {condition, body};
@@ -348,11 +374,23 @@ ModuleBuilder::ModuleBuilder(ir::Module module) : module_(std::move(module)) {
   for (const ir::Function& function : module_.functions) names_.insert(function.name);
 }
 
-std::size_t ModuleBuilder::add_parameter(std::string name, Type type, Span span) {
+std::size_t ModuleBuilder::add_parameter(std::string name, Type type, Span span,
+                                         std::optional<Initializer> initial) {
+  if (!ir::is_name(name)) {
+    throw ProgramError(fmt::format("expected a name for a learned parameter, found '{}'", name));
+  }
+  const bool fixed =
+      std::all_of(type.shape.begin(), type.shape.end(), [](const Dim& d) { return d.size >= 0; });
+  if (!type.is_tensor() || !fixed || !is_float(type.dtype)) {
+    throw ProgramError(
+        fmt::format("parameter '{}': expected a tensor of f32 or f64 with fixed dimensions, found {}", name,
+                    to_string(type)));
+  }
+  if (!initial) initial = default_initializer(type.shape.size());
   for (const ir::Parameter& other : module_.parameters) {
     if (other.name == name) throw ProgramError(fmt::format("parameter '{}' is declared twice", name));
   }
-  module_.parameters.push_back({std::move(name), std::move(type), span});
+  module_.parameters.push_back({std::move(name), std::move(type), span, *initial});
   return module_.parameters.size() - 1;
 }
 
@@ -369,6 +407,14 @@ FunctionRef ModuleBuilder::declare(std::string name, std::vector<ir::ValueInfo> 
   function.results = std::move(results);
   const FunctionRef ref{ir::FunctionId(module_.functions.size())};
   module_.functions.push_back(std::move(function));
+  return ref;
+}
+
+FunctionRef ModuleBuilder::declare_gradient(std::string name, FunctionRef of, bool with_value) {
+  const ir::Function& function = module_[of.id];
+  const std::vector<Type> results = ir::gradient_results(function, with_value);
+  const FunctionRef ref = declare(std::move(name), function.params, results);
+  module_.gradient_requests.push_back({ref.id, of.id, with_value});
   return ref;
 }
 
@@ -405,8 +451,9 @@ void ModuleBuilder::build(FunctionRef ref, const std::function<Vars(FunctionBuil
 }
 
 ir::Module ModuleBuilder::finish() {
-  for (const ir::Function& function : module_.functions) {
-    if (!function.body.valid())
+  for (std::size_t i = 0; i < module_.functions.size(); ++i) {
+    const ir::Function& function = module_.functions[i];
+    if (!function.body.valid() && module_.gradient_request(ir::FunctionId(i)) == nullptr)
       throw ProgramError(fmt::format("function '{}' is declared but not defined", function.name));
   }
   ir::verify(module_);

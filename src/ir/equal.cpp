@@ -13,23 +13,40 @@ bool is_nan(const Value& value) {
          (value.dtype() == DType::F64 && std::isnan(value.as<double>()));
 }
 
+bool same_constant(const Value& a, const Value& b);
+
+bool same_tensor(const Tensor& a, const Tensor& b) {
+  if (a.dtype() != b.dtype() || a.type() != b.type()) return false;
+  for (int64_t i = 0; i < a.size(); ++i) {
+    if (!same_constant(element_of(a, i), element_of(b, i))) return false;
+  }
+  return true;
+}
+
 bool same_constant(const Value& a, const Value& b) {
-  return a == b || (a.dtype() == b.dtype() && is_nan(a) && is_nan(b));
+  if (a.kind() != b.kind()) return false;
+  if (a.is_tensor()) return same_tensor(a.tensor(), b.tensor());
+  return a == b || (a.is_scalar() && a.dtype() == b.dtype() && is_nan(a) && is_nan(b));
+}
+
+/// Constants and learned parameters: where they stand does not count.
+bool stands_nowhere(const Node& node) {
+  return node.kind == NodeKind::Const || node.kind == NodeKind::Param;
 }
 
 /// What the values of a function are, as far as comparing needs it.
-class Constants {
+class Origins {
  public:
-  explicit Constants(const Function& function) : by_value_(function.values.size(), nullptr) {
+  explicit Origins(const Function& function) : by_value_(function.values.size(), nullptr) {
     for (const Node& node : function.nodes) {
-      if (node.kind == NodeKind::Const) by_value_[node.results[0].index()] = &node.constant;
+      if (stands_nowhere(node)) by_value_[node.results[0].index()] = &node;
     }
   }
   /// nullptr where the value is computed.
-  const Value* find(ValueId id) const { return by_value_[id.index()]; }
+  const Node* find(ValueId id) const { return by_value_[id.index()]; }
 
  private:
-  std::vector<const Value*> by_value_;
+  std::vector<const Node*> by_value_;
 };
 
 /// Walks two functions side by side. Blocks wait in a list, so that deep nesting needs no deep recursion; the
@@ -37,10 +54,11 @@ class Constants {
 class Comparison {
  public:
   Comparison(const Function& a, const Function& b)
-      : a_(a), b_(b), constants_a_(a), constants_b_(b), matched_(a.values.size()) {}
+      : a_(a), b_(b), origins_a_(a), origins_b_(b), matched_(a.values.size()) {}
 
   bool run() {
     if (!same_signature()) return false;
+    if (!a_.body.valid()) return true;
     waiting_.emplace_back(a_.body, b_.body);
     while (!waiting_.empty()) {
       const auto [a, b] = waiting_.back();
@@ -55,7 +73,8 @@ class Comparison {
     const auto same_param = [](const ValueInfo& a, const ValueInfo& b) {
       return a.name == b.name && a.type == b.type;
     };
-    return a_.name == b_.name && a_.placement == b_.placement && a_.results == b_.results &&
+    return a_.name == b_.name && a_.body.valid() == b_.body.valid() && a_.phases == b_.phases &&
+           a_.placement == b_.placement && a_.results == b_.results &&
            std::equal(a_.params.begin(), a_.params.end(), b_.params.begin(), b_.params.end(), same_param);
   }
 
@@ -71,13 +90,14 @@ class Comparison {
   static std::vector<NodeId> computing_nodes(const Function& function, const Block& block) {
     std::vector<NodeId> nodes;
     for (NodeId id : block.nodes) {
-      if (function[id].kind != NodeKind::Const) nodes.push_back(id);
+      if (!stands_nowhere(function[id])) nodes.push_back(id);
     }
     return nodes;
   }
 
   bool same_node(const Node& a, const Node& b) {
     if (a.kind != b.kind || a.op != b.op || a.callee != b.callee || a.placement != b.placement) return false;
+    if (a.attributes != b.attributes || a.phase != b.phase || !same_earlier(a.of, b.of)) return false;
     if (a.blocks.size() != b.blocks.size() || !same_values(a.operands, b.operands)) return false;
     for (std::size_t i = 0; i < a.blocks.size(); ++i) waiting_.emplace_back(a.blocks[i], b.blocks[i]);
     return match(a.results, b.results);
@@ -85,11 +105,22 @@ class Comparison {
 
   bool same_values(const std::vector<ValueId>& a, const std::vector<ValueId>& b) const {
     return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](ValueId x, ValueId y) {
-      const Value* constant_x = constants_a_.find(x);
-      const Value* constant_y = constants_b_.find(y);
-      if (constant_x == nullptr || constant_y == nullptr) return matched_[x.index()] == y;
-      return same_constant(*constant_x, *constant_y);
+      const Node* origin_x = origins_a_.find(x);
+      const Node* origin_y = origins_b_.find(y);
+      if (origin_x == nullptr || origin_y == nullptr) return origin_x == origin_y && matched_[x.index()] == y;
+      if (origin_x->kind != origin_y->kind || a_[x].type != b_[y].type) return false;
+      return origin_x->kind == NodeKind::Param ? origin_x->attributes == origin_y->attributes
+                                               : same_constant(origin_x->constant, origin_y->constant);
     });
+  }
+
+  /// The node that another goes back to: known by its first result, where it has one.
+  bool same_earlier(NodeId a, NodeId b) const {
+    if (!a.valid() || !b.valid()) return a == b;
+    const std::vector<ValueId>& results_a = a_[a].results;
+    const std::vector<ValueId>& results_b = b_[b].results;
+    if (results_a.empty() || results_b.empty()) return results_a.empty() == results_b.empty();
+    return matched_[results_a[0].index()] == results_b[0];
   }
 
   bool match(const std::vector<ValueId>& a, const std::vector<ValueId>& b) {
@@ -103,15 +134,43 @@ class Comparison {
 
   const Function& a_;
   const Function& b_;
-  Constants constants_a_;
-  Constants constants_b_;
+  Origins origins_a_;
+  Origins origins_b_;
   std::vector<ValueId> matched_;  ///< by value of a: the value of b that takes its place
   std::vector<std::pair<BlockId, BlockId>> waiting_;
 };
 
+/// The data types but for the built-in lists, which are made as they are used.
+std::vector<std::string> declared(const Module& module) {
+  std::vector<std::string> texts;
+  for (const Type& type : module.data_types.all()) {
+    if (type.data->name.find('[') != std::string::npos) continue;
+    std::string text = type.data->name;
+    for (const Variant& variant : type.data->variants) {
+      text += " | " + variant.name;
+      for (const Field& field : variant.fields) text += ", " + field.name + ": " + to_string(field.type);
+    }
+    texts.push_back(std::move(text));
+  }
+  return texts;
+}
+
 }  // namespace
 
 bool equal(const Module& a, const Module& b) {
+  const auto same_parameter = [](const Parameter& x, const Parameter& y) {
+    return x.name == y.name && x.type == y.type && x.initial == y.initial;
+  };
+  const auto same_request = [](const GradientRequest& x, const GradientRequest& y) {
+    return x.function == y.function && x.of == y.of && x.with_value == y.with_value;
+  };
+  if (!std::equal(a.parameters.begin(), a.parameters.end(), b.parameters.begin(), b.parameters.end(),
+                  same_parameter) ||
+      !std::equal(a.gradient_requests.begin(), a.gradient_requests.end(), b.gradient_requests.begin(),
+                  b.gradient_requests.end(), same_request) ||
+      declared(a) != declared(b)) {
+    return false;
+  }
   const auto same = [](const Function& x, const Function& y) { return Comparison(x, y).run(); };
   return std::equal(a.functions.begin(), a.functions.end(), b.functions.begin(), b.functions.end(), same);
 }

@@ -22,6 +22,13 @@ Range Function::results_of(std::size_t phase) const {
   return range_of(phases, phase, results.size(), &Phase::results);
 }
 
+const GradientRequest* Module::gradient_request(FunctionId function) const {
+  for (const GradientRequest& request : gradient_requests) {
+    if (request.function == function) return &request;
+  }
+  return nullptr;
+}
+
 std::optional<FunctionId> Module::find(std::string_view name) const {
   for (std::size_t i = 0; i < functions.size(); ++i) {
     if (functions[i].name == name) return FunctionId(i);

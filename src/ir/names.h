@@ -6,10 +6,11 @@
 
 namespace hiaton::ir {
 
-/// Every word that is no name. The last four belong to parts of the language that are still to come.
-inline constexpr std::array<std::string_view, 25> kKeywords = {
-    "fn",  "let",  "in",    "if",  "then", "else",   "on",     "with", "while", "for",   "do",    "and", "or",
-    "not", "true", "false", "nan", "inf",  "nanf32", "inff32", "_",    "data",  "match", "param", "grad"};
+/// Every word that is no name.
+inline constexpr std::array<std::string_view, 26> kKeywords = {
+    "fn",     "let",    "in",  "if",   "then",  "else",  "on",    "with",          "while",
+    "for",    "do",     "and", "or",   "not",   "true",  "false", "nan",           "inf",
+    "nanf32", "inff32", "_",   "data", "match", "param", "grad",  "value_and_grad"};
 
 bool is_keyword(std::string_view word);
 
@@ -22,6 +23,11 @@ constexpr bool continues_name(char c) {
 
 /// A letter or '_', then letters, digits and '_'; no keyword.
 bool is_name(std::string_view word);
+
+/// Variants and data types begin with an upper-case letter.
+constexpr bool is_capitalized(std::string_view name) {
+  return !name.empty() && name[0] >= 'A' && name[0] <= 'Z';
+}
 
 /// A name that a function may have: operations (and with them the types, which are casts) keep theirs.
 bool is_function_name(std::string_view word);

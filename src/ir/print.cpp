@@ -25,7 +25,7 @@ struct Text {
 
 Level level_of(std::string_view symbol) {
   if (symbol == "+" || symbol == "-") return kSum;
-  if (symbol == "*" || symbol == "/" || symbol == "%") return kProduct;
+  if (symbol == "*" || symbol == "/" || symbol == "%" || symbol == "@") return kProduct;
   return kComparison;
 }
 
@@ -41,12 +41,35 @@ std::string in_parentheses_unless(bool plain, const Text& text) {
   return plain ? text.text : in_parentheses(text.text);
 }
 
-/// As a literal that has this type wherever it stands.
-std::string literal(const Value& value) {
+/// As a literal that has this type wherever it stands beside others of its type.
+std::string scalar_literal(const Value& value) {
   std::string text = to_string(value);
   if (value.dtype() == DType::I32) text += "i32";
   if (value.dtype() == DType::F32) text += "f32";
   return text;
+}
+
+std::string tensor_literal(const Tensor& tensor, std::size_t axis, int64_t& next) {
+  if (axis == tensor.dims().size()) return scalar_literal(element_of(tensor, next++));
+  std::string text = "[";
+  for (int64_t i = 0; i < tensor.dims()[axis]; ++i) {
+    text += (i > 0 ? ", " : "") + tensor_literal(tensor, axis + 1, next);
+  }
+  return text + "]";
+}
+
+/// "Node", "Cons[i64]": variants of the built-in list say of which.
+std::string variant_name(const Type& data, std::size_t variant) {
+  const std::string& name = data.data->variants[variant].name;
+  const std::size_t bracket = data.data->name.find('[');
+  return bracket == std::string::npos ? name : name + data.data->name.substr(bracket);
+}
+
+std::string literal(const Value& value, const Type& type) {
+  if (value.is_data()) return variant_name(type, value.data().variant());
+  if (!value.is_tensor()) return scalar_literal(value);
+  int64_t next = 0;
+  return tensor_literal(value.tensor(), 0, next);
 }
 
 /// In quotes, as the lexer reads strings.
@@ -89,6 +112,8 @@ class Names {
     taken_.insert(name);
   }
 
+  bool is_taken(const std::string& name) const { return taken_.contains(name); }
+
   void forget_down_to(std::size_t size) {
     for (; in_use_.size() > size; in_use_.pop_back()) taken_.erase(in_use_.back());
   }
@@ -119,10 +144,10 @@ class FunctionPrinter {
         out_(out),
         names_(function_names),
         texts_(function.values.size()),
-        constants_(function.values.size(), nullptr),
+        origins_(function.values.size(), nullptr),
         uses_(function.values.size(), 0) {
     for (const Node& node : f_.nodes) {
-      if (node.kind == NodeKind::Const) constants_[node.results[0].index()] = &node.constant;
+      if (stands_nowhere(node)) origins_[node.results[0].index()] = &node;
       for (ValueId operand : node.operands) ++uses_[operand.index()];
     }
     for (const Block& block : f_.blocks) {
@@ -132,6 +157,7 @@ class FunctionPrinter {
 
   void run() {
     print_head();
+    if (!f_.body.valid()) return print_request();
     print_block(f_.body, 0, 2);
     out_ += '\n';
   }
@@ -143,6 +169,16 @@ class FunctionPrinter {
     std::string_view placement;
   };
 
+  /// Constants and learned parameters: they stand where they are used.
+  static bool stands_nowhere(const Node& node) {
+    return node.kind == NodeKind::Const || node.kind == NodeKind::Param;
+  }
+
+  bool is_constant(ValueId value) const {
+    const Node* origin = origins_[value.index()];
+    return origin != nullptr && origin->kind == NodeKind::Const;
+  }
+
   // The head.
 
   void print_head() {
@@ -150,7 +186,7 @@ class FunctionPrinter {
     for (std::size_t i = 0; i < f_.params.size(); ++i) {
       const ValueInfo& param = f_.params[i];
       out_ += fmt::format("{}{}: {}", i == 0 ? "" : ", ", param.name, to_string(param.type));
-      give_name(f_[f_.body].params[i], param.name);
+      if (f_.body.valid()) give_name(f_[f_.body].params[i], param.name);
     }
     out_ += ") -> ";
     std::string results;
@@ -158,6 +194,14 @@ class FunctionPrinter {
     out_ += f_.results.size() == 1 ? results : in_parentheses(results);
     if (!f_.placement.empty()) out_ += fmt::format(" on {}", quoted(f_.placement));
     out_ += " =";
+  }
+
+  /// The gradient of another function, which is still to be derived.
+  void print_request() {
+    const GradientRequest* request =
+        module_.gradient_request(FunctionId(static_cast<std::size_t>(&f_ - module_.functions.data())));
+    out_ +=
+        fmt::format(" {}({})\n", request->with_value ? "value_and_grad" : "grad", module_[request->of].name);
   }
 
   // Values.
@@ -168,8 +212,11 @@ class FunctionPrinter {
   }
 
   Text text_of(ValueId value) const {
-    if (const Value* constant = constants_[value.index()]) return {literal(*constant), kAtom};
-    return {texts_[value.index()], kAtom};
+    const Node* origin = origins_[value.index()];
+    if (origin == nullptr) return {texts_[value.index()], kAtom};
+    if (origin->kind == NodeKind::Const) return {literal(origin->constant, f_[value].type), kAtom};
+    const std::string& name = module_.parameters[static_cast<std::size_t>(origin->attributes[0])].name;
+    return {names_.is_taken(name) ? "param " + name : name, kAtom};
   }
 
   /// The texts of the values, taken off the waiting ones. Whatever waits and may not stand here, in front of
@@ -275,7 +322,7 @@ class FunctionPrinter {
   const NodeId* last_expression(const Block& block) const {
     for (std::size_t i = block.nodes.size(); i-- > 0;) {
       const Node& node = f_[block.nodes[i]];
-      if (node.kind != NodeKind::Const) return node.results == block.results ? &block.nodes[i] : nullptr;
+      if (!stands_nowhere(node)) return node.results == block.results ? &block.nodes[i] : nullptr;
     }
     return nullptr;
   }
@@ -291,7 +338,7 @@ class FunctionPrinter {
   // Nodes.
 
   void print_node(const Node& node, std::size_t indent) {
-    if (node.kind == NodeKind::Const) return;
+    if (stands_nowhere(node)) return;
     if (is_structure(node)) {
       const std::vector<Text> operands = take(node.operands, node.placement, false);
       const std::vector<std::string> names = begin_let(node);
@@ -314,9 +361,8 @@ class FunctionPrinter {
     if (node.results.size() != 1 || uses_[node.results[0].index()] != 1) return false;
     if (!f_[node.results[0]].name.empty() || text.text.size() > kLongestInlined) return false;
     // Literals alone take their type from what stands around them, and then come after it.
-    const auto is_constant = [&](ValueId id) { return constants_[id.index()] != nullptr; };
-    return node.kind == NodeKind::Call ||
-           !std::all_of(node.operands.begin(), node.operands.end(), is_constant);
+    return node.kind == NodeKind::Call || !std::all_of(node.operands.begin(), node.operands.end(),
+                                                       [&](ValueId id) { return is_constant(id); });
   }
 
   /// Chooses the names; what follows in the `let` does not see them yet.
@@ -347,10 +393,17 @@ class FunctionPrinter {
 
   /// An operation or a call without its placement.
   Text expression(const Node& node, bool may_leave_others) {
-    const std::vector<Text> operands = take(node.operands, node.placement, may_leave_others);
+    std::vector<Text> operands = take(node.operands, node.placement, may_leave_others);
     if (node.kind == NodeKind::Call) return {call(module_[node.callee].name, operands), kAtom};
+    if (node.op->name.value == "make") {
+      const Type& data = f_[node.results[0]].type;
+      return {call(variant_name(data, static_cast<std::size_t>(node.attributes[0])), operands), kAtom};
+    }
+    if (node.op->fusion.value == Fusion::Tensor && node.op->symbol.value.empty()) {
+      return {call_on_tensors(node, std::move(operands)), kAtom};
+    }
     const std::string_view symbol = node.op->symbol.value;
-    const bool plain_prefix = operands.size() == 1 && constants_[node.operands[0].index()] == nullptr;
+    const bool plain_prefix = operands.size() == 1 && !is_constant(node.operands[0]);
     if (symbol == "not") {
       return {fmt::format("not {}", in_parentheses_unless(operands[0].level >= kComparison, operands[0])),
               kNot};
@@ -358,7 +411,9 @@ class FunctionPrinter {
     if (symbol == "-" && plain_prefix) {
       return {fmt::format("-{}", in_parentheses_unless(operands[0].level >= kPrefix, operands[0])), kPrefix};
     }
-    if (symbol.empty() || operands.size() != 2) return {call(node.op->name.value, operands), kAtom};
+    if (symbol.empty() || operands.size() != 2) {
+      return {call(node.op->name.value, operands, attributes_of(node)), kAtom};
+    }
     return infix(symbol, operands);
   }
 
@@ -372,10 +427,38 @@ class FunctionPrinter {
             level};
   }
 
-  static std::string call(std::string_view name, const std::vector<Text>& arguments) {
+  static std::string call(std::string_view name, const std::vector<Text>& arguments,
+                          const std::vector<std::string>& attributes = {}) {
     std::string text;
     for (const Text& argument : arguments) text += (text.empty() ? "" : ", ") + argument.text;
+    for (const std::string& attribute : attributes) text += (text.empty() ? "" : ", ") + attribute;
     return fmt::format("{}({})", name, text);
+  }
+
+  /// Numbers among the operands do not take after the others here.
+  std::string call_on_tensors(const Node& node, std::vector<Text> operands) const {
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+      const Node* origin = origins_[node.operands[i].index()];
+      const bool is_f64 = origin != nullptr && origin->kind == NodeKind::Const &&
+                          origin->constant.is_scalar() && origin->constant.dtype() == DType::F64;
+      if (is_f64) operands[i].text += "f64";
+    }
+    return call(node.op->name.value, operands, attributes_of(node));
+  }
+
+  static std::vector<std::string> attributes_of(const Node& node) {
+    const std::vector<AttributeDef>& all = node.op->attributes.value;
+    std::vector<std::string> texts;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (all[i].is_list) {
+        texts.push_back(fmt::format("{}=[{}]", all[i].name,
+                                    fmt::join(node.attributes.begin() + static_cast<std::ptrdiff_t>(i),
+                                              node.attributes.end(), ", ")));
+      } else {
+        texts.push_back(fmt::format("{}={}", all[i].name, node.attributes[i]));
+      }
+    }
+    return texts;
   }
 
   // Branches and loops: `indent` is that of the line in which they begin.
@@ -429,8 +512,8 @@ class FunctionPrinter {
   const Function& f_;
   std::string& out_;
   Names names_;
-  std::vector<std::string> texts_;  ///< by value: its name
-  std::vector<const Value*> constants_;
+  std::vector<std::string> texts_;    ///< by value: its name
+  std::vector<const Node*> origins_;  ///< by value: the Const or Param it comes from
   std::vector<uint32_t> uses_;
   std::vector<Waiting> waiting_;  ///< of the block that is printed, oldest first
   std::string line_start_;        ///< a line break and the indentation of the block that is printed
@@ -439,10 +522,47 @@ class FunctionPrinter {
 
 }  // namespace
 
+namespace {
+
+bool is_list(const Type& data) {
+  return data.data->name.find('[') != std::string::npos;
+}
+
+std::string declaration(const Type& data) {
+  std::string variants;
+  for (const Variant& variant : data.data->variants) {
+    std::string fields;
+    for (const Field& field : variant.fields) {
+      fields += fmt::format("{}{}: {}", fields.empty() ? "" : ", ", field.name, to_string(field.type));
+    }
+    variants += (variants.empty() ? "" : " | ") + variant.name;
+    if (!fields.empty()) variants += in_parentheses(fields);
+  }
+  return fmt::format("data {} = {}\n", data.data->name, variants);
+}
+
+std::string declaration(const Parameter& parameter) {
+  std::string text = fmt::format("param {}: {}", parameter.name, to_string(parameter.type));
+  if (parameter.initial != default_initializer(parameter.type.shape.size())) {
+    text += " = " + to_string(parameter.initial);
+  }
+  return text + '\n';
+}
+
+}  // namespace
+
 std::string print(const Module& module) {
   std::unordered_set<std::string_view> names;
   for (const Function& function : module.functions) names.insert(function.name);
   std::string text;
+  for (const Type& data : module.data_types.all()) {
+    for (const Variant& variant : data.data->variants) names.insert(variant.name);
+    if (!is_list(data)) text += declaration(data);
+  }
+  for (const Parameter& parameter : module.parameters) {
+    names.insert(parameter.name);
+    text += declaration(parameter);
+  }
   for (const Function& function : module.functions) {
     if (!text.empty()) text += '\n';
     FunctionPrinter(module, function, names, text).run();

@@ -8,7 +8,9 @@
 
 #include "hiaton/error.h"
 #include "hiaton/ir.h"
+#include "ir/differentiable.h"
 #include "ir/names.h"
+#include "tensor/dimensions.h"
 
 namespace hiaton::ir {
 namespace {
@@ -17,6 +19,10 @@ std::string list_types(const std::vector<Type>& types) {
   std::string text;
   for (const Type& type : types) text += (text.empty() ? "" : ", ") + to_string(type);
   return "(" + text + ")";
+}
+
+bool all_compatible(const std::vector<Type>& a, const std::vector<Type>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), compatible);
 }
 
 /// Walks the blocks of one function with a stack of its own: nesting is checked, not trusted.
@@ -34,6 +40,8 @@ class FunctionVerifier {
 
   void run() {
     check_signature();
+    if (const GradientRequest* request = request_for_this()) return check_request(*request);
+    check_body_params();
     enter(f_.body);
     while (!path_.empty()) step();
   }
@@ -88,6 +96,29 @@ class FunctionVerifier {
       if (!names.insert(param.name).second) fail(fmt::format("two parameters are named '{}'", param.name));
     }
     if (f_.results.empty()) fail("expected at least one result");
+  }
+
+  const GradientRequest* request_for_this() const {
+    return module_.gradient_requests.empty() ? nullptr
+                                             : module_.gradient_request(FunctionId(
+                                                   static_cast<std::size_t>(&f_ - module_.functions.data())));
+  }
+
+  /// A gradient that is still to be derived.
+  void check_request(const GradientRequest& request) const {
+    if (request.of.index() >= module_.functions.size()) fail("it is the gradient of no function");
+    const Function& of = module_[request.of];
+    if (of.results.empty()) fail(fmt::format("'{}', whose gradient it is, has no results", of.name));
+    if (f_.body.valid()) fail("expected no body of a gradient that is to be derived");
+    const auto same = [](const ValueInfo& a, const ValueInfo& b) { return a.type == b.type; };
+    const bool same_params =
+        std::equal(f_.params.begin(), f_.params.end(), of.params.begin(), of.params.end(), same);
+    if (!same_params || f_.results != gradient_results(of, request.with_value)) {
+      fail(fmt::format("its parameters and results are not those of the gradient of '{}'", of.name));
+    }
+  }
+
+  void check_body_params() const {
     if (f_.body.index() >= f_.blocks.size()) fail("it has no body");
     const Block& body = f_[f_.body];
     const auto same = [&](const ValueInfo& param, ValueId id) {
@@ -148,7 +179,7 @@ class FunctionVerifier {
     for (ValueId result : block.results) {
       if (!is_visible(result)) fail(fmt::format("a block gives value {}, which it cannot see", result.value));
     }
-    if (path_.size() == 1 && types_of(block.results) != f_.results) {
+    if (path_.size() == 1 && !all_compatible(types_of(block.results), f_.results)) {
       fail(fmt::format("results: expected {}, found {}", list_types(f_.results),
                        list_types(types_of(block.results))));
     }
@@ -201,7 +232,7 @@ class FunctionVerifier {
     switch (node.kind) {
       case NodeKind::Const:
         if (!node.operands.empty()) fail(id, "expected no operands");
-        expect_result(id, node, node.constant.type());
+        check_constant(id, node);
         break;
       case NodeKind::Param:
         if (parameter_of(node) == nullptr) fail(id, "there is no such parameter");
@@ -230,6 +261,12 @@ class FunctionVerifier {
         break;
     }
     for (ValueId result : node.results) define(result);
+  }
+
+  void check_constant(NodeId id, const Node& node) const {
+    if (!node.constant.is_data()) return expect_result(id, node, node.constant.type());
+    const std::vector<Type> results = types_of_results(id, node);
+    if (results.size() != 1 || !fits(node.constant, results[0])) fail(id, "expected a result of a data type");
   }
 
   void check_operation(NodeId id, const Node& node) {
@@ -275,10 +312,20 @@ class FunctionVerifier {
     const Range arguments = callee.params_of(phase);
     for (std::size_t i = arguments.begin; i < arguments.end(); ++i) params.push_back(callee.params[i].type);
     expect(id, "arguments", params, types_of(node.operands));
+    if (phase == 0) check_symbols(id, params, types_of(node.operands));
     const Range range = callee.results_of(phase);
     const auto first = callee.results.begin() + static_cast<std::ptrdiff_t>(range.begin);
     expect(id, "results", {first, first + static_cast<std::ptrdiff_t>(range.count)},
            types_of_results(id, node));
+  }
+
+  void check_symbols(NodeId id, const std::vector<Type>& params, const std::vector<Type>& arguments) const {
+    Dimensions dimensions;
+    for (std::size_t i = 0; i < params.size(); ++i) {
+      if (!dimensions.bind(params[i], arguments[i])) {
+        fail(id, fmt::format("arguments: expected {}, found {}", list_types(params), list_types(arguments)));
+      }
+    }
   }
 
   const Parameter* parameter_of(const Node& node) const {
@@ -299,24 +346,24 @@ class FunctionVerifier {
   }
 
   void check_while(NodeId id, const Node& node) const {
-    const std::vector<Type> state = types_of(node.operands);
+    const std::vector<Type> state = types_of(f_[node.blocks[1]].params);
     if (state.empty()) fail(id, "expected at least one loop variable");
+    expect(id, "parameters of the body", types_of(node.operands), state);
     expect(id, "parameters of the condition", state, types_of(f_[node.blocks[0]].params));
     expect(id, "condition", {DType::Bool}, types_of(f_[node.blocks[0]].results));
-    expect(id, "parameters of the body", state, types_of(f_[node.blocks[1]].params));
     expect(id, "results of the body", state, types_of(f_[node.blocks[1]].results));
     expect(id, "results", state, types_of_results(id, node));
   }
 
   void expect(NodeId id, std::string_view what, const std::vector<Type>& expected,
               const std::vector<Type>& found) const {
-    if (expected == found) return;
+    if (all_compatible(expected, found)) return;
     fail(id, fmt::format("{}: expected {}, found {}", what, list_types(expected), list_types(found)));
   }
 
   void expect_result(NodeId id, const Node& node, const Type& type) const {
     const bool fits = node.results.size() == 1 && node.results[0].index() < f_.values.size() &&
-                      f_[node.results[0]].type == type;
+                      compatible(f_[node.results[0]].type, type);
     if (!fits) expect(id, "result", {type}, types_of_results(id, node));
   }
 

@@ -6,13 +6,15 @@
 #include <utility>
 
 #include "hiaton/builder.h"
+#include "lang/declarations.h"
 #include "lang/functions.h"
 #include "lang/scope.h"
 
 namespace hiaton::lang {
 
-/// The type that the surroundings would like; only literals follow it.
-using Wish = std::optional<DType>;
+/// The type that the surroundings would like; only literals follow it, and lists and variants without a type
+/// of their own.
+using Wish = std::optional<Type>;
 using Wishes = std::span<const Wish>;
 
 /// Resolves names, gives types to literals and makes the nodes, in the order of evaluation. What is wrong is
@@ -21,7 +23,8 @@ using Wishes = std::span<const Wish>;
 class BodyChecker {
  public:
   BodyChecker(const Source& source, const TokenList& tokens, const Symbols& symbols,
-              const Operations& operations, const Functions& functions, Diagnostics& diagnostics);
+              const Operations& operations, const Functions& functions, Declarations& declarations,
+              Diagnostics& diagnostics);
 
   /// The results of the function; without meaning where there are findings.
   Vars check(const FunctionHead& head, const Syntax& syntax, ExprId body, FunctionBuilder& builder);
@@ -37,7 +40,7 @@ class BodyChecker {
   /// The value, where it has the type; else reports and gives an unknown one.
   template <class Describe>
   Var require(ExprId expr, Var value, Wish type, Describe describe) {
-    if (!value.id().valid() || !type || value.type() == Type(*type)) return value;
+    if (!value.id().valid() || !type || compatible(value.type(), *type)) return value;
     report_type(expr, value, *type, describe());
     return Var();
   }
@@ -51,7 +54,7 @@ class BodyChecker {
     }
     return Vars(std::move(checked));
   }
-  void report_type(ExprId expr, Var value, DType expected, const std::string& what);
+  void report_type(ExprId expr, Var value, const Type& expected, const std::string& what);
   Vars report_count(ExprId expr, std::size_t found, std::size_t expected);
   void report_duplicates(std::span<const Pattern> patterns, std::string_view what);
   std::string_view spelled(const Pattern& pattern) const;
@@ -65,9 +68,14 @@ class BodyChecker {
   Var single(ExprId id, const Vars& found);
   Var number(const Expr& expr, Wish wish);
   Var boolean(const Expr& expr);
-  Var name(const Expr& expr);
-  Var emit(const Operation& operation, std::span<const Var> operands, Span span);
-  Var apply(const Operation& operation, std::span<const ExprId> operands, Wish wish, Span span);
+  Var name(const Expr& expr, Wish wish);
+  void report_unknown_name(const Expr& expr);
+  Var learned(const Expr& expr);
+  Var emit(const Operation& operation, std::span<const Var> operands, Span span,
+           std::vector<int64_t> attributes = {});
+  Var apply(const Operation& operation, std::span<const ExprId> operands, Wish wish, Span span,
+            std::vector<int64_t> attributes = {});
+  Wish wish_beside(const Operation& operation, const Wish& type, ExprId operand) const;
   Var operation_call(const Expr& expr, const Operation& operation, Wish wish);
   Var binary(ExprId id, Wish wish);
   bool is_arithmetic(ExprId id) const;
@@ -76,10 +84,35 @@ class BodyChecker {
   Var logic_operand(ExprId operand, const Expr& logic);
   Var logic_step(Var left, const Expr& expr);
 
+  // Attributes, tensors and lists (tensors.cpp).
+  /// By the operation's list; empty where something is wrong, which is reported.
+  std::optional<std::vector<int64_t>> attributes_of(const Expr& expr, const OpDef& op);
+  bool put_attribute(const Attribute& given, const AttributeDef& wanted, const OpDef& op,
+                     std::vector<int64_t>& values);
+  Var index(const Expr& expr);
+  Var list_literal(const Expr& expr, Wish wish);
+  Var tensor_literal(const Expr& expr, Wish wish);
+  std::optional<Tensor> constant_tensor(const Expr& expr, DType dtype);
+
+  // Values of data types (constructions.cpp).
+  /// The variant that a name or call means; empty where it means none.
+  std::optional<VariantPlace> variant_of(const Expr& expr, const Wish& wish);
+  Var construct(const Expr& expr, const VariantPlace& place);
+  Var cons(const Expr& expr);
+  bool is_construction(const Expr& expr) const;
+  Var construction(const Expr& expr, const Wish& wish);
+
+  // match (matches.cpp).
+  class Matching;
+  Vars match(const Expr& expr, Wishes wishes);
+  void check_apart(const Arm& arm, Wishes wishes);
+
   // Any number of values; no values at all: not even their number is known (structures.cpp).
   Vars values(ExprId id, Wishes wishes);
   Vars call(const Expr& expr);
+  Vars emit_call(FunctionRef callee, const std::vector<Var>& arguments, Span span);
   void report_unknown_function(const Expr& expr);
+  void report_attributes(const Expr& expr);
   Vars tuple(const Expr& expr, Wishes wishes);
   Vars conditional(const Expr& expr, Wishes wishes);
   Vars branch(ExprId id, Wishes wishes, ir::BlockId& block);
@@ -95,6 +128,8 @@ class BodyChecker {
   /// Nodes go elsewhere again. The results count only where all are known.
   void close(ir::BlockId block, const Vars& results);
   Vars in_place_of(const Vars& vars);
+  /// After a finding: a value of this type.
+  Var stand_in(const Type& type);
 
   // Loops (loops.cpp).
   Vars loop(const Expr& expr);
@@ -112,6 +147,7 @@ class BodyChecker {
   const Symbols& symbols_;
   const Operations& operations_;
   const Functions& functions_;
+  Declarations& declarations_;
   Diagnostics& diagnostics_;
   Scope scope_;
   const Syntax* syntax_ = nullptr;  ///< of the function that is being checked
@@ -134,6 +170,12 @@ inline Vars unknown() {
 }
 
 std::vector<Wish> types_of(std::span<const Var> vars);
+
+/// "i64", "(i64, f64)"
+std::string type_list(const Vars& vars);
+
+/// "sum(a, axis=0)"
+std::string signature_of(const OpDef& op);
 
 /// "1 value", "2 values"
 std::string count_of(std::size_t count, std::string_view thing);

@@ -22,17 +22,19 @@ bool all_known(const Vars& vars) {
 std::vector<Wish> types_of(std::span<const Var> vars) {
   std::vector<Wish> types;
   types.reserve(vars.size());
-  for (Var var : vars) types.push_back(known(var) ? Wish(var.type().dtype) : std::nullopt);
+  for (Var var : vars) types.push_back(known(var) ? Wish(var.type()) : std::nullopt);
   return types;
 }
 
 BodyChecker::BodyChecker(const Source& source, const TokenList& tokens, const Symbols& symbols,
-                         const Operations& operations, const Functions& functions, Diagnostics& diagnostics)
+                         const Operations& operations, const Functions& functions, Declarations& declarations,
+                         Diagnostics& diagnostics)
     : source_(source),
       tokens_(tokens),
       symbols_(symbols),
       operations_(operations),
       functions_(functions),
+      declarations_(declarations),
       diagnostics_(diagnostics),
       scope_(symbols.size()) {}
 
@@ -66,9 +68,9 @@ ExprId BodyChecker::element(ExprId id, std::size_t i) const {
   return expr.kind == Expr::Kind::Tuple ? list(expr.list)[i] : giver;
 }
 
-void BodyChecker::report_type(ExprId expr, Var value, DType expected, const std::string& what) {
+void BodyChecker::report_type(ExprId expr, Var value, const Type& expected, const std::string& what) {
   report(place_of(expr),
-         fmt::format("{}: expected {}, found {}", what, name_of(expected), to_string(value.type())));
+         fmt::format("{}: expected {}, found {}", what, to_string(expected), to_string(value.type())));
 }
 
 Vars BodyChecker::report_count(ExprId expr, std::size_t found, std::size_t expected) {
@@ -107,12 +109,17 @@ struct NoModule {};
 }  // namespace
 
 ir::Module check(const std::shared_ptr<const Source>& source, const TokenList& tokens, const Symbols& symbols,
-                 const Operations& operations, Diagnostics& diagnostics) {
+                 const Operations& operations, const ParseOptions& options, Diagnostics& diagnostics) {
   ModuleBuilder builder(source);
-  const std::vector<FunctionHead> heads = read_heads(*source, tokens, diagnostics);
-  const Functions functions(*source, tokens, symbols, operations, heads, builder, diagnostics);
-  Parser parser(*source, tokens, operations, diagnostics);
-  BodyChecker checker(*source, tokens, symbols, operations, functions, diagnostics);
+  Declarations declarations(symbols, builder.module().data_types, options, diagnostics);
+  const std::vector<FunctionHead> heads = read_heads(*source, tokens, symbols, declarations, diagnostics);
+  for (const ParameterDeclaration& parameter : declarations.parameters()) {
+    builder.add_parameter(std::string(symbols[parameter.name]), parameter.type, parameter.span,
+                          parameter.initial);
+  }
+  const Functions functions(*source, tokens, symbols, operations, heads, declarations, builder, diagnostics);
+  Parser parser(*source, tokens, operations, declarations, diagnostics);
+  BodyChecker checker(*source, tokens, symbols, operations, functions, declarations, diagnostics);
   for (const FunctionHead& head : heads) {
     if (!head.readable) continue;
     const ExprId body = parser.read_body(head);

@@ -9,13 +9,13 @@ namespace hiaton::lang {
 namespace {
 
 /// Where a type is unknown, any will do: no module comes of it.
-DType known_or_any(std::optional<DType> type) {
+Type known_or_any(const std::optional<Type>& type) {
   return type.value_or(DType::I64);
 }
 
 std::vector<Type> results_of(const FunctionHead& head) {
   std::vector<Type> results;
-  for (std::optional<DType> type : head.results) results.emplace_back(known_or_any(type));
+  for (const std::optional<Type>& type : head.results) results.push_back(known_or_any(type));
   if (results.empty()) results.emplace_back(DType::I64);
   return results;
 }
@@ -33,12 +33,13 @@ bool all_distinct(std::span<const Pattern> patterns) {
 
 Functions::Functions(const Source& source, const TokenList& tokens, const Symbols& symbols,
                      const Operations& operations, const std::vector<FunctionHead>& heads,
-                     ModuleBuilder& builder, Diagnostics& diagnostics)
+                     const Declarations& declarations, ModuleBuilder& builder, Diagnostics& diagnostics)
     : source_(source),
       tokens_(tokens),
       symbols_(symbols),
       operations_(operations),
       heads_(heads),
+      declarations_(declarations),
       builder_(builder),
       diagnostics_(diagnostics),
       by_symbol_(symbols.size(), nullptr) {
@@ -80,6 +81,11 @@ bool Functions::name_is_free(const FunctionHead& head) {
                                  dtype_from_name(name) ? "a type" : "an operation"));
     return false;
   }
+  if (declarations_.variant(head.name) != nullptr || Declarations::list_variant(name)) {
+    diagnostics_.add(head.name_span,
+                     fmt::format("expected a new name for a function, found '{}', which is a variant", name));
+    return false;
+  }
   if (const FunctionHead* first = find(head.name)) {
     diagnostics_.add(head.name_span,
                      fmt::format("function '{}' is defined twice; the first definition is in line {}", name,
@@ -103,7 +109,7 @@ std::string Functions::signature(const FunctionHead& head) const {
   std::string_view separator;
   for (const Pattern& param : head.params) {
     text +=
-        fmt::format("{}{}: {}", separator, symbols_[*param.name], param.type ? name_of(*param.type) : "?");
+        fmt::format("{}{}: {}", separator, symbols_[*param.name], param.type ? to_string(*param.type) : "?");
     separator = ", ";
   }
   return text + ")";

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "hiaton/builder.h"
+#include "lang/declarations.h"
 #include "lang/diagnostics.h"
 #include "lang/operations.h"
 #include "lang/syntax.h"
@@ -15,8 +16,8 @@ namespace hiaton::lang {
 class Functions {
  public:
   Functions(const Source& source, const TokenList& tokens, const Symbols& symbols,
-            const Operations& operations, const std::vector<FunctionHead>& heads, ModuleBuilder& builder,
-            Diagnostics& diagnostics);
+            const Operations& operations, const std::vector<FunctionHead>& heads,
+            const Declarations& declarations, ModuleBuilder& builder, Diagnostics& diagnostics);
 
   const std::vector<FunctionHead>& heads() const { return heads_; }
   /// nullptr where no function has this name.
@@ -37,6 +38,7 @@ class Functions {
   const Symbols& symbols_;
   const Operations& operations_;
   const std::vector<FunctionHead>& heads_;
+  const Declarations& declarations_;
   ModuleBuilder& builder_;
   Diagnostics& diagnostics_;
   std::vector<const FunctionHead*> by_symbol_;

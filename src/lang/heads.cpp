@@ -1,5 +1,12 @@
 #include "lang/heads.h"
 
+#include <fmt/format.h>
+
+#include <unordered_map>
+#include <unordered_set>
+
+#include "ir/names.h"
+#include "lang/literal.h"
 #include "lang/reader.h"
 
 namespace hiaton::lang {
@@ -7,26 +14,195 @@ namespace {
 
 class HeadReader : Reader {
  public:
-  using Reader::Reader;
+  HeadReader(const Source& source, const TokenList& tokens, const Symbols& symbols,
+             Declarations& declarations, Diagnostics& diagnostics)
+      : Reader(source, tokens, declarations, diagnostics), symbols_(symbols) {}
 
+  /// Types may name sizes and data types that come later in the text: these come first.
   std::vector<FunctionHead> run() {
+    const std::size_t begin = position();
+    for_each_declaration([&] { name_type_or_size(); });
+    declarations().require_sizes_of_options();
+    go_to(begin);
     if (at(Tok::End)) {
       report(
           next().span,
           "expected a function ('fn name(parameters) -> type = expression'), found the end of the program");
     }
-    while (!at(Tok::End)) {
-      try {
-        head();
-      } catch (const Unreadable&) {
-      }
-      skip_to_function();
-    }
+    for_each_declaration([&] { declaration(); });
     return std::move(heads_);
   }
 
  private:
-  void head() {
+  template <class Read>
+  void for_each_declaration(Read read) {
+    while (!at(Tok::End)) {
+      try {
+        read();
+      } catch (const Unreadable&) {
+      }
+      skip_to_declaration();
+    }
+  }
+
+  bool at_size() const { return at_declaration() && at(Tok::Name); }
+
+  // The first time.
+
+  void name_type_or_size() {
+    if (at_size()) {
+      take();
+      const Token& name = take();
+      take();
+      const std::optional<int64_t> value = constant();
+      ends_[name.span.begin] = position();
+      if (value) declarations().add_size(name.payload, name.span, *value);
+    } else if (at(Tok::Data) && after_next().kind == Tok::Name) {
+      take();
+      const Token& name = take();
+      types_[name.span.begin] = declarations().declare_type(name.payload, name.span);
+    } else {
+      take();
+    }
+  }
+
+  // The second time.
+
+  void declaration() {
+    if (at(Tok::Data)) return data();
+    if (at(Tok::Param)) return parameter();
+    if (at_size()) {
+      size();
+    } else {
+      function();
+    }
+  }
+
+  /// Its value is known already, and findings about it are reported.
+  void size() {
+    take();
+    const auto end = ends_.find(next().span.begin);
+    if (end == ends_.end()) throw Unreadable();
+    go_to(end->second);
+    require_end("an operator");
+  }
+
+  void require_end(std::string_view or_more) {
+    if (!at(Tok::End) && !at_declaration()) {
+      fail_expected(fmt::format("{}, 'fn', 'data', 'param', 'size' or the end of the program", or_more));
+    }
+  }
+
+  void data() {
+    take();
+    const Token& name = expect(Tok::Name, "the name of the data type");
+    const std::optional<Type> type = types_[name.span.begin];
+    expect(Tok::Assign, "'=' and the variants of the data type");
+    std::vector<std::pair<Symbol, Variant>> variants;
+    std::vector<Span> spans;
+    accept(Tok::Bar);
+    do {
+      spans.push_back(next().span);
+      variants.push_back(variant());
+    } while (accept(Tok::Bar));
+    if (type) declarations().define_type(*type, std::move(variants), spans);
+    require_end("'|' and another variant");
+  }
+
+  std::pair<Symbol, Variant> variant() {
+    const Token& name = expect(Tok::Name, "the name of a variant");
+    Variant variant{std::string(symbols_[name.payload]), {}};
+    if (!ir::is_capitalized(variant.name)) {
+      report(name.span, fmt::format("expected the name of a variant with a capital first letter, found '{}'",
+                                    variant.name));
+    }
+    if (at(Tok::LeftParen)) fields(variant);
+    return {name.payload, std::move(variant)};
+  }
+
+  void fields(Variant& variant) {
+    take();
+    std::unordered_set<Symbol> names;
+    if (at(Tok::RightParen)) fail_expected("a field; a variant without fields has no parentheses");
+    while (!at(Tok::RightParen)) {
+      const Token& name = expect(Tok::Name, "the name of a field");
+      expect(Tok::Colon, "':' and the type of the field");
+      if (!names.insert(name.payload).second) {
+        report(name.span, fmt::format("field '{}' is defined twice", symbols_[name.payload]));
+      }
+      variant.fields.push_back({std::string(symbols_[name.payload]), field_type()});
+      if (!accept(Tok::Comma)) break;
+    }
+    expect(Tok::RightParen, "an operator, ',' or ')' after a field");
+  }
+
+  /// Symbols belong to functions only.
+  Type field_type() {
+    const uint32_t begin = next().span.begin;
+    std::optional<Type> read = type();
+    if (!read) return Type();
+    for (const Dim& dim : read->shape) {
+      if (dim.size < 0 && dim != unknown_dim()) report_symbol(span_from(begin), dim);
+    }
+    return *read;
+  }
+
+  void report_symbol(Span span, const Dim& dim) {
+    report(span, fmt::format("expected a dimension that is known before the run, found '{0}'; a size is "
+                             "declared by a line 'size {0} = ...'",
+                             dim.symbol));
+  }
+
+  void parameter() {
+    take();
+    const Token& name = expect(Tok::Name, "the name of the learned parameter");
+    expect(Tok::Colon, "':' and the type of the learned parameter");
+    ParameterDeclaration parameter{.name = name.payload, .span = name.span, .type = Type(), .initial = {}};
+    const uint32_t begin = next().span.begin;
+    const std::optional<Type> read = type();
+    if (read) parameter.type = *read;
+    const bool fits = read && is_learnable(*read, span_from(begin));
+    if (accept(Tok::Assign)) parameter.initial = initializer();
+    if (fits) declarations().add_parameter(std::move(parameter));
+    require_end("'=' and how it begins");
+  }
+
+  bool is_learnable(const Type& type, Span span) {
+    for (const Dim& dim : type.shape) {
+      if (dim.size >= 0) continue;
+      report_symbol(span, dim);
+      return false;
+    }
+    if (type.is_tensor() && is_float(type.dtype)) return true;
+    report(span, fmt::format("expected the type of a tensor of f32 or f64 for a learned parameter, found {}",
+                             to_string(type)));
+    return false;
+  }
+
+  std::optional<Initializer> initializer() {
+    constexpr std::string_view kExpected = "zeros, ones, uniform(a), normal(s) or glorot";
+    const Token& word = expect(Tok::Name, kExpected);
+    const std::optional<Initializer::Kind> kind = initializer_from_name(symbols_[word.payload]);
+    if (!kind) {
+      fail(word.span, fmt::format("expected {}, found '{}'", kExpected, symbols_[word.payload]));
+    }
+    Initializer initial{.kind = *kind};
+    if (!takes_number(*kind)) return initial;
+    expect(Tok::LeftParen, "'(' and a number");
+    const bool is_number = at(Tok::Integer) || at(Tok::Float);
+    if (!is_number) fail_expected("a number greater than 0");
+    const Token& number = take();
+    try {
+      initial.number = literal_value(source().text(number.span), false, DType::F64).as<double>();
+    } catch (const ProgramError& error) {
+      fail(number.span, error.what());
+    }
+    if (initial.number <= 0) fail(number.span, "expected a number greater than 0");
+    expect(Tok::RightParen, "')' after the number");
+    return initial;
+  }
+
+  void function() {
     const Token& fn = expect(Tok::Fn, "'fn' (the start of a function)");
     const Token& name = expect(Tok::Name, "the name of the function");
     FunctionHead& head = heads_.emplace_back();
@@ -68,14 +244,17 @@ class HeadReader : Reader {
     expect(Tok::RightParen, "',' or ')' after the type of a result");
   }
 
+  const Symbols& symbols_;
+  std::unordered_map<uint32_t, std::optional<Type>> types_;  ///< by where their names begin
+  std::unordered_map<uint32_t, std::size_t> ends_;           ///< of sizes: the token behind, likewise
   std::vector<FunctionHead> heads_;
 };
 
 }  // namespace
 
-std::vector<FunctionHead> read_heads(const Source& source, const TokenList& tokens,
-                                     Diagnostics& diagnostics) {
-  return HeadReader(source, tokens, diagnostics).run();
+std::vector<FunctionHead> read_heads(const Source& source, const TokenList& tokens, const Symbols& symbols,
+                                     Declarations& declarations, Diagnostics& diagnostics) {
+  return HeadReader(source, tokens, symbols, declarations, diagnostics).run();
 }
 
 }  // namespace hiaton::lang

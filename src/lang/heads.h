@@ -1,14 +1,15 @@
-// The heads of functions: names, parameters and results, so that bodies can call in any order.
+// The declarations of a program and the heads of its functions, so that bodies can use them in any order.
 #pragma once
 
 #include <vector>
 
-#include "lang/diagnostics.h"
+#include "lang/declarations.h"
 #include "lang/syntax.h"
 
 namespace hiaton::lang {
 
-/// Every function of the program; bodies are skipped.
-std::vector<FunctionHead> read_heads(const Source& source, const TokenList& tokens, Diagnostics& diagnostics);
+/// Reads the sizes, data types and learned parameters, and the head of every function; bodies are skipped.
+std::vector<FunctionHead> read_heads(const Source& source, const TokenList& tokens, const Symbols& symbols,
+                                     Declarations& declarations, Diagnostics& diagnostics);
 
 }  // namespace hiaton::lang

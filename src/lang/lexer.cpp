@@ -196,6 +196,11 @@ class Lexer {
         return sign(1, Tok::Slash);
       case '%':
         return sign(1, Tok::Percent);
+      case '@':
+        return sign(1, Tok::At);
+      case '|':
+        if (next != '|') return sign(1, Tok::Bar);
+        break;
       case '-':
         return next == '>' ? sign(2, Tok::Arrow) : sign(1, Tok::Minus);
       case '=':

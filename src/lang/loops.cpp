@@ -9,10 +9,16 @@
 namespace hiaton::lang {
 namespace {
 
-/// An unknown variable takes part with some type: its uses are no findings, as it is bound to nothing.
-std::vector<Type> state_types(std::span<const Var> initial) {
+/// The type of a loop variable: as written, else that of its first value. An unknown variable takes part with
+/// some type: its uses are no findings, as it is bound to nothing.
+Type state_type(const Loop::State& state, Var initial) {
+  if (state.pattern.type) return *state.pattern.type;
+  return known(initial) ? initial.type() : Type(DType::I64);
+}
+
+std::vector<Type> state_types(const Loop& loop, std::span<const Var> initial) {
   std::vector<Type> types;
-  for (Var var : initial) types.push_back(known(var) ? var.type() : Type(DType::I64));
+  for (std::size_t i = 0; i < initial.size(); ++i) types.push_back(state_type(loop.states[i], initial[i]));
   return types;
 }
 
@@ -43,7 +49,10 @@ void BodyChecker::bind_states(const Loop& loop, std::span<const Var> initial, st
 }
 
 Vars BodyChecker::next_states(const Loop& loop, std::span<const Var> initial) {
-  const std::vector<Wish> types = types_of(initial);
+  std::vector<Wish> types;
+  for (std::size_t i = 0; i < initial.size(); ++i) {
+    types.push_back(known(initial[i]) ? Wish(state_type(loop.states[i], initial[i])) : std::nullopt);
+  }
   const Vars next = values(loop.body, types);
   if (!known(next)) return next;
   if (next.size() != loop.states.size()) {
@@ -60,7 +69,7 @@ Vars BodyChecker::next_states(const Loop& loop, std::span<const Var> initial) {
 
 Vars BodyChecker::loop_on_condition(const Expr& expr, const Loop& loop, std::vector<Var> initial) {
   const std::size_t names = scope_.size();
-  const std::vector<Type> types = state_types(initial);
+  const std::vector<Type> types = state_types(loop, initial);
   const ir::BlockId test = f_->begin_block(types);
   const Vars tested = f_->block_params(test);
   bind_states(loop, initial, {tested.begin(), tested.end()});
@@ -86,7 +95,8 @@ Vars BodyChecker::loop_with_counter(const Expr& expr, const Loop& loop, std::vec
   const auto [begin, end] = bounds(loop);
   std::vector<Var> states{begin};
   states.insert(states.end(), initial.begin(), initial.end());
-  const std::vector<Type> types = state_types(states);
+  std::vector<Type> types = state_types(loop, initial);
+  types.insert(types.begin(), known(begin) ? begin.type() : Type(DType::I64));
   const ir::BlockId test = f_->begin_block(types);
   const std::array sides = {f_->block_params(test)[0], end};
   const Var inside = emit(operations_.infix(Tok::Less), sides, expr.sign);
@@ -127,7 +137,7 @@ std::pair<Var, Var> BodyChecker::bounds(const Loop& loop) {
   const ExprId leader = begin_follows ? loop.end : loop.begin;
   const ExprId follower = begin_follows ? loop.begin : loop.end;
   const Var lead = integer_bound(leader, std::nullopt);
-  const Wish type = known(lead) ? Wish(lead.type().dtype) : std::nullopt;
+  const Wish type = known(lead) ? Wish(lead.type()) : std::nullopt;
   const Var follow = require(follower, integer_bound(follower, type), type,
                              [] { return std::string("the bounds of 'for' differ in type"); });
   if (!known(lead) || !known(follow)) return {Var(), Var()};
@@ -136,7 +146,7 @@ std::pair<Var, Var> BodyChecker::bounds(const Loop& loop) {
 
 Var BodyChecker::integer_bound(ExprId bound, Wish wish) {
   const Var found = value(bound, wish);
-  if (!known(found) || is_integer(found.type().dtype)) return found;
+  if (!known(found) || (found.type().is_scalar() && is_integer(found.type().dtype))) return found;
   report(place_of(bound),
          fmt::format("a bound of 'for': expected an integer, found {}", to_string(found.type())));
   return Var();

@@ -9,11 +9,12 @@ namespace hiaton::lang {
 namespace {
 
 constexpr std::pair<Tok, std::string_view> kInfix[] = {
-    {Tok::Plus, "+"},       {Tok::Minus, "-"},   {Tok::Star, "*"},         {Tok::Slash, "/"},
-    {Tok::Percent, "%"},    {Tok::Equal, "=="},  {Tok::NotEqual, "!="},    {Tok::Less, "<"},
-    {Tok::LessEqual, "<="}, {Tok::Greater, ">"}, {Tok::GreaterEqual, ">="}};
+    {Tok::Plus, "+"},    {Tok::Minus, "-"},      {Tok::Star, "*"},    {Tok::Slash, "/"},
+    {Tok::Percent, "%"}, {Tok::At, "@"},         {Tok::Equal, "=="},  {Tok::NotEqual, "!="},
+    {Tok::Less, "<"},    {Tok::LessEqual, "<="}, {Tok::Greater, ">"}, {Tok::GreaterEqual, ">="}};
 
 bool keeps_type(const OpDef& op) {
+  if (op.kernels.value.empty() || !op.attributes.value.empty() || op.is_variadic()) return false;
   return std::all_of(op.kernels.value.begin(), op.kernels.value.end(), [&](const KernelVariant& kernel) {
     const std::vector<Type> operands(op.arity(), kernel.operand);
     return op.type_rule.value({.operands = operands}) == Type(kernel.operand);
@@ -22,7 +23,13 @@ bool keeps_type(const OpDef& op) {
 
 Operation describe(const OpDef* op) {
   HIATON_CHECK(op != nullptr);
-  return {op, keeps_type(*op)};
+  return {op, keeps_type(*op), op->name.value};
+}
+
+/// Without a definition where the catalogue has none of this name.
+Operation optional(std::string_view name) {
+  const OpDef* op = catalog().find(name);
+  return op == nullptr ? Operation{.name = name} : describe(op);
 }
 
 }  // namespace
@@ -34,8 +41,11 @@ Operations::Operations(Symbols& symbols) : infix_(static_cast<std::size_t>(Tok::
     by_symbol_[symbol] = describe(op);
   }
   for (const auto& [tok, text] : kInfix) {
-    infix_[static_cast<std::size_t>(tok)] = describe(catalog().find_symbol(text, 2));
+    if (tok != Tok::At) infix_[static_cast<std::size_t>(tok)] = describe(catalog().find_symbol(text, 2));
   }
+  infix_[static_cast<std::size_t>(Tok::At)] = optional("matmul");
+  gather_ = optional("gather");
+  stack_ = optional("stack");
   negation_ = describe(catalog().find_symbol("-", 1));
   logical_not_ = describe(catalog().find_symbol("not", 1));
 }

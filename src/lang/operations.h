@@ -11,6 +11,7 @@ namespace hiaton::lang {
 struct Operation {
   const OpDef* def = nullptr;
   bool keeps_type = false;  ///< its result always has the type of its operands
+  std::string_view name;
 };
 
 class Operations {
@@ -26,12 +27,18 @@ class Operations {
   const Operation& infix(Tok op) const { return infix_[static_cast<std::size_t>(op)]; }
   const Operation& negation() const { return negation_; }
   const Operation& logical_not() const { return logical_not_; }
+  /// `x[i]`
+  const Operation& gather() const { return gather_; }
+  /// `[a, b]`
+  const Operation& stack() const { return stack_; }
 
  private:
   std::vector<Operation> by_symbol_;
   std::vector<Operation> infix_;
   Operation negation_;
   Operation logical_not_;
+  Operation gather_;
+  Operation stack_;
 };
 
 /// As written in programs: "+", "==".

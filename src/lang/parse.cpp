@@ -23,7 +23,7 @@ void require_utf8(const std::shared_ptr<const Source>& source) {
 
 }  // namespace
 
-ir::Module parse(const std::shared_ptr<const Source>& source) {
+ir::Module parse(const std::shared_ptr<const Source>& source, const ParseOptions& options) {
   if (source->text().size() >= std::numeric_limits<uint32_t>::max()) {
     throw ProgramError(source->name() + ": expected a program of less than 4 GiB");
   }
@@ -32,7 +32,7 @@ ir::Module parse(const std::shared_ptr<const Source>& source) {
   Symbols symbols;
   const Operations operations(symbols);
   const TokenList tokens = lex(*source, symbols, diagnostics);
-  ir::Module module = check(source, tokens, symbols, operations, diagnostics);
+  ir::Module module = check(source, tokens, symbols, operations, options, diagnostics);
   if (!diagnostics.empty()) throw ProgramError(source, diagnostics.take(), kMaxShownErrors);
   return module;
 }

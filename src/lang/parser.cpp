@@ -17,6 +17,7 @@ std::size_t nodes_of(Expr::Kind kind) {
   switch (kind) {
     case Expr::Kind::Broken:
     case Expr::Kind::Name:
+    case Expr::Kind::Parameter:
     case Expr::Kind::Tuple:
     case Expr::Kind::Block:
     case Expr::Kind::On:
@@ -24,6 +25,7 @@ std::size_t nodes_of(Expr::Kind kind) {
     case Expr::Kind::Logic:
       return 2;
     case Expr::Kind::Loop:
+    case Expr::Kind::Match:
       return 4;
     default:
       return 1;
@@ -38,6 +40,10 @@ void Syntax::clear() {
   patterns.clear();
   lets.clear();
   loops.clear();
+  attributes.clear();
+  arms.clear();
+  arm_patterns.clear();
+  types.clear();
   nodes = 0;
 }
 
@@ -63,6 +69,7 @@ Parser::Level Parser::level_of(Tok op) {
     case Tok::Star:
     case Tok::Slash:
     case Tok::Percent:
+    case Tok::At:
       return kProduct;
     default:
       return kNone;
@@ -97,7 +104,7 @@ ExprId Parser::read_body(const FunctionHead& head) {
   go_to(head.body);
   try {
     const ExprId body = expression();
-    if (!at(Tok::Fn) && !at(Tok::End)) fail_after_body();
+    if (!at_declaration() && !at(Tok::End)) fail_after_body();
     return body;
   } catch (const Unreadable&) {
     nesting_ = 0;
@@ -113,7 +120,8 @@ void Parser::fail_after_body() {
         "'fn' or the end of the program (a line that starts with '(' does not continue the line before)");
   }
   if (at(Tok::LeftBracket)) {
-    fail_expected("an operator, 'fn' or the end of the program (tensors are not supported so far)");
+    fail_expected(
+        "'fn' or the end of the program (a line that starts with '[' does not continue the line before)");
   }
   fail_expected("an operator, 'fn' or the end of the program");
 }
@@ -154,7 +162,7 @@ ExprId Parser::block() {
     const Let read = let();
     open_lets_.push_back(read);
   }
-  if (at(Tok::Fn) || at(Tok::End)) fail_expected("the expression that the 'let' before is for");
+  if (at_declaration() || at(Tok::End)) fail_expected("the expression that the 'let' before is for");
   const ExprId last = operators(kOr);
   const Range lets{static_cast<uint32_t>(syntax_.lets.size()),
                    static_cast<uint32_t>(open_lets_.size() - first)};
@@ -195,7 +203,7 @@ bool Parser::skip_to_let_like(std::size_t start) {
   go_to(start);
   const Token& pattern = take();
   const uint32_t column = source().locate(pattern.span.begin).column;
-  for (go_to(stopped); pattern.starts_line && !at(Tok::End) && !at(Tok::Fn); take()) {
+  for (go_to(stopped); pattern.starts_line && !at(Tok::End) && !at_declaration(); take()) {
     const bool like = at(Tok::Let) && next().starts_line;
     if (like && source().locate(next().span.begin).column == column) return true;
   }
@@ -264,6 +272,11 @@ ExprId Parser::binary(ExprId left, const Token& op, Level level) {
 }
 
 ExprId Parser::operand() {
+  const ExprId first = primary();
+  return at(Tok::LeftBracket) && !next().starts_line ? indexed(first) : first;
+}
+
+ExprId Parser::primary() {
   switch (next().kind) {
     case Tok::Name:
       return name_or_call();
@@ -287,8 +300,18 @@ ExprId Parser::operand() {
       break;
     case Tok::LeftParen:
       return parenthesized();
+    case Tok::LeftBracket:
+      return list();
+    case Tok::Grad:
+    case Tok::ValueAndGrad:
+      return gradient();
+    case Tok::Param:
+      if (after_next().kind == Tok::Name) return learned();
+      break;
     case Tok::If:
       return conditional();
+    case Tok::Match:
+      return match();
     case Tok::With:
       return loop();
     case Tok::On:
@@ -346,22 +369,69 @@ ExprId Parser::negated_condition() {
 ExprId Parser::name_or_call() {
   const Token& word = take();
   const Symbol symbol = word.kind == Tok::Name ? word.payload : static_cast<Symbol>(word.kind);
-  if (at(Tok::LeftParen) && !next().starts_line) return call(symbol, word);
-  return add({.kind = Expr::Kind::Name, .name = symbol, .span = word.span});
+  uint32_t type = 0;
+  const bool may_have_type = Declarations::list_variant(source().text(word.span)).has_value();
+  if (may_have_type && at(Tok::LeftBracket) && !next().starts_line) {
+    take();
+    syntax_.types.push_back(this->type());
+    expect(Tok::RightBracket, "']' after the type of the elements");
+    type = static_cast<uint32_t>(syntax_.types.size());
+  }
+  if (at(Tok::LeftParen) && !next().starts_line) return call(symbol, word, type);
+  return add({.kind = Expr::Kind::Name, .name = symbol, .span = span_from(word.span.begin), .index = type});
 }
 
-ExprId Parser::call(Symbol symbol, const Token& word) {
+Flex Parser::arguments(Tok close, std::string_view expected, std::vector<Attribute>* attributes) {
+  Flex flex = Flex::Integer;
+  while (!at(close)) {
+    if (attributes != nullptr && at_attribute()) {
+      attributes->push_back(attribute());
+    } else {
+      if (attributes != nullptr && !attributes->empty()) fail_expected("another 'name=value'");
+      const ExprId argument = expression();
+      flex = common_flex(flex, flex_of(argument));
+      open_list_.push_back(argument);
+    }
+    if (!accept(Tok::Comma)) break;
+  }
+  expect(close, expected);
+  return flex;
+}
+
+Attribute Parser::attribute() {
+  const Token& name = take();
+  take();
+  Attribute read{.name = name.payload, .span = name.span, .is_list = at(Tok::LeftBracket)};
+  std::vector<int64_t> values;
+  bool known = true;
+  const auto read_one = [&] {
+    const std::optional<int64_t> value = constant();
+    known = known && value.has_value();
+    values.push_back(value.value_or(0));
+  };
+  if (!read.is_list) {
+    read_one();
+  } else {
+    take();
+    while (!at(Tok::RightBracket)) {
+      read_one();
+      if (!accept(Tok::Comma)) break;
+    }
+    expect(Tok::RightBracket, "an operator, ',' or ']' in a list of integers");
+  }
+  if (known) read.values = std::move(values);
+  return read;
+}
+
+ExprId Parser::call(Symbol symbol, const Token& word, uint32_t type) {
   const Nesting nesting(*this);
   take();
   const std::size_t first = open_list_.size();
-  Flex flex = Flex::Integer;
-  while (!at(Tok::RightParen)) {
-    const ExprId argument = expression();
-    flex = common_flex(flex, flex_of(argument));
-    open_list_.push_back(argument);
-    if (!accept(Tok::Comma)) break;
-  }
-  expect(Tok::RightParen, "an operator, ',' or ')' in the arguments");
+  std::vector<Attribute> attributes;
+  const Flex flex = arguments(Tok::RightParen, "an operator, ',' or ')' in the arguments", &attributes);
+  const Range named{static_cast<uint32_t>(syntax_.attributes.size()),
+                    static_cast<uint32_t>(attributes.size())};
+  syntax_.attributes.insert(syntax_.attributes.end(), attributes.begin(), attributes.end());
   const Operation* operation = operations_.find(symbol);
   const bool passes_type = operation != nullptr && operation->keeps_type && open_list_.size() > first;
   return add({.kind = Expr::Kind::Call,
@@ -369,7 +439,64 @@ ExprId Parser::call(Symbol symbol, const Token& word) {
               .name = symbol,
               .span = span_from(word.span.begin),
               .sign = word.span,
+              .list = close_list(first),
+              .attributes = named,
+              .index = type});
+}
+
+/// `x[i, j]` is x[i][j].
+ExprId Parser::indexed(ExprId expr) {
+  while (at(Tok::LeftBracket) && !next().starts_line) {
+    const Nesting nesting(*this);
+    const Token& open = take();
+    if (at(Tok::RightBracket)) fail_expected("an index between '[' and ']'");
+    const std::size_t first = open_list_.size();
+    arguments(Tok::RightBracket, "an operator, ',' or ']' after an index", nullptr);
+    expr = add({.kind = Expr::Kind::Index,
+                .span = span_from(syntax_[expr].span.begin),
+                .sign = {open.span.begin, span_from(open.span.begin).end},
+                .a = expr,
+                .list = close_list(first)});
+  }
+  return expr;
+}
+
+ExprId Parser::list() {
+  const Nesting nesting(*this);
+  const Token& open = take();
+  const std::size_t first = open_list_.size();
+  const Flex flex = arguments(Tok::RightBracket, "an operator, ',' or ']' after an element", nullptr);
+  return add({.kind = Expr::Kind::List,
+              .flex = open_list_.size() > first ? flex : Flex::Rigid,
+              .span = span_from(open.span.begin),
               .list = close_list(first)});
+}
+
+ExprId Parser::gradient() {
+  const Nesting nesting(*this);
+  const Token& word = take();
+  expect(Tok::LeftParen, "'(' and the name of a function");
+  const Token& function = expect(Tok::Name, "the name of a function");
+  expect(Tok::RightParen, "')' after the name of a function");
+  if (!at(Tok::LeftParen)) fail_expected("'(' and the arguments of the function");
+  take();
+  const std::size_t first = open_list_.size();
+  arguments(Tok::RightParen, "an operator, ',' or ')' in the arguments", nullptr);
+  return add({.kind = Expr::Kind::Gradient,
+              .op = word.kind,
+              .name = function.payload,
+              .span = span_from(word.span.begin),
+              .sign = function.span,
+              .list = close_list(first)});
+}
+
+ExprId Parser::learned() {
+  const Token& word = take();
+  const Token& name = take();
+  return add({.kind = Expr::Kind::Parameter,
+              .name = name.payload,
+              .span = span_from(word.span.begin),
+              .sign = name.span});
 }
 
 Range Parser::close_list(std::size_t first) {
@@ -417,6 +544,52 @@ ExprId Parser::conditional() {
               .a = condition,
               .b = then,
               .c = otherwise});
+}
+
+ExprId Parser::match() {
+  const Nesting nesting(*this);
+  const Token& word = take();
+  const ExprId matched = operators(kOr);
+  std::vector<Arm> arms;
+  if (!at_arm()) fail_expected("an operator or an arm ('Variant(names) -> expression')");
+  Flex flex = Flex::Float;
+  while (at_arm()) {
+    const ArmPattern pattern = arm_pattern();
+    expect(Tok::Arrow, "'->' and the value of the arm");
+    arms.push_back({pattern, expression()});
+    const Flex own = flex_of(arms.back().body);
+    flex = arms.size() == 1 ? own : common_flex(flex, own);
+  }
+  const Range range{static_cast<uint32_t>(syntax_.arms.size()), static_cast<uint32_t>(arms.size())};
+  syntax_.arms.insert(syntax_.arms.end(), arms.begin(), arms.end());
+  return add({.kind = Expr::Kind::Match,
+              .flex = flex,
+              .span = span_from(word.span.begin),
+              .sign = word.span,
+              .a = matched,
+              .list = range});
+}
+
+ArmPattern Parser::arm_pattern() {
+  const Nesting nesting(*this);
+  if (at(Tok::Underscore)) return {.kind = ArmPattern::Kind::Any, .span = take().span};
+  const bool is_variant = at_capitalized_name();
+  const Token& name = expect(Tok::Name, "a variant, a name or '_'");
+  ArmPattern read{.kind = is_variant ? ArmPattern::Kind::Variant : ArmPattern::Kind::Name,
+                  .name = name.payload,
+                  .span = name.span};
+  if (!is_variant || !accept(Tok::LeftParen)) return read;
+  std::vector<ArmPattern> parts;
+  while (!at(Tok::RightParen)) {
+    parts.push_back(arm_pattern());
+    if (!accept(Tok::Comma)) break;
+  }
+  expect(Tok::RightParen, "',' or ')' in a pattern");
+  read.span = span_from(name.span.begin);
+  read.has_parentheses = true;
+  read.parts = {static_cast<uint32_t>(syntax_.arm_patterns.size()), static_cast<uint32_t>(parts.size())};
+  syntax_.arm_patterns.insert(syntax_.arm_patterns.end(), parts.begin(), parts.end());
+  return read;
 }
 
 ExprId Parser::loop() {

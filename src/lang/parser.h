@@ -9,8 +9,8 @@ namespace hiaton::lang {
 class Parser : Reader {
  public:
   Parser(const Source& source, const TokenList& tokens, const Operations& operations,
-         Diagnostics& diagnostics)
-      : Reader(source, tokens, diagnostics), operations_(operations) {}
+         Declarations& declarations, Diagnostics& diagnostics)
+      : Reader(source, tokens, declarations, diagnostics), operations_(operations) {}
 
   /// The body of a function with a readable head; Broken where it cannot be read, which is reported.
   ExprId read_body(const FunctionHead& head);
@@ -47,15 +47,28 @@ class Parser : Reader {
   ExprId binary(ExprId left, const Token& op, Level level);
 
   ExprId operand();
+  ExprId primary();
+  /// `expr` and the indices behind it.
+  ExprId indexed(ExprId expr);
   bool at_number() const;
   ExprId number(bool negative, uint32_t begin);
   ExprId boolean();
   ExprId minus();
   ExprId negated_condition();
   ExprId name_or_call();
-  ExprId call(Symbol symbol, const Token& word);
+  ExprId call(Symbol symbol, const Token& word, uint32_t type);
+  /// The expressions up to the closing bracket, pushed onto open_list_; what they have in common.
+  Flex arguments(Tok close, std::string_view expected, std::vector<Attribute>* attributes);
+  bool at_attribute() const { return at(Tok::Name) && after_next().kind == Tok::Assign; }
+  Attribute attribute();
+  ExprId gradient();
+  ExprId learned();
+  ExprId list();
   ExprId parenthesized();
   ExprId conditional();
+  ExprId match();
+  bool at_arm() const { return at(Tok::Underscore) || at_capitalized_name(); }
+  ArmPattern arm_pattern();
   ExprId loop();
   void loop_states(Loop& loop);
   ExprId placed();

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "lang/declarations.h"
 #include "lang/diagnostics.h"
 #include "lang/syntax.h"
 
@@ -16,8 +17,12 @@ struct Unreadable {
 
 class Reader {
  public:
-  Reader(const Source& source, const TokenList& tokens, Diagnostics& diagnostics)
-      : source_(source), first_(tokens.tokens.data()), next_(first_), diagnostics_(diagnostics) {}
+  Reader(const Source& source, const TokenList& tokens, Declarations& declarations, Diagnostics& diagnostics)
+      : source_(source),
+        first_(tokens.tokens.data()),
+        next_(first_),
+        declarations_(declarations),
+        diagnostics_(diagnostics) {}
 
  protected:
   bool at(Tok kind) const { return next_->kind == kind; }
@@ -36,7 +41,9 @@ class Reader {
   }
   std::size_t position() const { return static_cast<std::size_t>(next_ - first_); }
   void go_to(std::size_t position) { next_ = first_ + position; }
-  void skip_to_function();
+  /// Whether a function, data type, size or parameter begins here.
+  bool at_declaration() const;
+  void skip_to_declaration();
   /// From `begin` to the end of the last token taken.
   Span span_from(uint32_t begin) const { return {begin, next_[-1].span.end}; }
 
@@ -45,19 +52,35 @@ class Reader {
   [[noreturn]] void fail_expected(std::string_view what);
   void report(Span span, std::string message) { diagnostics_.add(span, std::move(message)); }
 
+  // Types and what stands in them (types.cpp).
   /// Empty where the type is unknown, which is reported.
-  std::optional<DType> type();
+  std::optional<Type> type();
+  /// An integer that follows from numbers and sizes alone. Empty where it has no value, which is reported.
+  std::optional<int64_t> constant();
+  Declarations& declarations() { return declarations_; }
+  /// Like name_of: `Leaf`, not `leaf`.
+  bool at_capitalized_name() const;
 
   const Source& source() const { return source_; }
 
  private:
   std::string describe(const Token& token) const;
-  void shape(const Token& name);
+  class Deeper;
+  std::optional<Type> list_type();
+  std::optional<Type> unknown_type(const Token& name);
+  std::optional<std::vector<Dim>> shape();
+  std::optional<Dim> dimension();
+  std::optional<int64_t> constant_product();
+  std::optional<int64_t> constant_factor();
+  std::optional<int64_t> constant_size();
+  std::optional<int64_t> combine(Tok op, std::optional<int64_t> a, std::optional<int64_t> b, Span span);
 
   const Source& source_;
   const Token* first_;
   const Token* next_;
+  Declarations& declarations_;
   Diagnostics& diagnostics_;
+  int depth_ = 0;  ///< of brackets in a type or constant
 };
 
 }  // namespace hiaton::lang

@@ -13,6 +13,12 @@ bool any_wish(Wishes wishes) {
   return std::any_of(wishes.begin(), wishes.end(), [](Wish wish) { return wish.has_value(); });
 }
 
+std::span<const Var> as_span(const Vars& vars) {
+  return {vars.begin(), vars.end()};
+}
+
+}  // namespace
+
 std::string type_list(const Vars& vars) {
   std::string text;
   for (Var var : vars) {
@@ -22,24 +28,20 @@ std::string type_list(const Vars& vars) {
   return vars.size() == 1 ? text : fmt::format("({})", text);
 }
 
-std::span<const Var> as_span(const Vars& vars) {
-  return {vars.begin(), vars.end()};
-}
-
-}  // namespace
-
 Vars BodyChecker::values(ExprId id, Wishes wishes) {
   const Expr& expr = (*syntax_)[id];
   switch (expr.kind) {
     case Expr::Kind::Broken:
       return unknown();
     case Expr::Kind::Call:
-      if (operations_.find(expr.name) == nullptr) return call(expr);
+      if (!is_construction(expr) && operations_.find(expr.name) == nullptr) return call(expr);
       break;
     case Expr::Kind::Tuple:
       return tuple(expr, wishes);
     case Expr::Kind::If:
       return conditional(expr, wishes);
+    case Expr::Kind::Match:
+      return match(expr, wishes);
     case Expr::Kind::Block:
       return block(expr, wishes);
     case Expr::Kind::Loop:
@@ -73,15 +75,32 @@ Vars BodyChecker::call(const Expr& expr) {
     const auto describe = [&] { return fmt::format("argument {} of '{}'", i + 1, symbols_[expr.name]); };
     checked.push_back(require(arguments[i], value(arguments[i], type), type, describe));
   }
-  f_->set_span(expr.span);
+  if (expr.attributes.count > 0) report_attributes(expr);
   if (right_count && diagnostics_.empty()) {
-    return f_->call(functions_.reference(*callee), checked);
+    return emit_call(functions_.reference(*callee), checked, expr.span);
   }
+  f_->set_span(expr.span);
   std::vector<Var> results;
-  for (std::optional<DType> type : callee->results) {
-    results.push_back(type ? f_->constant(zero_of(*type)) : Var());
-  }
+  for (const std::optional<Type>& type : callee->results) results.push_back(type ? stand_in(*type) : Var());
   return Vars(std::move(results));
+}
+
+/// One symbol of the callee may stand for two sizes.
+Vars BodyChecker::emit_call(FunctionRef callee, const std::vector<Var>& arguments, Span span) {
+  f_->set_span(span);
+  try {
+    return f_->call(callee, arguments);
+  } catch (const ProgramError& error) {
+    report(span, error.what());
+    return unknown();
+  }
+}
+
+void BodyChecker::report_attributes(const Expr& expr) {
+  const Attribute& first = syntax_->attributes[expr.attributes.begin];
+  report(first.span,
+         fmt::format("expected no 'name=value': only operations have attributes, and '{}' is none",
+                     symbols_[expr.name]));
 }
 
 void BodyChecker::report_unknown_function(const Expr& expr) {
@@ -94,6 +113,7 @@ void BodyChecker::report_unknown_function(const Expr& expr) {
   if (diagnostics_.wants_suggestions()) {
     for (const FunctionHead& head : functions_.heads()) similar.offer(symbols_[head.name]);
     for (const OpDef* op : catalog().all()) similar.offer(op->name.value);
+    declarations_.for_each_variant_name([&](std::string_view known) { similar.offer(known); });
   }
   report(expr.sign, fmt::format("unknown function '{}'{}", name, similar.text()));
 }
@@ -117,9 +137,18 @@ void BodyChecker::close(ir::BlockId block, const Vars& results) {
 Vars BodyChecker::in_place_of(const Vars& vars) {
   std::vector<Var> stand_ins;
   for (Var var : vars) {
-    stand_ins.push_back(known(var) ? f_->constant(zero_of(var.type().dtype)) : Var());
+    stand_ins.push_back(known(var) ? stand_in(var.type()) : Var());
   }
   return Vars(std::move(stand_ins));
+}
+
+/// The parameter of a block that nothing runs.
+Var BodyChecker::stand_in(const Type& type) {
+  if (type.is_scalar()) return f_->constant(zero_of(type.dtype));
+  const ir::BlockId nowhere = f_->begin_block({type});
+  Var value = f_->block_params(nowhere)[0];
+  f_->end_block(nowhere, unknown());
+  return value;
 }
 
 // Branches.
@@ -161,7 +190,7 @@ Vars BodyChecker::join(const Expr& expr, Var condition, const Vars& then, ir::Bl
     return unknown();
   }
   for (std::size_t i = 0; i < then.size(); ++i) {
-    if (!known(then[i]) || !known(otherwise[i]) || then[i].type() == otherwise[i].type()) continue;
+    if (!known(then[i]) || !known(otherwise[i]) || compatible(then[i].type(), otherwise[i].type())) continue;
     report(expr.sign, fmt::format("the branches of 'if' differ: {} after 'then', {} after 'else'",
                                   type_list(then), type_list(otherwise)));
     return unknown();
@@ -214,7 +243,7 @@ void BodyChecker::let_several(ExprId bound, std::span<const Pattern> patterns) {
 Var BodyChecker::require_pattern(ExprId bound, Var found, const Pattern& pattern) {
   const Var checked =
       require(bound, found, pattern.type, [&] { return fmt::format("the value of '{}'", spelled(pattern)); });
-  return known(checked) || !pattern.type ? checked : f_->constant(zero_of(*pattern.type));
+  return known(checked) || !pattern.type ? checked : stand_in(*pattern.type);
 }
 
 void BodyChecker::bind(const Pattern& pattern, Var value) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "hiaton/strong_id.h"
+#include "hiaton/type.h"
 #include "lang/token.h"
 
 namespace hiaton::lang {
@@ -38,8 +39,13 @@ struct Expr {
     Binary,  ///< arithmetic and comparison
     Logic,   ///< `and`, `or`
     Call,
+    List,       ///< `[a, b]`
+    Index,      ///< `a[b, c]`
+    Parameter,  ///< `param name`: the learned parameter, whatever else has this name
+    Gradient,   ///< `grad(f)` or `value_and_grad(f)`, and arguments
     Tuple,
     If,
+    Match,
     Block,
     Loop,
     On,
@@ -50,19 +56,46 @@ struct Expr {
   Tok op = Tok::Error;            ///< Binary, Logic: the operator; Bool: True or False; Number: its token
   bool negative = false;          ///< Number: a minus stands before it
   std::optional<DType> suffix{};  ///< Number
-  Symbol name = 0;                ///< Name, Call
+  Symbol name = 0;                ///< Name, Call, Parameter; Gradient: the function
   Span span{};
   Span sign{};  ///< Binary, Logic, Negate, Not: the operator's place; Number: the digits; Call: the name
-  ExprId a{}, b{}, c{};  ///< operands: of If the condition and the branches; of Block (a) the last expression
-  Range list{};          ///< Call, Tuple: in Syntax::lists; Block: in Syntax::lets
-  uint32_t index = 0;    ///< Loop: in Syntax::loops; On: in TokenList::strings
+  ExprId a{}, b{}, c{};  ///< operands: of If the condition and the branches; of Block (a) the last
+                         ///< expression; of Match and Index (a) what is looked at
+  Range list{};  ///< Call, Gradient, Tuple, List, Index: in Syntax::lists; Block: in Syntax::lets; Match: in
+                 ///< Syntax::arms
+  Range attributes{};  ///< Call: in Syntax::attributes
+  uint32_t index = 0;  ///< Loop: in Syntax::loops; On: in TokenList::strings; Name, Call: one more than the
+                       ///< place in Syntax::types of the type in brackets, 0 where there is none
 };
 
 /// `type` is empty where none was written or it is broken; the latter has been reported.
 struct Pattern {
   std::optional<Symbol> name;  ///< empty for `_`
-  std::optional<DType> type;
+  std::optional<Type> type;
   Span span{};
+};
+
+/// `axis=0` or `shape=[2, 3]`
+struct Attribute {
+  Symbol name = 0;
+  Span span{};
+  bool is_list = false;
+  std::optional<std::vector<int64_t>> values{};  ///< empty where broken, which is reported
+};
+
+/// What an arm of a `match` waits for.
+struct ArmPattern {
+  enum class Kind : uint8_t { Any, Name, Variant };
+  Kind kind = Kind::Any;
+  Symbol name = 0;
+  Span span{};
+  bool has_parentheses = false;  ///< Variant: otherwise all fields are left open
+  Range parts{};                 ///< Variant: in Syntax::arm_patterns
+};
+
+struct Arm {
+  ArmPattern pattern;
+  ExprId body;
 };
 
 struct Let {
@@ -90,7 +123,7 @@ struct FunctionHead {
   Span span{};           ///< from `fn` to `=`
   bool readable = true;  ///< otherwise parameters and results are unknown, which has been reported
   std::vector<Pattern> params{};
-  std::vector<std::optional<DType>> results{};
+  std::vector<std::optional<Type>> results{};
   std::optional<uint32_t> placement{};  ///< in TokenList::strings
   std::size_t body = 0;                 ///< its first token
 };
@@ -102,6 +135,10 @@ struct Syntax {
   std::vector<Pattern> patterns;
   std::vector<Let> lets;
   std::vector<Loop> loops;
+  std::vector<Attribute> attributes;
+  std::vector<Arm> arms;
+  std::vector<ArmPattern> arm_patterns;
+  std::vector<std::optional<Type>> types;
   std::size_t nodes = 0;  ///< about how many nodes it becomes
 
   const Expr& operator[](ExprId id) const { return exprs[id.index()]; }

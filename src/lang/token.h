@@ -42,6 +42,7 @@ enum class Tok : uint8_t {
   Match,
   Param,
   Grad,
+  ValueAndGrad,
 
   Name,
   Integer,
@@ -62,6 +63,8 @@ enum class Tok : uint8_t {
   Star,
   Slash,
   Percent,
+  At,
+  Bar,
   Equal,
   NotEqual,
   Less,

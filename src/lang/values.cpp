@@ -16,25 +16,30 @@ DType default_type(Flex flex) {
   return flex == Flex::Float ? DType::F64 : DType::I64;
 }
 
-DType type_of_literal(Flex flex, Wish wish) {
-  const bool fits = wish && (flex == Flex::Float ? is_float(*wish) : is_number(*wish));
-  return fits ? *wish : default_type(flex);
+DType type_of_literal(Flex flex, const Wish& wish) {
+  const bool fits =
+      wish && !wish->is_data() && (flex == Flex::Float ? is_float(wish->dtype) : is_number(wish->dtype));
+  return fits ? wish->dtype : default_type(flex);
 }
 
 /// The type that literals among the operands take when no operand has a type of its own.
-Wish wish_for_literals(const Operation& operation, Flex flex, Wish wish) {
+Wish wish_for_literals(const Operation& operation, Flex flex, const Wish& wish) {
+  if (operation.def == nullptr || operation.def->kernels.value.empty()) return wish;
   const auto accepts = [&](DType type) {
     return is_number(type) && operation.def->find_kernel(type) != nullptr &&
            (flex == Flex::Integer || is_float(type));
   };
-  if (operation.keeps_type && wish && accepts(*wish)) return wish;
+  if (operation.keeps_type && wish && !wish->is_data() && accepts(wish->dtype)) return wish;
   const DType usual = default_type(flex);
-  return accepts(usual) ? usual : DType::F64;
+  return Type(accepts(usual) ? usual : DType::F64);
 }
 
 std::string_view cast_hint(std::span<const Var> operands) {
-  const bool two_numbers = operands.size() == 2 && is_number(operands[0].type().dtype) &&
-                           is_number(operands[1].type().dtype) && operands[0].type() != operands[1].type();
+  const auto holds_numbers = [](Var operand) {
+    return !operand.type().is_data() && is_number(operand.type().dtype);
+  };
+  const bool two_numbers = operands.size() == 2 && holds_numbers(operands[0]) && holds_numbers(operands[1]) &&
+                           operands[0].type().dtype != operands[1].type().dtype;
   return two_numbers ? "; a cast such as f64(a) converts" : "";
 }
 
@@ -50,7 +55,13 @@ Var BodyChecker::value(ExprId id, Wish wish) {
     case Expr::Kind::Bool:
       return boolean(expr);
     case Expr::Kind::Name:
-      return name(expr);
+      return name(expr, wish);
+    case Expr::Kind::Parameter:
+      return learned(expr);
+    case Expr::Kind::List:
+      return list_literal(expr, wish);
+    case Expr::Kind::Index:
+      return index(expr);
     case Expr::Kind::Negate:
       return apply(operations_.negation(), {&expr.a, 1}, wish, expr.sign);
     case Expr::Kind::Not:
@@ -60,6 +71,7 @@ Var BodyChecker::value(ExprId id, Wish wish) {
     case Expr::Kind::Logic:
       return logic(id);
     case Expr::Kind::Call:
+      if (is_construction(expr)) return construction(expr, wish);
       if (const Operation* operation = operations_.find(expr.name))
         return operation_call(expr, *operation, wish);
       break;
@@ -94,37 +106,70 @@ Var BodyChecker::boolean(const Expr& expr) {
   return f_->constant(expr.op == Tok::True);
 }
 
-Var BodyChecker::name(const Expr& expr) {
+Var BodyChecker::name(const Expr& expr, Wish wish) {
   if (const Var* found = scope_.find(expr.name)) return *found;
+  if (declarations_.parameter(expr.name) != nullptr) return learned(expr);
+  if (const int64_t* size = declarations_.size(expr.name)) {
+    f_->set_span(expr.span);
+    return f_->constant(*size);
+  }
+  if (is_construction(expr)) return construction(expr, wish);
+  report_unknown_name(expr);
+  return Var();
+}
+
+Var BodyChecker::learned(const Expr& expr) {
+  f_->set_span(expr.span);
+  if (const std::size_t* number = declarations_.parameter(expr.name)) return f_->parameter(*number);
+  report(expr.sign, fmt::format("unknown learned parameter '{}'", symbols_[expr.name]));
+  return Var();
+}
+
+void BodyChecker::report_unknown_name(const Expr& expr) {
   const std::string_view name = symbols_[expr.name];
   const bool is_function = functions_.find(expr.name) != nullptr;
   if (is_function || operations_.find(expr.name) != nullptr) {
     report(expr.span, fmt::format("expected a value, found '{}', which is {}; a call is written {}(...)",
                                   name, is_function ? "a function" : "an operation", name));
-    return Var();
+    return;
   }
   Suggestion similar(name);
   if (diagnostics_.wants_suggestions()) {
     scope_.for_each_name([&](Symbol other) { similar.offer(symbols_[other]); });
+    declarations_.for_each_value_name([&](std::string_view other) { similar.offer(other); });
+    declarations_.for_each_variant_name([&](std::string_view other) { similar.offer(other); });
   }
   report(expr.span, fmt::format("unknown name '{}'{}", name, similar.text()));
-  return Var();
 }
 
-Var BodyChecker::emit(const Operation& operation, std::span<const Var> operands, Span span) {
+Var BodyChecker::emit(const Operation& operation, std::span<const Var> operands, Span span,
+                      std::vector<int64_t> attributes) {
   if (!std::all_of(operands.begin(), operands.end(), [](Var operand) { return known(operand); }))
     return Var();
+  if (operation.def == nullptr) {
+    report(span, fmt::format("unknown operation '{}'", operation.name));
+    return Var();
+  }
   f_->set_span(span);
   try {
-    return f_->op(*operation.def, operands);
+    return f_->op(*operation.def, operands, std::move(attributes));
   } catch (const ProgramError& error) {
     report(span, fmt::format("{}{}", error.what(), cast_hint(operands)));
     return Var();
   }
 }
 
-/// Operands with a type of their own come first: literals take theirs.
-Var BodyChecker::apply(const Operation& operation, std::span<const ExprId> operands, Wish wish, Span span) {
+/// What a literal among the operands takes after: the type of the others. But an operation that works on
+/// whole tensors takes integers for rows, classes and seeds, whatever it takes besides.
+Wish BodyChecker::wish_beside(const Operation& operation, const Wish& type, ExprId operand) const {
+  const bool counts = operation.def != nullptr && operation.def->fusion.value == Fusion::Tensor &&
+                      (*syntax_)[operand].flex == Flex::Integer;
+  return counts ? std::nullopt : type;
+}
+
+/// Operands with a type of their own come first: literals take that of the first number among them.
+Var BodyChecker::apply(const Operation& operation, std::span<const ExprId> operands, Wish wish, Span span,
+                       std::vector<int64_t> attributes) {
   std::array<Var, 4> few;
   std::vector<Var> many(operands.size() > few.size() ? operands.size() : 0);
   const std::span<Var> vars = many.empty() ? std::span(few).first(operands.size()) : std::span(many);
@@ -136,23 +181,29 @@ Var BodyChecker::apply(const Operation& operation, std::span<const ExprId> opera
     flex = std::max(flex, own);
     if (own != Flex::Rigid) continue;
     vars[i] = value(operands[i], type);
-    if (!any_rigid) type = known(vars[i]) ? Wish(vars[i].type().dtype) : std::nullopt;
+    const bool leads = !any_rigid || (type && !type->is_data() && !is_number(type->dtype));
+    if (leads) type = known(vars[i]) ? Wish(vars[i].type()) : std::nullopt;
     any_rigid = true;
   }
   if (!any_rigid) type = wish_for_literals(operation, flex, wish);
   for (std::size_t i = 0; i < operands.size(); ++i) {
-    if ((*syntax_)[operands[i]].flex != Flex::Rigid) vars[i] = value(operands[i], type);
+    if ((*syntax_)[operands[i]].flex == Flex::Rigid) continue;
+    vars[i] = value(operands[i], wish_beside(operation, type, operands[i]));
   }
-  return emit(operation, vars, span);
+  return emit(operation, vars, span, std::move(attributes));
 }
 
 Var BodyChecker::operation_call(const Expr& expr, const Operation& operation, Wish wish) {
   const std::span<const ExprId> arguments = list(expr.list);
   const OpDef& op = *operation.def;
-  if (arguments.size() == op.arity()) return apply(operation, arguments, wish, expr.span);
-  report(expr.span,
-         fmt::format("'{}' takes {}, found {}: {}({})", op.name.value, count_of(op.arity(), "argument"),
-                     arguments.size(), op.name.value, fmt::join(op.operands.value, ", ")));
+  std::optional<std::vector<int64_t>> attributes = attributes_of(expr, op);
+  if (op.takes(arguments.size())) {
+    if (attributes) return apply(operation, arguments, wish, expr.span, std::move(*attributes));
+  } else {
+    report(expr.span, fmt::format("'{}' takes {}, found {}: {}", op.name.value,
+                                  op.is_variadic() ? "more arguments" : count_of(op.arity(), "argument"),
+                                  arguments.size(), signature_of(op)));
+  }
   for (ExprId argument : arguments) value(argument);
   return Var();
 }
@@ -166,7 +217,7 @@ Var BodyChecker::binary(ExprId id, Wish wish) {
 
 bool BodyChecker::is_arithmetic(ExprId id) const {
   const Expr& expr = (*syntax_)[id];
-  return expr.kind == Expr::Kind::Binary && operations_.infix(expr.op).keeps_type;
+  return expr.kind == Expr::Kind::Binary && (expr.op == Tok::At || operations_.infix(expr.op).keeps_type);
 }
 
 /// a + b - c * d ...: all operands have one type. Goes along the left sides without recursion, so that sums
@@ -186,7 +237,7 @@ Var BodyChecker::chain(ExprId last, Wish wish) {
   if (!has_leader) {
     wish = wish_for_literals(operations_.infix(syntax[last].op), syntax[last].flex, wish);
   } else if (known(lead)) {
-    wish = lead.type().dtype;
+    wish = lead.type();
   }
   const auto evaluate = [&](std::size_t i) { return i == leader ? lead : value(operand(i), wish); };
   Var total = evaluate(0);

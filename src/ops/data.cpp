@@ -32,7 +32,7 @@ Type make_type(const TypeQuestion& question) {
   }
   for (std::size_t i = 0; i < variant.fields.size(); ++i) {
     const Field& field = variant.fields[i];
-    if (field.type == question.operands[i]) continue;
+    if (compatible(field.type, question.operands[i])) continue;
     throw ProgramError(fmt::format("field '{}' of {}: expected {}, found {}", field.name, variant.name,
                                    to_string(field.type), to_string(question.operands[i])));
   }

@@ -23,10 +23,6 @@ Dim join(const Dim& a, const Dim& b, std::span<const Type> operands) {
 
 }  // namespace
 
-Dim unknown_dim() {
-  return Dim{.size = -1, .symbol = "_"};
-}
-
 bool is_fixed(const Dim& dim) {
   return dim.size >= 0;
 }

@@ -8,8 +8,6 @@
 
 namespace hiaton::ops {
 
-/// A dimension that only the run knows.
-Dim unknown_dim();
 bool is_fixed(const Dim& dim);
 /// Whether the two may be one size at run time.
 bool may_equal(const Dim& a, const Dim& b);

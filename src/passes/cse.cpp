@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -96,7 +97,7 @@ class MergeCommon : public Rewriter {
   };
 
   void visit_constant(const ir::Node& node) {
-    Constant& known = constants_[{node.constant.dtype(), node.constant.slot().bits}];
+    Constant& known = constants_[key_of(node)];
     if (known.block == open_block() && node.placement.empty()) return map(node.results[0], known.latest);
     emit_copy(node);
     known.latest = mapped(node.results[0]);
@@ -156,7 +157,14 @@ class MergeCommon : public Rewriter {
   Definitions definitions_;
   const Effects& effects_;
   ScopedTable known_;
-  std::map<std::pair<DType, uint64_t>, Constant> constants_;  ///< by type and bits
+  /// Kind, data type, element type and bits.
+  using ConstantKey = std::tuple<Value::Kind, const DataType*, DType, uint64_t>;
+  ConstantKey key_of(const ir::Node& node) const {
+    const Value& value = node.constant;
+    const DType dtype = value.is_data() ? DType::I64 : value.dtype();
+    return {value.kind(), old()[node.results[0]].type.data.get(), dtype, value.slot().bits};
+  }
+  std::map<ConstantKey, Constant> constants_;
   std::vector<ir::ValueId> numbers_;  ///< by new value, for constants; other values number themselves
 };
 

@@ -279,7 +279,8 @@ OutPort BodyLowering::live_constant(Value value, const ir::Node& origin) {
 
 /// The node of a Const or Param.
 OutPort BodyLowering::constant_node(const ir::Node& origin) {
-  if (origin.kind == ir::NodeKind::Const) return builder_.constant(origin.constant);
+  if (origin.kind == ir::NodeKind::Const)
+    return builder_.constant(origin.constant, function_[origin.results[0]].type);
   return builder_.parameter(static_cast<std::size_t>(origin.attributes[0]));
 }
 

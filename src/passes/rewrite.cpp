@@ -64,13 +64,17 @@ const Value* Rewriter::constant(ir::ValueId new_value) const {
 }
 
 ir::Node Rewriter::copy(const ir::Node& node) {
-  ir::Node copied{.kind = node.kind,
-                  .op = node.op,
-                  .constant = node.constant,
-                  .callee = node.callee,
-                  .operands = mapped(node.operands),
-                  .span = node.span,
-                  .placement = node.placement};
+  ir::Node copied{
+      .kind = node.kind,
+      .op = node.op,
+      .attributes = node.attributes,
+      .constant = node.constant,
+      .callee = node.callee,
+      .of = node.of.valid() ? definitions_[mapped(old()[node.of].results.at(0)).index()] : ir::NodeId(),
+      .phase = node.phase,
+      .operands = mapped(node.operands),
+      .span = node.span,
+      .placement = node.placement};
   for (const ir::BlockId block : node.blocks) copied.blocks.push_back(rebuild(block));
   return copied;
 }
@@ -102,7 +106,8 @@ ir::ValueId Rewriter::emit(ir::Node node, Type type) {
 }
 
 ir::ValueId Rewriter::emit_constant(Value value, const ir::Node& instead_of) {
-  return emit({.kind = ir::NodeKind::Const, .constant = value, .span = instead_of.span}, value.type());
+  const Type type = value.is_data() ? old()[instead_of.results[0]].type : value.type();
+  return emit({.kind = ir::NodeKind::Const, .constant = value, .span = instead_of.span}, type);
 }
 
 void Rewriter::visit_nodes(ir::BlockId old_block) {

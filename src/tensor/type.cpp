@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <deque>
 #include <unordered_map>
 
@@ -35,6 +36,27 @@ bool operator==(const Type& a, const Type& b) {
     return a.data == b.data || (a.data != nullptr && b.data != nullptr && a.data->name == b.data->name);
   }
   return a.dtype == b.dtype && a.shape == b.shape;
+}
+
+Dim unknown_dim() {
+  return Dim{.size = -1, .symbol = "_"};
+}
+
+bool compatible(const Type& a, const Type& b) {
+  if (a.is_data() || b.is_data()) return a == b;
+  const auto may_equal = [](const Dim& x, const Dim& y) {
+    return x.size < 0 || y.size < 0 || x.size == y.size;
+  };
+  return a.dtype == b.dtype &&
+         std::equal(a.shape.begin(), a.shape.end(), b.shape.begin(), b.shape.end(), may_equal);
+}
+
+Type join(const Type& a, const Type& b) {
+  Type type = a;
+  for (std::size_t i = 0; i < type.shape.size(); ++i) {
+    if (a.shape[i] != b.shape[i]) type.shape[i] = unknown_dim();
+  }
+  return type;
 }
 
 Type tensor_type(DType dtype, const std::vector<int64_t>& dims) {

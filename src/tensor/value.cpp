@@ -37,10 +37,7 @@ Value parse_number(std::string_view text) {
 
 }  // namespace
 
-namespace {
-
-/// One element of a tensor.
-Value element_at(const Tensor& tensor, int64_t index) {
+Value element_of(const Tensor& tensor, int64_t index) {
   switch (tensor.dtype()) {
     case DType::Bool:
       return tensor.data<bool>()[index];
@@ -56,8 +53,10 @@ Value element_at(const Tensor& tensor, int64_t index) {
   return Value();
 }
 
+namespace {
+
 std::string tensor_text(const Tensor& tensor, std::size_t axis, int64_t& next) {
-  if (axis == tensor.dims().size()) return to_string(element_at(tensor, next++));
+  if (axis == tensor.dims().size()) return to_string(element_of(tensor, next++));
   std::string text = "[";
   for (int64_t i = 0; i < tensor.dims()[axis]; ++i)
     text += (i > 0 ? ", " : "") + tensor_text(tensor, axis + 1, next);
@@ -100,14 +99,39 @@ std::string data_text(const Value& value, const Type& type) {
 
 }  // namespace
 
-bool fits(const Value& value, const Type& type) {
-  if (type.is_data() || value.is_data()) return type.is_data() && value.is_data();
+namespace {
+
+bool fits_undivided(const Value& value, const Type& type) {
   if (value.dtype() != type.dtype) return false;
   if (value.is_scalar()) return type.is_scalar();
   const Tensor tensor = value.tensor();
   if (tensor.dims().size() != type.shape.size()) return false;
   for (std::size_t i = 0; i < type.shape.size(); ++i) {
     if (type.shape[i].size >= 0 && type.shape[i].size != tensor.dims()[i]) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+/// Without recursion: values may be as deep as memory allows.
+bool fits(const Value& value, const Type& type) {
+  std::vector<std::pair<const Value*, const Type*>> waiting{{&value, &type}};
+  while (!waiting.empty()) {
+    const auto [part, wanted] = waiting.back();
+    waiting.pop_back();
+    if (!wanted->is_data() && !part->is_data()) {
+      if (!fits_undivided(*part, *wanted)) return false;
+      continue;
+    }
+    if (!wanted->is_data() || !part->is_data()) return false;
+    const DataObject& object = *part->slot().data;
+    const std::vector<Variant>& variants = wanted->data->variants;
+    if (object.variant >= variants.size()) return false;
+    const std::vector<Field>& fields = variants[object.variant].fields;
+    if (object.field_count != fields.size()) return false;
+    for (std::size_t i = 0; i < fields.size(); ++i)
+      waiting.emplace_back(&object.fields()[i], &fields[i].type);
   }
   return true;
 }

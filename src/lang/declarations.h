@@ -1,0 +1,105 @@
+// What stands beside the functions of a program: sizes, data types and learned parameters.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "hiaton/initializer.h"
+#include "hiaton/lang.h"
+#include "lang/diagnostics.h"
+#include "lang/symbols.h"
+
+namespace hiaton::lang {
+
+/// A variant of a data type.
+struct VariantPlace {
+  Type data;
+  std::size_t index = 0;
+
+  const Variant& operator*() const { return data.data->variants[index]; }
+  const Variant* operator->() const { return &**this; }
+};
+
+struct ParameterDeclaration {
+  Symbol name = 0;
+  Span span{};
+  Type type;  ///< as written; not yet checked to be a tensor of fixed dimensions
+  std::optional<Initializer> initial{};
+};
+
+/// Filled before any body is read.
+class Declarations {
+ public:
+  Declarations(const Symbols& symbols, DataTypes& types, const ParseOptions& options,
+               Diagnostics& diagnostics)
+      : symbols_(symbols), types_(types), options_(options), diagnostics_(diagnostics) {}
+
+  // The built-in list, which has one type for each type of elements.
+  static constexpr std::string_view kList = "List";
+  static constexpr std::size_t kNil = 0;
+  static constexpr std::size_t kCons = 1;
+  Type list_of(const Type& element) { return types_.list_of(element); }
+  static bool is_list(const Type& type) { return type.is_data() && type.data->name.starts_with("List["); }
+  static Type element_of(const Type& list) { return field_type(list, kCons, 0); }
+  /// kNil or kCons, where a word names a variant of the built-in list.
+  static std::optional<std::size_t> list_variant(std::string_view name);
+
+  /// Reports a name that is taken. The value that the options give counts instead of the one in the text.
+  void add_size(Symbol name, Span span, int64_t value);
+  /// Empty where the name is taken, which is reported.
+  std::optional<Type> declare_type(Symbol name, Span span);
+  /// The variants of a declared type, by the symbols of their names.
+  void define_type(const Type& type, std::vector<std::pair<Symbol, Variant>> variants,
+                   const std::vector<Span>& spans);
+  /// Its number; empty where the name is taken, which is reported.
+  std::optional<std::size_t> add_parameter(ParameterDeclaration parameter);
+  /// Throws ProgramError where the options name sizes that the program does not have.
+  void require_sizes_of_options() const;
+
+  const int64_t* size(Symbol name) const { return find(sizes_, name); }
+  const Type* type(Symbol name) const { return find(data_types_, name); }
+  const VariantPlace* variant(Symbol name) const { return find(variants_, name); }
+  const std::size_t* parameter(Symbol name) const { return find(parameter_numbers_, name); }
+  const std::vector<ParameterDeclaration>& parameters() const { return parameters_; }
+
+  template <class Visit>
+  void for_each_type_name(Visit visit) const {
+    for (const auto& [name, type] : data_types_) visit(symbols_[name]);
+  }
+  template <class Visit>
+  void for_each_variant_name(Visit visit) const {
+    for (const auto& [name, place] : variants_) visit(symbols_[name]);
+  }
+  /// Names that stand for values everywhere.
+  template <class Visit>
+  void for_each_value_name(Visit visit) const {
+    for (const auto& [name, number] : parameter_numbers_) visit(symbols_[name]);
+    for (const auto& [name, value] : sizes_) visit(symbols_[name]);
+  }
+
+ private:
+  template <class Thing>
+  using BySymbol = std::unordered_map<Symbol, Thing>;
+  template <class Thing>
+  static const Thing* find(const BySymbol<Thing>& things, Symbol name) {
+    const auto found = things.find(name);
+    return found == things.end() ? nullptr : &found->second;
+  }
+  bool is_free_for_value(Symbol name, Span span);
+
+  const Symbols& symbols_;
+  DataTypes& types_;
+  const ParseOptions& options_;
+  Diagnostics& diagnostics_;
+  BySymbol<int64_t> sizes_;
+  BySymbol<Type> data_types_;
+  BySymbol<VariantPlace> variants_;
+  BySymbol<std::size_t> parameter_numbers_;
+  std::vector<ParameterDeclaration> parameters_;
+};
+
+}  // namespace hiaton::lang

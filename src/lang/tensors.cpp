@@ -1,0 +1,177 @@
+// BodyChecker: attributes of operations, indices, and values in brackets.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "lang/body_checker.h"
+#include "lang/literal.h"
+#include "lang/suggest.h"
+
+namespace hiaton::lang {
+namespace {
+
+std::string attribute_text(const AttributeDef& attribute) {
+  if (attribute.is_list) return fmt::format("{}=[...]", attribute.name);
+  if (attribute.otherwise) return fmt::format("{}={}", attribute.name, *attribute.otherwise);
+  return fmt::format("{}=...", attribute.name);
+}
+
+}  // namespace
+
+std::string signature_of(const OpDef& op) {
+  std::vector<std::string> parts;
+  for (std::string_view operand : op.operands.value) parts.emplace_back(operand);
+  for (const AttributeDef& attribute : op.attributes.value) parts.push_back(attribute_text(attribute));
+  return fmt::format("{}({})", op.name.value, fmt::join(parts, ", "));
+}
+
+// Attributes.
+
+std::optional<std::vector<int64_t>> BodyChecker::attributes_of(const Expr& expr, const OpDef& op) {
+  const auto given = std::span(syntax_->attributes).subspan(expr.attributes.begin, expr.attributes.count);
+  const std::vector<AttributeDef>& all = op.attributes.value;
+  bool right = true;
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    const std::string_view name = symbols_[given[i].name];
+    const auto same = [&](const Attribute& other) { return other.name == given[i].name; };
+    if (std::any_of(given.begin(), given.begin() + static_cast<std::ptrdiff_t>(i), same)) {
+      report(given[i].span, fmt::format("attribute '{}' is given twice", name));
+      right = false;
+    }
+    if (std::any_of(all.begin(), all.end(), [&](const AttributeDef& def) { return def.name == name; }))
+      continue;
+    Suggestion similar(name);
+    for (const AttributeDef& def : all) similar.offer(def.name);
+    report(given[i].span, fmt::format("'{}' has no attribute '{}'{}: {}", op.name.value, name, similar.text(),
+                                      signature_of(op)));
+    right = false;
+  }
+  std::vector<int64_t> values;
+  for (const AttributeDef& wanted : all) {
+    const auto found = std::find_if(given.begin(), given.end(), [&](const Attribute& attribute) {
+      return symbols_[attribute.name] == wanted.name;
+    });
+    if (found != given.end()) {
+      right = put_attribute(*found, wanted, op, values) && right;
+    } else if (wanted.otherwise) {
+      if (!wanted.is_list) values.push_back(*wanted.otherwise);
+    } else {
+      report(expr.span,
+             fmt::format("'{}' needs the attribute '{}': {}", op.name.value, wanted.name, signature_of(op)));
+      right = false;
+    }
+  }
+  return right ? std::optional(std::move(values)) : std::nullopt;
+}
+
+bool BodyChecker::put_attribute(const Attribute& given, const AttributeDef& wanted, const OpDef& op,
+                                std::vector<int64_t>& values) {
+  if (!given.values) return false;
+  if (given.is_list && !wanted.is_list) {
+    report(given.span, fmt::format("attribute '{}' of '{}': expected one integer, found a list", wanted.name,
+                                   op.name.value));
+    return false;
+  }
+  values.insert(values.end(), given.values->begin(), given.values->end());
+  return true;
+}
+
+// Indices.
+
+Var BodyChecker::index(const Expr& expr) {
+  Var indexed = value(expr.a);
+  for (ExprId position : list(expr.list)) {
+    const std::array operands = {indexed, value(position, Type(DType::I64))};
+    indexed = emit(operations_.gather(), operands, expr.sign);
+  }
+  return indexed;
+}
+
+// Values in brackets.
+
+Var BodyChecker::list_literal(const Expr& expr, Wish wish) {
+  if (!wish || !Declarations::is_list(*wish)) return tensor_literal(expr, wish);
+  const Type element = Declarations::element_of(*wish);
+  std::vector<Var> elements;
+  for (ExprId id : list(expr.list)) {
+    elements.push_back(
+        require(id, value(id, element), element, [] { return std::string("element of a list"); }));
+  }
+  if (!std::all_of(elements.begin(), elements.end(), [](Var var) { return known(var); })) return Var();
+  f_->set_span(expr.span);
+  Var result = f_->make(*wish, Declarations::kNil, {});
+  for (std::size_t i = elements.size(); i-- > 0;) {
+    result = f_->make(*wish, Declarations::kCons, {elements[i], result});
+  }
+  return result;
+}
+
+/// A constant where all elements are numbers; else the elements are stacked.
+Var BodyChecker::tensor_literal(const Expr& expr, Wish wish) {
+  const std::span<const ExprId> elements = list(expr.list);
+  if (elements.empty()) {
+    report(expr.span,
+           "expected elements between '[' and ']', found none; an empty list needs a type: Nil[i64]");
+    return Var();
+  }
+  const bool float_wish = wish && !wish->is_data() && is_number(wish->dtype);
+  const DType usual = expr.flex == Flex::Float ? DType::F64 : DType::I64;
+  const bool follows = float_wish && (expr.flex == Flex::Integer || is_float(wish->dtype));
+  f_->set_span(expr.span);
+  if (std::optional<Tensor> constant = constant_tensor(expr, follows ? wish->dtype : usual)) {
+    return f_->constant(Value(std::move(*constant)));
+  }
+  const auto dtype = wish && !wish->is_data() ? Wish(Type(wish->dtype)) : std::nullopt;
+  return apply(operations_.stack(), elements, dtype, expr.span, {0});
+}
+
+namespace {
+
+void put(Tensor& tensor, std::size_t index, const Value& value) {
+  const std::size_t size = size_of(tensor.dtype());
+  std::memcpy(tensor.mutable_data<std::byte>() + index * size, &value.slot(), size);
+}
+
+}  // namespace
+
+/// Empty where some element is no number or truth value, or where the numbers do not fit each other.
+std::optional<Tensor> BodyChecker::constant_tensor(const Expr& expr, DType dtype) {
+  std::vector<int64_t> dims;
+  std::vector<const Expr*> row{&expr};
+  while (!row.empty() && row[0]->kind == Expr::Kind::List) {
+    const uint32_t width = row[0]->list.count;
+    std::vector<const Expr*> inner;
+    for (const Expr* outer : row) {
+      if (outer->kind != Expr::Kind::List || outer->list.count != width || width == 0) return std::nullopt;
+      for (ExprId id : list(outer->list)) inner.push_back(&(*syntax_)[id]);
+    }
+    dims.push_back(width);
+    row = std::move(inner);
+  }
+  const auto own_type = [&](const Expr& element) {
+    if (element.kind == Expr::Kind::Bool) return DType::Bool;
+    return element.suffix ? *element.suffix : dtype;
+  };
+  const DType type = own_type(*row[0]);
+  if (dims.size() > kMaxRank) return std::nullopt;
+  Tensor tensor(type, dims);
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    const Expr& element = *row[i];
+    const bool literal = element.kind == Expr::Kind::Number || element.kind == Expr::Kind::Bool;
+    if (!literal || own_type(element) != type) return std::nullopt;
+    if (element.kind == Expr::Kind::Bool) {
+      put(tensor, i, Value(element.op == Tok::True));
+      continue;
+    }
+    try {
+      put(tensor, i, literal_value(source_.text(element.sign), element.negative, type));
+    } catch (const ProgramError&) {
+      return std::nullopt;  // reported by who makes the elements one by one
+    }
+  }
+  return tensor;
+}
+
+}  // namespace hiaton::lang

@@ -1,0 +1,180 @@
+// Reader: types, and the integers in them.
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "lang/literal.h"
+#include "lang/reader.h"
+#include "lang/suggest.h"
+
+namespace hiaton::lang {
+
+/// One level of brackets, for as long as it lives.
+class Reader::Deeper {
+ public:
+  explicit Deeper(Reader& reader) : reader_(reader) {
+    if (reader_.depth_ == kMaxNesting) {
+      reader_.fail(reader_.next_->span,
+                   fmt::format("expected at most {} brackets inside each other", kMaxNesting));
+    }
+    ++reader_.depth_;
+  }
+  ~Deeper() { --reader_.depth_; }
+  Deeper(const Deeper&) = delete;
+  Deeper& operator=(const Deeper&) = delete;
+
+ private:
+  Reader& reader_;
+};
+
+std::optional<Type> Reader::type() {
+  const Token& name = expect(Tok::Name, "a type (bool, i32, i64, f32 or f64)");
+  const std::string_view text = source_.text(name.span);
+  const bool has_brackets = at(Tok::LeftBracket) && !next_->starts_line;
+  if (const std::optional<DType> dtype = dtype_from_name(text)) {
+    if (!has_brackets) return Type(*dtype);
+    std::optional<std::vector<Dim>> dims = shape();
+    return dims ? std::optional(Type(*dtype, std::move(*dims))) : std::nullopt;
+  }
+  if (text == Declarations::kList && has_brackets) return list_type();
+  if (const Type* data = declarations_.type(name.payload)) return *data;
+  return unknown_type(name);
+}
+
+std::optional<Type> Reader::list_type() {
+  take();
+  const Deeper deeper(*this);
+  const std::optional<Type> element = type();
+  expect(Tok::RightBracket, "']' after the type of the elements");
+  return element ? std::optional(declarations_.list_of(*element)) : std::nullopt;
+}
+
+std::optional<Type> Reader::unknown_type(const Token& name) {
+  const std::string_view text = source_.text(name.span);
+  Suggestion similar(text);
+  for (DType known : {DType::Bool, DType::I32, DType::I64, DType::F32, DType::F64})
+    similar.offer(name_of(known));
+  declarations_.for_each_type_name([&](std::string_view known) { similar.offer(known); });
+  const std::string hint =
+      text == Declarations::kList ? "; the elements have a type: List[i64]" : similar.text();
+  report(name.span, fmt::format("expected a type (bool, i32, i64, f32 or f64), found '{}'{}", text, hint));
+  if (at(Tok::LeftBracket) && !next_->starts_line) shape();
+  return std::nullopt;
+}
+
+/// Also reads on after a dimension that is reported.
+std::optional<std::vector<Dim>> Reader::shape() {
+  const Token& open = take();
+  std::vector<Dim> dims;
+  bool known = true;
+  do {
+    const std::optional<Dim> dim = dimension();
+    known = known && dim.has_value();
+    dims.push_back(dim.value_or(unknown_dim()));
+  } while (accept(Tok::Comma));
+  expect(Tok::RightBracket, "an operator, ',' or ']' in the shape of a type");
+  if (dims.size() > kMaxRank) {
+    report(span_from(open.span.begin),
+           fmt::format("expected at most {} dimensions, found {}", kMaxRank, dims.size()));
+    return std::nullopt;
+  }
+  return known ? std::optional(std::move(dims)) : std::nullopt;
+}
+
+/// A name alone that is no size is a symbol; `_` is any size.
+std::optional<Dim> Reader::dimension() {
+  const Token& first = next();
+  const bool alone = after_next().kind == Tok::Comma || after_next().kind == Tok::RightBracket;
+  if (accept(Tok::Underscore)) return unknown_dim();
+  if (first.kind == Tok::Name && alone && declarations_.size(first.payload) == nullptr) {
+    take();
+    return Dim{.size = -1, .symbol = std::string(source_.text(first.span))};
+  }
+  const std::optional<int64_t> size = constant();
+  if (size && *size < 0) {
+    report(span_from(first.span.begin), fmt::format("expected a dimension of 0 or more, found {}", *size));
+    return std::nullopt;
+  }
+  return size ? std::optional(Dim{.size = *size, .symbol = ""}) : std::nullopt;
+}
+
+std::optional<int64_t> Reader::constant() {
+  std::optional<int64_t> left = constant_product();
+  while (at(Tok::Plus) || at(Tok::Minus)) {
+    const Token& op = take();
+    left = combine(op.kind, left, constant_product(), op.span);
+  }
+  return left;
+}
+
+std::optional<int64_t> Reader::constant_product() {
+  std::optional<int64_t> left = constant_factor();
+  while (at(Tok::Star) || at(Tok::Slash) || at(Tok::Percent)) {
+    const Token& op = take();
+    left = combine(op.kind, left, constant_factor(), op.span);
+  }
+  return left;
+}
+
+std::optional<int64_t> Reader::constant_factor() {
+  const Deeper deeper(*this);
+  if (at(Tok::Minus)) {
+    const Token& sign = take();
+    return combine(Tok::Minus, 0, constant_factor(), sign.span);
+  }
+  if (!accept(Tok::LeftParen)) return constant_size();
+  const std::optional<int64_t> value = constant();
+  expect(Tok::RightParen, "an operator or ')'");
+  return value;
+}
+
+std::optional<int64_t> Reader::constant_size() {
+  const Token& token = next();
+  if (token.kind == Tok::Integer && (!token.suffix || *token.suffix == DType::I64)) {
+    take();
+    try {
+      return literal_value(source_.text(token.span), false, DType::I64).as<int64_t>();
+    } catch (const ProgramError& error) {
+      report(token.span, error.what());
+      return std::nullopt;
+    }
+  }
+  if (token.kind != Tok::Name) fail_expected("an integer: a number, a size or a sum or product of them");
+  take();
+  if (const int64_t* size = declarations_.size(token.payload)) return *size;
+  report(token.span, fmt::format("expected an integer that is known before the run, found '{0}'; a size is "
+                                 "declared by a line 'size {0} = ...'",
+                                 source_.text(token.span)));
+  return std::nullopt;
+}
+
+std::optional<int64_t> Reader::combine(Tok op, std::optional<int64_t> a, std::optional<int64_t> b,
+                                       Span span) {
+  if (!a || !b) return std::nullopt;
+  int64_t result = 0;
+  bool overflow = false;
+  switch (op) {
+    case Tok::Plus:
+      overflow = __builtin_add_overflow(*a, *b, &result);
+      break;
+    case Tok::Minus:
+      overflow = __builtin_sub_overflow(*a, *b, &result);
+      break;
+    case Tok::Star:
+      overflow = __builtin_mul_overflow(*a, *b, &result);
+      break;
+    default:
+      if (*b == 0) {
+        report(span, "division by zero");
+        return std::nullopt;
+      }
+      overflow = *b == -1 && *a == std::numeric_limits<int64_t>::min();
+      if (!overflow) result = op == Tok::Slash ? *a / *b : *a % *b;
+      break;
+  }
+  if (!overflow) return result;
+  report(span, "the integer is out of the range of i64");
+  return std::nullopt;
+}
+
+}  // namespace hiaton::lang

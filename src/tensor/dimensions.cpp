@@ -1,0 +1,27 @@
+#include "tensor/dimensions.h"
+
+namespace hiaton {
+
+bool Dimensions::bind(const Type& param, const Type& argument) {
+  if (!compatible(param, argument)) return false;
+  for (std::size_t i = 0; i < param.shape.size(); ++i) {
+    const Dim& wanted = param.shape[i];
+    const Dim& found = argument.shape[i];
+    if (wanted.size >= 0 || wanted == unknown_dim()) continue;
+    Dim& known = known_.try_emplace(wanted.symbol, found).first->second;
+    if (known.size < 0 && found.size >= 0) known = found;
+    if (found.size >= 0 && found.size != known.size) return false;
+  }
+  return true;
+}
+
+Type Dimensions::substitute(Type type) const {
+  for (Dim& dim : type.shape) {
+    if (dim.size >= 0) continue;
+    const auto known = known_.find(dim.symbol);
+    dim = known == known_.end() ? unknown_dim() : known->second;
+  }
+  return type;
+}
+
+}  // namespace hiaton
