@@ -1,6 +1,8 @@
 // Tokens to syntax trees, one function at a time.
 #pragma once
 
+#include <algorithm>
+
 #include "lang/operations.h"
 #include "lang/reader.h"
 
@@ -18,8 +20,23 @@ class Parser : Reader {
   const Syntax& syntax() const { return syntax_; }
 
  private:
-  class Nesting;
-  enum Level : int;
+  /// Binding strength of the operators; what is stronger binds first.
+  enum Level : int { kNone = 0, kOr, kAnd, kNot, kComparison, kSum, kProduct };
+
+  /// One level of nesting, for as long as it lives.
+  class Nesting {
+   public:
+    explicit Nesting(Parser& parser) : parser_(parser) {
+      if (parser_.nesting_ == kMaxNesting) parser_.fail_nesting();
+      ++parser_.nesting_;
+    }
+    ~Nesting() { --parser_.nesting_; }
+    Nesting(const Nesting&) = delete;
+    Nesting& operator=(const Nesting&) = delete;
+
+   private:
+    Parser& parser_;
+  };
 
   static Level level_of(Tok op);
   [[noreturn]] void fail_nesting();
@@ -27,6 +44,9 @@ class Parser : Reader {
 
   ExprId add(const Expr& expr);
   ExprId broken(Span span) { return add({.span = span}); }
+  static Flex common_flex(Flex a, Flex b) {
+    return a == Flex::Rigid || b == Flex::Rigid ? Flex::Rigid : std::max(a, b);
+  }
   Flex flex_of(ExprId id) const { return syntax_[id].flex; }
   Range close_list(std::size_t first);
   Range store(const std::vector<Pattern>& patterns);

@@ -38,7 +38,7 @@ void BodyCopier::copy(ir::NodeId id) {
   const ir::Node& node = from_[id];
   switch (node.kind) {
     case ir::NodeKind::Const:
-      return map(node.results[0], to_.constant(node.constant));
+      return map(node.results[0], to_.constant(node.constant, from_[node.results[0]].type));
     case ir::NodeKind::Param:
       return map(node.results[0], to_.parameter(static_cast<std::size_t>(node.attributes[0])));
     case ir::NodeKind::Op:

@@ -72,6 +72,7 @@ class Flatten : public Rewriter {
   std::size_t cost(const ir::Node& node) {
     if (node.kind == NodeKind::Const) return 0;
     if (!node.placement.empty()) return kTooMuch;
+    if (node.kind == NodeKind::Op && node.op->fusion.value == Fusion::Data) return kTooMuch;
     if (node.kind == NodeKind::Op) return may_fail(definitions_, node, overflow_) ? kTooMuch : 1;
     const Form form = form_of(node);
     return form.op == nullptr ? kTooMuch : 1 + cost(form.computed);

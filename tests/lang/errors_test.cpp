@@ -248,10 +248,11 @@ const Case kCases[] = {
      "test.hia:4:1: error: expected the expression that the 'let' before is for, found 'fn'\n"
      " 4 | fn g() -> i64 = 1\n"
      "   | ^^"},
-    {"TensorTypes", "fn f(x: f32[2*d, d]) -> i64 = 1",
-     "test.hia:1:9: error: expected a scalar type, found f32[2*d, d]: tensors are not supported so far\n"
+    {"SymbolInAComputedDimension", "fn f(x: f32[2*d, d]) -> i64 = 1",
+     "test.hia:1:15: error: expected an integer that is known before the run, found 'd'; a size is declared "
+     "by a line 'size d = ...'\n"
      " 1 | fn f(x: f32[2*d, d]) -> i64 = 1\n"
-     "   |         ^^^^^^^^^^^"},
+     "   |               ^"},
     {"UnknownType", "fn f(x: float, y: i46) -> i64 = y",
      "test.hia:1:9: error: expected a type (bool, i32, i64, f32 or f64), found 'float'\n"
      " 1 | fn f(x: float, y: i46) -> i64 = y\n"
@@ -263,12 +264,12 @@ const Case kCases[] = {
      "test.hia:1:18: error: expected the type of at least one result, found ')'\n"
      " 1 | fn f(x: i64) -> () = x\n"
      "   |                  ^"},
-    {"KeptWord", "fn f(x: i64) -> i64 = match x",
-     "test.hia:1:23: error: expected an expression, found 'match'; this word is kept for a later version of "
-     "the "
-     "language\n"
+    {"MatchWithoutArms", "fn f(x: i64) -> i64 = match x",
+     "test.hia:1:30: error: expected an operator or an arm ('Variant(names) -> expression'), found the end "
+     "of "
+     "the program\n"
      " 1 | fn f(x: i64) -> i64 = match x\n"
-     "   |                       ^^^^^"},
+     "   |                              ^"},
     {"TabsKeepTheCaretInPlace", "fn f(x: i64) -> i64 =\n\tx +\ty\n",
      "test.hia:2:6: error: unknown name 'y'\n"
      " 2 | \tx +\ty\n"

@@ -1,0 +1,373 @@
+// Parser: what operators stand between.
+#include "lang/parser.h"
+
+namespace hiaton::lang {
+
+ExprId Parser::operand() {
+  const ExprId first = primary();
+  return at(Tok::LeftBracket) && !next().starts_line ? indexed(first) : first;
+}
+
+ExprId Parser::primary() {
+  switch (next().kind) {
+    case Tok::Name:
+      return name_or_call();
+    case Tok::Integer:
+    case Tok::Float:
+    case Tok::Nan:
+    case Tok::Inf:
+    case Tok::NanF32:
+    case Tok::InfF32:
+      return number(false, next().span.begin);
+    case Tok::True:
+    case Tok::False:
+      return boolean();
+    case Tok::Minus:
+      return minus();
+    case Tok::Not:
+      return negated_condition();
+    case Tok::And:
+    case Tok::Or:
+      if (after_next().kind == Tok::LeftParen) return name_or_call();
+      break;
+    case Tok::LeftParen:
+      return parenthesized();
+    case Tok::LeftBracket:
+      return list();
+    case Tok::Grad:
+    case Tok::ValueAndGrad:
+      return gradient();
+    case Tok::Param:
+      if (after_next().kind == Tok::Name) return learned();
+      break;
+    case Tok::If:
+      return conditional();
+    case Tok::Match:
+      return match();
+    case Tok::With:
+      return loop();
+    case Tok::On:
+      return placed();
+    case Tok::Let:
+      fail_expected("an expression (a 'let' inside an expression stands in parentheses)");
+    default:
+      break;
+  }
+  fail_expected("an expression");
+}
+
+bool Parser::at_number() const {
+  return at(Tok::Integer) || at(Tok::Float) || (next().kind >= Tok::Nan && next().kind <= Tok::InfF32);
+}
+
+ExprId Parser::number(bool negative, uint32_t begin) {
+  const Token& token = take();
+  std::optional<DType> suffix = token.suffix;
+  if (token.kind == Tok::NanF32 || token.kind == Tok::InfF32) suffix = DType::F32;
+  const Flex flex = suffix ? Flex::Rigid : token.kind == Tok::Integer ? Flex::Integer : Flex::Float;
+  return add({.kind = Expr::Kind::Number,
+              .flex = flex,
+              .op = token.kind,
+              .negative = negative,
+              .suffix = suffix,
+              .span = span_from(begin),
+              .sign = token.span});
+}
+
+ExprId Parser::boolean() {
+  const Token& word = take();
+  return add({.kind = Expr::Kind::Bool, .op = word.kind, .span = word.span});
+}
+
+ExprId Parser::minus() {
+  const Token& sign = take();
+  if (at_number()) return number(true, sign.span.begin);
+  const Nesting nesting(*this);
+  const ExprId inner = operand();
+  return add({.kind = Expr::Kind::Negate,
+              .flex = flex_of(inner),
+              .span = span_from(sign.span.begin),
+              .sign = sign.span,
+              .a = inner});
+}
+
+ExprId Parser::negated_condition() {
+  const Token& word = take();
+  const Nesting nesting(*this);
+  const ExprId inner = operators(kComparison);
+  return add({.kind = Expr::Kind::Not, .span = span_from(word.span.begin), .sign = word.span, .a = inner});
+}
+
+ExprId Parser::name_or_call() {
+  const Token& word = take();
+  const Symbol symbol = word.kind == Tok::Name ? word.payload : static_cast<Symbol>(word.kind);
+  uint32_t type = 0;
+  const bool may_have_type = Declarations::list_variant(source().text(word.span)).has_value();
+  if (may_have_type && at(Tok::LeftBracket) && !next().starts_line) {
+    take();
+    syntax_.types.push_back(this->type());
+    expect(Tok::RightBracket, "']' after the type of the elements");
+    type = static_cast<uint32_t>(syntax_.types.size());
+  }
+  if (at(Tok::LeftParen) && !next().starts_line) return call(symbol, word, type);
+  return add({.kind = Expr::Kind::Name, .name = symbol, .span = span_from(word.span.begin), .index = type});
+}
+
+Flex Parser::arguments(Tok close, std::string_view expected, std::vector<Attribute>* attributes) {
+  Flex flex = Flex::Integer;
+  while (!at(close)) {
+    if (attributes != nullptr && at_attribute()) {
+      attributes->push_back(attribute());
+    } else {
+      if (attributes != nullptr && !attributes->empty()) fail_expected("another 'name=value'");
+      const ExprId argument = expression();
+      flex = common_flex(flex, flex_of(argument));
+      open_list_.push_back(argument);
+    }
+    if (!accept(Tok::Comma)) break;
+  }
+  expect(close, expected);
+  return flex;
+}
+
+Attribute Parser::attribute() {
+  const Token& name = take();
+  take();
+  Attribute read{.name = name.payload, .span = name.span, .is_list = at(Tok::LeftBracket)};
+  std::vector<int64_t> values;
+  bool known = true;
+  const auto read_one = [&] {
+    const std::optional<int64_t> value = constant();
+    known = known && value.has_value();
+    values.push_back(value.value_or(0));
+  };
+  if (!read.is_list) {
+    read_one();
+  } else {
+    take();
+    while (!at(Tok::RightBracket)) {
+      read_one();
+      if (!accept(Tok::Comma)) break;
+    }
+    expect(Tok::RightBracket, "an operator, ',' or ']' in a list of integers");
+  }
+  if (known) read.values = std::move(values);
+  return read;
+}
+
+ExprId Parser::call(Symbol symbol, const Token& word, uint32_t type) {
+  const Nesting nesting(*this);
+  take();
+  const std::size_t first = open_list_.size();
+  std::vector<Attribute> attributes;
+  const Flex flex = arguments(Tok::RightParen, "an operator, ',' or ')' in the arguments", &attributes);
+  const Range named{static_cast<uint32_t>(syntax_.attributes.size()),
+                    static_cast<uint32_t>(attributes.size())};
+  syntax_.attributes.insert(syntax_.attributes.end(), attributes.begin(), attributes.end());
+  const Operation* operation = operations_.find(symbol);
+  const bool passes_type = operation != nullptr && operation->keeps_type && open_list_.size() > first;
+  return add({.kind = Expr::Kind::Call,
+              .flex = passes_type ? flex : Flex::Rigid,
+              .name = symbol,
+              .span = span_from(word.span.begin),
+              .sign = word.span,
+              .list = close_list(first),
+              .attributes = named,
+              .index = type});
+}
+
+/// `x[i, j]` is x[i][j].
+ExprId Parser::indexed(ExprId expr) {
+  while (at(Tok::LeftBracket) && !next().starts_line) {
+    const Nesting nesting(*this);
+    const Token& open = take();
+    if (at(Tok::RightBracket)) fail_expected("an index between '[' and ']'");
+    const std::size_t first = open_list_.size();
+    arguments(Tok::RightBracket, "an operator, ',' or ']' after an index", nullptr);
+    expr = add({.kind = Expr::Kind::Index,
+                .span = span_from(syntax_[expr].span.begin),
+                .sign = {open.span.begin, span_from(open.span.begin).end},
+                .a = expr,
+                .list = close_list(first)});
+  }
+  return expr;
+}
+
+ExprId Parser::list() {
+  const Nesting nesting(*this);
+  const Token& open = take();
+  const std::size_t first = open_list_.size();
+  const Flex flex = arguments(Tok::RightBracket, "an operator, ',' or ']' after an element", nullptr);
+  return add({.kind = Expr::Kind::List,
+              .flex = open_list_.size() > first ? flex : Flex::Rigid,
+              .span = span_from(open.span.begin),
+              .list = close_list(first)});
+}
+
+ExprId Parser::gradient() {
+  const Nesting nesting(*this);
+  const Token& word = take();
+  expect(Tok::LeftParen, "'(' and the name of a function");
+  const Token& function = expect(Tok::Name, "the name of a function");
+  expect(Tok::RightParen, "')' after the name of a function");
+  if (!at(Tok::LeftParen)) fail_expected("'(' and the arguments of the function");
+  take();
+  const std::size_t first = open_list_.size();
+  arguments(Tok::RightParen, "an operator, ',' or ')' in the arguments", nullptr);
+  return add({.kind = Expr::Kind::Gradient,
+              .op = word.kind,
+              .name = function.payload,
+              .span = span_from(word.span.begin),
+              .sign = function.span,
+              .list = close_list(first)});
+}
+
+ExprId Parser::learned() {
+  const Token& word = take();
+  const Token& name = take();
+  return add({.kind = Expr::Kind::Parameter,
+              .name = name.payload,
+              .span = span_from(word.span.begin),
+              .sign = name.span});
+}
+
+Range Parser::close_list(std::size_t first) {
+  const Range range{static_cast<uint32_t>(syntax_.lists.size()),
+                    static_cast<uint32_t>(open_list_.size() - first)};
+  syntax_.lists.insert(syntax_.lists.end(), open_list_.begin() + static_cast<std::ptrdiff_t>(first),
+                       open_list_.end());
+  open_list_.resize(first);
+  return range;
+}
+
+/// One value in parentheses is that value; several are a tuple.
+ExprId Parser::parenthesized() {
+  const Nesting nesting(*this);
+  const Token& open = take();
+  if (at(Tok::RightParen)) fail_expected("an expression between '(' and ')'");
+  const std::size_t first = open_list_.size();
+  const ExprId inner = expression();
+  if (!at(Tok::Comma)) {
+    expect(Tok::RightParen, "an operator, ',' or ')'");
+    return inner;
+  }
+  open_list_.push_back(inner);
+  while (accept(Tok::Comma)) {
+    if (at(Tok::RightParen)) break;
+    const ExprId element = expression();
+    open_list_.push_back(element);
+  }
+  expect(Tok::RightParen, "an operator, ',' or ')'");
+  return add({.kind = Expr::Kind::Tuple, .span = span_from(open.span.begin), .list = close_list(first)});
+}
+
+ExprId Parser::conditional() {
+  const Nesting nesting(*this);
+  const Token& word = take();
+  const ExprId condition = expression();
+  expect(Tok::Then, "an operator or 'then'");
+  const ExprId then = expression();
+  expect(Tok::Else, "an operator or 'else'");
+  const ExprId otherwise = expression();
+  return add({.kind = Expr::Kind::If,
+              .flex = common_flex(flex_of(then), flex_of(otherwise)),
+              .span = span_from(word.span.begin),
+              .sign = word.span,
+              .a = condition,
+              .b = then,
+              .c = otherwise});
+}
+
+ExprId Parser::match() {
+  const Nesting nesting(*this);
+  const Token& word = take();
+  const ExprId matched = operators(kOr);
+  std::vector<Arm> arms;
+  if (!at_arm()) fail_expected("an operator or an arm ('Variant(names) -> expression')");
+  Flex flex = Flex::Float;
+  while (at_arm()) {
+    const ArmPattern pattern = arm_pattern();
+    expect(Tok::Arrow, "'->' and the value of the arm");
+    arms.push_back({pattern, expression()});
+    const Flex own = flex_of(arms.back().body);
+    flex = arms.size() == 1 ? own : common_flex(flex, own);
+  }
+  const Range range{static_cast<uint32_t>(syntax_.arms.size()), static_cast<uint32_t>(arms.size())};
+  syntax_.arms.insert(syntax_.arms.end(), arms.begin(), arms.end());
+  return add({.kind = Expr::Kind::Match,
+              .flex = flex,
+              .span = span_from(word.span.begin),
+              .sign = word.span,
+              .a = matched,
+              .list = range});
+}
+
+ArmPattern Parser::arm_pattern() {
+  const Nesting nesting(*this);
+  if (at(Tok::Underscore)) return {.kind = ArmPattern::Kind::Any, .span = take().span};
+  const bool is_variant = at_capitalized_name();
+  const Token& name = expect(Tok::Name, "a variant, a name or '_'");
+  ArmPattern read{.kind = is_variant ? ArmPattern::Kind::Variant : ArmPattern::Kind::Name,
+                  .name = name.payload,
+                  .span = name.span};
+  if (!is_variant || !accept(Tok::LeftParen)) return read;
+  std::vector<ArmPattern> parts;
+  while (!at(Tok::RightParen)) {
+    parts.push_back(arm_pattern());
+    if (!accept(Tok::Comma)) break;
+  }
+  expect(Tok::RightParen, "',' or ')' in a pattern");
+  read.span = span_from(name.span.begin);
+  read.has_parentheses = true;
+  read.parts = {static_cast<uint32_t>(syntax_.arm_patterns.size()), static_cast<uint32_t>(parts.size())};
+  syntax_.arm_patterns.insert(syntax_.arm_patterns.end(), parts.begin(), parts.end());
+  return read;
+}
+
+ExprId Parser::loop() {
+  const Nesting nesting(*this);
+  const Token& word = take();
+  Loop read;
+  loop_states(read);
+  if (accept(Tok::For)) {
+    read.counts = true;
+    read.counter = pattern("the name of the counter");
+    expect(Tok::In, "'in' and the range of the counter");
+    read.begin = operators(kSum);
+    expect(Tok::DotDot, "an operator or '..' and the end of the range");
+    read.end = operators(kSum);
+  } else {
+    expect(Tok::While, "an operator, ',', 'while' or 'for' after a loop variable");
+    read.condition = expression();
+  }
+  expect(Tok::Do, "an operator or 'do' and the next values of the loop variables");
+  read.body = expression();
+  syntax_.loops.push_back(std::move(read));
+  return add({.kind = Expr::Kind::Loop,
+              .span = span_from(word.span.begin),
+              .sign = word.span,
+              .index = static_cast<uint32_t>(syntax_.loops.size() - 1)});
+}
+
+void Parser::loop_states(Loop& loop) {
+  do {
+    const Pattern pattern = pattern_with_type("the name of a loop variable");
+    expect(Tok::Assign, "'=' and the first value of the loop variable");
+    const ExprId initial = expression();
+    loop.states.push_back({pattern, initial});
+  } while (accept(Tok::Comma));
+}
+
+ExprId Parser::placed() {
+  const Nesting nesting(*this);
+  const Token& word = take();
+  const Token& place = expect(Tok::String, "a place in quotes, such as \"worker:0\"");
+  const ExprId inner = operand();
+  return add({.kind = Expr::Kind::On,
+              .flex = flex_of(inner),
+              .span = span_from(word.span.begin),
+              .a = inner,
+              .index = place.payload});
+}
+
+}  // namespace hiaton::lang
