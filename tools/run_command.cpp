@@ -53,6 +53,7 @@ CLI::Option* add_parsed_option(CLI::App& options, const std::string& name,
 Executor executor_named(const std::string& name) {
   if (name == "reference") return Executor::Reference;
   if (name == "expanding") return Executor::Expanding;
+  if (name == "flow") return Executor::Flow;
   return Executor::Production;
 }
 
@@ -63,7 +64,7 @@ void add_execution_options(CLI::App& options, RunCommand& command) {
       .add_option_function<std::string>(
           "--executor", [&run](const std::string& name) { run.executor = executor_named(name); },
           "The fast one, the literal one, or the one in which calls copy graphs")
-      ->check(CLI::IsMember({"production", "reference", "expanding"}))
+      ->check(CLI::IsMember({"production", "flow", "reference", "expanding"}))
       ->type_name("NAME")
       ->default_str("production")
       ->group(kGroup);

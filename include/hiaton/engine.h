@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <initializer_list>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -29,6 +30,8 @@ struct CompileOptions {
   /// Which simplifications are made before lowering. `simplify.overflow` is the overflow mode of every run of
   /// the program.
   passes::SimplifyOptions simplify{};
+  /// Values for sizes that the program declares (`size d = 128`).
+  std::map<std::string, int64_t> sizes{};
 };
 
 /// A parameter of the function `main`.
@@ -68,7 +71,12 @@ class Program {
     return run(std::span<const Value>(arguments.begin(), arguments.size()), std::move(options));
   }
 
+  /// Runs the program for each argument list. What they have in common runs in batches.
+  std::vector<std::vector<Value>> run_all(std::span<const std::vector<Value>> arguments,
+                                          RunOptions options = {}) const;
+
  private:
+  friend class Model;
   static Program from_verified(ir::Module module, const CompileOptions& options);
   Program(std::optional<ir::Module> module, graph::Graph graph, OverflowMode overflow);
 

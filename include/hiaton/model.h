@@ -8,7 +8,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -19,20 +18,15 @@
 
 namespace hiaton {
 
-struct ModelOptions {
-  std::map<std::string, int64_t> sizes{};  ///< values for sizes that the program declares
-  SimplifyOptions simplify{};
-};
-
-/// A program with a function `loss`, whose first result is to be made small, and perhaps a function `predict`.
-/// Both take one example. Immutable; several threads may use it at once.
+/// A program with a function `loss`, whose first result is to be made small, and perhaps a function
+/// `predict`. Both take one example. Immutable; several threads may use it at once.
 class Model {
  public:
   /// Throws ProgramError where the file cannot be read or holds no legal program with a function `loss` whose
   /// first result is f32 or f64.
-  static Model from_file(const std::filesystem::path& path, const ModelOptions& options = {});
-  static Model from_text(std::string name, std::string text, const ModelOptions& options = {});
-  static Model from_module(ir::Module module, const ModelOptions& options = {});
+  static Model from_file(const std::filesystem::path& path, const CompileOptions& options = {});
+  static Model from_text(std::string name, std::string text, const CompileOptions& options = {});
+  static Model from_module(ir::Module module, const CompileOptions& options = {});
 
   const std::vector<graph::Parameter>& parameters() const;
   /// The functions as they were written.
@@ -42,9 +36,11 @@ class Model {
 
   /// The loss of each example (further results of `loss` behind it); examples are argument lists. With
   /// `options.gradients`, adds the gradients of the sum of the losses there.
-  std::vector<std::vector<Value>> loss(std::span<const std::vector<Value>> examples, RunOptions options) const;
+  std::vector<std::vector<Value>> loss(std::span<const std::vector<Value>> examples,
+                                       RunOptions options) const;
   /// The results of `predict` for each example. Throws ProgramError where the program has no such function.
-  std::vector<std::vector<Value>> predict(std::span<const std::vector<Value>> examples, RunOptions options) const;
+  std::vector<std::vector<Value>> predict(std::span<const std::vector<Value>> examples,
+                                          RunOptions options) const;
   bool can_predict() const;
 
   /// The graphs that run.

@@ -61,14 +61,11 @@ ir::Module loops_to_calls(ir::Module module);
 /// the function is missing or its first result is no float scalar.
 ir::Module add_training_step(ir::Module module, std::string_view function, std::string_view name);
 
-/// Gives `gradient` its body: it takes what `of` takes and gives, with_value, the results of `of`, then the
-/// gradients of the first result, a float scalar, by every float parameter. Free of loops, as above.
-struct GradientRequest {
-  ir::FunctionId gradient;
-  ir::FunctionId of;
-  bool with_value = false;
-};
-ir::Module add_gradient(ir::Module module, const GradientRequest& request);
+/// Gives `request.function` its body: it takes what `of` takes and gives, with_value, the results of `of`,
+/// then the gradients of the first result, a float scalar, by every float parameter. Free of loops, as above.
+ir::Module add_gradient(ir::Module module, const ir::GradientRequest& request);
+/// The same for all gradients that the module asks for, those of gradients last.
+ir::Module add_gradients(ir::Module module);
 
 /// The one static tagged graph of the program that starts at the function `main`. Functions that it does not
 /// reach are left out. Expects a module that ir::verify accepts. Throws ProgramError where the module has no

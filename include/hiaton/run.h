@@ -114,4 +114,7 @@ struct RunResult {
   RunStats stats;
 };
 
+/// First values of a program's parameters, as their initializers say; the same for a seed on every machine.
+std::vector<Value> initial_parameters(std::span<const graph::Parameter> parameters, uint64_t seed);
+
 }  // namespace hiaton

@@ -1,3 +1,4 @@
+#include "engine/pipeline.h"
 #include "exec/run.h"
 #include "hiaton/engine.h"
 #include "hiaton/error.h"
@@ -17,12 +18,13 @@ Program Program::from_file(const std::filesystem::path& path, const CompileOptio
   const std::shared_ptr<const Source> source = read_source(path);
   if (path.extension() == ".json")
     return from_graph(graph::from_json(source->text(), source->name()), options);
-  return from_verified(lang::parse(source), options);
+  return from_verified(lang::parse(source, {options.sizes}), options);
 }
 
 Program Program::from_text(std::string name, std::string text, const CompileOptions& options) {
-  return from_verified(lang::parse(std::make_shared<const Source>(std::move(name), std::move(text))),
-                       options);
+  return from_verified(
+      lang::parse(std::make_shared<const Source>(std::move(name), std::move(text)), {options.sizes}),
+      options);
 }
 
 Program Program::from_module(ir::Module module, const CompileOptions& options) {
@@ -31,7 +33,7 @@ Program Program::from_module(ir::Module module, const CompileOptions& options) {
 }
 
 Program Program::from_verified(ir::Module module, const CompileOptions& options) {
-  graph::Graph graph = passes::lower(passes::simplify(module, options.simplify));
+  graph::Graph graph = compile(module, "main", Purpose::Run, options);
   return Program(std::move(module), std::move(graph), options.simplify.overflow);
 }
 
@@ -42,6 +44,13 @@ Program Program::from_graph(graph::Graph graph, const CompileOptions& options) {
 RunResult Program::run(std::span<const Value> arguments, RunOptions options) const {
   options.overflow = overflow_;
   return exec::run(graph_, arguments, options, *plans_);
+}
+
+std::vector<std::vector<Value>> Program::run_all(std::span<const std::vector<Value>> arguments,
+                                                 RunOptions options) const {
+  options.overflow = overflow_;
+  RunStats stats;
+  return exec::run_lists(graph_, arguments, options, *plans_, stats);
 }
 
 }  // namespace hiaton

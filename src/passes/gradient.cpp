@@ -20,6 +20,7 @@
 #include "hiaton/passes.h"
 #include "passes/activity.h"
 #include "passes/body_copier.h"
+#include "passes/call_graph.h"
 #include "passes/captures.h"
 #include "passes/effects.h"
 
@@ -427,12 +428,12 @@ ir::Module add_training_step(ir::Module module, std::string_view function, std::
   return builder.finish();
 }
 
-ir::Module add_gradient(ir::Module module, const GradientRequest& request) {
+ir::Module add_gradient(ir::Module module, const ir::GradientRequest& request) {
   require_float_scalar(module[request.of]);
   const std::vector<std::size_t> params = float_params(module[request.of]);
   ModuleBuilder builder(std::move(module));
   const Extensions extensions(builder, {request.of, {0}, params}, false);
-  builder.define({request.gradient}, [&](FunctionBuilder& f) {
+  builder.define({request.function}, [&](FunctionBuilder& f) {
     const ValueAndGradients found = call_with_gradient(f, extensions, request.of);
     std::vector<Var> results;
     if (request.with_value) results.assign(found.values.begin(), found.values.end());
@@ -448,6 +449,27 @@ ir::Module add_gradient(ir::Module module, const GradientRequest& request) {
     return Vars(std::move(results));
   });
   return std::move(builder.module());
+}
+
+ir::Module add_gradients(ir::Module module) {
+  std::vector<ir::GradientRequest> requests = std::exchange(module.gradient_requests, {});
+  while (!requests.empty()) {
+    // Those whose function, and all it calls, have bodies.
+    const CallGraph calls = call_graph(module);
+    const auto is_ready = [&](const ir::GradientRequest& request) {
+      const std::vector<bool> needed = reachable(calls, request.of);
+      return std::none_of(requests.begin(), requests.end(),
+                          [&](const ir::GradientRequest& other) { return needed[other.function.index()]; });
+    };
+    const auto ready = std::find_if(requests.begin(), requests.end(), is_ready);
+    if (ready == requests.end()) {
+      throw ProgramError(fmt::format("the gradient of '{}' depends on itself", module[requests[0].of].name));
+    }
+    const ir::GradientRequest request = *ready;
+    requests.erase(ready);
+    module = add_gradient(std::move(module), request);
+  }
+  return module;
 }
 
 }  // namespace hiaton::passes

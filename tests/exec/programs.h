@@ -21,7 +21,7 @@ struct Mode {
   int workers = 1;
 
   friend std::ostream& operator<<(std::ostream& out, const Mode& mode) {
-    const char* names[] = {"production", "reference", "expanding"};
+    const char* names[] = {"production", "flow", "reference", "expanding"};
     return out << names[static_cast<int>(mode.executor)] << "_" << mode.workers;
   }
 };

@@ -1,0 +1,132 @@
+#include "train/learner.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "hiaton/error.h"
+#include "hiaton/model.h"
+#include "train/tree_values.h"
+
+namespace hiaton::train {
+namespace {
+
+/// Of the sizes that the data decides, those that the program declares.
+std::map<std::string, int64_t> sizes_for(const LearnerOptions& options) {
+  std::map<std::string, int64_t> sizes = options.sizes;
+  sizes.try_emplace("classes", options.classes);
+  sizes.try_emplace("vocab", options.vocabulary_size);
+  return sizes;
+}
+
+class ProgramLearner : public Learner {
+ public:
+  ProgramLearner(const LearnerOptions& options, Model model)
+      : options_(options),
+        model_(std::move(model)),
+        trees_(model_.loss_program(), options.model.string()),
+        gradients_(model_.parameters()) {
+    const std::vector<Value> initial = model_.initial_parameters(options.seed);
+    for (std::size_t i = 0; i < initial.size(); ++i) {
+      const Tensor tensor = initial[i].tensor();
+      if (tensor.dtype() != DType::F32) {
+        throw ProgramError(fmt::format("parameter '{}': expected f32 to train it, found {}",
+                                       model_.parameters()[i].name, hiaton::to_string(initial[i].type())));
+      }
+      parameters_.push_back({model_.parameters()[i].name,
+                             {tensor.dims().begin(), tensor.dims().end()},
+                             {tensor.data<float>(), tensor.data<float>() + tensor.size()}});
+    }
+  }
+
+  std::vector<Parameter>& parameters() override { return parameters_; }
+
+  double loss_and_gradients(std::span<const Tree* const> batch, std::span<Gradient> gradients) override {
+    const std::vector<Value> values = parameter_values();
+    RunOptions run = run_options(values);
+    gradients_.clear();
+    run.gradients = &gradients_;
+    double sum = 0;
+    for (const std::vector<Value>& results : model_.loss(arguments(batch), run)) sum += number_in(results[0]);
+    for (std::size_t i = 0; i < gradients.size(); ++i) copy_gradient(gradients_[i], gradients[i]);
+    return sum;
+  }
+
+  std::vector<Prediction> predict(std::span<const Tree* const> batch) override {
+    const std::vector<Value> values = parameter_values();
+    const std::vector<std::vector<Value>> results = model_.predict(arguments(batch), run_options(values));
+    std::vector<Prediction> predictions;
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      predictions.push_back(trees_.prediction(results[i][0], *batch[i], options_.classes));
+    }
+    return predictions;
+  }
+
+ private:
+  static double number_in(const Value& value) {
+    return value.dtype() == DType::F32 ? value.as<float>() : value.as<double>();
+  }
+
+  /// The parameters as the engine sees them, without a copy.
+  std::vector<Value> parameter_values() {
+    std::vector<Value> values;
+    for (Parameter& parameter : parameters_) {
+      values.emplace_back(Tensor(DType::F32, parameter.shape,
+                                 reinterpret_cast<std::byte*>(parameter.values.data()),
+                                 std::shared_ptr<const void>()));
+    }
+    return values;
+  }
+
+  RunOptions run_options(const std::vector<Value>& values) const {
+    RunOptions run;
+    run.workers = options_.workers;
+    run.batching = options_.batching != "off";
+    run.parts = kParts;
+    run.parameters = values;
+    return run;
+  }
+
+  std::vector<std::vector<Value>> arguments(std::span<const Tree* const> batch) const {
+    std::vector<std::vector<Value>> lists;
+    lists.reserve(batch.size());
+    for (const Tree* tree : batch) lists.push_back({trees_.value_of(*tree)});
+    return lists;
+  }
+
+  static void copy_gradient(const Gradients::Sum& from, Gradient& to) {
+    const float* sum = from.values.data<float>();
+    to.sparse = !from.dense;
+    to.rows = from.rows;
+    if (from.dense) {
+      to.values.assign(sum, sum + from.values.size());
+      return;
+    }
+    std::sort(to.rows.begin(), to.rows.end());
+    const int64_t width = from.values.size() / from.values.dims()[0];
+    to.values.resize(to.rows.size() * static_cast<std::size_t>(width));
+    for (std::size_t i = 0; i < to.rows.size(); ++i) {
+      std::memcpy(to.values.data() + i * static_cast<std::size_t>(width), sum + to.rows[i] * width,
+                  static_cast<std::size_t>(width) * sizeof(float));
+    }
+  }
+
+  /// A minibatch is always cut like this, so that one and two workers give the same bits.
+  static constexpr int kParts = 2;
+
+  const LearnerOptions options_;
+  const Model model_;
+  const TreeValues trees_;
+  Gradients gradients_;
+  std::vector<Parameter> parameters_;
+};
+
+}  // namespace
+
+std::unique_ptr<Learner> make_learner(const LearnerOptions& options) {
+  Model model = Model::from_file(options.model, {.sizes = sizes_for(options)});
+  return std::make_unique<ProgramLearner>(options, std::move(model));
+}
+
+}  // namespace hiaton::train

@@ -1,0 +1,137 @@
+#include "train/tree_values.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "hiaton/error.h"
+
+namespace hiaton::train {
+namespace {
+
+constexpr uint32_t kNil = 0;
+constexpr uint32_t kCons = 1;
+
+}  // namespace
+
+TreeValues::TreeValues(const Program& program, std::string name) : name_(std::move(name)) {
+  const std::vector<hiaton::Parameter>& parameters = program.parameters();
+  if (parameters.size() != 1 || !parameters[0].type.is_data()) {
+    throw ProgramError(fmt::format(
+        "{}: expected 'loss' to take one tree of a data type, found {} parameters{}", name_,
+        parameters.size(), parameters.empty() ? "" : ", the first " + to_string(parameters[0].type)));
+  }
+  type_ = parameters[0].type;
+  const DataType& data = *type_.data;
+  for (uint32_t v = 0; v < data.variants.size(); ++v) {
+    Shape shape{.variant = v, .roles = {}, .exists = true};
+    for (const Field& field : data.variants[v].fields) {
+      const bool number = field.type == Type(DType::I64);
+      const int role = number && field.name == "label"                             ? kLabel
+                       : number && field.name == "word"                            ? kWord
+                       : field.type == type_                                       ? kChild
+                       : to_string(field.type) == "List[" + to_string(type_) + "]" ? kChildren
+                                                                                   : -1;
+      if (role < 0) {
+        throw ProgramError(fmt::format(
+            "{}: field '{}' of {}: expected 'label: i64', 'word: i64', a {} or a List[{}], found {}: {}",
+            name_, field.name, data.variants[v].name, data.name, data.name, field.name,
+            to_string(field.type)));
+      }
+      shape.roles.push_back(role);
+    }
+    const auto count = [&](int role) { return std::count(shape.roles.begin(), shape.roles.end(), role); };
+    if (count(kWord) == 1 && count(kChild) == 0 && count(kChildren) == 0) leaf_ = shape;
+    if (count(kWord) == 0 && count(kChild) == 2 && count(kChildren) == 0) binary_ = shape;
+    if (count(kWord) == 0 && count(kChild) == 0 && count(kChildren) == 1) list_ = shape;
+  }
+  if (!leaf_.exists || (!binary_.exists && !list_.exists)) {
+    throw ProgramError(
+        fmt::format("{}: expected {} to have a variant with a field 'word: i64' and one with two "
+                    "fields {} or one List[{}]",
+                    name_, data.name, data.name, data.name));
+  }
+}
+
+/// Children stand behind their parents, so from the last node to the first all children are there in time.
+Value TreeValues::value_of(const Tree& tree) const {
+  std::vector<Value> made(tree.nodes.size());
+  std::vector<Value> children;
+  for (std::size_t i = tree.nodes.size(); i-- > 0;) {
+    const auto node = static_cast<int32_t>(i);
+    children.clear();
+    for (int32_t child : tree.children(node))
+      children.push_back(std::move(made[static_cast<std::size_t>(child)]));
+    const Shape& shape = tree.is_leaf(node)                       ? leaf_
+                         : binary_.exists && children.size() == 2 ? binary_
+                                                                  : list_;
+    if (!shape.exists) {
+      const Node& at = tree.nodes[i];
+      throw ProgramError(
+          fmt::format("{}: expected nodes with two children, found one with {}{}", name_, children.size(),
+                      at.line > 0 ? fmt::format(" in line {}, column {}", at.line, at.column) : ""));
+    }
+    made[i] = make(shape, tree, node, children);
+  }
+  return std::move(made[0]);
+}
+
+Value TreeValues::make(const Shape& shape, const Tree& tree, int32_t node,
+                       std::vector<Value>& children) const {
+  const Node& from = tree.nodes[static_cast<std::size_t>(node)];
+  std::vector<Value> fields;
+  std::size_t next_child = 0;
+  for (int role : shape.roles) {
+    switch (role) {
+      case kLabel:
+        fields.emplace_back(int64_t{from.label});
+        break;
+      case kWord:
+        fields.emplace_back(int64_t{from.word});
+        break;
+      case kChild:
+        fields.push_back(std::move(children[next_child++]));
+        break;
+      default: {
+        Value list = Data(kNil, {});
+        for (std::size_t i = children.size(); i-- > 0;) {
+          const Value cell[] = {std::move(children[i]), std::move(list)};
+          list = Data(kCons, cell);
+        }
+        fields.push_back(std::move(list));
+      }
+    }
+  }
+  return Data(shape.variant, fields);
+}
+
+Prediction TreeValues::prediction(const Value& value, const Tree& tree, int32_t classes) const {
+  Prediction made;
+  made.classes = classes;
+  std::vector<Value> open{value};
+  while (!open.empty()) {
+    const Value next = std::move(open.back());
+    open.pop_back();
+    if (next.is_data()) {
+      const std::span<const Value> fields = next.slot().data->fields();
+      open.insert(open.end(), std::make_reverse_iterator(fields.end()),
+                  std::make_reverse_iterator(fields.begin()));
+    } else if (next.is_tensor() && next.tensor().size() == classes && next.dtype() == DType::F32) {
+      const Tensor tensor = next.tensor();
+      made.probabilities.insert(made.probabilities.end(), tensor.data<float>(),
+                                tensor.data<float>() + classes);
+    }
+  }
+  const std::size_t found = made.probabilities.size() / static_cast<std::size_t>(classes);
+  if (found != tree.nodes.size() && found != 1) {
+    throw ProgramError(
+        fmt::format("{}: expected 'predict' to give one tensor f32[{}] for each of the {} nodes of a tree, "
+                    "or one for its root; "
+                    "found {}",
+                    name_, classes, tree.nodes.size(), found));
+  }
+  for (std::size_t i = 0; i < found; ++i) made.nodes.push_back(static_cast<int32_t>(i));
+  return made;
+}
+
+}  // namespace hiaton::train
