@@ -176,7 +176,9 @@ void merge_common_in(ir::Function& function, const Effects& effects) {
 
 ir::Module merge_common(ir::Module module, OverflowMode overflow) {
   const Effects effects(module, overflow);
-  for (ir::Function& function : module.functions) merge_common_in(function, effects);
+  for (ir::Function& function : module.functions) {
+    if (function.body.valid()) merge_common_in(function, effects);
+  }
   return module;
 }
 

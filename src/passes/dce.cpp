@@ -67,6 +67,12 @@ void drop_unreachable(ir::Module& module) {
     functions.push_back(std::move(module.functions[i]));
   }
   module.functions = std::move(functions);
+  std::erase_if(module.gradient_requests,
+                [&](const ir::GradientRequest& request) { return !kept[request.function.index()]; });
+  for (ir::GradientRequest& request : module.gradient_requests) {
+    request.function = new_ids[request.function.index()];
+    request.of = new_ids[request.of.index()];
+  }
   for (ir::Function& function : module.functions) {
     for (ir::Node& node : function.nodes) {
       if (node.kind == NodeKind::Call) node.callee = new_ids[node.callee.index()];
@@ -76,7 +82,9 @@ void drop_unreachable(ir::Module& module) {
 
 ir::Module drop_dead(ir::Module module, OverflowMode overflow) {
   const Effects effects(module, overflow);
-  for (ir::Function& function : module.functions) drop_dead_in(function, effects);
+  for (ir::Function& function : module.functions) {
+    if (function.body.valid()) drop_dead_in(function, effects);
+  }
   drop_unreachable(module);
   return module;
 }

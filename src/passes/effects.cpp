@@ -51,8 +51,9 @@ Effects::Effects(const ir::Module& module, OverflowMode overflow)
 
 void Effects::learn(ir::FunctionId id, const ir::Function& function, bool is_recursive) {
   const Definitions definitions(function);
+  const bool derived_later = !function.body.valid();
   functions_[id.index()] =
-      is_recursive || std::any_of(function.nodes.begin(), function.nodes.end(), [&](const ir::Node& node) {
+      is_recursive || derived_later || std::any_of(function.nodes.begin(), function.nodes.end(), [&](const ir::Node& node) {
         return may_fail_or_diverge(definitions, node);
       });
 }

@@ -95,7 +95,9 @@ void flatten_logic_in(ir::Function& function, OverflowMode overflow) {
 }
 
 ir::Module flatten_logic(ir::Module module, OverflowMode overflow) {
-  for (ir::Function& function : module.functions) flatten_logic_in(function, overflow);
+  for (ir::Function& function : module.functions) {
+    if (function.body.valid()) flatten_logic_in(function, overflow);
+  }
   return module;
 }
 

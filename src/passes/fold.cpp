@@ -144,7 +144,9 @@ void fold_constants_in(ir::Function& function, OverflowMode overflow) {
 }
 
 ir::Module fold_constants(ir::Module module, OverflowMode overflow) {
-  for (ir::Function& function : module.functions) fold_constants_in(function, overflow);
+  for (ir::Function& function : module.functions) {
+    if (function.body.valid()) fold_constants_in(function, overflow);
+  }
   return module;
 }
 

@@ -52,7 +52,7 @@ SmallBodies::SmallBodies(const ir::Module& module) : bodies_(module.functions.si
 }
 
 void SmallBodies::offer(ir::FunctionId id, const ir::Function& function, bool is_recursive) {
-  const bool fits = size_of(function) <= kInlineNodes && function.placement.empty() && !is_recursive;
+  const bool fits = size_of(function) <= kInlineNodes && function.placement.empty() && !is_recursive && function.body.valid();
   bodies_[id.index()] = fits ? &function : nullptr;
 }
 
@@ -73,7 +73,7 @@ ir::Module inline_small_functions(ir::Module module) {
   SmallBodies bodies(module);
   const CallGraph calls = call_graph(module);
   for (const ir::FunctionId id : calls.bottom_up) {
-    inline_small_functions_in(module[id], bodies);
+    if (module[id].body.valid()) inline_small_functions_in(module[id], bodies);
     bodies.offer(id, module[id], calls.recursive[id.index()]);
   }
   return module;

@@ -25,6 +25,10 @@ ir::Module simplify(ir::Module module, const SimplifyOptions& options) {
   for (const ir::FunctionId id : calls.bottom_up) {
     ir::Function& function = module[id];
     const bool is_recursive = calls.recursive[id.index()];
+    if (!function.body.valid()) {
+      effects.learn(id, function, is_recursive);
+      continue;
+    }
     simplify_body(function, effects, options);
     if (options.inline_small && inline_small_functions_in(function, small_bodies)) {
       simplify_body(function, effects, options);

@@ -83,7 +83,7 @@ class ProgramLearner : public Learner {
     RunOptions run;
     run.workers = options_.workers;
     run.batching = options_.batching != "off";
-    run.parts = kParts;
+    run.parts = options_.batching == "deterministic" ? kDeterministicParts : 0;
     run.parameters = values;
     return run;
   }
@@ -112,8 +112,8 @@ class ProgramLearner : public Learner {
     }
   }
 
-  /// A minibatch is always cut like this, so that one and two workers give the same bits.
-  static constexpr int kParts = 2;
+  /// A minibatch is then always cut like this, for any number of workers.
+  static constexpr int kDeterministicParts = 2;
 
   const LearnerOptions options_;
   const Model model_;
