@@ -31,8 +31,10 @@ void add_execution_options(CLI::App& command, ExecutionOptions& options) {
       ->type_name("N")
       ->default_str("1")
       ->group(kGroup);
-  command.add_option("--batching", options.batching, "Run the same step of many calls at once; deterministic: with the same bits for any "
-                     "number of workers")
+  command
+      .add_option("--batching", options.batching,
+                  "Run the same step of many calls at once; deterministic: with the same bits for any "
+                  "number of workers")
       ->check(CLI::IsMember({"on", "off", "deterministic"}))
       ->type_name("on|off|deterministic")
       ->default_str("on")

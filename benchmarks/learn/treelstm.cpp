@@ -92,8 +92,8 @@ double peak(int threads) {
   const auto product = [] {
     static thread_local std::vector<float> a(kSize * kSize, 0.5F), b(kSize * kSize, 0.25F), c(kSize * kSize);
     for (int i = 0; i < 3; ++i) {
-      hiaton::kernels::gemm<float>(hiaton::kernels::Transpose::No, hiaton::kernels::Transpose::No, kSize, kSize, kSize,
-                                   1, a.data(), kSize, b.data(), kSize, 0, c.data(), kSize);
+      hiaton::kernels::gemm<float>(hiaton::kernels::Transpose::No, hiaton::kernels::Transpose::No, kSize,
+                                   kSize, kSize, 1, a.data(), kSize, b.data(), kSize, 0, c.data(), kSize);
     }
   };
   const double seconds = seconds_of([&] {
@@ -185,15 +185,16 @@ int run(const Options& options) {
   }
   if (options.json) {
     fmt::print(
-        "{{\"hidden\": {}, \"embedding\": {}, \"batch\": {}, \"workers\": {}, \"training_trees_per_second\": {:.1f}, "
+        "{{\"hidden\": {}, \"embedding\": {}, \"batch\": {}, \"workers\": {}, \"training_trees_per_second\": "
+        "{:.1f}, "
         "\"training_share_of_peak\": {:.3f}, \"inference_trees_per_second\": {:.1f}, "
         "\"inference_share_of_peak\": {:.3f}, \"peak_gflops\": {:.1f}}}\n",
         options.hidden, options.embedding, options.batch, options.workers, median(training_rates),
         median(training_shares), median(inference_rates), median(inference_shares), median(peaks) * 1e-9);
   } else {
-    fmt::print("hidden {}, embedding {}, batch {}, {} worker{}; peak {:.1f} GFLOP/s; loss {:.2f}\n", options.hidden,
-               options.embedding, options.batch, options.workers, options.workers == 1 ? "" : "s",
-               median(peaks) * 1e-9, loss);
+    fmt::print("hidden {}, embedding {}, batch {}, {} worker{}; peak {:.1f} GFLOP/s; loss {:.2f}\n",
+               options.hidden, options.embedding, options.batch, options.workers,
+               options.workers == 1 ? "" : "s", median(peaks) * 1e-9, loss);
     fmt::print("  training  {:8.0f} trees/s  {:4.1f} % of the peak\n", median(training_rates),
                100 * median(training_shares));
     fmt::print("  inference {:8.0f} trees/s  {:4.1f} % of the peak\n", median(inference_rates),

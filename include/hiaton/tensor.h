@@ -16,6 +16,15 @@ namespace hiaton {
 
 inline constexpr std::size_t kMaxRank = 8;
 
+struct TensorObject;
+
+/// Takes tensors back that nobody refers to any more, to use their memory again.
+class TensorPool {
+ public:
+  virtual ~TensorPool() = default;
+  virtual void take_back(TensorObject* object) = 0;
+};
+
 /// What a Tensor points to. Elements stand in row-major order.
 struct TensorObject {
   std::atomic<int32_t> references{1};
@@ -25,6 +34,7 @@ struct TensorObject {
   std::byte* elements = nullptr;
   std::shared_ptr<const void> owner;  ///< of elements that stand elsewhere; null: behind this object
   bool is_slab = false;               ///< the first dimension counts instances of a batch
+  TensorPool* pool = nullptr;         ///< that it goes back to; null: its memory is freed
 };
 
 /// A reference to a tensor of rank 1 or more. Copies share the elements.

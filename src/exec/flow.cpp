@@ -21,22 +21,21 @@ struct Part {
 };
 
 std::vector<Part> cut(std::span<const std::vector<Value>> arguments, std::size_t count,
-                      const graph::Graph& graph, bool with_gradients) {
+                      const graph::Graph& graph, flow::Workers* gradients) {
   std::vector<Part> parts(count);
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t begin = arguments.size() * i / count;
     const std::size_t end = arguments.size() * (i + 1) / count;
     parts[i].arguments = arguments.subspan(begin, end - begin);
-    if (with_gradients && i > 0) parts[i].gradients = std::make_unique<Gradients>(graph.parameters());
+    if (gradients != nullptr && i > 0) parts[i].gradients = gradients->take_gradients(graph);
   }
   return parts;
 }
 
-void run_part(const graph::Graph& graph, const flow::Plan& plan, const RunOptions& options, Part& part) {
-  flow::Worker worker(graph, plan, options,
-                      part.gradients != nullptr ? part.gradients.get() : options.gradients);
+void run_part(const graph::Graph& graph, flow::Worker& worker, const RunOptions& options, Part& part) {
   try {
-    part.results = worker.run(part.arguments);
+    part.results = worker.run(graph, part.arguments, options,
+                              part.gradients != nullptr ? part.gradients.get() : options.gradients);
   } catch (...) {
     part.error = std::current_exception();
   }
@@ -59,6 +58,48 @@ void add(RunStats& sum, const RunStats& part) {
 
 }  // namespace
 
+namespace flow {
+
+Workers::Workers() = default;
+Workers::~Workers() = default;
+
+std::unique_ptr<Worker> Workers::take(const graph::Graph& graph, const std::shared_ptr<const Plan>& plan) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!resting_.empty()) {
+      std::unique_ptr<Worker> worker = std::move(resting_.back());
+      resting_.pop_back();
+      return worker;
+    }
+  }
+  return std::make_unique<Worker>(graph, plan);
+}
+
+void Workers::give_back(std::unique_ptr<Worker> worker) {
+  const std::lock_guard lock(mutex_);
+  resting_.push_back(std::move(worker));
+}
+
+std::unique_ptr<Gradients> Workers::take_gradients(const graph::Graph& graph) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!gradients_.empty()) {
+      std::unique_ptr<Gradients> gradients = std::move(gradients_.back());
+      gradients_.pop_back();
+      return gradients;
+    }
+  }
+  return std::make_unique<Gradients>(graph.parameters());
+}
+
+void Workers::give_back(std::unique_ptr<Gradients> gradients) {
+  gradients->clear();
+  const std::lock_guard lock(mutex_);
+  gradients_.push_back(std::move(gradients));
+}
+
+}  // namespace flow
+
 bool needs_flow(const graph::Graph& graph) {
   if (!graph.parameters().empty()) return true;
   const auto several_phases = [](const graph::Function& function) { return function.phases.size() > 1; };
@@ -68,19 +109,23 @@ bool needs_flow(const graph::Graph& graph) {
 }
 
 /// The parts are the same for any number of workers, and their gradients are added in their order.
-std::vector<std::vector<Value>> run_flow(const graph::Graph& graph, const flow::Plan& plan,
+std::vector<std::vector<Value>> run_flow(const graph::Graph& graph,
+                                         const std::shared_ptr<const flow::Plan>& plan,
+                                         flow::Workers& resting,
                                          std::span<const std::vector<Value>> arguments,
                                          const RunOptions& options, RunStats& stats) {
   const auto start = std::chrono::steady_clock::now();
   const auto workers = static_cast<std::size_t>(options.workers);
   const std::size_t wish = options.parts > 0 ? static_cast<std::size_t>(options.parts) : workers;
   const std::size_t count = std::max<std::size_t>(1, std::min(wish, arguments.size()));
-  std::vector<Part> parts = cut(arguments, count, graph, options.gradients != nullptr);
+  std::vector<Part> parts = cut(arguments, count, graph, options.gradients != nullptr ? &resting : nullptr);
   std::atomic<std::size_t> next = 0;
   const auto work = [&] {
+    std::unique_ptr<flow::Worker> worker = resting.take(graph, plan);
     for (std::size_t i = next.fetch_add(1); i < parts.size(); i = next.fetch_add(1)) {
-      run_part(graph, plan, options, parts[i]);
+      run_part(graph, *worker, options, parts[i]);
     }
+    resting.give_back(std::move(worker));
   };
   std::vector<std::thread> threads;
   for (std::size_t i = 1; i < std::min(workers, count); ++i) threads.emplace_back(work);
@@ -89,11 +134,16 @@ std::vector<std::vector<Value>> run_flow(const graph::Graph& graph, const flow::
   std::vector<std::vector<Value>> results;
   for (Part& part : parts) add(stats, part.stats);
   stats.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  std::exception_ptr error;
   for (Part& part : parts) {
-    if (part.error != nullptr) std::rethrow_exception(part.error);
-    if (part.gradients != nullptr) options.gradients->add(*part.gradients);
+    if (part.error != nullptr && error == nullptr) error = part.error;
+    if (part.gradients != nullptr) {
+      if (error == nullptr) options.gradients->add(*part.gradients);
+      resting.give_back(std::move(part.gradients));
+    }
     std::move(part.results.begin(), part.results.end(), std::back_inserter(results));
   }
+  if (error != nullptr) std::rethrow_exception(error);
   return results;
 }
 

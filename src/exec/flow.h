@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <span>
 #include <vector>
 
@@ -9,6 +10,29 @@
 #include "hiaton/run.h"
 
 namespace hiaton::exec {
+
+namespace flow {
+
+class Worker;
+
+/// Workers that rest between runs, with the memory that they hold. May be used by several threads.
+class Workers {
+ public:
+  Workers();
+  ~Workers();
+  std::unique_ptr<Worker> take(const graph::Graph& graph, const std::shared_ptr<const Plan>& plan);
+  void give_back(std::unique_ptr<Worker> worker);
+  /// All zero.
+  std::unique_ptr<Gradients> take_gradients(const graph::Graph& graph);
+  void give_back(std::unique_ptr<Gradients> gradients);
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Worker>> resting_;
+  std::vector<std::unique_ptr<Gradients>> gradients_;
+};
+
+}  // namespace flow
 
 /// Whether the program has what only this executor runs.
 bool needs_flow(const graph::Graph& graph);

@@ -81,40 +81,51 @@ void OuterProducts::append(const TensorArgument& from, int64_t rows_each, int64_
   }
 }
 
+bool OuterProducts::is_dense(const TensorArgument& from, int64_t batch) {
+  return batch == 1 || from.stride == from.size();
+}
+
 void OuterProducts::add(const TensorArgument& x, const TensorArgument& g, int64_t batch) {
   const int64_t rows_each = x.size() / depth_;
-  if (sum_.dtype() == DType::F64) {
+  const int64_t rows = rows_each * batch;
+  const bool is_double = sum_.dtype() == DType::F64;
+  if (rows >= kEnoughRows && is_dense(x, batch) && is_dense(g, batch)) {
+    if (is_double) return multiply(x.at<double>(0), g.at<double>(0), rows);
+    return multiply(x.at<float>(0), g.at<float>(0), rows);
+  }
+  if (is_double) {
     append(x, rows_each, depth_, batch, x64_);
     append(g, rows_each, columns_, batch, g64_);
   } else {
     append(x, rows_each, depth_, batch, x32_);
     append(g, rows_each, columns_, batch, g32_);
   }
-  rows_ += rows_each * batch;
-  if (rows_ >= kRows) flush();
+  rows_ += rows;
+  if (rows_ >= kEnoughRows) flush();
 }
 
 template <class T>
-void OuterProducts::multiply(std::vector<T>& x, std::vector<T>& g) {
-  kernels::accumulate_outer<T>(x.data(), depth_, g.data(), columns_, rows_, depth_, columns_,
-                               sum_.mutable_data<T>(), columns_);
-  x.clear();
-  g.clear();
+void OuterProducts::multiply(const T* x, const T* g, int64_t rows) {
+  kernels::accumulate_outer<T>(x, depth_, g, columns_, rows, depth_, columns_, sum_.mutable_data<T>(),
+                               columns_);
 }
 
 void OuterProducts::flush() {
   if (rows_ == 0) return;
   if (sum_.dtype() == DType::F64) {
-    multiply(x64_, g64_);
+    multiply(x64_.data(), g64_.data(), rows_);
   } else {
-    multiply(x32_, g32_);
+    multiply(x32_.data(), g32_.data(), rows_);
   }
+  x32_.clear();
+  g32_.clear();
+  x64_.clear();
+  g64_.clear();
   rows_ = 0;
 }
 
-BatchRunner::BatchRunner(const graph::Graph& graph, const Plan& plan, const std::vector<FramePool>& pools,
-                         const RunOptions& options, Gradients* gradients)
-    : graph_(graph), plan_(plan), pools_(pools), options_(options), gradients_(gradients) {
+BatchRunner::BatchRunner(const graph::Graph& graph, const Plan& plan, const std::vector<FramePool>& pools)
+    : graph_(&graph), plan_(plan), pools_(pools) {
   const std::size_t parameters = graph.parameters().size();
   products_.resize(parameters);
   for (int transposed = 0; transposed < 2; ++transposed) {
@@ -127,6 +138,17 @@ BatchRunner::BatchRunner(const graph::Graph& graph, const Plan& plan, const std:
       std::vector<int64_t>& dims = fixed_dims_[step.node.index()];
       for (const Dim& dim : graph[step.node].type.shape) dims.push_back(dim.size);
     }
+  }
+}
+
+void BatchRunner::begin(const graph::Graph& graph, const RunOptions& options, Gradients* gradients) {
+  graph_ = &graph;
+  options_ = &options;
+  gradients_ = gradients;
+  for (auto& products : products_) products.reset();
+  for (int transposed = 0; transposed < 2; ++transposed) {
+    for (Packed<float>& packed : packed32_[transposed]) packed.current = false;
+    for (Packed<double>& packed : packed64_[transposed]) packed.current = false;
   }
 }
 
@@ -198,7 +220,7 @@ TensorArgument BatchRunner::bind(const Source& source) const {
     case Source::From::Constant:
       return constant(plan_.constants[source.index]);
     case Source::From::Parameter:
-      return constant(options_.parameters[source.index]);
+      return constant(options_->parameters[source.index]);
     case Source::From::Step:
       return steps_[source.index].argument;
   }
@@ -210,7 +232,7 @@ Fault BatchRunner::run_step(const Region& region, const Step& step, std::size_t 
     accumulate(step, batch);
     return Fault::None;
   }
-  const graph::Node& node = graph_[step.node];
+  const graph::Node& node = (*graph_)[step.node];
   operands_.clear();
   for (const Source& operand : step.operands) operands_.push_back(bind(operand));
   const int64_t instances = step.shared ? 1 : batch;
@@ -223,11 +245,7 @@ Fault BatchRunner::run_step(const Region& region, const Step& step, std::size_t 
   const int64_t size = size_of_dims(made.argument.dims);
   made.argument.dtype = node.type.dtype;
   if (step.slot && node.type.is_tensor()) {
-    std::vector<int64_t> dims{instances};
-    dims.insert(dims.end(), made.argument.dims.begin(), made.argument.dims.end());
-    Tensor slab = Tensor::uninitialized(node.type.dtype, dims);
-    slab.object()->is_slab = true;
-    made.slab = slab.detach();
+    made.slab = slabs_.make(node.type.dtype, instances, made.argument.dims);
     made.argument.elements = made.slab->elements;
   } else {
     made.argument.elements =
@@ -239,7 +257,7 @@ Fault BatchRunner::run_step(const Region& region, const Step& step, std::size_t 
     multiply(step, operands_[0], made.argument, instances);
   } else {
     fault = node.op->tensor_kernel.value(
-        {node.op, operands_, made.argument, node.attributes, instances, options_.overflow});
+        {node.op, operands_, made.argument, node.attributes, instances, options_->overflow});
   }
   if (step.shared) made.argument.stride = 0;
   return fault;
@@ -247,7 +265,7 @@ Fault BatchRunner::run_step(const Region& region, const Step& step, std::size_t 
 
 /// The dimensions of a result that only the run knows.
 Fault BatchRunner::make_room(const Step& step, std::size_t index, int64_t) {
-  const graph::Node& node = graph_[step.node];
+  const graph::Node& node = (*graph_)[step.node];
   std::vector<Type> types;
   for (const TensorArgument& operand : operands_) {
     types.push_back(tensor_type(operand.dtype, {operand.dims.begin(), operand.dims.end()}));
@@ -276,15 +294,16 @@ const kernels::PackedMatrix<T>& BatchRunner::packed(std::size_t parameter, bool 
     }
   }
   ();
-  if (all[parameter] == nullptr) {
-    const TensorArgument w = constant(options_.parameters[parameter]);
+  Packed<T>& kept = all[parameter];
+  if (!kept.current) {
+    const TensorArgument w = constant(options_->parameters[parameter]);
     const int64_t rows = w.dims[0];
     const int64_t columns = w.dims[1];
-    all[parameter] = std::make_unique<kernels::PackedMatrix<T>>(
-        transposed ? kernels::Transpose::Yes : kernels::Transpose::No, w.at<T>(0),
-        transposed ? columns : rows, transposed ? rows : columns, columns);
+    kept.matrix.pack(transposed ? kernels::Transpose::Yes : kernels::Transpose::No, w.at<T>(0),
+                     transposed ? columns : rows, transposed ? rows : columns, columns);
+    kept.current = true;
   }
-  return *all[parameter];
+  return kept.matrix;
 }
 
 void BatchRunner::multiply(const Step& step, const TensorArgument& x, TensorArgument& out, int64_t batch) {
@@ -317,7 +336,7 @@ OuterProducts& BatchRunner::products(std::size_t parameter) {
 
 void BatchRunner::accumulate(const Step& step, int64_t batch) {
   if (gradients_ == nullptr) return;
-  const graph::Node& node = graph_[step.node];
+  const graph::Node& node = (*graph_)[step.node];
   const auto parameter = static_cast<std::size_t>(node.parameter);
   const TensorArgument first = bind(step.operands[0]);
   const bool is_double = node.type.dtype == DType::F64;

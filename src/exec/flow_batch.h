@@ -7,6 +7,7 @@
 
 #include "exec/flow_frame.h"
 #include "exec/flow_plan.h"
+#include "exec/flow_slabs.h"
 #include "hiaton/run.h"
 #include "kernels/gemm.h"
 
@@ -28,7 +29,8 @@ class Scratch {
   std::size_t used_ = 0;
 };
 
-/// x and g of products x^T g, kept until there are enough rows for one large product.
+/// Products x^T g that are added to the gradient of a parameter. Few rows wait until there are more: a
+/// product goes through all of the gradient.
 class OuterProducts {
  public:
   OuterProducts(std::size_t parameter, Tensor& sum);
@@ -40,9 +42,12 @@ class OuterProducts {
   void append(const TensorArgument& from, int64_t rows_each, int64_t width, int64_t batch,
               std::vector<T>& to) const;
   template <class T>
-  void multiply(std::vector<T>& x, std::vector<T>& g);
+  void multiply(const T* x, const T* g, int64_t rows);
 
-  static constexpr int64_t kRows = 512;
+  /// Whether all instances stand one behind the other.
+  static bool is_dense(const TensorArgument& from, int64_t batch);
+
+  static constexpr int64_t kEnoughRows = 16;
   Tensor& sum_;
   int64_t depth_;
   int64_t columns_;
@@ -60,13 +65,17 @@ struct BatchFault {
 /// Runs batches. One for each worker.
 class BatchRunner {
  public:
-  BatchRunner(const graph::Graph& graph, const Plan& plan, const std::vector<FramePool>& pools,
-              const RunOptions& options, Gradients* gradients);
+  BatchRunner(const graph::Graph& graph, const Plan& plan, const std::vector<FramePool>& pools);
+
+  /// Parameters and gradients are those of `options` from now on. Both must live until the end of the run.
+  void begin(const graph::Graph& graph, const RunOptions& options, Gradients* gradients);
 
   /// Runs the steps of a region for frames whose operands have the same shapes.
   BatchFault run(const Region& region, std::span<Frame* const> frames);
   /// Adds what is left to the gradients.
   void finish();
+  /// Of what frames refer to.
+  uint64_t bytes() const { return slabs_.bytes(); }
 
  private:
   struct Value {
@@ -88,18 +97,24 @@ class BatchRunner {
   template <class T>
   const kernels::PackedMatrix<T>& packed(std::size_t parameter, bool transposed);
 
-  const graph::Graph& graph_;
+  const graph::Graph* graph_;
   const Plan& plan_;
   const std::vector<FramePool>& pools_;
-  const RunOptions& options_;
-  Gradients* gradients_;
+  const RunOptions* options_ = nullptr;
+  Gradients* gradients_ = nullptr;
+  SlabPool slabs_;
   Scratch scratch_;
   std::vector<TensorArgument> slots_;  ///< by slot of the function whose region runs
   std::vector<Value> steps_;           ///< by step of the region that runs
   std::vector<TensorArgument> operands_;
   std::vector<std::unique_ptr<OuterProducts>> products_;  ///< by parameter
-  std::vector<std::unique_ptr<kernels::PackedMatrix<float>>> packed32_[2];
-  std::vector<std::unique_ptr<kernels::PackedMatrix<double>>> packed64_[2];
+  template <class T>
+  struct Packed {
+    kernels::PackedMatrix<T> matrix;
+    bool current = false;  ///< packed in this run
+  };
+  std::vector<Packed<float>> packed32_[2];  ///< by parameter; as it is, and transposed
+  std::vector<Packed<double>> packed64_[2];
   std::vector<std::vector<int64_t>> fixed_dims_;  ///< by graph node that a region runs
 };
 

@@ -70,12 +70,13 @@ void FramePool::free(Frame* frame) {
   --live_;
 }
 
-/// Frames that are alive when a run ends early, or whose gradient nobody asked for.
-FramePool::~FramePool() {
+void FramePool::clear() {
+  made_ = 0;
+  if (live_ == 0) return;
   for (const auto& chunk : chunks_) {
     for (std::size_t i = 0; i < kFramesPerChunk; ++i) {
       auto* frame = reinterpret_cast<Frame*>(chunk.get() + i * layout_.bytes());
-      if (frame->alive) release_slots(frame);
+      if (frame->alive) free(frame);
     }
   }
 }

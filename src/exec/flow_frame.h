@@ -109,13 +109,15 @@ class FramePool {
   explicit FramePool(const Function& function) : function_(function), layout_(function) {}
   FramePool(const FramePool&) = delete;
   FramePool(FramePool&&) = default;
-  ~FramePool();
+  ~FramePool() { clear(); }
 
   const FrameLayout& layout() const { return layout_; }
   /// A frame whose slots hold nothing and whose items all wait.
   Frame* make();
   /// Lets go of what its slots hold.
   void free(Frame* frame);
+  /// Lets go of all frames; their memory stays.
+  void clear();
   uint64_t live() const { return live_; }
   uint64_t made() const { return made_; }
   uint64_t bytes() const { return chunks_.size() * kFramesPerChunk * layout_.bytes(); }

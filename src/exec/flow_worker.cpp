@@ -13,7 +13,7 @@ namespace {
 /// not fill the memory.
 constexpr uint64_t kManyFrames = 2'000'000;
 /// A larger batch gains nothing and leaves the caches.
-constexpr std::size_t kLargestBatch = 1024;
+constexpr std::size_t kLargestBatch = 256;
 
 /// The calls around a frame.
 class FrameChain : public CallChain {
@@ -77,38 +77,55 @@ std::vector<FramePool> make_pools(const Plan& plan) {
 
 }  // namespace
 
-Worker::Worker(const graph::Graph& graph, const Plan& plan, const RunOptions& options, Gradients* gradients)
-    : graph_(graph),
-      plan_(plan),
-      options_(options),
-      watch_(options),
-      pools_(make_pools(plan)),
-      batches_(graph, plan, pools_, options, gradients),
-      waiting_(plan.regions.size()),
-      firings_(plan.regions.size()),
-      launches_(plan.regions.size()) {
-  for (uint32_t i = 0; i < plan.regions.size(); ++i) {
-    if (plan.regions[i].batched) batched_.push_back(i);
+Worker::Worker(const graph::Graph& graph, std::shared_ptr<const Plan> plan)
+    : shared_plan_(std::move(plan)),
+      plan_(*shared_plan_),
+      graph_(&graph),
+      batches_(graph, plan_, pools_),
+      pools_(make_pools(plan_)),
+      waiting_(plan_.regions.size()),
+      firings_(plan_.regions.size()),
+      launches_(plan_.regions.size()) {
+  for (uint32_t i = 0; i < plan_.regions.size(); ++i) {
+    if (plan_.regions[i].batched) batched_.push_back(i);
   }
   std::stable_sort(batched_.begin(), batched_.end(),
-                   [&](uint32_t a, uint32_t b) { return plan.regions[a].rank < plan.regions[b].rank; });
+                   [&](uint32_t a, uint32_t b) { return plan_.regions[a].rank < plan_.regions[b].rank; });
 }
 
-std::vector<std::vector<Value>> Worker::run(std::span<const std::vector<Value>> arguments) {
+std::vector<std::vector<Value>> Worker::run(const graph::Graph& graph,
+                                            std::span<const std::vector<Value>> arguments,
+                                            const RunOptions& options, Gradients* gradients) {
+  clear();
+  graph_ = &graph;
+  options_ = &options;
+  watch_.emplace(options);
+  batches_.begin(graph, options, gradients);
   arguments_ = arguments;
-  results_.assign(arguments.size(), std::vector<Value>(graph_.outputs().size()));
-  results_to_come_.assign(arguments.size(), graph_.outputs().size());
+  results_.assign(arguments.size(), std::vector<Value>(graph.outputs().size()));
+  results_to_come_.assign(arguments.size(), graph.outputs().size());
   for (std::size_t i = arguments.size(); i-- > 0;) start(arguments[i], static_cast<uint32_t>(i));
   drain();
   batches_.finish();
   for (std::size_t to_come : results_to_come_) {
-    if (to_come > 0) throw no_result_error(graph_, graph_.outputs()[0], false, {});
+    if (to_come > 0) throw no_result_error(graph, graph.outputs()[0], false, {});
   }
   return std::move(results_);
 }
 
+/// What a run before left: everything after an error, frames that wait for a phase that never came.
+void Worker::clear() {
+  for (Cell& cell : made_) cell = Cell();
+  for (FramePool& pool : pools_) pool.clear();
+  ready_.clear();
+  for (std::vector<Frame*>& frames : waiting_) frames.clear();
+  calls_ = frames_ = most_frames_ = 0;
+  firings_.assign(firings_.size(), 0);
+  launches_.assign(launches_.size(), 0);
+}
+
 void Worker::start(std::span<const Value> arguments, uint32_t root) {
-  const auto main = static_cast<uint32_t>(graph_.main().index());
+  const auto main = static_cast<uint32_t>(graph_->main().index());
   Frame* frame = pools_[main].make();
   frame->parent = nullptr;
   frame->function = main;
@@ -195,7 +212,7 @@ void Worker::fire(Frame* frame, uint32_t index) {
       const Region& region = plan_.regions[item.index];
       if (region.batched) {
         waiting_[item.index].push_back(frame);
-        if (!options_.batching) run_batch(region);
+        if (!options_->batching) run_batch(region);
         return;
       }
       run_scalars(frame, region);
@@ -242,7 +259,7 @@ Cell Worker::fetch(Frame* frame, const Source& source, SlotKind kind) const {
     case Source::From::Constant:
       return cell_of(plan_.constants[source.index]);
     case Source::From::Parameter:
-      return cell_of(options_.parameters[source.index]);
+      return cell_of(options_->parameters[source.index]);
     case Source::From::Step:
       break;
   }
@@ -266,7 +283,7 @@ Cell Worker::borrow(const Frame* frame, const Source& source) const {
     }
     case Source::From::Parameter: {
       Cell cell;
-      cell.owner = options_.parameters[source.index].slot().tensor;
+      cell.owner = options_->parameters[source.index].slot().tensor;
       cell.set_elements(cell.owner->elements);
       return cell;
     }
@@ -275,7 +292,7 @@ Cell Worker::borrow(const Frame* frame, const Source& source) const {
 }
 
 SlotKind Worker::kind_of(const Step& step) const {
-  const Type& type = graph_[step.node].type;
+  const Type& type = (*graph_)[step.node].type;
   if (type.is_data()) return SlotKind::Data;
   return type.is_tensor() ? SlotKind::Tensor : SlotKind::Scalar;
 }
@@ -309,7 +326,7 @@ Cell Worker::run_step(Frame* frame, const Step& step) {
       out.slot = make_slot(int64_t{borrow(frame, step.operands[0]).slot.data->variant});
       break;
     case Step::Code::Field: {
-      const auto field = static_cast<std::size_t>(graph_[step.node].attributes[1]);
+      const auto field = static_cast<std::size_t>((*graph_)[step.node].attributes[1]);
       return cell_of(borrow(frame, step.operands[0]).slot.data->fields()[field]);
     }
     case Step::Code::Copy:
@@ -318,7 +335,7 @@ Cell Worker::run_step(Frame* frame, const Step& step) {
       break;
     case Step::Code::Make: {
       const std::vector<Value> fields = operands_of(frame, step);
-      out.slot.data = Data(static_cast<uint32_t>(graph_[step.node].attributes[0]), fields).detach();
+      out.slot.data = Data(static_cast<uint32_t>((*graph_)[step.node].attributes[0]), fields).detach();
       break;
     }
     case Step::Code::Tensor:
@@ -331,7 +348,7 @@ Cell Worker::run_step(Frame* frame, const Step& step) {
 
 std::vector<Value> Worker::operands_of(Frame* frame, const Step& step) const {
   std::vector<Value> values;
-  const graph::Node& node = graph_[step.node];
+  const graph::Node& node = (*graph_)[step.node];
   for (std::size_t i = 0; i < step.operands.size(); ++i) {
     const Source& source = step.operands[i];
     if (source.from == Source::From::Constant) {
@@ -344,7 +361,7 @@ std::vector<Value> Worker::operands_of(Frame* frame, const Step& step) const {
 }
 
 const Type& Worker::type_of(graph::OutPort port) const {
-  return graph_[port.node].type;
+  return (*graph_)[port.node].type;
 }
 
 // Branches, calls, returns
@@ -392,7 +409,7 @@ void Worker::give_back(Frame* frame, const Return& result) {
       const Source& source = result.results[i];
       results[i] = source.from == Source::From::Constant
                        ? plan_.constants[source.index]
-                       : read_cell(borrow(frame, source), graph_[graph_.outputs()[i]].type);
+                       : read_cell(borrow(frame, source), (*graph_)[graph_->outputs()[i]].type);
     }
     results_to_come_[frame->root] -= result.results.size();
     return;
@@ -478,7 +495,7 @@ void Worker::fail(Frame* frame, const Step& step, Fault fault) {
   });
   if (readable) operands = operands_of(frame, step);
   FrameChain chain(plan_, pools_, frame, read_cell);
-  throw operation_error({graph_, arguments_[frame->root], chain}, step.node, operands, fault);
+  throw operation_error({*graph_, arguments_[frame->root], chain}, step.node, operands, fault);
 }
 
 std::size_t Worker::region_of(const Step& step) const {
@@ -491,16 +508,16 @@ std::size_t Worker::region_of(const Step& step) const {
 
 void Worker::watch(Frame* frame) {
   most_frames_ = std::max(most_frames_, frames_);
-  if (!watch_.is_time_to_poll()) {
-    if (frames_ <= options_.max_frames) return;
+  if (!watch_->is_time_to_poll()) {
+    if (frames_ <= options_->max_frames) return;
   }
-  uint64_t bytes = 0;
+  uint64_t bytes = batches_.bytes();
   for (const FramePool& pool : pools_) bytes += pool.bytes();
-  Fault fault = watch_.use(frames_, bytes);
-  if (fault == Fault::None) fault = watch_.poll();
+  Fault fault = watch_->use(frames_, bytes);
+  if (fault == Fault::None) fault = watch_->poll();
   if (fault == Fault::None) return;
   FrameChain chain(plan_, pools_, frame, read_cell);
-  throw budget_error({graph_, arguments_[frame->root], chain}, options_, fault, std::nullopt);
+  throw budget_error({*graph_, arguments_[frame->root], chain}, *options_, fault, std::nullopt);
 }
 
 void Worker::add_to(RunStats& stats) const {
@@ -514,7 +531,7 @@ void Worker::add_to(RunStats& stats) const {
   stats.regions.resize(plan_.regions.size());
   for (std::size_t i = 0; i < plan_.regions.size(); ++i) {
     const Region& region = plan_.regions[i];
-    stats.regions[i].function = graph_.functions()[region.function].name;
+    stats.regions[i].function = graph_->functions()[region.function].name;
     stats.regions[i].name = region.name;
     stats.regions[i].firings += firings_[i];
     stats.regions[i].launches += launches_[i];

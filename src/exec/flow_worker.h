@@ -1,6 +1,8 @@
 // Runs programs by items and batches: one thread, any number of argument lists at once.
 #pragma once
 
+#include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -16,10 +18,14 @@ namespace hiaton::exec::flow {
 /// of lowest rank runs, among several the largest.
 class Worker {
  public:
-  Worker(const graph::Graph& graph, const Plan& plan, const RunOptions& options, Gradients* gradients);
+  Worker(const graph::Graph& graph, std::shared_ptr<const Plan> plan);
 
-  /// The results of the program for each argument list. Throws RunError.
-  std::vector<std::vector<Value>> run(std::span<const std::vector<Value>> arguments);
+  /// The results of the program for each argument list; may be called again, also after an error. `graph` is
+  /// the one of the plan. Throws RunError.
+  std::vector<std::vector<Value>> run(const graph::Graph& graph,
+                                      std::span<const std::vector<Value>> arguments,
+                                      const RunOptions& options, Gradients* gradients);
+  /// What the last run did.
   void add_to(RunStats& stats) const;
 
  private:
@@ -63,12 +69,15 @@ class Worker {
   Cell fetch(Frame* frame, const Source& source, SlotKind kind) const;
   Cell cell_of(const Value& value) const;
 
-  const graph::Graph& graph_;
+  void clear();
+
+  const std::shared_ptr<const Plan> shared_plan_;
   const Plan& plan_;
-  const RunOptions& options_;
-  BudgetWatch watch_;
+  const graph::Graph* graph_;
+  const RunOptions* options_ = nullptr;
+  std::optional<BudgetWatch> watch_;
+  BatchRunner batches_;           ///< before the frames, which refer to its slabs
   std::vector<FramePool> pools_;  ///< by function
-  BatchRunner batches_;
   std::vector<Ready> ready_;
   std::vector<std::vector<Frame*>> waiting_;  ///< by region: frames in which it is ready
   std::vector<uint32_t> batched_;             ///< regions that run in batches, by rank

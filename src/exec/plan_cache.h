@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "exec/flow.h"
 #include "exec/flow_plan.h"
 #include "exec/plan.h"
 
@@ -26,6 +27,7 @@ class PlanCache {
     OverflowMode overflow;
     std::shared_ptr<const flow::Plan> plan;  ///< null: the graph has none, for the reason beside it
     std::string reason;
+    mutable flow::Workers workers;
   };
   const FlowEntry& get_flow(const graph::Graph& graph, OverflowMode overflow);
 

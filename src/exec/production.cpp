@@ -293,7 +293,7 @@ std::vector<std::vector<Value>> run_production_lists(const Graph& graph,
     return results;
   }
   try {
-    results = run_flow(graph, *entry.plan, arguments, options, stats);
+    results = run_flow(graph, entry.plan, entry.workers, arguments, options, stats);
   } catch (...) {
     report();
     throw;

@@ -53,9 +53,9 @@ void Effects::learn(ir::FunctionId id, const ir::Function& function, bool is_rec
   const Definitions definitions(function);
   const bool derived_later = !function.body.valid();
   functions_[id.index()] =
-      is_recursive || derived_later || std::any_of(function.nodes.begin(), function.nodes.end(), [&](const ir::Node& node) {
-        return may_fail_or_diverge(definitions, node);
-      });
+      is_recursive || derived_later ||
+      std::any_of(function.nodes.begin(), function.nodes.end(),
+                  [&](const ir::Node& node) { return may_fail_or_diverge(definitions, node); });
 }
 
 bool Effects::may_fail_or_diverge(const Definitions& definitions, const ir::Node& node) const {

@@ -52,7 +52,8 @@ SmallBodies::SmallBodies(const ir::Module& module) : bodies_(module.functions.si
 }
 
 void SmallBodies::offer(ir::FunctionId id, const ir::Function& function, bool is_recursive) {
-  const bool fits = size_of(function) <= kInlineNodes && function.placement.empty() && !is_recursive && function.body.valid();
+  const bool fits = size_of(function) <= kInlineNodes && function.placement.empty() && !is_recursive &&
+                    function.body.valid();
   bodies_[id.index()] = fits ? &function : nullptr;
 }
 

@@ -95,6 +95,7 @@ Type Tensor::type() const {
 
 void Tensor::release(TensorObject* object) {
   if (object == nullptr || !drop_reference(object->references)) return;
+  if (object->pool != nullptr) return object->pool->take_back(object);
   object->~TensorObject();
   std::free(object);
 }

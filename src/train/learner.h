@@ -19,7 +19,7 @@ struct LearnerOptions {
   std::map<std::string, int64_t> sizes;  ///< symbolic dimensions that the program leaves open, as d = 128
   uint64_t seed = 1;                     ///< of the first values of the parameters, and of dropout
   int workers = 1;                       ///< threads that share a step
-  std::string batching = "on";           ///< on, off, or deterministic: the same bits for any number of workers
+  std::string batching = "on";  ///< on, off, or deterministic: the same bits for any number of workers
 };
 
 /// Throws ProgramError where the program has errors, is no model for trees, or does not fit the options.

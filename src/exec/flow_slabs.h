@@ -1,0 +1,34 @@
+// Memory of slabs, used again from batch to batch and from run to run.
+#pragma once
+
+#include <array>
+#include <span>
+#include <vector>
+
+#include "hiaton/tensor.h"
+
+namespace hiaton::exec::flow {
+
+/// Slabs come from here and go back when no frame refers to them. Of one worker: all of it happens in its
+/// thread.
+class SlabPool : public TensorPool {
+ public:
+  ~SlabPool() override;
+
+  /// A slab of so many instances; elements of any value, with one reference.
+  TensorObject* make(DType dtype, int64_t instances, std::span<const int64_t> dims);
+  void take_back(TensorObject* object) override;
+  /// Of slabs that are in use.
+  uint64_t bytes() const { return bytes_; }
+
+ private:
+  /// Sizes are rounded up to four steps for each power of two.
+  static constexpr std::size_t kClasses = 256;
+  static std::size_t class_of(std::size_t bytes);
+  static std::size_t bytes_of(std::size_t size_class);
+
+  std::array<std::vector<TensorObject*>, kClasses> free_;
+  uint64_t bytes_ = 0;
+};
+
+}  // namespace hiaton::exec::flow
