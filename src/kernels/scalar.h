@@ -255,6 +255,61 @@ struct Atan2 {
   }
 };
 
+struct Sigmoid {
+  template <class T>
+  T operator()(T a) const {
+    const T e = std::exp(-std::abs(a));  // at most 1: nothing overflows
+    return (a < T{0} ? e : T{1}) / (T{1} + e);
+  }
+};
+struct Relu {
+  template <class T>
+  T operator()(T a) const {
+    return a <= T{0} ? T{0} : a;
+  }
+};
+
+// Gradients of a function's operand, from its result y and the gradient g of that.
+
+struct TanhGradient {
+  template <class T>
+  T operator()(T y, T g) const {
+    return g * (T{1} - y * y);
+  }
+};
+struct SigmoidGradient {
+  template <class T>
+  T operator()(T y, T g) const {
+    return g * (y * (T{1} - y));
+  }
+};
+struct ReluGradient {
+  template <class T>
+  T operator()(T y, T g) const {
+    return y > T{0} ? g : T{0};
+  }
+};
+
+struct Zero {
+  template <class T>
+  T operator()(T) const {
+    return T{0};
+  }
+};
+struct One {
+  template <class T>
+  T operator()(T) const {
+    return T{1};
+  }
+};
+/// The first of two operands; the second matters to shapes alone.
+struct First {
+  template <class T>
+  T operator()(T a, T) const {
+    return a;
+  }
+};
+
 /// Between integers the low bits are kept; bool becomes 0 or 1; a number becomes (number != 0) as bool.
 template <class To>
 struct Cast {

@@ -3,6 +3,7 @@
 #include "ops/families.h"
 #include "ops/family.h"
 #include "ops/gradients.h"
+#include "ops/vectorized.h"
 
 namespace hiaton::ops {
 
@@ -20,7 +21,7 @@ const OpDef add = {
             with_trap(binary_variant<Add, int32_t, int32_t>(), binary_variant<TrapAdd, int32_t, int32_t>()),
             with_trap(binary_variant<Add, int64_t, int64_t>(), binary_variant<TrapAdd, int64_t, int64_t>())} +
         binary_kernels<Add, float, double>(),
-    .tensor_kernel = pointwise,
+    .tensor_kernel = vector_binary<BinaryFunction::Add>,
     .gradient = Gradient{by_operand<pass, pass>},
     .algebra = Algebra::Commutative,
     .fusion = Fusion::Elementwise,
@@ -39,7 +40,7 @@ const OpDef sub = {
             with_trap(binary_variant<Sub, int32_t, int32_t>(), binary_variant<TrapSub, int32_t, int32_t>()),
             with_trap(binary_variant<Sub, int64_t, int64_t>(), binary_variant<TrapSub, int64_t, int64_t>())} +
         binary_kernels<Sub, float, double>(),
-    .tensor_kernel = pointwise,
+    .tensor_kernel = vector_binary<BinaryFunction::Subtract>,
     .gradient = Gradient{by_operand<pass, pass_negated>},
     .algebra = Algebra::None,
     .fusion = Fusion::Elementwise,
@@ -58,7 +59,7 @@ const OpDef mul = {
             with_trap(binary_variant<Mul, int32_t, int32_t>(), binary_variant<TrapMul, int32_t, int32_t>()),
             with_trap(binary_variant<Mul, int64_t, int64_t>(), binary_variant<TrapMul, int64_t, int64_t>())} +
         binary_kernels<Mul, float, double>(),
-    .tensor_kernel = pointwise,
+    .tensor_kernel = vector_binary<BinaryFunction::Multiply>,
     .gradient = Gradient{by_operand<times_second, times_first>},
     .algebra = Algebra::Commutative,
     .fusion = Fusion::Elementwise,
@@ -77,7 +78,7 @@ const OpDef div = {
                            with_trap(binary_variant<DivInt, int64_t, int64_t>(),
                                      binary_variant<TrapDivInt, int64_t, int64_t>())} +
                binary_kernels<DivFloat, float, double>(),
-    .tensor_kernel = pointwise,
+    .tensor_kernel = vector_binary<BinaryFunction::Divide>,
     .gradient = Gradient{by_operand<over_second, quotient_second>},
     .algebra = Algebra::None,
     .fusion = Fusion::Elementwise,
@@ -110,7 +111,7 @@ const OpDef min = {
     .attributes = no_attributes,
     .type_rule = same_number,
     .kernels = binary_kernels<Min, int32_t, int64_t, float, double>(),
-    .tensor_kernel = pointwise,
+    .tensor_kernel = vector_binary<BinaryFunction::Min>,
     .gradient = Gradient{by_operand<where_first_is_result, where_first_is_not_result>},
     .algebra = Algebra::Commutative,
     .fusion = Fusion::Elementwise,
@@ -125,7 +126,7 @@ const OpDef max = {
     .attributes = no_attributes,
     .type_rule = same_number,
     .kernels = binary_kernels<Max, int32_t, int64_t, float, double>(),
-    .tensor_kernel = pointwise,
+    .tensor_kernel = vector_binary<BinaryFunction::Max>,
     .gradient = Gradient{by_operand<where_first_is_result, where_first_is_not_result>},
     .algebra = Algebra::Commutative,
     .fusion = Fusion::Elementwise,
@@ -144,7 +145,7 @@ const OpDef neg = {
             with_trap(unary_variant<Neg, int32_t, int32_t>(), unary_variant<TrapNeg, int32_t, int32_t>()),
             with_trap(unary_variant<Neg, int64_t, int64_t>(), unary_variant<TrapNeg, int64_t, int64_t>())} +
         unary_kernels<Neg, float, double>(),
-    .tensor_kernel = pointwise,
+    .tensor_kernel = vector_unary<UnaryFunction::Negate>,
     .gradient = Gradient{by_operand<pass_negated>},
     .algebra = Algebra::None,
     .fusion = Fusion::Elementwise,
@@ -164,7 +165,7 @@ const OpDef abs = {
             with_trap(unary_variant<Abs, int32_t, int32_t>(), unary_variant<TrapAbs, int32_t, int32_t>()),
             with_trap(unary_variant<Abs, int64_t, int64_t>(), unary_variant<TrapAbs, int64_t, int64_t>())} +
         unary_kernels<Abs, float, double>(),
-    .tensor_kernel = pointwise,
+    .tensor_kernel = vector_unary<UnaryFunction::Absolute>,
     .gradient = Gradient{by_operand<times_sign>},
     .algebra = Algebra::None,
     .fusion = Fusion::Elementwise,

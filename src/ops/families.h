@@ -14,6 +14,22 @@ extern const OpDef logical_and, logical_or, logical_not, identity;
 // math.cpp
 extern const OpDef sqrt, exp, log, sin, cos, tan, asin, acos, atan, sinh, cosh, tanh, floor, ceil, round,
     trunc, pow, atan2;
+// activations.cpp
+extern const OpDef sigmoid, relu, tanh_gradient, sigmoid_gradient, relu_gradient;
+// linear_algebra.cpp
+extern const OpDef matmul, matmul_nt, matmul_tn, dot, outer;
+// pieces.cpp
+extern const OpDef concat, stack, slice, take, pad, pad_like, slice_like, concat_part;
+// reshaping.cpp
+extern const OpDef zeros_like, ones_like, sum_like, broadcast_like, broadcast_to, expand_like, reshape,
+    reshape_like, transpose, size;
+// rows.cpp
+extern const OpDef gather, scatter_rows, scatter_add;
+// reductions.cpp
+extern const OpDef sum, mean, reduce_max, logsumexp, argmax;
+// classification.cpp
+extern const OpDef softmax, softmax_gradient, log_softmax, log_softmax_gradient, cross_entropy,
+    cross_entropy_gradient;
 // data.cpp
 extern const OpDef make, variant, field;
 // cast.cpp

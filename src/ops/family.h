@@ -1,6 +1,8 @@
 // What the op families share: how to list kernels by element type, and the usual type rules.
 #pragma once
 
+#include <algorithm>
+#include <initializer_list>
 #include <vector>
 
 #include "hiaton/op.h"
@@ -51,6 +53,14 @@ inline std::vector<KernelVariant> operator+(std::vector<KernelVariant> a,
 }
 
 inline const std::vector<AttributeDef> no_attributes{};
+
+/// A tensor from its elements, for samples.
+template <class T>
+Value tensor(std::initializer_list<int64_t> dims, std::initializer_list<T> elements) {
+  Tensor made(ScalarTraits<T>::dtype, dims);
+  std::copy(elements.begin(), elements.end(), made.mutable_data<T>());
+  return made;
+}
 
 /// Why no gradient passes.
 inline constexpr std::string_view a_truth_value = "the result is a truth value";

@@ -1,5 +1,7 @@
 #include "ops/gradients.h"
 
+#include "ops/shapes.h"
+
 namespace hiaton::ops {
 namespace {
 
@@ -23,8 +25,8 @@ Var gate(const GradientQuestion& q, Var condition) {
 }  // namespace
 
 Var unbroadcast(FunctionBuilder& builder, Var gradient, Var operand) {
-  if (gradient.type() == operand.type()) return gradient;
-  return builder.op("sum_to", {gradient, operand});
+  if (surely_equal(gradient.type().shape, operand.type().shape)) return gradient;
+  return builder.op("sum_like", {gradient, operand});
 }
 
 Var pass(const GradientQuestion& q) {
@@ -94,8 +96,32 @@ Var sinh_gradient(const GradientQuestion& q) {
 Var cosh_gradient(const GradientQuestion& q) {
   return q.gradient * apply(q, "sinh", {a(q)});
 }
-Var tanh_gradient(const GradientQuestion& q) {
-  return q.gradient * (1.0 - square(q.result));
+Var tanh_gradient_of(const GradientQuestion& q) {
+  return apply(q, "tanh_gradient", {q.result, q.gradient});
+}
+Var tanh_gradient_y(const GradientQuestion& q) {
+  return -2.0 * q.gradient * a(q) * b(q);
+}
+Var tanh_gradient_g(const GradientQuestion& q) {
+  return apply(q, "tanh_gradient", {a(q), q.gradient});
+}
+Var sigmoid_gradient_of(const GradientQuestion& q) {
+  return apply(q, "sigmoid_gradient", {q.result, q.gradient});
+}
+Var sigmoid_gradient_y(const GradientQuestion& q) {
+  return q.gradient * b(q) * (1.0 - 2.0 * a(q));
+}
+Var sigmoid_gradient_g(const GradientQuestion& q) {
+  return apply(q, "sigmoid_gradient", {a(q), q.gradient});
+}
+Var relu_gradient_of(const GradientQuestion& q) {
+  return apply(q, "relu_gradient", {q.result, q.gradient});
+}
+Var relu_gradient_g(const GradientQuestion& q) {
+  return apply(q, "relu_gradient", {a(q), q.gradient});
+}
+Var zeros(const GradientQuestion& q) {
+  return apply(q, "zeros_like", {a(q)});
 }
 Var pow_base(const GradientQuestion& q) {
   return q.gradient * b(q) * apply(q, "pow", {a(q), b(q) - 1.0});

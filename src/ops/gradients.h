@@ -42,7 +42,15 @@ Var acos_gradient(const GradientQuestion& q);
 Var atan_gradient(const GradientQuestion& q);
 Var sinh_gradient(const GradientQuestion& q);
 Var cosh_gradient(const GradientQuestion& q);
-Var tanh_gradient(const GradientQuestion& q);
+Var tanh_gradient_of(const GradientQuestion& q);
+Var tanh_gradient_y(const GradientQuestion& q);  ///< of the operation tanh_gradient(y, g)
+Var tanh_gradient_g(const GradientQuestion& q);
+Var sigmoid_gradient_of(const GradientQuestion& q);
+Var sigmoid_gradient_y(const GradientQuestion& q);
+Var sigmoid_gradient_g(const GradientQuestion& q);
+Var relu_gradient_of(const GradientQuestion& q);
+Var relu_gradient_g(const GradientQuestion& q);
+Var zeros(const GradientQuestion& q);  ///< of a, which does not matter
 Var pow_base(const GradientQuestion& q);
 Var pow_exponent(const GradientQuestion& q);
 Var atan2_first(const GradientQuestion& q);

@@ -1,6 +1,7 @@
 #include "ops/families.h"
 #include "ops/family.h"
 #include "ops/gradients.h"
+#include "ops/vectorized.h"
 
 namespace hiaton::ops {
 
@@ -14,7 +15,7 @@ const OpDef sqrt = {
     .attributes = no_attributes,
     .type_rule = same_float,
     .kernels = unary_kernels<Sqrt, float, double>(),
-    .tensor_kernel = pointwise,
+    .tensor_kernel = vector_unary<UnaryFunction::Sqrt>,
     .gradient = Gradient{by_operand<sqrt_gradient>},
     .algebra = Algebra::None,
     .fusion = Fusion::Elementwise,
@@ -29,7 +30,7 @@ const OpDef exp = {
     .attributes = no_attributes,
     .type_rule = same_float,
     .kernels = unary_kernels<Exp, float, double>(),
-    .tensor_kernel = pointwise,
+    .tensor_kernel = vector_unary<UnaryFunction::Exp>,
     .gradient = Gradient{by_operand<times_result>},
     .algebra = Algebra::None,
     .fusion = Fusion::Elementwise,
@@ -44,7 +45,7 @@ const OpDef log = {
     .attributes = no_attributes,
     .type_rule = same_float,
     .kernels = unary_kernels<Log, float, double>(),
-    .tensor_kernel = pointwise,
+    .tensor_kernel = vector_unary<UnaryFunction::Log>,
     .gradient = Gradient{by_operand<over_operand>},
     .algebra = Algebra::None,
     .fusion = Fusion::Elementwise,
@@ -179,8 +180,8 @@ const OpDef tanh = {
     .attributes = no_attributes,
     .type_rule = same_float,
     .kernels = unary_kernels<Tanh, float, double>(),
-    .tensor_kernel = pointwise,
-    .gradient = Gradient{by_operand<tanh_gradient>},
+    .tensor_kernel = vector_unary<UnaryFunction::Tanh>,
+    .gradient = Gradient{by_operand<tanh_gradient_of>},
     .algebra = Algebra::None,
     .fusion = Fusion::Elementwise,
     .samples = std::vector<Sample>{{{0.0}, 0.0}},

@@ -1,82 +1,47 @@
-#include <array>
-
 #include "ops/family.h"
+#include "ops/lines.h"
 
 namespace hiaton::ops {
 namespace {
 
-Slot load(const std::byte* elements, DType dtype, int64_t index) {
-  switch (dtype) {
-    case DType::Bool:
-      return make_slot(reinterpret_cast<const bool*>(elements)[index]);
-    case DType::I32:
-      return make_slot(reinterpret_cast<const int32_t*>(elements)[index]);
-    case DType::I64:
-      return make_slot(reinterpret_cast<const int64_t*>(elements)[index]);
-    case DType::F32:
-      return make_slot(reinterpret_cast<const float*>(elements)[index]);
-    case DType::F64:
-      return make_slot(reinterpret_cast<const double*>(elements)[index]);
-  }
-  return Slot();
+template <class T>
+Slot load_as(const std::byte* elements, int64_t index) {
+  return make_slot(reinterpret_cast<const T*>(elements)[index]);
+}
+template <class T>
+void store_as(std::byte* elements, int64_t index, const Slot& slot) {
+  reinterpret_cast<T*>(elements)[index] = get<T>(slot);
 }
 
-void store(std::byte* elements, DType dtype, int64_t index, const Slot& slot) {
-  switch (dtype) {
-    case DType::Bool:
-      reinterpret_cast<bool*>(elements)[index] = slot.boolean;
-      return;
-    case DType::I32:
-      reinterpret_cast<int32_t*>(elements)[index] = slot.i32;
-      return;
-    case DType::I64:
-      reinterpret_cast<int64_t*>(elements)[index] = slot.i64;
-      return;
-    case DType::F32:
-      reinterpret_cast<float*>(elements)[index] = slot.f32;
-      return;
-    case DType::F64:
-      reinterpret_cast<double*>(elements)[index] = slot.f64;
-      return;
-  }
-}
+using Load = Slot (*)(const std::byte* elements, int64_t index);
+using Store = void (*)(std::byte* elements, int64_t index, const Slot& slot);
 
-/// Where an operand's element for the result's element number `index` stands.
-int64_t broadcast_index(const TensorArgument& operand, std::span<const int64_t> result, int64_t index) {
-  const std::size_t skipped = result.size() - operand.dims.size();
-  int64_t found = 0;
-  int64_t step = 1;
-  for (std::size_t i = result.size(); i-- > skipped;) {
-    const int64_t coordinate = index % result[i];
-    index /= result[i];
-    const int64_t size = operand.dims[i - skipped];
-    if (size > 1) found += coordinate * step;
-    step *= size;
-  }
-  return found;
-}
+// By element type.
+constexpr Load kLoad[] = {load_as<bool>, load_as<int32_t>, load_as<int64_t>, load_as<float>, load_as<double>};
+constexpr Store kStore[] = {store_as<bool>, store_as<int32_t>, store_as<int64_t>, store_as<float>,
+                            store_as<double>};
 
 }  // namespace
 
 Fault pointwise(const KernelCall& call) {
-  constexpr std::size_t kMostOperands = 8;
-  std::array<Slot, kMostOperands> operands;
   const KernelVariant* variant = call.op->find_kernel(call.operands[0].dtype);
   const Kernel kernel = call.overflow == OverflowMode::Trap ? variant->trap : variant->wrap;
-  const int64_t size = call.result.size();
-  for (int64_t instance = 0; instance < call.batch; ++instance) {
-    for (int64_t i = 0; i < size; ++i) {
-      for (std::size_t k = 0; k < call.operands.size(); ++k) {
-        const TensorArgument& operand = call.operands[k];
-        operands[k] = load(operand.elements, operand.dtype,
-                           instance * operand.stride + broadcast_index(operand, call.result.dims, i));
+  const std::size_t count = call.operands.size();
+  std::array<Load, kMostElementwiseOperands> load;
+  for (std::size_t k = 0; k < count; ++k) load[k] = kLoad[static_cast<std::size_t>(call.operands[k].dtype)];
+  const Store store = kStore[static_cast<std::size_t>(call.result.dtype)];
+  return Lines(call).for_each([&](const Line& line) {
+    std::array<Slot, kMostElementwiseOperands> operands;
+    for (int64_t i = 0; i < line.length; ++i) {
+      for (std::size_t k = 0; k < count; ++k) {
+        operands[k] = load[k](call.operands[k].elements, line.begin[k] + i * line.step[k]);
       }
       Slot out;
       if (const Fault fault = kernel(operands.data(), &out); fault != Fault::None) return fault;
-      store(call.result.elements, call.result.dtype, instance * call.result.stride + i, out);
+      store(call.result.elements, line.out + i, out);
     }
-  }
-  return Fault::None;
+    return Fault::None;
+  });
 }
 
 }  // namespace hiaton::ops

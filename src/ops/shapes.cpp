@@ -13,12 +13,10 @@ Dim join(const Dim& a, const Dim& b, std::span<const Type> operands) {
   if (a.size == 1) return b;
   if (b.size == 1 || a == b) return a;
   if (is_fixed(a) && is_fixed(b)) {
-    std::string found;
-    for (const Type& type : operands) found += (found.empty() ? "" : " and ") + to_string(type);
-    throw ProgramError(
-        fmt::format("expected shapes that go together (equal dimensions, or 1), found {}", found));
+    refuse("shapes that go together (equal dimensions, or 1)", operands);
   }
-  return is_fixed(a) ? a : b;
+  if (is_fixed(a)) return a;
+  return is_fixed(b) ? b : unknown_dim();
 }
 
 }  // namespace
@@ -29,6 +27,74 @@ bool is_fixed(const Dim& dim) {
 
 bool may_equal(const Dim& a, const Dim& b) {
   return !is_fixed(a) || !is_fixed(b) || a.size == b.size;
+}
+
+Dim unify(const Dim& a, const Dim& b) {
+  if (is_fixed(a) || b == unknown_dim()) return a;
+  return is_fixed(b) || a == unknown_dim() ? b : a;
+}
+
+bool surely_equal(std::span<const Dim> a, std::span<const Dim> b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const Dim& x, const Dim& y) { return x == y && x != unknown_dim(); });
+}
+
+bool may_equal(std::span<const Dim> a, std::span<const Dim> b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const Dim& x, const Dim& y) { return may_equal(x, y); });
+}
+
+bool is_fixed(std::span<const Dim> shape) {
+  return std::all_of(shape.begin(), shape.end(), [](const Dim& dim) { return is_fixed(dim); });
+}
+
+int64_t size_of(std::span<const Dim> shape) {
+  int64_t size = 1;
+  for (const Dim& dim : shape) size *= dim.size;
+  return size;
+}
+
+std::vector<int64_t> sizes_of(std::span<const Dim> shape) {
+  std::vector<int64_t> sizes;
+  for (const Dim& dim : shape) sizes.push_back(dim.size);
+  return sizes;
+}
+
+std::vector<Dim> shape_of(std::span<const int64_t> sizes) {
+  std::vector<Dim> shape;
+  for (int64_t size : sizes) {
+    if (size < 0) throw ProgramError(fmt::format("expected sizes of 0 or more, found {}", size));
+    shape.push_back({.size = size, .symbol = ""});
+  }
+  return shape;
+}
+
+void refuse(std::string_view expected, std::span<const Type> found) {
+  std::string types;
+  for (const Type& type : found) types += (types.empty() ? "" : " and ") + to_string(type);
+  throw ProgramError(fmt::format("expected {}, found {}", expected, types));
+}
+
+void refuse_data(std::span<const Type> operands) {
+  for (const Type& type : operands) {
+    if (type.is_data()) refuse("numbers or tensors", operands);
+  }
+}
+
+std::size_t axis_of(int64_t axis, std::size_t rank) {
+  const auto count = static_cast<int64_t>(rank);
+  if (axis >= -count && axis < count) return static_cast<std::size_t>(axis < 0 ? axis + count : axis);
+  throw ProgramError(fmt::format("expected an axis from {} to {}, found {}", -count, count - 1, axis));
+}
+
+std::vector<bool> axes_of(std::span<const int64_t> axes, std::size_t rank) {
+  std::vector<bool> chosen(rank, axes.empty());
+  for (int64_t axis : axes) {
+    const std::size_t at = axis_of(axis, rank);
+    if (chosen[at]) throw ProgramError(fmt::format("expected each axis once, found {} twice", axis));
+    chosen[at] = true;
+  }
+  return chosen;
 }
 
 std::vector<Dim> broadcast(std::span<const Type> operands) {

@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include "ops/family.h"
 #include "ops/shapes.h"
 
@@ -16,9 +14,7 @@ Type require_same(std::span<const Type> operands, bool (*accepts)(DType), std::s
     all_scalar = all_scalar && type.is_scalar();
   }
   if (fits) return all_scalar ? Type(operands[0].dtype) : Type(operands[0].dtype, broadcast(operands));
-  std::string found;
-  for (const Type& type : operands) found += (found.empty() ? "" : " and ") + to_string(type);
-  throw ProgramError(fmt::format("expected {}, found {}", expected, found));
+  refuse(expected, operands);
 }
 
 bool is_bool(DType dtype) {

@@ -42,22 +42,22 @@ TEST_P(Faults, AnOperationSaysWhereAndOnWhat) {
 TEST_P(Faults, TheChainOfCallsIsReadOffTheTag) {
   const RunError error = error_of(
       "fn inner(a: i64, b: i64) -> i64 = a % b\n"
-      "fn outer(n: i64) -> i64 =\n"
-      "  if n == 0 then 1 + inner(8, n) else 1 + outer(n - 1)\n"
-      "fn main(n: i64) -> i64 = outer(n) + 1\n",
+      "fn outward(n: i64) -> i64 =\n"
+      "  if n == 0 then 1 + inner(8, n) else 1 + outward(n - 1)\n"
+      "fn main(n: i64) -> i64 = outward(n) + 1\n",
       {int64_t{2}});
   EXPECT_EQ(std::string(error.what()),
             "main.hia:1:37: error: division by zero: 8 % 0\n"
             " 1 | fn inner(a: i64, b: i64) -> i64 = a % b\n"
             "   |                                     ^\n"
             "  in inner(a = 8, b = 0) called at main.hia:3:22\n"
-            "      if n == 0 then 1 + inner(8, n) else 1 + outer(n - 1)\n"
-            "  in outer(n = 0) called at main.hia:3:43\n"
-            "      if n == 0 then 1 + inner(8, n) else 1 + outer(n - 1)\n"
-            "  in outer(n = 1) called at main.hia:3:43\n"
-            "      if n == 0 then 1 + inner(8, n) else 1 + outer(n - 1)\n"
-            "  in outer(n = 2) called at main.hia:4:26\n"
-            "      fn main(n: i64) -> i64 = outer(n) + 1\n"
+            "      if n == 0 then 1 + inner(8, n) else 1 + outward(n - 1)\n"
+            "  in outward(n = 0) called at main.hia:3:43\n"
+            "      if n == 0 then 1 + inner(8, n) else 1 + outward(n - 1)\n"
+            "  in outward(n = 1) called at main.hia:3:43\n"
+            "      if n == 0 then 1 + inner(8, n) else 1 + outward(n - 1)\n"
+            "  in outward(n = 2) called at main.hia:4:26\n"
+            "      fn main(n: i64) -> i64 = outward(n) + 1\n"
             "  in main(n = 2)");
   EXPECT_EQ(error.chain_length(), 5u);
 }

@@ -14,8 +14,8 @@ RunResult production(std::string_view text, int64_t n, int workers = 1) {
 
 TEST(Memory, ATailRecursionRunsInConstantFrames) {
   const RunResult result = production(
-      "fn sum(n: i64, acc: i64) -> i64 = if n == 0 then acc else sum(n - 1, acc + n)\n"
-      "fn main(n: i64) -> i64 = sum(n, 0)\n",
+      "fn total(n: i64, acc: i64) -> i64 = if n == 0 then acc else total(n - 1, acc + n)\n"
+      "fn main(n: i64) -> i64 = total(n, 0)\n",
       1'000'000);
   EXPECT_EQ(result.values, std::vector<Value>{int64_t{500000500000}});
   EXPECT_EQ(result.stats.calls, 1'000'001u);
@@ -55,8 +55,8 @@ TEST(Memory, FibHoldsNoMoreFramesThanItIsDeep) {
 TEST(Memory, ALevelOfSumTakesAtMost64Bytes) {
   constexpr uint64_t kDepth = 1'000'000;
   const RunResult result = production(
-      "fn sum(n: i64) -> i64 = if n == 0 then 0 else n + sum(n - 1)\n"
-      "fn main(n: i64) -> i64 = sum(n)\n",
+      "fn total(n: i64) -> i64 = if n == 0 then 0 else n + total(n - 1)\n"
+      "fn main(n: i64) -> i64 = total(n)\n",
       kDepth);
   EXPECT_EQ(result.stats.frames_live_most, kDepth + 2);
   // Chunks of memory double up to 32 MiB, and the last may be nearly empty.

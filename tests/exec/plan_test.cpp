@@ -34,8 +34,8 @@ constexpr std::string_view kFibText =
     "fn fib(n: i64) -> i64 = if n <= 1 then 1 else fib(n - 1) + fib(n - 2)\n"
     "fn main(n: i64) -> i64 = fib(n)\n";
 constexpr std::string_view kSumText =
-    "fn sum(n: i64) -> i64 = if n == 0 then 0 else n + sum(n - 1)\n"
-    "fn main(n: i64) -> i64 = sum(n)\n";
+    "fn total(n: i64) -> i64 = if n == 0 then 0 else n + total(n - 1)\n"
+    "fn main(n: i64) -> i64 = total(n)\n";
 
 struct Golden {
   std::string name;

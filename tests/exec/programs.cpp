@@ -95,13 +95,13 @@ const std::vector<ProgramCase>& programs() {
       {"a_main_that_calls_itself", "fn main(n: i64) -> i64 = if n == 0 then 0 else n + main(n - 1)",
        i64s({10}), i64s({55})},
       {"tail_recursion",
-       "fn sum(n: i64, acc: i64) -> i64 = if n == 0 then acc else sum(n - 1, acc + n) fn main(n: i64) -> i64 "
+       "fn total(n: i64, acc: i64) -> i64 = if n == 0 then acc else total(n - 1, acc + n) fn main(n: i64) -> i64 "
        "= "
-       "sum(n, 0)",
+       "total(n, 0)",
        i64s({1000}), i64s({500500})},
       {"a_deep_recursion",
-       "fn sum(n: i64) -> i64 = if n == 0 then 0 else n + sum(n - 1) fn main(n: i64) -> i64 "
-       "= sum(n)",
+       "fn total(n: i64) -> i64 = if n == 0 then 0 else n + total(n - 1) fn main(n: i64) -> i64 "
+       "= total(n)",
        i64s({100000}), i64s({5000050000})},
       {"a_recursion_that_is_its_own_argument",
        "fn f(n: i64) -> i64 = if n > 100 then n - 10 else f(f(n + 11)) fn main(n: i64) -> i64 = f(n)",

@@ -5,58 +5,54 @@
 #include <set>
 
 #include "hiaton/op.h"
-#include "ops/naive.h"
+#include "ops/run_op.h"
 
 namespace hiaton {
 namespace {
 
 constexpr DType kTypes[] = {DType::Bool, DType::I32, DType::I64, DType::F32, DType::F64};
 
-std::string text_of(const OpDef& op, const std::vector<Value>& operands) {
-  std::string text(op.name.value);
-  for (const Value& operand : operands)
-    text += " " + std::string(name_of(operand.dtype())) + " " + to_string(operand);
-  return text;
-}
-
 /// nullopt where the type rule refuses the operands.
-std::optional<Type> result_type(const OpDef& op, const std::vector<Type>& operands) {
+std::optional<Type> result_type(const OpDef& op, const std::vector<Type>& operands,
+                                const std::vector<int64_t>& attributes = {}) {
   try {
-    return op.type_rule.value({.operands = operands});
+    return op.type_rule.value({.operands = operands, .attributes = attributes});
   } catch (const ProgramError&) {
     return std::nullopt;
   }
 }
 
-Outcome run_kernel(const OpDef& op, const std::vector<Value>& operands, OverflowMode mode) {
-  const KernelVariant* variant = op.find_kernel(operands[0].dtype());
-  std::vector<Slot> slots;
-  std::vector<Type> types;
-  for (const Value& operand : operands) {
-    slots.push_back(operand.slot());
-    types.push_back(operand.type());
-  }
-  Slot out;
-  const Fault fault = (mode == OverflowMode::Trap ? variant->trap : variant->wrap)(slots.data(), &out);
-  return {fault, Value(op.type_rule.value({.operands = types}).dtype, out)};
+/// Attributes that go with operands of any shape that the operation takes.
+std::vector<int64_t> attributes_of(const OpDef& op) {
+  return op.samples.value.empty() ? std::vector<int64_t>() : op.samples.value[0].attributes;
 }
 
-class Operation : public testing::TestWithParam<const OpDef*> {
+Outcome run_kernel(const OpDef& op, const std::vector<Value>& operands, OverflowMode mode) {
+  return run_op(op, operands, {}, mode);
+}
+
+class AnyOperation : public testing::TestWithParam<const OpDef*> {
  protected:
   const OpDef& op() const { return *GetParam(); }
 };
 
-TEST_P(Operation, IsDescribed) {
+/// One that computes, and does not only make or take apart data values.
+class Operation : public AnyOperation {};
+
+TEST_P(AnyOperation, IsDescribed) {
   EXPECT_FALSE(op().doc.value.empty());
   EXPECT_TRUE(op().doc.value.ends_with("."));
-  EXPECT_FALSE(op().samples.value.empty());
-  EXPECT_FALSE(op().kernels.value.empty());
   EXPECT_GE(op().arity(), 1u);
+  EXPECT_NE(op().gradient.value.rule == nullptr, op().gradient.value.why_none.empty());
+  const bool is_data = op().fusion.value == Fusion::Data;
+  EXPECT_EQ(op().samples.value.empty(), is_data);
+  EXPECT_EQ(op().tensor_kernel.value == nullptr, is_data);
+  EXPECT_EQ(op().value_kernel != nullptr, is_data);
 }
 
 TEST_P(Operation, SamplesHold) {
   for (const Sample& sample : op().samples.value) {
-    const Outcome outcome = run_kernel(op(), sample.operands, OverflowMode::Wrap);
+    const Outcome outcome = run_op(op(), sample.operands, sample.attributes);
     EXPECT_EQ(outcome.fault, Fault::None) << text_of(op(), sample.operands);
     EXPECT_EQ(outcome.value, sample.result)
         << text_of(op(), sample.operands) << " gave " << to_string(outcome.value);
@@ -65,13 +61,14 @@ TEST_P(Operation, SamplesHold) {
 
 TEST_P(Operation, HasAKernelExactlyForTheTypesItsRuleAccepts) {
   for (DType type : kTypes) {
-    const bool accepted = result_type(op(), std::vector<Type>(op().arity(), type)).has_value();
+    const bool accepted =
+        op().takes_attributes(0) && result_type(op(), std::vector<Type>(op().arity(), type)).has_value();
     EXPECT_EQ(op().find_kernel(type) != nullptr, accepted) << name_of(type);
   }
 }
 
 TEST_P(Operation, RefusesOperandsOfDifferentTypes) {
-  if (op().arity() < 2) return;
+  if (op().arity() != 2 || op().kernels.value.empty()) return;
   for (DType first : kTypes) {
     for (DType second : kTypes) {
       if (first == second) continue;
@@ -85,7 +82,7 @@ TEST_P(Operation, RefusalsSayWhatWasExpectedAndFound) {
   for (DType type : kTypes) {
     const std::vector<Type> types(op().arity(), type);
     try {
-      op().type_rule.value({.operands = types});
+      op().type_rule.value({.operands = types, .attributes = attributes_of(op())});
     } catch (const ProgramError& error) {
       const std::string message = error.what();
       EXPECT_TRUE(message.starts_with("expected ")) << message;
@@ -277,10 +274,20 @@ TEST_P(Operation, IsCommutativeWhereItSaysSo) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Catalog, Operation, testing::ValuesIn(catalog().all()),
-                         [](const testing::TestParamInfo<const OpDef*>& info) {
-                           return std::string(info.param->name.value);
-                         });
+std::vector<const OpDef*> computing_operations() {
+  std::vector<const OpDef*> ops;
+  for (const OpDef* op : catalog().all()) {
+    if (op->fusion.value != Fusion::Data) ops.push_back(op);
+  }
+  return ops;
+}
+
+std::string name_of_param(const testing::TestParamInfo<const OpDef*>& info) {
+  return std::string(info.param->name.value);
+}
+
+INSTANTIATE_TEST_SUITE_P(Catalog, AnyOperation, testing::ValuesIn(catalog().all()), name_of_param);
+INSTANTIATE_TEST_SUITE_P(Catalog, Operation, testing::ValuesIn(computing_operations()), name_of_param);
 
 TEST(Catalog, NamesAreUnique) {
   std::set<std::string_view> names;

@@ -19,9 +19,9 @@ TEST(InlineSmallFunctions, ACallBecomesTheBody) {
 TEST(InlineSmallFunctions, AllFormsOfBodiesAndSeveralResults) {
   expect_becomes(with_bodies,
                  "fn both(n: i64, m: i64) -> (i64, i64) = (m, if n < m then n / m else 7)\n"
-                 "fn sum(n: i64) -> i64 = with s = 0 for i in 0..n do s + i\n"
+                 "fn total(n: i64) -> i64 = with s = 0 for i in 0..n do s + i\n"
                  "fn seven() -> i64 = 7\n"
-                 "fn main(a: i64) -> i64 = let (x, y) = both(a, seven()) x + y + sum(a)",
+                 "fn main(a: i64) -> i64 = let (x, y) = both(a, seven()) x + y + total(a)",
                  "fn main(a: i64) -> i64 =\n"
                  "  let y = if a < 7 then a / 7 else 7\n"
                  "  7 + y + with s = 0 for i in 0..a do s + i");

@@ -1,0 +1,258 @@
+// Matrix products. Each is the gradient of the others.
+#include "ops/families.h"
+#include "ops/family.h"
+#include "ops/gradients.h"
+#include "ops/matmul.h"
+#include "ops/shapes.h"
+
+namespace hiaton::ops {
+namespace {
+
+bool are_floats_of_one_type(std::span<const Type> operands) {
+  return operands[0].is_tensor() && operands[1].is_tensor() && is_float(operands[0].dtype) &&
+         operands[0].dtype == operands[1].dtype;
+}
+
+/// The last dimension but `back`.
+const Dim& dim_from_end(const Type& type, std::size_t back) {
+  return type.shape[type.shape.size() - 1 - back];
+}
+
+std::span<const Dim> all_but_last(const Type& type, std::size_t count) {
+  return std::span(type.shape).first(type.shape.size() - count);
+}
+
+/// Whether they are batches of matrices, equally many.
+bool are_batches(const Type& a, const Type& b) {
+  return a.shape.size() == b.shape.size() && a.shape.size() > 2 &&
+         may_equal(all_but_last(a, 2), all_but_last(b, 2));
+}
+
+Type with_shape(const Type& like, std::span<const Dim> leading, std::initializer_list<Dim> last) {
+  std::vector<Dim> shape(leading.begin(), leading.end());
+  shape.insert(shape.end(), last);
+  return Type(like.dtype, std::move(shape));
+}
+
+constexpr std::string_view kMatmulForms =
+    "f32 or f64, the same for both, of shapes [.., n, k] and [k, m], [.., n, k] and [.., k, m], [k] and [k, "
+    "m], [n, k] and [k], or [k] and [k]";
+
+Type matmul_type(const TypeQuestion& question) {
+  const Type& a = question.operands[0];
+  const Type& b = question.operands[1];
+  if (!are_floats_of_one_type(question.operands)) refuse(kMatmulForms, question.operands);
+  const bool vector = b.shape.size() == 1;
+  const bool form = vector ? a.shape.size() <= 2 : b.shape.size() == 2 || are_batches(a, b);
+  if (!form || !may_equal(dim_from_end(a, 0), dim_from_end(b, vector ? 0 : 1))) {
+    refuse(kMatmulForms, question.operands);
+  }
+  if (vector) return with_shape(a, all_but_last(a, 1), {});
+  return with_shape(a, all_but_last(a, 1), {dim_from_end(b, 0)});
+}
+
+constexpr std::string_view kMatmulNtForms =
+    "f32 or f64, the same for both, of shapes [.., n, k] and [m, k], [.., n, k] and [.., m, k], or [k] and "
+    "[m, k]";
+
+Type matmul_nt_type(const TypeQuestion& question) {
+  const Type& a = question.operands[0];
+  const Type& b = question.operands[1];
+  if (!are_floats_of_one_type(question.operands) || !(b.shape.size() == 2 || are_batches(a, b)) ||
+      !may_equal(dim_from_end(a, 0), dim_from_end(b, 0))) {
+    refuse(kMatmulNtForms, question.operands);
+  }
+  return with_shape(a, all_but_last(a, 1), {dim_from_end(b, 1)});
+}
+
+constexpr std::string_view kMatmulTnForms =
+    "f32 or f64, the same for both, of shapes [.., n, k] and [.., n, m], or [k] and [m]";
+
+Type matmul_tn_type(const TypeQuestion& question) {
+  const Type& a = question.operands[0];
+  const Type& b = question.operands[1];
+  if (!are_floats_of_one_type(question.operands) || a.shape.size() != b.shape.size() ||
+      !may_equal(all_but_last(a, 1), all_but_last(b, 1))) {
+    refuse(kMatmulTnForms, question.operands);
+  }
+  if (a.shape.size() == 1) return Type(a.dtype, {a.shape[0], b.shape[0]});
+  return with_shape(a, all_but_last(a, 2), {dim_from_end(a, 0), dim_from_end(b, 0)});
+}
+
+Type vectors(const TypeQuestion& question) {
+  const Type& a = question.operands[0];
+  const Type& b = question.operands[1];
+  const bool fits = are_floats_of_one_type(question.operands) && a.shape.size() == 1 && b.shape.size() == 1;
+  if (!fits) refuse("vectors of f32 or f64, the same for both", question.operands);
+  return a;
+}
+
+Type dot_type(const TypeQuestion& question) {
+  const Type a = vectors(question);
+  if (!may_equal(a.shape[0], question.operands[1].shape[0])) {
+    refuse("vectors of one length", question.operands);
+  }
+  return a.dtype;
+}
+
+Type outer_type(const TypeQuestion& question) {
+  const Type a = vectors(question);
+  return Type(a.dtype, {a.shape[0], question.operands[1].shape[0]});
+}
+
+Var op(const GradientQuestion& q, std::string_view name, const Var& a, const Var& b) {
+  return q.builder.op(name, {a, b});
+}
+
+/// The gradient of a matrix that all matrices of a batch were multiplied with: the sum over the batch of the
+/// transposed of x, times g.
+Var summed_tn(const GradientQuestion& q, const Var& x, const Var& g, const Type& like) {
+  const std::size_t rank = x.type().shape.size();
+  if (like.shape.size() > 2 || rank <= 2) return op(q, "matmul_tn", x, g);
+  if (is_fixed(like.shape)) {
+    const auto rows = [&](const Var& of) {
+      return q.builder.op("reshape", {of}, {-1, of.type().shape.back().size});
+    };
+    return op(q, "matmul_tn", rows(x), rows(g));
+  }
+  std::vector<int64_t> batch_axes;
+  for (std::size_t i = 0; i + 2 < rank; ++i) batch_axes.push_back(static_cast<int64_t>(i));
+  return q.builder.op("sum", {op(q, "matmul_tn", x, g)}, batch_axes);
+}
+
+Var matmul_rule(const GradientQuestion& q, std::size_t index) {
+  const Var a = q.operands[0];
+  const Var b = q.operands[1];
+  const std::size_t rank = a.type().shape.size();
+  if (b.type().shape.size() == 1) {
+    if (rank == 1) return q.gradient * (index == 0 ? b : a);
+    return index == 0 ? op(q, "outer", q.gradient, b) : op(q, "matmul", q.gradient, a);
+  }
+  if (index == 0) return op(q, "matmul_nt", q.gradient, b);
+  return summed_tn(q, a, q.gradient, b.type());
+}
+
+Var matmul_nt_rule(const GradientQuestion& q, std::size_t index) {
+  if (index == 0) return op(q, "matmul", q.gradient, q.operands[1]);
+  return summed_tn(q, q.gradient, q.operands[0], q.operands[1].type());
+}
+
+Var matmul_tn_rule(const GradientQuestion& q, std::size_t index) {
+  const Var a = q.operands[0];
+  const Var b = q.operands[1];
+  if (index == 1) return op(q, "matmul", a, q.gradient);
+  const bool of_vectors = a.type().shape.size() == 1;
+  return of_vectors ? op(q, "matmul", q.gradient, b) : op(q, "matmul_nt", b, q.gradient);
+}
+
+Var dot_rule(const GradientQuestion& q, std::size_t index) {
+  return q.gradient * q.operands[1 - index];
+}
+
+}  // namespace
+
+const OpDef matmul = {
+    .name = std::string_view("matmul"),
+    .symbol = std::string_view("@"),
+    .doc = std::string_view("The matrix product, also of a vector and a matrix, of two vectors, of many "
+                            "matrices and one, and of equally many matrices one by one."),
+    .operands = std::vector<std::string_view>{"a", "b"},
+    .attributes = no_attributes,
+    .type_rule = matmul_type,
+    .kernels = std::vector<KernelVariant>{},
+    .tensor_kernel = matmul_kernel,
+    .gradient = Gradient{matmul_rule},
+    .algebra = Algebra::None,
+    .fusion = Fusion::Tensor,
+    .samples =
+        std::vector<Sample>{
+            {{tensor<float>({2}, {1, 2}), tensor<float>({2, 2}, {1, 2, 3, 4})}, tensor<float>({2}, {7, 10})},
+            {{tensor<float>({2, 2}, {1, 2, 3, 4}), tensor<float>({2}, {1, 10})},
+             tensor<float>({2}, {21, 43})},
+            {{tensor<double>({2, 1}, {1, 2}), tensor<double>({1, 2}, {3, 4})},
+             tensor<double>({2, 2}, {3, 4, 6, 8})},
+            {{tensor<double>({3}, {1, 2, 3}), tensor<double>({3}, {1, 1, 2})}, 9.0},
+            {{tensor<double>({2, 1, 1}, {2, 3}), tensor<double>({1, 2}, {1, 10})},
+             tensor<double>({2, 1, 2}, {2, 20, 3, 30})},
+            {{tensor<float>({2, 1, 2}, {1, 2, 3, 4}), tensor<float>({2, 2, 1}, {1, 0, 0, 1})},
+             tensor<float>({2, 1, 1}, {1, 4})}},
+};
+
+const OpDef matmul_nt = {
+    .name = std::string_view("matmul_nt"),
+    .symbol = std::string_view(""),
+    .doc = std::string_view("The matrix product of a and the transposed of b."),
+    .operands = std::vector<std::string_view>{"a", "b"},
+    .attributes = no_attributes,
+    .type_rule = matmul_nt_type,
+    .kernels = std::vector<KernelVariant>{},
+    .tensor_kernel = matmul_nt_kernel,
+    .gradient = Gradient{matmul_nt_rule},
+    .algebra = Algebra::None,
+    .fusion = Fusion::Tensor,
+    .samples =
+        std::vector<Sample>{
+            {{tensor<float>({2}, {1, 2}), tensor<float>({2, 2}, {1, 2, 3, 4})}, tensor<float>({2}, {5, 11})},
+            {{tensor<double>({2, 2}, {1, 2, 3, 4}), tensor<double>({1, 2}, {1, 10})},
+             tensor<double>({2, 1}, {21, 43})},
+            {{tensor<double>({2, 1, 1}, {2, 3}), tensor<double>({2, 1}, {1, 10})},
+             tensor<double>({2, 1, 2}, {2, 20, 3, 30})},
+            {{tensor<float>({2, 1, 2}, {1, 2, 3, 4}), tensor<float>({2, 1, 2}, {1, 0, 0, 1})},
+             tensor<float>({2, 1, 1}, {1, 4})}},
+};
+
+const OpDef matmul_tn = {
+    .name = std::string_view("matmul_tn"),
+    .symbol = std::string_view(""),
+    .doc =
+        std::string_view("The matrix product of the transposed of a and b; of vectors, every product of an "
+                         "element of a and one of b."),
+    .operands = std::vector<std::string_view>{"a", "b"},
+    .attributes = no_attributes,
+    .type_rule = matmul_tn_type,
+    .kernels = std::vector<KernelVariant>{},
+    .tensor_kernel = matmul_tn_kernel,
+    .gradient = Gradient{matmul_tn_rule},
+    .algebra = Algebra::None,
+    .fusion = Fusion::Tensor,
+    .samples =
+        std::vector<Sample>{
+            {{tensor<float>({2}, {1, 2}), tensor<float>({2}, {3, 4})}, tensor<float>({2, 2}, {3, 4, 6, 8})},
+            {{tensor<double>({2, 1}, {1, 2}), tensor<double>({2, 2}, {3, 4, 5, 6})},
+             tensor<double>({1, 2}, {13, 16})},
+            {{tensor<float>({2, 1, 2}, {1, 2, 3, 4}), tensor<float>({2, 1, 1}, {1, 10})},
+             tensor<float>({2, 2, 1}, {1, 2, 30, 40})}},
+};
+
+const OpDef dot = {
+    .name = std::string_view("dot"),
+    .symbol = std::string_view(""),
+    .doc = std::string_view("The inner product of two vectors."),
+    .operands = std::vector<std::string_view>{"a", "b"},
+    .attributes = no_attributes,
+    .type_rule = dot_type,
+    .kernels = std::vector<KernelVariant>{},
+    .tensor_kernel = dot_kernel,
+    .gradient = Gradient{dot_rule},
+    .algebra = Algebra::Commutative,
+    .fusion = Fusion::Tensor,
+    .samples = std::vector<Sample>{{{tensor<float>({2}, {1, 2}), tensor<float>({2}, {3, 4})}, 11.0f}},
+};
+
+const OpDef outer = {
+    .name = std::string_view("outer"),
+    .symbol = std::string_view(""),
+    .doc = std::string_view("Every product of an element of vector a and one of vector b: a matrix."),
+    .operands = std::vector<std::string_view>{"a", "b"},
+    .attributes = no_attributes,
+    .type_rule = outer_type,
+    .kernels = std::vector<KernelVariant>{},
+    .tensor_kernel = matmul_tn_kernel,
+    .gradient = Gradient{matmul_tn_rule},
+    .algebra = Algebra::None,
+    .fusion = Fusion::Tensor,
+    .samples = std::vector<Sample>{{{tensor<float>({2}, {1, 2}), tensor<float>({2}, {3, 4})},
+                                    tensor<float>({2, 2}, {3, 4, 6, 8})}},
+};
+
+}  // namespace hiaton::ops

@@ -1,0 +1,163 @@
+// Tensors reduced along axes.
+#include <cmath>
+
+#include "ops/families.h"
+#include "ops/family.h"
+#include "ops/gradients.h"
+#include "ops/reduction_kernels.h"
+#include "ops/shapes.h"
+
+namespace hiaton::ops {
+namespace {
+
+Type reduced(const TypeQuestion& question, bool (*accepts)(DType), std::string_view expected) {
+  const Type& x = question.operands[0];
+  if (!x.is_tensor() || !accepts(x.dtype)) refuse(expected, question.operands);
+  const std::vector<bool> chosen = axes_of(question.attributes, x.shape.size());
+  Type result(x.dtype);
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    if (!chosen[i]) result.shape.push_back(x.shape[i]);
+  }
+  return result;
+}
+
+Type reduced_numbers(const TypeQuestion& question) {
+  return reduced(question, is_number, "a tensor of numbers");
+}
+Type reduced_floats(const TypeQuestion& question) {
+  return reduced(question, is_float, "a tensor of f32 or f64");
+}
+Type argmax_type(const TypeQuestion& question) {
+  Type result = reduced_numbers(question);
+  result.dtype = DType::I64;
+  return result;
+}
+
+std::vector<int64_t> list(const GradientQuestion& q) {
+  return {q.attributes.begin(), q.attributes.end()};
+}
+/// Something of the result's shape, repeated along the reduced axes.
+Var expand(const GradientQuestion& q, Var x) {
+  return q.builder.op("expand_like", {x, q.operands[0]}, list(q));
+}
+
+Var sum_rule(const GradientQuestion& q, std::size_t) {
+  return expand(q, q.gradient);
+}
+
+/// How many elements become one.
+Var count(const GradientQuestion& q) {
+  const Type& x = q.operands[0].type();
+  const std::vector<bool> chosen = axes_of(q.attributes, x.shape.size());
+  Var product = q.builder.constant(int64_t{1});
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    if (chosen[i]) product = product * q.builder.op("size", {q.operands[0]}, {static_cast<int64_t>(i)});
+  }
+  return q.builder.cast(product, x.dtype);
+}
+Var mean_rule(const GradientQuestion& q, std::size_t) {
+  return expand(q, q.gradient / count(q));
+}
+
+/// The largest elements share the gradient.
+Var reduce_max_rule(const GradientQuestion& q, std::size_t) {
+  const Var is_largest = q.builder.cast(q.operands[0] == expand(q, q.result), q.operands[0].type().dtype);
+  return expand(q, q.gradient / q.builder.op("sum", {is_largest}, list(q))) * is_largest;
+}
+
+Var logsumexp_rule(const GradientQuestion& q, std::size_t) {
+  return expand(q, q.gradient) * q.builder.op("exp", {q.operands[0] - expand(q, q.result)});
+}
+
+}  // namespace
+
+const OpDef sum = {
+    .name = std::string_view("sum"),
+    .symbol = std::string_view(""),
+    .doc = std::string_view(
+        "The sum along the axes, which go; without axes, of all elements. Integers wrap around."),
+    .operands = std::vector<std::string_view>{"x"},
+    .attributes = std::vector<AttributeDef>{{.name = "axes", .is_list = true}},
+    .type_rule = reduced_numbers,
+    .kernels = std::vector<KernelVariant>{},
+    .tensor_kernel = sum_kernel,
+    .gradient = Gradient{sum_rule},
+    .algebra = Algebra::None,
+    .fusion = Fusion::Tensor,
+    .samples =
+        std::vector<Sample>{
+            {{tensor<float>({2, 2}, {1, 2, 3, 4})}, 10.0f},
+            {{tensor<float>({2, 2}, {1, 2, 3, 4})}, tensor<float>({2}, {4, 6}), {0}},
+            {{tensor<float>({2, 2}, {1, 2, 3, 4})}, tensor<float>({2}, {3, 7}), {-1}},
+            {{tensor<float>({2, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8})}, tensor<float>({2}, {14, 22}), {0, 2}}},
+};
+
+const OpDef mean = {
+    .name = std::string_view("mean"),
+    .symbol = std::string_view(""),
+    .doc = std::string_view("The mean along the axes, which go; without axes, of all elements."),
+    .operands = std::vector<std::string_view>{"x"},
+    .attributes = std::vector<AttributeDef>{{.name = "axes", .is_list = true}},
+    .type_rule = reduced_floats,
+    .kernels = std::vector<KernelVariant>{},
+    .tensor_kernel = mean_kernel,
+    .gradient = Gradient{mean_rule},
+    .algebra = Algebra::None,
+    .fusion = Fusion::Tensor,
+    .samples = std::vector<Sample>{{{tensor<float>({2, 2}, {1, 2, 3, 4})}, 2.5f},
+                                   {{tensor<float>({2, 2}, {1, 2, 3, 4})}, tensor<float>({2}, {2, 3}), {0}}},
+};
+
+const OpDef reduce_max = {
+    .name = std::string_view("reduce_max"),
+    .symbol = std::string_view(""),
+    .doc = std::string_view("The largest element along the axes, which go; without axes, of all elements. "
+                            "NaN where there is one."),
+    .operands = std::vector<std::string_view>{"x"},
+    .attributes = std::vector<AttributeDef>{{.name = "axes", .is_list = true}},
+    .type_rule = reduced_numbers,
+    .kernels = std::vector<KernelVariant>{},
+    .tensor_kernel = reduce_max_kernel,
+    .gradient = Gradient{reduce_max_rule},
+    .algebra = Algebra::None,
+    .fusion = Fusion::Tensor,
+    .samples = std::vector<Sample>{{{tensor<float>({2, 2}, {1, 2, 4, 3})}, 4.0f},
+                                   {{tensor<float>({2, 2}, {1, 2, 4, 3})}, tensor<float>({2}, {4, 3}), {0}},
+                                   {{tensor<float>({2, 2}, {1, 2, 4, 3})}, tensor<float>({2}, {2, 4}), {1}}},
+};
+
+const OpDef logsumexp = {
+    .name = std::string_view("logsumexp"),
+    .symbol = std::string_view(""),
+    .doc = std::string_view("The logarithm of the sum of the exponentials along the axes, which go; without "
+                            "axes, of all elements."),
+    .operands = std::vector<std::string_view>{"x"},
+    .attributes = std::vector<AttributeDef>{{.name = "axes", .is_list = true}},
+    .type_rule = reduced_floats,
+    .kernels = std::vector<KernelVariant>{},
+    .tensor_kernel = logsumexp_kernel,
+    .gradient = Gradient{logsumexp_rule},
+    .algebra = Algebra::None,
+    .fusion = Fusion::Tensor,
+    .samples = std::vector<Sample>{{{tensor<double>({2}, {1000, 1000})}, 1000.0 + std::log(2.0)}},
+};
+
+const OpDef argmax = {
+    .name = std::string_view("argmax"),
+    .symbol = std::string_view(""),
+    .doc = std::string_view(
+        "The place along the axis, which goes, of the first largest element, or of the first NaN."),
+    .operands = std::vector<std::string_view>{"x"},
+    .attributes = std::vector<AttributeDef>{{.name = "axis", .otherwise = -1}},
+    .type_rule = argmax_type,
+    .kernels = std::vector<KernelVariant>{},
+    .tensor_kernel = argmax_kernel,
+    .gradient = Gradient{nullptr, a_step},
+    .algebra = Algebra::None,
+    .fusion = Fusion::Tensor,
+    .samples =
+        std::vector<Sample>{{{tensor<float>({2, 2}, {1, 2, 4, 3})}, tensor<int64_t>({2}, {1, 0}), {-1}},
+                            {{tensor<float>({3}, {1, 5, 5})}, int64_t{1}, {0}}},
+};
+
+}  // namespace hiaton::ops

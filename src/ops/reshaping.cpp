@@ -1,0 +1,346 @@
+// Tensors of another shape: filled, repeated, summed up and put in another order.
+#include <fmt/format.h>
+
+#include "ops/families.h"
+#include "ops/family.h"
+#include "ops/gradients.h"
+#include "ops/reshaping_kernels.h"
+#include "ops/shapes.h"
+
+namespace hiaton::ops {
+
+using namespace kernels;
+
+namespace {
+
+constexpr std::string_view a_size = "the result depends on the shape alone";
+
+Type same_as_operand(const TypeQuestion& question) {
+  refuse_data(question.operands);
+  return question.operands[0];
+}
+
+void require_one_element_type(const TypeQuestion& question) {
+  refuse_data(question.operands);
+  if (question.operands[0].dtype != question.operands[1].dtype) {
+    refuse("values of one element type", question.operands);
+  }
+}
+
+/// Whether broadcasting makes `from` into `to`.
+bool stretches(const Type& from, std::span<const Dim> to) {
+  if (from.shape.size() > to.size()) return false;
+  const std::size_t skipped = to.size() - from.shape.size();
+  for (std::size_t i = 0; i < from.shape.size(); ++i) {
+    if (from.shape[i].size != 1 && !may_equal(from.shape[i], to[skipped + i])) return false;
+  }
+  return true;
+}
+
+Type sum_like_type(const TypeQuestion& question) {
+  require_one_element_type(question);
+  const Type& x = question.operands[0];
+  const Type& like = question.operands[1];
+  if (!is_number(x.dtype) || !stretches(like, x.shape)) {
+    refuse("numbers and a shape that broadcasting makes into theirs", question.operands);
+  }
+  return like;
+}
+
+Type broadcast_like_type(const TypeQuestion& question) {
+  require_one_element_type(question);
+  const Type& like = question.operands[1];
+  if (!stretches(question.operands[0], like.shape)) {
+    refuse("a shape that broadcasting makes into the second", question.operands);
+  }
+  return like;
+}
+
+Type broadcast_to_type(const TypeQuestion& question) {
+  refuse_data(question.operands);
+  const Type& x = question.operands[0];
+  Type result(x.dtype, shape_of(question.attributes));
+  if (!stretches(x, result.shape)) {
+    refuse(fmt::format("a shape that broadcasting makes into [{}]", fmt::join(question.attributes, ", ")),
+           question.operands);
+  }
+  return result;
+}
+
+Type expand_like_type(const TypeQuestion& question) {
+  require_one_element_type(question);
+  const Type& x = question.operands[0];
+  const Type& like = question.operands[1];
+  if (like.is_scalar() && !question.attributes.empty()) refuse("a tensor as the second", question.operands);
+  const std::vector<bool> chosen = axes_of(question.attributes, like.shape.size());
+  std::vector<Dim> kept;
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    if (!chosen[i]) kept.push_back(like.shape[i]);
+  }
+  if (!may_equal(x.shape, kept)) refuse("the shape of the second without the axes", question.operands);
+  return like;
+}
+
+Type reshape_type(const TypeQuestion& question) {
+  refuse_data(question.operands);
+  const Type& x = question.operands[0];
+  std::vector<int64_t> sizes(question.attributes.begin(), question.attributes.end());
+  const auto open = std::find(sizes.begin(), sizes.end(), -1);
+  if (open == sizes.end()) {
+    Type result(x.dtype, shape_of(sizes));
+    if (is_fixed(x.shape) && size_of(x.shape) != size_of(result.shape)) {
+      refuse(fmt::format("{} elements", size_of(result.shape)), question.operands);
+    }
+    return result;
+  }
+  *open = 1;
+  const int64_t rest = size_of(shape_of(sizes));
+  Type result(x.dtype, shape_of(sizes));
+  Dim& dim = result.shape[static_cast<std::size_t>(open - sizes.begin())];
+  if (!is_fixed(x.shape)) {
+    dim = unknown_dim();
+  } else if (rest == 0 || size_of(x.shape) % rest != 0) {
+    refuse(fmt::format("elements by the {}", rest), question.operands);
+  } else {
+    dim.size = size_of(x.shape) / rest;
+  }
+  return result;
+}
+
+Type reshape_like_type(const TypeQuestion& question) {
+  require_one_element_type(question);
+  const Type& x = question.operands[0];
+  const Type& like = question.operands[1];
+  if (is_fixed(x.shape) && is_fixed(like.shape) && size_of(x.shape) != size_of(like.shape)) {
+    refuse("equally many elements", question.operands);
+  }
+  return like;
+}
+
+Type transpose_type(const TypeQuestion& question) {
+  refuse_data(question.operands);
+  const Type& x = question.operands[0];
+  if (x.is_scalar()) refuse("a tensor", question.operands);
+  Type result(x.dtype);
+  for (std::size_t axis : permutation_of(question.attributes, x.shape.size())) {
+    result.shape.push_back(x.shape[axis]);
+  }
+  return result;
+}
+
+Type size_type(const TypeQuestion& question) {
+  const Type& x = question.operands[0];
+  if (!x.is_tensor()) refuse("a tensor", question.operands);
+  axis_of(question.attributes[0], x.shape.size());
+  return DType::I64;
+}
+
+Var apply(const GradientQuestion& q, std::string_view name, std::vector<int64_t> attributes = {}) {
+  return q.builder.op(name, {q.gradient, q.operands[0]}, std::move(attributes));
+}
+Var zeros_like_operand(const GradientQuestion& q, std::size_t index) {
+  return q.builder.op("zeros_like", {q.operands[index]});
+}
+std::vector<int64_t> list(std::span<const int64_t> attributes) {
+  return {attributes.begin(), attributes.end()};
+}
+
+Var sum_like_rule(const GradientQuestion& q, std::size_t index) {
+  return index == 0 ? apply(q, "broadcast_like") : zeros_like_operand(q, index);
+}
+Var broadcast_rule(const GradientQuestion& q, std::size_t index) {
+  return index == 0 ? apply(q, "sum_like") : zeros_like_operand(q, index);
+}
+Var expand_like_rule(const GradientQuestion& q, std::size_t index) {
+  if (index == 1) return zeros_like_operand(q, index);
+  return q.builder.op("sum", {q.gradient}, list(q.attributes));
+}
+Var reshape_rule(const GradientQuestion& q, std::size_t index) {
+  if (index == 1) return zeros_like_operand(q, index);
+  const Type& type = q.operands[0].type();
+  if (!is_fixed(type.shape)) return apply(q, "reshape_like");
+  return q.builder.op("reshape", {q.gradient}, sizes_of(type.shape));
+}
+Var transpose_rule(const GradientQuestion& q, std::size_t) {
+  const std::vector<std::size_t> from = permutation_of(q.attributes, q.operands[0].type().shape.size());
+  std::vector<int64_t> back(from.size());
+  for (std::size_t i = 0; i < from.size(); ++i) back[from[i]] = static_cast<int64_t>(i);
+  return q.builder.op("transpose", {q.gradient}, back);
+}
+
+}  // namespace
+
+const OpDef zeros_like = {
+    .name = std::string_view("zeros_like"),
+    .symbol = std::string_view(""),
+    .doc = std::string_view("Zeros in the shape of the operand."),
+    .operands = std::vector<std::string_view>{"x"},
+    .attributes = no_attributes,
+    .type_rule = same_as_operand,
+    .kernels = unary_kernels<Zero, bool, int32_t, int64_t, float, double>(),
+    .tensor_kernel = zeros_kernel,
+    .gradient = Gradient{nullptr, a_size},
+    .algebra = Algebra::None,
+    .fusion = Fusion::Elementwise,
+    .samples = std::vector<Sample>{{{tensor<float>({2}, {1, 2})}, tensor<float>({2}, {0, 0})}, {{3.5}, 0.0}},
+};
+
+const OpDef ones_like = {
+    .name = std::string_view("ones_like"),
+    .symbol = std::string_view(""),
+    .doc = std::string_view("Ones in the shape of the operand."),
+    .operands = std::vector<std::string_view>{"x"},
+    .attributes = no_attributes,
+    .type_rule = same_as_operand,
+    .kernels = unary_kernels<One, bool, int32_t, int64_t, float, double>(),
+    .tensor_kernel = ones_kernel,
+    .gradient = Gradient{nullptr, a_size},
+    .algebra = Algebra::None,
+    .fusion = Fusion::Elementwise,
+    .samples = std::vector<Sample>{{{tensor<float>({2}, {3, 2})}, tensor<float>({2}, {1, 1})}, {{3.5}, 1.0}},
+};
+
+const OpDef sum_like = {
+    .name = std::string_view("sum_like"),
+    .symbol = std::string_view(""),
+    .doc = std::string_view(
+        "x, summed up over what broadcasting the other to its shape would repeat. Integers wrap around."),
+    .operands = std::vector<std::string_view>{"x", "like"},
+    .attributes = no_attributes,
+    .type_rule = sum_like_type,
+    .kernels = binary_kernels<First, int32_t, int64_t, float, double>(),
+    .tensor_kernel = sum_like_kernel,
+    .gradient = Gradient{sum_like_rule},
+    .algebra = Algebra::None,
+    .fusion = Fusion::Tensor,
+    .samples = std::vector<Sample>{{{tensor<float>({2, 2}, {1, 2, 3, 4}), tensor<float>({2}, {0, 0})},
+                                    tensor<float>({2}, {4, 6})},
+                                   {{tensor<float>({2, 2}, {1, 2, 3, 4}), 0.0f}, 10.0f},
+                                   {{tensor<float>({2, 2}, {1, 2, 3, 4}), tensor<float>({2, 1}, {0, 0})},
+                                    tensor<float>({2, 1}, {3, 7})},
+                                   {{2.5, 1.0}, 2.5}},
+};
+
+const OpDef broadcast_like = {
+    .name = std::string_view("broadcast_like"),
+    .symbol = std::string_view(""),
+    .doc = std::string_view("x, stretched to the shape of another, as in elementwise operations."),
+    .operands = std::vector<std::string_view>{"x", "like"},
+    .attributes = no_attributes,
+    .type_rule = broadcast_like_type,
+    .kernels = binary_kernels<First, bool, int32_t, int64_t, float, double>(),
+    .tensor_kernel = broadcast_kernel,
+    .gradient = Gradient{broadcast_rule},
+    .algebra = Algebra::None,
+    .fusion = Fusion::Tensor,
+    .samples = std::vector<Sample>{{{tensor<float>({2}, {1, 2}), tensor<float>({2, 2}, {0, 0, 0, 0})},
+                                    tensor<float>({2, 2}, {1, 2, 1, 2})},
+                                   {{2.5f, tensor<float>({2}, {0, 0})}, tensor<float>({2}, {2.5, 2.5})}},
+};
+
+const OpDef broadcast_to = {
+    .name = std::string_view("broadcast_to"),
+    .symbol = std::string_view(""),
+    .doc = std::string_view("x, stretched to the shape, as in elementwise operations."),
+    .operands = std::vector<std::string_view>{"x"},
+    .attributes = std::vector<AttributeDef>{{.name = "shape", .is_list = true}},
+    .type_rule = broadcast_to_type,
+    .kernels = unary_kernels<Identity, bool, int32_t, int64_t, float, double>(),
+    .tensor_kernel = broadcast_kernel,
+    .gradient = Gradient{broadcast_rule},
+    .algebra = Algebra::None,
+    .fusion = Fusion::Tensor,
+    .samples =
+        std::vector<Sample>{{{tensor<float>({2, 1}, {1, 2})}, tensor<float>({2, 2}, {1, 1, 2, 2}), {2, 2}},
+                            {{2.5f}, tensor<float>({2}, {2.5, 2.5}), {2}}},
+};
+
+const OpDef expand_like = {
+    .name = std::string_view("expand_like"),
+    .symbol = std::string_view(""),
+    .doc = std::string_view("x, repeated along axes that it lacks until it has the shape of another; without "
+                            "axes, a number along all of them."),
+    .operands = std::vector<std::string_view>{"x", "like"},
+    .attributes = std::vector<AttributeDef>{{.name = "axes", .is_list = true}},
+    .type_rule = expand_like_type,
+    .kernels = binary_kernels<First, bool, int32_t, int64_t, float, double>(),
+    .tensor_kernel = expand_kernel,
+    .gradient = Gradient{expand_like_rule},
+    .algebra = Algebra::None,
+    .fusion = Fusion::Tensor,
+    .samples = std::vector<Sample>{{{tensor<float>({2}, {1, 2}), tensor<float>({2, 2}, {0, 0, 0, 0})},
+                                    tensor<float>({2, 2}, {1, 1, 2, 2}),
+                                    {1}},
+                                   {{2.5f, tensor<float>({2}, {0, 0})}, tensor<float>({2}, {2.5, 2.5})}},
+};
+
+const OpDef reshape = {
+    .name = std::string_view("reshape"),
+    .symbol = std::string_view(""),
+    .doc = std::string_view(
+        "The elements of x in their order, in another shape; one size may be -1, for all that is left."),
+    .operands = std::vector<std::string_view>{"x"},
+    .attributes = std::vector<AttributeDef>{{.name = "shape", .is_list = true}},
+    .type_rule = reshape_type,
+    .kernels = unary_kernels<Identity, bool, int32_t, int64_t, float, double>(),
+    .tensor_kernel = copy_kernel,
+    .gradient = Gradient{reshape_rule},
+    .algebra = Algebra::None,
+    .fusion = Fusion::Tensor,
+    .samples =
+        std::vector<Sample>{
+            {{tensor<float>({4}, {1, 2, 3, 4})}, tensor<float>({2, 2}, {1, 2, 3, 4}), {2, -1}},
+            {{tensor<float>({1}, {5})}, 5.0f}},
+};
+
+const OpDef reshape_like = {
+    .name = std::string_view("reshape_like"),
+    .symbol = std::string_view(""),
+    .doc = std::string_view("The elements of x in their order, in the shape of another."),
+    .operands = std::vector<std::string_view>{"x", "like"},
+    .attributes = no_attributes,
+    .type_rule = reshape_like_type,
+    .kernels = binary_kernels<First, bool, int32_t, int64_t, float, double>(),
+    .tensor_kernel = copy_kernel,
+    .gradient = Gradient{reshape_rule},
+    .algebra = Algebra::None,
+    .fusion = Fusion::Tensor,
+    .samples = std::vector<Sample>{{{tensor<float>({4}, {1, 2, 3, 4}), tensor<float>({2, 2}, {0, 0, 0, 0})},
+                                    tensor<float>({2, 2}, {1, 2, 3, 4})}},
+};
+
+const OpDef transpose = {
+    .name = std::string_view("transpose"),
+    .symbol = std::string_view(""),
+    .doc = std::string_view("The axes in another order: axis i of the result is axis permutation[i] of x. "
+                            "Without a permutation, in reverse order."),
+    .operands = std::vector<std::string_view>{"x"},
+    .attributes = std::vector<AttributeDef>{{.name = "permutation", .is_list = true}},
+    .type_rule = transpose_type,
+    .kernels = std::vector<KernelVariant>{},
+    .tensor_kernel = transpose_kernel,
+    .gradient = Gradient{transpose_rule},
+    .algebra = Algebra::None,
+    .fusion = Fusion::Tensor,
+    .samples =
+        std::vector<Sample>{
+            {{tensor<float>({2, 2}, {1, 2, 3, 4})}, tensor<float>({2, 2}, {1, 3, 2, 4})},
+            {{tensor<float>({1, 2, 2}, {1, 2, 3, 4})}, tensor<float>({1, 2, 2}, {1, 3, 2, 4}), {0, 2, 1}}},
+};
+
+const OpDef size = {
+    .name = std::string_view("size"),
+    .symbol = std::string_view(""),
+    .doc = std::string_view("The size of a tensor along the axis."),
+    .operands = std::vector<std::string_view>{"x"},
+    .attributes = std::vector<AttributeDef>{{.name = "axis", .otherwise = 0}},
+    .type_rule = size_type,
+    .kernels = std::vector<KernelVariant>{},
+    .tensor_kernel = size_kernel,
+    .gradient = Gradient{nullptr, a_size},
+    .algebra = Algebra::None,
+    .fusion = Fusion::Tensor,
+    .samples = std::vector<Sample>{{{tensor<float>({1, 2}, {1, 2})}, int64_t{2}, {-1}}},
+};
+
+}  // namespace hiaton::ops

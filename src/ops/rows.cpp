@@ -1,0 +1,116 @@
+// Rows of a table, chosen by number.
+#include "ops/families.h"
+#include "ops/family.h"
+#include "ops/gradients.h"
+#include "ops/rows_kernels.h"
+#include "ops/shapes.h"
+
+namespace hiaton::ops {
+namespace {
+
+bool are_row_numbers(const Type& type) {
+  return !type.is_data() && type.dtype == DType::I64;
+}
+
+/// What `rows` choose from a table.
+Type chosen(const Type& table, const Type& rows) {
+  std::vector<Dim> shape = rows.shape;
+  shape.insert(shape.end(), table.shape.begin() + 1, table.shape.end());
+  return Type(table.dtype, std::move(shape));
+}
+
+bool are_added_to(const Type& table, const Type& rows, const Type& values) {
+  return table.is_tensor() && is_float(table.dtype) && are_row_numbers(rows) && !values.is_data() &&
+         values.dtype == table.dtype && may_equal(values.shape, chosen(table, rows).shape);
+}
+
+Type gather_type(const TypeQuestion& question) {
+  if (!question.operands[0].is_tensor() || !are_row_numbers(question.operands[1])) {
+    refuse("a tensor and row numbers of type i64", question.operands);
+  }
+  return chosen(question.operands[0], question.operands[1]);
+}
+
+Type scatter_rows_type(const TypeQuestion& question) {
+  const std::span<const Type> types = question.operands;
+  if (are_added_to(types[2], types[1], types[0])) return types[2];
+  refuse("values [.., k] of f32 or f64, row numbers [..] of i64 and a tensor [r, k]", types);
+}
+
+Type scatter_add_type(const TypeQuestion& question) {
+  const std::span<const Type> types = question.operands;
+  if (are_added_to(types[0], types[1], types[2])) return types[0];
+  refuse("a tensor [r, k] of f32 or f64, row numbers [..] of i64 and values [.., k]", types);
+}
+
+Var gather_rule(const GradientQuestion& q, std::size_t) {
+  return q.builder.op("scatter_rows", {q.gradient, q.operands[1], q.operands[0]});
+}
+Var scatter_rows_rule(const GradientQuestion& q, std::size_t index) {
+  if (index == 2) return q.builder.op("zeros_like", {q.operands[2]});
+  return q.builder.op("gather", {q.gradient, q.operands[1]});
+}
+Var scatter_add_rule(const GradientQuestion& q, std::size_t index) {
+  return index == 0 ? q.gradient : q.builder.op("gather", {q.gradient, q.operands[1]});
+}
+
+}  // namespace
+
+const OpDef gather = {
+    .name = std::string_view("gather"),
+    .symbol = std::string_view(""),
+    .doc = std::string_view("The rows of x with these numbers. A number that is none of its rows fails."),
+    .operands = std::vector<std::string_view>{"x", "rows"},
+    .attributes = no_attributes,
+    .type_rule = gather_type,
+    .kernels = std::vector<KernelVariant>{},
+    .tensor_kernel = gather_kernel,
+    .gradient = Gradient{gather_rule},
+    .algebra = Algebra::None,
+    .fusion = Fusion::Tensor,
+    .samples =
+        std::vector<Sample>{{{tensor<float>({2, 2}, {1, 2, 3, 4}), int64_t{1}}, tensor<float>({2}, {3, 4})},
+                            {{tensor<float>({2, 1}, {1, 2}), tensor<int64_t>({3}, {1, 0, 1})},
+                             tensor<float>({3, 1}, {2, 1, 2})},
+                            {{tensor<float>({2}, {7, 8}), int64_t{0}}, 7.0f}},
+};
+
+const OpDef scatter_rows = {
+    .name = std::string_view("scatter_rows"),
+    .symbol = std::string_view(""),
+    .doc = std::string_view(
+        "Zeros in the shape of another, with the values added to the rows with these numbers."),
+    .operands = std::vector<std::string_view>{"values", "rows", "like"},
+    .attributes = no_attributes,
+    .type_rule = scatter_rows_type,
+    .kernels = std::vector<KernelVariant>{},
+    .tensor_kernel = scatter_rows_kernel,
+    .gradient = Gradient{scatter_rows_rule},
+    .algebra = Algebra::None,
+    .fusion = Fusion::Tensor,
+    .samples =
+        std::vector<Sample>{
+            {{tensor<float>({2}, {1, 2}), int64_t{1}, tensor<float>({2, 2}, {9, 9, 9, 9})},
+             tensor<float>({2, 2}, {0, 0, 1, 2})},
+            {{tensor<float>({2}, {1, 2}), tensor<int64_t>({2}, {0, 0}), tensor<float>({2}, {0, 0})},
+             tensor<float>({2}, {3, 0})}},
+};
+
+const OpDef scatter_add = {
+    .name = std::string_view("scatter_add"),
+    .symbol = std::string_view(""),
+    .doc = std::string_view("x, with the values added to the rows with these numbers."),
+    .operands = std::vector<std::string_view>{"x", "rows", "values"},
+    .attributes = no_attributes,
+    .type_rule = scatter_add_type,
+    .kernels = std::vector<KernelVariant>{},
+    .tensor_kernel = scatter_add_kernel,
+    .gradient = Gradient{scatter_add_rule},
+    .algebra = Algebra::None,
+    .fusion = Fusion::Tensor,
+    .samples = std::vector<Sample>{{{tensor<float>({2, 1}, {5, 6}), tensor<int64_t>({2}, {1, 1}),
+                                     tensor<float>({2, 1}, {1, 2})},
+                                    tensor<float>({2, 1}, {5, 9})}},
+};
+
+}  // namespace hiaton::ops

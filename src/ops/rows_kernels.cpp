@@ -1,0 +1,66 @@
+#include "ops/rows_kernels.h"
+
+#include <cstring>
+
+#include "kernels/rows.h"
+#include "ops/instances.h"
+
+namespace hiaton::ops {
+namespace {
+
+/// The row numbers of `count` instances from `instance` on.
+std::span<const int64_t> numbers(const TensorArgument& rows, int64_t instance, int64_t count = 1) {
+  return {rows.at<int64_t>(instance), static_cast<std::size_t>(count * rows.size())};
+}
+
+/// The number of elements of a row.
+int64_t width_of(const TensorArgument& table) {
+  return product(table.dims.subspan(1));
+}
+
+Fault add_rows(const KernelCall& call, const TensorArgument& rows, const TensorArgument& values) {
+  return for_float(call.result.dtype, [&]<class T>(T) {
+    const int64_t width = width_of(call.result);
+    for (int64_t i = 0; i < call.batch; ++i) {
+      const std::span<const int64_t> indices = numbers(rows, i);
+      if (kernels::first_outside(indices, call.result.dims[0]) >= 0) return Fault::Index;
+      kernels::scatter_add_rows<T, int64_t>(indices, width, values.at<T>(i), width, call.result.at<T>(i));
+    }
+    return Fault::None;
+  });
+}
+
+}  // namespace
+
+Fault gather_kernel(const KernelCall& call) {
+  const TensorArgument& table = call.operands[0];
+  const TensorArgument& rows = call.operands[1];
+  const int64_t bytes = width_of(table) * static_cast<int64_t>(size_of(table.dtype));
+  if (table.stride == 0 && is_dense(call, rows)) {
+    const std::span<const int64_t> all = numbers(rows, 0, call.batch);
+    if (kernels::first_outside(all, table.dims[0]) >= 0) return Fault::Index;
+    kernels::gather_rows<int64_t>(all, bytes, table.elements, call.result.elements);
+    return Fault::None;
+  }
+  for (int64_t i = 0; i < call.batch; ++i) {
+    const std::span<const int64_t> own = numbers(rows, i);
+    if (kernels::first_outside(own, table.dims[0]) >= 0) return Fault::Index;
+    kernels::gather_rows<int64_t>(own, bytes, bytes_at(table, i), bytes_at(call.result, i));
+  }
+  return Fault::None;
+}
+
+Fault scatter_rows_kernel(const KernelCall& call) {
+  std::memset(call.result.elements, 0, static_cast<std::size_t>(call.batch * bytes_of(call.result)));
+  return add_rows(call, call.operands[1], call.operands[0]);
+}
+
+Fault scatter_add_kernel(const KernelCall& call) {
+  for (int64_t i = 0; i < call.batch; ++i) {
+    std::memcpy(bytes_at(call.result, i), bytes_at(call.operands[0], i),
+                static_cast<std::size_t>(bytes_of(call.result)));
+  }
+  return add_rows(call, call.operands[1], call.operands[2]);
+}
+
+}  // namespace hiaton::ops

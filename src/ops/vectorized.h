@@ -1,0 +1,91 @@
+// Tensor kernels of elementwise operations that src/kernels has vector code for: f32 and f64; other element
+// types go through `pointwise`.
+#pragma once
+
+#include <algorithm>
+
+#include "kernels/elementwise.h"
+#include "ops/family.h"
+#include "ops/lines.h"
+
+namespace hiaton::ops {
+
+/// Whether all are scalars. Functions that the vector code does not round as the scalar kernels do go through
+/// those then: a scalar has the same bits in a batch and alone.
+inline bool on_scalars(const KernelCall& call) {
+  return call.result.dims.empty();
+}
+
+constexpr bool rounds_like_scalar(kernels::UnaryFunction function) {
+  using enum kernels::UnaryFunction;
+  return function != Exp && function != Log && function != Tanh && function != Sigmoid;
+}
+
+template <class T>
+Fault apply_unary(const KernelCall& call, kernels::UnaryKernel<T> kernel) {
+  const T* x = call.operands[0].at<T>(0);
+  T* out = call.result.at<T>(0);
+  return Lines(call).for_each([&](const Line& line) {
+    kernel(line.step[0] == 0 ? 1 : line.length, x + line.begin[0], out + line.out);
+    if (line.step[0] == 0) std::fill_n(out + line.out, line.length, out[line.out]);
+    return Fault::None;
+  });
+}
+
+template <kernels::UnaryFunction function>
+Fault vector_unary(const KernelCall& call) {
+  const DType dtype = call.operands[0].dtype;
+  if (!rounds_like_scalar(function) && on_scalars(call)) return pointwise(call);
+  if (dtype == DType::F32) return apply_unary<float>(call, kernels::unary_kernel<float>(function));
+  if (dtype == DType::F64) return apply_unary<double>(call, kernels::unary_kernel<double>(function));
+  return pointwise(call);
+}
+
+template <class T>
+Fault apply_binary(const KernelCall& call, kernels::BinaryFunction function) {
+  const auto kernel = kernels::binary_kernel<T>(function);
+  const auto with_scalar = kernels::binary_scalar_kernel<T>(function);
+  const auto of_scalar = kernels::scalar_binary_kernel<T>(function);
+  return Lines(call).for_each([&](const Line& line) {
+    const T* a = call.operands[0].at<T>(0) + line.begin[0];
+    const T* b = call.operands[1].at<T>(0) + line.begin[1];
+    T* out = call.result.at<T>(0) + line.out;
+    if (line.step[0] != 0 && line.step[1] != 0) {
+      kernel(line.length, a, b, out);
+    } else if (line.step[0] != 0) {
+      with_scalar(line.length, a, *b, out);
+    } else if (line.step[1] != 0) {
+      of_scalar(line.length, *a, b, out);
+    } else {
+      kernel(1, a, b, out);
+      std::fill_n(out, line.length, *out);
+    }
+    return Fault::None;
+  });
+}
+
+constexpr bool rounds_like_scalar(kernels::BinaryFunction function) {
+  using enum kernels::BinaryFunction;
+  return function != TanhGradient && function != SigmoidGradient;
+}
+
+template <kernels::BinaryFunction function>
+Fault vector_binary(const KernelCall& call) {
+  const DType dtype = call.operands[0].dtype;
+  if (!rounds_like_scalar(function) && on_scalars(call)) return pointwise(call);
+  if (dtype == DType::F32) return apply_binary<float>(call, function);
+  if (dtype == DType::F64) return apply_binary<double>(call, function);
+  return pointwise(call);
+}
+
+/// For operands (y, g), which the vector code takes the other way round.
+template <kernels::BinaryFunction function>
+Fault vector_gradient(const KernelCall& call) {
+  if (on_scalars(call)) return pointwise(call);
+  const std::array<TensorArgument, 2> swapped{call.operands[1], call.operands[0]};
+  KernelCall other = call;
+  other.operands = swapped;
+  return vector_binary<function>(other);
+}
+
+}  // namespace hiaton::ops

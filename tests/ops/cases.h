@@ -1,0 +1,247 @@
+// Operands of many shapes for every operation, on which the tests of kernels, batches and gradients go.
+#pragma once
+
+#include <cmath>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hiaton/op.h"
+
+namespace hiaton {
+
+/// An operation with the types of its operands and its attributes. Integers are drawn from [0, limit), floats
+/// from [low, high).
+struct OpCase {
+  std::string_view op;
+  std::vector<Type> operands;
+  std::vector<int64_t> attributes{};
+  int64_t limit = 3;
+  double low = 0.2;
+  double high = 1.8;
+};
+
+inline Type f64(const std::vector<int64_t>& dims) {
+  return tensor_type(DType::F64, dims);
+}
+inline Type i64(const std::vector<int64_t>& dims) {
+  return tensor_type(DType::I64, dims);
+}
+inline Type booleans(const std::vector<int64_t>& dims) {
+  return tensor_type(DType::Bool, dims);
+}
+
+/// Cases of the operations that are not elementwise.
+inline std::vector<OpCase> listed_cases() {
+  const Type scalar = DType::F64;
+  const Type number = DType::I64;
+  return {
+      {"matmul", {f64({3}), f64({3, 2})}},
+      {"matmul", {f64({4, 3}), f64({3, 2})}},
+      {"matmul", {f64({4, 3}), f64({3})}},
+      {"matmul", {f64({3}), f64({3})}},
+      {"matmul", {f64({2, 4, 3}), f64({3, 2})}},
+      {"matmul", {f64({2, 4, 3}), f64({2, 3, 5})}},
+      {"matmul_nt", {f64({3}), f64({2, 3})}},
+      {"matmul_nt", {f64({4, 3}), f64({2, 3})}},
+      {"matmul_nt", {f64({2, 4, 3}), f64({2, 3})}},
+      {"matmul_nt", {f64({2, 4, 3}), f64({2, 5, 3})}},
+      {"matmul_tn", {f64({3}), f64({2})}},
+      {"matmul_tn", {f64({4, 3}), f64({4, 2})}},
+      {"matmul_tn", {f64({2, 4, 3}), f64({2, 4, 5})}},
+      {"dot", {f64({5}), f64({5})}},
+      {"dot", {f64({37}), f64({37})}},
+      {"outer", {f64({3}), f64({4})}},
+      {"concat", {f64({2}), f64({3})}, {0}},
+      {"concat", {f64({2, 3}), f64({2, 1}), f64({2, 2})}, {-1}},
+      {"concat", {f64({2, 3}), f64({1, 3})}, {0}},
+      {"concat", {f64({4})}, {0}},
+      {"stack", {scalar, scalar, scalar}, {0}},
+      {"stack", {f64({2, 3}), f64({2, 3})}, {1}},
+      {"stack", {f64({2}), f64({2})}, {-1}},
+      {"slice", {f64({5})}, {0, 1, 3}},
+      {"slice", {f64({2, 5, 2})}, {1, 2, 2}},
+      {"slice", {f64({2, 5})}, {-1, 0, 4}},
+      {"take", {f64({3})}, {0, 1}},
+      {"take", {f64({2, 3, 2})}, {1, 2}},
+      {"take", {f64({2, 3})}, {-1, 0}},
+      {"pad", {f64({3})}, {0, 1, 2}},
+      {"pad", {f64({2, 3})}, {-1, 0, 2}},
+      {"pad", {f64({2, 3})}, {0, 1, 0}},
+      {"pad_like", {f64({2}), f64({5})}, {0, 2}},
+      {"pad_like", {f64({2, 2}), f64({2, 5})}, {1, 1}},
+      {"slice_like", {f64({5}), f64({2})}, {0, 2}},
+      {"slice_like", {f64({2, 5}), f64({2, 2})}, {1, 1}},
+      {"concat_part", {f64({5}), f64({2}), f64({3})}, {0, 1}},
+      {"concat_part", {f64({2, 5}), f64({2, 2}), f64({2, 3})}, {1, 0}},
+      {"sum_like", {f64({2, 3}), f64({3})}},
+      {"sum_like", {f64({2, 3}), f64({2, 1})}},
+      {"sum_like", {f64({2, 3, 4}), f64({1, 3, 1})}},
+      {"sum_like", {f64({2, 3, 4}), f64({2, 1, 4})}},
+      {"sum_like", {f64({2, 3}), scalar}},
+      {"sum_like", {f64({2, 3}), f64({2, 3})}},
+      {"sum_like", {f64({2, 1, 3}), f64({3})}},
+      {"sum_like", {scalar, scalar}},
+      {"broadcast_like", {f64({3}), f64({2, 3})}},
+      {"broadcast_like", {f64({2, 1}), f64({2, 3})}},
+      {"broadcast_like", {scalar, f64({2, 3})}},
+      {"broadcast_to", {f64({3})}, {2, 3}},
+      {"broadcast_to", {f64({2, 1, 1})}, {2, 3, 2}},
+      {"broadcast_to", {scalar}, {2, 2}},
+      {"expand_like", {scalar, f64({2, 3})}},
+      {"expand_like", {f64({3}), f64({2, 3})}, {0}},
+      {"expand_like", {f64({2}), f64({2, 3})}, {-1}},
+      {"expand_like", {f64({3}), f64({2, 3, 4})}, {0, 2}},
+      {"reshape", {f64({2, 3})}, {3, 2}},
+      {"reshape", {f64({2, 3})}, {-1}},
+      {"reshape", {f64({1})}},
+      {"reshape", {scalar}, {1, 1}},
+      {"reshape_like", {f64({2, 3}), f64({6})}},
+      {"transpose", {f64({2, 3})}},
+      {"transpose", {f64({2, 3, 4})}, {1, 2, 0}},
+      {"transpose", {f64({2, 3, 4})}, {0, -1, 1}},
+      {"size", {f64({2, 3})}, {1}},
+      {"gather", {f64({3, 2}), number}},
+      {"gather", {f64({3}), number}},
+      {"gather", {f64({3, 2}), i64({4})}},
+      {"gather", {f64({3, 2, 2}), i64({2, 2})}},
+      {"scatter_rows", {f64({2}), number, f64({3, 2})}},
+      {"scatter_rows", {f64({4, 2}), i64({4}), f64({3, 2})}},
+      {"scatter_rows", {scalar, number, f64({3})}},
+      {"scatter_add", {f64({3, 2}), i64({4}), f64({4, 2})}},
+      {"scatter_add", {f64({3}), number, scalar}},
+      {"sum", {f64({2, 3, 4})}},
+      {"sum", {f64({2, 3, 4})}, {1}},
+      {"sum", {f64({2, 3, 4})}, {0, 1}},
+      {"sum", {f64({2, 3, 4})}, {-1, 0}},
+      {"sum", {f64({20})}, {0}},
+      {"mean", {f64({2, 3})}},
+      {"mean", {f64({2, 3, 4})}, {0, 2}},
+      {"reduce_max", {f64({2, 3})}},
+      {"reduce_max", {f64({2, 3, 4})}, {1}},
+      {"reduce_max", {f64({2, 3, 4})}, {0, 2}},
+      {"logsumexp", {f64({5})}},
+      {"logsumexp", {f64({2, 3, 4})}, {0, 2}},
+      {"logsumexp", {f64({2, 3})}, {1}},
+      {"argmax", {f64({2, 3})}, {-1}},
+      {"argmax", {f64({5})}, {0}},
+      {"softmax", {f64({5})}, {-1}},
+      {"softmax", {f64({3, 4})}, {0}},
+      {"softmax_gradient", {f64({5}), f64({5})}, {-1}},
+      {"softmax_gradient", {f64({3, 4}), f64({3, 4})}, {0}},
+      {"log_softmax", {f64({5})}, {-1}},
+      {"log_softmax", {f64({3, 4})}, {0}},
+      {"log_softmax_gradient", {f64({5}), f64({5})}, {-1}},
+      {"log_softmax_gradient", {f64({3, 4}), f64({3, 4})}, {0}},
+      {"cross_entropy", {f64({3}), number}},
+      {"cross_entropy", {f64({4, 3}), i64({4})}},
+      {"cross_entropy", {f64({2, 2, 3}), i64({2, 2})}},
+      {"cross_entropy_gradient", {f64({3}), number, scalar}},
+      {"cross_entropy_gradient", {f64({4, 3}), i64({4}), f64({4})}},
+  };
+}
+
+/// Shapes that broadcast in all the ways that matter, for so many operands.
+inline std::vector<std::vector<std::vector<int64_t>>> broadcast_shapes(std::size_t arity) {
+  if (arity == 1) return {{{}}, {{5}}, {{2, 3}}, {{2, 1, 17}}};
+  if (arity == 2) {
+    return {{{}, {}},         {{5}, {5}},          {{2, 3}, {3}},    {{3}, {2, 3}}, {{}, {4}},
+            {{4}, {}},        {{2, 1}, {1, 3}},    {{2, 3}, {2, 1}}, {{1}, {1}},    {{2, 19}, {2, 19}},
+            {{1, 3}, {2, 3}}, {{2, 1, 3}, {4, 1}}, {{1}, {}}};
+  }
+  return {{{}, {}, {}}, {{3}, {3}, {3}}, {{2, 1}, {1, 3}, {}}, {{}, {3}, {3}}, {{2, 3}, {3}, {2, 1}}};
+}
+
+/// Floats where the operation is smooth.
+inline OpCase elementwise_case(const OpDef& op, std::vector<Type> operands) {
+  OpCase made{.op = op.name.value, .operands = std::move(operands)};
+  if (op.name.value == "asin" || op.name.value == "acos") made.high = 0.9;
+  return made;
+}
+
+/// The types of an elementwise operation's operands.
+inline std::vector<DType> operand_dtypes(const OpDef& op, DType dtype) {
+  std::vector<DType> dtypes(op.arity(), dtype);
+  if (op.name.value == "where") dtypes[0] = DType::Bool;
+  return dtypes;
+}
+
+inline bool accepts(const OpDef& op, const std::vector<Type>& operands,
+                    const std::vector<int64_t>& attributes) {
+  try {
+    op.type_rule.value({.operands = operands, .attributes = attributes});
+    return true;
+  } catch (const ProgramError&) {
+    return false;
+  }
+}
+
+/// The cases of an operation, for operands of this type where it is elementwise.
+inline std::vector<OpCase> cases_of(const OpDef& op, DType dtype = DType::F64) {
+  std::vector<OpCase> cases;
+  for (const OpCase& listed : listed_cases()) {
+    if (listed.op == op.name.value) cases.push_back(listed);
+  }
+  if (!cases.empty() || op.fusion.value != Fusion::Elementwise) return cases;
+  const std::vector<DType> dtypes = operand_dtypes(op, dtype);
+  for (const auto& shapes : broadcast_shapes(op.arity())) {
+    std::vector<Type> operands;
+    for (std::size_t i = 0; i < shapes.size(); ++i) operands.push_back(tensor_type(dtypes[i], shapes[i]));
+    if (accepts(op, operands, {})) cases.push_back(elementwise_case(op, std::move(operands)));
+  }
+  return cases;
+}
+
+/// A reproducible sequence of operands.
+class Draw {
+ public:
+  explicit Draw(uint64_t seed = 1) : state_(seed * 0x9E3779B97F4A7C15u) {}
+
+  Value value(const Type& type, const OpCase& of) {
+    if (type.is_scalar()) return element(type.dtype, of);
+    std::vector<int64_t> dims;
+    for (const Dim& dim : type.shape) dims.push_back(dim.size);
+    Tensor made(type.dtype, dims);
+    const std::size_t bytes = size_of(type.dtype);
+    for (int64_t i = 0; i < made.size(); ++i) {
+      const Slot slot = element(type.dtype, of).slot();
+      std::copy_n(reinterpret_cast<const std::byte*>(&slot), bytes,
+                  made.mutable_data<std::byte>() + i * static_cast<int64_t>(bytes));
+    }
+    return made;
+  }
+  std::vector<Value> operands(const OpCase& of) {
+    std::vector<Value> values;
+    for (const Type& type : of.operands) values.push_back(value(type, of));
+    return values;
+  }
+
+ private:
+  uint64_t next() {
+    state_ ^= state_ << 13;
+    state_ ^= state_ >> 7;
+    state_ ^= state_ << 17;
+    return state_;
+  }
+  Value element(DType dtype, const OpCase& of) {
+    const double unit = static_cast<double>(next() >> 11) * 0x1p-53;
+    const double real = of.low + unit * (of.high - of.low);
+    const auto whole = static_cast<int64_t>(unit * static_cast<double>(of.limit));
+    switch (dtype) {
+      case DType::Bool:
+        return unit < 0.5;
+      case DType::I32:
+        return static_cast<int32_t>(whole);
+      case DType::I64:
+        return whole;
+      case DType::F32:
+        return static_cast<float>(real);
+      case DType::F64:
+        return real;
+    }
+    return {};
+  }
+  uint64_t state_;
+};
+
+}  // namespace hiaton
