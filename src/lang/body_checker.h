@@ -92,6 +92,8 @@ class BodyChecker {
                      std::vector<int64_t>& values);
   Var index(const Expr& expr);
   Var list_literal(const Expr& expr, Wish wish);
+  Var list_of_elements(const Expr& expr, Wish element);
+  void report_empty_brackets(const Expr& expr);
   Var tensor_literal(const Expr& expr, Wish wish);
   std::optional<Tensor> constant_tensor(const Expr& expr, DType dtype);
 

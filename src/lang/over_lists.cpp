@@ -185,7 +185,10 @@ std::optional<BodyChecker::OverList> BodyChecker::read_over_list(const Expr& exp
   const ExprId elements = arguments[at + 1];
   const Wish wanted = applied.param(at);
   const bool wishes_list = wanted && !has_symbols(*wanted);
-  read.elements = value(elements, wishes_list ? Wish(declarations_.list_of(*wanted)) : std::nullopt);
+  const Expr& given = (*syntax_)[elements];
+  read.elements = given.kind == Expr::Kind::List
+                      ? list_of_elements(given, wishes_list ? wanted : std::nullopt)
+                      : value(elements, wishes_list ? Wish(declarations_.list_of(*wanted)) : std::nullopt);
   if (!known(read.elements)) return std::nullopt;
   const Type& found = read.elements.type();
   if (!Declarations::is_list(found) && !found.is_tensor()) {
