@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "commands.h"
+#include "compile_options.h"
 #include "hiaton/engine.h"
 #include "hiaton/error.h"
 #include "hiaton/lang.h"
@@ -15,19 +16,22 @@ namespace {
 
 /// A program is lowered to its graph; a text without `main` is a collection of functions and only checked.
 /// Nothing is simplified: that can find no errors.
-std::string check_file(const std::string& file) {
-  const ir::Module module = lang::parse(read_source(file));
+std::string check_file(const std::string& file, const std::map<std::string, int64_t>& sizes) {
+  const ir::Module module = lang::parse(read_source(file), {sizes});
   const std::size_t count = module.functions.size();
-  if (module.find("main")) passes::lower(module);
+  if (module.find("main")) {
+    passes::lower(module.gradient_requests.empty() ? module
+                                                   : passes::add_gradients(passes::loops_to_calls(module)));
+  }
   return fmt::format("{}: {} function{}, no errors\n", file, count, count == 1 ? "" : "s");
 }
 
 /// Every file is checked, also after one with errors.
-int check_files(const std::vector<std::string>& files) {
+int check_files(const std::vector<std::string>& files, const std::map<std::string, int64_t>& sizes) {
   int status = kSuccess;
   for (const std::string& file : files) {
     try {
-      write_to_stdout(check_file(file));
+      write_to_stdout(check_file(file, sizes));
     } catch (const ProgramError& error) {
       complain(error.what());
       status = kError;
@@ -40,12 +44,14 @@ int check_files(const std::vector<std::string>& files) {
 
 Command add_check_command(CLI::App& app) {
   auto files = std::make_shared<std::vector<std::string>>();
+  auto sizes = std::make_shared<std::map<std::string, int64_t>>();
   CLI::App* options = app.add_subcommand("check", "Check programs without running them");
   options->add_option("FILE", *files, "Programs (.hia)")->type_name("")->required();
-  return {options, [files](const std::vector<std::string>& after_dashes) {
+  add_size_option(*options, *sizes);
+  return {options, [files, sizes](const std::vector<std::string>& after_dashes) {
             std::vector<std::string> all = *files;
             all.insert(all.end(), after_dashes.begin(), after_dashes.end());
-            return check_files(all);
+            return check_files(all, *sizes);
           }};
 }
 

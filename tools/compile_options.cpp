@@ -1,5 +1,12 @@
 #include "compile_options.h"
 
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "hiaton/error.h"
+#include "output.h"
+
 namespace hiaton::cli {
 namespace {
 
@@ -17,9 +24,35 @@ void switch_all_off(passes::SimplifyOptions& simplify) {
   simplify = passes::SimplifyOptions::none(simplify.overflow);
 }
 
+void add_size(std::map<std::string, int64_t>& sizes, const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0) {
+    throw UsageError(fmt::format("--size: expected NAME=VALUE, found '{}'", text));
+  }
+  try {
+    sizes[text.substr(0, equals)] = parse_value(DType::I64, text.substr(equals + 1)).as<int64_t>();
+  } catch (const ProgramError& error) {
+    throw UsageError(fmt::format("--size: {}", error.what()));
+  }
+}
+
 }  // namespace
 
+void add_size_option(CLI::App& command, std::map<std::string, int64_t>& sizes) {
+  command
+      .add_option_function<std::vector<std::string>>(
+          "--size",
+          [&sizes](const std::vector<std::string>& all) {
+            for (const std::string& text : all) add_size(sizes, text);
+          },
+          "Another value for a size that the program declares")
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false)
+      ->group(kGroup);
+}
+
 void add_compile_options(CLI::App& command, CompileOptions& options) {
+  add_size_option(command, options.sizes);
   passes::SimplifyOptions& simplify = options.simplify;
   command
       .add_option_function<std::string>(

@@ -62,7 +62,7 @@ std::vector<Value> ProgramArguments::parse(const std::vector<std::string>& words
       continue;
     }
     try {
-      values.push_back(parse_value(argument.type.dtype, argument.text));
+      values.push_back(parse_value(argument.type, argument.text));
     } catch (const ProgramError& error) {
       findings.push_back(fmt::format("{}: {}", argument.option, error.what()));
     }

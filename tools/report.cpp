@@ -30,6 +30,20 @@ nlohmann::ordered_json to_json(const Value& value) {
   return nullptr;
 }
 
+nlohmann::ordered_json to_json(const Tensor& tensor, std::size_t axis, int64_t& next) {
+  if (axis == tensor.dims().size()) return to_json(element_of(tensor, next++));
+  auto array = nlohmann::ordered_json::array();
+  for (int64_t i = 0; i < tensor.dims()[axis]; ++i) array.push_back(to_json(tensor, axis + 1, next));
+  return array;
+}
+
+/// Tensors as lists of lists. Values of data types as text: they may be deeper than readers of JSON like.
+nlohmann::ordered_json any_to_json(const Value& value, const Type& type) {
+  if (value.is_data()) return to_string(value, type);
+  int64_t next = 0;
+  return to_json(value.tensor(), 0, next);
+}
+
 std::string show_totals(const RunStats& stats) {
   const auto line = [](const char* name, const std::string& value) {
     return fmt::format("{:<26}{:>16}\n", name, value);
@@ -58,9 +72,9 @@ std::string show_regions(const std::vector<RegionStats>& regions) {
 
 }  // namespace
 
-std::string show_results(const std::vector<Value>& values) {
+std::string show_results(const std::vector<Value>& values, const std::vector<Type>& types) {
   std::string text;
-  for (const Value& value : values) text += to_string(value) + "\n";
+  for (std::size_t i = 0; i < values.size(); ++i) text += to_string(values[i], types[i]) + "\n";
   return text;
 }
 
@@ -70,9 +84,12 @@ std::string show_stats(const RunStats& stats) {
   return fallback + show_totals(stats) + show_regions(stats.regions);
 }
 
-nlohmann::ordered_json to_json(const std::vector<Value>& values) {
+nlohmann::ordered_json to_json(const std::vector<Value>& values, const std::vector<Type>& types) {
   auto array = nlohmann::ordered_json::array();
-  for (const Value& value : values) array.push_back(to_json(value));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const bool is_scalar = values[i].is_scalar();
+    array.push_back(is_scalar ? to_json(values[i]) : any_to_json(values[i], types[i]));
+  }
   return array;
 }
 

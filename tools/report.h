@@ -12,13 +12,13 @@
 namespace hiaton::cli {
 
 /// One line a result.
-std::string show_results(const std::vector<Value>& values);
+std::string show_results(const std::vector<Value>& values, const std::vector<Type>& types);
 
 /// A table: totals, then the firings of each region.
 std::string show_stats(const RunStats& stats);
 
 /// Numbers and booleans as such; what JSON has no number for ("nan", "inf", "-inf") as a string.
-nlohmann::ordered_json to_json(const std::vector<Value>& values);
+nlohmann::ordered_json to_json(const std::vector<Value>& values, const std::vector<Type>& types);
 nlohmann::ordered_json to_json(const RunStats& stats);
 nlohmann::ordered_json to_json(const RunError& error);
 

@@ -32,6 +32,7 @@ struct RunCommand {
   bool help = false;
   bool stats = false;
   bool json = false;
+  uint64_t seed = 0;
 };
 
 /// An option whose value `set` reads; it throws UsageError where the value is not one.
@@ -80,6 +81,10 @@ void add_execution_options(CLI::App& options, RunCommand& command) {
       ->type_name("N")
       ->default_str("10")
       ->group(kGroup);
+  options.add_option("--seed", command.seed, "Where the learned parameters of the program begin")
+      ->type_name("N")
+      ->default_str("0")
+      ->group(kGroup);
 }
 
 void add_budgets(CLI::App& options, RunOptions& run) {
@@ -118,13 +123,14 @@ void show_help(const CLI::App& options, const RunCommand& command) {
   write_to_stdout(text);
 }
 
-void report_success(const RunCommand& command, const RunResult& result) {
+void report_success(const RunCommand& command, const Program& program, const RunResult& result) {
   if (!command.json) {
-    write_to_stdout(show_results(result.values));
+    write_to_stdout(show_results(result.values, program.results()));
     if (command.stats) std::fputs(show_stats(result.stats).c_str(), stderr);
     return;
   }
-  nlohmann::ordered_json report{{"results", to_json(result.values)}, {"seconds", result.stats.seconds}};
+  nlohmann::ordered_json report{{"results", to_json(result.values, program.results())},
+                                {"seconds", result.stats.seconds}};
   if (command.stats) report["stats"] = to_json(result.stats);
   write_to_stdout(dump(report));
 }
@@ -144,8 +150,10 @@ int run_program(RunCommand& command, const Program& program, const std::vector<V
   command.run.stats = &stats;
   command.run.count_regions = command.stats;
   command.run.cancel = &cancel_on_interrupt();
+  const std::vector<Value> parameters = initial_parameters(program.graph().parameters(), command.seed);
+  command.run.parameters = parameters;
   try {
-    report_success(command, program.run(arguments, command.run));
+    report_success(command, program, program.run(arguments, command.run));
   } catch (const RunError& error) {
     report_failure(command, error, stats);
     throw;

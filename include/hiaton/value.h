@@ -170,12 +170,15 @@ bool fits(const Value& value, const Type& type);
 /// For people: the shortest text that reads back as the same value ("3", "0.1", "nan", "true").
 /// Tensors as nested brackets.
 std::string to_string(const Value& value);
-/// The same for a value of any type, data values as `Node(Leaf(1), Leaf(2))`.
+/// The same for a value of any type: data values as `Node(Leaf(1), Leaf(2))`, lists as `[1, 2]`.
 std::string to_string(const Value& value, const Type& type);
 
 /// Reads a scalar of the given type from text that holds nothing else. Throws ProgramError that says what was
 /// expected and found, also where a number is out of the type's range.
 Value parse_value(DType dtype, std::string_view text);
+
+/// The same for any type, as to_string(value, type) writes it.
+Value parse_value(const Type& type, std::string_view text);
 
 /// 0, 0.0 or false.
 Value zero_of(DType dtype);

@@ -8,6 +8,7 @@
 #include "hiaton/builder.h"
 #include "lang/declarations.h"
 #include "lang/functions.h"
+#include "lang/generated.h"
 #include "lang/scope.h"
 
 namespace hiaton::lang {
@@ -24,7 +25,7 @@ class BodyChecker {
  public:
   BodyChecker(const Source& source, const TokenList& tokens, const Symbols& symbols,
               const Operations& operations, const Functions& functions, Declarations& declarations,
-              Diagnostics& diagnostics);
+              Generated& generated, Diagnostics& diagnostics);
 
   /// The results of the function; without meaning where there are findings.
   Vars check(const FunctionHead& head, const Syntax& syntax, ExprId body, FunctionBuilder& builder);
@@ -91,6 +92,8 @@ class BodyChecker {
                      std::vector<int64_t>& values);
   Var index(const Expr& expr);
   Var list_literal(const Expr& expr, Wish wish);
+  Var list_of_elements(const Expr& expr, Wish element);
+  void report_empty_brackets(const Expr& expr);
   Var tensor_literal(const Expr& expr, Wish wish);
   std::optional<Tensor> constant_tensor(const Expr& expr, DType dtype);
 
@@ -110,6 +113,9 @@ class BodyChecker {
   // Any number of values; no values at all: not even their number is known (structures.cpp).
   Vars values(ExprId id, Wishes wishes);
   Vars call(const Expr& expr);
+  /// Of their types; empty where their number is wrong, which is reported.
+  std::vector<Var> call_arguments(const Expr& expr, const FunctionHead& callee);
+  Vars stand_ins(const std::vector<std::optional<Type>>& types);
   Vars emit_call(FunctionRef callee, const std::vector<Var>& arguments, Span span);
   void report_unknown_function(const Expr& expr);
   void report_attributes(const Expr& expr);
@@ -131,6 +137,20 @@ class BodyChecker {
   /// After a finding: a value of this type.
   Var stand_in(const Type& type);
 
+  // Gradients (gradients.cpp); functions over lists and tensors (over_lists.cpp).
+  Vars gradient(const Expr& expr);
+  class Applied;
+  struct OverList;
+  /// Whether the call is one of the built-in `map`, `fold` and `scan`.
+  bool is_over_list(const Expr& expr) const;
+  Vars over_list(const Expr& expr);
+  std::optional<OverList> read_over_list(const Expr& expr, const Applied& applied);
+  Vars map_list(const Applied& applied, const OverList& over);
+  Vars map_tensor(const Applied& applied, const OverList& over);
+  Vars fold_list(const Applied& applied, const OverList& over);
+  Vars fold_tensor(const Applied& applied, const OverList& over);
+  Type step_type(const Applied& applied, const OverList& over) const;
+
   // Loops (loops.cpp).
   Vars loop(const Expr& expr);
   Vars loop_on_condition(const Expr& expr, const Loop& loop, std::vector<Var> initial);
@@ -148,6 +168,7 @@ class BodyChecker {
   const Operations& operations_;
   const Functions& functions_;
   Declarations& declarations_;
+  Generated& generated_;
   Diagnostics& diagnostics_;
   Scope scope_;
   const Syntax* syntax_ = nullptr;  ///< of the function that is being checked

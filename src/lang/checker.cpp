@@ -28,13 +28,14 @@ std::vector<Wish> types_of(std::span<const Var> vars) {
 
 BodyChecker::BodyChecker(const Source& source, const TokenList& tokens, const Symbols& symbols,
                          const Operations& operations, const Functions& functions, Declarations& declarations,
-                         Diagnostics& diagnostics)
+                         Generated& generated, Diagnostics& diagnostics)
     : source_(source),
       tokens_(tokens),
       symbols_(symbols),
       operations_(operations),
       functions_(functions),
       declarations_(declarations),
+      generated_(generated),
       diagnostics_(diagnostics),
       scope_(symbols.size()) {}
 
@@ -118,10 +119,15 @@ ir::Module check(const std::shared_ptr<const Source>& source, const TokenList& t
                           parameter.initial);
   }
   const Functions functions(*source, tokens, symbols, operations, heads, declarations, builder, diagnostics);
+  Generated generated(builder);
   Parser parser(*source, tokens, operations, declarations, diagnostics);
-  BodyChecker checker(*source, tokens, symbols, operations, functions, declarations, diagnostics);
+  BodyChecker checker(*source, tokens, symbols, operations, functions, declarations, generated, diagnostics);
   for (const FunctionHead& head : heads) {
     if (!head.readable) continue;
+    if (head.gradient) {
+      functions.define_gradient(head);
+      continue;
+    }
     const ExprId body = parser.read_body(head);
     try {
       builder.define(functions.reference(head), [&](FunctionBuilder& f) {
@@ -132,7 +138,10 @@ ir::Module check(const std::shared_ptr<const Source>& source, const TokenList& t
     } catch (const NoModule&) {
     }
   }
-  return diagnostics.empty() ? builder.finish() : ir::Module();
+  if (!diagnostics.empty()) return ir::Module();
+  std::sort(builder.module().gradient_requests.begin(), builder.module().gradient_requests.end(),
+            [](const auto& a, const auto& b) { return a.function < b.function; });
+  return builder.finish();
 }
 
 }  // namespace hiaton::lang

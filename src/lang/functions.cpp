@@ -5,6 +5,10 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "hiaton/error.h"
+#include "ir/differentiable.h"
+#include "lang/suggest.h"
+
 namespace hiaton::lang {
 namespace {
 
@@ -102,6 +106,47 @@ void Functions::report_duplicate_parameters(const FunctionHead& head) {
       diagnostics_.add(param.span, fmt::format("parameter '{}' is defined twice", symbols_[*param.name]));
     }
   }
+}
+
+void Functions::define_gradient(const FunctionHead& head) const {
+  const GradientOf& gradient = *head.gradient;
+  const FunctionHead* of = find(gradient.function);
+  if (of == nullptr || !of->readable) {
+    if (of == nullptr) {
+      diagnostics_.add(gradient.span, fmt::format("unknown function '{}'{}", symbols_[gradient.function],
+                                                  suggestion(gradient.function)));
+    }
+    return;
+  }
+  ir::Module& module = builder_.module();
+  const ir::Function& function = module[reference(head).id];
+  const ir::Function& derived = module[reference(*of).id];
+  const bool with_value = gradient.with_value[0];
+  try {
+    const std::vector<Type> results = ir::gradient_results(derived, with_value);
+    const auto same = [](const ir::ValueInfo& a, const ir::ValueInfo& b) { return a.type == b.type; };
+    if (!std::equal(derived.params.begin(), derived.params.end(), function.params.begin(),
+                    function.params.end(), same)) {
+      diagnostics_.add(head.name_span, fmt::format("the gradient of '{}' takes what '{}' takes",
+                                                   symbols_[of->name], signature(*of)));
+    } else if (results != function.results) {
+      std::string expected;
+      for (const Type& type : results) expected += (expected.empty() ? "" : ", ") + to_string(type);
+      diagnostics_.add(head.name_span,
+                       fmt::format("the gradient of '{}' gives ({})", symbols_[of->name], expected));
+    }
+    module.gradient_requests.push_back({reference(head).id, reference(*of).id, with_value});
+  } catch (const ProgramError& error) {
+    diagnostics_.add(gradient.span, error.what());
+  }
+}
+
+std::string Functions::suggestion(Symbol name) const {
+  Suggestion similar(symbols_[name]);
+  if (diagnostics_.wants_suggestions()) {
+    for (const FunctionHead& head : heads_) similar.offer(symbols_[head.name]);
+  }
+  return similar.text();
 }
 
 std::string Functions::signature(const FunctionHead& head) const {

@@ -25,6 +25,10 @@ class Functions {
   FunctionRef reference(const FunctionHead& head) const {
     return references_[static_cast<std::size_t>(&head - heads_.data())];
   }
+  /// Asks for the gradient that the function is. Reports where it cannot be.
+  void define_gradient(const FunctionHead& head) const;
+  /// "; did you mean 'fact'?", or nothing.
+  std::string suggestion(Symbol name) const;
   /// "fact(n: i64)"
   std::string signature(const FunctionHead& head) const;
 

@@ -217,7 +217,18 @@ class HeadReader : Reader {
     expect(Tok::Assign, "'=' and the body of the function");
     head.span = span_from(fn.span.begin);
     head.body = position();
+    head.gradient = gradient_alone();
     head.readable = true;
+  }
+
+  /// `grad(f)` without arguments.
+  std::optional<GradientOf> gradient_alone() {
+    if (!at(Tok::Grad) && !at(Tok::ValueAndGrad)) return std::nullopt;
+    const std::size_t begin = position();
+    const GradientOf read = gradient_of();
+    if ((at(Tok::End) || at_declaration()) && read.with_value.size() == 1) return read;
+    go_to(begin);
+    return std::nullopt;
   }
 
   void parameters(FunctionHead& head) {

@@ -206,20 +206,18 @@ ExprId Parser::list() {
 
 ExprId Parser::gradient() {
   const Nesting nesting(*this);
-  const Token& word = take();
-  expect(Tok::LeftParen, "'(' and the name of a function");
-  const Token& function = expect(Tok::Name, "the name of a function");
-  expect(Tok::RightParen, "')' after the name of a function");
+  const uint32_t begin = next().span.begin;
+  syntax_.gradients.push_back(gradient_of());
+  const auto index = static_cast<uint32_t>(syntax_.gradients.size() - 1);
   if (!at(Tok::LeftParen)) fail_expected("'(' and the arguments of the function");
   take();
   const std::size_t first = open_list_.size();
   arguments(Tok::RightParen, "an operator, ',' or ')' in the arguments", nullptr);
   return add({.kind = Expr::Kind::Gradient,
-              .op = word.kind,
-              .name = function.payload,
-              .span = span_from(word.span.begin),
-              .sign = function.span,
-              .list = close_list(first)});
+              .span = span_from(begin),
+              .sign = syntax_.gradients[index].span,
+              .list = close_list(first),
+              .index = index});
 }
 
 ExprId Parser::learned() {

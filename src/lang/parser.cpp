@@ -35,6 +35,7 @@ void Syntax::clear() {
   patterns.clear();
   lets.clear();
   loops.clear();
+  gradients.clear();
   attributes.clear();
   arms.clear();
   arm_patterns.clear();

@@ -30,6 +30,20 @@ bool Reader::at_capitalized_name() const {
   return at(Tok::Name) && ir::is_capitalized(source_.text(next_->span));
 }
 
+GradientOf Reader::gradient_of() {
+  std::vector<bool> from_outside;
+  while (at(Tok::Grad) || at(Tok::ValueAndGrad)) {
+    if (from_outside.size() == kMaxNesting) fail(next_->span, "expected fewer gradients of gradients");
+    from_outside.push_back(take().kind == Tok::ValueAndGrad);
+    expect(Tok::LeftParen, "'(' and the name of a function");
+  }
+  const Token& name = expect(Tok::Name, "the name of a function");
+  for (std::size_t i = 0; i < from_outside.size(); ++i) {
+    expect(Tok::RightParen, "')' after the name of a function");
+  }
+  return {name.payload, name.span, {from_outside.rbegin(), from_outside.rend()}};
+}
+
 std::string Reader::describe(const Token& token) const {
   constexpr std::size_t kLongest = 40;
   const std::string_view text = source_.text(token.span).substr(0, kLongest);

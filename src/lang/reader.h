@@ -58,7 +58,9 @@ class Reader {
   /// An integer that follows from numbers and sizes alone. Empty where it has no value, which is reported.
   std::optional<int64_t> constant();
   Declarations& declarations() { return declarations_; }
-  /// Like name_of: `Leaf`, not `leaf`.
+  /// `grad(f)`, with `grad` as the next token.
+  GradientOf gradient_of();
+  /// Like `Leaf`, not like `leaf`.
   bool at_capitalized_name() const;
 
   const Source& source() const { return source_; }

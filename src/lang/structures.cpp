@@ -34,8 +34,10 @@ Vars BodyChecker::values(ExprId id, Wishes wishes) {
     case Expr::Kind::Broken:
       return unknown();
     case Expr::Kind::Call:
-      if (!is_construction(expr) && operations_.find(expr.name) == nullptr) return call(expr);
-      break;
+      if (is_construction(expr) || operations_.find(expr.name) != nullptr) break;
+      return is_over_list(expr) ? over_list(expr) : call(expr);
+    case Expr::Kind::Gradient:
+      return gradient(expr);
     case Expr::Kind::Tuple:
       return tuple(expr, wishes);
     case Expr::Kind::If:
@@ -56,32 +58,40 @@ Vars BodyChecker::values(ExprId id, Wishes wishes) {
 
 Vars BodyChecker::call(const Expr& expr) {
   const FunctionHead* callee = functions_.find(expr.name);
-  const std::span<const ExprId> arguments = list(expr.list);
   if (callee == nullptr || !callee->readable) {
     if (callee == nullptr) report_unknown_function(expr);
-    for (ExprId argument : arguments) value(argument);
+    for (ExprId argument : list(expr.list)) value(argument);
     return unknown();
   }
-  const bool right_count = arguments.size() == callee->params.size();
+  const std::vector<Var> checked = call_arguments(expr, *callee);
+  if (expr.attributes.count > 0) report_attributes(expr);
+  if (diagnostics_.empty()) return emit_call(functions_.reference(*callee), checked, expr.span);
+  f_->set_span(expr.span);
+  return stand_ins(callee->results);
+}
+
+std::vector<Var> BodyChecker::call_arguments(const Expr& expr, const FunctionHead& callee) {
+  const std::span<const ExprId> arguments = list(expr.list);
+  const std::string_view name = symbols_[callee.name];
+  const bool right_count = arguments.size() == callee.params.size();
   if (!right_count) {
-    report(expr.span, fmt::format("'{}' takes {}, found {}: {}", symbols_[expr.name],
-                                  count_of(callee->params.size(), "argument"), arguments.size(),
-                                  functions_.signature(*callee)));
+    report(expr.span,
+           fmt::format("'{}' takes {}, found {}: {}", name, count_of(callee.params.size(), "argument"),
+                       arguments.size(), functions_.signature(callee)));
   }
   std::vector<Var> checked;
   checked.reserve(arguments.size());
   for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const Wish type = right_count ? callee->params[i].type : std::nullopt;
-    const auto describe = [&] { return fmt::format("argument {} of '{}'", i + 1, symbols_[expr.name]); };
+    const Wish type = right_count ? callee.params[i].type : std::nullopt;
+    const auto describe = [&] { return fmt::format("argument {} of '{}'", i + 1, name); };
     checked.push_back(require(arguments[i], value(arguments[i], type), type, describe));
   }
-  if (expr.attributes.count > 0) report_attributes(expr);
-  if (right_count && diagnostics_.empty()) {
-    return emit_call(functions_.reference(*callee), checked, expr.span);
-  }
-  f_->set_span(expr.span);
+  return right_count ? checked : std::vector<Var>();
+}
+
+Vars BodyChecker::stand_ins(const std::vector<std::optional<Type>>& types) {
   std::vector<Var> results;
-  for (const std::optional<Type>& type : callee->results) results.push_back(type ? stand_in(*type) : Var());
+  for (const std::optional<Type>& type : types) results.push_back(type ? stand_in(*type) : Var());
   return Vars(std::move(results));
 }
 

@@ -42,7 +42,7 @@ struct Expr {
     List,       ///< `[a, b]`
     Index,      ///< `a[b, c]`
     Parameter,  ///< `param name`: the learned parameter, whatever else has this name
-    Gradient,   ///< `grad(f)` or `value_and_grad(f)`, and arguments
+    Gradient,   ///< a GradientOf, and arguments
     Tuple,
     If,
     Match,
@@ -64,8 +64,9 @@ struct Expr {
   Range list{};  ///< Call, Gradient, Tuple, List, Index: in Syntax::lists; Block: in Syntax::lets; Match: in
                  ///< Syntax::arms
   Range attributes{};  ///< Call: in Syntax::attributes
-  uint32_t index = 0;  ///< Loop: in Syntax::loops; On: in TokenList::strings; Name, Call: one more than the
-                       ///< place in Syntax::types of the type in brackets, 0 where there is none
+  uint32_t index =
+      0;  ///< Loop: in Syntax::loops; Gradient: in Syntax::gradients; On: in TokenList::strings; Name, Call:
+          ///< one more than the place in Syntax::types of the type in brackets, 0 where there is none
 };
 
 /// `type` is empty where none was written or it is broken; the latter has been reported.
@@ -103,6 +104,13 @@ struct Let {
   ExprId bound;
 };
 
+/// The function that `grad(f)` and `value_and_grad(f)` mean, also of each other.
+struct GradientOf {
+  Symbol function = 0;
+  Span span{};                     ///< of the function's name
+  std::vector<bool> with_value{};  ///< `value_and_grad`, from the inside outwards
+};
+
 struct Loop {
   struct State {
     Pattern pattern;
@@ -124,8 +132,9 @@ struct FunctionHead {
   bool readable = true;  ///< otherwise parameters and results are unknown, which has been reported
   std::vector<Pattern> params{};
   std::vector<std::optional<Type>> results{};
-  std::optional<uint32_t> placement{};  ///< in TokenList::strings
-  std::size_t body = 0;                 ///< its first token
+  std::optional<uint32_t> placement{};   ///< in TokenList::strings
+  std::optional<GradientOf> gradient{};  ///< it is this gradient and has no body
+  std::size_t body = 0;                  ///< its first token
 };
 
 /// The body of one function.
@@ -135,6 +144,7 @@ struct Syntax {
   std::vector<Pattern> patterns;
   std::vector<Let> lets;
   std::vector<Loop> loops;
+  std::vector<GradientOf> gradients;
   std::vector<Attribute> attributes;
   std::vector<Arm> arms;
   std::vector<ArmPattern> arm_patterns;

@@ -93,19 +93,43 @@ Var BodyChecker::index(const Expr& expr) {
 
 Var BodyChecker::list_literal(const Expr& expr, Wish wish) {
   if (!wish || !Declarations::is_list(*wish)) return tensor_literal(expr, wish);
-  const Type element = Declarations::element_of(*wish);
-  std::vector<Var> elements;
-  for (ExprId id : list(expr.list)) {
-    elements.push_back(
-        require(id, value(id, element), element, [] { return std::string("element of a list"); }));
+  return list_of_elements(expr, Declarations::element_of(*wish));
+}
+
+/// Where no type is wished, that of the first element with a type of its own, else what numbers usually are.
+Var BodyChecker::list_of_elements(const Expr& expr, Wish element) {
+  const std::span<const ExprId> ids = list(expr.list);
+  std::vector<Var> elements(ids.size());
+  std::size_t made = ids.size();  // which element was needed for its type
+  if (!element && !ids.empty()) {
+    const auto typed =
+        std::find_if(ids.begin(), ids.end(), [&](ExprId id) { return (*syntax_)[id].flex == Flex::Rigid; });
+    made = typed == ids.end() ? 0 : static_cast<std::size_t>(typed - ids.begin());
+    elements[made] = value(ids[made], expr.flex == Flex::Float ? Wish(Type(DType::F64)) : std::nullopt);
+    if (!known(elements[made])) return Var();
+    element = elements[made].type();
+  }
+  if (!element) {
+    report_empty_brackets(expr);
+    return Var();
+  }
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    if (i == made) continue;
+    elements[i] =
+        require(ids[i], value(ids[i], element), element, [] { return std::string("an element of a list"); });
   }
   if (!std::all_of(elements.begin(), elements.end(), [](Var var) { return known(var); })) return Var();
   f_->set_span(expr.span);
-  Var result = f_->make(*wish, Declarations::kNil, {});
+  const Type type = declarations_.list_of(*element);
+  Var result = f_->make(type, Declarations::kNil, {});
   for (std::size_t i = elements.size(); i-- > 0;) {
-    result = f_->make(*wish, Declarations::kCons, {elements[i], result});
+    result = f_->make(type, Declarations::kCons, {elements[i], result});
   }
   return result;
+}
+
+void BodyChecker::report_empty_brackets(const Expr& expr) {
+  report(expr.span, "expected elements between '[' and ']', found none; an empty list has a type: Nil[i64]");
 }
 
 /// A constant where all elements are numbers; else the elements are stacked.

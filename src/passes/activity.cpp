@@ -128,6 +128,7 @@ void Activity::spread_need(ir::FunctionId id) {
       for (std::size_t i = 0; i < node.operands.size(); ++i) {
         const std::size_t param = first_param(module_, node) + i;
         const ir::Function& target = module_[node.callee];
+        if (!target.body.valid()) continue;  // a gradient that is still to be derived
         if (callee.needed[target[target.body].params[param].index()]) need(of, node.operands[i]);
       }
     } else if (node.kind == NodeKind::If) {

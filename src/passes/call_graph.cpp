@@ -84,9 +84,9 @@ CallGraph call_graph(const ir::Module& module) {
       if (node.kind == ir::NodeKind::Call) callees.push_back(node.callee);
     }
   }
-  // A gradient whose body is still to be derived will call what it is the gradient of.
   for (const ir::GradientRequest& request : module.gradient_requests) {
     graph.callees[request.function.index()].push_back(request.of);
+    graph.recursive[request.function.index()] = true;
   }
   Components components(graph);
   for (std::size_t i = 0; i < module.functions.size(); ++i) components.visit_from(i);

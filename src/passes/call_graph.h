@@ -8,9 +8,10 @@
 namespace hiaton::passes {
 
 struct CallGraph {
-  std::vector<std::vector<ir::FunctionId>> callees;  ///< by function; a callee once for each call
+  /// By function; a callee once for each call. A gradient that is still to be derived calls what it is of.
+  std::vector<std::vector<ir::FunctionId>> callees;
   std::vector<ir::FunctionId> bottom_up;  ///< callees before their callers, as far as there is no cycle
-  std::vector<bool> recursive;            ///< by function: calls itself, perhaps through others
+  std::vector<bool> recursive;  ///< by function: calls itself, perhaps through others; also those gradients
 };
 
 CallGraph call_graph(const ir::Module& module);

@@ -67,16 +67,15 @@ void drop_unreachable(ir::Module& module) {
     functions.push_back(std::move(module.functions[i]));
   }
   module.functions = std::move(functions);
+  for (ir::Function& function : module.functions) {
+    for (ir::Node& node : function.nodes) {
+      if (node.callee.valid()) node.callee = new_ids[node.callee.index()];
+    }
+  }
   std::erase_if(module.gradient_requests,
                 [&](const ir::GradientRequest& request) { return !kept[request.function.index()]; });
   for (ir::GradientRequest& request : module.gradient_requests) {
-    request.function = new_ids[request.function.index()];
-    request.of = new_ids[request.of.index()];
-  }
-  for (ir::Function& function : module.functions) {
-    for (ir::Node& node : function.nodes) {
-      if (node.kind == NodeKind::Call) node.callee = new_ids[node.callee.index()];
-    }
+    request = {new_ids[request.function.index()], new_ids[request.of.index()], request.with_value};
   }
 }
 

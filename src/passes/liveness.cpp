@@ -41,6 +41,7 @@ void Liveness::find_origins(const ir::Function& function) {
 }
 
 void Liveness::need_roots(const Effects& effects) {
+  if (!function_.body.valid()) return;
   for (const ir::ValueId result : function_[function_.body].results) need(result);
   const Definitions definitions(function_);
   for (std::size_t i = 0; i < function_.nodes.size(); ++i) {

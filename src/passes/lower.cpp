@@ -61,6 +61,14 @@ Reached find_reached(const ir::Module& module, ir::FunctionId main) {
   return reached;
 }
 
+void require_bodies(const ir::Module& module, const Reached& reached) {
+  for (std::size_t i = 0; i < module.functions.size(); ++i) {
+    if (!reached.functions[i] || module.functions[i].body.valid()) continue;
+    throw ProgramError(
+        fmt::format("function '{}' is a gradient that is still to be derived", module.functions[i].name));
+  }
+}
+
 /// The functions of the graph: the program first, the others in the order of the module.
 void declare_functions(Program& program, ir::FunctionId main, const Reached& reached) {
   const auto declare = [&](std::size_t index) {
@@ -143,6 +151,7 @@ void connect_calls(Program& program) {
 graph::Graph lower(const ir::Module& module, std::string_view main_name) {
   const ir::FunctionId main = find_main(module, main_name);
   const Reached reached = find_reached(module, main);
+  require_bodies(module, reached);
   graph::GraphBuilder builder(module.source);
   builder.reserve(estimate_nodes(module));
   Program program{module, builder, std::vector<graph::FunctionId>(module.functions.size()), {}, {}};

@@ -17,6 +17,7 @@ std::vector<std::size_t> all_of(std::size_t count) {
 }  // namespace
 
 ir::Function Rewriter::rewrite(const ir::Function& function) {
+  if (!function.body.valid()) return function;  // a gradient that is still to be derived
   old_ = &function;
   map_.assign(function.values.size(), ir::ValueId());
   definitions_.clear();

@@ -70,6 +70,19 @@ struct Piece {
   std::string text;
 };
 
+/// The elements of a list and the bracket behind them.
+void add_elements(const Value& list, const Type& type, std::vector<Piece>& pieces) {
+  std::vector<const Value*> heads;
+  const DataObject* cell = list.slot().data;
+  for (; cell->field_count > 0; cell = cell->fields()[1].slot().data) heads.push_back(&cell->fields()[0]);
+  const Type element = cell == list.slot().data ? Type() : field_type(type, 1, 0);
+  pieces.push_back({nullptr, {}, "]"});
+  for (std::size_t i = heads.size(); i-- > 0;) {
+    pieces.push_back({heads[i], element, ""});
+    if (i > 0) pieces.push_back({nullptr, {}, ", "});
+  }
+}
+
 std::string data_text(const Value& value, const Type& type) {
   std::string text;
   std::vector<Piece> pieces{{&value, type, ""}};
@@ -82,6 +95,11 @@ std::string data_text(const Value& value, const Type& type) {
     }
     if (!piece.value->is_data()) {
       text += to_string(*piece.value);
+      continue;
+    }
+    if (piece.type.data->name.starts_with("List[")) {
+      text += '[';
+      add_elements(*piece.value, piece.type, pieces);
       continue;
     }
     const DataObject& object = *piece.value->slot().data;

@@ -1,0 +1,40 @@
+#include "lang/generated.h"
+
+#include <fmt/format.h>
+
+#include "ir/names.h"
+
+namespace hiaton::lang {
+
+FunctionRef Generated::gradient(FunctionRef of, bool with_value) {
+  const std::string word = with_value ? "value_and_grad" : "grad";
+  const std::string key = fmt::format("{} {}", word, of.id.index());
+  const auto known = made_.find(key);
+  if (known != made_.end()) return known->second;
+  const std::string name = free_name(fmt::format("{}_{}", word, (*this)[of].name));
+  return made_.emplace(key, builder_.declare_gradient(name, of, with_value)).first->second;
+}
+
+FunctionRef Generated::function(const std::string& wanted, std::vector<ir::ValueInfo> params,
+                                std::vector<Type> results, const Body& body) {
+  std::string key = wanted;
+  for (const ir::ValueInfo& param : params) key += ", " + to_string(param.type);
+  const auto known = made_.find(key);
+  if (known != made_.end()) return known->second;
+  const FunctionRef made = builder_.declare(free_name(wanted), std::move(params), std::move(results));
+  made_.emplace(key, made);
+  builder_.define(made, [&](FunctionBuilder& f) { return body(f, made); });
+  return made;
+}
+
+std::string Generated::free_name(const std::string& wanted) const {
+  const auto is_free = [&](const std::string& name) {
+    return ir::is_function_name(name) && !builder_.has(name);
+  };
+  if (is_free(wanted)) return wanted;
+  std::size_t number = 2;
+  while (!is_free(fmt::format("{}_{}", wanted, number))) ++number;
+  return fmt::format("{}_{}", wanted, number);
+}
+
+}  // namespace hiaton::lang

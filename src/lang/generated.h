@@ -1,0 +1,36 @@
+// Functions that a program uses without writing them: gradients, and what `map`, `fold` and `scan` do.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "hiaton/builder.h"
+
+namespace hiaton::lang {
+
+/// Makes each of them once.
+class Generated {
+ public:
+  explicit Generated(ModuleBuilder& builder) : builder_(builder) {}
+
+  /// Throws ProgramError where the function can have no gradient.
+  FunctionRef gradient(FunctionRef of, bool with_value);
+
+  /// What builds the body; it gets the function itself, for calls.
+  using Body = std::function<Vars(FunctionBuilder&, FunctionRef)>;
+  /// A function that is named like `wanted`; the same one for the same name and types.
+  FunctionRef function(const std::string& wanted, std::vector<ir::ValueInfo> params,
+                       std::vector<Type> results, const Body& body);
+
+  const ir::Function& operator[](FunctionRef ref) const { return builder_.module()[ref.id]; }
+
+ private:
+  std::string free_name(const std::string& wanted) const;
+
+  ModuleBuilder& builder_;
+  std::map<std::string, FunctionRef> made_;  ///< by what they were asked for as
+};
+
+}  // namespace hiaton::lang

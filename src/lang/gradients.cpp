@@ -1,0 +1,31 @@
+// BodyChecker: gradients of functions, which a pass derives later.
+#include <fmt/format.h>
+
+#include "lang/body_checker.h"
+
+namespace hiaton::lang {
+
+Vars BodyChecker::gradient(const Expr& expr) {
+  const GradientOf& gradient = syntax_->gradients[expr.index];
+  const FunctionHead* callee = functions_.find(gradient.function);
+  if (callee == nullptr || !callee->readable) {
+    if (callee == nullptr) {
+      report(gradient.span, fmt::format("unknown function '{}'{}", symbols_[gradient.function],
+                                        functions_.suggestion(gradient.function)));
+    }
+    for (ExprId argument : list(expr.list)) value(argument);
+    return unknown();
+  }
+  const std::vector<Var> arguments = call_arguments(expr, *callee);
+  if (!diagnostics_.empty()) return unknown();
+  FunctionRef derived = functions_.reference(*callee);
+  try {
+    for (bool with_value : gradient.with_value) derived = generated_.gradient(derived, with_value);
+  } catch (const ProgramError& error) {
+    report(gradient.span, error.what());
+    return unknown();
+  }
+  return emit_call(derived, arguments, expr.span);
+}
+
+}  // namespace hiaton::lang

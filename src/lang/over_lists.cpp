@@ -1,0 +1,324 @@
+// BodyChecker: `map`, `fold` and `scan`, each a call of a recursive function that is made for it.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "lang/body_checker.h"
+#include "tensor/dimensions.h"
+
+namespace hiaton::lang {
+
+/// What is applied to the elements: a function of the program, or an operation.
+class BodyChecker::Applied {
+ public:
+  Applied(const BodyChecker& checker, const Expr& expr)
+      : checker_(checker), name_(checker.symbols_[expr.name]), head_(checker.functions_.find(expr.name)) {
+    if (head_ == nullptr) operation_ = checker.operations_.find(expr.name);
+  }
+
+  bool known() const { return (head_ != nullptr && head_->readable) || operation_ != nullptr; }
+  std::string_view name() const { return name_; }
+  /// What literals take after as argument `index`.
+  Wish param(std::size_t index) const {
+    return head_ != nullptr && index < head_->params.size() ? head_->params[index].type : std::nullopt;
+  }
+
+  /// The type of its result for such arguments. Throws ProgramError where it does not take them, or has
+  /// several results.
+  Type result(const std::vector<Type>& arguments) const {
+    const bool takes = head_ != nullptr ? head_->params.size() == arguments.size()
+                                        : operation_->def->takes(arguments.size());
+    if (!takes) {
+      throw ProgramError(fmt::format("expected a function of {}, found '{}'",
+                                     count_of(arguments.size(), "argument"), name_));
+    }
+    if (operation_ != nullptr) return result_of_operation(arguments);
+    if (head_->results.size() != 1) {
+      throw ProgramError(fmt::format("expected a function with one result, found '{}' with {}", name_,
+                                     head_->results.size()));
+    }
+    Dimensions dimensions;
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      const Type param = head_->params[i].type.value_or(arguments[i]);
+      if (dimensions.bind(param, arguments[i])) continue;
+      throw ProgramError(fmt::format("argument {} of '{}': expected {}, found {}", i + 1, name_,
+                                     to_string(param), to_string(arguments[i])));
+    }
+    return dimensions.substitute(head_->results[0].value_or(DType::I64));
+  }
+
+  Var operator()(FunctionBuilder& f, const std::vector<Var>& arguments) const {
+    if (operation_ != nullptr) return f.op(*operation_->def, arguments);
+    return f.call(checker_.functions_.reference(*head_), arguments);
+  }
+
+ private:
+  Type result_of_operation(const std::vector<Type>& arguments) const {
+    const OpDef& op = *operation_->def;
+    if (!op.attributes.value.empty()) {
+      throw ProgramError(fmt::format("expected an operation without attributes, found '{}'", name_));
+    }
+    try {
+      return op.type_rule.value({.operands = arguments});
+    } catch (const ProgramError& error) {
+      throw ProgramError(fmt::format("[{}] {}", name_, error.what()));
+    }
+  }
+
+  const BodyChecker& checker_;
+  std::string_view name_;
+  const FunctionHead* head_;
+  const Operation* operation_ = nullptr;
+};
+
+/// The arguments of a `map`, `fold` or `scan`.
+struct BodyChecker::OverList {
+  std::string_view word;
+  Var elements;  ///< a list or tensor
+  Type element;
+  std::vector<Var> initial;  ///< one, but for `map`
+  std::vector<Var> extras;   ///< the same for every element
+
+  /// Of the function that is applied.
+  std::vector<Type> argument_types() const {
+    std::vector<Type> types;
+    for (Var first : initial) types.push_back(first.type());
+    types.push_back(element);
+    for (Var extra : extras) types.push_back(extra.type());
+    return types;
+  }
+};
+
+namespace {
+
+bool has_symbols(const Type& type) {
+  return std::any_of(type.shape.begin(), type.shape.end(), [](const Dim& dim) { return dim.size < 0; });
+}
+
+Type element_type(const Type& elements) {
+  if (elements.is_data()) return Declarations::element_of(elements);
+  return Type(elements.dtype, {elements.shape.begin() + 1, elements.shape.end()});
+}
+
+std::vector<Var> joined(std::vector<Var> first, const std::vector<Var>& rest) {
+  first.insert(first.end(), rest.begin(), rest.end());
+  return first;
+}
+
+/// The parameters from `begin` on.
+std::vector<Var> params_from(FunctionBuilder& f, std::size_t begin) {
+  std::vector<Var> params;
+  for (std::size_t i = begin; i < f.function().params.size(); ++i) params.push_back(f.param(i));
+  return params;
+}
+
+std::vector<ir::ValueInfo> with_extras(std::vector<ir::ValueInfo> params, const std::vector<Var>& extras) {
+  for (Var extra : extras) {
+    params.push_back({extra.type(), fmt::format("extra{}", params.size())});
+  }
+  return params;
+}
+
+Var is_nil(FunctionBuilder& f, Var list) {
+  return f.variant(list) == static_cast<int64_t>(Declarations::kNil);
+}
+Var head_of(FunctionBuilder& f, Var list) {
+  return f.named(f.field(list, Declarations::kCons, 0), "head");
+}
+Var tail_of(FunctionBuilder& f, Var list) {
+  return f.named(f.field(list, Declarations::kCons, 1), "tail");
+}
+
+/// The number of rows. Throws ProgramError where only the run knows it.
+int64_t rows_of(const Type& tensor) {
+  if (tensor.shape[0].size > 0) return tensor.shape[0].size;
+  throw ProgramError(
+      fmt::format("expected a tensor whose first dimension is known before the run and not 0, "
+                  "found {}",
+                  to_string(tensor)));
+}
+
+}  // namespace
+
+bool BodyChecker::is_over_list(const Expr& expr) const {
+  if (functions_.find(expr.name) != nullptr) return false;
+  const std::string_view name = symbols_[expr.name];
+  return name == "map" || name == "fold" || name == "scan";
+}
+
+Vars BodyChecker::over_list(const Expr& expr) {
+  const std::string_view word = symbols_[expr.name];
+  const std::span<const ExprId> arguments = list(expr.list);
+  const std::size_t needed = word == "map" ? 2 : 3;
+  if (expr.attributes.count > 0) report_attributes(expr);
+  if (arguments.size() < needed || (*syntax_)[arguments[0]].kind != Expr::Kind::Name) {
+    report(expr.span, fmt::format("expected '{}(function, {}elements, ...)' with the name of a function",
+                                  word, needed == 2 ? "" : "initial, "));
+    return unknown();
+  }
+  const Expr& function = (*syntax_)[arguments[0]];
+  const Applied applied(*this, function);
+  if (!applied.known()) {
+    if (functions_.find(function.name) == nullptr) {
+      report(function.span, fmt::format("unknown function '{}'{}", symbols_[function.name],
+                                        functions_.suggestion(function.name)));
+    }
+    return unknown();
+  }
+  const std::optional<OverList> read = read_over_list(expr, applied);
+  if (!read || !diagnostics_.empty()) return unknown();
+  f_->set_span(expr.span);
+  try {
+    const bool is_list = read->elements.type().is_data();
+    if (word == "map") return is_list ? map_list(applied, *read) : map_tensor(applied, *read);
+    return is_list ? fold_list(applied, *read) : fold_tensor(applied, *read);
+  } catch (const ProgramError& error) {
+    report(expr.span, fmt::format("'{}': {}", word, error.what()));
+    return unknown();
+  }
+}
+
+std::optional<BodyChecker::OverList> BodyChecker::read_over_list(const Expr& expr, const Applied& applied) {
+  const std::span<const ExprId> arguments = list(expr.list);
+  OverList read{.word = symbols_[expr.name], .elements = {}, .element = {}, .initial = {}, .extras = {}};
+  const std::size_t at = read.word == "map" ? 0 : 1;  // which argument of the function the element is
+  const ExprId elements = arguments[at + 1];
+  const Wish wanted = applied.param(at);
+  const bool wishes_list = wanted && !has_symbols(*wanted);
+  const Expr& given = (*syntax_)[elements];
+  read.elements = given.kind == Expr::Kind::List
+                      ? list_of_elements(given, wishes_list ? wanted : std::nullopt)
+                      : value(elements, wishes_list ? Wish(declarations_.list_of(*wanted)) : std::nullopt);
+  if (!known(read.elements)) return std::nullopt;
+  const Type& found = read.elements.type();
+  if (!Declarations::is_list(found) && !found.is_tensor()) {
+    report(place_of(elements),
+           fmt::format("'{}': expected a list or a tensor, found {}", read.word, to_string(found)));
+    return std::nullopt;
+  }
+  read.element = element_type(found);
+  if (at == 1)
+    read.initial.push_back(value(arguments[1], applied.param(0) ? applied.param(0) : Wish(read.element)));
+  for (std::size_t i = at + 2; i < arguments.size(); ++i) {
+    read.extras.push_back(value(arguments[i], applied.param(i - 1)));
+  }
+  const auto all_known = [](const std::vector<Var>& vars) {
+    return std::all_of(vars.begin(), vars.end(), [](Var var) { return known(var); });
+  };
+  return all_known(read.initial) && all_known(read.extras) ? std::optional(std::move(read)) : std::nullopt;
+}
+
+Vars BodyChecker::map_list(const Applied& applied, const OverList& over) {
+  const Type result = declarations_.list_of(applied.result(over.argument_types()));
+  const FunctionRef made = generated_.function(
+      fmt::format("map_{}", applied.name()), with_extras({{over.elements.type(), "xs"}}, over.extras),
+      {result}, [&](FunctionBuilder& f, FunctionRef self) {
+        const Var xs = f.param(0);
+        const std::vector<Var> extras = params_from(f, 1);
+        return f.if_else(
+            is_nil(f, xs), [&] { return f.make(result, Declarations::kNil, {}); },
+            [&] {
+              const Var first = applied(f, joined({head_of(f, xs)}, extras));
+              const Var rest = f.call(self, joined({tail_of(f, xs)}, extras));
+              return f.make(result, Declarations::kCons, {first, rest});
+            });
+      });
+  return f_->call(made, joined({over.elements}, over.extras));
+}
+
+/// `fold`, and `scan`, which keeps every step.
+Vars BodyChecker::fold_list(const Applied& applied, const OverList& over) {
+  const Type step = step_type(applied, over);
+  const bool keeps = over.word == "scan";
+  const Type result = keeps ? declarations_.list_of(step) : step;
+  const FunctionRef made = generated_.function(
+      fmt::format("{}_{}", over.word, applied.name()),
+      with_extras({{step, "acc"}, {over.elements.type(), "xs"}}, over.extras), {result},
+      [&](FunctionBuilder& f, FunctionRef self) {
+        const Var acc = f.param(0);
+        const Var xs = f.param(1);
+        const std::vector<Var> extras = params_from(f, 2);
+        return f.if_else(
+            is_nil(f, xs), [&] { return keeps ? f.make(result, Declarations::kNil, {}) : acc; },
+            [&]() -> Vars {
+              const Var next = applied(f, joined({acc, head_of(f, xs)}, extras));
+              const Vars rest = f.call(self, joined({next, tail_of(f, xs)}, extras));
+              return keeps ? Vars(f.make(result, Declarations::kCons, {next, rest})) : rest;
+            });
+      });
+  return f_->call(made, joined({over.initial[0], over.elements}, over.extras));
+}
+
+/// What a step gives, which the next one takes.
+Type BodyChecker::step_type(const Applied& applied, const OverList& over) const {
+  std::vector<Type> arguments = over.argument_types();
+  const Type step = applied.result(arguments);
+  if (!compatible(step, arguments[0])) {
+    throw ProgramError(fmt::format("'{}' gives {}, but it starts with {}", applied.name(), to_string(step),
+                                   to_string(arguments[0])));
+  }
+  const Type both = hiaton::join(step, arguments[0]);
+  arguments[0] = both;
+  applied.result(arguments);
+  return both;
+}
+
+/// Halves the rows until one is left: calls that do not wait for each other, and no deep recursion.
+Vars BodyChecker::map_tensor(const Applied& applied, const OverList& over) {
+  const Type row = applied.result(over.argument_types());
+  if (row.is_data()) {
+    throw ProgramError(
+        fmt::format("expected a function that gives a scalar or a tensor, found '{}'", applied.name()));
+  }
+  const int64_t rows = rows_of(over.elements.type());
+  Type result = row;
+  result.shape.insert(result.shape.begin(), unknown_dim());
+  const FunctionRef made = generated_.function(
+      fmt::format("map_{}", applied.name()),
+      with_extras({{over.elements.type(), "xs"}, {DType::I64, "begin"}, {DType::I64, "end"}}, over.extras),
+      {result}, [&](FunctionBuilder& f, FunctionRef self) {
+        const Var xs = f.param(0);
+        const Var begin = f.param(1);
+        const Var end = f.param(2);
+        const std::vector<Var> extras = params_from(f, 3);
+        return f.if_else(
+            end - begin <= 1,
+            [&] {
+              const Var one = applied(f, joined({f.op("gather", {xs, begin})}, extras));
+              return f.op("stack", {one}, {0});
+            },
+            [&] {
+              const Var middle = f.named((begin + end) / 2, "middle");
+              const Var first = f.call(self, joined({xs, begin, middle}, extras));
+              const Var second = f.call(self, joined({xs, middle, end}, extras));
+              return f.op("concat", {first, second}, {0});
+            });
+      });
+  const Var begin = f_->constant(int64_t{0});
+  const Var end = f_->constant(rows);
+  return f_->call(made, joined({over.elements, begin, end}, over.extras));
+}
+
+Vars BodyChecker::fold_tensor(const Applied& applied, const OverList& over) {
+  if (over.word == "scan") throw ProgramError("expected a list, found " + to_string(over.elements.type()));
+  const Type step = step_type(applied, over);
+  const int64_t rows = rows_of(over.elements.type());
+  const FunctionRef made = generated_.function(
+      fmt::format("fold_{}", applied.name()),
+      with_extras({{step, "acc"}, {over.elements.type(), "xs"}, {DType::I64, "i"}}, over.extras), {step},
+      [&](FunctionBuilder& f, FunctionRef self) {
+        const Var acc = f.param(0);
+        const Var xs = f.param(1);
+        const Var i = f.param(2);
+        const std::vector<Var> extras = params_from(f, 3);
+        return f.if_else(
+            i == rows, [&] { return acc; },
+            [&]() -> Vars {
+              const Var next = applied(f, joined({acc, f.op("gather", {xs, i})}, extras));
+              return f.call(self, joined({next, xs, i + 1}, extras));
+            });
+      });
+  return f_->call(made, joined({over.initial[0], over.elements, f_->constant(int64_t{0})}, over.extras));
+}
+
+}  // namespace hiaton::lang
