@@ -425,7 +425,7 @@ class BodyCompiler {
     for (const MergeGroup& group : merge_groups_) {
       for (ContextId side : group.sides) count(side);
     }
-    out_.root_items += static_cast<uint32_t>(out_.returns.size());
+    out_.root_items += static_cast<uint32_t>(out_.returns.size() + out_.param_items.size() - 1);
   }
 
   const graph::Graph& graph_;

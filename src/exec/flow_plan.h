@@ -128,7 +128,8 @@ struct Function {
   std::vector<Type> slot_types;
   std::vector<uint32_t> params;       ///< slots, by parameter
   std::vector<uint32_t> param_items;  ///< by phase
-  uint32_t root_items = 0;            ///< that fire without a branch, kinds as in Side::items
+  /// How many items fire without a branch, kinds as in Side::items, and phases that come after the first.
+  uint32_t root_items = 0;
 };
 
 struct Plan {

@@ -392,6 +392,10 @@ void Worker::call(Frame* frame, const Call& call) {
     to.store(child, move.to, fetch(frame, move.from, callee.slots[move.to]));
   }
   wake(child, callee.items[call.params]);
+  if (call.phase > 0) {
+    --child->unfinished;
+    maybe_free(child);
+  }
 }
 
 void Worker::join(Frame* frame, const Join& join) {

@@ -95,7 +95,8 @@ const std::vector<ProgramCase>& programs() {
       {"a_main_that_calls_itself", "fn main(n: i64) -> i64 = if n == 0 then 0 else n + main(n - 1)",
        i64s({10}), i64s({55})},
       {"tail_recursion",
-       "fn total(n: i64, acc: i64) -> i64 = if n == 0 then acc else total(n - 1, acc + n) fn main(n: i64) -> i64 "
+       "fn total(n: i64, acc: i64) -> i64 = if n == 0 then acc else total(n - 1, acc + n) fn main(n: i64) -> "
+       "i64 "
        "= "
        "total(n, 0)",
        i64s({1000}), i64s({500500})},
