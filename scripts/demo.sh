@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Builds Hiaton and shows it: a program with its graph, a run on one and two workers, and the speeds in short.
+# Builds Hiaton and shows it: a program with its graph, a run on one and two workers, a recursive model that learns
+# from trees, and the speeds in short.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/install.sh
@@ -32,6 +33,12 @@ echo "(a drawing of the same graph: build/fact.svg)"
 say "The same program on one worker and on two"
 show hiaton run examples/fib.hia --n=30 --stats --workers=1
 show hiaton run examples/fib.hia --n=30 --stats --workers=2
+
+say "A recursive model, written for one tree, trained on 20,000 in batches (models/treelstm.hia)"
+rm -rf build/listops
+show hiaton train models/treelstm.hia --epochs=14 --lr=0.002 --schedule=linear --workers=2 --out build/listops
+show hiaton predict build/listops --generate 2
+echo "(the learning curve: build/listops/curve.svg)"
 
 say "Speeds, in short (benchmarks/run prints the whole table)"
 benchmarks/run --short --build build/release
