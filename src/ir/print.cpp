@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -441,7 +442,7 @@ class FunctionPrinter {
       const Node* origin = origins_[node.operands[i].index()];
       const bool is_f64 = origin != nullptr && origin->kind == NodeKind::Const &&
                           origin->constant.is_scalar() && origin->constant.dtype() == DType::F64;
-      if (is_f64) operands[i].text += "f64";
+      if (is_f64 && std::isfinite(origin->constant.as<double>())) operands[i].text += "f64";
     }
     return call(node.op->name.value, operands, attributes_of(node));
   }

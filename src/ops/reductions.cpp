@@ -47,7 +47,7 @@ Var sum_rule(const GradientQuestion& q, std::size_t) {
 
 /// How many elements become one.
 Var count(const GradientQuestion& q) {
-  const Type& x = q.operands[0].type();
+  const Type x = q.operands[0].type();  // a copy: new nodes move the types
   const std::vector<bool> chosen = axes_of(q.attributes, x.shape.size());
   Var product = q.builder.constant(int64_t{1});
   for (std::size_t i = 0; i < chosen.size(); ++i) {
@@ -77,7 +77,7 @@ const OpDef sum = {
     .doc = std::string_view(
         "The sum along the axes, which go; without axes, of all elements. Integers wrap around."),
     .operands = std::vector<std::string_view>{"x"},
-    .attributes = std::vector<AttributeDef>{{.name = "axes", .is_list = true}},
+    .attributes = std::vector<AttributeDef>{{.name = "axes", .is_list = true, .otherwise = 0}},
     .type_rule = reduced_numbers,
     .kernels = std::vector<KernelVariant>{},
     .tensor_kernel = sum_kernel,
@@ -97,7 +97,7 @@ const OpDef mean = {
     .symbol = std::string_view(""),
     .doc = std::string_view("The mean along the axes, which go; without axes, of all elements."),
     .operands = std::vector<std::string_view>{"x"},
-    .attributes = std::vector<AttributeDef>{{.name = "axes", .is_list = true}},
+    .attributes = std::vector<AttributeDef>{{.name = "axes", .is_list = true, .otherwise = 0}},
     .type_rule = reduced_floats,
     .kernels = std::vector<KernelVariant>{},
     .tensor_kernel = mean_kernel,
@@ -114,7 +114,7 @@ const OpDef reduce_max = {
     .doc = std::string_view("The largest element along the axes, which go; without axes, of all elements. "
                             "NaN where there is one."),
     .operands = std::vector<std::string_view>{"x"},
-    .attributes = std::vector<AttributeDef>{{.name = "axes", .is_list = true}},
+    .attributes = std::vector<AttributeDef>{{.name = "axes", .is_list = true, .otherwise = 0}},
     .type_rule = reduced_numbers,
     .kernels = std::vector<KernelVariant>{},
     .tensor_kernel = reduce_max_kernel,
@@ -132,7 +132,7 @@ const OpDef logsumexp = {
     .doc = std::string_view("The logarithm of the sum of the exponentials along the axes, which go; without "
                             "axes, of all elements."),
     .operands = std::vector<std::string_view>{"x"},
-    .attributes = std::vector<AttributeDef>{{.name = "axes", .is_list = true}},
+    .attributes = std::vector<AttributeDef>{{.name = "axes", .is_list = true, .otherwise = 0}},
     .type_rule = reduced_floats,
     .kernels = std::vector<KernelVariant>{},
     .tensor_kernel = logsumexp_kernel,

@@ -261,7 +261,7 @@ const OpDef expand_like = {
     .doc = std::string_view("x, repeated along axes that it lacks until it has the shape of another; without "
                             "axes, a number along all of them."),
     .operands = std::vector<std::string_view>{"x", "like"},
-    .attributes = std::vector<AttributeDef>{{.name = "axes", .is_list = true}},
+    .attributes = std::vector<AttributeDef>{{.name = "axes", .is_list = true, .otherwise = 0}},
     .type_rule = expand_like_type,
     .kernels = binary_kernels<First, bool, int32_t, int64_t, float, double>(),
     .tensor_kernel = expand_kernel,
@@ -315,7 +315,7 @@ const OpDef transpose = {
     .doc = std::string_view("The axes in another order: axis i of the result is axis permutation[i] of x. "
                             "Without a permutation, in reverse order."),
     .operands = std::vector<std::string_view>{"x"},
-    .attributes = std::vector<AttributeDef>{{.name = "permutation", .is_list = true}},
+    .attributes = std::vector<AttributeDef>{{.name = "permutation", .is_list = true, .otherwise = 0}},
     .type_rule = transpose_type,
     .kernels = std::vector<KernelVariant>{},
     .tensor_kernel = transpose_kernel,

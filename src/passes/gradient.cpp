@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 #include "base/check.h"
 #include "hiaton/passes.h"
@@ -68,10 +69,16 @@ class Extensions {
     for (std::size_t i = params.begin; i < params.end(); ++i) {
       if (activity_.carries(id, f[f.body].params[i])) mirror.params.push_back(i);
     }
+    // Something must come in for the phase to begin.
+    for (std::size_t i = results.begin; i < results.end() && needs_a_start(mirror); ++i) {
+      if (has_gradient(f.results[i])) mirror.results.push_back(i);
+    }
     return mirror;
   }
 
  private:
+  static bool needs_a_start(const Mirror& mirror) { return mirror.results.empty() && !mirror.params.empty(); }
+
   std::string unused_name(const std::string& wish) const {
     std::string name = wish;
     for (int i = 2; builder_.has(name); ++i) name = fmt::format("{}{}", wish, i);
@@ -275,13 +282,23 @@ class ExtensionBody : public BodyCopier {
     const Var forward = mapped(result);
     for (std::size_t i = 0; i < operands.size(); ++i) {
       if (!carries(node.operands[i]) || accumulate_directly(node, i, operands, g)) continue;
-      if (node.op->name.value == "slice") {
-        contribute(node.operands[i], {g, true, node.attributes[0], node.attributes[1], node.attributes[2]});
+      if (const std::optional<int64_t> axis = sliced_axis(node)) {
+        contribute(node.operands[i], {g, true, *axis, node.attributes[1], node.attributes[2]});
         continue;
       }
       const GradientQuestion question{to_, operands, forward, g, node.attributes};
       contribute(node.operands[i], {node.op->gradient.value.rule(question, i)});
     }
+  }
+
+  /// The axis along which a slice is taken from a value whose size along it is known.
+  std::optional<int64_t> sliced_axis(const ir::Node& node) const {
+    if (node.op->name.value != "slice") return std::nullopt;
+    const std::vector<Dim>& shape = from_[node.operands[0]].type.shape;
+    int64_t axis = node.attributes[0];
+    if (axis < 0) axis += static_cast<int64_t>(shape.size());
+    if (shape[static_cast<std::size_t>(axis)].size < 0) return std::nullopt;
+    return axis;
   }
 
   /// Gradients of parameters that are never made dense: rows of a table, and products x^T g.
