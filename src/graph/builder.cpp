@@ -180,6 +180,10 @@ OutPort GraphBuilder::op(const OpDef& op, const std::vector<OutPort>& inputs) {
     throw ProgramError(
         fmt::format("[{}] expected {} operands, found {}", op.name.value, op.arity(), inputs.size()));
   }
+  if (!op.takes_attributes(0)) {
+    throw ProgramError(
+        fmt::format("[{}] expected {} attributes, found none", op.name.value, op.attributes.value.size()));
+  }
   std::vector<Type> types;
   for (OutPort input : inputs) types.push_back(type_of(input));
   return this->op(op, inputs, op.type_rule.value({.operands = types}));

@@ -29,7 +29,23 @@ class CallCheck {
       findings_.at(id, "expected {} names of parameters, found {}", function.params.size(),
                    function.param_names.size());
     }
+    check_phases(id);
     for (std::size_t i = 0; i < function.results.size(); ++i) check_result(id, i);
+  }
+
+  void check_phases(FunctionId id) {
+    const Function& function = graph_[id];
+    if (function.phases.empty()) return;
+    std::size_t params = 0;
+    std::size_t results = 0;
+    for (const Phase& phase : function.phases) {
+      params += phase.params;
+      results += phase.results;
+    }
+    if (params != function.params.size() || results != function.results.size()) {
+      findings_.at(id, "its phases have {} parameters and {} results, the function has {} and {}", params,
+                   results, function.params.size(), function.results.size());
+    }
   }
 
   void check_result(FunctionId id, std::size_t index) {

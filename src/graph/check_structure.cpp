@@ -49,10 +49,26 @@ class StructureCheck {
       findings_.at(id, "expected a loop, found none");
     if (node.kind == NodeKind::Op && node.op == nullptr)
       findings_.at(id, "expected an operation, found none");
+    if (node.kind == NodeKind::Op && node.op != nullptr &&
+        !node.op->takes_attributes(node.attributes.size())) {
+      findings_.at(id, "expected {} attributes, found {}", node.op->attributes.value.size(),
+                   node.attributes.size());
+    }
+    if (node.kind == NodeKind::Accumulate) check_accumulate(id);
     const bool is_program = node.kind == NodeKind::Input || node.kind == NodeKind::Output;
     if (is_program && node.function != graph_.main()) {
       findings_.at(id, "expected it in the first function, which is the program; found it in {}",
                    findings_.describe(node.function));
+    }
+  }
+
+  void check_accumulate(NodeId id) {
+    const Node& node = graph_[id];
+    const bool known = node.attributes.size() == 1 && node.attributes[0] >= 0 &&
+                       node.attributes[0] <= static_cast<int64_t>(Accumulation::Outer);
+    if (!known) findings_.at(id, "expected one attribute that says how it adds");
+    if (node.parameter < 0 || static_cast<std::size_t>(node.parameter) >= graph_.parameters().size()) {
+      findings_.at(id, "expected a parameter of the program, found none");
     }
   }
 

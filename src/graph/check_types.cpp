@@ -66,6 +66,7 @@ class TypeCheck {
   void check_op(NodeId id) {
     const Node& node = graph_[id];
     if (node.op == nullptr || !node.op->takes(node.inputs.size())) return;
+    if (!node.op->takes_attributes(node.attributes.size())) return;
     operands_.clear();
     for (OutPort input : node.inputs) {
       const Node* source = source_of(graph_, input);

@@ -1,8 +1,11 @@
 #include <fmt/format.h>
 
+#include <cstring>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "graph/json_place.h"
+#include "graph/json_types.h"
 #include "graph/json_values.h"
 #include "hiaton/error.h"
 #include "hiaton/graph.h"
@@ -42,6 +45,11 @@ class GraphReader {
         site_count_(file.field("sites").size()),
         loop_count_(file.field("loops").size()),
         node_count_(file.field("nodes").size()) {
+    if (file.has("data_types")) types_.read_data_types(file.field("data_types"));
+    if (file.has("parameters")) {
+      const JsonPlace parameters = file.field("parameters");
+      for (std::size_t i = 0; i < parameters.size(); ++i) read_parameter(parameters[i]);
+    }
     const JsonPlace functions = file.field("functions");
     const JsonPlace sites = file.field("sites");
     const JsonPlace loops = file.field("loops");
@@ -55,8 +63,19 @@ class GraphReader {
   Graph finish() { return builder_.finish(); }
 
  private:
+  void read_parameter(const JsonPlace& place) {
+    place.require_fields({"name", "type", "initial", "number"});
+    const JsonPlace initial = place.field("initial");
+    const std::optional<Initializer::Kind> kind = initializer_from_name(initial.text());
+    if (!kind) initial.fail(fmt::format("expected how a parameter begins, found '{}'", initial.text()));
+    Initializer read{.kind = *kind};
+    if (takes_number(*kind)) read.number = read_value(place.field("number"), DType::F64).as<double>();
+    builder_.add_parameter(place.field("name").text(), types_.read(place.field("type")), read);
+    ++parameter_count_;
+  }
+
   void read_function(const JsonPlace& place) {
-    place.require_fields({"name", "params", "results", "triggered", "placement", "span"});
+    place.require_fields({"name", "params", "results", "triggered", "phases", "placement", "span"});
     Function& function =
         builder_.function(builder_.add_function(place.field("name").text(), read_span(place)));
     const JsonPlace params = place.field("params");
@@ -68,6 +87,14 @@ class GraphReader {
     }
     function.results = read_edges(place.field("results"));
     if (place.has("triggered")) function.triggered = place.field("triggered").boolean();
+    if (place.has("phases")) {
+      const JsonPlace phases = place.field("phases");
+      for (std::size_t i = 0; i < phases.size(); ++i) {
+        const JsonPlace phase = phases[i];
+        if (phase.size() != 2) phase.fail("expected how many parameters and results the phase has");
+        function.phases.push_back({phase[0].number(), phase[1].number()});
+      }
+    }
     function.placement = read_text(place, "placement");
   }
 
@@ -84,15 +111,20 @@ class GraphReader {
   }
 
   void read_node(const JsonPlace& place) {
-    place.require_fields({"kind", "op", "value", "site", "loop", "loop_constant", "inputs", "controls",
-                          "type", "function", "name", "placement", "span"});
+    place.require_fields({"kind", "op", "attributes", "value", "parameter", "site", "loop", "loop_constant",
+                          "inputs", "controls", "type", "function", "name", "placement", "span"});
     Node node{.kind = read_kind(place.field("kind"))};
-    node.type = read_type(place.field("type"));
+    node.type = types_.read(place.field("type"));
     node.function = read_function_id(place.field("function"));
     if (place.has("inputs")) node.inputs = read_edges(place.field("inputs"));
     if (place.has("controls")) node.controls = read_edges(place.field("controls"));
     if (node.kind == NodeKind::Op) node.op = &read_op(place.field("op"));
-    if (node.kind == NodeKind::Const) node.constant = read_value(place.field("value"), node.type.dtype);
+    if (place.has("attributes")) node.attributes = read_attributes(place.field("attributes"));
+    if (place.has("parameter") || node.kind == NodeKind::Accumulate) {
+      node.parameter = static_cast<int32_t>(place.field("parameter").index(parameter_count_, "a parameter"));
+    } else if (node.kind == NodeKind::Const) {
+      node.constant = read_constant(place.field("value"), node.type);
+    }
     if (node.kind == NodeKind::Call || node.kind == NodeKind::Return) {
       node.site = CallSite(place.field("site").index(site_count_, "a call site"));
     }
@@ -121,31 +153,50 @@ class GraphReader {
     return *op;
   }
 
+  static std::vector<int64_t> read_attributes(const JsonPlace& place) {
+    std::vector<int64_t> attributes;
+    for (std::size_t i = 0; i < place.size(); ++i) {
+      attributes.push_back(
+          place[i].integer(std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max()));
+    }
+    return attributes;
+  }
+
+  static Value read_constant(const JsonPlace& place, const Type& type) {
+    if (type.is_data()) return Data(place.index(type.data->variants.size(), "a variant"), {});
+    return type.is_scalar() ? read_value(place, type.dtype) : read_tensor(place, type);
+  }
+
+  static Value read_tensor(const JsonPlace& place, const Type& type) {
+    std::vector<int64_t> dims;
+    for (const Dim& dim : type.shape) {
+      if (dim.size < 0)
+        place.fail(fmt::format("expected a constant of fixed dimensions, found {}", to_string(type)));
+      dims.push_back(dim.size);
+    }
+    std::size_t expected = 1;
+    for (int64_t dim : dims) {
+      const bool fits = !__builtin_mul_overflow(expected, static_cast<std::size_t>(dim), &expected);
+      if (!fits) place.fail("a tensor is too large for the memory of this machine");
+    }
+    if (place.size() != expected) {
+      place.fail(fmt::format("expected {} elements, found {}", expected, place.size()));
+    }
+    Tensor tensor(type.dtype, dims);
+    const std::size_t size = size_of(type.dtype);
+    for (std::size_t i = 0; i < expected; ++i) {
+      const Value element = read_value(place[i], type.dtype);
+      std::memcpy(tensor.mutable_data<std::byte>() + i * size, &element.slot(), size);
+    }
+    return tensor;
+  }
+
   static Value read_value(const JsonPlace& place, DType dtype) {
     try {
       return load_value(dtype, place.text());
     } catch (const ProgramError& error) {
       place.fail(error.what());
     }
-  }
-
-  static DType read_element(const JsonPlace& place) {
-    const std::string name = place.text();
-    const std::optional<DType> dtype = dtype_from_name(name);
-    if (!dtype) place.fail(fmt::format("expected a type, found '{}'", name));
-    return *dtype;
-  }
-
-  static Type read_type(const JsonPlace& place) {
-    if (!place.is_object()) return read_element(place);
-    place.require_fields({"element", "shape"});
-    Type type = read_element(place.field("element"));
-    const JsonPlace shape = place.field("shape");
-    for (std::size_t i = 0; i < shape.size(); ++i) {
-      const JsonPlace dim = shape[i];
-      type.shape.push_back(dim.is_text() ? Dim{-1, dim.text()} : Dim{dim.number(), ""});
-    }
-    return type;
   }
 
   OutPort read_edge(const JsonPlace& place) const {
@@ -176,6 +227,8 @@ class GraphReader {
   }
 
   GraphBuilder builder_;
+  TypeReader types_;
+  std::size_t parameter_count_ = 0;
   const std::size_t function_count_;
   const std::size_t site_count_;
   const std::size_t loop_count_;
@@ -187,7 +240,8 @@ class GraphReader {
 Graph from_json(std::string_view text, const std::string& file_name) {
   const nlohmann::json root = parse(text, file_name);
   const JsonPlace file(root, file_name);
-  file.require_fields({"format", "version", "source", "functions", "sites", "loops", "nodes"});
+  file.require_fields(
+      {"format", "version", "source", "data_types", "parameters", "functions", "sites", "loops", "nodes"});
   if (const std::string format = file.field("format").text(); format != kFormatName) {
     file.field("format").fail(fmt::format("expected '{}', found '{}'", kFormatName, format));
   }

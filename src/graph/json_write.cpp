@@ -6,6 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "graph/json_text.h"
+#include "graph/json_types.h"
 #include "graph/json_values.h"
 #include "hiaton/graph.h"
 
@@ -13,19 +15,6 @@ namespace hiaton::graph {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-/// JSON holds only UTF-8; other bytes are kept as {"hex": ...}.
-Json text_json(std::string_view text) {
-  try {
-    Json json = text;
-    json.dump();
-    return json;
-  } catch (const Json::type_error&) {
-    std::string hex;
-    for (char c : text) hex += fmt::format("{:02x}", static_cast<unsigned char>(c));
-    return {{"hex", hex}};
-  }
-}
 
 Json edge_json(OutPort from) {
   if (from.port == 0) return from.node.value;
@@ -36,13 +25,6 @@ Json edges_json(const std::vector<OutPort>& edges) {
   Json list = Json::array();
   for (OutPort edge : edges) list.push_back(edge_json(edge));
   return list;
-}
-
-Json type_json(const Type& type) {
-  if (type.is_scalar()) return name_of(type.dtype);
-  Json shape = Json::array();
-  for (const Dim& dim : type.shape) shape.push_back(dim.size >= 0 ? Json(dim.size) : text_json(dim.symbol));
-  return {{"element", name_of(type.dtype)}, {"shape", shape}};
 }
 
 void add_text(Json& json, const char* field, const std::string& text) {
@@ -61,9 +43,29 @@ Json function_json(const Function& function) {
   }
   json["results"] = edges_json(function.results);
   if (function.triggered) json["triggered"] = true;
+  for (const Phase& phase : function.phases) json["phases"].push_back({phase.params, phase.results});
   add_text(json, "placement", function.placement);
   add_span(json, function.span);
   return json;
+}
+
+Json parameter_json(const Parameter& parameter) {
+  Json json = {{"name", text_json(parameter.name)},
+               {"type", type_json(parameter.type)},
+               {"initial", name_of(parameter.initial.kind)}};
+  if (takes_number(parameter.initial.kind)) json["number"] = save_value(parameter.initial.number);
+  return json;
+}
+
+/// A scalar as its text, a tensor as the list of its elements, a data value, which has no fields, as the
+/// number of its variant.
+Json value_json(const Value& value) {
+  if (value.is_scalar()) return save_value(value);
+  if (value.is_data()) return value.data().variant();
+  Json elements = Json::array();
+  const Tensor tensor = value.tensor();
+  for (int64_t i = 0; i < tensor.size(); ++i) elements.push_back(save_value(element_of(tensor, i)));
+  return elements;
 }
 
 Json site_json(const Site& site) {
@@ -81,7 +83,12 @@ Json loop_json(const Loop& loop) {
 Json node_json(const Node& node) {
   Json json = {{"kind", name_of(node.kind)}};
   if (node.kind == NodeKind::Op) json["op"] = node.op->name.value;
-  if (node.kind == NodeKind::Const) json["value"] = save_value(node.constant);
+  if (!node.attributes.empty()) json["attributes"] = node.attributes;
+  if (node.parameter >= 0) {
+    json["parameter"] = node.parameter;
+  } else if (node.kind == NodeKind::Const) {
+    json["value"] = value_json(node.constant);
+  }
   if (node.site.valid()) json["site"] = node.site.value;
   if (node.loop.valid()) json["loop"] = node.loop.value;
   if (node.loop_constant) json["loop_constant"] = true;
@@ -106,16 +113,32 @@ std::string list(std::string_view name, const std::vector<Thing>& things, Json (
 
 }  // namespace
 
+Json text_json(std::string_view text) {
+  try {
+    Json json = text;
+    json.dump();
+    return json;
+  } catch (const Json::type_error&) {
+    std::string hex;
+    for (char c : text) hex += fmt::format("{:02x}", static_cast<unsigned char>(c));
+    return {{"hex", hex}};
+  }
+}
+
 std::string to_json(const Graph& graph) {
   Json source = nullptr;
   if (graph.source() != nullptr) {
     source = {{"name", text_json(graph.source()->name())}, {"text", text_json(graph.source()->text())}};
   }
+  const std::vector<Type> data_types = data_types_of(graph);
+  std::string declared;
+  if (!data_types.empty()) declared += list("data_types", data_types, data_type_json) + ",\n";
+  if (!graph.parameters().empty()) declared += list("parameters", graph.parameters(), parameter_json) + ",\n";
   return fmt::format(
-      "{{\n  \"format\": \"{}\",\n  \"version\": {},\n  \"source\": {},\n{},\n{},\n{},\n{}\n}}\n",
-      kFormatName, kFormatVersion, source.dump(), list("functions", graph.functions(), function_json),
-      list("sites", graph.sites(), site_json), list("loops", graph.loops(), loop_json),
-      list("nodes", graph.nodes(), node_json));
+      "{{\n  \"format\": \"{}\",\n  \"version\": {},\n  \"source\": {},\n{}{},\n{},\n{},\n{}\n}}\n",
+      kFormatName, kFormatVersion, source.dump(), declared,
+      list("functions", graph.functions(), function_json), list("sites", graph.sites(), site_json),
+      list("loops", graph.loops(), loop_json), list("nodes", graph.nodes(), node_json));
 }
 
 }  // namespace hiaton::graph

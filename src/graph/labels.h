@@ -9,6 +9,8 @@ namespace hiaton::graph {
 
 /// "Call_3", "add", "Const 5", "Switch", ...
 std::string label_of(const Node& node);
+/// "axis=0, shape=[2, 3]" of an operation, "Outer" of an Accumulate; else nothing.
+std::string attributes_of(const Node& node);
 
 /// "%12"; for a Switch "%12.true" or "%12.false".
 std::string label_of(const Graph& graph, OutPort port);

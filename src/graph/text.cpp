@@ -15,12 +15,20 @@ std::string list(const Graph& graph, const std::vector<OutPort>& ports) {
   return text;
 }
 
+std::string name_of_parameter(const Graph& graph, const Node& node) {
+  const auto number = static_cast<std::size_t>(node.parameter);
+  return number < graph.parameters().size() ? graph.parameters()[number].name : "no parameter";
+}
+
 std::string line_of(const Graph& graph, NodeId id) {
   const Node& node = graph[id];
   std::string text = fmt::format("%{} = {}", id.index(), label_of(node));
   if (node.kind != NodeKind::Const && node.kind != NodeKind::Input) {
-    text += fmt::format("({})", list(graph, node.inputs));
+    const std::string attributes = attributes_of(node);
+    const std::string_view separator = node.inputs.empty() || attributes.empty() ? "" : ", ";
+    text += fmt::format("({}{}{})", list(graph, node.inputs), separator, attributes);
   }
+  if (node.kind == NodeKind::Accumulate) text += " into " + name_of_parameter(graph, node);
   if (node.loop.valid()) text += fmt::format(" in loop {}", node.loop.index());
   if (node.loop_constant) text += " as constant";
   if (!node.controls.empty()) text += fmt::format(" after {}", list(graph, node.controls));

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "hiaton/ir.h"
+#include "ir/names.h"
 
 namespace hiaton::ir {
 namespace {
@@ -144,7 +145,7 @@ class Comparison {
 std::vector<std::string> declared(const Module& module) {
   std::vector<std::string> texts;
   for (const Type& type : module.data_types.all()) {
-    if (type.data->name.find('[') != std::string::npos) continue;
+    if (is_built_in(*type.data)) continue;
     std::string text = type.data->name;
     for (const Variant& variant : type.data->variants) {
       text += " | " + variant.name;

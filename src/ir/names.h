@@ -4,6 +4,8 @@
 #include <array>
 #include <string_view>
 
+#include "hiaton/type.h"
+
 namespace hiaton::ir {
 
 /// Every word that is no name.
@@ -27,6 +29,11 @@ bool is_name(std::string_view word);
 /// Variants and data types begin with an upper-case letter.
 constexpr bool is_capitalized(std::string_view name) {
   return !name.empty() && name[0] >= 'A' && name[0] <= 'Z';
+}
+
+/// The data types that are not declared: lists, "List[i64]".
+inline bool is_built_in(const DataType& data) {
+  return data.name.starts_with("List[");
 }
 
 /// A name that a function may have: operations (and with them the types, which are casts) keep theirs.

@@ -525,10 +525,6 @@ class FunctionPrinter {
 
 namespace {
 
-bool is_list(const Type& data) {
-  return data.data->name.find('[') != std::string::npos;
-}
-
 std::string declaration(const Type& data) {
   std::string variants;
   for (const Variant& variant : data.data->variants) {
@@ -558,7 +554,7 @@ std::string print(const Module& module) {
   std::string text;
   for (const Type& data : module.data_types.all()) {
     for (const Variant& variant : data.data->variants) names.insert(variant.name);
-    if (!is_list(data)) text += declaration(data);
+    if (!is_built_in(*data.data)) text += declaration(data);
   }
   for (const Parameter& parameter : module.parameters) {
     names.insert(parameter.name);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -396,7 +397,53 @@ class FunctionVerifier {
 
 }  // namespace
 
+namespace {
+
+/// Also names of parameters of functions: text could not tell them from the variants.
+void verify_variants(const Module& module) {
+  std::unordered_map<std::string_view, const DataType*> variants;
+  for (const Type& data : module.data_types.all()) {
+    if (is_built_in(*data.data)) continue;
+    if (!is_name(data.data->name) || !is_capitalized(data.data->name)) {
+      throw ProgramError(fmt::format("'{}' is no name for a data type", data.data->name));
+    }
+    if (data.data->variants.empty()) {
+      throw ProgramError(fmt::format("data type '{}' has no variants", data.data->name));
+    }
+    for (const Variant& variant : data.data->variants) {
+      if (!is_name(variant.name) || !is_capitalized(variant.name)) {
+        throw ProgramError(fmt::format("'{}' is no name for a variant", variant.name));
+      }
+      const auto [other, added] = variants.emplace(variant.name, data.data.get());
+      if (!added) {
+        throw ProgramError(fmt::format("data types '{}' and '{}' both have a variant '{}'",
+                                       other->second->name, data.data->name, variant.name));
+      }
+    }
+  }
+  const auto is_variant = [&](std::string_view name) {
+    return is_capitalized(name) && (name == "Nil" || name == "Cons" || variants.contains(name));
+  };
+  for (const Function& function : module.functions) {
+    const bool clashes = is_variant(function.name) ||
+                         std::any_of(function.params.begin(), function.params.end(),
+                                     [&](const ValueInfo& param) { return is_variant(param.name); });
+    if (clashes) {
+      throw ProgramError(
+          fmt::format("function '{}': it or a parameter has the name of a variant", function.name));
+    }
+  }
+  for (const Parameter& parameter : module.parameters) {
+    if (is_variant(parameter.name)) {
+      throw ProgramError(fmt::format("parameter '{}' has the name of a variant", parameter.name));
+    }
+  }
+}
+
+}  // namespace
+
 void verify(const Module& module) {
+  verify_variants(module);
   std::unordered_set<std::string_view> names;
   for (const Function& function : module.functions) {
     if (!names.insert(function.name).second) {

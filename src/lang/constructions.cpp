@@ -16,10 +16,8 @@ std::string fields_of(const Variant& variant) {
 
 }  // namespace
 
-/// The name of a variant, of the program or of the built-in list, where no function has it.
 bool BodyChecker::is_construction(const Expr& expr) const {
-  return declarations_.variant(expr.name) != nullptr ||
-         Declarations::list_variant(symbols_[expr.name]).has_value();
+  return declarations_.is_variant(expr.name);
 }
 
 /// The type in brackets decides; then that which is wished; then the program's own variant of this name.

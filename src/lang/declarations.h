@@ -10,6 +10,7 @@
 
 #include "hiaton/initializer.h"
 #include "hiaton/lang.h"
+#include "ir/names.h"
 #include "lang/diagnostics.h"
 #include "lang/symbols.h"
 
@@ -43,7 +44,7 @@ class Declarations {
   static constexpr std::size_t kNil = 0;
   static constexpr std::size_t kCons = 1;
   Type list_of(const Type& element) { return types_.list_of(element); }
-  static bool is_list(const Type& type) { return type.is_data() && type.data->name.starts_with("List["); }
+  static bool is_list(const Type& type) { return type.is_data() && ir::is_built_in(*type.data); }
   static Type element_of(const Type& list) { return field_type(list, kCons, 0); }
   /// kNil or kCons, where a word names a variant of the built-in list.
   static std::optional<std::size_t> list_variant(std::string_view name);
@@ -63,6 +64,10 @@ class Declarations {
   const int64_t* size(Symbol name) const { return find(sizes_, name); }
   const Type* type(Symbol name) const { return find(data_types_, name); }
   const VariantPlace* variant(Symbol name) const { return find(variants_, name); }
+  /// Of the program or of the built-in list.
+  bool is_variant(Symbol name) const {
+    return variants_.contains(name) || list_variant(symbols_[name]).has_value();
+  }
   const std::size_t* parameter(Symbol name) const { return find(parameter_numbers_, name); }
   const std::vector<ParameterDeclaration>& parameters() const { return parameters_; }
 

@@ -60,6 +60,13 @@ FunctionRef Functions::declare(const FunctionHead& head) {
   for (const Pattern& param : head.params) {
     params.push_back({known_or_any(param.type), std::string(symbols_[*param.name])});
   }
+  for (const Pattern& param : head.params) {
+    if (declarations_.is_variant(*param.name)) {
+      diagnostics_.add(param.span,
+                       fmt::format("expected the name of a parameter, found '{}', which is a variant",
+                                   symbols_[*param.name]));
+    }
+  }
   const bool distinct = all_distinct(head.params);
   if (!distinct) report_duplicate_parameters(head);
   if (has_name && distinct) {
@@ -85,7 +92,7 @@ bool Functions::name_is_free(const FunctionHead& head) {
                                  dtype_from_name(name) ? "a type" : "an operation"));
     return false;
   }
-  if (declarations_.variant(head.name) != nullptr || Declarations::list_variant(name)) {
+  if (declarations_.is_variant(head.name)) {
     diagnostics_.add(head.name_span,
                      fmt::format("expected a new name for a function, found '{}', which is a variant", name));
     return false;

@@ -258,6 +258,10 @@ Var BodyChecker::require_pattern(ExprId bound, Var found, const Pattern& pattern
 
 void BodyChecker::bind(const Pattern& pattern, Var value) {
   if (!pattern.name) return;
+  if (declarations_.is_variant(*pattern.name)) {
+    report(pattern.span, fmt::format("expected a name, found '{}', which is a variant", spelled(pattern)));
+    return;
+  }
   if (known(value) && f_->function()[value.id()].name.empty()) {
     f_->named(value, std::string(symbols_[*pattern.name]));
   }
