@@ -153,6 +153,7 @@ Var broadcast_rule(const GradientQuestion& q, std::size_t index) {
 }
 Var expand_like_rule(const GradientQuestion& q, std::size_t index) {
   if (index == 1) return zeros_like_operand(q, index);
+  if (q.gradient.type() == q.operands[0].type()) return q.gradient;
   return q.builder.op("sum", {q.gradient}, list(q.attributes));
 }
 Var reshape_rule(const GradientQuestion& q, std::size_t index) {

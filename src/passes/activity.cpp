@@ -1,5 +1,7 @@
 #include "passes/activity.h"
 
+#include <algorithm>
+
 namespace hiaton::passes {
 namespace {
 
@@ -106,6 +108,19 @@ void Activity::spread_activity(ir::FunctionId id) {
   }
 }
 
+bool Activity::passes_gradient(ir::FunctionId id, ir::NodeId call) const {
+  const ir::Function& f = module_[id];
+  const auto any = [&](const ir::Node& node) {
+    return std::any_of(node.results.begin(), node.results.end(),
+                       [&](ir::ValueId value) { return carries(id, value); });
+  };
+  if (any(f[call])) return true;
+  if (module_[f[call].callee].phase_count() == 1) return false;
+  return std::any_of(f.nodes.begin(), f.nodes.end(), [&](const ir::Node& node) {
+    return node.kind == NodeKind::Resume && node.of == call && any(node);
+  });
+}
+
 void Activity::spread_need(ir::FunctionId id) {
   const ir::Function& f = module_[id];
   OfFunction& of = functions_[id.index()];
@@ -125,6 +140,8 @@ void Activity::spread_need(ir::FunctionId id) {
       for (std::size_t i = 0; i < node.results.size(); ++i) {
         if (counts(i)) set(callee.results, first_result(module_, node) + i);
       }
+      const ir::NodeId call = node.kind == NodeKind::Call ? ir::NodeId(n) : node.of;
+      if (!passes_gradient(id, call)) continue;
       for (std::size_t i = 0; i < node.operands.size(); ++i) {
         const std::size_t param = first_param(module_, node) + i;
         const ir::Function& target = module_[node.callee];

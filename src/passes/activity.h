@@ -29,6 +29,8 @@ class Activity {
   bool carries(ir::FunctionId f, ir::ValueId value) const {
     return active(f, value) && functions_[f.index()].needed[value.index()];
   }
+  /// Whether any result of the call, in any of its phases, carries a gradient.
+  bool passes_gradient(ir::FunctionId f, ir::NodeId call) const;
   /// Whether the function passes gradients at all.
   bool differentiable(ir::FunctionId f) const { return functions_[f.index()].differentiable; }
   bool active_param(ir::FunctionId f, std::size_t param) const { return functions_[f.index()].params[param]; }

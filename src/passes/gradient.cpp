@@ -171,17 +171,8 @@ class ExtensionBody : public BodyCopier {
  private:
   bool carries(ir::ValueId value) const { return activity_.carries(id_, value); }
 
-  /// Whether any result of the call, in any of its phases, carries a gradient.
   bool passes_gradient(ir::NodeId call) const {
-    if (!extensions_.has_extension(from_[call].callee)) return false;
-    const auto any = [&](const ir::Node& node) {
-      return std::any_of(node.results.begin(), node.results.end(),
-                         [&](ir::ValueId id) { return carries(id); });
-    };
-    if (any(from_[call])) return true;
-    return std::any_of(from_.nodes.begin(), from_.nodes.end(), [&](const ir::Node& node) {
-      return node.kind == NodeKind::Resume && node.of == call && any(node);
-    });
+    return extensions_.has_extension(from_[call].callee) && activity_.passes_gradient(id_, call);
   }
 
   // Gradients of values

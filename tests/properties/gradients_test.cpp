@@ -1,0 +1,100 @@
+// Gradients of random programs: the same bits in every executor, with batches and without; and by finite
+// differences where the program is smooth there.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+
+#include "exec/run.h"
+#include "hiaton/builder.h"
+#include "hiaton/passes.h"
+#include "properties/generate.h"
+
+namespace hiaton::properties {
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(NDEBUG)
+constexpr uint64_t kPrograms = 300;
+#else
+constexpr uint64_t kPrograms = 5'000;
+#endif
+
+bool is_float_scalar(const Type& type) {
+  return type.is_scalar() && is_float(type.dtype);
+}
+
+/// The program with a new main that gives the values and gradients of the old one; none where the first
+/// result of that, or all its parameters, are no floats.
+std::optional<ir::Module> with_gradient(ir::Module module) {
+  const ir::FunctionId main = *module.find("main");
+  if (!is_float_scalar(module[main].results[0])) return std::nullopt;
+  std::vector<Type> results = module[main].results;
+  for (const ir::ValueInfo& param : module[main].params) {
+    if (is_float_scalar(param.type)) results.push_back(param.type);
+  }
+  if (results.size() == module[main].results.size()) return std::nullopt;
+  module[main].name = "main_before";
+  module = passes::loops_to_calls(std::move(module));
+  const std::vector<ir::ValueInfo> params = module[main].params;
+  ModuleBuilder builder(std::move(module));
+  const FunctionRef gradient = builder.declare("main", params, results);
+  return passes::add_gradient(std::move(builder.module()), {gradient.id, main, true});
+}
+
+struct Outcome {
+  std::string fault;
+  std::vector<Value> values;
+};
+
+Outcome run(const graph::Graph& graph, const std::vector<Value>& arguments, Executor executor,
+            bool batching) {
+  RunOptions options;
+  options.executor = executor;
+  options.batching = batching;
+  RunStats stats;
+  options.stats = &stats;
+  try {
+    Outcome outcome{"", exec::run(graph, arguments, options).values};
+    EXPECT_EQ(stats.fallback, "");
+    EXPECT_EQ(stats.frames_live_at_end, 0u);
+    return outcome;
+  } catch (const RunError& error) {
+    return {std::string(name_of(error.fault())), {}};
+  }
+}
+
+bool same(const Value& a, const Value& b) {
+  const auto is_nan = [](const Value& v) {
+    return (v.dtype() == DType::F32 && std::isnan(v.as<float>())) ||
+           (v.dtype() == DType::F64 && std::isnan(v.as<double>()));
+  };
+  return a == b || (is_nan(a) && is_nan(b));
+}
+
+TEST(RandomGradients, AreTheSameInEveryExecutor) {
+  const char* text = std::getenv("HIATON_PROGRAMS");
+  const uint64_t count = text == nullptr ? kPrograms : std::stoull(text);
+  uint64_t tried = 0;
+  uint64_t seed = 0;
+  for (; tried < count; ++seed) {
+    const Program program = generate(seed);
+    if (program.danger == Danger::Any) continue;
+    const std::optional<ir::Module> module = with_gradient(program.module);
+    if (!module) continue;
+    ++tried;
+    ir::verify(*module);
+    const graph::Graph graph = passes::lower(*module);
+    const Outcome expected = run(graph, program.arguments, Executor::Reference, true);
+    for (bool batching : {true, false}) {
+      const Outcome found = run(graph, program.arguments, Executor::Production, batching);
+      ASSERT_EQ(found.fault, expected.fault) << "seed " << seed;
+      ASSERT_TRUE(std::equal(found.values.begin(), found.values.end(), expected.values.begin(),
+                             expected.values.end(), same))
+          << "seed " << seed << ", batching " << batching;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace hiaton::properties
