@@ -10,21 +10,49 @@
 namespace hiaton::cli {
 namespace {
 
-/// How a program writes it: "a + b", "-a", "min(a, b)".
+/// "axis", "axis=-1" where it may be left out, "shape=[...]".
+std::string attribute_text(const AttributeDef& attribute) {
+  if (attribute.is_list) return fmt::format("{}=[...]", attribute.name);
+  if (!attribute.otherwise) return fmt::format("{}=...", attribute.name);
+  return fmt::format("{}={}", attribute.name, *attribute.otherwise);
+}
+
+/// How a program writes it: "a + b", "-a", "min(a, b)", "softmax(x, axis=-1)".
 std::string spelling(const OpDef& op) {
   const std::vector<std::string_view>& operands = op.operands.value;
   const std::string_view symbol = op.symbol.value;
-  if (symbol.empty()) return fmt::format("{}({})", op.name.value, fmt::join(operands, ", "));
+  if (symbol.empty()) {
+    std::vector<std::string> arguments(operands.begin(), operands.end());
+    for (const AttributeDef& attribute : op.attributes.value) arguments.push_back(attribute_text(attribute));
+    return fmt::format("{}({})", op.name.value, fmt::join(arguments, ", "));
+  }
   if (operands.size() == 2) return fmt::format("{} {} {}", operands[0], symbol, operands[1]);
   const bool word = std::isalpha(static_cast<unsigned char>(symbol.front()));
   return fmt::format("{}{}{}", symbol, word ? " " : "", operands[0]);
 }
 
+/// The element types of scalars it takes, and what it takes besides.
 std::string operand_types(const OpDef& op) {
+  if (op.fusion.value == Fusion::Data) return "data values";
   std::string text;
-  for (const KernelVariant& variant : op.kernels.value) {
-    if (!text.empty()) text += ", ";
-    text += name_of(variant.operand);
+  for (const KernelVariant& variant : op.kernels.value) text += fmt::format("{}, ", name_of(variant.operand));
+  return text + "tensors";
+}
+
+/// Whether gradients pass, or why not.
+std::string gradient_text(const OpDef& op) {
+  const Gradient& gradient = op.gradient.value;
+  return gradient.rule != nullptr ? "yes" : fmt::format("no: {}", gradient.why_none);
+}
+
+/// ", axis=0, shape=[2, 3]".
+std::string attributes_of(const OpDef& op, const Sample& sample) {
+  std::string text;
+  std::span<const int64_t> left(sample.attributes);
+  for (const AttributeDef& attribute : op.attributes.value) {
+    if (attribute.is_list) return fmt::format("{}, {}=[{}]", text, attribute.name, fmt::join(left, ", "));
+    text += fmt::format(", {}={}", attribute.name, left.front());
+    left = left.subspan(1);
   }
   return text;
 }
@@ -35,22 +63,24 @@ std::string first_sample(const OpDef& op) {
   const Sample& sample = op.samples.value.front();
   std::vector<std::string> operands;
   for (const Value& operand : sample.operands) operands.push_back(to_string(operand));
-  return fmt::format("of {} gives {}", fmt::join(operands, " and "), to_string(sample.result));
+  return fmt::format("of {}{} gives {}", fmt::join(operands, " and "), attributes_of(op, sample),
+                     to_string(sample.result));
 }
 
 std::string describe(const OpDef& op) {
   const std::string sample = first_sample(op);
-  return fmt::format("{:<18}{}\n    {}\n    for {}{}{}\n", op.name.value, spelling(op), op.doc.value,
-                     operand_types(op), sample.empty() ? "" : "; ", sample);
+  return fmt::format("{:<18}{}\n    {}\n    for {}{}{}\n    gradient: {}\n", op.name.value, spelling(op),
+                     op.doc.value, operand_types(op), sample.empty() ? "" : "; ", sample, gradient_text(op));
 }
 
 std::string markdown_page() {
   std::string text =
       "# Operations\n\nMade by `hiaton ops --markdown` from the catalogue.\n\n"
-      "| name | written | what it gives | for | example |\n| --- | --- | --- | --- | --- |\n";
+      "| name | written | what it gives | for | gradient | example |\n"
+      "| --- | --- | --- | --- | --- | --- |\n";
   for (const OpDef* op : catalog().all()) {
-    text += fmt::format("| {} | `{}` | {} | {} | {} |\n", op->name.value, spelling(*op), op->doc.value,
-                        operand_types(*op), first_sample(*op));
+    text += fmt::format("| {} | `{}` | {} | {} | {} | {} |\n", op->name.value, spelling(*op), op->doc.value,
+                        operand_types(*op), gradient_text(*op), first_sample(*op));
   }
   return text;
 }

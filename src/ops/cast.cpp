@@ -1,6 +1,7 @@
 #include "ops/families.h"
 #include "ops/family.h"
 #include "ops/gradients.h"
+#include "ops/typed.h"
 
 namespace hiaton::ops {
 
@@ -26,7 +27,7 @@ const OpDef to_bool = {
         std::vector{unary_variant<Cast<bool>, bool, bool>(), unary_variant<Cast<bool>, bool, int32_t>(),
                     unary_variant<Cast<bool>, bool, int64_t>(), unary_variant<Cast<bool>, bool, float>(),
                     unary_variant<Cast<bool>, bool, double>()},
-    .tensor_kernel = pointwise,
+    .tensor_kernel = typed_cast<Cast<bool>, bool, bool, int32_t, int64_t, float, double>,
     .gradient = Gradient{nullptr, a_truth_value},
     .algebra = Algebra::None,
     .fusion = Fusion::Elementwise,
@@ -66,7 +67,7 @@ const OpDef to_i64 = {
                            unary_variant<Cast<int64_t>, int64_t, int64_t>(),
                            unary_variant<CastFloatToInt<int64_t>, int64_t, float>(),
                            unary_variant<CastFloatToInt<int64_t>, int64_t, double>()},
-    .tensor_kernel = pointwise,
+    .tensor_kernel = typed_cast<Cast<int64_t>, int64_t, bool, int32_t, int64_t>,
     .gradient = Gradient{nullptr, a_step},
     .algebra = Algebra::None,
     .fusion = Fusion::Elementwise,
@@ -84,7 +85,7 @@ const OpDef to_f32 = {
         std::vector{unary_variant<Cast<float>, float, bool>(), unary_variant<Cast<float>, float, int32_t>(),
                     unary_variant<Cast<float>, float, int64_t>(), unary_variant<Cast<float>, float, float>(),
                     unary_variant<Cast<float>, float, double>()},
-    .tensor_kernel = pointwise,
+    .tensor_kernel = typed_cast<Cast<float>, float, bool, int32_t, int64_t, float, double>,
     .gradient = Gradient{by_operand<cast_back>},
     .algebra = Algebra::None,
     .fusion = Fusion::Elementwise,
@@ -103,7 +104,7 @@ const OpDef to_f64 = {
                            unary_variant<Cast<double>, double, int64_t>(),
                            unary_variant<Cast<double>, double, float>(),
                            unary_variant<Cast<double>, double, double>()},
-    .tensor_kernel = pointwise,
+    .tensor_kernel = typed_cast<Cast<double>, double, bool, int32_t, int64_t, float, double>,
     .gradient = Gradient{by_operand<cast_back>},
     .algebra = Algebra::None,
     .fusion = Fusion::Elementwise,

@@ -89,6 +89,10 @@ const Catalog& catalog() {
       &log_softmax_gradient,  //
       &cross_entropy,
       &cross_entropy_gradient,  //
+      &where,
+      &ops::uniform,
+      &ops::normal,
+      &dropout,  //
       &make,
       &variant,
       &field,

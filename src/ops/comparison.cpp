@@ -1,5 +1,6 @@
 #include "ops/families.h"
 #include "ops/family.h"
+#include "ops/typed.h"
 
 namespace hiaton::ops {
 
@@ -13,7 +14,7 @@ const OpDef eq = {
     .attributes = no_attributes,
     .type_rule = compare_any,
     .kernels = predicate_kernels<Eq, bool, int32_t, int64_t, float, double>(),
-    .tensor_kernel = pointwise,
+    .tensor_kernel = typed_predicate<Eq, bool, int32_t, int64_t, float, double>,
     .gradient = Gradient{nullptr, a_truth_value},
     .algebra = Algebra::Commutative,
     .fusion = Fusion::Elementwise,
@@ -28,7 +29,7 @@ const OpDef ne = {
     .attributes = no_attributes,
     .type_rule = compare_any,
     .kernels = predicate_kernels<Ne, bool, int32_t, int64_t, float, double>(),
-    .tensor_kernel = pointwise,
+    .tensor_kernel = typed_predicate<Ne, bool, int32_t, int64_t, float, double>,
     .gradient = Gradient{nullptr, a_truth_value},
     .algebra = Algebra::Commutative,
     .fusion = Fusion::Elementwise,
@@ -43,7 +44,7 @@ const OpDef lt = {
     .attributes = no_attributes,
     .type_rule = compare_numbers,
     .kernels = predicate_kernels<Lt, int32_t, int64_t, float, double>(),
-    .tensor_kernel = pointwise,
+    .tensor_kernel = typed_predicate<Lt, int32_t, int64_t, float, double>,
     .gradient = Gradient{nullptr, a_truth_value},
     .algebra = Algebra::None,
     .fusion = Fusion::Elementwise,
@@ -58,7 +59,7 @@ const OpDef le = {
     .attributes = no_attributes,
     .type_rule = compare_numbers,
     .kernels = predicate_kernels<Le, int32_t, int64_t, float, double>(),
-    .tensor_kernel = pointwise,
+    .tensor_kernel = typed_predicate<Le, int32_t, int64_t, float, double>,
     .gradient = Gradient{nullptr, a_truth_value},
     .algebra = Algebra::None,
     .fusion = Fusion::Elementwise,
@@ -73,7 +74,7 @@ const OpDef gt = {
     .attributes = no_attributes,
     .type_rule = compare_numbers,
     .kernels = predicate_kernels<Gt, int32_t, int64_t, float, double>(),
-    .tensor_kernel = pointwise,
+    .tensor_kernel = typed_predicate<Gt, int32_t, int64_t, float, double>,
     .gradient = Gradient{nullptr, a_truth_value},
     .algebra = Algebra::None,
     .fusion = Fusion::Elementwise,
@@ -88,7 +89,7 @@ const OpDef ge = {
     .attributes = no_attributes,
     .type_rule = compare_numbers,
     .kernels = predicate_kernels<Ge, int32_t, int64_t, float, double>(),
-    .tensor_kernel = pointwise,
+    .tensor_kernel = typed_predicate<Ge, int32_t, int64_t, float, double>,
     .gradient = Gradient{nullptr, a_truth_value},
     .algebra = Algebra::None,
     .fusion = Fusion::Elementwise,

@@ -30,6 +30,10 @@ extern const OpDef sum, mean, reduce_max, logsumexp, argmax;
 // classification.cpp
 extern const OpDef softmax, softmax_gradient, log_softmax, log_softmax_gradient, cross_entropy,
     cross_entropy_gradient;
+// choice.cpp
+extern const OpDef where;
+// random.cpp
+extern const OpDef uniform, normal, dropout;
 // data.cpp
 extern const OpDef make, variant, field;
 // cast.cpp

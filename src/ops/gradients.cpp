@@ -19,7 +19,7 @@ Var square(Var x) {
 }
 /// g where the condition holds, else 0.
 Var gate(const GradientQuestion& q, Var condition) {
-  return q.gradient * q.builder.cast(condition, q.gradient.type().dtype);
+  return apply(q, "where", {condition, q.gradient, constant_like(q.gradient, 0.0)});
 }
 
 }  // namespace

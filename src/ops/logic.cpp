@@ -1,6 +1,8 @@
 #include "ops/families.h"
 #include "ops/family.h"
 #include "ops/gradients.h"
+#include "ops/reshaping_kernels.h"
+#include "ops/typed.h"
 
 namespace hiaton::ops {
 
@@ -15,7 +17,7 @@ const OpDef logical_and = {
     .attributes = no_attributes,
     .type_rule = same_bool,
     .kernels = binary_kernels<And, bool>(),
-    .tensor_kernel = pointwise,
+    .tensor_kernel = typed_predicate<And, bool>,
     .gradient = Gradient{nullptr, a_truth_value},
     .algebra = Algebra::Commutative,
     .fusion = Fusion::Elementwise,
@@ -31,7 +33,7 @@ const OpDef logical_or = {
     .attributes = no_attributes,
     .type_rule = same_bool,
     .kernels = binary_kernels<Or, bool>(),
-    .tensor_kernel = pointwise,
+    .tensor_kernel = typed_predicate<Or, bool>,
     .gradient = Gradient{nullptr, a_truth_value},
     .algebra = Algebra::Commutative,
     .fusion = Fusion::Elementwise,
@@ -46,7 +48,7 @@ const OpDef logical_not = {
     .attributes = no_attributes,
     .type_rule = same_bool,
     .kernels = unary_kernels<Not, bool>(),
-    .tensor_kernel = pointwise,
+    .tensor_kernel = typed_cast<Not, bool, bool>,
     .gradient = Gradient{nullptr, a_truth_value},
     .algebra = Algebra::None,
     .fusion = Fusion::Elementwise,
@@ -61,7 +63,7 @@ const OpDef identity = {
     .attributes = no_attributes,
     .type_rule = any_type,
     .kernels = unary_kernels<Identity, bool, int32_t, int64_t, float, double>(),
-    .tensor_kernel = pointwise,
+    .tensor_kernel = copy_kernel,
     .gradient = Gradient{by_operand<pass>},
     .algebra = Algebra::None,
     .fusion = Fusion::Elementwise,

@@ -138,6 +138,9 @@ inline std::vector<OpCase> listed_cases() {
       {"cross_entropy", {f64({2, 2, 3}), i64({2, 2})}},
       {"cross_entropy_gradient", {f64({3}), number, scalar}},
       {"cross_entropy_gradient", {f64({4, 3}), i64({4}), f64({4})}},
+      {"uniform", {number}, {5}},
+      {"normal", {number}, {2, 3}},
+      {.op = "dropout", .operands = {f64({2, 5}), scalar, number}, .low = 0.2, .high = 0.7},
   };
 }
 

@@ -183,6 +183,7 @@ std::optional<Outcome> naive(std::string_view op, const std::vector<Value>& oper
   static const std::set<std::string_view> kFirst = {
       "identity", "sum_like", "broadcast_like", "broadcast_to", "expand_like", "reshape", "reshape_like"};
   if (kFirst.contains(op)) return Outcome{Fault::None, operands[0]};
+  if (op == "where") return Outcome{Fault::None, operands[operands[0].as<bool>() ? 1 : 2]};
   if (op == "zeros_like") return Outcome{Fault::None, zero_of(operands[0].dtype())};
   if (op == "ones_like") return cast_to(operands[0].dtype(), Value(true), mode);
   if (const std::optional<DType> to = dtype_from_name(op)) return cast_to(*to, operands[0], mode);

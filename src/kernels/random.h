@@ -1,0 +1,26 @@
+// Random numbers that are a function of a seed and a place: the same in any order, on any number of threads
+// and on every machine, for one thread.
+//
+// Philox4x32-10 (Salmon, Moraes, Dror and Shaw 2011: Parallel random numbers, as easy as 1, 2, 3), keyed by
+// the seed; word i of its output belongs to element i.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace hiaton::kernels {
+
+/// Four words for a counter and a key.
+std::array<uint32_t, 4> philox(std::array<uint32_t, 4> counter, std::array<uint32_t, 2> key);
+
+/// out[i] in [0, 1), a multiple of 2^-24, evenly distributed.
+void uniform(int64_t n, int64_t seed, float* out);
+
+/// Of mean 0 and variance 1, normally distributed.
+void normal(int64_t n, int64_t seed, float* out);
+
+/// out[i] = x[i] / (1 - rate) with probability 1 - rate, else 0. T: float, double.
+template <class T>
+void dropout(int64_t n, const T* x, T rate, int64_t seed, T* out);
+
+}  // namespace hiaton::kernels
