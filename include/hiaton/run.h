@@ -97,7 +97,7 @@ struct RunOptions {
   /// Filled at the end of the run, also when it ends with an error.
   RunStats* stats = nullptr;
   /// The values of the program's parameters, by number.
-  std::span<const Value> parameters;
+  std::span<const Value> parameters{};
   /// Where Accumulate nodes add to; null: nowhere.
   Gradients* gradients = nullptr;
   /// Whether the same operations under many tags run as one kernel.
@@ -106,7 +106,7 @@ struct RunOptions {
   /// one for each worker. The same number gives the same bits for any number of workers.
   int parts = 0;
   /// Reference executor only: called for every token.
-  std::function<void(const TokenEvent&)> on_token;
+  std::function<void(const TokenEvent&)> on_token{};
 };
 
 struct RunResult {

@@ -1,5 +1,6 @@
 #include "exec/blueprint.h"
 
+#include "exec/apply.h"
 #include "exec/firing.h"
 
 namespace hiaton::exec {
@@ -7,7 +8,7 @@ namespace hiaton::exec {
 using graph::NodeId;
 using graph::NodeKind;
 
-Blueprints::Blueprints(const graph::Graph& graph)
+Blueprints::Blueprints(const graph::Graph& graph, const RunOptions& options)
     : graph_(graph),
       function_count_(static_cast<uint32_t>(graph.functions().size())),
       blueprints_(graph.functions().size() + graph.loops().size()),
@@ -16,7 +17,7 @@ Blueprints::Blueprints(const graph::Graph& graph)
     const graph::Node& node = graph.nodes()[n];
     if (node.kind == NodeKind::Input || is_under_every_tag(node)) continue;
     if (fires_under_the_empty_tag(graph, node)) at_start_.emplace_back(n);
-    add(NodeId(n));
+    add(NodeId(n), options);
   }
 }
 
@@ -28,7 +29,7 @@ uint32_t Blueprints::home_of(NodeId id) const {
   return loop.valid() ? index_of(loop) : index_of(node.function);
 }
 
-void Blueprints::add(NodeId id) {
+void Blueprints::add(NodeId id, const RunOptions& options) {
   const graph::Node& node = graph_[id];
   const uint32_t home = home_of(id);
   Blueprint& blueprint = blueprints_[home];
@@ -38,7 +39,9 @@ void Blueprints::add(NodeId id) {
   copied.pending = static_cast<uint32_t>(inputs_to_match(graph_, node));
   if (is_entry(graph_, node) || node.kind == NodeKind::Return) copied.pending = 1;
   blueprint.nodes.push_back(copied);
-  for (graph::OutPort from : node.inputs) blueprint.operands.push_back(graph_[from.node].constant);
+  for (graph::OutPort from : node.inputs) {
+    blueprint.operands.push_back(constant_of(graph_[from.node], options));
+  }
 }
 
 }  // namespace hiaton::exec

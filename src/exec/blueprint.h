@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "hiaton/graph.h"
+#include "hiaton/run.h"
 #include "hiaton/value.h"
 
 namespace hiaton::exec {
@@ -27,7 +28,8 @@ struct Blueprint {
 
 class Blueprints {
  public:
-  explicit Blueprints(const graph::Graph& graph);
+  /// `options`: those of the run; they have the values of the program's parameters.
+  Blueprints(const graph::Graph& graph, const RunOptions& options);
 
   struct Place {
     static constexpr uint32_t kNowhere = std::numeric_limits<uint32_t>::max();
@@ -45,7 +47,7 @@ class Blueprints {
 
  private:
   uint32_t home_of(graph::NodeId node) const;
-  void add(graph::NodeId node);
+  void add(graph::NodeId node, const RunOptions& options);
 
   const graph::Graph& graph_;
   uint32_t function_count_;

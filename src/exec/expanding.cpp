@@ -28,7 +28,11 @@ using graph::OutPort;
 class ExpandingRun {
  public:
   ExpandingRun(const Graph& graph, std::span<const Value> arguments, const RunOptions& options)
-      : graph_(graph), arguments_(arguments), options_(options), watch_(options), blueprints_(graph) {
+      : graph_(graph),
+        arguments_(arguments),
+        options_(options),
+        watch_(options),
+        blueprints_(graph, options) {
     results_.resize(graph.outputs().size());
   }
 

@@ -96,6 +96,22 @@ TEST(Program, ProgramsLiveAndRunBesideEachOther) {
   EXPECT_EQ(wrong, 0);
 }
 
+TEST(Program, ReadsItsParametersInEveryExecutor) {
+  const Program program =
+      Program::from_text("row.hia",
+                         "param E: f32[2, 2] = ones\n"
+                         "fn row(n: i64) -> f32[2] = if n == 0 then E[n] * 3.0 else row(n - 1)\n"
+                         "fn main(n: i64) -> f32 = sum(row(n))\n");
+  const std::vector<Value> parameters = initial_parameters(program.graph().parameters(), 1);
+  for (const Executor executor :
+       {Executor::Production, Executor::Flow, Executor::Reference, Executor::Expanding}) {
+    RunOptions options;
+    options.executor = executor;
+    options.parameters = parameters;
+    EXPECT_EQ(program.run({Value(int64_t{2})}, options).values, std::vector<Value>{6.0F});
+  }
+}
+
 TEST(Program, WrongArgumentsAreNamed) {
   const Program program = Program::from_text("fact.hia", kFact);
   EXPECT_THROW(program.run({}), ProgramError);
