@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 
 #include "hiaton/error.h"
 #include "hiaton/model.h"
@@ -18,6 +19,39 @@ std::map<std::string, int64_t> sizes_for(const LearnerOptions& options) {
   sizes.try_emplace("classes", options.classes);
   sizes.try_emplace("vocab", options.vocabulary_size);
   return sizes;
+}
+
+/// An order of the trees in which parts of equally many trees have about equally many nodes: the largest
+/// first, each to the part with the fewest nodes so far.
+std::vector<std::size_t> balanced_order(std::span<const Tree* const> trees, int part_count) {
+  std::vector<std::size_t> by_size(trees.size());
+  std::iota(by_size.begin(), by_size.end(), std::size_t{0});
+  const auto count = std::min(static_cast<std::size_t>(part_count), trees.size());
+  if (count < 2) return by_size;
+  std::stable_sort(by_size.begin(), by_size.end(), [&](std::size_t a, std::size_t b) {
+    return trees[a]->nodes.size() > trees[b]->nodes.size();
+  });
+  struct Part {
+    std::size_t capacity;
+    std::size_t nodes = 0;
+    std::vector<std::size_t> trees{};
+  };
+  std::vector<Part> parts;
+  for (std::size_t i = 0; i < count; ++i) {
+    parts.push_back({trees.size() * (i + 1) / count - trees.size() * i / count});
+  }
+  for (std::size_t tree : by_size) {
+    Part* least = nullptr;
+    for (Part& part : parts) {
+      const bool has_room = part.trees.size() < part.capacity;
+      if (has_room && (least == nullptr || part.nodes < least->nodes)) least = &part;
+    }
+    least->nodes += trees[tree]->nodes.size();
+    least->trees.push_back(tree);
+  }
+  std::vector<std::size_t> order;
+  for (const Part& part : parts) order.insert(order.end(), part.trees.begin(), part.trees.end());
+  return order;
 }
 
 class ProgramLearner : public Learner {
@@ -48,17 +82,22 @@ class ProgramLearner : public Learner {
     gradients_.clear();
     run.gradients = &gradients_;
     double sum = 0;
-    for (const std::vector<Value>& results : model_.loss(arguments(batch), run)) sum += number_in(results[0]);
+    const std::vector<std::size_t> order = balanced_order(batch, parts());
+    for (const std::vector<Value>& results : model_.loss(arguments(batch, order), run)) {
+      sum += number_in(results[0]);
+    }
     for (std::size_t i = 0; i < gradients.size(); ++i) copy_gradient(gradients_[i], gradients[i]);
     return sum;
   }
 
   std::vector<Prediction> predict(std::span<const Tree* const> batch) override {
     const std::vector<Value> values = parameter_values();
-    const std::vector<std::vector<Value>> results = model_.predict(arguments(batch), run_options(values));
-    std::vector<Prediction> predictions;
+    const std::vector<std::size_t> order = balanced_order(batch, parts());
+    const std::vector<std::vector<Value>> results =
+        model_.predict(arguments(batch, order), run_options(values));
+    std::vector<Prediction> predictions(batch.size());
     for (std::size_t i = 0; i < batch.size(); ++i) {
-      predictions.push_back(trees_.prediction(results[i][0], *batch[i], options_.classes));
+      predictions[order[i]] = trees_.prediction(results[i][0], *batch[order[i]], options_.classes);
     }
     return predictions;
   }
@@ -83,17 +122,21 @@ class ProgramLearner : public Learner {
     RunOptions run;
     run.workers = options_.workers;
     run.batching = options_.batching != "off";
-    run.parts = options_.batching == "deterministic" ? kDeterministicParts : 0;
+    run.parts = parts();
     run.parameters = values;
     return run;
   }
 
-  std::vector<std::vector<Value>> arguments(std::span<const Tree* const> batch) const {
+  std::vector<std::vector<Value>> arguments(std::span<const Tree* const> batch,
+                                            const std::vector<std::size_t>& order) const {
     std::vector<std::vector<Value>> lists;
     lists.reserve(batch.size());
-    for (const Tree* tree : batch) lists.push_back({trees_.value_of(*tree)});
+    for (std::size_t i : order) lists.push_back({trees_.value_of(*batch[i])});
     return lists;
   }
+
+  /// Into how many parts of equally many trees a minibatch is cut.
+  int parts() const { return options_.batching == "deterministic" ? kDeterministicParts : options_.workers; }
 
   static void copy_gradient(const Gradients::Sum& from, Gradient& to) {
     const float* sum = from.values.data<float>();

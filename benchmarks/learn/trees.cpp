@@ -1,22 +1,23 @@
-// How fast models/treelstm.hia trains and predicts, beside the peak of this machine's single-precision matrix
-// products, measured in turns in one run.
+// How fast models/treelstm.hia and models/treernn.hia train and predict, beside the peak of this machine's
+// single-precision matrix products, measured in turns in one run.
 //
-//   learn_treelstm MODEL TREES [--hidden=128] [--embedding=128] [--batch=25] [--workers=1] [--rounds=5]
+//   learn_trees MODEL TREES [--hidden=128] [--embedding=128] [--batch=25] [--workers=1] [--rounds=5]
 //                  [--steps=20] [--json]
 //
 // TREES: a file of bracketed trees, or "generated". Prints medians over the rounds.
+#include "hiaton/trees.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
+#include <map>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "hiaton/error.h"
 #include "hiaton/train.h"
-#include "hiaton/trees.h"
 #include "kernels/gemm.h"
 #include "train/learner.h"
 #include "train/optimizer.h"
@@ -105,24 +106,24 @@ double peak(int threads) {
   return threads * 3 * 2.0 * kSize * kSize * kSize / seconds;
 }
 
+bool is_lstm(const Options& options) {
+  return options.model.find("lstm") != std::string::npos;
+}
+
 /// Of all matrix products of the forward path.
 double forward_flops(const std::vector<const Tree*>& trees, const Options& options, int64_t classes) {
+  const auto hidden = static_cast<double>(options.hidden);
+  const double leaf = is_lstm(options) ? 2.0 * static_cast<double>(options.embedding) * 3 * hidden : 0;
+  const double inner = 2.0 * 2 * hidden * (is_lstm(options) ? 5 : 1) * hidden;
   double flops = 0;
   for (const Tree* tree : trees) {
     for (const Node& node : tree->nodes) {
-      flops += node.child_count == 0 ? 2.0 * options.embedding * 3 * options.hidden
-                                     : 2.0 * 2 * options.hidden * 5 * options.hidden;
-      if (node.label >= 0) flops += 2.0 * options.hidden * classes;
+      flops += node.child_count == 0 ? leaf : inner;
+      if (node.label >= 0) flops += 2.0 * hidden * static_cast<double>(classes);
     }
   }
   return flops;
 }
-
-struct Round {
-  double training_seconds;
-  double inference_seconds;
-  double peak;
-};
 
 int run(const Options& options) {
   Treebank bank;
@@ -134,17 +135,17 @@ int run(const Options& options) {
   const Vocabulary vocabulary = Vocabulary::of(bank);
   const int32_t classes = bank.class_count();
   const std::vector<Tree> trees = encode(std::move(bank.trees), bank.words, vocabulary);
-  const std::unique_ptr<Learner> learner =
-      make_learner({.model = options.model,
-                    .classes = classes,
-                    .vocabulary_size = vocabulary.size(),
-                    .sizes = {{"d", options.hidden}, {"e", options.embedding}},
-                    .seed = 1,
-                    .workers = options.workers,
-                    .batching = options.batching ? "on" : "off"});
+  std::map<std::string, int64_t> sizes{{"d", options.hidden}};
+  if (is_lstm(options)) sizes["e"] = options.embedding;
+  const std::unique_ptr<Learner> learner = make_learner({.model = options.model,
+                                                         .classes = classes,
+                                                         .vocabulary_size = vocabulary.size(),
+                                                         .sizes = sizes,
+                                                         .seed = 1,
+                                                         .workers = options.workers,
+                                                         .batching = options.batching ? "on" : "off"});
   Optimizer optimizer({}, learner->parameters());
   std::vector<Gradient> gradients(learner->parameters().size());
-  std::vector<Round> rounds;
   std::vector<const Tree*> used;
   std::size_t next = 0;
   const auto batch = [&] {
@@ -161,7 +162,6 @@ int run(const Options& options) {
   };
   for (std::size_t i = 0; i < 3; ++i) train_step();
   double flops = 0;
-  std::size_t nodes = 0;
   std::vector<double> training_rates, inference_rates, training_shares, inference_shares, peaks;
   for (std::size_t round = 0; round < options.rounds; ++round) {
     used.clear();
@@ -169,7 +169,6 @@ int run(const Options& options) {
       for (std::size_t i = 0; i < options.steps; ++i) train_step();
     });
     flops = forward_flops(used, options, classes);
-    for (const Tree* tree : used) nodes += tree->nodes.size();
     const double roofline = peak(options.workers);
     const double trees_done = static_cast<double>(used.size());
     const double inference = seconds_of([&] {
