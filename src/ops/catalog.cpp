@@ -89,6 +89,8 @@ const Catalog& catalog() {
       &log_softmax_gradient,  //
       &cross_entropy,
       &cross_entropy_gradient,  //
+      &check_shape,
+      &check_size,
       &make,
       &variant,
       &field,
