@@ -20,6 +20,7 @@
 
 namespace hiaton {
 
+class Dimensions;
 class FunctionBuilder;
 
 /// A value inside the function that is being built.
@@ -98,6 +99,11 @@ class FunctionBuilder {
   /// The node that was appended last.
   ir::NodeId last_node() const { return ir::NodeId(function().nodes.size() - 1); }
   Vars call(FunctionRef callee, const std::vector<Var>& arguments);
+  /// The value as one of a compatible type that may know more of its dimensions: where it does, they are
+  /// checked when the program runs.
+  Var checked(Var value, const Type& type);
+  /// Also as to symbols: the value as one that has the type of `like`, and its sizes.
+  Var checked_like(Var value, Var like);
   Vars if_else(Var condition, const std::function<Vars()>& then, const std::function<Vars()>& otherwise);
   /// `condition` and `body` get the loop state; `body` gives the next state; the result is the last state.
   Vars while_loop(const Vars& initial, const std::function<Var(const Vars&)>& condition,
@@ -138,6 +144,9 @@ class FunctionBuilder {
   void require_own(std::span<const Var> vars) const;
   void require_own(const Vars& vars) const { require_own({vars.begin(), vars.end()}); }
   std::vector<Type> types_of(const Vars& vars) const;
+  std::vector<Var> checked_arguments(const ir::Function& callee, const std::vector<Var>& arguments,
+                                     const Dimensions& dimensions);
+  Vars checked_results(const Vars& results);
 
   ir::Module& module_;
   ir::FunctionId function_;

@@ -8,6 +8,7 @@
 #include "exec/fault.h"
 #include "exec/production.h"
 #include "exec/reference.h"
+#include "tensor/dimensions.h"
 
 namespace hiaton::exec {
 namespace {
@@ -19,9 +20,11 @@ void require_arguments(const graph::Graph& graph, std::span<const Value> argumen
     throw ProgramError(fmt::format("expected {} argument{} for {}, found {}", expected,
                                    expected == 1 ? "" : "s", program, arguments.size()));
   }
+  Dimensions dimensions;
   for (std::size_t i = 0; i < expected; ++i) {
     const graph::Node& input = graph[graph.inputs()[i]];
-    if (fits(arguments[i], input.type)) continue;
+    const bool same_sizes = arguments[i].is_data() || dimensions.bind(input.type, arguments[i].type());
+    if (same_sizes && fits(arguments[i], input.type)) continue;
     const std::string name = input.name.empty() ? std::to_string(i) : fmt::format("'{}'", input.name);
     throw ProgramError(fmt::format("expected argument {} of {} to be of type {}, found {} ({})", name,
                                    program, to_string(input.type), to_string(arguments[i]),

@@ -176,7 +176,16 @@ Var FunctionBuilder::make(const Type& data, std::size_t variant, const std::vect
   const bool is_constant = data.is_data() && variant < data.data->variants.size() &&
                            data.data->variants[variant].fields.empty() && fields.empty();
   if (is_constant) return constant(Value(Data(static_cast<uint32_t>(variant), {})), data);
-  return op("make", fields, {static_cast<int64_t>(variant)}, &data);
+  const bool has_fields = data.is_data() && variant < data.data->variants.size() &&
+                          data.data->variants[variant].fields.size() == fields.size();
+  if (!has_fields)
+    return op("make", fields, {static_cast<int64_t>(variant)}, &data);  // which says what is wrong
+  std::vector<Var> given;
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    const Type& type = data.data->variants[variant].fields[i].type;
+    given.push_back(compatible(type, fields[i].type()) ? checked(fields[i], type) : fields[i]);
+  }
+  return op("make", given, {static_cast<int64_t>(variant)}, &data);
 }
 
 Var FunctionBuilder::variant(Var data) {
@@ -217,15 +226,85 @@ Vars FunctionBuilder::call(FunctionRef callee, const std::vector<Var>& arguments
     for (auto param = target.params.begin(); param != params_end; ++param) expected.push_back(param->type);
     require_types(expected, types_of(Vars(arguments)), fmt::format("arguments of '{}'", target.name));
   }
+  const std::vector<Var> given = checked_arguments(target, arguments, dimensions);
   ir::Node& node = append(ir::NodeKind::Call);
   node.callee = callee.id;
-  node.operands.reserve(arguments.size());
-  for (Var argument : arguments) node.operands.push_back(argument.id());
+  node.operands.reserve(given.size());
+  for (Var argument : given) node.operands.push_back(argument.id());
   std::vector<Type> results;
   for (std::size_t i = 0; i < target.results_of(0).count; ++i) {
     results.push_back(dimensions.substitute(target.results[i]));
   }
   return add_results(node, results);
+}
+
+Var FunctionBuilder::checked(Var value, const Type& type) {
+  std::vector<int64_t> shape;
+  bool says_more = false;
+  for (std::size_t i = 0; i < type.shape.size(); ++i) {
+    shape.push_back(type.shape[i].size);
+    says_more = says_more || (type.shape[i].size >= 0 && value.type().shape[i].size < 0);
+  }
+  return says_more ? op("check_shape", {value}, std::move(shape)) : value;
+}
+
+Var FunctionBuilder::checked_like(Var value, Var like) {
+  const Type type = like.type();
+  value = checked(value, type);
+  for (std::size_t axis = 0; axis < type.shape.size(); ++axis) {
+    const Dim& wanted = type.shape[axis];
+    if (wanted.size >= 0 || wanted == unknown_dim() || value.type().shape[axis] == wanted) continue;
+    const auto number = static_cast<int64_t>(axis);
+    value = op("check_size", {value, like}, {number, number});
+  }
+  return value;
+}
+
+/// A symbol stands for one size: what gave it its size first is the measure for the others.
+std::vector<Var> FunctionBuilder::checked_arguments(const ir::Function& callee,
+                                                    const std::vector<Var>& arguments,
+                                                    const Dimensions& dimensions) {
+  std::vector<Var> given = arguments;
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    const Type& param = callee.params[i].type;
+    if (param.is_scalar() || param.is_data()) continue;
+    given[i] = checked(given[i], dimensions.substitute(param));
+    for (std::size_t axis = 0; axis < param.shape.size(); ++axis) {
+      if (param.shape[axis].size >= 0 || param.shape[axis] == unknown_dim()) continue;
+      const Dimensions::Place first = dimensions.place_of(param.shape[axis].symbol);
+      const Dim dim = given[i].type().shape[axis];
+      const Dim measure = arguments[first.argument].type().shape[first.axis];
+      const bool itself = first.axis == axis && arguments[first.argument].id() == arguments[i].id();
+      if (dim.size >= 0 || itself || (dim == measure && dim != unknown_dim())) continue;
+      given[i] = op("check_size", {given[i], arguments[first.argument]},
+                    {static_cast<int64_t>(axis), static_cast<int64_t>(first.axis)});
+    }
+  }
+  return given;
+}
+
+/// As the results are declared; symbols stand for sizes of parameters.
+Vars FunctionBuilder::checked_results(const Vars& results) {
+  std::vector<Var> given(results.begin(), results.end());
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    const Type& declared = function().results[i];
+    if (declared.is_scalar() || declared.is_data()) continue;
+    given[i] = checked(given[i], declared);
+    for (std::size_t axis = 0; axis < declared.shape.size(); ++axis) {
+      const Dim& wanted = declared.shape[axis];
+      if (wanted.size >= 0 || wanted == unknown_dim() || given[i].type().shape[axis] == wanted) continue;
+      const std::vector<ir::ValueInfo>& params = function().params;
+      for (std::size_t p = 0; p < params.size(); ++p) {
+        const std::vector<Dim>& shape = params[p].type.shape;
+        const auto found = std::find(shape.begin(), shape.end(), wanted);
+        if (found == shape.end()) continue;
+        given[i] = op("check_size", {given[i], param(p)},
+                      {static_cast<int64_t>(axis), static_cast<int64_t>(found - shape.begin())});
+        break;
+      }
+    }
+  }
+  return Vars(std::move(given));
 }
 
 ir::BlockId FunctionBuilder::begin_block(const std::vector<Type>& params) {
@@ -314,7 +393,12 @@ Vars FunctionBuilder::while_loop(const Vars& initial, const std::function<Var(co
   const ir::BlockId condition_block = begin_block(state);
   end_block(condition_block, condition(block_params(condition_block)));
   const ir::BlockId body_block = begin_block(state);
-  end_block(body_block, body(block_params(body_block)));
+  const Vars now = block_params(body_block);
+  const Vars next = body(now);
+  require_types(state, types_of(next), "next state of a loop");
+  std::vector<Var> checked_next;
+  for (std::size_t i = 0; i < next.size(); ++i) checked_next.push_back(checked_like(next[i], now[i]));
+  end_block(body_block, Vars(std::move(checked_next)));
   return finish_while(initial, condition_block, body_block);
 }
 
@@ -447,7 +531,7 @@ void ModuleBuilder::build(FunctionRef ref, const std::function<Vars(FunctionBuil
   const Vars results = body(builder);
   require_types(module_[ref.id].results, builder.types_of(results),
                 fmt::format("results of '{}'", module_[ref.id].name));
-  builder.end_block(block, results);
+  builder.end_block(block, builder.checked_results(results));
 }
 
 ir::Module ModuleBuilder::finish() {

@@ -157,7 +157,7 @@ class BodyChecker {
   Vars loop_with_counter(const Expr& expr, const Loop& loop, std::vector<Var> initial);
   void report_duplicate_states(const Loop& loop);
   void bind_states(const Loop& loop, std::span<const Var> initial, std::span<const Var> params);
-  Vars next_states(const Loop& loop, std::span<const Var> initial);
+  Vars next_states(const Loop& loop, std::span<const Var> initial, std::span<const Var> params);
   Var one_more(Var counter, Span span);
   std::pair<Var, Var> bounds(const Loop& loop);
   Var integer_bound(ExprId bound, Wish wish);

@@ -12,8 +12,14 @@ namespace {
 /// The type of a loop variable: as written, else that of its first value. An unknown variable takes part with
 /// some type: its uses are no findings, as it is bound to nothing.
 Type state_type(const Loop::State& state, Var initial) {
-  if (state.pattern.type) return *state.pattern.type;
-  return known(initial) ? initial.type() : Type(DType::I64);
+  if (!known(initial)) return state.pattern.type.value_or(DType::I64);
+  if (!state.pattern.type) return initial.type();
+  Type type = *state.pattern.type;
+  for (std::size_t i = 0; i < type.shape.size(); ++i) {
+    const bool proven = type.shape[i].size >= 0 || type.shape[i] == initial.type().shape[i];
+    if (!proven) type.shape[i] = unknown_dim();
+  }
+  return type;
 }
 
 std::vector<Type> state_types(const Loop& loop, std::span<const Var> initial) {
@@ -48,7 +54,7 @@ void BodyChecker::bind_states(const Loop& loop, std::span<const Var> initial, st
   }
 }
 
-Vars BodyChecker::next_states(const Loop& loop, std::span<const Var> initial) {
+Vars BodyChecker::next_states(const Loop& loop, std::span<const Var> initial, std::span<const Var> params) {
   std::vector<Wish> types;
   for (std::size_t i = 0; i < initial.size(); ++i) {
     types.push_back(known(initial[i]) ? Wish(state_type(loop.states[i], initial[i])) : std::nullopt);
@@ -62,9 +68,14 @@ Vars BodyChecker::next_states(const Loop& loop, std::span<const Var> initial) {
                        count_of(loop.states.size(), "value"), count_of(next.size(), "value")));
     return unknown();
   }
-  return require_all(loop.body, next, types, [&](std::size_t i) {
+  const Vars required = require_all(loop.body, next, types, [&](std::size_t i) {
     return fmt::format("the next value of '{}'", spelled(loop.states[i].pattern));
   });
+  std::vector<Var> checked(required.begin(), required.end());
+  for (std::size_t i = 0; i < checked.size(); ++i) {
+    if (known(checked[i]) && known(initial[i])) checked[i] = f_->checked_like(checked[i], params[i]);
+  }
+  return Vars(std::move(checked));
 }
 
 Vars BodyChecker::loop_on_condition(const Expr& expr, const Loop& loop, std::vector<Var> initial) {
@@ -80,8 +91,9 @@ Vars BodyChecker::loop_on_condition(const Expr& expr, const Loop& loop, std::vec
 
   const ir::BlockId body = f_->begin_block(types);
   const Vars now = f_->block_params(body);
-  bind_states(loop, initial, {now.begin(), now.end()});
-  const Vars next = next_states(loop, initial);
+  const std::span<const Var> states{now.begin(), now.end()};
+  bind_states(loop, initial, states);
+  const Vars next = next_states(loop, initial, states);
   close(body, next);
   scope_.shrink(names);
   const Vars first(std::move(initial));
@@ -108,7 +120,7 @@ Vars BodyChecker::loop_with_counter(const Expr& expr, const Loop& loop, std::vec
   std::vector<Var> next{known(begin) ? one_more(now[0], expr.sign) : Var()};
   bind_states(loop, initial, {now.begin() + 1, now.end()});
   bind(loop.counter, known(begin) ? now[0] : Var());
-  const Vars next_of_states = next_states(loop, initial);
+  const Vars next_of_states = next_states(loop, initial, {now.begin() + 1, now.end()});
   next.insert(next.end(), next_of_states.begin(), next_of_states.end());
   const Vars all_next(std::move(next));
   close(body, known(next_of_states) ? all_next : unknown());

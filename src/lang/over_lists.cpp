@@ -129,13 +129,20 @@ Var tail_of(FunctionBuilder& f, Var list) {
   return f.named(f.field(list, Declarations::kCons, 1), "tail");
 }
 
-/// The number of rows. Throws ProgramError where only the run knows it.
-int64_t rows_of(const Type& tensor) {
-  if (tensor.shape[0].size > 0) return tensor.shape[0].size;
-  throw ProgramError(
-      fmt::format("expected a tensor whose first dimension is known before the run and not 0, "
-                  "found {}",
-                  to_string(tensor)));
+/// The number of rows: known before the run, or asked for when it comes.
+Var rows_of(FunctionBuilder& f, Var tensor) {
+  const Dim& rows = tensor.type().shape[0];
+  return rows.size >= 0 ? f.constant(rows.size) : f.op("size", {tensor}, {0});
+}
+
+/// What `map` gives, as a tensor of as many rows as it was given.
+Var one_for_each(Var mapped, Var elements) {
+  FunctionBuilder& f = mapped.builder();
+  const Dim& rows = elements.type().shape[0];
+  Type type = mapped.type();
+  type.shape[0] = rows;
+  if (rows.size >= 0) return f.checked(mapped, type);
+  return rows == unknown_dim() ? mapped : f.op("check_size", {mapped, elements}, {0, 0});
 }
 
 }  // namespace
@@ -270,7 +277,6 @@ Vars BodyChecker::map_tensor(const Applied& applied, const OverList& over) {
     throw ProgramError(
         fmt::format("expected a function that gives a scalar or a tensor, found '{}'", applied.name()));
   }
-  const int64_t rows = rows_of(over.elements.type());
   Type result = row;
   result.shape.insert(result.shape.begin(), unknown_dim());
   const FunctionRef made = generated_.function(
@@ -295,14 +301,13 @@ Vars BodyChecker::map_tensor(const Applied& applied, const OverList& over) {
             });
       });
   const Var begin = f_->constant(int64_t{0});
-  const Var end = f_->constant(rows);
-  return f_->call(made, joined({over.elements, begin, end}, over.extras));
+  const Var end = rows_of(*f_, over.elements);
+  return one_for_each(f_->call(made, joined({over.elements, begin, end}, over.extras)), over.elements);
 }
 
 Vars BodyChecker::fold_tensor(const Applied& applied, const OverList& over) {
   if (over.word == "scan") throw ProgramError("expected a list, found " + to_string(over.elements.type()));
   const Type step = step_type(applied, over);
-  const int64_t rows = rows_of(over.elements.type());
   const FunctionRef made = generated_.function(
       fmt::format("fold_{}", applied.name()),
       with_extras({{step, "acc"}, {over.elements.type(), "xs"}, {DType::I64, "i"}}, over.extras), {step},
@@ -312,7 +317,7 @@ Vars BodyChecker::fold_tensor(const Applied& applied, const OverList& over) {
         const Var i = f.param(2);
         const std::vector<Var> extras = params_from(f, 3);
         return f.if_else(
-            i == rows, [&] { return acc; },
+            i == rows_of(f, xs), [&] { return acc; },
             [&]() -> Vars {
               const Var next = applied(f, joined({acc, f.op("gather", {xs, i})}, extras));
               return f.call(self, joined({next, xs, i + 1}, extras));

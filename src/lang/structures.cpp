@@ -253,7 +253,9 @@ void BodyChecker::let_several(ExprId bound, std::span<const Pattern> patterns) {
 Var BodyChecker::require_pattern(ExprId bound, Var found, const Pattern& pattern) {
   const Var checked =
       require(bound, found, pattern.type, [&] { return fmt::format("the value of '{}'", spelled(pattern)); });
-  return known(checked) || !pattern.type ? checked : stand_in(*pattern.type);
+  if (!pattern.type) return checked;
+  if (!known(checked)) return stand_in(*pattern.type);
+  return f_->checked(checked, *pattern.type);
 }
 
 void BodyChecker::bind(const Pattern& pattern, Var value) {

@@ -160,10 +160,11 @@ Var BodyChecker::emit(const Operation& operation, std::span<const Var> operands,
 }
 
 /// What a literal among the operands takes after: the type of the others. But an operation that works on
-/// whole tensors takes integers for rows, classes and seeds, whatever it takes besides.
+/// whole tensors takes integers for rows, classes and seeds, whatever it takes besides; one that takes any
+/// number of operands takes them of one type.
 Wish BodyChecker::wish_beside(const Operation& operation, const Wish& type, ExprId operand) const {
   const bool counts = operation.def != nullptr && operation.def->fusion.value == Fusion::Tensor &&
-                      (*syntax_)[operand].flex == Flex::Integer;
+                      !operation.def->is_variadic() && (*syntax_)[operand].flex == Flex::Integer;
   return counts ? std::nullopt : type;
 }
 

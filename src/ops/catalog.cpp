@@ -93,6 +93,8 @@ const Catalog& catalog() {
       &ops::uniform,
       &ops::normal,
       &dropout,  //
+      &check_shape,
+      &check_size,
       &make,
       &variant,
       &field,

@@ -23,6 +23,8 @@ extern const OpDef concat, stack, slice, take, pad, pad_like, slice_like, concat
 // reshaping.cpp
 extern const OpDef zeros_like, ones_like, sum_like, broadcast_like, broadcast_to, expand_like, reshape,
     reshape_like, transpose, size;
+// checks.cpp
+extern const OpDef check_shape, check_size;
 // rows.cpp
 extern const OpDef gather, scatter_rows, scatter_add;
 // reductions.cpp

@@ -1,0 +1,79 @@
+// Tensors whose sizes are checked when the program runs: what types say of them holds from there on.
+#include <fmt/format.h>
+
+#include "ops/families.h"
+#include "ops/family.h"
+#include "ops/gradients.h"
+#include "ops/reshaping_kernels.h"
+#include "ops/shapes.h"
+
+namespace hiaton::ops {
+namespace {
+
+Type check_shape_type(const TypeQuestion& question) {
+  Type x = question.operands[0];
+  if (!x.is_tensor() || x.shape.size() != question.attributes.size()) {
+    refuse(fmt::format("a tensor of {} dimensions", question.attributes.size()), question.operands);
+  }
+  for (std::size_t i = 0; i < x.shape.size(); ++i) {
+    const int64_t wanted = question.attributes[i];
+    if (wanted < 0) continue;
+    const Dim dim{.size = wanted, .symbol = ""};
+    if (!may_equal(x.shape[i], dim)) {
+      refuse(fmt::format("{} elements along dimension {}", wanted, i), question.operands);
+    }
+    x.shape[i] = dim;
+  }
+  return x;
+}
+
+Type check_size_type(const TypeQuestion& question) {
+  Type x = question.operands[0];
+  const Type& like = question.operands[1];
+  if (!x.is_tensor() || !like.is_tensor()) refuse("two tensors", question.operands);
+  Dim& dim = x.shape[axis_of(question.attributes[0], x.shape.size())];
+  const Dim& wanted = like.shape[axis_of(question.attributes[1], like.shape.size())];
+  if (!may_equal(dim, wanted)) refuse("equally many elements along both dimensions", question.operands);
+  if (!is_fixed(dim)) dim = wanted;
+  return x;
+}
+
+Var pass_to_first(const GradientQuestion& q, std::size_t index) {
+  return index == 0 ? q.gradient : q.builder.op("zeros_like", {q.operands[index]});
+}
+
+}  // namespace
+
+const OpDef check_shape = {
+    .name = std::string_view("check_shape"),
+    .symbol = std::string_view(""),
+    .doc = std::string_view("x itself, which must have this shape; -1 stands for any size."),
+    .operands = std::vector<std::string_view>{"x"},
+    .attributes = std::vector<AttributeDef>{{.name = "shape", .is_list = true}},
+    .type_rule = check_shape_type,
+    .kernels = std::vector<KernelVariant>{},
+    .tensor_kernel = copy_kernel,
+    .gradient = Gradient{pass_to_first},
+    .algebra = Algebra::None,
+    .fusion = Fusion::Tensor,
+    .samples = std::vector<Sample>{{{tensor<float>({1, 2}, {1, 2})}, tensor<float>({1, 2}, {1, 2}), {-1, 2}}},
+};
+
+const OpDef check_size = {
+    .name = std::string_view("check_size"),
+    .symbol = std::string_view(""),
+    .doc = std::string_view("x itself, whose size along the axis must be that of the other along like_axis."),
+    .operands = std::vector<std::string_view>{"x", "like"},
+    .attributes = std::vector<AttributeDef>{{.name = "axis"}, {.name = "like_axis"}},
+    .type_rule = check_size_type,
+    .kernels = std::vector<KernelVariant>{},
+    .tensor_kernel = copy_kernel,
+    .gradient = Gradient{pass_to_first},
+    .algebra = Algebra::None,
+    .fusion = Fusion::Tensor,
+    .samples = std::vector<Sample>{{{tensor<float>({2}, {1, 2}), tensor<float>({1, 2}, {0, 0})},
+                                    tensor<float>({2}, {1, 2}),
+                                    {0, 1}}},
+};
+
+}  // namespace hiaton::ops
