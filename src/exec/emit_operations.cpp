@@ -20,6 +20,7 @@ void BodyEmitter::emit_op(NodeId id) {
   if (returned_.contains(id) || is_deferred_predicate(id) || is_passed(id)) return;
   const Node& node = graph_[id];
   const Kernel kernel = kernel_of(node);
+  HIATON_CHECK(node.inputs.size() <= 3);
   std::vector<uint32_t> temporaries;
   Operand a = operand(node.inputs[0]);
   const Operand b = node.inputs.size() > 1 ? operand(node.inputs[1]) : Operand();
@@ -28,9 +29,13 @@ void BodyEmitter::emit_op(NodeId id) {
   const bool both_constant = a.is_constant && b.is_constant;
   if (!binary || both_constant) a = {false, Slot(), in_slot(a, temporaries)};
   uint16_t b_slot = 0;
-  if (node.inputs.size() == 2 && (!b.is_constant || !binary)) b_slot = in_slot(b, temporaries);
+  if (node.inputs.size() >= 2 && (!b.is_constant || !binary)) b_slot = in_slot(b, temporaries);
+  uint16_t c_slot = 0;
+  if (node.inputs.size() == 3) c_slot = in_slot(operand(node.inputs[2]), temporaries);
 
-  Opcode opcode = node.inputs.size() == 1 ? unary.value_or(Opcode::Apply1) : Opcode::Apply2;
+  Opcode opcode = node.inputs.size() == 1   ? unary.value_or(Opcode::Apply1)
+                  : node.inputs.size() == 2 ? Opcode::Apply2
+                                            : Opcode::Apply3;
   if (binary)
     opcode = a.is_constant ? binary->const_slot : b.is_constant ? binary->slot_const : binary->slot_slot;
   const uint32_t index = emit(opcode, id);
@@ -40,6 +45,7 @@ void BodyEmitter::emit_op(NodeId id) {
     at(index).constant = a.is_constant ? a.constant : b.constant;
   } else {
     at(index).b() = b_slot;
+    at(index).c() = c_slot;
     at(index).kernel = kernel;
   }
   give_back(temporaries);

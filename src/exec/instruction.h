@@ -22,6 +22,7 @@ struct ReturnList;
   X(Move)   /* d = a */                                                                                      \
   X(Apply1) /* d = kernel(a) */                                                                              \
   X(Apply2) /* d = kernel(a, b) */                                                                           \
+  X(Apply3) /* d = kernel(a, b, c) */                                                                        \
   X(Jump)   /* pc += jump */                                                                                 \
   X(JumpBack)    /* the same, and answers polls */                                                           \
   X(BranchFalse) /* if not a: pc += jump */                                                                  \

@@ -271,6 +271,13 @@ at_Apply2 : {
     goto failed;
   NEXT;
 }
+at_Apply3 : {
+  const Slot operands[] = {f->slots[pc->a], f->slots[pc->b()], f->slots[pc->c()]};
+  fault = pc->kernel(operands, &f->slots[pc->d]);
+  if (fault != Fault::None) [[unlikely]]
+    goto failed;
+  NEXT;
+}
 at_Jump:
   pc += pc->jump;
   GO;

@@ -31,6 +31,8 @@ class InstructionText {
         return fmt::format("{} = {}", slot(at_.d), slot(at_.a));
       case Opcode::Apply2:
         return fmt::format("{} = {}, {}", slot(at_.d), slot(at_.a), slot(at_.b()));
+      case Opcode::Apply3:
+        return fmt::format("{} = {}, {}, {}", slot(at_.d), slot(at_.a), slot(at_.b()), slot(at_.c()));
       case Opcode::Jump:
       case Opcode::JumpBack:
       case Opcode::ForkRoom:
