@@ -90,7 +90,8 @@ struct KernelCall {
 using TensorKernel = Fault (*)(const KernelCall& call);
 
 /// For operations that make or take apart data values: on values of any kind.
-using ValueKernel = Value (*)(std::span<const Value> operands, std::span<const int64_t> attributes);
+using ValueKernel = Fault (*)(std::span<const Value> operands, std::span<const int64_t> attributes,
+                              Value& result);
 
 /// What a gradient rule sees: the operation in the function that is being extended.
 struct GradientQuestion {

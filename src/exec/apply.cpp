@@ -126,8 +126,7 @@ void accumulate_as(const graph::Node& node, std::span<const Value> operands, Gra
 
 Fault apply(const graph::Node& node, std::span<const Value> operands, OverflowMode mode, Value& result) {
   if (node.op->value_kernel != nullptr) {
-    result = node.op->value_kernel(operands, node.attributes);
-    return Fault::None;
+    return node.op->value_kernel(operands, node.attributes, result);
   }
   const bool scalar =
       node.type.is_scalar() && !operands.empty() &&

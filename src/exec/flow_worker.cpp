@@ -326,8 +326,10 @@ Cell Worker::run_step(Frame* frame, const Step& step) {
       out.slot = make_slot(int64_t{borrow(frame, step.operands[0]).slot.data->variant});
       break;
     case Step::Code::Field: {
-      const auto field = static_cast<std::size_t>((*graph_)[step.node].attributes[1]);
-      return cell_of(borrow(frame, step.operands[0]).slot.data->fields()[field]);
+      const std::vector<int64_t>& place = (*graph_)[step.node].attributes;  // variant and field
+      const DataObject& data = *borrow(frame, step.operands[0]).slot.data;
+      if (data.variant != place[0]) fail(frame, step, Fault::Index);
+      return cell_of(data.fields()[static_cast<std::size_t>(place[1])]);
     }
     case Step::Code::Copy:
       out = borrow(frame, step.operands[0]);

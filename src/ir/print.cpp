@@ -10,6 +10,7 @@
 #include "hiaton/error.h"
 #include "hiaton/ir.h"
 #include "ir/names.h"
+#include "ir/print_parts.h"
 
 namespace hiaton::ir {
 namespace {
@@ -41,94 +42,6 @@ std::string in_parentheses(std::string_view text) {
 std::string in_parentheses_unless(bool plain, const Text& text) {
   return plain ? text.text : in_parentheses(text.text);
 }
-
-/// As a literal that has this type wherever it stands beside others of its type.
-std::string scalar_literal(const Value& value) {
-  std::string text = to_string(value);
-  if (value.dtype() == DType::I32) text += "i32";
-  if (value.dtype() == DType::F32) text += "f32";
-  return text;
-}
-
-std::string tensor_literal(const Tensor& tensor, std::size_t axis, int64_t& next) {
-  if (axis == tensor.dims().size()) return scalar_literal(element_of(tensor, next++));
-  std::string text = "[";
-  for (int64_t i = 0; i < tensor.dims()[axis]; ++i) {
-    text += (i > 0 ? ", " : "") + tensor_literal(tensor, axis + 1, next);
-  }
-  return text + "]";
-}
-
-/// "Node", "Cons[i64]": variants of the built-in list say of which.
-std::string variant_name(const Type& data, std::size_t variant) {
-  const std::string& name = data.data->variants[variant].name;
-  const std::size_t bracket = data.data->name.find('[');
-  return bracket == std::string::npos ? name : name + data.data->name.substr(bracket);
-}
-
-std::string literal(const Value& value, const Type& type) {
-  if (value.is_data()) return variant_name(type, value.data().variant());
-  if (!value.is_tensor()) return scalar_literal(value);
-  int64_t next = 0;
-  return tensor_literal(value.tensor(), 0, next);
-}
-
-/// In quotes, as the lexer reads strings.
-std::string quoted(std::string_view content) {
-  std::string text = "\"";
-  const bool readable = is_utf8(content);
-  for (const char c : content) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      text += '\\';
-      text += c;
-    } else if (byte < 0x20 || byte == 0x7F || (byte > 0x7F && !readable)) {
-      text += fmt::format("\\x{:02x}", byte);
-    } else {
-      text += c;
-    }
-  }
-  return text += '"';
-}
-
-/// The names of the values that can be seen, and which name a new one may take.
-class Names {
- public:
-  explicit Names(const std::unordered_set<std::string_view>& functions) : functions_(functions) {}
-
-  std::size_t size() const { return in_use_.size(); }
-
-  /// The wanted name where it may stand for one more value, else v1, v2, ...
-  std::string choose(const std::string& wanted) {
-    if (is_free(wanted)) return wanted;
-    std::string name;
-    do {
-      name = fmt::format("v{}", ++numbered_);
-    } while (!is_free(name));
-    return name;
-  }
-
-  void use(const std::string& name) {
-    in_use_.push_back(name);
-    taken_.insert(name);
-  }
-
-  bool is_taken(const std::string& name) const { return taken_.contains(name); }
-
-  void forget_down_to(std::size_t size) {
-    for (; in_use_.size() > size; in_use_.pop_back()) taken_.erase(in_use_.back());
-  }
-
- private:
-  bool is_free(const std::string& name) const {
-    return is_function_name(name) && !functions_.contains(name) && !taken_.contains(name);
-  }
-
-  const std::unordered_set<std::string_view>& functions_;
-  std::vector<std::string> in_use_;
-  std::unordered_set<std::string> taken_;
-  std::size_t numbered_ = 0;
-};
 
 /// Prints one function.
 ///
@@ -520,31 +433,6 @@ class FunctionPrinter {
   std::string line_start_;        ///< a line break and the indentation of the block that is printed
   std::string_view placement_;    ///< what the text around says
 };
-
-}  // namespace
-
-namespace {
-
-std::string declaration(const Type& data) {
-  std::string variants;
-  for (const Variant& variant : data.data->variants) {
-    std::string fields;
-    for (const Field& field : variant.fields) {
-      fields += fmt::format("{}{}: {}", fields.empty() ? "" : ", ", field.name, to_string(field.type));
-    }
-    variants += (variants.empty() ? "" : " | ") + variant.name;
-    if (!fields.empty()) variants += in_parentheses(fields);
-  }
-  return fmt::format("data {} = {}\n", data.data->name, variants);
-}
-
-std::string declaration(const Parameter& parameter) {
-  std::string text = fmt::format("param {}: {}", parameter.name, to_string(parameter.type));
-  if (parameter.initial != default_initializer(parameter.type.shape.size())) {
-    text += " = " + to_string(parameter.initial);
-  }
-  return text + '\n';
-}
 
 }  // namespace
 

@@ -11,20 +11,11 @@
 #include "hiaton/ir.h"
 #include "ir/differentiable.h"
 #include "ir/names.h"
+#include "ir/type_lists.h"
 #include "tensor/dimensions.h"
 
 namespace hiaton::ir {
 namespace {
-
-std::string list_types(const std::vector<Type>& types) {
-  std::string text;
-  for (const Type& type : types) text += (text.empty() ? "" : ", ") + to_string(type);
-  return "(" + text + ")";
-}
-
-bool all_compatible(const std::vector<Type>& a, const std::vector<Type>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), compatible);
-}
 
 /// Walks the blocks of one function with a stack of its own: nesting is checked, not trusted.
 class FunctionVerifier {

@@ -51,16 +51,21 @@ Type type_of_field(const TypeQuestion& question) {
   return field_type(question.operands[0], variant, field);
 }
 
-Value make_value(std::span<const Value> operands, std::span<const int64_t> attributes) {
-  return Data(static_cast<uint32_t>(attributes[0]), operands);
+Fault make_value(std::span<const Value> operands, std::span<const int64_t> attributes, Value& result) {
+  result = Data(static_cast<uint32_t>(attributes[0]), operands);
+  return Fault::None;
 }
 
-Value variant_of(std::span<const Value> operands, std::span<const int64_t>) {
-  return int64_t{operands[0].slot().data->variant};
+Fault variant_of(std::span<const Value> operands, std::span<const int64_t>, Value& result) {
+  result = int64_t{operands[0].slot().data->variant};
+  return Fault::None;
 }
 
-Value field_of(std::span<const Value> operands, std::span<const int64_t> attributes) {
-  return operands[0].slot().data->fields()[static_cast<std::size_t>(attributes[1])];
+Fault field_of(std::span<const Value> operands, std::span<const int64_t> attributes, Value& result) {
+  const DataObject& data = *operands[0].slot().data;
+  if (data.variant != attributes[0]) return Fault::Index;
+  result = data.fields()[static_cast<std::size_t>(attributes[1])];
+  return Fault::None;
 }
 
 }  // namespace

@@ -1,0 +1,78 @@
+// FunctionBuilder: sizes that types claim and that only the run knows.
+#include <algorithm>
+
+#include "hiaton/builder.h"
+#include "tensor/dimensions.h"
+
+namespace hiaton {
+
+Var FunctionBuilder::checked(Var value, const Type& type) {
+  std::vector<int64_t> shape;
+  bool says_more = false;
+  for (std::size_t i = 0; i < type.shape.size(); ++i) {
+    shape.push_back(type.shape[i].size);
+    says_more = says_more || (type.shape[i].size >= 0 && value.type().shape[i].size < 0);
+  }
+  return says_more ? op("check_shape", {value}, std::move(shape)) : value;
+}
+
+Var FunctionBuilder::checked_like(Var value, Var like) {
+  const Type type = like.type();
+  value = checked(value, type);
+  for (std::size_t axis = 0; axis < type.shape.size(); ++axis) {
+    const Dim& wanted = type.shape[axis];
+    if (wanted.size >= 0 || wanted == unknown_dim() || value.type().shape[axis] == wanted) continue;
+    const auto number = static_cast<int64_t>(axis);
+    value = op("check_size", {value, like}, {number, number});
+  }
+  return value;
+}
+
+/// A symbol stands for one size: what gave it its size first is the measure for the others.
+std::vector<Var> FunctionBuilder::checked_arguments(const ir::Function& callee,
+                                                    const std::vector<Var>& arguments,
+                                                    const Dimensions& dimensions) {
+  std::vector<Var> given = arguments;
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    const Type& param = callee.params[i].type;
+    if (param.is_scalar() || param.is_data()) continue;
+    given[i] = checked(given[i], dimensions.substitute(param));
+    for (std::size_t axis = 0; axis < param.shape.size(); ++axis) {
+      if (param.shape[axis].size >= 0 || param.shape[axis] == unknown_dim()) continue;
+      const Dimensions::Place first = dimensions.place_of(param.shape[axis].symbol);
+      const Dim dim = given[i].type().shape[axis];
+      const Dim measure = arguments[first.argument].type().shape[first.axis];
+      const bool itself = first.axis == axis && arguments[first.argument].id() == arguments[i].id();
+      if (dim.size >= 0 || itself || (dim == measure && dim != unknown_dim())) continue;
+      given[i] = op("check_size", {given[i], arguments[first.argument]},
+                    {static_cast<int64_t>(axis), static_cast<int64_t>(first.axis)});
+    }
+  }
+  return given;
+}
+
+/// As the results are declared; symbols stand for sizes of parameters.
+Vars FunctionBuilder::checked_results(const Vars& results) {
+  std::vector<Var> given(results.begin(), results.end());
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    const Type& declared = function().results[i];
+    if (declared.is_scalar() || declared.is_data()) continue;
+    given[i] = checked(given[i], declared);
+    for (std::size_t axis = 0; axis < declared.shape.size(); ++axis) {
+      const Dim& wanted = declared.shape[axis];
+      if (wanted.size >= 0 || wanted == unknown_dim() || given[i].type().shape[axis] == wanted) continue;
+      const std::vector<ir::ValueInfo>& params = function().params;
+      for (std::size_t p = 0; p < params.size(); ++p) {
+        const std::vector<Dim>& shape = params[p].type.shape;
+        const auto found = std::find(shape.begin(), shape.end(), wanted);
+        if (found == shape.end()) continue;
+        given[i] = op("check_size", {given[i], param(p)},
+                      {static_cast<int64_t>(axis), static_cast<int64_t>(found - shape.begin())});
+        break;
+      }
+    }
+  }
+  return Vars(std::move(given));
+}
+
+}  // namespace hiaton

@@ -1,0 +1,126 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "hiaton/builder.h"
+#include "hiaton/error.h"
+#include "ir/differentiable.h"
+#include "ir/names.h"
+#include "ir/type_lists.h"
+
+namespace hiaton {
+namespace {
+
+void require_names(const std::string& function, const std::vector<ir::ValueInfo>& params) {
+  if (!ir::is_function_name(function)) {
+    throw ProgramError(fmt::format("expected a name for a function, found '{}'", function));
+  }
+  std::unordered_set<std::string_view> seen;
+  for (const ir::ValueInfo& param : params) {
+    if (!ir::is_name(param.name)) {
+      throw ProgramError(
+          fmt::format("function '{}': expected a name for a parameter, found '{}'", function, param.name));
+    }
+    if (!seen.insert(param.name).second) {
+      throw ProgramError(fmt::format("function '{}': two parameters are named '{}'", function, param.name));
+    }
+  }
+}
+
+}  // namespace
+
+ModuleBuilder::ModuleBuilder(std::shared_ptr<const Source> source) {
+  module_.source = std::move(source);
+}
+
+ModuleBuilder::ModuleBuilder(ir::Module module) : module_(std::move(module)) {
+  for (const ir::Function& function : module_.functions) names_.insert(function.name);
+}
+
+std::size_t ModuleBuilder::add_parameter(std::string name, Type type, Span span,
+                                         std::optional<Initializer> initial) {
+  if (!ir::is_name(name)) {
+    throw ProgramError(fmt::format("expected a name for a learned parameter, found '{}'", name));
+  }
+  const bool fixed =
+      std::all_of(type.shape.begin(), type.shape.end(), [](const Dim& d) { return d.size >= 0; });
+  if (!type.is_tensor() || !fixed || !is_float(type.dtype)) {
+    throw ProgramError(
+        fmt::format("parameter '{}': expected a tensor of f32 or f64 with fixed dimensions, found {}", name,
+                    to_string(type)));
+  }
+  if (!initial) initial = default_initializer(type.shape.size());
+  for (const ir::Parameter& other : module_.parameters) {
+    if (other.name == name) throw ProgramError(fmt::format("parameter '{}' is declared twice", name));
+  }
+  module_.parameters.push_back({std::move(name), std::move(type), span, *initial});
+  return module_.parameters.size() - 1;
+}
+
+FunctionRef ModuleBuilder::declare(std::string name, std::vector<ir::ValueInfo> params,
+                                   std::vector<Type> results) {
+  require_names(name, params);
+  if (results.empty()) throw ProgramError(fmt::format("function '{}': expected at least one result", name));
+  if (!names_.insert(name).second) {
+    throw ProgramError(fmt::format("function '{}' is declared twice", name));
+  }
+  ir::Function function;
+  function.name = std::move(name);
+  function.params = std::move(params);
+  function.results = std::move(results);
+  const FunctionRef ref{ir::FunctionId(module_.functions.size())};
+  module_.functions.push_back(std::move(function));
+  return ref;
+}
+
+FunctionRef ModuleBuilder::declare_gradient(std::string name, FunctionRef of, bool with_value) {
+  const ir::Function& function = module_[of.id];
+  const std::vector<Type> results = ir::gradient_results(function, with_value);
+  const FunctionRef ref = declare(std::move(name), function.params, results);
+  module_.gradient_requests.push_back({ref.id, of.id, with_value});
+  return ref;
+}
+
+void ModuleBuilder::define(FunctionRef ref, const std::function<Vars(FunctionBuilder&)>& body) {
+  if (module_[ref.id].body.valid()) {
+    throw ProgramError(fmt::format("function '{}' is defined twice", module_[ref.id].name));
+  }
+  build(ref, body);
+}
+
+void ModuleBuilder::redefine(FunctionRef ref, const std::function<Vars(FunctionBuilder&)>& body) {
+  ir::Function& function = module_[ref.id];
+  function.body = ir::BlockId();
+  function.nodes.clear();
+  function.blocks.clear();
+  function.values.clear();
+  build(ref, body);
+}
+
+void ModuleBuilder::build(FunctionRef ref, const std::function<Vars(FunctionBuilder&)>& body) {
+  FunctionBuilder builder(module_, ref.id);
+  std::vector<Type> param_types;
+  for (const ir::ValueInfo& param : module_[ref.id].params) param_types.push_back(param.type);
+  const ir::BlockId block = builder.begin_block(param_types);
+  ir::Function& function = module_[ref.id];
+  function.body = block;
+  for (std::size_t i = 0; i < function.params.size(); ++i) {
+    function[function[block].params[i]].name = function.params[i].name;
+  }
+  const Vars results = body(builder);
+  require_types(module_[ref.id].results, builder.types_of(results),
+                fmt::format("results of '{}'", module_[ref.id].name));
+  builder.end_block(block, builder.checked_results(results));
+}
+
+ir::Module ModuleBuilder::finish() {
+  for (std::size_t i = 0; i < module_.functions.size(); ++i) {
+    const ir::Function& function = module_.functions[i];
+    if (!function.body.valid() && module_.gradient_request(ir::FunctionId(i)) == nullptr)
+      throw ProgramError(fmt::format("function '{}' is declared but not defined", function.name));
+  }
+  ir::verify(module_);
+  return std::move(module_);
+}
+
+}  // namespace hiaton

@@ -1,0 +1,86 @@
+// C++ operators on values that are being built.
+#include <fmt/format.h>
+
+#include "hiaton/builder.h"
+#include "hiaton/error.h"
+
+namespace hiaton {
+namespace {
+
+Var infix(std::string_view symbol, Var a, Var b) {
+  return a.builder().op(*catalog().find_symbol(symbol, 2), {a, b});
+}
+
+template <class Number>
+Var number_like(Var like, Number number) {
+  const auto as = [&]<class T>(T converted) {
+    if (static_cast<Number>(converted) != number && number == number) {
+      throw ProgramError(fmt::format("{} does not fit in {}", number, to_string(like.type())));
+    }
+    return like.builder().constant(Value(converted));
+  };
+  switch (like.type().dtype) {
+    case DType::I32:
+      return as(static_cast<int32_t>(number));
+    case DType::I64:
+      return as(static_cast<int64_t>(number));
+    case DType::F32:
+      return like.builder().constant(Value(static_cast<float>(number)));
+    case DType::F64:
+      return like.builder().constant(Value(static_cast<double>(number)));
+    case DType::Bool:
+      break;
+  }
+  throw ProgramError(fmt::format("expected a bool beside a bool, found the number {}", number));
+}
+
+}  // namespace
+
+Var operator+(Var a, Var b) {
+  return infix("+", a, b);
+}
+Var operator-(Var a, Var b) {
+  return infix("-", a, b);
+}
+Var operator*(Var a, Var b) {
+  return infix("*", a, b);
+}
+Var operator/(Var a, Var b) {
+  return infix("/", a, b);
+}
+Var operator%(Var a, Var b) {
+  return infix("%", a, b);
+}
+Var operator-(Var a) {
+  return a.builder().op(*catalog().find_symbol("-", 1), {a});
+}
+Var operator!(Var a) {
+  return a.builder().op(*catalog().find_symbol("not", 1), {a});
+}
+Var operator==(Var a, Var b) {
+  return infix("==", a, b);
+}
+Var operator!=(Var a, Var b) {
+  return infix("!=", a, b);
+}
+Var operator<(Var a, Var b) {
+  return infix("<", a, b);
+}
+Var operator<=(Var a, Var b) {
+  return infix("<=", a, b);
+}
+Var operator>(Var a, Var b) {
+  return infix(">", a, b);
+}
+Var operator>=(Var a, Var b) {
+  return infix(">=", a, b);
+}
+
+Var constant_like(Var like, double number) {
+  return number_like(like, number);
+}
+Var constant_like(Var like, int64_t number) {
+  return number_like(like, number);
+}
+
+}  // namespace hiaton

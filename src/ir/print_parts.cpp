@@ -1,0 +1,85 @@
+#include "ir/print_parts.h"
+
+#include <fmt/format.h>
+
+#include "base/utf8.h"
+#include "ir/names.h"
+
+namespace hiaton::ir {
+namespace {
+
+/// As a literal that has this type wherever it stands beside others of its type.
+std::string scalar_literal(const Value& value) {
+  std::string text = to_string(value);
+  if (value.dtype() == DType::I32) text += "i32";
+  if (value.dtype() == DType::F32) text += "f32";
+  return text;
+}
+
+std::string tensor_literal(const Tensor& tensor, std::size_t axis, int64_t& next) {
+  if (axis == tensor.dims().size()) return scalar_literal(element_of(tensor, next++));
+  std::string text = "[";
+  for (int64_t i = 0; i < tensor.dims()[axis]; ++i) {
+    text += (i > 0 ? ", " : "") + tensor_literal(tensor, axis + 1, next);
+  }
+  return text + "]";
+}
+
+}  // namespace
+
+std::string variant_name(const Type& data, std::size_t variant) {
+  const std::string& name = data.data->variants[variant].name;
+  const std::size_t bracket = data.data->name.find('[');
+  return bracket == std::string::npos ? name : name + data.data->name.substr(bracket);
+}
+
+std::string literal(const Value& value, const Type& type) {
+  if (value.is_data()) return variant_name(type, value.data().variant());
+  if (!value.is_tensor()) return scalar_literal(value);
+  int64_t next = 0;
+  return tensor_literal(value.tensor(), 0, next);
+}
+
+std::string quoted(std::string_view content) {
+  std::string text = "\"";
+  const bool readable = is_utf8(content);
+  for (const char c : content) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      text += '\\';
+      text += c;
+    } else if (byte < 0x20 || byte == 0x7F || (byte > 0x7F && !readable)) {
+      text += fmt::format("\\x{:02x}", byte);
+    } else {
+      text += c;
+    }
+  }
+  return text += '"';
+}
+
+std::string declaration(const Type& data) {
+  std::string variants;
+  for (const Variant& variant : data.data->variants) {
+    std::string fields;
+    for (const Field& field : variant.fields) {
+      fields += fmt::format("{}{}: {}", fields.empty() ? "" : ", ", field.name, to_string(field.type));
+    }
+    variants += (variants.empty() ? "" : " | ") + variant.name;
+    if (!fields.empty()) variants += fmt::format("({})", fields);
+  }
+  return fmt::format("data {} = {}\n", data.data->name, variants);
+}
+
+std::string declaration(const Parameter& parameter) {
+  std::string text = fmt::format("param {}: {}", parameter.name, to_string(parameter.type));
+  if (parameter.initial != default_initializer(parameter.type.shape.size())) {
+    text += " = " + to_string(parameter.initial);
+  }
+  return text + '\n';
+}
+
+bool Names::is_free(const std::string& name) const {
+  return is_function_name(name) && !reserved_.contains(name) && !taken_.contains(name);
+}
+
+}  // namespace hiaton::ir

@@ -1,0 +1,26 @@
+#include "ir/type_lists.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "hiaton/error.h"
+
+namespace hiaton {
+
+std::string list_types(const std::vector<Type>& types) {
+  std::string text;
+  for (const Type& type : types) text += (text.empty() ? "" : ", ") + to_string(type);
+  return "(" + text + ")";
+}
+
+bool all_compatible(const std::vector<Type>& a, const std::vector<Type>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), compatible);
+}
+
+void require_types(const std::vector<Type>& expected, const std::vector<Type>& found, std::string_view what) {
+  if (all_compatible(expected, found)) return;
+  throw ProgramError(fmt::format("{}: expected {}, found {}", what, list_types(expected), list_types(found)));
+}
+
+}  // namespace hiaton
