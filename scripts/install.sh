@@ -5,6 +5,7 @@
 hiaton_packages=(
   g++ cmake ninja-build ccache          # to build
   libfmt-dev libcli11-dev nlohmann-json3-dev
+  libdnnl-dev                           # convolutions
   libgtest-dev libgmock-dev libbenchmark-dev  # tests and micro benchmarks
   libtbb-dev libopenblas-serial-dev     # peers in the benchmarks
   graphviz                              # hiaton graph --format=svg

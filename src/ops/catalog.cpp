@@ -95,6 +95,14 @@ const Catalog& catalog() {
       &dropout,  //
       &check_shape,
       &check_size,
+      &conv2d,
+      &conv2d_input_gradient,
+      &conv2d_filter_gradient,
+      &avg_pool2d,
+      &avg_pool2d_gradient,
+      &max_pool2d,
+      &take_largest2d,
+      &take_largest2d_gradient,  //
       &make,
       &variant,
       &field,

@@ -36,6 +36,9 @@ extern const OpDef softmax, softmax_gradient, log_softmax, log_softmax_gradient,
 extern const OpDef where;
 // random.cpp
 extern const OpDef uniform, normal, dropout;
+// images.cpp
+extern const OpDef conv2d, conv2d_input_gradient, conv2d_filter_gradient, avg_pool2d, avg_pool2d_gradient,
+    max_pool2d, take_largest2d, take_largest2d_gradient;
 // data.cpp
 extern const OpDef make, variant, field;
 // cast.cpp

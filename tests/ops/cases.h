@@ -142,6 +142,19 @@ inline std::vector<OpCase> listed_cases() {
       {"cross_entropy", {f64({2, 2, 3}), i64({2, 2})}},
       {"cross_entropy_gradient", {f64({3}), number, scalar}},
       {"cross_entropy_gradient", {f64({4, 3}), i64({4}), f64({4})}},
+      {"conv2d", {f64({2, 4, 5}), f64({3, 2, 2, 3})}, {1, 0}},
+      {"conv2d", {f64({2, 1, 5, 5}), f64({2, 1, 3, 3})}, {2, 1}},
+      {"conv2d_input_gradient", {f64({3, 3, 3}), f64({3, 2, 2, 3}), f64({2, 4, 5})}, {1, 0}},
+      {"conv2d_input_gradient", {f64({2, 2, 3, 3}), f64({2, 1, 3, 3}), f64({2, 1, 6, 5})}, {2, 1}},
+      {"conv2d_filter_gradient", {f64({3, 3, 3}), f64({2, 4, 5}), f64({3, 2, 2, 3})}, {1, 0}},
+      {"conv2d_filter_gradient", {f64({2, 2, 3, 3}), f64({2, 1, 6, 5}), f64({2, 1, 3, 3})}, {2, 1}},
+      {"avg_pool2d", {f64({2, 5, 4})}, {2, 2}},
+      {"avg_pool2d", {f64({2, 1, 4, 5})}, {3, 1}},
+      {"avg_pool2d_gradient", {f64({2, 2, 2}), f64({2, 5, 4})}, {2, 2}},
+      {"max_pool2d", {f64({2, 5, 4})}, {2, 2}},
+      {"max_pool2d", {f64({2, 1, 4, 5})}, {3, 1}},
+      {"take_largest2d", {f64({2, 5, 4}), f64({2, 5, 4})}, {2, 2}},
+      {"take_largest2d_gradient", {f64({2, 5, 4}), f64({2, 2, 2})}, {2, 2}},
       {"uniform", {number}, {5}},
       {"normal", {number}, {2, 3}},
       {.op = "dropout", .operands = {f64({2, 5}), scalar, number}, .low = 0.2, .high = 0.7},
@@ -183,12 +196,23 @@ inline bool accepts(const OpDef& op, const std::vector<Type>& operands,
   }
 }
 
-/// The cases of an operation, for operands of this type where it is elementwise.
-inline std::vector<OpCase> cases_of(const OpDef& op, DType dtype = DType::F64) {
+/// The listed cases of an operation, with floats of this type.
+inline std::vector<OpCase> listed_cases_of(const OpDef& op, DType dtype) {
   std::vector<OpCase> cases;
-  for (const OpCase& listed : listed_cases()) {
-    if (listed.op == op.name.value) cases.push_back(listed);
+  if (!is_float(dtype)) return cases;
+  for (OpCase listed : listed_cases()) {
+    if (listed.op != op.name.value) continue;
+    for (Type& type : listed.operands) {
+      if (is_float(type.dtype)) type.dtype = dtype;
+    }
+    cases.push_back(std::move(listed));
   }
+  return cases;
+}
+
+/// The cases of an operation, for operands of this type.
+inline std::vector<OpCase> cases_of(const OpDef& op, DType dtype = DType::F64) {
+  std::vector<OpCase> cases = listed_cases_of(op, dtype);
   if (!cases.empty() || op.fusion.value != Fusion::Elementwise) return cases;
   const std::vector<DType> dtypes = operand_dtypes(op, dtype);
   for (const auto& shapes : broadcast_shapes(op.arity())) {

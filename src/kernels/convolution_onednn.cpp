@@ -1,0 +1,157 @@
+// Convolutions in single precision through oneDNN. A primitive is made once for each shape and thread; it
+// chooses how its operands are laid out, and what is laid out otherwise is brought into that order.
+#include <omp.h>
+
+#include <dnnl.hpp>
+#include <map>
+
+#include "kernels/convolution.h"
+
+namespace hiaton::kernels {
+namespace {
+
+using dnnl::memory;
+
+const dnnl::engine& cpu() {
+  static const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
+  return engine;
+}
+
+/// One thread for what it runs: the callers are the threads.
+class OneThread {
+ public:
+  OneThread() : before_(omp_get_max_threads()) { omp_set_num_threads(1); }
+  ~OneThread() { omp_set_num_threads(before_); }
+  OneThread(const OneThread&) = delete;
+  OneThread& operator=(const OneThread&) = delete;
+
+ private:
+  int before_;
+};
+
+memory::desc dense(const memory::dims& dims) {
+  return {dims, memory::data_type::f32, memory::format_tag::nchw};
+}
+memory::desc any_order(const memory::dims& dims) {
+  return {dims, memory::data_type::f32, memory::format_tag::any};
+}
+
+/// A tensor as the caller has it, and as the primitive wants it.
+struct Port {
+  int argument;
+  memory::desc given;
+  memory::desc wanted;
+  memory own{};  ///< in the wanted order; empty where that is the given one
+};
+
+/// A primitive that makes one tensor of two.
+class Computation {
+ public:
+  Computation(const dnnl::primitive& primitive, Port first, Port second, Port result)
+      : primitive_(primitive), ports_{std::move(first), std::move(second), std::move(result)} {
+    for (Port& port : ports_) {
+      if (port.given != port.wanted) port.own = memory(port.wanted, cpu());
+    }
+  }
+
+  void run(const float* first, const float* second, float* result) {
+    const OneThread one_thread;
+    dnnl::stream stream(cpu());
+    float* const given[] = {const_cast<float*>(first), const_cast<float*>(second), result};
+    std::unordered_map<int, memory> arguments;
+    memory outside[3];
+    for (std::size_t i = 0; i < 3; ++i) {
+      Port& port = ports_[i];
+      outside[i] = memory(port.given, cpu(), given[i]);
+      if (port.own && i < 2) dnnl::reorder(outside[i], port.own).execute(stream, outside[i], port.own);
+      arguments.emplace(port.argument, port.own ? port.own : outside[i]);
+    }
+    primitive_.execute(stream, arguments);
+    if (ports_[2].own) dnnl::reorder(ports_[2].own, outside[2]).execute(stream, ports_[2].own, outside[2]);
+    stream.wait();
+  }
+
+ private:
+  dnnl::primitive primitive_;
+  Port ports_[3];
+};
+
+/// The dimensions of a convolution in oneDNN's words.
+struct Dims {
+  memory::dims x, w, y, strides, padding;
+};
+Dims dims_of(const Convolution& s) {
+  return {.x = {s.images, s.channels, s.height, s.width},
+          .w = {s.outputs, s.channels, s.filter_height, s.filter_width},
+          .y = {s.images, s.outputs, s.out_height(), s.out_width()},
+          .strides = {s.stride, s.stride},
+          .padding = {s.padding, s.padding}};
+}
+
+dnnl::convolution_forward::primitive_desc forward_of(const Dims& d) {
+  return {{dnnl::prop_kind::forward_training, dnnl::algorithm::convolution_direct, any_order(d.x),
+           any_order(d.w), any_order(d.y), d.strides, d.padding, d.padding},
+          cpu()};
+}
+
+Computation make_forward(const Convolution& s) {
+  const Dims d = dims_of(s);
+  const auto chosen = forward_of(d);
+  return {dnnl::convolution_forward(chosen),
+          {DNNL_ARG_SRC, dense(d.x), chosen.src_desc()},
+          {DNNL_ARG_WEIGHTS, dense(d.w), chosen.weights_desc()},
+          {DNNL_ARG_DST, dense(d.y), chosen.dst_desc()}};
+}
+
+Computation make_input_gradient(const Convolution& s) {
+  const Dims d = dims_of(s);
+  const dnnl::convolution_backward_data::primitive_desc chosen(
+      {dnnl::algorithm::convolution_direct, any_order(d.x), any_order(d.w), any_order(d.y), d.strides,
+       d.padding, d.padding},
+      cpu(), forward_of(d));
+  return {dnnl::convolution_backward_data(chosen),
+          {DNNL_ARG_DIFF_DST, dense(d.y), chosen.diff_dst_desc()},
+          {DNNL_ARG_WEIGHTS, dense(d.w), chosen.weights_desc()},
+          {DNNL_ARG_DIFF_SRC, dense(d.x), chosen.diff_src_desc()}};
+}
+
+Computation make_filter_gradient(const Convolution& s) {
+  const Dims d = dims_of(s);
+  const dnnl::convolution_backward_weights::primitive_desc chosen(
+      {dnnl::algorithm::convolution_direct, any_order(d.x), any_order(d.w), any_order(d.y), d.strides,
+       d.padding, d.padding},
+      cpu(), forward_of(d));
+  return {dnnl::convolution_backward_weights(chosen),
+          {DNNL_ARG_DIFF_DST, dense(d.y), chosen.diff_dst_desc()},
+          {DNNL_ARG_SRC, dense(d.x), chosen.src_desc()},
+          {DNNL_ARG_DIFF_WEIGHTS, dense(d.w), chosen.diff_weights_desc()}};
+}
+
+/// The computation for a shape, made once for each thread.
+template <Computation (*make)(const Convolution&)>
+Computation& computation_for(const Convolution& shape) {
+  thread_local std::map<Convolution, Computation> made;
+  const auto found = made.find(shape);
+  if (found != made.end()) return found->second;
+  const OneThread one_thread;
+  return made.emplace(shape, make(shape)).first->second;
+}
+
+}  // namespace
+
+template <>
+void convolve(const Convolution& shape, const float* x, const float* w, float* y) {
+  computation_for<make_forward>(shape).run(x, w, y);
+}
+
+template <>
+void convolve_input_gradient(const Convolution& shape, const float* g, const float* w, float* dx) {
+  computation_for<make_input_gradient>(shape).run(g, w, dx);
+}
+
+template <>
+void convolve_filter_gradient(const Convolution& shape, const float* g, const float* x, float* dw) {
+  computation_for<make_filter_gradient>(shape).run(g, x, dw);
+}
+
+}  // namespace hiaton::kernels
