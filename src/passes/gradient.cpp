@@ -328,15 +328,19 @@ class ExtensionBody : public BodyCopier {
 
   const ir::Function& to_callee(ir::FunctionId id) const { return to_.module()[id]; }
 
-  /// Whether anything in the blocks of an If has a gradient to pass on.
+  /// Whether anything in the blocks of an If has a gradient to pass on. A call that passes gradients must get
+  /// all its phases, be it with zeros.
   bool has_work(const ir::Node& node) const {
     const auto any = [&](const std::vector<ir::ValueId>& values) {
       return std::any_of(values.begin(), values.end(), [&](ir::ValueId v) { return has_gradient_parts(v); });
     };
     if (any(node.results)) return true;
     for (ir::BlockId block : node.blocks) {
-      for (ir::NodeId inner : from_[block].nodes) {
-        if (any(from_[inner].results) || has_work(from_[inner])) return true;
+      for (ir::NodeId id : from_[block].nodes) {
+        const ir::Node& inner = from_[id];
+        const bool is_call = inner.kind == NodeKind::Call || inner.kind == NodeKind::Resume;
+        if (is_call && passes_gradient(inner.kind == NodeKind::Call ? id : inner.of)) return true;
+        if (any(inner.results) || has_work(inner)) return true;
       }
     }
     return false;
@@ -419,7 +423,14 @@ ValueAndGradients call_with_gradient(FunctionBuilder& f, const Extensions& exten
   const Vars values = f.call(active ? extensions.extension_of(function) : FunctionRef{function}, arguments);
   if (!active) return {values, Vars(std::vector<Var>())};
   const ir::NodeId call = f.last_node();
-  return {values, f.resume(call, 1, {constant_like(values[0], 1.0)})};
+  std::vector<Var> gradients;
+  for (std::size_t result : extensions.mirror(function, 0).results) {
+    const Var value = values[result];
+    const double seed = result == 0 ? 1.0 : 0.0;
+    gradients.push_back(value.type().is_scalar() ? constant_like(value, seed) : f.op("zeros_like", {value}));
+  }
+  return {values, f.resume(call, 1, gradients)};
+})};
 }
 
 }  // namespace
