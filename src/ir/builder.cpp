@@ -212,7 +212,8 @@ Vars FunctionBuilder::call(FunctionRef callee, const std::vector<Var>& arguments
   if (!std::equal(target.params.begin(), params_end, arguments.begin(), arguments.end(), fits)) {
     std::vector<Type> expected;
     for (auto param = target.params.begin(); param != params_end; ++param) expected.push_back(param->type);
-    require_types(expected, types_of(Vars(arguments)), fmt::format("arguments of '{}'", target.name));
+    throw ProgramError(fmt::format("arguments of '{}': expected {}, found {}", target.name,
+                                   list_types(expected), list_types(types_of(Vars(arguments)))));
   }
   const std::vector<Var> given = checked_arguments(target, arguments, dimensions);
   ir::Node& node = append(ir::NodeKind::Call);

@@ -404,7 +404,10 @@ class FunctionPrinter {
       const std::string name = names_.choose(wanted.empty() ? f_[in_condition[i]].name : wanted);
       give_name(in_body[i], name);
       texts_[in_condition[i].index()] = name;
-      out_.append(i == 0 ? "with " : ", ").append(name).append(" = ").append(initial[i].text);
+      out_.append(i == 0 ? "with " : ", ").append(name);
+      const Type& type = f_[in_body[i]].type;
+      if (type != f_[node.operands[i]].type) out_.append(": ").append(to_string(type));
+      out_.append(" = ").append(initial[i].text);
     }
     out_ += " while";
     print_block(node.blocks[0], indent, indent + 4, "do", indent);

@@ -46,7 +46,10 @@ Var BodyChecker::construction(const Expr& expr, const Wish& wish) {
 Var BodyChecker::construct(const Expr& expr, const VariantPlace& place) {
   const std::span<const ExprId> arguments = list(expr.list);
   const std::size_t expected = place->fields.size();
-  if (expr.attributes.count > 0) report_attributes(expr);
+  if (expr.attributes.count > 0) {
+    report_attributes(expr);
+    return stand_in(place.data);
+  }
   if (arguments.size() != expected) {
     report(expr.span, fmt::format("'{}' has {}, found {}: {}", place->name, count_of(expected, "field"),
                                   arguments.size(), fields_of(*place)));

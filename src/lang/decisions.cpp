@@ -89,8 +89,9 @@ class DecisionMaker {
     const std::vector<Field>& fields = type.data->variants[*variant].fields;
     if (!has_parts(pattern)) return;
     if (pattern.parts.count != fields.size()) {
-      diagnostics_.add(pattern.span, fmt::format("'{}' has {} fields, found {} in the pattern", name,
-                                                 fields.size(), pattern.parts.count));
+      diagnostics_.add(pattern.span,
+                       fmt::format("'{}' has {} field{}, found {} in the pattern", name, fields.size(),
+                                   fields.size() == 1 ? "" : "s", pattern.parts.count));
       return;
     }
     for (std::size_t i = 0; i < fields.size(); ++i) check(part(pattern, i), fields[i].type, names);

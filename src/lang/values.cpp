@@ -34,7 +34,8 @@ Wish wish_for_literals(const Operation& operation, Flex flex, const Wish& wish) 
   return Type(accepts(usual) ? usual : DType::F64);
 }
 
-std::string_view cast_hint(std::span<const Var> operands) {
+std::string_view cast_hint(const OpDef& op, std::span<const Var> operands) {
+  if (op.fusion.value == Fusion::Tensor) return "";
   const auto holds_numbers = [](Var operand) {
     return !operand.type().is_data() && is_number(operand.type().dtype);
   };
@@ -154,7 +155,7 @@ Var BodyChecker::emit(const Operation& operation, std::span<const Var> operands,
   try {
     return f_->op(*operation.def, operands, std::move(attributes));
   } catch (const ProgramError& error) {
-    report(span, fmt::format("{}{}", error.what(), cast_hint(operands)));
+    report(span, fmt::format("{}{}", error.what(), cast_hint(*operation.def, operands)));
     return Var();
   }
 }

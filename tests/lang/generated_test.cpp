@@ -1,0 +1,276 @@
+// Functions that are made for a program: gradients, and what map, fold and scan do.
+#include <gtest/gtest.h>
+
+#include "lang/print_cases.h"
+
+namespace hiaton {
+namespace {
+
+class GeneratedPrograms : public testing::TestWithParam<PrintCase> {};
+
+TEST_P(GeneratedPrograms, PrintAndParseBack) {
+  expect_printed(GetParam());
+}
+
+const PrintCase kPrograms[] = {
+    {"Gradients",
+     "fn f(x: f32, n: i64, y: f32[3]) -> f32 = x\n"
+     "fn g(x: f32, y: f32[3]) -> (f32, f32[3]) = grad(f)(x, 2, y)\n"
+     "fn h(x: f32, y: f32[3]) -> (f32, f32, f32[3]) = value_and_grad(f)(x, 2, y)\n"
+     "fn k(x: f32, y: f32[3]) -> (f32, f32[3]) = grad(f)(x, 3, y)\n",
+     "fn f(x: f32, n: i64, y: f32[3]) -> f32 = x\n"
+     "\n"
+     "fn g(x: f32, y: f32[3]) -> (f32, f32[3]) = grad_f(x, 2, y)\n"
+     "\n"
+     "fn h(x: f32, y: f32[3]) -> (f32, f32, f32[3]) = value_and_grad_f(x, 2, y)\n"
+     "\n"
+     "fn k(x: f32, y: f32[3]) -> (f32, f32[3]) = grad_f(x, 3, y)\n"
+     "\n"
+     "fn grad_f(x: f32, n: i64, y: f32[3]) -> (f32, f32[3]) = grad(f)\n"
+     "\n"
+     "fn value_and_grad_f(x: f32, n: i64, y: f32[3]) -> (f32, f32, f32[3]) = value_and_grad(f)\n"},
+    {"GradientsOfGradients",
+     "fn f(x: f64) -> f64 = x * x * x\n"
+     "fn g(x: f64) -> f64 = grad(grad(f))(x) + grad(f)(x)\n",
+     "fn f(x: f64) -> f64 = x * x * x\n"
+     "\n"
+     "fn g(x: f64) -> f64 = grad_grad_f(x) + grad_f(x)\n"
+     "\n"
+     "fn grad_f(x: f64) -> f64 = grad(f)\n"
+     "\n"
+     "fn grad_grad_f(x: f64) -> f64 = grad(grad_f)\n"},
+    {"GradientsWithNames",
+     "fn f(x: f64, w: f64[n]) -> f64 = x\n"
+     "fn slope(a: f64, b: f64[n]) -> (f64, f64[n]) = grad(f)\n"
+     "fn both(x: f64, w: f64[n]) -> (f64, f64, f64[n]) = value_and_grad(f)\n"
+     "fn g(x: f64) -> (f64, f64[2]) = slope(x, [1, 2])\n",
+     "fn f(x: f64, w: f64[n]) -> f64 = x\n"
+     "\n"
+     "fn slope(a: f64, b: f64[n]) -> (f64, f64[n]) = grad(f)\n"
+     "\n"
+     "fn both(x: f64, w: f64[n]) -> (f64, f64, f64[n]) = value_and_grad(f)\n"
+     "\n"
+     "fn g(x: f64) -> (f64, f64[2]) = slope(x, [1.0, 2.0])\n"},
+    {"GradientsByDataThatHoldsFloats",
+     "data T = L(x: f32) | N(left: T, right: T)\n"
+     "data W = W(n: i64)\n"
+     "fn f(t: T, w: W) -> f32 = 1\n"
+     "fn g(t: T, w: W) -> T = grad(f)(t, w)\n",
+     "data T = L(x: f32) | N(left: T, right: T)\n"
+     "data W = W(n: i64)\n"
+     "\n"
+     "fn f(t: T, w: W) -> f32 = 1.0f32\n"
+     "\n"
+     "fn g(t: T, w: W) -> T = grad_f(t, w)\n"
+     "\n"
+     "fn grad_f(t: T, w: W) -> T = grad(f)\n"},
+    {"MapOverALists",
+     "fn f(x: f32, k: i64) -> f64 = f64(x)\n"
+     "fn g(xs: List[f32], k: i64) -> List[f64] = map(f, xs, k)\n"
+     "fn h(k: i64) -> List[f64] = map(f, [1, 2], 3)\n",
+     "fn f(x: f32, k: i64) -> f64 = f64(x)\n"
+     "\n"
+     "fn g(xs: List[f32], k: i64) -> List[f64] = map_f(xs, k)\n"
+     "\n"
+     "fn h(k: i64) -> List[f64] =\n"
+     "  let v1 = Cons[f32](2.0f32, Nil[f32])\n"
+     "  map_f(Cons[f32](1.0f32, v1), 3)\n"
+     "\n"
+     "fn map_f(xs: List[f32], extra1: i64) -> List[f64] = if variant(xs) == 0 then Nil[f64] else\n"
+     "  let head = field(xs, variant=1, field=0)\n"
+     "  let v1 = f(head, extra1)\n"
+     "  let tail = field(xs, variant=1, field=1)\n"
+     "  Cons[f64](v1, map_f(tail, extra1))\n"},
+    {"MapOfAnOperation", "fn g(xs: List[f64]) -> List[f64] = map(exp, xs)\n",
+     "fn g(xs: List[f64]) -> List[f64] = map_exp(xs)\n"
+     "\n"
+     "fn map_exp(xs: List[f64]) -> List[f64] = if variant(xs) == 0 then Nil[f64] else\n"
+     "  let head = field(xs, variant=1, field=0)\n"
+     "  let v1 = exp(head)\n"
+     "  let tail = field(xs, variant=1, field=1)\n"
+     "  Cons[f64](v1, map_exp(tail))\n"},
+    {"FoldAndScan",
+     "fn f(a: f64, x: i64) -> f64 = a + f64(x)\n"
+     "fn g(xs: List[i64]) -> (f64, List[f64], i64) = (fold(f, 0, xs), scan(f, 1, xs), fold(max, 0, [1, "
+     "2]))\n",
+     "fn f(a: f64, x: i64) -> f64 = a + f64(x)\n"
+     "\n"
+     "fn g(xs: List[i64]) -> (f64, List[f64], i64) =\n"
+     "  let v1 = fold_f(0.0, xs)\n"
+     "  let v2 = scan_f(1.0, xs)\n"
+     "  let v3 = Cons[i64](2, Nil[i64])\n"
+     "  (v1, v2, fold_max(0, Cons[i64](1, v3)))\n"
+     "\n"
+     "fn fold_f(acc: f64, xs: List[i64]) -> f64 = if variant(xs) == 0 then acc else\n"
+     "  let head = field(xs, variant=1, field=0)\n"
+     "  let v1 = f(acc, head)\n"
+     "  let tail = field(xs, variant=1, field=1)\n"
+     "  fold_f(v1, tail)\n"
+     "\n"
+     "fn scan_f(acc: f64, xs: List[i64]) -> List[f64] = if variant(xs) == 0 then Nil[f64] else\n"
+     "  let head = field(xs, variant=1, field=0)\n"
+     "  let v1 = f(acc, head)\n"
+     "  let tail = field(xs, variant=1, field=1)\n"
+     "  Cons[f64](v1, scan_f(v1, tail))\n"
+     "\n"
+     "fn fold_max(acc: i64, xs: List[i64]) -> i64 = if variant(xs) == 0 then acc else\n"
+     "  let head = field(xs, variant=1, field=0)\n"
+     "  let v1 = max(acc, head)\n"
+     "  let tail = field(xs, variant=1, field=1)\n"
+     "  fold_max(v1, tail)\n"},
+    {"OneFunctionForEachUse",
+     "fn f(x: f32[n]) -> f32[n] = x * 2\n"
+     "fn g(xs: List[f32[2]], ys: List[f32[3]]) -> (List[f32[2]], List[f32[3]], List[f32[2]]) =\n"
+     "  (map(f, xs), map(f, ys), map(f, map(f, xs)))\n",
+     "fn f(x: f32[n]) -> f32[n] = x * 2.0f32\n"
+     "\n"
+     "fn g(xs: List[f32[2]], ys: List[f32[3]]) -> (List[f32[2]], List[f32[3]], List[f32[2]]) = (map_f(xs), "
+     "map_f_2(ys), map_f(map_f(xs)))\n"
+     "\n"
+     "fn map_f(xs: List[f32[2]]) -> List[f32[2]] = if variant(xs) == 0 then Nil[f32[2]] else\n"
+     "  let head = field(xs, variant=1, field=0)\n"
+     "  let v1 = f(head)\n"
+     "  let tail = field(xs, variant=1, field=1)\n"
+     "  Cons[f32[2]](v1, map_f(tail))\n"
+     "\n"
+     "fn map_f_2(xs: List[f32[3]]) -> List[f32[3]] = if variant(xs) == 0 then Nil[f32[3]] else\n"
+     "  let head = field(xs, variant=1, field=0)\n"
+     "  let v1 = f(head)\n"
+     "  let tail = field(xs, variant=1, field=1)\n"
+     "  Cons[f32[3]](v1, map_f_2(tail))\n"},
+    {"MapOverRows",
+     "fn f(x: f32[n], k: f32) -> f32 = sum(x) + k\n"
+     "fn g(x: f32[4, 5]) -> f32[4] = map(f, x, 2)\n"
+     "fn h(x: f32[r, c]) -> f32[r] = map(f, x, 2)\n",
+     "fn f(x: f32[n], k: f32) -> f32 = sum(x, axes=[]) + k\n"
+     "\n"
+     "fn g(x: f32[4, 5]) -> f32[4] = check_shape(map_f(x, 0, 4, 2.0f32), shape=[4])\n"
+     "\n"
+     "fn h(x: f32[r, c]) -> f32[r] = check_size(map_f_2(x, 0, size(x, axis=0), 2.0f32), x, axis=0, "
+     "like_axis=0)\n"
+     "\n"
+     "fn map_f(xs: f32[4, 5], begin: i64, end: i64, extra3: f32) -> f32[_] = if end - begin <= 1 then "
+     "stack(f(gather(xs, begin), extra3), axis=0) else\n"
+     "  let middle = (begin + end) / 2\n"
+     "  concat(map_f(xs, begin, middle, extra3), map_f(xs, middle, end, extra3), axis=0)\n"
+     "\n"
+     "fn map_f_2(xs: f32[r, c], begin: i64, end: i64, extra3: f32) -> f32[_] = if end - begin <= 1 then "
+     "stack(f(gather(xs, begin), extra3), axis=0) else\n"
+     "  let middle = (begin + end) / 2\n"
+     "  concat(map_f_2(xs, begin, middle, extra3), map_f_2(xs, middle, end, extra3), axis=0)\n"},
+    {"FoldOverRows", "fn g(x: f32[r, 5]) -> f32[5] = fold(max, x[0], x)\n",
+     "fn g(x: f32[r, 5]) -> f32[5] = fold_max(gather(x, 0), x, 0)\n"
+     "\n"
+     "fn fold_max(acc: f32[5], xs: f32[r, 5], i: i64) -> f32[5] = if i == size(xs, axis=0) then acc else "
+     "fold_max(max(acc, gather(xs, i)), xs, i + 1)\n"},
+    {"OwnFunctionsOfTheseNames",
+     "fn map(n: i64) -> i64 = n\nfn map_f(n: i64) -> i64 = map(n)\nfn grad_f(n: i64) -> i64 = n\n"
+     "fn f(x: f32) -> f32 = x\n"
+     "fn g(x: f32) -> f32 = grad(f)(x) + fold(max, 0, Nil[f32])\n",
+     "fn map(n: i64) -> i64 = n\n"
+     "\n"
+     "fn map_f(n: i64) -> i64 = map(n)\n"
+     "\n"
+     "fn grad_f(n: i64) -> i64 = n\n"
+     "\n"
+     "fn f(x: f32) -> f32 = x\n"
+     "\n"
+     "fn g(x: f32) -> f32 = grad_f_2(x) + fold_max(0.0f32, Nil[f32])\n"
+     "\n"
+     "fn grad_f_2(x: f32) -> f32 = grad(f)\n"
+     "\n"
+     "fn fold_max(acc: f32, xs: List[f32]) -> f32 = if variant(xs) == 0 then acc else\n"
+     "  let head = field(xs, variant=1, field=0)\n"
+     "  let v1 = max(acc, head)\n"
+     "  let tail = field(xs, variant=1, field=1)\n"
+     "  fold_max(v1, tail)\n"},
+};
+
+INSTANTIATE_TEST_SUITE_P(Programs, GeneratedPrograms, testing::ValuesIn(kPrograms), name_of_case<PrintCase>);
+
+class GeneratedErrors : public testing::TestWithParam<ErrorCase> {};
+
+TEST_P(GeneratedErrors, SayWhatIsWrong) {
+  expect_error(GetParam());
+}
+
+const ErrorCase kErrors[] = {
+    {"GradientOfAnInteger", "fn f(x: f32) -> i64 = 1\nfn g(x: f32) -> f32 = grad(f)(x)",
+     "2:28: the gradient of 'f': expected a function whose first result is f32 or f64 and whose others hold "
+     "no floats, found the result i64"},
+    {"GradientOfATensor", "fn f(x: f32[2]) -> f32[2] = x\nfn g(x: f32[2]) -> f32[2] = grad(f)(x)",
+     "2:34: the gradient of 'f': expected a function whose first result is f32 or f64 and whose others hold "
+     "no floats, found the result f32[2]"},
+    {"GradientByNoFloats", "fn f(x: i64) -> f32 = 1\nfn g(x: i64) -> f32 = grad(f)(x)",
+     "2:28: the gradient of 'f': expected a parameter that holds floats, found none"},
+    {"GradientOfSeveral", "fn f(x: f32) -> (f32, f32) = (x, x)\nfn g(x: f32) -> f32 = grad(f)(x)",
+     "2:28: the gradient of 'f': expected a function whose first result is f32 or f64 and whose others hold "
+     "no floats, found the result f32"},
+    {"GradientOfAnUnknownFunction", "fn fact(x: f32) -> f32 = x\nfn g(x: f32) -> f32 = grad(fat)(x)",
+     "2:28: unknown function 'fat'; did you mean 'fact'?"},
+    {"GradientOfAnOperation", "fn g(x: f32) -> f32 = grad(exp)(x)", "1:28: unknown function 'exp'"},
+    {"GradientWithoutArguments", "fn f(x: f32) -> f32 = x\nfn g(x: f32) -> f32 = grad(f) + 1",
+     "2:31: expected '(' and the arguments of the function, found '+'"},
+    {"GradientWithTooManyArguments", "fn f(x: f32) -> f32 = x\nfn g(x: f32) -> f32 = grad(f)(x, x)",
+     "2:23: 'f' takes 1 argument, found 2: f(x: f32)"},
+    {"GradientOfAnArgument", "fn f(x: f32) -> f32 = x\nfn g(x: i64) -> f32 = grad(f)(x)",
+     "2:31: argument 1 of 'f': expected f32, found i64"},
+    {"NamedGradientOfOtherParameters", "fn f(x: f32) -> f32 = x\nfn g(x: f64) -> f32 = grad(f)",
+     "2:4: the gradient of 'f' takes what 'f(x: f32)' takes"},
+    {"NamedGradientOfOtherResults", "fn f(x: f32) -> f32 = x\nfn g(x: f32) -> f64 = grad(f)",
+     "2:4: the gradient of 'f' gives (f32)"},
+    {"NamedGradientOfAnInteger", "fn f(x: f32) -> i64 = 1\nfn g(x: f32) -> f32 = grad(f)",
+     "2:28: the gradient of 'f': expected a function whose first result is f32 or f64 and whose others hold "
+     "no floats, found the result i64"},
+    {"MapOfAValue", "fn g(xs: List[i64], f: i64) -> List[i64] = map(f, xs)", "1:48: unknown function 'f'"},
+    {"MapOfAnExpression", "fn g(xs: List[i64]) -> List[i64] = map(1 + 1, xs)",
+     "1:36: expected 'map(function, elements, ...)' with the name of a function"},
+    {"MapOfTooFewArguments", "fn f(x: i64) -> i64 = x\nfn g(xs: List[i64]) -> List[i64] = map(f)",
+     "2:36: expected 'map(function, elements, ...)' with the name of a function"},
+    {"MapOverANumber", "fn f(x: i64) -> i64 = x\nfn g(x: i64) -> List[i64] = map(f, x)",
+     "2:36: 'map': expected a list or a tensor, found i64"},
+    {"MapOfAWrongFunction", "fn f(x: f32) -> f32 = x\nfn g(xs: List[i64]) -> List[f32] = map(f, xs)",
+     "2:36: 'map': argument 1 of 'f': expected f32, found i64"},
+    {"MapOfTooManyParameters",
+     "fn f(x: i64, y: i64) -> i64 = x\nfn g(xs: List[i64]) -> List[i64] = map(f, xs)",
+     "2:36: 'map': expected a function of 1 argument, found 'f'"},
+    {"MapOfSeveralResults",
+     "fn f(x: i64) -> (i64, i64) = (x, x)\nfn g(xs: List[i64]) -> List[i64] = map(f, xs)",
+     "2:36: 'map': expected a function with one result, found 'f' with 2"},
+    {"FoldThatChangesItsType", "fn f(a: i64, x: i64) -> f64 = 1\nfn g(xs: List[i64]) -> f64 = fold(f, 0, xs)",
+     "2:30: 'fold': 'f' gives f64, but it starts with i64"},
+    {"ScanOverATensor", "fn g(x: f32[3]) -> List[f32] = scan(max, 0, x)",
+     "1:32: 'scan': expected a list, found f32[3]"},
+    {"MapOfAnOperationWithAttributes", "fn g(xs: List[f32[2]]) -> List[f32] = map(sum, xs)",
+     "1:39: 'map': expected an operation without attributes, found 'sum'"},
+    {"MapOfAWrongOperation", "fn g(xs: List[i64]) -> List[i64] = map(exp, xs)",
+     "1:36: 'map': [exp] expected f32 or f64, found i64"},
+    {"MapToData", "data D = D(x: f32)\nfn f(x: f32) -> D = D(x)\nfn g(x: f32[3]) -> f32[3] = map(f, x)",
+     "3:29: 'map': expected a function that gives a scalar or a tensor, found 'f'"},
+};
+
+INSTANTIATE_TEST_SUITE_P(Messages, GeneratedErrors, testing::ValuesIn(kErrors), name_of_case<ErrorCase>);
+
+TEST(GradientRequests, SayWhatIsToBeDerived) {
+  const ir::Module module = parse(
+      "fn f(x: f32, n: i64) -> f32 = x\n"
+      "fn g(x: f32) -> (f32, f32) = value_and_grad(f)(x, 1)\n"
+      "fn slope(x: f32, n: i64) -> f32 = grad(f)\n");
+  ASSERT_EQ(module.functions.size(), 4u);
+  ASSERT_EQ(module.gradient_requests.size(), 2u);
+  const ir::GradientRequest& slope = module.gradient_requests[0];
+  EXPECT_EQ(module[slope.function].name, "slope");
+  EXPECT_EQ(module[slope.of].name, "f");
+  EXPECT_FALSE(slope.with_value);
+  const ir::GradientRequest& value = module.gradient_requests[1];
+  EXPECT_EQ(module[value.function].name, "value_and_grad_f");
+  EXPECT_TRUE(value.with_value);
+  EXPECT_FALSE(module[value.function].body.valid());
+  EXPECT_EQ(module[value.function].params.size(), 2u);
+  EXPECT_EQ(module[value.function].results, (std::vector<Type>{DType::F32, DType::F32}));
+  EXPECT_EQ(module.gradient_request(value.function), &value);
+  EXPECT_EQ(module.gradient_request(value.of), nullptr);
+}
+
+}  // namespace
+}  // namespace hiaton

@@ -1,0 +1,243 @@
+// Tensors in types, sizes, learned parameters, attributes, indices and brackets.
+#include <gtest/gtest.h>
+
+#include "lang/print_cases.h"
+
+namespace hiaton {
+namespace {
+
+class TensorPrograms : public testing::TestWithParam<PrintCase> {};
+
+TEST_P(TensorPrograms, PrintAndParseBack) {
+  expect_printed(GetParam());
+}
+
+const PrintCase kPrograms[] = {
+    {"SizesAreSubstituted",
+     "fn f(x: f32[2*d, d/2 - 1], n: i64[(d + 1) % 3, -(-d)]) -> f32[2*d, d/2 - 1] = x * f32(d)\n"
+     "size e = 2\nsize d = e * 2\n",
+     "fn f(x: f32[8, 1], n: i64[2, 4]) -> f32[8, 1] =\n"
+     "  let v1 = f32(4)\n"
+     "  x * v1\n"},
+    {"SymbolsStay", "fn f(x: f32[n, 3], y: f32[_]) -> f32[n, 3] = x + 1\n",
+     "fn f(x: f32[n, 3], y: f32[_]) -> f32[n, 3] = x + 1.0f32\n"},
+    {"CallsBindSymbols",
+     "fn twice(x: f32[n]) -> f32[n] = x * 2\n"
+     "fn f(x: f32[3], y: f32[m]) -> (f32[3], f32[m]) = (twice(x), twice(y))\n",
+     "fn twice(x: f32[n]) -> f32[n] = x * 2.0f32\n\n"
+     "fn f(x: f32[3], y: f32[m]) -> (f32[3], f32[m]) = (twice(x), twice(y))\n"},
+    {"LearnedParametersAreValues",
+     "fn f(x: f32[4]) -> f32[3] = x @ W + b\n"
+     "size d = 4\n"
+     "param W: f32[d, d - 1] = normal(0.5)\n"
+     "param b: f32[d - 1]\n"
+     "param s: f64[2] = ones\n",
+     "param W: f32[4, 3] = normal(0.5)\n"
+     "param b: f32[3]\n"
+     "param s: f64[2] = ones\n\n"
+     "fn f(x: f32[4]) -> f32[3] = x @ W + b\n"},
+    {"ParametersAndLetsHideLearnedParameters",
+     "param W: f32[2]\n"
+     "fn f(W: f32[2]) -> f32[2] = W * param W\n"
+     "fn g() -> f32[2] =\n  let W = W * 2\n  W + W\n",
+     "param W: f32[2]\n\n"
+     "fn f(W: f32[2]) -> f32[2] = W * param W\n\n"
+     "fn g() -> f32[2] =\n  let v1 = W * 2.0f32\n  v1 + v1\n"},
+    {"SizesAreValues", "size d = 3\nfn f(n: i64) -> i64 = n * d + d\n", "fn f(n: i64) -> i64 = n * 3 + 3\n"},
+    {"AttributesWithDefaultsListsAndSizes",
+     "size d = 2\n"
+     "fn f(x: f32[4, 6]) -> (f32[4], f32, f32[6, 4], f32[d, 2*d, 3], f32[4, d]) =\n"
+     "  (sum(x, axes=[1]), sum(x), transpose(x), reshape(x, shape=[d, -1, 3]),\n"
+     "   slice(x, axis=1, start=d - 2, length=d))\n",
+     "fn f(x: f32[4, 6]) -> (f32[4], f32, f32[6, 4], f32[2, 4, 3], f32[4, 2]) = (sum(x, axes=[1]), sum(x, "
+     "axes=[]), transpose(x, permutation=[]), reshape(x, shape=[2, -1, 3]), slice(x, axis=1, start=0, "
+     "length=2))\n"},
+    {"IndicesAreGathers",
+     "param E: f32[9, 4]\n"
+     "fn f(i: i64, x: i64[n]) -> (f32[4], f32, f32, f32[n, 4]) = (E[i], E[i, 2], -E[0][i + 1], E[x])\n",
+     "param E: f32[9, 4]\n"
+     "\n"
+     "fn f(i: i64, x: i64[n]) -> (f32[4], f32, f32, f32[n, 4]) = (gather(E, i), gather(gather(E, i), 2), "
+     "-gather(gather(E, 0), i + 1), gather(E, x))\n"},
+    {"BracketsOfNumbersAreConstants",
+     "fn f(x: f32[2]) -> (f32[2], f64[2, 2], i64[3], bool[1], i32[2]) =\n"
+     "  (x + [1, 0.5], [[1, 2], [3, 4.5]], [1, -2, 3], [true], [1i32, 2i32])\n",
+     "fn f(x: f32[2]) -> (f32[2], f64[2, 2], i64[3], bool[1], i32[2]) = "
+     "(x + [1.0f32, 0.5f32], [[1.0, 2.0], [3.0, 4.5]], [1, -2, 3], [true], [1i32, 2i32])\n"},
+    {"BracketsOfValuesAreStacked",
+     "fn f(a: f32, x: f32[2]) -> (f32[2], f32[2, 2], f32[2, 2]) = ([a, 1], [x, [1, a]], [[0, 1], x])\n",
+     "fn f(a: f32, x: f32[2]) -> (f32[2], f32[2, 2], f32[2, 2]) =\n"
+     "  let v1 = stack(a, 1.0f32, axis=0)\n"
+     "  let v2 = stack(x, stack(1.0f32, a, axis=0), axis=0)\n"
+     "  (v1, v2, stack([0.0f32, 1.0f32], x, axis=0))\n"},
+    {"ScalarsBroadcast",
+     "fn f(x: f64[n], y: f64) -> (f64[n], bool[n], f32[n]) = (2 * x - y, x < 1, f32(x))\n",
+     "fn f(x: f64[n], y: f64) -> (f64[n], bool[n], f32[n]) = (2.0 * x - y, x < 1.0, f32(x))\n"},
+    {"RowsAndClassesAreIntegersBesideTensors",
+     "fn f(x: f32[5], E: f32[3, 5]) -> (f32, f32[5]) = (cross_entropy(x, 2), gather(E, 1))\n",
+     "fn f(x: f32[5], E: f32[3, 5]) -> (f32, f32[5]) = (cross_entropy(x, 2), gather(E, 1))\n"},
+    {"LoopsOverTensors",
+     "fn f(x: f32[n]) -> f32[n] = with y = x while sum(y) < 9 do y * 2\n"
+     "fn g(x: f32[n]) -> f32[_] = with y: f32[_] = x for i in 0..3 do concat(y, x, axis=0)\n",
+     "fn f(x: f32[n]) -> f32[n] = with y = x while sum(y, axes=[]) < 9.0f32 do y * 2.0f32\n"
+     "\n"
+     "fn g(x: f32[n]) -> f32[_] =\n"
+     "  let (_, v1) = with i = 0, y: f32[_] = x while i < 3 do (i + 1, concat(y, x, axis=0))\n"
+     "  v1\n"},
+    {"WhatOnlyTheRunKnowsIsChecked",
+     "fn f(x: f32[n]) -> f32[4] = concat(x, x, axis=0)\n"
+     "fn g(x: f32[n], y: f32[n]) -> f32[n] = concat(x, y, axis=0)\n"
+     "fn h(x: f32[_], y: f32[4]) -> f32[4] = g(x, y)\n",
+     "fn f(x: f32[n]) -> f32[4] = check_shape(concat(x, x, axis=0), shape=[4])\n\n"
+     "fn g(x: f32[n], y: f32[n]) -> f32[n] = check_size(concat(x, y, axis=0), x, axis=0, like_axis=0)\n\n"
+     "fn h(x: f32[_], y: f32[4]) -> f32[4] = g(check_shape(x, shape=[4]), y)\n"},
+    {"LongProductsOfMatrices", "fn f(a: f32[2, 2]) -> f32[2, 2] = a @ a * a @ (a @ a)\n",
+     "fn f(a: f32[2, 2]) -> f32[2, 2] = a @ a * a @ (a @ a)\n"},
+};
+
+INSTANTIATE_TEST_SUITE_P(Programs, TensorPrograms, testing::ValuesIn(kPrograms), name_of_case<PrintCase>);
+
+class TensorErrors : public testing::TestWithParam<ErrorCase> {};
+
+TEST_P(TensorErrors, SayWhatIsWrong) {
+  expect_error(GetParam());
+}
+
+const ErrorCase kErrors[] = {
+    {"WrongShape", "fn f(x: f32[3]) -> f32[4] = x", "1:29: the result of 'f': expected f32[4], found f32[3]"},
+    {"WrongRank", "fn f(x: f32[3]) -> f32[3, 1] = x",
+     "1:32: the result of 'f': expected f32[3, 1], found f32[3]"},
+    {"WrongArgument", "fn g(x: f32[3]) -> f32 = 1\nfn f(x: f32[4]) -> f32 = g(x)",
+     "2:28: argument 1 of 'g': expected f32[3], found f32[4]"},
+    {"OneSymbolForTwoSizes",
+     "fn g(x: f32[n], y: f32[n]) -> f32 = 1\nfn f(x: f32[3], y: f32[4]) -> f32 = g(x, y)",
+     "2:37: arguments of 'g': expected (f32[n], f32[n]), found (f32[3], f32[4])"},
+    {"ShapesDoNotGoTogether", "fn f(x: f32[3], y: f32[4]) -> f32[3] = x + y",
+     "1:42: [+] expected shapes that go together (equal dimensions, or 1), found f32[3] and f32[4]"},
+    {"NegativeDimension", "size d = 1\nfn f(x: f32[d - 2]) -> f32 = 1",
+     "2:13: expected a dimension of 0 or more, found -1"},
+    {"DimensionByZero", "size d = 0\nfn f(x: f32[4 / d]) -> f32 = 1", "2:15: division by zero"},
+    {"DimensionTooLarge", "fn f(x: f32[9223372036854775807 + 1]) -> f32 = 1",
+     "1:33: the integer is out of the range of i64"},
+    {"UnknownSizeInAComputedDimension", "fn f(x: f32[2 * n]) -> f32 = 1",
+     "1:17: expected an integer that is known before the run, found 'n'; a size is declared by a line 'size "
+     "n "
+     "= ...'"},
+    {"TooManyDimensions", "fn f(x: f32[1, 1, 1, 1, 1, 1, 1, 1, 1]) -> f32 = 1",
+     "1:12: expected at most 8 dimensions, found 9"},
+    {"UnclosedShape", "fn f(x: f32[3) -> f32 = 1",
+     "1:14: expected an operator, ',' or ']' in the shape of a type, found ')'"},
+    {"SizeTwice", "size d = 1\nsize d = 2\nfn f() -> i64 = d",
+     "2:6: expected a new name, found 'd', which is a size"},
+    {"SizeOfAFloat", "size d = 1.5\nfn f() -> i64 = 1",
+     "1:10: expected an integer: a number, a size or a sum or product of them, found the number 1.5"},
+    {"TextBehindASize", "size d = 1 2\nfn f() -> i64 = d",
+     "1:12: expected an operator, 'fn', 'data', 'param', 'size' or the end of the program, found the number "
+     "2"},
+    {"ParameterTwice", "param b: f32[2]\nparam b: f32[3]\nfn f() -> i64 = 1",
+     "2:7: expected a new name, found 'b', which is a learned parameter"},
+    {"ParameterOfASymbol", "param b: f32[n]\nfn f() -> i64 = 1",
+     "1:10: expected a dimension that is known before the run, found 'n'; a size is declared by a line 'size "
+     "n "
+     "= ...'"},
+    {"ScalarParameter", "param b: f32\nfn f() -> i64 = 1",
+     "1:10: expected the type of a tensor of f32 or f64 for a learned parameter, found f32"},
+    {"IntegerParameter", "param b: i64[3]\nfn f() -> i64 = 1",
+     "1:10: expected the type of a tensor of f32 or f64 for a learned parameter, found i64[3]"},
+    {"UnknownInitializer", "param b: f32[3] = random\nfn f() -> i64 = 1",
+     "1:19: expected zeros, ones, uniform(a), normal(s) or glorot, found 'random'"},
+    {"InitializerWithoutNumber", "param b: f32[3] = normal\nfn f() -> i64 = 1",
+     "2:1: expected '(' and a number, found 'fn'"},
+    {"InitializerOfZero", "param b: f32[3] = uniform(0)\nfn f() -> i64 = 1",
+     "1:27: expected a number greater than 0"},
+    {"UnknownLearnedParameter", "param b: f32[3]\nfn f() -> f32[3] = param c",
+     "2:26: unknown learned parameter 'c'"},
+    {"UnknownAttribute", "fn f(x: f32[3]) -> f32 = sum(x, axis=0)",
+     "1:33: 'sum' has no attribute 'axis'; did you mean 'axes'?: sum(x, axes=[...])"},
+    {"MissingAttribute", "fn f(x: f32[3]) -> f32[6] = concat(x, x)",
+     "1:29: 'concat' needs the attribute 'axis': concat(parts..., axis=...)"},
+    {"AttributeTwice", "fn f(x: f32[3]) -> f32 = sum(x, axes=0, axes=0)",
+     "1:41: attribute 'axes' is given twice"},
+    {"ListForOneInteger", "fn f(x: f32[3]) -> f32[6] = concat(x, x, axis=[0])",
+     "1:42: attribute 'axis' of 'concat': expected one integer, found a list"},
+    {"AttributeOfAValue", "fn f(x: f32[3], i: i64) -> f32 = sum(x, axes=i)",
+     "1:46: expected an integer that is known before the run, found 'i'; a size is declared by a line 'size "
+     "i = "
+     "...'"},
+    {"AttributeOfAFloat", "fn f(x: f32[3]) -> f32 = sum(x, axes=0.5)",
+     "1:38: expected an integer: a number, a size or a sum or product of them, found the number 0.5"},
+    {"AttributesComeLast", "fn f(x: f32[3]) -> f32[6] = concat(axis=0, x, x)",
+     "1:44: expected another 'name=value', found the name 'x'"},
+    {"AttributeOfAFunction", "fn g(x: i64) -> i64 = x\nfn f(x: i64) -> i64 = g(x, axis=0)",
+     "2:28: expected no 'name=value': only operations have attributes, and 'g' is none"},
+    {"WrongAttribute", "fn f(x: f32[3]) -> f32 = sum(x, axes=1)",
+     "1:26: [sum] expected an axis from -1 to 0, found 1"},
+    {"IndexOfAScalar", "fn f(x: f32) -> f32 = x[0]",
+     "1:24: [gather] expected a tensor and row numbers of type i64, found f32 and i64"},
+    {"EmptyIndex", "fn f(x: f32[2]) -> f32 = x[]", "1:28: expected an index between '[' and ']', found ']'"},
+    {"EmptyBrackets", "fn f() -> f32[2] = []",
+     "1:20: expected elements between '[' and ']', found none; an empty list needs a type: Nil[i64]"},
+    {"RowsOfTwoLengths", "fn f() -> i64[2, 2] = [[1, 2], [3]]",
+     "1:23: [stack] expected numbers or tensors of one type, found i64[2] and i64[1]"},
+    {"BracketsAtLineStart", "fn f(x: f32[2]) -> f32[2] = x\n  [0]",
+     "2:3: expected 'fn' or the end of the program (a line that starts with '[' does not continue the line "
+     "before), found '['"},
+    {"TensorAsCondition", "fn f(x: bool[2]) -> i64 = if x then 1 else 2",
+     "1:30: the condition of 'if': expected bool, found bool[2]"},
+    {"TensorAsBound", "fn f(x: i64[2]) -> i64 = with s = 0 for i in 0..x do s",
+     "1:49: a bound of 'for': expected an integer, found i64[2]"},
+    {"OneBar", "fn f(a: bool) -> bool = a | a",
+     "1:27: expected an operator, 'fn' or the end of the program, found '|'; logic is written 'and', 'or', "
+     "'not'"},
+};
+
+INSTANTIATE_TEST_SUITE_P(Messages, TensorErrors, testing::ValuesIn(kErrors), name_of_case<ErrorCase>);
+
+ir::Module parse_with(std::string text, std::map<std::string, int64_t> sizes) {
+  return lang::parse(std::make_shared<Source>("test.hia", std::move(text)), {std::move(sizes)});
+}
+
+TEST(Sizes, OptionsReplaceThoseOfTheText) {
+  const std::string text = "size d = 2\nsize e = d * 3\nfn f(x: f32[d, e]) -> f32[d, e] = x\n";
+  EXPECT_EQ(print(parse_with(text, {})), "fn f(x: f32[2, 6]) -> f32[2, 6] = x\n");
+  EXPECT_EQ(print(parse_with(text, {{"d", 5}})), "fn f(x: f32[5, 15]) -> f32[5, 15] = x\n");
+  EXPECT_EQ(print(parse_with(text, {{"d", 5}, {"e", 1}})), "fn f(x: f32[5, 1]) -> f32[5, 1] = x\n");
+}
+
+TEST(Sizes, UnknownOnesInTheOptionsAreErrors) {
+  try {
+    parse_with("size d = 2\nsize e = 3\nfn f() -> i64 = d", {{"depth", 1}});
+    FAIL();
+  } catch (const ProgramError& error) {
+    EXPECT_STREQ(error.what(), "the program has no size 'depth'; it has d, e");
+  }
+}
+
+TEST(Sizes, MayBeNamesOfValues) {
+  EXPECT_EQ(error_of("size size = 2\nfn f(size: i64) -> i64 =\n  let d = size\n  d\nsize d = 3\n"), "");
+}
+
+TEST(LearnedParameters, BeginAsTheyAreDeclared) {
+  const ir::Module module = parse(
+      "param a: f32[2, 3]\nparam b: f32[3]\nparam c: f64[3] = uniform(0.25)\nparam d: f32[2] = glorot\n"
+      "fn f() -> i64 = 1\n");
+  ASSERT_EQ(module.parameters.size(), 4u);
+  EXPECT_EQ(module.parameters[0].initial, (Initializer{Initializer::Kind::Glorot, 0}));
+  EXPECT_EQ(module.parameters[1].initial, (Initializer{Initializer::Kind::Zeros, 0}));
+  EXPECT_EQ(module.parameters[2].initial, (Initializer{Initializer::Kind::Uniform, 0.25}));
+  EXPECT_EQ(module.parameters[3].initial, (Initializer{Initializer::Kind::Glorot, 0}));
+  EXPECT_EQ(module.source->text(module.parameters[2].span), "c");
+}
+
+TEST(Tensors, LongProgramsNeedNoDeepRecursion) {
+  EXPECT_EQ(error_of("fn f(a: f32[2, 2]) -> f32[2, 2] = a" + repeat(" @ a", 10'000)), "");
+  EXPECT_NE(error_of("fn f(a: f32[2]) -> f32 = a" + repeat("[a", 100'000)).find("expected at most 1000"),
+            std::string::npos);
+  EXPECT_NE(error_of("fn f(a: f32[" + repeat("(", 100'000)).find("expected at most 1000"), std::string::npos);
+  EXPECT_NE(error_of("fn f(a: " + repeat("List[", 100'000)).find("expected at most 1000"), std::string::npos);
+  EXPECT_NE(error_of("fn f() -> i64 = " + repeat("grad(", 100'000)).find("fewer gradients"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace hiaton
