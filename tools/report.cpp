@@ -59,10 +59,22 @@ std::string show_regions(const std::vector<RegionStats>& regions) {
   if (regions.empty()) return "";
   std::size_t width = std::string_view("function").size();
   for (const RegionStats& region : regions) width = std::max(width, region.function.size());
-  std::string text = fmt::format("{:>16}  {:<{}}  {}\n", "firings", "function", width, "region");
+  const bool batched = std::any_of(regions.begin(), regions.end(),
+                                   [](const RegionStats& region) { return region.launches > 0; });
+  const auto line = [&](const auto& firings, const std::string& launches, const std::string& mean,
+                        const std::string& function, const std::string& name) {
+    const std::string batches = batched ? fmt::format("{:>12}{:>12}", launches, mean) : "";
+    return fmt::format("{:>16}{}  {:<{}}  {}\n", firings, batches, function, width, name);
+  };
+  std::string text = line("firings", "launches", "mean batch", "function", "region");
   for (std::size_t i = 0; i < std::min(regions.size(), kMaxRegionsShown); ++i) {
-    text +=
-        fmt::format("{:>16}  {:<{}}  {}\n", regions[i].firings, regions[i].function, width, regions[i].name);
+    const RegionStats& region = regions[i];
+    const bool in_batches = region.launches > 0;
+    text += line(region.firings, in_batches ? std::to_string(region.launches) : "-",
+                 in_batches ? fmt::format("{:.1f}", static_cast<double>(region.firings) /
+                                                        static_cast<double>(region.launches))
+                            : "-",
+                 region.function, region.name);
   }
   if (regions.size() > kMaxRegionsShown) {
     text += fmt::format("{:>16}  and {} more; --json shows all\n", "...", regions.size() - kMaxRegionsShown);
@@ -96,7 +108,10 @@ nlohmann::ordered_json to_json(const std::vector<Value>& values, const std::vect
 nlohmann::ordered_json to_json(const RunStats& stats) {
   auto regions = nlohmann::ordered_json::array();
   for (const RegionStats& region : stats.regions) {
-    regions.push_back({{"function", region.function}, {"region", region.name}, {"firings", region.firings}});
+    regions.push_back({{"function", region.function},
+                       {"region", region.name},
+                       {"firings", region.firings},
+                       {"launches", region.launches}});
   }
   return {{"seconds", stats.seconds},
           {"calls", stats.calls},

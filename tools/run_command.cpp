@@ -69,6 +69,10 @@ void add_execution_options(CLI::App& options, RunCommand& command) {
       ->type_name("NAME")
       ->default_str("production")
       ->group(kGroup);
+  options.add_option("--batching", run.batching, "Run the same operations of many calls as one kernel")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, bool>{{"on", true}, {"off", false}}))
+      ->type_name("on|off")
+      ->default_str("on");
   options.add_option("--workers", run.workers, "How many threads share the run")
       ->check(CLI::Range(1, 1024))
       ->type_name("N")

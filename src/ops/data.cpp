@@ -1,4 +1,4 @@
-// Operations on data values. Gradients of data values are made by the gradient pass itself.
+// Operations on data values.
 #include <fmt/format.h>
 
 #include "ops/families.h"
@@ -7,7 +7,7 @@
 namespace hiaton::ops {
 namespace {
 
-constexpr std::string_view by_the_pass = "the gradient pass follows the fields of data values itself";
+constexpr std::string_view not_through_data = "gradients do not pass through data values";
 
 const DataType& data_type(const Type* type) {
   if (type == nullptr || !type->is_data()) {
@@ -79,7 +79,7 @@ const OpDef make = {
     .type_rule = make_type,
     .kernels = std::vector<KernelVariant>{},
     .tensor_kernel = TensorKernel{nullptr},
-    .gradient = Gradient{nullptr, by_the_pass},
+    .gradient = Gradient{nullptr, not_through_data},
     .algebra = Algebra::None,
     .fusion = Fusion::Data,
     .samples = std::vector<Sample>{},
@@ -95,7 +95,7 @@ const OpDef variant = {
     .type_rule = variant_type,
     .kernels = std::vector<KernelVariant>{},
     .tensor_kernel = TensorKernel{nullptr},
-    .gradient = Gradient{nullptr, by_the_pass},
+    .gradient = Gradient{nullptr, not_through_data},
     .algebra = Algebra::None,
     .fusion = Fusion::Data,
     .samples = std::vector<Sample>{},
@@ -111,7 +111,7 @@ const OpDef field = {
     .type_rule = type_of_field,
     .kernels = std::vector<KernelVariant>{},
     .tensor_kernel = TensorKernel{nullptr},
-    .gradient = Gradient{nullptr, by_the_pass},
+    .gradient = Gradient{nullptr, not_through_data},
     .algebra = Algebra::None,
     .fusion = Fusion::Data,
     .samples = std::vector<Sample>{},

@@ -1,6 +1,11 @@
 #include "passes/activity.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <set>
+
+#include "hiaton/error.h"
 
 namespace hiaton::passes {
 namespace {
@@ -83,6 +88,7 @@ void Activity::spread_activity(ir::FunctionId id) {
     if (node.kind == NodeKind::Param) {
       if (module_parameters_) activate_results();
     } else if (node.kind == NodeKind::Op) {
+      if (node.op->fusion.value == Fusion::Data) spread_through_data(f, of, node);
       if (node.op->gradient.value.rule == nullptr) continue;
       for (ir::ValueId operand : node.operands) {
         if (of.active[operand.index()]) activate_results();
@@ -153,6 +159,35 @@ void Activity::spread_need(ir::FunctionId id) {
         if (!counts(i)) continue;
         for (ir::BlockId block : node.blocks) need(of, f[block].results[i]);
       }
+    }
+  }
+}
+
+/// Floats that are taken out of a data value are active where active floats are put into values of its type.
+void Activity::spread_through_data(const ir::Function& f, OfFunction& of, const ir::Node& node) {
+  if (node.op->name.value == "make") {
+    const bool active = std::any_of(node.operands.begin(), node.operands.end(),
+                                    [&](ir::ValueId operand) { return of.active[operand.index()]; });
+    if (active && active_data_.insert(f[node.results[0]].type.data->name).second) changed_ = true;
+  } else if (node.op->name.value == "field" && has_gradient(f[node.results[0]].type) &&
+             active_data_.contains(f[node.operands[0]].type.data->name)) {
+    activate(of, node.results[0]);
+  }
+}
+
+void Activity::require_no_way_through_data() const {
+  for (std::size_t i = 0; i < functions_.size(); ++i) {
+    const ir::FunctionId id(i);
+    for (const ir::Node& node : module_[id].nodes) {
+      const bool is_field = node.kind == NodeKind::Op && node.op->name.value == "field";
+      if (!is_field || !carries(id, node.results[0])) continue;
+      const std::string message = fmt::format(
+          "expected gradients to pass through calls, branches and operations only; this takes a number that "
+          "depends "
+          "on what is derived out of a {}: return it beside the data value instead",
+          module_[id][node.operands[0]].type.data->name);
+      if (module_.source == nullptr) throw ProgramError(module_[id].name + ": " + message);
+      throw ProgramError(module_.source, {{node.span, message}});
     }
   }
 }

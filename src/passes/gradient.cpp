@@ -43,6 +43,7 @@ class Extensions {
       : builder_(builder),
         activity_(builder.module(), root, module_parameters),
         extended_(builder.module().functions.size()) {
+    activity_.require_no_way_through_data();
     const std::size_t count = extended_.size();
     for (std::size_t i = 0; i < count; ++i) {
       if (activity_.differentiable(ir::FunctionId(i))) declare(ir::FunctionId(i));
@@ -430,7 +431,6 @@ ValueAndGradients call_with_gradient(FunctionBuilder& f, const Extensions& exten
     gradients.push_back(value.type().is_scalar() ? constant_like(value, seed) : f.op("zeros_like", {value}));
   }
   return {values, f.resume(call, 1, gradients)};
-})};
 }
 
 }  // namespace
@@ -450,6 +450,15 @@ ir::Module add_training_step(ir::Module module, std::string_view function, std::
 ir::Module add_gradient(ir::Module module, const ir::GradientRequest& request) {
   require_float_scalar(module[request.of]);
   const std::vector<std::size_t> params = float_params(module[request.of]);
+  const std::size_t values = request.with_value ? module[request.of].results.size() : 0;
+  if (module[request.function].results.size() != values + params.size()) {
+    const std::string message = fmt::format(
+        "expected '{}', of which gradients are asked, to take its floats as parameters of their own, "
+        "found some in a data value",
+        module[request.of].name);
+    if (module.source == nullptr) throw ProgramError(message);
+    throw ProgramError(module.source, {{module[request.of].span, message}});
+  }
   ModuleBuilder builder(std::move(module));
   const Extensions extensions(builder, {request.of, {0}, params}, false);
   builder.define({request.function}, [&](FunctionBuilder& f) {

@@ -94,5 +94,40 @@ TEST(Gradient, OfAGradientIsTheSecondDerivative) {
   EXPECT_EQ(run(module, {3.0, int64_t{4}})[0], Value(12 * 9.0));
 }
 
+TEST(Gradient, OfAGradientGoesThroughLoops) {
+  ModuleBuilder program;
+  const FunctionRef f = program.declare("f", {{DType::F64, "x"}, {DType::I64, "n"}}, {DType::F64});
+  program.define(f, [&](FunctionBuilder& b) {
+    const Var x = b.param(0);
+    return b.for_loop(b.constant(int64_t{0}), b.param(1), Vars{constant_like(x, 1.0)},
+                      [&](Var, const Vars& state) { return Vars(state[0] * x); });
+  });
+  const FunctionRef first = program.declare("first", {{DType::F64, "x"}, {DType::I64, "n"}}, {DType::F64});
+  const FunctionRef main = program.declare("main", {{DType::F64, "x"}, {DType::I64, "n"}}, {DType::F64});
+  ir::Module module = passes::loops_to_calls(std::move(program.module()));
+  module = passes::add_gradient(std::move(module), {first.id, f.id});
+  module = passes::add_gradient(std::move(module), {main.id, first.id});
+  EXPECT_EQ(run(module, {3.0, int64_t{4}})[0], Value(12 * 9.0));
+}
+
+TEST(Gradient, ThroughADataValueIsRefused) {
+  ModuleBuilder program;
+  DataTypes& types = program.module().data_types;
+  const Type box = types.declare("Box");
+  types.define(box, {{"Box", {{"x", DType::F64}}}});
+  const FunctionRef f = program.declare("f", {{DType::F64, "x"}}, {DType::F64});
+  program.define(f, [&](FunctionBuilder& b) {
+    const Var x = b.param(0);
+    return Vars(b.field(b.make(box, 0, {x * x}), 0, 0));
+  });
+  const FunctionRef main = program.declare("main", {{DType::F64, "x"}}, {DType::F64});
+  try {
+    passes::add_gradient(std::move(program.module()), {main.id, f.id});
+    FAIL() << "expected a refusal";
+  } catch (const ProgramError& error) {
+    EXPECT_NE(std::string(error.what()).find("out of a Box"), std::string::npos) << error.what();
+  }
+}
+
 }  // namespace
 }  // namespace hiaton
