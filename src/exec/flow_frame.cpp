@@ -13,6 +13,22 @@ std::size_t aligned(std::size_t bytes, std::size_t alignment = kAlignment) {
 
 }  // namespace
 
+Value to_value(const Cell& cell, const Type& type) {
+  if (type.is_data()) {
+    cell.slot.data->references.fetch_add(1, std::memory_order_relaxed);
+    return Data::adopt(cell.slot.data);
+  }
+  if (!type.is_tensor()) return Value(type.dtype, cell.slot);
+  if (!cell.owner->is_slab) {
+    cell.owner->references.fetch_add(1, std::memory_order_relaxed);
+    return Tensor::adopt(cell.owner);
+  }
+  Tensor copy = Tensor::uninitialized(type.dtype, cell.dims());
+  std::memcpy(copy.mutable_data<std::byte>(), cell.elements(),
+              static_cast<std::size_t>(copy.size()) * size_of(type.dtype));
+  return copy;
+}
+
 FrameLayout::FrameLayout(const Function& function)
     : slot_kinds_(function.slots), offsets_(function.slots.size()) {
   std::size_t end = aligned(sizeof(Frame), sizeof(Slot));

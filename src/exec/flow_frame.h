@@ -40,6 +40,9 @@ inline void release(SlotKind kind, Cell& cell) {
   cell = Cell();
 }
 
+/// What a cell holds as a value: a tensor of its own, or all of the one that it refers to.
+Value to_value(const Cell& cell, const Type& type);
+
 /// The record of one tag. Behind it stand what its slots hold, the frames of its call sites, and for each
 /// item that waits for several others how many of them are to come.
 struct Frame {

@@ -15,59 +15,6 @@ constexpr uint64_t kManyFrames = 2'000'000;
 /// A larger batch gains nothing and leaves the caches.
 constexpr std::size_t kLargestBatch = 256;
 
-/// The calls around a frame.
-class FrameChain : public CallChain {
- public:
-  FrameChain(const Plan& plan, const std::vector<FramePool>& pools, Frame* frame,
-             Value (*read)(const Cell&, const Type&))
-      : plan_(plan), pools_(pools), start_(frame), read_(read) {
-    FrameChain::rewind();
-  }
-
-  void rewind() override { at_ = start_; }
-  bool at_call() const override { return at_ != nullptr && at_->parent != nullptr; }
-  void go_outward() override { at_ = at_->parent; }
-  graph::CallSite site() const override {
-    return plan_.functions[at_->parent->function].sites[at_->site].site;
-  }
-  std::vector<std::optional<Value>> arguments() const override {
-    const Function& function = plan_.functions[at_->function];
-    const FrameLayout& layout = pools_[at_->function].layout();
-    std::vector<std::optional<Value>> values;
-    for (uint32_t slot : function.params) {
-      const bool scalar = function.slots[slot] == SlotKind::Scalar;
-      const Cell cell = layout.load(at_, slot);
-      const bool came = scalar || cell.slot.bits != 0;
-      values.push_back(came ? std::optional(read_(cell, function.slot_types[slot])) : std::nullopt);
-    }
-    return values;
-  }
-
- private:
-  const Plan& plan_;
-  const std::vector<FramePool>& pools_;
-  Frame* start_;
-  Frame* at_ = nullptr;
-  Value (*read_)(const Cell&, const Type&);
-};
-
-/// A tensor of its own, or all of the one that the cell refers to.
-Value read_cell(const Cell& cell, const Type& type) {
-  if (type.is_data()) {
-    cell.slot.data->references.fetch_add(1, std::memory_order_relaxed);
-    return Data::adopt(cell.slot.data);
-  }
-  if (!type.is_tensor()) return Value(type.dtype, cell.slot);
-  if (!cell.owner->is_slab) {
-    cell.owner->references.fetch_add(1, std::memory_order_relaxed);
-    return Tensor::adopt(cell.owner);
-  }
-  Tensor copy = Tensor::uninitialized(type.dtype, cell.dims());
-  std::memcpy(copy.mutable_data<std::byte>(), cell.elements(),
-              static_cast<std::size_t>(copy.size()) * size_of(type.dtype));
-  return copy;
-}
-
 std::vector<FramePool> make_pools(const Plan& plan) {
   std::vector<FramePool> pools;
   pools.reserve(plan.functions.size());
@@ -234,8 +181,7 @@ void Worker::fire(Frame* frame, uint32_t index) {
   finish_item(frame, index);
 }
 
-// Values
-// ------------------------------------------------------------------------------------------------------
+// Values ----------------------------------------------------------------------------------------------------
 
 Cell Worker::cell_of(const Value& value) const {
   Cell cell;
@@ -266,8 +212,7 @@ Cell Worker::fetch(Frame* frame, const Source& source, SlotKind kind) const {
   HIATON_CHECK(!"a source outside of a region");
 }
 
-// Scalar regions
-// ------------------------------------------------------------------------------------------------
+// Scalar regions --------------------------------------------------------------------------------------------
 
 /// Without a reference of its own.
 Cell Worker::borrow(const Frame* frame, const Source& source) const {
@@ -356,7 +301,7 @@ std::vector<Value> Worker::operands_of(Frame* frame, const Step& step) const {
     if (source.from == Source::From::Constant) {
       values.push_back(plan_.constants[source.index]);
     } else {
-      values.push_back(read_cell(borrow(frame, source), type_of(node.inputs[i])));
+      values.push_back(to_value(borrow(frame, source), type_of(node.inputs[i])));
     }
   }
   return values;
@@ -366,8 +311,7 @@ const Type& Worker::type_of(graph::OutPort port) const {
   return (*graph_)[port.node].type;
 }
 
-// Branches, calls, returns
-// --------------------------------------------------------------------------------------
+// Branches, calls, returns ----------------------------------------------------------------------------------
 
 void Worker::decide(Frame* frame, const Branch& branch) {
   const bool taken = borrow(frame, branch.predicate).slot.boolean;
@@ -415,7 +359,7 @@ void Worker::give_back(Frame* frame, const Return& result) {
       const Source& source = result.results[i];
       results[i] = source.from == Source::From::Constant
                        ? plan_.constants[source.index]
-                       : read_cell(borrow(frame, source), (*graph_)[graph_->outputs()[i]].type);
+                       : to_value(borrow(frame, source), (*graph_)[graph_->outputs()[i]].type);
     }
     results_to_come_[frame->root] -= result.results.size();
     return;
@@ -431,8 +375,7 @@ void Worker::give_back(Frame* frame, const Return& result) {
   if (phase.returned) wake(caller, body.items[*phase.returned]);
 }
 
-// Batches
-// -------------------------------------------------------------------------------------------------------
+// Batches ---------------------------------------------------------------------------------------------------
 
 void Worker::run_batch(const Region& region) {
   const auto index = static_cast<std::size_t>(&region - plan_.regions.data());
@@ -489,59 +432,6 @@ std::size_t Worker::end_of_same_shapes(const Region& region, const std::vector<F
   std::size_t same = begin + 1;
   while (same < end && compare_shapes(region, frames[begin], frames[same]) == 0) ++same;
   return same;
-}
-
-// Errors and budgets
-// ----------------------------------------------------------------------------------------------
-
-void Worker::fail(Frame* frame, const Step& step, Fault fault) {
-  std::vector<Value> operands;
-  const bool readable = std::none_of(step.operands.begin(), step.operands.end(), [&](const Source& source) {
-    return source.from == Source::From::Step && plan_.regions[region_of(step)].batched;
-  });
-  if (readable) operands = operands_of(frame, step);
-  FrameChain chain(plan_, pools_, frame, read_cell);
-  throw operation_error({*graph_, arguments_[frame->root], chain}, step.node, operands, fault);
-}
-
-std::size_t Worker::region_of(const Step& step) const {
-  for (std::size_t i = 0; i < plan_.regions.size(); ++i) {
-    const std::vector<Step>& steps = plan_.regions[i].steps;
-    if (&step >= steps.data() && &step < steps.data() + steps.size()) return i;
-  }
-  return 0;
-}
-
-void Worker::watch(Frame* frame) {
-  most_frames_ = std::max(most_frames_, frames_);
-  if (!watch_->is_time_to_poll()) {
-    if (frames_ <= options_->max_frames) return;
-  }
-  uint64_t bytes = batches_.bytes();
-  for (const FramePool& pool : pools_) bytes += pool.bytes();
-  Fault fault = watch_->use(frames_, bytes);
-  if (fault == Fault::None) fault = watch_->poll();
-  if (fault == Fault::None) return;
-  FrameChain chain(plan_, pools_, frame, read_cell);
-  throw budget_error({*graph_, arguments_[frame->root], chain}, *options_, fault, std::nullopt);
-}
-
-void Worker::add_to(RunStats& stats) const {
-  stats.calls += calls_;
-  stats.frames_live_most += most_frames_;
-  for (const FramePool& pool : pools_) {
-    stats.frames_allocated += pool.made();
-    stats.bytes += pool.bytes();
-    stats.frames_live_at_end += pool.live();
-  }
-  stats.regions.resize(plan_.regions.size());
-  for (std::size_t i = 0; i < plan_.regions.size(); ++i) {
-    const Region& region = plan_.regions[i];
-    stats.regions[i].function = graph_->functions()[region.function].name;
-    stats.regions[i].name = region.name;
-    stats.regions[i].firings += firings_[i];
-    stats.regions[i].launches += launches_[i];
-  }
 }
 
 }  // namespace hiaton::exec::flow

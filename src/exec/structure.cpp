@@ -38,8 +38,7 @@ class Finder {
   }
 
  private:
-  // --- Preparation: which Merge is a parameter's, which a loop's
-  // ------------------------------------------------
+  // --- Preparation: which Merge is a parameter's, which a loop's -------------------------------------------
 
   void prepare() {
     const std::size_t count = graph_.nodes().size();
@@ -120,8 +119,7 @@ class Finder {
     return order;
   }
 
-  // --- Blocks: where each node stands
-  // --------------------------------------------------------------------------
+  // --- Blocks: where each node stands ----------------------------------------------------------------------
 
   /// The block whose tokens this output carries; invalid for a Const under every tag.
   BlockId block_of_output(OutPort port) {
@@ -229,8 +227,7 @@ class Finder {
     return conditional.parent;
   }
 
-  // --- Loops
-  // ---------------------------------------------------------------------------------------------------
+  // --- Loops -----------------------------------------------------------------------------------------------
 
   /// A loop stands where its inputs come from; those that are constants under every tag do not count.
   BlockId place_enter(NodeId id) {
@@ -328,8 +325,7 @@ class Finder {
     }
   }
 
-  // --- Values
-  // --------------------------------------------------------------------------------------------------
+  // --- Values ----------------------------------------------------------------------------------------------
 
   void resolve_origins() {
     const std::size_t count = graph_.nodes().size();

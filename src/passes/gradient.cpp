@@ -176,8 +176,7 @@ class ExtensionBody : public BodyCopier {
     return extensions_.has_extension(from_[call].callee) && activity_.passes_gradient(id_, call);
   }
 
-  // Gradients of values
-  // ---------------------------------------------------------------------------------------
+  // Gradients of values -------------------------------------------------------------------------------------
 
   bool has_gradient_parts(ir::ValueId value) const { return !contributions_[value.index()].empty(); }
 
