@@ -70,6 +70,54 @@ class Run(CommandLineTest):
         self.assert_fails(hiaton("run", "examples/ack.hia", "--m=x", "--k=1"), 2, "--m: expected a value of type i64",
                           "found 'x'", "'--k=1'", "argument --n=i64 is missing", "main(m: i64, n: i64)")
 
+    def test_takes_and_prints_tensors_and_data(self):
+        file = self.file("size d = 3\ndata Tree = Leaf(word: i64) | Node(left: Tree, right: Tree)\n"
+                         "fn main(t: Tree, xs: List[i64], x: f32[d], m: bool[2, n])"
+                         " -> (Tree, List[i64], f32[d], bool[2, n]) = (Node(t, t), Cons(7, xs), x * 2, m)\n")
+        words = ["--t=Node(Leaf(1), Leaf(-2))", "--xs=[4, 5]", "--x=[1, 2.5, nan]", "--m=[[true], [false]]"]
+        printed = ["Node(Node(Leaf(1), Leaf(-2)), Node(Leaf(1), Leaf(-2)))", "[7, 4, 5]", "[2.0, 5.0, nan]",
+                   "[[true], [false]]"]
+        for executor in ("production", "reference", "expanding"):
+            done = hiaton("run", file, *words, f"--executor={executor}")
+            self.assertEqual(done.stdout.splitlines(), printed, done.stderr)
+        done = hiaton("run", file, *words, "--json")
+        self.assertEqual(json.loads(done.stdout)["results"], [*printed[:2], [2.0, 5.0, "nan"], [[True], [False]]])
+
+    def test_names_what_is_wrong_with_tensors_and_data(self):
+        file = self.file("data Tree = Leaf(word: i64) | Node(left: Tree, right: Tree)\n"
+                         "fn main(t: Tree, x: f32[3], y: f32[n], z: f32[n]) -> Tree = t\n")
+        self.assert_fails(hiaton("run", file, "--t=Leef(1)", "--x=[1, 2]", "--y=[1]", "--z=1"), 2,
+                          "--t: expected a value of type Tree, found 'Leef'",
+                          "--x: expected a value of type f32[3], found 2 elements along dimension 0",
+                          "--z: expected '[', found '1'", "main(t: Tree, x: f32[3], y: f32[n], z: f32[n])")
+        self.assert_fails(hiaton("run", file, "--t=Leaf(1)", "--x=[1, 2, 3]", "--y=[1]", "--z=[1, 2]"), 1,
+                          "expected argument 'z' of main to be of type f32[n]")
+
+    def test_sizes_may_be_given(self):
+        file = self.file("size d = 2\nsize e = d + 1\nfn main(x: f32[e]) -> i64 = d * 10 + e\n")
+        self.assertEqual(hiaton("run", file, "--x=[1, 2, 3]").stdout, "23\n")
+        self.assertEqual(hiaton("run", file, "--x=[1]", "--size", "d=5", "--size=e=1").stdout, "51\n")
+        self.assertEqual(hiaton("check", file, "--size", "d=5").returncode, 0)
+        self.assertIn("x: f32[9]", hiaton("graph", file, "--after=parse", "--size", "d=8").stdout)
+        self.assert_fails(hiaton("check", file, "--size", "k=5"), 1, "the program has no size 'k'; it has d, e")
+        self.assert_fails(hiaton("run", file, "--size", "d"), 2, "--size: expected NAME=VALUE, found 'd'")
+        self.assert_fails(hiaton("run", file, "--size", "d=x"), 2, "--size: expected a value of type i64, found 'x'")
+
+    def test_learned_parameters_begin_by_the_seed(self):
+        file = self.file("param W: f32[2, 2]\nparam b: f32[2] = ones\nfn main() -> (f32[2, 2], f32[2]) = (W, b)\n")
+        first, again, other = (hiaton("run", file, f"--seed={seed}").stdout.splitlines() for seed in (1, 1, 2))
+        self.assertEqual(first, again)
+        self.assertNotEqual(first[0], other[0])
+        self.assertEqual(first[1], "[1.0, 1.0]")
+
+    def test_saved_graphs_take_tensors_and_data_too(self):
+        file = self.file("data T = A | B(x: f32[2])\nparam W: f32[2] = ones\n"
+                         "fn main(t: T) -> (T, f32[2]) = match t\n  A -> (B(W), W)\n  B(x) -> (A, x + W)\n")
+        saved = str(pathlib.Path(self.directory.name) / "saved.json")
+        self.assertEqual(hiaton("graph", file, "--format=json", f"--out={saved}").returncode, 0)
+        self.assertEqual(hiaton("run", saved, "--t=A").stdout, "B([1.0, 1.0])\n[1.0, 1.0]\n")
+        self.assertEqual(hiaton("run", saved, "--t=B([1, 2])").stdout, "A\n[2.0, 3.0]\n")
+
     def test_refuses_numbers_out_of_range(self):
         file = self.file("fn main(n: i32) -> i32 = n\n")
         self.assert_fails(hiaton("run", file, "--n=2147483648"), 2, "--n", "i32", "out of its range")

@@ -1,0 +1,156 @@
+// Types with symbols and data types; values of any type as text.
+#include <gtest/gtest.h>
+
+#include "hiaton/error.h"
+#include "hiaton/initializer.h"
+#include "hiaton/value.h"
+#include "tensor/dimensions.h"
+
+namespace hiaton {
+namespace {
+
+Type symbolic(std::vector<std::string> dims) {
+  Type type(DType::F32);
+  for (std::string& dim : dims) {
+    const bool is_number = dim.find_first_not_of("0123456789") == std::string::npos;
+    type.shape.push_back(is_number ? Dim{std::stoll(dim), ""} : Dim{-1, std::move(dim)});
+  }
+  return type;
+}
+
+TEST(Types, AreCompatibleWhereNothingDiffers) {
+  EXPECT_TRUE(compatible(symbolic({"2", "n"}), symbolic({"2", "3"})));
+  EXPECT_TRUE(compatible(symbolic({"_"}), symbolic({"n"})));
+  EXPECT_FALSE(compatible(symbolic({"2", "n"}), symbolic({"3", "3"})));
+  EXPECT_FALSE(compatible(symbolic({"n"}), symbolic({"n", "n"})));
+  EXPECT_FALSE(compatible(symbolic({"n"}), DType::F32));
+  EXPECT_FALSE(compatible(DType::F64, DType::F32));
+  DataTypes types;
+  EXPECT_TRUE(compatible(types.list_of(DType::I64), types.list_of(DType::I64)));
+  EXPECT_FALSE(compatible(types.list_of(DType::I64), types.list_of(DType::F64)));
+  EXPECT_FALSE(compatible(types.list_of(DType::I64), DType::I64));
+}
+
+TEST(Types, JoinKeepsWhatBothSay) {
+  EXPECT_EQ(join(symbolic({"2", "n", "m"}), symbolic({"2", "n", "3"})), symbolic({"2", "n", "_"}));
+}
+
+TEST(Dimensions, BindAndSubstitute) {
+  Dimensions dimensions;
+  EXPECT_TRUE(dimensions.bind(symbolic({"n", "m"}), symbolic({"_", "k"})));
+  EXPECT_TRUE(dimensions.bind(symbolic({"n"}), symbolic({"4"})));
+  EXPECT_EQ(dimensions.substitute(symbolic({"m", "n", "q", "2"})), symbolic({"k", "4", "_", "2"}));
+  EXPECT_EQ(dimensions.place_of("n").argument, 0u);
+  EXPECT_EQ(dimensions.place_of("m").axis, 1u);
+  EXPECT_FALSE(dimensions.bind(symbolic({"n"}), symbolic({"5"})));
+  EXPECT_TRUE(dimensions.bind(symbolic({"_"}), symbolic({"9"})));
+}
+
+class TreeValues : public testing::Test {
+ protected:
+  TreeValues() : tree(types.declare("Tree")) {
+    types.define(tree, {{"Leaf", {{"x", tensor_type(DType::F32, {2})}}},
+                        {"Node", {{"left", tree}, {"right", tree}, {"n", DType::I64}}},
+                        {"Empty", {}}});
+  }
+  std::string message(const Type& type, const std::string& text) {
+    try {
+      parse_value(type, text);
+    } catch (const ProgramError& error) {
+      return error.what();
+    }
+    return "";
+  }
+
+  DataTypes types;
+  Type tree;
+};
+
+TEST_F(TreeValues, TextReadsBack) {
+  const std::pair<Type, const char*> values[] = {
+      {tree, "Empty"},
+      {tree, "Node(Leaf([1.0, 2.5]), Node(Empty, Empty, -3), 0)"},
+      {types.list_of(DType::I64), "[]"},
+      {types.list_of(DType::I64), "[1, -2, 3]"},
+      {types.list_of(types.list_of(tree)), "[[Empty], [], [Empty, Leaf([nan, inf])]]"},
+      {tensor_type(DType::Bool, {2, 1}), "[[true], [false]]"},
+      {tensor_type(DType::I64, {0}), "[]"},
+      {Type(DType::F64, {unknown_dim(), Dim{2, ""}}), "[[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]"},
+  };
+  for (const auto& [type, text] : values) {
+    const Value value = parse_value(type, text);
+    EXPECT_EQ(to_string(value, type), text);
+    EXPECT_TRUE(fits(value, type)) << text;
+  }
+}
+
+TEST_F(TreeValues, BlanksAndTheNamesOfListsAreRead) {
+  const Type list = types.list_of(DType::I64);
+  EXPECT_EQ(to_string(parse_value(list, " Cons( 1 ,Cons(2,Nil) ) "), list), "[1, 2]");
+  EXPECT_EQ(to_string(parse_value(tree, "Node ( Empty,\n Empty , 1 )"), tree), "Node(Empty, Empty, 1)");
+}
+
+TEST_F(TreeValues, MessagesSayWhatIsWrong) {
+  EXPECT_EQ(message(tree, "Leef([1, 2])"), "expected a value of type Tree, found 'Leef'");
+  EXPECT_EQ(message(tree, ""), "expected a value of type Tree, found nothing");
+  EXPECT_EQ(message(tree, "Leaf"), "expected '(', found nothing");
+  EXPECT_EQ(message(tree, "Leaf([1, 2]"), "expected ')', found nothing");
+  EXPECT_EQ(message(tree, "Leaf([1, 2], 3)"), "expected ')', found ', 3)'");
+  EXPECT_EQ(message(tree, "Node(Empty, Empty)"), "expected ',', found ')'");
+  EXPECT_EQ(message(tree, "Empty Empty"),
+            "expected a value of type Tree and nothing behind it, found 'Empty'");
+  EXPECT_EQ(message(tree, "Leaf([1, x])"), "expected a value of type f32, found 'x'");
+  EXPECT_EQ(message(tree, "Leaf([1, 2, 3])"),
+            "expected a value of type f32[2], found 3 elements along dimension 0");
+  EXPECT_EQ(message(tensor_type(DType::F32, {2, 2}), "[[1, 2], [3]]"),
+            "expected a value of type f32[2, 2], found rows of 2 and of 1 elements");
+  EXPECT_EQ(message(types.list_of(DType::I64), "[1, 2"), "expected ']', found nothing");
+}
+
+TEST_F(TreeValues, FitsLooksAtEveryField) {
+  const Value leaf = Data(0, std::vector<Value>{Tensor(DType::F32, {2})});
+  const Value wrong_leaf = Data(0, std::vector<Value>{Tensor(DType::F32, {3})});
+  const auto node = [](const Value& left, const Value& n) {
+    return Value(Data(1, std::vector<Value>{left, Value(Data(2, {})), n}));
+  };
+  EXPECT_TRUE(fits(node(leaf, int64_t{1}), tree));
+  EXPECT_FALSE(fits(node(wrong_leaf, int64_t{1}), tree));
+  EXPECT_FALSE(fits(node(leaf, 1.0), tree));
+  EXPECT_FALSE(fits(Value(Data(3, {})), tree));
+  EXPECT_FALSE(fits(Value(Data(0, {})), tree));
+  EXPECT_FALSE(fits(int64_t{1}, tree));
+  EXPECT_FALSE(fits(leaf, DType::I64));
+}
+
+TEST_F(TreeValues, MayBeAsDeepAsMemoryAllows) {
+  std::string text;
+  const int depth = 200'000;
+  for (int i = 0; i < depth; ++i) text += "Node(";
+  text += "Empty";
+  for (int i = 0; i < depth; ++i) text += ", Empty, 1)";
+  const Value value = parse_value(tree, text);
+  EXPECT_TRUE(fits(value, tree));
+  EXPECT_EQ(to_string(value, tree), text);
+  EXPECT_NE(message(tree, text.substr(0, text.size() / 2)), "");
+
+  std::string list = "[0";
+  for (int i = 1; i < depth; ++i) list += ", " + std::to_string(i);
+  list += "]";
+  const Type numbers = types.list_of(DType::I64);
+  EXPECT_EQ(to_string(parse_value(numbers, list), numbers), list);
+}
+
+TEST(Initializers, ReadBackByName) {
+  for (int i = 0; i <= static_cast<int>(Initializer::Kind::Glorot); ++i) {
+    const auto kind = static_cast<Initializer::Kind>(i);
+    EXPECT_EQ(initializer_from_name(name_of(kind)), kind);
+  }
+  EXPECT_EQ(initializer_from_name("random"), std::nullopt);
+  EXPECT_EQ(to_string(Initializer{Initializer::Kind::Uniform, 0.5}), "uniform(0.5)");
+  EXPECT_EQ(to_string(Initializer{Initializer::Kind::Glorot, 0}), "glorot");
+  EXPECT_EQ(default_initializer(1).kind, Initializer::Kind::Zeros);
+  EXPECT_EQ(default_initializer(2).kind, Initializer::Kind::Glorot);
+}
+
+}  // namespace
+}  // namespace hiaton
