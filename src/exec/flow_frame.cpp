@@ -1,5 +1,7 @@
 #include "exec/flow_frame.h"
 
+#include <algorithm>
+
 #include "base/check.h"
 
 namespace hiaton::exec::flow {
@@ -51,7 +53,7 @@ FrameLayout::FrameLayout(const Function& function)
 void FrameLayout::clear(Frame* frame) const {
   auto* begin = reinterpret_cast<std::byte*>(frame);
   std::memset(begin + sizeof(Frame), 0, waits_ - sizeof(Frame));
-  std::memcpy(begin + waits_, initial_waits_.data(), initial_waits_.size() * sizeof(uint16_t));
+  std::copy(initial_waits_.begin(), initial_waits_.end(), reinterpret_cast<uint16_t*>(begin + waits_));
 }
 
 Frame* FramePool::make() {

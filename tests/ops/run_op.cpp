@@ -30,7 +30,7 @@ Value value_of(const Type& type, const std::byte* elements) {
     return Value(type.dtype, slot);
   }
   Tensor made(type.dtype, dims_of(type));
-  std::memcpy(made.mutable_data<std::byte>(), elements, bytes_of(type));
+  std::copy_n(elements, bytes_of(type), made.mutable_data<std::byte>());
   return made;
 }
 
