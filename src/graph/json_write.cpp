@@ -2,6 +2,8 @@
 // that say nothing (no name, no span, no control edges) are left out. An edge from node 9 is `9`, from its
 // second output `[9, 1]`. What follows from the rest is not saved: the members of call sites and loops, and
 // which argument, result or variable a node is.
+// Data types stand in a list of their own and are named elsewhere, `{"data": "Tree"}`. The constant of a
+// tensor is the list of its elements, that of a data type the number of a variant without fields.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>

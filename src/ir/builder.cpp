@@ -92,8 +92,9 @@ std::vector<Type> FunctionBuilder::types_of(const Vars& vars) const {
 
 Var FunctionBuilder::constant(Value value) {
   ir::Node& node = append(ir::NodeKind::Const);
-  node.constant = value;
-  return add_result(node, value.type());
+  const Type type = value.type();
+  node.constant = std::move(value);
+  return add_result(node, type);
 }
 
 Var FunctionBuilder::constant(Value value, const Type& type) {

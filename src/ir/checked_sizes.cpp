@@ -17,7 +17,7 @@ Var FunctionBuilder::checked(Var value, const Type& type) {
 }
 
 Var FunctionBuilder::checked_like(Var value, Var like) {
-  const Type type = like.type();
+  Type type = like.type();  // a copy: new nodes may move what it refers to
   value = checked(value, type);
   for (std::size_t axis = 0; axis < type.shape.size(); ++axis) {
     const Dim& wanted = type.shape[axis];

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "hiaton/error.h"
+#include "ir/type_lists.h"
 
 namespace hiaton::ir {
 
@@ -34,8 +35,8 @@ std::vector<Type> gradient_results(const Function& function, bool with_value) {
   if (!first.is_scalar() || !is_float(first.dtype) || other_floats) {
     throw ProgramError(
         fmt::format("the gradient of '{}': expected a function whose first result is f32 or f64 and whose "
-                    "others hold no floats, found the result {}",
-                    function.name, to_string(first)));
+                    "others hold no floats, found results {}",
+                    function.name, list_types(function.results)));
   }
   std::vector<Type> results;
   if (with_value) results = function.results;

@@ -64,23 +64,23 @@ class BodyChecker {
   std::span<const ExprId> list(Range range) const;
 
   // One value, for places that take no more (values.cpp).
-  Var value(ExprId id, Wish wish);
+  Var value(ExprId id, const Wish& wish);
   Var value(ExprId id) { return value(id, std::nullopt); }
   Var single(ExprId id, const Vars& found);
-  Var number(const Expr& expr, Wish wish);
+  Var number(const Expr& expr, const Wish& wish);
   Var boolean(const Expr& expr);
-  Var name(const Expr& expr, Wish wish);
+  Var name(const Expr& expr, const Wish& wish);
   void report_unknown_name(const Expr& expr);
   Var learned(const Expr& expr);
   Var emit(const Operation& operation, std::span<const Var> operands, Span span,
            std::vector<int64_t> attributes = {});
-  Var apply(const Operation& operation, std::span<const ExprId> operands, Wish wish, Span span,
+  Var apply(const Operation& operation, std::span<const ExprId> operands, const Wish& wish, Span span,
             std::vector<int64_t> attributes = {});
   Wish wish_beside(const Operation& operation, const Wish& type, ExprId operand) const;
-  Var operation_call(const Expr& expr, const Operation& operation, Wish wish);
-  Var binary(ExprId id, Wish wish);
+  Var operation_call(const Expr& expr, const Operation& operation, const Wish& wish);
+  Var binary(ExprId id, const Wish& wish);
   bool is_arithmetic(ExprId id) const;
-  Var chain(ExprId last, Wish wish);
+  Var chain(ExprId last, const Wish& wish);
   Var logic(ExprId last);
   Var logic_operand(ExprId operand, const Expr& logic);
   Var logic_step(Var left, const Expr& expr);
@@ -91,10 +91,10 @@ class BodyChecker {
   bool put_attribute(const Attribute& given, const AttributeDef& wanted, const OpDef& op,
                      std::vector<int64_t>& values);
   Var index(const Expr& expr);
-  Var list_literal(const Expr& expr, Wish wish);
+  Var list_literal(const Expr& expr, const Wish& wish);
   Var list_of_elements(const Expr& expr, Wish element);
   void report_empty_brackets(const Expr& expr);
-  Var tensor_literal(const Expr& expr, Wish wish);
+  Var tensor_literal(const Expr& expr, const Wish& wish);
   std::optional<Tensor> constant_tensor(const Expr& expr, DType dtype);
 
   // Values of data types (constructions.cpp).
@@ -160,7 +160,7 @@ class BodyChecker {
   Vars next_states(const Loop& loop, std::span<const Var> initial, std::span<const Var> params);
   Var one_more(Var counter, Span span);
   std::pair<Var, Var> bounds(const Loop& loop);
-  Var integer_bound(ExprId bound, Wish wish);
+  Var integer_bound(ExprId bound, const Wish& wish);
 
   const Source& source_;
   const TokenList& tokens_;

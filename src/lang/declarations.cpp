@@ -69,7 +69,8 @@ std::optional<std::size_t> Declarations::add_parameter(ParameterDeclaration para
 }
 
 void Declarations::require_sizes_of_options() const {
-  for (const auto& [name, value] : options_.sizes) {
+  for (const auto& given : options_.sizes) {
+    const std::string& name = given.first;
     const auto same = [&](const auto& size) { return symbols_[size.first] == name; };
     if (std::any_of(sizes_.begin(), sizes_.end(), same)) continue;
     std::vector<std::string_view> known;

@@ -156,7 +156,7 @@ std::pair<Var, Var> BodyChecker::bounds(const Loop& loop) {
   return begin_follows ? std::pair(follow, lead) : std::pair(lead, follow);
 }
 
-Var BodyChecker::integer_bound(ExprId bound, Wish wish) {
+Var BodyChecker::integer_bound(ExprId bound, const Wish& wish) {
   const Var found = value(bound, wish);
   if (!known(found) || (found.type().is_scalar() && is_integer(found.type().dtype))) return found;
   report(place_of(bound),

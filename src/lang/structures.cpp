@@ -10,7 +10,7 @@ namespace hiaton::lang {
 namespace {
 
 bool any_wish(Wishes wishes) {
-  return std::any_of(wishes.begin(), wishes.end(), [](Wish wish) { return wish.has_value(); });
+  return std::any_of(wishes.begin(), wishes.end(), [](const Wish& wish) { return wish.has_value(); });
 }
 
 std::span<const Var> as_span(const Vars& vars) {

@@ -91,7 +91,7 @@ Var BodyChecker::index(const Expr& expr) {
 
 // Values in brackets.
 
-Var BodyChecker::list_literal(const Expr& expr, Wish wish) {
+Var BodyChecker::list_literal(const Expr& expr, const Wish& wish) {
   if (!wish || !Declarations::is_list(*wish)) return tensor_literal(expr, wish);
   return list_of_elements(expr, Declarations::element_of(*wish));
 }
@@ -133,7 +133,7 @@ void BodyChecker::report_empty_brackets(const Expr& expr) {
 }
 
 /// A constant where all elements are numbers; else the elements are stacked.
-Var BodyChecker::tensor_literal(const Expr& expr, Wish wish) {
+Var BodyChecker::tensor_literal(const Expr& expr, const Wish& wish) {
   const std::span<const ExprId> elements = list(expr.list);
   if (elements.empty()) {
     report(expr.span,

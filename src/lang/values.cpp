@@ -46,7 +46,7 @@ std::string_view cast_hint(const OpDef& op, std::span<const Var> operands) {
 
 }  // namespace
 
-Var BodyChecker::value(ExprId id, Wish wish) {
+Var BodyChecker::value(ExprId id, const Wish& wish) {
   const Expr& expr = (*syntax_)[id];
   switch (expr.kind) {
     case Expr::Kind::Broken:
@@ -90,7 +90,7 @@ Var BodyChecker::single(ExprId id, const Vars& found) {
   return Var();
 }
 
-Var BodyChecker::number(const Expr& expr, Wish wish) {
+Var BodyChecker::number(const Expr& expr, const Wish& wish) {
   const DType type = expr.suffix ? *expr.suffix : type_of_literal(expr.flex, wish);
   f_->set_span(expr.span);
   try {
@@ -107,7 +107,7 @@ Var BodyChecker::boolean(const Expr& expr) {
   return f_->constant(expr.op == Tok::True);
 }
 
-Var BodyChecker::name(const Expr& expr, Wish wish) {
+Var BodyChecker::name(const Expr& expr, const Wish& wish) {
   if (const Var* found = scope_.find(expr.name)) return *found;
   if (declarations_.parameter(expr.name) != nullptr) return learned(expr);
   if (const int64_t* size = declarations_.size(expr.name)) {
@@ -170,8 +170,8 @@ Wish BodyChecker::wish_beside(const Operation& operation, const Wish& type, Expr
 }
 
 /// Operands with a type of their own come first: literals take that of the first number among them.
-Var BodyChecker::apply(const Operation& operation, std::span<const ExprId> operands, Wish wish, Span span,
-                       std::vector<int64_t> attributes) {
+Var BodyChecker::apply(const Operation& operation, std::span<const ExprId> operands, const Wish& wish,
+                       Span span, std::vector<int64_t> attributes) {
   std::array<Var, 4> few;
   std::vector<Var> many(operands.size() > few.size() ? operands.size() : 0);
   const std::span<Var> vars = many.empty() ? std::span(few).first(operands.size()) : std::span(many);
@@ -195,7 +195,7 @@ Var BodyChecker::apply(const Operation& operation, std::span<const ExprId> opera
   return emit(operation, vars, span, std::move(attributes));
 }
 
-Var BodyChecker::operation_call(const Expr& expr, const Operation& operation, Wish wish) {
+Var BodyChecker::operation_call(const Expr& expr, const Operation& operation, const Wish& wish) {
   const std::span<const ExprId> arguments = list(expr.list);
   const OpDef& op = *operation.def;
   std::optional<std::vector<int64_t>> attributes = attributes_of(expr, op);
@@ -210,7 +210,7 @@ Var BodyChecker::operation_call(const Expr& expr, const Operation& operation, Wi
   return Var();
 }
 
-Var BodyChecker::binary(ExprId id, Wish wish) {
+Var BodyChecker::binary(ExprId id, const Wish& wish) {
   const Expr& expr = (*syntax_)[id];
   if (is_arithmetic(id) && is_arithmetic(expr.a)) return chain(id, wish);
   const std::array operands = {expr.a, expr.b};
@@ -224,7 +224,7 @@ bool BodyChecker::is_arithmetic(ExprId id) const {
 
 /// a + b - c * d ...: all operands have one type. Goes along the left sides without recursion, so that sums
 /// may have any length.
-Var BodyChecker::chain(ExprId last, Wish wish) {
+Var BodyChecker::chain(ExprId last, const Wish& wish) {
   const Syntax& syntax = *syntax_;
   std::vector<ExprId> steps;
   ExprId first = last;
@@ -236,12 +236,13 @@ Var BodyChecker::chain(ExprId last, Wish wish) {
   while (leader <= steps.size() && syntax[operand(leader)].flex != Flex::Rigid) ++leader;
   const bool has_leader = leader <= steps.size();
   const Var lead = has_leader ? value(operand(leader), wish) : Var();
+  Wish type = wish;
   if (!has_leader) {
-    wish = wish_for_literals(operations_.infix(syntax[last].op), syntax[last].flex, wish);
+    type = wish_for_literals(operations_.infix(syntax[last].op), syntax[last].flex, wish);
   } else if (known(lead)) {
-    wish = lead.type();
+    type = lead.type();
   }
-  const auto evaluate = [&](std::size_t i) { return i == leader ? lead : value(operand(i), wish); };
+  const auto evaluate = [&](std::size_t i) { return i == leader ? lead : value(operand(i), type); };
   Var total = evaluate(0);
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const Expr& step = syntax[steps[i]];
