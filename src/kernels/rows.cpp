@@ -15,7 +15,7 @@ int64_t find_outside(std::span<const Index> indices, int64_t count) {
 }
 
 void copy_bytes(void* to, const void* from, int64_t size) {
-  std::memcpy(to, from, static_cast<size_t>(size));
+  if (size > 0) std::memcpy(to, from, static_cast<size_t>(size));
 }
 
 /// Rows ahead of the one in hand whose beginnings are fetched: they may be anywhere in memory.

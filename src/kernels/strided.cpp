@@ -42,6 +42,7 @@ Axes simplified(std::span<const int64_t> shape, std::span<const int64_t> from, s
 
 template <class Element>
 void copy_line(const Axis& axis, const Element* from, Element* to) {
+  if (axis.size == 0) return;
   if (axis.to == 1 && axis.from == 1)
     std::memcpy(to, from, static_cast<size_t>(axis.size) * sizeof(Element));
   else if (axis.to == 1 && axis.from == 0)
@@ -104,6 +105,7 @@ void copy_elements(Axes axes, const void* from, void* to) {
 
 void copy_blocks(int64_t count, int64_t size, const void* from, int64_t from_stride, void* to,
                  int64_t to_stride) {
+  if (size == 0) return;
   const char* source = static_cast<const char*>(from);
   char* target = static_cast<char*>(to);
   for (int64_t b = 0; b < count; ++b, source += from_stride, target += to_stride)

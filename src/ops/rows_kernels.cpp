@@ -51,14 +51,13 @@ Fault gather_kernel(const KernelCall& call) {
 }
 
 Fault scatter_rows_kernel(const KernelCall& call) {
-  std::memset(call.result.elements, 0, static_cast<std::size_t>(call.batch * bytes_of(call.result)));
+  std::fill_n(call.result.elements, call.batch * bytes_of(call.result), std::byte{0});
   return add_rows(call, call.operands[1], call.operands[0]);
 }
 
 Fault scatter_add_kernel(const KernelCall& call) {
   for (int64_t i = 0; i < call.batch; ++i) {
-    std::memcpy(bytes_at(call.result, i), bytes_at(call.operands[0], i),
-                static_cast<std::size_t>(bytes_of(call.result)));
+    std::copy_n(bytes_at(call.operands[0], i), bytes_of(call.result), bytes_at(call.result, i));
   }
   return add_rows(call, call.operands[1], call.operands[2]);
 }
