@@ -199,7 +199,7 @@ TensorArgument BatchRunner::bind_slot(const Function& function, uint32_t slot,
   if (contiguous) return {first.elements(), dims, type.dtype, size};
   std::byte* gathered = scratch_.take(count * bytes);
   for (std::size_t i = 0; i < count; ++i) {
-    std::memcpy(gathered + i * bytes, layout.load(frames[i], slot).elements(), bytes);
+    std::copy_n(layout.load(frames[i], slot).elements(), bytes, gathered + i * bytes);
   }
   return {gathered, dims, type.dtype, size};
 }

@@ -26,8 +26,8 @@ Value to_value(const Cell& cell, const Type& type) {
     return Tensor::adopt(cell.owner);
   }
   Tensor copy = Tensor::uninitialized(type.dtype, cell.dims());
-  std::memcpy(copy.mutable_data<std::byte>(), cell.elements(),
-              static_cast<std::size_t>(copy.size()) * size_of(type.dtype));
+  std::copy_n(cell.elements(), static_cast<std::size_t>(copy.size()) * size_of(type.dtype),
+              copy.mutable_data<std::byte>());
   return copy;
 }
 

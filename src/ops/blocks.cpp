@@ -1,5 +1,6 @@
 #include "ops/blocks.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "kernels/strided.h"
@@ -87,7 +88,7 @@ Fault pad_kernel(const KernelCall& call) {
   const std::size_t axis = axis_of(call.attributes[0], call.result.dims.size());
   const AlongAxis part = along(call.operands[0], axis);
   const AlongAxis whole = along(call.result, axis);
-  std::memset(call.result.elements, 0, static_cast<std::size_t>(call.batch * bytes_of(call.result)));
+  std::fill_n(call.result.elements, call.batch * bytes_of(call.result), std::byte{0});
   copy_piece(call, call.operands[0], part.blocks, part.block_bytes(), 0, part.block_bytes(),
              call.attributes[1] * whole.bytes, whole.block_bytes());
   return Fault::None;

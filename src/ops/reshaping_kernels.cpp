@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "kernels/strided.h"
@@ -32,7 +33,7 @@ Fault copy_from(const KernelCall& call, std::vector<int64_t> strides) {
 }  // namespace
 
 Fault zeros_kernel(const KernelCall& call) {
-  std::memset(call.result.elements, 0, static_cast<std::size_t>(call.batch * bytes_of(call.result)));
+  std::fill_n(call.result.elements, call.batch * bytes_of(call.result), std::byte{0});
   return Fault::None;
 }
 

@@ -1,5 +1,6 @@
 #include "ops/rows_kernels.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "kernels/rows.h"
