@@ -109,6 +109,12 @@ def check_completion(command):
             sys.exit(f"completion of {words}: expected {expected}, found {found}")
 
 
+def check_reference():
+    """The reference of the public headers is made without a warning."""
+    if shutil.which("doxygen"):
+        run("doxygen", "docs/Doxyfile", cwd=ROOT)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", required=True, type=pathlib.Path)
@@ -117,6 +123,7 @@ def main():
         directory = pathlib.Path(name)
         prefix = directory / "prefix"
         run("cmake", "--install", build, "--prefix", prefix)
+        check_reference()
         check_completion(prefix / "bin" / "hiaton")
         check_headers(prefix)
         check_exports(prefix)
