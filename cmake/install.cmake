@@ -42,6 +42,7 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/hiatonConfigVersion.cmake
 install(FILES ${PROJECT_BINARY_DIR}/hiatonConfigVersion.cmake DESTINATION ${package_directory} COMPONENT development)
 
 # Everyone else: pkg-config --cflags --libs hiaton.
+file(RELATIVE_PATH pkgconfig_to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(cmake/hiaton.pc.in hiaton.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/hiaton.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
 

@@ -16,7 +16,7 @@ using namespace hiaton;
 
 void run_file(const char* file) {
   const Program program = Program::from_file(file);
-  std::cout << "fact " << to_string(program.run({Value(int32_t{3})}).values[0]) << '\n';
+  std::cout << "fact " << to_string(program.run({Value(int64_t{3})}).values[0]) << '\n';
 }
 
 void build() {
@@ -29,8 +29,9 @@ void build() {
 
 void learn() {
   const Model model = Model::from_text("slope.hia",
-                                       "param w: f32[1] = zeros()\n"
-                                       "fn loss(x: f32) -> f32 = (sum(w) * x - 3.0 * x) ** 2.0\n");
+                                       "param w: f32[1] = zeros\n"
+                                       "fn square(x: f32) -> f32 = x * x\n"
+                                       "fn loss(x: f32) -> f32 = square(sum(w) * x - 3.0 * x)\n");
   std::vector<Value> parameters = model.initial_parameters(1);
   const std::vector<std::vector<Value>> examples = {{Value(1.0F)}, {Value(0.5F)}};
   for (int step = 0; step < 100; ++step) {
@@ -50,7 +51,7 @@ void train_on_trees(const char* model, const char* directory) {
   const train::Vocabulary words = train::Vocabulary::of(bank);
   const std::vector<train::Tree> trees = train::encode(bank.trees, bank.words, words);
   const std::unique_ptr<train::Learner> learner = train::make_learner(
-      {.model = model, .classes = 2, .vocabulary_size = words.size(), .sizes = {{"d", 8}, {"e", 8}}});
+      {.model = model, .classes = 2, .vocabulary_size = words.size(), .sizes = {{"d", 8}}});
   int steps = 0;
   train::Callbacks callbacks;
   callbacks.on_step = [&](const train::StepReport&) { ++steps; };
