@@ -11,5 +11,6 @@
 #include "hiaton/passes.h"
 #include "hiaton/run.h"
 #include "hiaton/source.h"
+#include "hiaton/trace.h"
 #include "hiaton/type.h"
 #include "hiaton/value.h"
