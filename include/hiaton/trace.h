@@ -29,7 +29,7 @@ class Trace {
     std::size_t most_events = 200'000;
     /// Calls of scalar programs that are nested deeper than this in their stretch of work are counted, not
     /// drawn.
-    int call_depth = 12;
+    int call_depth = 10;
   };
   struct Field {
     std::string name;
