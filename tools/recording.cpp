@@ -34,7 +34,7 @@ nlohmann::json port_json(graph::OutPort port) {
 }  // namespace
 
 Recording::Recording(const graph::Graph& graph, std::size_t most_events)
-    : graph_(graph), most_events_(most_events), frames_{{0, true, 0, 0, {}}} {}
+    : graph_(graph), most_events_(most_events), frames_{{0, true, 0, 0}} {}
 
 void Recording::add(const TokenEvent& event) {
   if (events_.size() == most_events_) {
@@ -78,12 +78,10 @@ std::size_t Recording::frame_of(const TokenEvent& event) {
   }
   std::size_t frame = 0;
   for (std::size_t i = labels.size(); i-- > 0;) {
-    Frame made{frame, labels[i].is_call, labels[i].id, labels[i].iteration, {}};
+    const Frame made{frame, labels[i].is_call, labels[i].id, labels[i].iteration};
     const auto [known, is_new] = frame_of_.try_emplace(made.key(), frames_.size());
     frame = known->second;
-    if (!is_new) continue;
-    made.tag.assign(event.tag.begin() + static_cast<std::ptrdiff_t>(i), event.tag.end());
-    frames_.push_back(std::move(made));
+    if (is_new) frames_.push_back(made);
   }
   return frame;
 }
@@ -120,14 +118,16 @@ nlohmann::json Recording::nodes() const {
   return json;
 }
 
+/// The first is that of the program; a frame comes after its parent.
 nlohmann::json Recording::frames() const {
   nlohmann::json json = nlohmann::json::array();
-  for (const Frame& frame : frames_) {
-    nlohmann::json made{{"parent", frame.parent}, {"tag", frame.tag}};
+  json.push_back({{"parent", 0}, {"function", graph_.main().index()}});
+  for (std::size_t f = 1; f < frames_.size(); ++f) {
+    const Frame& frame = frames_[f];
+    nlohmann::json made{{"parent", frame.parent}};
     if (frame.is_call) {
       made["site"] = frame.id;
-      made["function"] =
-          frame.tag.empty() ? graph_.main().index() : graph_[graph::CallSite(frame.id)].callee.index();
+      made["function"] = graph_[graph::CallSite(frame.id)].callee.index();
     } else {
       made["loop"] = frame.id;
       made["iteration"] = frame.iteration;

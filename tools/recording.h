@@ -31,7 +31,6 @@ class Recording {
     bool is_call;
     uint32_t id;         ///< call site or loop
     uint64_t iteration;  ///< of a loop
-    std::vector<uint64_t> tag;
 
     auto key() const { return std::tuple(parent, is_call, id, iteration); }
   };

@@ -53,7 +53,7 @@ int watch(WatchCommand& command, const PreparedRun& prepared) {
   json["ending"] = std::move(ending);
   json["title"] = title;
   if (graph.source() != nullptr) json["source"] = graph.source()->text();
-  write_to(command.out, watch_page(title, graph::to_svg(graph), json));
+  write_to(command.out, watch_page(title, graph::to_svg(graph, {.roomy = true}), json));
   if (failure) throw RunError(*failure);
   return kSuccess;
 }

@@ -283,6 +283,7 @@ struct DrawOptions {
   std::vector<std::string> only{};       ///< functions to draw; empty: all
   std::vector<std::string> collapsed{};  ///< functions to leave out
   bool legend = false;
+  bool roomy = false;  ///< more space between the nodes, for what is shown on the edges
 };
 /// For Graphviz: functions as labelled boxes, labels on Call and Return, control edges dashed, the backward
 /// phase of gradients in a colour of its own. Node %12 has the id n12, its first input the id e12_0, its

@@ -49,9 +49,10 @@ class DotWriter {
     }
     for (std::size_t s = 0; s < graph_.sites().size(); ++s) write_merged_site(CallSite(s));
     nest_loops();
-    text_ =
-        "digraph program {\n"
-        "  graph [fontname=\"Helvetica\" ranksep=0.35 nodesep=0.25 newrank=true]\n"
+    text_ = fmt::format(
+        "digraph program {{\n  graph [fontname=\"Helvetica\" ranksep={} nodesep={} newrank=true]\n",
+        options_.roomy ? 0.42 : 0.35, options_.roomy ? 0.6 : 0.25);
+    text_ +=
         "  node [fontname=\"Helvetica\" fontsize=12 width=0.4 height=0.3 margin=\"0.08,0.04\"]\n"
         "  edge [fontname=\"Helvetica\" fontsize=9 arrowsize=0.6 color=\"#34495e\"]\n";
     for (std::size_t f = 0; f < in_function_.size(); ++f) {
@@ -96,10 +97,10 @@ class DotWriter {
       if (std::find(written.begin(), written.end(), name) != written.end()) continue;
       written.push_back(name);
       const bool backward = phase_of(graph_, node) > 0;
-      place_of(node) += fmt::format(
-          "{0} [id={0} label=<{1}<SUB>{2}</SUB>{3}> {4} peripheries=2 tooltip=\"call {2} of {1}\"]\n", name,
-          escape_html(graph_[site.callee].name), id.index(), backward ? note_line("backward") : "",
-          style_of(graph_[node], backward));
+      place_of(node) +=
+          fmt::format("{0} [id={0} label=<{1}{2}{3}> {4} peripheries=2 tooltip=\"a call of {1}\"]\n", name,
+                      escape_html(graph_[site.callee].name), subscript(id.index()),
+                      backward ? note_line("backward") : "", style_of(graph_[node], backward));
     }
   }
 

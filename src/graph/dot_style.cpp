@@ -105,12 +105,21 @@ std::string title_of(const Node& node) {
     case NodeKind::Op:
       return escape_html(node.op->symbol.value.empty() ? node.op->name.value : node.op->symbol.value);
     case NodeKind::Call:
-      return fmt::format("CALL<SUB>{}</SUB>", node.site.index());
+      return "CALL" + subscript(node.site.index());
     case NodeKind::Return:
-      return fmt::format("RETURN<SUB>{}</SUB>", node.site.index());
+      return "RETURN" + subscript(node.site.index());
     default:
       return std::string(name_of(node.kind));
   }
+}
+
+std::string subscript(std::size_t number) {
+  std::string text;
+  for (const char digit : std::to_string(number)) {
+    text += "\xE2\x82";  // U+2080 to U+2089
+    text += static_cast<char>(0x80 + (digit - '0'));
+  }
+  return text;
 }
 
 std::string note_line(const std::string& note) {
@@ -130,9 +139,9 @@ std::string with_sides(const std::string& label, bool backward) {
 std::string legend(const Graph& graph, const std::vector<bool>& backward) {
   std::string rows;
   const auto row = [&](const Colours& colours, std::string_view sample, std::string_view meaning) {
-    rows +=
-        fmt::format("<TR><TD BGCOLOR=\"{}\" COLOR=\"{}\" BORDER=\"1\">{}</TD><TD ALIGN=\"LEFT\">{}&#160;&#160;</TD></TR>",
-                    colours.fill, colours.line, sample, meaning);
+    rows += fmt::format(
+        "<TR><TD BGCOLOR=\"{}\" COLOR=\"{}\" BORDER=\"1\">{}</TD><TD ALIGN=\"LEFT\">{}&#160;&#160;</TD></TR>",
+        colours.fill, colours.line, sample, meaning);
   };
   const auto has = [&](NodeKind kind) {
     return std::any_of(graph.nodes().begin(), graph.nodes().end(),

@@ -20,6 +20,8 @@ std::string escape_html(std::string_view text);
 std::string style_of(const Node& node, bool backward);
 /// "CALL" with a lowered "0", as the paper writes it; the symbol of an operation that has one. HTML.
 std::string title_of(const Node& node);
+/// A lowered number, in characters of their own: viewers differ in how they lower others.
+std::string subscript(std::size_t number);
 /// A smaller line below a title. HTML.
 std::string note_line(const std::string& note);
 /// A Switch: a box with one cell below for each output. HTML.

@@ -1,7 +1,7 @@
 'use strict';
 // What stands beside the picture: the caption, the tree of calls, the program.
 
-const MOST_ROWS = 60;      // a tree of calls that has more is shown around the call that runs
+const MOST_ROWS = 60;      // a tree of calls that will have more is shown around the call that runs
 const MOST_CHILDREN = 6;
 
 class Panels {
@@ -29,6 +29,7 @@ class Panels {
       : i < 0 ? 'Before the run' : 'After the run';
     this.element('text').innerHTML = isEvent ? this.captions.at(i) : i < 0 ? this.captions.beginning()
       : this.captions.ending();
+    this.isOver = i === run.count;
     this.showCalls(Math.min(i, run.count - 1), event?.frame ?? 0);
     this.showProgram(isEvent ? run.nodes[event.node].span : undefined);
   }
@@ -44,9 +45,8 @@ class Panels {
       path.add(f);
       if (f === 0) break;
     }
-    const begun = this.run.frames.filter((frame) => frame.first <= i).length;
     const list = this.element('calls');
-    list.replaceChildren(this.call(0, i, current, begun > MOST_ROWS ? path : undefined));
+    list.replaceChildren(this.call(0, i, current, this.run.frames.length > MOST_ROWS ? path : undefined));
     list.querySelector('.now')?.scrollIntoView({block: 'nearest'});
   }
 
@@ -89,7 +89,9 @@ class Panels {
   row(f, i, current) {
     const {run} = this;
     const frame = run.frames[f];
-    const results = frame.results.filter((j) => j <= i).map((j) => run.event(j).value);
+    const ofProgram = f === 0 && this.isOver && run.ending.result;
+    const results = ofProgram ? ofProgram.trim().split('\n')
+      : frame.results.filter((j) => j <= i).map((j) => run.event(j).value);
     const row = document.createElement('li');
     row.classList.toggle('now', f === current);
     row.classList.toggle('done', frame.done <= i);

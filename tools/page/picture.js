@@ -4,7 +4,7 @@
 const SVG = 'http://www.w3.org/2000/svg';
 const REST = 0.7;        // how far along its edge a token waits
 const MOST_PILLS = 3;    // on one edge; the others are counted
-const PILL_HEIGHT = 13;
+const PILL_HEIGHT = 16;
 
 function svgElement(name, attributes = {}) {
   const element = document.createElementNS(SVG, name);
@@ -49,15 +49,15 @@ class Picture {
     });
     while (this.index < i) {
       ++this.index;
-      set(this.run.ending[this.index], false);
-      set(this.run.starting[this.index] ?? [], true);
+      set(this.run.endsAt[this.index], false);
+      set(this.run.startsAt[this.index] ?? [], true);
     }
     while (this.index > i) {
-      set(this.run.starting[this.index] ?? [], false);
-      set(this.run.ending[this.index].filter((t) => this.run.tokens[t].event < this.index), true);
+      set(this.run.startsAt[this.index] ?? [], false);
+      set(this.run.endsAt[this.index].filter((t) => this.run.tokens[t].event < this.index), true);
       --this.index;
     }
-    const now = i >= 0 && i < this.run.count ? this.run.starting[i] : [];
+    const now = i >= 0 && i < this.run.count ? this.run.startsAt[i] : [];
     for (const t of [...now, ...(this.now ?? [])]) changed.add(this.run.tokens[t].edge);
     this.now = now;
     changed.forEach((edge) => this.drawPills(edge, i));
@@ -128,14 +128,14 @@ class Picture {
     const pill = svgElement('g', {class: classes.join(' ')});
     const value = event.value.length > 12 ? event.value.slice(0, 11) + '…' : event.value;
     const tag = this.run.tag(event.frame);
-    const text = svgElement('text', {y: 3, 'text-anchor': 'middle'});
+    const text = svgElement('text', {y: 4, 'text-anchor': 'middle'});
     text.append(value);
     if (tag) {
       const ofTag = svgElement('tspan', {class: 'of-tag', dx: 2.5, dy: 1, fill: event.dead ? '#7b858d' : colour});
       ofTag.textContent = tag;
       text.append(ofTag);
     }
-    const width = 5.5 * value.length + (tag ? 4 * tag.length + 3 : 0) + 7;
+    const width = 6.7 * value.length + (tag ? 4.9 * tag.length + 3 : 0) + 8;
     const rect = svgElement('rect', {x: -width / 2, y: -PILL_HEIGHT / 2, width, height: PILL_HEIGHT, rx: 5,
       stroke: event.dead ? '#9aa3ab' : colour});
     pill.append(rect, text);

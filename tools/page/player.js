@@ -33,7 +33,8 @@ class Player {
     this.slider.value = this.step;
     document.getElementById('position').textContent = `step ${this.step} of ${this.last}`;
     if (this.step === this.last) this.pause();
-    if (!this.timer) history.replaceState(null, '', `#step=${this.step}`);
+    clearTimeout(this.naming);  // browsers bear only some changes of the address a second
+    this.naming = setTimeout(() => history.replaceState(null, '', `#step=${this.step}`), 300);
   }
 
   get pauseMs() { return PAUSES_MS[document.getElementById('speed').value]; }
@@ -45,7 +46,7 @@ class Player {
       if (this.timer) this.timer = setTimeout(tick, this.pauseMs);
     };
     this.timer = setTimeout(tick, 0);
-    document.getElementById('play').textContent = '⏸';
+    document.getElementById('play').textContent = '❚❚';
   }
 
   pause() {

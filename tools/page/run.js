@@ -18,7 +18,7 @@ class Run {
 
   // Event i: which output of which node sent what, and in which frame. A frame is what a tag stands for.
   event(i) {
-    const [node, port, frame, value] = this.events.slice(4 * i, 4 * i + 4);
+    const [node, port, frame, value] = [0, 1, 2, 3].map((k) => this.events[4 * i + k]);
     return {node, port, frame, dead: value < 0, value: value < 0 ? '∗' : this.values[value]};
   }
 
@@ -52,6 +52,10 @@ class Run {
       this.children.set(`${frame.parent}:${what}`, f);
       this.frames[frame.parent].children.push(f);
       frame.depth = this.frames[frame.parent].depth + 1;
+      // The tag: a list, innermost first, in which equal labels in a row are one element with a count.
+      const label = frame.site ?? frame.iteration;
+      const outer = this.frames[frame.parent].tag;
+      frame.tag = outer?.label === label ? {...outer, count: outer.count + 1} : {label, count: 1, outer};
     });
     for (let i = 0; i < this.count; ++i) {
       const event = this.event(i);
@@ -91,8 +95,8 @@ class Run {
   // A token of event i stands on an edge until its reader fires.
   findTokens() {
     this.tokens = [];
-    this.starting = Array.from({length: this.count}, () => []);
-    this.ending = Array.from({length: this.count + 1}, () => []);
+    this.startsAt = Array.from({length: this.count}, () => []);
+    this.endsAt = Array.from({length: this.count + 1}, () => []);
     for (let i = 0; i < this.count; ++i) {
       const {node, port, frame, dead} = this.event(i);
       for (const {to, edge} of this.readers.get(`${node}:${port}`) ?? []) {
@@ -102,23 +106,22 @@ class Run {
         const waits = kind === 'Op' || kind === 'Switch' || kind === 'Output';
         const end = firing ?? (waits ? FOREVER : i + 1);
         const refused = kind === 'Return' && after === undefined;
-        this.starting[i].push(this.tokens.length);
-        if (end <= this.count) this.ending[end].push(this.tokens.length);
+        this.startsAt[i].push(this.tokens.length);
+        if (end <= this.count) this.endsAt[end].push(this.tokens.length);
         this.tokens.push({event: i, edge, to, end, refused});
       }
     }
   }
 
-  // The tag of a frame as text: equal labels in a row are counted, 1×5.
+  // The tag of a frame as text: many equal labels in a row are counted, 1×5.
   tag(frame) {
-    const parts = [];
-    for (const label of this.frames[frame].tag) {
-      const last = parts[parts.length - 1];
-      if (last && last.label === label) ++last.count; else parts.push({label, count: 1});
+    let text = '';
+    for (let part = this.frames[frame].tag; part; part = part.outer) {
+      const labels = part.count > 3 ? `${part.label}×${part.count}` : Array(part.count).fill(part.label).join(' ');
+      text += (text ? ' ' : '') + labels;
+      if (text.length > 24) return text.slice(0, 23) + '…';
     }
-    const text = parts.map(({label, count}) =>
-      count > 3 ? `${label}×${count}` : Array(count).fill(label).join(' ')).join(' ');
-    return text.length > 24 ? text.slice(0, 23) + '…' : text;
+    return text;
   }
 
   // Colours of neighbouring tags are far from each other.
@@ -129,7 +132,7 @@ class Run {
   // "fact(n = 2)", "iteration 3"; with what was known before event i.
   frameName(f, i) {
     const frame = this.frames[f];
-    if (frame.site === undefined) return `iteration ${frame.iteration}`;
+    if (frame.iteration !== undefined) return `iteration ${frame.iteration}`;
     const {name, params} = this.functions[frame.function];
     const given = frame.arguments.filter((j) => j <= i).map((j) => {
       const event = this.event(j);
