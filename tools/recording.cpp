@@ -104,6 +104,7 @@ nlohmann::json Recording::node(NodeId id, bool backward) const {
     json["index"] = node.index;
   }
   if (node.loop.valid()) json["loop"] = node.loop.index();
+  if (node.loop_constant) json["constant"] = true;
   if (node.kind == NodeKind::Const && node.controls.empty()) {
     json["value"] = node.parameter >= 0 ? node.name : shorten(to_string(node.constant, node.type));
   }

@@ -180,7 +180,7 @@ class Fact(WatchTest):
 
     def test_a_step_looks_the_same_from_wherever_one_comes(self):
         for words in (("examples/fact.hia", "--n=3"), ("docs/gradients/power.hia", "--x=2", "--n=2"),
-                      ("examples/while_sum.hia", "--n=3")):
+                      ("examples/while_sum.hia", "--n=3"), ("examples/fib.hia", "--n=5")):
             found = self.drive(self.page(*words), """
               const forwards = [], backwards = [], jumped = [];
               for (let k = 0; k <= player.last; ++k) { player.jump(k); forwards.push(shown()); }

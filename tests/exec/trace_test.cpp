@@ -93,7 +93,8 @@ TEST(Trace, CountersAddUpOverTracks) {
   trace.worker(0).count(0, 0);
   trace.worker(1).count(0, 0);
   std::vector<uint64_t> frames;
-  for (const nlohmann::json& event : nlohmann::json::parse(trace.to_json())["traceEvents"]) {
+  const nlohmann::json json = nlohmann::json::parse(trace.to_json());
+  for (const nlohmann::json& event : json["traceEvents"]) {
     if (event["ph"] == "C" && event["name"] == "frames") frames.push_back(event["args"]["frames"]);
   }
   EXPECT_EQ(frames, (std::vector<uint64_t>{3, 7, 4, 0}));

@@ -66,7 +66,8 @@ class Captions {
         return event.dead ? `The constant is on a side that is not taken: dead under ${tag}.`
           : `A token of tag ${tag} came along the control edge: the constant ${value} starts.`;
       case 'Enter':
-        return event.dead ? `Dead: the loop is not entered.` : `<b>Enter</b>:${this.named(node)} ${value} goes into
+        return event.dead ? 'Dead: the loop is not entered.' : node.constant ? `<b>Enter</b>:${this.named(node)} ${value}
+          is the same in every iteration: here it comes into the one of tag ${tag}.` : `<b>Enter</b>:${this.named(node)} ${value} goes into
           the loop. The number of the iteration comes in front of its tag: ${tag}.`;
       case 'NextIteration':
         return `<b>NextIteration</b>: ${value} is what${this.named(node)} is in the next iteration: its tag becomes
@@ -117,7 +118,10 @@ class Captions {
     const sum = node.symbol && operands.length === 2 ? `${operands[0]} ${escapeHtml(node.symbol)} ${operands[1]}`
       : `${escapeHtml(node.symbol || node.label)}(${operands.join(', ')})`;
     const waited = operands.length === 2 && node.inputs.every(([from]) => this.run.nodes[from].value === undefined);
+    const decides = (this.run.readers.get(`${event.node}:0`) ?? []).some(({to, edge}) =>
+      this.run.nodes[to].kind === 'Switch' && edge === `e${to}_1`);
+    const then = decides ? ' It decides which side of each <b>Switch</b> is taken.' : '';
     const why = waited ? ` Both operands have come under the <b>same tag</b> ${tag}.` : ` Tag ${tag}.`;
-    return `<code>${sum}</code> is ${value}.${why}`;
+    return `<code>${sum}</code> is ${value}.${why}${then}`;
   }
 }

@@ -4,6 +4,7 @@
 const SVG = 'http://www.w3.org/2000/svg';
 const REST = 0.7;        // how far along its edge a token waits
 const MOST_PILLS = 3;    // on one edge; the others are counted
+const CROWD = 30;        // so many tokens wait: one on each edge is enough
 const PILL_HEIGHT = 16;
 
 function svgElement(name, attributes = {}) {
@@ -18,8 +19,11 @@ class Picture {
     this.place = place;
     this.svg = place.querySelector('svg');
     this.svg.querySelectorAll('title').forEach((title) => title.remove());
-    this.layer = svgElement('g');
-    this.svg.querySelector('.graph').append(this.layer);
+    // Waiting tokens lie over the edges and below the nodes, new ones over all.
+    this.waiting = svgElement('g');
+    this.moving = svgElement('g');
+    this.svg.querySelector('.graph').append(this.waiting, ...this.svg.querySelectorAll('.node'), this.moving);
+    this.count = 0;           // tokens on edges
     this.paths = new Map();   // by edge
     this.onEdge = new Map();  // by edge: the tokens there now
     this.pills = new Map();   // by edge: what shows them
@@ -27,11 +31,23 @@ class Picture {
     this.lit = [];
     run.nodes.forEach((node, n) => {
       if (node.backward) this.node(n)?.classList.add('backward');
+      this.center(n);
     });
     this.natural = {width: this.svg.viewBox.baseVal.width, height: this.svg.viewBox.baseVal.height};
   }
 
   node(n) { return document.getElementById(`n${n}`); }
+
+  // Labels were placed with the fonts of whoever drew the graph.
+  center(n) {
+    const shape = this.node(n)?.querySelector('path, polygon, ellipse')?.getBBox();
+    const texts = [...(this.node(n)?.querySelectorAll('text') ?? [])];
+    if (this.run.nodes[n].kind === 'Switch') texts.splice(-2);  // the names of its sides
+    for (const text of shape ? texts : []) {
+      text.setAttribute('text-anchor', 'middle');
+      text.setAttribute('x', shape.x + shape.width / 2);
+    }
+  }
 
   path(edge) {
     if (!this.paths.has(edge)) this.paths.set(edge, document.getElementById(edge)?.querySelector('path'));
@@ -45,6 +61,7 @@ class Picture {
       const {edge} = this.run.tokens[t];
       if (!this.onEdge.has(edge)) this.onEdge.set(edge, new Set());
       if (there) this.onEdge.get(edge).add(t); else this.onEdge.get(edge).delete(t);
+      this.count += there ? 1 : -1;
       changed.add(edge);
     });
     while (this.index < i) {
@@ -60,6 +77,9 @@ class Picture {
     const now = i >= 0 && i < this.run.count ? this.run.startsAt[i] : [];
     for (const t of [...now, ...(this.now ?? [])]) changed.add(this.run.tokens[t].edge);
     this.now = now;
+    const most = this.count > CROWD ? 1 : MOST_PILLS;
+    if (most !== this.most) for (const edge of this.onEdge.keys()) changed.add(edge);
+    this.most = most;
     changed.forEach((edge) => this.drawPills(edge, i));
     this.light(i);
     this.travel(moving);
@@ -94,30 +114,25 @@ class Picture {
   }
 
   drawPills(edge, i) {
-    this.pills.get(edge)?.remove();
+    (this.pills.get(edge) ?? []).forEach((pill) => pill.remove());
     this.pills.delete(edge);
     const path = this.path(edge);
     const tokens = [...(this.onEdge.get(edge) ?? [])].sort((a, b) => b - a);
     if (!path || tokens.length === 0) return;
-    const group = svgElement('g');
-    tokens.slice(0, MOST_PILLS).forEach((t, k) => {
-      const pill = this.pill(this.run.tokens[t], i);
+    const pills = tokens.slice(0, this.most).map((t, k) => {
+      const left = k === this.most - 1 ? tokens.length - this.most : 0;
+      const pill = this.pill(this.run.tokens[t], i, left);
       pill.shift = k * PILL_HEIGHT;
       this.put(pill, path, REST);
-      group.append(pill);
+      return pill;
     });
-    if (tokens.length > MOST_PILLS) {
-      const at = path.getPointAtLength(path.getTotalLength() * REST);
-      const more = svgElement('text', {class: 'token', x: at.x, y: at.y - MOST_PILLS * PILL_HEIGHT + 6,
-        'font-size': 8, 'text-anchor': 'middle'});
-      more.textContent = `and ${tokens.length - MOST_PILLS} more`;
-      group.append(more);
-    }
-    this.layer.append(group);
-    this.pills.set(edge, group);
+    this.waiting.append(...pills.filter((pill) => !pill.isNew));
+    this.moving.append(...pills.filter((pill) => pill.isNew));
+    this.pills.set(edge, pills);
   }
 
-  pill(token, i) {
+  // `others`: so many more wait on the same edge.
+  pill(token, i, others) {
     const event = this.run.event(token.event);
     const colour = this.run.colour(event.frame);
     const classes = ['token'];
@@ -127,7 +142,7 @@ class Picture {
     if (token.refused) classes.push('refused');
     const pill = svgElement('g', {class: classes.join(' ')});
     const value = event.value.length > 12 ? event.value.slice(0, 11) + '…' : event.value;
-    const tag = this.run.tag(event.frame);
+    const tag = this.run.tag(event.frame, 11) + (others > 0 ? ` +${others}` : '');
     const text = svgElement('text', {y: 4, 'text-anchor': 'middle'});
     text.append(value);
     if (tag) {
@@ -154,7 +169,7 @@ class Picture {
     for (const t of this.now) {
       const {edge} = this.run.tokens[t];
       const path = this.path(edge);
-      for (const pill of this.pills.get(edge)?.children ?? []) if (pill.isNew && path) travellers.push({pill, path});
+      for (const pill of this.pills.get(edge) ?? []) if (pill.isNew && path) travellers.push({pill, path});
     }
     if (!moving) return;
     const begin = performance.now();

@@ -87,7 +87,7 @@ class Run {
       case 'Return': return frame > 0 && site === node.site ? parent : undefined;
       case 'Enter': return dead ? undefined : this.child(frame, `l${node.loop}:0`);
       case 'NextIteration': return dead ? undefined : this.child(parent, `l${loop}:${iteration + 1}`);
-      case 'Exit': return parent;
+      case 'Exit': return dead ? undefined : parent;  // the dead ones of all iterations but the last end there
       default: return frame;
     }
   }
@@ -114,12 +114,12 @@ class Run {
   }
 
   // The tag of a frame as text: many equal labels in a row are counted, 1×5.
-  tag(frame) {
+  tag(frame, longest = 24) {
     let text = '';
     for (let part = this.frames[frame].tag; part; part = part.outer) {
       const labels = part.count > 3 ? `${part.label}×${part.count}` : Array(part.count).fill(part.label).join(' ');
       text += (text ? ' ' : '') + labels;
-      if (text.length > 24) return text.slice(0, 23) + '…';
+      if (text.length > longest) return text.slice(0, longest - 1) + '…';
     }
     return text;
   }
