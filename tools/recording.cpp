@@ -11,7 +11,6 @@
 namespace hiaton::cli {
 
 using graph::LoopId;
-using graph::Node;
 using graph::NodeId;
 using graph::NodeKind;
 
@@ -87,7 +86,7 @@ std::size_t Recording::frame_of(const TokenEvent& event) {
 }
 
 nlohmann::json Recording::node(NodeId id, bool backward) const {
-  const Node& node = graph_[id];
+  const graph::Node& node = graph_[id];
   nlohmann::json inputs = nlohmann::json::array();
   for (graph::OutPort from : node.inputs) inputs.push_back(port_json(from));
   nlohmann::json controls = nlohmann::json::array();
