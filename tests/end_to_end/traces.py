@@ -109,7 +109,7 @@ class TraceTest(unittest.TestCase):
 class ScalarPrograms(TraceTest):
     def test_calls_are_slices_with_their_arguments_and_counts(self):
         words = ("examples/fib.hia", "--n=12")
-        timeline = self.trace(*words)
+        timeline = self.trace(*words, "--trace-depth=12")
         self.assertEqual(timeline.done.stdout, hiaton("run", *words).stdout)
         slices = timeline.tracks["worker 0"]
         self.assertEqual(slices[0]["name"], "main(12)")
