@@ -77,7 +77,7 @@ class Panels {
         children = kept;
       }
       if (!path.has(f)) {
-        if (children.length > 0) leaveOut(children.length, 'calls inside');
+        if (children.length > 0) leaveOut(children.length, 'inside');
         children = [];
       }
     }

@@ -134,8 +134,9 @@ class Run {
     const frame = this.frames[f];
     if (frame.iteration !== undefined) return `iteration ${frame.iteration}`;
     const {name, params} = this.functions[frame.function];
-    const given = frame.arguments.filter((j) => j <= i).map((j) => {
-      const event = this.event(j);
+    const come = frame.arguments.filter((j) => j <= i).map((j) => this.event(j));
+    const index = (event) => this.nodes[event.node].index ?? event.node;
+    const given = come.sort((a, b) => index(a) - index(b)).map((event) => {
       const node = this.nodes[event.node];
       const param = f === 0 ? node.note : params[node.index];
       return param ? `${param} = ${event.value}` : event.value;
