@@ -19,6 +19,8 @@ struct Command {
 };
 
 Command add_run_command(CLI::App& app);
+Command add_trace_command(CLI::App& app);
+Command add_watch_command(CLI::App& app);
 Command add_check_command(CLI::App& app);
 Command add_graph_command(CLI::App& app);
 Command add_ops_command(CLI::App& app);

@@ -1,13 +1,6 @@
 // hiaton graph FILE [--after=PASS] [--format=FORMAT] [--out=FILE]
 #include <fmt/format.h>
-#include <stdlib.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <filesystem>
 #include <memory>
 
 #include "commands.h"
@@ -15,6 +8,7 @@
 #include "hiaton/engine.h"
 #include "hiaton/error.h"
 #include "hiaton/lang.h"
+#include "hiaton/model.h"
 #include "output.h"
 
 namespace hiaton::cli {
@@ -24,48 +18,11 @@ struct GraphCommand {
   std::string file;
   std::string after = "lower";
   std::string format = "text";
+  std::string of = "main";
   std::string out;
+  graph::DrawOptions draw;
   CompileOptions compile;
 };
-
-/// A file that disappears with this object.
-class TemporaryFile {
- public:
-  explicit TemporaryFile(std::string_view content)
-      : path_((std::filesystem::temp_directory_path() / "hiaton-XXXXXX").string()) {
-    const int descriptor = mkstemp(path_.data());
-    if (descriptor < 0) {
-      throw SystemError(fmt::format("cannot make a temporary file: {}", std::strerror(errno)));
-    }
-    close(descriptor);
-    write_to(path_, content);
-  }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-  ~TemporaryFile() { std::remove(path_.c_str()); }
-
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
-/// Draws with Graphviz.
-std::string draw_svg(const std::string& dot) {
-  constexpr int kCommandNotFound = 127;
-  const TemporaryFile input(dot);
-  std::FILE* pipe = popen(fmt::format("dot -Tsvg '{}'", input.path()).c_str(), "r");
-  if (pipe == nullptr) throw SystemError(fmt::format("cannot start 'dot': {}", std::strerror(errno)));
-  std::string svg;
-  char chunk[1 << 14];
-  while (const std::size_t count = std::fread(chunk, 1, sizeof chunk, pipe)) svg.append(chunk, count);
-  const int status = pclose(pipe);
-  if (status == 0) return svg;
-  if (WIFEXITED(status) && WEXITSTATUS(status) == kCommandNotFound) {
-    throw SystemError("--format=svg needs the command 'dot' of Graphviz; --format=dot does not");
-  }
-  throw SystemError(fmt::format("'dot' failed with status {}", status));
-}
 
 /// The program text after one of the passes that come before lowering.
 std::string module_text(const GraphCommand& command) {
@@ -80,12 +37,20 @@ std::string module_text(const GraphCommand& command) {
   return ir::print(passes::simplify(module, simplify));
 }
 
+std::string text_of(const graph::Graph& graph, const GraphCommand& command) {
+  if (command.format == "dot") return graph::to_dot(graph, command.draw);
+  if (command.format == "svg") return graph::to_svg(graph, command.draw);
+  if (command.format == "json") return graph::to_json(graph);
+  return graph::to_text(graph);
+}
+
 std::string graph_text(const GraphCommand& command) {
-  const Program program = Program::from_file(command.file, command.compile);
-  if (command.format == "dot") return graph::to_dot(program.graph());
-  if (command.format == "svg") return draw_svg(graph::to_dot(program.graph()));
-  if (command.format == "json") return graph::to_json(program.graph());
-  return graph::to_text(program.graph());
+  if (command.of == "main")
+    return text_of(Program::from_file(command.file, command.compile).graph(), command);
+  const Model model = Model::from_file(command.file, command.compile);
+  if (command.of == "loss") return text_of(model.loss_program().graph(), command);
+  if (command.of == "predict") return text_of(model.predict_program().graph(), command);
+  return text_of(model.training_program().graph(), command);
 }
 
 int show_graph(const GraphCommand& command) {
@@ -98,6 +63,20 @@ int show_graph(const GraphCommand& command) {
   if (!text.ends_with('\n')) text += '\n';
   write_to(command.out, text);
   return kSuccess;
+}
+
+void add_draw_options(CLI::App& options, graph::DrawOptions& draw) {
+  constexpr const char* kGroup = "Pictures (dot and svg)";
+  options.add_option("--only", draw.only, "Draw these functions; calls of others are one box each")
+      ->delimiter(',')
+      ->type_name("NAME")
+      ->group(kGroup);
+  options
+      .add_option("--collapse", draw.collapsed, "Do not draw these functions; their calls are one box each")
+      ->delimiter(',')
+      ->type_name("NAME")
+      ->group(kGroup);
+  options.add_flag("--legend", draw.legend, "Explain shapes and colours")->group(kGroup);
 }
 
 }  // namespace
@@ -121,6 +100,14 @@ Command add_graph_command(CLI::App& app) {
       ->check(CLI::IsMember({"text", "dot", "svg", "json"}))
       ->type_name("FORMAT")
       ->capture_default_str();
+  options
+      ->add_option(
+          "--of", command->of,
+          "Which graph: that of main; of a model: what loss or predict run as, or, with gradients, training")
+      ->check(CLI::IsMember({"main", "loss", "predict", "training"}))
+      ->type_name("NAME")
+      ->capture_default_str();
+  add_draw_options(*options, command->draw);
   options->add_option("--out", command->out, "Write to this file instead of standard output")
       ->type_name("FILE");
   add_compile_options(*options, command->compile);

@@ -36,7 +36,7 @@ bool has_option(const CLI::App& command, const std::string& name) {
 }  // namespace
 
 ProgramArguments::ProgramArguments(const Program& program, std::string file, const CLI::App& command)
-    : file_(std::move(file)) {
+    : file_(std::move(file)), command_("hiaton " + command.get_name()) {
   const std::vector<std::string> names = option_names(program.parameters());
   for (std::size_t i = 0; i < names.size(); ++i) {
     arguments_.push_back({names[i], program.parameters()[i].type, has_option(command, names[i]), ""});
@@ -54,7 +54,7 @@ std::vector<Value> ProgramArguments::parse(const std::vector<std::string>& words
   std::vector<std::string> findings;
   for (const std::string& word : options_.remaining()) {
     findings.push_back(
-        fmt::format("'{}' is neither an option of 'hiaton run' nor a parameter of the program", word));
+        fmt::format("'{}' is neither an option of '{}' nor a parameter of the program", word, command_));
   }
   for (const Argument& argument : arguments_) {
     if (options_.count(argument.option) == 0) {
@@ -87,9 +87,8 @@ std::string ProgramArguments::show_missing(const Argument& argument) const {
   const std::string wanted = fmt::format("{}={}", argument.option, to_string(argument.type));
   if (!argument.after_dashes) return fmt::format("argument {} is missing", wanted);
   return fmt::format(
-      "argument {0} is missing; 'hiaton run' has an option of this name, so write it after --: "
-      "hiaton run {1} -- {0}",
-      wanted, file_);
+      "argument {0} is missing; '{2}' has an option of this name, so write it after --: {2} {1} -- {0}",
+      wanted, file_, command_);
 }
 
 std::string ProgramArguments::signature() const {

@@ -35,6 +35,7 @@ class ProgramArguments {
   std::string signature() const;
 
   std::string file_;
+  std::string command_;
   std::vector<Argument> arguments_;
   CLI::App options_;
 };

@@ -9,6 +9,7 @@
 #include "hiaton/error.h"
 #include "interrupt.h"
 #include "output.h"
+#include "trace_options.h"
 #include "train/progress_bar.h"
 #include "trained_model.h"
 #include "training_options.h"
@@ -24,6 +25,8 @@ struct TrainCommand {
   ModelInfo info;
   TrainingOptions training;
   ExecutionOptions execution;
+  std::string trace_file;
+  Trace::Options trace_limits;
   bool resume = false;
   TreeDataOptions data_options;
   std::vector<CLI::Option*> fixed;  ///< what resumed training cannot change
@@ -88,13 +91,14 @@ int finish(const ModelDirectory& directory, const train::TrainingResult& result)
 }
 
 int train_with_progress(const ModelDirectory& directory, Prepared& prepared, const train::Settings& settings,
-                        std::function<void()> on_start) {
+                        std::function<void()> on_start, Trace* trace) {
   train::ProgressBar bar(stderr);
   train::Callbacks callbacks;
   callbacks.on_start = std::move(on_start);
   callbacks.on_step = [&](const train::StepReport& report) { bar.show(report); };
   callbacks.on_epoch = [&](const train::EpochReport& report) { bar.show(report, settings.epochs); };
   callbacks.cancel = &cancel_on_interrupt();
+  callbacks.trace = trace;
   const train::TrainingResult result =
       train::train(*prepared.learner, prepared.train, prepared.dev, settings, callbacks);
   bar.clear();
@@ -112,8 +116,9 @@ int start(TrainCommand& command) {
   command.info.sizes = parse_sizes(command.sizes);
   command.info.seed = settings.seed;
   Prepared prepared = prepare(program, command.info, command.execution, nullptr);
-  return train_with_progress(directory, prepared, settings,
-                             [&] { directory.write(program, prepared.words, command.info); });
+  return train_with_progress(
+      directory, prepared, settings, [&] { directory.write(program, prepared.words, command.info); },
+      command.execution.trace);
 }
 
 /// The same model as before, if one is named at all.
@@ -144,7 +149,17 @@ int resume(TrainCommand& command) {
   settings.resume = true;
   const train::Vocabulary words = train::Vocabulary::load(directory.vocabulary());
   Prepared prepared = prepare(directory.program(), info, command.execution, &words);
-  return train_with_progress(directory, prepared, settings, {});
+  return train_with_progress(directory, prepared, settings, {}, command.execution.trace);
+}
+
+int start_or_resume(TrainCommand& command) {
+  const auto train = [&] { return command.resume ? resume(command) : start(command); };
+  if (command.trace_file.empty()) return train();
+  Trace trace(command.trace_limits);
+  command.execution.trace = &trace;
+  const int status = train();
+  write_trace(command.trace_file, trace);
+  return status;
 }
 
 void add_model_options(CLI::App& options, TrainCommand& command) {
@@ -182,9 +197,13 @@ Command add_train_command(CLI::App& app) {
                         command->data_options.listops.end());
   command->training.add_to(*options);
   add_execution_options(*options, command->execution);
+  options->add_option("--trace", command->trace_file, "Write the timeline of the training here")
+      ->type_name("FILE")
+      ->group("Trace");
+  add_trace_limits(*options, command->trace_limits);
   return {options, [command](const std::vector<std::string>& after_dashes) {
             if (!after_dashes.empty()) throw UsageError("'hiaton train' takes nothing after --");
-            return command->resume ? resume(*command) : start(*command);
+            return start_or_resume(*command);
           }};
 }
 

@@ -78,7 +78,8 @@ train::LearnerOptions learner_options(const std::filesystem::path& program, cons
           .sizes = model.sizes,
           .seed = model.seed,
           .workers = execution.workers,
-          .batching = execution.batching};
+          .batching = execution.batching,
+          .trace = execution.trace};
 }
 
 TrainedModel load_model(const std::filesystem::path& checkpoint, const ExecutionOptions& execution) {

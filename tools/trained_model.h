@@ -27,6 +27,7 @@ struct ModelInfo {
 struct ExecutionOptions {
   int workers = 1;
   std::string batching = "on";
+  Trace* trace = nullptr;  ///< where runs are drawn; null: nowhere
 };
 void add_execution_options(CLI::App& command, ExecutionOptions& options);
 

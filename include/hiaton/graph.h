@@ -278,10 +278,20 @@ std::vector<std::string> validate(const Graph& graph);
 
 /// One line a node: `%12 = Call_3(%4) : i64  # fib`.
 std::string to_text(const Graph& graph);
-/// For Graphviz: functions as labelled boxes, labels on Call and Return, control edges dashed.
-std::string to_dot(const Graph& graph);
+
+/// What a picture shows. A function whose body is left out is one box at each of its calls.
+struct DrawOptions {
+  std::vector<std::string> only{};       ///< functions to draw; empty: all
+  std::vector<std::string> collapsed{};  ///< functions to leave out
+  bool legend = false;
+  bool roomy = false;  ///< more space between the nodes, for what is shown on the edges
+};
+/// For Graphviz: functions as labelled boxes, labels on Call and Return, control edges dashed, the backward
+/// phase of gradients in a colour of its own. Node %12 has the id n12, its first input the id e12_0, its
+/// first control edge c12_0. Throws ProgramError where the options name a function that there is not.
+std::string to_dot(const Graph& graph, const DrawOptions& options = {});
 /// The picture that Graphviz makes of to_dot(). Throws ProgramError where its program `dot` is not installed.
-std::string to_svg(const Graph& graph);
+std::string to_svg(const Graph& graph, const DrawOptions& options = {});
 /// The saved form; load() reads it back to an equal graph.
 std::string to_json(const Graph& graph);
 /// Throws ProgramError that says what is wrong and where.

@@ -18,6 +18,7 @@
 #include "hiaton/source.h"
 #include "hiaton/strong_id.h"
 #include "hiaton/tensor.h"
+#include "hiaton/trace.h"
 #include "hiaton/train.h"
 #include "hiaton/trees.h"
 #include "hiaton/type.h"

@@ -47,6 +47,8 @@ class Model {
   /// The graphs that run.
   const Program& training_program() const;
   const Program& loss_program() const;
+  /// Throws ProgramError where the program has no function `predict`.
+  const Program& predict_program() const;
 
  private:
   struct Parts;

@@ -16,6 +16,8 @@
 #pragma GCC visibility push(default)
 namespace hiaton {
 
+class Trace;
+
 enum class Executor : uint8_t {
   Production,  ///< frames, fused regions, stolen calls; Flow where the program has tensors or data values
   Flow,        ///< frames whose items fire in any order, batches across tags
@@ -107,6 +109,8 @@ struct RunOptions {
   /// Runs of many argument lists: into how many parts they are cut, each of which is batched by itself; 0:
   /// one for each worker. The same number gives the same bits for any number of workers.
   int parts = 0;
+  /// Production and Flow: where the run is drawn; null: nowhere.
+  Trace* trace = nullptr;
   /// Reference executor only: called for every token.
   std::function<void(const TokenEvent&)> on_token{};
 };

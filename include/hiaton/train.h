@@ -14,6 +14,10 @@
 
 #include "hiaton/trees.h"
 
+namespace hiaton {
+class Trace;
+}
+
 #pragma GCC visibility push(default)
 namespace hiaton::train {
 
@@ -179,6 +183,8 @@ struct Callbacks {
   std::function<void(const EpochReport&)> on_epoch{};
   /// Once true, training finishes the step it is in, writes a checkpoint and ends.
   const std::atomic<bool>* cancel = nullptr;
+  /// Where steps, updates, evaluations and checkpoints are drawn; null: nowhere.
+  Trace* trace = nullptr;
 };
 
 enum class Ending : uint8_t { AllEpochs, EarlyStopping, Cancelled };

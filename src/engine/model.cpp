@@ -57,12 +57,16 @@ std::vector<std::vector<Value>> Model::loss(std::span<const std::vector<Value>> 
 
 std::vector<std::vector<Value>> Model::predict(std::span<const std::vector<Value>> examples,
                                                RunOptions options) const {
-  if (!parts_->predict) throw ProgramError("expected a function 'predict', found none");
-  return parts_->predict->run_all(examples, std::move(options));
+  return predict_program().run_all(examples, std::move(options));
 }
 
 bool Model::can_predict() const {
   return parts_->predict.has_value();
+}
+
+const Program& Model::predict_program() const {
+  if (!parts_->predict) throw ProgramError("expected a function 'predict', found none");
+  return *parts_->predict;
 }
 
 const Program& Model::training_program() const {

@@ -128,6 +128,9 @@ class BodyEmitter {
   uint32_t define_results(graph::CallSite site);
   /// A call instruction of the `one`, `two`, `three` and general forms that follow each other in Opcode.
   uint32_t emit_call(Opcode one, graph::CallSite site, const std::vector<Argument>& arguments);
+  /// Not a tail call. `group`: the one it belongs to, if any.
+  void emit_nested_call(graph::CallSite site, const std::vector<Argument>& arguments, uint32_t results,
+                        const Group* group);
   void emit_calls(const std::vector<graph::CallSite>& sites);
   /// `count_slot`: how many of the calls are to be made, for the calls of a window.
   void emit_group(const std::vector<graph::CallSite>& sites,

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 #include "base/check.h"
 #include "exec/emit.h"
@@ -142,6 +143,20 @@ const Plan::Body& Plan::body_at(const Instruction* pc) const {
                                       [](uint32_t wanted, const Body& body) { return wanted < body.begin; });
   HIATON_CHECK(after != bodies.begin());
   return *(after - 1);
+}
+
+std::vector<Slot> Plan::passed(const Slot* slots, const Instruction* call) const {
+  const Opcode code = opcode(call);
+  const Opcode one = code >= Opcode::TailCall1 ? Opcode::TailCall1 : Opcode::Call1;
+  const auto form = static_cast<std::size_t>(code) - static_cast<std::size_t>(one);
+  const bool has_list = form == 3;
+  const Argument in_instruction[] = {
+      {call->a, call->plus[0]}, {call->b(), call->plus[1]}, {call->c(), call->plus[2]}};
+  const std::span<const Argument> arguments = has_list ? std::span<const Argument>(call->calls->arguments)
+                                                       : std::span(in_instruction).first(form + 1);
+  std::vector<Slot> values(arguments.size());
+  for (std::size_t i = 0; i < values.size(); ++i) arguments[i].pass(slots, &values[i]);
+  return values;
 }
 
 std::shared_ptr<const Plan> compile(const Graph& graph, const PlanOptions& options, std::string& reason) {

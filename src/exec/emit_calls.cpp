@@ -89,6 +89,15 @@ uint32_t BodyEmitter::emit_call(Opcode one, CallSite site, const std::vector<Arg
   return index;
 }
 
+void BodyEmitter::emit_nested_call(CallSite site, const std::vector<Argument>& arguments, uint32_t results,
+                                   const Group* group) {
+  if (context_.options.traced) emit(Opcode::BeginCall);
+  const uint32_t call = emit_call(Opcode::Call1, site, arguments);
+  at(call).d = narrow(results);
+  plan_.groups_at[call] = group;
+  if (context_.options.traced) emit(Opcode::EndCall);
+}
+
 void BodyEmitter::emit_calls(const std::vector<CallSite>& sites) {
   std::vector<uint32_t> temporaries;
   std::vector<std::vector<Argument>> arguments;
@@ -104,7 +113,7 @@ void BodyEmitter::emit_calls(const std::vector<CallSite>& sites) {
   if (alone || !forking_ || keeping_) {
     if (!alone && !forking_) sequential_.group_starts.push_back(here());
     for (std::size_t i = 0; i < sites.size(); ++i) {
-      at(emit_call(Opcode::Call1, sites[i], arguments[i])).d = narrow(results[i]);
+      emit_nested_call(sites[i], arguments[i], results[i], nullptr);
     }
   } else {
     emit_group(sites, arguments, results);
@@ -134,9 +143,7 @@ void BodyEmitter::emit_group(const std::vector<CallSite>& sites,
     set_jump(fork, sequential_.group_starts[next_start_++]);
   }
   for (std::size_t i = 0; i < sites.size(); ++i) {
-    const uint32_t call = emit_call(Opcode::Call1, sites[i], arguments[i]);
-    at(call).d = narrow(results[i]);
-    plan_.groups_at[call] = &group;
+    emit_nested_call(sites[i], arguments[i], results[i], &group);
     const Opcode next = counted ? Opcode::NextOfSome : Opcode::Next;
     const uint32_t after = emit(i + 1 < sites.size() ? next : Opcode::Join);
     at(after).a = static_cast<uint16_t>(i + 1);

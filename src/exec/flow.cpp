@@ -32,12 +32,14 @@ std::vector<Part> cut(std::span<const std::vector<Value>> arguments, std::size_t
   return parts;
 }
 
-void run_part(const graph::Graph& graph, flow::Worker& worker, const RunOptions& options, Part& part) {
+void run_part(const graph::Graph& graph, flow::Worker& worker, const RunOptions& options, Part& part,
+              Trace::Track* track) {
   try {
     part.results = worker.run(graph, part.arguments, options,
-                              part.gradients != nullptr ? part.gradients.get() : options.gradients);
+                              part.gradients != nullptr ? part.gradients.get() : options.gradients, track);
   } catch (...) {
     part.error = std::current_exception();
+    if (track != nullptr) track->end_all();
   }
   worker.add_to(part.stats);
 }
@@ -120,16 +122,20 @@ std::vector<std::vector<Value>> run_flow(const graph::Graph& graph,
   const std::size_t count = std::max<std::size_t>(1, std::min(wish, arguments.size()));
   std::vector<Part> parts = cut(arguments, count, graph, options.gradients != nullptr ? &resting : nullptr);
   std::atomic<std::size_t> next = 0;
-  const auto work = [&] {
+  std::vector<Trace::Track*> tracks(std::min(workers, count));
+  for (std::size_t i = 0; i < tracks.size() && options.trace != nullptr; ++i) {
+    tracks[i] = &options.trace->worker(i);
+  }
+  const auto work = [&](std::size_t number) {
     std::unique_ptr<flow::Worker> worker = resting.take(graph, plan);
     for (std::size_t i = next.fetch_add(1); i < parts.size(); i = next.fetch_add(1)) {
-      run_part(graph, *worker, options, parts[i]);
+      run_part(graph, *worker, options, parts[i], tracks[number]);
     }
     resting.give_back(std::move(worker));
   };
   std::vector<std::thread> threads;
-  for (std::size_t i = 1; i < std::min(workers, count); ++i) threads.emplace_back(work);
-  work();
+  for (std::size_t i = 1; i < tracks.size(); ++i) threads.emplace_back(work, i);
+  work(0);
   for (std::thread& thread : threads) thread.join();
   std::vector<std::vector<Value>> results;
   for (Part& part : parts) add(stats, part.stats);

@@ -66,13 +66,17 @@ void Worker::watch(Frame* frame) {
   if (!watch_->is_time_to_poll()) {
     if (frames_ <= options_->max_frames) return;
   }
-  uint64_t bytes = batches_.bytes();
-  for (const FramePool& pool : pools_) bytes += pool.bytes();
-  Fault fault = watch_->use(frames_, bytes);
+  Fault fault = watch_->use(frames_, bytes());
   if (fault == Fault::None) fault = watch_->poll();
   if (fault == Fault::None) return;
   FrameChain chain(plan_, pools_, frame);
   throw budget_error({*graph_, arguments_[frame->root], chain}, *options_, fault, std::nullopt);
+}
+
+uint64_t Worker::bytes() const {
+  uint64_t bytes = batches_.bytes();
+  for (const FramePool& pool : pools_) bytes += pool.bytes();
+  return bytes;
 }
 
 void Worker::add_to(RunStats& stats) const {

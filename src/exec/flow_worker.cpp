@@ -42,7 +42,8 @@ Worker::Worker(const graph::Graph& graph, std::shared_ptr<const Plan> plan)
 
 std::vector<std::vector<Value>> Worker::run(const graph::Graph& graph,
                                             std::span<const std::vector<Value>> arguments,
-                                            const RunOptions& options, Gradients* gradients) {
+                                            const RunOptions& options, Gradients* gradients,
+                                            Trace::Track* track) {
   clear();
   graph_ = &graph;
   options_ = &options;
@@ -51,9 +52,11 @@ std::vector<std::vector<Value>> Worker::run(const graph::Graph& graph,
   arguments_ = arguments;
   results_.assign(arguments.size(), std::vector<Value>(graph.outputs().size()));
   results_to_come_.assign(arguments.size(), graph.outputs().size());
+  if (track != nullptr) begin_trace(track);
   for (std::size_t i = arguments.size(); i-- > 0;) start(arguments[i], static_cast<uint32_t>(i));
   drain();
   batches_.finish();
+  if (track_ != nullptr) end_trace();
   for (std::size_t to_come : results_to_come_) {
     if (to_come > 0) throw no_result_error(graph, graph.outputs()[0], false, {});
   }
@@ -62,6 +65,7 @@ std::vector<std::vector<Value>> Worker::run(const graph::Graph& graph,
 
 /// What a run before left: everything after an error, frames that wait for a phase that never came.
 void Worker::clear() {
+  track_ = nullptr;
   for (Cell& cell : made_) cell = Cell();
   for (FramePool& pool : pools_) pool.clear();
   ready_.clear();
@@ -88,11 +92,13 @@ void Worker::start(std::span<const Value> arguments, uint32_t root) {
 
 void Worker::drain() {
   while (true) {
+    if (track_ != nullptr) begin_items();
     while (!ready_.empty() && frames_ < kManyFrames) {
       const Ready next = ready_.back();
       ready_.pop_back();
       fire(next.frame, next.item);
     }
+    if (track_ != nullptr) end_items();
     const Region* region = choose();
     if (region != nullptr) {
       run_batch(*region);
@@ -402,7 +408,9 @@ void Worker::run_batch_of(const Region& region, std::span<Frame* const> frames) 
   watch(frames[0]);
   firings_[index] += frames.size();
   ++launches_[index];
+  if (track_ != nullptr) begin_launch(index, frames.size());
   const BatchFault fault = batches_.run(region, frames);
+  if (track_ != nullptr) end_launch();
   if (fault.fault == Fault::None) return;
   if (frames.size() == 1) fail(frames[0], *fault.step, fault.fault);
   for (std::size_t i = 0; i < frames.size(); ++i) {

@@ -11,6 +11,7 @@
 #include "exec/flow_frame.h"
 #include "exec/flow_plan.h"
 #include "hiaton/run.h"
+#include "hiaton/trace.h"
 
 namespace hiaton::exec::flow {
 
@@ -21,10 +22,10 @@ class Worker {
   Worker(const graph::Graph& graph, std::shared_ptr<const Plan> plan);
 
   /// The results of the program for each argument list; may be called again, also after an error. `graph` is
-  /// the one of the plan. Throws RunError.
+  /// the one of the plan; `track`, where the run is drawn, may be null. Throws RunError.
   std::vector<std::vector<Value>> run(const graph::Graph& graph,
                                       std::span<const std::vector<Value>> arguments,
-                                      const RunOptions& options, Gradients* gradients);
+                                      const RunOptions& options, Gradients* gradients, Trace::Track* track);
   /// What the last run did.
   void add_to(RunStats& stats) const;
 
@@ -51,6 +52,16 @@ class Worker {
   void call(Frame* frame, const Call& call);
   void join(Frame* frame, const Join& join);
   void give_back(Frame* frame, const Return& result);
+
+  void begin_trace(Trace::Track* track);
+  void end_trace();
+  void begin_items();
+  void end_items();
+  void begin_launch(std::size_t region, std::size_t firings);
+  void end_launch();
+  void sample();
+  uint64_t bytes() const;
+  uint64_t scalar_firings() const;
 
   const Region* choose() const;
   void run_batch(const Region& region);
@@ -90,6 +101,14 @@ class Worker {
   uint64_t most_frames_ = 0;
   std::vector<uint64_t> firings_;
   std::vector<uint64_t> launches_;
+
+  struct Kinds {
+    Trace::KindId part;
+    Trace::KindId items;
+    std::vector<Trace::KindId> batch;  ///< by region
+  };
+  Trace::Track* track_ = nullptr;  ///< null: the run is not drawn
+  Kinds kinds_{};
 };
 
 }  // namespace hiaton::exec::flow

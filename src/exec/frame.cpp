@@ -75,6 +75,8 @@ bool FramePool::add_chunk(std::size_t at_least) {
   if (bytes >= kHugePage)
     madvise(memory, bytes, MADV_HUGEPAGE);  // a hint: fewer page faults in deep recursion
   chunks_.push_back({memory, bytes});
+  bytes_ += bytes;
+  if (track != nullptr) track->count(carved_, bytes_);
   next_ = static_cast<std::byte*>(memory);
   end_ = next_ + bytes;
   return true;

@@ -15,6 +15,7 @@
 
 #include "exec/instruction.h"
 #include "hiaton/error.h"
+#include "hiaton/trace.h"
 
 namespace hiaton::exec {
 
@@ -57,6 +58,10 @@ class FramePool {
   Fault failure() const { return failure_; }
   /// Frames made so far, without anchors: what was alive at once in this pool's chains at most.
   uint64_t carved() const { return carved_; }
+  /// Memory that the frames stand in.
+  uint64_t bytes() const { return bytes_; }
+  /// Where is drawn how the pool grows; null: nowhere.
+  Trace::Track* track = nullptr;
   /// Frames in idle chains: slow, for the end of a run.
   uint64_t count_idle() const;
 
@@ -73,6 +78,7 @@ class FramePool {
   std::byte* next_ = nullptr;
   std::byte* end_ = nullptr;
   uint64_t carved_ = 0;
+  uint64_t bytes_ = 0;
   Fault failure_ = Fault::None;
   std::vector<Chunk> chunks_;
   std::vector<Frame*> idle_;  ///< anchors

@@ -46,7 +46,9 @@ struct ReturnList;
   X(Join)         /* all calls of group were started: wait for the stolen */                                 \
   X(StolenReturn) /* a stolen call of group has returned */                                                  \
   X(Halt)         /* the program has returned */                                                             \
-  X(Count)        /* one more firing of region number */
+  X(Count)        /* one more firing of region number */                                                     \
+  X(BeginCall)    /* in traced plans: the next instruction is a call */                                      \
+  X(EndCall)      /* in traced plans: the call before has returned */
 
 // Forms of the instructions that compute, by what their operands are.
 #define HIATON_UNARY_FORMS(Name, F, In, Out) HIATON_OPCODE(Name##_Slot)

@@ -1,7 +1,6 @@
 #include "exec/interpret.h"
 
 #include <algorithm>
-#include <span>
 #include <vector>
 
 #include "kernels/scalar.h"
@@ -31,15 +30,9 @@ Frame* replace_frame(Worker& worker, Frame* frame, uint32_t slots) {
 Frame* start_call(Worker& worker, Frame* caller, const Instruction* call) {
   const Opcode opcode = worker.plan.opcode(call);
   const bool is_tail = opcode >= Opcode::TailCall1;
-  const auto form = static_cast<std::size_t>(opcode) -
-                    static_cast<std::size_t>(is_tail ? Opcode::TailCall1 : Opcode::Call1);
-  const bool has_list = form == 3;
-  const Argument in_instruction[] = {
-      {call->a, call->plus[0]}, {call->b(), call->plus[1]}, {call->c(), call->plus[2]}};
-  const std::span<const Argument> arguments = has_list ? std::span<const Argument>(call->calls->arguments)
-                                                       : std::span(in_instruction).first(form + 1);
-  std::vector<Slot> values(arguments.size());  // a tail call overwrites the slots it reads
-  for (std::size_t i = 0; i < values.size(); ++i) arguments[i].pass(caller->slots, &values[i]);
+  const bool has_list = opcode == Opcode::CallN || opcode == Opcode::TailCallN;
+  // Before anything is written: a tail call overwrites the slots it reads.
+  const std::vector<Slot> values = worker.plan.passed(caller->slots, call);
   const Instruction* entry = has_list ? call->calls->target : call->target;
   if (worker.hungry) entry = entry[-1].target;
   worker.hungry = false;
@@ -245,6 +238,7 @@ wait_for_stolen : {
   const Group& group = *pc->group;
   worker->fork_begin = worker->fork_end = 0;
   if (!worker->arrive(f, group)) return Outcome::Parked;
+  if (worker->calls.is_on()) worker->calls.go_on(group);
   pc = group.joined;
   GO;
 }
@@ -297,6 +291,12 @@ at_LoopTrue:
   GO;
 at_Count:
   ++worker->region_firings[pc->number];
+  NEXT;
+at_BeginCall:
+  worker->calls.begin_call(f, pc + 1);
+  NEXT;
+at_EndCall:
+  worker->calls.end_call();
   NEXT;
 
   // --- Kernels with instructions of their own ---

@@ -56,6 +56,7 @@ struct PlanOptions {
   OverflowMode overflow = OverflowMode::Wrap;
   bool forking = false;  ///< make the forking forms
   bool count_regions = false;
+  bool traced = false;           ///< say where calls begin and end
   int parallel_iterations = 10;  ///< how many iterations of a loop the forking forms run at once
 
   friend bool operator==(const PlanOptions&, const PlanOptions&) = default;
@@ -88,6 +89,8 @@ struct Plan {
   uint32_t index_of(const Instruction* pc) const { return static_cast<uint32_t>(pc - code.data()); }
   Opcode opcode(const Instruction* pc) const { return opcodes[index_of(pc)]; }
   const Body& body_at(const Instruction* pc) const;
+  /// What a call or tail call in the frame whose slots these are passes.
+  std::vector<Slot> passed(const Slot* slots, const Instruction* call) const;
 };
 
 /// Bytes of a frame with this many slots.

@@ -68,6 +68,8 @@ class InstructionText {
       case Opcode::StolenReturn:
         return group();
       case Opcode::Halt:
+      case Opcode::BeginCall:
+      case Opcode::EndCall:
         return {};
       case Opcode::Count:
         return fmt::format("region {}", at_.number);

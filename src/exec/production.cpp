@@ -71,6 +71,7 @@ class ProductionRun {
     const bool is_parallel = plan.entry[-1].target == plan.entry && !plan.groups.empty();
     const int workers = is_parallel ? std::max(1, options.workers) : 1;
     for (int i = 0; i < workers; ++i) crew_.workers.push_back(std::make_unique<Worker>(crew_, plan, budget_));
+    if (options.trace != nullptr) draw_in(*options.trace);
   }
 
   RunResult run() {
@@ -89,6 +90,7 @@ class ProductionRun {
     for (std::thread& thread : threads) thread.join();
     end_monitor();
     if (monitor) monitor->join();
+    for (Trace::Track* track : tracks_) track->count(0, 0);
     RunStats stats = collect(std::chrono::duration<double>(Clock::now() - start).count());
     if (options_.stats != nullptr) *options_.stats = stats;
     if (error_) throw RunError(*error_);
@@ -98,6 +100,14 @@ class ProductionRun {
   }
 
  private:
+  void draw_in(Trace& trace) {
+    kinds_.emplace(trace, graph_);
+    for (std::size_t i = 0; i < crew_.workers.size(); ++i) {
+      tracks_.push_back(&trace.worker(i));
+      crew_.workers[i]->calls.turn_on(*kinds_, trace, *tracks_[i]);
+    }
+  }
+
   Frame* root() { return reinterpret_cast<Frame*>(root_slots_.data()); }
   bool is_over() const { return crew_.finished.load() || crew_.stopping.load(); }
 
@@ -108,6 +118,7 @@ class ProductionRun {
       return Outcome::Failed;
     }
     for (std::size_t i = 0; i < arguments_.size(); ++i) frame->slots[i] = arguments_[i].slot();
+    if (worker.calls.is_on()) worker.calls.begin_program(arguments_);
     return interpret(worker, frame, plan_.entry);
   }
 
@@ -232,6 +243,8 @@ class ProductionRun {
   const std::span<const Value> arguments_;
   const RunOptions& options_;
   FrameBudget budget_;
+  std::optional<CallKinds> kinds_;       ///< where the run is drawn
+  std::vector<Trace::Track*> tracks_{};  ///< by worker; empty: it is not drawn
   Crew crew_;
   std::vector<Slot> root_slots_;  ///< the frame that main returns to
   std::mutex mutex_;
@@ -270,7 +283,7 @@ RunResult run_production(const Graph& graph, std::span<const Value> arguments, c
     return result;
   }
   const bool forking = options.workers > 1;
-  const PlanOptions plan_options{options.overflow, forking, options.count_regions,
+  const PlanOptions plan_options{options.overflow, forking, options.count_regions, options.trace != nullptr,
                                  forking ? options.parallel_iterations : 1};
   const PlanCache::Entry& entry = plans.get(graph, plan_options);
   if (entry.plan) return run_plan(graph, *entry.plan, arguments, options);

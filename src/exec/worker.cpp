@@ -46,7 +46,11 @@ void Crew::stop() {
 }
 
 Worker::Worker(Crew& its_crew, const Plan& its_plan, FrameBudget& budget)
-    : pool(budget), region_firings(its_plan.regions.size(), 0), crew(its_crew), plan(its_plan) {}
+    : pool(budget),
+      calls(its_plan, pool),
+      region_firings(its_plan.regions.size(), 0),
+      crew(its_crew),
+      plan(its_plan) {}
 
 bool Worker::answer_poll() {
   // Sequentially consistent, as are the thief's write of request_ and then poll: either this sees the request
@@ -76,7 +80,7 @@ void Worker::answer_request(Worker& thief) {
   record->pending.fetch_add(1, std::memory_order_relaxed);  // published by the release below
   ++atomic_operations;
   if (oldest.end == oldest.started) ++fork_begin;
-  thief.gift_ = {oldest.frame, oldest.group, oldest.end};
+  thief.gift_ = {oldest.frame, oldest.group, oldest.end, calls.is_on() ? calls.give() : 0};
   thief.answer_.store(Answer::Given, std::memory_order_release);
 }
 
@@ -105,6 +109,7 @@ Frame* Worker::start_chain(Frame* parent, const Instruction* resume, uint32_t sl
 }
 
 void Worker::leave_chain() {
+  if (calls.is_on()) calls.end_stretch();
   pool.give_anchor(anchor);
   anchor = nullptr;
 }
@@ -150,6 +155,7 @@ Outcome Worker::run_gift() {
     pc = gift_.group->joined;
     return stopping ? Outcome::Stopped : Outcome::Failed;
   }
+  if (calls.is_on()) calls.begin_gift(call, gift_.frame->slots, gift_.arrow);
   for (std::size_t i = 0; i < call.arguments.size(); ++i) {
     call.arguments[i].pass(gift_.frame->slots, &callee->slots[i]);
   }
@@ -159,6 +165,7 @@ Outcome Worker::run_gift() {
 Outcome Worker::begin(const std::function<Outcome()>& start) {
   busy_.store(true);
   const Outcome outcome = start();
+  if (calls.is_on()) calls.end_stretch();
   busy_.store(false);
   refuse_requests();
   return outcome;

@@ -19,6 +19,7 @@
 #include <thread>
 #include <vector>
 
+#include "exec/call_trace.h"
 #include "exec/frame.h"
 #include "exec/plan.h"
 
@@ -72,6 +73,7 @@ struct Worker {
   static constexpr uint32_t kMostForks = 8;
   ForkEntry forks[kMostForks];
   FramePool pool;
+  CallTrace calls;
   Frame* anchor = nullptr;  ///< of the chain this worker runs in
   std::vector<uint64_t> region_firings;
 
@@ -104,6 +106,7 @@ struct Worker {
     Frame* frame = nullptr;
     const Group* group = nullptr;
     uint32_t call = 0;
+    uint64_t arrow = 0;  ///< of the trace, if there is one
   };
   enum class Answer : uint8_t { None, Refused, Given };
 

@@ -2,101 +2,108 @@
 
 #include <algorithm>
 
+#include "graph/backward.h"
+#include "graph/dot_style.h"
 #include "graph/labels.h"
+#include "hiaton/error.h"
 #include "hiaton/graph.h"
 
 namespace hiaton::graph {
 namespace {
 
-std::string escape_html(std::string_view text) {
-  std::string escaped;
-  for (char c : text) {
-    switch (c) {
-      case '&':
-        escaped += "&amp;";
-        break;
-      case '<':
-        escaped += "&lt;";
-        break;
-      case '>':
-        escaped += "&gt;";
-        break;
-      case '"':
-        escaped += "&quot;";
-        break;
-      default:
-        escaped += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
+/// By function. Throws ProgramError for a name that there is not.
+std::vector<bool> drawn_functions(const Graph& graph, const DrawOptions& options) {
+  std::vector<bool> drawn(graph.functions().size(), options.only.empty());
+  const auto set = [&](const std::vector<std::string>& names, bool value) {
+    for (const std::string& name : names) {
+      const auto found = std::find_if(graph.functions().begin(), graph.functions().end(),
+                                      [&](const Function& function) { return function.name == name; });
+      if (found == graph.functions().end()) {
+        std::vector<std::string> known;
+        for (const Function& function : graph.functions()) known.push_back(function.name);
+        throw ProgramError(
+            fmt::format("the graph has no function '{}'; it has {}", name, fmt::join(known, ", ")));
+      }
+      drawn[static_cast<std::size_t>(found - graph.functions().begin())] = value;
     }
-  }
-  return escaped;
-}
-
-/// Shape and colour by kind: what crosses functions is orange, what crosses loops green, branches blue.
-std::string_view style_of(const Node& node) {
-  switch (node.kind) {
-    case NodeKind::Input:
-    case NodeKind::Output:
-      return "shape=box style=\"filled,rounded\" fillcolor=\"#d5d8dc\"";
-    case NodeKind::Const:
-      return "shape=plaintext fontsize=10 width=0 height=0 margin=0.04 fontcolor=\"#5d6d7e\"";
-    case NodeKind::Op:
-      return "shape=ellipse style=filled fillcolor=white";
-    case NodeKind::Call:
-    case NodeKind::Return:
-      return "shape=box style=filled fillcolor=\"#f8c471\" color=\"#b9770e\"";
-    case NodeKind::Merge:
-      return "shape=invhouse style=filled fillcolor=\"#aed6f1\" color=\"#2874a6\"";
-    case NodeKind::Accumulate:
-      return "shape=box style=filled fillcolor=\"#d2b4de\" color=\"#6c3483\"";
-    case NodeKind::Switch:
-      return "shape=plain fontcolor=black";
-    case NodeKind::Enter:
-    case NodeKind::Exit:
-    case NodeKind::NextIteration:
-      return "shape=box style=\"filled,rounded\" fillcolor=\"#a9dfbf\" color=\"#1e8449\"";
-  }
-  return "";
-}
-
-/// "CALL" with a lowered "0", as the paper writes it; the symbol of an operation that has one.
-std::string title_of(const Node& node) {
-  switch (node.kind) {
-    case NodeKind::Const:
-      return to_string(node.constant, node.type);
-    case NodeKind::Op:
-      return escape_html(node.op->symbol.value.empty() ? node.op->name.value : node.op->symbol.value);
-    case NodeKind::Call:
-      return fmt::format("CALL<SUB>{}</SUB>", node.site.index());
-    case NodeKind::Return:
-      return fmt::format("RETURN<SUB>{}</SUB>", node.site.index());
-    default:
-      return std::string(name_of(node.kind));
-  }
+  };
+  set(options.only, true);
+  set(options.collapsed, false);
+  return drawn;
 }
 
 class DotWriter {
  public:
-  explicit DotWriter(const Graph& graph)
-      : graph_(graph), in_loop_(graph.loops().size()), in_function_(graph.functions().size()) {}
+  DotWriter(const Graph& graph, const DrawOptions& options)
+      : graph_(graph),
+        options_(options),
+        backward_(backward_nodes(graph)),
+        is_drawn_(drawn_functions(graph, options)),
+        in_loop_(graph.loops().size()),
+        in_function_(graph.functions().size()) {}
 
   std::string write() {
     for (std::size_t n = 0; n < graph_.nodes().size(); ++n) {
-      const LoopId loop = drawn_in(NodeId(n));
-      (loop.valid() ? in_loop_[loop.index()] : in_function_[graph_.nodes()[n].function.index()]) +=
-          node_line(NodeId(n));
+      if (!is_drawn(NodeId(n)) || is_merged(NodeId(n))) continue;
+      place_of(NodeId(n)) += node_line(NodeId(n));
     }
+    for (std::size_t s = 0; s < graph_.sites().size(); ++s) write_merged_site(CallSite(s));
     nest_loops();
-    text_ =
-        "digraph program {\n"
-        "  graph [fontname=\"Helvetica\" ranksep=0.35 nodesep=0.25 newrank=true]\n"
+    text_ = fmt::format(
+        "digraph program {{\n  graph [fontname=\"Helvetica\" ranksep={} nodesep={} newrank=true]\n",
+        options_.roomy ? 0.42 : 0.35, options_.roomy ? 0.6 : 0.25);
+    text_ +=
         "  node [fontname=\"Helvetica\" fontsize=12 width=0.4 height=0.3 margin=\"0.08,0.04\"]\n"
         "  edge [fontname=\"Helvetica\" fontsize=9 arrowsize=0.6 color=\"#34495e\"]\n";
-    for (std::size_t f = 0; f < in_function_.size(); ++f) write_function(FunctionId(f));
-    for (std::size_t n = 0; n < graph_.nodes().size(); ++n) write_edges(NodeId(n));
+    for (std::size_t f = 0; f < in_function_.size(); ++f) {
+      if (is_drawn_[f]) write_function(FunctionId(f));
+    }
+    for (std::size_t n = 0; n < graph_.nodes().size(); ++n) {
+      if (is_drawn(NodeId(n))) write_edges(NodeId(n));
+    }
+    if (options_.legend) text_ += legend(graph_, backward_);
     return text_ + "}\n";
   }
 
  private:
+  bool is_drawn(NodeId id) const { return is_drawn_[graph_[id].function.index()]; }
+
+  /// A call of a function that is not drawn: all its Call and Return nodes of one phase are one box.
+  bool is_merged(NodeId id) const {
+    const NodeKind kind = graph_[id].kind;
+    return (kind == NodeKind::Call || kind == NodeKind::Return) &&
+           !is_drawn_[graph_[graph_[id].site].callee.index()];
+  }
+
+  /// The text of the box of a loop or function that the node stands in.
+  std::string& place_of(NodeId id) {
+    const LoopId loop = drawn_in(id);
+    return loop.valid() ? in_loop_[loop.index()] : in_function_[graph_[id].function.index()];
+  }
+
+  std::string name_of_node(NodeId id) const {
+    if (!is_merged(id)) return fmt::format("n{}", id.index());
+    return fmt::format("s{}_{}", graph_[id].site.index(), phase_of(graph_, id));
+  }
+
+  void write_merged_site(CallSite id) {
+    const Site& site = graph_[id];
+    if (!is_drawn_[site.caller.index()] || is_drawn_[site.callee.index()]) return;
+    std::vector<NodeId> nodes = site.calls;
+    nodes.insert(nodes.end(), site.returns.begin(), site.returns.end());
+    std::vector<std::string> written;
+    for (NodeId node : nodes) {
+      const std::string name = name_of_node(node);
+      if (std::find(written.begin(), written.end(), name) != written.end()) continue;
+      written.push_back(name);
+      const bool backward = phase_of(graph_, node) > 0;
+      place_of(node) +=
+          fmt::format("{0} [id={0} label=<{1}{2}{3}> {4} peripheries=2 tooltip=\"a call of {1}\"]\n", name,
+                      escape_html(graph_[site.callee].name), subscript(id.index()),
+                      backward ? note_line("backward") : "", style_of(graph_[node], backward));
+    }
+  }
+
   /// A constant is drawn where it is used.
   LoopId drawn_in(NodeId id) const {
     const Node& node = graph_[id];
@@ -111,21 +118,11 @@ class DotWriter {
     const Node& node = graph_[id];
     std::string label = title_of(node);
     for (const std::string& note : notes_of(id)) {
-      label += fmt::format("<BR/><FONT POINT-SIZE=\"9\">{}</FONT>", escape_html(note));
+      label += note_line(note);
     }
-    if (node.kind == NodeKind::Switch) label = with_sides(label);
-    return fmt::format("n{} [label=<{}> {} tooltip=\"%{} : {}\"]\n", id.index(), label, style_of(node),
-                       id.index(), escape_html(to_string(node.type)));
-  }
-
-  /// A box with one cell below for each output.
-  static std::string with_sides(const std::string& label) {
-    return fmt::format(
-        "<TABLE BORDER=\"0\" CELLBORDER=\"1\" CELLSPACING=\"0\" CELLPADDING=\"3\" BGCOLOR=\"#aed6f1\" "
-        "COLOR=\"#2874a6\"><TR><TD COLSPAN=\"2\">{}</TD></TR><TR><TD PORT=\"o0\"><FONT "
-        "POINT-SIZE=\"9\">T</FONT></TD>"
-        "<TD PORT=\"o1\"><FONT POINT-SIZE=\"9\">F</FONT></TD></TR></TABLE>",
-        label);
+    if (node.kind == NodeKind::Switch) label = with_sides(label, backward_[id.index()]);
+    return fmt::format("n{0} [id=n{0} label=<{1}> {2} tooltip=\"%{0} : {3}\"]\n", id.index(), label,
+                       style_of(node, backward_[id.index()]), escape_html(to_string(node.type)));
   }
 
   std::vector<std::string> notes_of(NodeId id) const {
@@ -134,6 +131,9 @@ class DotWriter {
     const bool from_call = node.kind == NodeKind::Call || node.kind == NodeKind::Return;
     const std::string note = from_call ? note_on(graph_, id) : node.kind == NodeKind::Const ? "" : node.name;
     if (!note.empty()) notes.push_back(note);
+    if (node.kind == NodeKind::Accumulate) {
+      notes.push_back("for " + graph_.parameters()[static_cast<std::size_t>(node.parameter)].name);
+    }
     if (node.loop_constant) notes.emplace_back("constant");
     if (!node.placement.empty()) notes.push_back(fmt::format("on {}", node.placement));
     return notes;
@@ -179,29 +179,50 @@ class DotWriter {
 
   void write_edges(NodeId to) {
     const Node& node = graph_[to];
-    for (std::size_t i = 0; i < node.inputs.size(); ++i) write_edge(node.inputs[i], to, style_of_edge(to, i));
-    for (OutPort from : node.controls) write_edge(from, to, "style=dashed color=\"#7f8c8d\"");
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+      write_edge(node.inputs[i], to, fmt::format("e{}_{}", to.index(), i), style_of_edge(to, i));
+    }
+    for (std::size_t i = 0; i < node.controls.size(); ++i) {
+      write_edge(node.controls[i], to, fmt::format("c{}_{}", to.index(), i),
+                 "style=dashed color=\"#7f8c8d\"");
+    }
   }
 
-  std::string_view style_of_edge(NodeId to, std::size_t port) const {
+  std::string style_of_edge(NodeId to, std::size_t port) const {
     const Node& reader = graph_[to];
-    const Node& source = graph_[reader.inputs[port].node];
+    const NodeId from = reader.inputs[port].node;
+    const Node& source = graph_[from];
+    const bool backward = backward_[from.index()] && backward_[to.index()];
     if (source.kind == NodeKind::NextIteration) return "color=\"#1e8449\" constraint=false";
-    if (source.kind == NodeKind::Call || reader.kind == NodeKind::Return) {
+    if (crosses(from, to)) {
       const bool upward = source.function == reader.function;
-      return upward ? "color=\"#b9770e\" constraint=false" : "color=\"#b9770e\"";
+      return fmt::format("color=\"{}\"{}", backward ? kBackward : kCall, upward ? " constraint=false" : "");
     }
     const bool is_predicate = reader.kind == NodeKind::Switch && port == 1;
-    return is_predicate ? "color=\"#2874a6\" arrowhead=dot" : "";
+    if (is_predicate) return "color=\"#2874a6\" arrowhead=dot";
+    return backward ? fmt::format("color=\"{}\"", kBackward) : "";
   }
 
-  void write_edge(OutPort from, NodeId to, std::string_view style) {
+  /// From a Call to a parameter, or from a result to a Return.
+  bool crosses(NodeId from, NodeId to) const {
+    return graph_[from].kind == NodeKind::Call || graph_[to].kind == NodeKind::Return;
+  }
+
+  void write_edge(OutPort from, NodeId to, const std::string& id, std::string_view style) {
+    if (!is_drawn(from.node)) return;
+    const bool in_merged_site = is_merged(from.node) || is_merged(to);
+    const bool same_site = graph_[from.node].kind == NodeKind::Call && graph_[to].kind == NodeKind::Return;
+    if (in_merged_site && (crosses(from.node, to) || same_site)) return;
     const bool from_switch = graph_[from.node].kind == NodeKind::Switch;
-    text_ += fmt::format("n{}{} -> n{} [{}]\n", from.node.index(),
-                         from_switch ? fmt::format(":o{}:s", from.port) : "", to.index(), style);
+    text_ += fmt::format("{}{} -> {} [id={}{}{}]\n", name_of_node(from.node),
+                         from_switch ? fmt::format(":o{}:s", from.port) : "", name_of_node(to), id,
+                         style.empty() ? "" : " ", style);
   }
 
   const Graph& graph_;
+  const DrawOptions& options_;
+  const std::vector<bool> backward_;      ///< by node
+  const std::vector<bool> is_drawn_;      ///< by function
   std::vector<std::string> in_loop_;      ///< what is drawn in the box of each loop
   std::vector<std::string> in_function_;  ///< and of each function, outside of its loops
   std::string text_;
@@ -209,8 +230,8 @@ class DotWriter {
 
 }  // namespace
 
-std::string to_dot(const Graph& graph) {
-  return DotWriter(graph).write();
+std::string to_dot(const Graph& graph, const DrawOptions& options) {
+  return DotWriter(graph, options).write();
 }
 
 }  // namespace hiaton::graph

@@ -74,11 +74,11 @@ int run_dot(const TemporaryFile& input, const TemporaryFile& output, const Tempo
 
 }  // namespace
 
-std::string to_svg(const Graph& graph) {
+std::string to_svg(const Graph& graph, const DrawOptions& options) {
   TemporaryFile input;
   TemporaryFile output;
   TemporaryFile errors;
-  input.write(to_dot(graph));
+  input.write(to_dot(graph, options));
   const int status = run_dot(input, output, errors);
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return output.read();
   const std::string how = WIFSIGNALED(status) ? fmt::format("was ended by signal {}", WTERMSIG(status))

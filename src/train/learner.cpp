@@ -124,6 +124,7 @@ class ProgramLearner : public Learner {
     run.batching = options_.batching != "off";
     run.parts = parts();
     run.parameters = parameter_values();
+    run.trace = options_.trace;
     return run;
   }
 

@@ -13,6 +13,7 @@
 #include "train/optimizer.h"
 #include "train/random.h"
 #include "train/run_files.h"
+#include "train/timeline.h"
 #include "train/update_loops.h"
 
 namespace hiaton::train {
@@ -37,7 +38,8 @@ class Trainer {
         fingerprint_(fingerprint(train) ^ mix_bits(fingerprint(dev))),
         files_(settings.out, settings.resume),
         optimizer_(settings.optimizer, learner.parameters()),
-        gradients_(learner.parameters().size()) {
+        gradients_(learner.parameters().size()),
+        timeline_(callbacks.trace) {
     if (settings.resume) resume();
     if (callbacks.on_start) callbacks.on_start();
     files_.begin(settings_, progress_.step + 1);
@@ -119,19 +121,28 @@ class Trainer {
   void run_step() {
     const Clock::time_point begin = Clock::now();
     choose_batch();
+    const Timeline::Slice slice = timeline_.step(progress_.step + 1, chosen_.size());
     learner_.begin_step(progress_.step);
-    const double loss = learner_.loss_and_gradients(chosen_, gradients_);
+    const double loss = loss_and_gradients();
     check_form(gradients_, learner_.parameters());
     const double per_tree = 1 / static_cast<double>(chosen_.size());
     const double norm = norm_of(gradients_) * per_tree;
     require_finite(loss, norm);
-    const double rate = rate_of(progress_.step);
-    optimizer_.step(learner_.parameters(), gradients_, rate,
-                    per_tree * clip_factor(norm, settings_.optimizer.clip));
+    update(per_tree * clip_factor(norm, settings_.optimizer.clip));
     ++progress_.step;
     progress_.epoch_loss += loss;
     progress_.epoch_seconds += seconds_since(begin);
     report_step(loss * per_tree, norm);
+  }
+
+  double loss_and_gradients() {
+    const Timeline::Slice slice = timeline_.slice("loss and gradients");
+    return learner_.loss_and_gradients(chosen_, gradients_);
+  }
+
+  void update(double factor) {
+    const Timeline::Slice slice = timeline_.slice("update");
+    optimizer_.step(learner_.parameters(), gradients_, rate_of(progress_.step), factor);
   }
 
   void require_finite(double loss, double norm) const {
@@ -195,6 +206,7 @@ class Trainer {
                        .best = false};
     if (report.seconds > 0) report.trees_per_second = static_cast<double>(train_.size()) / report.seconds;
     if (!dev_.empty()) {
+      const Timeline::Slice slice = timeline_.slice("evaluation");
       report.dev = evaluate_unless(callbacks_.cancel, learner_, dev_, settings_.eval_batch);
       if (!report.dev) return false;
     }
@@ -227,6 +239,7 @@ class Trainer {
 
   void write_last() {
     if (!files_.enabled()) return;
+    const Timeline::Slice slice = timeline_.slice("checkpoint");
     require_finite_parameters();
     save_checkpoint(files_.last(), learner_.parameters(), optimizer_, progress_, settings_, fingerprint_);
     files_.flush();
@@ -243,6 +256,7 @@ class Trainer {
   Optimizer optimizer_;
   Progress progress_;
   std::vector<Gradient> gradients_;
+  Timeline timeline_;
   std::vector<uint32_t> order_;
   std::vector<const Tree*> chosen_;
   double seconds_before_ = 0;  ///< of this epoch, before training was resumed

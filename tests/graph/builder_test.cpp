@@ -128,10 +128,45 @@ TEST(GraphDot, DrawsFunctionsAndLoopsAsBoxes) {
 TEST(GraphDot, LabelsCallsAndDashesControlEdges) {
   Fact fact;
   const std::string dot = to_dot(fact.builder.finish());
-  for (const char* label :
-       {"CALL<SUB>0</SUB>", "CALL<SUB>1</SUB>", "RETURN<SUB>0</SUB>", "RETURN<SUB>1</SUB>", "style=dashed"}) {
+  for (const char* label : {"CALL₀", "CALL₁", "RETURN₀", "RETURN₁", "style=dashed"}) {
     EXPECT_NE(dot.find(label), std::string::npos) << label;
   }
+}
+
+TEST(GraphDot, ACollapsedFunctionIsABoxAtItsCalls) {
+  Fact fact;
+  const Graph graph = fact.builder.finish();
+  const std::string dot = to_dot(graph, {.collapsed = {"fact"}});
+  EXPECT_NE(dot.find("label=<fact₁>"), std::string::npos) << dot;
+  EXPECT_EQ(dot.find("CALL"), std::string::npos) << "the call is one box";
+  EXPECT_EQ(dot.find("Merge"), std::string::npos) << "the body of fact is left out";
+  EXPECT_NE(dot.find("n10 -> s1_0"), std::string::npos) << "the argument goes in";
+  EXPECT_NE(dot.find("s1_0 -> n14"), std::string::npos) << "the result comes out";
+  const std::string only = to_dot(graph, {.only = {"fact"}});
+  EXPECT_EQ(only.find("<B>main</B>"), std::string::npos);
+  EXPECT_NE(only.find("CALL₀"), std::string::npos) << "fact calls itself";
+  EXPECT_EQ(only.find("CALL₁"), std::string::npos);
+}
+
+TEST(GraphDot, RefusesFunctionsThatThereAreNot) {
+  Fact fact;
+  const Graph graph = fact.builder.finish();
+  try {
+    to_dot(graph, {.only = {"fakt"}});
+    FAIL() << "no error";
+  } catch (const ProgramError& error) {
+    EXPECT_STREQ(error.what(), "the graph has no function 'fakt'; it has main, fact");
+  }
+}
+
+TEST(GraphDot, TheLegendExplainsWhatIsThere) {
+  Fact fact;
+  const Graph graph = fact.builder.finish();
+  const std::string dot = to_dot(graph, {.legend = true});
+  EXPECT_NE(dot.find("puts the label of the call site"), std::string::npos);
+  EXPECT_EQ(dot.find("count iterations"), std::string::npos) << "there is no loop";
+  EXPECT_EQ(dot.find("backward"), std::string::npos) << "nor a gradient";
+  EXPECT_EQ(to_dot(graph).find("legend"), std::string::npos);
 }
 
 TEST(GraphDot, NamesCannotBreakOutOfTheirLabels) {

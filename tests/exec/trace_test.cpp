@@ -1,0 +1,118 @@
+// Runs that are drawn: the same results, and slices that close, whoever ran what. What the files say is
+// tested from outside, in tests/end_to_end/traces.py.
+#include "hiaton/trace.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "exec/production.h"
+#include "exec/programs.h"
+#include "exec/stealing.h"
+
+namespace hiaton::exec::testing {
+namespace {
+
+std::size_t count_of(const std::string& text, std::string_view part) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
+TEST(Trace, DrawnRunsGiveTheSameResultsAndFaults) {
+  for (const ProgramCase& program : programs()) {
+    const graph::Graph graph = graph_of(program.text);
+    for (const int workers : {1, 2, 8}) {
+      Trace trace;
+      RunOptions options;
+      options.trace = &trace;
+      try {
+        const RunResult result = run({Executor::Production, workers}, graph, program.arguments, options);
+        EXPECT_EQ(program.fault, Fault::None) << program.name;
+        EXPECT_EQ(result.values, program.expected) << program.name;
+        EXPECT_EQ(result.stats.frames_live_at_end, 0u) << program.name;
+      } catch (const RunError& error) {
+        EXPECT_EQ(error.fault(), program.fault) << program.name;
+      }
+      EXPECT_TRUE(nlohmann::json::accept(trace.to_json())) << program.name;
+    }
+  }
+}
+
+TEST(Trace, EveryStealIsAnArrow) {
+  const graph::Graph graph = graph_of(kFib);
+  PlanCache plans;
+  uint64_t steals = 0;
+  for (int i = 0; wants_another_run(i, kRepeats / 10, steals); ++i) {
+    Trace trace;
+    RunOptions options;
+    options.workers = 4;
+    options.trace = &trace;
+    const std::vector<Value> arguments{int64_t{18}};
+    const RunResult result = run_production(graph, arguments, options, plans);
+    ASSERT_EQ(result.values[0], Value(int64_t{4181}));
+    const std::string json = trace.to_json();
+    ASSERT_EQ(count_of(json, R"("ph":"s")"), result.stats.steals);
+    ASSERT_EQ(count_of(json, R"("ph":"f")"), result.stats.steals);
+    ASSERT_EQ(count_of(json, R"("cat":"stolen call")"), result.stats.steals);
+    steals += result.stats.steals;
+  }
+  EXPECT_GT(steals, 0u);
+}
+
+TEST(Trace, ARunThatIsNotDrawnHasNoInstructionForIt) {
+  const graph::Graph graph = graph_of(kFib);
+  std::string reason;
+  for (const bool traced : {false, true}) {
+    const std::shared_ptr<const Plan> plan = compile(graph, {.forking = true, .traced = traced}, reason);
+    EXPECT_EQ(to_text(*plan, graph).find("BeginCall") != std::string::npos, traced);
+  }
+}
+
+TEST(Trace, KeepsTheFirstAndCountsTheOthers) {
+  Trace trace({.most_events = 2});
+  Trace::Track& track = trace.track("work");
+  const Trace::KindId kind = trace.kind({"slice", "test", {{"number", DType::I64}}});
+  for (int64_t i = 0; i < 5; ++i) {
+    track.begin(kind)[0].i64 = i;
+    track.begin(kind)[0].i64 = 10 + i;
+    track.end();
+    track.end()[0].i64 += 100;
+  }
+  EXPECT_EQ(trace.dropped(), 8u);
+  const std::string json = trace.to_json();
+  EXPECT_EQ(count_of(json, R"("ph":"X")"), 2u);
+  EXPECT_NE(json.find(R"("number":100)"), std::string::npos);
+  EXPECT_NE(json.find(R"("number":10})"), std::string::npos);
+}
+
+TEST(Trace, CountersAddUpOverTracks) {
+  Trace trace;
+  trace.worker(0).count(3, 100);
+  trace.worker(1).count(4, 200);
+  trace.worker(0).count(0, 0);
+  trace.worker(1).count(0, 0);
+  std::vector<uint64_t> frames;
+  const nlohmann::json json = nlohmann::json::parse(trace.to_json());
+  for (const nlohmann::json& event : json["traceEvents"]) {
+    if (event["ph"] == "C" && event["name"] == "frames") frames.push_back(event["args"]["frames"]);
+  }
+  EXPECT_EQ(frames, (std::vector<uint64_t>{3, 7, 4, 0}));
+}
+
+TEST(Trace, NamesAndValuesThatJsonDoesNotTakeAsTheyAre) {
+  Trace trace;
+  Trace::Track& track = trace.track("a \"track\"\n");
+  const Trace::KindId kind = trace.kind({"a\\b", "test", {{"x", DType::F64}, {"yes", DType::Bool}}, 2});
+  Slot* fields = track.begin(kind);
+  fields[0] = make_slot(std::numeric_limits<double>::quiet_NaN());
+  fields[1] = make_slot(true);
+  track.end();
+  const nlohmann::json slice = nlohmann::json::parse(trace.to_json())["traceEvents"][3];
+  EXPECT_EQ(slice["name"], "a\\b(nan, true)");
+  EXPECT_EQ(slice["args"]["x"], "nan");
+  EXPECT_EQ(slice["args"]["yes"], true);
+}
+
+}  // namespace
+}  // namespace hiaton::exec::testing

@@ -1,0 +1,147 @@
+#include "program_run.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "commands.h"
+#include "compile_options.h"
+#include "interrupt.h"
+#include "output.h"
+#include "program_arguments.h"
+#include "units.h"
+
+namespace hiaton::cli {
+namespace {
+
+/// Puts the FILE before the options: what a program takes is known from it.
+class ProgramHelp : public CLI::Formatter {
+ public:
+  std::string make_usage(const CLI::App* command, std::string) const override {
+    return fmt::format("Usage: hiaton {} FILE [--NAME=VALUE ...] [OPTIONS] [-- --NAME=VALUE ...]\n",
+                       command->get_name());
+  }
+};
+
+/// An option whose value `set` reads; it throws UsageError where the value is not one.
+CLI::Option* add_parsed_option(CLI::App& command, const std::string& name,
+                               const std::function<void(const std::string&)>& set,
+                               const std::string& description) {
+  return command.add_option_function<std::string>(
+      name,
+      [name, set](const std::string& text) {
+        try {
+          set(text);
+        } catch (const UsageError& error) {
+          throw UsageError(fmt::format("{}: {}", name, error.what()));
+        }
+      },
+      description);
+}
+
+Executor executor_named(const std::string& name) {
+  if (name == "reference") return Executor::Reference;
+  if (name == "expanding") return Executor::Expanding;
+  if (name == "flow") return Executor::Flow;
+  return Executor::Production;
+}
+
+void show_help(const CLI::App& command, const ProgramRun& run) {
+  std::string text = command.help("hiaton");
+  if (!run.file.empty()) {
+    const Program program = Program::from_file(run.file, run.compile);
+    text += "\n" + ProgramArguments(program, run.file, command).help();
+  }
+  write_to_stdout(text);
+}
+
+}  // namespace
+
+void add_program_options(CLI::App& command, ProgramRun& run) {
+  auto formatter = std::make_shared<ProgramHelp>();
+  formatter->column_width(kHelpColumn);
+  command.formatter(formatter);
+  command.set_help_flag();
+  command.add_flag("-h,--help", run.help, "Print this help; with a FILE, also its parameters");
+  command.add_option("FILE", run.file, "A program (.hia), or a saved graph (.json)")->type_name("");
+  command.add_option("--seed", run.seed, "Where the learned parameters of the program begin")
+      ->type_name("N")
+      ->default_str("0")
+      ->group("Execution");
+  add_compile_options(command, run.compile);
+  command.allow_extras();
+  command.footer(
+      fmt::format("The parameters of the program's main are options too, written after FILE: --n=3.\n"
+                  "'hiaton {} FILE --help' lists them. All that follows a '--' belongs to the program.",
+                  command.get_name()));
+}
+
+void add_executor_options(CLI::App& command, RunOptions& run, const std::vector<std::string>& executors) {
+  constexpr const char* kGroup = "Execution";
+  command
+      .add_option_function<std::string>(
+          "--executor", [&run](const std::string& name) { run.executor = executor_named(name); },
+          executors.size() > 2 ? "The fast one, the literal one, or the one in which calls copy graphs"
+                               : "The fast one for this program, or the one that batches")
+      ->check(CLI::IsMember(executors))
+      ->type_name("NAME")
+      ->default_str("production")
+      ->group(kGroup);
+  command.add_option("--batching", run.batching, "Run the same operations of many calls as one kernel")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, bool>{{"on", true}, {"off", false}}))
+      ->type_name("on|off")
+      ->default_str("on")
+      ->group(kGroup);
+  command.add_option("--workers", run.workers, "How many threads share the run")
+      ->check(CLI::Range(1, 1024))
+      ->type_name("N")
+      ->default_str("1")
+      ->group(kGroup);
+  command
+      .add_option("--parallel-iterations", run.parallel_iterations,
+                  "How many iterations of one loop may be under way at once")
+      ->check(CLI::Range(1, 1'000'000))
+      ->type_name("N")
+      ->default_str("10")
+      ->group(kGroup);
+}
+
+void add_budgets(CLI::App& command, RunOptions& run) {
+  constexpr const char* kGroup = "Budgets (a run that needs more ends with an error)";
+  command
+      .add_option("--max-frames", run.max_frames, "Live frames: how deep calls may go, all workers together")
+      ->check(CLI::PositiveNumber)
+      ->type_name("N")
+      ->group(kGroup);
+  add_parsed_option(
+      command, "--max-bytes", [&run](const std::string& text) { run.max_bytes = parse_bytes(text); },
+      "Memory for frames: a number of bytes, or with K, M or G")
+      ->type_name("SIZE")
+      ->group(kGroup);
+  add_parsed_option(
+      command, "--timeout", [&run](const std::string& text) { run.timeout = parse_duration(text); },
+      "Wall time: seconds, or with ms, s, m or h")
+      ->type_name("TIME")
+      ->group(kGroup);
+}
+
+std::optional<PreparedRun> prepare(const CLI::App& command, ProgramRun& run,
+                                   const std::vector<std::string>& after_dashes) {
+  if (run.help) {
+    show_help(command, run);
+    return std::nullopt;
+  }
+  if (run.file.empty()) {
+    throw UsageError(fmt::format("expected a FILE to run; see 'hiaton {} --help'", command.get_name()));
+  }
+  PreparedRun prepared{Program::from_file(run.file, run.compile), {}, {}};
+  std::vector<std::string> words = command.remaining();
+  words.insert(words.end(), after_dashes.begin(), after_dashes.end());
+  prepared.arguments = ProgramArguments(prepared.program, run.file, command).parse(words);
+  prepared.parameters = initial_parameters(prepared.program.graph().parameters(), run.seed);
+  run.run.cancel = &cancel_on_interrupt();
+  run.run.parameters = prepared.parameters;  // a vector that is moved keeps its elements where they are
+  return prepared;
+}
+
+}  // namespace hiaton::cli

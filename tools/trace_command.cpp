@@ -1,0 +1,92 @@
+// hiaton trace FILE [--name=value ...] --out trace.json
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <memory>
+
+#include "commands.h"
+#include "hiaton/engine.h"
+#include "hiaton/trace.h"
+#include "output.h"
+#include "program_run.h"
+#include "report.h"
+#include "trace_options.h"
+
+namespace hiaton::cli {
+namespace {
+
+struct TraceCommand {
+  ProgramRun program;
+  std::string out = "trace.json";
+  Trace::Options trace;
+};
+
+int trace_program(TraceCommand& command, const PreparedRun& prepared) {
+  Trace trace(command.trace);
+  RunStats stats;
+  command.program.run.trace = &trace;
+  command.program.run.stats = &stats;
+  RunResult result;
+  try {
+    result = prepared.program.run(prepared.arguments, command.program.run);
+  } catch (...) {
+    write_trace(command.out, trace);  // what was until then
+    throw;
+  }
+  write_to_stdout(show_results(result.values, prepared.program.results()));
+  if (!stats.fallback.empty()) {
+    complain(fmt::format("warning: the trace is empty: the program ran by the reference rules, because {}",
+                         stats.fallback));
+  }
+  write_trace(command.out, trace);
+  return kSuccess;
+}
+
+}  // namespace
+
+void add_trace_limits(CLI::App& command, Trace::Options& options) {
+  constexpr const char* kGroup = "Trace";
+  command
+      .add_option("--trace-depth", options.call_depth,
+                  "Calls of programs without tensors: draw them this deep, count the others")
+      ->check(CLI::Range(0, 1'000'000))
+      ->type_name("N")
+      ->capture_default_str()
+      ->group(kGroup);
+  command
+      .add_option("--trace-events", options.most_events,
+                  "Keep the first N slices, arrows and samples of each worker, count the others")
+      ->check(CLI::Range(std::size_t{1}, std::size_t{100'000'000}))
+      ->type_name("N")
+      ->capture_default_str()
+      ->group(kGroup);
+}
+
+void write_trace(const std::string& path, const Trace& trace) {
+  write_to(path, trace.to_json());
+  if (trace.dropped() > 0) {
+    std::fprintf(stderr,
+                 "%s: the trace holds the first events of each worker, %llu later ones are left out; "
+                 "--trace-events=N keeps more\n",
+                 path.c_str(), static_cast<unsigned long long>(trace.dropped()));
+  }
+}
+
+Command add_trace_command(CLI::App& app) {
+  auto command = std::make_shared<TraceCommand>();
+  CLI::App* options =
+      app.add_subcommand("trace", "Run a program and write its timeline, for ui.perfetto.dev");
+  add_program_options(*options, command->program);
+  options->add_option("--out", command->out, "Where the timeline goes")
+      ->type_name("FILE")
+      ->capture_default_str();
+  add_trace_limits(*options, command->trace);
+  add_executor_options(*options, command->program.run, {"production", "flow"});
+  add_budgets(*options, command->program.run);
+  return {options, [options, command](const std::vector<std::string>& after_dashes) {
+            const std::optional<PreparedRun> prepared = prepare(*options, command->program, after_dashes);
+            return prepared ? trace_program(*command, *prepared) : int{kSuccess};
+          }};
+}
+
+}  // namespace hiaton::cli

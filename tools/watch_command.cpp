@@ -1,0 +1,84 @@
+// hiaton watch FILE [--name=value ...] --out run.html
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "commands.h"
+#include "hiaton/engine.h"
+#include "hiaton/error.h"
+#include "output.h"
+#include "program_run.h"
+#include "recording.h"
+#include "report.h"
+#include "watch_page.h"
+
+namespace hiaton::cli {
+namespace {
+
+struct WatchCommand {
+  ProgramRun program;
+  std::string out = "run.html";
+  std::size_t most_tokens = 50'000;
+};
+
+std::string title_of(const WatchCommand& command, const PreparedRun& prepared) {
+  std::string arguments;
+  for (std::size_t i = 0; i < prepared.arguments.size(); ++i) {
+    const Parameter& parameter = prepared.program.parameters()[i];
+    arguments += fmt::format("{}{} = {}", i > 0 ? ", " : "", parameter.name,
+                             to_string(prepared.arguments[i], parameter.type));
+  }
+  return fmt::format("{}: main({})", command.program.file, arguments);
+}
+
+int watch(WatchCommand& command, const PreparedRun& prepared) {
+  const graph::Graph& graph = prepared.program.graph();
+  Recording recording(graph, command.most_tokens);
+  RunOptions& run = command.program.run;
+  run.executor = Executor::Reference;
+  run.on_token = [&](const TokenEvent& event) { recording.add(event); };
+  nlohmann::json ending;
+  std::optional<RunError> failure;
+  try {
+    const RunResult result = prepared.program.run(prepared.arguments, run);
+    const std::string text = show_results(result.values, prepared.program.results());
+    write_to_stdout(text);
+    ending = {{"result", text}};
+  } catch (const RunError& error) {  // a run that fails can be watched until then
+    ending = {{"error", error.what()}};
+    failure = error;
+  }
+  const std::string title = title_of(command, prepared);
+  nlohmann::json json = recording.to_json();
+  json["ending"] = std::move(ending);
+  json["title"] = title;
+  if (graph.source() != nullptr) json["source"] = graph.source()->text();
+  write_to(command.out, watch_page(title, graph::to_svg(graph, {.roomy = true}), json));
+  if (failure) throw RunError(*failure);
+  return kSuccess;
+}
+
+}  // namespace
+
+Command add_watch_command(CLI::App& app) {
+  auto command = std::make_shared<WatchCommand>();
+  CLI::App* options =
+      app.add_subcommand("watch", "Run a small program and write a page that replays it, token by token");
+  add_program_options(*options, command->program);
+  options->add_option("--out", command->out, "Where the page goes: one file, for any browser")
+      ->type_name("FILE")
+      ->capture_default_str();
+  options
+      ->add_option("--most-tokens", command->most_tokens,
+                   "A run that makes more is not for watching, and ends with an error")
+      ->check(CLI::Range(std::size_t{1}, std::size_t{10'000'000}))
+      ->type_name("N")
+      ->capture_default_str();
+  add_budgets(*options, command->program.run);
+  return {options, [options, command](const std::vector<std::string>& after_dashes) {
+            const std::optional<PreparedRun> prepared = prepare(*options, command->program, after_dashes);
+            return prepared ? watch(*command, *prepared) : int{kSuccess};
+          }};
+}
+
+}  // namespace hiaton::cli
