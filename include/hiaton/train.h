@@ -14,11 +14,11 @@
 
 #include "hiaton/trees.h"
 
+#pragma GCC visibility push(default)
 namespace hiaton {
 class Trace;
 }
 
-#pragma GCC visibility push(default)
 namespace hiaton::train {
 
 /// A tensor that is learned. `values` is row-major and has as many elements as `shape` says.
