@@ -42,7 +42,7 @@ std::string operand_types(const OpDef& op) {
 /// Whether gradients pass, or why not.
 std::string gradient_text(const OpDef& op) {
   const Gradient& gradient = op.gradient.value;
-  return gradient.rule != nullptr ? "yes" : fmt::format("no: {}", gradient.why_none);
+  return gradient.passes() ? "yes" : fmt::format("no: {}", gradient.why_none);
 }
 
 /// ", axis=0, shape=[2, 3]".

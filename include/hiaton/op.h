@@ -106,8 +106,11 @@ using GradientRule = Var (*)(const GradientQuestion& question, std::size_t index
 
 /// How gradients pass an operation.
 struct Gradient {
-  GradientRule rule = nullptr;  ///< null: none pass
+  GradientRule rule = nullptr;  ///< null: none pass, or not operand by operand
   std::string_view why_none{};  ///< where none pass: the reason
+  bool through_data = false;    ///< they pass between a data value and its fields: the pass does it
+
+  bool passes() const { return rule != nullptr || through_data; }
 };
 
 /// Algebraic facts that the passes may use.

@@ -30,7 +30,7 @@ enum class SlotKind : uint8_t { Scalar, Tensor, Data };
 
 /// One operation of a region.
 struct Step {
-  enum class Code : uint8_t { Kernel, Variant, Field, Make, Copy, Tensor, Product, Accumulate };
+  enum class Code : uint8_t { Kernel, Variant, Field, FieldOrZero, Make, Copy, Tensor, Product, Accumulate };
   Code code;
   graph::NodeId node;
   std::vector<Source> operands{};

@@ -276,6 +276,8 @@ Cell Worker::run_step(Frame* frame, const Step& step) {
       if (data.variant != place[0]) fail(frame, step, Fault::Index);
       return cell_of(data.fields()[static_cast<std::size_t>(place[1])]);
     }
+    case Step::Code::FieldOrZero:
+      return field_or_zero(frame, step);
     case Step::Code::Copy:
       out = borrow(frame, step.operands[0]);
       retain(kind_of(step), out);
@@ -291,6 +293,22 @@ Cell Worker::run_step(Frame* frame, const Step& step) {
       HIATON_CHECK(!"a step of a scalar region");
   }
   return out;
+}
+
+/// Of the operand `like` it needs the shape alone.
+Cell Worker::field_or_zero(Frame* frame, const Step& step) {
+  const graph::Node& node = (*graph_)[step.node];
+  const DataObject* data = borrow(frame, step.operands[0]).slot.data;
+  if (data->variant != 0) {
+    if (data->variant != node.attributes[0]) fail(frame, step, Fault::Index);
+    const Value& field = data->fields()[static_cast<std::size_t>(node.attributes[1])];
+    if (!node.type.is_tensor()) return cell_of(field);
+    data = field.slot().data;
+    if (data->variant != 0) return cell_of(data->fields()[0]);
+  }
+  if (node.type.is_data()) return cell_of(Data(0, {}));
+  if (node.type.is_scalar()) return cell_of(zero_of(node.type.dtype));
+  return cell_of(Tensor(node.type.dtype, borrow(frame, step.operands[1]).dims()));
 }
 
 std::vector<Value> Worker::operands_of(Frame* frame, const Step& step) const {

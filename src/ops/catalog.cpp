@@ -106,6 +106,7 @@ const Catalog& catalog() {
       &make,
       &variant,
       &field,
+      &field_or_zero,
   });
   return all;
 }

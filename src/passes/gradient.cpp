@@ -6,7 +6,8 @@
 //   - a call of f becomes a call of its extension, and its gradient is the next phase of the same call: one
 //     call site, one label, one frame. The backward nodes read the forward values where they are.
 //   - the gradient of an If is another If that takes the same side and sees the values of that side.
-//   - an operation's rule makes the gradients of its operands; those of one value are added up.
+//   - an operation's rule makes the gradients of its operands; those of one value are added up
+//     (contributions.h). What passes between a data value and its fields is in data_gradients.h.
 //   - what reaches a parameter of the module goes to an accumulator of the run (Accumulate) and not up
 //   through
 //     the returns; a row of a gathered table and the product x^T g are never made dense before.
@@ -23,6 +24,7 @@
 #include "passes/body_copier.h"
 #include "passes/call_graph.h"
 #include "passes/captures.h"
+#include "passes/contributions.h"
 #include "passes/effects.h"
 
 namespace hiaton::passes {
@@ -42,8 +44,8 @@ class Extensions {
   Extensions(ModuleBuilder& builder, const GradientRoot& root, bool module_parameters)
       : builder_(builder),
         activity_(builder.module(), root, module_parameters),
+        data_(builder),
         extended_(builder.module().functions.size()) {
-    activity_.require_no_way_through_data();
     const std::size_t count = extended_.size();
     for (std::size_t i = 0; i < count; ++i) {
       if (activity_.differentiable(ir::FunctionId(i))) declare(ir::FunctionId(i));
@@ -54,6 +56,7 @@ class Extensions {
   }
 
   const Activity& activity() const { return activity_; }
+  DataGradients& data() { return data_; }
   FunctionRef extension_of(ir::FunctionId f) const { return extended_[f.index()]; }
   bool has_extension(ir::FunctionId f) const {
     return f.index() < extended_.size() && extended_[f.index()].id.valid();
@@ -72,7 +75,7 @@ class Extensions {
     }
     // Something must come in for the phase to begin.
     for (std::size_t i = results.begin; i < results.end() && needs_a_start(mirror); ++i) {
-      if (has_gradient(f.results[i])) mirror.results.push_back(i);
+      if (holds_floats(f.results[i])) mirror.results.push_back(i);
     }
     return mirror;
   }
@@ -94,8 +97,9 @@ class Extensions {
     if (phases.empty()) phases.push_back({f.params.size(), f.results.size()});
     for (std::size_t phase = f.phase_count(); phase-- > 0;) {
       const Mirror mirrored = mirror(id, phase);
-      for (std::size_t i : mirrored.results) params.push_back({f.results[i], unused_param(params, i)});
-      for (std::size_t i : mirrored.params) results.push_back(f.params[i].type);
+      for (std::size_t i : mirrored.results)
+        params.push_back({data_.type_of(f.results[i]), unused_param(params, i)});
+      for (std::size_t i : mirrored.params) results.push_back(data_.type_of(f.params[i].type));
       phases.push_back({mirrored.results.size(), mirrored.params.size()});
     }
     const Span span = f.span;
@@ -120,25 +124,17 @@ class Extensions {
 
   ModuleBuilder& builder_;
   Activity activity_;
+  DataGradients data_;
   std::vector<FunctionRef> extended_;  ///< by function; invalid where no gradient passes
-};
-
-/// A part of the gradient of a value: all of it, or that of a slice.
-struct Contribution {
-  Var gradient;
-  bool is_slice = false;
-  int64_t axis = 0;
-  int64_t start = 0;
-  int64_t length = 0;
 };
 
 class ExtensionBody : public BodyCopier {
  public:
-  ExtensionBody(const Extensions& extensions, ir::FunctionId id, const ir::Function& from,
-                FunctionBuilder& to)
+  ExtensionBody(Extensions& extensions, ir::FunctionId id, const ir::Function& from, FunctionBuilder& to)
       : BodyCopier(from, to),
         extensions_(extensions),
         activity_(extensions.activity()),
+        data_(extensions.data()),
         id_(id),
         definitions_(from),
         captures_(from),
@@ -185,51 +181,19 @@ class ExtensionBody : public BodyCopier {
     const ir::Node* definition = definitions_.node(value);
     if (definition != nullptr && definition->kind == NodeKind::Param) {
       return to_.accumulate(static_cast<std::size_t>(definition->attributes[0]), Accumulation::Dense,
-                            {whole(part, value)});
+                            {sum_of({part}, from_[value].type, data_)});
     }
     contributions_[value.index()].push_back(part);
   }
 
-  /// The gradient of a slice as one of the whole: zeros around it.
-  Var whole(const Contribution& part, ir::ValueId value) {
-    if (!part.is_slice) return part.gradient;
-    const Type& type = from_[value].type;
-    const int64_t size = type.shape[static_cast<std::size_t>(part.axis)].size;
-    return to_.op("pad", {part.gradient}, {part.axis, part.start, size - part.start - part.length});
-  }
-
-  /// Slices that lie one behind the other and leave nothing out are joined; everything else is added up.
   Var gradient(ir::ValueId value) {
     std::vector<Contribution>& parts = contributions_[value.index()];
-    if (parts.size() > 1 && is_tiling(parts, from_[value].type)) {
-      std::vector<Var> pieces;
-      for (const Contribution& part : parts) pieces.push_back(part.gradient);
-      parts = {{to_.op("concat", pieces, {parts[0].axis})}};
-    }
-    Var sum = whole(parts[0], value);
-    for (std::size_t i = 1; i < parts.size(); ++i) sum = sum + whole(parts[i], value);
-    parts = {{sum}};
-    return sum;
-  }
-
-  static bool is_tiling(std::vector<Contribution>& parts, const Type& type) {
-    for (const Contribution& part : parts) {
-      if (!part.is_slice || part.axis != parts[0].axis) return false;
-    }
-    std::sort(parts.begin(), parts.end(),
-              [](const Contribution& a, const Contribution& b) { return a.start < b.start; });
-    int64_t end = 0;
-    for (const Contribution& part : parts) {
-      if (part.start != end) return false;
-      end += part.length;
-    }
-    return end == type.shape[static_cast<std::size_t>(parts[0].axis)].size;
+    parts = {{sum_of(std::move(parts), from_[value].type, data_)}};
+    return parts[0].gradient;
   }
 
   Var gradient_or_zero(ir::ValueId value) {
-    if (has_gradient_parts(value)) return gradient(value);
-    const Var forward = mapped(value);
-    return forward.type().is_scalar() ? constant_like(forward, 0.0) : to_.op("zeros_like", {forward});
+    return has_gradient_parts(value) ? gradient(value) : data_.zero(mapped(value));
   }
 
   // The backward path ---------------------------------------------------------------------------------------
@@ -269,17 +233,37 @@ class ExtensionBody : public BodyCopier {
     const ir::ValueId result = node.results[0];
     if (!carries(result) || !has_gradient_parts(result)) return;
     const Var g = gradient(result);
+    if (node.op->gradient.value.through_data) return reverse_data(node, g);
     const std::vector<Var> operands = mapped(node.operands);
     const Var forward = mapped(result);
     for (std::size_t i = 0; i < operands.size(); ++i) {
       if (!carries(node.operands[i]) || accumulate_directly(node, i, operands, g)) continue;
       if (const std::optional<int64_t> axis = sliced_axis(node)) {
-        contribute(node.operands[i], {g, true, *axis, node.attributes[1], node.attributes[2]});
+        contribute(node.operands[i], {g, {{*axis, node.attributes[1], node.attributes[2]}}});
         continue;
       }
       const GradientQuestion question{to_, operands, forward, g, node.attributes};
       contribute(node.operands[i], {node.op->gradient.value.rule(question, i)});
     }
+  }
+
+  /// Between a data value and its fields.
+  void reverse_data(const ir::Node& node, Var g) {
+    const auto variant = static_cast<std::size_t>(node.attributes[0]);
+    if (node.op->name.value == "make") {
+      const Type& type = from_[node.results[0]].type;
+      for (std::size_t i = 0; i < node.operands.size(); ++i) {
+        if (!carries(node.operands[i])) continue;
+        contribute(node.operands[i], {data_.field(g, type, variant, i, mapped(node.operands[i]))});
+      }
+      return;
+    }
+    const auto field = static_cast<std::size_t>(node.attributes[1]);
+    const Type part = field_type(from_[node.operands[0]].type, variant, field);
+    // field_or_zero has looked into the gradient of a tensor.
+    const bool is_inside = part.is_data() && g.type().is_tensor();
+    contribute(node.operands[0],
+               {is_inside ? data_.make(to_, part, 1, {{0, g}}) : g, {}, {{variant, field}}});
   }
 
   /// The axis along which a slice is taken from a value whose size along it is known.
@@ -379,8 +363,9 @@ class ExtensionBody : public BodyCopier {
     }
   }
 
-  const Extensions& extensions_;
+  Extensions& extensions_;
   const Activity& activity_;
+  DataGradients& data_;
   const ir::FunctionId id_;
   const Definitions definitions_;
   const Captures captures_;
@@ -393,10 +378,10 @@ void Extensions::define(ir::FunctionId id) {
                   [&](FunctionBuilder& f) { return ExtensionBody(*this, id, from, f).build(); });
 }
 
-std::vector<std::size_t> float_params(const ir::Function& function) {
+std::vector<std::size_t> params_with_floats(const ir::Function& function) {
   std::vector<std::size_t> params;
   for (std::size_t i = 0; i < function.params.size(); ++i) {
-    if (has_gradient(function.params[i].type)) params.push_back(i);
+    if (holds_floats(function.params[i].type)) params.push_back(i);
   }
   return params;
 }
@@ -414,8 +399,7 @@ struct ValueAndGradients {
   Vars values;
   Vars gradients;
 };
-ValueAndGradients call_with_gradient(FunctionBuilder& f, const Extensions& extensions,
-                                     ir::FunctionId function) {
+ValueAndGradients call_with_gradient(FunctionBuilder& f, Extensions& extensions, ir::FunctionId function) {
   const ir::Function& of = f.module()[function];
   std::vector<Var> arguments;
   for (std::size_t i = 0; i < of.params.size(); ++i) arguments.push_back(f.param(i));
@@ -426,8 +410,7 @@ ValueAndGradients call_with_gradient(FunctionBuilder& f, const Extensions& exten
   std::vector<Var> gradients;
   for (std::size_t result : extensions.mirror(function, 0).results) {
     const Var value = values[result];
-    const double seed = result == 0 ? 1.0 : 0.0;
-    gradients.push_back(value.type().is_scalar() ? constant_like(value, seed) : f.op("zeros_like", {value}));
+    gradients.push_back(result == 0 ? constant_like(value, 1.0) : extensions.data().zero(value));
   }
   return {values, f.resume(call, 1, gradients)};
 }
@@ -439,7 +422,7 @@ ir::Module add_training_step(ir::Module module, std::string_view function, std::
   if (!id) throw ProgramError(fmt::format("expected a function '{}', found none", function));
   require_float_scalar(module[*id]);
   ModuleBuilder builder(std::move(module));
-  const Extensions extensions(builder, {*id, {0}, {}}, true);
+  Extensions extensions(builder, {*id, {0}, {}}, true);
   const ir::Function& of = builder.module()[*id];
   const FunctionRef step = builder.declare(std::string(name), of.params, of.results);
   builder.define(step, [&](FunctionBuilder& f) { return call_with_gradient(f, extensions, *id).values; });
@@ -448,18 +431,9 @@ ir::Module add_training_step(ir::Module module, std::string_view function, std::
 
 ir::Module add_gradient(ir::Module module, const ir::GradientRequest& request) {
   require_float_scalar(module[request.of]);
-  const std::vector<std::size_t> params = float_params(module[request.of]);
-  const std::size_t values = request.with_value ? module[request.of].results.size() : 0;
-  if (module[request.function].results.size() != values + params.size()) {
-    const std::string message = fmt::format(
-        "expected '{}', of which gradients are asked, to take its floats as parameters of their own, "
-        "found some in a data value",
-        module[request.of].name);
-    if (module.source == nullptr) throw ProgramError(message);
-    throw ProgramError(module.source, {{module[request.of].span, message}});
-  }
+  const std::vector<std::size_t> params = params_with_floats(module[request.of]);
   ModuleBuilder builder(std::move(module));
-  const Extensions extensions(builder, {request.of, {0}, params}, false);
+  Extensions extensions(builder, {request.of, {0}, params}, false);
   builder.define({request.function}, [&](FunctionBuilder& f) {
     const ValueAndGradients found = call_with_gradient(f, extensions, request.of);
     std::vector<Var> results;
@@ -469,9 +443,9 @@ ir::Module add_gradient(ir::Module module, const ir::GradientRequest& request) {
     for (std::size_t param : params) {
       const auto at = std::find(given.begin(), given.end(), param);
       const Var forward = f.param(param);
-      results.push_back(at != given.end() ? found.gradients[static_cast<std::size_t>(at - given.begin())]
-                        : forward.type().is_scalar() ? constant_like(forward, 0.0)
-                                                     : f.op("zeros_like", {forward}));
+      const Var gradient = at != given.end() ? found.gradients[static_cast<std::size_t>(at - given.begin())]
+                                             : extensions.data().zero(forward);
+      results.push_back(extensions.data().as_value(forward, gradient));
     }
     return Vars(std::move(results));
   });
