@@ -33,7 +33,7 @@ std::string spelling(const OpDef& op) {
 
 /// The element types of scalars it takes, and what it takes besides.
 std::string operand_types(const OpDef& op) {
-  if (op.fusion.value == Fusion::Data) return "data values";
+  if (op.fusion.value == Fusion::Data) return "any values";
   std::string text;
   for (const KernelVariant& variant : op.kernels.value) text += fmt::format("{}, ", name_of(variant.operand));
   return text + "tensors";

@@ -89,7 +89,7 @@ struct KernelCall {
 /// Gives the same bits for an instance whatever else is in the batch.
 using TensorKernel = Fault (*)(const KernelCall& call);
 
-/// For operations that make or take apart data values: on values of any kind.
+/// For operations of Fusion::Data: on values of any kind.
 using ValueKernel = Fault (*)(std::span<const Value> operands, std::span<const int64_t> attributes,
                               Value& result);
 
@@ -121,7 +121,7 @@ enum class Fusion : uint8_t {
   Scalar,       ///< on scalars: runs inside a block of scalar code
   Elementwise,  ///< each element of the result needs one element of each operand, after broadcasting
   Tensor,       ///< anything else on tensors
-  Data,         ///< makes or takes apart data values
+  Data,         ///< makes or takes apart data values, or passes on values of any kind
 };
 
 /// One example: operands and the result it must give, in wrap mode.

@@ -214,6 +214,18 @@ Cell Worker::fetch(Frame* frame, const Source& source, SlotKind kind) const {
 
 // Scalar regions --------------------------------------------------------------------------------------------
 
+namespace {
+
+/// Without a reference of its own.
+Cell cell_of_tensor(const Value& value) {
+  Cell cell;
+  cell.owner = value.slot().tensor;
+  cell.set_elements(cell.owner->elements);
+  return cell;
+}
+
+}  // namespace
+
 /// Without a reference of its own.
 Cell Worker::borrow(const Frame* frame, const Source& source) const {
   switch (source.from) {
@@ -222,16 +234,14 @@ Cell Worker::borrow(const Frame* frame, const Source& source) const {
     case Source::From::Step:
       return made_[source.index];
     case Source::From::Constant: {
+      const Value& constant = plan_.constants[source.index];
+      if (constant.is_tensor()) return cell_of_tensor(constant);
       Cell cell;
-      cell.slot = plan_.constants[source.index].slot();
+      cell.slot = constant.slot();
       return cell;
     }
-    case Source::From::Parameter: {
-      Cell cell;
-      cell.owner = options_->parameters[source.index].slot().tensor;
-      cell.set_elements(cell.owner->elements);
-      return cell;
-    }
+    case Source::From::Parameter:
+      return cell_of_tensor(options_->parameters[source.index]);
   }
   return {};
 }

@@ -107,6 +107,7 @@ const Catalog& catalog() {
       &variant,
       &field,
       &field_or_zero,
+      &after,
   });
   return all;
 }

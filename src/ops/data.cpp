@@ -1,6 +1,7 @@
-// Operations on data values.
+// Operations on data values, and on values of any kind.
 #include <fmt/format.h>
 
+#include "hiaton/builder.h"
 #include "ops/families.h"
 #include "ops/family.h"
 
@@ -60,6 +61,24 @@ Type type_of_field_or_zero(const TypeQuestion& question) {
       fmt::format("expected a value 'like' for a scalar or tensor and none for data, found {} "
                   "for a field of type {}",
                   question.operands.size() - 1, to_string(field)));
+}
+
+Type type_of_after(const TypeQuestion& question) {
+  for (const Type& signal : question.operands.subspan(1)) {
+    if (!signal.is_data()) continue;
+    throw ProgramError(fmt::format("expected a number or a tensor to wait for, found {}", to_string(signal)));
+  }
+  return question.operands[0];
+}
+
+/// What it waits for does not change it.
+Var gradient_of_after(const GradientQuestion& question, std::size_t index) {
+  return index == 0 ? question.gradient : question.builder.op("zeros_like", {question.operands[index]});
+}
+
+Fault first_operand(std::span<const Value> operands, std::span<const int64_t>, Value& result) {
+  result = operands[0];
+  return Fault::None;
 }
 
 Fault make_value(std::span<const Value> operands, std::span<const int64_t> attributes, Value& result) {
@@ -163,6 +182,22 @@ const OpDef field_or_zero = {
     .fusion = Fusion::Data,
     .samples = std::vector<Sample>{},
     .value_kernel = field_or_zero_of,
+};
+
+const OpDef after = {
+    .name = std::string_view("after"),
+    .symbol = std::string_view(""),
+    .doc = std::string_view("x itself, once the signals have come, which are numbers or tensors."),
+    .operands = std::vector<std::string_view>{"x", "signals..."},
+    .attributes = no_attributes,
+    .type_rule = type_of_after,
+    .kernels = std::vector<KernelVariant>{},
+    .tensor_kernel = TensorKernel{nullptr},
+    .gradient = Gradient{gradient_of_after},
+    .algebra = Algebra::None,
+    .fusion = Fusion::Data,
+    .samples = std::vector<Sample>{},
+    .value_kernel = first_operand,
 };
 
 }  // namespace hiaton::ops

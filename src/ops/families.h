@@ -40,7 +40,7 @@ extern const OpDef uniform, normal, dropout;
 extern const OpDef conv2d, conv2d_input_gradient, conv2d_filter_gradient, avg_pool2d, avg_pool2d_gradient,
     max_pool2d, take_largest2d, take_largest2d_gradient;
 // data.cpp
-extern const OpDef make, variant, field, field_or_zero;
+extern const OpDef make, variant, field, field_or_zero, after;
 // cast.cpp
 extern const OpDef to_bool, to_i32, to_i64, to_f32, to_f64;
 
