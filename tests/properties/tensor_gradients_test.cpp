@@ -1,0 +1,165 @@
+// Gradients of random programs on numbers, vectors, lists and trees: the same bits in every executor, for any
+// number of workers, with batches and without, and however much is computed again; and by finite differences.
+//
+// HIATON_PROGRAMS=1000000 HIATON_SEED=7 test_properties --gtest_filter=RandomTensorPrograms.*
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+
+#include "engine/floats.h"
+#include "hiaton/hiaton.h"
+#include "hiaton/model.h"
+#include "properties/differentiable.h"
+
+namespace hiaton::properties {
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(NDEBUG)
+constexpr uint64_t kPrograms = 100;
+#else
+constexpr uint64_t kPrograms = 5'000;
+#endif
+constexpr std::size_t kExamples = 3;
+/// The sums of the gradients of learned parameters are made in another order where the batches are others.
+constexpr double kTolerance = 1e-11;
+
+uint64_t from_environment(const char* name, uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? otherwise : std::stoull(text);
+}
+
+using Lists = std::vector<std::vector<Value>>;
+
+Lists examples_for(const hiaton::Program& program, uint64_t seed) {
+  std::vector<Type> types;
+  for (const Parameter& parameter : program.parameters()) types.push_back(parameter.type);
+  Lists examples;
+  for (std::size_t i = 0; i < kExamples; ++i)
+    examples.push_back(random_arguments(types, seed * kExamples + i));
+  return examples;
+}
+
+std::vector<Value> parameters_of(const hiaton::Program& program) {
+  return initial_parameters(program.graph().parameters(), 1);
+}
+
+/// Whether the slope is that of the values, or the values have a corner here, where their slopes differ.
+template <class F>
+bool is_slope(double found, const F& value) {
+  const auto slope = [&](double h) { return (value(h) - value(-h)) / (2 * h); };
+  const auto close = [](double a, double b) {
+    return std::abs(a - b) <= 2e-5 * (1 + std::abs(a) + std::abs(b));
+  };
+  const double wide = slope(1e-5);
+  return close(found, wide) || !close(wide, slope(1e-6)) ||
+         !close((value(1e-6) - value(0)) / 1e-6, (value(0) - value(-1e-6)) / 1e-6);
+}
+
+/// The gradients by the arguments of `loss`. Empty, or what is wrong.
+std::string wrong_by_arguments(const Differentiable& program) {
+  const hiaton::Program kept = hiaton::Program::from_text("kept.hia", program.with_main(false));
+  const hiaton::Program again = hiaton::Program::from_text("again.hia", program.with_main(true));
+  const Lists examples = examples_for(kept, program.seed);
+  const std::vector<Value> parameters = parameters_of(kept);
+  const auto run = [&](const hiaton::Program& which, RunOptions options) {
+    options.parameters = parameters;
+    return which.run_all(examples, options);
+  };
+  const Lists expected = run(kept, {.executor = Executor::Reference});
+  if (program.seed % 8 == 0 && run(again, {.executor = Executor::Reference}) != expected)
+    return "recompute, reference";
+  if (program.seed % 8 == 0 && run(again, {.executor = Executor::Expanding}) != expected)
+    return "recompute, expanding";
+  for (const int workers : {1, 2, 8}) {
+    for (const bool batching : {true, false}) {
+      const RunOptions options{.workers = workers, .batching = batching};
+      if (run(kept, options) != expected) return fmt::format("{} workers, batching {}", workers, batching);
+      if (run(again, options) != expected)
+        return fmt::format("recompute, {} workers, batching {}", workers, batching);
+    }
+  }
+  if (program.seed % 10 != 0) return "";
+  const std::vector<Value>& at = examples[0];
+  const std::vector<double> found = floats_of({expected[0].begin() + 1, expected[0].end()});
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const auto value = [&](double by) {
+      const std::vector<Value> there = moved(at, static_cast<int64_t>(i), by);
+      return kept.run(there, {.parameters = parameters}).values[0].as<double>();
+    };
+    if (!is_slope(found[i], value)) return fmt::format("the gradient by float {} is no slope", i);
+  }
+  return "";
+}
+
+/// The value of the loss, summed, and the gradients by the learned parameters.
+std::vector<double> learned(const Model& model, const Lists& examples, const std::vector<Value>& parameters,
+                            RunOptions options) {
+  Gradients gradients(model.parameters());
+  options.parameters = parameters;
+  options.gradients = &gradients;
+  std::vector<double> all{0};
+  for (const std::vector<Value>& results : model.loss(examples, options)) all[0] += results[0].as<double>();
+  for (std::size_t p = 0; p < gradients.size(); ++p) collect_floats(gradients[p].values, all);
+  return all;
+}
+
+bool close(const std::vector<double>& a, const std::vector<double>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](double x, double y) {
+    return std::abs(x - y) <= kTolerance * (1 + std::abs(x) + std::abs(y));
+  });
+}
+
+std::string wrong_by_parameters(const Differentiable& program) {
+  const Model kept = Model::from_text("kept.hia", program.program(false));
+  const Model again = Model::from_text("again.hia", program.program(true));
+  const Lists examples = examples_for(kept.loss_program(), program.seed);
+  const std::vector<Value> parameters = kept.initial_parameters(1);
+  const std::vector<double> expected = learned(kept, examples, parameters, {.executor = Executor::Reference});
+  for (const Model* model : {&kept, &again}) {
+    std::vector<std::vector<double>> deterministic;
+    for (const int workers : {1, 2, 8}) {
+      for (const bool batching : {true, false}) {
+        const RunOptions options{.workers = workers, .batching = batching};
+        if (!close(learned(*model, examples, parameters, options), expected)) {
+          return fmt::format("recompute {}, {} workers, batching {}", model == &again, workers, batching);
+        }
+      }
+      deterministic.push_back(learned(*model, examples, parameters, {.workers = workers, .parts = 2}));
+    }
+    if (deterministic[1] != deterministic[0] || deterministic[2] != deterministic[0]) {
+      return fmt::format("recompute {}, the bits in two parts", model == &again);
+    }
+  }
+  if (program.seed % 10 != 3) return "";
+  for (std::size_t i = 1; i < expected.size(); ++i) {
+    const auto value = [&](double by) {
+      const std::vector<Value> there = moved(parameters, static_cast<int64_t>(i - 1), by);
+      double sum = 0;
+      for (const std::vector<Value>& results : kept.loss(examples, {.parameters = there}))
+        sum += results[0].as<double>();
+      return sum;
+    };
+    if (!is_slope(expected[i], value)) return fmt::format("the gradient by weight {} is no slope", i - 1);
+  }
+  return "";
+}
+
+TEST(RandomTensorPrograms, HaveTheSameGradientsHoweverTheyRun) {
+  const uint64_t first = from_environment("HIATON_SEED", 0);
+  const uint64_t count = from_environment("HIATON_PROGRAMS", kPrograms);
+  for (uint64_t seed = first; seed < first + count; ++seed) {
+    const Differentiable program = generate_differentiable(seed);
+    std::string wrong;
+    try {
+      wrong = seed % 4 == 3 ? wrong_by_parameters(program) : wrong_by_arguments(program);
+    } catch (const std::exception& error) {
+      wrong = error.what();
+    }
+    ASSERT_EQ(wrong, "") << "seed " << seed << "\n" << program.with_main(true);
+  }
+}
+
+}  // namespace
+}  // namespace hiaton::properties
