@@ -195,13 +195,13 @@ class ExtensionBody : public BodyCopier {
   /// The mirrored phase of a phase of a call.
   void reverse_call(const ir::Node& node, ir::NodeId call) {
     const Mirror mirror = extensions_.mirror(node.callee, node.phase);
-    const ir::Function& callee = to_callee(node.callee);
+    // Sums may add functions to the module, so nothing refers to the callee for long.
+    const std::size_t first_result = to_callee(node.callee).results_of(node.phase).begin;
+    const std::size_t first_param = to_callee(node.callee).params_of(node.phase).begin;
+    const auto phase = static_cast<uint32_t>(2 * to_callee(node.callee).phase_count() - 1 - node.phase);
     std::vector<Var> gradients;
-    for (std::size_t i : mirror.results) {
-      gradients.push_back(gradient_or_zero(node.results[i - callee.results_of(node.phase).begin]));
-    }
-    const auto phase = static_cast<uint32_t>(2 * callee.phase_count() - 1 - node.phase);
-    const std::size_t first_param = callee.params_of(node.phase).begin;
+    for (std::size_t i : mirror.results)
+      gradients.push_back(gradient_or_zero(node.results[i - first_result]));
     if (gradients.empty()) return;
     const bool again = recomputes(node);
     const Vars results = to_.resume(again ? call_again(node, gradients) : mapped(call), phase, gradients);

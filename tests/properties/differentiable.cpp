@@ -53,6 +53,14 @@ class Generator {
         "data Tree = Leaf(x: f64, v: f64[d], id: i64) | Node(left: Tree, right: Tree, s: f64) | Tip(id: "
         "i64)\n",
         d_);
+    out_ +=
+        "fn add_number(sum: f64, x: f64) -> f64 = sum + sin(x)\n"
+        "fn add_vector(sum: f64, x: f64[d]) -> f64 = sum + dot(x, x)\n"
+        "fn total(t: Tree) -> f64 =\n"
+        "  match t\n"
+        "    Leaf(x, v, _) -> x * sum(sin(v))\n"
+        "    Node(left, right, s) -> total(left) - s * total(right)\n"
+        "    Tip(_) -> 0.5\n";
     add_elements();
     const std::size_t count = 2 + random_.below(3);
     std::vector<Function> declared;
@@ -130,9 +138,9 @@ class Generator {
       case Function::Way::Element:
         break;
       case Function::Way::Fuel:
-        out_ += "if n <= 0 then " + body(function, 1, {}) + "\n  else ";
+        out_ += "if n <= 0 then " + body(function, 1, {}, 1) + "\n  else ";
         calls_left_ = 1;
-        out_ += body(function, 2, fueled_calls());
+        out_ += body(function, 2, fueled_calls(), 1 + random_.below(scope_.size()));
         break;
       case Function::Way::OverTree:
         out_ += "match t\n    Leaf(x, v, id) -> ";
@@ -157,14 +165,47 @@ class Generator {
                   const std::vector<std::pair<std::string, Function>>& calls) {
     const std::vector<Variable> outer = scope_;
     scope_.insert(scope_.end(), fields.begin(), fields.end());
-    std::string text = body(function, 2, calls);
+    std::string text = body(function, 2, calls, random_.below(outer.size() + 1));
     scope_ = outer;
     return text;
   }
 
-  /// Calls first, whose results the rest may use.
+  /// A number that depends on all of the variable.
+  static std::string number_from(const Variable& from) {
+    switch (from.kind) {
+      case Kind::Integer:
+        return fmt::format("f64({})", from.name);
+      case Kind::Number:
+        return from.name;
+      case Kind::Vector:
+        return fmt::format("sum({})", from.name);
+      case Kind::Numbers:
+        return fmt::format("fold(add_number, 0, {})", from.name);
+      case Kind::Vectors:
+        return fmt::format("fold(add_vector, 0, {})", from.name);
+      case Kind::Tree:
+        return fmt::format("total({})", from.name);
+    }
+    return {};
+  }
+
+  /// The value, changed by a number.
+  static std::string mixed(Kind kind, const std::string& value, const std::string& number) {
+    switch (kind) {
+      case Kind::Numbers:
+        return fmt::format("Cons({}, {})", number, value);
+      case Kind::Vectors:
+        return fmt::format("Cons(b * ({}), {})", number, value);
+      case Kind::Tree:
+        return fmt::format("Node({}, Tip(3), {})", value, number);
+      default:
+        return fmt::format("({} + 0.5 * ({}))", value, number);
+    }
+  }
+
+  /// Calls first, whose results the rest uses.
   std::string body(const Function& function, int depth,
-                   const std::vector<std::pair<std::string, Function>>& calls) {
+                   const std::vector<std::pair<std::string, Function>>& calls, std::size_t first_used) {
     const std::vector<Variable> outer = scope_;
     std::string text = "(";
     for (const auto& [call, callee] : calls) text += let(call, callee.results);
@@ -173,8 +214,14 @@ class Generator {
       text += let(expression(kind, 2), {kind});
     }
     std::string results;
+    std::string used;
+    for (std::size_t i = first_used; i < scope_.size(); ++i) {
+      used += (used.empty() ? "sin(" : " + sin(") + number_from(scope_[i]) + ")";
+    }
     for (const Kind kind : function.results) {
-      results += (results.empty() ? "" : ", ") + bounded(kind, expression(kind, depth));
+      const std::string result = expression(kind, depth);
+      const bool mixes = !used.empty() && (results.empty() || random_.percent(50));
+      results += (results.empty() ? "" : ", ") + bounded(kind, mixes ? mixed(kind, result, used) : result);
     }
     scope_ = outer;
     return text + "(" + results + "))";
@@ -224,7 +271,7 @@ class Generator {
       const Kind first = function.params[0].kind;
       calls.push_back(call_with(function, first == Kind::Integer ? "n" : variable(first)));
     }
-    out_ += body(loss, 3, calls) + "\n";
+    out_ += body(loss, 3, calls, random_.below(4)) + "\n";
   }
 
   // Expressions ---------------------------------------------------------------------------------------------
