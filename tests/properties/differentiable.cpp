@@ -62,7 +62,7 @@ class Generator {
         "    Node(left, right, s) -> total(left) - s * total(right)\n"
         "    Tip(_) -> 0.5\n";
     add_elements();
-    const std::size_t count = 2 + random_.below(3);
+    const std::size_t count = 1 + random_.below(3);
     std::vector<Function> declared;
     for (std::size_t i = 0; i < count; ++i) declared.push_back(declare(i));
     for (const Function& function : declared) {
@@ -87,7 +87,7 @@ class Generator {
         element.params.push_back({fmt::format("a{}", i), params[i]});
       scope_ = element.params;
       head(element);
-      out_ += bounded(result, expression(result, 2)) + "\n";
+      out_ += bounded(result, expression(result, 1 + static_cast<int>(random_.below(2)))) + "\n";
     };
     add("number_by_number", {Kind::Number, Kind::Number}, Kind::Number);
     add("vector_by_vector", {Kind::Vector, Kind::Vector}, Kind::Vector);
@@ -215,6 +215,8 @@ class Generator {
     }
     std::string results;
     std::string used;
+    if (function.name != "loss")
+      first_used = std::max(first_used, scope_.size() - std::min<std::size_t>(3, scope_.size()));
     for (std::size_t i = first_used; i < scope_.size(); ++i) {
       used += (used.empty() ? "sin(" : " + sin(") + number_from(scope_[i]) + ")";
     }
@@ -271,7 +273,7 @@ class Generator {
       const Kind first = function.params[0].kind;
       calls.push_back(call_with(function, first == Kind::Integer ? "n" : variable(first)));
     }
-    out_ += body(loss, 3, calls, random_.below(4)) + "\n";
+    out_ += body(loss, 2, calls, random_.below(4)) + "\n";
   }
 
   // Expressions ---------------------------------------------------------------------------------------------
@@ -538,7 +540,7 @@ Differentiable generate_differentiable(uint64_t seed) {
 std::vector<Value> random_arguments(const std::vector<Type>& types, uint64_t seed) {
   Random random(seed);
   std::vector<Value> values;
-  for (const Type& type : types) values.push_back(random_value(type, random, random.between(0, 3)));
+  for (const Type& type : types) values.push_back(random_value(type, random, random.between(0, 2)));
   return values;
 }
 
