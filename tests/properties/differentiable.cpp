@@ -524,9 +524,19 @@ std::string Differentiable::program(bool recompute) const {
   return replaced(text, kMark, recompute ? " recompute" : "");
 }
 
-std::string Differentiable::with_main(bool recompute) const {
-  return program(recompute) +
-         fmt::format("fn main({}) -> (f64, {}) = value_and_grad(loss)({})\n", params, gradients, names);
+std::string Differentiable::with_main(bool recompute, int order) const {
+  std::string main = program(recompute);
+  if (order == 2) {
+    main += fmt::format(
+        "fn curved({}) -> f64 =\n"
+        "  let (by_x, by_v, by_xs, by_vs, by_t) = grad(loss)({})\n"
+        "  sin(by_x) + dot(by_v, v) + fold(add_number, x, by_xs) + fold(add_vector, 0, by_vs) + "
+        "total(by_t)\n",
+        params, names);
+  }
+  const char* derived = order == 2 ? "curved" : "loss";
+  return main + fmt::format("fn main({}) -> (f64, {}) = value_and_grad({})({})\n", params, gradients, derived,
+                            names);
 }
 
 Differentiable generate_differentiable(uint64_t seed) {

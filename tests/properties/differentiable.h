@@ -23,8 +23,9 @@ struct Differentiable {
 
   /// With `recompute` in the place of the marks, or nothing.
   std::string program(bool recompute) const;
-  /// The same with a function `main` that gives the value and the gradients.
-  std::string with_main(bool recompute) const;
+  /// The same with a function `main` that gives the value and the gradients of `loss`; or, for the second
+  /// order, of a function that depends on all gradients of `loss`.
+  std::string with_main(bool recompute, int order = 1) const;
 };
 
 Differentiable generate_differentiable(uint64_t seed);
