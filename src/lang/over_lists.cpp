@@ -178,7 +178,8 @@ Vars BodyChecker::over_list(const Expr& expr) {
   try {
     const bool is_list = read->elements.type().is_data();
     if (word == "map") return is_list ? map_list(applied, *read) : map_tensor(applied, *read);
-    return is_list ? fold_list(applied, *read) : fold_tensor(applied, *read);
+    if (is_list) return fold_list(applied, *read);
+    return word == "scan" ? scan_tensor(applied, *read) : fold_tensor(applied, *read);
   } catch (const ProgramError& error) {
     report(expr.span, fmt::format("'{}': {}", word, error.what()));
     return unknown();
@@ -272,13 +273,7 @@ Type BodyChecker::step_type(const Applied& applied, const OverList& over) const 
 
 /// Halves the rows until one is left: calls that do not wait for each other, and no deep recursion.
 Vars BodyChecker::map_tensor(const Applied& applied, const OverList& over) {
-  const Type row = applied.result(over.argument_types());
-  if (row.is_data()) {
-    throw ProgramError(
-        fmt::format("expected a function that gives a scalar or a tensor, found '{}'", applied.name()));
-  }
-  Type result = row;
-  result.shape.insert(result.shape.begin(), unknown_dim());
+  const Type result = rows_like(applied, applied.result(over.argument_types()));
   const FunctionRef made = generated_.function(
       fmt::format("map_{}", applied.name()),
       with_extras({{over.elements.type(), "xs"}, {DType::I64, "begin"}, {DType::I64, "end"}}, over.extras),
@@ -305,8 +300,52 @@ Vars BodyChecker::map_tensor(const Applied& applied, const OverList& over) {
   return one_for_each(f_->call(made, joined({over.elements, begin, end}, over.extras)), over.elements);
 }
 
+/// The type of a tensor whose rows the function gives.
+Type BodyChecker::rows_like(const Applied& applied, const Type& row) {
+  if (row.is_data()) {
+    throw ProgramError(
+        fmt::format("expected a function that gives a scalar or a tensor, found '{}'", applied.name()));
+  }
+  Type rows = row;
+  rows.shape.insert(rows.shape.begin(), unknown_dim());
+  return rows;
+}
+
+/// Halves the rows until one is left, so that the recursion is not deep and each row is copied a few times
+/// only.
+Vars BodyChecker::scan_tensor(const Applied& applied, const OverList& over) {
+  const Type step = step_type(applied, over);
+  const Type result = rows_like(applied, step);
+  const FunctionRef made = generated_.function(
+      fmt::format("scan_{}", applied.name()),
+      with_extras({{step, "acc"}, {over.elements.type(), "xs"}, {DType::I64, "begin"}, {DType::I64, "end"}},
+                  over.extras),
+      {result, step}, [&](FunctionBuilder& f, FunctionRef self) {
+        const Var acc = f.param(0);
+        const Var xs = f.param(1);
+        const Var begin = f.param(2);
+        const Var end = f.param(3);
+        const std::vector<Var> extras = params_from(f, 4);
+        return f.if_else(
+            end - begin <= 1,
+            [&] {
+              const Var next = applied(f, joined({acc, f.op("gather", {xs, begin})}, extras));
+              return Vars{f.op("stack", {next}, {0}), next};
+            },
+            [&] {
+              const Var middle = f.named((begin + end) / 2, "middle");
+              const Vars first = f.call(self, joined({acc, xs, begin, middle}, extras));
+              const Vars second = f.call(self, joined({first[1], xs, middle, end}, extras));
+              return Vars{f.op("concat", {first[0], second[0]}, {0}), second[1]};
+            });
+      });
+  const Var begin = f_->constant(int64_t{0});
+  const Var end = rows_of(*f_, over.elements);
+  const Vars scanned = f_->call(made, joined({over.initial[0], over.elements, begin, end}, over.extras));
+  return one_for_each(scanned[0], over.elements);
+}
+
 Vars BodyChecker::fold_tensor(const Applied& applied, const OverList& over) {
-  if (over.word == "scan") throw ProgramError("expected a list, found " + to_string(over.elements.type()));
   const Type step = step_type(applied, over);
   const FunctionRef made = generated_.function(
       fmt::format("fold_{}", applied.name()),

@@ -134,6 +134,17 @@ TEST(DataGradients, GoThroughListsOfTensors) {
       {"[[1,0.5,-1],[0.25,2,1],[0.1,0.2,0.3]]", "[[0.1,0.2,0.3],[0.5,-0.1,0.2],[0.3,0.1,0.4]]", "0.5"});
 }
 
+TEST(DataGradients, GoThroughMapFoldAndScanOverRows) {
+  const Derived f(
+      "fn g(x: f64[2], by: f64) -> f64 = dot(x, x) * by\n"
+      "fn step(a: f64[2], x: f64[2]) -> f64[2] = sin(a * x)\n"
+      "fn f(x: f64[n, 2], by: f64) -> f64 =\n"
+      "  logsumexp(map(g, x, by)) * sum(fold(step, x[0], x)) + sum(scan(step, [1, by], x) * x)",
+      "x: f64[n, 2], by: f64", "f64[n, 2], f64");
+  f.expect_slopes({"[[1,0.5],[0.25,2],[0.1,0.2],[0.7,-0.3],[1.5,1]]", "0.5"});
+  f.expect_slopes({"[[1,0.5]]", "0.5"});
+}
+
 TEST(DataGradients, GoThroughTensorsOfUnknownSizeThatAreNotAllRead) {
   const Derived f(
       "data Pair = Pair(a: f64[_], b: f64[_]) | Single(x: f64[2])\n"

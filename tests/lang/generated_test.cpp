@@ -163,6 +163,7 @@ const PrintCase kPrograms[] = {
      "\n"
      "fn fold_max(acc: f32[5], xs: f32[r, 5], i: i64) -> f32[5] = if i == size(xs, axis=0) then acc else "
      "fold_max(max(acc, gather(xs, i)), xs, i + 1)\n"},
+    {"ScanOverRows", "fn g(x: f32[4, 5]) -> f32[4, 5] = scan(max, x[0], x)\n", ""},
     {"OwnFunctionsOfTheseNames",
      "fn map(n: i64) -> i64 = n\nfn map_f(n: i64) -> i64 = map(n)\nfn grad_f(n: i64) -> i64 = n\n"
      "fn f(x: f32) -> f32 = x\n"
@@ -239,8 +240,9 @@ const ErrorCase kErrors[] = {
      "2:36: 'map': expected a function with one result, found 'f' with 2"},
     {"FoldThatChangesItsType", "fn f(a: i64, x: i64) -> f64 = 1\nfn g(xs: List[i64]) -> f64 = fold(f, 0, xs)",
      "2:30: 'fold': 'f' gives f64, but it starts with i64"},
-    {"ScanOverATensor", "fn g(x: f32[3]) -> List[f32] = scan(max, 0, x)",
-     "1:32: 'scan': expected a list, found f32[3]"},
+    {"ScanToData",
+     "data D = D(x: f32)\nfn f(d: D, x: f32) -> D = d\nfn g(x: f32[3]) -> f32[3] = scan(f, D(1), x)",
+     "3:29: 'scan': expected a function that gives a scalar or a tensor, found 'f'"},
     {"MapOfAnOperationWithAttributes", "fn g(xs: List[f32[2]]) -> List[f32] = map(sum, xs)",
      "1:39: 'map': expected an operation without attributes, found 'sum'"},
     {"MapOfAWrongOperation", "fn g(xs: List[i64]) -> List[i64] = map(exp, xs)",
