@@ -36,6 +36,7 @@ Activity::Activity(const ir::Module& module, const GradientRoot& root, bool modu
     for (const ir::ValueInfo& value : function.values) of.floats.push_back(has_floats(value));
     of.active.resize(function.values.size());
     of.needed.resize(function.values.size());
+    of.calls.resize(function.nodes.size());
     of.params.resize(function.params.size());
     of.outputs.resize(function.results.size());
     of.results.resize(function.results.size());
@@ -83,14 +84,18 @@ void Activity::spread_activity(ir::FunctionId id) {
   for (std::size_t i = 0; i < params.size(); ++i) {
     if (of.params[i] && of.floats[params[i].index()]) activate(of, params[i]);
   }
-  for (const ir::Node& node : f.nodes) {
+  for (std::size_t n = 0; n < f.nodes.size(); ++n) {
+    const ir::Node& node = f.nodes[n];
     const auto activate_results = [&] {
       for (ir::ValueId result : node.results) {
         if (of.floats[result.index()]) activate(of, result);
       }
     };
     if (node.kind == NodeKind::Param) {
-      if (module_parameters_) activate_results();
+      if (!module_parameters_) continue;
+      activate_results();
+      changed_ = changed_ || !of.has_sources;
+      of.has_sources = true;
     } else if (node.kind == NodeKind::Op) {
       if (!node.op->gradient.value.passes()) continue;
       for (ir::ValueId operand : node.operands) {
@@ -98,9 +103,15 @@ void Activity::spread_activity(ir::FunctionId id) {
       }
     } else if (is_call(node)) {
       OfFunction& callee = functions_[node.callee.index()];
+      const std::size_t call = node.kind == NodeKind::Call ? n : node.of.index();
       for (std::size_t i = 0; i < node.operands.size(); ++i) {
-        if (of.active[node.operands[i].index()]) set(callee.params, first_param(module_, node) + i);
+        if (!of.active[node.operands[i].index()]) continue;
+        set(callee.params, first_param(module_, node) + i);
+        set(of.calls, call);
       }
+      if (callee.has_sources && !of.has_sources) of.has_sources = changed_ = true;
+      // Another call may have made the results active.
+      if (!of.calls[call] && !callee.has_sources) continue;
       for (std::size_t i = 0; i < node.results.size(); ++i) {
         if (callee.outputs[first_result(module_, node) + i]) activate(of, node.results[i]);
       }

@@ -46,6 +46,8 @@ class Activity {
     std::vector<bool> params;   ///< active ones
     std::vector<bool> outputs;  ///< results that are active
     std::vector<bool> results;  ///< results whose gradient comes in
+    std::vector<bool> calls;    ///< by node: calls with active operands in any phase
+    bool has_sources = false;   ///< it, or what it calls, reads active parameters of the module
     bool differentiable = false;
   };
 
