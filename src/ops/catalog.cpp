@@ -61,6 +61,7 @@ const Catalog& catalog() {
       &stack,
       &slice,
       &take,
+      &half,
       &pad,
       &pad_like,
       &slice_like,

@@ -19,7 +19,7 @@ extern const OpDef sigmoid, relu, tanh_gradient, sigmoid_gradient, relu_gradient
 // linear_algebra.cpp
 extern const OpDef matmul, matmul_nt, matmul_tn, dot, outer;
 // pieces.cpp
-extern const OpDef concat, stack, slice, take, pad, pad_like, slice_like, concat_part;
+extern const OpDef concat, stack, slice, take, half, pad, pad_like, slice_like, concat_part;
 // reshaping.cpp
 extern const OpDef zeros_like, ones_like, sum_like, broadcast_like, broadcast_to, expand_like, reshape,
     reshape_like, transpose, size;
