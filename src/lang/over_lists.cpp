@@ -141,7 +141,7 @@ Var first_row(FunctionBuilder& f, Var tensor) {
   return f.op("gather", {tensor, f.constant(int64_t{0})});
 }
 Var half_of(FunctionBuilder& f, Var tensor, int64_t index) {
-  return f.op("half", {tensor}, {0, index});
+  return f.op("slice_half", {tensor}, {0, index});
 }
 
 /// What `map` gives, as a tensor of as many rows as it was given.

@@ -84,7 +84,7 @@ Fault take_kernel(const KernelCall& call) {
   return cut(call, axis, call.attributes[1], 1);
 }
 
-Fault half_kernel(const KernelCall& call) {
+Fault slice_half_kernel(const KernelCall& call) {
   const std::size_t axis = axis_of(call.attributes[0], call.operands[0].dims.size());
   const int64_t size = call.operands[0].dims[axis];
   const int64_t first = size / 2;

@@ -61,7 +61,7 @@ const Catalog& catalog() {
       &stack,
       &slice,
       &take,
-      &half,
+      &slice_half,
       &pad,
       &pad_like,
       &slice_like,
@@ -108,7 +108,7 @@ const Catalog& catalog() {
       &variant,
       &field,
       &field_or_zero,
-      &after,
+      &pass_after,
   });
   return all;
 }

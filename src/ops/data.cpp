@@ -63,7 +63,7 @@ Type type_of_field_or_zero(const TypeQuestion& question) {
                   question.operands.size() - 1, to_string(field)));
 }
 
-Type type_of_after(const TypeQuestion& question) {
+Type type_of_pass_after(const TypeQuestion& question) {
   for (const Type& signal : question.operands.subspan(1)) {
     if (!signal.is_data()) continue;
     throw ProgramError(fmt::format("expected a number or a tensor to wait for, found {}", to_string(signal)));
@@ -72,7 +72,7 @@ Type type_of_after(const TypeQuestion& question) {
 }
 
 /// What it waits for does not change it.
-Var gradient_of_after(const GradientQuestion& question, std::size_t index) {
+Var gradient_of_pass_after(const GradientQuestion& question, std::size_t index) {
   return index == 0 ? question.gradient : question.builder.op("zeros_like", {question.operands[index]});
 }
 
@@ -184,16 +184,16 @@ const OpDef field_or_zero = {
     .value_kernel = field_or_zero_of,
 };
 
-const OpDef after = {
-    .name = std::string_view("after"),
+const OpDef pass_after = {
+    .name = std::string_view("pass_after"),
     .symbol = std::string_view(""),
     .doc = std::string_view("x itself, once the signals have come, which are numbers or tensors."),
     .operands = std::vector<std::string_view>{"x", "signals..."},
     .attributes = no_attributes,
-    .type_rule = type_of_after,
+    .type_rule = type_of_pass_after,
     .kernels = std::vector<KernelVariant>{},
     .tensor_kernel = TensorKernel{nullptr},
-    .gradient = Gradient{gradient_of_after},
+    .gradient = Gradient{gradient_of_pass_after},
     .algebra = Algebra::None,
     .fusion = Fusion::Data,
     .samples = std::vector<Sample>{},

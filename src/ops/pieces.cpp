@@ -100,7 +100,7 @@ Type take_type(const TypeQuestion& question) {
   return result;
 }
 
-Type half_type(const TypeQuestion& question) {
+Type slice_half_type(const TypeQuestion& question) {
   Type result = tensor_operand(question);
   Dim& dim = result.shape[axis_of(question.attributes[0], result.shape.size())];
   const int64_t index = question.attributes[1];
@@ -242,10 +242,11 @@ Var take_rule(const GradientQuestion& q, std::size_t) {
 }
 
 /// Zeros where the other half is.
-Var half_rule(const GradientQuestion& q, std::size_t) {
+Var slice_half_rule(const GradientQuestion& q, std::size_t) {
   const int64_t axis = front_axis(q, q.operands[0].type());
   const int64_t index = q.attributes[1];
-  const Var zeros = q.builder.op("zeros_like", {q.builder.op("half", {q.operands[0]}, {axis, 1 - index})});
+  const Var zeros =
+      q.builder.op("zeros_like", {q.builder.op("slice_half", {q.operands[0]}, {axis, 1 - index})});
   return q.builder.op("concat", index == 0 ? std::vector{q.gradient, zeros} : std::vector{zeros, q.gradient},
                       {axis});
 }
@@ -325,18 +326,18 @@ const OpDef take = {
                             {{tensor<float>({2}, {1, 2})}, 2.0f, {0, 1}}},
 };
 
-const OpDef half = {
-    .name = std::string_view("half"),
+const OpDef slice_half = {
+    .name = std::string_view("slice_half"),
     .symbol = std::string_view(""),
     .doc = std::string_view(
         "The first (index 0) or the second half of a tensor along the axis; of an odd size, the "
         "second has one more."),
     .operands = std::vector<std::string_view>{"x"},
     .attributes = std::vector<AttributeDef>{{.name = "axis"}, {.name = "index"}},
-    .type_rule = half_type,
+    .type_rule = slice_half_type,
     .kernels = std::vector<KernelVariant>{},
-    .tensor_kernel = half_kernel,
-    .gradient = Gradient{half_rule},
+    .tensor_kernel = slice_half_kernel,
+    .gradient = Gradient{slice_half_rule},
     .algebra = Algebra::None,
     .fusion = Fusion::Tensor,
     .samples =

@@ -219,7 +219,7 @@ class ExtensionBody : public BodyCopier {
     for (const Var argument : mapped(node.operands)) {
       std::vector<Var> operands{argument};
       operands.insert(operands.end(), signals.begin(), signals.end());
-      arguments.push_back(to_.op("after", operands));
+      arguments.push_back(to_.op("pass_after", operands));
     }
     to_.call(extensions_.extension_of(node.callee), arguments);
     return to_.last_node();

@@ -149,13 +149,14 @@ const PrintCase kPrograms[] = {
      "fn h(x: f32[r, c]) -> f32[r] = check_size(map_f_2(x, 2.0f32), x, axis=0, like_axis=0)\n"
      "\n"
      "fn map_f(xs: f32[_, 5], extra1: f32) -> f32[_] = if size(xs, axis=0) <= 1 then stack(f(gather(xs, 0), "
-     "extra1), axis=0) else concat(map_f(half(xs, axis=0, index=0), extra1), map_f(half(xs, axis=0, "
+     "extra1), axis=0) else concat(map_f(slice_half(xs, axis=0, index=0), extra1), map_f(slice_half(xs, "
+     "axis=0, "
      "index=1), extra1), axis=0)\n"
      "\n"
      "fn map_f_2(xs: f32[_, c], extra1: f32) -> f32[_] = if size(xs, axis=0) <= 1 then stack(f(gather(xs, "
      "0), extra1), axis=0) else\n"
-     "  let v1 = map_f_2(half(xs, axis=0, index=0), extra1)\n"
-     "  let v2 = map_f_2(half(xs, axis=0, index=1), extra1)\n"
+     "  let v1 = map_f_2(slice_half(xs, axis=0, index=0), extra1)\n"
+     "  let v2 = map_f_2(slice_half(xs, axis=0, index=1), extra1)\n"
      "  concat(v1, v2, axis=0)\n"},
     {"FoldOverRows", "fn g(x: f32[r, 5]) -> f32[5] = fold(max, x[0], x)\n",
      "fn g(x: f32[r, 5]) -> f32[5] = fold_max(gather(x, 0), x)\n"
@@ -163,7 +164,7 @@ const PrintCase kPrograms[] = {
      "fn fold_max(acc: f32[5], xs: f32[_, 5]) -> f32[5] =\n"
      "  let v1 = size(xs, axis=0)\n"
      "  if v1 <= 1 then if v1 == 0 then acc else max(acc, gather(xs, 0)) else fold_max(fold_max(acc, "
-     "half(xs, axis=0, index=0)), half(xs, axis=0, index=1))\n"},
+     "slice_half(xs, axis=0, index=0)), slice_half(xs, axis=0, index=1))\n"},
     {"ScanOverRows", "fn g(x: f32[4, 5]) -> f32[4, 5] = scan(max, x[0], x)\n",
      "fn g(x: f32[4, 5]) -> f32[4, 5] =\n"
      "  let (v1, _) = scan_max(gather(x, 0), x)\n"
@@ -173,8 +174,8 @@ const PrintCase kPrograms[] = {
      "  let v1 = max(acc, gather(xs, 0))\n"
      "  (stack(v1, axis=0), v1)\n"
      "else\n"
-     "  let (v2, v3) = scan_max(acc, half(xs, axis=0, index=0))\n"
-     "  let (v4, v5) = scan_max(v3, half(xs, axis=0, index=1))\n"
+     "  let (v2, v3) = scan_max(acc, slice_half(xs, axis=0, index=0))\n"
+     "  let (v4, v5) = scan_max(v3, slice_half(xs, axis=0, index=1))\n"
      "  (concat(v2, v4, axis=0), v5)\n"},
     {"OwnFunctionsOfTheseNames",
      "fn map(n: i64) -> i64 = n\nfn map_f(n: i64) -> i64 = map(n)\nfn grad_f(n: i64) -> i64 = n\n"
