@@ -149,9 +149,10 @@ const PrintCase kPrograms[] = {
      "fn h(x: f32[r, c]) -> f32[r] = check_size(map_f_2(x, 2.0f32), x, axis=0, like_axis=0)\n"
      "\n"
      "fn map_f(xs: f32[_, 5], extra1: f32) -> f32[_] = if size(xs, axis=0) <= 1 then stack(f(gather(xs, 0), "
-     "extra1), axis=0) else concat(map_f(slice_half(xs, axis=0, index=0), extra1), map_f(slice_half(xs, "
-     "axis=0, "
-     "index=1), extra1), axis=0)\n"
+     "extra1), axis=0) else\n"
+     "  let v1 = map_f(slice_half(xs, axis=0, index=0), extra1)\n"
+     "  let v2 = map_f(slice_half(xs, axis=0, index=1), extra1)\n"
+     "  concat(v1, v2, axis=0)\n"
      "\n"
      "fn map_f_2(xs: f32[_, c], extra1: f32) -> f32[_] = if size(xs, axis=0) <= 1 then stack(f(gather(xs, "
      "0), extra1), axis=0) else\n"
@@ -163,8 +164,9 @@ const PrintCase kPrograms[] = {
      "\n"
      "fn fold_max(acc: f32[5], xs: f32[_, 5]) -> f32[5] =\n"
      "  let v1 = size(xs, axis=0)\n"
-     "  if v1 <= 1 then if v1 == 0 then acc else max(acc, gather(xs, 0)) else fold_max(fold_max(acc, "
-     "slice_half(xs, axis=0, index=0)), slice_half(xs, axis=0, index=1))\n"},
+     "  if v1 <= 1 then if v1 == 0 then acc else max(acc, gather(xs, 0)) else\n"
+     "    let v2 = fold_max(acc, slice_half(xs, axis=0, index=0))\n"
+     "    fold_max(v2, slice_half(xs, axis=0, index=1))\n"},
     {"ScanOverRows", "fn g(x: f32[4, 5]) -> f32[4, 5] = scan(max, x[0], x)\n",
      "fn g(x: f32[4, 5]) -> f32[4, 5] =\n"
      "  let (v1, _) = scan_max(gather(x, 0), x)\n"
