@@ -30,7 +30,19 @@ enum class SlotKind : uint8_t { Scalar, Tensor, Data };
 
 /// One operation of a region.
 struct Step {
-  enum class Code : uint8_t { Kernel, Variant, Field, FieldOrZero, Make, Copy, Tensor, Product, Accumulate };
+  enum class Code : uint8_t {
+    Kernel,
+    Variant,
+    Field,
+    FieldOrZero,
+    Make,
+    Copy,
+    Tensor,
+    View,     ///< elements of the operand
+    Product,  ///< of the first operand and a parameter of rank 2, plus a third operand if there is one
+    Accumulate,
+    Nothing,  ///< a later step does it
+  };
   Code code;
   graph::NodeId node;
   std::vector<Source> operands{};
@@ -39,6 +51,7 @@ struct Step {
   Kernel kernel = nullptr;  ///< Kernel
   bool shared = false;      ///< the same for all frames of a batch
   bool transposed = false;  ///< Product: with the transposed parameter
+  int64_t offset = 0;       ///< View: of the first element in the operand
 };
 
 /// Operations that fire together. Either scalar and data operations, which run at once in their frame, or

@@ -13,7 +13,7 @@
 namespace hiaton {
 namespace {
 
-constexpr std::string_view kNames[] = {"bool", "i32", "i64", "f32", "f64"};
+constexpr std::string_view kDTypeNames[] = {"bool", "i32", "i64", "f32", "f64"};
 
 /// A reference that does not own: between the types of one collection.
 std::shared_ptr<const DataType> unowned(const DataType* type) {
@@ -23,12 +23,12 @@ std::shared_ptr<const DataType> unowned(const DataType* type) {
 }  // namespace
 
 std::string_view name_of(DType dtype) {
-  return kNames[static_cast<std::size_t>(dtype)];
+  return kDTypeNames[static_cast<std::size_t>(dtype)];
 }
 
 std::optional<DType> dtype_from_name(std::string_view name) {
-  for (std::size_t i = 0; i < std::size(kNames); ++i) {
-    if (kNames[i] == name) return static_cast<DType>(i);
+  for (std::size_t i = 0; i < std::size(kDTypeNames); ++i) {
+    if (kDTypeNames[i] == name) return static_cast<DType>(i);
   }
   return std::nullopt;
 }
@@ -59,6 +59,10 @@ Type join(const Type& a, const Type& b) {
     if (a.shape[i] != b.shape[i]) type.shape[i] = unknown_dim();
   }
   return type;
+}
+
+bool is_fixed(const Type& type) {
+  return std::all_of(type.shape.begin(), type.shape.end(), [](const Dim& dim) { return dim.size >= 0; });
 }
 
 Type tensor_type(DType dtype, const std::vector<int64_t>& dims) {
