@@ -6,29 +6,24 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstdlib>
 
 #include "engine/floats.h"
 #include "hiaton/hiaton.h"
 #include "hiaton/model.h"
 #include "properties/differentiable.h"
+#include "properties/environment.h"
 
 namespace hiaton::properties {
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(NDEBUG)
-constexpr uint64_t kPrograms = 100;
+constexpr uint64_t kTensorPrograms = 100;
 #else
-constexpr uint64_t kPrograms = 5'000;
+constexpr uint64_t kTensorPrograms = 5'000;
 #endif
 constexpr std::size_t kExamples = 2;
 /// The sums of the gradients of learned parameters are made in another order where the batches are others.
 constexpr double kTolerance = 1e-11;
-
-uint64_t from_environment(const char* name, uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::stoull(text);
-}
 
 using Lists = std::vector<std::vector<Value>>;
 
@@ -78,7 +73,7 @@ CompileOptions options_for(const Differentiable& program) {
   return options;
 }
 
-struct Way {
+struct Setting {
   bool recompute;
   RunOptions options;
   std::string name() const {
@@ -86,15 +81,15 @@ struct Way {
   }
 };
 
-/// Half of all ways, so that each is taken by every other program.
-std::vector<Way> ways_for(const Differentiable& program) {
-  std::vector<Way> ways;
+/// Half of all settings, so that each is taken by every other program.
+std::vector<Setting> settings_for(const Differentiable& program) {
+  std::vector<Setting> settings;
   for (const int workers : {1, 2, 8}) {
     const bool batching = (program.seed / 8 + static_cast<uint64_t>(workers / 2)) % 2 == 0;
-    ways.push_back({false, {.workers = workers, .batching = batching}});
-    ways.push_back({true, {.workers = workers, .batching = !batching}});
+    settings.push_back({false, {.workers = workers, .batching = batching}});
+    settings.push_back({true, {.workers = workers, .batching = !batching}});
   }
-  return ways;
+  return settings;
 }
 
 /// Some are derived twice.
@@ -126,9 +121,9 @@ std::string wrong_by_arguments(const Differentiable& program) {
     if (run(again, {.executor = Executor::Reference}) != expected_again) return "recompute, reference";
     if (run(again, {.executor = Executor::Expanding}) != expected_again) return "recompute, expanding";
   }
-  for (const Way& way : ways_for(program)) {
-    const hiaton::Program& which = way.recompute ? again : kept;
-    if (run(which, way.options) != (way.recompute ? expected_again : expected)) return way.name();
+  for (const Setting& setting : settings_for(program)) {
+    const hiaton::Program& which = setting.recompute ? again : kept;
+    if (run(which, setting.options) != (setting.recompute ? expected_again : expected)) return setting.name();
   }
   if (program.seed % 10 != 0) return "";  // by differences: a sample
   const std::vector<Value>& at = examples[0];
@@ -161,10 +156,10 @@ std::string wrong_by_parameters(const Differentiable& program) {
   const Lists examples = examples_for(kept.loss_program(), program.seed);
   const std::vector<Value> parameters = kept.initial_parameters(1);
   const std::vector<double> expected = learned(kept, examples, parameters, {.executor = Executor::Reference});
-  for (const Way& way : ways_for(program)) {
+  for (const Setting& setting : settings_for(program)) {
     const std::vector<double> found =
-        learned(way.recompute ? again : kept, examples, parameters, way.options);
-    if (!close(found, expected)) return way.name();
+        learned(setting.recompute ? again : kept, examples, parameters, setting.options);
+    if (!close(found, expected)) return setting.name();
   }
   const Model& either = program.seed % 8 == 3 ? kept : again;
   const std::vector<double> parts = learned(either, examples, parameters, {.parts = 2});
@@ -194,7 +189,7 @@ INSTANTIATE_TEST_SUITE_P(Share, RandomTensorPrograms, testing::Range(uint64_t{0}
 
 TEST_P(RandomTensorPrograms, HaveTheSameGradientsHoweverTheyRun) {
   const uint64_t first = from_environment("HIATON_SEED", 0);
-  const uint64_t count = from_environment("HIATON_PROGRAMS", kPrograms);
+  const uint64_t count = from_environment("HIATON_PROGRAMS", kTensorPrograms);
   for (uint64_t seed = first + GetParam(); seed < first + count; seed += kShares) {
     const Differentiable program = generate_differentiable(seed);
     std::string wrong;
