@@ -116,10 +116,10 @@ class DataTypes {
   /// The built-in list of `element`: variants Nil() and Cons(head: element, tail: List[element]). The same
   /// type for the same element.
   Type list_of(const Type& element);
-  /// The type of the gradients of values of `type`, which holds floats. That of a scalar or tensor is its own.
-  /// That of a data type T is "Gradient[T]": variant 0 means that all is zero; variant i + 1 goes with variant
-  /// i of T and has the gradients of those of its fields that hold floats, in their order. As a field, the
-  /// gradient of a tensor is "Gradient[f32[3]]": zero, or the tensor.
+  /// The type of the gradients of values of `type`, which holds floats. That of a scalar or tensor is its
+  /// own. That of a data type T is "Gradient[T]": variant 0 means that all is zero; variant i + 1 goes with
+  /// variant i of T and has the gradients of those of its fields that hold floats, in their order. As a
+  /// field, the gradient of a tensor is "Gradient[f32[3]]": zero, or the tensor.
   Type gradient_of(const Type& type);
   /// Invalid (not data) where there is none of this name.
   std::optional<Type> find(std::string_view name) const;

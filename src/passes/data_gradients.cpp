@@ -101,7 +101,7 @@ FunctionRef DataGradients::function(const std::string& wish, const std::vector<T
 
 Var DataGradients::sum(Var a, Var b) {
   if (!a.type().is_data()) return a + b;
-  const Type type = a.type();
+  Type type = a.type();  // copies: new nodes may move what they refer to
   const FunctionRef add =
       function("add_" + in_name(type), {type, type}, type, [&](FunctionBuilder& f) -> Var {
         const Var left = f.param(0);
@@ -123,7 +123,7 @@ Var DataGradients::sum(Var a, Var b) {
 }
 
 Var DataGradients::sum_of_variant(FunctionBuilder& f, Var a, Var b, std::size_t variant) {
-  const Type type = a.type();
+  Type type = a.type();
   const std::size_t fields = type.data->variants[variant].fields.size();
   std::vector<Var> sums;
   for (std::size_t i = 0; i < fields; ++i)
@@ -133,7 +133,7 @@ Var DataGradients::sum_of_variant(FunctionBuilder& f, Var a, Var b, std::size_t 
 
 Var DataGradients::as_value(Var value, Var gradient) {
   if (!value.type().is_data()) return gradient;
-  const Type type = value.type();
+  Type type = value.type();
   const FunctionRef as =
       function("gradient_as_" + in_name(type), {type, gradient.type()}, type, [&](FunctionBuilder& f) {
         return by_variant(f.variant(f.param(0)), 0, type.data->variants.size(), [&](std::size_t variant) {
@@ -144,7 +144,7 @@ Var DataGradients::as_value(Var value, Var gradient) {
 }
 
 Var DataGradients::value_of_variant(FunctionBuilder& f, Var value, Var gradient, std::size_t variant) {
-  const Type type = value.type();
+  Type type = value.type();
   const std::vector<Field>& fields = type.data->variants[variant].fields;
   const auto holds = [](const Field& field) { return holds_floats(field.type); };
   if (std::none_of(fields.begin(), fields.end(), holds)) return value;
