@@ -19,7 +19,7 @@
 #include "hiaton/error.h"
 #include "hiaton/train.h"
 #include "kernels/gemm.h"
-#include "train/learner.h"
+#include "hiaton/learner.h"
 #include "train/optimizer.h"
 
 namespace {
