@@ -189,7 +189,6 @@ class Generator {
     return {};
   }
 
-  /// The value, changed by a number.
   static std::string mixed(Kind kind, const std::string& value, const std::string& number) {
     switch (kind) {
       case Kind::Numbers:
