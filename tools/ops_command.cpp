@@ -33,7 +33,7 @@ std::string spelling(const OpDef& op) {
 
 /// The element types of scalars it takes, and what it takes besides.
 std::string operand_types(const OpDef& op) {
-  if (op.fusion.value == Fusion::Data) return "data values";
+  if (op.fusion.value == Fusion::Data) return "any values";
   std::string text;
   for (const KernelVariant& variant : op.kernels.value) text += fmt::format("{}, ", name_of(variant.operand));
   return text + "tensors";
@@ -42,7 +42,7 @@ std::string operand_types(const OpDef& op) {
 /// Whether gradients pass, or why not.
 std::string gradient_text(const OpDef& op) {
   const Gradient& gradient = op.gradient.value;
-  return gradient.rule != nullptr ? "yes" : fmt::format("no: {}", gradient.why_none);
+  return gradient.passes() ? "yes" : fmt::format("no: {}", gradient.why_none);
 }
 
 /// ", axis=0, shape=[2, 3]".

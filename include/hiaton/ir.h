@@ -74,6 +74,7 @@ struct Function {
   std::vector<Phase> phases;  ///< empty: one phase
   Span span;
   std::string placement;
+  bool recompute = false;  ///< calls keep no more than their arguments for a gradient: it computes them again
 
   BlockId body;  ///< its params are the function's
   std::vector<Node> nodes;

@@ -90,7 +90,7 @@ struct KernelCall {
 /// Gives the same bits for an instance whatever else is in the batch.
 using TensorKernel = Fault (*)(const KernelCall& call);
 
-/// For operations that make or take apart data values: on values of any kind.
+/// For operations of Fusion::Data: on values of any kind.
 using ValueKernel = Fault (*)(std::span<const Value> operands, std::span<const int64_t> attributes,
                               Value& result);
 
@@ -107,8 +107,11 @@ using GradientRule = Var (*)(const GradientQuestion& question, std::size_t index
 
 /// How gradients pass an operation.
 struct Gradient {
-  GradientRule rule = nullptr;  ///< null: none pass
+  GradientRule rule = nullptr;  ///< null: none pass, or not operand by operand
   std::string_view why_none{};  ///< where none pass: the reason
+  bool through_data = false;    ///< they pass between a data value and its fields: the pass does it
+
+  bool passes() const { return rule != nullptr || through_data; }
 };
 
 /// Algebraic facts that the passes may use.
@@ -119,7 +122,7 @@ enum class Fusion : uint8_t {
   Scalar,       ///< on scalars: runs inside a block of scalar code
   Elementwise,  ///< each element of the result needs one element of each operand, after broadcasting
   Tensor,       ///< anything else on tensors
-  Data,         ///< makes or takes apart data values
+  Data,         ///< makes or takes apart data values, or passes on values of any kind
 };
 
 /// One example: operands and the result it must give, in wrap mode.

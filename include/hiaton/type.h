@@ -85,7 +85,8 @@ struct Variant {
 /// A user-defined data type: `data Tree = Leaf(word: i64) | Node(left: Tree, right: Tree)`.
 ///
 /// Data types may contain each other and themselves. They live together in one DataTypes, which every Type
-/// that names one keeps alive; the types of fields refer to their siblings without owning them.
+/// that names one keeps alive; the types of fields refer to their siblings without owning them. Those that
+/// programs do not declare have names with brackets: "List[i64]", "Gradient[Tree]".
 class DataType {
  public:
   std::string name;
@@ -98,6 +99,13 @@ class DataType {
 /// The type of a field, as a type that owns what it refers to. `data` is a data type.
 Type field_type(const Type& data, std::size_t variant, std::size_t field);
 
+/// Whether values of the type hold floats: float scalars, float tensors, and data types with such fields,
+/// however deep.
+bool holds_floats(const Type& type);
+
+/// Whether it is the type of the gradient of a tensor that is a field: see DataTypes::gradient_of.
+bool is_gradient_of_tensor(const Type& type);
+
 /// The data types of a module: declared first, so that fields may name any of them, then defined.
 class DataTypes {
  public:
@@ -109,6 +117,11 @@ class DataTypes {
   /// The built-in list of `element`: variants Nil() and Cons(head: element, tail: List[element]). The same
   /// type for the same element.
   Type list_of(const Type& element);
+  /// The type of the gradients of values of `type`, which holds floats. That of a scalar or tensor is its
+  /// own. That of a data type T is "Gradient[T]": variant 0 means that all is zero; variant i + 1 goes with
+  /// variant i of T and has the gradients of those of its fields that hold floats, in their order. As a
+  /// field, the gradient of a tensor is "Gradient[f32[3]]": zero, or the tensor.
+  Type gradient_of(const Type& type);
   /// Invalid (not data) where there is none of this name.
   std::optional<Type> find(std::string_view name) const;
   /// In the order of declaration.

@@ -291,8 +291,9 @@ class BodyCompiler {
     const std::string_view name = node.op->name.value;
     if (name == "variant") return Step::Code::Variant;
     if (name == "field") return Step::Code::Field;
+    if (name == "field_or_zero") return Step::Code::FieldOrZero;
     if (name == "make") return Step::Code::Make;
-    if (name == "identity" && !node.type.is_tensor()) return Step::Code::Copy;
+    if (name == "pass_after" || (name == "identity" && !node.type.is_tensor())) return Step::Code::Copy;
     return steps_batched(node) ? Step::Code::Tensor : Step::Code::Kernel;
   }
 

@@ -34,6 +34,7 @@ struct Step {
     Kernel,
     Variant,
     Field,
+    FieldOrZero,
     Make,
     Copy,
     Tensor,

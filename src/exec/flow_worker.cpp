@@ -220,6 +220,18 @@ Cell Worker::fetch(Frame* frame, const Source& source, SlotKind kind) const {
 
 // Scalar regions --------------------------------------------------------------------------------------------
 
+namespace {
+
+/// Without a reference of its own.
+Cell cell_of_tensor(const Value& value) {
+  Cell cell;
+  cell.owner = value.slot().tensor;
+  cell.set_elements(cell.owner->elements);
+  return cell;
+}
+
+}  // namespace
+
 /// Without a reference of its own.
 Cell Worker::borrow(const Frame* frame, const Source& source) const {
   switch (source.from) {
@@ -228,16 +240,14 @@ Cell Worker::borrow(const Frame* frame, const Source& source) const {
     case Source::From::Step:
       return made_[source.index];
     case Source::From::Constant: {
+      const Value& constant = plan_.constants[source.index];
+      if (constant.is_tensor()) return cell_of_tensor(constant);
       Cell cell;
-      cell.slot = plan_.constants[source.index].slot();
+      cell.slot = constant.slot();
       return cell;
     }
-    case Source::From::Parameter: {
-      Cell cell;
-      cell.owner = options_->parameters[source.index].slot().tensor;
-      cell.set_elements(cell.owner->elements);
-      return cell;
-    }
+    case Source::From::Parameter:
+      return cell_of_tensor(options_->parameters[source.index]);
   }
   return {};
 }
@@ -282,6 +292,8 @@ Cell Worker::run_step(Frame* frame, const Step& step) {
       if (data.variant != place[0]) fail(frame, step, Fault::Index);
       return cell_of(data.fields()[static_cast<std::size_t>(place[1])]);
     }
+    case Step::Code::FieldOrZero:
+      return field_or_zero(frame, step);
     case Step::Code::Copy:
       out = borrow(frame, step.operands[0]);
       retain(kind_of(step), out);
@@ -299,6 +311,22 @@ Cell Worker::run_step(Frame* frame, const Step& step) {
       HIATON_CHECK(!"a step of a scalar region");
   }
   return out;
+}
+
+/// Of the operand `like` it needs the shape alone.
+Cell Worker::field_or_zero(Frame* frame, const Step& step) {
+  const graph::Node& node = (*graph_)[step.node];
+  const DataObject* data = borrow(frame, step.operands[0]).slot.data;
+  if (data->variant != 0) {
+    if (data->variant != node.attributes[0]) fail(frame, step, Fault::Index);
+    const Value& field = data->fields()[static_cast<std::size_t>(node.attributes[1])];
+    if (!node.type.is_tensor()) return cell_of(field);
+    data = field.slot().data;
+    if (data->variant != 0) return cell_of(data->fields()[0]);
+  }
+  if (node.type.is_data()) return cell_of(Data(0, {}));
+  if (node.type.is_scalar()) return cell_of(zero_of(node.type.dtype));
+  return cell_of(Tensor(node.type.dtype, borrow(frame, step.operands[1]).dims()));
 }
 
 std::vector<Value> Worker::operands_of(Frame* frame, const Step& step) const {

@@ -44,6 +44,7 @@ class Worker {
 
   void run_scalars(Frame* frame, const Region& region);
   Cell run_step(Frame* frame, const Step& step);
+  Cell field_or_zero(Frame* frame, const Step& step);
   Cell borrow(const Frame* frame, const Source& source) const;
   std::vector<Value> operands_of(Frame* frame, const Step& step) const;
   SlotKind kind_of(const Step& step) const;

@@ -3,31 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
 #include "hiaton/error.h"
 #include "ir/type_lists.h"
 
 namespace hiaton::ir {
-
-bool holds_floats(const Type& type) {
-  if (!type.is_data()) return is_float(type.dtype);
-  std::set<const DataType*> seen{type.data.get()};
-  std::vector<const DataType*> waiting{type.data.get()};
-  while (!waiting.empty()) {
-    const DataType* data = waiting.back();
-    waiting.pop_back();
-    for (const Variant& variant : data->variants) {
-      for (const Field& field : variant.fields) {
-        if (!field.type.is_data() && is_float(field.type.dtype)) return true;
-        if (field.type.is_data() && seen.insert(field.type.data.get()).second) {
-          waiting.push_back(field.type.data.get());
-        }
-      }
-    }
-  }
-  return false;
-}
 
 std::vector<Type> gradient_results(const Function& function, bool with_value) {
   const Type& first = function.results.at(0);

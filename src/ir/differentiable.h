@@ -7,10 +7,6 @@
 
 namespace hiaton::ir {
 
-/// Whether values of the type hold floats: float scalars, float tensors, and data types with such fields,
-/// however deep.
-bool holds_floats(const Type& type);
-
 /// The types of the results of the gradient of a function: its results where `with_value`, then the types of
 /// its parameters that hold floats. Throws ProgramError where its first result is no float scalar, where it
 /// has others that hold floats, or where no parameter holds floats.

@@ -75,7 +75,7 @@ class Comparison {
       return a.name == b.name && a.type == b.type;
     };
     return a_.name == b_.name && a_.body.valid() == b_.body.valid() && a_.phases == b_.phases &&
-           a_.placement == b_.placement && a_.results == b_.results &&
+           a_.placement == b_.placement && a_.recompute == b_.recompute && a_.results == b_.results &&
            std::equal(a_.params.begin(), a_.params.end(), b_.params.begin(), b_.params.end(), same_param);
   }
 

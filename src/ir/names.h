@@ -31,9 +31,14 @@ constexpr bool is_capitalized(std::string_view name) {
   return !name.empty() && name[0] >= 'A' && name[0] <= 'Z';
 }
 
-/// The data types that are not declared: lists, "List[i64]".
-inline bool is_built_in(const DataType& data) {
+/// Lists, "List[i64]".
+inline bool is_list(const DataType& data) {
   return data.name.starts_with("List[");
+}
+
+/// The data types that are not declared: lists, and the types of gradients, "Gradient[Tree]".
+inline bool is_built_in(const DataType& data) {
+  return data.name.ends_with("]");
 }
 
 /// A name that a function may have: operations (and with them the types, which are casts) keep theirs.

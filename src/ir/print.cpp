@@ -106,6 +106,7 @@ class FunctionPrinter {
     std::string results;
     for (const Type& type : f_.results) results += (results.empty() ? "" : ", ") + to_string(type);
     out_ += f_.results.size() == 1 ? results : in_parentheses(results);
+    if (f_.recompute) out_ += " recompute";
     if (!f_.placement.empty()) out_ += fmt::format(" on {}", quoted(f_.placement));
     out_ += " =";
   }

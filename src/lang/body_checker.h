@@ -149,6 +149,8 @@ class BodyChecker {
   Vars map_tensor(const Applied& applied, const OverList& over);
   Vars fold_list(const Applied& applied, const OverList& over);
   Vars fold_tensor(const Applied& applied, const OverList& over);
+  Vars scan_tensor(const Applied& applied, const OverList& over);
+  static Type rows_like(const Applied& applied, const Type& row);
   Type step_type(const Applied& applied, const OverList& over) const;
 
   // Loops (loops.cpp).

@@ -44,7 +44,7 @@ class Declarations {
   static constexpr std::size_t kNil = 0;
   static constexpr std::size_t kCons = 1;
   Type list_of(const Type& element) { return types_.list_of(element); }
-  static bool is_list(const Type& type) { return type.is_data() && ir::is_built_in(*type.data); }
+  static bool is_list(const Type& type) { return type.is_data() && ir::is_list(*type.data); }
   static Type element_of(const Type& list) { return field_type(list, kCons, 0); }
   /// kNil or kCons, where a word names a variant of the built-in list.
   static std::optional<std::size_t> list_variant(std::string_view name);

@@ -74,6 +74,7 @@ FunctionRef Functions::declare(const FunctionHead& head) {
         builder_.declare(std::string(symbols_[head.name]), std::move(params), results_of(head));
     ir::Function& function = builder_.module()[declared.id];
     function.span = head.span;
+    function.recompute = head.recompute;
     if (head.placement) function.placement = tokens_.strings[*head.placement];
     return declared;
   }

@@ -212,6 +212,10 @@ class HeadReader : Reader {
     parameters(head);
     expect(Tok::Arrow, "'->' and the type of the result");
     results(head);
+    if (at(Tok::Name) && symbols_[next().payload] == "recompute") {
+      take();
+      head.recompute = true;
+    }
     if (accept(Tok::On))
       head.placement = expect(Tok::String, "a place in quotes, such as \"worker:0\"").payload;
     expect(Tok::Assign, "'=' and the body of the function");

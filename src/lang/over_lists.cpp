@@ -129,10 +129,19 @@ Var tail_of(FunctionBuilder& f, Var list) {
   return f.named(f.field(list, Declarations::kCons, 1), "tail");
 }
 
-/// The number of rows: known before the run, or asked for when it comes.
 Var rows_of(FunctionBuilder& f, Var tensor) {
-  const Dim& rows = tensor.type().shape[0];
-  return rows.size >= 0 ? f.constant(rows.size) : f.op("size", {tensor}, {0});
+  return f.op("size", {tensor}, {0});
+}
+
+Type any_number_of_rows(Type tensor) {
+  tensor.shape[0] = unknown_dim();
+  return tensor;
+}
+Var first_row(FunctionBuilder& f, Var tensor) {
+  return f.op("gather", {tensor, f.constant(int64_t{0})});
+}
+Var half_of(FunctionBuilder& f, Var tensor, int64_t index) {
+  return f.op("slice_half", {tensor}, {0, index});
 }
 
 /// What `map` gives, as a tensor of as many rows as it was given.
@@ -178,7 +187,8 @@ Vars BodyChecker::over_list(const Expr& expr) {
   try {
     const bool is_list = read->elements.type().is_data();
     if (word == "map") return is_list ? map_list(applied, *read) : map_tensor(applied, *read);
-    return is_list ? fold_list(applied, *read) : fold_tensor(applied, *read);
+    if (is_list) return fold_list(applied, *read);
+    return word == "scan" ? scan_tensor(applied, *read) : fold_tensor(applied, *read);
   } catch (const ProgramError& error) {
     report(expr.span, fmt::format("'{}': {}", word, error.what()));
     return unknown();
@@ -272,58 +282,88 @@ Type BodyChecker::step_type(const Applied& applied, const OverList& over) const 
 
 /// Halves the rows until one is left: calls that do not wait for each other, and no deep recursion.
 Vars BodyChecker::map_tensor(const Applied& applied, const OverList& over) {
-  const Type row = applied.result(over.argument_types());
+  const Type result = rows_like(applied, applied.result(over.argument_types()));
+  const FunctionRef made = generated_.function(
+      fmt::format("map_{}", applied.name()),
+      with_extras({{any_number_of_rows(over.elements.type()), "xs"}}, over.extras), {result},
+      [&](FunctionBuilder& f, FunctionRef self) {
+        const Var xs = f.param(0);
+        const std::vector<Var> extras = params_from(f, 1);
+        return f.if_else(
+            rows_of(f, xs) <= 1,
+            [&] { return f.op("stack", {applied(f, joined({first_row(f, xs)}, extras))}, {0}); },
+            [&] {
+              const Var first = f.call(self, joined({half_of(f, xs, 0)}, extras));
+              const Var second = f.call(self, joined({half_of(f, xs, 1)}, extras));
+              return f.op("concat", {first, second}, {0});
+            });
+      });
+  return one_for_each(f_->call(made, joined({over.elements}, over.extras)), over.elements);
+}
+
+/// The type of a tensor whose rows the function gives.
+Type BodyChecker::rows_like(const Applied& applied, const Type& row) {
   if (row.is_data()) {
     throw ProgramError(
         fmt::format("expected a function that gives a scalar or a tensor, found '{}'", applied.name()));
   }
-  Type result = row;
-  result.shape.insert(result.shape.begin(), unknown_dim());
-  const FunctionRef made = generated_.function(
-      fmt::format("map_{}", applied.name()),
-      with_extras({{over.elements.type(), "xs"}, {DType::I64, "begin"}, {DType::I64, "end"}}, over.extras),
-      {result}, [&](FunctionBuilder& f, FunctionRef self) {
-        const Var xs = f.param(0);
-        const Var begin = f.param(1);
-        const Var end = f.param(2);
-        const std::vector<Var> extras = params_from(f, 3);
-        return f.if_else(
-            end - begin <= 1,
-            [&] {
-              const Var one = applied(f, joined({f.op("gather", {xs, begin})}, extras));
-              return f.op("stack", {one}, {0});
-            },
-            [&] {
-              const Var middle = f.named((begin + end) / 2, "middle");
-              const Var first = f.call(self, joined({xs, begin, middle}, extras));
-              const Var second = f.call(self, joined({xs, middle, end}, extras));
-              return f.op("concat", {first, second}, {0});
-            });
-      });
-  const Var begin = f_->constant(int64_t{0});
-  const Var end = rows_of(*f_, over.elements);
-  return one_for_each(f_->call(made, joined({over.elements, begin, end}, over.extras)), over.elements);
+  Type rows = row;
+  rows.shape.insert(rows.shape.begin(), unknown_dim());
+  return rows;
 }
 
+/// `fold` and `scan`: the first half of the rows, and then the second.
 Vars BodyChecker::fold_tensor(const Applied& applied, const OverList& over) {
-  if (over.word == "scan") throw ProgramError("expected a list, found " + to_string(over.elements.type()));
   const Type step = step_type(applied, over);
   const FunctionRef made = generated_.function(
       fmt::format("fold_{}", applied.name()),
-      with_extras({{step, "acc"}, {over.elements.type(), "xs"}, {DType::I64, "i"}}, over.extras), {step},
+      with_extras({{step, "acc"}, {any_number_of_rows(over.elements.type()), "xs"}}, over.extras), {step},
       [&](FunctionBuilder& f, FunctionRef self) {
         const Var acc = f.param(0);
         const Var xs = f.param(1);
-        const Var i = f.param(2);
-        const std::vector<Var> extras = params_from(f, 3);
+        const std::vector<Var> extras = params_from(f, 2);
+        const Var rows = rows_of(f, xs);
         return f.if_else(
-            i == rows_of(f, xs), [&] { return acc; },
-            [&]() -> Vars {
-              const Var next = applied(f, joined({acc, f.op("gather", {xs, i})}, extras));
-              return f.call(self, joined({next, xs, i + 1}, extras));
+            rows <= 1,
+            [&] {
+              return f.if_else(
+                  rows == 0, [&] { return acc; },
+                  [&] {
+                    return applied(f, joined({acc, first_row(f, xs)}, extras));
+                  });
+            },
+            [&] {
+              const Var middle = f.call(self, joined({acc, half_of(f, xs, 0)}, extras));
+              return f.call(self, joined({middle, half_of(f, xs, 1)}, extras));
             });
       });
-  return f_->call(made, joined({over.initial[0], over.elements, f_->constant(int64_t{0})}, over.extras));
+  return f_->call(made, joined({over.initial[0], over.elements}, over.extras));
+}
+
+Vars BodyChecker::scan_tensor(const Applied& applied, const OverList& over) {
+  const Type step = step_type(applied, over);
+  const Type result = rows_like(applied, step);
+  const FunctionRef made = generated_.function(
+      fmt::format("scan_{}", applied.name()),
+      with_extras({{step, "acc"}, {any_number_of_rows(over.elements.type()), "xs"}}, over.extras),
+      {result, step}, [&](FunctionBuilder& f, FunctionRef self) {
+        const Var acc = f.param(0);
+        const Var xs = f.param(1);
+        const std::vector<Var> extras = params_from(f, 2);
+        return f.if_else(
+            rows_of(f, xs) <= 1,
+            [&] {
+              const Var next = applied(f, joined({acc, first_row(f, xs)}, extras));
+              return Vars{f.op("stack", {next}, {0}), next};
+            },
+            [&] {
+              const Vars first = f.call(self, joined({acc, half_of(f, xs, 0)}, extras));
+              const Vars second = f.call(self, joined({first[1], half_of(f, xs, 1)}, extras));
+              return Vars{f.op("concat", {first[0], second[0]}, {0}), second[1]};
+            });
+      });
+  const Vars scanned = f_->call(made, joined({over.initial[0], over.elements}, over.extras));
+  return one_for_each(scanned[0], over.elements);
 }
 
 }  // namespace hiaton::lang

@@ -132,6 +132,7 @@ struct FunctionHead {
   bool readable = true;  ///< otherwise parameters and results are unknown, which has been reported
   std::vector<Pattern> params{};
   std::vector<std::optional<Type>> results{};
+  bool recompute = false;
   std::optional<uint32_t> placement{};   ///< in TokenList::strings
   std::optional<GradientOf> gradient{};  ///< it is this gradient and has no body
   std::size_t body = 0;                  ///< its first token

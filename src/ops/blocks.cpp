@@ -84,6 +84,13 @@ Fault take_kernel(const KernelCall& call) {
   return cut(call, axis, call.attributes[1], 1);
 }
 
+Fault slice_half_kernel(const KernelCall& call) {
+  const std::size_t axis = axis_of(call.attributes[0], call.operands[0].dims.size());
+  const int64_t size = call.operands[0].dims[axis];
+  const int64_t first = size / 2;
+  return call.attributes[1] == 0 ? cut(call, axis, 0, first) : cut(call, axis, first, size - first);
+}
+
 Fault pad_kernel(const KernelCall& call) {
   const std::size_t axis = axis_of(call.attributes[0], call.result.dims.size());
   const AlongAxis part = along(call.operands[0], axis);

@@ -14,6 +14,8 @@ Fault slice_kernel(const KernelCall& call);
 Fault slice_like_kernel(const KernelCall& call);
 /// Attributes axis, index: a slice of length 1, without its axis.
 Fault take_kernel(const KernelCall& call);
+/// Attributes axis, index: the first or second half.
+Fault slice_half_kernel(const KernelCall& call);
 /// Attributes axis, before, ..: the first operand with zeros around it.
 Fault pad_kernel(const KernelCall& call);
 /// Operands whole, parts...; attributes axis, index: what stands in `whole` where the part number `index`

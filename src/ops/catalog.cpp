@@ -61,6 +61,7 @@ const Catalog& catalog() {
       &stack,
       &slice,
       &take,
+      &slice_half,
       &pad,
       &pad_like,
       &slice_like,
@@ -106,6 +107,8 @@ const Catalog& catalog() {
       &make,
       &variant,
       &field,
+      &field_or_zero,
+      &pass_after,
   });
   return all;
 }

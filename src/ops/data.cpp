@@ -1,13 +1,14 @@
-// Operations on data values.
+// Operations on data values, and on values of any kind.
 #include <fmt/format.h>
 
+#include "hiaton/builder.h"
 #include "ops/families.h"
 #include "ops/family.h"
 
 namespace hiaton::ops {
 namespace {
 
-constexpr std::string_view not_through_data = "gradients do not pass through data values";
+const Gradient through_data{.through_data = true};
 
 const DataType& data_type(const Type* type) {
   if (type == nullptr || !type->is_data()) {
@@ -51,6 +52,35 @@ Type type_of_field(const TypeQuestion& question) {
   return field_type(question.operands[0], variant, field);
 }
 
+/// The field of a gradient; of the gradient of a tensor, the tensor.
+Type type_of_field_or_zero(const TypeQuestion& question) {
+  const Type field = type_of_field(question);
+  const bool is_data = field.is_data() && !is_gradient_of_tensor(field);
+  if (question.operands.size() == (is_data ? 1u : 2u)) return is_data ? field : question.operands[1];
+  throw ProgramError(
+      fmt::format("expected a value 'like' for a scalar or tensor and none for data, found {} "
+                  "for a field of type {}",
+                  question.operands.size() - 1, to_string(field)));
+}
+
+Type type_of_pass_after(const TypeQuestion& question) {
+  for (const Type& signal : question.operands.subspan(1)) {
+    if (!signal.is_data()) continue;
+    throw ProgramError(fmt::format("expected a number or a tensor to wait for, found {}", to_string(signal)));
+  }
+  return question.operands[0];
+}
+
+/// What it waits for does not change it.
+Var gradient_of_pass_after(const GradientQuestion& question, std::size_t index) {
+  return index == 0 ? question.gradient : question.builder.op("zeros_like", {question.operands[index]});
+}
+
+Fault first_operand(std::span<const Value> operands, std::span<const int64_t>, Value& result) {
+  result = operands[0];
+  return Fault::None;
+}
+
 Fault make_value(std::span<const Value> operands, std::span<const int64_t> attributes, Value& result) {
   result = Data(static_cast<uint32_t>(attributes[0]), operands);
   return Fault::None;
@@ -68,6 +98,24 @@ Fault field_of(std::span<const Value> operands, std::span<const int64_t> attribu
   return Fault::None;
 }
 
+/// Zeros for a tensor, a number, or a data value that is the gradient of one.
+Value zero_like(std::span<const Value> like) {
+  if (like.empty()) return Data(0, {});
+  return like[0].is_tensor() ? Value(Tensor(like[0].dtype(), like[0].tensor().dims()))
+                             : zero_of(like[0].dtype());
+}
+
+Fault field_or_zero_of(std::span<const Value> operands, std::span<const int64_t> attributes, Value& result) {
+  const DataObject& gradient = *operands[0].slot().data;
+  if (gradient.variant != 0 && gradient.variant != attributes[0]) return Fault::Index;
+  result = gradient.variant == 0 ? zero_like(operands.subspan(1))
+                                 : gradient.fields()[static_cast<std::size_t>(attributes[1])];
+  if (operands.size() == 1 || !result.is_data()) return Fault::None;
+  const DataObject& tensor = *result.slot().data;
+  result = tensor.variant == 0 ? zero_like(operands.subspan(1)) : Value(tensor.fields()[0]);
+  return Fault::None;
+}
+
 }  // namespace
 
 const OpDef make = {
@@ -79,7 +127,7 @@ const OpDef make = {
     .type_rule = make_type,
     .kernels = std::vector<KernelVariant>{},
     .tensor_kernel = TensorKernel{nullptr},
-    .gradient = Gradient{nullptr, not_through_data},
+    .gradient = through_data,
     .algebra = Algebra::None,
     .fusion = Fusion::Data,
     .samples = std::vector<Sample>{},
@@ -95,7 +143,7 @@ const OpDef variant = {
     .type_rule = variant_type,
     .kernels = std::vector<KernelVariant>{},
     .tensor_kernel = TensorKernel{nullptr},
-    .gradient = Gradient{nullptr, not_through_data},
+    .gradient = Gradient{nullptr, "the result is an integer"},
     .algebra = Algebra::None,
     .fusion = Fusion::Data,
     .samples = std::vector<Sample>{},
@@ -111,11 +159,45 @@ const OpDef field = {
     .type_rule = type_of_field,
     .kernels = std::vector<KernelVariant>{},
     .tensor_kernel = TensorKernel{nullptr},
-    .gradient = Gradient{nullptr, not_through_data},
+    .gradient = through_data,
     .algebra = Algebra::None,
     .fusion = Fusion::Data,
     .samples = std::vector<Sample>{},
     .value_kernel = field_of,
+};
+
+const OpDef field_or_zero = {
+    .name = std::string_view("field_or_zero"),
+    .symbol = std::string_view(""),
+    .doc = std::string_view(
+        "A field of the gradient of a data value of the variant with this number: zeros where "
+        "all of the gradient is zero, like the other operand where the field is no data."),
+    .operands = std::vector<std::string_view>{"gradient", "like..."},
+    .attributes = std::vector<AttributeDef>{{.name = "variant"}, {.name = "field"}},
+    .type_rule = type_of_field_or_zero,
+    .kernels = std::vector<KernelVariant>{},
+    .tensor_kernel = TensorKernel{nullptr},
+    .gradient = through_data,
+    .algebra = Algebra::None,
+    .fusion = Fusion::Data,
+    .samples = std::vector<Sample>{},
+    .value_kernel = field_or_zero_of,
+};
+
+const OpDef pass_after = {
+    .name = std::string_view("pass_after"),
+    .symbol = std::string_view(""),
+    .doc = std::string_view("x itself, once the signals have come, which are numbers or tensors."),
+    .operands = std::vector<std::string_view>{"x", "signals..."},
+    .attributes = no_attributes,
+    .type_rule = type_of_pass_after,
+    .kernels = std::vector<KernelVariant>{},
+    .tensor_kernel = TensorKernel{nullptr},
+    .gradient = Gradient{gradient_of_pass_after},
+    .algebra = Algebra::None,
+    .fusion = Fusion::Data,
+    .samples = std::vector<Sample>{},
+    .value_kernel = first_operand,
 };
 
 }  // namespace hiaton::ops

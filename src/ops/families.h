@@ -19,7 +19,7 @@ extern const OpDef sigmoid, relu, tanh_gradient, sigmoid_gradient, relu_gradient
 // linear_algebra.cpp
 extern const OpDef matmul, matmul_nt, matmul_tn, dot, outer;
 // pieces.cpp
-extern const OpDef concat, stack, slice, take, pad, pad_like, slice_like, concat_part;
+extern const OpDef concat, stack, slice, take, slice_half, pad, pad_like, slice_like, concat_part;
 // reshaping.cpp
 extern const OpDef zeros_like, ones_like, sum_like, broadcast_like, broadcast_to, expand_like, reshape,
     reshape_like, transpose, size;
@@ -40,7 +40,7 @@ extern const OpDef uniform, normal, dropout;
 extern const OpDef conv2d, conv2d_input_gradient, conv2d_filter_gradient, avg_pool2d, avg_pool2d_gradient,
     max_pool2d, take_largest2d, take_largest2d_gradient;
 // data.cpp
-extern const OpDef make, variant, field;
+extern const OpDef make, variant, field, field_or_zero, pass_after;
 // cast.cpp
 extern const OpDef to_bool, to_i32, to_i64, to_f32, to_f64;
 

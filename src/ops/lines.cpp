@@ -1,5 +1,7 @@
 #include "ops/lines.h"
 
+#include <algorithm>
+
 #include "base/check.h"
 
 namespace hiaton::ops {
@@ -25,6 +27,9 @@ Lines::Lines(const KernelCall& call) : operands_(call.operands.size()) {
   for (std::size_t k = 0; k < operands_; ++k) instances.step[k] = call.operands[k].stride;
   append(instances);
   for (std::size_t i = 0; i < dims.size(); ++i) append(inner[i]);
+  // Instances of one element each, with others between them, are lines of one element.
+  const auto& last = axes_[rank_ == 0 ? 0 : rank_ - 1].step;
+  if (std::any_of(last.begin(), last.end(), [](int64_t step) { return step > 1; })) ++rank_;
   if (rank_ == 0) rank_ = 1;
 }
 

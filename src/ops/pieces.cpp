@@ -100,6 +100,15 @@ Type take_type(const TypeQuestion& question) {
   return result;
 }
 
+Type slice_half_type(const TypeQuestion& question) {
+  Type result = tensor_operand(question);
+  Dim& dim = result.shape[axis_of(question.attributes[0], result.shape.size())];
+  const int64_t index = question.attributes[1];
+  if (index != 0 && index != 1) throw ProgramError(fmt::format("expected index 0 or 1, found {}", index));
+  dim = is_fixed(dim) ? Dim{.size = (dim.size + index) / 2, .symbol = ""} : unknown_dim();
+  return result;
+}
+
 Type pad_type(const TypeQuestion& question) {
   Type result = tensor_operand(question);
   Dim& dim = result.shape[axis_of(question.attributes[0], result.shape.size())];
@@ -232,6 +241,16 @@ Var take_rule(const GradientQuestion& q, std::size_t) {
   return padded(q, q.builder.op("stack", {q.gradient}, {axis}), q.operands[0], axis, q.attributes[1]);
 }
 
+/// Zeros where the other half is.
+Var slice_half_rule(const GradientQuestion& q, std::size_t) {
+  const int64_t axis = front_axis(q, q.operands[0].type());
+  const int64_t index = q.attributes[1];
+  const Var zeros =
+      q.builder.op("zeros_like", {q.builder.op("slice_half", {q.operands[0]}, {axis, 1 - index})});
+  return q.builder.op("concat", index == 0 ? std::vector{q.gradient, zeros} : std::vector{zeros, q.gradient},
+                      {axis});
+}
+
 }  // namespace
 
 const OpDef concat = {
@@ -305,6 +324,25 @@ const OpDef take = {
     .samples =
         std::vector<Sample>{{{tensor<float>({2, 2}, {1, 2, 3, 4})}, tensor<float>({2}, {2, 4}), {1, 1}},
                             {{tensor<float>({2}, {1, 2})}, 2.0f, {0, 1}}},
+};
+
+const OpDef slice_half = {
+    .name = std::string_view("slice_half"),
+    .symbol = std::string_view(""),
+    .doc = std::string_view(
+        "The first (index 0) or the second half of a tensor along the axis; of an odd size, the "
+        "second has one more."),
+    .operands = std::vector<std::string_view>{"x"},
+    .attributes = std::vector<AttributeDef>{{.name = "axis"}, {.name = "index"}},
+    .type_rule = slice_half_type,
+    .kernels = std::vector<KernelVariant>{},
+    .tensor_kernel = slice_half_kernel,
+    .gradient = Gradient{slice_half_rule},
+    .algebra = Algebra::None,
+    .fusion = Fusion::Tensor,
+    .samples =
+        std::vector<Sample>{{{tensor<float>({3}, {1, 2, 3})}, tensor<float>({2}, {2, 3}), {0, 1}},
+                            {{tensor<float>({2, 2}, {1, 2, 3, 4})}, tensor<float>({2, 1}, {1, 3}), {1, 0}}},
 };
 
 const OpDef pad = {

@@ -1,11 +1,7 @@
 #include "passes/activity.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <set>
-
-#include "hiaton/error.h"
+#include <unordered_map>
 
 namespace hiaton::passes {
 namespace {
@@ -28,10 +24,19 @@ bool is_call(const ir::Node& node) {
 
 Activity::Activity(const ir::Module& module, const GradientRoot& root, bool module_parameters)
     : module_(module), module_parameters_(module_parameters) {
+  std::unordered_map<const DataType*, bool> data_with_floats;
+  const auto has_floats = [&](const ir::ValueInfo& value) {
+    if (!value.type.is_data()) return holds_floats(value.type);
+    const auto [known, added] = data_with_floats.emplace(value.type.data.get(), false);
+    if (added) known->second = holds_floats(value.type);
+    return known->second;
+  };
   for (const ir::Function& function : module.functions) {
     OfFunction& of = functions_.emplace_back();
+    for (const ir::ValueInfo& value : function.values) of.floats.push_back(has_floats(value));
     of.active.resize(function.values.size());
     of.needed.resize(function.values.size());
+    of.calls.resize(function.nodes.size());
     of.params.resize(function.params.size());
     of.outputs.resize(function.results.size());
     of.results.resize(function.results.size());
@@ -77,27 +82,36 @@ void Activity::spread_activity(ir::FunctionId id) {
   OfFunction& of = functions_[id.index()];
   const std::vector<ir::ValueId>& params = f[f.body].params;
   for (std::size_t i = 0; i < params.size(); ++i) {
-    if (of.params[i] && has_gradient(f[params[i]].type)) activate(of, params[i]);
+    if (of.params[i] && of.floats[params[i].index()]) activate(of, params[i]);
   }
-  for (const ir::Node& node : f.nodes) {
+  for (std::size_t n = 0; n < f.nodes.size(); ++n) {
+    const ir::Node& node = f.nodes[n];
     const auto activate_results = [&] {
       for (ir::ValueId result : node.results) {
-        if (has_gradient(f[result].type)) activate(of, result);
+        if (of.floats[result.index()]) activate(of, result);
       }
     };
     if (node.kind == NodeKind::Param) {
-      if (module_parameters_) activate_results();
+      if (!module_parameters_) continue;
+      activate_results();
+      changed_ = changed_ || !of.has_sources;
+      of.has_sources = true;
     } else if (node.kind == NodeKind::Op) {
-      if (node.op->fusion.value == Fusion::Data) spread_through_data(f, of, node);
-      if (node.op->gradient.value.rule == nullptr) continue;
+      if (!node.op->gradient.value.passes()) continue;
       for (ir::ValueId operand : node.operands) {
         if (of.active[operand.index()]) activate_results();
       }
     } else if (is_call(node)) {
       OfFunction& callee = functions_[node.callee.index()];
+      const std::size_t call = node.kind == NodeKind::Call ? n : node.of.index();
       for (std::size_t i = 0; i < node.operands.size(); ++i) {
-        if (of.active[node.operands[i].index()]) set(callee.params, first_param(module_, node) + i);
+        if (!of.active[node.operands[i].index()]) continue;
+        set(callee.params, first_param(module_, node) + i);
+        set(of.calls, call);
       }
+      if (callee.has_sources && !of.has_sources) of.has_sources = changed_ = true;
+      // Another call may have made the results active.
+      if (!of.calls[call] && !callee.has_sources) continue;
       for (std::size_t i = 0; i < node.results.size(); ++i) {
         if (callee.outputs[first_result(module_, node) + i]) activate(of, node.results[i]);
       }
@@ -159,35 +173,6 @@ void Activity::spread_need(ir::FunctionId id) {
         if (!counts(i)) continue;
         for (ir::BlockId block : node.blocks) need(of, f[block].results[i]);
       }
-    }
-  }
-}
-
-/// Floats that are taken out of a data value are active where active floats are put into values of its type.
-void Activity::spread_through_data(const ir::Function& f, OfFunction& of, const ir::Node& node) {
-  if (node.op->name.value == "make") {
-    const bool active = std::any_of(node.operands.begin(), node.operands.end(),
-                                    [&](ir::ValueId operand) { return of.active[operand.index()]; });
-    if (active && active_data_.insert(f[node.results[0]].type.data->name).second) changed_ = true;
-  } else if (node.op->name.value == "field" && has_gradient(f[node.results[0]].type) &&
-             active_data_.contains(f[node.operands[0]].type.data->name)) {
-    activate(of, node.results[0]);
-  }
-}
-
-void Activity::require_no_way_through_data() const {
-  for (std::size_t i = 0; i < functions_.size(); ++i) {
-    const ir::FunctionId id(i);
-    for (const ir::Node& node : module_[id].nodes) {
-      const bool is_field = node.kind == NodeKind::Op && node.op->name.value == "field";
-      if (!is_field || !carries(id, node.results[0])) continue;
-      const std::string message = fmt::format(
-          "expected gradients to pass through calls, branches and operations only; this takes a number that "
-          "depends "
-          "on what is derived out of a {}: return it beside the data value instead",
-          module_[id][node.operands[0]].type.data->name);
-      if (module_.source == nullptr) throw ProgramError(module_[id].name + ": " + message);
-      throw ProgramError(module_.source, {{node.span, message}});
     }
   }
 }

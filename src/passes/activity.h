@@ -1,8 +1,6 @@
 // What gradients pass through: which values depend on what they are asked for, and which of these count.
 #pragma once
 
-#include <set>
-#include <string>
 #include <vector>
 
 #include "hiaton/ir.h"
@@ -31,9 +29,6 @@ class Activity {
   bool carries(ir::FunctionId f, ir::ValueId value) const {
     return active(f, value) && functions_[f.index()].needed[value.index()];
   }
-  /// Throws ProgramError where a gradient would have to pass through a data value: floats that count are
-  /// taken out of one of a type that active floats are put into.
-  void require_no_way_through_data() const;
   /// Whether any result of the call, in any of its phases, carries a gradient.
   bool passes_gradient(ir::FunctionId f, ir::NodeId call) const;
   /// Whether the function passes gradients at all.
@@ -45,17 +40,18 @@ class Activity {
 
  private:
   struct OfFunction {
+    std::vector<bool> floats;   ///< by value: whether it holds any
     std::vector<bool> active;   ///< by value
     std::vector<bool> needed;   ///< by value
     std::vector<bool> params;   ///< active ones
     std::vector<bool> outputs;  ///< results that are active
     std::vector<bool> results;  ///< results whose gradient comes in
+    std::vector<bool> calls;    ///< by node: calls with active operands in any phase
     bool has_sources = false;   ///< it, or what it calls, reads active parameters of the module
     bool differentiable = false;
   };
 
   void spread_activity(ir::FunctionId id);
-  void spread_through_data(const ir::Function& f, OfFunction& of, const ir::Node& node);
   void spread_need(ir::FunctionId id);
   void activate(OfFunction& of, ir::ValueId value);
   void need(OfFunction& of, ir::ValueId value);
@@ -64,13 +60,7 @@ class Activity {
   const ir::Module& module_;
   const bool module_parameters_;
   std::vector<OfFunction> functions_;
-  std::set<std::string> active_data_;  ///< data types that hold active floats
   bool changed_ = false;
 };
-
-/// Whether values of the type have gradients.
-inline bool has_gradient(const Type& type) {
-  return !type.is_data() && is_float(type.dtype);
-}
 
 }  // namespace hiaton::passes

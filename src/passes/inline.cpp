@@ -2,7 +2,8 @@
 // f
 //   - is small: at most kInlineNodes nodes, not counting constants, after calls in it were replaced likewise
 //   - does not call itself, directly or through others
-//   - has no placement, and neither has the call: who places something wants to find it there.
+//   - has no placement, and neither has the call: who places something wants to find it there;
+//   - is not to be computed again by gradients: what they keep goes by its calls.
 // Nodes keep their places in the program's text. The module grows at most kMostGrowth times.
 #include <algorithm>
 
@@ -52,8 +53,8 @@ SmallBodies::SmallBodies(const ir::Module& module) : bodies_(module.functions.si
 }
 
 void SmallBodies::offer(ir::FunctionId id, const ir::Function& function, bool is_recursive) {
-  const bool fits = size_of(function) <= kInlineNodes && function.placement.empty() && !is_recursive &&
-                    function.body.valid();
+  const bool fits = size_of(function) <= kInlineNodes && function.placement.empty() && !function.recompute &&
+                    !is_recursive && function.body.valid();
   bodies_[id.index()] = fits ? &function : nullptr;
 }
 

@@ -27,6 +27,7 @@ ir::Function Rewriter::rewrite(const ir::Function& function) {
                       .phases = function.phases,
                       .span = function.span,
                       .placement = function.placement,
+                      .recompute = function.recompute,
                       .body = {},
                       .nodes = {},
                       .blocks = {},

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <deque>
+#include <mutex>
+#include <set>
 #include <unordered_map>
 
 #include "hiaton/error.h"
@@ -94,7 +96,34 @@ Type field_type(const Type& data, std::size_t variant, std::size_t field) {
   return type;
 }
 
+bool holds_floats(const Type& type) {
+  if (!type.is_data()) return is_float(type.dtype);
+  std::set<const DataType*> seen{type.data.get()};
+  std::vector<const DataType*> waiting{type.data.get()};
+  while (!waiting.empty()) {
+    const DataType* data = waiting.back();
+    waiting.pop_back();
+    for (const Variant& variant : data->variants) {
+      for (const Field& field : variant.fields) {
+        if (!field.type.is_data() && is_float(field.type.dtype)) return true;
+        if (field.type.is_data() && seen.insert(field.type.data.get()).second) {
+          waiting.push_back(field.type.data.get());
+        }
+      }
+    }
+  }
+  return false;
+}
+
+bool is_gradient_of_tensor(const Type& type) {
+  if (!type.is_data() || !type.data->name.starts_with("Gradient[")) return false;
+  const std::vector<Variant>& variants = type.data->variants;
+  return variants.size() == 2 && variants[1].fields.size() == 1 && variants[1].fields[0].type.is_tensor();
+}
+
+/// Modules share it with their copies, which may be compiled at the same time.
 struct DataTypes::Arena {
+  std::recursive_mutex mutex;
   std::deque<DataType> types;
   std::unordered_map<std::string_view, DataType*> by_name;
 };
@@ -102,6 +131,7 @@ struct DataTypes::Arena {
 DataTypes::DataTypes() : arena_(std::make_shared<Arena>()) {}
 
 Type DataTypes::declare(std::string name) {
+  const std::lock_guard lock(arena_->mutex);
   if (arena_->by_name.contains(name))
     throw ProgramError(fmt::format("data type '{}' is defined twice", name));
   DataType& type = arena_->types.emplace_back();
@@ -111,6 +141,7 @@ Type DataTypes::declare(std::string name) {
 }
 
 void DataTypes::define(const Type& type, std::vector<Variant> variants) {
+  const std::lock_guard lock(arena_->mutex);
   for (Variant& variant : variants) {
     for (Field& field : variant.fields) {
       if (field.type.is_data()) field.type.data = unowned(field.type.data.get());
@@ -120,6 +151,7 @@ void DataTypes::define(const Type& type, std::vector<Variant> variants) {
 }
 
 Type DataTypes::list_of(const Type& element) {
+  const std::lock_guard lock(arena_->mutex);
   const std::string name = "List[" + to_string(element) + "]";
   if (std::optional<Type> known = find(name)) return *known;
   const Type list = declare(name);
@@ -127,13 +159,49 @@ Type DataTypes::list_of(const Type& element) {
   return list;
 }
 
+Type DataTypes::gradient_of(const Type& type) {
+  if (!type.is_data()) return type;
+  const std::lock_guard lock(arena_->mutex);
+  std::vector<std::pair<Type, Type>> waiting;  // types, and theirs of gradients, which are not defined
+  const auto of_field = [&](const Type& field) {
+    if (field.is_scalar()) return field;
+    const std::string name = "Gradient[" + to_string(field) + "]";
+    if (std::optional<Type> known = find(name)) return *known;
+    const Type made = declare(name);
+    if (field.is_data()) {
+      waiting.emplace_back(field, made);
+    } else {
+      define(made, {{"Zero", {}}, {"Tensor", {{"value", field}}}});
+    }
+    return made;
+  };
+  Type gradient = of_field(type);
+  while (!waiting.empty()) {
+    const auto [of, made] = waiting.back();
+    waiting.pop_back();
+    std::vector<Variant> variants{{"Zero", {}}};
+    for (std::size_t v = 0; v < of.data->variants.size(); ++v) {
+      Variant& variant = variants.emplace_back(Variant{"Gradient[" + of.data->variants[v].name + "]", {}});
+      for (std::size_t i = 0; i < of.data->variants[v].fields.size(); ++i) {
+        const Type field = field_type(of, v, i);
+        if (holds_floats(field))
+          variant.fields.push_back({of.data->variants[v].fields[i].name, of_field(field)});
+      }
+    }
+    define(made, std::move(variants));
+  }
+  return gradient;
+}
+
 std::optional<Type> DataTypes::find(std::string_view name) const {
+  const std::lock_guard lock(arena_->mutex);
   const auto found = arena_->by_name.find(name);
   if (found == arena_->by_name.end()) return std::nullopt;
   return Type(std::shared_ptr<const DataType>(arena_, found->second));
 }
 
 std::vector<Type> DataTypes::all() const {
+  const std::lock_guard lock(arena_->mutex);
   std::vector<Type> types;
   for (const DataType& type : arena_->types)
     types.emplace_back(std::shared_ptr<const DataType>(arena_, &type));

@@ -29,6 +29,19 @@ TEST(Program, RunsText) {
   EXPECT_EQ(program.run({Value(int64_t{3})}).values, std::vector<Value>{int64_t{11}});
 }
 
+TEST(Program, RunsOneElementOfEachInABatch) {
+  const Program program = Program::from_text("slices.hia",
+                                             "fn main(x: f64[3]) -> f64[1] = slice(x, axis=0, start=1, "
+                                             "length=1) * slice(x, axis=0, start=2, length=1)\n");
+  std::vector<std::vector<Value>> arguments;
+  for (const char* text : {"[1,2,3]", "[4,5,6]", "[7,8,9]"}) {
+    arguments.push_back({parse_value(program.parameters()[0].type, text)});
+  }
+  const std::vector<std::vector<Value>> found = program.run_all(arguments);
+  for (std::size_t i = 0; i < found.size(); ++i) EXPECT_EQ(found[i], program.run(arguments[i]).values) << i;
+  EXPECT_EQ(to_string(found[2][0]), "[72.0]");
+}
+
 TEST(Program, RunsModulesOfTheBuilder) {
   const Program program = Program::from_module(sum_module());
   EXPECT_EQ(program.run({Value(2), Value(3)}).values, std::vector<Value>{5});

@@ -36,6 +36,7 @@ TEST(Equal, SeesEveryDifference) {
       {"i < n do", "n < i do"},
       {"i + m", "i + n"},
       {"fn h(n: i64) -> i64", "fn h(n: i64) -> i64 on \"a\""},
+      {"fn h(n: i64) -> i64", "fn h(n: i64) -> i64 recompute"},
       {"fn h(n: i64) -> i64 = n", "fn h(n: i64) -> f64 = 1"},
       {"fn h(n: i64) -> i64 = n", "fn h(x: i64) -> i64 = x"},
       {"fn h(n: i64) -> i64 = n", "fn h(n: i64) -> (i64, i64) = (n, n)"},

@@ -144,25 +144,41 @@ const PrintCase kPrograms[] = {
      "fn h(x: f32[r, c]) -> f32[r] = map(f, x, 2)\n",
      "fn f(x: f32[n], k: f32) -> f32 = sum(x, axes=[]) + k\n"
      "\n"
-     "fn g(x: f32[4, 5]) -> f32[4] = check_shape(map_f(x, 0, 4, 2.0f32), shape=[4])\n"
+     "fn g(x: f32[4, 5]) -> f32[4] = check_shape(map_f(x, 2.0f32), shape=[4])\n"
      "\n"
-     "fn h(x: f32[r, c]) -> f32[r] = check_size(map_f_2(x, 0, size(x, axis=0), 2.0f32), x, axis=0, "
-     "like_axis=0)\n"
+     "fn h(x: f32[r, c]) -> f32[r] = check_size(map_f_2(x, 2.0f32), x, axis=0, like_axis=0)\n"
      "\n"
-     "fn map_f(xs: f32[4, 5], begin: i64, end: i64, extra3: f32) -> f32[_] = if end - begin <= 1 then "
-     "stack(f(gather(xs, begin), extra3), axis=0) else\n"
-     "  let middle = (begin + end) / 2\n"
-     "  concat(map_f(xs, begin, middle, extra3), map_f(xs, middle, end, extra3), axis=0)\n"
+     "fn map_f(xs: f32[_, 5], extra1: f32) -> f32[_] = if size(xs, axis=0) <= 1 then stack(f(gather(xs, 0), "
+     "extra1), axis=0) else\n"
+     "  let v1 = map_f(slice_half(xs, axis=0, index=0), extra1)\n"
+     "  let v2 = map_f(slice_half(xs, axis=0, index=1), extra1)\n"
+     "  concat(v1, v2, axis=0)\n"
      "\n"
-     "fn map_f_2(xs: f32[r, c], begin: i64, end: i64, extra3: f32) -> f32[_] = if end - begin <= 1 then "
-     "stack(f(gather(xs, begin), extra3), axis=0) else\n"
-     "  let middle = (begin + end) / 2\n"
-     "  concat(map_f_2(xs, begin, middle, extra3), map_f_2(xs, middle, end, extra3), axis=0)\n"},
+     "fn map_f_2(xs: f32[_, c], extra1: f32) -> f32[_] = if size(xs, axis=0) <= 1 then stack(f(gather(xs, "
+     "0), extra1), axis=0) else\n"
+     "  let v1 = map_f_2(slice_half(xs, axis=0, index=0), extra1)\n"
+     "  let v2 = map_f_2(slice_half(xs, axis=0, index=1), extra1)\n"
+     "  concat(v1, v2, axis=0)\n"},
     {"FoldOverRows", "fn g(x: f32[r, 5]) -> f32[5] = fold(max, x[0], x)\n",
-     "fn g(x: f32[r, 5]) -> f32[5] = fold_max(gather(x, 0), x, 0)\n"
+     "fn g(x: f32[r, 5]) -> f32[5] = fold_max(gather(x, 0), x)\n"
      "\n"
-     "fn fold_max(acc: f32[5], xs: f32[r, 5], i: i64) -> f32[5] = if i == size(xs, axis=0) then acc else "
-     "fold_max(max(acc, gather(xs, i)), xs, i + 1)\n"},
+     "fn fold_max(acc: f32[5], xs: f32[_, 5]) -> f32[5] =\n"
+     "  let v1 = size(xs, axis=0)\n"
+     "  if v1 <= 1 then if v1 == 0 then acc else max(acc, gather(xs, 0)) else\n"
+     "    let v2 = fold_max(acc, slice_half(xs, axis=0, index=0))\n"
+     "    fold_max(v2, slice_half(xs, axis=0, index=1))\n"},
+    {"ScanOverRows", "fn g(x: f32[4, 5]) -> f32[4, 5] = scan(max, x[0], x)\n",
+     "fn g(x: f32[4, 5]) -> f32[4, 5] =\n"
+     "  let (v1, _) = scan_max(gather(x, 0), x)\n"
+     "  check_shape(v1, shape=[4, 5])\n"
+     "\n"
+     "fn scan_max(acc: f32[5], xs: f32[_, 5]) -> (f32[_, 5], f32[5]) = if size(xs, axis=0) <= 1 then\n"
+     "  let v1 = max(acc, gather(xs, 0))\n"
+     "  (stack(v1, axis=0), v1)\n"
+     "else\n"
+     "  let (v2, v3) = scan_max(acc, slice_half(xs, axis=0, index=0))\n"
+     "  let (v4, v5) = scan_max(v3, slice_half(xs, axis=0, index=1))\n"
+     "  (concat(v2, v4, axis=0), v5)\n"},
     {"OwnFunctionsOfTheseNames",
      "fn map(n: i64) -> i64 = n\nfn map_f(n: i64) -> i64 = map(n)\nfn grad_f(n: i64) -> i64 = n\n"
      "fn f(x: f32) -> f32 = x\n"
@@ -239,8 +255,9 @@ const ErrorCase kErrors[] = {
      "2:36: 'map': expected a function with one result, found 'f' with 2"},
     {"FoldThatChangesItsType", "fn f(a: i64, x: i64) -> f64 = 1\nfn g(xs: List[i64]) -> f64 = fold(f, 0, xs)",
      "2:30: 'fold': 'f' gives f64, but it starts with i64"},
-    {"ScanOverATensor", "fn g(x: f32[3]) -> List[f32] = scan(max, 0, x)",
-     "1:32: 'scan': expected a list, found f32[3]"},
+    {"ScanToData",
+     "data D = D(x: f32)\nfn f(d: D, x: f32) -> D = d\nfn g(x: f32[3]) -> f32[3] = scan(f, D(1), x)",
+     "3:29: 'scan': expected a function that gives a scalar or a tensor, found 'f'"},
     {"MapOfAnOperationWithAttributes", "fn g(xs: List[f32[2]]) -> List[f32] = map(sum, xs)",
      "1:39: 'map': expected an operation without attributes, found 'sum'"},
     {"MapOfAWrongOperation", "fn g(xs: List[i64]) -> List[i64] = map(exp, xs)",

@@ -143,6 +143,11 @@ const Case kCases[] = {
      "  let v1 = a * 2\n"
      "  let b = on \"gpu\" (a + v1)\n"
      "  on \"worker:1\" if b < 1 then b else f(b)\n"},
+    {"FunctionsThatAreComputedAgain",
+     "fn f(recompute: i64) -> i64 recompute on \"gpu\" = recompute\n"
+     "fn recompute(a: f64) -> (f64, i64) recompute = (a, 1)\n",
+     "fn f(recompute: i64) -> i64 recompute on \"gpu\" = recompute\n\n"
+     "fn recompute(a: f64) -> (f64, i64) recompute = (a, 1)\n"},
     {"StringsWithEscapes", R"(fn f(a: i64) -> i64 on "a\"b\\c\x07ü" = a)",
      "fn f(a: i64) -> i64 on \"a\\\"b\\\\c\\x07ü\" = a\n"},
     {"CommentsCarriageReturnsAndCommas",

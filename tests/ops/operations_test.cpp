@@ -41,7 +41,7 @@ TEST_P(AnyOperation, IsDescribed) {
   EXPECT_FALSE(op().doc.value.empty());
   EXPECT_TRUE(op().doc.value.ends_with("."));
   EXPECT_GE(op().arity(), 1u);
-  EXPECT_NE(op().gradient.value.rule == nullptr, op().gradient.value.why_none.empty());
+  EXPECT_EQ(op().gradient.value.passes(), op().gradient.value.why_none.empty());
   const bool is_data = op().fusion.value == Fusion::Data;
   EXPECT_EQ(op().samples.value.empty(), is_data);
   EXPECT_EQ(op().tensor_kernel.value == nullptr, is_data);

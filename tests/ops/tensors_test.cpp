@@ -192,6 +192,7 @@ TEST(TensorOperation, BadAttributesAreRefused) {
   EXPECT_TRUE(refuses("slice", {0, -1, 1}));
   EXPECT_TRUE(refuses("slice", {0, 0, -1}));
   EXPECT_TRUE(refuses("slice", {0, INT64_MAX, INT64_MAX}));
+  EXPECT_TRUE(refuses("slice_half", {0, 2}));
   EXPECT_TRUE(refuses("take", {0, 2}));
   EXPECT_TRUE(refuses("take", {0, -1}));
   EXPECT_TRUE(refuses("pad", {0, -1, 0}));

@@ -57,6 +57,12 @@ TEST(InlineSmallFunctions, LargeFunctionsStay) {
   expect_stays(with_bodies, large + "\nfn main(a: i64) -> i64 = large(a) + large(a)");
 }
 
+TEST(InlineSmallFunctions, FunctionsThatAreComputedAgainStay) {
+  expect_stays(with_bodies,
+               "fn main(a: f64) -> f64 = square(a)\n"
+               "fn square(x: f64) -> f64 recompute = x * x\n");
+}
+
 TEST(InlineSmallFunctions, PlacedFunctionsAndCallsStay) {
   expect_stays(with_bodies,
                "fn square(n: i64) -> i64 on \"worker:1\" = n * n\n"

@@ -4,11 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstdlib>
 
 #include "exec/run.h"
 #include "hiaton/builder.h"
 #include "hiaton/passes.h"
+#include "properties/environment.h"
 #include "properties/generate.h"
 
 namespace hiaton::properties {
@@ -73,8 +73,7 @@ bool same(const Value& a, const Value& b) {
 }
 
 TEST(RandomGradients, AreTheSameInEveryExecutor) {
-  const char* text = std::getenv("HIATON_PROGRAMS");
-  const uint64_t count = text == nullptr ? kPrograms : std::stoull(text);
+  const uint64_t count = from_environment("HIATON_PROGRAMS", kPrograms);
   uint64_t tried = 0;
   uint64_t seed = 0;
   for (; tried < count; ++seed) {

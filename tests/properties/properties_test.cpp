@@ -6,11 +6,11 @@
 
 #include <atomic>
 #include <chrono>
-#include <cstdlib>
 #include <string>
 #include <thread>
 
 #include "properties/check.h"
+#include "properties/environment.h"
 #include "properties/generate.h"
 #include "properties/shrink.h"
 
@@ -22,11 +22,6 @@ constexpr uint64_t kRandomPrograms = 1'000;
 #else
 constexpr uint64_t kRandomPrograms = 20'000;
 #endif
-
-uint64_t from_environment(const char* name, uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::stoull(text);
-}
 
 /// Small programs may lack what made the first one end, so they get little time each.
 Program shrunk(const Program& program) {

@@ -1,0 +1,93 @@
+// Extensions: which there are, and their parameters, results and phases.
+#include "passes/extensions.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "passes/extension_body.h"
+
+namespace hiaton::passes {
+namespace {
+
+std::string unused_param(const std::vector<ir::ValueInfo>& params, std::size_t result) {
+  std::string name = fmt::format("g{}", result + 1);
+  const auto taken = [&] {
+    return std::any_of(params.begin(), params.end(), [&](const ir::ValueInfo& p) { return p.name == name; });
+  };
+  while (taken()) name += "_";
+  return name;
+}
+
+bool needs_a_start(const Mirror& mirror) {
+  return mirror.results.empty() && !mirror.params.empty();
+}
+
+}  // namespace
+
+Extensions::Extensions(ModuleBuilder& builder, const GradientRoot& root, bool module_parameters)
+    : builder_(builder),
+      activity_(builder.module(), root, module_parameters),
+      data_(builder),
+      extended_(builder.module().functions.size()) {
+  const std::size_t count = extended_.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    if (activity_.differentiable(ir::FunctionId(i))) declare(ir::FunctionId(i));
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    if (activity_.differentiable(ir::FunctionId(i))) define(ir::FunctionId(i));
+  }
+}
+
+Mirror Extensions::mirror(ir::FunctionId id, std::size_t phase) const {
+  const ir::Function& f = builder_.module()[id];
+  Mirror mirror;
+  const Range results = f.results_of(phase);
+  for (std::size_t i = results.begin; i < results.end(); ++i) {
+    if (activity_.needed_result(id, i)) mirror.results.push_back(i);
+  }
+  const Range params = f.params_of(phase);
+  for (std::size_t i = params.begin; i < params.end(); ++i) {
+    if (activity_.carries(id, f[f.body].params[i])) mirror.params.push_back(i);
+  }
+  // Something must come in for the phase to begin.
+  for (std::size_t i = results.begin; i < results.end() && needs_a_start(mirror); ++i) {
+    if (holds_floats(f.results[i])) mirror.results.push_back(i);
+  }
+  return mirror;
+}
+
+std::string Extensions::unused_name(const std::string& wish) const {
+  std::string name = wish;
+  for (int i = 2; builder_.has(name); ++i) name = fmt::format("{}{}", wish, i);
+  return name;
+}
+
+void Extensions::declare(ir::FunctionId id) {
+  const ir::Function& f = builder_.module()[id];
+  std::vector<ir::ValueInfo> params = f.params;
+  std::vector<Type> results = f.results;
+  std::vector<Phase> phases = f.phases;
+  if (phases.empty()) phases.push_back({f.params.size(), f.results.size()});
+  for (std::size_t phase = f.phase_count(); phase-- > 0;) {
+    const Mirror mirrored = mirror(id, phase);
+    for (std::size_t i : mirrored.results)
+      params.push_back({data_.type_of(f.results[i]), unused_param(params, i)});
+    for (std::size_t i : mirrored.params) results.push_back(data_.type_of(f.params[i].type));
+    phases.push_back({mirrored.results.size(), mirrored.params.size()});
+  }
+  const Span span = f.span;
+  const FunctionRef extension =
+      builder_.declare(unused_name(f.name + "_extended"), std::move(params), std::move(results));
+  builder_.module()[extension.id].phases = std::move(phases);
+  builder_.module()[extension.id].span = span;
+  extended_[id.index()] = extension;
+}
+
+void Extensions::define(ir::FunctionId id) {
+  const ir::Function from = builder_.module()[id];
+  builder_.define(extended_[id.index()],
+                  [&](FunctionBuilder& f) { return build_extension(*this, id, from, f); });
+}
+
+}  // namespace hiaton::passes
