@@ -3,6 +3,7 @@
 #include "exec/flow_batch.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 
 #include "base/check.h"
@@ -145,11 +146,19 @@ void BatchRunner::begin(const graph::Graph& graph, const RunOptions& options, Gr
   graph_ = &graph;
   options_ = &options;
   gradients_ = gradients;
+  kernel_seconds_ = 0;
   for (auto& products : products_) products.reset();
   for (int transposed = 0; transposed < 2; ++transposed) {
     for (Packed<float>& packed : packed32_[transposed]) packed.current = false;
     for (Packed<double>& packed : packed64_[transposed]) packed.current = false;
   }
+}
+
+void BatchRunner::run_kernel(const auto& kernel) {
+  if (!options_->time_kernels) return kernel();
+  const auto start = std::chrono::steady_clock::now();
+  kernel();
+  kernel_seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 BatchFault BatchRunner::run(const Region& region, std::span<Frame* const> frames) {
@@ -229,7 +238,7 @@ TensorArgument BatchRunner::bind(const Source& source) const {
 
 Fault BatchRunner::run_step(const Region& region, const Step& step, std::size_t index, int64_t batch) {
   if (step.code == Step::Code::Accumulate) {
-    accumulate(step, batch);
+    run_kernel([&] { accumulate(step, batch); });
     return Fault::None;
   }
   const graph::Node& node = (*graph_)[step.node];
@@ -253,12 +262,14 @@ Fault BatchRunner::run_step(const Region& region, const Step& step, std::size_t 
   }
   made.argument.stride = size;
   Fault fault = Fault::None;
-  if (step.code == Step::Code::Product) {
-    multiply(step, operands_[0], made.argument, instances);
-  } else {
-    fault = node.op->tensor_kernel.value(
-        {node.op, operands_, made.argument, node.attributes, instances, options_->overflow});
-  }
+  run_kernel([&] {
+    if (step.code == Step::Code::Product) {
+      multiply(step, operands_[0], made.argument, instances);
+    } else {
+      fault = node.op->tensor_kernel.value(
+          {node.op, operands_, made.argument, node.attributes, instances, options_->overflow});
+    }
+  });
   if (step.shared) made.argument.stride = 0;
   return fault;
 }
@@ -382,7 +393,7 @@ void BatchRunner::keep(const Region& region, std::span<Frame* const> frames) {
 
 void BatchRunner::finish() {
   for (const auto& products : products_) {
-    if (products != nullptr) products->flush();
+    if (products != nullptr) run_kernel([&] { products->flush(); });
   }
 }
 

@@ -76,6 +76,8 @@ class BatchRunner {
   void finish();
   /// Of what frames refer to.
   uint64_t bytes() const { return slabs_.bytes(); }
+  /// Since begin, if the options want to know.
+  double kernel_seconds() const { return kernel_seconds_; }
 
  private:
   struct Value {
@@ -84,6 +86,8 @@ class BatchRunner {
     std::vector<int64_t> dims{};   ///< of an instance, where only the run knows them
   };
 
+  /// Runs a kernel, and counts its time if the options want to know.
+  void run_kernel(const auto& kernel);
   void bind_inputs(const Region& region, std::span<Frame* const> frames);
   TensorArgument bind_slot(const Function& function, uint32_t slot, std::span<Frame* const> frames);
   TensorArgument bind(const Source& source) const;
@@ -102,6 +106,7 @@ class BatchRunner {
   const std::vector<FramePool>& pools_;
   const RunOptions* options_ = nullptr;
   Gradients* gradients_ = nullptr;
+  double kernel_seconds_ = 0;
   SlabPool slabs_;
   Scratch scratch_;
   std::vector<TensorArgument> slots_;  ///< by slot of the function whose region runs
