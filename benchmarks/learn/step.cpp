@@ -20,13 +20,17 @@ std::vector<const Tree*> first_trees(const Corpus& corpus, std::size_t count) {
 }
 
 /// The values of models/treelstm.hia that its backward path reads, each once. Of a leaf: the gates i and o,
-/// u, tanh(c), h, c, and the probabilities of the classes; of an inner node also its two forget gates. Not
-/// the c of a root, nor the rows of the embedding, which are there already.
-int64_t needed_bytes(const std::vector<const Tree*>& trees, const Options& options, int64_t classes) {
+/// u, tanh(c), h, c, the scores of the classes, and what is multiplied with W; of an inner node also its two
+/// forget gates, and what is multiplied with U. Not the c of a root. With `copies` false not what is
+/// multiplied, which is copied from the embedding and from the h of the children.
+int64_t needed_bytes(const std::vector<const Tree*>& trees, const Options& options, int64_t classes,
+                     bool copies) {
   int64_t floats = 0;
   for (const Tree* tree : trees) {
     for (const Node& node : tree->nodes) {
-      floats += (node.child_count == 0 ? 6 : 8) * options.hidden;
+      const bool leaf = node.child_count == 0;
+      floats += (leaf ? 6 : 8) * options.hidden;
+      if (copies) floats += leaf ? options.embedding : 2 * options.hidden;
       if (node.label >= 0) floats += classes;
     }
     floats -= options.hidden;
@@ -106,7 +110,10 @@ nlohmann::json measure_step(const Options& options) {
                         {"seconds_per_node", median(seconds) / nodes},
                         {"bytes_per_node", static_cast<double>(bytes) / nodes},
                         {"bytes", bytes}};
-  if (options.model == "treelstm") report["needed_bytes"] = needed_bytes(trees, options, corpus.classes);
+  if (options.model == "treelstm") {
+    report["needed_bytes"] = needed_bytes(trees, options, corpus.classes, true);
+    report["least_bytes"] = needed_bytes(trees, options, corpus.classes, false);
+  }
   return report;
 }
 

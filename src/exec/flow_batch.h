@@ -88,8 +88,8 @@ class BatchRunner {
 
   /// Runs a kernel, and counts its time if the options want to know.
   void run_kernel(const auto& kernel);
-  void bind_inputs(const Region& region, std::span<Frame* const> frames);
-  TensorArgument bind_slot(const Function& function, uint32_t slot, std::span<Frame* const> frames);
+  void make_buffers(const Region& region, std::size_t batch);
+  TensorArgument gather(const Function& function, const Gather& input, std::span<Frame* const> frames);
   TensorArgument bind(const Source& source) const;
   TensorArgument constant(const hiaton::Value& value) const;
   Fault run_step(const Region& region, const Step& step, std::size_t index, int64_t batch);
@@ -112,6 +112,7 @@ class BatchRunner {
   std::vector<TensorArgument> slots_;  ///< by slot of the function whose region runs
   std::vector<Value> steps_;           ///< by step of the region that runs
   std::vector<TensorArgument> operands_;
+  std::vector<std::byte*> buffers_;                       ///< of the region that runs
   std::vector<std::unique_ptr<OuterProducts>> products_;  ///< by parameter
   template <class T>
   struct Packed {
