@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kMaxRegionsShown = 40;
 
-nlohmann::ordered_json to_json(const Value& value) {
+nlohmann::ordered_json scalar_to_json(const Value& value) {
   switch (value.dtype()) {
     case DType::Bool:
       return value.as<bool>();
@@ -30,10 +30,10 @@ nlohmann::ordered_json to_json(const Value& value) {
   return nullptr;
 }
 
-nlohmann::ordered_json to_json(const Tensor& tensor, std::size_t axis, int64_t& next) {
-  if (axis == tensor.dims().size()) return to_json(element_of(tensor, next++));
+nlohmann::ordered_json elements_to_json(const Tensor& tensor, std::size_t axis, int64_t& next) {
+  if (axis == tensor.dims().size()) return scalar_to_json(element_of(tensor, next++));
   auto array = nlohmann::ordered_json::array();
-  for (int64_t i = 0; i < tensor.dims()[axis]; ++i) array.push_back(to_json(tensor, axis + 1, next));
+  for (int64_t i = 0; i < tensor.dims()[axis]; ++i) array.push_back(elements_to_json(tensor, axis + 1, next));
   return array;
 }
 
@@ -41,7 +41,7 @@ nlohmann::ordered_json to_json(const Tensor& tensor, std::size_t axis, int64_t& 
 nlohmann::ordered_json any_to_json(const Value& value, const Type& type) {
   if (value.is_data()) return to_string(value, type);
   int64_t next = 0;
-  return to_json(value.tensor(), 0, next);
+  return elements_to_json(value.tensor(), 0, next);
 }
 
 std::string show_totals(const RunStats& stats) {
@@ -100,7 +100,7 @@ nlohmann::ordered_json to_json(const std::vector<Value>& values, const std::vect
   auto array = nlohmann::ordered_json::array();
   for (std::size_t i = 0; i < values.size(); ++i) {
     const bool is_scalar = values[i].is_scalar();
-    array.push_back(is_scalar ? to_json(values[i]) : any_to_json(values[i], types[i]));
+    array.push_back(is_scalar ? scalar_to_json(values[i]) : any_to_json(values[i], types[i]));
   }
   return array;
 }

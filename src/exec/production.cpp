@@ -67,7 +67,9 @@ class ProductionRun {
         root_slots_(frame_bytes(plan.result_count) / sizeof(Slot)) {
     budget_.max_frames = options.max_frames;
     budget_.max_bytes = byte_limit(options);
-    const int workers = plan.entry[-1].target == plan.entry ? std::max(1, options.workers) : 1;
+    // Without groups of calls there is nothing that one worker could take from another.
+    const bool is_parallel = plan.entry[-1].target == plan.entry && !plan.groups.empty();
+    const int workers = is_parallel ? std::max(1, options.workers) : 1;
     for (int i = 0; i < workers; ++i) crew_.workers.push_back(std::make_unique<Worker>(crew_, plan, budget_));
   }
 

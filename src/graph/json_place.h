@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -37,7 +38,7 @@ class JsonPlace {
   /// Fails unless it is a whole number that fits.
   uint32_t number() const;
   /// Fails unless it is a whole number from `least` to `most`.
-  int64_t integer(int64_t least, int64_t most) const;
+  int64_t integer(int64_t least, int64_t most = std::numeric_limits<int64_t>::max()) const;
   /// Fails unless it is a whole number of 64 bits that is not negative.
   uint64_t unsigned_number() const;
   /// Fails unless it is a number, or null, which stands for not-a-number.

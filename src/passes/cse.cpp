@@ -71,6 +71,23 @@ class MergeCommon : public Rewriter {
   void visit(const ir::Node& node) override {
     if (node.kind == NodeKind::Const) return visit_constant(node);
     if (!may_merge(node)) return emit_copy(node);
+    visit_mergeable(node);
+  }
+
+  void block_begins() override { known_.begin_scope(); }
+  void block_ends() override { known_.end_scope(); }
+
+ private:
+  /// A constant that several nodes give.
+  struct Constant {
+    ir::ValueId number;  ///< stands for all of them where operands are compared
+    ir::ValueId latest;
+    ir::BlockId block;  ///< of the latest
+  };
+
+  /// Of nodes without blocks. Not inlined: `visit` recurses as deep as blocks are nested, so its frame is
+  /// small.
+  [[gnu::noinline]] void visit_mergeable(const ir::Node& node) {
     std::vector<ir::ValueId> operands = mapped(node.operands);
     number_and_order(node, operands);
     const std::size_t hash = hash_of(node, operands);
@@ -85,18 +102,7 @@ class MergeCommon : public Rewriter {
     known_.add(hash, added);
   }
 
-  void block_begins() override { known_.begin_scope(); }
-  void block_ends() override { known_.end_scope(); }
-
- private:
-  /// A constant that several nodes give.
-  struct Constant {
-    ir::ValueId number;  ///< stands for all of them where operands are compared
-    ir::ValueId latest;
-    ir::BlockId block;  ///< of the latest
-  };
-
-  void visit_constant(const ir::Node& node) {
+  [[gnu::noinline]] void visit_constant(const ir::Node& node) {
     Constant& known = constants_[key_of(node)];
     if (known.block == open_block() && node.placement.empty()) return map(node.results[0], known.latest);
     emit_copy(node);

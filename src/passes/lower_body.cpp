@@ -273,7 +273,7 @@ std::vector<OutPort> BodyLowering::live(const std::vector<ir::ValueId>& values) 
   return ports;
 }
 
-OutPort BodyLowering::live_constant(Value value, const ir::Node& origin) {
+OutPort BodyLowering::live_constant(const Value& value, const ir::Node& origin) {
   return constant(value, origin, runs_once() ? OutPort{} : pivot());
 }
 
@@ -284,7 +284,7 @@ OutPort BodyLowering::constant_node(const ir::Node& origin) {
   return builder_.parameter(static_cast<std::size_t>(origin.attributes[0]));
 }
 
-OutPort BodyLowering::constant(Value value, const ir::Node& origin, OutPort trigger) {
+OutPort BodyLowering::constant(const Value& value, const ir::Node& origin, OutPort trigger) {
   const OutPort port = mark(builder_.constant(value), origin, "");
   if (trigger.node.valid()) builder_.add_control(port.node, trigger);
   return port;

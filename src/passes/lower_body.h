@@ -88,9 +88,9 @@ class BodyLowering {
   /// Where the value has a token exactly when the current scope runs: a constant is triggered.
   graph::OutPort live(ir::ValueId value);
   std::vector<graph::OutPort> live(const std::vector<ir::ValueId>& values);
-  graph::OutPort live_constant(Value value, const ir::Node& origin);
+  graph::OutPort live_constant(const Value& value, const ir::Node& origin);
   graph::OutPort constant_node(const ir::Node& origin);
-  graph::OutPort constant(Value value, const ir::Node& origin, graph::OutPort trigger);
+  graph::OutPort constant(const Value& value, const ir::Node& origin, graph::OutPort trigger);
   /// A value to steer one If or loop by, and no other.
   graph::OutPort predicate(ir::ValueId value, bool must_be_live, const ir::Node& steered);
   /// Whether constants need no trigger in the current scope.

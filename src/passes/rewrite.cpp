@@ -106,7 +106,7 @@ ir::ValueId Rewriter::emit(ir::Node node, Type type) {
   return result;
 }
 
-ir::ValueId Rewriter::emit_constant(Value value, const ir::Node& instead_of) {
+ir::ValueId Rewriter::emit_constant(const Value& value, const ir::Node& instead_of) {
   const Type type = value.is_data() ? old()[instead_of.results[0]].type : value.type();
   return emit({.kind = ir::NodeKind::Const, .constant = value, .span = instead_of.span}, type);
 }

@@ -7,7 +7,7 @@
 namespace hiaton {
 namespace {
 
-constexpr std::string_view kNames[] = {"zeros", "ones", "uniform", "normal", "glorot"};
+constexpr std::string_view kKindNames[] = {"zeros", "ones", "uniform", "normal", "glorot"};
 
 }  // namespace
 
@@ -16,12 +16,12 @@ Initializer default_initializer(std::size_t rank) {
 }
 
 std::string_view name_of(Initializer::Kind kind) {
-  return kNames[static_cast<std::size_t>(kind)];
+  return kKindNames[static_cast<std::size_t>(kind)];
 }
 
 std::optional<Initializer::Kind> initializer_from_name(std::string_view name) {
-  for (std::size_t i = 0; i < std::size(kNames); ++i) {
-    if (kNames[i] == name) return static_cast<Initializer::Kind>(i);
+  for (std::size_t i = 0; i < std::size(kKindNames); ++i) {
+    if (kKindNames[i] == name) return static_cast<Initializer::Kind>(i);
   }
   return std::nullopt;
 }

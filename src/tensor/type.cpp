@@ -11,7 +11,7 @@
 namespace hiaton {
 namespace {
 
-constexpr std::string_view kNames[] = {"bool", "i32", "i64", "f32", "f64"};
+constexpr std::string_view kDTypeNames[] = {"bool", "i32", "i64", "f32", "f64"};
 
 /// A reference that does not own: between the types of one collection.
 std::shared_ptr<const DataType> unowned(const DataType* type) {
@@ -21,12 +21,12 @@ std::shared_ptr<const DataType> unowned(const DataType* type) {
 }  // namespace
 
 std::string_view name_of(DType dtype) {
-  return kNames[static_cast<std::size_t>(dtype)];
+  return kDTypeNames[static_cast<std::size_t>(dtype)];
 }
 
 std::optional<DType> dtype_from_name(std::string_view name) {
-  for (std::size_t i = 0; i < std::size(kNames); ++i) {
-    if (kNames[i] == name) return static_cast<DType>(i);
+  for (std::size_t i = 0; i < std::size(kDTypeNames); ++i) {
+    if (kDTypeNames[i] == name) return static_cast<DType>(i);
   }
   return std::nullopt;
 }

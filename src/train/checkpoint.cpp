@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "hiaton/error.h"
@@ -18,7 +17,6 @@ using graph::JsonPlace;
 
 constexpr const char* kProgressField = "hiaton.training";
 constexpr std::string_view kSlotPrefix = "optimizer.";
-constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
 constexpr std::size_t kDifferencesShown = 5;
 
 std::string slot_tensor(const OptimizerSlot& slot, const Parameter& parameter) {
@@ -49,7 +47,7 @@ Progress progress_from(const JsonPlace& place) {
                     .epoch_loss = place.field("epoch_loss").real(),
                     .epoch_seconds = place.field("epoch_seconds").real(),
                     .best_score = place.field("best_score").real(),
-                    .best_epoch = place.field("best_epoch").integer(0, kMost),
+                    .best_epoch = place.field("best_epoch").integer(0),
                     .history = {}};
   const JsonPlace history = place.field("history");
   for (std::size_t i = 0; i < history.size(); ++i) progress.history.push_back(epoch_report_from(history[i]));

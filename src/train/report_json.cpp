@@ -1,21 +1,17 @@
 #include "train/report_json.h"
 
-#include <limits>
-
 namespace hiaton::train {
 namespace {
 
 using graph::JsonPlace;
-
-constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
 
 Evaluation evaluation_from(const JsonPlace& place) {
   place.require_fields({"loss", "root_accuracy", "all_accuracy", "roots", "nodes"});
   return {.loss = place.field("loss").real(),
           .root_accuracy = place.field("root_accuracy").real(),
           .all_accuracy = place.field("all_accuracy").real(),
-          .roots = place.field("roots").integer(0, kMost),
-          .nodes = place.field("nodes").integer(0, kMost)};
+          .roots = place.field("roots").integer(0),
+          .nodes = place.field("nodes").integer(0)};
 }
 
 }  // namespace
@@ -42,7 +38,7 @@ EpochReport epoch_report_from(const JsonPlace& place) {
   place.require_fields(
       {"epoch", "steps", "train_loss", "learning_rate", "seconds", "trees_per_second", "best", "dev"});
   EpochReport report;
-  report.epoch = place.field("epoch").integer(1, kMost);
+  report.epoch = place.field("epoch").integer(1);
   report.steps = place.field("steps").unsigned_number();
   report.train_loss = place.field("train_loss").real();
   report.learning_rate = place.field("learning_rate").real();

@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cmath>
-#include <limits>
 
 #include "hiaton/error.h"
 #include "train/files.h"
@@ -14,7 +13,6 @@ namespace {
 
 using graph::JsonPlace;
 
-constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
 constexpr std::array<std::string_view, 3> kOptimizers = {"sgd", "adagrad", "adam"};
 constexpr std::array<std::string_view, 2> kScores = {"all", "root"};
 constexpr std::array<std::string_view, 5> kSchedules = {"constant", "linear", "cosine", "step",
@@ -44,7 +42,7 @@ Schedule schedule_from(const JsonPlace& place) {
   place.require_fields({"kind", "decay", "decay_every"});
   return {.kind = kind_from<ScheduleKind>(place.field("kind"), kSchedules),
           .decay = place.field("decay").real(),
-          .decay_every = place.field("decay_every").integer(1, kMost)};
+          .decay_every = place.field("decay_every").integer(1)};
 }
 
 bool depends_on_the_last_epoch(const Schedule& schedule) {
@@ -93,16 +91,16 @@ Settings settings_from(const JsonPlace& place) {
   place.require_fields({"epochs", "batch", "optimizer", "learning_rate", "schedule", "seed", "score",
                         "patience", "checkpoint_every_steps", "eval_batch"});
   Settings settings;
-  settings.epochs = place.field("epochs").integer(1, kMost);
-  settings.batch = place.field("batch").integer(1, kMost);
+  settings.epochs = place.field("epochs").integer(1);
+  settings.batch = place.field("batch").integer(1);
   settings.optimizer = optimizer_from(place.field("optimizer"));
   settings.learning_rate = place.field("learning_rate").real();
   settings.schedule = schedule_from(place.field("schedule"));
   settings.seed = place.field("seed").unsigned_number();
   settings.score = kind_from<ScoreKind>(place.field("score"), kScores);
-  settings.patience = place.field("patience").integer(0, kMost);
-  settings.checkpoint_every_steps = place.field("checkpoint_every_steps").integer(0, kMost);
-  settings.eval_batch = place.field("eval_batch").integer(1, kMost);
+  settings.patience = place.field("patience").integer(0);
+  settings.checkpoint_every_steps = place.field("checkpoint_every_steps").integer(0);
+  settings.eval_batch = place.field("eval_batch").integer(1);
   return settings;
 }
 

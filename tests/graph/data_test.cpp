@@ -95,15 +95,6 @@ TEST(GraphOfEverything, ShowsAttributesAndParameters) {
   }
 }
 
-std::string load_error(const std::string& text) {
-  try {
-    from_json(text, "f.json");
-    return "";
-  } catch (const ProgramError& error) {
-    return error.what();
-  }
-}
-
 TEST(GraphOfEverything, MessagesSayWhatIsWrongInASavedOne) {
   Everything all;
   const std::string saved = to_json(all.builder.finish());

@@ -16,6 +16,16 @@ inline const OpDef& op_named(std::string_view name) {
   return *op;
 }
 
+/// What the loader says about a saved graph; empty where it takes it.
+inline std::string load_error(const std::string& text) {
+  try {
+    from_json(text, "f.json");
+    return "";
+  } catch (const ProgramError& error) {
+    return error.what();
+  }
+}
+
 /// fact(3) + 5, as in the paper's figure 3.
 struct Fact {
   GraphBuilder builder;

@@ -196,15 +196,6 @@ std::string damaged(const std::string& from, const std::string& to) {
   return at == std::string::npos ? saved : saved.replace(at, from.size(), to);
 }
 
-std::string load_error(const std::string& text) {
-  try {
-    from_json(text, "f.json");
-    return "";
-  } catch (const ProgramError& error) {
-    return error.what();
-  }
-}
-
 void expect_load_error(const std::string& text, const std::string& expected) {
   const std::string found = load_error(text);
   EXPECT_NE(found.find(expected), std::string::npos) << "expected: " << expected << "\nfound: " << found;

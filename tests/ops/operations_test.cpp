@@ -10,8 +10,6 @@
 namespace hiaton {
 namespace {
 
-constexpr DType kTypes[] = {DType::Bool, DType::I32, DType::I64, DType::F32, DType::F64};
-
 /// nullopt where the type rule refuses the operands.
 std::optional<Type> result_type(const OpDef& op, const std::vector<Type>& operands,
                                 const std::vector<int64_t>& attributes = {}) {
@@ -60,7 +58,7 @@ TEST_P(Operation, SamplesHold) {
 }
 
 TEST_P(Operation, HasAKernelExactlyForTheTypesItsRuleAccepts) {
-  for (DType type : kTypes) {
+  for (DType type : kDTypes) {
     const bool accepted =
         op().takes_attributes(0) && result_type(op(), std::vector<Type>(op().arity(), type)).has_value();
     EXPECT_EQ(op().find_kernel(type) != nullptr, accepted) << name_of(type);
@@ -69,8 +67,8 @@ TEST_P(Operation, HasAKernelExactlyForTheTypesItsRuleAccepts) {
 
 TEST_P(Operation, RefusesOperandsOfDifferentTypes) {
   if (op().arity() != 2 || op().kernels.value.empty()) return;
-  for (DType first : kTypes) {
-    for (DType second : kTypes) {
+  for (DType first : kDTypes) {
+    for (DType second : kDTypes) {
       if (first == second) continue;
       const std::vector<Type> types = {first, second};
       EXPECT_FALSE(result_type(op(), types)) << name_of(first) << " and " << name_of(second);
@@ -79,7 +77,7 @@ TEST_P(Operation, RefusesOperandsOfDifferentTypes) {
 }
 
 TEST_P(Operation, RefusalsSayWhatWasExpectedAndFound) {
-  for (DType type : kTypes) {
+  for (DType type : kDTypes) {
     const std::vector<Type> types(op().arity(), type);
     try {
       op().type_rule.value({.operands = types, .attributes = attributes_of(op())});
@@ -274,14 +272,6 @@ TEST_P(Operation, IsCommutativeWhereItSaysSo) {
   }
 }
 
-std::vector<const OpDef*> computing_operations() {
-  std::vector<const OpDef*> ops;
-  for (const OpDef* op : catalog().all()) {
-    if (op->fusion.value != Fusion::Data) ops.push_back(op);
-  }
-  return ops;
-}
-
 std::string name_of_param(const testing::TestParamInfo<const OpDef*>& info) {
   return std::string(info.param->name.value);
 }
@@ -308,10 +298,10 @@ TEST(Catalog, FindsBySymbolAndArity) {
 }
 
 TEST(Catalog, EveryTypeHasItsCast) {
-  for (DType type : kTypes) {
+  for (DType type : kDTypes) {
     const OpDef* cast = catalog().find(name_of(type));
     ASSERT_NE(cast, nullptr) << name_of(type);
-    for (DType from : kTypes) EXPECT_EQ(result_type(*cast, {Type(from)}), Type(type));
+    for (DType from : kDTypes) EXPECT_EQ(result_type(*cast, {Type(from)}), Type(type));
   }
 }
 

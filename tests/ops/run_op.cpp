@@ -4,6 +4,14 @@
 #include <cstring>
 
 namespace hiaton {
+
+std::vector<const OpDef*> computing_operations() {
+  std::vector<const OpDef*> ops;
+  for (const OpDef* op : catalog().all()) {
+    if (op->fusion.value != Fusion::Data) ops.push_back(op);
+  }
+  return ops;
+}
 namespace {
 
 std::vector<int64_t> dims_of(const Type& type) {

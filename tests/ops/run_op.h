@@ -9,6 +9,11 @@
 
 namespace hiaton {
 
+inline constexpr DType kDTypes[] = {DType::Bool, DType::I32, DType::I64, DType::F32, DType::F64};
+
+/// All operations on scalars and tensors.
+std::vector<const OpDef*> computing_operations();
+
 /// "add f64 2.0 f64 3.0".
 std::string text_of(const OpDef& op, const std::vector<Value>& operands);
 

@@ -9,8 +9,6 @@
 namespace hiaton {
 namespace {
 
-constexpr DType kTypes[] = {DType::Bool, DType::I32, DType::I64, DType::F32, DType::F64};
-
 class TensorOperation : public testing::TestWithParam<const OpDef*> {
  protected:
   const OpDef& op() const { return *GetParam(); }
@@ -18,7 +16,7 @@ class TensorOperation : public testing::TestWithParam<const OpDef*> {
   template <class F>
   void for_all_cases(F f) const {
     std::size_t count = 0;
-    for (DType dtype : kTypes) {
+    for (DType dtype : kDTypes) {
       for (const OpCase& of : cases_of(op(), dtype)) {
         f(of);
         ++count;
@@ -111,7 +109,7 @@ TEST_P(TensorOperation, ElementsAreWhatTheScalarKernelGives) {
 }
 
 TEST_P(TensorOperation, EmptyBatchesAndTensorsAreNoTrouble) {
-  for (DType dtype : kTypes) {
+  for (DType dtype : kDTypes) {
     const std::vector<Type> empty(op().arity(), tensor_type(dtype, {0}));
     const std::vector<int64_t> attributes(op().attributes.value.size());
     if (op().name.value == "argmax" || !accepts(op(), empty, attributes)) continue;
@@ -164,14 +162,6 @@ TEST_P(TensorOperation, RefusesWrongTypesAndShapesByName) {
       }
     }
   });
-}
-
-std::vector<const OpDef*> computing_operations() {
-  std::vector<const OpDef*> ops;
-  for (const OpDef* op : catalog().all()) {
-    if (op->fusion.value != Fusion::Data) ops.push_back(op);
-  }
-  return ops;
 }
 
 INSTANTIATE_TEST_SUITE_P(Catalog, TensorOperation, testing::ValuesIn(computing_operations()),

@@ -3,10 +3,10 @@
 namespace hiaton::passes {
 namespace {
 
-ir::Module wrap(const ir::Module& module) {
+ir::Module fold_wrapping(const ir::Module& module) {
   return fold_constants(module, OverflowMode::Wrap);
 }
-ir::Module trap(const ir::Module& module) {
+ir::Module fold_trapping(const ir::Module& module) {
   return fold_constants(module, OverflowMode::Trap);
 }
 
@@ -21,79 +21,80 @@ std::string of_bools(const std::string& body) {
 }
 
 TEST(Fold, ComputesOperationsOnConstants) {
-  expect_becomes(wrap, of_integers("a + (2 * 3 - 10 / 4)"), of_integers("a + 4"));
-  expect_becomes(wrap, of_integers("a + i64(2.75) + max(3, 8)"), of_integers("a + 2 + 8"));
-  expect_becomes(wrap, of_floats("x + sqrt(16.0)"), of_floats("x + 4.0"));
-  expect_becomes(wrap, of_bools("3 < 4"), of_bools("true"));
+  expect_becomes(fold_wrapping, of_integers("a + (2 * 3 - 10 / 4)"), of_integers("a + 4"));
+  expect_becomes(fold_wrapping, of_integers("a + i64(2.75) + max(3, 8)"), of_integers("a + 2 + 8"));
+  expect_becomes(fold_wrapping, of_floats("x + sqrt(16.0)"), of_floats("x + 4.0"));
+  expect_becomes(fold_wrapping, of_bools("3 < 4"), of_bools("true"));
 }
 
 TEST(Fold, LeavesWhatFailsToTheRun) {
-  expect_stays(wrap, of_integers("a + 1 / 0"));
-  expect_stays(wrap, of_integers("a + 1 % 0"));
-  expect_stays(wrap, of_integers("a + i64(nan)"));
-  expect_stays(wrap, of_integers("let unused = i64(1e300) a"));
+  expect_stays(fold_wrapping, of_integers("a + 1 / 0"));
+  expect_stays(fold_wrapping, of_integers("a + 1 % 0"));
+  expect_stays(fold_wrapping, of_integers("a + i64(nan)"));
+  expect_stays(fold_wrapping, of_integers("let unused = i64(1e300) a"));
 }
 
 TEST(Fold, OverflowWrapsOrStays) {
   const std::string overflows = of_integers("a + (9223372036854775807 + 1)");
-  expect_becomes(wrap, overflows, of_integers("a + -9223372036854775808"));
-  expect_stays(trap, overflows);
+  expect_becomes(fold_wrapping, overflows, of_integers("a + -9223372036854775808"));
+  expect_stays(fold_trapping, overflows);
 }
 
 TEST(Fold, UsesIdentitiesOfIntegers) {
   for (const char* same_as_a :
        {"a + 0", "0 + a", "a - 0", "a * 1", "1 * a", "a / 1", "-(-a)", "min(a, a)", "max(a, a)",
         "identity(a)", "i64(a)", "a + (b - b)", "a + 0 * b", "a + b * 0", "a + b % 1"}) {
-    expect_becomes(wrap, of_integers(same_as_a), of_integers("a"));
+    expect_becomes(fold_wrapping, of_integers(same_as_a), of_integers("a"));
   }
 }
 
 TEST(Fold, KeepsAnOperandThatMayFail) {
-  expect_equal(trap(parse(of_integers("-(-a)"))), parse(of_integers("let unused = -a a")), "-(-a)");
-  expect_becomes(wrap, of_integers("0 * (a / b)"), of_integers("let unused = a / b 0"));
+  expect_equal(fold_trapping(parse(of_integers("-(-a)"))), parse(of_integers("let unused = -a a")), "-(-a)");
+  expect_becomes(fold_wrapping, of_integers("0 * (a / b)"), of_integers("let unused = a / b 0"));
 }
 
 TEST(Fold, UsesForFloatsOnlyWhatIsExact) {
   for (const char* same_as_x : {"x * 1.0", "1.0 * x", "x / 1.0", "x - 0.0", "-(-x)", "min(x, x)", "f64(x)"}) {
-    expect_becomes(wrap, of_floats(same_as_x), of_floats("x"));
+    expect_becomes(fold_wrapping, of_floats(same_as_x), of_floats("x"));
   }
   for (const char* different :
        {"x + 0.0", "0.0 + x", "x - x", "x * 0.0", "0.0 * x", "x / x", "x % 1.0", "f64(f32(x))"}) {
-    expect_stays(wrap, of_floats(different));
+    expect_stays(fold_wrapping, of_floats(different));
   }
 }
 
 TEST(Fold, UsesIdentitiesOfTruth) {
   for (const char* same_as_p : {"p == true", "true == p", "p != false", "not not p", "not (p == false)"}) {
-    expect_becomes(wrap, of_bools(same_as_p), of_bools("p"));
+    expect_becomes(fold_wrapping, of_bools(same_as_p), of_bools("p"));
   }
   for (const char* negated : {"p == false", "p != true", "if p then false else true"}) {
-    expect_becomes(wrap, of_bools(negated), of_bools("not p"));
+    expect_becomes(fold_wrapping, of_bools(negated), of_bools("not p"));
   }
   for (const char* holds : {"n == n", "n <= n", "n >= n", "p == p", "not (n < n)", "not (n != n)"}) {
-    expect_becomes(wrap, of_bools(holds), of_bools("true"));
+    expect_becomes(fold_wrapping, of_bools(holds), of_bools("true"));
   }
-  expect_stays(wrap, of_bools("x == x"));
-  expect_stays(wrap, of_bools("x <= x"));
+  expect_stays(fold_wrapping, of_bools("x == x"));
+  expect_stays(fold_wrapping, of_bools("x <= x"));
 }
 
 TEST(Fold, TakesTheBranchOfAConstantCondition) {
-  expect_becomes(wrap, of_integers("if 1 < 2 then a / b else a"), of_integers("a / b"));
-  expect_becomes(wrap, of_integers("if 1 > 2 then a / b else a"), of_integers("a"));
-  expect_becomes(wrap, of_integers("if true then if false then a else b + 1 else a"), of_integers("b + 1"));
+  expect_becomes(fold_wrapping, of_integers("if 1 < 2 then a / b else a"), of_integers("a / b"));
+  expect_becomes(fold_wrapping, of_integers("if 1 > 2 then a / b else a"), of_integers("a"));
+  expect_becomes(fold_wrapping, of_integers("if true then if false then a else b + 1 else a"),
+                 of_integers("b + 1"));
 }
 
 TEST(Fold, BranchesWithEqualResultsNeedNoBranch) {
-  expect_becomes(wrap, of_integers("if a < b then a else a"), of_integers("a"));
-  expect_becomes(wrap, of_integers("if a < b then 3 else 3"), of_integers("3"));
-  expect_becomes(wrap, of_bools("if p then true else false"), of_bools("p"));
-  expect_becomes(wrap, of_integers("if a < b then let u = 1 / a 3 else 3"),
+  expect_becomes(fold_wrapping, of_integers("if a < b then a else a"), of_integers("a"));
+  expect_becomes(fold_wrapping, of_integers("if a < b then 3 else 3"), of_integers("3"));
+  expect_becomes(fold_wrapping, of_bools("if p then true else false"), of_bools("p"));
+  expect_becomes(fold_wrapping, of_integers("if a < b then let u = 1 / a 3 else 3"),
                  of_integers("let v = if a < b then let u = 1 / a 3 else 3 3"));
 }
 
 TEST(Fold, ALoopThatNeverBeginsIsItsInitialState) {
-  expect_becomes(wrap, of_integers("with i = a while false do i + 1"), of_integers("a"));
-  expect_stays(wrap, of_integers("with i = a while true do i + 1"));
+  expect_becomes(fold_wrapping, of_integers("with i = a while false do i + 1"), of_integers("a"));
+  expect_stays(fold_wrapping, of_integers("with i = a while true do i + 1"));
 }
 
 }  // namespace

@@ -13,7 +13,7 @@
 namespace hiaton::properties {
 namespace {
 
-constexpr uint64_t kPrograms = 1'500;
+constexpr uint64_t kGeneratedPrograms = 1'500;
 
 /// Counts in how many programs a feature occurs.
 class Features {
@@ -101,7 +101,7 @@ void see_module(const ir::Module& module, Features& seen) {
 
 TEST(GeneratedPrograms, HaveEveryFeatureOften) {
   Features seen;
-  for (uint64_t seed = 1; seed <= kPrograms; ++seed) {
+  for (uint64_t seed = 1; seed <= kGeneratedPrograms; ++seed) {
     see_module(generate(seed).module, seen);
     seen.next_program();
   }
@@ -145,7 +145,7 @@ TEST(GeneratedPrograms, HaveEveryFeatureOften) {
 TEST(GeneratedPrograms, RunLongEnoughAndIntoFaults) {
   std::map<Fault, int> outcomes;
   uint64_t calls = 0;
-  for (uint64_t seed = 1; seed <= kPrograms; ++seed) {
+  for (uint64_t seed = 1; seed <= kGeneratedPrograms; ++seed) {
     const Program program = generate(seed);
     for (const OverflowMode overflow : {OverflowMode::Wrap, OverflowMode::Trap}) {
       const Outcome outcome = Runner(program, overflow).run(ways()[0]);
@@ -159,11 +159,11 @@ TEST(GeneratedPrograms, RunLongEnoughAndIntoFaults) {
   for (const Fault fault : {Fault::DivisionByZero, Fault::Overflow, Fault::InvalidCast}) {
     EXPECT_GE(outcomes[fault], 20) << name_of(fault);
   }
-  EXPECT_GE(calls, 10 * kPrograms);
+  EXPECT_GE(calls, 10 * kGeneratedPrograms);
 }
 
 TEST(GeneratedPrograms, RunIntoTheFaultTheyMayRunInto) {
-  for (uint64_t seed = 1; seed <= kPrograms; ++seed) {
+  for (uint64_t seed = 1; seed <= kGeneratedPrograms; ++seed) {
     const Program program = generate(seed);
     if (program.danger == Danger::Any) continue;
     const Fault expected = program.danger == Danger::DivisionByZero ? Fault::DivisionByZero

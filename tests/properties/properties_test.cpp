@@ -18,9 +18,9 @@ namespace hiaton::properties {
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(NDEBUG)
-constexpr uint64_t kPrograms = 1'000;
+constexpr uint64_t kRandomPrograms = 1'000;
 #else
-constexpr uint64_t kPrograms = 20'000;
+constexpr uint64_t kRandomPrograms = 20'000;
 #endif
 
 uint64_t from_environment(const char* name, uint64_t otherwise) {
@@ -82,7 +82,7 @@ std::string report(const Program& program, const Verdict& verdict) {
 
 TEST(RandomPrograms, AgreeInEveryExecutorAndSimplification) {
   const uint64_t first = from_environment("HIATON_SEED", 1);
-  const uint64_t count = from_environment("HIATON_PROGRAMS", kPrograms);
+  const uint64_t count = from_environment("HIATON_PROGRAMS", kRandomPrograms);
   Watchdog watchdog;
   for (uint64_t seed = first; seed < first + count; ++seed) {
     watchdog.begin(seed);
