@@ -30,8 +30,8 @@ std::vector<Value> steps_of(const Tree& tree) {
 /// A program for each tree: the operations of models/treernn.hia, written out node by node.
 class UnrolledTreeRnn : public Trainee {
  public:
-  UnrolledTreeRnn(Model recursive, CompileOptions options)
-      : Trainee(std::move(recursive)), compile_(std::move(options)) {}
+  UnrolledTreeRnn(const Model& recursive, CompileOptions options)
+      : Trainee(recursive), compile_(std::move(options)) {}
 
   std::vector<std::vector<Value>> predict(Trees trees) override {
     const std::vector<Value> values = parameter_values();
@@ -121,9 +121,9 @@ std::unique_ptr<Trainee> make_treernn(Style style, const std::filesystem::path& 
     return std::make_unique<Trainee>(
         Model::from_file(root / "benchmarks/learn/models/treernn_iteration.hia", options), steps_of);
   }
-  Model model = Model::from_file(root / "models/treernn.hia", options);
-  if (style == Style::Unrolling) return std::make_unique<UnrolledTreeRnn>(std::move(model), options);
-  return std::make_unique<Trainee>(std::move(model));
+  const Model model = Model::from_file(root / "models/treernn.hia", options);
+  if (style == Style::Unrolling) return std::make_unique<UnrolledTreeRnn>(model, options);
+  return std::make_unique<Trainee>(model);
 }
 
 }  // namespace hiaton::benchmarks

@@ -24,7 +24,7 @@ Trainee::Trainee(Model model, ExampleOf example_of)
       sums_(model_.parameters()),
       gradients_(parameters_.size()) {}
 
-Trainee::Trainee(Model model) : Trainee(model, as_tree_values(model)) {}
+Trainee::Trainee(const Model& model) : Trainee(model, as_tree_values(model)) {}
 
 double Trainee::loss_and_gradients(Trees trees) {
   const std::vector<Value> values = parameter_values();

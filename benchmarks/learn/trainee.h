@@ -22,7 +22,7 @@ class Trainee {
   /// Trees become arguments of the model by `example_of`.
   Trainee(Model model, ExampleOf example_of);
   /// Trees become values of the data type that the model takes.
-  explicit Trainee(Model model);
+  explicit Trainee(const Model& model);
   virtual ~Trainee() = default;
 
   /// The sum of the losses of the trees; fills gradients().
