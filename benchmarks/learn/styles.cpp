@@ -34,12 +34,11 @@ class UnrolledTreeRnn : public Trainee {
       : Trainee(recursive), compile_(std::move(options)) {}
 
   std::vector<std::vector<Value>> predict(Trees trees) override {
-    const std::vector<Value> values = parameter_values();
     std::vector<std::vector<Value>> results;
     for (const Tree* tree : trees) {
       const std::string text = "fn main(_start: bool) -> List[f32[classes]] =\n" + states_of(*tree) + "  " +
                                probabilities_of(*tree);
-      results.push_back(run_once(text, Purpose::Run, with_parameters(values)));
+      results.push_back(run_once(text, Purpose::Run, with_parameters()));
     }
     return results;
   }

@@ -20,6 +20,7 @@ Trainee::Trainee(Model model, ExampleOf example_of)
     : model_(std::move(model)),
       example_of_(std::move(example_of)),
       parameters_(train::first_parameters(model_, kSeed)),
+      values_(train::values_of(parameters_)),
       optimizer_({}, parameters_),
       sums_(model_.parameters()),
       gradients_(parameters_.size()) {}
@@ -27,8 +28,7 @@ Trainee::Trainee(Model model, ExampleOf example_of)
 Trainee::Trainee(const Model& model) : Trainee(model, as_tree_values(model)) {}
 
 double Trainee::loss_and_gradients(Trees trees) {
-  const std::vector<Value> values = parameter_values();
-  RunOptions options = with_parameters(values);
+  RunOptions options = with_parameters();
   sums_.clear();
   options.gradients = &sums_;
   double loss = 0;
@@ -40,26 +40,22 @@ double Trainee::loss_and_gradients(Trees trees) {
 double Trainee::step(Trees trees, double learning_rate) {
   const double loss = loss_and_gradients(trees);
   optimizer_.step(parameters_, gradients_, learning_rate, 1.0 / static_cast<double>(trees.size()));
+  values_ = train::values_of(parameters_);
   return loss;
 }
 
 std::vector<std::vector<Value>> Trainee::predict(Trees trees) {
-  const std::vector<Value> values = parameter_values();
-  return model_.predict(examples(trees), with_parameters(values));
+  return model_.predict(examples(trees), with_parameters());
 }
 
 std::vector<std::vector<Value>> Trainee::run_loss(Trees trees, const RunOptions& options) {
   return model_.loss(examples(trees), options);
 }
 
-RunOptions Trainee::with_parameters(const std::vector<Value>& values) const {
+RunOptions Trainee::with_parameters() {
   RunOptions options = options_;
-  options.parameters = values;
+  options.parameters = values_;
   return options;
-}
-
-std::vector<Value> Trainee::parameter_values() {
-  return train::values_of(parameters_);
 }
 
 std::vector<std::vector<Value>> Trainee::examples(Trees trees) const {

@@ -32,16 +32,15 @@ class Trainee {
   /// What the model predicts for each tree.
   virtual std::vector<std::vector<Value>> predict(Trees trees);
 
-  std::vector<train::Parameter>& parameters() { return parameters_; }
+  const std::vector<train::Parameter>& parameters() const { return parameters_; }
   const std::vector<train::Gradient>& gradients() const { return gradients_; }
   /// Of all runs from now on; parameters and gradients are set for each.
   RunOptions& options() { return options_; }
 
  protected:
   virtual std::vector<std::vector<Value>> run_loss(Trees trees, const RunOptions& options);
-  /// The options of a run with these parameters.
-  RunOptions with_parameters(const std::vector<Value>& values) const;
-  std::vector<Value> parameter_values();
+  /// The options of a run with the parameters as they are.
+  RunOptions with_parameters();
 
  private:
   std::vector<std::vector<Value>> examples(Trees trees) const;
@@ -50,6 +49,7 @@ class Trainee {
   const ExampleOf example_of_;
   RunOptions options_;
   std::vector<train::Parameter> parameters_;
+  std::vector<Value> values_;  ///< of parameters_; made anew after each change
   train::Optimizer optimizer_;
   Gradients sums_;
   std::vector<train::Gradient> gradients_;

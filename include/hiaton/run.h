@@ -100,7 +100,8 @@ struct RunOptions {
   const std::atomic<bool>* cancel = nullptr;
   /// Filled at the end of the run, also when it ends with an error.
   RunStats* stats = nullptr;
-  /// The values of the program's parameters, by number.
+  /// The values of the program's parameters, by number. What a run makes of a tensor is kept for the next run
+  /// with the same one: to change a parameter, make a new tensor.
   std::span<const Value> parameters{};
   /// Where Accumulate nodes add to; null: nowhere.
   Gradients* gradients = nullptr;

@@ -53,7 +53,7 @@ class Learner {
   virtual ~Learner() = default;
 
   /// Which they are and their shapes never change; the values are read and written by the trainer between
-  /// calls.
+  /// runs, through a reference that it asks for again after each run.
   virtual std::vector<Parameter>& parameters() = 0;
 
   /// The sum of the losses of the trees; no regularization. Fills `gradients`, one a parameter, with the

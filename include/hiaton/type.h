@@ -63,6 +63,9 @@ bool compatible(const Type& a, const Type& b);
 /// What is known of a value that has the one or the other of two compatible types.
 Type join(const Type& a, const Type& b);
 
+/// Whether all dimensions are known. True for scalars and data.
+bool is_fixed(const Type& type);
+
 /// A tensor type with fixed dimensions.
 Type tensor_type(DType dtype, const std::vector<int64_t>& dims);
 

@@ -20,10 +20,6 @@ Fault apply_to_scalars(const graph::Node& node, std::span<const Value> operands,
   return fault;
 }
 
-bool is_fixed(const Type& type) {
-  return std::all_of(type.shape.begin(), type.shape.end(), [](const Dim& dim) { return dim.size >= 0; });
-}
-
 /// The result's type for these operands.
 Type result_type(const graph::Node& node, std::span<const Value> operands) {
   std::vector<Type> types;

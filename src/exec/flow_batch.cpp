@@ -148,10 +148,6 @@ void BatchRunner::begin(const graph::Graph& graph, const RunOptions& options, Gr
   gradients_ = gradients;
   kernel_seconds_ = 0;
   for (auto& products : products_) products.reset();
-  for (int transposed = 0; transposed < 2; ++transposed) {
-    for (Packed<float>& packed : packed32_[transposed]) packed.current = false;
-    for (Packed<double>& packed : packed64_[transposed]) packed.current = false;
-  }
 }
 
 void BatchRunner::run_kernel(const auto& kernel) {
@@ -244,6 +240,7 @@ TensorArgument BatchRunner::bind(const Source& source) const {
 }
 
 Fault BatchRunner::run_step(const Region& region, const Step& step, std::size_t index, int64_t batch) {
+  if (step.code == Step::Code::Nothing) return Fault::None;
   if (step.code == Step::Code::Accumulate) {
     run_kernel([&] { accumulate(step, batch); });
     return Fault::None;
@@ -254,6 +251,12 @@ Fault BatchRunner::run_step(const Region& region, const Step& step, std::size_t 
   const int64_t instances = step.shared ? 1 : batch;
   Value& made = steps_[index];
   made.argument.dims = fixed_dims_[step.node.index()];
+  if (step.code == Step::Code::View) {
+    const TensorArgument& whole = operands_[0];
+    const auto offset = static_cast<std::size_t>(step.offset) * size_of(whole.dtype);
+    made.argument = {whole.elements + offset, made.argument.dims, whole.dtype, whole.stride};
+    return Fault::None;
+  }
   if (!region.fixed_shapes) {
     const Fault fault = make_room(step, index, instances);
     if (fault != Fault::None) return fault;
@@ -273,7 +276,7 @@ Fault BatchRunner::run_step(const Region& region, const Step& step, std::size_t 
   Fault fault = Fault::None;
   run_kernel([&] {
     if (step.code == Step::Code::Product) {
-      multiply(step, operands_[0], made.argument, instances);
+      multiply(step, made.argument, instances);
     } else {
       fault = node.op->tensor_kernel.value(
           {node.op, operands_, made.argument, node.attributes, instances, options_->overflow});
@@ -315,30 +318,37 @@ const kernels::PackedMatrix<T>& BatchRunner::packed(std::size_t parameter, bool 
   }
   ();
   Packed<T>& kept = all[parameter];
-  if (!kept.current) {
+  const Tensor tensor = options_->parameters[parameter].tensor();
+  if (kept.of.object() != tensor.object()) {
     const TensorArgument w = constant(options_->parameters[parameter]);
     const int64_t rows = w.dims[0];
     const int64_t columns = w.dims[1];
     kept.matrix.pack(transposed ? kernels::Transpose::Yes : kernels::Transpose::No, w.at<T>(0),
                      transposed ? columns : rows, transposed ? rows : columns, columns);
-    kept.current = true;
+    kept.of = tensor;
   }
   return kept.matrix;
 }
 
-void BatchRunner::multiply(const Step& step, const TensorArgument& x, TensorArgument& out, int64_t batch) {
+void BatchRunner::multiply(const Step& step, const TensorArgument& out, int64_t batch) {
+  const TensorArgument& x = operands_[0];
   const std::size_t parameter = step.operands[1].index;
   const int64_t depth = x.dims.back();
   const int64_t columns = out.dims.back();
   const int64_t rows_each = x.size() / depth;
   const auto product = [&]<class T>(T) {
     const kernels::PackedMatrix<T>& w = packed<T>(parameter, step.transposed);
-    if (x.stride == x.size() || batch == 1) {
-      return kernels::multiply<T>(x.at<T>(0), batch * rows_each, depth, w, out.at<T>(0), columns, false);
-    }
-    for (int64_t i = 0; i < batch; ++i) {
-      kernels::multiply<T>(x.at<T>(i), rows_each, depth, w, out.at<T>(i), columns, false);
-    }
+    const auto rows = [&](int64_t first, int64_t count, int64_t stride) {
+      if (operands_.size() == 3) {
+        kernels::multiply_bias<T>(x.at<T>(first), count, stride, w, operands_[2].at<T>(0), out.at<T>(first),
+                                  columns);
+      } else {
+        kernels::multiply<T>(x.at<T>(first), count, stride, w, out.at<T>(first), columns, false);
+      }
+    };
+    if (x.stride == x.size() || batch == 1) return rows(0, batch * rows_each, depth);
+    if (rows_each == 1) return rows(0, batch, x.stride);
+    for (int64_t i = 0; i < batch; ++i) rows(i, rows_each, depth);
   };
   if (out.dtype == DType::F64) {
     product(double{});

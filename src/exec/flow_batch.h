@@ -94,7 +94,7 @@ class BatchRunner {
   TensorArgument constant(const hiaton::Value& value) const;
   Fault run_step(const Region& region, const Step& step, std::size_t index, int64_t batch);
   Fault make_room(const Step& step, std::size_t index, int64_t batch);
-  void multiply(const Step& step, const TensorArgument& x, TensorArgument& out, int64_t batch);
+  void multiply(const Step& step, const TensorArgument& out, int64_t batch);
   void accumulate(const Step& step, int64_t batch);
   void keep(const Region& region, std::span<Frame* const> frames);
   OuterProducts& products(std::size_t parameter);
@@ -117,7 +117,7 @@ class BatchRunner {
   template <class T>
   struct Packed {
     kernels::PackedMatrix<T> matrix;
-    bool current = false;  ///< packed in this run
+    Tensor of{};  ///< held, so that no other tensor can be taken for it
   };
   std::vector<Packed<float>> packed32_[2];  ///< by parameter; as it is, and transposed
   std::vector<Packed<double>> packed64_[2];

@@ -19,11 +19,15 @@ class RegionBuffers {
  public:
   RegionBuffers(const graph::Graph& graph, const Function& function, Region& region)
       : graph_(graph), function_(function), region_(region), last_readers_(region.steps.size()) {
-    for (std::size_t i = 0; i < region.steps.size(); ++i) {
-      last_readers_[i] = i;
-      for (const Source& operand : region.steps[i].operands) {
-        if (operand.from == Source::From::Step) last_readers_[operand.index] = i;
-        if (operand.from == Source::From::Slot) last_readers_of_slots_[operand.index] = i;
+    for (std::size_t i = region.steps.size(); i-- > 0;) {
+      const Step& step = region.steps[i];
+      last_readers_[i] = std::max(last_readers_[i], i);
+      const std::size_t end = step.code == Step::Code::View ? last_readers_[i] : i;
+      for (const Source& operand : step.operands) {
+        if (operand.from != Source::From::Step && operand.from != Source::From::Slot) continue;
+        std::size_t& last = operand.from == Source::From::Step ? last_readers_[operand.index]
+                                                               : last_readers_of_slots_[operand.index];
+        last = std::max(last, end);
       }
     }
   }
@@ -38,8 +42,8 @@ class RegionBuffers {
         step.gathers.push_back({operand.index, buffer(function_.slot_types[operand.index], i,
                                                       last_readers_of_slots_[operand.index])});
       }
-      const bool keeps_none = !step.slot && step.code != Step::Code::Accumulate;
-      if (keeps_none) step.buffer = buffer(graph_[step.node].type, i, last_readers_[i]);
+      const bool computes = step.code == Step::Code::Tensor || step.code == Step::Code::Product;
+      if (computes && !step.slot) step.buffer = buffer(graph_[step.node].type, i, last_readers_[i]);
     }
   }
 

@@ -15,6 +15,7 @@
 #include "exec/flow_plan.h"
 #include "exec/flow_rank.h"
 #include "exec/flow_releases.h"
+#include "exec/flow_steps.h"
 
 namespace hiaton::exec::flow {
 namespace {
@@ -26,10 +27,6 @@ using graph::OutPort;
 SlotKind slot_kind(const Type& type) {
   if (type.is_data()) return SlotKind::Data;
   return type.is_tensor() ? SlotKind::Tensor : SlotKind::Scalar;
-}
-
-bool is_fixed(const Type& type) {
-  return std::all_of(type.shape.begin(), type.shape.end(), [](const Dim& dim) { return dim.size >= 0; });
 }
 
 class BodyCompiler {
@@ -273,7 +270,6 @@ class BodyCompiler {
       }
       step.shared = shared;
       region.fixed_shapes = region.fixed_shapes && is_fixed(node.type);
-      choose_product(step, node);
       if (step.code == Step::Code::Kernel) step.kernel = kernel_of(node);
     }
     std::sort(region.inputs.begin(), region.inputs.end());
@@ -291,18 +287,6 @@ class BodyCompiler {
   }
 
   const Type& type_of(OutPort port) const { return graph_[places_.origin(port).node].type; }
-
-  /// Products with a parameter of rank 2 run on the packed parameter.
-  void choose_product(Step& step, const graph::Node& node) const {
-    if (node.kind != NodeKind::Op || step.code != Step::Code::Tensor) return;
-    const std::string_view name = node.op->name.value;
-    if (name != "matmul" && name != "matmul_nt") return;
-    const bool fits = step.operands[1].from == Source::From::Parameter && !step.shared &&
-                      type_of(node.inputs[1]).shape.size() == 2 && type_of(node.inputs[0]).shape.size() <= 2;
-    if (!fits) return;
-    step.code = Step::Code::Product;
-    step.transposed = name == "matmul_nt";
-  }
 
   Step::Code code_of(const graph::Node& node) const {
     if (node.kind == NodeKind::Accumulate) return Step::Code::Accumulate;
@@ -468,6 +452,7 @@ Plan compile(const graph::Graph& graph, OverflowMode overflow) {
       call.params = callee.param_items[call.params];
     }
   }
+  choose_fast_steps(graph, plan);
   rank_regions(plan);
   find_releases(plan);
   share_buffers(plan, graph);

@@ -36,7 +36,18 @@ struct Gather {
 
 /// One operation of a region.
 struct Step {
-  enum class Code : uint8_t { Kernel, Variant, Field, Make, Copy, Tensor, Product, Accumulate };
+  enum class Code : uint8_t {
+    Kernel,
+    Variant,
+    Field,
+    Make,
+    Copy,
+    Tensor,
+    View,     ///< elements of the operand
+    Product,  ///< of the first operand and a parameter of rank 2, plus a third operand if there is one
+    Accumulate,
+    Nothing,  ///< a later step does it
+  };
   Code code;
   graph::NodeId node;
   std::vector<Source> operands{};
@@ -45,6 +56,7 @@ struct Step {
   Kernel kernel = nullptr;  ///< Kernel
   bool shared = false;      ///< the same for all frames of a batch
   bool transposed = false;  ///< Product: with the transposed parameter
+  int64_t offset = 0;       ///< View: of the first element in the operand
   std::optional<uint32_t> buffer{};  ///< of the region, that the result stands in while steps read it
   std::vector<Gather> gathers{};     ///< inputs of the region that this step is the first to read
 };

@@ -292,7 +292,9 @@ Cell Worker::run_step(Frame* frame, const Step& step) {
       break;
     }
     case Step::Code::Tensor:
+    case Step::Code::View:
     case Step::Code::Product:
+    case Step::Code::Nothing:
     case Step::Code::Accumulate:
       HIATON_CHECK(!"a step of a scalar region");
   }

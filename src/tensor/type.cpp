@@ -59,6 +59,10 @@ Type join(const Type& a, const Type& b) {
   return type;
 }
 
+bool is_fixed(const Type& type) {
+  return std::all_of(type.shape.begin(), type.shape.end(), [](const Dim& dim) { return dim.size >= 0; });
+}
+
 Type tensor_type(DType dtype, const std::vector<int64_t>& dims) {
   std::vector<Dim> shape;
   for (int64_t dim : dims) shape.push_back({.size = dim, .symbol = ""});

@@ -62,11 +62,13 @@ class ProgramLearner : public Learner {
         gradients_(model_.parameters()),
         parameters_(first_parameters(model_, options.seed)) {}
 
-  std::vector<Parameter>& parameters() override { return parameters_; }
+  std::vector<Parameter>& parameters() override {
+    values_.clear();
+    return parameters_;
+  }
 
   double loss_and_gradients(std::span<const Tree* const> batch, std::span<Gradient> gradients) override {
-    const std::vector<Value> values = values_of(parameters_);
-    RunOptions run = run_options(values);
+    RunOptions run = run_options();
     gradients_.clear();
     run.gradients = &gradients_;
     double sum = 0;
@@ -79,10 +81,8 @@ class ProgramLearner : public Learner {
   }
 
   std::vector<Prediction> predict(std::span<const Tree* const> batch) override {
-    const std::vector<Value> values = values_of(parameters_);
     const std::vector<std::size_t> order = balanced_order(batch, parts());
-    const std::vector<std::vector<Value>> results =
-        model_.predict(arguments(batch, order), run_options(values));
+    const std::vector<std::vector<Value>> results = model_.predict(arguments(batch, order), run_options());
     std::vector<Prediction> predictions(batch.size());
     for (std::size_t i = 0; i < batch.size(); ++i) {
       predictions[order[i]] =
@@ -96,12 +96,18 @@ class ProgramLearner : public Learner {
     return value.dtype() == DType::F32 ? value.as<float>() : value.as<double>();
   }
 
-  RunOptions run_options(const std::vector<Value>& values) const {
+  /// The parameters as the engine sees them, without a copy: new tensors after every change.
+  const std::vector<Value>& parameter_values() {
+    if (values_.empty()) values_ = values_of(parameters_);
+    return values_;
+  }
+
+  RunOptions run_options() {
     RunOptions run;
     run.workers = options_.workers;
     run.batching = options_.batching != "off";
     run.parts = parts();
-    run.parameters = values;
+    run.parameters = parameter_values();
     return run;
   }
 
@@ -124,6 +130,7 @@ class ProgramLearner : public Learner {
   const TreeValues trees_;
   Gradients gradients_;
   std::vector<Parameter> parameters_;
+  std::vector<Value> values_;  ///< of parameters_ as they are; empty where they may have changed
 };
 
 }  // namespace

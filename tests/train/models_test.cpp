@@ -96,15 +96,20 @@ TEST_P(EveryModel, HasTheGradientsOfFiniteDifferences) {
   test.loss({}, &gradients);
   constexpr double kStep = 1e-5;
   for (std::size_t p = 0; p < gradients.size(); ++p) {
-    double* elements = test.values()[p].tensor().mutable_data<double>();
+    const Tensor before = test.values()[p].tensor();
+    const auto loss_with = [&](int64_t i, double element) {
+      Tensor changed = Tensor::uninitialized(DType::F64, before.dims());
+      std::copy_n(before.data<double>(), before.size(), changed.mutable_data<double>());
+      changed.mutable_data<double>()[i] = element;
+      test.values()[p] = changed;
+      const double loss = test.loss();
+      test.values()[p] = before;
+      return loss;
+    };
     const int64_t size = gradients[p].values.size();
     for (int64_t i = 0; i < size; i += std::max<int64_t>(1, size / 25)) {
-      const double kept = elements[i];
-      elements[i] = kept + kStep;
-      const double above = test.loss();
-      elements[i] = kept - kStep;
-      const double below = test.loss();
-      elements[i] = kept;
+      const double above = loss_with(i, before.data<double>()[i] + kStep);
+      const double below = loss_with(i, before.data<double>()[i] - kStep);
       EXPECT_NEAR(gradients[p].values.data<double>()[i], (above - below) / (2 * kStep), 1e-6)
           << test.model().parameters()[p].name << "[" << i << "]";
     }
