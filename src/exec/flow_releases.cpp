@@ -16,10 +16,6 @@ class BodyReleases {
   explicit BodyReleases(const Plan& plan, Function& function)
       : plan_(plan), function_(function), next_(function.items.size()), before_(function.items.size()) {
     for (uint32_t i = 0; i < function.items.size(); ++i) add_edges(i);
-    for (uint32_t i = 0; i < function.items.size(); ++i) {
-      if (function.items[i].kind == ItemKind::Join) continue;  // or its other side fires instead
-      for (uint32_t reader : next_[i]) before_[reader].push_back(i);
-    }
   }
 
   void run() {
@@ -37,18 +33,23 @@ class BodyReleases {
  private:
   void add_edges(uint32_t index) {
     const Item& item = function_.items[index];
-    Items& next = next_[index];
-    next = item.wakes;
+    for (uint32_t reader : item.wakes) add_edge(index, reader, item.kind != ItemKind::Join);
     if (item.kind == ItemKind::Branch) {
       for (const std::optional<uint32_t>& side : function_.branches[item.index].sides)
-        if (side) next.push_back(*side);
+        if (side) add_edge(index, *side, true);
     }
     if (item.kind == ItemKind::Call) {
       const Call& call = function_.calls[item.index];
-      const std::vector<SitePhase>& phases = function_.sites[call.site].phases;
-      if (call.phase < phases.size() && phases[call.phase].returned)
-        next.push_back(*phases[call.phase].returned);
+      for (const SitePhase& phase : function_.sites[call.site].phases)
+        if (phase.returned) add_edge(index, *phase.returned, call.phase == 0);
     }
+  }
+
+  /// `certain`: `to` does not fire without `from`. Of two Joins one is enough; results of a later phase need
+  /// not depend on its arguments, but there are none without the call.
+  void add_edge(uint32_t from, uint32_t to, bool certain) {
+    next_[from].push_back(to);
+    if (certain) before_[to].push_back(from);
   }
 
   static std::vector<bool> reach(Items open, const std::vector<Items>& edges) {
