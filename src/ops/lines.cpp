@@ -1,5 +1,7 @@
 #include "ops/lines.h"
 
+#include <algorithm>
+
 #include "base/check.h"
 
 namespace hiaton::ops {
@@ -25,7 +27,10 @@ Lines::Lines(const KernelCall& call) : operands_(call.operands.size()) {
   for (std::size_t k = 0; k < operands_; ++k) instances.step[k] = call.operands[k].stride;
   append(instances);
   for (std::size_t i = 0; i < dims.size(); ++i) append(inner[i]);
-  if (rank_ == 0) rank_ = 1;
+  const Axis& last = axes_[rank_ == 0 ? 0 : rank_ - 1];
+  const bool side_by_side =
+      std::all_of(last.step.begin(), last.step.end(), [](int64_t step) { return step <= 1; });
+  if (rank_ == 0 || !side_by_side) ++rank_;  // lines of one element
 }
 
 void Lines::append(const Axis& axis) {
