@@ -1,5 +1,6 @@
 # One target per layer: hiaton_layer(NAME LINKS <layers and libraries>) makes hiaton_NAME from src/NAME.
 # A layer sees the public headers and its own folder under src/ as "NAME/...", and those of what it links.
+set(hiaton_layers "")
 function(hiaton_layer name)
   cmake_parse_arguments(PARSE_ARGV 1 layer "" "" "LINKS")
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.cpp)
@@ -14,6 +15,7 @@ function(hiaton_layer name)
   if(sources)
     add_library(hiaton_${name} STATIC ${sources})
     set(scope PUBLIC)
+    set(hiaton_layers ${hiaton_layers} ${name} PARENT_SCOPE)
   else()
     add_library(hiaton_${name} INTERFACE)
     set(scope INTERFACE)

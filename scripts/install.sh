@@ -10,7 +10,8 @@ hiaton_packages=(
   libtbb-dev libopenblas-serial-dev     # peers in the benchmarks
   graphviz                              # hiaton graph --format=svg
   python3 python3-venv                  # tests from outside, and the runner of the benchmarks
-  clang-format clang-tidy
+  pkg-config dpkg-dev file doxygen      # the installed library and the Debian package
+  clang-format clang-tidy clang libclang-rt-14-dev  # the last two: fuzzing
 )
 
 is_installed() {

@@ -78,6 +78,9 @@ check "clang-format" format_is_clean
 build_and_test release
 build_and_test asan
 build_and_test tsan
+say "Fuzzing, a minute each"
+check "build fuzz" build fuzz
+check "fuzzers" tests/fuzz/run.sh 60
 say "clang-tidy"
 check "clang-tidy" build tidy
 

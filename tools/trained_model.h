@@ -9,7 +9,7 @@
 #include <string>
 
 #include "hiaton/train.h"
-#include "train/learner.h"
+#include "hiaton/learner.h"
 #include "tree_data.h"
 
 namespace hiaton::cli {

@@ -3,9 +3,9 @@
 // packed before.
 #include "commands.h"
 #include "hiaton/error.h"
+#include "hiaton/learner.h"
 #include "kernels/gemm.h"
 #include "measure.h"
-#include "train/learner.h"
 
 namespace hiaton::benchmarks {
 namespace {

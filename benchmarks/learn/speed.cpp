@@ -3,9 +3,9 @@
 #include <thread>
 
 #include "commands.h"
+#include "hiaton/learner.h"
 #include "kernels/gemm.h"
 #include "measure.h"
-#include "train/learner.h"
 #include "train/optimizer.h"
 
 namespace hiaton::benchmarks {

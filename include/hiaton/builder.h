@@ -18,6 +18,7 @@
 
 #include "hiaton/ir.h"
 
+#pragma GCC visibility push(default)
 namespace hiaton {
 
 class Dimensions;
@@ -238,3 +239,4 @@ HIATON_MIXED_OPERATOR(>=)
 #undef HIATON_MIXED_OPERATOR
 
 }  // namespace hiaton
+#pragma GCC visibility pop

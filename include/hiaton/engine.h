@@ -20,11 +20,12 @@
 #include "hiaton/run.h"
 #include "hiaton/value.h"
 
-namespace hiaton {
-
-namespace exec {
+namespace hiaton::exec {
 class PlanCache;
 }
+
+#pragma GCC visibility push(default)
+namespace hiaton {
 
 struct CompileOptions {
   /// Which simplifications are made before lowering. `simplify.overflow` is the overflow mode of every run of
@@ -93,3 +94,4 @@ class Program {
 std::shared_ptr<const Source> read_source(const std::filesystem::path& path);
 
 }  // namespace hiaton
+#pragma GCC visibility pop

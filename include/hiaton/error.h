@@ -11,6 +11,7 @@
 
 #include "hiaton/source.h"
 
+#pragma GCC visibility push(default)
 namespace hiaton {
 
 /// The base of everything Hiaton throws. `what()` is a complete message for a person.
@@ -96,3 +97,4 @@ class InternalError : public Error {
 };
 
 }  // namespace hiaton
+#pragma GCC visibility pop

@@ -32,6 +32,7 @@
 #include "hiaton/type.h"
 #include "hiaton/value.h"
 
+#pragma GCC visibility push(default)
 namespace hiaton::graph {
 
 using NodeId = StrongId<struct GraphNodeKind>;
@@ -287,3 +288,4 @@ std::string to_json(const Graph& graph);
 Graph from_json(std::string_view text, const std::string& file_name);
 
 }  // namespace hiaton::graph
+#pragma GCC visibility pop

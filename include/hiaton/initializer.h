@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#pragma GCC visibility push(default)
 namespace hiaton {
 
 /// What a learned tensor is filled with before training.
@@ -37,3 +38,4 @@ bool takes_number(Initializer::Kind kind);
 std::string to_string(const Initializer& initializer);
 
 }  // namespace hiaton
+#pragma GCC visibility pop

@@ -18,6 +18,7 @@
 #include "hiaton/type.h"
 #include "hiaton/value.h"
 
+#pragma GCC visibility push(default)
 namespace hiaton::ir {
 
 using ValueId = StrongId<struct ValueKind>;
@@ -140,3 +141,4 @@ std::string print(const Module& module);
 bool equal(const Module& a, const Module& b);
 
 }  // namespace hiaton::ir
+#pragma GCC visibility pop

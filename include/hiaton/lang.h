@@ -9,6 +9,7 @@
 #include "hiaton/ir.h"
 #include "hiaton/source.h"
 
+#pragma GCC visibility push(default)
 namespace hiaton::lang {
 
 /// How deep expressions may stand inside each other: parentheses, calls, branches (also those of `else if`),
@@ -29,3 +30,4 @@ struct ParseOptions {
 ir::Module parse(const std::shared_ptr<const Source>& source, const ParseOptions& options = {});
 
 }  // namespace hiaton::lang
+#pragma GCC visibility pop

@@ -16,6 +16,7 @@
 
 #include "hiaton/engine.h"
 
+#pragma GCC visibility push(default)
 namespace hiaton {
 
 /// A program with a function `loss`, whose first result is to be made small, and perhaps a function
@@ -54,3 +55,4 @@ class Model {
 };
 
 }  // namespace hiaton
+#pragma GCC visibility pop

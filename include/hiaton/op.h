@@ -14,6 +14,7 @@
 #include "hiaton/type.h"
 #include "hiaton/value.h"
 
+#pragma GCC visibility push(default)
 namespace hiaton {
 
 class FunctionBuilder;
@@ -193,3 +194,4 @@ class Catalog {
 const Catalog& catalog();
 
 }  // namespace hiaton
+#pragma GCC visibility pop

@@ -7,6 +7,7 @@
 #include "hiaton/ir.h"
 #include "hiaton/op.h"
 
+#pragma GCC visibility push(default)
 namespace hiaton::passes {
 
 /// Which simplifications to make. Each keeps every result and every fault of a program, and each can be
@@ -73,3 +74,4 @@ ir::Module add_gradients(ir::Module module);
 graph::Graph lower(const ir::Module& module, std::string_view main = "main");
 
 }  // namespace hiaton::passes
+#pragma GCC visibility pop

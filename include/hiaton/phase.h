@@ -3,6 +3,7 @@
 
 #include <cstddef>
 
+#pragma GCC visibility push(default)
 namespace hiaton {
 
 /// Parameters and results of a function that belong together. The parameters of a phase may depend, through
@@ -24,3 +25,4 @@ struct Range {
 };
 
 }  // namespace hiaton
+#pragma GCC visibility pop

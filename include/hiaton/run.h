@@ -13,6 +13,7 @@
 #include "hiaton/graph.h"
 #include "hiaton/value.h"
 
+#pragma GCC visibility push(default)
 namespace hiaton {
 
 enum class Executor : uint8_t {
@@ -123,3 +124,4 @@ struct RunResult {
 std::vector<Value> initial_parameters(std::span<const graph::Parameter> parameters, uint64_t seed);
 
 }  // namespace hiaton
+#pragma GCC visibility pop

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#pragma GCC visibility push(default)
 namespace hiaton {
 
 /// A half-open range of byte offsets in a Source. A default Span means "made without text" (by a Builder).
@@ -46,3 +47,4 @@ class Source {
 };
 
 }  // namespace hiaton
+#pragma GCC visibility pop

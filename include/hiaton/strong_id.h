@@ -7,6 +7,7 @@
 #include <functional>
 #include <limits>
 
+#pragma GCC visibility push(default)
 namespace hiaton {
 
 /// A 32-bit index of one kind of thing; `Kind` is an empty tag type. A default one is invalid.
@@ -25,6 +26,7 @@ struct StrongId {
 };
 
 }  // namespace hiaton
+#pragma GCC visibility pop
 
 template <class Kind>
 struct std::hash<hiaton::StrongId<Kind>> {

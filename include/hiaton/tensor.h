@@ -12,6 +12,7 @@
 
 #include "hiaton/type.h"
 
+#pragma GCC visibility push(default)
 namespace hiaton {
 
 inline constexpr std::size_t kMaxRank = 8;
@@ -139,3 +140,4 @@ class Data {
 };
 
 }  // namespace hiaton
+#pragma GCC visibility pop

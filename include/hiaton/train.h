@@ -14,6 +14,7 @@
 
 #include "hiaton/trees.h"
 
+#pragma GCC visibility push(default)
 namespace hiaton::train {
 
 /// A tensor that is learned. `values` is row-major and has as many elements as `shape` says.
@@ -105,16 +106,16 @@ enum class ScoreKind : uint8_t { AllNodes, Root };
 struct Settings {
   int64_t epochs = 10;
   int64_t batch = 25;  ///< trees a step
-  OptimizerSettings optimizer;
+  OptimizerSettings optimizer{};
   double learning_rate = 1e-3;  ///< the gradient is that of the mean loss of the trees of a batch
-  Schedule schedule;
+  Schedule schedule{};
   uint64_t seed = 1;                      ///< of the order of the trees
   ScoreKind score = ScoreKind::AllNodes;  ///< of the best epoch
   int64_t patience = 0;                ///< stop after so many epochs without a better score on dev; 0: never
   int64_t checkpoint_every_steps = 0;  ///< besides the end of each epoch; 0: only there
   int64_t eval_batch = 100;            ///< trees predicted at once
-  std::filesystem::path out;  ///< directory for what is written, made where missing; empty: nothing is
-  bool resume = false;        ///< go on from `out`/last.safetensors
+  std::filesystem::path out{};  ///< directory for what is written, made where missing; empty: nothing is
+  bool resume = false;          ///< go on from `out`/last.safetensors
 
   friend bool operator==(const Settings&, const Settings&) = default;
 };
@@ -173,9 +174,9 @@ struct StepReport {
 struct Callbacks {
   /// Before anything else is written to `Settings::out`, which is there, locked, and free of other
   /// checkpoints.
-  std::function<void()> on_start;
-  std::function<void(const StepReport&)> on_step;
-  std::function<void(const EpochReport&)> on_epoch;
+  std::function<void()> on_start{};
+  std::function<void(const StepReport&)> on_step{};
+  std::function<void(const EpochReport&)> on_epoch{};
   /// Once true, training finishes the step it is in, writes a checkpoint and ends.
   const std::atomic<bool>* cancel = nullptr;
 };
@@ -210,3 +211,4 @@ void load_parameters(const std::filesystem::path& path, Learner& learner);
 void save_parameters(const std::filesystem::path& path, const std::vector<Parameter>& parameters);
 
 }  // namespace hiaton::train
+#pragma GCC visibility pop

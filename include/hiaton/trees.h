@@ -13,6 +13,7 @@
 
 #include "hiaton/source.h"
 
+#pragma GCC visibility push(default)
 namespace hiaton::train {
 
 /// A node of a Tree.
@@ -155,3 +156,4 @@ struct ListOps {
 ListOps generate_listops(const ListOpsOptions& options, std::size_t train_count, std::size_t dev_count);
 
 }  // namespace hiaton::train
+#pragma GCC visibility pop

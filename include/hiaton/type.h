@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#pragma GCC visibility push(default)
 namespace hiaton {
 
 enum class DType : uint8_t { Bool, I32, I64, F32, F64 };
@@ -122,3 +123,4 @@ class DataTypes {
 std::string to_string(const Type& type);
 
 }  // namespace hiaton
+#pragma GCC visibility pop

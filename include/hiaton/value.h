@@ -9,6 +9,7 @@
 #include "hiaton/tensor.h"
 #include "hiaton/type.h"
 
+#pragma GCC visibility push(default)
 namespace hiaton {
 
 /// Eight bytes that hold one scalar, or refer to a tensor or a data value; which member counts is known from
@@ -184,3 +185,4 @@ Value parse_value(const Type& type, std::string_view text);
 Value zero_of(DType dtype);
 
 }  // namespace hiaton
+#pragma GCC visibility pop

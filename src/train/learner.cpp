@@ -1,4 +1,4 @@
-#include "train/learner.h"
+#include "hiaton/learner.h"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 #include "hiaton/engine.h"
 #include "hiaton/error.h"
 #include "train/bag_of_words.h"
-#include "train/learner.h"
+#include "hiaton/learner.h"
 
 namespace hiaton::train {
 

@@ -9,16 +9,17 @@
 
 #include "hiaton/train.h"
 
+#pragma GCC visibility push(default)
 namespace hiaton::train {
 
 /// What a model is made from and how it runs.
 struct LearnerOptions {
-  std::filesystem::path model;           ///< a program (.hia) with parameters
-  int32_t classes = 0;                   ///< labels are 0 to classes - 1
-  int32_t vocabulary_size = 0;           ///< words are 0 to vocabulary_size - 1; 0 is the unknown one
-  std::map<std::string, int64_t> sizes;  ///< symbolic dimensions that the program leaves open, as d = 128
-  uint64_t seed = 1;                     ///< of the first values of the parameters, and of dropout
-  int workers = 1;                       ///< threads that share a step
+  std::filesystem::path model{};           ///< a program (.hia) with parameters
+  int32_t classes = 0;                     ///< labels are 0 to classes - 1
+  int32_t vocabulary_size = 0;             ///< words are 0 to vocabulary_size - 1; 0 is the unknown one
+  std::map<std::string, int64_t> sizes{};  ///< symbolic dimensions that the program leaves open, as d = 128
+  uint64_t seed = 1;                       ///< of the first values of the parameters, and of dropout
+  int workers = 1;                         ///< threads that share a step
   std::string batching = "on";  ///< on, off, or deterministic: the same bits for any number of workers
 };
 
@@ -26,3 +27,4 @@ struct LearnerOptions {
 std::unique_ptr<Learner> make_learner(const LearnerOptions& options);
 
 }  // namespace hiaton::train
+#pragma GCC visibility pop

@@ -1,0 +1,86 @@
+// A program outside of the tree that uses the installed library: it runs a file, builds a function, learns a
+// slope, trains a model on trees and catches errors. Prints what it found; tests/package/package.py knows
+// what that is.
+//
+//   consumer PROGRAM MODEL DIRECTORY
+#include <cstdio>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+
+#include "hiaton/hiaton.h"
+
+namespace {
+
+using namespace hiaton;
+
+void run_file(const char* file) {
+  const Program program = Program::from_file(file);
+  std::cout << "fact " << to_string(program.run({Value(int64_t{3})}).values[0]) << '\n';
+}
+
+void build() {
+  ModuleBuilder module;
+  const FunctionRef twice = module.declare("main", {{DType::F64, "x"}}, {DType::F64});
+  module.define(twice, [](FunctionBuilder& f) { return f.param(0) + f.param(0); });
+  const Program program = Program::from_module(module.finish());
+  std::cout << "twice " << to_string(program.run({Value(1.5)}).values[0]) << '\n';
+}
+
+void learn() {
+  const Model model = Model::from_text("slope.hia",
+                                       "param w: f32[1] = zeros\n"
+                                       "fn square(x: f32) -> f32 = x * x\n"
+                                       "fn loss(x: f32) -> f32 = square(sum(w) * x - 3.0 * x)\n");
+  std::vector<Value> parameters = model.initial_parameters(1);
+  const std::vector<std::vector<Value>> examples = {{Value(1.0F)}, {Value(0.5F)}};
+  for (int step = 0; step < 100; ++step) {
+    Gradients gradients(model.parameters());
+    model.loss(examples, {.parameters = parameters, .gradients = &gradients});
+    Tensor moved(DType::F32, {1});
+    *moved.mutable_data<float>() =
+        *parameters[0].tensor().data<float>() - 0.2F * *gradients[0].values.data<float>();
+    parameters[0] = moved;
+  }
+  std::printf("slope %.2f\n", static_cast<double>(*parameters[0].tensor().data<float>()));
+}
+
+void train_on_trees(const char* model, const char* directory) {
+  const train::Treebank bank = train::read_trees(std::make_shared<Source>(
+      "trees.txt", "(1 (0 (0 bad) (0 film)) (1 good))\n(0 (1 good) (0 bad))\n(1 (0 film) (1 good))\n"));
+  const train::Vocabulary words = train::Vocabulary::of(bank);
+  const std::vector<train::Tree> trees = train::encode(bank.trees, bank.words, words);
+  const std::unique_ptr<train::Learner> learner = train::make_learner(
+      {.model = model, .classes = 2, .vocabulary_size = words.size(), .sizes = {{"d", 8}}});
+  int steps = 0;
+  train::Callbacks callbacks;
+  callbacks.on_step = [&](const train::StepReport&) { ++steps; };
+  const train::TrainingResult result = train::train(
+      *learner, trees, trees, {.epochs = 60, .learning_rate = 0.05, .out = directory}, callbacks);
+  std::cout << "trained " << steps << " steps, right " << result.history.back().dev->all_accuracy << '\n';
+  train::load_parameters(std::filesystem::path(directory) / "best.safetensors", *learner);
+}
+
+void fail() {
+  try {
+    Program::from_text("bad.hia", "fn main() -> i32 = x\n");
+  } catch (const ProgramError& error) {
+    std::cout << "caught " << error.what() << '\n';
+  }
+  try {
+    Program::from_text("zero.hia", "fn main(n: i32) -> i32 = 1 / n\n").run({Value(int32_t{0})});
+  } catch (const RunError& error) {
+    std::cout << "caught " << error.what() << '\n';
+  }
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  if (count != 4) return 2;
+  run_file(words[1]);
+  build();
+  learn();
+  train_on_trees(words[2], words[3]);
+  fail();
+}
