@@ -50,6 +50,7 @@ struct RunStats {
   uint64_t steals = 0;
   uint64_t atomic_operations = 0;  ///< read-modify-writes and fences by the workers
   double seconds = 0;
+  double kernel_seconds = 0;  ///< of all workers together, where RunOptions::time_kernels is set
   std::vector<RegionStats> regions;
   /// Why the production executor ran the graph by the reference rules instead; empty: it did not.
   std::string fallback;
@@ -95,6 +96,9 @@ struct RunOptions {
   std::chrono::nanoseconds timeout = std::chrono::nanoseconds::max();
   /// Count firings per region (RunStats::regions). Costs a little time.
   bool count_regions = false;
+  /// Measure the time inside the kernels of tensor operations, with the additions to gradients
+  /// (RunStats::kernel_seconds). Costs two looks at the clock for each of them.
+  bool time_kernels = false;
   /// Set to true from any thread or signal handler to end the run with Fault::Interrupted.
   const std::atomic<bool>* cancel = nullptr;
   /// Filled at the end of the run, also when it ends with an error.

@@ -49,6 +49,7 @@ void add(RunStats& sum, const RunStats& part) {
   sum.frames_allocated += part.frames_allocated;
   sum.frames_live_most += part.frames_live_most;
   sum.bytes += part.bytes;
+  sum.kernel_seconds += part.kernel_seconds;
   sum.regions.resize(part.regions.size());
   for (std::size_t i = 0; i < part.regions.size(); ++i) {
     sum.regions[i].function = part.regions[i].function;

@@ -3,6 +3,7 @@
 #include "exec/flow_batch.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 
 #include "base/check.h"
@@ -145,7 +146,15 @@ void BatchRunner::begin(const graph::Graph& graph, const RunOptions& options, Gr
   graph_ = &graph;
   options_ = &options;
   gradients_ = gradients;
+  kernel_seconds_ = 0;
   for (auto& products : products_) products.reset();
+}
+
+void BatchRunner::run_kernel(const auto& kernel) {
+  if (!options_->time_kernels) return kernel();
+  const auto start = std::chrono::steady_clock::now();
+  kernel();
+  kernel_seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 BatchFault BatchRunner::run(const Region& region, std::span<Frame* const> frames) {
@@ -153,32 +162,39 @@ BatchFault BatchRunner::run(const Region& region, std::span<Frame* const> frames
   const auto batch = static_cast<int64_t>(frames.size());
   if (steps_.size() < region.steps.size()) steps_.resize(region.steps.size());
   for (Value& step : steps_) step.slab = nullptr;
-  bind_inputs(region, frames);
+  make_buffers(region, frames.size());
+  const Function& function = plan_.functions[region.function];
+  if (slots_.size() < function.slots.size()) slots_.resize(function.slots.size());
   for (std::size_t i = 0; i < region.steps.size(); ++i) {
-    const Fault fault = run_step(region, region.steps[i], i, batch);
+    const Step& step = region.steps[i];
+    for (const Gather& input : step.gathers) slots_[input.slot] = gather(function, input, frames);
+    const Fault fault = run_step(region, step, i, batch);
     if (fault == Fault::None) continue;
     for (Value& step : steps_) Tensor::release(std::exchange(step.slab, nullptr));
-    return {fault, &region.steps[i]};
+    return {fault, &step};
   }
   keep(region, frames);
   return {};
 }
 
-void BatchRunner::bind_inputs(const Region& region, std::span<Frame* const> frames) {
-  const Function& function = plan_.functions[region.function];
-  if (slots_.size() < function.slots.size()) slots_.resize(function.slots.size());
-  for (uint32_t slot : region.inputs) slots_[slot] = bind_slot(function, slot, frames);
+void BatchRunner::make_buffers(const Region& region, std::size_t batch) {
+  buffers_.clear();
+  for (std::size_t bytes : region.buffers) buffers_.push_back(scratch_.take(bytes * batch));
 }
 
 /// Where the instances stand one behind the other already, nothing is copied.
-TensorArgument BatchRunner::bind_slot(const Function& function, uint32_t slot,
-                                      std::span<Frame* const> frames) {
+TensorArgument BatchRunner::gather(const Function& function, const Gather& input,
+                                   std::span<Frame* const> frames) {
+  const uint32_t slot = input.slot;
   const FrameLayout& layout = pools_[frames[0]->function].layout();
   const Type& type = function.slot_types[slot];
   const std::size_t element = size_of(type.dtype);
   const std::size_t count = frames.size();
+  const auto room = [&](std::size_t bytes) {
+    return input.buffer ? buffers_[*input.buffer] : scratch_.take(count * bytes);
+  };
   if (function.slots[slot] == SlotKind::Scalar) {
-    std::byte* gathered = scratch_.take(count * element);
+    std::byte* gathered = room(element);
     for (std::size_t i = 0; i < count; ++i) {
       std::memcpy(gathered + i * element, layout.address(frames[i], slot), element);
     }
@@ -193,7 +209,7 @@ TensorArgument BatchRunner::bind_slot(const Function& function, uint32_t slot,
     contiguous = layout.load(frames[i], slot).elements() == first.elements() + i * bytes;
   }
   if (contiguous) return {first.elements(), dims, type.dtype, size};
-  std::byte* gathered = scratch_.take(count * bytes);
+  std::byte* gathered = room(bytes);
   for (std::size_t i = 0; i < count; ++i) {
     std::copy_n(layout.load(frames[i], slot).elements(), bytes, gathered + i * bytes);
   }
@@ -226,7 +242,7 @@ TensorArgument BatchRunner::bind(const Source& source) const {
 Fault BatchRunner::run_step(const Region& region, const Step& step, std::size_t index, int64_t batch) {
   if (step.code == Step::Code::Nothing) return Fault::None;
   if (step.code == Step::Code::Accumulate) {
-    accumulate(step, batch);
+    run_kernel([&] { accumulate(step, batch); });
     return Fault::None;
   }
   const graph::Node& node = (*graph_)[step.node];
@@ -250,18 +266,22 @@ Fault BatchRunner::run_step(const Region& region, const Step& step, std::size_t 
   if (step.slot && node.type.is_tensor()) {
     made.slab = slabs_.make(node.type.dtype, instances, made.argument.dims);
     made.argument.elements = made.slab->elements;
+  } else if (step.buffer) {
+    made.argument.elements = buffers_[*step.buffer];
   } else {
     made.argument.elements =
         scratch_.take(static_cast<std::size_t>(size * instances) * size_of(node.type.dtype));
   }
   made.argument.stride = size;
   Fault fault = Fault::None;
-  if (step.code == Step::Code::Product) {
-    multiply(step, made.argument, instances);
-  } else {
-    fault = node.op->tensor_kernel.value(
-        {node.op, operands_, made.argument, node.attributes, instances, options_->overflow});
-  }
+  run_kernel([&] {
+    if (step.code == Step::Code::Product) {
+      multiply(step, made.argument, instances);
+    } else {
+      fault = node.op->tensor_kernel.value(
+          {node.op, operands_, made.argument, node.attributes, instances, options_->overflow});
+    }
+  });
   if (step.shared) made.argument.stride = 0;
   return fault;
 }
@@ -392,7 +412,7 @@ void BatchRunner::keep(const Region& region, std::span<Frame* const> frames) {
 
 void BatchRunner::finish() {
   for (const auto& products : products_) {
-    if (products != nullptr) products->flush();
+    if (products != nullptr) run_kernel([&] { products->flush(); });
   }
 }
 

@@ -76,6 +76,8 @@ class BatchRunner {
   void finish();
   /// Of what frames refer to.
   uint64_t bytes() const { return slabs_.bytes(); }
+  /// Since begin, if the options want to know.
+  double kernel_seconds() const { return kernel_seconds_; }
 
  private:
   struct Value {
@@ -84,8 +86,10 @@ class BatchRunner {
     std::vector<int64_t> dims{};   ///< of an instance, where only the run knows them
   };
 
-  void bind_inputs(const Region& region, std::span<Frame* const> frames);
-  TensorArgument bind_slot(const Function& function, uint32_t slot, std::span<Frame* const> frames);
+  /// Runs a kernel, and counts its time if the options want to know.
+  void run_kernel(const auto& kernel);
+  void make_buffers(const Region& region, std::size_t batch);
+  TensorArgument gather(const Function& function, const Gather& input, std::span<Frame* const> frames);
   TensorArgument bind(const Source& source) const;
   TensorArgument constant(const hiaton::Value& value) const;
   Fault run_step(const Region& region, const Step& step, std::size_t index, int64_t batch);
@@ -102,11 +106,13 @@ class BatchRunner {
   const std::vector<FramePool>& pools_;
   const RunOptions* options_ = nullptr;
   Gradients* gradients_ = nullptr;
+  double kernel_seconds_ = 0;
   SlabPool slabs_;
   Scratch scratch_;
   std::vector<TensorArgument> slots_;  ///< by slot of the function whose region runs
   std::vector<Value> steps_;           ///< by step of the region that runs
   std::vector<TensorArgument> operands_;
+  std::vector<std::byte*> buffers_;                       ///< of the region that runs
   std::vector<std::unique_ptr<OuterProducts>> products_;  ///< by parameter
   template <class T>
   struct Packed {

@@ -10,9 +10,11 @@
 #include "base/check.h"
 #include "exec/fault.h"
 #include "exec/firing.h"
+#include "exec/flow_buffers.h"
 #include "exec/flow_places.h"
 #include "exec/flow_plan.h"
 #include "exec/flow_rank.h"
+#include "exec/flow_releases.h"
 #include "exec/flow_steps.h"
 
 namespace hiaton::exec::flow {
@@ -453,6 +455,8 @@ Plan compile(const graph::Graph& graph, OverflowMode overflow) {
   }
   choose_fast_steps(graph, plan);
   rank_regions(plan);
+  find_releases(plan);
+  share_buffers(plan, graph);
   return plan;
 }
 

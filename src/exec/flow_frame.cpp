@@ -57,14 +57,16 @@ void FrameLayout::clear(Frame* frame) const {
 }
 
 Frame* FramePool::make() {
-  if (free_.empty()) {
-    chunks_.push_back(std::make_unique<std::byte[]>(kFramesPerChunk * layout_.bytes()));
-    for (std::size_t i = kFramesPerChunk; i-- > 0;) {
-      free_.push_back(reinterpret_cast<Frame*>(chunks_.back().get() + i * layout_.bytes()));
+  Frame* frame = nullptr;
+  if (!free_.empty()) {
+    frame = free_.back();
+    free_.pop_back();
+  } else {
+    if (used_ == chunks_.size() * kFramesPerChunk) {
+      chunks_.push_back(std::make_unique<std::byte[]>(kFramesPerChunk * layout_.bytes()));
     }
+    frame = at(used_++);
   }
-  Frame* frame = free_.back();
-  free_.pop_back();
   layout_.clear(frame);
   frame->unfinished = function_.root_items;
   frame->children = 0;
@@ -90,13 +92,11 @@ void FramePool::free(Frame* frame) {
 
 void FramePool::clear() {
   made_ = 0;
-  if (live_ == 0) return;
-  for (const auto& chunk : chunks_) {
-    for (std::size_t i = 0; i < kFramesPerChunk; ++i) {
-      auto* frame = reinterpret_cast<Frame*>(chunk.get() + i * layout_.bytes());
-      if (frame->alive) free(frame);
-    }
+  for (std::size_t i = 0; live_ > 0 && i < used_; ++i) {
+    if (at(i)->alive) free(at(i));
   }
+  free_.clear();
+  used_ = 0;
 }
 
 }  // namespace hiaton::exec::flow

@@ -28,6 +28,12 @@ struct Source {
 /// What a slot of a frame holds.
 enum class SlotKind : uint8_t { Scalar, Tensor, Data };
 
+/// An input of a region, which stands in the slots of the frames of a batch.
+struct Gather {
+  uint32_t slot;
+  std::optional<uint32_t> buffer;  ///< of the region; none: memory of its own
+};
+
 /// One operation of a region.
 struct Step {
   enum class Code : uint8_t {
@@ -52,6 +58,8 @@ struct Step {
   bool shared = false;      ///< the same for all frames of a batch
   bool transposed = false;  ///< Product: with the transposed parameter
   int64_t offset = 0;       ///< View: of the first element in the operand
+  std::optional<uint32_t> buffer{};  ///< of the region, that the result stands in while steps read it
+  std::vector<Gather> gathers{};     ///< inputs of the region that this step is the first to read
 };
 
 /// Operations that fire together. Either scalar and data operations, which run at once in their frame, or
@@ -62,7 +70,8 @@ struct Region {
   std::vector<Step> steps;
   std::vector<uint32_t> inputs;  ///< slots that its steps read
   bool batched = false;
-  bool fixed_shapes = true;  ///< all dimensions are known before the run
+  bool fixed_shapes = true;            ///< all dimensions are known before the run
+  std::vector<std::size_t> buffers{};  ///< bytes of an instance; they serve several steps
   uint32_t rank = 0;  ///< batches of lower rank run first: they cannot come again after those of higher rank
   std::string name;   ///< where in the function, for people
 };
@@ -83,7 +92,8 @@ struct Item {
   ItemKind kind;
   uint32_t index;  ///< of what it does, by kind
   uint32_t waits = 0;
-  std::vector<uint32_t> wakes;  ///< items that wait for it
+  std::vector<uint32_t> wakes;       ///< items that wait for it
+  std::vector<uint32_t> releases{};  ///< slots of tensors that nobody reads any more
 };
 
 struct Branch {

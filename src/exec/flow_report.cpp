@@ -82,6 +82,7 @@ uint64_t Worker::bytes() const {
 void Worker::add_to(RunStats& stats) const {
   stats.calls += calls_;
   stats.frames_live_most += most_frames_;
+  stats.kernel_seconds += batches_.kernel_seconds();
   for (const FramePool& pool : pools_) {
     stats.frames_allocated += pool.made();
     stats.bytes += pool.bytes();

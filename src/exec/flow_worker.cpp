@@ -134,8 +134,14 @@ void Worker::wake(Frame* frame, const Item& item) {
   }
 }
 
-void Worker::finish_item(Frame* frame, uint32_t item) {
-  wake(frame, function(frame).items[item]);
+void Worker::finish_item(Frame* frame, uint32_t index) {
+  const Item& item = function(frame).items[index];
+  wake(frame, item);
+  const FrameLayout& layout = this->layout(frame);
+  for (uint32_t slot : item.releases) {
+    Tensor::release(layout.load(frame, slot).owner);
+    layout.store(frame, slot, Cell());
+  }
   --frame->unfinished;
   maybe_free(frame);
 }

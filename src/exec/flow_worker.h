@@ -38,7 +38,7 @@ class Worker {
   void start(std::span<const Value> arguments, uint32_t root);
   void drain();
   void fire(Frame* frame, uint32_t item);
-  void finish_item(Frame* frame, uint32_t item);
+  void finish_item(Frame* frame, uint32_t index);
   void wake(Frame* frame, const Item& item);
   void maybe_free(Frame* frame);
 

@@ -27,10 +27,10 @@ Lines::Lines(const KernelCall& call) : operands_(call.operands.size()) {
   for (std::size_t k = 0; k < operands_; ++k) instances.step[k] = call.operands[k].stride;
   append(instances);
   for (std::size_t i = 0; i < dims.size(); ++i) append(inner[i]);
-  // Instances of one element each, with others between them, are lines of one element.
-  const auto& last = axes_[rank_ == 0 ? 0 : rank_ - 1].step;
-  if (std::any_of(last.begin(), last.end(), [](int64_t step) { return step > 1; })) ++rank_;
-  if (rank_ == 0) rank_ = 1;
+  const Axis& last = axes_[rank_ == 0 ? 0 : rank_ - 1];
+  const bool side_by_side =
+      std::all_of(last.step.begin(), last.step.end(), [](int64_t step) { return step <= 1; });
+  if (rank_ == 0 || !side_by_side) ++rank_;  // lines of one element
 }
 
 void Lines::append(const Axis& axis) {

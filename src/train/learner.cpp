@@ -3,11 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <numeric>
 
-#include "hiaton/error.h"
 #include "hiaton/model.h"
+#include "train/model_values.h"
 #include "train/tree_values.h"
 
 namespace hiaton::train {
@@ -60,19 +59,8 @@ class ProgramLearner : public Learner {
       : options_(options),
         model_(std::move(model)),
         trees_(model_.loss_program(), options.model.string()),
-        gradients_(model_.parameters()) {
-    const std::vector<Value> initial = model_.initial_parameters(options.seed);
-    for (std::size_t i = 0; i < initial.size(); ++i) {
-      const Tensor tensor = initial[i].tensor();
-      if (tensor.dtype() != DType::F32) {
-        throw ProgramError(fmt::format("parameter '{}': expected f32 to train it, found {}",
-                                       model_.parameters()[i].name, hiaton::to_string(initial[i].type())));
-      }
-      parameters_.push_back({model_.parameters()[i].name,
-                             {tensor.dims().begin(), tensor.dims().end()},
-                             {tensor.data<float>(), tensor.data<float>() + tensor.size()}});
-    }
-  }
+        gradients_(model_.parameters()),
+        parameters_(first_parameters(model_, options.seed)) {}
 
   std::vector<Parameter>& parameters() override {
     values_.clear();
@@ -97,7 +85,8 @@ class ProgramLearner : public Learner {
     const std::vector<std::vector<Value>> results = model_.predict(arguments(batch, order), run_options());
     std::vector<Prediction> predictions(batch.size());
     for (std::size_t i = 0; i < batch.size(); ++i) {
-      predictions[order[i]] = trees_.prediction(results[i][0], *batch[order[i]], options_.classes);
+      predictions[order[i]] =
+          prediction_in(results[i][0], *batch[order[i]], options_.classes, options_.model.string());
     }
     return predictions;
   }
@@ -109,12 +98,7 @@ class ProgramLearner : public Learner {
 
   /// The parameters as the engine sees them, without a copy: new tensors after every change.
   const std::vector<Value>& parameter_values() {
-    if (!values_.empty()) return values_;
-    for (Parameter& parameter : parameters_) {
-      values_.emplace_back(Tensor(DType::F32, parameter.shape,
-                                  reinterpret_cast<std::byte*>(parameter.values.data()),
-                                  std::shared_ptr<const void>()));
-    }
+    if (values_.empty()) values_ = values_of(parameters_);
     return values_;
   }
 
@@ -138,23 +122,6 @@ class ProgramLearner : public Learner {
 
   /// Into how many parts of equally many trees a minibatch is cut.
   int parts() const { return options_.batching == "deterministic" ? kDeterministicParts : options_.workers; }
-
-  static void copy_gradient(const Gradients::Sum& from, Gradient& to) {
-    const float* sum = from.values.data<float>();
-    to.sparse = !from.dense;
-    to.rows = from.rows;
-    if (from.dense) {
-      to.values.assign(sum, sum + from.values.size());
-      return;
-    }
-    std::sort(to.rows.begin(), to.rows.end());
-    const int64_t width = from.values.size() / from.values.dims()[0];
-    to.values.resize(to.rows.size() * static_cast<std::size_t>(width));
-    for (std::size_t i = 0; i < to.rows.size(); ++i) {
-      std::memcpy(to.values.data() + i * static_cast<std::size_t>(width), sum + to.rows[i] * width,
-                  static_cast<std::size_t>(width) * sizeof(float));
-    }
-  }
 
   /// A minibatch is then always cut like this, for any number of workers.
   static constexpr int kDeterministicParts = 2;

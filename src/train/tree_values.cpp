@@ -105,7 +105,7 @@ Value TreeValues::make(const Shape& shape, const Tree& tree, int32_t node,
   return Data(shape.variant, fields);
 }
 
-Prediction TreeValues::prediction(const Value& value, const Tree& tree, int32_t classes) const {
+Prediction prediction_in(const Value& value, const Tree& tree, int32_t classes, std::string_view name) {
   Prediction made;
   made.classes = classes;
   std::vector<Value> open{value};
@@ -128,7 +128,7 @@ Prediction TreeValues::prediction(const Value& value, const Tree& tree, int32_t 
         fmt::format("{}: expected 'predict' to give one tensor f32[{}] for each of the {} nodes of a tree, "
                     "or one for its root; "
                     "found {}",
-                    name_, classes, tree.nodes.size(), found));
+                    name, classes, tree.nodes.size(), found));
   }
   for (std::size_t i = 0; i < found; ++i) made.nodes.push_back(static_cast<int32_t>(i));
   return made;

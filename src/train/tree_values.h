@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "hiaton/engine.h"
 #include "hiaton/train.h"
@@ -20,10 +21,6 @@ class TreeValues {
   /// Throws ProgramError where a node has a number of children that the model has no variant for.
   Value value_of(const Tree& tree) const;
 
-  /// The tensors [classes] in a predicted value, in the order in which they stand in it. There must be one
-  /// for each node of the tree in preorder, or one alone, for the root.
-  Prediction prediction(const Value& value, const Tree& tree, int32_t classes) const;
-
  private:
   struct Shape {
     uint32_t variant = 0;
@@ -40,5 +37,9 @@ class TreeValues {
   Shape binary_;
   Shape list_;
 };
+
+/// The tensors [classes] in a predicted value, in the order in which they stand in it. There must be one for
+/// each node of the tree in preorder, or one alone, for the root. `name` of the model stands in messages.
+Prediction prediction_in(const Value& value, const Tree& tree, int32_t classes, std::string_view name);
 
 }  // namespace hiaton::train

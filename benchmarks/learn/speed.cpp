@@ -1,0 +1,107 @@
+// Training and inference, beside the peak of this machine's single-precision matrix products, measured in
+// turns.
+#include <thread>
+
+#include "commands.h"
+#include "hiaton/learner.h"
+#include "kernels/gemm.h"
+#include "measure.h"
+#include "train/optimizer.h"
+
+namespace hiaton::benchmarks {
+namespace {
+
+using train::Node;
+using train::Tree;
+
+/// Floating-point operations a second of one large product on each of so many threads.
+double peak(int threads) {
+  constexpr int64_t kSize = 768;
+  const auto product = [] {
+    static thread_local std::vector<float> a(kSize * kSize, 0.5F), b(kSize * kSize, 0.25F), c(kSize * kSize);
+    for (int i = 0; i < 3; ++i) {
+      kernels::gemm<float>(kernels::Transpose::No, kernels::Transpose::No, kSize, kSize, kSize, 1, a.data(),
+                           kSize, b.data(), kSize, 0, c.data(), kSize);
+    }
+  };
+  const double seconds = seconds_of([&] {
+    std::vector<std::thread> others;
+    for (int i = 1; i < threads; ++i) others.emplace_back(product);
+    product();
+    for (std::thread& other : others) other.join();
+  });
+  return threads * 3 * 2.0 * kSize * kSize * kSize / seconds;
+}
+
+/// Of all matrix products of the forward path.
+double forward_flops(const std::vector<const Tree*>& trees, const Options& options, int64_t classes) {
+  const auto hidden = static_cast<double>(options.hidden);
+  const double leaf = is_lstm(options) ? 2.0 * static_cast<double>(options.embedding) * 3 * hidden : 0;
+  const double inner = 2.0 * 2 * hidden * (is_lstm(options) ? 5 : 1) * hidden;
+  double flops = 0;
+  for (const Tree* tree : trees) {
+    for (const Node& node : tree->nodes) {
+      flops += node.child_count == 0 ? leaf : inner;
+      if (node.label >= 0) flops += 2.0 * hidden * static_cast<double>(classes);
+    }
+  }
+  return flops;
+}
+
+std::unique_ptr<train::Learner> learner_of(const Options& options, const Corpus& corpus) {
+  std::map<std::string, int64_t> sizes{{"d", options.hidden}};
+  if (is_lstm(options)) sizes["e"] = options.embedding;
+  return train::make_learner({.model = options.root / "models" / (options.model + ".hia"),
+                              .classes = corpus.classes,
+                              .vocabulary_size = corpus.vocabulary,
+                              .sizes = sizes,
+                              .seed = 1,
+                              .workers = options.workers});
+}
+
+}  // namespace
+
+nlohmann::json measure_speed(const Options& options) {
+  const Corpus corpus = corpus_of(options);
+  const std::unique_ptr<train::Learner> learner = learner_of(options, corpus);
+  train::Optimizer optimizer({}, learner->parameters());
+  std::vector<train::Gradient> gradients(learner->parameters().size());
+  std::vector<const Tree*> used;
+  std::size_t next = 0;
+  const auto train_step = [&] {
+    std::vector<const Tree*> taken;
+    for (std::size_t i = 0; i < options.batch; ++i)
+      taken.push_back(&corpus.trees[next++ % corpus.trees.size()]);
+    used.insert(used.end(), taken.begin(), taken.end());
+    learner->loss_and_gradients(taken, gradients);
+    optimizer.step(learner->parameters(), gradients, 1e-3, 1.0 / static_cast<double>(taken.size()));
+  };
+  for (std::size_t i = 0; i < 3; ++i) train_step();
+  std::vector<double> training_rates, inference_rates, training_shares, inference_shares, peaks;
+  for (std::size_t round = 0; round < options.rounds; ++round) {
+    used.clear();
+    const double training = seconds_of([&] {
+      for (std::size_t i = 0; i < options.steps; ++i) train_step();
+    });
+    const double flops = forward_flops(used, options, corpus.classes);
+    const double roofline = peak(options.workers);
+    const auto trees_done = static_cast<double>(used.size());
+    const double inference = seconds_of([&] {
+      for (std::size_t begin = 0; begin < used.size(); begin += options.batch) {
+        learner->predict(std::span<const Tree* const>(used).subspan(begin, options.batch));
+      }
+    });
+    training_rates.push_back(trees_done / training);
+    inference_rates.push_back(trees_done / inference);
+    training_shares.push_back(3 * flops / training / roofline);
+    inference_shares.push_back(flops / inference / roofline);
+    peaks.push_back(roofline);
+  }
+  return {{"training_trees_per_second", median(training_rates)},
+          {"training_share_of_peak", median(training_shares)},
+          {"inference_trees_per_second", median(inference_rates)},
+          {"inference_share_of_peak", median(inference_shares)},
+          {"peak_flops_per_second", median(peaks)}};
+}
+
+}  // namespace hiaton::benchmarks

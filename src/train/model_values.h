@@ -1,0 +1,20 @@
+// Parameters and gradients, from the engine's form to the trainer's and back.
+#pragma once
+
+#include <vector>
+
+#include "hiaton/model.h"
+#include "hiaton/train.h"
+
+namespace hiaton::train {
+
+/// The parameters of a model with their first values. Throws ProgramError where one is not of f32.
+std::vector<Parameter> first_parameters(const Model& model, uint64_t seed);
+
+/// The parameters as the engine sees them, without a copy: they must outlive the values.
+std::vector<Value> values_of(std::vector<Parameter>& parameters);
+
+/// What a run gathered for a parameter, in the form that Gradient promises.
+void copy_gradient(const Gradients::Sum& from, Gradient& to);
+
+}  // namespace hiaton::train
