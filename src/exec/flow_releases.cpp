@@ -31,6 +31,7 @@ class BodyReleases {
   }
 
  private:
+  /// Results of a later phase need not depend on its arguments, but there are none without the call.
   void add_edges(uint32_t index) {
     const Item& item = function_.items[index];
     for (uint32_t reader : item.wakes) add_edge(index, reader, item.kind != ItemKind::Join);
@@ -40,13 +41,16 @@ class BodyReleases {
     }
     if (item.kind == ItemKind::Call) {
       const Call& call = function_.calls[item.index];
-      for (const SitePhase& phase : function_.sites[call.site].phases)
-        if (phase.returned) add_edge(index, *phase.returned, call.phase == 0);
+      const std::vector<SitePhase>& phases = function_.sites[call.site].phases;
+      for (uint32_t phase = 0; phase < phases.size(); ++phase) {
+        if (!phases[phase].returned) continue;
+        if (phase == call.phase) next_[index].push_back(*phases[phase].returned);
+        if (call.phase == 0) before_[*phases[phase].returned].push_back(index);
+      }
     }
   }
 
-  /// `certain`: `to` does not fire without `from`. Of two Joins one is enough; results of a later phase need
-  /// not depend on its arguments, but there are none without the call.
+  /// `certain`: `to` does not fire without `from`; of two Joins one is enough.
   void add_edge(uint32_t from, uint32_t to, bool certain) {
     next_[from].push_back(to);
     if (certain) before_[to].push_back(from);
