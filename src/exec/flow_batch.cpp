@@ -158,22 +158,32 @@ void BatchRunner::run_kernel(const auto& kernel) {
 }
 
 BatchFault BatchRunner::run(const Region& region, std::span<Frame* const> frames) {
-  scratch_.reset();
-  const auto batch = static_cast<int64_t>(frames.size());
   if (steps_.size() < region.steps.size()) steps_.resize(region.steps.size());
   for (Value& step : steps_) step.slab = nullptr;
-  make_buffers(region, frames.size());
   const Function& function = plan_.functions[region.function];
   if (slots_.size() < function.slots.size()) slots_.resize(function.slots.size());
+  for (std::size_t begin = 0; begin < frames.size(); begin += region.chunk) {
+    const Chunk chunk{begin, std::min(region.chunk, frames.size() - begin), frames.size()};
+    const BatchFault fault = run_chunk(region, chunk, frames.subspan(chunk.begin, chunk.size));
+    if (fault.fault == Fault::None) continue;
+    for (Value& step : steps_) Tensor::release(std::exchange(step.slab, nullptr));
+    return fault;
+  }
+  keep_tensors(region, frames);
+  return {};
+}
+
+BatchFault BatchRunner::run_chunk(const Region& region, const Chunk& chunk, std::span<Frame* const> frames) {
+  scratch_.reset();
+  make_buffers(region, frames.size());
+  const Function& function = plan_.functions[region.function];
   for (std::size_t i = 0; i < region.steps.size(); ++i) {
     const Step& step = region.steps[i];
     for (const Gather& input : step.gathers) slots_[input.slot] = gather(function, input, frames);
-    const Fault fault = run_step(region, step, i, batch);
-    if (fault == Fault::None) continue;
-    for (Value& step : steps_) Tensor::release(std::exchange(step.slab, nullptr));
-    return {fault, &step};
+    const Fault fault = run_step(region, step, i, chunk);
+    if (fault != Fault::None) return {fault, &step};
   }
-  keep(region, frames);
+  keep_scalars(region, frames);
   return {};
 }
 
@@ -239,7 +249,8 @@ TensorArgument BatchRunner::bind(const Source& source) const {
   return {};
 }
 
-Fault BatchRunner::run_step(const Region& region, const Step& step, std::size_t index, int64_t batch) {
+Fault BatchRunner::run_step(const Region& region, const Step& step, std::size_t index, const Chunk& chunk) {
+  const auto batch = static_cast<int64_t>(chunk.size);
   if (step.code == Step::Code::Nothing) return Fault::None;
   if (step.code == Step::Code::Accumulate) {
     run_kernel([&] { accumulate(step, batch); });
@@ -258,14 +269,16 @@ Fault BatchRunner::run_step(const Region& region, const Step& step, std::size_t 
     return Fault::None;
   }
   if (!region.fixed_shapes) {
-    const Fault fault = make_room(step, index, instances);
+    const Fault fault = make_room(step, index);
     if (fault != Fault::None) return fault;
   }
   const int64_t size = size_of_dims(made.argument.dims);
   made.argument.dtype = node.type.dtype;
   if (step.slot && node.type.is_tensor()) {
-    made.slab = slabs_.make(node.type.dtype, instances, made.argument.dims);
-    made.argument.elements = made.slab->elements;
+    const auto all = static_cast<int64_t>(step.shared ? 1 : chunk.of);
+    if (made.slab == nullptr) made.slab = slabs_.make(node.type.dtype, all, made.argument.dims);
+    made.argument.elements =
+        made.slab->elements + chunk.begin * static_cast<std::size_t>(size) * size_of(node.type.dtype);
   } else if (step.buffer) {
     made.argument.elements = buffers_[*step.buffer];
   } else {
@@ -287,7 +300,7 @@ Fault BatchRunner::run_step(const Region& region, const Step& step, std::size_t 
 }
 
 /// The dimensions of a result that only the run knows.
-Fault BatchRunner::make_room(const Step& step, std::size_t index, int64_t) {
+Fault BatchRunner::make_room(const Step& step, std::size_t index) {
   const graph::Node& node = (*graph_)[step.node];
   std::vector<Type> types;
   for (const TensorArgument& operand : operands_) {
@@ -384,29 +397,36 @@ void BatchRunner::accumulate(const Step& step, int64_t batch) {
   }
 }
 
-/// The frames refer to their instances.
-void BatchRunner::keep(const Region& region, std::span<Frame* const> frames) {
+void BatchRunner::keep_scalars(const Region& region, std::span<Frame* const> frames) {
   const FrameLayout& layout = pools_[frames[0]->function].layout();
   for (std::size_t i = 0; i < region.steps.size(); ++i) {
-    const Step& step = region.steps[i];
-    if (!step.slot) continue;
-    Value& made = steps_[i];
-    const std::size_t element = size_of(made.argument.dtype);
-    const std::size_t bytes = static_cast<std::size_t>(made.argument.stride) * element;
-    if (made.slab != nullptr) {
-      made.slab->references.store(static_cast<int32_t>(frames.size()), std::memory_order_relaxed);
-    }
+    const TensorArgument& made = steps_[i].argument;
+    if (!region.steps[i].slot || steps_[i].slab != nullptr) continue;
+    const std::size_t element = size_of(made.dtype);
+    const std::size_t bytes = static_cast<std::size_t>(made.stride) * element;
     for (std::size_t k = 0; k < frames.size(); ++k) {
       Cell cell;
-      if (made.slab != nullptr) {
-        cell.set_elements(made.argument.elements + k * bytes);
-        cell.owner = made.slab;
-      } else {
-        std::memcpy(&cell.slot, made.argument.elements + k * bytes, element);
-      }
-      layout.store(frames[k], *step.slot, cell);
+      std::memcpy(&cell.slot, made.elements + k * bytes, element);
+      layout.store(frames[k], *region.steps[i].slot, cell);
     }
-    made.slab = nullptr;
+  }
+}
+
+/// The frames refer to their instances.
+void BatchRunner::keep_tensors(const Region& region, std::span<Frame* const> frames) {
+  const FrameLayout& layout = pools_[frames[0]->function].layout();
+  for (std::size_t i = 0; i < region.steps.size(); ++i) {
+    TensorObject* slab = std::exchange(steps_[i].slab, nullptr);
+    if (slab == nullptr) continue;
+    const TensorArgument& made = steps_[i].argument;
+    const std::size_t bytes = static_cast<std::size_t>(made.stride) * size_of(made.dtype);
+    slab->references.store(static_cast<int32_t>(frames.size()), std::memory_order_relaxed);
+    for (std::size_t k = 0; k < frames.size(); ++k) {
+      Cell cell;
+      cell.set_elements(slab->elements + k * bytes);
+      cell.owner = slab;
+      layout.store(frames[k], *region.steps[i].slot, cell);
+    }
   }
 }
 

@@ -86,17 +86,26 @@ class BatchRunner {
     std::vector<int64_t> dims{};   ///< of an instance, where only the run knows them
   };
 
+  /// Instances of a batch that run all steps before the next ones run any.
+  struct Chunk {
+    std::size_t begin;
+    std::size_t size;
+    std::size_t of;  ///< the whole batch
+  };
+
+  BatchFault run_chunk(const Region& region, const Chunk& chunk, std::span<Frame* const> frames);
   /// Runs a kernel, and counts its time if the options want to know.
   void run_kernel(const auto& kernel);
   void make_buffers(const Region& region, std::size_t batch);
   TensorArgument gather(const Function& function, const Gather& input, std::span<Frame* const> frames);
   TensorArgument bind(const Source& source) const;
   TensorArgument constant(const hiaton::Value& value) const;
-  Fault run_step(const Region& region, const Step& step, std::size_t index, int64_t batch);
-  Fault make_room(const Step& step, std::size_t index, int64_t batch);
+  Fault run_step(const Region& region, const Step& step, std::size_t index, const Chunk& chunk);
+  Fault make_room(const Step& step, std::size_t index);
   void multiply(const Step& step, const TensorArgument& out, int64_t batch);
   void accumulate(const Step& step, int64_t batch);
-  void keep(const Region& region, std::span<Frame* const> frames);
+  void keep_scalars(const Region& region, std::span<Frame* const> frames);
+  void keep_tensors(const Region& region, std::span<Frame* const> frames);
   OuterProducts& products(std::size_t parameter);
   template <class T>
   const kernels::PackedMatrix<T>& packed(std::size_t parameter, bool transposed);

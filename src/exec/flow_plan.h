@@ -5,6 +5,7 @@
 // that their tokens allow, so that the same region under many tags can run as one kernel.
 #pragma once
 
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -72,6 +73,9 @@ struct Region {
   bool batched = false;
   bool fixed_shapes = true;            ///< all dimensions are known before the run
   std::vector<std::size_t> buffers{};  ///< bytes of an instance; they serve several steps
+  /// How many frames of a batch run all steps before the next ones run any, so that what the steps hand on
+  /// stays in the cache.
+  std::size_t chunk = std::numeric_limits<std::size_t>::max();
   uint32_t rank = 0;  ///< batches of lower rank run first: they cannot come again after those of higher rank
   std::string name;   ///< where in the function, for people
 };
