@@ -45,9 +45,25 @@ class RegionBuffers {
       const bool computes = step.code == Step::Code::Tensor || step.code == Step::Code::Product;
       if (computes && !step.slot) step.buffer = buffer(graph_[step.node].type, i, last_readers_[i]);
     }
+    choose_chunk();
   }
 
  private:
+  /// As many frames as have all buffers and results in the cache that is a core's own, but enough rows for a
+  /// product. What is the same for all frames is computed once, so such regions are not cut.
+  void choose_chunk() {
+    constexpr std::size_t kCacheBytes = std::size_t{512} << 10;
+    constexpr std::size_t kEnoughRows = 40;
+    const auto is_shared = [](const Step& step) { return step.shared; };
+    if (!region_.fixed_shapes || std::any_of(region_.steps.begin(), region_.steps.end(), is_shared)) return;
+    std::size_t bytes = 1;
+    for (const std::size_t buffer : region_.buffers) bytes += buffer;
+    for (const Step& step : region_.steps) {
+      if (step.slot) bytes += bytes_of(graph_[step.node].type);
+    }
+    region_.chunk = std::max(kEnoughRows, kCacheBytes / bytes);
+  }
+
   /// One that is free from the step `begin` on, until the step `last` has run.
   std::optional<uint32_t> buffer(const Type& type, std::size_t begin, std::size_t last) {
     if (!region_.fixed_shapes) return std::nullopt;
