@@ -95,7 +95,7 @@ def check_debian(build, directory):
 
 def check_completion(command):
     """Words are completed to commands, options, the parameters of the program and choices of an option."""
-    asked = {("hiaton", "tra"): "train", ("hiaton", "run", "--exec"): "--executor",
+    asked = {("hiaton", "tra"): "trace train", ("hiaton", "run", "--exec"): "--executor",
              ("hiaton", "run", "--executor", "=", "ref"): "reference",
              ("hiaton", "run", "examples/tak.hia", "--z"): "--z",
              ("hiaton", "train", "--optimizer", "adag"): "adagrad"}
