@@ -8,8 +8,8 @@
 #include <memory>
 #include <string>
 
-#include "hiaton/train.h"
 #include "hiaton/learner.h"
+#include "hiaton/train.h"
 #include "tree_data.h"
 
 namespace hiaton::cli {

@@ -69,13 +69,20 @@ void require_bodies(const ir::Module& module, const Reached& reached) {
   }
 }
 
+/// Nothing that a caller passes starts the function.
+bool needs_trigger(const ir::Function& function) {
+  return function.params_of(0).count == 0;
+}
+
 /// The functions of the graph: the program first, the others in the order of the module.
 void declare_functions(Program& program, ir::FunctionId main, const Reached& reached) {
   const auto declare = [&](std::size_t index) {
     const ir::Function& function = program.module.functions[index];
     program.functions[index] = program.builder.add_function(function.name, function.span);
     program.builder.function(program.functions[index]).placement = function.placement;
-    program.builder.function(program.functions[index]).phases = function.phases;
+    std::vector<Phase>& phases = program.builder.function(program.functions[index]).phases;
+    phases = function.phases;
+    if (!phases.empty() && needs_trigger(function)) phases[0].params = 1;
   };
   if (reached.main_is_called) program.builder.add_function("program");
   declare(main.index());
@@ -121,20 +128,22 @@ void lower_call_of_main(Program& program, const ir::Function& main, graph::Funct
 
 void lower_function(Program& program, const ir::Function& function) {
   graph::GraphBuilder& builder = program.builder;
-  std::vector<OutPort> params;
   const auto add_param = [&](const std::string& name, const Type& type) {
     const OutPort merge = builder.merge(type);
     builder.node(merge).name = name;
     builder.node(merge).span = function.span;
     builder.add_param(name, merge);
-    params.push_back(merge);
+    return merge;
   };
-  for (const ir::ValueInfo& param : function.params) add_param(param.name, param.type);
-  if (params.empty()) {
-    add_param("", DType::Bool);
-    builder.set_triggered();
+  OutPort start;
+  if (needs_trigger(function)) {
+    start = add_param("", DType::Bool);
+    if (function.params.empty()) builder.set_triggered();
   }
-  for (OutPort result : BodyLowering(program, function, params, params[0]).run()) builder.add_result(result);
+  std::vector<OutPort> params;
+  for (const ir::ValueInfo& param : function.params) params.push_back(add_param(param.name, param.type));
+  if (!start.node.valid()) start = params[0];
+  for (OutPort result : BodyLowering(program, function, params, start).run()) builder.add_result(result);
 }
 
 /// "Each parameter: a Merge, fed by the Call_i of all call sites."

@@ -1,8 +1,8 @@
 // The commands that train, with a bag of words for a model: what is tested is the commands.
 #include "hiaton/engine.h"
 #include "hiaton/error.h"
-#include "train/bag_of_words.h"
 #include "hiaton/learner.h"
+#include "train/bag_of_words.h"
 
 namespace hiaton::train {
 
