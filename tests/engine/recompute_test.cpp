@@ -1,4 +1,4 @@
-// Functions marked `recompute`: the same gradients, bit for bit, with less kept.
+// Functions marked `recompute`: the same gradients, with less kept.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
