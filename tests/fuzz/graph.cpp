@@ -12,11 +12,12 @@
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, std::size_t size) {
   using namespace hiaton;
   const std::string_view text(reinterpret_cast<const char*>(bytes), size);
+  std::string saved;
   try {
-    const std::string saved = graph::to_json(graph::from_json(text, "input.json"));
-    if (graph::to_json(graph::from_json(saved, "saved.json")) != saved) std::abort();
-  } catch (const ProgramError& error) {
-    if (std::string_view(error.what()).find("saved.json") != std::string_view::npos) std::abort();
+    saved = graph::to_json(graph::from_json(text, "input.json"));
+  } catch (const ProgramError&) {
+    return 0;
   }
+  if (graph::to_json(graph::from_json(saved, "saved.json")) != saved) std::abort();
   return 0;
 }
