@@ -20,8 +20,11 @@ std::string check_file(const std::string& file, const std::map<std::string, int6
   const ir::Module module = lang::parse(read_source(file), {sizes});
   const std::size_t count = module.functions.size();
   if (module.find("main")) {
-    passes::lower(module.gradient_requests.empty() ? module
-                                                   : passes::add_gradients(passes::loops_to_calls(module)));
+    if (module.gradient_requests.empty()) {
+      passes::lower(module);
+    } else {
+      passes::lower(passes::add_gradients(passes::loops_to_calls(module)));
+    }
   }
   return fmt::format("{}: {} function{}, no errors\n", file, count, count == 1 ? "" : "s");
 }
