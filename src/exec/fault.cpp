@@ -206,6 +206,7 @@ RunError operation_error(const RunPlace& place, graph::NodeId failed, std::span<
   if (fault == Fault::Overflow || fault == Fault::InvalidCast) {
     message += fmt::format(" does not fit {}", to_string(node.type));
   }
+  if (fault == Fault::NoRows) message += ": how large a row of the result is, only a call with a row tells";
   return with_chain(place, fault, message_at(place.graph, node.span, message, describe(place.graph, failed)));
 }
 

@@ -9,6 +9,7 @@
 #include "lang/declarations.h"
 #include "lang/functions.h"
 #include "lang/generated.h"
+#include "lang/no_rows.h"
 #include "lang/scope.h"
 
 namespace hiaton::lang {
@@ -151,6 +152,7 @@ class BodyChecker {
   Vars fold_tensor(const Applied& applied, const OverList& over);
   Vars scan_tensor(const Applied& applied, const OverList& over);
   static Type rows_like(const Applied& applied, const Type& row);
+  static std::optional<std::vector<SizeOf>> sizes_of_row(const Applied& applied, const OverList& over);
   Type step_type(const Applied& applied, const OverList& over) const;
 
   // Loops (loops.cpp).

@@ -47,6 +47,19 @@ class BodyChecker::Applied {
     return dimensions.substitute(head_->results[0].value_or(DType::I64));
   }
 
+  /// Where among such arguments the size of dimension `axis` of its result stands; none where only the call
+  /// itself tells it.
+  std::optional<Dimensions::Place> place_of(std::size_t axis, const std::vector<Type>& arguments) const {
+    const Dim dim = head_ != nullptr ? head_->results[0]->shape[axis] : result(arguments).shape[axis];
+    if (dim == unknown_dim()) return std::nullopt;
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      const std::vector<Dim> shape = param(i).value_or(arguments[i]).shape;
+      const auto found = std::find(shape.begin(), shape.end(), dim);
+      if (found != shape.end()) return Dimensions::Place{i, static_cast<std::size_t>(found - shape.begin())};
+    }
+    return std::nullopt;
+  }
+
   Var operator()(FunctionBuilder& f, const std::vector<Var>& arguments) const {
     if (operation_ != nullptr) return f.op(*operation_->def, arguments);
     return f.call(checker_.functions_.reference(*head_), arguments);
@@ -142,6 +155,14 @@ Var first_row(FunctionBuilder& f, Var tensor) {
 }
 Var half_of(FunctionBuilder& f, Var tensor, int64_t index) {
   return f.op("slice_half", {tensor}, {0, index});
+}
+
+/// `none` where there are no rows, and `all` where there are.
+Var by_rows(Var elements, const std::function<Var()>& none, const std::function<Var()>& all) {
+  FunctionBuilder& f = elements.builder();
+  const int64_t rows = elements.type().shape[0].size;
+  if (rows == 0) return none();
+  return rows > 0 ? all() : Var(f.if_else(rows_of(f, elements) == 0, none, all));
 }
 
 /// What `map` gives, as a tensor of as many rows as it was given.
@@ -298,7 +319,32 @@ Vars BodyChecker::map_tensor(const Applied& applied, const OverList& over) {
               return f.op("concat", {first, second}, {0});
             });
       });
-  return one_for_each(f_->call(made, joined({over.elements}, over.extras)), over.elements);
+  const auto call = [&](Var rows) -> Var { return f_->call(made, joined({rows}, over.extras)); };
+  const std::optional<std::vector<SizeOf>> row = sizes_of_row(applied, over);
+  if (!row) return one_for_each(call(f_->op("check_rows", {over.elements})), over.elements);
+  return one_for_each(by_rows(
+                          over.elements, [&] { return no_rows(*f_, result.dtype, *row); },
+                          [&] { return call(over.elements); }),
+                      over.elements);
+}
+
+/// Of what the function gives for an element; none where only a call of it tells them.
+std::optional<std::vector<SizeOf>> BodyChecker::sizes_of_row(const Applied& applied, const OverList& over) {
+  const std::vector<Type> types = over.argument_types();
+  std::vector<SizeOf> sizes;
+  const std::vector<Dim> shape = applied.result(types).shape;
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    if (shape[i].size >= 0) {
+      sizes.push_back({.number = shape[i].size});
+      continue;
+    }
+    const auto place = applied.place_of(i, types);
+    if (!place) return std::nullopt;
+    const bool of_element = place->argument == 0;
+    sizes.push_back({.like = of_element ? over.elements : over.extras[place->argument - 1],
+                     .axis = of_element ? place->axis + 1 : place->axis});
+  }
+  return sizes;
 }
 
 /// The type of a tensor whose rows the function gives.
@@ -362,8 +408,15 @@ Vars BodyChecker::scan_tensor(const Applied& applied, const OverList& over) {
               return Vars{f.op("concat", {first[0], second[0]}, {0}), second[1]};
             });
       });
-  const Vars scanned = f_->call(made, joined({over.initial[0], over.elements}, over.extras));
-  return one_for_each(scanned[0], over.elements);
+  const Var scanned = by_rows(
+      over.elements,
+      [&] {
+        return f_->op("slice", {f_->op("stack", {over.initial[0]}, {0})}, {0, 0, 0});
+      },
+      [&] {
+        return f_->call(made, joined({over.initial[0], over.elements}, over.extras))[0];
+      });
+  return one_for_each(scanned, over.elements);
 }
 
 }  // namespace hiaton::lang

@@ -96,6 +96,7 @@ const Catalog& catalog() {
       &dropout,  //
       &check_shape,
       &check_size,
+      &check_rows,
       &conv2d,
       &conv2d_input_gradient,
       &conv2d_filter_gradient,

@@ -38,6 +38,16 @@ Type check_size_type(const TypeQuestion& question) {
   return x;
 }
 
+Type check_rows_type(const TypeQuestion& question) {
+  const Type& x = question.operands[0];
+  if (!x.is_tensor()) refuse("a tensor", question.operands);
+  return x;
+}
+
+Fault check_rows_kernel(const KernelCall& call) {
+  return call.operands[0].dims[0] == 0 ? Fault::NoRows : copy_kernel(call);
+}
+
 Var pass_to_first(const GradientQuestion& q, std::size_t index) {
   return index == 0 ? q.gradient : q.builder.op("zeros_like", {q.operands[index]});
 }
@@ -74,6 +84,21 @@ const OpDef check_size = {
     .samples = std::vector<Sample>{{{tensor<float>({2}, {1, 2}), tensor<float>({1, 2}, {0, 0})},
                                     tensor<float>({2}, {1, 2}),
                                     {0, 1}}},
+};
+
+const OpDef check_rows = {
+    .name = std::string_view("check_rows"),
+    .symbol = std::string_view(""),
+    .doc = std::string_view("x itself, which must have at least one row."),
+    .operands = std::vector<std::string_view>{"x"},
+    .attributes = no_attributes,
+    .type_rule = check_rows_type,
+    .kernels = std::vector<KernelVariant>{},
+    .tensor_kernel = check_rows_kernel,
+    .gradient = Gradient{pass_to_first},
+    .algebra = Algebra::None,
+    .fusion = Fusion::Tensor,
+    .samples = std::vector<Sample>{{{tensor<float>({2}, {1, 2})}, tensor<float>({2}, {1, 2})}},
 };
 
 }  // namespace hiaton::ops

@@ -24,7 +24,7 @@ extern const OpDef concat, stack, slice, take, slice_half, pad, pad_like, slice_
 extern const OpDef zeros_like, ones_like, sum_like, broadcast_like, broadcast_to, expand_like, reshape,
     reshape_like, transpose, size;
 // checks.cpp
-extern const OpDef check_shape, check_size;
+extern const OpDef check_shape, check_size, check_rows;
 // rows.cpp
 extern const OpDef gather, scatter_rows, scatter_add;
 // reductions.cpp

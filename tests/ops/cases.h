@@ -105,6 +105,7 @@ inline std::vector<OpCase> listed_cases() {
       {"transpose", {f64({2, 3, 4})}, {1, 2, 0}},
       {"transpose", {f64({2, 3, 4})}, {0, -1, 1}},
       {"size", {f64({2, 3})}, {1}},
+      {"check_rows", {f64({2, 3})}, {}},
       {"check_shape", {f64({2, 3})}, {-1, 3}},
       {"check_shape", {f64({3})}, {3}},
       {"check_size", {f64({2, 3}), f64({3})}, {1, 0}},
