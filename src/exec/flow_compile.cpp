@@ -16,6 +16,7 @@
 #include "exec/flow_rank.h"
 #include "exec/flow_releases.h"
 #include "exec/flow_steps.h"
+#include "exec/flow_tails.h"
 
 namespace hiaton::exec::flow {
 namespace {
@@ -455,6 +456,7 @@ Plan compile(const graph::Graph& graph, OverflowMode overflow) {
   }
   choose_fast_steps(graph, plan);
   rank_regions(plan);
+  find_tail_calls(graph, plan);
   find_releases(plan);
   share_buffers(plan, graph);
   return plan;

@@ -70,7 +70,7 @@ Frame* FramePool::make() {
   layout_.clear(frame);
   frame->unfinished = function_.root_items;
   frame->children = 0;
-  frame->alive = true;
+  frame->is_alive = 1;
   ++live_;
   ++made_;
   return frame;
@@ -85,7 +85,7 @@ void FramePool::release_slots(Frame* frame) {
 
 void FramePool::free(Frame* frame) {
   release_slots(frame);
-  frame->alive = false;
+  frame->is_alive = 0;
   free_.push_back(frame);
   --live_;
 }
@@ -93,7 +93,7 @@ void FramePool::free(Frame* frame) {
 void FramePool::clear() {
   made_ = 0;
   for (std::size_t i = 0; live_ > 0 && i < used_; ++i) {
-    if (at(i)->alive) free(at(i));
+    if (at(i)->is_alive != 0) free(at(i));
   }
   free_.clear();
   used_ = 0;

@@ -46,13 +46,14 @@ Value to_value(const Cell& cell, const Type& type);
 /// The record of one tag. Behind it stand what its slots hold, the frames of its call sites, and for each
 /// item that waits for several others how many of them are to come.
 struct Frame {
-  Frame* parent;
+  Frame* parent;  ///< that takes its results
   uint32_t function;
-  uint32_t site;        ///< of the parent, which it is a call of
+  uint32_t site;        ///< of the parent, whose results it gives
+  uint32_t label;       ///< the call site that it is a call of: that of the site, or a tail call
   uint32_t unfinished;  ///< items that can still fire
   uint32_t children;    ///< alive
-  uint32_t root;        ///< which of the runs it belongs to
-  bool alive;
+  uint32_t root : 31;   ///< which of the runs it belongs to
+  uint32_t is_alive : 1;
 };
 
 /// Where the parts of a frame stand.

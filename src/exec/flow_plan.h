@@ -120,6 +120,8 @@ struct Call {
   uint32_t callee;
   std::vector<Move> arguments;  ///< to slots of the callee
   uint32_t params;              ///< item of the callee
+  /// Of a tail call: how many items of the frame would only hand its results on. 0: it is none.
+  uint32_t forwarded = 0;
 };
 
 struct Join {

@@ -19,7 +19,7 @@ class FrameChain : public CallChain {
   bool at_call() const override { return at_ != nullptr && at_->parent != nullptr; }
   void go_outward() override { at_ = at_->parent; }
   graph::CallSite site() const override {
-    return plan_.functions[at_->parent->function].sites[at_->site].site;
+    return graph::CallSite(at_->label);
   }
   std::vector<std::optional<Value>> arguments() const override {
     const Function& function = plan_.functions[at_->function];

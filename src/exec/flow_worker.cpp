@@ -80,7 +80,7 @@ void Worker::start(std::span<const Value> arguments, uint32_t root) {
   Frame* frame = pools_[main].make();
   frame->parent = nullptr;
   frame->function = main;
-  frame->site = 0;
+  frame->site = frame->label = 0;
   frame->root = root;
   ++frames_;
   const Function& program = plan_.functions[main];
@@ -366,11 +366,14 @@ void Worker::call(Frame* frame, const Call& call) {
   const Function& callee = plan_.functions[call.callee];
   if (call.phase == 0) {
     child = pools_[call.callee].make();
-    child->parent = frame;
     child->function = call.callee;
-    child->site = call.site;
+    child->label = static_cast<uint32_t>(function(frame).sites[call.site].site.index());
     child->root = frame->root;
-    ++frame->children;
+    const bool is_tail = call.forwarded > 0;
+    child->parent = is_tail ? frame->parent : frame;
+    child->site = is_tail ? frame->site : call.site;
+    ++child->parent->children;
+    frame->unfinished -= call.forwarded;
     ++frames_;
     ++calls_;
     watch(child);
