@@ -204,9 +204,10 @@ class BodyCompiler {
           by_place.try_emplace({first, second, places_.level_of(id)}, merge_groups_.size());
       if (is_new) {
         MergeGroup& group = merge_groups_.emplace_back(MergeGroup{{first, second}, {}, {}});
-        for (uint32_t& item : group.items) {
-          item = add(ItemKind::Join, out_.joins.size());
-          out_.joins.emplace_back();
+        for (std::size_t side = 0; side < 2; ++side) {
+          const ContextId context = group.sides[side];
+          group.items[side] = add(ItemKind::Join, out_.joins.size());
+          out_.joins.push_back({context, places_.contexts()[context].parent, {}});
         }
       }
       merge_groups_[entry->second].merges.push_back(id);
@@ -331,7 +332,10 @@ class BodyCompiler {
                   .params = static_cast<uint32_t>(phase)};
         for (; param < end; ++param) {
           const NodeId node = from.calls[param];
-          wait_in_context(item, places_.context_of(node));
+          const ContextId context = places_.context_of(node);
+          const bool is_deeper = places_.contexts()[context].depth > places_.contexts()[call.context].depth;
+          if (is_deeper) call.context = context;
+          wait_in_context(item, context);
           wait_for_value(item, graph_[node].inputs[0]);
           call.arguments.push_back({source(graph_[node].inputs[0]), static_cast<uint32_t>(param)});
         }
@@ -401,15 +405,7 @@ class BodyCompiler {
     };
     for (const Group& group : groups_) count(places_.context_of(group.nodes[0]));
     for (const auto& [item, context] : branch_contexts_) count(context);
-    for (const Call& call : out_.calls) {
-      const graph::Site& site = graph_[out_.sites[call.site].site];
-      ContextId context = kRoot;
-      for (const Move& move : call.arguments) {
-        const ContextId found = places_.context_of(site.calls[move.to]);
-        if (places_.contexts()[found].depth > places_.contexts()[context].depth) context = found;
-      }
-      count(context);
-    }
+    for (const Call& call : out_.calls) count(call.context);
     for (const MergeGroup& group : merge_groups_) {
       for (ContextId side : group.sides) count(side);
     }

@@ -1,10 +1,12 @@
 // The rule: a call is a tail call if its results go, all and in their order, through nothing but ends of
-// branches to the results of the function, and nothing else reads them. Then the items on that way need not
-// fire, and the frame can go once the call has its arguments. Not where the caller or what it calls has
-// phases: a gradient comes back through its frame; nor in main, whose frame stands for the run.
+// branches in which it stands to the results of the function, and nothing else reads them. Then the items on
+// that way need not fire, and the frame can go once the call has its arguments. Not where the caller or what
+// it calls has phases: a gradient comes back through its frame; nor in main, whose frame stands for the run.
 #include "exec/flow_tails.h"
 
 #include <algorithm>
+
+#include "exec/flow_places.h"
 
 namespace hiaton::exec::flow {
 namespace {
@@ -48,13 +50,18 @@ uint32_t items_behind(const Function& function, const Call& call) {
   std::optional<Slots> slots = slots_of(results);
   if (!results.returned || !slots) return 0;
   uint32_t item = *results.returned;
+  uint32_t context = call.context;
   for (uint32_t count = 1; function.items[item].wakes.size() == 1; ++count) {
     item = function.items[item].wakes[0];
     const Item& next = function.items[item];
-    if (next.kind == ItemKind::Return) return gives(function.returns[next.index], *slots) ? count : 0;
+    if (next.kind == ItemKind::Return) {
+      return context == kRoot && gives(function.returns[next.index], *slots) ? count : 0;
+    }
     if (next.kind != ItemKind::Join) return 0;
-    slots = moved(function.joins[next.index], *slots);
-    if (!slots) return 0;
+    const Join& join = function.joins[next.index];
+    slots = moved(join, *slots);
+    if (!slots || join.side != context) return 0;
+    context = join.outer;
   }
   return 0;
 }

@@ -72,6 +72,18 @@ TEST(TailCalls, AreNotThoseWhoseResultsAreUsedOrExchanged) {
   }
 }
 
+TEST(TailCalls, AreNotThoseThatABranchMayLeaveUnread) {
+  const std::string text =
+      "fn f(h: f32[2], n: i64) -> f32[2] =\n"
+      "  if n == 0 then h else\n"
+      "    let rest = f(h * 0.5, n - 1)\n"
+      "    if n % 7 == 0 then h else rest\n"
+      "fn main(n: i64) -> f32[2] = f([1, 2], n)\n";
+  for (const int64_t n : {0, 3, 7, 20}) {
+    EXPECT_EQ(run(text, n).values, run(text, n, {.executor = Executor::Reference}).values) << n;
+  }
+}
+
 TEST(TailCalls, OfAGradientKeepTheFramesThatItComesBackThrough) {
   const std::string text =
       "fn f(h: f64[2], n: i64) -> f64 = if n == 0 then sum(h) else f(h * 1.5, n - 1)\n"
