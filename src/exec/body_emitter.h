@@ -25,6 +25,8 @@ class BodyEmitter {
         next_kept_slot_(sequential.slots) {}
 
   void run();
+  /// The body of a piece, where this function's stands.
+  void run_piece(PieceBody& body);
 
  private:
   static constexpr uint32_t kNoSlot = UINT32_MAX;
@@ -88,7 +90,8 @@ class BodyEmitter {
   Kernel kernel_of(const graph::Node& node) const;
   void emit_op(graph::NodeId id);
   /// A comparison that only steers one conditional or loop of its own block becomes part of the branch.
-  bool is_deferred_predicate(graph::NodeId id) { return deferred_.contains(id) || can_defer(id); }
+  bool is_deferred_predicate(graph::NodeId id) { return is_in_branch(id) || can_defer(id); }
+  bool is_in_branch(graph::NodeId id) const { return deferred_.contains(id) && !exported_.contains(id); }
   bool can_defer(graph::NodeId id);
   bool steered_in_own_block(graph::NodeId id) const;
   /// A jump that is taken when the predicate is false (or, for loops, true); its target is set later.
@@ -117,25 +120,41 @@ class BodyEmitter {
   void emit_list(const std::vector<Item>& items);
   void take_next_values(const LoopShape& loop, const std::vector<bool>& variable_waits, bool waiting);
   void emit_window_calls(const Window& window, std::vector<SlotMap>& at_place, uint32_t count);
+  /// The same for the pieces of a window.
+  void emit_window_pieces(const Piece& piece, std::vector<SlotMap>& at_place, uint32_t count);
+
+  // Pieces of iterations (emit_piece.cpp)
+  void emit_piece_items(const std::vector<PieceItem>& items);
+  void emit_split(const PieceItem& item);
+  /// Whether a piece has done it already.
+  bool is_done(const Item& item) const {
+    return piece_before_ != nullptr && piece_before_->done.contains(item);
+  }
 
   // Calls (emit_calls.cpp)
+  /// What a call runs.
+  struct Callee {
+    graph::CallSite site{};
+    std::optional<std::size_t> piece{};  ///< in EmitContext::pieces, in place of the function of the site
+  };
   /// The sum of an i64 and a small constant that is only the argument of one call is computed by the call.
   bool is_passed(graph::NodeId id);
+  bool is_in_call(graph::NodeId id) const { return passed_.contains(id) && !exported_.contains(id); }
   /// What an addition or subtraction adds to its first operand, where that is a small constant.
   std::optional<int16_t> plus_of(const graph::Node& node) const;
   std::vector<Argument> arguments_of(graph::CallSite site, std::vector<uint32_t>& temporaries);
   void release_arguments(graph::CallSite site);
   uint32_t define_results(graph::CallSite site);
   /// A call instruction of the `one`, `two`, `three` and general forms that follow each other in Opcode.
-  uint32_t emit_call(Opcode one, graph::CallSite site, const std::vector<Argument>& arguments);
+  uint32_t emit_call(Opcode one, const Callee& callee, const std::vector<Argument>& arguments, bool forking);
   /// Not a tail call. `group`: the one it belongs to, if any.
-  void emit_nested_call(graph::CallSite site, const std::vector<Argument>& arguments, uint32_t results,
-                        const Group* group);
+  void emit_nested_call(const Callee& callee, const std::vector<Argument>& arguments, uint32_t results,
+                        const Group* group, bool forking);
+  graph::FunctionId function_of(const Callee& callee) const;
   void emit_calls(const std::vector<graph::CallSite>& sites);
   /// `count_slot`: how many of the calls are to be made, for the calls of a window.
-  void emit_group(const std::vector<graph::CallSite>& sites,
-                  const std::vector<std::vector<Argument>>& arguments, const std::vector<uint32_t>& results,
-                  uint32_t count_slot = kNoSlot);
+  void emit_group(const std::vector<Callee>& callees, const std::vector<std::vector<Argument>>& arguments,
+                  const std::vector<uint32_t>& results, uint32_t count_slot = kNoSlot);
   bool is_tail_call(graph::CallSite site, const std::vector<graph::OutPort>& results) const;
   void emit_tail_call(graph::CallSite site);
 
@@ -151,6 +170,8 @@ class BodyEmitter {
   uint32_t join_slot_ = kNoSlot;
   /// In a window: every value has a slot of its own, behind those of the sequential form, and keeps it.
   bool keeping_ = false;
+  bool in_piece_ = false;                ///< the body is that of a piece; it has no sequential form
+  const Piece* piece_before_ = nullptr;  ///< whose results the items that are being emitted read
   uint32_t next_kept_slot_;
   SlotMap slot_of_;
   std::unordered_map<graph::NodeId, uint32_t> reads_left_;
@@ -161,6 +182,7 @@ class BodyEmitter {
   std::unordered_map<graph::NodeId, graph::NodeId>
       next_of_;                                    ///< results that are the next value of a loop variable
   std::unordered_set<graph::NodeId> shares_slot_;  ///< values that live in the slot of a Merge or variable
+  std::unordered_set<graph::NodeId> exported_;     ///< values that a piece or what follows it needs in slots
   std::unordered_set<graph::NodeId> returned_;     ///< operations that a return computes
   std::unordered_set<graph::NodeId> passed_;       ///< sums that a call computes
   std::unordered_set<graph::NodeId> deferred_;     ///< comparisons that are part of a branch

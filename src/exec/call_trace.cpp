@@ -26,6 +26,7 @@ CallKinds::CallKinds(Trace& trace, const graph::Graph& graph) {
   for (const graph::Function& function : graph.functions()) {
     call.push_back(trace.kind(kind_of(graph, function, "call")));
     stolen.push_back(trace.kind(kind_of(graph, function, "stolen call")));
+    piece.push_back(trace.kind({function.name + ", iteration", "stolen call", {{"calls", DType::I64}}}));
     continued.push_back(trace.kind({function.name + ", continued", "continued", {{"calls", DType::I64}}}));
   }
 }
@@ -60,7 +61,12 @@ void CallTrace::begin_program(std::span<const Value> arguments) {
 void CallTrace::begin_gift(const Group::Call& call, const Slot* from, uint64_t arrow) {
   std::vector<Slot> slots(call.arguments.size());
   for (std::size_t i = 0; i < slots.size(); ++i) call.arguments[i].pass(from, &slots[i]);
-  begin(kinds_->stolen[function_at(call.entry).index()], slots);
+  const Plan::Body& body = plan_.body_at(call.entry);
+  if (body.is_piece) {
+    begin(kinds_->piece[body.function.index()], {});
+  } else {
+    begin(kinds_->stolen[body.function.index()], slots);
+  }
   track_->finish_arrow(arrow);
 }
 

@@ -19,6 +19,7 @@ struct CallKinds {
 
   std::vector<Trace::KindId> call;
   std::vector<Trace::KindId> stolen;
+  std::vector<Trace::KindId> piece;  ///< of a loop, stolen
   std::vector<Trace::KindId> continued;
 };
 

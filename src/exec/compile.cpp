@@ -49,7 +49,7 @@ void require_inputs_are_params(const Graph& graph) {
 std::vector<uint32_t> entry_indices(const Plan& plan, std::size_t function_count, bool forking) {
   std::vector<uint32_t> entries(function_count, 0);
   for (const Plan::Body& body : plan.bodies) {
-    if (body.forking == forking) entries[body.function.index()] = body.begin + 1;
+    if (body.forking == forking && !body.is_piece) entries[body.function.index()] = body.begin + 1;
   }
   return entries;
 }
@@ -63,7 +63,9 @@ void link(EmitContext& context) {
       context.options.forking ? entry_indices(plan, functions, true) : sequential;
   const Instruction* code = plan.code.data();
   for (const EntryReference& reference : context.entries) {
-    const Instruction* entry = code + (reference.forking ? forking : sequential)[reference.callee.index()];
+    const Instruction* entry =
+        code + (reference.piece ? context.pieces[*reference.piece].begin + 1
+                                : (reference.forking ? forking : sequential)[reference.callee.index()]);
     switch (reference.kind) {
       case EntryReference::Kind::Instruction:
         plan.code[reference.index].target = entry;
@@ -86,7 +88,7 @@ void link(EmitContext& context) {
     }
   }
   for (const Plan::Body& body : plan.bodies) {
-    plan.code[body.begin].target = code + forking[body.function.index()];
+    plan.code[body.begin].target = code + (body.is_piece ? body.begin + 1 : forking[body.function.index()]);
   }
   plan.entry = code + forking[context.graph.main().index()];
   plan.halt = code + plan.code.size() - 1;

@@ -61,7 +61,12 @@ void BodyEmitter::count_region(BlockId block) {
 }
 
 void emit_body(EmitContext& context, FunctionId function, bool forking, SequentialForm& sequential) {
+  const std::size_t first_piece = context.pieces.size();
   BodyEmitter(context, function, forking, sequential).run();
+  for (std::size_t i = first_piece; i < context.pieces.size(); ++i) {
+    SequentialForm none;
+    BodyEmitter(context, function, forking, none).run_piece(context.pieces[i]);
+  }
 }
 
 }  // namespace hiaton::exec

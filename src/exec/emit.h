@@ -1,9 +1,11 @@
 // Turns the structure of one function into instructions.
 #pragma once
 
+#include <optional>
 #include <unordered_map>
 
 #include "exec/lifetimes.h"
+#include "exec/piece.h"
 #include "exec/plan.h"
 #include "exec/structure.h"
 
@@ -16,6 +18,14 @@ struct EntryReference {
   uint32_t call = 0;  ///< within the group
   graph::FunctionId callee;
   bool forking;
+  std::optional<std::size_t> piece{};  ///< in EmitContext::pieces, in place of the callee
+};
+
+/// A piece whose code stands behind that of its function.
+struct PieceBody {
+  graph::FunctionId function;
+  Piece piece;
+  uint32_t begin = 0;  ///< index of its Header
 };
 
 /// A place in the code that must hold the address of another instruction once all code stands.
@@ -37,6 +47,7 @@ struct EmitContext {
   std::vector<bool> has_groups{};  ///< by function: some of its calls do not need each other
   std::vector<EntryReference> entries{};
   std::vector<CodeReference> code_references{};
+  std::vector<PieceBody> pieces{};
   std::unordered_map<BlockId, std::size_t> region_of{};
   std::vector<BlockId> region_blocks{};  ///< by region, for their names
 };
@@ -51,9 +62,8 @@ struct SequentialForm {
   uint32_t slots = 0;
 };
 
-/// Appends the body of `function`. The sequential form fills
-/// `sequential`, the forking form (emitted second)
-/// reads it. Throws TooManySlots.
+/// Appends the body of `function`, and behind it those of its pieces. The sequential form fills `sequential`,
+/// the forking form (emitted second) reads it. Throws TooManySlots.
 void emit_body(EmitContext& context, graph::FunctionId function, bool forking, SequentialForm& sequential);
 
 }  // namespace hiaton::exec

@@ -36,6 +36,7 @@ void BodyEmitter::emit_tail(BlockId block, const std::vector<OutPort>& results) 
 }
 
 std::size_t BodyEmitter::emit_items(const std::vector<Item>& items, std::size_t i) {
+  if (is_done(items[i])) return i + 1;
   switch (items[i].kind) {
     case Item::Kind::Op:
       emit_op(NodeId(items[i].index));
@@ -50,7 +51,7 @@ std::size_t BodyEmitter::emit_items(const std::vector<Item>& items, std::size_t 
       std::vector<CallSite> sites;
       const uint32_t group = items[i].group;
       for (; i < items.size() && items[i].kind == Item::Kind::Call && items[i].group == group; ++i) {
-        sites.emplace_back(items[i].index);
+        if (!is_done(items[i])) sites.emplace_back(items[i].index);
       }
       emit_calls(sites);
       return i;

@@ -12,6 +12,7 @@ using graph::NodeKind;
 using graph::OutPort;
 
 bool BodyEmitter::is_passed(NodeId id) {
+  if (exported_.contains(id)) return false;
   if (passed_.contains(id)) return true;
   const Node& node = graph_[id];
   if (node.inputs.size() != 2 || context_.lifetimes.reads[id.index()] != 1 || !plus_of(node)) return false;
@@ -42,7 +43,7 @@ std::vector<Argument> BodyEmitter::arguments_of(CallSite site, std::vector<uint3
   for (NodeId call : graph_[site].calls) {
     const OutPort input = graph_[call].inputs[0];
     const NodeId value = structure_.origin(input);
-    if (passed_.contains(value)) {
+    if (is_in_call(value)) {
       const Node& sum = graph_[value];
       arguments.push_back({narrow(operand(sum.inputs[0]).slot), *plus_of(sum)});
     } else {
@@ -56,7 +57,7 @@ void BodyEmitter::release_arguments(CallSite site) {
   for (NodeId call : graph_[site].calls) {
     const OutPort input = graph_[call].inputs[0];
     const NodeId value = structure_.origin(input);
-    release(passed_.contains(value) ? graph_[value].inputs[0] : input);
+    release(is_in_call(value) ? graph_[value].inputs[0] : input);
   }
 }
 
@@ -68,12 +69,14 @@ uint32_t BodyEmitter::define_results(CallSite site) {
   return first;
 }
 
-uint32_t BodyEmitter::emit_call(Opcode one, CallSite site, const std::vector<Argument>& arguments) {
-  HIATON_CHECK(!arguments.empty());
-  const std::size_t form = std::min<std::size_t>(arguments.size(), 4) - 1;
+uint32_t BodyEmitter::emit_call(Opcode one, const Callee& callee, const std::vector<Argument>& arguments,
+                                bool forking) {
+  HIATON_CHECK(!arguments.empty() || callee.piece);
+  const std::size_t form = callee.piece ? 3 : std::min<std::size_t>(arguments.size(), 4) - 1;
   const uint32_t index = emit(static_cast<Opcode>(static_cast<std::size_t>(one) + form));
-  plan_.sites[index] = site;
-  EntryReference reference{EntryReference::Kind::Instruction, index, 0, graph_[site].callee, forking_};
+  plan_.sites[index] = callee.site;
+  EntryReference reference{
+      EntryReference::Kind::Instruction, index, 0, function_of(callee), forking, callee.piece};
   if (form == 3) {
     reference.kind = EntryReference::Kind::CallList;
     reference.index = static_cast<uint32_t>(plan_.call_lists.size());
@@ -89,13 +92,18 @@ uint32_t BodyEmitter::emit_call(Opcode one, CallSite site, const std::vector<Arg
   return index;
 }
 
-void BodyEmitter::emit_nested_call(CallSite site, const std::vector<Argument>& arguments, uint32_t results,
-                                   const Group* group) {
-  if (context_.options.traced) emit(Opcode::BeginCall);
-  const uint32_t call = emit_call(Opcode::Call1, site, arguments);
+void BodyEmitter::emit_nested_call(const Callee& callee, const std::vector<Argument>& arguments,
+                                   uint32_t results, const Group* group, bool forking) {
+  const bool drawn = context_.options.traced && !callee.piece;
+  if (drawn) emit(Opcode::BeginCall);
+  const uint32_t call = emit_call(Opcode::Call1, callee, arguments, forking);
   at(call).d = narrow(results);
   plan_.groups_at[call] = group;
-  if (context_.options.traced) emit(Opcode::EndCall);
+  if (drawn) emit(Opcode::EndCall);
+}
+
+graph::FunctionId BodyEmitter::function_of(const Callee& callee) const {
+  return callee.piece ? function_ : graph_[callee.site].callee;
 }
 
 void BodyEmitter::emit_calls(const std::vector<CallSite>& sites) {
@@ -110,13 +118,15 @@ void BodyEmitter::emit_calls(const std::vector<CallSite>& sites) {
   // While several calls are under way, the arguments of those not yet started must stay.
   std::vector<uint32_t> results;
   for (CallSite site : sites) results.push_back(define_results(site));
-  if (alone || !forking_ || keeping_) {
+  if (alone || !forking_ || (keeping_ && !in_piece_)) {
     if (!alone && !forking_) sequential_.group_starts.push_back(here());
     for (std::size_t i = 0; i < sites.size(); ++i) {
-      emit_nested_call(sites[i], arguments[i], results[i], nullptr);
+      emit_nested_call({sites[i]}, arguments[i], results[i], nullptr, forking_);
     }
   } else {
-    emit_group(sites, arguments, results);
+    std::vector<Callee> callees;
+    for (CallSite site : sites) callees.push_back({site});
+    emit_group(callees, arguments, results);
   }
   if (!alone) {
     give_back(temporaries);
@@ -127,7 +137,7 @@ void BodyEmitter::emit_calls(const std::vector<CallSite>& sites) {
   }
 }
 
-void BodyEmitter::emit_group(const std::vector<CallSite>& sites,
+void BodyEmitter::emit_group(const std::vector<Callee>& callees,
                              const std::vector<std::vector<Argument>>& arguments,
                              const std::vector<uint32_t>& results, uint32_t count_slot) {
   const uint32_t number = static_cast<uint32_t>(plan_.groups.size());
@@ -139,28 +149,34 @@ void BodyEmitter::emit_group(const std::vector<CallSite>& sites,
   at(fork).group = &group;
   if (counted) {
     at(fork).a = narrow(count_slot);
-  } else {
+  } else if (!in_piece_) {
     set_jump(fork, sequential_.group_starts[next_start_++]);
   }
-  for (std::size_t i = 0; i < sites.size(); ++i) {
-    emit_nested_call(sites[i], arguments[i], results[i], &group);
+  for (std::size_t i = 0; i < callees.size(); ++i) {
+    emit_nested_call(callees[i], arguments[i], results[i], &group, forking_);
     const Opcode next = counted ? Opcode::NextOfSome : Opcode::Next;
-    const uint32_t after = emit(i + 1 < sites.size() ? next : Opcode::Join);
+    const uint32_t after = emit(i + 1 < callees.size() ? next : Opcode::Join);
     at(after).a = static_cast<uint16_t>(i + 1);
     if (counted) at(after).d = narrow(count_slot);
     at(after).group = &group;
     group.calls.push_back({nullptr, nullptr, arguments[i]});
-    context_.entries.push_back(
-        {EntryReference::Kind::GroupCall, number, static_cast<uint32_t>(i), graph_[sites[i]].callee, true});
+    context_.entries.push_back({EntryReference::Kind::GroupCall, number, static_cast<uint32_t>(i),
+                                function_of(callees[i]), true, callees[i].piece});
   }
   const uint32_t over = emit(Opcode::Jump);
-  for (std::size_t i = 0; i < sites.size(); ++i) {
+  for (std::size_t i = 0; i < callees.size(); ++i) {
     const uint32_t names_results = emit(Opcode::Header);
     at(names_results).d = narrow(results[i]);
-    plan_.sites[names_results] = sites[i];
+    plan_.sites[names_results] = callees[i].site;
     const uint32_t resume = emit(Opcode::StolenReturn);
     at(resume).group = &group;
     context_.code_references.push_back({number, static_cast<uint32_t>(i), resume});
+  }
+  if (in_piece_) {  // no room for a fork
+    set_jump(fork, here());
+    for (std::size_t i = 0; i < callees.size(); ++i) {
+      emit_nested_call(callees[i], arguments[i], results[i], nullptr, false);
+    }
   }
   set_jump(over, here());
   context_.code_references.push_back({number, CodeReference::kJoined, over});
@@ -178,7 +194,7 @@ bool BodyEmitter::is_tail_call(CallSite site, const std::vector<OutPort>& result
 void BodyEmitter::emit_tail_call(CallSite site) {
   std::vector<uint32_t> temporaries;
   const std::vector<Argument> arguments = arguments_of(site, temporaries);
-  emit_call(Opcode::TailCall1, site, arguments);
+  emit_call(Opcode::TailCall1, {site}, arguments, forking_);
   give_back(temporaries);
 }
 

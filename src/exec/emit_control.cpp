@@ -38,7 +38,7 @@ void BodyEmitter::emit_side(const Conditional& conditional, int side) {
       wanted_in_[value] = slot_of_.at(join.merge);
   }
   if (block.valid()) {
-    count_region(block);
+    if (piece_before_ == nullptr || !piece_before_->split_sides.contains(block)) count_region(block);
     emit_block(block);
   }
   for (const Join& join : conditional.joins) {

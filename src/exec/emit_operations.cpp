@@ -57,7 +57,8 @@ void BodyEmitter::emit_op(NodeId id) {
 
 bool BodyEmitter::can_defer(NodeId id) {
   const Node& node = graph_[id];
-  if (context_.lifetimes.reads[id.index()] != 1 || node.inputs.size() != 2) return false;
+  if (exported_.contains(id) || context_.lifetimes.reads[id.index()] != 1 || node.inputs.size() != 2)
+    return false;
   if (!fast_branch(kernel_of(node))) return false;
   if (graph_[structure_.origin(node.inputs[0])].kind == NodeKind::Const) return false;
   if (!steered_in_own_block(id)) return false;
@@ -75,7 +76,7 @@ bool BodyEmitter::steered_in_own_block(NodeId id) const {
 
 uint32_t BodyEmitter::emit_branch(OutPort predicate, bool is_loop) {
   const NodeId value = structure_.origin(predicate);
-  if (!deferred_.contains(value)) {
+  if (!is_in_branch(value)) {
     std::vector<uint32_t> temporaries;
     const uint16_t slot = in_slot(operand(predicate), temporaries);
     const uint32_t branch = emit(is_loop ? Opcode::LoopTrue : Opcode::BranchFalse);

@@ -6,7 +6,7 @@
 //   for each place j of the window:
 //           condition of iteration j                         false: count = j calls; to `calls` (j = 0: done)
 //           what runs ahead of iteration j
-//   calls:  fork the first `count` calls, run what nobody steals, wait for the others
+//   calls:  fork the first `count` calls (or pieces), run what nobody steals, wait for the others
 //   for each place j:  (count reached: done)  the rest of iteration j
 //           the variables take their values after the last place; back to top
 //
@@ -47,7 +47,9 @@ bool BodyEmitter::emit_window(LoopId id, std::vector<uint32_t>& to_end) {
   if (places < 2) return false;
 
   const SlotMap outside = slot_of_;
+  const std::size_t calls = window->piece ? 1 : window->calls.size();  // of a place
   keeping_ = true;
+  if (window->piece) exported_.insert(window->piece->captures.begin(), window->piece->captures.end());
   const uint32_t count = take_slot();
   const uint32_t top = here();
   const uint32_t room = emit(Opcode::ForkRoom);
@@ -68,7 +70,7 @@ bool BodyEmitter::emit_window(LoopId id, std::vector<uint32_t>& to_end) {
   const auto set_count = [&](std::size_t reached) {
     const uint32_t index = emit(Opcode::Const);
     at(index).d = narrow(count);
-    at(index).constant = make_slot(static_cast<int64_t>(reached * window->calls.size()));
+    at(index).constant = make_slot(static_cast<int64_t>(reached * calls));
     to_calls.push_back(emit(Opcode::Jump));
   };
   set_count(places);
@@ -77,7 +79,12 @@ bool BodyEmitter::emit_window(LoopId id, std::vector<uint32_t>& to_end) {
     set_count(j);
   }
   for (uint32_t jump : to_calls) set_jump(jump, here());
-  emit_window_calls(*window, at_place, count);
+  if (window->piece) {
+    emit_window_pieces(*window->piece, at_place, count);
+    piece_before_ = &*window->piece;
+  } else {
+    emit_window_calls(*window, at_place, count);
+  }
 
   std::vector<std::pair<uint32_t, SlotMap>> done;  ///< jumps to the end, with the variables' slots there
   SlotMap variables = outside;
@@ -92,7 +99,7 @@ bool BodyEmitter::emit_window(LoopId id, std::vector<uint32_t>& to_end) {
       const FastBranch branch = *fast_branch(kernels::binary<kernels::Ne, int64_t, bool>);
       const uint32_t reached = emit(branch.unless_const);
       at(reached).a = narrow(count);
-      at(reached).constant = make_slot(static_cast<int64_t>(j * window->calls.size()));
+      at(reached).constant = make_slot(static_cast<int64_t>(j * calls));
       done.emplace_back(reached, variables);
     }
     slot_of_ = here_slots;
@@ -125,6 +132,8 @@ bool BodyEmitter::emit_window(LoopId id, std::vector<uint32_t>& to_end) {
   set_jump(room, here());
   slot_of_ = outside;
   keeping_ = false;
+  exported_.clear();
+  piece_before_ = nullptr;
   return true;
 }
 
@@ -146,20 +155,36 @@ void BodyEmitter::take_next_values(const LoopShape& loop, const std::vector<bool
 }
 
 void BodyEmitter::emit_window_calls(const Window& window, std::vector<SlotMap>& at_place, uint32_t count) {
-  std::vector<CallSite> sites;
+  std::vector<Callee> callees;
   std::vector<std::vector<Argument>> arguments;
   std::vector<uint32_t> results;
   std::vector<uint32_t> constants;
   for (SlotMap& place : at_place) {
     std::swap(slot_of_, place);
     for (CallSite site : window.calls) {
-      sites.push_back(site);
+      callees.push_back({site});
       arguments.push_back(arguments_of(site, constants));
       results.push_back(define_results(site));
     }
     std::swap(slot_of_, place);
   }
-  emit_group(sites, arguments, results, count);
+  emit_group(callees, arguments, results, count);
+}
+
+void BodyEmitter::emit_window_pieces(const Piece& piece, std::vector<SlotMap>& at_place, uint32_t count) {
+  const Callee callee{.piece = context_.pieces.size()};
+  context_.pieces.push_back({function_, piece});
+  std::vector<std::vector<Argument>> arguments;
+  std::vector<uint32_t> results;
+  for (SlotMap& place : at_place) {
+    std::vector<Argument>& captured = arguments.emplace_back();
+    for (NodeId value : piece.captures) captured.push_back({narrow(place.at(value)), 0});
+    results.push_back(take_slots(static_cast<uint32_t>(piece.results.size())));
+    for (std::size_t i = 0; i < piece.results.size(); ++i) {
+      place[piece.results[i]] = results.back() + static_cast<uint32_t>(i);
+    }
+  }
+  emit_group(std::vector<Callee>(at_place.size(), callee), arguments, results, count);
 }
 
 }  // namespace hiaton::exec

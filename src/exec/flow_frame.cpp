@@ -7,9 +7,9 @@
 namespace hiaton::exec::flow {
 namespace {
 
-constexpr std::size_t kAlignment = 16;
+constexpr std::size_t kFrameAlignment = 16;
 
-std::size_t aligned(std::size_t bytes, std::size_t alignment = kAlignment) {
+std::size_t aligned(std::size_t bytes, std::size_t alignment = kFrameAlignment) {
   return (bytes + alignment - 1) / alignment * alignment;
 }
 

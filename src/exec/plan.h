@@ -66,7 +66,8 @@ struct Plan {
   struct Body {
     graph::FunctionId function;
     bool forking = false;
-    uint32_t begin = 0;  ///< index of its Header
+    bool is_piece = false;  ///< of an iteration in the function: see piece.h
+    uint32_t begin = 0;     ///< index of its Header
     uint32_t end = 0;
     uint16_t slots = 0;  ///< of its frames
   };

@@ -88,7 +88,10 @@ class InstructionText {
   }
 
   std::string target() const { return fmt::format("to {}", static_cast<int32_t>(index_) + at_.jump); }
-  const std::string& callee() const { return graph_[graph_[plan_.sites[index_]].callee].name; }
+  std::string callee() const {
+    const graph::CallSite site = plan_.sites[index_];
+    return site.valid() ? graph_[graph_[site].callee].name : "piece";
+  }
 
   std::string group() const {
     const auto found = std::find_if(plan_.groups.begin(), plan_.groups.end(),
@@ -157,7 +160,10 @@ std::string to_text(const Plan& plan, const graph::Graph& graph) {
   std::string text;
   for (const Plan::Body& body : plan.bodies) {
     text += fmt::format("{} ({}), {} bytes a frame\n", graph[body.function].name,
-                        body.forking ? "forking" : "sequential", frame_bytes(body.slots));
+                        body.is_piece  ? "piece"
+                        : body.forking ? "forking"
+                                       : "sequential",
+                        frame_bytes(body.slots));
     for (uint32_t i = body.begin + 1; i < body.end; ++i) {
       text += fmt::format("{:4} {:<25} {}\n", i, name_of(plan.opcodes[i]),
                           InstructionText(plan, graph, i).text());

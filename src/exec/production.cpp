@@ -27,13 +27,21 @@ using Clock = std::chrono::steady_clock;
 class FrameChain : public CallChain {
  public:
   FrameChain(const Graph& graph, const Plan& plan, const Frame* frame, const Instruction* pc)
-      : graph_(graph), plan_(plan), innermost_{frame, pc}, now_(innermost_) {}
+      : graph_(graph), plan_(plan), innermost_{frame, pc}, now_(innermost_) {
+    leave_pieces();
+  }
 
-  void rewind() override { now_ = innermost_; }
+  void rewind() override {
+    now_ = innermost_;
+    leave_pieces();
+  }
   bool at_call() const override {
     return now_.frame != nullptr && plan_.opcode(now_.frame->resume) != Opcode::Halt;
   }
-  void go_outward() override { now_ = {now_.frame->parent, now_.frame->resume - 1}; }
+  void go_outward() override {
+    now_ = {now_.frame->parent, now_.frame->resume - 1};
+    leave_pieces();
+  }
   graph::CallSite site() const override { return plan_.sites[plan_.index_of(now_.frame->resume - 1)]; }
   std::vector<std::optional<Value>> arguments() const override {
     const graph::Function& function = graph_[plan_.body_at(now_.pc).function];
@@ -49,6 +57,11 @@ class FrameChain : public CallChain {
     const Frame* frame;
     const Instruction* pc;
   };
+
+  /// The frame of a piece is not that of a call: it belongs to its parent's.
+  void leave_pieces() {
+    while (at_call() && !site().valid()) now_ = {now_.frame->parent, now_.frame->resume - 1};
+  }
 
   const Graph& graph_;
   const Plan& plan_;

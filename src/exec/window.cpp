@@ -32,12 +32,28 @@ class WindowFinder {
         window.rest.push_back(item);
       }
     }
-    if (window.calls.empty()) return std::nullopt;
     window.variable_waits = variable_waits_;
+    window.piece = find_piece(graph_, structure_, loop_, window.ahead, window.calls, variable_waits_);
+    if (window.piece) {
+      window.rest = what_is_left(window);
+      window.calls.clear();
+      return window;
+    }
+    if (window.calls.empty()) return std::nullopt;
     return window;
   }
 
  private:
+  std::vector<Item> what_is_left(const Window& window) const {
+    ItemSet ahead;
+    for (const Item& item : window.ahead) ahead.insert(item);
+    std::vector<Item> rest;
+    for (const Item& item : structure_[loop_.body].items) {
+      if (!ahead.contains(item) && !window.piece->done.contains(item)) rest.push_back(item);
+    }
+    return rest;
+  }
+
   /// The condition's block counts the calls of the body as its own, since the body stands inside it.
   bool body_alone_has_calls() const {
     for (const Item& item : structure_[loop_.condition].items) {

@@ -59,6 +59,10 @@ std::vector<Golden> golden_plans() {
        "fn main(n: i64) -> i64 = with acc = 0 for i in 0..n do acc + f(i)\n"
        "fn f(n: i64) -> i64 = n * n\n",
        {.forking = true, .parallel_iterations = 2}},
+      {"piece",
+       "fn main(n: i64) -> i64 = with acc = 0 for i in 0..n do if i % 2 == 0 then acc + f(i) else acc\n"
+       "fn f(n: i64) -> i64 = n * n\n",
+       {.forking = true, .parallel_iterations = 2}},
   };
 }
 

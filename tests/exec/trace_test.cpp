@@ -39,8 +39,16 @@ TEST(Trace, DrawnRunsGiveTheSameResultsAndFaults) {
   }
 }
 
-TEST(Trace, EveryStealIsAnArrow) {
-  const graph::Graph graph = graph_of(kFib);
+struct Stolen {
+  std::string_view text;
+  int64_t argument;
+  int64_t expected;
+};
+
+class Steals : public ::testing::TestWithParam<Stolen> {};
+
+TEST_P(Steals, AreArrows) {
+  const graph::Graph graph = graph_of(GetParam().text);
   PlanCache plans;
   uint64_t steals = 0;
   for (int i = 0; wants_another_run(i, kRepeats / 10, steals); ++i) {
@@ -48,9 +56,9 @@ TEST(Trace, EveryStealIsAnArrow) {
     RunOptions options;
     options.workers = 4;
     options.trace = &trace;
-    const std::vector<Value> arguments{int64_t{18}};
+    const std::vector<Value> arguments{GetParam().argument};
     const RunResult result = run_production(graph, arguments, options, plans);
-    ASSERT_EQ(result.values[0], Value(int64_t{4181}));
+    ASSERT_EQ(result.values[0], Value(GetParam().expected));
     const std::string json = trace.to_json();
     ASSERT_EQ(count_of(json, R"("ph":"s")"), result.stats.steals);
     ASSERT_EQ(count_of(json, R"("ph":"f")"), result.stats.steals);
@@ -59,6 +67,14 @@ TEST(Trace, EveryStealIsAnArrow) {
   }
   EXPECT_GT(steals, 0u);
 }
+
+INSTANTIATE_TEST_SUITE_P(
+    Trace, Steals,
+    ::testing::Values(Stolen{kFib, 18, 4181},
+                      Stolen{"fn down(n: i64) -> i64 = if n <= 0 then 0 else 1 + down(n - 1)\n"
+                             "fn main(n: i64) -> i64 = with acc = 0 for i in 0..n do\n"
+                             "  if i % 2 == 0 then acc + down(i) else acc\n",
+                             100, 2450}));
 
 TEST(Trace, ARunThatIsNotDrawnHasNoInstructionForIt) {
   const graph::Graph graph = graph_of(kFib);

@@ -62,12 +62,37 @@ const std::vector<Loop>& loops() {
        "  if w % 2 == 0 then acc + w else acc - i"},
       {"calls_in_branches",
        "fn main(n: i64) -> i64 = with acc = 0 for i in 0..n do\n"
-       "  if i % 3 == 0 then acc + work(i % 7) else if i % 3 == 1 then acc - work(3) * 2 else acc * 2",
-       false},
+       "  if i % 3 == 0 then acc + work(i % 7) else if i % 3 == 1 then acc - work(3) * 2 else acc * 2"},
       {"calls_in_branches_and_outside",
        "fn main(n: i64) -> i64 = with acc = 0 for i in 0..n do\n"
        "  let w = work(i % 6)\n"
        "  if i % 3 == 0 then acc + work(i % 7) + work(w % 5) else acc - w"},
+      {"a_call_in_a_branch_that_a_call_decides",
+       "fn main(n: i64) -> i64 = with acc = 0 for i in 0..n do\n"
+       "  acc + (if work(i % 5) % 2 == 1 then work(i % 8) else 0)"},
+      {"calls_in_nested_branches_of_values_of_the_iteration_before",
+       "fn main(n: i64) -> (i64, i64) = with i = 0, acc = 1 while i < n do\n"
+       "  let k = i * 3 % 8\n"
+       "  let next = if k % 2 == 0 then\n"
+       "    if k > 3 then let w = work(k) in acc * 2 + w else acc - work(i % 3)\n"
+       "  else if k > 4 then acc + k else acc * work(k)\n"
+       "  (i + 1, next)"},
+      {"several_calls_in_a_branch",
+       "fn main(n: i64) -> i64 = with acc = 0 for i in 0..n do\n"
+       "  if i % 2 == 0 then acc + work(i % 7) * work(i % 5) else acc - work(work(i % 6) % 5)"},
+      {"a_branch_that_reads_nothing_from_outside",
+       "fn main(n: i64) -> i64 = with acc = 0 for i in 0..n do if work(3) > 2 then acc + work(5) else acc"},
+      {"several_results_of_a_branch",
+       "fn main(n: i64) -> (i64, i64, i64) = with i = 0, a = 0, b = 1 while i < n do\n"
+       "  let (x, y) = if i % 3 == 0 then (work(i % 7), b) else (a, work(i % 4) - 1)\n"
+       "  (i + 1, x + b, y + i)"},
+      {"calls_in_an_inner_loop",
+       "fn main(n: i64) -> i64 = with acc = 0 for i in 0..n do\n"
+       "  acc * 2 + (with s = i for j in 0..i % 4 do s + (if s % 2 == 0 then work(j) else work(s % 6)))"},
+      {"calls_in_a_branch_that_needs_the_iteration_before",
+       "fn main(n: i64) -> i64 = with acc = 0 for i in 0..n do if acc % 2 == 0 then acc + work(i % 8) else "
+       "acc + i",
+       false},
       {"a_loop_without_calls_inside",
        "fn main(n: i64) -> i64 = with acc = 0 for i in 0..n do\n"
        "  let k = with s = 0 for j in 0..i do s + j\n"
@@ -130,6 +155,47 @@ TEST_P(WindowFinding, TellsWhereIterationsCanRunAhead) {
     found = found || find_window(graph, *structure, graph::LoopId(l));
   }
   EXPECT_EQ(found, GetParam().has_window);
+}
+
+TEST(Window, CallsInBranchesAreStolen) {
+  // The calls of `down` need each other: nothing but the loop gives a second worker something to do.
+  const graph::Graph graph = graph_of(
+      "fn down(n: i64) -> i64 = if n <= 0 then 0 else 1 + down(n - 1)\n"
+      "fn main(n: i64) -> i64 = with acc = 0 for i in 0..n do\n"
+      "  if i % 2 == 0 then acc + down(i % 300) else acc * 2 - down(i % 200)");
+  const std::vector<Value> expected = run(Mode{Executor::Reference}, graph, {int64_t{100}}).values;
+  uint64_t steals = 0;
+  for (int i = 0; wants_another_run(i, kRepeats / 10, steals); ++i) {
+    const RunResult result = run(Mode{Executor::Production, 2}, graph, {int64_t{100}});
+    ASSERT_EQ(result.values, expected);
+    steals += result.stats.steals;
+  }
+  EXPECT_GT(steals, 0u);
+}
+
+TEST(Window, PiecesAreNotSeenInErrors) {
+  for (const char* text : {"fn bad(n: i64) -> i64 = if n < 0 then n else 10 / n + bad(-1)\n"
+                           "fn main(n: i64) -> i64 = with acc = 0 for i in 0..n do if i % 2 == 0 then acc + "
+                           "bad(i * i - 16) else acc",
+                           "fn f(n: i64) -> i64 = with acc = 0 for i in 0..n do\n"
+                           "  acc + (if work(4) > 0 then 7 / (work(i % 9) - work(8)) else 0)\n"
+                           "fn main(n: i64) -> i64 = f(n) + 1"}) {
+    const graph::Graph graph = graph_of(std::string(kWork) + text);
+    std::string expected;
+    try {
+      run(Mode{Executor::Reference}, graph, {int64_t{13}});
+    } catch (const RunError& error) {
+      expected = error.what();
+    }
+    ASSERT_NE(expected, "");
+    for (int workers : {1, 2, 3}) {
+      for (int i = 0; i < kRepeats / 10; ++i) {
+        const Failure failure = failure_of(graph, {int64_t{13}}, workers);
+        ASSERT_EQ(std::string(failure.error.what()), expected) << workers << " workers";
+        ASSERT_EQ(failure.stats.frames_live_at_end, 0u);
+      }
+    }
+  }
 }
 
 TEST(Window, CallsOfOneLoopAreStolen) {
