@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "hiaton/error.h"
 #include "ir/type_lists.h"
 
@@ -11,12 +9,10 @@ namespace hiaton::ir {
 
 std::vector<Type> gradient_results(const Function& function, bool with_value) {
   const Type& first = function.results.at(0);
-  const bool other_floats = std::any_of(function.results.begin() + 1, function.results.end(), holds_floats);
-  if (!first.is_scalar() || !is_float(first.dtype) || other_floats) {
-    throw ProgramError(
-        fmt::format("the gradient of '{}': expected a function whose first result is f32 or f64 and whose "
-                    "others hold no floats, found results {}",
-                    function.name, list_types(function.results)));
+  if (!first.is_scalar() || !is_float(first.dtype)) {
+    throw ProgramError(fmt::format(
+        "the gradient of '{}': expected a function whose first result is f32 or f64, found results {}",
+        function.name, list_types(function.results)));
   }
   std::vector<Type> results;
   if (with_value) results = function.results;
