@@ -170,6 +170,7 @@ class BodyEmitter {
   uint32_t join_slot_ = kNoSlot;
   /// In a window: every value has a slot of its own, behind those of the sequential form, and keeps it.
   bool keeping_ = false;
+  bool in_window_ = false;               ///< windows do not nest in one frame
   bool in_piece_ = false;                ///< the body is that of a piece; it has no sequential form
   const Piece* piece_before_ = nullptr;  ///< whose results the items that are being emitted read
   uint32_t next_kept_slot_;

@@ -1,6 +1,7 @@
 // Turns the structure of one function into instructions.
 #pragma once
 
+#include <deque>
 #include <optional>
 #include <unordered_map>
 
@@ -47,7 +48,7 @@ struct EmitContext {
   std::vector<bool> has_groups{};  ///< by function: some of its calls do not need each other
   std::vector<EntryReference> entries{};
   std::vector<CodeReference> code_references{};
-  std::vector<PieceBody> pieces{};
+  std::deque<PieceBody> pieces{};
   std::unordered_map<BlockId, std::size_t> region_of{};
   std::vector<BlockId> region_blocks{};  ///< by region, for their names
 };

@@ -172,7 +172,7 @@ void BodyEmitter::emit_group(const std::vector<Callee>& callees,
     at(resume).group = &group;
     context_.code_references.push_back({number, static_cast<uint32_t>(i), resume});
   }
-  if (in_piece_) {  // no room for a fork
+  if (in_piece_ && !counted) {  // no room for a fork
     set_jump(fork, here());
     for (std::size_t i = 0; i < callees.size(); ++i) {
       emit_nested_call(callees[i], arguments[i], results[i], nullptr, false);

@@ -36,7 +36,8 @@ constexpr std::size_t kMostItems = 1000;
 
 bool BodyEmitter::emit_window(LoopId id, std::vector<uint32_t>& to_end) {
   const LoopShape& loop = structure_.loops[id.index()];
-  if (!forking_ || keeping_ || join_slot_ == kNoSlot || context_.lifetimes.body_needs_condition[id.index()]) {
+  if (!forking_ || in_window_ || join_slot_ == kNoSlot ||
+      context_.lifetimes.body_needs_condition[id.index()]) {
     return false;
   }
   const std::optional<Window> window = find_window(graph_, structure_, id);
@@ -48,7 +49,10 @@ bool BodyEmitter::emit_window(LoopId id, std::vector<uint32_t>& to_end) {
 
   const SlotMap outside = slot_of_;
   const std::size_t calls = window->piece ? 1 : window->calls.size();  // of a place
-  keeping_ = true;
+  const bool kept_before = keeping_;
+  const auto exported_before = exported_;
+  const Piece* const piece_before = piece_before_;
+  keeping_ = in_window_ = true;
   if (window->piece) exported_.insert(window->piece->captures.begin(), window->piece->captures.end());
   const uint32_t count = take_slot();
   const uint32_t top = here();
@@ -131,9 +135,10 @@ bool BodyEmitter::emit_window(LoopId id, std::vector<uint32_t>& to_end) {
   to_end.push_back(leaves[0]);
   set_jump(room, here());
   slot_of_ = outside;
-  keeping_ = false;
-  exported_.clear();
-  piece_before_ = nullptr;
+  keeping_ = kept_before;
+  in_window_ = false;
+  exported_ = exported_before;
+  piece_before_ = piece_before;
   return true;
 }
 

@@ -89,6 +89,12 @@ const std::vector<Loop>& loops() {
       {"calls_in_an_inner_loop",
        "fn main(n: i64) -> i64 = with acc = 0 for i in 0..n do\n"
        "  acc * 2 + (with s = i for j in 0..i % 4 do s + (if s % 2 == 0 then work(j) else work(s % 6)))"},
+      {"windows_in_pieces_of_windows",
+       "fn main(n: i64) -> i64 = with acc = 0 for i in 0..n do\n"
+       "  if i % 4 == 3 then acc + i else\n"
+       "    acc * 3 - (with s = i for j in 0..i * 5 % 13 do\n"
+       "      let t = if j % 2 == 0 then s + work(j % 6) * work(i % 4) else s - work(work(j % 4))\n"
+       "      t + (with u = t for k in 0..j % 3 do u * 2 + work(k)))"},
       {"calls_in_a_branch_that_needs_the_iteration_before",
        "fn main(n: i64) -> i64 = with acc = 0 for i in 0..n do if acc % 2 == 0 then acc + work(i % 8) else "
        "acc + i",
@@ -167,6 +173,21 @@ TEST(Window, CallsInBranchesAreStolen) {
   uint64_t steals = 0;
   for (int i = 0; wants_another_run(i, kRepeats / 10, steals); ++i) {
     const RunResult result = run(Mode{Executor::Production, 2}, graph, {int64_t{100}});
+    ASSERT_EQ(result.values, expected);
+    steals += result.stats.steals;
+  }
+  EXPECT_GT(steals, 0u);
+}
+
+TEST(Window, CallsOfALoopInAPieceAreStolen) {
+  const graph::Graph graph = graph_of(
+      "fn down(n: i64) -> i64 = if n <= 0 then 0 else 1 + down(n - 1)\n"
+      "fn main(n: i64) -> i64 = with acc = 0 for i in 0..n do\n"
+      "  acc + (with s = i for j in 0..100 do if j % 3 == 0 then s * 2 - down(200) else s + down(j))");
+  const std::vector<Value> expected = run(Mode{Executor::Reference}, graph, {int64_t{1}}).values;
+  uint64_t steals = 0;
+  for (int i = 0; wants_another_run(i, kRepeats / 10, steals); ++i) {
+    const RunResult result = run(Mode{Executor::Production, 2}, graph, {int64_t{1}});
     ASSERT_EQ(result.values, expected);
     steals += result.stats.steals;
   }
