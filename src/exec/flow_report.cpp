@@ -18,9 +18,7 @@ class FrameChain : public CallChain {
   void rewind() override { at_ = start_; }
   bool at_call() const override { return at_ != nullptr && at_->parent != nullptr; }
   void go_outward() override { at_ = at_->parent; }
-  graph::CallSite site() const override {
-    return graph::CallSite(at_->label);
-  }
+  graph::CallSite site() const override { return graph::CallSite(at_->label); }
   std::vector<std::optional<Value>> arguments() const override {
     const Function& function = plan_.functions[at_->function];
     const FrameLayout& layout = pools_[at_->function].layout();
