@@ -1,0 +1,265 @@
+// Memory that runs out, at whichever allocation: what was asked for ends with an error that says so, nothing
+// is leaked, and what it worked with goes on to give right results.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <new>
+#include <sstream>
+#include <string>
+
+#include "allocation/failing_allocations.h"
+#include "hiaton/hiaton.h"
+#include "train/directory.h"
+
+namespace hiaton::testing {
+namespace {
+
+using Work = std::function<std::string()>;
+
+/// What `work` gives; none where it ended with an error that speaks of memory.
+std::optional<std::string> outcome_of(const Work& work) {
+  try {
+    return work();
+  } catch (const std::bad_alloc&) {
+  } catch (const Error& error) {
+    const bool is_of_memory = std::string_view(error.what()).find("emory") != std::string_view::npos;
+    if (!is_of_memory) ADD_FAILURE() << "an error of another kind: " << error.what();
+  }
+  return std::nullopt;
+}
+
+/// Whether work leaves as many allocations as were there before; else it may keep some for the next time.
+enum class Keeps : uint8_t { Nothing, Memory };
+
+/// Does `work` with the first allocation failing, with the second, ... until it has no more of them.
+void fail_at_every_allocation(const Work& work, Keeps keeps) {
+  const std::string right = work();
+  const auto is_wrong = [&](const FailingAllocations& failing, const std::optional<std::string>& result) {
+    return result ? *result != right : !failing.has_failed();
+  };
+  for (Shortage shortage : {Shortage::Once, Shortage::Forever}) {
+    bool has_failed = true;
+    for (uint64_t nth = 1; has_failed && !::testing::Test::HasFailure(); ++nth) {
+      const int64_t live = live_allocations();
+      bool wrong = false;
+      {
+        const FailingAllocations failing(nth, shortage);
+        wrong = is_wrong(failing, outcome_of(work));
+        has_failed = failing.has_failed();
+      }
+      EXPECT_FALSE(wrong) << "a wrong result after the failure of allocation " << nth;
+      if (keeps == Keeps::Nothing) {
+        EXPECT_EQ(live_allocations(), live) << "after allocation " << nth;
+      }
+    }
+    EXPECT_EQ(work(), right);
+  }
+}
+
+std::string show(const std::vector<Value>& values) {
+  std::string text;
+  for (const Value& value : values) text += to_string(value) + " ";
+  return text;
+}
+
+// Programs --------------------------------------------------------------------------------------------------
+
+struct Case {
+  const char* name;
+  const char* text;
+  int64_t argument;
+};
+
+/// Calls that need each other and calls that do not, loops with calls, lists, tensors, failing operations.
+const Case kCases[] = {
+    {"calls",
+     "fn fib(n: i64) -> i64 = if n <= 1 then 1 else fib(n - 1) + fib(n - 2)\n"
+     "fn main(n: i64) -> i64 = fib(n)\n",
+     5},
+    {"loop",
+     "fn f(n: i64) -> i64 = if n > 6 then n - 2 else f(f(n + 4))\n"
+     "fn main(n: i64) -> i64 = with acc = 0 for i in 0..n do acc + f(i)\n",
+     4},
+    {"data",
+     "fn down(n: i64) -> List[i64] = if n == 0 then Nil else Cons(n, down(n - 1))\n"
+     "fn total(xs: List[i64]) -> i64 =\n  match xs\n    Nil -> 0\n    Cons(x, rest) -> x + total(rest)\n"
+     "fn main(n: i64) -> i64 = total(down(n))\n",
+     3},
+    {"tensors",
+     "fn power(x: f64[2, 2], n: i64) -> f64[2, 2] = if n == 0 then x else power(x @ x + 1, n - 1)\n"
+     "fn main(n: i64) -> f64[2, 2] = power([[1.0, 0.5], [0.25, 0.125]], n)\n",
+     2},
+};
+
+struct Way {
+  const char* name;
+  Executor executor;
+  int workers;
+  bool traced = false;
+};
+
+constexpr Way kWays[] = {{"production1", Executor::Production, 1},  {"production2", Executor::Production, 2},
+                         {"traced", Executor::Production, 2, true}, {"flow", Executor::Flow, 1},
+                         {"reference", Executor::Reference, 1},     {"expanding", Executor::Expanding, 1}};
+
+std::string run(const Program& program, const Case& what, const Way& way) {
+  Trace trace;
+  RunOptions options;
+  options.executor = way.executor;
+  options.workers = way.workers;
+  if (way.traced) options.trace = &trace;
+  return show(program.run({Value(what.argument)}, options).values);
+}
+
+class FailingAllocation : public ::testing::TestWithParam<std::tuple<Case, Way>> {
+ protected:
+  const Case what = std::get<0>(GetParam());
+  const Way way = std::get<1>(GetParam());
+};
+
+INSTANTIATE_TEST_SUITE_P(Programs, FailingAllocation,
+                         ::testing::Combine(::testing::ValuesIn(kCases), ::testing::ValuesIn(kWays)),
+                         [](const auto& info) {
+                           return std::string(std::get<0>(info.param).name) + "_" +
+                                  std::get<1>(info.param).name;
+                         });
+
+TEST_P(FailingAllocation, FromTheTextToTheResultIsAnErrorWithoutALeak) {
+  fail_at_every_allocation([&] { return run(Program::from_text("main.hia", what.text), what, way); },
+                           Keeps::Nothing);
+}
+
+TEST_P(FailingAllocation, InARunLeavesTheProgramUsable) {
+  run(Program::from_text("main.hia", what.text), what, way);
+  const int64_t live = live_allocations();
+  {
+    const Program program = Program::from_text("main.hia", what.text);
+    fail_at_every_allocation([&] { return run(program, what, way); }, Keeps::Memory);
+  }
+  EXPECT_EQ(live_allocations(), live);
+}
+
+// Learning --------------------------------------------------------------------------------------------------
+
+constexpr const char* kTreeModel =
+    "data Tree = Leaf(label: i64, word: i64) | Node(label: i64, left: Tree, right: Tree)\n"
+    "size d = 2\n"
+    "size vocab = 3\n"
+    "size classes = 2\n"
+    "param E: f32[vocab, d]\n"
+    "param W: f32[2 * d, d]\n"
+    "param V: f32[d, classes]\n"
+    "fn encode(t: Tree) -> f32[d] =\n"
+    "  match t\n"
+    "    Leaf(_, word) -> E[word]\n"
+    "    Node(_, left, right) -> tanh(concat(encode(left), encode(right), axis=0) @ W)\n"
+    "fn loss(t: Tree) -> f32 =\n"
+    "  match t\n"
+    "    Leaf(label, _) -> cross_entropy(encode(t) @ V, label)\n"
+    "    Node(label, left, _) -> cross_entropy(encode(t) @ V, label) + loss(left)\n"
+    "fn predict(t: Tree) -> f32[classes] = softmax(encode(t) @ V)\n";
+
+Value leaf(int64_t label, int64_t word) {
+  const Value fields[] = {Value(label), Value(word)};
+  return Data(0, fields);
+}
+
+Value node(int64_t label, const Value& left, const Value& right) {
+  const Value fields[] = {Value(label), left, right};
+  return Data(1, fields);
+}
+
+/// The losses and gradients of a minibatch.
+std::string step(const Model& model, int workers) {
+  const std::vector<std::vector<Value>> trees{{node(1, node(0, leaf(1, 2), leaf(0, 1)), leaf(1, 0))},
+                                              {leaf(0, 2)},
+                                              {node(0, leaf(1, 1), leaf(0, 2))}};
+  const std::vector<Value> parameters = model.initial_parameters(1);
+  Gradients gradients(model.parameters());
+  RunOptions options;
+  options.workers = workers;
+  options.parts = 2;
+  options.parameters = parameters;
+  options.gradients = &gradients;
+  std::string text;
+  for (const std::vector<Value>& values : model.loss(trees, options)) text += show(values);
+  for (std::size_t i = 0; i < gradients.size(); ++i) text += to_string(gradients[i].values);
+  return text;
+}
+
+class FailingAllocationOfLearning : public ::testing::TestWithParam<int> {};
+
+INSTANTIATE_TEST_SUITE_P(Workers, FailingAllocationOfLearning, ::testing::Values(1, 2));
+
+TEST_P(FailingAllocationOfLearning, InAStepLeavesTheModelUsable) {
+  step(Model::from_text("tree.hia", kTreeModel), GetParam());
+  const int64_t live = live_allocations();
+  {
+    const Model model = Model::from_text("tree.hia", kTreeModel);
+    fail_at_every_allocation([&] { return step(model, GetParam()); }, Keeps::Memory);
+  }
+  EXPECT_EQ(live_allocations(), live);
+}
+
+TEST(FailingAllocationOfLearning, WhileAModelIsCompiledIsAnErrorWithoutALeak) {
+  const auto compile = [] { return show(Model::from_text("tree.hia", kTreeModel).initial_parameters(1)); };
+  fail_at_every_allocation(compile, Keeps::Nothing);
+}
+
+// Training --------------------------------------------------------------------------------------------------
+
+TEST(FailingAllocationOfTraining, LeavesCheckpointsThatLoadAndGoOnToTheSameNumbers) {
+  using train::Learner;
+  const train::Directory directory;
+  const std::filesystem::path model = directory / "tree.hia";
+  train::write_file(model, kTreeModel);
+  const auto source =
+      std::make_shared<const Source>("trees", "(1 (0 (1 2) (0 1)) (1 0))\n(0 2)\n(0 (1 1) (0 2))\n");
+  const train::Treebank bank = train::read_trees(source, {});
+  const auto make_learner = [&] {
+    return train::make_learner(
+        {.model = model, .classes = 2, .vocabulary_size = 3, .workers = 2, .batching = "deterministic"});
+  };
+  const auto train_in = [&](const std::filesystem::path& out, Learner& learner) {
+    train::Settings settings;
+    settings.epochs = 2;
+    settings.batch = 2;
+    settings.checkpoint_every_steps = 1;
+    settings.out = out;
+    settings.resume = std::filesystem::exists(out / "last.safetensors");
+    train::train(learner, bank.trees, bank.trees, settings);
+  };
+  const auto parameters_of = [](Learner& learner) {
+    std::string text;
+    for (const train::Parameter& parameter : learner.parameters()) {
+      for (float value : parameter.values) text += std::to_string(value) + " ";
+    }
+    return text;
+  };
+  const std::unique_ptr<Learner> uninterrupted = make_learner();
+  train_in(directory.path() / "whole", *uninterrupted);
+  const std::string right = parameters_of(*uninterrupted);
+
+  bool has_failed = true;
+  constexpr uint64_t kStride = 37;  // a step allocates the same ones again and again
+  for (uint64_t nth = 1; has_failed && !HasFailure(); nth += kStride) {
+    const std::filesystem::path out = directory.path() / std::to_string(nth);
+    const std::unique_ptr<Learner> fresh = make_learner();
+    const Work training = [&] {
+      train_in(out, *fresh);
+      return std::string();
+    };
+    {
+      const FailingAllocations failing(nth, Shortage::Once);
+      outcome_of(training);
+      has_failed = failing.has_failed();
+    }
+    const std::unique_ptr<Learner> next = make_learner();
+    train_in(out, *next);
+    EXPECT_EQ(parameters_of(*next), right) << "after allocation " << nth;
+    std::filesystem::remove_all(out);
+  }
+}
+
+}  // namespace
+}  // namespace hiaton::testing
