@@ -41,8 +41,9 @@ struct Parameter {
   Type type;
 };
 
-/// A program that is ready to run. Immutable: several threads may run the same program at once, and any
-/// number of programs live in one process.
+/// A program that is ready to run. Immutable: several threads may run the same program at once, in parallel
+/// and each with its own options and workers, and any number of programs live in one process. Only what the
+/// options of a run point to (`gradients`, `stats`, `trace`) belongs to one run at a time.
 class Program {
  public:
   /// Reads program text, or a saved graph where the name ends in ".json". Throws ProgramError where the file
