@@ -60,7 +60,8 @@ run_tests() {
 }
 
 format_is_clean() {
-  git ls-files -co --exclude-standard '*.h' '*.cpp' | xargs clang-format --dry-run -Werror
+  find benchmarks examples include src tests tools -name '*.h' -print0 -o -name '*.cpp' -print0 |
+    xargs -0 clang-format --dry-run -Werror
 }
 
 build_and_test() {
