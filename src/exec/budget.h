@@ -19,8 +19,8 @@ inline bool has_byte_budget(const RunOptions& options) {
 /// that an endless recursion ends with a message and not with the machine.
 uint64_t byte_limit(const RunOptions& options);
 
-/// Whether of what was left when `limit` was set an eighth is left: not all that a run holds is in its frames,
-/// and there are other runs and programs.
+/// Whether of what was left when `limit` was set an eighth is left: not all that a run holds is in its
+/// frames, and there are other runs and programs.
 bool is_memory_short(uint64_t limit);
 
 /// The budgets of one run, and the most that was used of them.
