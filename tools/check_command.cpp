@@ -17,7 +17,7 @@ namespace {
 /// A program is lowered to its graph; a text without `main` is a collection of functions and only checked.
 /// Nothing is simplified: that can find no errors.
 std::string check_file(const std::string& file, const std::map<std::string, int64_t>& sizes) {
-  const ir::Module module = lang::parse(read_source(file), {sizes});
+  const ir::Module module = lang::parse(read_program(file), {sizes});
   const std::size_t count = module.functions.size();
   if (module.find("main")) {
     if (module.gradient_requests.empty()) {

@@ -26,7 +26,7 @@ struct GraphCommand {
 
 /// The program text after one of the passes that come before lowering.
 std::string module_text(const GraphCommand& command) {
-  const ir::Module module = lang::parse(read_source(command.file), {command.compile.sizes});
+  const ir::Module module = lang::parse(read_program(command.file), {command.compile.sizes});
   const passes::SimplifyOptions& simplify = command.compile.simplify;
   if (command.after == "parse") return ir::print(module);
   if (command.after == "fold") return ir::print(passes::fold_constants(module, simplify.overflow));

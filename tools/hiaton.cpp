@@ -10,6 +10,7 @@
 #include "commands.h"
 #include "hiaton/error.h"
 #include "output.h"
+#include "process.h"
 
 namespace hiaton::cli {
 namespace {
@@ -87,5 +88,6 @@ int run_guarded(int argc, char** argv) {
 }  // namespace hiaton::cli
 
 int main(int argc, char** argv) {
+  hiaton::cli::prepare_process();
   return hiaton::cli::run_guarded(argc, argv);
 }

@@ -33,12 +33,12 @@ int trace_program(TraceCommand& command, const PreparedRun& prepared) {
     write_trace(command.out, trace);  // what was until then
     throw;
   }
-  write_to_stdout(show_results(result.values, prepared.program.results()));
+  write_trace(command.out, trace);
   if (!stats.fallback.empty()) {
     complain(fmt::format("warning: the trace is empty: the program ran by the reference rules, because {}",
                          stats.fallback));
   }
-  write_trace(command.out, trace);
+  write_to_stdout(show_results(result.values, prepared.program.results()));
   return kSuccess;
 }
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <csignal>
 #include <memory>
 
 #include "commands.h"
@@ -91,17 +92,19 @@ int finish(const ModelDirectory& directory, const train::TrainingResult& result)
 }
 
 int train_with_progress(const ModelDirectory& directory, Prepared& prepared, const train::Settings& settings,
-                        std::function<void()> on_start, Trace* trace) {
+                        std::function<void()> on_start, const TrainCommand& command) {
+  std::signal(SIGPIPE, SIG_IGN);  // training is worth more than what it says
   train::ProgressBar bar(stderr);
   train::Callbacks callbacks;
   callbacks.on_start = std::move(on_start);
   callbacks.on_step = [&](const train::StepReport& report) { bar.show(report); };
   callbacks.on_epoch = [&](const train::EpochReport& report) { bar.show(report, settings.epochs); };
   callbacks.cancel = &cancel_on_interrupt();
-  callbacks.trace = trace;
+  callbacks.trace = command.execution.trace;
   const train::TrainingResult result =
       train::train(*prepared.learner, prepared.train, prepared.dev, settings, callbacks);
   bar.clear();
+  if (command.execution.trace != nullptr) write_trace(command.trace_file, *command.execution.trace);
   return finish(directory, result);
 }
 
@@ -118,12 +121,12 @@ int start(TrainCommand& command) {
   Prepared prepared = prepare(program, command.info, command.execution, nullptr);
   return train_with_progress(
       directory, prepared, settings, [&] { directory.write(program, prepared.words, command.info); },
-      command.execution.trace);
+      command);
 }
 
 /// The same model as before, if one is named at all.
 void require_same_model(const std::string& file, const ModelDirectory& directory) {
-  if (file.empty() || read_source(file)->text() == read_source(directory.program())->text()) return;
+  if (file.empty() || read_program(file)->text() == read_program(directory.program())->text()) return;
   throw ProgramError(
       fmt::format("expected the model that training began with, found that '{}' differs from '{}'", file,
                   directory.program().string()));
@@ -149,7 +152,7 @@ int resume(TrainCommand& command) {
   settings.resume = true;
   const train::Vocabulary words = train::Vocabulary::load(directory.vocabulary());
   Prepared prepared = prepare(directory.program(), info, command.execution, &words);
-  return train_with_progress(directory, prepared, settings, {}, command.execution.trace);
+  return train_with_progress(directory, prepared, settings, {}, command);
 }
 
 int start_or_resume(TrainCommand& command) {
@@ -157,9 +160,7 @@ int start_or_resume(TrainCommand& command) {
   if (command.trace_file.empty()) return train();
   Trace trace(command.trace_limits);
   command.execution.trace = &trace;
-  const int status = train();
-  write_trace(command.trace_file, trace);
-  return status;
+  return train();
 }
 
 void add_model_options(CLI::App& options, TrainCommand& command) {

@@ -49,7 +49,7 @@ void ModelDirectory::write(const std::filesystem::path& program_file, const trai
                                     {"seed", model.seed},
                                     {"min_count", model.min_count},
                                     {"data", to_json(model.data)}};
-  train::write_atomically(program(), {read_source(program_file)->text()});
+  train::write_atomically(program(), {read_program(program_file)->text()});
   words.save(vocabulary());
   train::write_atomically(info(),
                           {json.dump(kIndent, ' ', true, nlohmann::json::error_handler_t::replace) + "\n"});

@@ -39,10 +39,10 @@ int watch(WatchCommand& command, const PreparedRun& prepared) {
   run.on_token = [&](const TokenEvent& event) { recording.add(event); };
   nlohmann::json ending;
   std::optional<RunError> failure;
+  std::string text;
   try {
     const RunResult result = prepared.program.run(prepared.arguments, run);
-    const std::string text = show_results(result.values, prepared.program.results());
-    write_to_stdout(text);
+    text = show_results(result.values, prepared.program.results());
     ending = {{"result", text}};
   } catch (const RunError& error) {  // a run that fails can be watched until then
     ending = {{"error", error.what()}};
@@ -55,6 +55,7 @@ int watch(WatchCommand& command, const PreparedRun& prepared) {
   if (graph.source() != nullptr) json["source"] = graph.source()->text();
   write_to(command.out, watch_page(title, graph::to_svg(graph, {.roomy = true}), json));
   if (failure) throw RunError(*failure);
+  write_to_stdout(text);
   return kSuccess;
 }
 

@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <initializer_list>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -41,8 +42,9 @@ struct Parameter {
   Type type;
 };
 
-/// A program that is ready to run. Immutable: several threads may run the same program at once, and any
-/// number of programs live in one process.
+/// A program that is ready to run. Immutable: several threads may run the same program at once, in parallel
+/// and each with its own options and workers, and any number of programs live in one process. Only what the
+/// options of a run point to (`gradients`, `stats`, `trace`) belongs to one run at a time.
 class Program {
  public:
   /// Reads program text, or a saved graph where the name ends in ".json". Throws ProgramError where the file
@@ -89,9 +91,16 @@ class Program {
   std::vector<Type> results_;
 };
 
+/// The longest file that a Source may hold: positions in it are 32-bit offsets.
+inline constexpr std::size_t kMaxSourceBytes = std::numeric_limits<uint32_t>::max() - 1;
+
 /// The text of a file as a Source of its name. Throws ProgramError that names the file and says why it cannot
-/// be read.
-std::shared_ptr<const Source> read_source(const std::filesystem::path& path);
+/// be read, also where it is longer than `most_bytes`; it reads no further then.
+std::shared_ptr<const Source> read_source(const std::filesystem::path& path,
+                                          std::size_t most_bytes = kMaxSourceBytes);
+/// The same for a file with a program: text (lang::kMaxProgramBytes at most), or a saved graph where the name
+/// ends in ".json" (graph::kMaxSavedBytes at most).
+std::shared_ptr<const Source> read_program(const std::filesystem::path& path);
 
 }  // namespace hiaton
 #pragma GCC visibility pop

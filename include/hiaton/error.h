@@ -1,4 +1,6 @@
-// The three kinds of error: the user's (bad program or input), the run's, and ours.
+// The three kinds of error: the user's (bad program or input), the run's, and ours. Where memory ends, a run
+// throws RunError with Fault::OutOfMemory, and everything else (or a run that has none left for the message)
+// std::bad_alloc; nothing is leaked, and programs and models stay usable.
 #pragma once
 
 #include <cstdint>
@@ -58,7 +60,7 @@ enum class Fault : uint8_t {
   Timeout,      ///< budget: wall time
   Interrupted,  ///< cancelled from outside (Ctrl-C)
   NoResult,     ///< every token was consumed and a result never came (graphs built by hand)
-  OutOfMemory,
+  OutOfMemory,  ///< there is no more memory, or no thread for a worker
 };
 
 /// A short name, for people and for JSON: "division by zero", "frame budget", ...

@@ -294,6 +294,8 @@ std::string to_dot(const Graph& graph, const DrawOptions& options = {});
 std::string to_svg(const Graph& graph, const DrawOptions& options = {});
 /// The saved form; load() reads it back to an equal graph.
 std::string to_json(const Graph& graph);
+/// The longest saved form that files are read for, in bytes.
+inline constexpr std::size_t kMaxSavedBytes = std::size_t{256} << 20;
 /// Throws ProgramError that says what is wrong and where.
 Graph from_json(std::string_view text, const std::string& file_name);
 

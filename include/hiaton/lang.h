@@ -1,6 +1,7 @@
 // The language: program text to typed functions. docs/language.md describes it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -15,6 +16,9 @@ namespace hiaton::lang {
 /// How deep expressions may stand inside each other: parentheses, calls, branches (also those of `else if`),
 /// loops, prefix operators.
 inline constexpr int kMaxNesting = 1000;
+
+/// The longest text of a program, in bytes: what is read of it takes some 350 times as much memory at most.
+inline constexpr std::size_t kMaxProgramBytes = std::size_t{16} << 20;
 
 /// How many findings a ProgramError of `parse` shows; it says how many more there are.
 inline constexpr int kMaxShownErrors = 20;

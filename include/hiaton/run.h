@@ -106,7 +106,8 @@ struct RunOptions {
   /// The values of the program's parameters, by number. What a run makes of a tensor is kept for the next run
   /// with the same one: to change a parameter, make a new tensor.
   std::span<const Value> parameters{};
-  /// Where Accumulate nodes add to; null: nowhere.
+  /// Where Accumulate nodes add to; null: nowhere. Of one run at a time. After a run that ended with an error
+  /// they hold a part of its sums: clear() them.
   Gradients* gradients = nullptr;
   /// Whether the same operations under many tags run as one kernel.
   bool batching = true;

@@ -57,7 +57,7 @@ class Trace {
     Slot* begin(KindId kind);
     /// The innermost open slice ends now. Its fields, as above.
     Slot* end();
-    bool has_open() const { return !open_.empty(); }
+    bool has_open() const { return !open_.empty() || open_not_kept_ > 0; }
     void end_all();
     /// An arrow leaves, or reaches, the innermost open slice.
     void start_arrow(uint64_t arrow) { add_arrow(arrow, true); }
@@ -87,11 +87,13 @@ class Trace {
     Track(const Trace& trace, std::string name) : trace_(trace), name_(std::move(name)) {}
     void add_arrow(uint64_t arrow, bool starts);
     bool has_room();
+    bool keep(const auto& add);
 
     const Trace& trace_;
     std::string name_;
     std::deque<Slice> slices_;
     std::vector<Slice*> open_;
+    std::size_t open_not_kept_ = 0;  ///< inside of those
     Slice not_kept_{};
     std::vector<Arrow> arrows_;
     std::vector<Sample> samples_;

@@ -14,7 +14,7 @@ struct Model::Parts {
 };
 
 Model Model::from_file(const std::filesystem::path& path, const CompileOptions& options) {
-  return from_module(lang::parse(read_source(path), {options.sizes}), options);
+  return from_module(lang::parse(read_program(path), {options.sizes}), options);
 }
 
 Model Model::from_text(std::string name, std::string text, const CompileOptions& options) {

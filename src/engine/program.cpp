@@ -15,7 +15,7 @@ Program::Program(std::optional<ir::Module> module, graph::Graph graph, OverflowM
 }
 
 Program Program::from_file(const std::filesystem::path& path, const CompileOptions& options) {
-  const std::shared_ptr<const Source> source = read_source(path);
+  const std::shared_ptr<const Source> source = read_program(path);
   if (path.extension() == ".json")
     return from_graph(graph::from_json(source->text(), source->name()), options);
   return from_verified(lang::parse(source, {options.sizes}), options);

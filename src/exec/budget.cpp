@@ -58,6 +58,10 @@ uint64_t available_bytes() {
 
 }  // namespace
 
+bool is_memory_short(uint64_t limit) {
+  return available_bytes() < limit / 8;
+}
+
 uint64_t byte_limit(const RunOptions& options) {
   return has_byte_budget(options) ? options.max_bytes : available_bytes();
 }

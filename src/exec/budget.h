@@ -19,6 +19,10 @@ inline bool has_byte_budget(const RunOptions& options) {
 /// that an endless recursion ends with a message and not with the machine.
 uint64_t byte_limit(const RunOptions& options);
 
+/// Whether of what was left when `limit` was set an eighth is left: not all that a run holds is in its
+/// frames, and there are other runs and programs.
+bool is_memory_short(uint64_t limit);
+
 /// The budgets of one run, and the most that was used of them.
 class BudgetWatch {
  public:
@@ -41,6 +45,7 @@ class BudgetWatch {
     if (options_.cancel != nullptr && options_.cancel->load(std::memory_order_relaxed)) {
       return Fault::Interrupted;  // relaxed: the flag alone is read, nothing it might guard
     }
+    if (!has_byte_budget(options_) && is_memory_short(byte_limit_)) return Fault::OutOfMemory;
     return Clock::now() - start_ > options_.timeout ? Fault::Timeout : Fault::None;
   }
 

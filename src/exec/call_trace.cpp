@@ -53,19 +53,21 @@ void CallTrace::end() {
 }
 
 void CallTrace::begin_program(std::span<const Value> arguments) {
-  std::vector<Slot> slots;
-  for (const Value& argument : arguments) slots.push_back(argument.slot());
-  begin(kinds_->call[function_at(plan_.entry).index()], slots);
+  Slot slots[Trace::kMostFields];
+  const std::size_t count = std::min(arguments.size(), std::size(slots));
+  for (std::size_t i = 0; i < count; ++i) slots[i] = arguments[i].slot();
+  begin(kinds_->call[function_at(plan_.entry).index()], {slots, count});
 }
 
 void CallTrace::begin_gift(const Group::Call& call, const Slot* from, uint64_t arrow) {
-  std::vector<Slot> slots(call.arguments.size());
-  for (std::size_t i = 0; i < slots.size(); ++i) call.arguments[i].pass(from, &slots[i]);
+  Slot slots[Trace::kMostFields];
+  const std::size_t count = std::min(call.arguments.size(), std::size(slots));
+  for (std::size_t i = 0; i < count; ++i) call.arguments[i].pass(from, &slots[i]);
   const Plan::Body& body = plan_.body_at(call.entry);
   if (body.is_piece) {
     begin(kinds_->piece[body.function.index()], {});
   } else {
-    begin(kinds_->stolen[body.function.index()], slots);
+    begin(kinds_->stolen[body.function.index()], {slots, count});
   }
   track_->finish_arrow(arrow);
 }
@@ -89,7 +91,9 @@ void CallTrace::end_stretch() {
 void CallTrace::draw_begin(const Frame* frame, const Instruction* call) {
   const bool has_list = plan_.opcode(call) == Opcode::CallN;
   const Instruction* entry = has_list ? call->calls->target : call->target;
-  begin(kinds_->call[function_at(entry).index()], plan_.passed(frame->slots, call));
+  Slot slots[Trace::kMostFields];
+  const std::size_t count = plan_.read_passed(frame->slots, call, slots);
+  begin(kinds_->call[function_at(entry).index()], {slots, count});
 }
 
 /// The call of a frame that went on here began elsewhere, and has ended there.

@@ -147,7 +147,7 @@ const Plan::Body& Plan::body_at(const Instruction* pc) const {
   return *(after - 1);
 }
 
-std::vector<Slot> Plan::passed(const Slot* slots, const Instruction* call) const {
+std::size_t Plan::read_passed(const Slot* slots, const Instruction* call, std::span<Slot> to) const {
   const Opcode code = opcode(call);
   const Opcode one = code >= Opcode::TailCall1 ? Opcode::TailCall1 : Opcode::Call1;
   const auto form = static_cast<std::size_t>(code) - static_cast<std::size_t>(one);
@@ -156,9 +156,9 @@ std::vector<Slot> Plan::passed(const Slot* slots, const Instruction* call) const
       {call->a, call->plus[0]}, {call->b(), call->plus[1]}, {call->c(), call->plus[2]}};
   const std::span<const Argument> arguments = has_list ? std::span<const Argument>(call->calls->arguments)
                                                        : std::span(in_instruction).first(form + 1);
-  std::vector<Slot> values(arguments.size());
-  for (std::size_t i = 0; i < values.size(); ++i) arguments[i].pass(slots, &values[i]);
-  return values;
+  const std::size_t count = std::min(arguments.size(), to.size());
+  for (std::size_t i = 0; i < count; ++i) arguments[i].pass(slots, &to[i]);
+  return count;
 }
 
 std::shared_ptr<const Plan> compile(const Graph& graph, const PlanOptions& options, std::string& reason) {

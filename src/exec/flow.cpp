@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <exception>
+#include <new>
 #include <thread>
 
 #include "exec/flow_worker.h"
@@ -34,14 +35,28 @@ std::vector<Part> cut(std::span<const std::vector<Value>> arguments, std::size_t
 
 void run_part(const graph::Graph& graph, flow::Worker& worker, const RunOptions& options, Part& part,
               Trace::Track* track) {
-  try {
+  const auto keep_error = [&part](const auto& work) {
+    try {
+      work();
+    } catch (...) {
+      if (part.error == nullptr) part.error = std::current_exception();
+    }
+  };
+  keep_error([&] {
     part.results = worker.run(graph, part.arguments, options,
                               part.gradients != nullptr ? part.gradients.get() : options.gradients, track);
-  } catch (...) {
-    part.error = std::current_exception();
-    if (track != nullptr) track->end_all();
+  });
+  if (part.error != nullptr && track != nullptr) track->end_all();
+  keep_error([&] { worker.add_to(part.stats); });
+}
+
+/// Keeps a thing for later runs, or, where there is no memory for that, lets go of it.
+template <class T>
+void keep(std::vector<std::unique_ptr<T>>& all, std::unique_ptr<T> one) {
+  try {
+    all.push_back(std::move(one));
+  } catch (const std::bad_alloc&) {  // `one` goes
   }
-  worker.add_to(part.stats);
 }
 
 void add(RunStats& sum, const RunStats& part) {
@@ -80,7 +95,7 @@ std::unique_ptr<Worker> Workers::take(const graph::Graph& graph, const std::shar
 
 void Workers::give_back(std::unique_ptr<Worker> worker) {
   const std::lock_guard lock(mutex_);
-  resting_.push_back(std::move(worker));
+  keep(resting_, std::move(worker));
 }
 
 std::unique_ptr<Gradients> Workers::take_gradients(const graph::Graph& graph) {
@@ -98,7 +113,7 @@ std::unique_ptr<Gradients> Workers::take_gradients(const graph::Graph& graph) {
 void Workers::give_back(std::unique_ptr<Gradients> gradients) {
   gradients->clear();
   const std::lock_guard lock(mutex_);
-  gradients_.push_back(std::move(gradients));
+  keep(gradients_, std::move(gradients));
 }
 
 }  // namespace flow
@@ -127,21 +142,31 @@ std::vector<std::vector<Value>> run_flow(const graph::Graph& graph,
   for (std::size_t i = 0; i < tracks.size() && options.trace != nullptr; ++i) {
     tracks[i] = &options.trace->worker(i);
   }
+  std::vector<std::exception_ptr> errors(tracks.size());
   const auto work = [&](std::size_t number) {
-    std::unique_ptr<flow::Worker> worker = resting.take(graph, plan);
-    for (std::size_t i = next.fetch_add(1); i < parts.size(); i = next.fetch_add(1)) {
-      run_part(graph, *worker, options, parts[i], tracks[number]);
+    try {
+      std::unique_ptr<flow::Worker> worker = resting.take(graph, plan);
+      for (std::size_t i = next.fetch_add(1); i < parts.size(); i = next.fetch_add(1)) {
+        run_part(graph, *worker, options, parts[i], tracks[number]);
+      }
+      resting.give_back(std::move(worker));
+    } catch (...) {
+      errors[number] = std::current_exception();
     }
-    resting.give_back(std::move(worker));
   };
-  std::vector<std::thread> threads;
-  for (std::size_t i = 1; i < tracks.size(); ++i) threads.emplace_back(work, i);
-  work(0);
-  for (std::thread& thread : threads) thread.join();
+  {
+    std::vector<std::jthread> threads;  // joined here, whatever happens
+    threads.reserve(tracks.size());
+    for (std::size_t i = 1; i < tracks.size(); ++i) threads.emplace_back(work, i);
+    work(0);
+  }
   std::vector<std::vector<Value>> results;
   for (Part& part : parts) add(stats, part.stats);
   stats.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   std::exception_ptr error;
+  for (const std::exception_ptr& one : errors) {
+    if (error == nullptr) error = one;
+  }
   for (Part& part : parts) {
     if (part.error != nullptr && error == nullptr) error = part.error;
     if (part.gradients != nullptr) {

@@ -162,14 +162,27 @@ BatchFault BatchRunner::run(const Region& region, std::span<Frame* const> frames
   for (Value& step : steps_) step.slab = nullptr;
   const Function& function = plan_.functions[region.function];
   if (slots_.size() < function.slots.size()) slots_.resize(function.slots.size());
+  try {
+    const BatchFault fault = run_chunks(region, frames);
+    if (fault.fault != Fault::None) release_slabs();
+    if (fault.fault == Fault::None) keep_tensors(region, frames);
+    return fault;
+  } catch (...) {
+    release_slabs();
+    throw;
+  }
+}
+
+void BatchRunner::release_slabs() {
+  for (Value& step : steps_) Tensor::release(std::exchange(step.slab, nullptr));
+}
+
+BatchFault BatchRunner::run_chunks(const Region& region, std::span<Frame* const> frames) {
   for (std::size_t begin = 0; begin < frames.size(); begin += region.chunk) {
     const Chunk chunk{begin, std::min(region.chunk, frames.size() - begin), frames.size()};
     const BatchFault fault = run_chunk(region, chunk, frames.subspan(chunk.begin, chunk.size));
-    if (fault.fault == Fault::None) continue;
-    for (Value& step : steps_) Tensor::release(std::exchange(step.slab, nullptr));
-    return fault;
+    if (fault.fault != Fault::None) return fault;
   }
-  keep_tensors(region, frames);
   return {};
 }
 
@@ -333,6 +346,7 @@ const kernels::PackedMatrix<T>& BatchRunner::packed(std::size_t parameter, bool 
   Packed<T>& kept = all[parameter];
   const Tensor tensor = options_->parameters[parameter].tensor();
   if (kept.of.object() != tensor.object()) {
+    kept.of = Tensor();  // of none, should there be no memory for it
     const TensorArgument w = constant(options_->parameters[parameter]);
     const int64_t rows = w.dims[0];
     const int64_t columns = w.dims[1];

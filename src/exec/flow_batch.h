@@ -93,6 +93,8 @@ class BatchRunner {
     std::size_t of;  ///< the whole batch
   };
 
+  BatchFault run_chunks(const Region& region, std::span<Frame* const> frames);
+  void release_slabs();
   BatchFault run_chunk(const Region& region, const Chunk& chunk, std::span<Frame* const> frames);
   /// Runs a kernel, and counts its time if the options want to know.
   void run_kernel(const auto& kernel);

@@ -58,9 +58,9 @@ void FrameLayout::clear(Frame* frame) const {
 
 Frame* FramePool::make() {
   Frame* frame = nullptr;
-  if (!free_.empty()) {
-    frame = free_.back();
-    free_.pop_back();
+  if (free_ != nullptr) {
+    frame = free_;
+    free_ = frame->parent;
   } else {
     if (used_ == chunks_.size() * kFramesPerChunk) {
       chunks_.push_back(std::make_unique<std::byte[]>(kFramesPerChunk * layout_.bytes()));
@@ -86,7 +86,8 @@ void FramePool::release_slots(Frame* frame) {
 void FramePool::free(Frame* frame) {
   release_slots(frame);
   frame->is_alive = 0;
-  free_.push_back(frame);
+  frame->parent = free_;
+  free_ = frame;
   --live_;
 }
 
@@ -95,7 +96,7 @@ void FramePool::clear() {
   for (std::size_t i = 0; live_ > 0 && i < used_; ++i) {
     if (at(i)->is_alive != 0) free(at(i));
   }
-  free_.clear();
+  free_ = nullptr;
   used_ = 0;
 }
 

@@ -139,8 +139,8 @@ class FramePool {
   const Function& function_;
   FrameLayout layout_;
   std::vector<std::unique_ptr<std::byte[]>> chunks_;
-  std::vector<Frame*> free_;
-  std::size_t used_ = 0;  ///< frames since the last clear; all behind them are free
+  Frame* free_ = nullptr;  ///< the first of those that are; `parent` is the next one
+  std::size_t used_ = 0;   ///< frames since the last clear; all behind them are free
   uint64_t live_ = 0;
   uint64_t made_ = 0;
 };

@@ -14,6 +14,11 @@ std::size_t element_bytes(const TensorObject& object) {
   return bytes;
 }
 
+/// Slabs that are free hang together by the begin of their elements, so that giving one back takes no memory.
+TensorObject*& next_free(const TensorObject& slab) {
+  return *reinterpret_cast<TensorObject**>(slab.elements);
+}
+
 }  // namespace
 
 std::size_t SlabPool::class_of(std::size_t bytes) {
@@ -35,14 +40,14 @@ TensorObject* SlabPool::make(DType dtype, int64_t instances, std::span<const int
   for (int64_t dim : dims) bytes *= static_cast<std::size_t>(dim);
   const std::size_t size_class = class_of(bytes);
   TensorObject* object = nullptr;
-  if (free_[size_class].empty()) {
+  if (free_[size_class] == nullptr) {
     const int64_t room = static_cast<int64_t>(bytes_of(size_class));
     object = Tensor::uninitialized(DType::Bool, std::span(&room, 1)).detach();
     object->pool = this;
     object->is_slab = true;
   } else {
-    object = free_[size_class].back();
-    free_[size_class].pop_back();
+    object = free_[size_class];
+    free_[size_class] = next_free(*object);
   }
   object->references.store(1, std::memory_order_relaxed);
   object->dtype = dtype;
@@ -56,12 +61,14 @@ TensorObject* SlabPool::make(DType dtype, int64_t instances, std::span<const int
 void SlabPool::take_back(TensorObject* object) {
   const std::size_t size_class = class_of(element_bytes(*object));
   bytes_ -= bytes_of(size_class);
-  free_[size_class].push_back(object);
+  next_free(*object) = free_[size_class];
+  free_[size_class] = object;
 }
 
 SlabPool::~SlabPool() {
-  for (const std::vector<TensorObject*>& all : free_) {
-    for (TensorObject* object : all) {
+  for (TensorObject* first : free_) {
+    while (first != nullptr) {
+      TensorObject* object = std::exchange(first, next_free(*first));
       object->pool = nullptr;
       object->references.store(1, std::memory_order_relaxed);
       Tensor::release(object);

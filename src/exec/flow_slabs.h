@@ -3,7 +3,6 @@
 
 #include <array>
 #include <span>
-#include <vector>
 
 #include "hiaton/tensor.h"
 
@@ -27,7 +26,7 @@ class SlabPool : public TensorPool {
   static std::size_t class_of(std::size_t bytes);
   static std::size_t bytes_of(std::size_t size_class);
 
-  std::array<std::vector<TensorObject*>, kClasses> free_;
+  std::array<TensorObject*, kClasses> free_{};  ///< by size: the first of those that are free
   uint64_t bytes_ = 0;
 };
 

@@ -66,7 +66,6 @@ std::vector<std::vector<Value>> Worker::run(const graph::Graph& graph,
 /// What a run before left: everything after an error, frames that wait for a phase that never came.
 void Worker::clear() {
   track_ = nullptr;
-  for (Cell& cell : made_) cell = Cell();
   for (FramePool& pool : pools_) pool.clear();
   ready_.clear();
   for (std::vector<Frame*>& frames : waiting_) frames.clear();
@@ -268,14 +267,23 @@ SlotKind Worker::kind_of(const Step& step) const {
 void Worker::run_scalars(Frame* frame, const Region& region) {
   ++firings_[static_cast<std::size_t>(&region - plan_.regions.data())];
   made_.resize(std::max(made_.size(), region.steps.size()));
-  for (std::size_t i = 0; i < region.steps.size(); ++i) {
-    const Step& step = region.steps[i];
-    made_[i] = run_step(frame, step);
-    if (!step.slot) continue;
-    layout(frame).store(frame, *step.slot, made_[i]);
-    retain(kind_of(step), made_[i]);
+  std::size_t made = 0;
+  const auto let_go = [&] {
+    for (std::size_t i = 0; i < made; ++i) release(kind_of(region.steps[i]), made_[i]);
+  };
+  try {
+    for (; made < region.steps.size(); ++made) {
+      const Step& step = region.steps[made];
+      made_[made] = run_step(frame, step);
+      if (!step.slot) continue;
+      layout(frame).store(frame, *step.slot, made_[made]);
+      retain(kind_of(step), made_[made]);
+    }
+  } catch (...) {
+    let_go();
+    throw;
   }
-  for (std::size_t i = 0; i < region.steps.size(); ++i) release(kind_of(region.steps[i]), made_[i]);
+  let_go();
 }
 
 Cell Worker::run_step(Frame* frame, const Step& step) {

@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <new>
 
 #include "exec/plan.h"
 
@@ -18,7 +19,11 @@ constexpr std::size_t kHugePage = std::size_t{2} << 20;
 Frame no_frame{nullptr, nullptr, &no_frame, 0, {}};
 
 FramePool::~FramePool() {
-  for (const Chunk& chunk : chunks_) munmap(chunk.memory, chunk.bytes);
+  while (newest_ != nullptr) {
+    const Chunk chunk = *newest_;
+    munmap(newest_, chunk.bytes);
+    newest_ = chunk.before;
+  }
 }
 
 Frame* FramePool::carve(uint32_t slots) {
@@ -49,18 +54,18 @@ Frame* FramePool::insert(Frame* parent, uint32_t slots) {
 }
 
 Frame* FramePool::take_anchor() {
-  if (idle_.empty()) return carve(0);
-  Frame* anchor = idle_.back();
-  idle_.pop_back();
+  if (idle_ == nullptr) return carve(0);
+  Frame* anchor = idle_;
+  idle_ = anchor->parent;
   return anchor;
 }
 
 bool FramePool::add_chunk(std::size_t at_least) {
   // Chunks double, so that small runs stay small and deep ones ask the system rarely.
-  std::size_t bytes = chunks_.empty() ? kFirstChunk : std::min(chunks_.back().bytes * 2, kLargestChunk);
+  std::size_t bytes = newest_ == nullptr ? kFirstChunk : std::min(newest_->bytes * 2, kLargestChunk);
   const uint64_t held = budget_.bytes.load(std::memory_order_relaxed);
   if (held < budget_.max_bytes) bytes = std::min<uint64_t>(bytes, budget_.max_bytes - held);
-  bytes = std::max(bytes, at_least);
+  bytes = std::max(bytes, sizeof(Chunk) + at_least);
   if (budget_.bytes.fetch_add(bytes, std::memory_order_relaxed) + bytes > budget_.max_bytes) {
     budget_.bytes.fetch_sub(bytes, std::memory_order_relaxed);
     failure_ = Fault::MaxBytes;
@@ -74,17 +79,17 @@ bool FramePool::add_chunk(std::size_t at_least) {
   }
   if (bytes >= kHugePage)
     madvise(memory, bytes, MADV_HUGEPAGE);  // a hint: fewer page faults in deep recursion
-  chunks_.push_back({memory, bytes});
+  newest_ = new (memory) Chunk{newest_, bytes};
   bytes_ += bytes;
   if (track != nullptr) track->count(carved_, bytes_);
-  next_ = static_cast<std::byte*>(memory);
-  end_ = next_ + bytes;
+  next_ = static_cast<std::byte*>(memory) + sizeof(Chunk);
+  end_ = static_cast<std::byte*>(memory) + bytes;
   return true;
 }
 
 uint64_t FramePool::count_idle() const {
   uint64_t count = 0;
-  for (const Frame* anchor : idle_) {
+  for (const Frame* anchor = idle_; anchor != nullptr; anchor = anchor->parent) {
     for (const Frame* frame = anchor->child; frame != &no_frame; frame = frame->child) ++count;
   }
   return count;

@@ -11,7 +11,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <vector>
 
 #include "exec/instruction.h"
 #include "hiaton/error.h"
@@ -53,7 +52,10 @@ class FramePool {
 
   /// A frame without slots before the first of a chain; null where memory is exhausted.
   Frame* take_anchor();
-  void give_anchor(Frame* anchor) { idle_.push_back(anchor); }
+  void give_anchor(Frame* anchor) {
+    anchor->parent = idle_;
+    idle_ = anchor;
+  }
 
   Fault failure() const { return failure_; }
   /// Frames made so far, without anchors: what was alive at once in this pool's chains at most.
@@ -66,8 +68,9 @@ class FramePool {
   uint64_t count_idle() const;
 
  private:
+  /// The begin of a chunk of memory.
   struct Chunk {
-    void* memory;
+    Chunk* before;
     std::size_t bytes;
   };
 
@@ -80,8 +83,8 @@ class FramePool {
   uint64_t carved_ = 0;
   uint64_t bytes_ = 0;
   Fault failure_ = Fault::None;
-  std::vector<Chunk> chunks_;
-  std::vector<Frame*> idle_;  ///< anchors
+  Chunk* newest_ = nullptr;
+  Frame* idle_ = nullptr;  ///< the first anchor; `parent` is the next one
 };
 
 }  // namespace hiaton::exec

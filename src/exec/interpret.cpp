@@ -1,7 +1,6 @@
 #include "exec/interpret.h"
 
 #include <algorithm>
-#include <vector>
 
 #include "kernels/scalar.h"
 
@@ -32,7 +31,7 @@ Frame* start_call(Worker& worker, Frame* caller, const Instruction* call) {
   const bool is_tail = opcode >= Opcode::TailCall1;
   const bool has_list = opcode == Opcode::CallN || opcode == Opcode::TailCallN;
   // Before anything is written: a tail call overwrites the slots it reads.
-  const std::vector<Slot> values = worker.plan.passed(caller->slots, call);
+  const std::size_t count = worker.plan.read_passed(caller->slots, call, worker.passed);
   const Instruction* entry = has_list ? call->calls->target : call->target;
   if (worker.hungry) entry = entry[-1].target;
   worker.hungry = false;
@@ -43,7 +42,7 @@ Frame* start_call(Worker& worker, Frame* caller, const Instruction* call) {
     if (callee == nullptr) return nullptr;
   }
   if (!is_tail) callee->resume = call + 1;
-  std::copy(values.begin(), values.end(), callee->slots);
+  std::copy_n(worker.passed.begin(), count, callee->slots);
   worker.pc = entry;
   return callee;
 }

@@ -9,6 +9,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -90,8 +91,9 @@ struct Plan {
   uint32_t index_of(const Instruction* pc) const { return static_cast<uint32_t>(pc - code.data()); }
   Opcode opcode(const Instruction* pc) const { return opcodes[index_of(pc)]; }
   const Body& body_at(const Instruction* pc) const;
-  /// What a call or tail call in the frame whose slots these are passes.
-  std::vector<Slot> passed(const Slot* slots, const Instruction* call) const;
+  /// What a call or tail call in the frame whose slots these are passes: as much as there is room for in
+  /// `to`. Gives how many that are.
+  std::size_t read_passed(const Slot* slots, const Instruction* call, std::span<Slot> to) const;
 };
 
 /// Bytes of a frame with this many slots.

@@ -2,6 +2,7 @@
 
 #include <condition_variable>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <thread>
 
@@ -89,20 +90,7 @@ class ProductionRun {
 
   RunResult run() {
     const Clock::time_point start = Clock::now();
-    std::vector<std::thread> threads;
-    for (std::size_t i = 1; i < crew_.workers.size(); ++i) {
-      threads.emplace_back([this, i] { settle(*crew_.workers[i], crew_.workers[i]->help()); });
-    }
-    std::optional<std::thread> monitor;
-    if (options_.cancel != nullptr || options_.timeout != std::chrono::nanoseconds::max()) {
-      monitor.emplace([this, start] { watch(start); });
-    }
-    Worker& first = *crew_.workers[0];
-    settle(first, first.begin([&] { return start_main(first); }));
-    if (!is_over()) settle(first, first.help());
-    for (std::thread& thread : threads) thread.join();
-    end_monitor();
-    if (monitor) monitor->join();
+    work(start);
     for (Trace::Track* track : tracks_) track->count(0, 0);
     RunStats stats = collect(std::chrono::duration<double>(Clock::now() - start).count());
     if (options_.stats != nullptr) *options_.stats = stats;
@@ -119,6 +107,28 @@ class ProductionRun {
       tracks_.push_back(&trace.worker(i));
       crew_.workers[i]->calls.turn_on(*kinds_, trace, *tracks_[i]);
     }
+  }
+
+  /// All threads have ended when it returns or throws.
+  void work(Clock::time_point start) {
+    std::vector<std::jthread> threads;
+    threads.reserve(crew_.workers.size());
+    try {
+      for (std::size_t i = 1; i < crew_.workers.size(); ++i) {
+        threads.emplace_back([this, i] { settle(*crew_.workers[i], crew_.workers[i]->help()); });
+      }
+      if (options_.cancel != nullptr || options_.timeout != std::chrono::nanoseconds::max()) {
+        threads.emplace_back([this, start] { watch(start); });
+      }
+    } catch (...) {
+      crew_.stop();
+      end_monitor();
+      throw;
+    }
+    Worker& first = *crew_.workers[0];
+    settle(first, first.begin([&] { return start_main(first); }));
+    if (!is_over()) settle(first, first.help());
+    end_monitor();
   }
 
   Frame* root() { return reinterpret_cast<Frame*>(root_slots_.data()); }
@@ -155,9 +165,17 @@ class ProductionRun {
     worker.unwind();
   }
 
+  void report(Worker& worker, Fault fault) {
+    try {
+      keep_error(worker, fault);
+    } catch (const std::bad_alloc&) {
+      stop_fault_.store(Fault::OutOfMemory);  // also for the message
+    }
+  }
+
   /// Keeps the first error of the run. The chain is read before any frame is given back: those further out
   /// belong to nobody else as long as this worker has not come back to them.
-  void report(Worker& worker, Fault fault) {
+  void keep_error(Worker& worker, Fault fault) {
     const std::lock_guard lock(mutex_);
     if (error_ || fault == Fault::None || worker.frame == nullptr) return;
     FrameChain chain(graph_, plan_, worker.frame, worker.pc);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <new>
+#include <system_error>
 
 #include "exec/expanding.h"
 #include "exec/fault.h"
@@ -74,6 +75,21 @@ RunResult run_with_executor(const graph::Graph& graph, std::span<const Value> ar
   throw ProgramError("unknown executor");
 }
 
+/// Where the system has no memory or no thread left.
+auto with_errors_of_the_system(const RunOptions& options, const auto& work) {
+  try {
+    return work();
+  } catch (const std::bad_alloc&) {
+    throw RunError(Fault::OutOfMemory,
+                   "out of memory: there is none left for another frame; --max-bytes ends a run before "
+                   "memory does");
+  } catch (const std::system_error& error) {
+    throw RunError(Fault::OutOfMemory,
+                   fmt::format("out of memory or threads: cannot start a thread for each of {} workers: {}",
+                               options.workers, error.code().message()));
+  }
+}
+
 }  // namespace
 
 RunResult run(const graph::Graph& graph, std::span<const Value> arguments, const RunOptions& options) {
@@ -86,13 +102,8 @@ RunResult run(const graph::Graph& graph, std::span<const Value> arguments, const
   require_arguments(graph, arguments);
   require_options(options);
   require_parameters(graph, options);
-  try {
-    return run_with_executor(graph, arguments, options, plans);
-  } catch (const std::bad_alloc&) {
-    throw RunError(Fault::OutOfMemory,
-                   "out of memory: there is none left for another frame; --max-bytes ends a run before "
-                   "memory does");
-  }
+  return with_errors_of_the_system(options,
+                                   [&] { return run_with_executor(graph, arguments, options, plans); });
 }
 
 std::vector<std::vector<Value>> run_lists(const graph::Graph& graph,
@@ -101,16 +112,18 @@ std::vector<std::vector<Value>> run_lists(const graph::Graph& graph,
   for (const std::vector<Value>& list : arguments) require_arguments(graph, list);
   require_options(options);
   require_parameters(graph, options);
-  if (options.executor == Executor::Production || options.executor == Executor::Flow) {
-    return run_production_lists(graph, arguments, options, plans, stats);
-  }
-  std::vector<std::vector<Value>> results;
-  for (const std::vector<Value>& list : arguments) {
-    RunResult result = run_with_executor(graph, list, options, plans);
-    results.push_back(std::move(result.values));
-    stats = result.stats;
-  }
-  return results;
+  return with_errors_of_the_system(options, [&] {
+    if (options.executor == Executor::Production || options.executor == Executor::Flow) {
+      return run_production_lists(graph, arguments, options, plans, stats);
+    }
+    std::vector<std::vector<Value>> results;
+    for (const std::vector<Value>& list : arguments) {
+      RunResult result = run_with_executor(graph, list, options, plans);
+      results.push_back(std::move(result.values));
+      stats = result.stats;
+    }
+    return results;
+  });
 }
 
 }  // namespace hiaton::exec

@@ -24,6 +24,12 @@ std::size_t TagTable::Hash::operator()(const TagCell& cell) const {
 Tag TagTable::push(const Tag& outer, const TagLabel& label, bool* made) {
   const auto [place, inserted] = cells_.insert(TagCell{this, outer.cell(), label});
   if (inserted) {
+    try {
+      if (label.loop.valid()) make_room_for_iteration();
+    } catch (...) {
+      cells_.erase(place);
+      throw;
+    }
     ++ever_made_;
     if (outer.cell() != nullptr) ++outer.cell()->references;
   }
@@ -31,11 +37,27 @@ Tag TagTable::push(const Tag& outer, const TagLabel& label, bool* made) {
   return Tag(&*place);
 }
 
+/// Dropping a tag takes no memory: it happens in destructors.
+void TagTable::make_room_for_iteration() {
+  const std::size_t needed = ended_iterations_.size() + iterations_alive_ + 1;
+  if (needed > ended_iterations_.capacity()) ended_iterations_.reserve(2 * needed);
+  ++iterations_alive_;
+}
+
+std::vector<TagTable::Iteration> TagTable::take_ended_iterations() {
+  std::vector<Iteration> ended = ended_iterations_;
+  ended_iterations_.clear();
+  return ended;
+}
+
 void TagTable::drop(const TagCell* cell) {
   // A loop, not a recursion: the last handle on a tag a million calls deep lets go of them all.
   while (cell != nullptr) {
     const TagCell* outer = cell->outer;
-    if (cell->label.loop.valid()) ended_iterations_.push_back({cell->label.loop, outer});
+    if (cell->label.loop.valid()) {
+      --iterations_alive_;
+      ended_iterations_.push_back({cell->label.loop, outer});
+    }
     cells_.erase(cells_.find(*cell));
     cell = outer != nullptr && --outer->references == 0 ? outer : nullptr;
   }

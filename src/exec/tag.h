@@ -87,7 +87,7 @@ class TagTable {
     const TagCell* outer;
   };
   /// The iterations whose tags died since the last time it was asked.
-  std::vector<Iteration> take_ended_iterations() { return std::exchange(ended_iterations_, {}); }
+  std::vector<Iteration> take_ended_iterations();
   bool has_ended_iterations() const { return !ended_iterations_.empty(); }
 
  private:
@@ -103,10 +103,12 @@ class TagTable {
     }
   };
 
+  void make_room_for_iteration();
   void drop(const TagCell* cell);
 
   std::unordered_set<TagCell, Hash, Equal> cells_;
-  std::vector<Iteration> ended_iterations_;
+  std::vector<Iteration> ended_iterations_;  ///< with room for those that are alive
+  std::size_t iterations_alive_ = 0;
   uint64_t ever_made_ = 0;
 };
 

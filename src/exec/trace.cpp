@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <new>
 #include <nlohmann/json.hpp>
 
 #include "base/check.h"
@@ -39,22 +40,42 @@ bool Trace::Track::has_room() {
   return false;
 }
 
-Slot* Trace::Track::begin(KindId kind) {
-  if (!has_room()) {
-    open_.push_back(nullptr);
-    not_kept_ = {};
-    return not_kept_.fields;
+/// What there is no memory for is dropped too: recording must not end a run.
+bool Trace::Track::keep(const auto& add) {
+  if (!has_room()) return false;
+  try {
+    add();
+    return true;
+  } catch (const std::bad_alloc&) {
+    ++dropped_;
+    return false;
   }
-  slices_.push_back({trace_.now(), -1, kind, {}});
-  open_.push_back(&slices_.back());
-  return slices_.back().fields;
+}
+
+Slot* Trace::Track::begin(KindId kind) {
+  const bool is_kept = open_not_kept_ == 0 && keep([&] {
+                         slices_.push_back({trace_.now(), -1, kind, {}});
+                         try {
+                           open_.push_back(&slices_.back());
+                         } catch (...) {
+                           slices_.pop_back();
+                           throw;
+                         }
+                       });
+  if (is_kept) return slices_.back().fields;
+  if (open_not_kept_++ > 0) ++dropped_;
+  not_kept_ = {};
+  return not_kept_.fields;
 }
 
 Slot* Trace::Track::end() {
-  HIATON_CHECK(!open_.empty());
+  HIATON_CHECK(has_open());
+  if (open_not_kept_ > 0) {
+    --open_not_kept_;
+    return not_kept_.fields;
+  }
   Slice* slice = open_.back();
   open_.pop_back();
-  if (slice == nullptr) return not_kept_.fields;
   slice->end = trace_.now();
   return slice->fields;
 }
@@ -64,13 +85,13 @@ void Trace::Track::end_all() {
 }
 
 void Trace::Track::add_arrow(uint64_t arrow, bool starts) {
-  if (has_room()) arrows_.push_back({trace_.now(), arrow, starts});
+  keep([&] { arrows_.push_back({trace_.now(), arrow, starts}); });
 }
 
 void Trace::Track::count(uint64_t frames, uint64_t bytes) {
   const Sample before = samples_.empty() ? Sample{} : samples_.back();
   if (before.frames == frames && before.bytes == bytes) return;
-  if (has_room()) samples_.push_back({trace_.now(), frames, bytes});
+  keep([&] { samples_.push_back({trace_.now(), frames, bytes}); });
 }
 
 Trace::Track& Trace::track(const std::string& name) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <new>
 
 #include "base/check.h"
 #include "exec/interpret.h"
@@ -11,6 +12,12 @@ namespace {
 
 JoinRecord* record_of(const Frame* frame, const Group& group) {
   return reinterpret_cast<JoinRecord*>(frame->slots[group.join_slot].bits);
+}
+
+std::size_t most_arguments(const Plan& plan) {
+  std::size_t most = std::size(Instruction().plus);
+  for (const CallList& list : plan.call_lists) most = std::max(most, list.arguments.size());
+  return most;
 }
 
 /// Waits twice as long each time: first spinning, then sleeping. Every request costs the worker that is
@@ -49,6 +56,7 @@ Worker::Worker(Crew& its_crew, const Plan& its_plan, FrameBudget& budget)
     : pool(budget),
       calls(its_plan, pool),
       region_firings(its_plan.regions.size(), 0),
+      passed(most_arguments(its_plan)),
       crew(its_crew),
       plan(its_plan) {}
 
@@ -73,7 +81,11 @@ void Worker::answer_request(Worker& thief) {
   ForkEntry& oldest = forks[fork_begin];
   JoinRecord* record = record_of(oldest.frame, *oldest.group);
   if (record == nullptr) {
-    record = new JoinRecord{1, oldest.end, anchor};
+    record = new (std::nothrow) JoinRecord{1, oldest.end, anchor};
+    if (record == nullptr) {  // without memory for it, this worker runs the call itself
+      thief.answer_.store(Answer::Refused, std::memory_order_release);
+      return;
+    }
     oldest.frame->slots[oldest.group->join_slot].bits = reinterpret_cast<uint64_t>(record);
   }
   record->end = --oldest.end;

@@ -76,6 +76,8 @@ struct Worker {
   CallTrace calls;
   Frame* anchor = nullptr;  ///< of the chain this worker runs in
   std::vector<uint64_t> region_firings;
+  std::vector<Slot>
+      passed;  ///< room for the arguments of any call: running takes no other memory than frames
 
   Crew& crew;
   const Plan& plan;

@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <limits>
-
 #include "base/utf8.h"
 #include "hiaton/lang.h"
 #include "lang/checker.h"
@@ -24,8 +22,9 @@ void require_utf8(const std::shared_ptr<const Source>& source) {
 }  // namespace
 
 ir::Module parse(const std::shared_ptr<const Source>& source, const ParseOptions& options) {
-  if (source->text().size() >= std::numeric_limits<uint32_t>::max()) {
-    throw ProgramError(source->name() + ": expected a program of less than 4 GiB");
+  if (source->text().size() > kMaxProgramBytes) {
+    throw ProgramError(fmt::format("{}: expected a program of at most {} MiB, found one of {} bytes",
+                                   source->name(), kMaxProgramBytes >> 20, source->text().size()));
   }
   require_utf8(source);
   Diagnostics diagnostics;

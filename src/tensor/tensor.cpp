@@ -119,23 +119,47 @@ Data::Data(uint32_t variant, std::span<const Value> fields) {
   for (std::size_t i = 0; i < fields.size(); ++i) new (first + i) Value(fields[i]);
 }
 
-/// Data values that nobody refers to any more wait in a list for their fields to be let go.
+namespace {
+
+void free_object(DataObject* object) {
+  object->~DataObject();
+  std::free(object);
+}
+
+}  // namespace
+
+/// Takes no memory: a data value that nobody refers to any more counts in `variant` the fields it has let go
+/// of, and while one of them is being freed, keeps in its place the data value that waits for itself.
 void Data::release(DataObject* object) {
   if (object == nullptr || !drop_reference(object->references)) return;
-  std::vector<DataObject*> dead{object};
-  while (!dead.empty()) {
-    DataObject* next = dead.back();
-    dead.pop_back();
-    auto* fields = reinterpret_cast<Value*>(next + 1);
-    for (uint32_t i = 0; i < next->field_count; ++i) {
-      if (fields[i].is_data()) {
-        DataObject* inner = fields[i].detach().data;
-        if (drop_reference(inner->references)) dead.push_back(inner);
-      }
-      fields[i].~Value();
+  DataObject* outer = nullptr;
+  object->variant = 0;
+  while (true) {
+    auto* fields = reinterpret_cast<Value*>(object + 1);
+    if (object->variant == object->field_count) {
+      free_object(object);
+      if (outer == nullptr) return;
+      object = outer;
+      outer = reinterpret_cast<Value*>(object + 1)[object->variant++].slot().data;
+      continue;
     }
-    next->~DataObject();
-    std::free(next);
+    Value& field = fields[object->variant];
+    DataObject* inner = field.is_data() ? field.detach().data : nullptr;
+    field.~Value();
+    if (inner == nullptr || !drop_reference(inner->references)) {
+      ++object->variant;
+      continue;
+    }
+    if (object->variant + 1 == object->field_count) {
+      free_object(object);  // nothing of it is left: a list is freed from its begin to its end
+    } else {
+      Slot waiting;
+      waiting.data = outer;
+      new (&field) Value(DType::I64, waiting);
+      outer = object;
+    }
+    object = inner;
+    object->variant = 0;
   }
 }
 

@@ -81,6 +81,11 @@ void write_atomically(const std::filesystem::path& path, const std::vector<std::
   if (!directory.is_open() || !directory.sync()) fail("write", path, errno);
 }
 
+void append(const std::filesystem::path& path, std::string_view bytes) {
+  const File file(path, O_WRONLY | O_CREAT | O_APPEND);
+  if (!file.is_open() || !file.write(bytes)) fail("write", path, errno);
+}
+
 std::string read_bytes(const std::filesystem::path& path) {
   const File file(path, O_RDONLY);
   if (!file.is_open()) fail("read", path, errno);

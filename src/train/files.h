@@ -12,6 +12,9 @@ namespace hiaton::train {
 /// disk, and renames it to `path`. Throws ProgramError; what `path` held before is untouched then.
 void write_atomically(const std::filesystem::path& path, const std::vector<std::string_view>& parts);
 
+/// Adds to the end of a file, made where missing. Throws ProgramError that names the file and the reason.
+void append(const std::filesystem::path& path, std::string_view bytes);
+
 /// All bytes of a file. Throws ProgramError where it cannot be read.
 std::string read_bytes(const std::filesystem::path& path);
 

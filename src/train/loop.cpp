@@ -213,6 +213,8 @@ class Trainer {
     const double score = score_of(report);
     report.best = progress_.best_epoch == 0 || score > progress_.best_score;
     if (report.best) {
+      // Whoever finds a best one also finds one to go on from.
+      if (progress_.best_epoch == 0) write_last();
       progress_.best_score = score;
       progress_.best_epoch = report.epoch;
       if (files_.enabled()) save_parameters(files_.best(), learner_.parameters());

@@ -68,27 +68,29 @@ std::string show_epoch(const EpochReport& report, int64_t epochs) {
 
 ProgressBar::ProgressBar(std::FILE* stream) : ProgressBar(stream, ::isatty(::fileno(stream)) != 0) {}
 
+void ProgressBar::put(const std::string& text) {
+  std::fputs(text.c_str(), stream_);
+  std::fflush(stream_);
+}
+
 void ProgressBar::show(const StepReport& report) {
   const auto now = std::chrono::steady_clock::now();
   const bool is_due =
       !is_drawn_ || now - last_drawn_ >= kRedrawEvery || report.step_of_epoch == report.steps_per_epoch;
   if (!is_terminal_ || !is_due) return;
-  fmt::print(stream_, "\r\x1b[K{}", show_progress(report, columns_of(stream_)));
-  std::fflush(stream_);
+  put("\r\x1b[K" + show_progress(report, columns_of(stream_)));
   is_drawn_ = true;
   last_drawn_ = now;
 }
 
 void ProgressBar::show(const EpochReport& report, int64_t epochs) {
   clear();
-  fmt::print(stream_, "{}\n", show_epoch(report, epochs));
-  std::fflush(stream_);
+  put(show_epoch(report, epochs) + "\n");
 }
 
 void ProgressBar::clear() {
   if (!is_drawn_) return;
-  std::fputs("\r\x1b[K", stream_);
-  std::fflush(stream_);
+  put("\r\x1b[K");
   is_drawn_ = false;
 }
 

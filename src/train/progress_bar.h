@@ -10,7 +10,7 @@
 namespace hiaton::train {
 
 /// Writes to a stream: on a terminal one line that is drawn anew a few times a second, and one that stays for
-/// each epoch; elsewhere only the latter.
+/// each epoch; elsewhere only the latter. What cannot be written is dropped: training goes on.
 class ProgressBar {
  public:
   /// Finds out whether `stream` is a terminal.
@@ -26,6 +26,8 @@ class ProgressBar {
   void clear();
 
  private:
+  void put(const std::string& text);
+
   std::FILE* stream_;
   bool is_terminal_;
   bool is_drawn_ = false;

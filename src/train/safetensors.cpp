@@ -25,6 +25,7 @@ using Json = nlohmann::json;
 constexpr std::size_t kLengthBytes = 8;
 constexpr std::size_t kAlignment = 8;  ///< of the data, so that it may be mapped
 constexpr uint64_t kLongestHeader = 100'000'000;
+constexpr std::size_t kMostDimensions = 64;
 constexpr uint64_t kLargestSize = uint64_t{1} << 62;
 constexpr std::string_view kMetadataField = "__metadata__";
 
@@ -90,6 +91,9 @@ SafetensorsFile::Tensor tensor_from(const std::string& name, const JsonPlace& pl
   if (dtype == kDTypes.end())
     dtype_place.fail(fmt::format("expected a dtype as F32, found '{}'", tensor.dtype));
   const JsonPlace shape = place.field("shape");
+  if (shape.size() > kMostDimensions) {
+    shape.fail(fmt::format("expected at most {} dimensions, found {}", kMostDimensions, shape.size()));
+  }
   for (std::size_t i = 0; i < shape.size(); ++i) {
     tensor.shape.push_back(shape[i].integer(0, static_cast<int64_t>(kLargestSize)));
   }

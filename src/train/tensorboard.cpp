@@ -6,8 +6,9 @@
 #include <bit>
 #include <chrono>
 #include <cstring>
+#include <utility>
 
-#include "hiaton/error.h"
+#include "train/files.h"
 
 namespace hiaton::train {
 namespace {
@@ -77,6 +78,7 @@ constexpr uint32_t kValueTag = 1;
 constexpr uint32_t kValueSimple = 2;
 constexpr uint32_t kSessionStatus = 1;
 constexpr uint64_t kSessionStart = 1;
+constexpr std::size_t kMostUnwritten = std::size_t{64} << 10;
 
 double now() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
@@ -112,21 +114,22 @@ std::string tf_record(std::string_view bytes) {
 }
 
 EventWriter::EventWriter(const std::filesystem::path& directory, uint64_t first_step)
-    : path_(new_file_in(directory)), file_(path_, std::ios::binary) {
-  file_ << event(0, bytes_field(EventField::FileVersion, "brain.Event:2"));
-  file_ << event(first_step,
-                 bytes_field(EventField::SessionLog, integer_field(kSessionStatus, kSessionStart)));
+    : path_(new_file_in(directory)) {
+  unwritten_ = event(0, bytes_field(EventField::FileVersion, "brain.Event:2"));
+  unwritten_ +=
+      event(first_step, bytes_field(EventField::SessionLog, integer_field(kSessionStatus, kSessionStart)));
   flush();
 }
 
 void EventWriter::add_scalar(std::string_view tag, uint64_t step, double value) {
   const std::string scalar =
       bytes_field(kValueTag, tag) + float_field(kValueSimple, static_cast<float>(value));
-  file_ << event(step, bytes_field(EventField::Summary, bytes_field(kSummaryValue, scalar)));
+  unwritten_ += event(step, bytes_field(EventField::Summary, bytes_field(kSummaryValue, scalar)));
+  if (unwritten_.size() > kMostUnwritten) flush();
 }
 
 void EventWriter::flush() {
-  if (!file_.flush()) throw ProgramError(fmt::format("cannot write '{}'", path_.string()));
+  append(path_, std::exchange(unwritten_, {}));
 }
 
 }  // namespace hiaton::train

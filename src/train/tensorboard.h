@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <string>
 #include <string_view>
 
@@ -15,7 +14,7 @@ uint32_t crc32c(std::string_view bytes);
 /// One record: length, masked checksum of the length, bytes, masked checksum of the bytes.
 std::string tf_record(std::string_view bytes);
 
-/// Appends scalars to a new file in a directory.
+/// Appends scalars to a new file in a directory, many at a time.
 class EventWriter {
  public:
   /// Readers drop what earlier files say about `first_step` and later ones: it is about to be done again.
@@ -28,7 +27,7 @@ class EventWriter {
 
  private:
   std::filesystem::path path_;
-  std::ofstream file_;
+  std::string unwritten_;
 };
 
 }  // namespace hiaton::train

@@ -1,0 +1,119 @@
+// Programs and models in several threads at once: their own ones, and the same one.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "hiaton/hiaton.h"
+
+namespace hiaton {
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(NDEBUG)
+constexpr int kRuns = 20;
+#else
+constexpr int kRuns = 300;
+#endif
+
+constexpr const char* kFib =
+    "fn fib(n: i64) -> i64 = if n <= 1 then 1 else fib(n - 1) + fib(n - 2)\n"
+    "fn main(n: i64) -> i64 = 1 / (n - 13) * 0 + fib(n)\n";
+
+constexpr const char* kModel =
+    "data Tree = Leaf(word: i64) | Node(left: Tree, right: Tree)\n"
+    "param E: f32[2, 3]\n"
+    "param W: f32[6, 3]\n"
+    "fn encode(t: Tree) -> f32[3] =\n"
+    "  match t\n"
+    "    Leaf(word) -> E[word]\n"
+    "    Node(left, right) -> tanh(concat(encode(left), encode(right), axis=0) @ W)\n"
+    "fn loss(t: Tree) -> f32 = cross_entropy(encode(t), 1)\n";
+
+/// Several threads do `work`, all from the same moment on.
+void at_once(int threads, const std::function<void(int)>& work) {
+  std::atomic<int> missing = threads;
+  std::vector<std::jthread> all;
+  for (int i = 0; i < threads; ++i) {
+    all.emplace_back([&, i] {
+      for (--missing; missing.load() > 0;) std::this_thread::yield();
+      work(i);
+    });
+  }
+}
+
+Value tree(int depth) {
+  if (depth == 0) {
+    const Value word[] = {Value(int64_t{1})};
+    return Data(0, word);
+  }
+  const Value children[] = {tree(depth - 1), tree(depth / 2)};
+  return Data(1, children);
+}
+
+/// The loss of some trees, and the gradient of W.
+std::pair<std::vector<Value>, Value> step(const Model& model, int workers) {
+  const std::vector<Value> parameters = model.initial_parameters(7);
+  Gradients gradients(model.parameters());
+  RunOptions options;
+  options.workers = workers;
+  options.parts = 2;
+  options.parameters = parameters;
+  options.gradients = &gradients;
+  std::vector<Value> losses;
+  for (const std::vector<Value>& results : model.loss({{{tree(3)}, {tree(1)}, {tree(4)}}}, options)) {
+    losses.push_back(results[0]);
+  }
+  return {losses, Value(gradients[1].values)};
+}
+
+void run_fib(const Program& program, int workers) {
+  RunOptions options;
+  options.workers = workers;
+  EXPECT_EQ(program.run({Value(int64_t{12})}, options).values[0], Value(int64_t{233}));
+  EXPECT_THROW(program.run({Value(int64_t{13})}, options), RunError);
+}
+
+TEST(Threads, EachWithAProgramOfItsOwn) {
+  at_once(2, [](int number) {
+    if (number == 0) {
+      for (int i = 0; i < kRuns; ++i) run_fib(Program::from_text("fib.hia", kFib), 2);
+    } else {
+      const auto right = step(Model::from_text("model.hia", kModel), 1);
+      for (int i = 0; i < kRuns; ++i) EXPECT_EQ(step(Model::from_text("model.hia", kModel), 2), right);
+    }
+  });
+}
+
+TEST(Threads, AllWithTheSameProgram) {
+  const Program program = Program::from_text("fib.hia", kFib);
+  at_once(4, [&](int number) {
+    for (int i = 0; i < kRuns; ++i) run_fib(program, 1 + number % 2);
+  });
+}
+
+TEST(Threads, AllWithTheSameModel) {
+  const auto right = step(Model::from_text("model.hia", kModel), 1);
+  const Model model = Model::from_text("model.hia", kModel);
+  at_once(4, [&](int number) {
+    for (int i = 0; i < kRuns; ++i) EXPECT_EQ(step(model, 1 + number % 2), right);
+  });
+}
+
+TEST(Threads, ARunThatIsCancelledLeavesTheOthersAlone) {
+  const Program program = Program::from_text(
+      "forever.hia", "fn main(n: i64) -> i64 = with i = 0 while i >= 0 and i < n do (i + 1) % 1000\n");
+  std::atomic<bool> cancel{false};
+  at_once(3, [&](int number) {
+    RunOptions options;
+    if (number == 0) {
+      options.cancel = &cancel;
+      EXPECT_THROW(program.run({Value(int64_t{1000})}, options), RunError);
+    } else {
+      for (int i = 0; i < kRuns; ++i) EXPECT_NO_THROW(program.run({Value(int64_t{500})}, options));
+      cancel = true;
+    }
+  });
+}
+
+}  // namespace
+}  // namespace hiaton
