@@ -17,6 +17,7 @@
 #include "exec/flow_releases.h"
 #include "exec/flow_steps.h"
 #include "exec/flow_tails.h"
+#include "exec/flow_waiting.h"
 
 namespace hiaton::exec::flow {
 namespace {
@@ -452,6 +453,7 @@ Plan compile(const graph::Graph& graph, OverflowMode overflow) {
   }
   choose_fast_steps(graph, plan);
   rank_regions(plan);
+  choose_orders(plan);
   find_tail_calls(graph, plan);
   find_releases(plan);
   share_buffers(plan, graph);

@@ -77,7 +77,10 @@ struct Region {
   /// stays in the cache.
   std::size_t chunk = std::numeric_limits<std::size_t>::max();
   uint32_t rank = 0;  ///< batches of lower rank run first: they cannot come again after those of higher rank
-  std::string name;   ///< where in the function, for people
+  bool recursive = false;  ///< through calls it can become ready again because it ran
+  /// A slot that batches of another region make: this one follows their order. None: any order.
+  std::optional<uint32_t> order{};
+  std::string name;  ///< where in the function, for people
 };
 
 enum class ItemKind : uint8_t {

@@ -104,7 +104,12 @@ std::vector<uint32_t> topological_components(const std::vector<std::vector<std::
 void rank_regions(Plan& plan) {
   const Dependencies all = dependencies_of(plan);
   const std::vector<uint32_t> component = topological_components(all.readers);
-  for (Region& region : plan.regions) region.rank = component[all.first_item[region.function] + region.item];
+  std::vector<std::size_t> members(component.size());
+  for (uint32_t number : component) ++members[number];
+  for (Region& region : plan.regions) {
+    region.rank = component[all.first_item[region.function] + region.item];
+    region.recursive = members[region.rank] > 1;
+  }
 }
 
 }  // namespace hiaton::exec::flow

@@ -68,7 +68,7 @@ void Worker::clear() {
   track_ = nullptr;
   for (FramePool& pool : pools_) pool.clear();
   ready_.clear();
-  for (std::vector<Frame*>& frames : waiting_) frames.clear();
+  for (Waiting& waiting : waiting_) waiting.clear();
   calls_ = frames_ = most_frames_ = 0;
   firings_.assign(firings_.size(), 0);
   launches_.assign(launches_.size(), 0);
@@ -100,7 +100,13 @@ void Worker::drain() {
     if (track_ != nullptr) end_items();
     const Region* region = choose();
     if (region != nullptr) {
-      run_batch(*region);
+      Waiting& waiting = waiting_[static_cast<std::size_t>(region - plan_.regions.data())];
+      if (waiting.fresh() > 0) {
+        waiting.take(*region, pools_[region->function].layout(), batch_);
+      } else {
+        waiting.take_all(batch_);
+      }
+      run_batch(*region, batch_);
     } else if (!ready_.empty()) {
       const Ready next = ready_.back();
       ready_.pop_back();
@@ -111,15 +117,17 @@ void Worker::drain() {
   }
 }
 
-/// Ranks first; among regions of one rank, the one that most frames wait for.
+/// Ranks first; among regions of one rank, the one that most frames wait for which came since it ran; where
+/// there is none, the one that most frames wait for.
 const Region* Worker::choose() const {
   const Region* best = nullptr;
-  std::size_t most = 0;
+  std::pair<std::size_t, std::size_t> most;
   for (uint32_t index : batched_) {
     const Region& region = plan_.regions[index];
     if (best != nullptr && region.rank != best->rank) break;
-    if (waiting_[index].size() <= most) continue;
-    most = waiting_[index].size();
+    const std::pair frames(waiting_[index].fresh(), waiting_[index].size());
+    if (frames <= most) continue;
+    most = frames;
     best = &region;
   }
   return best;
@@ -169,8 +177,11 @@ void Worker::fire(Frame* frame, uint32_t index) {
     case ItemKind::Region: {
       const Region& region = plan_.regions[item.index];
       if (region.batched) {
-        waiting_[item.index].push_back(frame);
-        if (!options_->batching) run_batch(region);
+        if (!options_->batching) {
+          batch_.assign(1, frame);
+          return run_batch(region, batch_);
+        }
+        waiting_[item.index].push(frame);
         return;
       }
       run_scalars(frame, region);
@@ -430,10 +441,7 @@ void Worker::give_back(Frame* frame, const Return& result) {
 
 // Batches ---------------------------------------------------------------------------------------------------
 
-void Worker::run_batch(const Region& region) {
-  const auto index = static_cast<std::size_t>(&region - plan_.regions.data());
-  std::vector<Frame*> frames = std::move(waiting_[index]);
-  waiting_[index].clear();
+void Worker::run_batch(const Region& region, std::vector<Frame*>& frames) {
   if (!region.fixed_shapes) sort_by_shapes(region, frames);
   for (std::size_t begin = 0; begin < frames.size();) {
     std::size_t end = std::min(frames.size(), begin + kLargestBatch);
@@ -442,10 +450,6 @@ void Worker::run_batch(const Region& region) {
     begin = end;
   }
   for (Frame* frame : frames) finish_item(frame, region.item);
-  if (waiting_[index].empty()) {
-    frames.clear();
-    waiting_[index] = std::move(frames);
-  }
 }
 
 void Worker::run_batch_of(const Region& region, std::span<Frame* const> frames) {

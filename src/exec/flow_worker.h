@@ -10,6 +10,7 @@
 #include "exec/flow_batch.h"
 #include "exec/flow_frame.h"
 #include "exec/flow_plan.h"
+#include "exec/flow_waiting.h"
 #include "hiaton/run.h"
 #include "hiaton/trace.h"
 
@@ -65,7 +66,7 @@ class Worker {
   uint64_t scalar_firings() const;
 
   const Region* choose() const;
-  void run_batch(const Region& region);
+  void run_batch(const Region& region, std::vector<Frame*>& frames);
   void run_batch_of(const Region& region, std::span<Frame* const> frames);
   int compare_shapes(const Region& region, Frame* a, Frame* b) const;
   void sort_by_shapes(const Region& region, std::vector<Frame*>& frames) const;
@@ -91,9 +92,10 @@ class Worker {
   BatchRunner batches_;           ///< before the frames, which refer to its slabs
   std::vector<FramePool> pools_;  ///< by function
   std::vector<Ready> ready_;
-  std::vector<std::vector<Frame*>> waiting_;  ///< by region: frames in which it is ready
-  std::vector<uint32_t> batched_;             ///< regions that run in batches, by rank
-  std::vector<Cell> made_;                    ///< results of the steps of a scalar region
+  std::vector<Frame*> batch_;      ///< that runs
+  std::vector<Waiting> waiting_;   ///< by region: frames in which it is ready
+  std::vector<uint32_t> batched_;  ///< regions that run in batches, by rank
+  std::vector<Cell> made_;         ///< results of the steps of a scalar region
   std::span<const std::vector<Value>> arguments_;
   std::vector<std::vector<Value>> results_;
   std::vector<std::size_t> results_to_come_;
