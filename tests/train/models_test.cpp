@@ -33,8 +33,9 @@ std::string with_doubles(std::string text) {
 /// A model with small sizes, in double precision, and a few trees.
 class ModelCase {
  public:
-  explicit ModelCase(const std::string& name, std::size_t trees = 6)
-      : model_(Model::from_text(name, with_doubles(text_of(name)), {.sizes = sizes_of(text_of(name))})),
+  explicit ModelCase(const std::string& name, std::size_t trees = 6, int64_t width = 3)
+      : model_(
+            Model::from_text(name, with_doubles(text_of(name)), {.sizes = sizes_of(text_of(name), width)})),
         values_(model_.initial_parameters(3)) {
     const ListOps data = generate_listops({.max_depth = 3, .max_arity = 3, .seed = 5}, trees, 1);
     const Vocabulary words = Vocabulary::of(data.train);
@@ -57,8 +58,8 @@ class ModelCase {
   }
 
  private:
-  static std::map<std::string, int64_t> sizes_of(const std::string& text) {
-    std::map<std::string, int64_t> sizes{{"d", 3}, {"vocab", 16}, {"classes", 10}};
+  static std::map<std::string, int64_t> sizes_of(const std::string& text, int64_t width) {
+    std::map<std::string, int64_t> sizes{{"d", width}, {"vocab", 16}, {"classes", 10}};
     if (text.find("size e ") != std::string::npos) sizes["e"] = 2;
     return sizes;
   }
@@ -116,8 +117,7 @@ TEST_P(EveryModel, HasTheGradientsOfFiniteDifferences) {
   }
 }
 
-TEST_P(EveryModel, AgreesInEveryWayToRun) {
-  ModelCase test(GetParam());
+void expect_agreement_in_every_way(const ModelCase& test) {
   Gradients expected(test.model().parameters());
   RunOptions reference;
   reference.executor = Executor::Reference;
@@ -140,6 +140,15 @@ TEST_P(EveryModel, AgreesInEveryWayToRun) {
       }
     }
   }
+}
+
+TEST_P(EveryModel, AgreesInEveryWayToRun) {
+  expect_agreement_in_every_way(ModelCase(GetParam()));
+}
+
+/// So wide that the backward path follows the batches of the forward path.
+TEST_P(EveryModel, AgreesInEveryWayToRunWhereItIsWide) {
+  expect_agreement_in_every_way(ModelCase(GetParam(), 8, 50));
 }
 
 TEST_P(EveryModel, GivesTheSameBitsForAnyNumberOfWorkersInTheSameParts) {

@@ -2,6 +2,7 @@
 // path lets go of what it has read.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 
@@ -65,6 +66,22 @@ TEST_P(EveryPlan, HasBuffersThatServeOneValueAtATime) {
     }
   }
   EXPECT_GT(reads, 10);
+}
+
+TEST_P(EveryPlan, KeepsTheOrderOfBatchesThatMakeMostOfWhatItReads) {
+  std::size_t orders = 0;
+  for (const flow::Region& region : plan_.regions) {
+    if (!region.order) continue;
+    ++orders;
+    const auto makes = [&](const flow::Region& maker) {
+      return maker.function == region.function && maker.batched && (maker.recursive || !region.recursive) &&
+             std::ranges::any_of(maker.steps,
+                                 [&](const flow::Step& step) { return step.slot == region.order; });
+    };
+    EXPECT_EQ(std::ranges::count_if(plan_.regions, makes), 1) << region.name;
+    EXPECT_TRUE(std::ranges::count(region.inputs, *region.order) == 1) << region.name;
+  }
+  EXPECT_EQ(orders == 0, std::string(GetParam()) == "treernn") << "its tensors are narrow";
 }
 
 TEST_P(EveryPlan, LetsGoOfTensorsOnTheWayBackAlone) {
