@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "exec/flow.h"
-#include "exec/flow_plan.h"
-#include "exec/plan.h"
+#include "exec/flow/flow.h"
+#include "exec/flow/plan.h"
+#include "exec/scalar/plan.h"
 
 namespace hiaton::exec {
 

@@ -9,11 +9,11 @@
 #include "base/check.h"
 #include "exec/budget.h"
 #include "exec/fault.h"
-#include "exec/flow.h"
-#include "exec/interpret.h"
-#include "exec/kernel_table.h"
+#include "exec/flow/flow.h"
 #include "exec/reference.h"
-#include "exec/worker.h"
+#include "exec/scalar/interpret.h"
+#include "exec/scalar/kernel_table.h"
+#include "exec/scalar/worker.h"
 
 namespace hiaton::exec {
 

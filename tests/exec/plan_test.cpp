@@ -1,6 +1,6 @@
 // Plans as they are: the code of some programs, line by line, and what frames take. After a wanted change run
 // this test with HIATON_UPDATE_GOLDEN=1 and look at the difference.
-#include "exec/plan.h"
+#include "exec/scalar/plan.h"
 
 #include <gtest/gtest.h>
 

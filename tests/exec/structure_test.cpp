@@ -1,6 +1,6 @@
 // The nested structure that is found in a graph, and the legal graphs that have none: these run by the
 // reference rules.
-#include "exec/structure.h"
+#include "exec/scalar/structure.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

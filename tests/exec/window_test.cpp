@@ -1,11 +1,11 @@
 // Loops whose iterations run ahead of each other: the results of the ordinary loop, at every edge of a
 // window.
-#include "exec/window.h"
+#include "exec/scalar/window.h"
 
 #include <gtest/gtest.h>
 
+#include "exec/scalar/structure.h"
 #include "exec/stealing.h"
-#include "exec/structure.h"
 
 namespace hiaton::exec::testing {
 namespace {

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "exec/flow_plan.h"
+#include "exec/flow/plan.h"
 #include "hiaton/model.h"
 #include "hiaton/trees.h"
 #include "train/tree_values.h"

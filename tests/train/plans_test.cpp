@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <map>
 
-#include "exec/flow_plan.h"
+#include "exec/flow/plan.h"
 #include "hiaton/model.h"
 
 namespace hiaton::train {

@@ -1,0 +1,453 @@
+// A batch, in the order of its steps: operands that do not stand one behind the other are gathered, each step
+// is one call of a kernel, and what frames need later stays in a slab that they refer to.
+#include "exec/flow/batch.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+
+#include "base/check.h"
+
+namespace hiaton::exec::flow {
+namespace {
+
+constexpr std::size_t kAlignment = 64;
+
+int64_t size_of_dims(std::span<const int64_t> dims) {
+  int64_t size = 1;
+  for (int64_t dim : dims) size *= dim;
+  return size;
+}
+
+/// Gradient of parameters: dense contributions of a batch.
+template <class T>
+void add_instances(const TensorArgument& part, int64_t batch, T* sum) {
+  const int64_t size = part.size();
+  for (int64_t instance = 0; instance < batch; ++instance) {
+    const T* from = part.at<T>(instance);
+    for (int64_t i = 0; i < size; ++i) sum[i] += from[i];
+  }
+}
+
+template <class T>
+void add_rows(const TensorArgument& rows, const TensorArgument& parts, int64_t batch, std::size_t parameter,
+              Gradients& gradients) {
+  T* sum = gradients.values(parameter).mutable_data<T>();
+  const int64_t width = parts.size();
+  for (int64_t instance = 0; instance < batch; ++instance) {
+    const int64_t row = *rows.at<int64_t>(instance);
+    gradients.touch(parameter, row);
+    const T* from = parts.at<T>(instance);
+    for (int64_t i = 0; i < width; ++i) sum[row * width + i] += from[i];
+  }
+}
+
+}  // namespace
+
+std::byte* Scratch::take(std::size_t bytes) {
+  bytes = (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  while (block_ < blocks_.size() && used_ + bytes > blocks_[block_].size) {
+    ++block_;
+    used_ = 0;
+  }
+  if (block_ == blocks_.size()) {
+    constexpr std::size_t kSmallestBlock = std::size_t{1} << 20;
+    const std::size_t size = std::max(bytes, blocks_.empty() ? kSmallestBlock : 2 * blocks_.back().size);
+    blocks_.push_back({std::make_unique_for_overwrite<std::byte[]>(size + kAlignment), size});
+    used_ = 0;
+  }
+  const auto base = reinterpret_cast<uintptr_t>(blocks_[block_].memory.get());
+  std::byte* start = blocks_[block_].memory.get() + (kAlignment - base % kAlignment) % kAlignment;
+  std::byte* taken = start + used_;
+  used_ += bytes;
+  return taken;
+}
+
+void Scratch::reset() {
+  block_ = 0;
+  used_ = 0;
+}
+
+OuterProducts::OuterProducts(std::size_t, Tensor& sum)
+    : sum_(sum), depth_(sum.dims()[0]), columns_(sum.dims()[1]) {}
+
+template <class T>
+void OuterProducts::append(const TensorArgument& from, int64_t rows_each, int64_t width, int64_t batch,
+                           std::vector<T>& to) const {
+  const int64_t each = rows_each * width;
+  const std::size_t begin = to.size();
+  to.resize(begin + static_cast<std::size_t>(each * batch));
+  for (int64_t i = 0; i < batch; ++i) {
+    std::copy_n(from.at<T>(i), each, to.data() + begin + static_cast<std::size_t>(i * each));
+  }
+}
+
+bool OuterProducts::is_dense(const TensorArgument& from, int64_t batch) {
+  return batch == 1 || from.stride == from.size();
+}
+
+void OuterProducts::add(const TensorArgument& x, const TensorArgument& g, int64_t batch) {
+  const int64_t rows_each = x.size() / depth_;
+  const int64_t rows = rows_each * batch;
+  const bool is_double = sum_.dtype() == DType::F64;
+  if (rows >= kEnoughRows && is_dense(x, batch) && is_dense(g, batch)) {
+    if (is_double) return multiply(x.at<double>(0), g.at<double>(0), rows);
+    return multiply(x.at<float>(0), g.at<float>(0), rows);
+  }
+  if (is_double) {
+    append(x, rows_each, depth_, batch, x64_);
+    append(g, rows_each, columns_, batch, g64_);
+  } else {
+    append(x, rows_each, depth_, batch, x32_);
+    append(g, rows_each, columns_, batch, g32_);
+  }
+  rows_ += rows;
+  if (rows_ >= kEnoughRows) flush();
+}
+
+template <class T>
+void OuterProducts::multiply(const T* x, const T* g, int64_t rows) {
+  kernels::accumulate_outer<T>(x, depth_, g, columns_, rows, depth_, columns_, sum_.mutable_data<T>(),
+                               columns_);
+}
+
+void OuterProducts::flush() {
+  if (rows_ == 0) return;
+  if (sum_.dtype() == DType::F64) {
+    multiply(x64_.data(), g64_.data(), rows_);
+  } else {
+    multiply(x32_.data(), g32_.data(), rows_);
+  }
+  x32_.clear();
+  g32_.clear();
+  x64_.clear();
+  g64_.clear();
+  rows_ = 0;
+}
+
+BatchRunner::BatchRunner(const graph::Graph& graph, const Plan& plan, const std::vector<FramePool>& pools)
+    : graph_(&graph), plan_(plan), pools_(pools) {
+  const std::size_t parameters = graph.parameters().size();
+  products_.resize(parameters);
+  for (int transposed = 0; transposed < 2; ++transposed) {
+    packed32_[transposed].resize(parameters);
+    packed64_[transposed].resize(parameters);
+  }
+  fixed_dims_.resize(graph.nodes().size());
+  for (const Region& region : plan.regions) {
+    for (const Step& step : region.steps) {
+      std::vector<int64_t>& dims = fixed_dims_[step.node.index()];
+      for (const Dim& dim : graph[step.node].type.shape) dims.push_back(dim.size);
+    }
+  }
+}
+
+void BatchRunner::begin(const graph::Graph& graph, const RunOptions& options, Gradients* gradients) {
+  graph_ = &graph;
+  options_ = &options;
+  gradients_ = gradients;
+  kernel_seconds_ = 0;
+  for (auto& products : products_) products.reset();
+}
+
+void BatchRunner::run_kernel(const auto& kernel) {
+  if (!options_->time_kernels) return kernel();
+  const auto start = std::chrono::steady_clock::now();
+  kernel();
+  kernel_seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+BatchFault BatchRunner::run(const Region& region, std::span<Frame* const> frames) {
+  if (steps_.size() < region.steps.size()) steps_.resize(region.steps.size());
+  for (Value& step : steps_) step.slab = nullptr;
+  const Function& function = plan_.functions[region.function];
+  if (slots_.size() < function.slots.size()) slots_.resize(function.slots.size());
+  try {
+    const BatchFault fault = run_chunks(region, frames);
+    if (fault.fault != Fault::None) release_slabs();
+    if (fault.fault == Fault::None) keep_tensors(region, frames);
+    return fault;
+  } catch (...) {
+    release_slabs();
+    throw;
+  }
+}
+
+void BatchRunner::release_slabs() {
+  for (Value& step : steps_) Tensor::release(std::exchange(step.slab, nullptr));
+}
+
+BatchFault BatchRunner::run_chunks(const Region& region, std::span<Frame* const> frames) {
+  for (std::size_t begin = 0; begin < frames.size(); begin += region.chunk) {
+    const Chunk chunk{begin, std::min(region.chunk, frames.size() - begin), frames.size()};
+    const BatchFault fault = run_chunk(region, chunk, frames.subspan(chunk.begin, chunk.size));
+    if (fault.fault != Fault::None) return fault;
+  }
+  return {};
+}
+
+BatchFault BatchRunner::run_chunk(const Region& region, const Chunk& chunk, std::span<Frame* const> frames) {
+  scratch_.reset();
+  make_buffers(region, frames.size());
+  const Function& function = plan_.functions[region.function];
+  for (std::size_t i = 0; i < region.steps.size(); ++i) {
+    const Step& step = region.steps[i];
+    for (const Gather& input : step.gathers) slots_[input.slot] = gather(function, input, frames);
+    const Fault fault = run_step(region, step, i, chunk);
+    if (fault != Fault::None) return {fault, &step};
+  }
+  keep_scalars(region, frames);
+  return {};
+}
+
+void BatchRunner::make_buffers(const Region& region, std::size_t batch) {
+  buffers_.clear();
+  for (std::size_t bytes : region.buffers) buffers_.push_back(scratch_.take(bytes * batch));
+}
+
+/// Where the instances stand one behind the other already, nothing is copied.
+TensorArgument BatchRunner::gather(const Function& function, const Gather& input,
+                                   std::span<Frame* const> frames) {
+  const uint32_t slot = input.slot;
+  const FrameLayout& layout = pools_[frames[0]->function].layout();
+  const Type& type = function.slot_types[slot];
+  const std::size_t element = size_of(type.dtype);
+  const std::size_t count = frames.size();
+  const auto room = [&](std::size_t bytes) {
+    return input.buffer ? buffers_[*input.buffer] : scratch_.take(count * bytes);
+  };
+  if (function.slots[slot] == SlotKind::Scalar) {
+    std::byte* gathered = room(element);
+    for (std::size_t i = 0; i < count; ++i) {
+      std::memcpy(gathered + i * element, layout.address(frames[i], slot), element);
+    }
+    return {gathered, {}, type.dtype, 1};
+  }
+  const Cell first = layout.load(frames[0], slot);
+  const std::span<const int64_t> dims = first.dims();
+  const int64_t size = size_of_dims(dims);
+  const std::size_t bytes = static_cast<std::size_t>(size) * element;
+  bool contiguous = true;
+  for (std::size_t i = 1; i < count && contiguous; ++i) {
+    contiguous = layout.load(frames[i], slot).elements() == first.elements() + i * bytes;
+  }
+  if (contiguous) return {first.elements(), dims, type.dtype, size};
+  std::byte* gathered = room(bytes);
+  for (std::size_t i = 0; i < count; ++i) {
+    std::copy_n(layout.load(frames[i], slot).elements(), bytes, gathered + i * bytes);
+  }
+  return {gathered, dims, type.dtype, size};
+}
+
+TensorArgument BatchRunner::constant(const hiaton::Value& value) const {
+  if (value.is_scalar()) {
+    auto* slot = const_cast<Slot*>(&value.slot());
+    return {reinterpret_cast<std::byte*>(slot), {}, value.dtype(), 0};
+  }
+  const TensorObject& object = *value.slot().tensor;
+  return {object.elements, {object.dims.data(), object.rank}, object.dtype, 0};
+}
+
+TensorArgument BatchRunner::bind(const Source& source) const {
+  switch (source.from) {
+    case Source::From::Slot:
+      return slots_[source.index];
+    case Source::From::Constant:
+      return constant(plan_.constants[source.index]);
+    case Source::From::Parameter:
+      return constant(options_->parameters[source.index]);
+    case Source::From::Step:
+      return steps_[source.index].argument;
+  }
+  return {};
+}
+
+Fault BatchRunner::run_step(const Region& region, const Step& step, std::size_t index, const Chunk& chunk) {
+  const auto batch = static_cast<int64_t>(chunk.size);
+  if (step.code == Step::Code::Nothing) return Fault::None;
+  if (step.code == Step::Code::Accumulate) {
+    run_kernel([&] { accumulate(step, batch); });
+    return Fault::None;
+  }
+  const graph::Node& node = (*graph_)[step.node];
+  operands_.clear();
+  for (const Source& operand : step.operands) operands_.push_back(bind(operand));
+  const int64_t instances = step.shared ? 1 : batch;
+  Value& made = steps_[index];
+  made.argument.dims = fixed_dims_[step.node.index()];
+  if (step.code == Step::Code::View) {
+    const TensorArgument& whole = operands_[0];
+    const auto offset = static_cast<std::size_t>(step.offset) * size_of(whole.dtype);
+    made.argument = {whole.elements + offset, made.argument.dims, whole.dtype, whole.stride};
+    return Fault::None;
+  }
+  if (!region.fixed_shapes) {
+    const Fault fault = make_room(step, index);
+    if (fault != Fault::None) return fault;
+  }
+  const int64_t size = size_of_dims(made.argument.dims);
+  made.argument.dtype = node.type.dtype;
+  if (step.slot && node.type.is_tensor()) {
+    const auto all = static_cast<int64_t>(step.shared ? 1 : chunk.of);
+    if (made.slab == nullptr) made.slab = slabs_.make(node.type.dtype, all, made.argument.dims);
+    made.argument.elements =
+        made.slab->elements + chunk.begin * static_cast<std::size_t>(size) * size_of(node.type.dtype);
+  } else if (step.buffer) {
+    made.argument.elements = buffers_[*step.buffer];
+  } else {
+    made.argument.elements =
+        scratch_.take(static_cast<std::size_t>(size * instances) * size_of(node.type.dtype));
+  }
+  made.argument.stride = size;
+  Fault fault = Fault::None;
+  run_kernel([&] {
+    if (step.code == Step::Code::Product) {
+      multiply(step, made.argument, instances);
+    } else {
+      fault = node.op->tensor_kernel.value(
+          {node.op, operands_, made.argument, node.attributes, instances, options_->overflow});
+    }
+  });
+  if (step.shared) made.argument.stride = 0;
+  return fault;
+}
+
+/// The dimensions of a result that only the run knows.
+Fault BatchRunner::make_room(const Step& step, std::size_t index) {
+  const graph::Node& node = (*graph_)[step.node];
+  std::vector<Type> types;
+  for (const TensorArgument& operand : operands_) {
+    types.push_back(tensor_type(operand.dtype, {operand.dims.begin(), operand.dims.end()}));
+  }
+  try {
+    const Type type = node.op->type_rule.value({types, node.attributes, &node.type});
+    steps_[index].dims.clear();
+    for (const Dim& dim : type.shape) {
+      if (dim.size < 0) return Fault::Shape;
+      steps_[index].dims.push_back(dim.size);
+    }
+  } catch (const ProgramError&) {
+    return Fault::Shape;
+  }
+  steps_[index].argument.dims = steps_[index].dims;
+  return Fault::None;
+}
+
+template <class T>
+const kernels::PackedMatrix<T>& BatchRunner::packed(std::size_t parameter, bool transposed) {
+  auto& all = [&]() -> auto& {
+    if constexpr (std::is_same_v<T, float>) {
+      return packed32_[transposed ? 1 : 0];
+    } else {
+      return packed64_[transposed ? 1 : 0];
+    }
+  }
+  ();
+  Packed<T>& kept = all[parameter];
+  const Tensor tensor = options_->parameters[parameter].tensor();
+  if (kept.of.object() != tensor.object()) {
+    kept.of = Tensor();  // of none, should there be no memory for it
+    const TensorArgument w = constant(options_->parameters[parameter]);
+    const int64_t rows = w.dims[0];
+    const int64_t columns = w.dims[1];
+    kept.matrix.pack(transposed ? kernels::Transpose::Yes : kernels::Transpose::No, w.at<T>(0),
+                     transposed ? columns : rows, transposed ? rows : columns, columns);
+    kept.of = tensor;
+  }
+  return kept.matrix;
+}
+
+void BatchRunner::multiply(const Step& step, const TensorArgument& out, int64_t batch) {
+  const TensorArgument& x = operands_[0];
+  const std::size_t parameter = step.operands[1].index;
+  const int64_t depth = x.dims.back();
+  const int64_t columns = out.dims.back();
+  const int64_t rows_each = x.size() / depth;
+  const auto product = [&]<class T>(T) {
+    const kernels::PackedMatrix<T>& w = packed<T>(parameter, step.transposed);
+    const auto rows = [&](int64_t first, int64_t count, int64_t stride) {
+      if (operands_.size() == 3) {
+        kernels::multiply_bias<T>(x.at<T>(first), count, stride, w, operands_[2].at<T>(0), out.at<T>(first),
+                                  columns);
+      } else {
+        kernels::multiply<T>(x.at<T>(first), count, stride, w, out.at<T>(first), columns, false);
+      }
+    };
+    if (x.stride == x.size() || batch == 1) return rows(0, batch * rows_each, depth);
+    if (rows_each == 1) return rows(0, batch, x.stride);
+    for (int64_t i = 0; i < batch; ++i) rows(i, rows_each, depth);
+  };
+  if (out.dtype == DType::F64) {
+    product(double{});
+  } else {
+    product(float{});
+  }
+}
+
+OuterProducts& BatchRunner::products(std::size_t parameter) {
+  if (products_[parameter] == nullptr) {
+    products_[parameter] = std::make_unique<OuterProducts>(parameter, gradients_->dense(parameter));
+  }
+  return *products_[parameter];
+}
+
+void BatchRunner::accumulate(const Step& step, int64_t batch) {
+  if (gradients_ == nullptr) return;
+  const graph::Node& node = (*graph_)[step.node];
+  const auto parameter = static_cast<std::size_t>(node.parameter);
+  const TensorArgument first = bind(step.operands[0]);
+  const bool is_double = node.type.dtype == DType::F64;
+  switch (static_cast<Accumulation>(node.attributes[0])) {
+    case Accumulation::Dense:
+      if (is_double) return add_instances(first, batch, gradients_->dense(parameter).mutable_data<double>());
+      return add_instances(first, batch, gradients_->dense(parameter).mutable_data<float>());
+    case Accumulation::Rows: {
+      const TensorArgument parts = bind(step.operands[1]);
+      if (is_double) return add_rows<double>(first, parts, batch, parameter, *gradients_);
+      return add_rows<float>(first, parts, batch, parameter, *gradients_);
+    }
+    case Accumulation::Outer:
+      return products(parameter).add(first, bind(step.operands[1]), batch);
+  }
+}
+
+void BatchRunner::keep_scalars(const Region& region, std::span<Frame* const> frames) {
+  const FrameLayout& layout = pools_[frames[0]->function].layout();
+  for (std::size_t i = 0; i < region.steps.size(); ++i) {
+    const TensorArgument& made = steps_[i].argument;
+    if (!region.steps[i].slot || steps_[i].slab != nullptr) continue;
+    const std::size_t element = size_of(made.dtype);
+    const std::size_t bytes = static_cast<std::size_t>(made.stride) * element;
+    for (std::size_t k = 0; k < frames.size(); ++k) {
+      Cell cell;
+      std::memcpy(&cell.slot, made.elements + k * bytes, element);
+      layout.store(frames[k], *region.steps[i].slot, cell);
+    }
+  }
+}
+
+/// The frames refer to their instances.
+void BatchRunner::keep_tensors(const Region& region, std::span<Frame* const> frames) {
+  const FrameLayout& layout = pools_[frames[0]->function].layout();
+  for (std::size_t i = 0; i < region.steps.size(); ++i) {
+    TensorObject* slab = std::exchange(steps_[i].slab, nullptr);
+    if (slab == nullptr) continue;
+    const TensorArgument& made = steps_[i].argument;
+    const std::size_t bytes = static_cast<std::size_t>(made.stride) * size_of(made.dtype);
+    slab->references.store(static_cast<int32_t>(frames.size()), std::memory_order_relaxed);
+    for (std::size_t k = 0; k < frames.size(); ++k) {
+      Cell cell;
+      cell.set_elements(slab->elements + k * bytes);
+      cell.owner = slab;
+      layout.store(frames[k], *region.steps[i].slot, cell);
+    }
+  }
+}
+
+void BatchRunner::finish() {
+  for (const auto& products : products_) {
+    if (products != nullptr) run_kernel([&] { products->flush(); });
+  }
+}
+
+}  // namespace hiaton::exec::flow

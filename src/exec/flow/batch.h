@@ -1,0 +1,138 @@
+// One region for many frames at once.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "exec/flow/frame.h"
+#include "exec/flow/plan.h"
+#include "exec/flow/slabs.h"
+#include "hiaton/run.h"
+#include "kernels/gemm.h"
+
+namespace hiaton::exec::flow {
+
+/// Memory that is handed out piece by piece and taken back at once.
+class Scratch {
+ public:
+  std::byte* take(std::size_t bytes);
+  void reset();
+
+ private:
+  struct Block {
+    std::unique_ptr<std::byte[]> memory;
+    std::size_t size;
+  };
+  std::vector<Block> blocks_;
+  std::size_t block_ = 0;
+  std::size_t used_ = 0;
+};
+
+/// Products x^T g that are added to the gradient of a parameter. Few rows wait until there are more: a
+/// product goes through all of the gradient.
+class OuterProducts {
+ public:
+  OuterProducts(std::size_t parameter, Tensor& sum);
+  void add(const TensorArgument& x, const TensorArgument& g, int64_t batch);
+  void flush();
+
+ private:
+  template <class T>
+  void append(const TensorArgument& from, int64_t rows_each, int64_t width, int64_t batch,
+              std::vector<T>& to) const;
+  template <class T>
+  void multiply(const T* x, const T* g, int64_t rows);
+
+  /// Whether all instances stand one behind the other.
+  static bool is_dense(const TensorArgument& from, int64_t batch);
+
+  static constexpr int64_t kEnoughRows = 16;
+  Tensor& sum_;
+  int64_t depth_;
+  int64_t columns_;
+  int64_t rows_ = 0;
+  std::vector<float> x32_, g32_;
+  std::vector<double> x64_, g64_;
+};
+
+/// What went wrong in a batch, and where.
+struct BatchFault {
+  Fault fault = Fault::None;
+  const Step* step = nullptr;
+};
+
+/// Runs batches. One for each worker.
+class BatchRunner {
+ public:
+  BatchRunner(const graph::Graph& graph, const Plan& plan, const std::vector<FramePool>& pools);
+
+  /// Parameters and gradients are those of `options` from now on. Both must live until the end of the run.
+  void begin(const graph::Graph& graph, const RunOptions& options, Gradients* gradients);
+
+  /// Runs the steps of a region for frames whose operands have the same shapes.
+  BatchFault run(const Region& region, std::span<Frame* const> frames);
+  /// Adds what is left to the gradients.
+  void finish();
+  /// Of what frames refer to.
+  uint64_t bytes() const { return slabs_.bytes(); }
+  /// Since begin, if the options want to know.
+  double kernel_seconds() const { return kernel_seconds_; }
+
+ private:
+  struct Value {
+    TensorArgument argument{};
+    TensorObject* slab = nullptr;  ///< that the elements stand in, if the frames are to keep them
+    std::vector<int64_t> dims{};   ///< of an instance, where only the run knows them
+  };
+
+  /// Instances of a batch that run all steps before the next ones run any.
+  struct Chunk {
+    std::size_t begin;
+    std::size_t size;
+    std::size_t of;  ///< the whole batch
+  };
+
+  BatchFault run_chunks(const Region& region, std::span<Frame* const> frames);
+  void release_slabs();
+  BatchFault run_chunk(const Region& region, const Chunk& chunk, std::span<Frame* const> frames);
+  /// Runs a kernel, and counts its time if the options want to know.
+  void run_kernel(const auto& kernel);
+  void make_buffers(const Region& region, std::size_t batch);
+  TensorArgument gather(const Function& function, const Gather& input, std::span<Frame* const> frames);
+  TensorArgument bind(const Source& source) const;
+  TensorArgument constant(const hiaton::Value& value) const;
+  Fault run_step(const Region& region, const Step& step, std::size_t index, const Chunk& chunk);
+  Fault make_room(const Step& step, std::size_t index);
+  void multiply(const Step& step, const TensorArgument& out, int64_t batch);
+  void accumulate(const Step& step, int64_t batch);
+  void keep_scalars(const Region& region, std::span<Frame* const> frames);
+  void keep_tensors(const Region& region, std::span<Frame* const> frames);
+  OuterProducts& products(std::size_t parameter);
+  template <class T>
+  const kernels::PackedMatrix<T>& packed(std::size_t parameter, bool transposed);
+
+  const graph::Graph* graph_;
+  const Plan& plan_;
+  const std::vector<FramePool>& pools_;
+  const RunOptions* options_ = nullptr;
+  Gradients* gradients_ = nullptr;
+  double kernel_seconds_ = 0;
+  SlabPool slabs_;
+  Scratch scratch_;
+  std::vector<TensorArgument> slots_;  ///< by slot of the function whose region runs
+  std::vector<Value> steps_;           ///< by step of the region that runs
+  std::vector<TensorArgument> operands_;
+  std::vector<std::byte*> buffers_;                       ///< of the region that runs
+  std::vector<std::unique_ptr<OuterProducts>> products_;  ///< by parameter
+  template <class T>
+  struct Packed {
+    kernels::PackedMatrix<T> matrix;
+    Tensor of{};  ///< held, so that no other tensor can be taken for it
+  };
+  std::vector<Packed<float>> packed32_[2];  ///< by parameter; as it is, and transposed
+  std::vector<Packed<double>> packed64_[2];
+  std::vector<std::vector<int64_t>> fixed_dims_;  ///< by graph node that a region runs
+};
+
+}  // namespace hiaton::exec::flow

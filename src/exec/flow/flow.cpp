@@ -1,0 +1,182 @@
+#include "exec/flow/flow.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <exception>
+#include <new>
+#include <thread>
+
+#include "exec/flow/worker.h"
+
+namespace hiaton::exec {
+namespace {
+
+/// The argument lists of one part, which is run and batched by itself.
+struct Part {
+  std::span<const std::vector<Value>> arguments;
+  std::vector<std::vector<Value>> results;
+  std::unique_ptr<Gradients> gradients;
+  RunStats stats;
+  std::exception_ptr error;
+};
+
+std::vector<Part> cut(std::span<const std::vector<Value>> arguments, std::size_t count,
+                      const graph::Graph& graph, flow::Workers* gradients) {
+  std::vector<Part> parts(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t begin = arguments.size() * i / count;
+    const std::size_t end = arguments.size() * (i + 1) / count;
+    parts[i].arguments = arguments.subspan(begin, end - begin);
+    if (gradients != nullptr && i > 0) parts[i].gradients = gradients->take_gradients(graph);
+  }
+  return parts;
+}
+
+void run_part(const graph::Graph& graph, flow::Worker& worker, const RunOptions& options, Part& part,
+              Trace::Track* track) {
+  const auto keep_error = [&part](const auto& work) {
+    try {
+      work();
+    } catch (...) {
+      if (part.error == nullptr) part.error = std::current_exception();
+    }
+  };
+  keep_error([&] {
+    part.results = worker.run(graph, part.arguments, options,
+                              part.gradients != nullptr ? part.gradients.get() : options.gradients, track);
+  });
+  if (part.error != nullptr && track != nullptr) track->end_all();
+  keep_error([&] { worker.add_to(part.stats); });
+}
+
+/// Keeps a thing for later runs, or, where there is no memory for that, lets go of it.
+template <class T>
+void keep(std::vector<std::unique_ptr<T>>& all, std::unique_ptr<T> one) {
+  try {
+    all.push_back(std::move(one));
+  } catch (const std::bad_alloc&) {  // `one` goes
+  }
+}
+
+void add(RunStats& sum, const RunStats& part) {
+  sum.calls += part.calls;
+  sum.frames_allocated += part.frames_allocated;
+  sum.frames_live_most += part.frames_live_most;
+  sum.bytes += part.bytes;
+  sum.kernel_seconds += part.kernel_seconds;
+  sum.regions.resize(part.regions.size());
+  for (std::size_t i = 0; i < part.regions.size(); ++i) {
+    sum.regions[i].function = part.regions[i].function;
+    sum.regions[i].name = part.regions[i].name;
+    sum.regions[i].firings += part.regions[i].firings;
+    sum.regions[i].launches += part.regions[i].launches;
+  }
+}
+
+}  // namespace
+
+namespace flow {
+
+Workers::Workers() = default;
+Workers::~Workers() = default;
+
+std::unique_ptr<Worker> Workers::take(const graph::Graph& graph, const std::shared_ptr<const Plan>& plan) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!resting_.empty()) {
+      std::unique_ptr<Worker> worker = std::move(resting_.back());
+      resting_.pop_back();
+      return worker;
+    }
+  }
+  return std::make_unique<Worker>(graph, plan);
+}
+
+void Workers::give_back(std::unique_ptr<Worker> worker) {
+  const std::lock_guard lock(mutex_);
+  keep(resting_, std::move(worker));
+}
+
+std::unique_ptr<Gradients> Workers::take_gradients(const graph::Graph& graph) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!gradients_.empty()) {
+      std::unique_ptr<Gradients> gradients = std::move(gradients_.back());
+      gradients_.pop_back();
+      return gradients;
+    }
+  }
+  return std::make_unique<Gradients>(graph.parameters());
+}
+
+void Workers::give_back(std::unique_ptr<Gradients> gradients) {
+  gradients->clear();
+  const std::lock_guard lock(mutex_);
+  keep(gradients_, std::move(gradients));
+}
+
+}  // namespace flow
+
+bool needs_flow(const graph::Graph& graph) {
+  if (!graph.parameters().empty()) return true;
+  const auto several_phases = [](const graph::Function& function) { return function.phases.size() > 1; };
+  if (std::any_of(graph.functions().begin(), graph.functions().end(), several_phases)) return true;
+  return std::any_of(graph.nodes().begin(), graph.nodes().end(),
+                     [](const graph::Node& node) { return !node.type.is_scalar(); });
+}
+
+/// The parts are the same for any number of workers, and their gradients are added in their order.
+std::vector<std::vector<Value>> run_flow(const graph::Graph& graph,
+                                         const std::shared_ptr<const flow::Plan>& plan,
+                                         flow::Workers& resting,
+                                         std::span<const std::vector<Value>> arguments,
+                                         const RunOptions& options, RunStats& stats) {
+  const auto start = std::chrono::steady_clock::now();
+  const auto workers = static_cast<std::size_t>(options.workers);
+  const std::size_t wish = options.parts > 0 ? static_cast<std::size_t>(options.parts) : workers;
+  const std::size_t count = std::max<std::size_t>(1, std::min(wish, arguments.size()));
+  std::vector<Part> parts = cut(arguments, count, graph, options.gradients != nullptr ? &resting : nullptr);
+  std::atomic<std::size_t> next = 0;
+  std::vector<Trace::Track*> tracks(std::min(workers, count));
+  for (std::size_t i = 0; i < tracks.size() && options.trace != nullptr; ++i) {
+    tracks[i] = &options.trace->worker(i);
+  }
+  std::vector<std::exception_ptr> errors(tracks.size());
+  const auto work = [&](std::size_t number) {
+    try {
+      std::unique_ptr<flow::Worker> worker = resting.take(graph, plan);
+      for (std::size_t i = next.fetch_add(1); i < parts.size(); i = next.fetch_add(1)) {
+        run_part(graph, *worker, options, parts[i], tracks[number]);
+      }
+      resting.give_back(std::move(worker));
+    } catch (...) {
+      errors[number] = std::current_exception();
+    }
+  };
+  {
+    std::vector<std::jthread> threads;  // joined here, whatever happens
+    threads.reserve(tracks.size());
+    for (std::size_t i = 1; i < tracks.size(); ++i) threads.emplace_back(work, i);
+    work(0);
+  }
+  std::vector<std::vector<Value>> results;
+  for (Part& part : parts) add(stats, part.stats);
+  stats.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  std::exception_ptr error;
+  for (const std::exception_ptr& one : errors) {
+    if (error == nullptr) error = one;
+  }
+  for (Part& part : parts) {
+    if (part.error != nullptr && error == nullptr) error = part.error;
+    if (part.gradients != nullptr) {
+      if (error == nullptr) options.gradients->add(*part.gradients);
+      resting.give_back(std::move(part.gradients));
+    }
+    std::move(part.results.begin(), part.results.end(), std::back_inserter(results));
+  }
+  if (error != nullptr) std::rethrow_exception(error);
+  return results;
+}
+
+}  // namespace hiaton::exec

@@ -1,0 +1,48 @@
+// The production executor for programs with tensors, data values or several phases.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "exec/flow/plan.h"
+#include "hiaton/run.h"
+
+namespace hiaton::exec {
+
+namespace flow {
+
+class Worker;
+
+/// Workers that rest between runs, with the memory that they hold. May be used by several threads.
+class Workers {
+ public:
+  Workers();
+  ~Workers();
+  std::unique_ptr<Worker> take(const graph::Graph& graph, const std::shared_ptr<const Plan>& plan);
+  void give_back(std::unique_ptr<Worker> worker);
+  /// All zero.
+  std::unique_ptr<Gradients> take_gradients(const graph::Graph& graph);
+  void give_back(std::unique_ptr<Gradients> gradients);
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Worker>> resting_;
+  std::vector<std::unique_ptr<Gradients>> gradients_;
+};
+
+}  // namespace flow
+
+/// Whether the program has what only this executor runs.
+bool needs_flow(const graph::Graph& graph);
+
+/// Runs the program for each argument list; batches go across them. With several workers each runs a part of
+/// the lists. Throws RunError.
+std::vector<std::vector<Value>> run_flow(const graph::Graph& graph,
+                                         const std::shared_ptr<const flow::Plan>& plan,
+                                         flow::Workers& resting,
+                                         std::span<const std::vector<Value>> arguments,
+                                         const RunOptions& options, RunStats& stats);
+
+}  // namespace hiaton::exec

@@ -1,0 +1,148 @@
+// Frames of the flow executor.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "exec/flow/plan.h"
+#include "hiaton/value.h"
+
+namespace hiaton::exec::flow {
+
+/// What a slot holds: a scalar, a data value, or elements that `owner` keeps alive: all of a tensor, or one
+/// instance of a slab.
+struct Cell {
+  Slot slot;  ///< for tensors: `elements` below
+  TensorObject* owner = nullptr;
+
+  std::byte* elements() const { return reinterpret_cast<std::byte*>(slot.tensor); }
+  void set_elements(std::byte* at) { slot.tensor = reinterpret_cast<TensorObject*>(at); }
+  /// The dimensions of the tensor.
+  std::span<const int64_t> dims() const {
+    const std::size_t skipped = owner->is_slab ? 1 : 0;
+    return {owner->dims.data() + skipped, owner->rank - skipped};
+  }
+};
+
+inline void retain(SlotKind kind, const Cell& cell) {
+  if (kind == SlotKind::Tensor && cell.owner != nullptr) {
+    cell.owner->references.fetch_add(1, std::memory_order_relaxed);
+  } else if (kind == SlotKind::Data && cell.slot.data != nullptr) {
+    cell.slot.data->references.fetch_add(1, std::memory_order_relaxed);
+  }
+}
+
+inline void release(SlotKind kind, Cell& cell) {
+  if (kind == SlotKind::Tensor) Tensor::release(cell.owner);
+  if (kind == SlotKind::Data) Data::release(cell.slot.data);
+  cell = Cell();
+}
+
+/// What a cell holds as a value: a tensor of its own, or all of the one that it refers to.
+Value to_value(const Cell& cell, const Type& type);
+
+/// The record of one tag. Behind it stand what its slots hold, the frames of its call sites, and for each
+/// item that waits for several others how many of them are to come.
+struct Frame {
+  Frame* parent;  ///< that takes its results
+  uint32_t function;
+  uint32_t site;        ///< of the parent, whose results it gives
+  uint32_t label;       ///< the call site that it is a call of: that of the site, or a tail call
+  uint32_t unfinished;  ///< items that can still fire
+  uint32_t children;    ///< alive
+  uint32_t root : 31;   ///< which of the runs it belongs to
+  uint32_t is_alive : 1;
+};
+
+/// Where the parts of a frame stand.
+class FrameLayout {
+ public:
+  explicit FrameLayout(const Function& function);
+
+  Cell load(const Frame* frame, uint32_t slot) const {
+    const std::byte* at = address(frame, slot);
+    Cell cell;
+    std::memcpy(&cell.slot, at, sizeof(Slot));
+    if (is_tensor(slot)) std::memcpy(&cell.owner, at + sizeof(Slot), sizeof(TensorObject*));
+    return cell;
+  }
+  void store(Frame* frame, uint32_t slot, const Cell& cell) const {
+    std::byte* at = reinterpret_cast<std::byte*>(frame) + offsets_[slot];
+    std::memcpy(at, &cell.slot, sizeof(Slot));
+    if (is_tensor(slot)) std::memcpy(at + sizeof(Slot), &cell.owner, sizeof(TensorObject*));
+  }
+  /// Where the scalar of a slot, or the place of a tensor's elements, stands.
+  const std::byte* address(const Frame* frame, uint32_t slot) const {
+    return reinterpret_cast<const std::byte*>(frame) + offsets_[slot];
+  }
+  Frame*& child(Frame* frame, uint32_t site) const {
+    return reinterpret_cast<Frame**>(reinterpret_cast<std::byte*>(frame) + children_)[site];
+  }
+  /// One of what the item waits for has come: whether it was the last.
+  bool count_down(Frame* frame, uint32_t item) const {
+    const uint16_t counter = counters_[item];
+    if (counter == kNoCounter) return true;
+    return --reinterpret_cast<uint16_t*>(reinterpret_cast<std::byte*>(frame) + waits_)[counter] == 0;
+  }
+  /// Slots that hold references.
+  const std::vector<uint32_t>& counted_slots() const { return counted_slots_; }
+  std::size_t bytes() const { return bytes_; }
+  /// Slots that hold nothing, items that all wait.
+  void clear(Frame* frame) const;
+
+ private:
+  static constexpr uint16_t kNoCounter = UINT16_MAX;
+
+  bool is_tensor(uint32_t slot) const { return slot_kinds_[slot] == SlotKind::Tensor; }
+
+  std::vector<SlotKind> slot_kinds_;
+  std::vector<uint32_t> offsets_;   ///< by slot
+  std::vector<uint16_t> counters_;  ///< by item; kNoCounter: it waits for one other
+  std::vector<uint16_t> initial_waits_;
+  std::vector<uint32_t> counted_slots_;
+  std::size_t children_ = 0;
+  std::size_t waits_ = 0;
+  std::size_t bytes_ = 0;
+};
+
+/// Frames of one function, in chunks; those that are free are used again. A run takes them in the order of
+/// their addresses: frames that call each other stand near each other.
+class FramePool {
+ public:
+  explicit FramePool(const Function& function) : function_(function), layout_(function) {}
+  FramePool(const FramePool&) = delete;
+  FramePool(FramePool&&) = default;
+  ~FramePool() { clear(); }
+
+  const FrameLayout& layout() const { return layout_; }
+  /// A frame whose slots hold nothing and whose items all wait.
+  Frame* make();
+  /// Lets go of what its slots hold.
+  void free(Frame* frame);
+  /// Lets go of all frames; their memory stays.
+  void clear();
+  uint64_t live() const { return live_; }
+  uint64_t made() const { return made_; }
+  uint64_t bytes() const { return chunks_.size() * kFramesPerChunk * layout_.bytes(); }
+
+ private:
+  static constexpr std::size_t kFramesPerChunk = 256;
+
+  Frame* at(std::size_t index) const {
+    return reinterpret_cast<Frame*>(chunks_[index / kFramesPerChunk].get() +
+                                    index % kFramesPerChunk * layout_.bytes());
+  }
+  void release_slots(Frame* frame);
+
+  const Function& function_;
+  FrameLayout layout_;
+  std::vector<std::unique_ptr<std::byte[]>> chunks_;
+  Frame* free_ = nullptr;  ///< the first of those that are; `parent` is the next one
+  std::size_t used_ = 0;   ///< frames since the last clear; all behind them are free
+  uint64_t live_ = 0;
+  uint64_t made_ = 0;
+};
+
+}  // namespace hiaton::exec::flow

@@ -1,0 +1,100 @@
+#include "exec/flow/steps.h"
+
+namespace hiaton::exec::flow {
+namespace {
+
+class FastSteps {
+ public:
+  FastSteps(const graph::Graph& graph, const Plan& plan, Region& region)
+      : graph_(graph),
+        function_(plan.functions[region.function]),
+        region_(region),
+        uses_(region.steps.size()) {
+    for (const Step& step : region.steps) {
+      for (const Source& operand : step.operands) {
+        if (operand.from == Source::From::Step) ++uses_[operand.index];
+      }
+    }
+  }
+
+  void choose() {
+    for (Step& step : region_.steps) {
+      if (step.code != Step::Code::Tensor || step.shared) continue;
+      const std::string_view name = op(step).name.value;
+      if (name == "matmul" || name == "matmul_nt") choose_product(step, name == "matmul_nt");
+      if (name == "slice") choose_view(step);
+      if (name == "add") choose_bias(step);
+    }
+  }
+
+ private:
+  const OpDef& op(const Step& step) const { return *graph_[step.node].op; }
+  const Type& type(const Step& step) const { return graph_[step.node].type; }
+
+  /// nullptr for constants.
+  const Type* type(const Source& source) const {
+    switch (source.from) {
+      case Source::From::Slot:
+        return &function_.slot_types[source.index];
+      case Source::From::Parameter:
+        return &graph_.parameters()[source.index].type;
+      case Source::From::Step:
+        return &type(region_.steps[source.index]);
+      case Source::From::Constant:
+        break;
+    }
+    return nullptr;
+  }
+
+  void choose_product(Step& step, bool transposed) const {
+    const Type* left = type(step.operands[0]);
+    const bool fits = step.operands[1].from == Source::From::Parameter &&
+                      type(step.operands[1])->shape.size() == 2 && left != nullptr && left->shape.size() <= 2;
+    if (!fits) return;
+    step.code = Step::Code::Product;
+    step.transposed = transposed;
+  }
+
+  void choose_view(Step& step) const {
+    const graph::Node& node = graph_[step.node];
+    const Type* whole = type(step.operands[0]);
+    if (step.slot || node.attributes[0] != 0) return;
+    if (whole == nullptr || !is_fixed(*whole) || !is_fixed(node.type)) return;
+    step.code = Step::Code::View;
+    step.offset = node.attributes[1];
+    for (const Dim& dim : std::span(node.type.shape).subspan(1)) step.offset *= dim.size;
+  }
+
+  void choose_bias(Step& step) const {
+    for (const std::size_t at : {0u, 1u}) {
+      const Source& bias = step.operands[1 - at];
+      if (bias.from != Source::From::Parameter || step.operands[at].from != Source::From::Step) continue;
+      const uint32_t index = step.operands[at].index;
+      Step& product = region_.steps[index];
+      const bool fits = product.code == Step::Code::Product && !product.slot && uses_[index] == 1 &&
+                        type(bias)->shape.size() == 1 && is_fixed(*type(bias)) &&
+                        type(product) == type(step) && type(step).shape.back() == type(bias)->shape[0];
+      if (!fits) continue;
+      step.operands = {product.operands[0], product.operands[1], bias};
+      step.code = Step::Code::Product;
+      step.transposed = product.transposed;
+      product.code = Step::Code::Nothing;
+      return;
+    }
+  }
+
+  const graph::Graph& graph_;
+  const Function& function_;
+  Region& region_;
+  std::vector<int> uses_;  ///< by step: how many operands of steps it is
+};
+
+}  // namespace
+
+void choose_fast_steps(const graph::Graph& graph, Plan& plan) {
+  for (Region& region : plan.regions) {
+    if (region.batched) FastSteps(graph, plan, region).choose();
+  }
+}
+
+}  // namespace hiaton::exec::flow

@@ -1,0 +1,117 @@
+// Runs programs by items and batches: one thread, any number of argument lists at once.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "exec/budget.h"
+#include "exec/flow/batch.h"
+#include "exec/flow/frame.h"
+#include "exec/flow/plan.h"
+#include "exec/flow/waiting.h"
+#include "hiaton/run.h"
+#include "hiaton/trace.h"
+
+namespace hiaton::exec::flow {
+
+/// The rule: what can fire without a batch fires at once, innermost first; when nothing can, the ready batch
+/// of lowest rank runs, among several the largest.
+class Worker {
+ public:
+  Worker(const graph::Graph& graph, std::shared_ptr<const Plan> plan);
+
+  /// The results of the program for each argument list; may be called again, also after an error. `graph` is
+  /// the one of the plan; `track`, where the run is drawn, may be null. Throws RunError.
+  std::vector<std::vector<Value>> run(const graph::Graph& graph,
+                                      std::span<const std::vector<Value>> arguments,
+                                      const RunOptions& options, Gradients* gradients, Trace::Track* track);
+  /// What the last run did.
+  void add_to(RunStats& stats) const;
+
+ private:
+  struct Ready {
+    Frame* frame;
+    uint32_t item;
+  };
+
+  void start(std::span<const Value> arguments, uint32_t root);
+  void drain();
+  void fire(Frame* frame, uint32_t item);
+  void finish_item(Frame* frame, uint32_t index);
+  void wake(Frame* frame, const Item& item);
+  void maybe_free(Frame* frame);
+
+  void run_scalars(Frame* frame, const Region& region);
+  Cell run_step(Frame* frame, const Step& step);
+  Cell field_or_zero(Frame* frame, const Step& step);
+  Cell borrow(const Frame* frame, const Source& source) const;
+  std::vector<Value> operands_of(Frame* frame, const Step& step) const;
+  SlotKind kind_of(const Step& step) const;
+  const Type& type_of(graph::OutPort port) const;
+  void decide(Frame* frame, const Branch& branch);
+  void call(Frame* frame, const Call& call);
+  void join(Frame* frame, const Join& join);
+  void give_back(Frame* frame, const Return& result);
+
+  void begin_trace(Trace::Track* track);
+  void end_trace();
+  void begin_items();
+  void end_items();
+  void begin_launch(std::size_t region, std::size_t firings);
+  void end_launch();
+  void sample();
+  uint64_t bytes() const;
+  uint64_t scalar_firings() const;
+
+  const Region* choose() const;
+  void run_batch(const Region& region, std::vector<Frame*>& frames);
+  void run_batch_of(const Region& region, std::span<Frame* const> frames);
+  int compare_shapes(const Region& region, Frame* a, Frame* b) const;
+  void sort_by_shapes(const Region& region, std::vector<Frame*>& frames) const;
+  std::size_t end_of_same_shapes(const Region& region, const std::vector<Frame*>& frames, std::size_t begin,
+                                 std::size_t end) const;
+  [[noreturn]] void fail(Frame* frame, const Step& step, Fault fault);
+  std::size_t region_of(const Step& step) const;
+  void watch(Frame* frame);
+
+  const Function& function(const Frame* frame) const { return plan_.functions[frame->function]; }
+  const FrameLayout& layout(const Frame* frame) const { return pools_[frame->function].layout(); }
+  /// A cell with a reference of its own.
+  Cell fetch(Frame* frame, const Source& source, SlotKind kind) const;
+  Cell cell_of(const Value& value) const;
+
+  void clear();
+
+  const std::shared_ptr<const Plan> shared_plan_;
+  const Plan& plan_;
+  const graph::Graph* graph_;
+  const RunOptions* options_ = nullptr;
+  std::optional<BudgetWatch> watch_;
+  BatchRunner batches_;           ///< before the frames, which refer to its slabs
+  std::vector<FramePool> pools_;  ///< by function
+  std::vector<Ready> ready_;
+  std::vector<Frame*> batch_;      ///< that runs
+  std::vector<Waiting> waiting_;   ///< by region: frames in which it is ready
+  std::vector<uint32_t> batched_;  ///< regions that run in batches, by rank
+  std::vector<Cell> made_;         ///< results of the steps of a scalar region
+  std::span<const std::vector<Value>> arguments_;
+  std::vector<std::vector<Value>> results_;
+  std::vector<std::size_t> results_to_come_;
+  uint64_t calls_ = 0;
+  uint64_t frames_ = 0;
+  uint64_t most_frames_ = 0;
+  std::vector<uint64_t> firings_;
+  std::vector<uint64_t> launches_;
+
+  struct Kinds {
+    Trace::KindId part;
+    Trace::KindId items;
+    std::vector<Trace::KindId> batch;  ///< by region
+  };
+  Trace::Track* track_ = nullptr;  ///< null: the run is not drawn
+  Kinds kinds_{};
+};
+
+}  // namespace hiaton::exec::flow

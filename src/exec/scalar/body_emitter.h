@@ -1,0 +1,192 @@
+// Emits the body of one function, in one of its forms. One class, by subject in the files named below.
+#pragma once
+
+#include <optional>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "exec/scalar/emit.h"
+#include "exec/scalar/slots.h"
+#include "exec/scalar/window.h"
+
+namespace hiaton::exec {
+
+class BodyEmitter {
+ public:
+  BodyEmitter(EmitContext& context, graph::FunctionId function, bool forking, SequentialForm& sequential)
+      : context_(context),
+        graph_(context.graph),
+        structure_(context.structure),
+        plan_(context.plan),
+        function_(function),
+        forking_(forking),
+        sequential_(sequential),
+        next_kept_slot_(sequential.slots) {}
+
+  void run();
+  /// The body of a piece, where this function's stands.
+  void run_piece(PieceBody& body);
+
+ private:
+  static constexpr uint32_t kNoSlot = UINT32_MAX;
+
+  struct Operand {
+    bool is_constant = false;
+    Slot constant;
+    uint32_t slot = kNoSlot;
+  };
+  struct Move {
+    uint32_t to;
+    Operand from;
+  };
+  using SlotMap = std::unordered_map<graph::NodeId, uint32_t>;
+
+  // Code
+  uint32_t here() const { return static_cast<uint32_t>(plan_.code.size()); }
+  uint32_t emit(Opcode opcode, graph::NodeId node = {});
+  Instruction& at(uint32_t index) { return plan_.code[index]; }
+  uint16_t narrow(uint32_t slot) const;
+  /// Where a jump at `from` goes on: at the next instruction to be emitted, or at `to`.
+  void set_jump(uint32_t from, uint32_t to);
+  void emit_move(uint32_t to, const Operand& from);
+  /// All at once: a slot is overwritten only when nobody needs its old value.
+  void emit_moves(std::vector<Move> moves);
+  void count_region(BlockId block);
+
+  // Values and slots (emit_values.cpp)
+  uint32_t take_slot();
+  uint32_t take_slots(uint32_t count);
+  void define(graph::NodeId value, uint32_t slot);
+  uint32_t reads_left(graph::NodeId value);
+  uint32_t body_reads_left(graph::NodeId variable);
+  Operand operand(graph::OutPort port);
+  /// The operand in a slot; a constant is put into one, which `temporaries` then holds.
+  uint16_t in_slot(const Operand& from, std::vector<uint32_t>& temporaries);
+  void give_back(std::vector<uint32_t>& temporaries);
+  /// One read of the value is done.
+  void release(graph::OutPort port);
+  void release_value(graph::NodeId value);
+  void give_back_slot(graph::NodeId value);
+  bool is_param(graph::NodeId value) const;
+  /// The slot for the result of an operation: that of the Merge or loop variable it is for, where that is
+  /// safe, else a new one. To be called after the operands are released.
+  uint32_t result_slot(graph::NodeId value);
+  void give_back_if_unread(graph::NodeId value);
+
+  // Blocks and returns (emit_blocks.cpp)
+  /// A block whose values are read by what follows it.
+  void emit_block(BlockId block);
+  /// A block at whose end the function returns `results`.
+  void emit_tail(BlockId block, const std::vector<graph::OutPort>& results);
+  /// Emits the item at `i`, and with a call its whole group; gives the index of the next one.
+  std::size_t emit_items(const std::vector<Item>& items, std::size_t i);
+  void emit_return(const std::vector<graph::OutPort>& results);
+  /// The operation that gives the only result, and is read for nothing else, is computed by the return.
+  void defer_returned_operation(BlockId block, const std::vector<graph::OutPort>& results);
+  void emit_returned_operation(graph::NodeId value);
+
+  // Operations and branches (emit_operations.cpp)
+  Kernel kernel_of(const graph::Node& node) const;
+  void emit_op(graph::NodeId id);
+  /// A comparison that only steers one conditional or loop of its own block becomes part of the branch.
+  bool is_deferred_predicate(graph::NodeId id) { return is_in_branch(id) || can_defer(id); }
+  bool is_in_branch(graph::NodeId id) const { return deferred_.contains(id) && !exported_.contains(id); }
+  bool can_defer(graph::NodeId id);
+  bool steered_in_own_block(graph::NodeId id) const;
+  /// A jump that is taken when the predicate is false (or, for loops, true); its target is set later.
+  uint32_t emit_branch(graph::OutPort predicate, bool is_loop);
+
+  // Conditionals (emit_control.cpp)
+  void emit_conditional(const Conditional& conditional);
+  bool side_has_code(const Conditional& conditional, int side) const;
+  void emit_side(const Conditional& conditional, int side);
+  bool is_single_result(graph::NodeId value) const;
+  void emit_tail_conditional(const Conditional& conditional, const std::vector<graph::OutPort>& results);
+  /// A side that only returns something known becomes part of the comparison. False: it does not.
+  bool emit_return_if(const Conditional& conditional, int side, const std::vector<graph::OutPort>& results);
+
+  // Loops (emit_control.cpp)
+  void emit_loop(graph::LoopId id);
+  /// The condition stands behind the body: one jump an iteration.
+  void emit_body_first(const LoopShape& loop);
+  void emit_condition_first(const LoopShape& loop);
+  void emit_loop_body(const LoopShape& loop);
+  void emit_next_values(const LoopShape& loop);
+
+  // Windows of loops (emit_window.cpp)
+  /// False: the loop has none. `to_end`: jumps to the end of the loop.
+  bool emit_window(graph::LoopId id, std::vector<uint32_t>& to_end);
+  void emit_list(const std::vector<Item>& items);
+  void take_next_values(const LoopShape& loop, const std::vector<bool>& variable_waits, bool waiting);
+  void emit_window_calls(const Window& window, std::vector<SlotMap>& at_place, uint32_t count);
+  /// The same for the pieces of a window.
+  void emit_window_pieces(const Piece& piece, std::vector<SlotMap>& at_place, uint32_t count);
+
+  // Pieces of iterations (emit_piece.cpp)
+  void emit_piece_items(const std::vector<PieceItem>& items);
+  void emit_split(const PieceItem& item);
+  /// Whether a piece has done it already.
+  bool is_done(const Item& item) const {
+    return piece_before_ != nullptr && piece_before_->done.contains(item);
+  }
+
+  // Calls (emit_calls.cpp)
+  /// What a call runs.
+  struct Callee {
+    graph::CallSite site{};
+    std::optional<std::size_t> piece{};  ///< in EmitContext::pieces, in place of the function of the site
+  };
+  /// The sum of an i64 and a small constant that is only the argument of one call is computed by the call.
+  bool is_passed(graph::NodeId id);
+  bool is_in_call(graph::NodeId id) const { return passed_.contains(id) && !exported_.contains(id); }
+  /// What an addition or subtraction adds to its first operand, where that is a small constant.
+  std::optional<int16_t> plus_of(const graph::Node& node) const;
+  std::vector<Argument> arguments_of(graph::CallSite site, std::vector<uint32_t>& temporaries);
+  void release_arguments(graph::CallSite site);
+  uint32_t define_results(graph::CallSite site);
+  /// A call instruction of the `one`, `two`, `three` and general forms that follow each other in Opcode.
+  uint32_t emit_call(Opcode one, const Callee& callee, const std::vector<Argument>& arguments, bool forking);
+  /// Not a tail call. `group`: the one it belongs to, if any.
+  void emit_nested_call(const Callee& callee, const std::vector<Argument>& arguments, uint32_t results,
+                        const Group* group, bool forking);
+  graph::FunctionId function_of(const Callee& callee) const;
+  void emit_calls(const std::vector<graph::CallSite>& sites);
+  /// `count_slot`: how many of the calls are to be made, for the calls of a window.
+  void emit_group(const std::vector<Callee>& callees, const std::vector<std::vector<Argument>>& arguments,
+                  const std::vector<uint32_t>& results, uint32_t count_slot = kNoSlot);
+  bool is_tail_call(graph::CallSite site, const std::vector<graph::OutPort>& results) const;
+  void emit_tail_call(graph::CallSite site);
+
+  EmitContext& context_;
+  const graph::Graph& graph_;
+  const Structure& structure_;
+  Plan& plan_;
+  const graph::FunctionId function_;
+  const bool forking_;
+  SequentialForm& sequential_;
+  std::size_t next_start_ = 0;
+  SlotAllocator slots_;
+  uint32_t join_slot_ = kNoSlot;
+  /// In a window: every value has a slot of its own, behind those of the sequential form, and keeps it.
+  bool keeping_ = false;
+  bool in_window_ = false;               ///< windows do not nest in one frame
+  bool in_piece_ = false;                ///< the body is that of a piece; it has no sequential form
+  const Piece* piece_before_ = nullptr;  ///< whose results the items that are being emitted read
+  uint32_t next_kept_slot_;
+  SlotMap slot_of_;
+  std::unordered_map<graph::NodeId, uint32_t> reads_left_;
+  std::unordered_map<graph::NodeId, uint32_t> body_reads_left_;
+  std::unordered_map<graph::NodeId, bool>
+      body_of_variable_;                                   ///< whether the body of its loop is being emitted
+  std::unordered_map<graph::NodeId, uint32_t> wanted_in_;  ///< results that belong into the slot of a Merge
+  std::unordered_map<graph::NodeId, graph::NodeId>
+      next_of_;                                    ///< results that are the next value of a loop variable
+  std::unordered_set<graph::NodeId> shares_slot_;  ///< values that live in the slot of a Merge or variable
+  std::unordered_set<graph::NodeId> exported_;     ///< values that a piece or what follows it needs in slots
+  std::unordered_set<graph::NodeId> returned_;     ///< operations that a return computes
+  std::unordered_set<graph::NodeId> passed_;       ///< sums that a call computes
+  std::unordered_set<graph::NodeId> deferred_;     ///< comparisons that are part of a branch
+};
+
+}  // namespace hiaton::exec

@@ -1,0 +1,70 @@
+// Turns the structure of one function into instructions.
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <unordered_map>
+
+#include "exec/scalar/lifetimes.h"
+#include "exec/scalar/piece.h"
+#include "exec/scalar/plan.h"
+#include "exec/scalar/structure.h"
+
+namespace hiaton::exec {
+
+/// A place in the code that must hold the address of a function's entry once all code stands.
+struct EntryReference {
+  enum class Kind : uint8_t { Instruction, CallList, GroupCall } kind;
+  uint32_t index;     ///< of the instruction, call list or group
+  uint32_t call = 0;  ///< within the group
+  graph::FunctionId callee;
+  bool forking;
+  std::optional<std::size_t> piece{};  ///< in EmitContext::pieces, in place of the callee
+};
+
+/// A piece whose code stands behind that of its function.
+struct PieceBody {
+  graph::FunctionId function;
+  Piece piece;
+  uint32_t begin = 0;  ///< index of its Header
+};
+
+/// A place in the code that must hold the address of another instruction once all code stands.
+struct CodeReference {
+  uint32_t group;
+  uint32_t call;  ///< kJoined: Group::joined, else Group::calls[call].resume
+  uint32_t instruction;
+
+  static constexpr uint32_t kJoined = UINT32_MAX;
+};
+
+/// What the functions of one plan share while they are emitted.
+struct EmitContext {
+  const graph::Graph& graph;
+  const Structure& structure;
+  const Lifetimes& lifetimes;
+  const PlanOptions& options;
+  Plan& plan;
+  std::vector<bool> has_groups{};  ///< by function: some of its calls do not need each other
+  std::vector<EntryReference> entries{};
+  std::vector<CodeReference> code_references{};
+  std::deque<PieceBody> pieces{};
+  std::unordered_map<BlockId, std::size_t> region_of{};
+  std::vector<BlockId> region_blocks{};  ///< by region, for their names
+};
+
+struct TooManySlots {
+  graph::FunctionId function;
+};
+
+/// What the forking form of a function needs to know of the sequential one.
+struct SequentialForm {
+  std::vector<uint32_t> group_starts;  ///< where its groups of calls begin, in the order of emission
+  uint32_t slots = 0;
+};
+
+/// Appends the body of `function`, and behind it those of its pieces. The sequential form fills `sequential`,
+/// the forking form (emitted second) reads it. Throws TooManySlots.
+void emit_body(EmitContext& context, graph::FunctionId function, bool forking, SequentialForm& sequential);
+
+}  // namespace hiaton::exec

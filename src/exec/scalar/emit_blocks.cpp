@@ -1,0 +1,109 @@
+#include "exec/scalar/body_emitter.h"
+#include "exec/scalar/kernel_table.h"
+
+namespace hiaton::exec {
+
+using graph::CallSite;
+using graph::LoopId;
+using graph::Node;
+using graph::NodeId;
+using graph::NodeKind;
+using graph::OutPort;
+
+void BodyEmitter::emit_block(BlockId block) {
+  if (!block.valid()) return;
+  const std::vector<Item>& items = structure_[block].items;
+  for (std::size_t i = 0; i < items.size();) i = emit_items(items, i);
+}
+
+void BodyEmitter::emit_tail(BlockId block, const std::vector<OutPort>& results) {
+  if (block.valid()) {
+    count_region(block);
+    defer_returned_operation(block, results);
+    const std::vector<Item>& items = structure_[block].items;
+    for (std::size_t i = 0; i < items.size();) {
+      const bool is_last = i + 1 == items.size();
+      if (is_last && items[i].kind == Item::Kind::Conditional) {
+        return emit_tail_conditional(structure_.conditionals[items[i].index], results);
+      }
+      if (is_last && items[i].kind == Item::Kind::Call && is_tail_call(CallSite(items[i].index), results)) {
+        return emit_tail_call(CallSite(items[i].index));
+      }
+      i = emit_items(items, i);
+    }
+  }
+  emit_return(results);
+}
+
+std::size_t BodyEmitter::emit_items(const std::vector<Item>& items, std::size_t i) {
+  if (is_done(items[i])) return i + 1;
+  switch (items[i].kind) {
+    case Item::Kind::Op:
+      emit_op(NodeId(items[i].index));
+      break;
+    case Item::Kind::Conditional:
+      emit_conditional(structure_.conditionals[items[i].index]);
+      break;
+    case Item::Kind::Loop:
+      emit_loop(LoopId(items[i].index));
+      break;
+    case Item::Kind::Call: {
+      std::vector<CallSite> sites;
+      const uint32_t group = items[i].group;
+      for (; i < items.size() && items[i].kind == Item::Kind::Call && items[i].group == group; ++i) {
+        if (!is_done(items[i])) sites.emplace_back(items[i].index);
+      }
+      emit_calls(sites);
+      return i;
+    }
+  }
+  return i + 1;
+}
+
+void BodyEmitter::emit_return(const std::vector<OutPort>& results) {
+  std::vector<uint32_t> temporaries;
+  if (results.size() == 1 && returned_.contains(structure_.origin(results[0]))) {
+    return emit_returned_operation(structure_.origin(results[0]));
+  }
+  if (results.size() == 1) {
+    const Operand result = operand(results[0]);
+    const uint32_t index = emit(result.is_constant ? Opcode::ReturnConst : Opcode::Return1);
+    if (result.is_constant) {
+      at(index).constant = result.constant;
+    } else {
+      at(index).a = narrow(result.slot);
+    }
+    return;
+  }
+  ReturnList list;
+  for (OutPort result : results) list.slots.push_back(in_slot(operand(result), temporaries));
+  plan_.return_lists.push_back(std::move(list));
+  const uint32_t index = emit(Opcode::ReturnN);
+  at(index).returns = &plan_.return_lists.back();
+  give_back(temporaries);
+}
+
+void BodyEmitter::defer_returned_operation(BlockId block, const std::vector<OutPort>& results) {
+  if (results.size() != 1) return;
+  const NodeId value = structure_.origin(results[0]);
+  const Node& node = graph_[value];
+  if (node.kind != NodeKind::Op || structure_.block_of[value.index()] != block) return;
+  if (context_.lifetimes.reads[value.index()] != 1 || !fast_return(kernel_of(node))) return;
+  if (graph_[structure_.origin(node.inputs[0])].kind != NodeKind::Const) returned_.insert(value);
+}
+
+void BodyEmitter::emit_returned_operation(NodeId value) {
+  const Node& node = graph_[value];
+  const FastReturn fast = *fast_return(kernel_of(node));
+  const Operand a = operand(node.inputs[0]);
+  const Operand b = operand(node.inputs[1]);
+  const uint32_t index = emit(b.is_constant ? fast.slot_const : fast.slot_slot, value);
+  at(index).a = narrow(a.slot);
+  if (b.is_constant) {
+    at(index).constant = b.constant;
+  } else {
+    at(index).b() = narrow(b.slot);
+  }
+}
+
+}  // namespace hiaton::exec

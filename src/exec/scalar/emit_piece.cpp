@@ -1,0 +1,62 @@
+// Pieces of iterations: see piece.h. A piece is called like a function, with what it captures as its
+// arguments, and returns its results. Its frame is left out of chains of calls: it belongs to the iteration.
+#include "exec/scalar/body_emitter.h"
+
+namespace hiaton::exec {
+
+using graph::NodeId;
+
+void BodyEmitter::run_piece(PieceBody& to_emit) {
+  const Piece& piece = to_emit.piece;
+  to_emit.begin = here();
+  Plan::Body body{.function = function_, .forking = forking_, .is_piece = true, .begin = here()};
+  emit(Opcode::Header);
+  keeping_ = in_piece_ = true;
+  for (NodeId value : piece.captures) define(value, take_slot());
+  join_slot_ = take_slot();
+  exported_.insert(piece.results.begin(), piece.results.end());
+  emit_piece_items(piece.items);
+  ReturnList list;
+  for (NodeId result : piece.results) list.slots.push_back(narrow(slot_of_.at(result)));
+  plan_.return_lists.push_back(std::move(list));
+  const uint32_t index = emit(Opcode::ReturnN);
+  at(index).returns = &plan_.return_lists.back();
+  body.slots = narrow(next_kept_slot_);
+  at(body.begin).d = body.slots;
+  body.end = here();
+  plan_.bodies.push_back(body);
+}
+
+void BodyEmitter::emit_piece_items(const std::vector<PieceItem>& items) {
+  std::vector<Item> whole;  // calls of one group stay together
+  const auto emit_whole = [&] {
+    emit_list(whole);
+    whole.clear();
+  };
+  for (const PieceItem& item : items) {
+    if (!item.is_split) {
+      whole.push_back(item.item);
+      continue;
+    }
+    emit_whole();
+    emit_split(item);
+  }
+  emit_whole();
+}
+
+void BodyEmitter::emit_split(const PieceItem& item) {
+  const Conditional& conditional = structure_.conditionals[item.item.index];
+  const uint32_t branch = emit_branch(conditional.predicate, false);
+  uint32_t over = branch;
+  for (int side = 0; side < 2; ++side) {
+    if (conditional.sides[side].valid()) count_region(conditional.sides[side]);
+    emit_piece_items(item.sides[side]);
+    if (side == 0) {
+      over = emit(Opcode::Jump);
+      set_jump(branch, here());
+    }
+  }
+  set_jump(over, here());
+}
+
+}  // namespace hiaton::exec

@@ -1,0 +1,244 @@
+// The rule: an item is slow if it reads a variable that waits for calls of earlier iterations, a value of a
+// slow item, or stands on a side of a slow predicate. The piece is all of the body that is neither slow nor
+// done ahead; conditionals with slow items inside are split, loops are not.
+#include "exec/scalar/piece.h"
+
+#include <algorithm>
+
+namespace hiaton::exec {
+
+using graph::CallSite;
+using graph::Graph;
+using graph::LoopId;
+using graph::NodeId;
+using graph::NodeKind;
+using graph::OutPort;
+
+namespace {
+
+class PieceFinder {
+ public:
+  PieceFinder(const Graph& graph, const Structure& structure, const LoopShape& loop)
+      : graph_(graph), structure_(structure), loop_(loop) {}
+
+  std::optional<Piece> run(const std::vector<Item>& ahead, const std::vector<CallSite>& calls,
+                           const std::vector<bool>& variable_waits) {
+    for (std::size_t v = 0; v < loop_.variables.size(); ++v) {
+      if (variable_waits[v]) slow_values_.insert(loop_.variables[v].merge);
+    }
+    const std::vector<Item>& body = structure_[loop_.body].items;
+    mark_slow(body, false);
+    ItemSet ahead_items;
+    for (const Item& item : ahead) ahead_items.insert(item);
+    piece_.items = take(body, ahead_items);
+    if (calls_ == 0 || (calls_ == calls.size() && calls_are_all(calls))) return std::nullopt;
+    for (const PieceItem& item : piece_.items) find_captures(item);
+    for (const Item& item : body) {
+      if (!ahead_items.contains(item)) find_results(item);
+    }
+    for (std::size_t v = 0; v < loop_.variables.size(); ++v) {
+      if (variable_waits[v]) add_result(graph_[loop_.variables[v].next].inputs[0]);
+    }
+    return std::move(piece_);
+  }
+
+ private:
+  bool is_slow(OutPort port) const { return slow_values_.contains(structure_.origin(port)); }
+  const std::vector<Item>& items_of(BlockId block) const {
+    static const std::vector<Item> none;
+    return block.valid() ? structure_[block].items : none;
+  }
+  const Conditional& conditional(const Item& item) const { return structure_.conditionals[item.index]; }
+
+  /// What the item itself reads, without blocks inside.
+  template <class Visit>
+  void for_each_own_read(const Item& item, Visit visit) const {
+    switch (item.kind) {
+      case Item::Kind::Op:
+        for (OutPort input : graph_[NodeId(item.index)].inputs) visit(input);
+        break;
+      case Item::Kind::Call:
+        for (NodeId call : graph_[CallSite(item.index)].calls) visit(graph_[call].inputs[0]);
+        break;
+      case Item::Kind::Conditional:
+        visit(conditional(item).predicate);
+        for (const Join& join : conditional(item).joins) {
+          visit(join.from[0]);
+          visit(join.from[1]);
+        }
+        break;
+      case Item::Kind::Loop: {
+        const LoopShape& inner = structure_.loops[item.index];
+        for (NodeId enter : graph_[LoopId(item.index)].enters) visit(graph_[enter].inputs[0]);
+        visit(inner.predicate);
+        for (const LoopShape::Variable& variable : inner.variables) visit(graph_[variable.next].inputs[0]);
+        break;
+      }
+    }
+  }
+
+  template <class Visit>
+  void for_each_inside(const Item& item, Visit visit) const {
+    if (item.kind == Item::Kind::Conditional) {
+      for (BlockId side : conditional(item).sides) std::ranges::for_each(items_of(side), visit);
+    }
+    if (item.kind == Item::Kind::Loop) {
+      std::ranges::for_each(items_of(structure_.loops[item.index].condition), visit);
+      std::ranges::for_each(items_of(structure_.loops[item.index].body), visit);
+    }
+  }
+
+  template <class Visit>
+  void for_each_value(const Item& item, Visit visit) const {
+    switch (item.kind) {
+      case Item::Kind::Op:
+        visit(NodeId(item.index));
+        break;
+      case Item::Kind::Call:
+        std::ranges::for_each(graph_[CallSite(item.index)].returns, visit);
+        break;
+      case Item::Kind::Conditional:
+        for (const Join& join : conditional(item).joins) visit(join.merge);
+        break;
+      case Item::Kind::Loop:
+        for (const LoopShape::Variable& variable : structure_.loops[item.index].variables)
+          visit(variable.merge);
+        break;
+    }
+  }
+
+  bool reads_slow(const Item& item) const {
+    bool slow = false;
+    for_each_own_read(item, [&](OutPort port) { slow = slow || is_slow(port); });
+    for_each_inside(item, [&](const Item& inner) { slow = slow || reads_slow(inner); });
+    return slow;
+  }
+
+  void set_slow(const Item& item) {
+    slow_.insert(item);
+    for_each_value(item, [&](NodeId value) { slow_values_.insert(value); });
+  }
+
+  /// Whether there is a slow one among the items.
+  bool mark_slow(const std::vector<Item>& items, bool control_is_slow) {
+    bool any = false;
+    for (const Item& item : items) {
+      if (item.kind == Item::Kind::Conditional) {
+        any = mark_slow_conditional(item, control_is_slow) || any;
+      } else if (control_is_slow || reads_slow(item)) {
+        set_slow(item);
+        any = true;
+      }
+    }
+    return any;
+  }
+
+  bool mark_slow_conditional(const Item& item, bool control_is_slow) {
+    const bool decides_late = control_is_slow || is_slow(conditional(item).predicate);
+    bool any = decides_late;
+    for (BlockId side : conditional(item).sides) any = mark_slow(items_of(side), decides_late) || any;
+    for (const Join& join : conditional(item).joins) {
+      any = any || is_slow(join.from[0]) || is_slow(join.from[1]);
+    }
+    if (any) set_slow(item);  // what follows the piece gives all its results
+    if (decides_late) late_.insert(item);
+    return any;
+  }
+
+  std::vector<PieceItem> take(const std::vector<Item>& items, const ItemSet& without) {
+    std::vector<PieceItem> taken;
+    for (const Item& item : items) {
+      if (without.contains(item)) continue;
+      if (!slow_.contains(item)) {
+        taken.push_back({.item = item});
+        add_whole(item);
+      } else if (item.kind == Item::Kind::Conditional && !late_.contains(item) && has_fast_calls(item)) {
+        PieceItem split{.item = item, .is_split = true};
+        for (int side = 0; side < 2; ++side) {
+          const BlockId block = conditional(item).sides[side];
+          split.sides[side] = take(items_of(block), {});
+          if (block.valid()) piece_.split_sides.insert(block);
+        }
+        taken.push_back(std::move(split));
+      }
+    }
+    return taken;
+  }
+
+  bool has_fast_calls(const Item& item) const {
+    if (item.kind == Item::Kind::Call) return !slow_.contains(item);
+    if (item.kind == Item::Kind::Loop && slow_.contains(item)) return false;
+    if (late_.contains(item)) return false;
+    bool found = false;
+    for_each_inside(item, [&](const Item& inner) { found = found || has_fast_calls(inner); });
+    return found;
+  }
+
+  void add_whole(const Item& item) {
+    piece_.done.insert(item);
+    if (item.kind == Item::Kind::Call) {
+      ++calls_;
+      sites_.insert(CallSite(item.index));
+    }
+    for_each_value(item, [&](NodeId value) { made_.insert(value); });
+    for_each_inside(item, [&](const Item& inner) { add_whole(inner); });
+  }
+
+  bool calls_are_all(const std::vector<CallSite>& calls) const {
+    return std::ranges::all_of(calls, [&](CallSite site) { return sites_.contains(site); });
+  }
+
+  void add_capture(OutPort port) {
+    const NodeId value = structure_.origin(port);
+    if (graph_[value].kind == NodeKind::Const || made_.contains(value)) return;
+    if (captured_.insert(value).second) piece_.captures.push_back(value);
+  }
+
+  void find_captures_of_whole(const Item& item) {
+    for_each_own_read(item, [&](OutPort port) { add_capture(port); });
+    for_each_inside(item, [&](const Item& inner) { find_captures_of_whole(inner); });
+  }
+
+  void find_captures(const PieceItem& item) {
+    if (!item.is_split) return find_captures_of_whole(item.item);
+    add_capture(conditional(item.item).predicate);
+    for (const std::vector<PieceItem>& side : item.sides) {
+      for (const PieceItem& inner : side) find_captures(inner);
+    }
+  }
+
+  void add_result(OutPort port) {
+    const NodeId value = structure_.origin(port);
+    if (made_.contains(value) && given_.insert(value).second) piece_.results.push_back(value);
+  }
+
+  /// What the items that the piece has not done read of it.
+  void find_results(const Item& item) {
+    if (piece_.done.contains(item)) return;
+    for_each_own_read(item, [&](OutPort port) { add_result(port); });
+    for_each_inside(item, [&](const Item& inner) { find_results(inner); });
+  }
+
+  const Graph& graph_;
+  const Structure& structure_;
+  const LoopShape& loop_;
+  Piece piece_;
+  std::unordered_set<NodeId> slow_values_;
+  ItemSet slow_;  ///< items, and conditionals with one inside
+  ItemSet late_;  ///< conditionals of a slow predicate
+  std::unordered_set<NodeId> made_;
+  std::unordered_set<NodeId> captured_;
+  std::unordered_set<NodeId> given_;
+  std::unordered_set<CallSite> sites_;
+  std::size_t calls_ = 0;
+};
+
+}  // namespace
+
+std::optional<Piece> find_piece(const Graph& graph, const Structure& structure, const LoopShape& loop,
+                                const std::vector<Item>& ahead, const std::vector<CallSite>& calls,
+                                const std::vector<bool>& variable_waits) {
+  return PieceFinder(graph, structure, loop).run(ahead, calls, variable_waits);
+}
+
+}  // namespace hiaton::exec

@@ -1,0 +1,51 @@
+// A part of a loop's body that runs like a call of its own.
+//
+// Calls that stand in branches or inner loops of the body, or that need each other's results, but nothing
+// that calls of earlier iterations gave: all of them together, with what they need, are the piece of an
+// iteration. It has a frame of its own, so that another worker can run it while the iteration waits.
+#pragma once
+
+#include <optional>
+#include <unordered_set>
+#include <vector>
+
+#include "exec/scalar/structure.h"
+
+namespace hiaton::exec {
+
+struct PieceItem {
+  Item item;
+  /// A conditional of which the piece has but these items of its sides; what follows the piece decides the
+  /// same predicate once more, for the others and for what the conditional gives.
+  bool is_split = false;
+  std::vector<PieceItem> sides[2] = {};
+};
+
+/// Items that a piece has done.
+class ItemSet {
+ public:
+  void insert(const Item& item) { keys_.insert(key(item)); }
+  bool contains(const Item& item) const { return keys_.contains(key(item)); }
+
+ private:
+  static uint64_t key(const Item& item) { return static_cast<uint64_t>(item.kind) << 32 | item.index; }
+  std::unordered_set<uint64_t> keys_;
+};
+
+struct Piece {
+  std::vector<PieceItem> items;
+  std::vector<graph::NodeId> captures;  ///< values that it reads, computed before it
+  /// Values that what follows reads. One on a side that was not taken is anything.
+  std::vector<graph::NodeId> results;
+  ItemSet done;
+  std::unordered_set<BlockId> split_sides;
+};
+
+/// The piece of an iteration of `loop`; nothing where it would hold but calls of `calls`. `ahead`: items of
+/// the body that are done before. `variable_waits`, by variable: whether its value needs a call of an earlier
+/// iteration.
+std::optional<Piece> find_piece(const graph::Graph& graph, const Structure& structure, const LoopShape& loop,
+                                const std::vector<Item>& ahead, const std::vector<graph::CallSite>& calls,
+                                const std::vector<bool>& variable_waits);
+
+}  // namespace hiaton::exec
