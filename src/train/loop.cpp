@@ -42,7 +42,7 @@ class Trainer {
         timeline_(callbacks.trace) {
     if (settings.resume) resume();
     if (callbacks.on_start) callbacks.on_start();
-    files_.begin(settings_, progress_.step + 1);
+    files_.begin(settings_, progress_.step + 1, progress_.history);
   }
 
   TrainingResult run() {

@@ -41,9 +41,10 @@ void RunFiles::lock() {
   }
 }
 
-void RunFiles::begin(const Settings& settings, uint64_t first_step) {
+void RunFiles::begin(const Settings& settings, uint64_t first_step, std::span<const EpochReport> history) {
   if (!enabled()) return;
   save_settings(directory_ / "settings.json", settings);
+  if (!history.empty()) write_history(history);
   events_.emplace(directory_, first_step);
 }
 
@@ -68,6 +69,10 @@ void RunFiles::add_epoch(std::span<const EpochReport> history) {
   if (!enabled()) return;
   if (events_ && !history.empty()) add_events(history.back());
   flush();
+  write_history(history);
+}
+
+void RunFiles::write_history(std::span<const EpochReport> history) {
   std::string log;
   for (const EpochReport& report : history) log += to_json(report).dump() + "\n";
   write_atomically(directory_ / "log.jsonl", {log});

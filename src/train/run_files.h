@@ -27,13 +27,15 @@ class RunFiles {
   std::filesystem::path last() const { return directory_ / "last.safetensors"; }
 
   /// Begins an event file, from that step on, and writes the settings.
-  void begin(const Settings& settings, uint64_t first_step);
+  /// Also writes log and curve of the epochs before: what ended that training may have come before them.
+  void begin(const Settings& settings, uint64_t first_step, std::span<const EpochReport> history);
   void add_step(const StepReport& report);
   /// Events of the last epoch, and log and curve of all.
   void add_epoch(std::span<const EpochReport> history);
   void flush();
 
  private:
+  void write_history(std::span<const EpochReport> history);
   void lock();
   void add_events(const EpochReport& report);
 
