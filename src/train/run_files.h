@@ -26,8 +26,8 @@ class RunFiles {
   std::filesystem::path best() const { return directory_ / "best.safetensors"; }
   std::filesystem::path last() const { return directory_ / "last.safetensors"; }
 
-  /// Begins an event file, from that step on, and writes the settings.
-  /// Also writes log and curve of the epochs before: what ended that training may have come before them.
+  /// Begins an event file, from that step on, and writes the settings; also log and curve of the epochs
+  /// before: what ended that training may have come before them.
   void begin(const Settings& settings, uint64_t first_step, std::span<const EpochReport> history);
   void add_step(const StepReport& report);
   /// Events of the last epoch, and log and curve of all.

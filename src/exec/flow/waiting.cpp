@@ -37,7 +37,9 @@ std::optional<uint32_t> order_of(const Region& region, const std::map<uint32_t, 
   for (uint32_t slot : region.inputs) {
     const auto maker = makers.find(slot);
     if (maker == makers.end() || (region.recursive && !maker->second->recursive)) continue;
-    found.emplace(maker->second, std::pair(0, slot)).first->second.first += bytes_of(slot_types[slot]);
+    const std::size_t bytes = bytes_of(slot_types[slot]);
+    if (bytes == 0) continue;  // its instances all stand at one place
+    found.emplace(maker->second, std::pair(0, slot)).first->second.first += bytes;
   }
   std::optional<uint32_t> order;
   std::size_t most = kWorthAnOrder;
