@@ -38,7 +38,8 @@ bool is_lstm(const Options& options);
 
 /// Training and inference, trees a second and as share of the peak of matrix products.
 nlohmann::json measure_speed(const Options& options);
-/// Writes the first parameters and the trees for the peers, and gives the losses of the first steps.
+/// Writes the first parameters and the trees for the peers, and gives what the peers must find: what these
+/// parameters predict for the first batch, and the losses of the first steps.
 nlohmann::json write_for_peers(const Options& options);
 /// Training and inference of TreeRNN in one style, instances a second.
 nlohmann::json measure_style(const Options& options);
