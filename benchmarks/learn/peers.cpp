@@ -37,18 +37,12 @@ nlohmann::json write_for_peers(const Options& options) {
   std::filesystem::create_directories(options.out);
   train::save_parameters(options.out / "parameters.safetensors", trainee.parameters());
   write_ids(options.out / "trees.txt", corpus);
-  std::size_t next = 0;
-  const auto next_batch = [&] {
-    std::vector<const train::Tree*> batch;
-    for (std::size_t i = 0; i < options.batch; ++i)
-      batch.push_back(&corpus.trees[next++ % corpus.trees.size()]);
-    return batch;
-  };
-  const std::vector<float> probabilities = probabilities_of(trainee, next_batch(), corpus.classes);
-  next = 0;
+  Batches batches(corpus, options.batch);
+  const std::vector<float> probabilities = probabilities_of(trainee, batches.next(), corpus.classes);
+  batches.restart();
   std::vector<double> losses;
   for (std::size_t step = 0; step < options.steps; ++step)
-    losses.push_back(trainee.step(next_batch()) / static_cast<double>(options.batch));
+    losses.push_back(trainee.step(batches.next()) / static_cast<double>(options.batch));
   return {{"losses", losses}, {"probabilities", probabilities}};
 }
 
