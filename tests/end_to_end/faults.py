@@ -26,8 +26,8 @@ TIMEOUT_S = 300
 # Memory where there is such a directory: each checkpoint is synced, and a disk takes its time for that.
 DIRECTORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 
-EXECUTION = ["--batching=deterministic", "--workers=2"]
-WORDS = [str(ROOT / "models/treernn.hia"), "--size=d=4", "--max-depth=2", "--dev-trees=10", "--batch=5", *EXECUTION]
+WORDS = [str(ROOT / "models/treernn.hia"), "--size=d=4", "--max-depth=2", "--dev-trees=10", "--batch=5",
+         "--batching=deterministic", "--workers=2"]
 
 
 def read_safetensors(path):
@@ -60,7 +60,7 @@ class FaultsTest(unittest.TestCase):
     def start(self, out, *words):
         """Begins, or goes on where there is a checkpoint."""
         resumes = (self.root / out / "last.safetensors").exists()
-        command = ["--resume", *EXECUTION] if resumes else [*WORDS, *words]
+        command = ["--resume"] if resumes else [*WORDS, *words]
         return subprocess.Popen([HIATON, "train", *command, "--out", out], cwd=self.root, stdout=subprocess.DEVNULL,
                                 stderr=subprocess.PIPE, text=True)
 
@@ -156,8 +156,8 @@ class Disk(FaultsTest):
         self.assert_same_training(out, "whole")
 
     def resume(self, out, *words, **options):
-        return subprocess.run([HIATON, "train", "--resume", *EXECUTION, "--out", out, *words], cwd=self.root, capture_output=True,
-                              text=True, timeout=TIMEOUT_S, **options)
+        return subprocess.run([HIATON, "train", "--resume", "--out", out, *words], cwd=self.root,
+                              capture_output=True, text=True, timeout=TIMEOUT_S, **options)
 
     def test_a_file_that_may_not_grow(self):
         def limit():
