@@ -54,7 +54,7 @@ int main() {
       examples.push_back({phrase(word, negations), int64_t{word ^ (negations % 2)}});
   }
   fmt::print("loss before {:.3f}\n", trainer.step(examples, 0.01));
-  for (int i = 0; i < 500; ++i) trainer.step(examples, 0.01);
+  for (int i = 0; i < 200; ++i) trainer.step(examples, 0.01);
   fmt::print("loss after  {:.3f}\n", trainer.step(examples, 0.01));
   for (int negations = 0; negations < 6; ++negations) {
     const bool good = trainer.predict({phrase(kGood, negations)})[0].as<int64_t>() == kGood;

@@ -310,10 +310,12 @@ Vars FunctionBuilder::if_else(Var condition, const std::function<Vars()>& then,
 
 Vars FunctionBuilder::match(Var data, const std::vector<std::function<Vars(const Vars& fields)>>& cases) {
   const Type type = data.type();
-  if (cases.empty() || !type.is_data() || type.data->variants.size() != cases.size()) {
-    throw ProgramError(fmt::format(
-        "match with {} cases: expected a value of a data type of so many variants, found {}{}", cases.size(),
-        hiaton::to_string(type), type.is_data() ? fmt::format(" of {}", type.data->variants.size()) : ""));
+  if (!type.is_data()) {
+    throw ProgramError(fmt::format("match: expected a data type, found {}", hiaton::to_string(type)));
+  }
+  if (cases.empty() || cases.size() != type.data->variants.size()) {
+    throw ProgramError(fmt::format("match: expected {} cases, one for each variant of {}, found {}",
+                                   type.data->variants.size(), hiaton::to_string(type), cases.size()));
   }
   const auto fields = [&](std::size_t variant) {
     std::vector<Var> vars;
