@@ -72,8 +72,15 @@ TEST(BuilderOfData, MatchesAnyNumberOfVariants) {
                    [&](FunctionBuilder& f) { return f.match(f.param(0), cases); });
     return print(builder.finish());
   };
-  EXPECT_EQ(print_match(1), "");
-  EXPECT_EQ(print_match(3), "");
+  EXPECT_EQ(print_match(1),
+            "data Choice = A(n: i64)\n\nfn f(c: Choice) -> i64 = field(c, variant=0, field=0) * 2\n");
+  EXPECT_EQ(print_match(3),
+            "data Choice = A(n: i64) | B(n: i64) | C(n: i64)\n\n"
+            "fn f(c: Choice) -> i64 =\n"
+            "  let v1 = variant(c)\n"
+            "  if v1 == 0 then field(c, variant=0, field=0) * 2 else if v1 == 1 then field(c, variant=1, "
+            "field=0) * 3 "
+            "else field(c, variant=2, field=0) * 4\n");
 }
 
 TEST(BuilderOfData, MakesConstantsOfVariantsWithoutFields) {

@@ -4,9 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <limits>
 
+#include "directory.h"
 #include "hiaton/error.h"
 
 namespace hiaton::train {
@@ -29,15 +29,6 @@ std::vector<std::vector<Value>> examples(std::vector<std::pair<float, float>> po
   std::vector<std::vector<Value>> made;
   for (const auto& [x, y] : points) made.push_back({x, y});
   return made;
-}
-
-std::string error_of(const std::function<void()>& work) {
-  try {
-    work();
-  } catch (const ProgramError& error) {
-    return error.what();
-  }
-  return "";
 }
 
 float weight(const ModelTrainer& trainer) {
@@ -70,12 +61,13 @@ TEST(ModelTrainer, PredictsWithWhatItLearned) {
 
 TEST(ModelTrainer, KeepsItsParametersWhereItCannotGoOn) {
   ModelTrainer trainer(line());
-  EXPECT_THAT(error_of([&] { trainer.step({}); }), HasSubstr("expected examples to learn from, found none"));
-  EXPECT_THAT(error_of([&] {
+  EXPECT_THAT(error_of<ProgramError>([&] { trainer.step({}); }),
+              HasSubstr("expected examples to learn from, found none"));
+  EXPECT_THAT(error_of<ProgramError>([&] {
                 trainer.step(examples({{1, std::numeric_limits<float>::infinity()}}));
               }),
               HasSubstr("training diverged: the loss, inf, is not finite"));
-  EXPECT_THAT(error_of([&] {
+  EXPECT_THAT(error_of<ProgramError>([&] {
                 trainer.step(examples({{1e18F, 0}, {1e19F, 0}}));
               }),
               HasSubstr("training diverged"));
@@ -85,8 +77,8 @@ TEST(ModelTrainer, KeepsItsParametersWhereItCannotGoOn) {
 }
 
 TEST(ModelTrainer, RefusesSettingsThatMakeNoSense) {
-  EXPECT_THAT(error_of([] { ModelTrainer(line(), {.beta1 = 2}); }), HasSubstr("beta1"));
-  EXPECT_THAT(error_of([] {
+  EXPECT_THAT(error_of<ProgramError>([] { ModelTrainer(line(), {.beta1 = 2}); }), HasSubstr("beta1"));
+  EXPECT_THAT(error_of<ProgramError>([] {
                 ModelTrainer(Model::from_text("f64", "param w: f64[1]\nfn loss(x: f64) -> f64 = sum(w * x)"));
               }),
               HasSubstr("expected f32 to train it"));
