@@ -138,10 +138,10 @@ class Signals(FaultsTest):
         self.ends_like_a_run_left_alone(signal.SIGINT, KILLS // 5, words, {130, -signal.SIGINT})
 
 
-class Resume(FaultsTest):
+class Resumed(FaultsTest):
     EPOCHS = ["--train-trees=40", "--epochs=2"]
 
-    def resumed(self, out, *words):
+    def parameters_of(self, out, *words):
         self.assertEqual(self.train(out, *self.EPOCHS).returncode, 0)
         done = self.resume(out, "--epochs=4", *words)
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -150,9 +150,9 @@ class Resume(FaultsTest):
     def test_the_model_is_executed_as_before(self):
         self.assertEqual(self.train("whole", self.EPOCHS[0], "--epochs=4").returncode, 0)
         whole = read_safetensors(self.root / "whole/last.safetensors")[1]
-        self.assertEqual(self.resumed("parts"), whole)
-        self.assertEqual(self.resumed("one", "--workers=1"), whole, "still deterministic")
-        self.assertNotEqual(self.resumed("on", "--workers=1", "--batching=on"), whole,
+        self.assertEqual(self.parameters_of("parts"), whole)
+        self.assertEqual(self.parameters_of("one", "--workers=1"), whole, "still deterministic")
+        self.assertNotEqual(self.parameters_of("on", "--workers=1", "--batching=on"), whole,
                             "the command line says otherwise, and that is other bits")
 
 

@@ -67,13 +67,17 @@ TEST(ModelTrainer, KeepsItsParametersWhereItCannotGoOn) {
                 trainer.step(examples({{1, std::numeric_limits<float>::infinity()}}));
               }),
               HasSubstr("training diverged: the loss, inf, is not finite"));
-  EXPECT_THAT(error_of<ProgramError>([&] {
-                trainer.step(examples({{1e18F, 0}, {1e19F, 0}}));
-              }),
-              HasSubstr("training diverged"));
   EXPECT_EQ(weight(trainer), 1);
   trainer.step(examples({{1, 2}}));
   EXPECT_GT(weight(trainer), 1) << "the sums of the runs that failed count no more";
+}
+
+TEST(ModelTrainer, NamesTheGradientThatIsNotFinite) {
+  ModelTrainer trainer(
+      Model::from_text("root", "param w: f32[1] = ones\nfn loss(x: f32) -> f32 = sum(sqrt(w - x))\n"));
+  EXPECT_THAT(error_of<ProgramError>([&] { trainer.step(std::vector<std::vector<Value>>{{1.0F}}); }),
+              HasSubstr("training diverged: the gradient of 'w' is not finite"));
+  EXPECT_EQ(weight(trainer), 1);
 }
 
 TEST(ModelTrainer, RefusesSettingsThatMakeNoSense) {
