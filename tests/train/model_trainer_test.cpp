@@ -25,7 +25,7 @@ Model line() {
   return Model::from_text("line", kLine);
 }
 
-std::vector<std::vector<Value>> examples(std::vector<std::pair<float, float>> points) {
+std::vector<std::vector<Value>> examples(const std::vector<std::pair<float, float>>& points) {
   std::vector<std::vector<Value>> made;
   for (const auto& [x, y] : points) made.push_back({x, y});
   return made;
