@@ -5,7 +5,7 @@
 #include <fstream>
 
 #include "allocation/failing_allocations.h"
-#include "allocation/tree_model.h"
+#include "engine/tree_model.h"
 #include "hiaton/hiaton.h"
 
 namespace hiaton::testing {
