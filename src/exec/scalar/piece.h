@@ -1,8 +1,9 @@
-// A part of a loop's body that runs like a call of its own.
+// Parts of a function that run like calls of their own.
 //
-// Calls that stand in branches or inner loops of the body, or that need each other's results, but nothing
-// that calls of earlier iterations gave: all of them together, with what they need, are the piece of an
-// iteration. It has a frame of its own, so that another worker can run it while the iteration waits.
+// Calls that stand in branches or inner loops of a loop's body, or that need each other's results, but
+// nothing that calls of earlier iterations gave: all of them together, with what they need, are the piece of
+// an iteration. A branch or a loop with calls that does not need other calls of its block is a piece by
+// itself. A piece has a frame of its own, so that another worker can run it while the function waits.
 #pragma once
 
 #include <optional>
@@ -47,5 +48,8 @@ struct Piece {
 std::optional<Piece> find_piece(const graph::Graph& graph, const Structure& structure, const LoopShape& loop,
                                 const std::vector<Item>& ahead, const std::vector<graph::CallSite>& calls,
                                 const std::vector<bool>& variable_waits);
+
+/// A conditional or a loop, and nothing else, as a piece.
+Piece whole_piece(const graph::Graph& graph, const Structure& structure, const Item& item);
 
 }  // namespace hiaton::exec

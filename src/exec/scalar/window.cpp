@@ -1,5 +1,6 @@
 #include "exec/scalar/window.h"
 
+#include <algorithm>
 #include <unordered_set>
 
 namespace hiaton::exec {
@@ -56,19 +57,9 @@ class WindowFinder {
 
   /// The condition's block counts the calls of the body as its own, since the body stands inside it.
   bool body_alone_has_calls() const {
-    for (const Item& item : structure_[loop_.condition].items) {
-      if (item.kind == Item::Kind::Call || has_calls(item)) return false;
-    }
-    return structure_[loop_.body].has_calls;
-  }
-
-  bool has_calls(const Item& item) const {
-    if (item.kind == Item::Kind::Loop) return structure_[structure_.loops[item.index].condition].has_calls;
-    if (item.kind != Item::Kind::Conditional) return false;
-    for (BlockId side : structure_.conditionals[item.index].sides) {
-      if (side.valid() && structure_[side].has_calls) return true;
-    }
-    return false;
+    const std::vector<Item>& items = structure_[loop_.condition].items;
+    return structure_[loop_.body].has_calls &&
+           std::ranges::none_of(items, [&](const Item& item) { return structure_.has_calls(item); });
   }
 
   bool waits(OutPort port) const { return waiting_.contains(structure_.origin(port)); }
@@ -81,9 +72,7 @@ class WindowFinder {
   }
 
   /// Whether what the item computes needs a call, itself included.
-  bool item_waits(const Item& item) const {
-    return item.kind == Item::Kind::Call || has_calls(item) || reads_waiting(item);
-  }
+  bool item_waits(const Item& item) const { return structure_.has_calls(item) || reads_waiting(item); }
 
   bool reads_waiting(const Item& item) const {
     switch (item.kind) {
