@@ -128,7 +128,6 @@ class BodyEmitter {
   void emit_window_pieces(const Piece& piece, std::vector<SlotMap>& at_place, uint32_t count);
 
   // Pieces (emit_piece.cpp)
-  bool in_piece() const { return piece_depth_ > 0; }
   void emit_piece_items(const std::vector<PieceItem>& items);
   void emit_split(const PieceItem& item);
   /// Whether a piece has done it already.
@@ -165,7 +164,8 @@ class BodyEmitter {
   void emit_nested_call(const Callee& callee, const std::vector<Argument>& arguments, uint32_t results,
                         const Group* group, bool forking);
   graph::FunctionId function_of(const Callee& callee) const;
-  void emit_calls(const std::vector<graph::CallSite>& sites);
+  /// `group_start`: see SequentialForm.
+  void emit_calls(const std::vector<graph::CallSite>& sites, uint64_t group_start);
   /// Jumps that are set by who emits a group: to where its calls run one after the other, as there is no room
   /// for a fork, and to what follows it.
   struct Forked {
@@ -189,9 +189,10 @@ class BodyEmitter {
   uint32_t join_slot_ = kNoSlot;
   /// In a window: every value has a slot of its own, behind those of the sequential form, and keeps it.
   bool keeping_ = false;
-  bool in_window_ = false;    ///< windows do not nest in one frame
-  bool no_room_ = false;      ///< for a fork: what runs as pieces where there is some
-  uint32_t piece_depth_ = 0;  ///< pieces that the body is inside of; a piece has no sequential form
+  bool in_window_ = false;               ///< windows do not nest in one frame
+  bool in_piece_ = false;                ///< the body is that of a piece; it has no sequential form
+  bool no_room_ = false;                 ///< for a fork: what runs as pieces where there is some
+  uint32_t fork_depth_ = 0;              ///< forks of branches and loops, in pieces too, that are around
   const Piece* piece_before_ = nullptr;  ///< whose results the items that are being emitted read
   uint32_t next_kept_slot_;
   uint32_t kept_slots_;  ///< what next_kept_slot_ was at most

@@ -28,7 +28,7 @@ struct PieceBody {
   graph::FunctionId function;
   Plan::Body::Part part;
   Piece piece;
-  uint32_t depth;  ///< pieces around it, itself included
+  uint32_t depth;  ///< see BodyEmitter::fork_depth_
   /// Comparisons before the piece that are part of branches in it.
   std::unordered_set<graph::NodeId> deferred{};
   uint32_t begin = 0;  ///< index of its Header
@@ -64,7 +64,7 @@ struct TooManySlots {
 
 /// What the forking form of a function needs to know of the sequential one.
 struct SequentialForm {
-  std::unordered_map<graph::CallSite, uint32_t> group_starts;  ///< where groups of calls begin, by the first
+  std::unordered_map<uint64_t, uint32_t> group_starts;  ///< by the key of the first item of a group
   uint32_t slots = 0;
 };
 

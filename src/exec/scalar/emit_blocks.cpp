@@ -64,6 +64,8 @@ std::size_t BodyEmitter::emit_items(std::span<const Item> items, std::size_t i) 
     emit_fork(group);
     return end;
   }
+  const uint64_t group_start = items[i].key();
+  if (!forking_ && group.size() > 1) sequential_.group_starts[group_start] = here();
   switch (items[i].kind) {
     case Item::Kind::Op:
       emit_op(NodeId(items[i].index));
@@ -79,7 +81,7 @@ std::size_t BodyEmitter::emit_items(std::span<const Item> items, std::size_t i) 
       for (; i < end && items[i].kind == Item::Kind::Call; ++i) {
         if (!is_done(items[i])) sites.emplace_back(items[i].index);
       }
-      emit_calls(sites);
+      emit_calls(sites, group_start);
       return i;
     }
   }

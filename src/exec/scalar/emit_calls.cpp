@@ -106,7 +106,7 @@ graph::FunctionId BodyEmitter::function_of(const Callee& callee) const {
   return callee.piece ? function_ : graph_[callee.site].callee;
 }
 
-void BodyEmitter::emit_calls(const std::vector<CallSite>& sites) {
+void BodyEmitter::emit_calls(const std::vector<CallSite>& sites, uint64_t group_start) {
   std::vector<uint32_t> temporaries;
   std::vector<std::vector<Argument>> arguments;
   for (CallSite site : sites) arguments.push_back(arguments_of(site, temporaries));
@@ -123,18 +123,18 @@ void BodyEmitter::emit_calls(const std::vector<CallSite>& sites) {
       emit_nested_call({sites[i]}, arguments[i], results[i], nullptr, forking);
     }
   };
-  if (alone || !forking_ || no_room_ || (keeping_ && !in_piece())) {
-    if (!alone && !forking_) sequential_.group_starts[sites[0]] = here();
+  if (alone || !forking_ || no_room_ || (keeping_ && !in_piece_)) {
+    if (!alone && !forking_) sequential_.group_starts[group_start] = here();
     one_after_another(forking_ && !no_room_);
   } else {
     std::vector<Callee> callees;
     for (CallSite site : sites) callees.push_back({site});
     const Forked forked = emit_group(callees, arguments, results);
-    if (in_piece()) {
+    if (in_piece_) {
       set_jump(forked.fork, here());
       one_after_another(false);
     } else {
-      set_jump(forked.fork, sequential_.group_starts.at(sites[0]));
+      set_jump(forked.fork, sequential_.group_starts.at(group_start));
     }
     set_jump(forked.over, here());
   }

@@ -1,15 +1,15 @@
 // Branches and loops with calls, outside of windows, that run at the same time as each other and as calls:
 // each is a piece, and together they are a group. The code:
 //
-//           are there two that call?                 no: to `alone`
-//           fork, run what nobody steals as pieces, wait for the others     no room: to `alone`
+//           are there two that call?                                        no: to `alone`
+//           fork, run what nobody steals as pieces, wait for the others     no room: the sequential form
 //           the results go where the code below puts them; to `end`
-//   alone:  the items one after the other, as in the sequential form
+//   alone:  the items one after the other
 //   end:
 //
-// `alone` leaves the slots as the sequential form does, so that later groups can go on there. Pieces give
-// their results into slots behind those: while they run, the items that are not yet started need their
-// operands.
+// Where it is sure that two call, and in pieces, which have no sequential form, `alone` is for no room. It
+// leaves the slots as the sequential form does, so that later groups can go on there. Pieces give their
+// results into slots behind those: while they run, the items that are not yet started need their operands.
 
 #include <algorithm>
 
@@ -23,13 +23,13 @@ using graph::OutPort;
 
 namespace {
 
-/// Around a piece inside so many others the fork list is full.
-constexpr uint32_t kDeepestPiece = 8;
+/// Each fork has the code of its items twice, so forks inside of forks would take much.
+constexpr uint32_t kMostForkDepth = 4;
 
 }  // namespace
 
 bool BodyEmitter::forks(std::span<const Item> items) const {
-  if (!forking_ || no_room_ || in_window_ || piece_depth_ == kDeepestPiece || items.size() < 2) return false;
+  if (!forking_ || no_room_ || in_window_ || fork_depth_ == kMostForkDepth || items.size() < 2) return false;
   return std::ranges::any_of(items, [](const Item& item) { return item.kind != Item::Kind::Call; });
 }
 
@@ -37,7 +37,7 @@ void BodyEmitter::emit_fork(std::span<const Item> items) {
   const bool kept_before = keeping_;
   const uint32_t next_kept_before = next_kept_slot_;
   keeping_ = true;
-  std::vector<uint32_t> to_alone = emit_worth(items);
+  const std::vector<uint32_t> to_alone = emit_worth(items);
   std::vector<Callee> callees;
   std::vector<std::vector<Argument>> arguments;
   std::vector<uint32_t> results;
@@ -62,13 +62,20 @@ void BodyEmitter::emit_fork(std::span<const Item> items) {
     }
   }
   const Forked forked = emit_group(callees, arguments, results);
-  to_alone.push_back(forked.fork);
   keeping_ = kept_before;
 
   for (uint32_t jump : to_alone) set_jump(jump, here());
-  no_room_ = true;
-  emit_list(items);
+  const bool sure = to_alone.empty();
+  set_jump(forked.fork, sure || in_piece_ ? here() : sequential_.group_starts.at(items[0].key()));
+  ++fork_depth_;
+  no_room_ = sure;
+  if (sure) {
+    emit_list(items);
+  } else {
+    for (std::size_t i = 0; i < items.size(); ++i) emit_list(items.subspan(i, 1));
+  }
   no_room_ = false;
+  --fork_depth_;
   const uint32_t to_end = emit(Opcode::Jump);
   set_jump(forked.over, here());
   for (const auto& [value, slot] : given) {
@@ -101,8 +108,7 @@ std::vector<uint32_t> BodyEmitter::emit_worth(std::span<const Item> items) {
 
 /// A comparison that is part of a branch has no slot: the piece reads what is compared.
 std::size_t BodyEmitter::add_piece(const Item& item) {
-  PieceBody body{function_, Plan::Body::Part::Branch, whole_piece(graph_, structure_, item),
-                 piece_depth_ + 1};
+  PieceBody body{function_, Plan::Body::Part::Branch, whole_piece(graph_, structure_, item), fork_depth_ + 1};
   std::vector<NodeId> captures;
   const auto capture = [&](NodeId value) {
     if (std::ranges::find(captures, value) == captures.end()) captures.push_back(value);

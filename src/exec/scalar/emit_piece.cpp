@@ -11,8 +11,8 @@ void BodyEmitter::run_piece(PieceBody& to_emit) {
   to_emit.begin = here();
   Plan::Body body{.function = function_, .forking = forking_, .part = to_emit.part, .begin = here()};
   emit(Opcode::Header);
-  keeping_ = true;
-  piece_depth_ = to_emit.depth;
+  keeping_ = in_piece_ = true;
+  fork_depth_ = to_emit.depth;
   deferred_ = to_emit.deferred;
   for (NodeId value : piece.captures) define(value, take_slot());
   join_slot_ = take_slot();

@@ -175,7 +175,7 @@ void BodyEmitter::emit_window_calls(const Window& window, std::vector<SlotMap>& 
 
 void BodyEmitter::emit_window_pieces(const Piece& piece, std::vector<SlotMap>& at_place, uint32_t count) {
   const Callee callee{.piece = context_.pieces.size()};
-  context_.pieces.push_back({function_, Plan::Body::Part::Iteration, piece, piece_depth_ + 1});
+  context_.pieces.push_back({function_, Plan::Body::Part::Iteration, piece, fork_depth_});
   std::vector<std::vector<Argument>> arguments;
   std::vector<uint32_t> results;
   for (SlotMap& place : at_place) {

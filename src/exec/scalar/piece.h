@@ -25,11 +25,10 @@ struct PieceItem {
 /// Items that a piece has done.
 class ItemSet {
  public:
-  void insert(const Item& item) { keys_.insert(key(item)); }
-  bool contains(const Item& item) const { return keys_.contains(key(item)); }
+  void insert(const Item& item) { keys_.insert(item.key()); }
+  bool contains(const Item& item) const { return keys_.contains(item.key()); }
 
  private:
-  static uint64_t key(const Item& item) { return static_cast<uint64_t>(item.kind) << 32 | item.index; }
   std::unordered_set<uint64_t> keys_;
 };
 

@@ -26,6 +26,9 @@ struct Item {
   uint32_t index;  ///< a NodeId, CallSite, index into Structure::conditionals or LoopId, by kind
   /// Neighbours of the same group, calls and what has calls inside, do not need each other.
   uint32_t group = 0;
+
+  /// Tells it apart from all other items.
+  uint64_t key() const { return static_cast<uint64_t>(kind) << 32 | index; }
 };
 
 struct Block {
