@@ -50,9 +50,12 @@ void BodyEmitter::emit_split(const PieceItem& item) {
   const Conditional& conditional = structure_.conditionals[item.item.index];
   const uint32_t branch = emit_branch(conditional.predicate, false);
   uint32_t over = branch;
+  const bool is_ahead = !item.joins.empty();  // of a piece or what follows, which counts the region
+  for (const Join& join : item.joins) define(join.merge, take_slot());
   for (int side = 0; side < 2; ++side) {
-    if (conditional.sides[side].valid()) count_region(conditional.sides[side]);
+    if (conditional.sides[side].valid() && !is_ahead) count_region(conditional.sides[side]);
     emit_piece_items(item.sides[side]);
+    for (const Join& join : item.joins) emit_move(slot_of_.at(join.merge), operand(join.from[side]));
     if (side == 0) {
       over = emit(Opcode::Jump);
       set_jump(branch, here());

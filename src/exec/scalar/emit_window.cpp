@@ -66,7 +66,7 @@ bool BodyEmitter::emit_window(LoopId id, std::vector<uint32_t>& to_end) {
     emit_block(loop.condition);
     leaves.push_back(emit_branch(loop.predicate, false));
     count_region(loop.body);
-    emit_list(window->ahead);
+    emit_piece_items(window->ahead);
     at_place.push_back(slot_of_);
     take_next_values(loop, window->variable_waits, false);
   }

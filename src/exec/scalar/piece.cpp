@@ -20,7 +20,7 @@ class PieceFinder {
  public:
   PieceFinder(const Graph& graph, const Structure& structure) : graph_(graph), structure_(structure) {}
 
-  std::optional<Piece> run(const LoopShape& loop, const std::vector<Item>& ahead,
+  std::optional<Piece> run(const LoopShape& loop, const std::vector<PieceItem>& ahead,
                            const std::vector<CallSite>& calls, const std::vector<bool>& variable_waits) {
     for (std::size_t v = 0; v < loop.variables.size(); ++v) {
       if (variable_waits[v]) slow_values_.insert(loop.variables[v].merge);
@@ -28,7 +28,9 @@ class PieceFinder {
     const std::vector<Item>& body = structure_[loop.body].items;
     mark_slow(body, false);
     ItemSet ahead_items;
-    for (const Item& item : ahead) ahead_items.insert(item);
+    for (const PieceItem& item : ahead) {
+      if (!item.is_split) ahead_items.insert(item.item);
+    }
     piece_.items = take(body, ahead_items);
     if (calls_ == 0 || (calls_ == calls.size() && calls_are_all(calls))) return std::nullopt;
     for (const PieceItem& item : piece_.items) find_captures(item);
@@ -242,7 +244,7 @@ class PieceFinder {
 }  // namespace
 
 std::optional<Piece> find_piece(const Graph& graph, const Structure& structure, const LoopShape& loop,
-                                const std::vector<Item>& ahead, const std::vector<CallSite>& calls,
+                                const std::vector<PieceItem>& ahead, const std::vector<CallSite>& calls,
                                 const std::vector<bool>& variable_waits) {
   return PieceFinder(graph, structure).run(loop, ahead, calls, variable_waits);
 }

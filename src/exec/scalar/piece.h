@@ -16,10 +16,11 @@ namespace hiaton::exec {
 
 struct PieceItem {
   Item item;
-  /// A conditional of which the piece has but these items of its sides; what follows the piece decides the
-  /// same predicate once more, for the others and for what the conditional gives.
+  /// A conditional of which there are but these items of its sides, and these of the values that it gives;
+  /// what follows decides the same predicate once more, for the others.
   bool is_split = false;
   std::vector<PieceItem> sides[2] = {};
+  std::vector<Join> joins = {};
 };
 
 /// Items that a piece has done.
@@ -45,7 +46,8 @@ struct Piece {
 /// the body that are done before. `variable_waits`, by variable: whether its value needs a call of an earlier
 /// iteration.
 std::optional<Piece> find_piece(const graph::Graph& graph, const Structure& structure, const LoopShape& loop,
-                                const std::vector<Item>& ahead, const std::vector<graph::CallSite>& calls,
+                                const std::vector<PieceItem>& ahead,
+                                const std::vector<graph::CallSite>& calls,
                                 const std::vector<bool>& variable_waits);
 
 /// A conditional or a loop, and nothing else, as a piece.
