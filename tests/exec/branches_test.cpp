@@ -211,8 +211,8 @@ INSTANTIATE_TEST_SUITE_P(Workers, BranchErrors, ::testing::Values(1, 2, 3, 8));
 TEST_P(BranchErrors, AreThoseOfTheReference) {
   const graph::Graph graph = graph_of(kOneBadNode);
   constexpr int64_t kDepth = 7;
-  for (int i = 0; i < kRepeats; ++i) {
-    const std::vector<Value> arguments{kDepth, int64_t{1} + i * 37 % (int64_t{2} << kDepth)};
+  for (int64_t i = 0; i < kRepeats; ++i) {
+    const std::vector<Value> arguments{kDepth, 1 + i * 37 % (int64_t{2} << kDepth)};
     std::string expected;
     try {
       run(Mode{Executor::Reference}, graph, arguments);
@@ -248,7 +248,7 @@ TEST_P(BranchErrors, OfBudgetsEndAllWorkers) {
       cancel.store(true);
     });
     RunOptions frames;
-    frames.max_frames = static_cast<uint64_t>(1 + 50 * i);
+    frames.max_frames = 1 + 50 * static_cast<uint64_t>(i);
     RunOptions bytes;
     bytes.max_bytes = (uint64_t{64} << 10) * static_cast<uint64_t>(1 + i);
     const auto expect_end = [&](const graph::Graph& graph, int64_t n, const RunOptions& options,

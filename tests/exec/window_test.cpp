@@ -213,6 +213,14 @@ TEST(Window, CallsOfALoopInAPieceAreStolen) {
       1);
 }
 
+TEST(Window, CallsInBranchesThatMoveTheLoopOnAreStolen) {
+  expect_steals(
+      "fn down(n: i64) -> i64 = if n <= 0 then 0 else 1 + down(n - 1)\n"
+      "fn main(n: i64) -> (i64, i64) = with i = 0, acc = 1 while i < n do\n"
+      "  if i % 3 == 0 then (i + 2, acc * 2 + down(300 + i % 8)) else (i + 1, acc - 1)",
+      100);
+}
+
 TEST(Window, PiecesAreNotSeenInErrors) {
   for (const char* text : {"fn bad(n: i64) -> i64 = if n < 0 then n else 10 / n + bad(-1)\n"
                            "fn main(n: i64) -> i64 = with acc = 0 for i in 0..n do if i % 2 == 0 then acc + "
