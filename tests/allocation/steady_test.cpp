@@ -11,7 +11,7 @@
 namespace hiaton::testing {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(HIATON_SANITIZED)
 constexpr int kRuns = 1'000;
 constexpr bool kMemoryIsKept = true;  // a sanitizer keeps freed memory for a while
 #else

@@ -9,7 +9,7 @@
 namespace hiaton {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(NDEBUG)
+#if defined(HIATON_SANITIZED) || !defined(NDEBUG)
 constexpr int kRuns = 20;
 #else
 constexpr int kRuns = 300;
