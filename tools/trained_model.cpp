@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "budget_options.h"
 #include "hiaton/engine.h"
 #include "hiaton/error.h"
 #include "train/files.h"
@@ -39,6 +40,7 @@ void add_execution_options(CLI::App& command, ExecutionOptions& options) {
       ->type_name("on|off|deterministic")
       ->default_str("on")
       ->group(kGroup);
+  add_max_bytes(command, options.max_bytes, kGroup);
 }
 
 void ModelDirectory::write(const std::filesystem::path& program_file, const train::Vocabulary& words,
@@ -79,6 +81,7 @@ train::LearnerOptions learner_options(const std::filesystem::path& program, cons
           .seed = model.seed,
           .workers = execution.workers,
           .batching = execution.batching,
+          .max_bytes = execution.max_bytes,
           .trace = execution.trace};
 }
 

@@ -27,7 +27,8 @@ struct ModelInfo {
 struct ExecutionOptions {
   int workers = 1;
   std::string batching = "on";
-  Trace* trace = nullptr;  ///< where runs are drawn; null: nowhere
+  uint64_t max_bytes = RunOptions().max_bytes;  ///< of a step
+  Trace* trace = nullptr;                       ///< where runs are drawn; null: nowhere
 };
 void add_execution_options(CLI::App& command, ExecutionOptions& options);
 

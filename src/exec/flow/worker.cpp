@@ -42,12 +42,13 @@ Worker::Worker(const graph::Graph& graph, std::shared_ptr<const Plan> plan)
 
 std::vector<std::vector<Value>> Worker::run(const graph::Graph& graph,
                                             std::span<const std::vector<Value>> arguments,
-                                            const RunOptions& options, Gradients* gradients,
+                                            const RunOptions& options, SharedUse& use, Gradients* gradients,
                                             Trace::Track* track) {
   clear();
   graph_ = &graph;
   options_ = &options;
-  watch_.emplace(options);
+  BudgetWatch watch(options, use, held_bytes());
+  watch_ = &watch;
   batches_.begin(graph, options, gradients);
   arguments_ = arguments;
   results_.assign(arguments.size(), std::vector<Value>(graph.outputs().size()));
@@ -56,6 +57,7 @@ std::vector<std::vector<Value>> Worker::run(const graph::Graph& graph,
   for (std::size_t i = arguments.size(); i-- > 0;) start(arguments[i], static_cast<uint32_t>(i));
   drain();
   batches_.finish();
+  most_bytes_ = std::max(most_bytes_, watch.bytes());
   if (track_ != nullptr) end_trace();
   for (std::size_t to_come : results_to_come_) {
     if (to_come > 0) throw no_result_error(graph, graph.outputs()[0], false, {});
@@ -69,7 +71,7 @@ void Worker::clear() {
   for (FramePool& pool : pools_) pool.clear();
   ready_.clear();
   for (Waiting& waiting : waiting_) waiting.clear();
-  calls_ = frames_ = most_frames_ = 0;
+  calls_ = frames_ = most_frames_ = most_bytes_ = 0;
   firings_.assign(firings_.size(), 0);
   launches_.assign(launches_.size(), 0);
 }
@@ -92,11 +94,7 @@ void Worker::start(std::span<const Value> arguments, uint32_t root) {
 void Worker::drain() {
   while (true) {
     if (track_ != nullptr) begin_items();
-    while (!ready_.empty() && frames_ < kManyFrames) {
-      const Ready next = ready_.back();
-      ready_.pop_back();
-      fire(next.frame, next.item);
-    }
+    while (!ready_.empty() && frames_ < kManyFrames) fire_next();
     if (track_ != nullptr) end_items();
     const Region* region = choose();
     if (region != nullptr) {
@@ -108,12 +106,20 @@ void Worker::drain() {
       }
       run_batch(*region, batch_);
     } else if (!ready_.empty()) {
-      const Ready next = ready_.back();
-      ready_.pop_back();
-      fire(next.frame, next.item);
+      fire_next();
     } else {
       return;
     }
+  }
+}
+
+void Worker::fire_next() {
+  const Ready next = ready_.back();
+  ready_.pop_back();
+  try {
+    fire(next.frame, next.item);
+  } catch (const OverBudget&) {
+    end(next.frame, Fault::MaxBytes);
   }
 }
 
@@ -458,15 +464,23 @@ void Worker::run_batch_of(const Region& region, std::span<Frame* const> frames) 
   firings_[index] += frames.size();
   ++launches_[index];
   if (track_ != nullptr) begin_launch(index, frames.size());
-  const BatchFault fault = batches_.run(region, frames);
+  const BatchFault fault = run_or_end(region, frames);
   if (track_ != nullptr) end_launch();
   if (fault.fault == Fault::None) return;
   if (frames.size() == 1) fail(frames[0], *fault.step, fault.fault);
   for (std::size_t i = 0; i < frames.size(); ++i) {
-    const BatchFault single = batches_.run(region, frames.subspan(i, 1));
+    const BatchFault single = run_or_end(region, frames.subspan(i, 1));
     if (single.fault != Fault::None) fail(frames[i], *single.step, single.fault);
   }
   HIATON_CHECK(!"a batch fails where each of its instances does not");
+}
+
+BatchFault Worker::run_or_end(const Region& region, std::span<Frame* const> frames) {
+  try {
+    return batches_.run(region, frames);
+  } catch (const OverBudget&) {
+    end(frames[0], Fault::MaxBytes);
+  }
 }
 
 /// -1, 0 or 1: how the shapes of what the region reads compare.
