@@ -49,8 +49,11 @@ std::size_t object_bytes(std::size_t element_bytes) {
   return sizeof(TensorObject) + kAlignment + element_bytes;
 }
 
+/// Elements may stand elsewhere, also without an owner.
 std::size_t object_bytes(const TensorObject& object) {
-  if (object.owner != nullptr) return object_bytes(0);
+  const auto begin = reinterpret_cast<uintptr_t>(&object) + sizeof(TensorObject);
+  const auto elements = reinterpret_cast<uintptr_t>(object.elements);
+  if (elements < begin || elements > begin + kAlignment) return object_bytes(0);
   return object_bytes(bytes_of(object.dtype, {object.dims.data(), object.rank}));
 }
 
