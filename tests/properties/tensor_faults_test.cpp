@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <ostream>
 
 #include "hiaton/lang.h"
 #include "hiaton/passes.h"
@@ -15,6 +16,8 @@ struct Expression {
   std::string name;
   std::string text;  ///< f32, of the parameters below
   bool always_fails = false;
+
+  friend std::ostream& operator<<(std::ostream& out, const Expression& it) { return out << it.name; }
 };
 
 const Expression kExpressions[] = {
@@ -36,6 +39,8 @@ struct Context {
   std::string name;
   std::string text;  ///< f32, with the expression for E
   bool runs = true;
+
+  friend std::ostream& operator<<(std::ostream& out, const Context& it) { return out << it.name; }
 };
 
 const Context kContexts[] = {
@@ -43,14 +48,14 @@ const Context kContexts[] = {
     {"used_twice", "E + E"},
     {"unused", "let unused = E 1.0"},
     {"unused_result_of_a_call", "let unused = called(x, z, e, w, y, p, q, i) 1.0"},
-    {"unused_in_a_loop", "with a = 1.0 for k in 0..2 do let unused = E a + 1.0"},
+    {"unused_in_a_loop", "with a: f32 = 1.0 for k in 0..2 do let unused = E a + 1.0"},
     {"unused_in_a_branch", "if i > -1 then let unused = E 1.0 else 2.0"},
     {"behind_a_condition", "if i > -1 and E > 0.0 then 1.0 else 2.0"},
     {"in_a_branch_not_taken", "if i < 0 then E else 1.0", false},
     {"unused_in_a_branch_not_taken", "if i < 0 then let unused = E 1.0 else 2.0", false},
     {"behind_a_false_condition", "if i < 0 and E > 0.0 then 1.0 else 2.0", false},
     {"behind_a_true_alternative", "if i > -1 or E > 0.0 then 1.0 else 2.0", false},
-    {"in_a_loop_that_never_turns", "with a = 1.0 for k in 0..0 do a + E", false},
+    {"in_a_loop_that_never_turns", "with a: f32 = 1.0 for k in 0..0 do a + E", false},
 };
 
 std::string program_of(const Expression& expression, const Context& context) {
