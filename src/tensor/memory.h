@@ -1,6 +1,7 @@
 // What a run holds in memory, counted where it is taken.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -23,7 +24,8 @@ class MemoryMeter {
   MemoryMeter(const MemoryMeter&) = delete;
   ~MemoryMeter();
 
-  uint64_t bytes() const;
+  /// 0 where more has gone that was there before.
+  uint64_t bytes() const { return static_cast<uint64_t>(std::max<int64_t>(counts.bytes, 0)); }
   /// More than that is OverBudget.
   void set_limit(uint64_t bytes);
 
@@ -32,7 +34,7 @@ class MemoryMeter {
     int64_t bytes;
     int64_t limit;
   };
-  static thread_local Counts counts_;
+  static constinit thread_local Counts counts;
   friend void take_memory(std::size_t bytes);
   friend void give_memory(std::size_t bytes) noexcept;
 
@@ -57,6 +59,8 @@ std::size_t table_bytes(const Table& table) {
 
 /// Before so many bytes are allocated. Throws OverBudget.
 void take_memory(std::size_t bytes);
-void give_memory(std::size_t bytes) noexcept;
+inline void give_memory(std::size_t bytes) noexcept {
+  MemoryMeter::counts.bytes -= static_cast<int64_t>(bytes);
+}
 
 }  // namespace hiaton
