@@ -14,6 +14,13 @@
 
 namespace hiaton::cli {
 
+/// How a model runs.
+struct Execution {
+  int workers = 1;
+  std::string batching = "on";
+  uint64_t max_bytes = RunOptions().max_bytes;  ///< of a step; never saved: another machine has other memory
+};
+
 /// The contents of model.json.
 struct ModelInfo {
   int32_t classes = 0;
@@ -21,16 +28,23 @@ struct ModelInfo {
   uint64_t seed = 1;
   int64_t min_count = 1;
   TreeData data;
+  Execution execution;  ///< of training
 };
 
-/// How a model runs here; never saved.
-struct ExecutionOptions {
-  int workers = 1;
-  std::string batching = "on";
-  uint64_t max_bytes = RunOptions().max_bytes;  ///< of a step
-  Trace* trace = nullptr;                       ///< where runs are drawn; null: nowhere
+/// Options and what they fill; must outlive the parsing.
+class ExecutionOptions {
+ public:
+  void add_to(CLI::App& command);
+
+  const Execution& execution() const { return given_; }
+  /// `base`, with what was given.
+  Execution over(Execution base) const;
+
+ private:
+  Execution given_;
+  CLI::Option* workers_ = nullptr;
+  CLI::Option* batching_ = nullptr;
 };
-void add_execution_options(CLI::App& command, ExecutionOptions& options);
 
 /// A directory that training writes to.
 class ModelDirectory {
@@ -56,7 +70,7 @@ class ModelDirectory {
 };
 
 train::LearnerOptions learner_options(const std::filesystem::path& program, const ModelInfo& model,
-                                      const train::Vocabulary& words, const ExecutionOptions& execution);
+                                      const train::Vocabulary& words, const Execution& execution);
 
 /// A model with the parameters of a checkpoint, ready to predict.
 struct TrainedModel {
@@ -67,6 +81,6 @@ struct TrainedModel {
 
 /// `checkpoint` is the directory of a training run, for its best parameters, or one of the checkpoints in
 /// there. Throws ProgramError.
-TrainedModel load_model(const std::filesystem::path& checkpoint, const ExecutionOptions& execution);
+TrainedModel load_model(const std::filesystem::path& checkpoint, const Execution& execution);
 
 }  // namespace hiaton::cli
