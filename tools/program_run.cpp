@@ -9,7 +9,6 @@
 #include "interrupt.h"
 #include "output.h"
 #include "program_arguments.h"
-#include "units.h"
 
 namespace hiaton::cli {
 namespace {
@@ -22,22 +21,6 @@ class ProgramHelp : public CLI::Formatter {
                        command->get_name());
   }
 };
-
-/// An option whose value `set` reads; it throws UsageError where the value is not one.
-CLI::Option* add_parsed_option(CLI::App& command, const std::string& name,
-                               const std::function<void(const std::string&)>& set,
-                               const std::string& description) {
-  return command.add_option_function<std::string>(
-      name,
-      [name, set](const std::string& text) {
-        try {
-          set(text);
-        } catch (const UsageError& error) {
-          throw UsageError(fmt::format("{}: {}", name, error.what()));
-        }
-      },
-      description);
-}
 
 Executor executor_named(const std::string& name) {
   if (name == "reference") return Executor::Reference;
@@ -103,25 +86,6 @@ void add_executor_options(CLI::App& command, RunOptions& run, const std::vector<
       ->check(CLI::Range(1, 1'000'000))
       ->type_name("N")
       ->default_str("10")
-      ->group(kGroup);
-}
-
-void add_budgets(CLI::App& command, RunOptions& run) {
-  constexpr const char* kGroup = "Budgets (a run that needs more ends with an error)";
-  command
-      .add_option("--max-frames", run.max_frames, "Live frames: how deep calls may go, all workers together")
-      ->check(CLI::PositiveNumber)
-      ->type_name("N")
-      ->group(kGroup);
-  add_parsed_option(
-      command, "--max-bytes", [&run](const std::string& text) { run.max_bytes = parse_bytes(text); },
-      "Memory for frames: a number of bytes, or with K, M or G")
-      ->type_name("SIZE")
-      ->group(kGroup);
-  add_parsed_option(
-      command, "--timeout", [&run](const std::string& text) { run.timeout = parse_duration(text); },
-      "Wall time: seconds, or with ms, s, m or h")
-      ->type_name("TIME")
       ->group(kGroup);
 }
 

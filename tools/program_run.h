@@ -25,8 +25,6 @@ struct ProgramRun {
 void add_program_options(CLI::App& command, ProgramRun& run);
 /// --executor, --batching, --workers and --parallel-iterations.
 void add_executor_options(CLI::App& command, RunOptions& run, const std::vector<std::string>& executors);
-/// --max-frames, --max-bytes and --timeout.
-void add_budgets(CLI::App& command, RunOptions& run);
 
 /// A program with all that a run of it needs.
 struct PreparedRun {

@@ -51,7 +51,7 @@ std::string show_totals(const RunStats& stats) {
   return line("seconds", show_seconds(stats.seconds)) + line("calls", std::to_string(stats.calls)) +
          line("frames live at most", std::to_string(stats.frames_live_most)) +
          line("frames allocated", std::to_string(stats.frames_allocated)) +
-         line("bytes of frames", show_bytes(stats.bytes)) + line("steals", std::to_string(stats.steals)) +
+         line("bytes held", show_bytes(stats.bytes)) + line("steals", std::to_string(stats.steals)) +
          line("atomic operations", std::to_string(stats.atomic_operations));
 }
 

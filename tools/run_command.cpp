@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "budget_options.h"
 #include "commands.h"
 #include "events.h"
 #include "hiaton/engine.h"

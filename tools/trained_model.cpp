@@ -6,6 +6,7 @@
 #include <limits>
 #include <vector>
 
+#include "budget_options.h"
 #include "hiaton/engine.h"
 #include "hiaton/error.h"
 #include "train/files.h"
@@ -38,7 +39,7 @@ Execution execution_from(const JsonPlace& place) {
     place.field("batching")
         .fail(fmt::format("expected one of {}, found '{}'", fmt::join(kBatching, ", "), batching));
   }
-  return {static_cast<int>(place.field("workers").integer(1, kMostWorkers)), batching};
+  return {.workers = static_cast<int>(place.field("workers").integer(1, kMostWorkers)), .batching = batching};
 }
 
 }  // namespace
@@ -59,11 +60,13 @@ void ExecutionOptions::add_to(CLI::App& command) {
           ->type_name(fmt::format("{}", fmt::join(kBatching, "|")))
           ->default_str("on")
           ->group(kGroup);
+  add_max_bytes(command, given_.max_bytes, kGroup);
 }
 
 Execution ExecutionOptions::over(Execution base) const {
   if (workers_->count() > 0) base.workers = given_.workers;
   if (batching_->count() > 0) base.batching = given_.batching;
+  base.max_bytes = given_.max_bytes;
   return base;
 }
 
@@ -103,7 +106,8 @@ train::LearnerOptions learner_options(const std::filesystem::path& program, cons
           .sizes = model.sizes,
           .seed = model.seed,
           .workers = execution.workers,
-          .batching = execution.batching};
+          .batching = execution.batching,
+          .max_bytes = execution.max_bytes};
 }
 
 TrainedModel load_model(const std::filesystem::path& checkpoint, const Execution& execution) {

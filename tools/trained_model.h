@@ -18,6 +18,7 @@ namespace hiaton::cli {
 struct Execution {
   int workers = 1;
   std::string batching = "on";
+  uint64_t max_bytes = RunOptions().max_bytes;  ///< of a step; never saved: another machine has other memory
 };
 
 /// The contents of model.json.

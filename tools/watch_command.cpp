@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "budget_options.h"
 #include "commands.h"
 #include "hiaton/engine.h"
 #include "hiaton/error.h"

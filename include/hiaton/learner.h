@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "hiaton/run.h"
 #include "hiaton/train.h"
 
 #pragma GCC visibility push(default)
@@ -21,7 +22,8 @@ struct LearnerOptions {
   uint64_t seed = 1;                       ///< of the first values of the parameters, and of dropout
   int workers = 1;                         ///< threads that share a step
   std::string batching = "on";  ///< on, off, or deterministic: the same bits for any number of workers
-  Trace* trace = nullptr;       ///< where runs are drawn; null: nowhere
+  uint64_t max_bytes = RunOptions().max_bytes;  ///< that a step may hold besides its trees
+  Trace* trace = nullptr;                       ///< where runs are drawn; null: nowhere
 };
 
 /// Throws ProgramError where the program has errors, is no model for trees, or does not fit the options.

@@ -163,6 +163,9 @@ struct OpDef {
   Required<Fusion> fusion;
   Required<std::vector<Sample>> samples;
   ValueKernel value_kernel = nullptr;  ///< of Fusion::Data, and of no other
+  /// Whether the tensor kernel can give a Fault where the scalar kernels have none: for an index, or for no
+  /// rows.
+  bool fails_on_elements = false;
 
   std::size_t arity() const { return operands.value.size(); }
   bool is_variadic() const { return !operands.value.empty() && operands.value.back().ends_with("..."); }
@@ -172,7 +175,8 @@ struct OpDef {
   bool takes_attributes(std::size_t count) const;
   /// The kernels for operands of this element type; nullptr where the operation has none.
   const KernelVariant* find_kernel(DType operand) const;
-  /// Whether it can end a run with a Fault for operands of this type.
+  /// Whether its scalar kernels, or its tensor kernel where that goes element by element, can end a run with
+  /// a Fault for operands of this type.
   bool can_fail(DType operand, OverflowMode mode) const;
 };
 

@@ -46,7 +46,7 @@ struct RunStats {
       0;  ///< frames ever carved from memory; a frame in use again does not count anew
   uint64_t frames_live_most = 0;    ///< upper bound of the frames alive at once
   uint64_t frames_live_at_end = 0;  ///< 0 unless the executor has a defect, also after errors
-  uint64_t bytes = 0;               ///< memory held for frames at most
+  uint64_t bytes = 0;               ///< memory that the run held at most, as RunOptions::max_bytes counts it
   uint64_t steals = 0;
   uint64_t atomic_operations = 0;  ///< read-modify-writes and fences by the workers
   double seconds = 0;
@@ -91,6 +91,10 @@ struct RunOptions {
   OverflowMode overflow = OverflowMode::Wrap;
   /// How many iterations of one loop may be under way at once.
   int parallel_iterations = 10;
+  /// Of all workers together. More of either ends the run with Fault::MaxFrames or Fault::MaxBytes. Bytes are
+  /// those of frames and what waits in them, of tensors, data values and what kernels gather; not those of
+  /// arguments, parameters, and the gradients and packed copies of parameters. Without a limit of its own, a
+  /// run may take seven eighths of what the machine has left.
   uint64_t max_frames = std::numeric_limits<uint64_t>::max();
   uint64_t max_bytes = std::numeric_limits<uint64_t>::max();
   std::chrono::nanoseconds timeout = std::chrono::nanoseconds::max();

@@ -34,7 +34,7 @@ struct TensorObject {
   uint8_t rank = 0;
   std::array<int64_t, kMaxRank> dims{};
   std::byte* elements = nullptr;
-  std::shared_ptr<const void> owner;  ///< of elements that stand elsewhere; null: behind this object
+  std::shared_ptr<const void> owner;  ///< of elements that stand elsewhere; null: nobody here
   bool is_slab = false;               ///< the first dimension counts instances of a batch
   TensorPool* pool = nullptr;         ///< that it goes back to; null: its memory is freed
 };

@@ -6,8 +6,10 @@
 #include <chrono>
 #include <cstdint>
 #include <limits>
+#include <utility>
 
 #include "hiaton/run.h"
+#include "tensor/memory.h"
 
 namespace hiaton::exec {
 
@@ -15,50 +17,99 @@ inline bool has_byte_budget(const RunOptions& options) {
   return options.max_bytes != std::numeric_limits<uint64_t>::max();
 }
 
-/// The bytes that the frames of a run may hold: its budget, or else most of what the machine has left, so
-/// that an endless recursion ends with a message and not with the machine.
+/// The bytes that a run may hold: its budget, or else most of what the machine has left, so that an endless
+/// recursion ends with a message and not with the machine.
 uint64_t byte_limit(const RunOptions& options);
 
-/// Whether of what was left when `limit` was set an eighth is left: not all that a run holds is in its
-/// frames, and there are other runs and programs.
+/// Whether of what was left when `limit` was set an eighth is left: there are other runs and programs.
 bool is_memory_short(uint64_t limit);
 
-/// The budgets of one run, and the most that was used of them.
+/// What all workers of a run use of its budgets. Relaxed: each number is read alone.
+class SharedUse {
+ public:
+  explicit SharedUse(const RunOptions& options)
+      : has_byte_budget_(has_byte_budget(options)), allowed_(byte_limit(options)) {}
+
+  uint64_t limit() const { return allowed_ + held_before_.load(std::memory_order_relaxed); }
+  bool is_memory_short() const { return !has_byte_budget_ && exec::is_memory_short(allowed_); }
+  /// Memory that workers keep from earlier runs belongs to a budget, not to what the machine has left.
+  void begin_with(uint64_t held) {
+    if (!has_byte_budget_) held_before_.fetch_add(held, std::memory_order_relaxed);
+  }
+  uint64_t add_frames(uint64_t frames) {
+    return frames_.fetch_add(frames, std::memory_order_relaxed) + frames;
+  }
+  uint64_t add_bytes(uint64_t bytes) { return bytes_.fetch_add(bytes, std::memory_order_relaxed) + bytes; }
+
+ private:
+  const bool has_byte_budget_;
+  const uint64_t allowed_;
+  std::atomic<uint64_t> held_before_{0};
+  std::atomic<uint64_t> frames_{0};
+  std::atomic<uint64_t> bytes_{0};
+};
+
+/// The budgets of a run, as one of its workers watches them, and the most that this one used of them.
 class BudgetWatch {
  public:
-  explicit BudgetWatch(const RunOptions& options)
-      : options_(options), byte_limit_(byte_limit(options)), start_(Clock::now()) {}
+  /// `held`: bytes that the worker keeps from earlier runs.
+  BudgetWatch(const RunOptions& options, SharedUse& shared, uint64_t held = 0)
+      : options_(options), shared_(shared), meter_(held), start_(Clock::now()) {
+    shared_.begin_with(held);
+    meter_.set_limit(shared_.limit());
+  }
+  BudgetWatch(const BudgetWatch&) = delete;
+  ~BudgetWatch() {
+    shared_.add_frames(-told_frames_);
+    shared_.add_bytes(-told_bytes_);
+  }
 
-  /// Tells what is in use now.
+  /// Tells what is in use now; `bytes` are those that the meter does not count.
   Fault use(uint64_t frames, uint64_t bytes) {
+    bytes += meter_.bytes();
     most_frames_ = std::max(most_frames_, frames);
     most_bytes_ = std::max(most_bytes_, bytes);
-    if (frames > options_.max_frames) return Fault::MaxFrames;
-    if (bytes > byte_limit_) return Fault::MaxBytes;
+    const uint64_t all_frames = shared_.add_frames(frames - std::exchange(told_frames_, frames));
+    const uint64_t all_bytes = shared_.add_bytes(bytes - std::exchange(told_bytes_, bytes));
+    if (all_frames > options_.max_frames) return Fault::MaxFrames;
+    if (all_bytes > shared_.limit()) return Fault::MaxBytes;
+    meter_.set_limit(shared_.limit() - (all_bytes - meter_.bytes()));
+    next_look_ = bytes + kBytesALook;
     return Fault::None;
   }
 
-  /// True at the first step and every thousand or so: looking at the clock costs more than a step.
-  bool is_time_to_poll() { return (steps_++ & 1023) == 0; }
+  /// For the message that says why the run ends.
+  void allow_all() { meter_.set_limit(std::numeric_limits<uint64_t>::max()); }
+
+  /// True at the first step and every thousand or so, and where much was taken: looking costs more than a
+  /// step.
+  bool is_time_to_poll() { return (steps_++ & 1023) == 0 || meter_.bytes() > next_look_; }
 
   Fault poll() const {
     if (options_.cancel != nullptr && options_.cancel->load(std::memory_order_relaxed)) {
       return Fault::Interrupted;  // relaxed: the flag alone is read, nothing it might guard
     }
-    if (!has_byte_budget(options_) && is_memory_short(byte_limit_)) return Fault::OutOfMemory;
+    if (shared_.is_memory_short()) return Fault::OutOfMemory;
     return Clock::now() - start_ > options_.timeout ? Fault::Timeout : Fault::None;
   }
 
+  /// Those that the meter counts.
+  uint64_t bytes() const { return meter_.bytes(); }
   double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
   uint64_t most_frames() const { return most_frames_; }
   uint64_t most_bytes() const { return most_bytes_; }
 
  private:
   using Clock = std::chrono::steady_clock;
+  static constexpr uint64_t kBytesALook = uint64_t{1} << 20;
 
   const RunOptions& options_;
-  const uint64_t byte_limit_;
+  SharedUse& shared_;
+  MemoryMeter meter_;
   Clock::time_point start_;
+  uint64_t told_frames_ = 0;
+  uint64_t told_bytes_ = 0;
+  uint64_t next_look_ = 0;
   uint64_t steps_ = 0;
   uint64_t most_frames_ = 0;
   uint64_t most_bytes_ = 0;

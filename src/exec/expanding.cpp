@@ -28,11 +28,7 @@ using graph::OutPort;
 class ExpandingRun {
  public:
   ExpandingRun(const Graph& graph, std::span<const Value> arguments, const RunOptions& options)
-      : graph_(graph),
-        arguments_(arguments),
-        options_(options),
-        watch_(options),
-        blueprints_(graph, options) {
+      : graph_(graph), arguments_(arguments), options_(options), blueprints_(graph, options) {
     results_.resize(graph.outputs().size());
   }
 
@@ -43,7 +39,11 @@ class ExpandingRun {
         const Ready next = ready_.back();
         ready_.pop_back();
         if (watch_.is_time_to_poll()) require(watch_.poll(), *next.copy);
-        fire(*next.copy, next.node);
+        try {
+          fire(*next.copy, next.node);
+        } catch (const OverBudget&) {
+          require(Fault::MaxBytes, *next.copy);
+        }
         --next.copy->unfired;
         retire(next.copy);
       }
@@ -98,7 +98,8 @@ class ExpandingRun {
   const Graph& graph_;
   std::span<const Value> arguments_;
   const RunOptions& options_;
-  BudgetWatch watch_;
+  SharedUse use_{options_};
+  BudgetWatch watch_{options_, use_};
   const Blueprints blueprints_;
 
   std::vector<Ready> ready_;  ///< last in, first out: depth first

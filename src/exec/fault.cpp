@@ -41,10 +41,20 @@ std::string trimmed_line(const Graph& graph, Span span) {
   return std::string(line.substr(begin, line.find_last_not_of(" \t") - begin + 1));
 }
 
+/// Of a large tensor the first elements.
+std::string shown(const Value& value) {
+  constexpr int64_t kMost = 16;
+  constexpr int64_t kShown = 4;
+  if (!value.is_tensor() || value.tensor().size() <= kMost) return to_string(value);
+  std::string text = fmt::format("{} of ", to_string(value.type()));
+  for (int64_t i = 0; i < kShown; ++i) text += to_string(element_of(value.tensor(), i)) + ", ";
+  return text + "...";
+}
+
 /// "7 / 0", "-(3)", "i32(nan)".
 std::string applied(const OpDef& op, std::span<const Value> operands) {
   std::vector<std::string> texts;
-  for (const Value& operand : operands) texts.push_back(to_string(operand));
+  for (const Value& operand : operands) texts.push_back(shown(operand));
   const std::string_view symbol = op.symbol.value;
   if (!symbol.empty() && texts.size() == 2) return fmt::format("{} {} {}", texts[0], symbol, texts[1]);
   if (!symbol.empty() && texts.size() == 1) return fmt::format("{}({})", symbol, texts[0]);
@@ -56,7 +66,7 @@ std::vector<std::string> argument_texts(const graph::Function& function,
   std::vector<std::string> texts;
   if (function.triggered) return texts;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const std::string value = arguments[i] ? to_string(*arguments[i]) : "?";
+    const std::string value = arguments[i] ? shown(*arguments[i]) : "?";
     const bool named = i < function.param_names.size() && !function.param_names[i].empty();
     texts.push_back(named ? fmt::format("{} = {}", function.param_names[i], value) : value);
   }
@@ -145,8 +155,8 @@ std::string budget_text(const RunOptions& options, Fault fault) {
     case Fault::MaxFrames:
       return fmt::format("frame budget: more than {} frames are live", options.max_frames);
     case Fault::MaxBytes:
-      if (!has_byte_budget(options)) return "byte budget: frames hold nearly all memory that was free";
-      return fmt::format("byte budget: frames hold more than {} bytes", options.max_bytes);
+      if (!has_byte_budget(options)) return "byte budget: the run holds nearly all memory that was free";
+      return fmt::format("byte budget: the run holds more than {} bytes", options.max_bytes);
     case Fault::Timeout:
       return fmt::format("time budget: the run takes longer than {}", duration_text(options.timeout));
     case Fault::OutOfMemory:

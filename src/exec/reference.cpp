@@ -32,7 +32,7 @@ bool settle(std::vector<NodeId>& owed, NodeId node) {
 class ReferenceRun {
  public:
   ReferenceRun(const Graph& graph, std::span<const Value> arguments, const RunOptions& options)
-      : graph_(graph), arguments_(arguments), options_(options), watch_(options) {
+      : graph_(graph), arguments_(arguments), options_(options) {
     for (const graph::Node& node : graph.nodes()) inputs_to_match_.push_back(inputs_to_match(graph, node));
     results_.resize(graph.outputs().size());
   }
@@ -53,6 +53,7 @@ class ReferenceRun {
  private:
   void start();
   void deliver_next();
+  void deliver(const Token& token);
   void arrive(NodeId id, std::optional<uint32_t> input, const Token& token);
   void emit(OutPort from, const Tag& tag, const Value& value, bool dead);
   void emit_live(NodeId node, const Tag& tag, const Value& value) { emit({node}, tag, value, false); }
@@ -87,7 +88,8 @@ class ReferenceRun {
   const Graph& graph_;
   std::span<const Value> arguments_;
   const RunOptions& options_;
-  BudgetWatch watch_;
+  SharedUse use_{options_};
+  BudgetWatch watch_{options_, use_};
   std::vector<std::size_t> inputs_to_match_;  ///< by node: inputs that are not Const under every tag
 
   TagTable tags_;
@@ -127,6 +129,14 @@ void ReferenceRun::emit(OutPort from, const Tag& tag, const Value& value, bool d
 void ReferenceRun::deliver_next() {
   const Token token = std::move(tokens_.front());
   tokens_.pop_front();
+  try {
+    deliver(token);
+  } catch (const OverBudget&) {
+    require(Fault::MaxBytes, token.tag);
+  }
+}
+
+void ReferenceRun::deliver(const Token& token) {
   for (InPort to : graph_.consumers(token.from)) arrive(to.node, to.port, token);
   const bool is_call = graph_[token.from.node].kind == NodeKind::Call;
   if (is_call) return;  // the control edges to its Return nodes are followed by the Call's own rule
@@ -388,11 +398,9 @@ void ReferenceRun::require(Fault fault, const Tag& tag) {
 }
 
 uint64_t ReferenceRun::bytes() const {
-  constexpr uint64_t kBytesPerEntry = sizeof(Under<NodeId>) + 3 * sizeof(void*);
-  return tags_.bytes() + tokens_.size() * sizeof(Token) +
-         matches_.size() * (kBytesPerEntry + sizeof(Match) + 2 * sizeof(Value)) +
-         calls_.size() * (kBytesPerEntry + sizeof(Call) + sizeof(NodeId)) +
-         loops_.size() * (kBytesPerEntry + sizeof(LoopRun));
+  return tags_.bytes() + tokens_.size() * sizeof(Token) + table_bytes(matches_) + table_bytes(calls_) +
+         table_bytes(loops_) + matches_.size() * heap_bytes(2 * sizeof(Value)) +
+         calls_.size() * heap_bytes(sizeof(NodeId));
 }
 
 std::vector<Value> ReferenceRun::take_results() {

@@ -10,6 +10,7 @@
 #include "exec/production.h"
 #include "exec/reference.h"
 #include "tensor/dimensions.h"
+#include "tensor/memory.h"
 
 namespace hiaton::exec {
 namespace {
@@ -79,6 +80,9 @@ RunResult run_with_executor(const graph::Graph& graph, std::span<const Value> ar
 auto with_errors_of_the_system(const RunOptions& options, const auto& work) {
   try {
     return work();
+  } catch (const OverBudget&) {
+    throw RunError(Fault::MaxBytes,
+                   "byte budget: the first values of the run take more; --max-bytes raises the budget");
   } catch (const std::bad_alloc&) {
     throw RunError(Fault::OutOfMemory,
                    "out of memory: there is none left for another frame; --max-bytes ends a run before "

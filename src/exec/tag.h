@@ -10,6 +10,7 @@
 
 #include "hiaton/graph.h"
 #include "hiaton/value.h"
+#include "tensor/memory.h"
 
 namespace hiaton::exec {
 
@@ -79,7 +80,7 @@ class TagTable {
 
   std::size_t alive() const { return cells_.size(); }
   uint64_t ever_made() const { return ever_made_; }
-  uint64_t bytes() const { return cells_.size() * kBytesPerCell; }
+  uint64_t bytes() const { return table_bytes(cells_) + ended_iterations_.capacity() * sizeof(Iteration); }
 
   /// An iteration of a loop that was entered under a tag.
   struct Iteration {
@@ -92,7 +93,6 @@ class TagTable {
 
  private:
   friend class Tag;
-  static constexpr uint64_t kBytesPerCell = sizeof(TagCell) + 4 * sizeof(void*);
 
   struct Hash {
     std::size_t operator()(const TagCell& cell) const;

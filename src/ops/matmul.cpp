@@ -26,6 +26,18 @@ int64_t leading(const TensorArgument& argument, std::size_t kept) {
   return product(argument.dims.first(argument.dims.size() - kept));
 }
 
+/// Of a [.., rows, depth], with one matrix for all of it or as many as it has.
+Product product_of(const TensorArgument& a, const TensorArgument& b, int64_t columns) {
+  Product p{.depth = a.dims.back(), .columns = columns};
+  if (b.dims.size() > 2) {
+    p.count = leading(b, 2);
+    p.rows = a.dims[a.dims.size() - 2];
+  } else {
+    p.rows = leading(a, 1);
+  }
+  return p;
+}
+
 template <class T>
 void multiply(const Product& p, Transpose transpose_b, const T* a, const T* b, T* out) {
   const int64_t b_stride = transpose_b == Transpose::Yes ? p.depth : p.columns;
@@ -75,27 +87,13 @@ Fault matmul_kernel(const KernelCall& call) {
   const TensorArgument& a = call.operands[0];
   const TensorArgument& b = call.operands[1];
   if (is_vector(b)) return dot_kernel(call);
-  Product p{.depth = a.dims.back(), .columns = b.dims.back()};
-  if (b.dims.size() > 2) {
-    p.count = leading(b, 2);
-    p.rows = a.dims[a.dims.size() - 2];
-  } else {
-    p.rows = leading(a, 1);
-  }
-  return multiply_all(call, p, Transpose::No);
+  return multiply_all(call, product_of(a, b, b.dims.back()), Transpose::No);
 }
 
 Fault matmul_nt_kernel(const KernelCall& call) {
   const TensorArgument& a = call.operands[0];
   const TensorArgument& b = call.operands[1];
-  Product p{.depth = a.dims.back(), .columns = b.dims[b.dims.size() - 2]};
-  if (b.dims.size() > 2) {
-    p.count = leading(b, 2);
-    p.rows = a.dims[a.dims.size() - 2];
-  } else {
-    p.rows = leading(a, 1);
-  }
-  return multiply_all(call, p, Transpose::Yes);
+  return multiply_all(call, product_of(a, b, b.dims[b.dims.size() - 2]), Transpose::Yes);
 }
 
 Fault matmul_tn_kernel(const KernelCall& call) {

@@ -1,7 +1,11 @@
 #include "passes/effects.h"
 
 #include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
 
+#include "hiaton/error.h"
 #include "passes/call_graph.h"
 
 namespace hiaton::passes {
@@ -11,6 +15,50 @@ using ir::NodeKind;
 
 bool is_integer_value(const Value& value, int64_t number) {
   return value == (value.dtype() == DType::I32 ? Value(static_cast<int32_t>(number)) : Value(number));
+}
+
+/// The sizes that symbols stand for: all alike, or each another one, far from what programs write.
+class Sizes {
+ public:
+  explicit Sizes(std::optional<int64_t> alike) : alike_(alike) {}
+
+  Type of(Type type) {
+    for (Dim& dim : type.shape) {
+      if (dim.size < 0) dim = {.size = size_of(dim), .symbol = ""};
+    }
+    return type;
+  }
+
+ private:
+  int64_t size_of(const Dim& dim) {
+    constexpr int64_t kFar = 1'000'003;
+    if (alike_) return *alike_;
+    if (dim == unknown_dim()) return kFar + unknown_++;
+    return kFar - static_cast<int64_t>(by_symbol_.emplace(dim.symbol, by_symbol_.size() + 1).first->second);
+  }
+
+  std::optional<int64_t> alike_;
+  std::map<std::string, std::size_t> by_symbol_;
+  int64_t unknown_ = 0;
+};
+
+/// Whether the type rule refuses these shapes for some sizes that only the run knows: tried with none, with
+/// one, and with sizes that all differ.
+bool may_refuse_shapes(const ir::Function& function, const ir::Node& op) {
+  const auto is_fixed_operand = [&](ir::ValueId operand) { return is_fixed(function[operand].type); };
+  if (std::all_of(op.operands.begin(), op.operands.end(), is_fixed_operand)) return false;
+  for (const std::optional<int64_t> alike : {std::optional<int64_t>(0), std::optional<int64_t>(1), {}}) {
+    Sizes sizes(alike);
+    std::vector<Type> types;
+    for (const ir::ValueId operand : op.operands) types.push_back(sizes.of(function[operand].type));
+    try {
+      if (!is_fixed(op.op->type_rule.value({types, op.attributes, &function[op.results[0]].type})))
+        return true;
+    } catch (const ProgramError&) {
+      return true;
+    }
+  }
+  return false;
 }
 
 }  // namespace
@@ -34,13 +82,15 @@ const Value* Definitions::constant(ir::ValueId value) const {
 
 bool may_fail(const Definitions& definitions, const ir::Node& op, OverflowMode overflow) {
   const ir::Function& function = definitions.function();
-  if (op.operands.empty()) return false;
+  if (op.operands.empty() || op.op->fusion.value == Fusion::Data) return false;
+  if (op.op->fails_on_elements || may_refuse_shapes(function, op)) return true;
   if (!op.op->can_fail(function[op.operands[0]].type.dtype, overflow)) return false;
   const bool divides = op.op->name.value == "div" || op.op->name.value == "rem";
   if (!divides) return true;
   const Value* divisor = definitions.constant(op.operands[1]);
   // Only zero fails, and -1 may overflow.
-  return divisor == nullptr || is_integer_value(*divisor, 0) || is_integer_value(*divisor, -1);
+  return divisor == nullptr || !divisor->is_scalar() || is_integer_value(*divisor, 0) ||
+         is_integer_value(*divisor, -1);
 }
 
 Effects::Effects(const ir::Module& module, OverflowMode overflow)

@@ -9,6 +9,7 @@
 
 #include "hiaton/error.h"
 #include "hiaton/value.h"
+#include "tensor/memory.h"
 
 namespace hiaton {
 namespace {
@@ -29,10 +30,35 @@ std::size_t bytes_of(DType dtype, std::span<const int64_t> dims) {
   return bytes;
 }
 
+/// Counted by the meter of the thread.
+void* allocate(std::size_t bytes) {
+  take_memory(heap_bytes(bytes));
+  void* memory = std::malloc(bytes);
+  if (memory != nullptr) return memory;
+  give_memory(heap_bytes(bytes));
+  throw std::bad_alloc();
+}
+
+void deallocate(void* memory, std::size_t bytes) {
+  std::free(memory);
+  give_memory(heap_bytes(bytes));
+}
+
+// Not aligned_alloc: it takes several times as long for small tensors.
+std::size_t object_bytes(std::size_t element_bytes) {
+  return sizeof(TensorObject) + kAlignment + element_bytes;
+}
+
+/// Elements may stand elsewhere, also without an owner.
+std::size_t object_bytes(const TensorObject& object) {
+  const auto begin = reinterpret_cast<uintptr_t>(&object) + sizeof(TensorObject);
+  const auto elements = reinterpret_cast<uintptr_t>(object.elements);
+  if (elements < begin || elements > begin + kAlignment) return object_bytes(0);
+  return object_bytes(bytes_of(object.dtype, {object.dims.data(), object.rank}));
+}
+
 TensorObject* make_object(DType dtype, std::span<const int64_t> dims, std::size_t element_bytes) {
-  // Not aligned_alloc: it takes several times as long for small tensors.
-  void* memory = std::malloc(sizeof(TensorObject) + kAlignment + element_bytes);
-  if (memory == nullptr) throw std::bad_alloc();
+  void* memory = allocate(object_bytes(element_bytes));
   auto* object = new (memory) TensorObject;
   object->dtype = dtype;
   object->rank = static_cast<uint8_t>(dims.size());
@@ -94,8 +120,9 @@ Type Tensor::type() const {
 void Tensor::release(TensorObject* object) {
   if (object == nullptr || !drop_reference(object->references)) return;
   if (object->pool != nullptr) return object->pool->take_back(object);
+  const std::size_t bytes = object_bytes(*object);
   object->~TensorObject();
-  std::free(object);
+  deallocate(object, bytes);
 }
 
 bool operator==(const Tensor& a, const Tensor& b) {
@@ -108,11 +135,17 @@ bool operator==(const Tensor& a, const Tensor& b) {
                      static_cast<std::size_t>(a.size()) * size_of(a.dtype())) == 0;
 }
 
+namespace {
+
+std::size_t data_bytes(std::size_t field_count) {
+  return sizeof(DataObject) + field_count * sizeof(Value);
+}
+
+}  // namespace
+
 Data::Data(uint32_t variant, std::span<const Value> fields) {
   static_assert(alignof(Value) <= alignof(std::max_align_t) && sizeof(DataObject) % alignof(Value) == 0);
-  void* memory = std::malloc(sizeof(DataObject) + fields.size() * sizeof(Value));
-  if (memory == nullptr) throw std::bad_alloc();
-  object_ = new (memory) DataObject;
+  object_ = new (allocate(data_bytes(fields.size()))) DataObject;
   object_->variant = variant;
   object_->field_count = static_cast<uint32_t>(fields.size());
   auto* first = reinterpret_cast<Value*>(object_ + 1);
@@ -125,8 +158,9 @@ Data::Data(uint32_t variant, std::initializer_list<Value> fields)
 namespace {
 
 void free_object(DataObject* object) {
+  const std::size_t bytes = data_bytes(object->field_count);
   object->~DataObject();
-  std::free(object);
+  deallocate(object, bytes);
 }
 
 }  // namespace

@@ -103,6 +103,7 @@ class ProgramLearner : public Learner {
     run.workers = options_.workers;
     run.batching = options_.batching != "off";
     run.parts = parts();
+    run.max_bytes = options_.max_bytes;
     run.parameters = parameter_values();
     run.trace = options_.trace;
     return run;

@@ -60,7 +60,7 @@ TEST_P(Budgets, MaxBytesEndsAnEndlessRecursion) {
   options.max_bytes = 4 << 20;
   const RunError error = error_of(kEndlessRecursion, options);
   EXPECT_EQ(error.fault(), Fault::MaxBytes);
-  EXPECT_NE(error.message().find("byte budget: frames hold more than 4194304 bytes; what grew is grow"),
+  EXPECT_NE(error.message().find("byte budget: the run holds more than 4194304 bytes; what grew is grow"),
             std::string::npos)
       << error.message();
 }

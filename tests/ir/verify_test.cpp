@@ -39,7 +39,7 @@ TEST(Verify, IgnoresNodesThatStandNowhere) {
   EXPECT_EQ(after([](ir::Function& f) { f.nodes.push_back({.kind = ir::NodeKind::Call}); }), "");
 }
 
-TEST(Verify, Signatures) {
+TEST(Verify, NamesParametersResultsAndBodyOfAFunctionGoTogether) {
   EXPECT_EQ(after([](ir::Function& f) { f.name = "if"; }),
             "function 'if': expected a name that is no keyword and no operation");
   EXPECT_EQ(after([](ir::Function& f) { f.params[0].name = "a b"; }),
@@ -52,7 +52,7 @@ TEST(Verify, Signatures) {
             "function 'f': the parameters of its body are not its parameters");
 }
 
-TEST(Verify, ResultsOfTheFunction) {
+TEST(Verify, AFunctionGivesTheResultsThatItDeclares) {
   EXPECT_EQ(after([](ir::Function& f) { f[f.body].results[0] = ValueId(1); }),
             "function 'f': results: expected (i64), found (f64)");
   EXPECT_EQ(after([](ir::Function& f) { f[f.body].results.clear(); }),
@@ -65,7 +65,7 @@ TEST(Verify, FunctionsHaveDifferentNames) {
   EXPECT_EQ(error_of([&] { ir::verify(module); }), "function 'f' is defined twice");
 }
 
-TEST(Verify, Indices) {
+TEST(Verify, WhatIsReferredToIsThere) {
   EXPECT_EQ(after([](ir::Function& f) { f[f.body].nodes[0] = NodeId(99); }),
             "function 'f': there is no node 99");
   EXPECT_EQ(after([](ir::Function& f) { node(f, ir::NodeKind::If).blocks[0] = BlockId(99); }),
@@ -100,7 +100,7 @@ TEST(Verify, NodesAndBlocksStandInOnePlace) {
             "function 'f': block 1 stands in two places");
 }
 
-TEST(Verify, Operations) {
+TEST(Verify, OperationsFitTheirRules) {
   EXPECT_EQ(after([](ir::Function& f) { f.nodes[0].op = nullptr; }),
             "function 'f', node 0 (operation): it has no operation");
   EXPECT_EQ(after([](ir::Function& f) { f.nodes[0].operands.pop_back(); }),
@@ -116,7 +116,7 @@ TEST(Verify, CallsFitTheCallee) {
             "function 'f', node 1 (call of f): arguments: expected (i64, f64), found (i64)");
 }
 
-TEST(Verify, Branches) {
+TEST(Verify, SidesOfABranchGiveWhatTheBranchGives) {
   EXPECT_NE(after([](ir::Function& f) { node(f, ir::NodeKind::If).operands[0] = ValueId(0); }), "");
   EXPECT_NE(after([](ir::Function& f) { node(f, ir::NodeKind::If).blocks.pop_back(); }), "");
   EXPECT_NE(after([](ir::Function& f) { node(f, ir::NodeKind::If).results.clear(); }), "");
@@ -124,7 +124,7 @@ TEST(Verify, Branches) {
             "");
 }
 
-TEST(Verify, Loops) {
+TEST(Verify, PartsOfALoopFitItsVariables) {
   EXPECT_NE(after([](ir::Function& f) { node(f, ir::NodeKind::While).operands[0] = ValueId(1); }), "");
   EXPECT_NE(after([](ir::Function& f) { node(f, ir::NodeKind::While).operands.clear(); }), "");
   EXPECT_NE(after([](ir::Function& f) { f[node(f, ir::NodeKind::While).blocks[0]].results[0] = ValueId(0); }),

@@ -62,6 +62,30 @@ TEST_P(TensorOperation, ABatchGivesTheBitsOfOneByOne) {
   });
 }
 
+/// As they are, with integers that are no index, and with no elements along the dimensions of the first.
+std::vector<OpCase> cases_that_may_fail(const OpCase& of) {
+  std::vector<OpCase> cases{of, of, of};
+  cases[1].limit = -1'000'000;
+  for (Dim& dim : cases[2].operands[0].shape) dim.size = 0;
+  return cases;
+}
+
+TEST_P(TensorOperation, SaysTruthfullyWhetherItFailsOnElements) {
+  bool failed = false;
+  bool scalars_fail = false;
+  for_all_cases([&](const OpCase& of) {
+    for (const OpCase& one : cases_that_may_fail(of)) {
+      if (one.operands.empty() || !accepts(op(), one.operands, one.attributes)) continue;
+      const Fault fault = run_op(op(), Draw().operands(one), one.attributes).fault;
+      failed = failed || (fault != Fault::None && fault != Fault::Shape);
+      scalars_fail = scalars_fail || op().can_fail(one.operands[0].dtype, OverflowMode::Wrap);
+    }
+  });
+  if (!scalars_fail) {
+    EXPECT_EQ(op().fails_on_elements, failed);
+  }
+}
+
 /// The element of a tensor that stands at an element of a result of these dimensions.
 Value element_at(const Value& value, std::span<const int64_t> result, int64_t index) {
   if (value.is_scalar()) return value;

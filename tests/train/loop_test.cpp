@@ -51,7 +51,7 @@ std::vector<double> losses(const TrainingResult& result) {
   return values;
 }
 
-TEST(TrainLoop, Learns) {
+TEST(TrainLoop, TheLossFallsUntilEveryNodeIsRight) {
   Training run;
   const TrainingResult result = run.train(quick());
   EXPECT_EQ(result.ending, Ending::AllEpochs);

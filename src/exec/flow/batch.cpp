@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "base/check.h"
+#include "tensor/memory.h"
 
 namespace hiaton::exec::flow {
 namespace {
@@ -53,7 +54,9 @@ std::byte* Scratch::take(std::size_t bytes) {
   if (block_ == blocks_.size()) {
     constexpr std::size_t kSmallestBlock = std::size_t{1} << 20;
     const std::size_t size = std::max(bytes, blocks_.empty() ? kSmallestBlock : 2 * blocks_.back().size);
+    take_memory(size + kAlignment);
     blocks_.push_back({std::make_unique_for_overwrite<std::byte[]>(size + kAlignment), size});
+    bytes_ += size + kAlignment;
     used_ = 0;
   }
   const auto base = reinterpret_cast<uintptr_t>(blocks_[block_].memory.get());

@@ -18,6 +18,7 @@ class Scratch {
  public:
   std::byte* take(std::size_t bytes);
   void reset();
+  uint64_t bytes() const { return bytes_; }
 
  private:
   struct Block {
@@ -27,6 +28,7 @@ class Scratch {
   std::vector<Block> blocks_;
   std::size_t block_ = 0;
   std::size_t used_ = 0;
+  uint64_t bytes_ = 0;
 };
 
 /// Products x^T g that are added to the gradient of a parameter. Few rows wait until there are more: a
@@ -74,8 +76,8 @@ class BatchRunner {
   BatchFault run(const Region& region, std::span<Frame* const> frames);
   /// Adds what is left to the gradients.
   void finish();
-  /// Of what frames refer to.
-  uint64_t bytes() const { return slabs_.bytes(); }
+  /// Of its slabs and its scratch memory, which it keeps from run to run.
+  uint64_t bytes() const { return slabs_.bytes() + scratch_.bytes(); }
   /// Since begin, if the options want to know.
   double kernel_seconds() const { return kernel_seconds_; }
 

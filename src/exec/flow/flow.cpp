@@ -33,8 +33,8 @@ std::vector<Part> cut(std::span<const std::vector<Value>> arguments, std::size_t
   return parts;
 }
 
-void run_part(const graph::Graph& graph, flow::Worker& worker, const RunOptions& options, Part& part,
-              Trace::Track* track) {
+void run_part(const graph::Graph& graph, flow::Worker& worker, const RunOptions& options, SharedUse& use,
+              Part& part, Trace::Track* track) {
   const auto keep_error = [&part](const auto& work) {
     try {
       work();
@@ -43,7 +43,7 @@ void run_part(const graph::Graph& graph, flow::Worker& worker, const RunOptions&
     }
   };
   keep_error([&] {
-    part.results = worker.run(graph, part.arguments, options,
+    part.results = worker.run(graph, part.arguments, options, use,
                               part.gradients != nullptr ? part.gradients.get() : options.gradients, track);
   });
   if (part.error != nullptr && track != nullptr) track->end_all();
@@ -143,11 +143,15 @@ std::vector<std::vector<Value>> run_flow(const graph::Graph& graph,
     tracks[i] = &options.trace->worker(i);
   }
   std::vector<std::exception_ptr> errors(tracks.size());
+  SharedUse use(options);
   const auto work = [&](std::size_t number) {
     try {
       std::unique_ptr<flow::Worker> worker = resting.take(graph, plan);
+      if (has_byte_budget(options) && worker->held_bytes() > options.max_bytes / 2) {
+        worker = std::make_unique<flow::Worker>(graph, plan);  // earlier runs were larger
+      }
       for (std::size_t i = next.fetch_add(1); i < parts.size(); i = next.fetch_add(1)) {
-        run_part(graph, *worker, options, parts[i], tracks[number]);
+        run_part(graph, *worker, options, use, parts[i], tracks[number]);
       }
       resting.give_back(std::move(worker));
     } catch (...) {

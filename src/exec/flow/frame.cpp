@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "tensor/memory.h"
 
 namespace hiaton::exec::flow {
 namespace {
@@ -63,7 +64,8 @@ Frame* FramePool::make() {
     free_ = frame->parent;
   } else {
     if (used_ == chunks_.size() * kFramesPerChunk) {
-      chunks_.push_back(std::make_unique<std::byte[]>(kFramesPerChunk * layout_.bytes()));
+      take_memory(chunk_bytes());
+      chunks_.push_back(std::make_unique<std::byte[]>(chunk_bytes()));
     }
     frame = at(used_++);
   }

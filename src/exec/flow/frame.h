@@ -125,11 +125,13 @@ class FramePool {
   void clear();
   uint64_t live() const { return live_; }
   uint64_t made() const { return made_; }
-  uint64_t bytes() const { return chunks_.size() * kFramesPerChunk * layout_.bytes(); }
+  /// Of its frames, also of those that are free.
+  uint64_t bytes() const { return chunks_.size() * chunk_bytes(); }
 
  private:
   static constexpr std::size_t kFramesPerChunk = 256;
 
+  std::size_t chunk_bytes() const { return kFramesPerChunk * layout_.bytes(); }
   Frame* at(std::size_t index) const {
     return reinterpret_cast<Frame*>(chunks_[index / kFramesPerChunk].get() +
                                     index % kFramesPerChunk * layout_.bytes());

@@ -42,6 +42,7 @@ class FrameChain : public CallChain {
 }  // namespace
 
 void Worker::fail(Frame* frame, const Step& step, Fault fault) {
+  watch_->allow_all();
   std::vector<Value> operands;
   const bool readable = std::none_of(step.operands.begin(), step.operands.end(), [&](const Source& source) {
     return source.from == Source::From::Step && plan_.regions[region_of(step)].batched;
@@ -61,29 +62,39 @@ std::size_t Worker::region_of(const Step& step) const {
 
 void Worker::watch(Frame* frame) {
   most_frames_ = std::max(most_frames_, frames_);
-  if (!watch_->is_time_to_poll()) {
-    if (frames_ <= options_->max_frames) return;
-  }
-  Fault fault = watch_->use(frames_, bytes());
+  if (!watch_->is_time_to_poll() && frames_ <= options_->max_frames) return;
+  Fault fault = watch_->use(frames_, queue_bytes());
+  most_bytes_ = watch_->most_bytes();
   if (fault == Fault::None) fault = watch_->poll();
-  if (fault == Fault::None) return;
-  FrameChain chain(plan_, pools_, frame);
-  throw budget_error({*graph_, arguments_[frame->root], chain}, *options_, fault, std::nullopt);
+  if (fault != Fault::None) end(frame, fault);
 }
 
-uint64_t Worker::bytes() const {
+void Worker::end(Frame* frame, Fault budget) const {
+  watch_->allow_all();
+  FrameChain chain(plan_, pools_, frame);
+  throw budget_error({*graph_, arguments_[frame->root], chain}, *options_, budget, std::nullopt);
+}
+
+uint64_t Worker::held_bytes() const {
   uint64_t bytes = batches_.bytes();
   for (const FramePool& pool : pools_) bytes += pool.bytes();
+  return bytes;
+}
+
+/// Of what is ready or waits.
+uint64_t Worker::queue_bytes() const {
+  uint64_t bytes = ready_.capacity() * sizeof(Ready) + batch_.capacity() * sizeof(Frame*);
+  for (const Waiting& waiting : waiting_) bytes += waiting.bytes();
   return bytes;
 }
 
 void Worker::add_to(RunStats& stats) const {
   stats.calls += calls_;
   stats.frames_live_most += most_frames_;
+  stats.bytes += most_bytes_;
   stats.kernel_seconds += batches_.kernel_seconds();
   for (const FramePool& pool : pools_) {
     stats.frames_allocated += pool.made();
-    stats.bytes += pool.bytes();
     stats.frames_live_at_end += pool.live();
   }
   stats.regions.resize(plan_.regions.size());

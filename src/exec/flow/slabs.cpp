@@ -2,6 +2,8 @@
 
 #include <bit>
 
+#include "tensor/memory.h"
+
 namespace hiaton::exec::flow {
 namespace {
 
@@ -41,10 +43,7 @@ TensorObject* SlabPool::make(DType dtype, int64_t instances, std::span<const int
   const std::size_t size_class = class_of(bytes);
   TensorObject* object = nullptr;
   if (free_[size_class] == nullptr) {
-    const int64_t room = static_cast<int64_t>(bytes_of(size_class));
-    object = Tensor::uninitialized(DType::Bool, std::span(&room, 1)).detach();
-    object->pool = this;
-    object->is_slab = true;
+    object = make_slab(bytes_of(size_class));
   } else {
     object = free_[size_class];
     free_[size_class] = next_free(*object);
@@ -54,23 +53,43 @@ TensorObject* SlabPool::make(DType dtype, int64_t instances, std::span<const int
   object->rank = static_cast<uint8_t>(dims.size() + 1);
   object->dims[0] = instances;
   for (std::size_t i = 0; i < dims.size(); ++i) object->dims[i + 1] = dims[i];
-  bytes_ += bytes_of(size_class);
+  return object;
+}
+
+/// Where the budget has no room for it, slabs of other sizes go.
+TensorObject* SlabPool::make_slab(std::size_t bytes) {
+  const auto room = static_cast<int64_t>(bytes);
+  const auto make = [&] { return Tensor::uninitialized(DType::Bool, std::span(&room, 1)).detach(); };
+  TensorObject* object = nullptr;
+  try {
+    object = make();
+  } catch (const OverBudget&) {
+    free_all();
+    object = make();
+  }
+  object->pool = this;
+  object->is_slab = true;
+  bytes_ += bytes;
   return object;
 }
 
 void SlabPool::take_back(TensorObject* object) {
   const std::size_t size_class = class_of(element_bytes(*object));
-  bytes_ -= bytes_of(size_class);
   next_free(*object) = free_[size_class];
   free_[size_class] = object;
 }
 
-SlabPool::~SlabPool() {
-  for (TensorObject* first : free_) {
+void SlabPool::free_all() {
+  for (std::size_t size_class = 0; size_class < kClasses; ++size_class) {
+    TensorObject*& first = free_[size_class];
     while (first != nullptr) {
       TensorObject* object = std::exchange(first, next_free(*first));
       object->pool = nullptr;
       object->references.store(1, std::memory_order_relaxed);
+      object->dtype = DType::Bool;  // as it was made
+      object->rank = 1;
+      object->dims[0] = static_cast<int64_t>(bytes_of(size_class));
+      bytes_ -= bytes_of(size_class);
       Tensor::release(object);
     }
   }

@@ -12,15 +12,19 @@ namespace hiaton::exec::flow {
 /// thread.
 class SlabPool : public TensorPool {
  public:
-  ~SlabPool() override;
+  ~SlabPool() override { free_all(); }
 
   /// A slab of so many instances; elements of any value, with one reference.
   TensorObject* make(DType dtype, int64_t instances, std::span<const int64_t> dims);
   void take_back(TensorObject* object) override;
-  /// Of slabs that are in use.
+  /// Of all slabs, also of those that are free.
   uint64_t bytes() const { return bytes_; }
 
  private:
+  TensorObject* make_slab(std::size_t bytes);
+  /// Those that are free.
+  void free_all();
+
   /// Sizes are rounded up to four steps for each power of two.
   static constexpr std::size_t kClasses = 256;
   static std::size_t class_of(std::size_t bytes);

@@ -37,7 +37,7 @@ void Worker::end_trace() {
 }
 
 void Worker::sample() {
-  track_->count(frames_, bytes());
+  track_->count(frames_, watch_->bytes());
 }
 
 uint64_t Worker::scalar_firings() const {

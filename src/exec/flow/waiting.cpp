@@ -82,7 +82,10 @@ void Waiting::hold(Frame* frame, const Cell& cell, std::vector<Frame*>& complete
   const TensorObject& slab = *cell.owner;
   const auto instances = static_cast<std::size_t>(slab.dims[0]);
   const auto [place, is_new] = group_of_.try_emplace(&slab, groups_.size());
-  if (is_new) groups_.push_back({std::vector<Frame*>(instances), instances});
+  if (is_new) {
+    groups_.push_back({std::vector<Frame*>(instances), instances});
+    group_bytes_ += instances * sizeof(Frame*);
+  }
   Group& group = groups_[place->second];
   std::size_t bytes = size_of(slab.dtype);
   for (int64_t dim : cell.dims()) bytes *= static_cast<std::size_t>(dim);
@@ -91,7 +94,8 @@ void Waiting::hold(Frame* frame, const Cell& cell, std::vector<Frame*>& complete
   if (--group.to_come > 0) return;
   complete.insert(complete.end(), group.frames.begin(), group.frames.end());
   held_ -= instances;
-  group.frames.clear();
+  group.frames = {};
+  group_bytes_ -= instances * sizeof(Frame*);
   group_of_.erase(place);
   if (group_of_.empty()) groups_.clear();
 }
@@ -110,7 +114,7 @@ void Waiting::clear() {
   fresh_.clear();
   groups_.clear();
   group_of_.clear();
-  held_ = 0;
+  held_ = group_bytes_ = 0;
 }
 
 }  // namespace hiaton::exec::flow

@@ -25,6 +25,10 @@ class Waiting {
   /// All of them: no others can come before some have run.
   void take_all(std::vector<Frame*>& all);
   void clear();
+  /// That it holds.
+  std::size_t bytes() const {
+    return fresh_.capacity() * sizeof(Frame*) + groups_.capacity() * sizeof(Group) + group_bytes_;
+  }
 
  private:
   /// What one batch ran.
@@ -40,6 +44,7 @@ class Waiting {
   std::vector<Group> groups_;  ///< in the order in which their first frames came; without frames: all ran
   std::unordered_map<const TensorObject*, std::size_t> group_of_;  ///< by slab: groups that are not complete
   std::size_t held_ = 0;
+  std::size_t group_bytes_ = 0;  ///< of the frames of groups
 };
 
 }  // namespace hiaton::exec::flow

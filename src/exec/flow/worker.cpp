@@ -1,7 +1,6 @@
 #include "exec/flow/worker.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "base/check.h"
 #include "exec/fault.h"
@@ -42,12 +41,13 @@ Worker::Worker(const graph::Graph& graph, std::shared_ptr<const Plan> plan)
 
 std::vector<std::vector<Value>> Worker::run(const graph::Graph& graph,
                                             std::span<const std::vector<Value>> arguments,
-                                            const RunOptions& options, Gradients* gradients,
+                                            const RunOptions& options, SharedUse& use, Gradients* gradients,
                                             Trace::Track* track) {
   clear();
   graph_ = &graph;
   options_ = &options;
-  watch_.emplace(options);
+  BudgetWatch watch(options, use, held_bytes());
+  watch_ = &watch;
   batches_.begin(graph, options, gradients);
   arguments_ = arguments;
   results_.assign(arguments.size(), std::vector<Value>(graph.outputs().size()));
@@ -56,6 +56,7 @@ std::vector<std::vector<Value>> Worker::run(const graph::Graph& graph,
   for (std::size_t i = arguments.size(); i-- > 0;) start(arguments[i], static_cast<uint32_t>(i));
   drain();
   batches_.finish();
+  most_bytes_ = std::max(most_bytes_, watch.bytes());
   if (track_ != nullptr) end_trace();
   for (std::size_t to_come : results_to_come_) {
     if (to_come > 0) throw no_result_error(graph, graph.outputs()[0], false, {});
@@ -69,7 +70,7 @@ void Worker::clear() {
   for (FramePool& pool : pools_) pool.clear();
   ready_.clear();
   for (Waiting& waiting : waiting_) waiting.clear();
-  calls_ = frames_ = most_frames_ = 0;
+  calls_ = frames_ = most_frames_ = most_bytes_ = 0;
   firings_.assign(firings_.size(), 0);
   launches_.assign(launches_.size(), 0);
 }
@@ -92,11 +93,7 @@ void Worker::start(std::span<const Value> arguments, uint32_t root) {
 void Worker::drain() {
   while (true) {
     if (track_ != nullptr) begin_items();
-    while (!ready_.empty() && frames_ < kManyFrames) {
-      const Ready next = ready_.back();
-      ready_.pop_back();
-      fire(next.frame, next.item);
-    }
+    while (!ready_.empty() && frames_ < kManyFrames) fire_next();
     if (track_ != nullptr) end_items();
     const Region* region = choose();
     if (region != nullptr) {
@@ -108,12 +105,20 @@ void Worker::drain() {
       }
       run_batch(*region, batch_);
     } else if (!ready_.empty()) {
-      const Ready next = ready_.back();
-      ready_.pop_back();
-      fire(next.frame, next.item);
+      fire_next();
     } else {
       return;
     }
+  }
+}
+
+void Worker::fire_next() {
+  const Ready next = ready_.back();
+  ready_.pop_back();
+  try {
+    fire(next.frame, next.item);
+  } catch (const OverBudget&) {
+    end(next.frame, Fault::MaxBytes);
   }
 }
 
@@ -234,144 +239,6 @@ Cell Worker::fetch(Frame* frame, const Source& source, SlotKind kind) const {
   HIATON_CHECK(!"a source outside of a region");
 }
 
-// Scalar regions --------------------------------------------------------------------------------------------
-
-namespace {
-
-/// Without a reference of its own.
-Cell cell_of_tensor(const Value& value) {
-  Cell cell;
-  cell.owner = value.slot().tensor;
-  cell.set_elements(cell.owner->elements);
-  return cell;
-}
-
-}  // namespace
-
-/// Without a reference of its own.
-Cell Worker::borrow(const Frame* frame, const Source& source) const {
-  switch (source.from) {
-    case Source::From::Slot:
-      return layout(frame).load(frame, source.index);
-    case Source::From::Step:
-      return made_[source.index];
-    case Source::From::Constant: {
-      const Value& constant = plan_.constants[source.index];
-      if (constant.is_tensor()) return cell_of_tensor(constant);
-      Cell cell;
-      cell.slot = constant.slot();
-      return cell;
-    }
-    case Source::From::Parameter:
-      return cell_of_tensor(options_->parameters[source.index]);
-  }
-  return {};
-}
-
-SlotKind Worker::kind_of(const Step& step) const {
-  const Type& type = (*graph_)[step.node].type;
-  if (type.is_data()) return SlotKind::Data;
-  return type.is_tensor() ? SlotKind::Tensor : SlotKind::Scalar;
-}
-
-/// The results of its steps are kept until its end; those that the frame keeps get a reference more.
-void Worker::run_scalars(Frame* frame, const Region& region) {
-  ++firings_[static_cast<std::size_t>(&region - plan_.regions.data())];
-  made_.resize(std::max(made_.size(), region.steps.size()));
-  std::size_t made = 0;
-  const auto let_go = [&] {
-    for (std::size_t i = 0; i < made; ++i) release(kind_of(region.steps[i]), made_[i]);
-  };
-  try {
-    for (; made < region.steps.size(); ++made) {
-      const Step& step = region.steps[made];
-      made_[made] = run_step(frame, step);
-      if (!step.slot) continue;
-      layout(frame).store(frame, *step.slot, made_[made]);
-      retain(kind_of(step), made_[made]);
-    }
-  } catch (...) {
-    let_go();
-    throw;
-  }
-  let_go();
-}
-
-Cell Worker::run_step(Frame* frame, const Step& step) {
-  Cell out;
-  switch (step.code) {
-    case Step::Code::Kernel: {
-      constexpr std::size_t kMostOperands = 8;
-      Slot slots[kMostOperands];
-      for (std::size_t i = 0; i < step.operands.size(); ++i) slots[i] = borrow(frame, step.operands[i]).slot;
-      const Fault fault = step.kernel(slots, &out.slot);
-      if (fault != Fault::None) fail(frame, step, fault);
-      break;
-    }
-    case Step::Code::Variant:
-      out.slot = make_slot(int64_t{borrow(frame, step.operands[0]).slot.data->variant});
-      break;
-    case Step::Code::Field: {
-      const std::vector<int64_t>& place = (*graph_)[step.node].attributes;  // variant and field
-      const DataObject& data = *borrow(frame, step.operands[0]).slot.data;
-      if (data.variant != place[0]) fail(frame, step, Fault::Index);
-      return cell_of(data.fields()[static_cast<std::size_t>(place[1])]);
-    }
-    case Step::Code::FieldOrZero:
-      return field_or_zero(frame, step);
-    case Step::Code::Copy:
-      out = borrow(frame, step.operands[0]);
-      retain(kind_of(step), out);
-      break;
-    case Step::Code::Make: {
-      const std::vector<Value> fields = operands_of(frame, step);
-      out.slot.data = Data(static_cast<uint32_t>((*graph_)[step.node].attributes[0]), fields).detach();
-      break;
-    }
-    case Step::Code::Tensor:
-    case Step::Code::View:
-    case Step::Code::Product:
-    case Step::Code::Nothing:
-    case Step::Code::Accumulate:
-      HIATON_CHECK(!"a step of a scalar region");
-  }
-  return out;
-}
-
-/// Of the operand `like` it needs the shape alone.
-Cell Worker::field_or_zero(Frame* frame, const Step& step) {
-  const graph::Node& node = (*graph_)[step.node];
-  const DataObject* data = borrow(frame, step.operands[0]).slot.data;
-  if (data->variant != 0) {
-    if (data->variant != node.attributes[0]) fail(frame, step, Fault::Index);
-    const Value& field = data->fields()[static_cast<std::size_t>(node.attributes[1])];
-    if (!node.type.is_tensor()) return cell_of(field);
-    data = field.slot().data;
-    if (data->variant != 0) return cell_of(data->fields()[0]);
-  }
-  if (node.type.is_data()) return cell_of(Data(0, {}));
-  if (node.type.is_scalar()) return cell_of(zero_of(node.type.dtype));
-  return cell_of(Tensor(node.type.dtype, borrow(frame, step.operands[1]).dims()));
-}
-
-std::vector<Value> Worker::operands_of(Frame* frame, const Step& step) const {
-  std::vector<Value> values;
-  const graph::Node& node = (*graph_)[step.node];
-  for (std::size_t i = 0; i < step.operands.size(); ++i) {
-    const Source& source = step.operands[i];
-    if (source.from == Source::From::Constant) {
-      values.push_back(plan_.constants[source.index]);
-    } else {
-      values.push_back(to_value(borrow(frame, source), type_of(node.inputs[i])));
-    }
-  }
-  return values;
-}
-
-const Type& Worker::type_of(graph::OutPort port) const {
-  return (*graph_)[port.node].type;
-}
-
 // Branches, calls, returns ----------------------------------------------------------------------------------
 
 void Worker::decide(Frame* frame, const Branch& branch) {
@@ -458,15 +325,23 @@ void Worker::run_batch_of(const Region& region, std::span<Frame* const> frames) 
   firings_[index] += frames.size();
   ++launches_[index];
   if (track_ != nullptr) begin_launch(index, frames.size());
-  const BatchFault fault = batches_.run(region, frames);
+  const BatchFault fault = run_or_end(region, frames);
   if (track_ != nullptr) end_launch();
   if (fault.fault == Fault::None) return;
   if (frames.size() == 1) fail(frames[0], *fault.step, fault.fault);
   for (std::size_t i = 0; i < frames.size(); ++i) {
-    const BatchFault single = batches_.run(region, frames.subspan(i, 1));
+    const BatchFault single = run_or_end(region, frames.subspan(i, 1));
     if (single.fault != Fault::None) fail(frames[i], *single.step, single.fault);
   }
   HIATON_CHECK(!"a batch fails where each of its instances does not");
+}
+
+BatchFault Worker::run_or_end(const Region& region, std::span<Frame* const> frames) {
+  try {
+    return batches_.run(region, frames);
+  } catch (const OverBudget&) {
+    end(frames[0], Fault::MaxBytes);
+  }
 }
 
 /// -1, 0 or 1: how the shapes of what the region reads compare.

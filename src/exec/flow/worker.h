@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -26,7 +25,10 @@ class Worker {
   /// the one of the plan; `track`, where the run is drawn, may be null. Throws RunError.
   std::vector<std::vector<Value>> run(const graph::Graph& graph,
                                       std::span<const std::vector<Value>> arguments,
-                                      const RunOptions& options, Gradients* gradients, Trace::Track* track);
+                                      const RunOptions& options, SharedUse& use, Gradients* gradients,
+                                      Trace::Track* track);
+  /// What it keeps from run to run.
+  uint64_t held_bytes() const;
   /// What the last run did.
   void add_to(RunStats& stats) const;
 
@@ -38,6 +40,7 @@ class Worker {
 
   void start(std::span<const Value> arguments, uint32_t root);
   void drain();
+  void fire_next();
   void fire(Frame* frame, uint32_t item);
   void finish_item(Frame* frame, uint32_t index);
   void wake(Frame* frame, const Item& item);
@@ -62,12 +65,13 @@ class Worker {
   void begin_launch(std::size_t region, std::size_t firings);
   void end_launch();
   void sample();
-  uint64_t bytes() const;
+  uint64_t queue_bytes() const;
   uint64_t scalar_firings() const;
 
   const Region* choose() const;
   void run_batch(const Region& region, std::vector<Frame*>& frames);
   void run_batch_of(const Region& region, std::span<Frame* const> frames);
+  BatchFault run_or_end(const Region& region, std::span<Frame* const> frames);
   int compare_shapes(const Region& region, Frame* a, Frame* b) const;
   void sort_by_shapes(const Region& region, std::vector<Frame*>& frames) const;
   std::size_t end_of_same_shapes(const Region& region, const std::vector<Frame*>& frames, std::size_t begin,
@@ -75,6 +79,7 @@ class Worker {
   [[noreturn]] void fail(Frame* frame, const Step& step, Fault fault);
   std::size_t region_of(const Step& step) const;
   void watch(Frame* frame);
+  [[noreturn]] void end(Frame* frame, Fault budget) const;
 
   const Function& function(const Frame* frame) const { return plan_.functions[frame->function]; }
   const FrameLayout& layout(const Frame* frame) const { return pools_[frame->function].layout(); }
@@ -88,7 +93,7 @@ class Worker {
   const Plan& plan_;
   const graph::Graph* graph_;
   const RunOptions* options_ = nullptr;
-  std::optional<BudgetWatch> watch_;
+  BudgetWatch* watch_ = nullptr;  ///< of the run
   BatchRunner batches_;           ///< before the frames, which refer to its slabs
   std::vector<FramePool> pools_;  ///< by function
   std::vector<Ready> ready_;
@@ -102,6 +107,7 @@ class Worker {
   uint64_t calls_ = 0;
   uint64_t frames_ = 0;
   uint64_t most_frames_ = 0;
+  uint64_t most_bytes_ = 0;
   std::vector<uint64_t> firings_;
   std::vector<uint64_t> launches_;
 
