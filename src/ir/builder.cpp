@@ -40,7 +40,7 @@ Vars::operator Var() const {
 
 Var FunctionBuilder::param(std::size_t index) const {
   const ir::Function& f = function();
-  const std::vector<ir::ValueId>& params = f[f.body].params;
+  const ir::ValueIds& params = f[f.body].params;
   if (index >= params.size()) {
     throw ProgramError(
         fmt::format("function '{}' has {} parameters, none of index {}", f.name, params.size(), index));
@@ -111,7 +111,7 @@ Var FunctionBuilder::op(const OpDef& op, std::span<const Var> operands) {
   return this->op(op, operands, {});
 }
 
-Var FunctionBuilder::op(const OpDef& op, std::span<const Var> operands, std::vector<int64_t> attributes,
+Var FunctionBuilder::op(const OpDef& op, std::span<const Var> operands, Attributes attributes,
                         const Type* declared) {
   require_own(operands);
   if (!op.takes(operands.size())) {
@@ -140,7 +140,7 @@ Var FunctionBuilder::op(std::string_view name, const std::vector<Var>& operands)
 }
 
 Var FunctionBuilder::op(std::string_view name, const std::vector<Var>& operands,
-                        std::vector<int64_t> attributes, const Type* declared) {
+                        Attributes attributes, const Type* declared) {
   const OpDef* found = catalog().find(name);
   if (found == nullptr) throw ProgramError(fmt::format("there is no operation '{}'", name));
   return op(*found, operands, std::move(attributes), declared);
@@ -345,7 +345,7 @@ Var FunctionBuilder::cast(Var value, DType to) {
   return op(name_of(to), {value});
 }
 
-Var FunctionBuilder::named(Var value, std::string name) {
+Var FunctionBuilder::named(Var value, SharedString name) {
   require_own(Vars(value));
   module_[function_][value.id()].name = std::move(name);
   return value;

@@ -136,7 +136,7 @@ class FunctionPrinter {
 
   /// The texts of the values, taken off the waiting ones. Whatever waits and may not stand here, in front of
   /// or between them, becomes a `let` first.
-  std::vector<Text> take(const std::vector<ValueId>& values, std::string_view placement,
+  std::vector<Text> take(std::span<const ValueId> values, std::string_view placement,
                          bool may_leave_others) {
     if (!last_waiting_are(values, placement, may_leave_others)) flush();
     std::vector<Text> texts(values.size());
@@ -155,7 +155,7 @@ class FunctionPrinter {
     return std::any_of(waiting_.begin(), waiting_.end(), [&](const Waiting& w) { return w.value == value; });
   }
 
-  bool last_waiting_are(const std::vector<ValueId>& values, std::string_view placement,
+  bool last_waiting_are(std::span<const ValueId> values, std::string_view placement,
                         bool may_leave_others) const {
     std::size_t left = waiting_.size();
     for (std::size_t i = values.size(); i-- > 0;) {
@@ -242,7 +242,7 @@ class FunctionPrinter {
     return nullptr;
   }
 
-  std::string tuple(const std::vector<ValueId>& values) {
+  std::string tuple(std::span<const ValueId> values) {
     const std::vector<Text> texts = take(values, placement_, false);
     if (texts.size() == 1) return texts[0].text;
     std::string text;
@@ -300,7 +300,7 @@ class FunctionPrinter {
     return names;
   }
 
-  void give_names(const std::vector<ValueId>& values, const std::vector<std::string>& names) {
+  void give_names(std::span<const ValueId> values, const std::vector<std::string>& names) {
     for (std::size_t i = 0; i < names.size(); ++i) {
       if (names[i] != "_") give_name(values[i], names[i]);
     }
@@ -398,10 +398,10 @@ class FunctionPrinter {
 
   void print_while(const Node& node, const std::vector<Text>& initial, std::size_t indent) {
     const std::size_t names_before = names_.size();
-    const std::vector<ValueId>& in_condition = f_[node.blocks[0]].params;
-    const std::vector<ValueId>& in_body = f_[node.blocks[1]].params;
+    const ValueIds& in_condition = f_[node.blocks[0]].params;
+    const ValueIds& in_body = f_[node.blocks[1]].params;
     for (std::size_t i = 0; i < in_body.size(); ++i) {
-      const std::string& wanted = f_[in_body[i]].name;
+      const SharedString& wanted = f_[in_body[i]].name;
       const std::string name = names_.choose(wanted.empty() ? f_[in_condition[i]].name : wanted);
       give_name(in_body[i], name);
       texts_[in_condition[i].index()] = name;

@@ -359,7 +359,7 @@ class FunctionVerifier {
     if (!fits) expect(id, "result", {type}, types_of_results(id, node));
   }
 
-  std::vector<Type> types_of(const std::vector<ValueId>& ids) const {
+  std::vector<Type> types_of(std::span<const ValueId> ids) const {
     std::vector<Type> types;
     types.reserve(ids.size());
     for (ValueId id : ids) types.push_back(f_[id].type);

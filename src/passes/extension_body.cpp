@@ -70,7 +70,7 @@ class ExtensionBody : public BodyCopier {
 
   bool has_gradient_parts(ir::ValueId value) const { return !contributions_[value.index()].empty(); }
 
-  bool any_has_parts(const std::vector<ir::ValueId>& values) const {
+  bool any_has_parts(std::span<const ir::ValueId> values) const {
     return std::any_of(values.begin(), values.end(), [&](ir::ValueId v) { return has_gradient_parts(v); });
   }
 

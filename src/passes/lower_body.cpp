@@ -22,7 +22,7 @@ std::vector<OutPort> lower_call(Program& program, graph::FunctionId callee,
   return returns;
 }
 
-BodyLowering::BodyLowering(Program& program, const ir::Function& function, const std::vector<OutPort>& params,
+BodyLowering::BodyLowering(Program& program, const ir::Function& function, std::span<const OutPort> params,
                            OutPort pivot)
     : program_(program),
       builder_(program.builder),
@@ -135,7 +135,7 @@ void BodyLowering::lower_accumulate(const ir::Node& node) {
 }
 
 void BodyLowering::open_if(const ir::Node& node) {
-  const std::vector<ir::ValueId>& captures = captures_.of(node.blocks[0]);
+  const ir::ValueIds& captures = captures_.of(node.blocks[0]);
   OpenIf branching{.node = &node, .predicate = {}};
   if (node.of.valid()) {
     const Steered& first = steered_.at(&function_[node.of]);
@@ -163,7 +163,7 @@ void BodyLowering::close_then() {
   scopes_.pop_back();
   OpenIf& branching = ifs_.back();
   branching.then_results = std::move(results);
-  const std::vector<ir::ValueId>& captures = captures_.of(then);
+  const ir::ValueIds& captures = captures_.of(then);
   for (std::size_t i = 0; i < captures.size(); ++i) {
     ports_[captures[i].index()] = branching.switches[i].when_false;
   }
@@ -267,7 +267,7 @@ OutPort BodyLowering::live(ir::ValueId value) {
   return port;
 }
 
-std::vector<OutPort> BodyLowering::live(const std::vector<ir::ValueId>& values) {
+std::vector<OutPort> BodyLowering::live(std::span<const ir::ValueId> values) {
   std::vector<OutPort> ports;
   for (ir::ValueId value : values) ports.push_back(live(value));
   return ports;
@@ -314,7 +314,7 @@ OutPort BodyLowering::pivot() {
   return scope.pivot;
 }
 
-void BodyLowering::bind(const std::vector<ir::ValueId>& values, const std::vector<OutPort>& ports) {
+void BodyLowering::bind(std::span<const ir::ValueId> values, std::span<const OutPort> ports) {
   for (std::size_t i = 0; i < values.size(); ++i) ports_[values[i].index()] = ports[i];
 }
 

@@ -29,7 +29,7 @@ class BodyLowering {
  public:
   /// `params`: where the parameters come from. `pivot`: a value that has a token whenever the body runs, by
   /// which constants are triggered; invalid for the body of the program, which runs once.
-  BodyLowering(Program& program, const ir::Function& function, const std::vector<graph::OutPort>& params,
+  BodyLowering(Program& program, const ir::Function& function, std::span<const graph::OutPort> params,
                graph::OutPort pivot);
 
   /// The results of the function.
@@ -87,7 +87,7 @@ class BodyLowering {
   graph::OutPort at(ir::ValueId value);
   /// Where the value has a token exactly when the current scope runs: a constant is triggered.
   graph::OutPort live(ir::ValueId value);
-  std::vector<graph::OutPort> live(const std::vector<ir::ValueId>& values);
+  std::vector<graph::OutPort> live(std::span<const ir::ValueId> values);
   graph::OutPort live_constant(const Value& value, const ir::Node& origin);
   graph::OutPort constant_node(const ir::Node& origin);
   graph::OutPort constant(const Value& value, const ir::Node& origin, graph::OutPort trigger);
@@ -96,7 +96,7 @@ class BodyLowering {
   /// Whether constants need no trigger in the current scope.
   bool runs_once() const { return scopes_.size() == 1 && !scopes_.back().pivot.node.valid(); }
   graph::OutPort pivot();
-  void bind(const std::vector<ir::ValueId>& values, const std::vector<graph::OutPort>& ports);
+  void bind(std::span<const ir::ValueId> values, std::span<const graph::OutPort> ports);
   graph::OutPort mark(graph::OutPort port, const ir::Node& origin, const std::string& name);
   const std::string& name_of(ir::ValueId value) const { return function_[value].name; }
 

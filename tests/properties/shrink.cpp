@@ -87,7 +87,7 @@ class Changed : public passes::Rewriter {
   }
 
  private:
-  void map_all(const std::vector<ValueId>& old_values, const std::vector<ValueId>& new_values) {
+  void map_all(std::span<const ValueId> old_values, std::span<const ValueId> new_values) {
     for (std::size_t i = 0; i < old_values.size(); ++i) map(old_values[i], new_values[i]);
   }
 
@@ -148,7 +148,7 @@ class Tidied : public passes::Rewriter {
   }
 
  private:
-  void mark(const std::vector<ValueId>& values) {
+  void mark(std::span<const ValueId> values) {
     for (const ValueId value : values) used_[value.index()] = true;
   }
   std::vector<bool> used_;
@@ -228,7 +228,7 @@ std::vector<Edit> edits_of(const ir::Module& module, const ir::Function& functio
   for (std::size_t i = 0; i < node.operands.size(); ++i) {
     if (has_type_of_result(node.operands[i])) edits.push_back({id, Change::ToOperand, i});
   }
-  const std::vector<ValueId>& params = function[function.body].params;
+  const ValueIds& params = function[function.body].params;
   for (std::size_t i = 0; i < params.size(); ++i) {
     if (has_type_of_result(params[i])) edits.push_back({id, Change::ToParam, i});
   }

@@ -94,8 +94,8 @@ class Finder {
 
   /// All nodes, each after what it needs. Depth-first with an explicit stack.
   std::vector<NodeId> forward_order() const {
-    enum : uint8_t { Unseen, Open, Done };
-    std::vector<uint8_t> state(graph_.nodes().size(), Unseen);
+    enum State : uint8_t { Unseen, Open, Done };
+    std::vector<State> state(graph_.nodes().size(), Unseen);
     std::vector<NodeId> order;
     std::vector<NodeId> stack;
     for (std::size_t i = 0; i < state.size(); ++i) {
