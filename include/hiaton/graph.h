@@ -106,7 +106,7 @@ struct Node {
 /// A body, which stands in the graph once.
 struct Function {
   std::string name;
-  std::vector<SharedString> param_names;
+  std::vector<std::string> param_names;
   std::vector<OutPort> params;  ///< the Merge (in the first function, the Input) of each parameter
   std::vector<OutPort> results;
   bool triggered = false;     ///< it has no parameters of its own: params[0] is a bool that only starts it
@@ -248,7 +248,7 @@ class GraphBuilder {
   NodeId add(Node node);
 
   /// Declares the next parameter of the current function: its Merge.
-  void add_param(SharedString name, OutPort value);
+  void add_param(std::string name, OutPort value);
   /// Declares the next result of the current function.
   void add_result(OutPort value);
   /// The current function has no parameters of its own; the one it has, a bool, only starts it.

@@ -61,7 +61,7 @@ struct Node {
 
 struct Block {
   ValueIds params;
-  std::vector<NodeId> nodes;
+  SmallVector<NodeId, 4> nodes;
   ValueIds results;
 };
 

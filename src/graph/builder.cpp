@@ -120,7 +120,7 @@ Type GraphBuilder::type_of(OutPort port) const {
 OutPort GraphBuilder::input(SharedString name, Type type) {
   const OutPort port{
       add({.kind = NodeKind::Input, .type = std::move(type), .function = current_, .name = name})};
-  add_param(std::move(name), port);
+  add_param(name, port);
   return port;
 }
 
@@ -245,7 +245,7 @@ void GraphBuilder::add_control(NodeId to, OutPort from) {
   node(to).controls.push_back(from);
 }
 
-void GraphBuilder::add_param(SharedString name, OutPort value) {
+void GraphBuilder::add_param(std::string name, OutPort value) {
   function(current_).param_names.push_back(std::move(name));
   function(current_).params.push_back(value);
 }

@@ -73,7 +73,7 @@ Vars FunctionBuilder::add_results(ir::Node& node, const std::vector<Type>& types
 void FunctionBuilder::reserve(std::size_t nodes) {
   ir::Function& f = module_[function_];
   f.nodes.reserve(f.nodes.size() + nodes);
-  f.values.reserve(f.values.size() + nodes);
+  f.values.reserve(f.values.size() + nodes + nodes / 4);  // calls and loops may have several
 }
 
 void FunctionBuilder::require_own(std::span<const Var> vars) const {
@@ -86,6 +86,7 @@ void FunctionBuilder::require_own(std::span<const Var> vars) const {
 
 std::vector<Type> FunctionBuilder::types_of(const Vars& vars) const {
   std::vector<Type> types;
+  types.reserve(vars.size());
   for (Var var : vars) types.push_back(var.type());
   return types;
 }

@@ -97,7 +97,7 @@ class ExtensionBody : public BodyCopier {
   // The backward path ---------------------------------------------------------------------------------------
 
   void reverse(ir::BlockId block) {
-    const std::vector<ir::NodeId>& nodes = from_[block].nodes;
+    const auto& nodes = from_[block].nodes;
     for (std::size_t i = nodes.size(); i-- > 0;) {
       to_.set_span(from_[nodes[i]].span);
       to_.set_placement(from_[nodes[i]].placement);
