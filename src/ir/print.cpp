@@ -72,6 +72,7 @@ class FunctionPrinter {
   void run() {
     print_head();
     if (!f_.body.valid()) return print_request();
+    out_ += " =";
     print_block(f_.body, 0, 2);
     out_ += '\n';
   }
@@ -108,15 +109,18 @@ class FunctionPrinter {
     out_ += f_.results.size() == 1 ? results : in_parentheses(results);
     if (f_.recompute) out_ += " recompute";
     if (!f_.placement.empty()) out_ += fmt::format(" on {}", quoted(f_.placement));
-    out_ += " =";
   }
 
-  /// The gradient of another function, which is still to be derived.
+  /// The gradient of another function, which is still to be derived; the head alone where it is none, as in a
+  /// module that is still being made.
   void print_request() {
     const GradientRequest* request =
         module_.gradient_request(FunctionId(static_cast<std::size_t>(&f_ - module_.functions.data())));
-    out_ +=
-        fmt::format(" {}({})\n", request->with_value ? "value_and_grad" : "grad", module_[request->of].name);
+    if (request != nullptr) {
+      out_ += fmt::format(" = {}({})", request->with_value ? "value_and_grad" : "grad",
+                          module_[request->of].name);
+    }
+    out_ += '\n';
   }
 
   // Values.

@@ -168,7 +168,7 @@ class ExtensionBody : public BodyCopier {
   /// The axis along which a slice is taken from a value whose size along it is known.
   std::optional<int64_t> sliced_axis(const ir::Node& node) const {
     if (node.op->name.value != "slice") return std::nullopt;
-    const std::vector<Dim>& shape = from_[node.operands[0]].type.shape;
+    const Shape& shape = from_[node.operands[0]].type.shape;
     int64_t axis = node.attributes[0];
     if (axis < 0) axis += static_cast<int64_t>(shape.size());
     if (shape[static_cast<std::size_t>(axis)].size < 0) return std::nullopt;

@@ -1,0 +1,35 @@
+// Gradients that a module asks for: one after the other.
+#include <gmock/gmock.h>
+
+#include "passes/support.h"
+
+namespace hiaton::passes {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr const char* kTwo =
+    "fn square(x: f64) -> f64 = x * x\n\n"
+    "fn slope(x: f64) -> f64 = grad(square)\n\n"
+    "fn both(x: f64) -> (f64, f64) = value_and_grad(square)\n";
+
+TEST(AddGradient, LeavesTheOthersOpen) {
+  const ir::Module before = parse(kTwo);
+  ASSERT_EQ(before.gradient_requests.size(), 2u);
+  const ir::Module after = add_gradient(before, before.gradient_requests[0]);
+  ASSERT_EQ(after.gradient_requests.size(), 1u);
+  EXPECT_EQ(after[after.gradient_requests[0].function].name, "both");
+  EXPECT_NO_THROW(ir::verify(after));
+  const std::string text = ir::print(after);
+  EXPECT_THAT(text, HasSubstr("fn both(x: f64) -> (f64, f64) = value_and_grad(square)\n"));
+  EXPECT_EQ(text.find("= grad(square)"), std::string::npos);
+}
+
+TEST(AddGradients, LeavesNoneOpen) {
+  const ir::Module after = add_gradients(parse(kTwo));
+  EXPECT_TRUE(after.gradient_requests.empty());
+  EXPECT_NO_THROW(ir::verify(after));
+}
+
+}  // namespace
+}  // namespace hiaton::passes
