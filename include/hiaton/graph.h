@@ -90,7 +90,7 @@ struct Node {
   Attributes attributes{};    ///< Op, Accumulate
   Value constant{};           ///< Const
   CallSite site{};            ///< Call, Return
-  LoopId loop{};           ///< Enter, Exit, NextIteration
+  LoopId loop{};              ///< Enter, Exit, NextIteration
   uint32_t index = 0;  ///< which parameter (Input, Call), result (Output, Return) or variable (Enter, Exit)
   bool loop_constant = false;  ///< Enter: the same value in every iteration
   SharedString name{};         ///< for people; may be empty

@@ -46,7 +46,7 @@ enum class NodeKind : uint8_t {
 
 struct Node {
   NodeKind kind;
-  uint32_t phase = 0;        ///< Resume: which phase of the callee
+  uint32_t phase = 0;         ///< Resume: which phase of the callee
   const OpDef* op = nullptr;  ///< Op
   Attributes attributes{};    ///< Op, Param, Accumulate
   Value constant{};           ///< Const

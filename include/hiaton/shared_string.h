@@ -44,8 +44,7 @@ class SharedString {
     return a.shared_ == b.shared_ || a.str() == b.str();
   }
   template <std::convertible_to<std::string_view> Text>
-  requires(!std::same_as<Text, SharedString>)
-  friend bool operator==(const SharedString& a, const Text& b) {
+  requires(!std::same_as<Text, SharedString>) friend bool operator==(const SharedString& a, const Text& b) {
     return a.str() == std::string_view(b);
   }
 

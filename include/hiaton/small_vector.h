@@ -17,8 +17,8 @@
 #pragma GCC visibility push(default)
 namespace hiaton {
 
-/// A vector of which up to `kInline` elements take no memory of their own. Otherwise as std::vector: growing
-/// invalidates iterators and references; so does moving.
+/// A vector of which up to `kInline` elements take no memory of their own. Otherwise as std::vector, except
+/// that moving one invalidates iterators and references too.
 template <class T, uint32_t kInline>
 class SmallVector {
   static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
@@ -42,7 +42,7 @@ class SmallVector {
   template <std::ranges::contiguous_range Elements>
   requires(std::same_as<std::ranges::range_value_t<Elements>, T> &&
            !std::same_as<std::remove_cvref_t<Elements>, SmallVector>)
-  SmallVector(const Elements& elements)  // NOLINT(google-explicit-constructor): as to std::span
+      SmallVector(const Elements& elements)  // NOLINT(google-explicit-constructor): as to std::span
       : SmallVector(std::ranges::begin(elements), std::ranges::end(elements)) {}
 
   SmallVector(const SmallVector& other) : SmallVector(other.begin(), other.end()) {}
@@ -111,13 +111,19 @@ class SmallVector {
   /// The elements are not those of this vector.
   template <std::input_iterator It>
   void append(It first, It last) {
-    if constexpr (std::forward_iterator<It>) reserve(size_ + static_cast<std::size_t>(std::distance(first, last)));
+    if constexpr (std::forward_iterator<It>)
+      reserve(size_ + static_cast<std::size_t>(std::distance(first, last)));
     for (; first != last; ++first) push_back(*first);
   }
-  T* erase(const T* element) {
-    std::copy(element + 1, std::as_const(*this).end(), begin() + (element - begin()));
+  /// Before `position`.
+  void insert(const T* position, T element) {
+    const std::ptrdiff_t index = position - begin();
+    push_back(element);
+    std::rotate(begin() + index, end() - 1, end());
+  }
+  void erase(const T* position) {
+    std::copy(position + 1, std::as_const(*this).end(), begin() + (position - begin()));
     --size_;
-    return begin() + (element - begin());
   }
 
   friend bool operator==(const SmallVector& a, const SmallVector& b) {

@@ -39,7 +39,8 @@ struct Dim {
   friend bool operator==(const Dim&, const Dim&) = default;
 };
 
-/// The dimensions of a tensor. Used as a std::vector<Dim>; one pointer where there are none, as in most types.
+/// The dimensions of a tensor. Used as a std::vector<Dim>; one pointer where there are none, as in most
+/// types.
 class Shape {
  public:
   Shape() = default;

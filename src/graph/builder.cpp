@@ -190,7 +190,8 @@ OutPort GraphBuilder::op(const OpDef& op, OutPorts inputs) {
 }
 
 OutPort GraphBuilder::merge(Type type, OutPorts inputs) {
-  return {add({.kind = NodeKind::Merge, .inputs = std::move(inputs), .type = std::move(type), .function = current_})};
+  return {add(
+      {.kind = NodeKind::Merge, .inputs = std::move(inputs), .type = std::move(type), .function = current_})};
 }
 
 void GraphBuilder::add_input(OutPort merge, OutPort from) {

@@ -140,8 +140,8 @@ Var FunctionBuilder::op(std::string_view name, const std::vector<Var>& operands)
   return op(*found, operands);
 }
 
-Var FunctionBuilder::op(std::string_view name, const std::vector<Var>& operands,
-                        Attributes attributes, const Type* declared) {
+Var FunctionBuilder::op(std::string_view name, const std::vector<Var>& operands, Attributes attributes,
+                        const Type* declared) {
   const OpDef* found = catalog().find(name);
   if (found == nullptr) throw ProgramError(fmt::format("there is no operation '{}'", name));
   return op(*found, operands, std::move(attributes), declared);

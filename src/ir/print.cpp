@@ -140,8 +140,7 @@ class FunctionPrinter {
 
   /// The texts of the values, taken off the waiting ones. Whatever waits and may not stand here, in front of
   /// or between them, becomes a `let` first.
-  std::vector<Text> take(std::span<const ValueId> values, std::string_view placement,
-                         bool may_leave_others) {
+  std::vector<Text> take(std::span<const ValueId> values, std::string_view placement, bool may_leave_others) {
     if (!last_waiting_are(values, placement, may_leave_others)) flush();
     std::vector<Text> texts(values.size());
     for (std::size_t i = values.size(); i-- > 0;) {

@@ -315,7 +315,8 @@ class FunctionVerifier {
   void check_symbols(NodeId id, std::span<const ValueInfo> params, const ValueIds& arguments) const {
     Dimensions dimensions;
     for (std::size_t i = 0; i < params.size(); ++i) {
-      if (!dimensions.bind(params[i].type, f_[arguments[i]].type)) fail_types(id, "arguments", params, arguments);
+      if (!dimensions.bind(params[i].type, f_[arguments[i]].type))
+        fail_types(id, "arguments", params, arguments);
     }
   }
 
@@ -395,8 +396,8 @@ class FunctionVerifier {
   std::vector<bool> blocks_seen_;
   const bool has_families_;  ///< some If takes the side of another
   std::map<std::pair<std::size_t, std::size_t>, std::vector<ValueId>>
-      defined_by_side_;              ///< by first If and side
-  std::vector<Place> path_;          ///< from the body inwards
+      defined_by_side_;      ///< by first If and side
+  std::vector<Place> path_;  ///< from the body inwards
   const std::array<Type, 1> one_bool_{DType::Bool};
   std::vector<Type> operand_types_;  ///< of the operation being checked; kept for its memory
 };

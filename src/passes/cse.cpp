@@ -149,8 +149,7 @@ class MergeCommon : public Rewriter {
     return hash;
   }
 
-  bool computes_same(const ir::Node& known, const ir::Node& node,
-                     const ir::ValueIds& operands) const {
+  bool computes_same(const ir::Node& known, const ir::Node& node, const ir::ValueIds& operands) const {
     if (known.kind != node.kind || known.op != node.op || known.callee != node.callee) return false;
     if (known.attributes != node.attributes) return false;
     if (is_make(node) && !same_result_type(known, node)) return false;

@@ -101,8 +101,7 @@ OutPorts make_inputs(graph::GraphBuilder& builder, const ir::Function& main) {
   return inputs;
 }
 
-void make_outputs(graph::GraphBuilder& builder, const ir::Function& main,
-                  const OutPorts& results) {
+void make_outputs(graph::GraphBuilder& builder, const ir::Function& main, const OutPorts& results) {
   for (OutPort result : results) builder.node(builder.output(result)).span = main.span;
 }
 

@@ -103,10 +103,8 @@ void BodyLowering::lower_call_node(const ir::Node& node) {
   if (arguments.empty()) arguments.push_back(live_constant(Value(true), node));
   const std::size_t first_call = program_.calls.size();
   const std::size_t result_count = callee.results_of(0).count;
-  const OutPorts returns =
-      lower_call(program_, program_.functions[node.callee.index()], arguments,
-                 std::span(callee.results).first(result_count),
-                 node.span);
+  const OutPorts returns = lower_call(program_, program_.functions[node.callee.index()], arguments,
+                                      std::span(callee.results).first(result_count), node.span);
   if (callee.phase_count() > 1) sites_[&node] = builder_.node(program_.calls[first_call]).site;
   for (std::size_t i = first_call; i < program_.calls.size(); ++i) mark({program_.calls[i]}, node, "");
   for (std::size_t i = 0; i < returns.size(); ++i) mark(returns[i], node, name_of(node.results[i]));

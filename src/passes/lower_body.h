@@ -20,8 +20,9 @@ struct Program {
 };
 
 /// The Call and Return nodes of one call: the results.
-graph::OutPorts lower_call(Program& program, graph::FunctionId callee, std::span<const graph::OutPort> arguments,
-                           std::span<const Type> results, Span span);
+graph::OutPorts lower_call(Program& program, graph::FunctionId callee,
+                           std::span<const graph::OutPort> arguments, std::span<const Type> results,
+                           Span span);
 
 /// Lowers the body of one function into the builder's current function.
 class BodyLowering {
@@ -48,7 +49,7 @@ class BodyLowering {
   struct OpenIf {
     const ir::Node* node;
     graph::OutPort predicate;
-    graph::OutPorts outside{};                           ///< by capture
+    graph::OutPorts outside{};                              ///< by capture
     SmallVector<graph::GraphBuilder::Sides, 1> switches{};  ///< by capture
     graph::GraphBuilder::Sides pivots{};
     graph::OutPorts then_results{};
