@@ -34,7 +34,8 @@ TEST(SharedString, CopiesShareTheTextAndOutliveEachOther) {
   EXPECT_EQ(&first.str(), &second.str());
   first = "other";
   EXPECT_EQ(second, std::string(100, 'x'));
-  first = first;  // NOLINT(clang-diagnostic-self-assign-overloaded)
+  const SharedString& itself = first;
+  first = itself;
   EXPECT_EQ(first, "other");
   const SharedString moved = std::move(first);
   EXPECT_EQ(moved, "other");

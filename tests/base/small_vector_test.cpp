@@ -41,7 +41,8 @@ TEST_P(SmallVectorOfSize, CopiesAndMoves) {
     Small assigned = first(other_size);
     assigned = from;
     EXPECT_EQ(assigned, copied);
-    from = from;  // NOLINT(clang-diagnostic-self-assign-overloaded)
+    const Small& itself = from;
+    from = itself;
     EXPECT_EQ(from, copied);
     Small moved_to = first(other_size);
     moved_to = std::move(from);
