@@ -136,7 +136,7 @@ inline constexpr std::size_t kMaxNesting = 2000;
 void verify(const Module& module);
 
 /// A verified module as program text. It parses back to an equal module. Values keep their names where these
-/// can be told apart, others become v1, v2, ...
+/// can be told apart, others become v1, v2, ... Throws ProgramError after add_gradient: nodes without text.
 std::string print(const Module& module);
 
 /// Same functions in the same order with the same structure, types, placements, constants and names of

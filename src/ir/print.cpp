@@ -441,9 +441,20 @@ class FunctionPrinter {
   std::string_view placement_;    ///< what the text around says
 };
 
+/// What gradients add to functions stands in no program.
+void require_text(const Function& function) {
+  for (const Node& node : function.nodes) {
+    if (node.kind == NodeKind::Resume || node.kind == NodeKind::Accumulate || node.of.valid()) {
+      throw ProgramError(
+          fmt::format("function '{}' gathers gradients: no program text says how", function.name));
+    }
+  }
+}
+
 }  // namespace
 
 std::string print(const Module& module) {
+  for (const Function& function : module.functions) require_text(function);
   std::unordered_set<std::string_view> names;
   for (const Function& function : module.functions) names.insert(function.name);
   std::string text;
