@@ -19,8 +19,11 @@ target_include_directories(hiaton_shared INTERFACE $<BUILD_INTERFACE:${PROJECT_S
                                                    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_link_libraries(hiaton_shared PRIVATE fmt::fmt dnnl Threads::Threads)
 # Templates of the standard library that were instantiated with public types are no part of the interface.
-target_link_options(hiaton_shared PRIVATE LINKER:--no-undefined,--gc-sections,-Bsymbolic-functions
+target_link_options(hiaton_shared PRIVATE LINKER:--gc-sections,-Bsymbolic-functions
                                           LINKER:--version-script=${PROJECT_SOURCE_DIR}/cmake/exports.map)
+if(NOT HIATON_SANITIZE)  # clang's sanitizers are in the program that loads it
+  target_link_options(hiaton_shared PRIVATE LINKER:--no-undefined)
+endif()
 set_target_properties(hiaton_shared PROPERTIES LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/exports.map)
 
 install(TARGETS hiaton RUNTIME COMPONENT command)

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "hiaton/builder.h"
-#include "hiaton/model.h"
+#include "hiaton/model_trainer.h"
 
 using namespace hiaton;
 
@@ -15,21 +15,18 @@ Model make_model() {
   const Type tree = program.module().data_types.declare("Tree");
   program.module().data_types.define(
       tree, {{"Leaf", {{"word", DType::I64}}}, {"Node", {{"left", tree}, {"right", tree}}}});
-  const auto matrix = [](int64_t rows, int64_t columns) { return tensor_type(DType::F32, {rows, columns}); };
-  const std::size_t words = program.add_parameter("E", matrix(3, kSize));
-  const std::size_t weights = program.add_parameter("W", matrix(2 * kSize, kSize));
-  const std::size_t classes = program.add_parameter("V", matrix(kSize, 2));
+  const std::size_t words = program.add_parameter("E", tensor_type(DType::F32, {3, kSize}));
+  const std::size_t weights = program.add_parameter("W", tensor_type(DType::F32, {2 * kSize, kSize}));
+  const std::size_t classes = program.add_parameter("V", tensor_type(DType::F32, {kSize, 2}));
 
   const FunctionRef encode = program.declare("encode", {{tree, "t"}}, {tensor_type(DType::F32, {kSize})});
   program.define(encode, [&](FunctionBuilder& f) {
-    const Var t = f.param(0);
-    const auto leaf = [&] { return f.op("gather", {f.parameter(words), f.field(t, 0, 0)}); };
-    const auto node = [&] {
-      const Var left = f.call(encode, {f.field(t, 1, 0)});
-      const Var right = f.call(encode, {f.field(t, 1, 1)});
-      return f.op("tanh", {f.op("matmul", {f.op("concat", {left, right}, {0}), f.parameter(weights)})});
+    const auto leaf = [&](const Vars& fields) { return f.op("gather", {f.parameter(words), fields[0]}); };
+    const auto node = [&](const Vars& children) {
+      const Var both = f.op("concat", {f.call(encode, {children[0]}), f.call(encode, {children[1]})}, {0});
+      return f.op("tanh", {f.op("matmul", {both, f.parameter(weights)})});
     };
-    return f.if_else(f.variant(t) == 0, leaf, node);
+    return f.match(f.param(0), {leaf, node});
   });
   const auto scores = [&](FunctionBuilder& f) {
     return f.op("matmul", {f.call(encode, {f.param(0)}), f.parameter(classes)});
@@ -43,44 +40,24 @@ Model make_model() {
 
 /// (not (not ... word)), with so many "not".
 Value phrase(Word word, int negations) {
-  const auto leaf = [](Word w) { return Value(Data(0, std::vector<Value>{int64_t{w}})); };
+  const auto leaf = [](Word w) { return Value(Data(0, {int64_t{w}})); };
   Value tree = leaf(word);
-  for (int i = 0; i < negations; ++i) tree = Data(1, std::vector<Value>{leaf(kNot), tree});
+  for (int i = 0; i < negations; ++i) tree = Data(1, {leaf(kNot), tree});
   return tree;
 }
 
-/// One step of gradient descent; the loss before it.
-float step(const Model& model, std::vector<Value>& parameters, std::span<const std::vector<Value>> examples) {
-  Gradients gradients(model.parameters());
-  float total = 0;
-  for (const auto& result : model.loss(examples, {.parameters = parameters, .gradients = &gradients})) {
-    total += result[0].as<float>();
-  }
-  for (std::size_t p = 0; p < parameters.size(); ++p) {
-    const Tensor old = parameters[p].tensor();
-    Tensor moved = Tensor::uninitialized(DType::F32, old.dims());
-    for (int64_t i = 0; i < old.size(); ++i) {
-      moved.mutable_data<float>()[i] = old.data<float>()[i] - 0.1F * gradients[p].values.data<float>()[i];
-    }
-    parameters[p] = moved;
-  }
-  return total;
-}
-
 int main() {
-  const Model model = make_model();
-  std::vector<Value> parameters = model.initial_parameters(/*seed=*/1);
+  train::ModelTrainer trainer(make_model());
   std::vector<std::vector<Value>> examples;
   for (int negations = 0; negations < 4; ++negations) {
     for (Word word : {kGood, kBad})
       examples.push_back({phrase(word, negations), int64_t{word ^ (negations % 2)}});
   }
-  fmt::print("loss before {:.3f}\n", step(model, parameters, examples));
-  for (int i = 0; i < 500; ++i) step(model, parameters, examples);
-  fmt::print("loss after  {:.3f}\n", step(model, parameters, examples));
+  fmt::print("loss before {:.3f}\n", trainer.step(examples, 0.01));
+  for (int i = 0; i < 200; ++i) trainer.step(examples, 0.01);
+  fmt::print("loss after  {:.3f}\n", trainer.step(examples, 0.01));
   for (int negations = 0; negations < 6; ++negations) {
-    const std::vector<Value> example{phrase(kGood, negations)};
-    const auto result = model.predict({&example, 1}, {.parameters = parameters});
-    fmt::print("good with {} not: {}\n", negations, result[0][0].as<int64_t>() == kGood ? "good" : "bad");
+    const bool good = trainer.predict({phrase(kGood, negations)})[0].as<int64_t>() == kGood;
+    fmt::print("good with {} not: {}\n", negations, good ? "good" : "bad");
   }
 }

@@ -43,7 +43,7 @@ std::string show(const train::Evaluation& evaluation, std::size_t trees) {
 }
 
 int evaluate_model(const EvalCommand& command) {
-  TrainedModel model = load_model(command.checkpoint, command.execution);
+  TrainedModel model = load_model(command.checkpoint, command.execution.execution());
   train::Treebank trees = read(command, model.info);
   const std::vector<train::Tree> encoded = encode(std::move(trees.trees), trees.words, model.words);
   const train::Evaluation evaluation = train::evaluate(*model.learner, encoded);
@@ -74,7 +74,7 @@ Command add_eval_command(CLI::App& app) {
                    "Trees, one a line; - is standard input; else those of --dev in training")
       ->type_name("");
   options->add_flag("--json", command->json, "One JSON object");
-  add_execution_options(*options, command->execution);
+  command->execution.add_to(*options);
   return {options, [command](const std::vector<std::string>& after_dashes) {
             if (!after_dashes.empty()) throw UsageError("'hiaton eval' takes nothing after --");
             return evaluate_model(*command);

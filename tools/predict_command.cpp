@@ -50,7 +50,7 @@ std::string show(const PredictCommand& command, std::size_t number, const train:
 }
 
 int predict(const PredictCommand& command) {
-  TrainedModel model = load_model(command.checkpoint, command.execution);
+  TrainedModel model = load_model(command.checkpoint, command.execution.execution());
   const train::Treebank trees = read(command, model.info);
   const std::vector<train::Tree> encoded = encode(trees.trees, trees.words, model.words);
   for (std::size_t begin = 0; begin < encoded.size(); begin += kBatch) {
@@ -83,7 +83,7 @@ Command add_predict_command(CLI::App& app) {
       ->type_name("N");
   options->add_option("--data-seed", command->seed, "Which ones")->type_name("N")->default_str("0");
   options->add_flag("--json", command->json, "One JSON object a tree, with all probabilities");
-  add_execution_options(*options, command->execution);
+  command->execution.add_to(*options);
   return {options, [command](const std::vector<std::string>& after_dashes) {
             if (!after_dashes.empty()) throw UsageError("'hiaton predict' takes nothing after --");
             return predict(*command);

@@ -27,6 +27,7 @@ struct TrainCommand {
   TrainingOptions training;
   ExecutionOptions execution;
   std::string trace_file;
+  Trace* trace = nullptr;  ///< null: nothing is drawn
   Trace::Options trace_limits;
   bool resume = false;
   TreeDataOptions data_options;
@@ -58,15 +59,18 @@ struct Prepared {
   std::unique_ptr<train::Learner> learner;
 };
 
-Prepared prepare(const std::filesystem::path& program, ModelInfo& info, const ExecutionOptions& execution,
-                 const train::Vocabulary* known_words) {
+/// With the words known, if they are.
+Prepared prepare(const std::filesystem::path& program, ModelInfo& info, const train::Vocabulary* known_words,
+                 Trace* trace) {
   LoadedTrees trees = load_trees(info.data, info.classes);
   info.classes = trees.classes;
   Prepared prepared;
   prepared.words = known_words != nullptr ? *known_words : train::Vocabulary::of(trees.train, info.min_count);
   prepared.train = encode(std::move(trees.train.trees), trees.train.words, prepared.words);
   prepared.dev = encode(std::move(trees.dev.trees), trees.dev.words, prepared.words);
-  prepared.learner = make_learner(learner_options(program, info, prepared.words, execution));
+  train::LearnerOptions options = learner_options(program, info, prepared.words, info.execution);
+  options.trace = trace;
+  prepared.learner = make_learner(options);
   return prepared;
 }
 
@@ -100,11 +104,11 @@ int train_with_progress(const ModelDirectory& directory, Prepared& prepared, con
   callbacks.on_step = [&](const train::StepReport& report) { bar.show(report); };
   callbacks.on_epoch = [&](const train::EpochReport& report) { bar.show(report, settings.epochs); };
   callbacks.cancel = &cancel_on_interrupt();
-  callbacks.trace = command.execution.trace;
+  callbacks.trace = command.trace;
   const train::TrainingResult result =
       train::train(*prepared.learner, prepared.train, prepared.dev, settings, callbacks);
   bar.clear();
-  if (command.execution.trace != nullptr) write_trace(command.trace_file, *command.execution.trace);
+  if (command.trace != nullptr) write_trace(command.trace_file, *command.trace);
   return finish(directory, result);
 }
 
@@ -118,7 +122,8 @@ int start(TrainCommand& command) {
   settings.out = directory.path();
   command.info.sizes = parse_sizes(command.sizes);
   command.info.seed = settings.seed;
-  Prepared prepared = prepare(program, command.info, command.execution, nullptr);
+  command.info.execution = command.execution.execution();
+  Prepared prepared = prepare(program, command.info, nullptr, command.trace);
   return train_with_progress(
       directory, prepared, settings, [&] { directory.write(program, prepared.words, command.info); },
       command);
@@ -147,11 +152,12 @@ int resume(TrainCommand& command) {
   // Files may have moved; that they hold the same trees is checked against the checkpoint.
   if (command.data_options.files[0]->count() > 0) info.data.train = command.info.data.train;
   if (command.data_options.files[1]->count() > 0) info.data.dev = command.info.data.dev;
+  info.execution = command.execution.over(info.execution);
   train::Settings settings = command.training.over(train::load_settings(directory.settings()));
   settings.out = directory.path();
   settings.resume = true;
   const train::Vocabulary words = train::Vocabulary::load(directory.vocabulary());
-  Prepared prepared = prepare(directory.program(), info, command.execution, &words);
+  Prepared prepared = prepare(directory.program(), info, &words, command.trace);
   return train_with_progress(directory, prepared, settings, {}, command);
 }
 
@@ -159,7 +165,7 @@ int start_or_resume(TrainCommand& command) {
   const auto train = [&] { return command.resume ? resume(command) : start(command); };
   if (command.trace_file.empty()) return train();
   Trace trace(command.trace_limits);
-  command.execution.trace = &trace;
+  command.trace = &trace;
   return train();
 }
 
@@ -197,7 +203,7 @@ Command add_train_command(CLI::App& app) {
   command->fixed.insert(command->fixed.end(), command->data_options.listops.begin(),
                         command->data_options.listops.end());
   command->training.add_to(*options);
-  add_execution_options(*options, command->execution);
+  command->execution.add_to(*options);
   options->add_option("--trace", command->trace_file, "Write the timeline of the training here")
       ->type_name("FILE")
       ->group("Trace");

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
+#include <vector>
 
 #include "hiaton/engine.h"
 #include "hiaton/error.h"
@@ -22,33 +24,55 @@ std::map<std::string, int64_t> sizes_from(const JsonPlace& place, const nlohmann
   return sizes;
 }
 
+constexpr int kMostWorkers = 1024;
+const std::vector<std::string> kBatching = {"on", "off", "deterministic"};
+
+nlohmann::ordered_json to_json(const Execution& execution) {
+  return {{"workers", execution.workers}, {"batching", execution.batching}};
+}
+
+Execution execution_from(const JsonPlace& place) {
+  place.require_fields({"workers", "batching"});
+  const std::string batching = place.field("batching").text();
+  if (std::ranges::count(kBatching, batching) == 0) {
+    place.field("batching")
+        .fail(fmt::format("expected one of {}, found '{}'", fmt::join(kBatching, ", "), batching));
+  }
+  return {static_cast<int>(place.field("workers").integer(1, kMostWorkers)), batching};
+}
+
 }  // namespace
 
-void add_execution_options(CLI::App& command, ExecutionOptions& options) {
+void ExecutionOptions::add_to(CLI::App& command) {
   constexpr const char* kGroup = "Execution";
-  command.add_option("--workers", options.workers, "How many threads share the work")
-      ->check(CLI::Range(1, 1024))
-      ->type_name("N")
-      ->default_str("1")
-      ->group(kGroup);
-  command
-      .add_option("--batching", options.batching,
-                  "Run the same step of many calls at once; deterministic: with the same bits for any "
-                  "number of workers")
-      ->check(CLI::IsMember({"on", "off", "deterministic"}))
-      ->type_name("on|off|deterministic")
-      ->default_str("on")
-      ->group(kGroup);
+  workers_ = command.add_option("--workers", given_.workers, "How many threads share the work")
+                 ->check(CLI::Range(1, kMostWorkers))
+                 ->type_name("N")
+                 ->default_str("1")
+                 ->group(kGroup);
+  batching_ =
+      command
+          .add_option("--batching", given_.batching,
+                      "Run the same step of many calls at once; deterministic: with the same bits for any "
+                      "number of workers")
+          ->check(CLI::IsMember(kBatching))
+          ->type_name(fmt::format("{}", fmt::join(kBatching, "|")))
+          ->default_str("on")
+          ->group(kGroup);
+}
+
+Execution ExecutionOptions::over(Execution base) const {
+  if (workers_->count() > 0) base.workers = given_.workers;
+  if (batching_->count() > 0) base.batching = given_.batching;
+  return base;
 }
 
 void ModelDirectory::write(const std::filesystem::path& program_file, const train::Vocabulary& words,
                            const ModelInfo& model) const {
   constexpr int kIndent = 2;
-  const nlohmann::ordered_json json{{"classes", model.classes},
-                                    {"sizes", model.sizes},
-                                    {"seed", model.seed},
-                                    {"min_count", model.min_count},
-                                    {"data", to_json(model.data)}};
+  const nlohmann::ordered_json json{{"classes", model.classes},    {"sizes", model.sizes},
+                                    {"seed", model.seed},          {"min_count", model.min_count},
+                                    {"data", to_json(model.data)}, {"execution", to_json(model.execution)}};
   train::write_atomically(program(), {read_program(program_file)->text()});
   words.save(vocabulary());
   train::write_atomically(info(),
@@ -60,29 +84,29 @@ ModelInfo ModelDirectory::read_info() const {
   const nlohmann::json json = nlohmann::json::parse(train::read_bytes(info()), nullptr, false);
   if (json.is_discarded()) throw ProgramError(fmt::format("{}: expected JSON, found other text", name));
   const JsonPlace place(json, name);
-  place.require_fields({"classes", "sizes", "seed", "min_count", "data"});
+  place.require_fields({"classes", "sizes", "seed", "min_count", "data", "execution"});
   ModelInfo model;
   model.classes = static_cast<int32_t>(place.field("classes").integer(1, kMost));
   model.sizes = sizes_from(place.field("sizes"), json.at("sizes"));
   model.seed = place.field("seed").unsigned_number();
   model.min_count = place.field("min_count").integer(0, kMost);
   model.data = tree_data_from(place.field("data"));
+  model.execution = execution_from(place.field("execution"));
   return model;
 }
 
 train::LearnerOptions learner_options(const std::filesystem::path& program, const ModelInfo& model,
-                                      const train::Vocabulary& words, const ExecutionOptions& execution) {
+                                      const train::Vocabulary& words, const Execution& execution) {
   return {.model = program,
           .classes = model.classes,
           .vocabulary_size = words.size(),
           .sizes = model.sizes,
           .seed = model.seed,
           .workers = execution.workers,
-          .batching = execution.batching,
-          .trace = execution.trace};
+          .batching = execution.batching};
 }
 
-TrainedModel load_model(const std::filesystem::path& checkpoint, const ExecutionOptions& execution) {
+TrainedModel load_model(const std::filesystem::path& checkpoint, const Execution& execution) {
   if (!std::filesystem::exists(checkpoint)) {
     throw ProgramError(fmt::format("cannot read '{}': there is no such checkpoint", checkpoint.string()));
   }

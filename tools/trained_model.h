@@ -14,6 +14,12 @@
 
 namespace hiaton::cli {
 
+/// How a model runs.
+struct Execution {
+  int workers = 1;
+  std::string batching = "on";
+};
+
 /// The contents of model.json.
 struct ModelInfo {
   int32_t classes = 0;
@@ -21,15 +27,23 @@ struct ModelInfo {
   uint64_t seed = 1;
   int64_t min_count = 1;
   TreeData data;
+  Execution execution;  ///< of training
 };
 
-/// How a model runs here; never saved.
-struct ExecutionOptions {
-  int workers = 1;
-  std::string batching = "on";
-  Trace* trace = nullptr;  ///< where runs are drawn; null: nowhere
+/// Options and what they fill; must outlive the parsing.
+class ExecutionOptions {
+ public:
+  void add_to(CLI::App& command);
+
+  const Execution& execution() const { return given_; }
+  /// `base`, with what was given.
+  Execution over(Execution base) const;
+
+ private:
+  Execution given_;
+  CLI::Option* workers_ = nullptr;
+  CLI::Option* batching_ = nullptr;
 };
-void add_execution_options(CLI::App& command, ExecutionOptions& options);
 
 /// A directory that training writes to.
 class ModelDirectory {
@@ -55,7 +69,7 @@ class ModelDirectory {
 };
 
 train::LearnerOptions learner_options(const std::filesystem::path& program, const ModelInfo& model,
-                                      const train::Vocabulary& words, const ExecutionOptions& execution);
+                                      const train::Vocabulary& words, const Execution& execution);
 
 /// A model with the parameters of a checkpoint, ready to predict.
 struct TrainedModel {
@@ -66,6 +80,6 @@ struct TrainedModel {
 
 /// `checkpoint` is the directory of a training run, for its best parameters, or one of the checkpoints in
 /// there. Throws ProgramError.
-TrainedModel load_model(const std::filesystem::path& checkpoint, const ExecutionOptions& execution);
+TrainedModel load_model(const std::filesystem::path& checkpoint, const Execution& execution);
 
 }  // namespace hiaton::cli

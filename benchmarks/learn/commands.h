@@ -3,10 +3,13 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "corpus.h"
+#include "hiaton/learner.h"
 #include "hiaton/model.h"
 
 namespace hiaton::benchmarks {
@@ -25,25 +28,36 @@ struct Options {
   std::size_t rounds = 5;
   std::size_t steps = 20;
   std::string style = "recursion";
-  int64_t nodes = 0;          ///< of a tree that is made; 0: none is
-  int64_t depth = 1000;       ///< of recursion
-  std::filesystem::path out;  ///< directory
+  bool batching = true;              ///< of growth
+  std::filesystem::path parameters;  ///< what train writes and growth reads
+  int64_t nodes = 0;                 ///< of a tree that is made; 0: none is
+  int64_t depth = 1000;              ///< of recursion
+  std::filesystem::path out;         ///< directory
 };
 
 /// The trees that the options ask for.
 Corpus corpus_of(const Options& options);
 /// The model that the options ask for.
 Model model_of(const Options& options, const Corpus& corpus);
+/// Its sizes.
+std::map<std::string, int64_t> sizes_of(const Options& options, const Corpus& corpus);
+/// The model as the training loop sees it.
+std::unique_ptr<train::Learner> learner_of(const Options& options, const Corpus& corpus);
 bool is_lstm(const Options& options);
 
 /// Training and inference, trees a second and as share of the peak of matrix products.
 nlohmann::json measure_speed(const Options& options);
-/// Writes the first parameters and the trees for the peers, and gives the losses of the first steps.
+/// Writes the first parameters and the trees for the peers, and gives what the peers must find: what these
+/// parameters predict for the first batch, and the losses of the first steps.
 nlohmann::json write_for_peers(const Options& options);
 /// Training and inference of TreeRNN in one style, instances a second.
 nlohmann::json measure_style(const Options& options);
 /// The depth test: 100 steps of gradient descent on x^n.
 nlohmann::json measure_depth(const Options& options);
+/// Trains by Adam and writes the parameters.
+nlohmann::json train_parameters(const Options& options);
+/// Trees that models/td_treelstm.hia grows in one style, instances a second.
+nlohmann::json measure_growth(const Options& options);
 /// What a training step takes beyond its kernels, by node and region.
 nlohmann::json measure_overhead(const Options& options);
 /// Time and memory of a training step beside its nodes and the values that its backward path needs. Run it in

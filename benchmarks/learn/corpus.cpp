@@ -95,6 +95,12 @@ Tree random_tree(int64_t nodes, Form form, int32_t vocabulary, int32_t classes, 
   return tree_over(leaves, form, below(classes), seed);
 }
 
+std::vector<const Tree*> Batches::next() {
+  std::vector<const Tree*> batch(size_);
+  for (const Tree*& tree : batch) tree = &corpus_.trees[next_++ % corpus_.trees.size()];
+  return batch;
+}
+
 int64_t nodes_in(const std::vector<const Tree*>& trees) {
   int64_t nodes = 0;
   for (const Tree* tree : trees) nodes += static_cast<int64_t>(tree->nodes.size());

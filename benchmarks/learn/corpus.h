@@ -42,6 +42,21 @@ void reshape(Corpus& corpus, Form form);
 /// A tree of that many nodes, rounded up to an odd number, over random words and labels.
 train::Tree random_tree(int64_t nodes, Form form, int32_t vocabulary, int32_t classes, uint64_t seed);
 
+/// The trees of a corpus in batches of one size, from the first to the last and over again.
+class Batches {
+ public:
+  /// The corpus must outlive it.
+  Batches(const Corpus& corpus, std::size_t size) : corpus_(corpus), size_(size) {}
+
+  std::vector<const train::Tree*> next();
+  void restart() { next_ = 0; }
+
+ private:
+  const Corpus& corpus_;
+  const std::size_t size_;
+  std::size_t next_ = 0;  ///< tree
+};
+
 int64_t nodes_in(const std::vector<const train::Tree*>& trees);
 
 }  // namespace hiaton::benchmarks

@@ -3,7 +3,6 @@
 // packed before.
 #include "commands.h"
 #include "hiaton/error.h"
-#include "hiaton/learner.h"
 #include "kernels/gemm.h"
 #include "measure.h"
 
@@ -51,11 +50,7 @@ class Product {
 nlohmann::json measure_latency(const Options& options) {
   if (options.model != "treelstm") throw ProgramError("expected the model treelstm, found " + options.model);
   const Corpus corpus = corpus_of(options);
-  const std::unique_ptr<train::Learner> learner =
-      train::make_learner({.model = options.root / "models/treelstm.hia",
-                           .classes = corpus.classes,
-                           .vocabulary_size = corpus.vocabulary,
-                           .sizes = {{"d", options.hidden}, {"e", options.embedding}}});
+  const std::unique_ptr<train::Learner> learner = learner_of(options, corpus);
   std::vector<std::vector<int64_t>> heights;
   int64_t most = 0;
   for (const Tree& tree : corpus.trees) {

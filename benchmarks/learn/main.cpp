@@ -7,6 +7,13 @@
 #include "hiaton/error.h"
 
 namespace hiaton::benchmarks {
+namespace {
+
+std::filesystem::path model_path(const Options& options) {
+  return options.root / "models" / (options.model + ".hia");
+}
+
+}  // namespace
 
 bool is_lstm(const Options& options) {
   return options.model.find("lstm") != std::string::npos;
@@ -24,11 +31,23 @@ Corpus corpus_of(const Options& options) {
   return corpus;
 }
 
-Model model_of(const Options& options, const Corpus& corpus) {
+std::map<std::string, int64_t> sizes_of(const Options& options, const Corpus& corpus) {
   std::map<std::string, int64_t> sizes{
       {"d", options.hidden}, {"vocab", corpus.vocabulary}, {"classes", corpus.classes}};
   if (is_lstm(options)) sizes["e"] = options.embedding;
-  return Model::from_file(options.root / "models" / (options.model + ".hia"), {.sizes = sizes});
+  return sizes;
+}
+
+Model model_of(const Options& options, const Corpus& corpus) {
+  return Model::from_file(model_path(options), {.sizes = sizes_of(options, corpus)});
+}
+
+std::unique_ptr<train::Learner> learner_of(const Options& options, const Corpus& corpus) {
+  return train::make_learner({.model = model_path(options),
+                              .classes = corpus.classes,
+                              .vocabulary_size = corpus.vocabulary,
+                              .sizes = sizes_of(options, corpus),
+                              .workers = options.workers});
 }
 
 namespace {
@@ -49,6 +68,8 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("--rounds", options.rounds)->check(CLI::PositiveNumber);
   app.add_option("--steps", options.steps, "Steps a round")->check(CLI::PositiveNumber);
   app.add_option("--style", options.style, "recursion, iteration or unrolling");
+  app.add_option("--batching", options.batching, "Whether growing trees run in batches");
+  app.add_option("--parameters", options.parameters, "File for what was learned");
   app.add_option("--nodes", options.nodes, "One tree of so many nodes instead of the trees");
   app.add_option("--depth", options.depth, "Of the recursion of x^n")->check(CLI::PositiveNumber);
   app.add_option("--out", options.out, "Directory for what is written");
@@ -68,6 +89,8 @@ int run(int argc, char** argv) {
   add("peers", "Write parameters and trees for other programs", write_for_peers);
   add("style", "TreeRNN by recursion, iteration or unrolling", measure_style);
   add("depth", "Gradient descent on x^n", measure_depth);
+  add("train", "Train and write the parameters", train_parameters);
+  add("growth", "Trees that TD-TreeLSTM grows by recursion or iteration", measure_growth);
   add("overhead", "A step beyond its kernels", measure_overhead);
   add("step", "Time and memory of a step", measure_step);
   add("latency", "One tree beside its matrix products", measure_latency);

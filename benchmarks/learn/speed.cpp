@@ -3,7 +3,6 @@
 #include <thread>
 
 #include "commands.h"
-#include "hiaton/learner.h"
 #include "kernels/gemm.h"
 #include "measure.h"
 #include "train/optimizer.h"
@@ -48,17 +47,6 @@ double forward_flops(const std::vector<const Tree*>& trees, const Options& optio
   return flops;
 }
 
-std::unique_ptr<train::Learner> learner_of(const Options& options, const Corpus& corpus) {
-  std::map<std::string, int64_t> sizes{{"d", options.hidden}};
-  if (is_lstm(options)) sizes["e"] = options.embedding;
-  return train::make_learner({.model = options.root / "models" / (options.model + ".hia"),
-                              .classes = corpus.classes,
-                              .vocabulary_size = corpus.vocabulary,
-                              .sizes = sizes,
-                              .seed = 1,
-                              .workers = options.workers});
-}
-
 }  // namespace
 
 nlohmann::json measure_speed(const Options& options) {
@@ -67,11 +55,9 @@ nlohmann::json measure_speed(const Options& options) {
   train::Optimizer optimizer({}, learner->parameters());
   std::vector<train::Gradient> gradients(learner->parameters().size());
   std::vector<const Tree*> used;
-  std::size_t next = 0;
+  Batches batches(corpus, options.batch);
   const auto train_step = [&] {
-    std::vector<const Tree*> taken;
-    for (std::size_t i = 0; i < options.batch; ++i)
-      taken.push_back(&corpus.trees[next++ % corpus.trees.size()]);
+    const std::vector<const Tree*> taken = batches.next();
     used.insert(used.end(), taken.begin(), taken.end());
     learner->loss_and_gradients(taken, gradients);
     optimizer.step(learner->parameters(), gradients, 1e-3, 1.0 / static_cast<double>(taken.size()));

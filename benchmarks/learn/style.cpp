@@ -9,21 +9,16 @@ nlohmann::json measure_style(const Options& options) {
   const Corpus corpus = corpus_of(options);
   const std::unique_ptr<Trainee> trainee =
       make_treernn(style_named(options.style), options.root, corpus, options.hidden);
-  std::size_t next = 0;
+  Batches batches(corpus, options.batch);
   double last_loss = 0;
   const auto pass = [&](std::size_t steps, const auto& work) {
-    for (std::size_t step = 0; step < steps; ++step) {
-      std::vector<const train::Tree*> batch;
-      for (std::size_t i = 0; i < options.batch; ++i)
-        batch.push_back(&corpus.trees[next++ % corpus.trees.size()]);
-      work(batch);
-    }
+    for (std::size_t step = 0; step < steps; ++step) work(batches.next());
   };
   const auto train = [&](const auto& batch) { last_loss = trainee->step(batch); };
   const auto predict = [&](const auto& batch) { trainee->predict(batch); };
   double first_loss = 0;
   pass(1, [&](const auto& batch) { first_loss = trainee->loss_and_gradients(batch); });
-  next = 0;
+  batches.restart();
   pass(2, train);
   std::vector<double> training_rates, inference_rates;
   const auto instances = static_cast<double>(options.steps * options.batch);

@@ -106,6 +106,9 @@ class FunctionBuilder {
   /// Also as to symbols: the value as one that has the type of `like`, and its sizes.
   Var checked_like(Var value, Var like);
   Vars if_else(Var condition, const std::function<Vars()>& then, const std::function<Vars()>& otherwise);
+  /// One case for each variant of the data type, in order; each gets the fields of its variant. Throws
+  /// ProgramError where `data` is no data value or the cases are not as many as its variants.
+  Vars match(Var data, const std::vector<std::function<Vars(const Vars& fields)>>& cases);
   /// `condition` and `body` get the loop state; `body` gives the next state; the result is the last state.
   Vars while_loop(const Vars& initial, const std::function<Var(const Vars&)>& condition,
                   const std::function<Vars(const Vars&)>& body);

@@ -11,6 +11,7 @@
 #include "hiaton/lang.h"
 #include "hiaton/learner.h"
 #include "hiaton/model.h"
+#include "hiaton/model_trainer.h"
 #include "hiaton/op.h"
 #include "hiaton/passes.h"
 #include "hiaton/phase.h"

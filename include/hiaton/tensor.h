@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <span>
 #include <utility>
@@ -111,6 +112,7 @@ class Data {
  public:
   Data() = default;
   Data(uint32_t variant, std::span<const Value> fields);
+  Data(uint32_t variant, std::initializer_list<Value> fields);
   static Data adopt(DataObject* object) { return Data(object); }
 
   Data(const Data& other) : object_(other.object_) {

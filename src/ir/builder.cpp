@@ -309,6 +309,31 @@ Vars FunctionBuilder::if_else(Var condition, const std::function<Vars()>& then,
   return finish_if(condition, then_block, else_block);
 }
 
+Vars FunctionBuilder::match(Var data, const std::vector<std::function<Vars(const Vars& fields)>>& cases) {
+  const Type type = data.type();
+  if (!type.is_data()) {
+    throw ProgramError(fmt::format("match: expected a data type, found {}", hiaton::to_string(type)));
+  }
+  if (cases.empty() || cases.size() != type.data->variants.size()) {
+    throw ProgramError(fmt::format("match: expected {} cases, one for each variant of {}, found {}",
+                                   type.data->variants.size(), hiaton::to_string(type), cases.size()));
+  }
+  const auto fields = [&](std::size_t variant) {
+    std::vector<Var> vars;
+    for (std::size_t i = 0; i < type.data->variants[variant].fields.size(); ++i)
+      vars.push_back(field(data, variant, i));
+    return Vars(std::move(vars));
+  };
+  const std::size_t last = cases.size() - 1;
+  const Var which = last > 0 ? variant(data) : data;
+  const std::function<Vars(std::size_t)> from = [&](std::size_t i) -> Vars {
+    if (i == last) return cases[i](fields(i));
+    return if_else(
+        which == static_cast<int64_t>(i), [&] { return cases[i](fields(i)); }, [&] { return from(i + 1); });
+  };
+  return from(0);
+}
+
 Vars FunctionBuilder::while_loop(const Vars& initial, const std::function<Var(const Vars&)>& condition,
                                  const std::function<Vars(const Vars&)>& body) {
   const std::vector<Type> state = types_of(initial);

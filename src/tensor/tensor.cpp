@@ -119,6 +119,9 @@ Data::Data(uint32_t variant, std::span<const Value> fields) {
   for (std::size_t i = 0; i < fields.size(); ++i) new (first + i) Value(fields[i]);
 }
 
+Data::Data(uint32_t variant, std::initializer_list<Value> fields)
+    : Data(variant, std::span<const Value>(fields.begin(), fields.size())) {}
+
 namespace {
 
 void free_object(DataObject* object) {

@@ -83,4 +83,10 @@ std::string first_not_finite(std::span<const Gradient> gradients, const std::vec
   return "";
 }
 
+std::string name_not_finite(double loss, std::span<const Gradient> gradients,
+                            const std::vector<Parameter>& parameters) {
+  if (!std::isfinite(loss)) return fmt::format("the loss, {},", loss);
+  return fmt::format("the gradient of '{}'", first_not_finite(gradients, parameters));
+}
+
 }  // namespace hiaton::train

@@ -23,4 +23,8 @@ double norm_of(std::span<const Gradient> gradients);
 /// The name of the first parameter whose gradient has an element that is not finite; empty where all are.
 std::string first_not_finite(std::span<const Gradient> gradients, const std::vector<Parameter>& parameters);
 
+/// For messages, where the loss is not finite or a gradient is not: which of them.
+std::string name_not_finite(double loss, std::span<const Gradient> gradients,
+                            const std::vector<Parameter>& parameters);
+
 }  // namespace hiaton::train

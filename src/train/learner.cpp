@@ -92,10 +92,6 @@ class ProgramLearner : public Learner {
   }
 
  private:
-  static double number_in(const Value& value) {
-    return value.dtype() == DType::F32 ? value.as<float>() : value.as<double>();
-  }
-
   /// The parameters as the engine sees them, without a copy: new tensors after every change.
   const std::vector<Value>& parameter_values() {
     if (values_.empty()) values_ = values_of(parameters_);

@@ -147,13 +147,10 @@ class Trainer {
 
   void require_finite(double loss, double norm) const {
     if (std::isfinite(loss) && std::isfinite(norm)) return;
-    const std::string what =
-        std::isfinite(loss)
-            ? fmt::format("the gradient of '{}'", first_not_finite(gradients_, learner_.parameters()))
-            : fmt::format("the loss, {},", loss);
     throw ProgramError(fmt::format(
         "training diverged: {} is not finite in step {} (epoch {}); try a lower learning rate or clipping{}",
-        what, progress_.step + 1, epochs_done() + 1, say_what_is_kept()));
+        name_not_finite(loss, gradients_, learner_.parameters()), progress_.step + 1, epochs_done() + 1,
+        say_what_is_kept()));
   }
 
   void require_finite_parameters() const {

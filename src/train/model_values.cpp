@@ -35,6 +35,10 @@ std::vector<Value> values_of(std::vector<Parameter>& parameters) {
   return values;
 }
 
+double number_in(const Value& value) {
+  return value.dtype() == DType::F32 ? value.as<float>() : value.as<double>();
+}
+
 void copy_gradient(const Gradients::Sum& from, Gradient& to) {
   const float* sum = from.values.data<float>();
   to.sparse = !from.dense;

@@ -14,6 +14,9 @@ std::vector<Parameter> first_parameters(const Model& model, uint64_t seed);
 /// The parameters as the engine sees them, without a copy: they must outlive the values.
 std::vector<Value> values_of(std::vector<Parameter>& parameters);
 
+/// A loss.
+double number_in(const Value& value);
+
 /// What a run gathered for a parameter, in the form that Gradient promises.
 void copy_gradient(const Gradients::Sum& from, Gradient& to);
 

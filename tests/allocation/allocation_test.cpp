@@ -12,7 +12,7 @@
 #include <string>
 
 #include "allocation/failing_allocations.h"
-#include "allocation/tree_model.h"
+#include "engine/tree_model.h"
 #include "hiaton/hiaton.h"
 #include "train/directory.h"
 

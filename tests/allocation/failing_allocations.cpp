@@ -48,7 +48,7 @@ int64_t live_allocations() {
 
 }  // namespace hiaton::testing
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(HIATON_SANITIZED)
 
 namespace {
 

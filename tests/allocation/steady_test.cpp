@@ -5,13 +5,13 @@
 #include <fstream>
 
 #include "allocation/failing_allocations.h"
-#include "allocation/tree_model.h"
+#include "engine/tree_model.h"
 #include "hiaton/hiaton.h"
 
 namespace hiaton::testing {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(HIATON_SANITIZED)
 constexpr int kRuns = 1'000;
 constexpr bool kMemoryIsKept = true;  // a sanitizer keeps freed memory for a while
 #else

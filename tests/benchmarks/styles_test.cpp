@@ -5,12 +5,12 @@
 
 #include <cmath>
 
+#include "root.h"
 #include "train/tree_values.h"
 
 namespace hiaton::benchmarks {
 namespace {
 
-const std::filesystem::path kRoot = std::filesystem::path(HIATON_TESTS_DIR) / "..";
 constexpr float kTolerance = 2e-5F;
 
 class Styles : public ::testing::TestWithParam<Style> {

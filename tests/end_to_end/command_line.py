@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 """Tests of the command line from outside: exit statuses, messages, help, outputs, budgets, interrupts."""
 
-import argparse
 import json
 import os
 import pathlib
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 import unittest
+
+import harness
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HIATON = "hiaton"
@@ -369,8 +369,4 @@ class Help(CommandLineTest):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(add_help=False)
-    parser.add_argument("--hiaton", default=HIATON)
-    known, rest = parser.parse_known_args()
-    HIATON = str(pathlib.Path(known.hiaton).resolve())
-    unittest.main(argv=[sys.argv[0], *rest])
+    harness.main(globals())

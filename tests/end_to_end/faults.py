@@ -2,7 +2,6 @@
 """What training leaves behind when it is killed or interrupted, or when it cannot write: checkpoints that load, and the
 numbers of a run that was left alone."""
 
-import argparse
 import json
 import math
 import os
@@ -13,10 +12,11 @@ import shutil
 import signal
 import struct
 import subprocess
-import sys
 import tempfile
 import time
 import unittest
+
+import harness
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HIATON = "hiaton"
@@ -26,8 +26,8 @@ TIMEOUT_S = 300
 # Memory where there is such a directory: each checkpoint is synced, and a disk takes its time for that.
 DIRECTORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 
-EXECUTION = ["--batching=deterministic", "--workers=2"]
-WORDS = [str(ROOT / "models/treernn.hia"), "--size=d=4", "--max-depth=2", "--dev-trees=10", "--batch=5", *EXECUTION]
+WORDS = [str(ROOT / "models/treernn.hia"), "--size=d=4", "--max-depth=2", "--dev-trees=10", "--batch=5",
+         "--batching=deterministic", "--workers=2"]
 
 
 def read_safetensors(path):
@@ -57,10 +57,14 @@ class FaultsTest(unittest.TestCase):
         return subprocess.run([HIATON, "train", *WORDS, *words, "--out", out], cwd=self.root,
                               capture_output=True, text=True, timeout=TIMEOUT_S, **options)
 
+    def resume(self, out, *words, **options):
+        return subprocess.run([HIATON, "train", "--resume", "--out", out, *words], cwd=self.root,
+                              capture_output=True, text=True, timeout=TIMEOUT_S, **options)
+
     def start(self, out, *words):
         """Begins, or goes on where there is a checkpoint."""
         resumes = (self.root / out / "last.safetensors").exists()
-        command = ["--resume", *EXECUTION] if resumes else [*WORDS, *words]
+        command = ["--resume"] if resumes else [*WORDS, *words]
         return subprocess.Popen([HIATON, "train", *command, "--out", out], cwd=self.root, stdout=subprocess.DEVNULL,
                                 stderr=subprocess.PIPE, text=True)
 
@@ -134,6 +138,24 @@ class Signals(FaultsTest):
         self.ends_like_a_run_left_alone(signal.SIGINT, KILLS // 5, words, {130, -signal.SIGINT})
 
 
+class Resumed(FaultsTest):
+    EPOCHS = ["--train-trees=40", "--epochs=2"]
+
+    def parameters_of(self, out, *words):
+        self.assertEqual(self.train(out, *self.EPOCHS).returncode, 0)
+        done = self.resume(out, "--epochs=4", *words)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return read_safetensors(self.root / out / "last.safetensors")[1]
+
+    def test_the_model_is_executed_as_before(self):
+        self.assertEqual(self.train("whole", self.EPOCHS[0], "--epochs=4").returncode, 0)
+        whole = read_safetensors(self.root / "whole/last.safetensors")[1]
+        self.assertEqual(self.parameters_of("parts"), whole)
+        self.assertEqual(self.parameters_of("one", "--workers=1"), whole, "still deterministic")
+        self.assertNotEqual(self.parameters_of("on", "--workers=1", "--batching=on"), whole,
+                            "the command line says otherwise, and that is other bits")
+
+
 class Disk(FaultsTest):
     EPOCHS = ["--train-trees=40", "--epochs=3"]
     MORE = ["--epochs=400", "--checkpoint-every=1"]
@@ -154,10 +176,6 @@ class Disk(FaultsTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(self.train("whole", self.EPOCHS[0], epochs).returncode, 0)
         self.assert_same_training(out, "whole")
-
-    def resume(self, out, *words, **options):
-        return subprocess.run([HIATON, "train", "--resume", *EXECUTION, "--out", out, *words], cwd=self.root, capture_output=True,
-                              text=True, timeout=TIMEOUT_S, **options)
 
     def test_a_file_that_may_not_grow(self):
         def limit():
@@ -224,10 +242,4 @@ class Disk(FaultsTest):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--hiaton", default=HIATON)
-    parser.add_argument("--kills", type=int, default=KILLS, help="how often training is ended, 5 or more")
-    known, rest = parser.parse_known_args()
-    HIATON = str(pathlib.Path(known.hiaton).resolve())
-    KILLS = known.kills
-    unittest.main(argv=[sys.argv[0], *rest])
+    harness.main(globals(), kills="how often training is ended, 5 or more")

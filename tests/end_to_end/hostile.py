@@ -2,15 +2,15 @@
 """Input that nobody means well with: huge sources, huge trees, checkpoints that lie about sizes, NaN and infinity, paths
 that are directories, outputs that are closed. A clear error or a right answer, bounded memory, no hang."""
 
-import argparse
 import json
 import os
 import pathlib
 import shutil
 import subprocess
-import sys
 import tempfile
 import unittest
+
+import harness
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HIATON = "hiaton"
@@ -314,10 +314,4 @@ class Outputs(HostileTest):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--hiaton", default=HIATON)
-    parser.add_argument("--nodes", type=int, default=NODES, help="of the large trees")
-    known, rest = parser.parse_known_args()
-    HIATON = str(pathlib.Path(known.hiaton).resolve())
-    NODES = known.nodes
-    unittest.main(argv=[sys.argv[0], *rest])
+    harness.main(globals(), nodes="of the large trees")

@@ -2,16 +2,17 @@
 """What `hiaton trace`, `hiaton train --trace` and `hiaton run --events` write: that it is what the formats ask for,
 and that it says what the runs did."""
 
-import argparse
 import collections
 import json
 import pathlib
 import subprocess
-import sys
 import tempfile
 import unittest
 
+import harness
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+HIATON = "hiaton"
 TIMEOUT_S = 300
 # Times are printed in microseconds with three decimals: a float is off by less.
 TINY = 0.0005
@@ -244,14 +245,5 @@ class Events(TraceTest):
             self.assertIn("cannot write '/nowhere/file'", done.stderr)
 
 
-def main():
-    global HIATON
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--hiaton", required=True, help="the built program")
-    arguments, rest = parser.parse_known_args()
-    HIATON = str(pathlib.Path(arguments.hiaton).resolve())
-    unittest.main(argv=[sys.argv[0], *rest])
-
-
 if __name__ == "__main__":
-    main()
+    harness.main(globals())

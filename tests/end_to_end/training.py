@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """Tests of train, predict and eval from outside. The program under test has a bag of words for a model."""
 
-import argparse
 import json
 import os
 import pathlib
@@ -9,9 +8,10 @@ import pty
 import re
 import signal
 import subprocess
-import sys
 import tempfile
 import unittest
+
+import harness
 
 HIATON = "hiaton"
 TIMEOUT_S = 120
@@ -161,6 +161,13 @@ class Resume(TrainingTest):
         self.succeeds("train", "--resume", "--out=parts", "--epochs=5")
         self.assertEqual(self.log("parts"), self.log("whole"))
 
+    def test_how_the_model_is_executed_stands_in_the_directory(self):
+        self.train("--workers=2", "--batching=deterministic")
+        info = self.root / "out/model.json"
+        self.assertEqual(json.loads(info.read_text())["execution"], {"workers": 2, "batching": "deterministic"})
+        info.write_text(info.read_text().replace("deterministic", "sometimes"))
+        self.fails(1, "expected one of on, off, deterministic, found 'sometimes'", "train", "--resume", "--out=out")
+
     def test_what_does_not_fit(self):
         self.train()
         self.fails(1, "batch: 4, now 7", "train", "--resume", "--out=out", "--batch=7")
@@ -249,8 +256,4 @@ class Eval(TrainingTest):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--hiaton", default=HIATON)
-    options, rest = parser.parse_known_args()
-    HIATON = str(pathlib.Path(options.hiaton).resolve())
-    unittest.main(argv=[sys.argv[0], *rest])
+    harness.main(globals())

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """The pages that `hiaton watch` writes, in a real browser: Chromium without a window."""
 
-import argparse
 import json
 import pathlib
 import re
@@ -14,7 +13,10 @@ import time
 import unittest
 import zlib
 
+import harness
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+HIATON = "hiaton"
 TIMEOUT_S = 120
 SKIPPED = 77
 
@@ -276,16 +278,12 @@ class Others(WatchTest):
 
 
 def main():
-    global HIATON, CHROMIUM
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--hiaton", required=True, help="the built program")
-    arguments, rest = parser.parse_known_args()
-    HIATON = str(pathlib.Path(arguments.hiaton).resolve())
+    global CHROMIUM
     CHROMIUM = shutil.which("chromium")
     if CHROMIUM is None:
         print("the command 'chromium' is missing: scripts/install.sh installs it", file=sys.stderr)
         sys.exit(SKIPPED)
-    unittest.main(argv=[sys.argv[0], *rest])
+    harness.main(globals())
 
 
 if __name__ == "__main__":

@@ -4,12 +4,17 @@
 #include <atomic>
 #include <thread>
 
+#include "engine/tree_model.h"
 #include "hiaton/hiaton.h"
 
 namespace hiaton {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(NDEBUG)
+using testing::kTreeModel;
+using testing::leaf;
+using testing::node;
+
+#if defined(HIATON_SANITIZED) || !defined(NDEBUG)
 constexpr int kRuns = 20;
 #else
 constexpr int kRuns = 300;
@@ -18,16 +23,6 @@ constexpr int kRuns = 300;
 constexpr const char* kFib =
     "fn fib(n: i64) -> i64 = if n <= 1 then 1 else fib(n - 1) + fib(n - 2)\n"
     "fn main(n: i64) -> i64 = 1 / (n - 13) * 0 + fib(n)\n";
-
-constexpr const char* kModel =
-    "data Tree = Leaf(word: i64) | Node(left: Tree, right: Tree)\n"
-    "param E: f32[2, 3]\n"
-    "param W: f32[6, 3]\n"
-    "fn encode(t: Tree) -> f32[3] =\n"
-    "  match t\n"
-    "    Leaf(word) -> E[word]\n"
-    "    Node(left, right) -> tanh(concat(encode(left), encode(right), axis=0) @ W)\n"
-    "fn loss(t: Tree) -> f32 = cross_entropy(encode(t), 1)\n";
 
 /// Several threads do `work`, all from the same moment on.
 void at_once(int threads, const std::function<void(int)>& work) {
@@ -42,28 +37,12 @@ void at_once(int threads, const std::function<void(int)>& work) {
 }
 
 Value tree(int depth) {
-  if (depth == 0) {
-    const Value word[] = {Value(int64_t{1})};
-    return Data(0, word);
-  }
-  const Value children[] = {tree(depth - 1), tree(depth / 2)};
-  return Data(1, children);
+  return depth == 0 ? leaf(1, 2) : node(0, tree(depth - 1), tree(depth / 2));
 }
 
-/// The loss of some trees, and the gradient of W.
-std::pair<std::vector<Value>, Value> step(const Model& model, int workers) {
-  const std::vector<Value> parameters = model.initial_parameters(7);
-  Gradients gradients(model.parameters());
-  RunOptions options;
-  options.workers = workers;
-  options.parts = 2;
-  options.parameters = parameters;
-  options.gradients = &gradients;
-  std::vector<Value> losses;
-  for (const std::vector<Value>& results : model.loss({{{tree(3)}, {tree(1)}, {tree(4)}}}, options)) {
-    losses.push_back(results[0]);
-  }
-  return {losses, Value(gradients[1].values)};
+/// The losses of some trees, and the gradients.
+std::string step(const Model& model, int workers) {
+  return testing::step(model, workers, {{tree(3)}, {tree(1)}, {tree(4)}});
 }
 
 void run_fib(const Program& program, int workers) {
@@ -78,8 +57,8 @@ TEST(Threads, EachWithAProgramOfItsOwn) {
     if (number == 0) {
       for (int i = 0; i < kRuns; ++i) run_fib(Program::from_text("fib.hia", kFib), 2);
     } else {
-      const auto right = step(Model::from_text("model.hia", kModel), 1);
-      for (int i = 0; i < kRuns; ++i) EXPECT_EQ(step(Model::from_text("model.hia", kModel), 2), right);
+      const auto right = step(Model::from_text("model.hia", kTreeModel), 1);
+      for (int i = 0; i < kRuns; ++i) EXPECT_EQ(step(Model::from_text("model.hia", kTreeModel), 2), right);
     }
   });
 }
@@ -92,8 +71,8 @@ TEST(Threads, AllWithTheSameProgram) {
 }
 
 TEST(Threads, AllWithTheSameModel) {
-  const auto right = step(Model::from_text("model.hia", kModel), 1);
-  const Model model = Model::from_text("model.hia", kModel);
+  const auto right = step(Model::from_text("model.hia", kTreeModel), 1);
+  const Model model = Model::from_text("model.hia", kTreeModel);
   at_once(4, [&](int number) {
     for (int i = 0; i < kRuns; ++i) EXPECT_EQ(step(model, 1 + number % 2), right);
   });

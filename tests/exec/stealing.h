@@ -7,7 +7,7 @@ namespace hiaton::exec::testing {
 
 /// How often a concurrent test runs: a race shows itself in one run of many. Sanitizers watch each run more
 /// closely, and slow it down.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(NDEBUG)
+#if defined(HIATON_SANITIZED) || !defined(NDEBUG)
 constexpr int kRepeats = 30;
 #else
 constexpr int kRepeats = 1000;

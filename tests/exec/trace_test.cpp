@@ -74,7 +74,12 @@ INSTANTIATE_TEST_SUITE_P(
                       Stolen{"fn down(n: i64) -> i64 = if n <= 0 then 0 else 1 + down(n - 1)\n"
                              "fn main(n: i64) -> i64 = with acc = 0 for i in 0..n do\n"
                              "  if i % 2 == 0 then acc + down(i) else acc\n",
-                             100, 2450}));
+                             100, 2450},
+                      Stolen{
+                          "fn down(n: i64) -> i64 = if n <= 0 then 0 else 1 + down(n - 1)\n"
+                          "fn main(n: i64) -> i64 =\n"
+                          "  (if n > 2 then down(n * 300) else 0) + (if n > 3 then down(n * 200) else 0)\n",
+                          9, 4500}));
 
 TEST(Trace, ARunThatIsNotDrawnHasNoInstructionForIt) {
   const graph::Graph graph = graph_of(kFib);

@@ -110,6 +110,26 @@ const std::vector<Loop>& loops() {
       {"a_window_in_a_branch_in_a_recursion",
        "fn f(d: i64, n: i64) -> i64 = if d == 0 then 1 else with acc = d for i in 0..n do acc + f(d - 1, i)\n"
        "fn main(n: i64) -> i64 = f(3, n % 14)"},
+      {"a_condition_of_what_a_branch_with_calls_gives",
+       "fn main(n: i64) -> (i64, i64) = with i = 0, acc = 1 while i < n do\n"
+       "  if i % 3 == 0 then (i + 2, acc * 2 + work(i % 8)) else (i + 1, acc - 1)"},
+      {"a_condition_of_what_a_branch_of_a_branch_with_calls_gives",
+       "fn main(n: i64) -> (i64, i64, i64) = with i = 0, acc = 1, k = 0 while i < n do\n"
+       "  if i % 3 == 0 then (i + 2, acc * 2 + work(i % 8), work(k % 3))\n"
+       "  else if i % 2 == 1 then let j = i + 1 in (if i > 4 then j + 1 else j, acc - work(j % 7), i)\n"
+       "  else (i + 1, acc - 1, k)"},
+      {"a_condition_of_what_a_branch_gives_and_calls_of_it",
+       "fn main(n: i64) -> (i64, i64) = with i = 0, acc = 1 while i < n do\n"
+       "  let (next, found) = if i % 4 != 1 then (i + 1, work(i % 7)) else (i + 3, work(5) - work(i % 4))\n"
+       "  (next, acc * 3 - found + work(next % 6))"},
+      {"a_condition_of_what_a_branch_without_calls_gives",
+       "fn main(n: i64) -> (i64, i64) = with i = 0, acc = 1 while i < n do\n"
+       "  let w = work(i % 7)\n"
+       "  if i % 3 == 0 then (i + 2, acc * 2 + w) else (i + 1, acc - 1)"},
+      {"a_condition_of_what_a_call_decides",
+       "fn main(n: i64) -> (i64, i64) = with i = 0, acc = 1 while i < n do\n"
+       "  if work(i % 3) > 1 then (i + 2, acc * 2 + work(i % 8)) else (i + 1, acc - 1)",
+       false},
       {"a_condition_that_calls", "fn main(n: i64) -> i64 = with i = 0 while i < n + work(3) do i + work(2)",
        false},
   };
@@ -191,6 +211,14 @@ TEST(Window, CallsOfALoopInAPieceAreStolen) {
       "fn main(n: i64) -> i64 = with acc = 0 for i in 0..n do\n"
       "  acc + (with s = i for j in 0..100 do if j % 3 == 0 then s * 2 - down(200) else s + down(j))",
       1);
+}
+
+TEST(Window, CallsInBranchesThatMoveTheLoopOnAreStolen) {
+  expect_steals(
+      "fn down(n: i64) -> i64 = if n <= 0 then 0 else 1 + down(n - 1)\n"
+      "fn main(n: i64) -> (i64, i64) = with i = 0, acc = 1 while i < n do\n"
+      "  if i % 3 == 0 then (i + 2, acc * 2 + down(300 + i % 8)) else (i + 1, acc - 1)",
+      100);
 }
 
 TEST(Window, PiecesAreNotSeenInErrors) {

@@ -3,7 +3,7 @@
 #
 #   tests/fuzz/run.sh [SECONDS [TARGET...]]     60 seconds each, all of them; two at a time
 #
-# Needs the preset `fuzz`. Starts from the seeds in tests/fuzz/corpus and what earlier runs added in build/corpus. A
+# Needs the preset `asan`. Starts from the seeds in tests/fuzz/corpus and what earlier runs added in build/corpus. A
 # finding is left in build/corpus/TARGET.findings, and the exit status is 1.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -18,7 +18,7 @@ fuzz() {
     *) seeds=("tests/fuzz/corpus/$target") ;;
   esac
   mkdir -p "$found" "$findings"
-  if build/fuzz/tests/fuzz_"$target" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=3000 -max_len=16384 \
+  if build/asan/tests/fuzz_"$target" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=3000 -max_len=16384 \
     -artifact_prefix="$findings/" -print_final_stats=1 "$found" "${seeds[@]}" >"$findings/log" 2>&1; then
     echo "$target: nothing found, $(sed -n 's/^stat::number_of_executed_units: *//p' "$findings/log") inputs"
   else

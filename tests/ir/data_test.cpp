@@ -37,6 +37,52 @@ TEST(BuilderOfData, MakesWhatTheTextMakes) {
                   "fn total(t: Tree) -> i64 = match t Leaf(w) -> w Node(l, r) -> total(l) + total(r)")));
 }
 
+TEST(BuilderOfData, MatchesWithOneCaseForEachVariant) {
+  ModuleBuilder builder = with_tree();
+  const Type tree = *builder.module().data_types.find("Tree");
+  const FunctionRef total = builder.declare("total", {{tree, "t"}}, {DType::I64});
+  builder.define(total, [&](FunctionBuilder& f) {
+    const auto leaf = [](const Vars& fields) { return fields[0]; };
+    const auto node = [&](const Vars& fields) {
+      const Var left = f.call(total, {fields[0]});
+      return left + f.call(total, {fields[1]});
+    };
+    return f.match(f.param(0), {leaf, node});
+  });
+  EXPECT_TRUE(
+      equal(builder.finish(),
+            parse(std::string(kTree) +
+                  "fn total(t: Tree) -> i64 = match t Leaf(w) -> w Node(l, r) -> total(l) + total(r)")));
+}
+
+TEST(BuilderOfData, MatchesAnyNumberOfVariants) {
+  const auto print_match = [](std::size_t variants) {
+    ModuleBuilder builder;
+    DataTypes& types = builder.module().data_types;
+    const Type type = types.declare("Choice");
+    std::vector<Variant> all{
+        {"A", {{"n", DType::I64}}}, {"B", {{"n", DType::I64}}}, {"C", {{"n", DType::I64}}}};
+    all.resize(variants);
+    types.define(type, all);
+    std::vector<std::function<Vars(const Vars&)>> cases;
+    for (std::size_t i = 0; i < variants; ++i) {
+      cases.emplace_back([i](const Vars& fields) { return fields[0] * static_cast<int64_t>(i + 2); });
+    }
+    builder.define(builder.declare("f", {{type, "c"}}, {DType::I64}),
+                   [&](FunctionBuilder& f) { return f.match(f.param(0), cases); });
+    return print(builder.finish());
+  };
+  EXPECT_EQ(print_match(1),
+            "data Choice = A(n: i64)\n\nfn f(c: Choice) -> i64 = field(c, variant=0, field=0) * 2\n");
+  EXPECT_EQ(print_match(3),
+            "data Choice = A(n: i64) | B(n: i64) | C(n: i64)\n\n"
+            "fn f(c: Choice) -> i64 =\n"
+            "  let v1 = variant(c)\n"
+            "  if v1 == 0 then field(c, variant=0, field=0) * 2 else if v1 == 1 then field(c, variant=1, "
+            "field=0) * 3 "
+            "else field(c, variant=2, field=0) * 4\n");
+}
+
 TEST(BuilderOfData, MakesConstantsOfVariantsWithoutFields) {
   ModuleBuilder builder;
   const Type list = builder.module().data_types.list_of(DType::F32);
@@ -71,6 +117,12 @@ TEST(BuilderOfData, RefusesWhatDoesNotFit) {
             "[variant] expected a data type, found i64");
   EXPECT_EQ(message([](F& f, const Type& tree) { f.field(f.make(tree, 0, {f.param(0)}), 0, 1); }),
             "[field] there is no field 1");
+  EXPECT_EQ(message([](F& f, const Type&) { f.match(f.param(0), {}); }),
+            "match: expected a data type, found i64");
+  EXPECT_EQ(message([](F& f, const Type& tree) {
+              f.match(f.make(tree, 0, {f.param(0)}), {[](const Vars& fields) { return fields[0]; }});
+            }),
+            "match: expected 2 cases, one for each variant of Tree, found 1");
   EXPECT_EQ(message([](F& f, const Type& tree) { f.constant(Value(Data(0, {})), tree); }),
             "expected a constant of type Tree, found a data value");
 }

@@ -161,7 +161,7 @@ TEST(Print, ConstantConditionsAndResults) {
   expect_survives(module);
 }
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(HIATON_SANITIZED)
 constexpr std::size_t kDeep =
     ir::kMaxNesting / 4;  // the stack frames of a sanitized build are several times larger
 #else

@@ -116,7 +116,8 @@ TYPED_TEST(Gemm, gives_a_row_the_same_bits_alone_and_anywhere_in_a_batch) {
 TYPED_TEST(Gemm, sums_outer_products_on_every_instruction_set_with_the_same_bits_however_the_rows_are_cut) {
   using T = TypeParam;
   for (const InstructionSet set : instruction_sets()) {
-    for (const auto& [n, depth, columns] : kShapes) {
+    for (const Shape& shape : kShapes) {
+      const int64_t n = shape.n, depth = shape.depth, columns = shape.columns;
       const std::vector<T> x = random_numbers<T>(n * depth, 6), g = random_numbers<T>(n * columns, 7);
       const std::vector<T> before = random_numbers<T>(depth * columns, 8);
       Spaced<T> left(x, n, depth), right(g, n, columns), whole(before, depth, columns),

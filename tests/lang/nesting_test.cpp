@@ -7,7 +7,7 @@
 namespace hiaton {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(HIATON_SANITIZED)
 constexpr int kMany = 10'000;  // enough for the stack of a sanitized build, which is much slower
 #else
 constexpr int kMany = 100'000;

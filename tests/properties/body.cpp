@@ -140,6 +140,7 @@ void BodyMaker::statement() {
   if (choice == 2) values = call(2);
   if (choice == 3 && may_nest) values = branch(some_types(1, 3));
   if ((choice == 4 || choice == 5) && may_nest) values = loop();
+  if (choice == 6 && may_nest && random_.percent(60)) values = branches_that_call();
   if (!values) values = expression(random_type(random_), 3);
   f_.set_placement("");
   if (!random_.percent(12)) add_to_scope(*values);
@@ -302,6 +303,26 @@ Vars BodyMaker::branch(const std::vector<DType>& types) {
       condition, [&] { return block(types); }, [&] { return block(types); });
 }
 
+/// Branches that do not need each other.
+Vars BodyMaker::branches_that_call() {
+  std::vector<Var> values;
+  for (int count = random_.between(2, 3); count > 0; --count) {
+    const std::vector<DType> types = some_types(1, 2);
+    const auto side = [&] {
+      const std::size_t outer = scope_.size();
+      call_in_front();
+      const Vars results = block(types);
+      scope_.resize(outer);
+      return results;
+    };
+    const Var condition = expression(DType::Bool, 2);
+    --plan_.size;
+    const Vars given = f_.if_else(condition, side, side);
+    values.insert(values.end(), given.begin(), given.end());
+  }
+  return Vars(std::move(values));
+}
+
 std::optional<Vars> BodyMaker::loop() {
   const int trips = random_.between(0, 4);
   const uint64_t runs = static_cast<uint64_t>(trips) + 1;  // of the condition
@@ -384,6 +405,7 @@ std::vector<Var> BodyMaker::initial_state(int least) {
 Vars BodyMaker::next_state(const std::vector<DType>& types) {
   std::vector<Var> next;
   if (random_.percent(30)) statement();
+  if (random_.percent(15) && nesting_ < kDeepestNesting) add_to_scope(branches_that_call());
   for (const DType type : types) next.push_back(expression(type, 2));
   return Vars(std::move(next));
 }

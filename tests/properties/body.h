@@ -64,6 +64,7 @@ class BodyMaker {
   Var at_most(Var value, int64_t most);
 
   Vars branch(const std::vector<DType>& types);
+  Vars branches_that_call();
   std::optional<Vars> loop();
   Vars counting_while(DType counter, int start, int trips);
   Vars counting_for(DType counter, int start, int trips);

@@ -7,6 +7,8 @@
 #include <set>
 #include <string>
 
+#include "exec/scalar/structure.h"
+#include "hiaton/passes.h"
 #include "passes/call_graph.h"
 #include "properties/ways.h"
 
@@ -99,10 +101,37 @@ void see_module(const ir::Module& module, Features& seen) {
   }
 }
 
+/// What the scalar executor runs at the same time.
+void see_groups(const ir::Module& module, Features& seen) {
+  using exec::Item;
+  std::string reason;
+  const auto structure = exec::find_structure(passes::lower(module), reason);
+  ASSERT_TRUE(structure) << reason;
+  for (const exec::Block& block : structure->blocks) {
+    for (std::size_t i = 1; i < block.items.size(); ++i) {
+      const Item& one = block.items[i - 1];
+      const Item& other = block.items[i];
+      if (one.group != other.group) continue;
+      const std::string where = block.loop.valid()     ? " in a loop"
+                                : block.parent.valid() ? " in a branch"
+                                                       : "";
+      const auto are = [&](Item::Kind a, Item::Kind b) { return one.kind == a && other.kind == b; };
+      if (are(Item::Kind::Call, Item::Kind::Call)) seen.see("calls at once" + where);
+      if (are(Item::Kind::Call, Item::Kind::Conditional)) seen.see("a call and a branch at once" + where);
+      if (are(Item::Kind::Conditional, Item::Kind::Conditional)) seen.see("branches at once" + where);
+      if ((one.kind == Item::Kind::Loop) != (other.kind == Item::Kind::Loop)) {
+        seen.see("a loop and others at once" + where);
+      }
+    }
+  }
+}
+
 TEST(GeneratedPrograms, HaveEveryFeatureOften) {
   Features seen;
   for (uint64_t seed = 1; seed <= kGeneratedPrograms; ++seed) {
-    see_module(generate(seed).module, seen);
+    const Program program = generate(seed);
+    see_module(program.module, seen);
+    see_groups(program.module, seen);
     seen.next_program();
   }
   for (const char* feature : {"placed node",
@@ -128,6 +157,14 @@ TEST(GeneratedPrograms, HaveEveryFeatureOften) {
                               "recursive main",
                               "main after other functions",
                               "function called from several places",
+                              "calls at once",
+                              "calls at once in a branch",
+                              "a call and a branch at once",
+                              "a call and a branch at once in a branch",
+                              "branches at once",
+                              "branches at once in a branch",
+                              "branches at once in a loop",
+                              "a loop and others at once",
                               "constant bool",
                               "constant i32",
                               "constant i64",

@@ -14,7 +14,7 @@
 namespace hiaton::properties {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(NDEBUG)
+#if defined(HIATON_SANITIZED) || !defined(NDEBUG)
 constexpr uint64_t kPrograms = 300;
 #else
 constexpr uint64_t kPrograms = 5'000;

@@ -17,7 +17,7 @@
 namespace hiaton::properties {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(NDEBUG)
+#if defined(HIATON_SANITIZED) || !defined(NDEBUG)
 constexpr uint64_t kRandomPrograms = 1'000;
 #else
 constexpr uint64_t kRandomPrograms = 20'000;

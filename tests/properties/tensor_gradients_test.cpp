@@ -16,7 +16,7 @@
 namespace hiaton::properties {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(NDEBUG)
+#if defined(HIATON_SANITIZED) || !defined(NDEBUG)
 constexpr uint64_t kTensorPrograms = 100;
 #else
 constexpr uint64_t kTensorPrograms = 5'000;

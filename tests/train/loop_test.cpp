@@ -289,7 +289,7 @@ TEST(TrainLoop, WhatIsNotFiniteStopsTrainingAndLosesNoFile) {
   for (const auto& [spoil, message] : cases) {
     const Directory directory;
     Training run;
-    run.learner.spoil = [&](double& loss, std::span<Gradient> gradients) {
+    run.learner.spoil = [&run, &spoil = spoil](double& loss, std::span<Gradient> gradients) {
       if (run.learner.steps.back() == 9) spoil(loss, gradients);
     };
     const std::string error = run.error(quick(directory / "out"));

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Trains models/treelstm.hia and models/treernn.hia in PyTorch, from the same first parameters and on the same trees.
+"""Trains models/treelstm.hia and models/treernn.hia in PyTorch and predicts with them, from the same first parameters
+and on the same trees.
 
     trees.py DATA MODEL --style recursion|levels [--batch 25] [--threads 1] [--steps 20] [--rounds 1] [--check 5]
 
-DATA is a directory that `learn_trees peers` wrote. Prints one JSON object: the mean losses of the first --check steps of
-Adam, and trees a second. Rows of the embedding that a batch does not use are left alone (SparseAdam), as in Hiaton.
+DATA is a directory that `learn_trees peers` wrote. Prints one JSON object: what the first parameters predict for the first
+batch, node by node in preorder; the mean losses of the first --check steps of Adam; and trees a second, of training and of
+inference (without gradients). Rows of the embedding that a batch does not use are left alone (SparseAdam), as in Hiaton.
 
 Two styles. Recursion: the model as one writes it, a call for each node; words are looked up and nodes are classified tree by
 tree. Levels: batched by hand over all trees of a batch, a level for all nodes of one height; states that wait for their
@@ -76,6 +78,7 @@ class Batch:
         place[order] = numpy.arange(len(order))
         pairs = place[numpy.stack([join("left") + offsets, join("right") + offsets], 1)[order]]
         heights = heights[order]
+        self.place = torch.from_numpy(place)
         self.labels = torch.from_numpy(join("labels")[order])
         begins = numpy.searchsorted(heights, numpy.arange(heights[-1] + 2))
         self.words = torch.from_numpy(join("words")[order][: begins[1]])
@@ -160,19 +163,27 @@ class Trainer:
         dense = [value for name, value in self.parameters.items() if name != "E"]
         self.optimizers = [torch.optim.Adam(dense, lr=1e-3, fused=True),
                            torch.optim.SparseAdam([self.parameters["E"]], lr=1e-3)]
-        self.loss_of = self.loss_by_levels if style == "levels" else self.loss_by_recursion
+        by_levels = style == "levels"
+        self.loss_of = self.loss_by_levels if by_levels else self.loss_by_recursion
+        self.probabilities_of = self.probabilities_by_levels if by_levels else self.probabilities_by_recursion
 
     def embed(self, words):
         return functional.embedding(words, self.parameters["E"], sparse=True)
 
-    def classify(self, h, labels):
-        scores = torch.addmm(self.parameters["v"], h, self.parameters["V"])
-        return functional.cross_entropy(scores, labels, ignore_index=-1, reduction="sum")
+    def scores(self, h):
+        return torch.addmm(self.parameters["v"], h, self.parameters["V"])
+
+    def loss(self, h, labels):
+        return functional.cross_entropy(self.scores(h), labels, ignore_index=-1, reduction="sum")
 
     def loss_by_recursion(self, trees):
-        return sum(self.loss_of_tree(tree) for tree in trees)
+        return sum(self.loss(self.states_of(tree), tree.label_tensor) for tree in trees)
 
-    def loss_of_tree(self, tree):
+    def probabilities_by_recursion(self, trees):
+        return torch.cat([self.scores(self.states_of(tree)).softmax(-1) for tree in trees])
+
+    def states_of(self, tree):
+        """The states h of all nodes, in preorder."""
         words = iter(self.embed(tree.leaf_words).unbind())
         states = []
 
@@ -188,10 +199,17 @@ class Trainer:
             return state
 
         encode(0)
-        return self.classify(torch.stack(states), tree.label_tensor)
+        return torch.stack(states)
 
     def loss_by_levels(self, trees):
         batch = Batch(trees)
+        return self.loss(self.states_by_height(batch), batch.labels)
+
+    def probabilities_by_levels(self, trees):
+        batch = Batch(trees)
+        return self.scores(self.states_by_height(batch)).softmax(-1)[batch.place]
+
+    def states_by_height(self, batch):
         carried = self.model.leaf(self.embed(batch.words))
         hidden = [self.model.hidden(carried)]
         for level in batch.levels:
@@ -200,7 +218,7 @@ class Trainer:
             made = self.model.node(children)
             hidden.append(self.model.hidden(made))
             carried = torch.cat([sorted_states[2 * level.count:], made])
-        return self.classify(torch.cat(hidden), batch.labels)
+        return torch.cat(hidden)
 
     def step(self, trees):
         loss = self.loss_of(trees) / len(trees)
@@ -210,6 +228,11 @@ class Trainer:
         for optimizer in self.optimizers:
             optimizer.step()
         return loss.item()
+
+    @torch.inference_mode()
+    def predict(self, trees):
+        """The probabilities of the classes of all nodes, in preorder, tree after tree."""
+        return self.probabilities_of(trees)
 
 
 def main():
@@ -228,21 +251,23 @@ def main():
     trainer = Trainer(options.data, options.model, options.style)
     begin = 0
 
-    def step():
+    def next_batch():
         nonlocal begin
-        batch = [trees[(begin + i) % len(trees)] for i in range(options.batch)]
         begin += options.batch
-        return trainer.step(batch)
+        return [trees[i % len(trees)] for i in range(begin - options.batch, begin)]
 
-    losses = [step() for _ in range(options.check)]
-    rates = []
-    for _ in range(options.rounds):
+    def rate(work):
         start = time.perf_counter()
         for _ in range(options.steps):
-            step()
-        rates.append(options.steps * options.batch / (time.perf_counter() - start))
-    print(json.dumps({"version": torch.__version__, "losses": losses,
-                      "training_trees_per_second": statistics.median(rates)}))
+            work(next_batch())
+        return options.steps * options.batch / (time.perf_counter() - start)
+
+    probabilities = trainer.predict([trees[i % len(trees)] for i in range(options.batch)]).flatten().tolist()
+    losses = [trainer.step(next_batch()) for _ in range(options.check)]
+    training, inference = zip(*((rate(trainer.step), rate(trainer.predict)) for _ in range(options.rounds)))
+    print(json.dumps({"version": torch.__version__, "probabilities": probabilities, "losses": losses,
+                      "training_trees_per_second": statistics.median(training),
+                      "inference_trees_per_second": statistics.median(inference)}))
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -22,7 +23,8 @@ class BodyEmitter {
         function_(function),
         forking_(forking),
         sequential_(sequential),
-        next_kept_slot_(sequential.slots) {}
+        next_kept_slot_(sequential.slots),
+        kept_slots_(sequential.slots) {}
 
   void run();
   /// The body of a piece, where this function's stands.
@@ -79,8 +81,11 @@ class BodyEmitter {
   void emit_block(BlockId block);
   /// A block at whose end the function returns `results`.
   void emit_tail(BlockId block, const std::vector<graph::OutPort>& results);
-  /// Emits the item at `i`, and with a call its whole group; gives the index of the next one.
-  std::size_t emit_items(const std::vector<Item>& items, std::size_t i);
+  void emit_list(std::span<const Item> items);
+  bool ends_in_tail_conditional(std::span<const Item> items,
+                                const std::vector<graph::OutPort>& results) const;
+  /// Emits the item at `i`, and what stands together with it; gives the index of the next one.
+  std::size_t emit_items(std::span<const Item> items, std::size_t i);
   void emit_return(const std::vector<graph::OutPort>& results);
   /// The operation that gives the only result, and is read for nothing else, is computed by the return.
   void defer_returned_operation(BlockId block, const std::vector<graph::OutPort>& results);
@@ -117,19 +122,27 @@ class BodyEmitter {
   // Windows of loops (emit_window.cpp)
   /// False: the loop has none. `to_end`: jumps to the end of the loop.
   bool emit_window(graph::LoopId id, std::vector<uint32_t>& to_end);
-  void emit_list(const std::vector<Item>& items);
   void take_next_values(const LoopShape& loop, const std::vector<bool>& variable_waits, bool waiting);
   void emit_window_calls(const Window& window, std::vector<SlotMap>& at_place, uint32_t count);
   /// The same for the pieces of a window.
   void emit_window_pieces(const Piece& piece, std::vector<SlotMap>& at_place, uint32_t count);
 
-  // Pieces of iterations (emit_piece.cpp)
+  // Pieces (emit_piece.cpp)
   void emit_piece_items(const std::vector<PieceItem>& items);
   void emit_split(const PieceItem& item);
   /// Whether a piece has done it already.
   bool is_done(const Item& item) const {
     return piece_before_ != nullptr && piece_before_->done.contains(item);
   }
+
+  // Branches and loops that run at the same time as others (emit_fork.cpp)
+  /// Whether some of the items, which do not need each other, are to be made free to be stolen as pieces.
+  bool forks(std::span<const Item> items) const;
+  void emit_fork(std::span<const Item> items);
+  /// Jumps that are taken where fewer than two of the items would call anything.
+  std::vector<uint32_t> emit_worth(std::span<const Item> items);
+  /// Of a conditional or loop; gives its place in EmitContext::pieces.
+  std::size_t add_piece(const Item& item);
 
   // Calls (emit_calls.cpp)
   /// What a call runs.
@@ -151,10 +164,17 @@ class BodyEmitter {
   void emit_nested_call(const Callee& callee, const std::vector<Argument>& arguments, uint32_t results,
                         const Group* group, bool forking);
   graph::FunctionId function_of(const Callee& callee) const;
-  void emit_calls(const std::vector<graph::CallSite>& sites);
+  /// `group_start`: see SequentialForm.
+  void emit_calls(const std::vector<graph::CallSite>& sites, uint64_t group_start);
+  /// Jumps that are set by who emits a group: to where its calls run one after the other, as there is no room
+  /// for a fork, and to what follows it.
+  struct Forked {
+    uint32_t fork;
+    uint32_t over;
+  };
   /// `count_slot`: how many of the calls are to be made, for the calls of a window.
-  void emit_group(const std::vector<Callee>& callees, const std::vector<std::vector<Argument>>& arguments,
-                  const std::vector<uint32_t>& results, uint32_t count_slot = kNoSlot);
+  Forked emit_group(const std::vector<Callee>& callees, const std::vector<std::vector<Argument>>& arguments,
+                    const std::vector<uint32_t>& results, uint32_t count_slot = kNoSlot);
   bool is_tail_call(graph::CallSite site, const std::vector<graph::OutPort>& results) const;
   void emit_tail_call(graph::CallSite site);
 
@@ -165,15 +185,17 @@ class BodyEmitter {
   const graph::FunctionId function_;
   const bool forking_;
   SequentialForm& sequential_;
-  std::size_t next_start_ = 0;
   SlotAllocator slots_;
   uint32_t join_slot_ = kNoSlot;
   /// In a window: every value has a slot of its own, behind those of the sequential form, and keeps it.
   bool keeping_ = false;
   bool in_window_ = false;               ///< windows do not nest in one frame
   bool in_piece_ = false;                ///< the body is that of a piece; it has no sequential form
+  bool no_room_ = false;                 ///< for a fork: what runs as pieces where there is some
+  uint32_t fork_depth_ = 0;              ///< forks of branches and loops, in pieces too, that are around
   const Piece* piece_before_ = nullptr;  ///< whose results the items that are being emitted read
   uint32_t next_kept_slot_;
+  uint32_t kept_slots_;  ///< what next_kept_slot_ was at most
   SlotMap slot_of_;
   std::unordered_map<graph::NodeId, uint32_t> reads_left_;
   std::unordered_map<graph::NodeId, uint32_t> body_reads_left_;

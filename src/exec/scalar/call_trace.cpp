@@ -26,7 +26,8 @@ CallKinds::CallKinds(Trace& trace, const graph::Graph& graph) {
   for (const graph::Function& function : graph.functions()) {
     call.push_back(trace.kind(kind_of(graph, function, "call")));
     stolen.push_back(trace.kind(kind_of(graph, function, "stolen call")));
-    piece.push_back(trace.kind({function.name + ", iteration", "stolen call", {{"calls", DType::I64}}}));
+    iteration.push_back(trace.kind({function.name + ", iteration", "stolen call", {{"calls", DType::I64}}}));
+    branch.push_back(trace.kind({function.name + ", branch", "stolen call", {{"calls", DType::I64}}}));
     continued.push_back(trace.kind({function.name + ", continued", "continued", {{"calls", DType::I64}}}));
   }
 }
@@ -64,10 +65,16 @@ void CallTrace::begin_gift(const Group::Call& call, const Slot* from, uint64_t a
   const std::size_t count = std::min(call.arguments.size(), std::size(slots));
   for (std::size_t i = 0; i < count; ++i) call.arguments[i].pass(from, &slots[i]);
   const Plan::Body& body = plan_.body_at(call.entry);
-  if (body.is_piece) {
-    begin(kinds_->piece[body.function.index()], {});
-  } else {
-    begin(kinds_->stolen[body.function.index()], {slots, count});
+  switch (body.part) {
+    case Plan::Body::Part::Whole:
+      begin(kinds_->stolen[body.function.index()], {slots, count});
+      break;
+    case Plan::Body::Part::Iteration:
+      begin(kinds_->iteration[body.function.index()], {});
+      break;
+    case Plan::Body::Part::Branch:
+      begin(kinds_->branch[body.function.index()], {});
+      break;
   }
   track_->finish_arrow(arrow);
 }

@@ -19,7 +19,8 @@ struct CallKinds {
 
   std::vector<Trace::KindId> call;
   std::vector<Trace::KindId> stolen;
-  std::vector<Trace::KindId> piece;  ///< of a loop, stolen
+  std::vector<Trace::KindId> iteration;  ///< a piece of a loop, stolen
+  std::vector<Trace::KindId> branch;     ///< a branch or loop as a piece, stolen
   std::vector<Trace::KindId> continued;
 };
 

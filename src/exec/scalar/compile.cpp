@@ -27,10 +27,7 @@ std::vector<bool> functions_with_groups(const Graph& graph, const Structure& str
   std::vector<bool> result(graph.functions().size(), false);
   for (const Block& block : structure.blocks) {
     for (std::size_t i = 1; i < block.items.size(); ++i) {
-      const Item& a = block.items[i - 1];
-      const Item& b = block.items[i];
-      const bool together = a.kind == Item::Kind::Call && b.kind == Item::Kind::Call && a.group == b.group;
-      if (together) result[block.function.index()] = true;
+      if (block.items[i - 1].group == block.items[i].group) result[block.function.index()] = true;
     }
   }
   for (std::size_t l = 0; l < graph.loops().size(); ++l) {
@@ -49,7 +46,7 @@ void require_inputs_are_params(const Graph& graph) {
 std::vector<uint32_t> entry_indices(const Plan& plan, std::size_t function_count, bool forking) {
   std::vector<uint32_t> entries(function_count, 0);
   for (const Plan::Body& body : plan.bodies) {
-    if (body.forking == forking && !body.is_piece) entries[body.function.index()] = body.begin + 1;
+    if (body.forking == forking && !body.is_piece()) entries[body.function.index()] = body.begin + 1;
   }
   return entries;
 }
@@ -88,7 +85,7 @@ void link(EmitContext& context) {
     }
   }
   for (const Plan::Body& body : plan.bodies) {
-    plan.code[body.begin].target = code + (body.is_piece ? body.begin + 1 : forking[body.function.index()]);
+    plan.code[body.begin].target = code + (body.is_piece() ? body.begin + 1 : forking[body.function.index()]);
   }
   plan.entry = code + forking[context.graph.main().index()];
   plan.halt = code + plan.code.size() - 1;

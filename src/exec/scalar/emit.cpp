@@ -17,7 +17,7 @@ void BodyEmitter::run() {
   if (context_.options.forking && context_.has_groups[function_.index()]) join_slot_ = slots_.take();
   emit_tail(structure_.bodies[function_.index()], structure_.results[function_.index()]);
   if (!forking_) sequential_.slots = slots_.count();
-  body.slots = narrow(std::max(slots_.count(), forking_ ? next_kept_slot_ : 0));
+  body.slots = narrow(std::max(slots_.count(), forking_ ? kept_slots_ : 0));
   at(body.begin).d = body.slots;
   body.end = here();
   plan_.bodies.push_back(body);

@@ -4,6 +4,7 @@
 #include <deque>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "exec/scalar/lifetimes.h"
 #include "exec/scalar/piece.h"
@@ -25,7 +26,11 @@ struct EntryReference {
 /// A piece whose code stands behind that of its function.
 struct PieceBody {
   graph::FunctionId function;
+  Plan::Body::Part part;
   Piece piece;
+  uint32_t depth;  ///< see BodyEmitter::fork_depth_
+  /// Comparisons before the piece that are part of branches in it.
+  std::unordered_set<graph::NodeId> deferred{};
   uint32_t begin = 0;  ///< index of its Header
 };
 
@@ -59,7 +64,7 @@ struct TooManySlots {
 
 /// What the forking form of a function needs to know of the sequential one.
 struct SequentialForm {
-  std::vector<uint32_t> group_starts;  ///< where its groups of calls begin, in the order of emission
+  std::unordered_map<uint64_t, uint32_t> group_starts;  ///< by the key of the first item of a group
   uint32_t slots = 0;
 };
 

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "exec/scalar/body_emitter.h"
 #include "exec/scalar/kernel_table.h"
 
@@ -12,7 +14,10 @@ using graph::OutPort;
 
 void BodyEmitter::emit_block(BlockId block) {
   if (!block.valid()) return;
-  const std::vector<Item>& items = structure_[block].items;
+  emit_list(structure_[block].items);
+}
+
+void BodyEmitter::emit_list(std::span<const Item> items) {
   for (std::size_t i = 0; i < items.size();) i = emit_items(items, i);
 }
 
@@ -20,12 +25,13 @@ void BodyEmitter::emit_tail(BlockId block, const std::vector<OutPort>& results) 
   if (block.valid()) {
     count_region(block);
     defer_returned_operation(block, results);
-    const std::vector<Item>& items = structure_[block].items;
+    const std::span<const Item> items = structure_[block].items;
+    if (ends_in_tail_conditional(items, results)) {
+      emit_list(items.first(items.size() - 1));
+      return emit_tail_conditional(structure_.conditionals[items.back().index], results);
+    }
     for (std::size_t i = 0; i < items.size();) {
       const bool is_last = i + 1 == items.size();
-      if (is_last && items[i].kind == Item::Kind::Conditional) {
-        return emit_tail_conditional(structure_.conditionals[items[i].index], results);
-      }
       if (is_last && items[i].kind == Item::Kind::Call && is_tail_call(CallSite(items[i].index), results)) {
         return emit_tail_call(CallSite(items[i].index));
       }
@@ -35,8 +41,31 @@ void BodyEmitter::emit_tail(BlockId block, const std::vector<OutPort>& results) 
   emit_return(results);
 }
 
-std::size_t BodyEmitter::emit_items(const std::vector<Item>& items, std::size_t i) {
+/// A conditional that may run at the same time as others is none, unless it gives all results: only then are
+/// there calls at its end that can be tail calls. Both forms must decide alike.
+bool BodyEmitter::ends_in_tail_conditional(std::span<const Item> items,
+                                           const std::vector<OutPort>& results) const {
+  if (items.empty() || items.back().kind != Item::Kind::Conditional) return false;
+  const bool alone = items.size() == 1 || items[items.size() - 2].group != items.back().group;
+  if (alone || !context_.options.forking) return true;
+  const std::vector<Join>& joins = structure_.conditionals[items.back().index].joins;
+  return std::ranges::all_of(results, [&](OutPort result) {
+    return std::ranges::any_of(joins,
+                               [&](const Join& join) { return join.merge == structure_.origin(result); });
+  });
+}
+
+std::size_t BodyEmitter::emit_items(std::span<const Item> items, std::size_t i) {
   if (is_done(items[i])) return i + 1;
+  std::size_t end = i + 1;
+  while (end < items.size() && items[end].group == items[i].group) ++end;
+  const std::span<const Item> group = items.subspan(i, end - i);
+  if (forks(group)) {
+    emit_fork(group);
+    return end;
+  }
+  const uint64_t group_start = items[i].key();
+  if (!forking_ && group.size() > 1) sequential_.group_starts[group_start] = here();
   switch (items[i].kind) {
     case Item::Kind::Op:
       emit_op(NodeId(items[i].index));
@@ -49,11 +78,10 @@ std::size_t BodyEmitter::emit_items(const std::vector<Item>& items, std::size_t 
       break;
     case Item::Kind::Call: {
       std::vector<CallSite> sites;
-      const uint32_t group = items[i].group;
-      for (; i < items.size() && items[i].kind == Item::Kind::Call && items[i].group == group; ++i) {
+      for (; i < end && items[i].kind == Item::Kind::Call; ++i) {
         if (!is_done(items[i])) sites.emplace_back(items[i].index);
       }
-      emit_calls(sites);
+      emit_calls(sites, group_start);
       return i;
     }
   }

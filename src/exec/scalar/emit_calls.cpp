@@ -106,7 +106,7 @@ graph::FunctionId BodyEmitter::function_of(const Callee& callee) const {
   return callee.piece ? function_ : graph_[callee.site].callee;
 }
 
-void BodyEmitter::emit_calls(const std::vector<CallSite>& sites) {
+void BodyEmitter::emit_calls(const std::vector<CallSite>& sites, uint64_t group_start) {
   std::vector<uint32_t> temporaries;
   std::vector<std::vector<Argument>> arguments;
   for (CallSite site : sites) arguments.push_back(arguments_of(site, temporaries));
@@ -118,15 +118,25 @@ void BodyEmitter::emit_calls(const std::vector<CallSite>& sites) {
   // While several calls are under way, the arguments of those not yet started must stay.
   std::vector<uint32_t> results;
   for (CallSite site : sites) results.push_back(define_results(site));
-  if (alone || !forking_ || (keeping_ && !in_piece_)) {
-    if (!alone && !forking_) sequential_.group_starts.push_back(here());
+  const auto one_after_another = [&](bool forking) {
     for (std::size_t i = 0; i < sites.size(); ++i) {
-      emit_nested_call({sites[i]}, arguments[i], results[i], nullptr, forking_);
+      emit_nested_call({sites[i]}, arguments[i], results[i], nullptr, forking);
     }
+  };
+  if (alone || !forking_ || no_room_ || (keeping_ && !in_piece_)) {
+    if (!alone && !forking_) sequential_.group_starts[group_start] = here();
+    one_after_another(forking_ && !no_room_);
   } else {
     std::vector<Callee> callees;
     for (CallSite site : sites) callees.push_back({site});
-    emit_group(callees, arguments, results);
+    const Forked forked = emit_group(callees, arguments, results);
+    if (in_piece_) {
+      set_jump(forked.fork, here());
+      one_after_another(false);
+    } else {
+      set_jump(forked.fork, sequential_.group_starts.at(group_start));
+    }
+    set_jump(forked.over, here());
   }
   if (!alone) {
     give_back(temporaries);
@@ -137,9 +147,9 @@ void BodyEmitter::emit_calls(const std::vector<CallSite>& sites) {
   }
 }
 
-void BodyEmitter::emit_group(const std::vector<Callee>& callees,
-                             const std::vector<std::vector<Argument>>& arguments,
-                             const std::vector<uint32_t>& results, uint32_t count_slot) {
+BodyEmitter::Forked BodyEmitter::emit_group(const std::vector<Callee>& callees,
+                                            const std::vector<std::vector<Argument>>& arguments,
+                                            const std::vector<uint32_t>& results, uint32_t count_slot) {
   const uint32_t number = static_cast<uint32_t>(plan_.groups.size());
   plan_.groups.emplace_back();
   Group& group = plan_.groups.back();
@@ -147,11 +157,7 @@ void BodyEmitter::emit_group(const std::vector<Callee>& callees,
   const bool counted = count_slot != kNoSlot;
   const uint32_t fork = emit(counted ? Opcode::ForkSome : Opcode::Fork);
   at(fork).group = &group;
-  if (counted) {
-    at(fork).a = narrow(count_slot);
-  } else if (!in_piece_) {
-    set_jump(fork, sequential_.group_starts[next_start_++]);
-  }
+  if (counted) at(fork).a = narrow(count_slot);
   for (std::size_t i = 0; i < callees.size(); ++i) {
     emit_nested_call(callees[i], arguments[i], results[i], &group, forking_);
     const Opcode next = counted ? Opcode::NextOfSome : Opcode::Next;
@@ -172,14 +178,8 @@ void BodyEmitter::emit_group(const std::vector<Callee>& callees,
     at(resume).group = &group;
     context_.code_references.push_back({number, static_cast<uint32_t>(i), resume});
   }
-  if (in_piece_ && !counted) {  // no room for a fork
-    set_jump(fork, here());
-    for (std::size_t i = 0; i < callees.size(); ++i) {
-      emit_nested_call(callees[i], arguments[i], results[i], nullptr, false);
-    }
-  }
-  set_jump(over, here());
   context_.code_references.push_back({number, CodeReference::kJoined, over});
+  return {fork, over};
 }
 
 bool BodyEmitter::is_tail_call(CallSite site, const std::vector<OutPort>& results) const {

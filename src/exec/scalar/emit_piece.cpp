@@ -1,5 +1,5 @@
-// Pieces of iterations: see piece.h. A piece is called like a function, with what it captures as its
-// arguments, and returns its results. Its frame is left out of chains of calls: it belongs to the iteration.
+// Pieces: see piece.h. A piece is called like a function, with what it captures as its arguments, and returns
+// its results. Its frame is left out of chains of calls: it belongs to the function.
 #include "exec/scalar/body_emitter.h"
 
 namespace hiaton::exec {
@@ -9,9 +9,11 @@ using graph::NodeId;
 void BodyEmitter::run_piece(PieceBody& to_emit) {
   const Piece& piece = to_emit.piece;
   to_emit.begin = here();
-  Plan::Body body{.function = function_, .forking = forking_, .is_piece = true, .begin = here()};
+  Plan::Body body{.function = function_, .forking = forking_, .part = to_emit.part, .begin = here()};
   emit(Opcode::Header);
   keeping_ = in_piece_ = true;
+  fork_depth_ = to_emit.depth;
+  deferred_ = to_emit.deferred;
   for (NodeId value : piece.captures) define(value, take_slot());
   join_slot_ = take_slot();
   exported_.insert(piece.results.begin(), piece.results.end());
@@ -21,7 +23,7 @@ void BodyEmitter::run_piece(PieceBody& to_emit) {
   plan_.return_lists.push_back(std::move(list));
   const uint32_t index = emit(Opcode::ReturnN);
   at(index).returns = &plan_.return_lists.back();
-  body.slots = narrow(next_kept_slot_);
+  body.slots = narrow(kept_slots_);
   at(body.begin).d = body.slots;
   body.end = here();
   plan_.bodies.push_back(body);
@@ -48,9 +50,12 @@ void BodyEmitter::emit_split(const PieceItem& item) {
   const Conditional& conditional = structure_.conditionals[item.item.index];
   const uint32_t branch = emit_branch(conditional.predicate, false);
   uint32_t over = branch;
+  const bool is_ahead = !item.joins.empty();  // of a piece or what follows, which counts the region
+  for (const Join& join : item.joins) define(join.merge, take_slot());
   for (int side = 0; side < 2; ++side) {
-    if (conditional.sides[side].valid()) count_region(conditional.sides[side]);
+    if (conditional.sides[side].valid() && !is_ahead) count_region(conditional.sides[side]);
     emit_piece_items(item.sides[side]);
+    for (const Join& join : item.joins) emit_move(slot_of_.at(join.merge), operand(join.from[side]));
     if (side == 0) {
       over = emit(Opcode::Jump);
       set_jump(branch, here());

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "base/check.h"
 #include "exec/scalar/body_emitter.h"
 
@@ -8,12 +10,13 @@ using graph::NodeKind;
 using graph::OutPort;
 
 uint32_t BodyEmitter::take_slot() {
-  return keeping_ ? next_kept_slot_++ : slots_.take();
+  return keeping_ ? take_slots(1) : slots_.take();
 }
 
 uint32_t BodyEmitter::take_slots(uint32_t count) {
   if (!keeping_) return slots_.take_run(count);
   next_kept_slot_ += count;
+  kept_slots_ = std::max(kept_slots_, next_kept_slot_);
   return next_kept_slot_ - count;
 }
 

@@ -36,7 +36,7 @@ constexpr std::size_t kMostItems = 1000;
 
 bool BodyEmitter::emit_window(LoopId id, std::vector<uint32_t>& to_end) {
   const LoopShape& loop = structure_.loops[id.index()];
-  if (!forking_ || in_window_ || join_slot_ == kNoSlot ||
+  if (!forking_ || no_room_ || in_window_ || join_slot_ == kNoSlot ||
       context_.lifetimes.body_needs_condition[id.index()]) {
     return false;
   }
@@ -66,7 +66,7 @@ bool BodyEmitter::emit_window(LoopId id, std::vector<uint32_t>& to_end) {
     emit_block(loop.condition);
     leaves.push_back(emit_branch(loop.predicate, false));
     count_region(loop.body);
-    emit_list(window->ahead);
+    emit_piece_items(window->ahead);
     at_place.push_back(slot_of_);
     take_next_values(loop, window->variable_waits, false);
   }
@@ -142,10 +142,6 @@ bool BodyEmitter::emit_window(LoopId id, std::vector<uint32_t>& to_end) {
   return true;
 }
 
-void BodyEmitter::emit_list(const std::vector<Item>& items) {
-  for (std::size_t i = 0; i < items.size();) i = emit_items(items, i);
-}
-
 /// The variables that wait for calls, or the others, stand for their next values from here on.
 void BodyEmitter::take_next_values(const LoopShape& loop, const std::vector<bool>& variable_waits,
                                    bool waiting) {
@@ -173,12 +169,13 @@ void BodyEmitter::emit_window_calls(const Window& window, std::vector<SlotMap>& 
     }
     std::swap(slot_of_, place);
   }
-  emit_group(callees, arguments, results, count);
+  const Forked forked = emit_group(callees, arguments, results, count);
+  set_jump(forked.over, here());
 }
 
 void BodyEmitter::emit_window_pieces(const Piece& piece, std::vector<SlotMap>& at_place, uint32_t count) {
   const Callee callee{.piece = context_.pieces.size()};
-  context_.pieces.push_back({function_, piece});
+  context_.pieces.push_back({function_, Plan::Body::Part::Iteration, piece, fork_depth_});
   std::vector<std::vector<Argument>> arguments;
   std::vector<uint32_t> results;
   for (SlotMap& place : at_place) {
@@ -189,7 +186,9 @@ void BodyEmitter::emit_window_pieces(const Piece& piece, std::vector<SlotMap>& a
       place[piece.results[i]] = results.back() + static_cast<uint32_t>(i);
     }
   }
-  emit_group(std::vector<Callee>(at_place.size(), callee), arguments, results, count);
+  const std::vector<Callee> callees(at_place.size(), callee);
+  const Forked forked = emit_group(callees, arguments, results, count);
+  set_jump(forked.over, here());
 }
 
 }  // namespace hiaton::exec

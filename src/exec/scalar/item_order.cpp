@@ -142,33 +142,45 @@ class ItemOrder {
     }
   }
 
-  /// Which of several units that are ready comes first: work that stays in the block, then calls (all that
-  /// are ready, together), then branches and loops with calls inside, and last what gives the results of the
-  /// function: its calls can then forward their caller's return site.
+  /// Which of several units that are ready comes first: work that stays in the block, then calls, then
+  /// branches and loops with calls inside, and last what gives the results of the function: its calls can
+  /// then forward their caller's return site.
   uint32_t rank(const Unit& unit) const {
-    const auto gives_function_results = [&] {
-      if (unit.item.kind != Item::Kind::Conditional || result_[unit.block].parent.valid()) return false;
-      for (OutPort result : result_.results[result_[unit.block].function.index()]) {
-        if (defining_unit(result) == unit_of_conditional_[unit.item.index]) return true;
-      }
-      return false;
-    };
     switch (unit.item.kind) {
       case Item::Kind::Op:
         return feeds_only_next_iteration(NodeId(unit.item.index)) ? 1 : 0;
       case Item::Kind::Call:
-        return kCallRank;
+        return 2;
       case Item::Kind::Conditional: {
-        if (gives_function_results()) return 4;
-        const Conditional& conditional = result_.conditionals[unit.item.index];
-        bool calls = false;
-        for (BlockId side : conditional.sides) calls = calls || (side.valid() && result_[side].has_calls);
-        return calls ? 3 : 0;
+        if (function_results(unit).of_it > 0) return 4;
+        return result_.has_calls(unit.item) ? 3 : 0;
       }
       case Item::Kind::Loop:
-        return result_[result_.loops[unit.item.index].condition].has_calls ? 3 : 0;
+        return result_.has_calls(unit.item) ? 3 : 0;
     }
     return 0;
+  }
+
+  struct ResultCount {
+    std::size_t of_it = 0;
+    std::size_t all = 0;
+  };
+
+  /// How many results of its function a conditional gives.
+  ResultCount function_results(const Unit& unit) const {
+    if (unit.item.kind != Item::Kind::Conditional || result_[unit.block].parent.valid()) return {};
+    const std::vector<OutPort>& results = result_.results[result_[unit.block].function.index()];
+    ResultCount count{.of_it = 0, .all = results.size()};
+    for (OutPort result : results) {
+      if (defining_unit(result) == unit_of_conditional_[unit.item.index]) ++count.of_it;
+    }
+    return count;
+  }
+
+  /// Whether it may run at the same time as others that are ready. What gives all results stays by itself.
+  bool can_fork(const Unit& unit) const {
+    const ResultCount results = function_results(unit);
+    return result_.has_calls(unit.item) && (results.of_it == 0 || results.of_it < results.all);
   }
 
   bool feeds_only_next_iteration(NodeId id) const {
@@ -205,9 +217,9 @@ class ItemOrder {
       };
       while (!ready[b].empty()) {
         std::vector<uint32_t> taken{ready[b].top().unit};
-        const bool is_call = ready[b].top().rank == kCallRank;
+        const bool forks = can_fork(units_[taken[0]]);
         ready[b].pop();
-        while (is_call && !ready[b].empty() && ready[b].top().rank == kCallRank) {
+        while (forks && !ready[b].empty() && can_fork(units_[ready[b].top().unit])) {
           taken.push_back(ready[b].top().unit);
           ready[b].pop();
         }
@@ -220,7 +232,6 @@ class ItemOrder {
   }
 
   static constexpr uint32_t kNone = UINT32_MAX;
-  static constexpr uint32_t kCallRank = 2;
 
   const Graph& graph_;
   const std::vector<Place>& places_;

@@ -1,6 +1,6 @@
-// The rule: an item is slow if it reads a variable that waits for calls of earlier iterations, a value of a
-// slow item, or stands on a side of a slow predicate. The piece is all of the body that is neither slow nor
-// done ahead; conditionals with slow items inside are split, loops are not.
+// The rule for iterations: an item is slow if it reads a variable that waits for calls of earlier iterations,
+// a value of a slow item, or stands on a side of a slow predicate. The piece is all of the body that is
+// neither slow nor done ahead; conditionals with slow items inside are split, loops are not.
 #include "exec/scalar/piece.h"
 
 #include <algorithm>
@@ -18,27 +18,36 @@ namespace {
 
 class PieceFinder {
  public:
-  PieceFinder(const Graph& graph, const Structure& structure, const LoopShape& loop)
-      : graph_(graph), structure_(structure), loop_(loop) {}
+  PieceFinder(const Graph& graph, const Structure& structure) : graph_(graph), structure_(structure) {}
 
-  std::optional<Piece> run(const std::vector<Item>& ahead, const std::vector<CallSite>& calls,
-                           const std::vector<bool>& variable_waits) {
-    for (std::size_t v = 0; v < loop_.variables.size(); ++v) {
-      if (variable_waits[v]) slow_values_.insert(loop_.variables[v].merge);
+  std::optional<Piece> run(const LoopShape& loop, const std::vector<PieceItem>& ahead,
+                           const std::vector<CallSite>& calls, const std::vector<bool>& variable_waits) {
+    for (std::size_t v = 0; v < loop.variables.size(); ++v) {
+      if (variable_waits[v]) slow_values_.insert(loop.variables[v].merge);
     }
-    const std::vector<Item>& body = structure_[loop_.body].items;
+    const std::vector<Item>& body = structure_[loop.body].items;
     mark_slow(body, false);
     ItemSet ahead_items;
-    for (const Item& item : ahead) ahead_items.insert(item);
+    for (const PieceItem& item : ahead) {
+      if (!item.is_split) ahead_items.insert(item.item);
+    }
     piece_.items = take(body, ahead_items);
     if (calls_ == 0 || (calls_ == calls.size() && calls_are_all(calls))) return std::nullopt;
     for (const PieceItem& item : piece_.items) find_captures(item);
     for (const Item& item : body) {
       if (!ahead_items.contains(item)) find_results(item);
     }
-    for (std::size_t v = 0; v < loop_.variables.size(); ++v) {
-      if (variable_waits[v]) add_result(graph_[loop_.variables[v].next].inputs[0]);
+    for (std::size_t v = 0; v < loop.variables.size(); ++v) {
+      if (variable_waits[v]) add_result(graph_[loop.variables[v].next].inputs[0]);
     }
+    return std::move(piece_);
+  }
+
+  Piece whole(const Item& item) {
+    piece_.items.push_back({.item = item});
+    add_whole(item);
+    find_captures_of_whole(item);
+    for_each_value(item, [&](NodeId value) { piece_.results.push_back(value); });
     return std::move(piece_);
   }
 
@@ -221,7 +230,6 @@ class PieceFinder {
 
   const Graph& graph_;
   const Structure& structure_;
-  const LoopShape& loop_;
   Piece piece_;
   std::unordered_set<NodeId> slow_values_;
   ItemSet slow_;  ///< items, and conditionals with one inside
@@ -236,9 +244,13 @@ class PieceFinder {
 }  // namespace
 
 std::optional<Piece> find_piece(const Graph& graph, const Structure& structure, const LoopShape& loop,
-                                const std::vector<Item>& ahead, const std::vector<CallSite>& calls,
+                                const std::vector<PieceItem>& ahead, const std::vector<CallSite>& calls,
                                 const std::vector<bool>& variable_waits) {
-  return PieceFinder(graph, structure, loop).run(ahead, calls, variable_waits);
+  return PieceFinder(graph, structure).run(loop, ahead, calls, variable_waits);
+}
+
+Piece whole_piece(const Graph& graph, const Structure& structure, const Item& item) {
+  return PieceFinder(graph, structure).whole(item);
 }
 
 }  // namespace hiaton::exec

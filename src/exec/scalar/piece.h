@@ -1,8 +1,9 @@
-// A part of a loop's body that runs like a call of its own.
+// Parts of a function that run like calls of their own.
 //
-// Calls that stand in branches or inner loops of the body, or that need each other's results, but nothing
-// that calls of earlier iterations gave: all of them together, with what they need, are the piece of an
-// iteration. It has a frame of its own, so that another worker can run it while the iteration waits.
+// Calls that stand in branches or inner loops of a loop's body, or that need each other's results, but
+// nothing that calls of earlier iterations gave: all of them together, with what they need, are the piece of
+// an iteration. A branch or a loop with calls that does not need other calls of its block is a piece by
+// itself. A piece has a frame of its own, so that another worker can run it while the function waits.
 #pragma once
 
 #include <optional>
@@ -15,20 +16,20 @@ namespace hiaton::exec {
 
 struct PieceItem {
   Item item;
-  /// A conditional of which the piece has but these items of its sides; what follows the piece decides the
-  /// same predicate once more, for the others and for what the conditional gives.
+  /// A conditional of which there are but these items of its sides, and these of the values that it gives;
+  /// what follows decides the same predicate once more, for the others.
   bool is_split = false;
   std::vector<PieceItem> sides[2] = {};
+  std::vector<Join> joins = {};
 };
 
 /// Items that a piece has done.
 class ItemSet {
  public:
-  void insert(const Item& item) { keys_.insert(key(item)); }
-  bool contains(const Item& item) const { return keys_.contains(key(item)); }
+  void insert(const Item& item) { keys_.insert(item.key()); }
+  bool contains(const Item& item) const { return keys_.contains(item.key()); }
 
  private:
-  static uint64_t key(const Item& item) { return static_cast<uint64_t>(item.kind) << 32 | item.index; }
   std::unordered_set<uint64_t> keys_;
 };
 
@@ -45,7 +46,11 @@ struct Piece {
 /// the body that are done before. `variable_waits`, by variable: whether its value needs a call of an earlier
 /// iteration.
 std::optional<Piece> find_piece(const graph::Graph& graph, const Structure& structure, const LoopShape& loop,
-                                const std::vector<Item>& ahead, const std::vector<graph::CallSite>& calls,
+                                const std::vector<PieceItem>& ahead,
+                                const std::vector<graph::CallSite>& calls,
                                 const std::vector<bool>& variable_waits);
+
+/// A conditional or a loop, and nothing else, as a piece.
+Piece whole_piece(const graph::Graph& graph, const Structure& structure, const Item& item);
 
 }  // namespace hiaton::exec

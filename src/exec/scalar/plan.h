@@ -40,7 +40,7 @@ struct ReturnList {
   std::vector<uint16_t> slots;
 };
 
-/// Calls of one block that do not need each other, in the forking form of a function.
+/// Calls of functions and pieces that do not need each other, in the forking form of a function.
 struct Group {
   struct Call {
     const Instruction* entry = nullptr;  ///< of the callee's forking form
@@ -65,12 +65,17 @@ struct PlanOptions {
 
 struct Plan {
   struct Body {
+    /// What of the function it is: see piece.h.
+    enum class Part : uint8_t { Whole, Iteration, Branch };
+
     graph::FunctionId function;
     bool forking = false;
-    bool is_piece = false;  ///< of an iteration in the function: see piece.h
-    uint32_t begin = 0;     ///< index of its Header
+    Part part = Part::Whole;
+    uint32_t begin = 0;  ///< index of its Header
     uint32_t end = 0;
     uint16_t slots = 0;  ///< of its frames
+
+    bool is_piece() const { return part != Part::Whole; }
   };
 
   std::vector<Instruction> code;

@@ -160,9 +160,9 @@ std::string to_text(const Plan& plan, const graph::Graph& graph) {
   std::string text;
   for (const Plan::Body& body : plan.bodies) {
     text += fmt::format("{} ({}), {} bytes a frame\n", graph[body.function].name,
-                        body.is_piece  ? "piece"
-                        : body.forking ? "forking"
-                                       : "sequential",
+                        body.is_piece() ? "piece"
+                        : body.forking  ? "forking"
+                                        : "sequential",
                         frame_bytes(body.slots));
     for (uint32_t i = body.begin + 1; i < body.end; ++i) {
       text += fmt::format("{:4} {:<25} {}\n", i, name_of(plan.opcodes[i]),

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
 #include "exec/scalar/item_order.h"
@@ -94,26 +95,27 @@ class Finder {
 
   /// All nodes, each after what it needs. Depth-first with an explicit stack.
   std::vector<NodeId> forward_order() const {
-    enum State : uint8_t { Unseen, Open, Done };
-    std::vector<State> state(graph_.nodes().size(), Unseen);
+    enum class State : uint8_t { Unseen, Open, Done };
+    std::vector<State> state(graph_.nodes().size());
     std::vector<NodeId> order;
     std::vector<NodeId> stack;
     for (std::size_t i = 0; i < state.size(); ++i) {
-      if (state[i] != Unseen) continue;
+      if (state[i] != State::Unseen) continue;
       stack.push_back(NodeId(i));
       while (!stack.empty()) {
         const NodeId top = stack.back();
-        if (state[top.index()] == Unseen) {
-          state[top.index()] = Open;
+        if (state[top.index()] == State::Unseen) {
+          state[top.index()] = State::Open;
           for_each_forward_input(top, [&](NodeId input) {
-            if (state[input.index()] == Unseen) stack.push_back(input);
-            if (state[input.index()] == Open) throw Unstructured{"a value needs itself under its own tag"};
+            if (state[input.index()] == State::Unseen) stack.push_back(input);
+            if (state[input.index()] == State::Open)
+              throw Unstructured{"a value needs itself under its own tag"};
           });
           continue;
         }
         stack.pop_back();
-        if (state[top.index()] == Open) order.push_back(top);
-        state[top.index()] = Done;
+        if (state[top.index()] == State::Open) order.push_back(top);
+        state[top.index()] = State::Done;
       }
     }
     return order;
@@ -354,6 +356,22 @@ class Finder {
 };
 
 }  // namespace
+
+bool Structure::has_calls(const Item& item) const {
+  switch (item.kind) {
+    case Item::Kind::Op:
+      return false;
+    case Item::Kind::Call:
+      return true;
+    case Item::Kind::Conditional:
+      return std::ranges::any_of(conditionals[item.index].sides, [&](BlockId side) {
+        return side.valid() && blocks[side.index()].has_calls;
+      });
+    case Item::Kind::Loop:
+      return blocks[loops[item.index].condition.index()].has_calls;
+  }
+  return false;
+}
 
 std::optional<Structure> find_structure(const Graph& graph, std::string& reason) {
   try {

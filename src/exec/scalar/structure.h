@@ -4,8 +4,9 @@
 // Every node stands in a Block: the nodes that always fire under the same tag and the same branch. A Switch
 // opens a block for each side of its predicate, the Merge of two sides closes them; the Enter nodes of a loop
 // open the block of its condition, the true side of its Switch nodes is the block of its body. Within a
-// block, items are in an order in which every value is computed before it is read, and calls that do not need
-// each other stand together. Graphs whose Switch and Merge nodes do not nest have no such structure.
+// block, items are in an order in which every value is computed before it is read, and calls, or branches and
+// loops with calls, that do not need each other stand together. Graphs whose Switch and Merge nodes do not
+// nest have no such structure.
 #pragma once
 
 #include <optional>
@@ -22,8 +23,12 @@ struct Item {
   enum class Kind : uint8_t { Op, Call, Conditional, Loop };
 
   Kind kind;
-  uint32_t index;      ///< a NodeId, CallSite, index into Structure::conditionals or LoopId, by kind
-  uint32_t group = 0;  ///< Call: neighbours of the same group do not need each other
+  uint32_t index;  ///< a NodeId, CallSite, index into Structure::conditionals or LoopId, by kind
+  /// Neighbours of the same group, calls and what has calls inside, do not need each other.
+  uint32_t group = 0;
+
+  /// Tells it apart from all other items.
+  uint64_t key() const { return static_cast<uint64_t>(kind) << 32 | index; }
 };
 
 struct Block {
@@ -75,6 +80,8 @@ struct Structure {
   /// The node whose value stands on this output: looks through Switch, Enter, Exit and identity, which pass
   /// their operand on unchanged.
   graph::NodeId origin(graph::OutPort port) const { return origins[port.node.index()].node; }
+  /// Whether it calls a function, or a block inside it does.
+  bool has_calls(const Item& item) const;
 };
 
 /// The structure, or nothing and in `reason` why there is none.

@@ -1,5 +1,6 @@
 #include "exec/scalar/window.h"
 
+#include <algorithm>
 #include <unordered_set>
 
 namespace hiaton::exec {
@@ -25,8 +26,11 @@ class WindowFinder {
     Window window;
     for (const Item& item : structure_[loop_.body].items) {
       if (!item_waits(item)) {
-        window.ahead.push_back(item);
-      } else if (item.kind == Item::Kind::Call && !arguments_wait(CallSite(item.index))) {
+        window.ahead.push_back({.item = item});
+        continue;
+      }
+      if (std::optional<PieceItem> part = part_ahead(item)) window.ahead.push_back(*std::move(part));
+      if (item.kind == Item::Kind::Call && !arguments_wait(CallSite(item.index))) {
         window.calls.emplace_back(item.index);
       } else {
         window.rest.push_back(item);
@@ -46,7 +50,9 @@ class WindowFinder {
  private:
   std::vector<Item> what_is_left(const Window& window) const {
     ItemSet ahead;
-    for (const Item& item : window.ahead) ahead.insert(item);
+    for (const PieceItem& item : window.ahead) {
+      if (!item.is_split) ahead.insert(item.item);
+    }
     std::vector<Item> rest;
     for (const Item& item : structure_[loop_.body].items) {
       if (!ahead.contains(item) && !window.piece->done.contains(item)) rest.push_back(item);
@@ -56,19 +62,9 @@ class WindowFinder {
 
   /// The condition's block counts the calls of the body as its own, since the body stands inside it.
   bool body_alone_has_calls() const {
-    for (const Item& item : structure_[loop_.condition].items) {
-      if (item.kind == Item::Kind::Call || has_calls(item)) return false;
-    }
-    return structure_[loop_.body].has_calls;
-  }
-
-  bool has_calls(const Item& item) const {
-    if (item.kind == Item::Kind::Loop) return structure_[structure_.loops[item.index].condition].has_calls;
-    if (item.kind != Item::Kind::Conditional) return false;
-    for (BlockId side : structure_.conditionals[item.index].sides) {
-      if (side.valid() && structure_[side].has_calls) return true;
-    }
-    return false;
+    const std::vector<Item>& items = structure_[loop_.condition].items;
+    return structure_[loop_.body].has_calls &&
+           std::ranges::none_of(items, [&](const Item& item) { return structure_.has_calls(item); });
   }
 
   bool waits(OutPort port) const { return waiting_.contains(structure_.origin(port)); }
@@ -81,9 +77,7 @@ class WindowFinder {
   }
 
   /// Whether what the item computes needs a call, itself included.
-  bool item_waits(const Item& item) const {
-    return item.kind == Item::Kind::Call || has_calls(item) || reads_waiting(item);
-  }
+  bool item_waits(const Item& item) const { return structure_.has_calls(item) || reads_waiting(item); }
 
   bool reads_waiting(const Item& item) const {
     switch (item.kind) {
@@ -136,7 +130,7 @@ class WindowFinder {
         for (NodeId result : graph_[CallSite(item.index)].returns) waiting_.insert(result);
         break;
       case Item::Kind::Conditional:
-        for (const Join& join : structure_.conditionals[item.index].joins) waiting_.insert(join.merge);
+        mark_conditional(structure_.conditionals[item.index]);
         break;
       case Item::Kind::Loop:
         for (const LoopShape::Variable& variable : structure_.loops[item.index].variables) {
@@ -144,6 +138,42 @@ class WindowFinder {
         }
         break;
     }
+  }
+
+  /// Values that need no call on either side do not wait, whatever the conditional calls for others.
+  void mark_conditional(const Conditional& conditional) {
+    const bool decides_late = waits(conditional.predicate);
+    for (BlockId side : conditional.sides) {
+      if (!side.valid()) continue;
+      for (const Item& item : structure_[side].items) {
+        if (decides_late || item_waits(item)) mark_results(item);
+      }
+    }
+    for (const Join& join : conditional.joins) {
+      if (decides_late || waits(join.from[0]) || waits(join.from[1])) waiting_.insert(join.merge);
+    }
+  }
+
+  /// What of a conditional that waits gives values that do not.
+  std::optional<PieceItem> part_ahead(const Item& item) const {
+    if (item.kind != Item::Kind::Conditional) return std::nullopt;
+    const Conditional& conditional = structure_.conditionals[item.index];
+    PieceItem part{.item = item, .is_split = true};
+    for (const Join& join : conditional.joins) {
+      if (!waiting_.contains(join.merge)) part.joins.push_back(join);
+    }
+    if (part.joins.empty()) return std::nullopt;
+    for (int side = 0; side < 2; ++side) {
+      if (!conditional.sides[side].valid()) continue;
+      for (const Item& inner : structure_[conditional.sides[side]].items) {
+        if (!item_waits(inner)) {
+          part.sides[side].push_back({.item = inner});
+        } else if (std::optional<PieceItem> inner_part = part_ahead(inner)) {
+          part.sides[side].push_back(*std::move(inner_part));
+        }
+      }
+    }
+    return part;
   }
 
   /// One pass over the body. True: one more variable waits, so that another pass is needed.

@@ -16,7 +16,7 @@
 namespace hiaton::exec {
 
 struct Window {
-  std::vector<Item> ahead;             ///< needs no call of this or an earlier iteration
+  std::vector<PieceItem> ahead;        ///< needs no call of this or an earlier iteration
   std::vector<graph::CallSite> calls;  ///< with arguments that need none; empty where there is a piece
   std::optional<Piece> piece;
   std::vector<Item> rest;            ///< the rest of the body, in order

@@ -33,20 +33,24 @@ inline constexpr const char* kTreeModel =
     "fn predict(t: Tree) -> f32[classes] = softmax(encode(t) @ V)\n";
 
 inline Value leaf(int64_t label, int64_t word) {
-  const Value fields[] = {Value(label), Value(word)};
-  return Data(0, fields);
+  return Data(0, {label, word});
 }
 
 inline Value node(int64_t label, const Value& left, const Value& right) {
-  const Value fields[] = {Value(label), left, right};
-  return Data(1, fields);
+  return Data(1, {label, left, right});
+}
+
+/// One argument list a tree.
+using Trees = std::vector<std::vector<Value>>;
+
+inline Trees small_trees() {
+  return {{node(1, node(0, leaf(1, 2), leaf(0, 1)), leaf(1, 0))},
+          {leaf(0, 2)},
+          {node(0, leaf(1, 1), leaf(0, 2))}};
 }
 
 /// The losses and gradients of a minibatch.
-inline std::string step(const Model& model, int workers) {
-  const std::vector<std::vector<Value>> trees{{node(1, node(0, leaf(1, 2), leaf(0, 1)), leaf(1, 0))},
-                                              {leaf(0, 2)},
-                                              {node(0, leaf(1, 1), leaf(0, 2))}};
+inline std::string step(const Model& model, int workers, const Trees& trees = small_trees()) {
   const std::vector<Value> parameters = model.initial_parameters(1);
   Gradients gradients(model.parameters());
   RunOptions options;

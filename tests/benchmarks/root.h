@@ -1,0 +1,10 @@
+// Where the project stands.
+#pragma once
+
+#include <filesystem>
+
+namespace hiaton::benchmarks {
+
+inline const std::filesystem::path kRoot = std::filesystem::path(HIATON_TESTS_DIR) / "..";
+
+}  // namespace hiaton::benchmarks
