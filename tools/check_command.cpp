@@ -17,13 +17,13 @@ namespace {
 /// A program is lowered to its graph; a text without `main` is a collection of functions and only checked.
 /// Nothing is simplified: that can find no errors.
 std::string check_file(const std::string& file, const std::map<std::string, int64_t>& sizes) {
-  const ir::Module module = lang::parse(read_program(file), {sizes});
+  ir::Module module = lang::parse(read_program(file), {sizes});
   const std::size_t count = module.functions.size();
   if (module.find("main")) {
     if (module.gradient_requests.empty()) {
       passes::lower(module);
     } else {
-      passes::lower(passes::add_gradients(passes::loops_to_calls(module)));
+      passes::lower(passes::add_gradients(passes::loops_to_calls(std::move(module))));
     }
   }
   return fmt::format("{}: {} function{}, no errors\n", file, count, count == 1 ? "" : "s");

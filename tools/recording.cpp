@@ -105,7 +105,7 @@ nlohmann::json Recording::node(NodeId id, bool backward) const {
   if (node.loop.valid()) json["loop"] = node.loop.index();
   if (node.loop_constant) json["constant"] = true;
   if (node.kind == NodeKind::Const && node.controls.empty()) {
-    json["value"] = node.parameter >= 0 ? node.name : shorten(to_string(node.constant, node.type));
+    json["value"] = node.parameter >= 0 ? node.name.str() : shorten(to_string(node.constant, node.type));
   }
   if (node.span.known()) json["span"] = {node.span.begin, node.span.end};
   return json;

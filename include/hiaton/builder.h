@@ -44,7 +44,7 @@ class Vars {
  public:
   Vars(Var var) : vars_{var} {}                           // NOLINT(google-explicit-constructor)
   Vars(std::initializer_list<Var> vars) : vars_(vars) {}  // NOLINT(google-explicit-constructor)
-  explicit Vars(std::vector<Var> vars) : vars_(std::move(vars)) {}
+  explicit Vars(std::span<const Var> vars) : vars_(vars) {}
 
   /// Throws ProgramError unless there is exactly one.
   operator Var() const;  // NOLINT(google-explicit-constructor): a single value is a value
@@ -54,7 +54,7 @@ class Vars {
   auto end() const { return vars_.end(); }
 
  private:
-  std::vector<Var> vars_;
+  SmallVector<Var, 2> vars_;
 };
 
 struct FunctionRef {
@@ -72,16 +72,16 @@ class FunctionBuilder {
   /// An operation of the catalogue. Throws ProgramError where its type rule refuses the operands.
   Var op(const OpDef& op, std::span<const Var> operands);
   Var op(const OpDef& op, const std::vector<Var>& operands) { return this->op(op, std::span(operands)); }
-  Var op(const OpDef& op, const std::vector<Var>& operands, std::vector<int64_t> attributes,
+  Var op(const OpDef& op, const std::vector<Var>& operands, Attributes attributes,
          const Type* declared = nullptr) {
     return this->op(op, std::span(operands), std::move(attributes), declared);
   }
   Var op(std::string_view name, const std::vector<Var>& operands);
   /// With attributes, in the order of the operation's list; `declared` is the result's type, for operations
   /// that cannot tell it (null: they can).
-  Var op(const OpDef& op, std::span<const Var> operands, std::vector<int64_t> attributes,
+  Var op(const OpDef& op, std::span<const Var> operands, Attributes attributes,
          const Type* declared = nullptr);
-  Var op(std::string_view name, const std::vector<Var>& operands, std::vector<int64_t> attributes,
+  Var op(std::string_view name, const std::vector<Var>& operands, Attributes attributes,
          const Type* declared = nullptr);
   /// A parameter of the module.
   Var parameter(std::size_t number);
@@ -116,13 +116,13 @@ class FunctionBuilder {
   Vars for_loop(Var begin, Var end, const Vars& initial, const std::function<Vars(Var, const Vars&)>& body);
   Var cast(Var value, DType to);
   /// Names a value for people: printers and error messages show it.
-  Var named(Var value, std::string name);
+  Var named(Var value, SharedString name);
 
   /// What the next nodes are marked with: their place in the text, and where they are to run.
   void set_span(Span span) { span_ = span; }
   Span span() const { return span_; }
-  void set_placement(std::string placement) { placement_ = std::move(placement); }
-  const std::string& placement() const { return placement_; }
+  void set_placement(SharedString placement) { placement_ = std::move(placement); }
+  const SharedString& placement() const { return placement_; }
 
   // The parts of if_else and while_loop, for callers that cannot nest C++ functions (the parser).
   /// Nodes go into this block until end_block.
@@ -156,7 +156,7 @@ class FunctionBuilder {
   ir::FunctionId function_;
   std::vector<ir::BlockId> open_blocks_;  ///< innermost last; nodes are appended to the last
   Span span_;
-  std::string placement_;
+  SharedString placement_;
   std::vector<Type> operand_types_;  ///< of the operation being made; kept for its memory
 };
 

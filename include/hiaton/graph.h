@@ -27,6 +27,8 @@
 #include "hiaton/initializer.h"
 #include "hiaton/op.h"
 #include "hiaton/phase.h"
+#include "hiaton/shared_string.h"
+#include "hiaton/small_vector.h"
 #include "hiaton/source.h"
 #include "hiaton/strong_id.h"
 #include "hiaton/type.h"
@@ -75,23 +77,25 @@ struct InPort {
   friend auto operator<=>(const InPort&, const InPort&) = default;
 };
 
+using OutPorts = SmallVector<OutPort, 2>;
+
 struct Node {
   NodeKind kind;
-  std::vector<OutPort> inputs{};      ///< data edges, by input port
-  std::vector<OutPort> controls{};    ///< control edges: only order and deadness count, not the value
-  Type type{};                        ///< of every output; of the input for Output
-  FunctionId function{};              ///< the body it stands in; a Call or Return stands in the caller's
-  const OpDef* op = nullptr;          ///< Op
-  std::vector<int64_t> attributes{};  ///< Op, Accumulate
-  Value constant{};                   ///< Const
+  OutPorts inputs{};                   ///< data edges, by input port
+  SmallVector<OutPort, 1> controls{};  ///< control edges: only order and deadness count, not the value
+  Type type{};                         ///< of every output; of the input for Output
+  FunctionId function{};               ///< the body it stands in; a Call or Return stands in the caller's
   int32_t parameter = -1;  ///< Const: its value is this parameter of the program; Accumulate: whose gradient
-  CallSite site{};         ///< Call, Return
-  LoopId loop{};           ///< Enter, Exit, NextIteration
+  const OpDef* op = nullptr;  ///< Op
+  Attributes attributes{};    ///< Op, Accumulate
+  Value constant{};           ///< Const
+  CallSite site{};            ///< Call, Return
+  LoopId loop{};              ///< Enter, Exit, NextIteration
   uint32_t index = 0;  ///< which parameter (Input, Call), result (Output, Return) or variable (Enter, Exit)
   bool loop_constant = false;  ///< Enter: the same value in every iteration
-  std::string name{};          ///< for people; may be empty
+  SharedString name{};         ///< for people; may be empty
   Span span{};
-  std::string placement{};  ///< where it is to run; empty: anywhere
+  SharedString placement{};  ///< where it is to run; empty: anywhere
 
   std::size_t output_count() const {
     if (kind == NodeKind::Output || kind == NodeKind::Accumulate) return 0;
@@ -208,7 +212,7 @@ class GraphBuilder {
   LoopId add_loop(Span span = {});
 
   /// The next parameter of the program: an Input, declared as parameter of the current function.
-  OutPort input(std::string name, Type type);
+  OutPort input(SharedString name, Type type);
   /// The next result of the program: an Output; `from` becomes a result of the current function.
   NodeId output(OutPort from);
   OutPort constant(Value value);
@@ -218,12 +222,11 @@ class GraphBuilder {
   std::size_t add_parameter(std::string name, Type type, Initializer initial = {});
   /// A learned tensor, under every tag.
   OutPort parameter(std::size_t number);
-  NodeId accumulate(std::size_t parameter, Accumulation how, const std::vector<OutPort>& inputs);
-  OutPort op(const OpDef& op, const std::vector<OutPort>& inputs, Type type,
-             std::vector<int64_t> attributes = {});
+  NodeId accumulate(std::size_t parameter, Accumulation how, OutPorts inputs);
+  OutPort op(const OpDef& op, OutPorts inputs, Type type, Attributes attributes = {});
   /// Type checked by the operation's own rule. Throws ProgramError.
-  OutPort op(const OpDef& op, const std::vector<OutPort>& inputs);
-  OutPort merge(Type type, const std::vector<OutPort>& inputs = {});
+  OutPort op(const OpDef& op, OutPorts inputs);
+  OutPort merge(Type type, OutPorts inputs = {});
   void add_input(OutPort merge, OutPort from);
   struct Sides {
     OutPort when_true;

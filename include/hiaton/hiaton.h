@@ -16,6 +16,8 @@
 #include "hiaton/passes.h"
 #include "hiaton/phase.h"
 #include "hiaton/run.h"
+#include "hiaton/shared_string.h"
+#include "hiaton/small_vector.h"
 #include "hiaton/source.h"
 #include "hiaton/strong_id.h"
 #include "hiaton/tensor.h"

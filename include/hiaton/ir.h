@@ -13,6 +13,8 @@
 #include "hiaton/initializer.h"
 #include "hiaton/op.h"
 #include "hiaton/phase.h"
+#include "hiaton/shared_string.h"
+#include "hiaton/small_vector.h"
 #include "hiaton/source.h"
 #include "hiaton/strong_id.h"
 #include "hiaton/type.h"
@@ -25,6 +27,7 @@ using ValueId = StrongId<struct ValueKind>;
 using NodeId = StrongId<struct NodeIdKind>;
 using BlockId = StrongId<struct BlockKind>;
 using FunctionId = StrongId<struct FunctionKind>;
+using ValueIds = SmallVector<ValueId, 4>;
 
 enum class NodeKind : uint8_t {
   Const,   ///< no operands; one result
@@ -43,28 +46,28 @@ enum class NodeKind : uint8_t {
 
 struct Node {
   NodeKind kind;
-  const OpDef* op = nullptr;          ///< Op
-  std::vector<int64_t> attributes{};  ///< Op, Param, Accumulate
-  Value constant{};                   ///< Const
-  FunctionId callee{};                ///< Call, Resume
-  NodeId of{};                        ///< Resume: the Call; If: the first If of its family, if it is not that
-  uint32_t phase = 0;                 ///< Resume: which phase of the callee
-  std::vector<ValueId> operands{};
-  std::vector<BlockId> blocks{};
-  std::vector<ValueId> results{};
+  uint32_t phase = 0;         ///< Resume: which phase of the callee
+  const OpDef* op = nullptr;  ///< Op
+  Attributes attributes{};    ///< Op, Param, Accumulate
+  Value constant{};           ///< Const
+  FunctionId callee{};        ///< Call, Resume
+  NodeId of{};                ///< Resume: the Call; If: the first If of its family, if it is not that
+  ValueIds operands{};
+  SmallVector<BlockId, 2> blocks{};
+  ValueIds results{};
   Span span{};
-  std::string placement{};  ///< where it is to run; empty: anywhere
+  SharedString placement{};  ///< where it is to run; empty: anywhere
 };
 
 struct Block {
-  std::vector<ValueId> params;
-  std::vector<NodeId> nodes;
-  std::vector<ValueId> results;
+  ValueIds params;
+  SmallVector<NodeId, 4> nodes;
+  ValueIds results;
 };
 
 struct ValueInfo {
   Type type;
-  std::string name;  ///< as in the program; empty for intermediate results
+  SharedString name;  ///< as in the program; empty for intermediate results
 };
 
 struct Function {
@@ -133,7 +136,7 @@ inline constexpr std::size_t kMaxNesting = 2000;
 void verify(const Module& module);
 
 /// A verified module as program text. It parses back to an equal module. Values keep their names where these
-/// can be told apart, others become v1, v2, ...
+/// can be told apart, others become v1, v2, ... Throws ProgramError after add_gradient: nodes without text.
 std::string print(const Module& module);
 
 /// Same functions in the same order with the same structure, types, placements, constants and names of

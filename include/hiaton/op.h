@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "hiaton/error.h"
+#include "hiaton/small_vector.h"
 #include "hiaton/type.h"
 #include "hiaton/value.h"
 
@@ -45,6 +46,9 @@ struct AttributeDef {
   bool is_list = false;                ///< only the last may be one; it takes all that follow
   std::optional<int64_t> otherwise{};  ///< of one that may be left out; a list that may be is empty then
 };
+
+/// The attributes of one use of an operation, in the order of its list.
+using Attributes = SmallVector<int64_t, 1>;
 
 /// What a type rule looks at.
 struct TypeQuestion {

@@ -1,11 +1,15 @@
 // Element types, shapes and the types of values.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #pragma GCC visibility push(default)
@@ -35,17 +39,60 @@ struct Dim {
   friend bool operator==(const Dim&, const Dim&) = default;
 };
 
+/// The dimensions of a tensor. Used as a std::vector<Dim>; one pointer where there are none, as in most
+/// types.
+class Shape {
+ public:
+  Shape() = default;
+  Shape(std::vector<Dim> dims)  // NOLINT(google-explicit-constructor): a list of dimensions is a shape
+      : dims_(dims.empty() ? nullptr : std::make_unique<std::vector<Dim>>(std::move(dims))) {}
+  Shape(std::initializer_list<Dim> dims) : Shape(std::vector<Dim>(dims)) {}
+  Shape(const Shape& other)
+      : dims_(other.dims_ == nullptr ? nullptr : std::make_unique<std::vector<Dim>>(*other.dims_)) {}
+  Shape(Shape&&) = default;
+  Shape& operator=(const Shape& other) { return *this = Shape(other); }
+  Shape& operator=(Shape&&) = default;
+  ~Shape() = default;
+
+  bool empty() const { return size() == 0; }
+  std::size_t size() const { return dims_ == nullptr ? 0 : dims_->size(); }
+  Dim* begin() { return dims_ == nullptr ? nullptr : dims_->data(); }
+  Dim* end() { return begin() + size(); }
+  const Dim* begin() const { return dims_ == nullptr ? nullptr : dims_->data(); }
+  const Dim* end() const { return begin() + size(); }
+  Dim& operator[](std::size_t i) { return (*dims_)[i]; }
+  const Dim& operator[](std::size_t i) const { return (*dims_)[i]; }
+  const Dim& front() const { return dims_->front(); }
+  const Dim& back() const { return dims_->back(); }
+
+  void push_back(Dim dim) { insert(end(), std::move(dim)); }
+  /// Before `position`.
+  void insert(const Dim* position, Dim dim) {
+    const std::ptrdiff_t index = position - begin();
+    if (dims_ == nullptr) dims_ = std::make_unique<std::vector<Dim>>();
+    dims_->insert(dims_->begin() + index, std::move(dim));
+  }
+  void erase(const Dim* position) { dims_->erase(dims_->begin() + (position - begin())); }
+
+  friend bool operator==(const Shape& a, const Shape& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end());
+  }
+
+ private:
+  std::unique_ptr<std::vector<Dim>> dims_;
+};
+
 class DataType;
 
 /// The type of a value: an element type and a shape, or a data type. A scalar has the empty shape.
 struct Type {
   DType dtype = DType::I64;  ///< of the elements; without meaning for a data type
-  std::vector<Dim> shape;
+  Shape shape;
   std::shared_ptr<const DataType> data;  ///< null: a scalar or a tensor
 
   Type() = default;
   Type(DType element) : dtype(element) {}  // NOLINT(google-explicit-constructor): a DType is a scalar type
-  Type(DType element, std::vector<Dim> dims) : dtype(element), shape(std::move(dims)) {}
+  Type(DType element, Shape dims) : dtype(element), shape(std::move(dims)) {}
   Type(std::shared_ptr<const DataType> of) : data(std::move(of)) {}  // NOLINT(google-explicit-constructor)
   bool is_scalar() const { return shape.empty() && data == nullptr; }
   bool is_tensor() const { return !shape.empty(); }

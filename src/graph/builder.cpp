@@ -117,10 +117,10 @@ Type GraphBuilder::type_of(OutPort port) const {
   return port.node.index() < graph_.nodes_.size() ? graph_[port.node].type : Type();
 }
 
-OutPort GraphBuilder::input(std::string name, Type type) {
+OutPort GraphBuilder::input(SharedString name, Type type) {
   const OutPort port{
       add({.kind = NodeKind::Input, .type = std::move(type), .function = current_, .name = name})};
-  add_param(std::move(name), port);
+  add_param(name, port);
   return port;
 }
 
@@ -155,27 +155,26 @@ OutPort GraphBuilder::parameter(std::size_t number) {
                .name = parameter.name})};
 }
 
-NodeId GraphBuilder::accumulate(std::size_t parameter, Accumulation how, const std::vector<OutPort>& inputs) {
+NodeId GraphBuilder::accumulate(std::size_t parameter, Accumulation how, OutPorts inputs) {
   existing(graph_.parameters_, ParameterId(parameter), "parameter");
   return add({.kind = NodeKind::Accumulate,
-              .inputs = inputs,
+              .inputs = std::move(inputs),
               .type = graph_.parameters_[parameter].type,
               .function = current_,
-              .attributes = {static_cast<int64_t>(how)},
-              .parameter = static_cast<int32_t>(parameter)});
+              .parameter = static_cast<int32_t>(parameter),
+              .attributes = {static_cast<int64_t>(how)}});
 }
 
-OutPort GraphBuilder::op(const OpDef& op, const std::vector<OutPort>& inputs, Type type,
-                         std::vector<int64_t> attributes) {
+OutPort GraphBuilder::op(const OpDef& op, OutPorts inputs, Type type, Attributes attributes) {
   return {add({.kind = NodeKind::Op,
-               .inputs = inputs,
+               .inputs = std::move(inputs),
                .type = std::move(type),
                .function = current_,
                .op = &op,
                .attributes = std::move(attributes)})};
 }
 
-OutPort GraphBuilder::op(const OpDef& op, const std::vector<OutPort>& inputs) {
+OutPort GraphBuilder::op(const OpDef& op, OutPorts inputs) {
   if (!op.takes(inputs.size())) {
     throw ProgramError(
         fmt::format("[{}] expected {} operands, found {}", op.name.value, op.arity(), inputs.size()));
@@ -186,11 +185,13 @@ OutPort GraphBuilder::op(const OpDef& op, const std::vector<OutPort>& inputs) {
   }
   std::vector<Type> types;
   for (OutPort input : inputs) types.push_back(type_of(input));
-  return this->op(op, inputs, op.type_rule.value({.operands = types}));
+  Type type = op.type_rule.value({.operands = types});
+  return this->op(op, std::move(inputs), std::move(type));
 }
 
-OutPort GraphBuilder::merge(Type type, const std::vector<OutPort>& inputs) {
-  return {add({.kind = NodeKind::Merge, .inputs = inputs, .type = std::move(type), .function = current_})};
+OutPort GraphBuilder::merge(Type type, OutPorts inputs) {
+  return {add(
+      {.kind = NodeKind::Merge, .inputs = std::move(inputs), .type = std::move(type), .function = current_})};
 }
 
 void GraphBuilder::add_input(OutPort merge, OutPort from) {

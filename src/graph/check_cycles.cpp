@@ -37,8 +37,8 @@ class CycleCheck {
   template <class Visit>
   void for_each_predecessor(NodeId id, Visit visit) const {
     const Node& node = graph_[id];
-    for (const std::vector<OutPort>* edges : {&node.inputs, &node.controls}) {
-      for (OutPort edge : *edges) {
+    for (const std::span<const OutPort> edges : {std::span(node.inputs), std::span(node.controls)}) {
+      for (OutPort edge : edges) {
         const Node* source = source_of(graph_, edge);
         if (source != nullptr && !changes_tag(*source, node)) visit(edge.node);
       }

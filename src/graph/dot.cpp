@@ -129,7 +129,9 @@ class DotWriter {
     const Node& node = graph_[id];
     std::vector<std::string> notes;
     const bool from_call = node.kind == NodeKind::Call || node.kind == NodeKind::Return;
-    const std::string note = from_call ? note_on(graph_, id) : node.kind == NodeKind::Const ? "" : node.name;
+    const std::string note = from_call                      ? note_on(graph_, id)
+                             : node.kind == NodeKind::Const ? ""
+                                                            : node.name.str();
     if (!note.empty()) notes.push_back(note);
     if (node.kind == NodeKind::Accumulate) {
       notes.push_back("for " + graph_.parameters()[static_cast<std::size_t>(node.parameter)].name);

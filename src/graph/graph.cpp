@@ -23,7 +23,7 @@ void Graph::index_readers() {
     const auto slot = [](OutPort from) { return from.node.index() * kPorts + from.port; };
     const auto for_each_edge = [&](auto visit) {
       for (std::size_t n = 0; n < nodes_.size(); ++n) {
-        const std::vector<OutPort>& edges = edges_of(nodes_[n]);
+        const auto& edges = edges_of(nodes_[n]);
         for (std::size_t i = 0; i < edges.size(); ++i) {
           if (exists(nodes_, edges[i])) visit(edges[i], reader_of(NodeId(n), i));
         }

@@ -23,7 +23,7 @@ Json edge_json(OutPort from) {
   return Json::array({from.node.value, from.port});
 }
 
-Json edges_json(const std::vector<OutPort>& edges) {
+Json edges_json(std::span<const OutPort> edges) {
   Json list = Json::array();
   for (OutPort edge : edges) list.push_back(edge_json(edge));
   return list;

@@ -6,7 +6,7 @@
 namespace hiaton::graph {
 namespace {
 
-std::string list(const Graph& graph, const std::vector<OutPort>& ports) {
+std::string list(const Graph& graph, std::span<const OutPort> ports) {
   std::string text;
   for (OutPort port : ports) {
     if (!text.empty()) text += ", ";

@@ -40,7 +40,7 @@ Vars::operator Var() const {
 
 Var FunctionBuilder::param(std::size_t index) const {
   const ir::Function& f = function();
-  const std::vector<ir::ValueId>& params = f[f.body].params;
+  const ir::ValueIds& params = f[f.body].params;
   if (index >= params.size()) {
     throw ProgramError(
         fmt::format("function '{}' has {} parameters, none of index {}", f.name, params.size(), index));
@@ -73,7 +73,7 @@ Vars FunctionBuilder::add_results(ir::Node& node, const std::vector<Type>& types
 void FunctionBuilder::reserve(std::size_t nodes) {
   ir::Function& f = module_[function_];
   f.nodes.reserve(f.nodes.size() + nodes);
-  f.values.reserve(f.values.size() + nodes);
+  f.values.reserve(f.values.size() + nodes + nodes / 4);  // calls and loops may have several
 }
 
 void FunctionBuilder::require_own(std::span<const Var> vars) const {
@@ -86,6 +86,7 @@ void FunctionBuilder::require_own(std::span<const Var> vars) const {
 
 std::vector<Type> FunctionBuilder::types_of(const Vars& vars) const {
   std::vector<Type> types;
+  types.reserve(vars.size());
   for (Var var : vars) types.push_back(var.type());
   return types;
 }
@@ -111,7 +112,7 @@ Var FunctionBuilder::op(const OpDef& op, std::span<const Var> operands) {
   return this->op(op, operands, {});
 }
 
-Var FunctionBuilder::op(const OpDef& op, std::span<const Var> operands, std::vector<int64_t> attributes,
+Var FunctionBuilder::op(const OpDef& op, std::span<const Var> operands, Attributes attributes,
                         const Type* declared) {
   require_own(operands);
   if (!op.takes(operands.size())) {
@@ -139,8 +140,8 @@ Var FunctionBuilder::op(std::string_view name, const std::vector<Var>& operands)
   return op(*found, operands);
 }
 
-Var FunctionBuilder::op(std::string_view name, const std::vector<Var>& operands,
-                        std::vector<int64_t> attributes, const Type* declared) {
+Var FunctionBuilder::op(std::string_view name, const std::vector<Var>& operands, Attributes attributes,
+                        const Type* declared) {
   const OpDef* found = catalog().find(name);
   if (found == nullptr) throw ProgramError(fmt::format("there is no operation '{}'", name));
   return op(*found, operands, std::move(attributes), declared);
@@ -370,7 +371,7 @@ Var FunctionBuilder::cast(Var value, DType to) {
   return op(name_of(to), {value});
 }
 
-Var FunctionBuilder::named(Var value, std::string name) {
+Var FunctionBuilder::named(Var value, SharedString name) {
   require_own(Vars(value));
   module_[function_][value.id()].name = std::move(name);
   return value;

@@ -63,7 +63,7 @@ Vars FunctionBuilder::checked_results(const Vars& results) {
       if (wanted.size >= 0 || wanted == unknown_dim() || given[i].type().shape[axis] == wanted) continue;
       const std::vector<ir::ValueInfo>& params = function().params;
       for (std::size_t p = 0; p < params.size(); ++p) {
-        const std::vector<Dim>& shape = params[p].type.shape;
+        const Shape& shape = params[p].type.shape;
         const auto found = std::find(shape.begin(), shape.end(), wanted);
         if (found == shape.end()) continue;
         given[i] = op("check_size", {given[i], param(p)},

@@ -104,7 +104,7 @@ class Comparison {
     return match(a.results, b.results);
   }
 
-  bool same_values(const std::vector<ValueId>& a, const std::vector<ValueId>& b) const {
+  bool same_values(std::span<const ValueId> a, std::span<const ValueId> b) const {
     return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](ValueId x, ValueId y) {
       const Node* origin_x = origins_a_.find(x);
       const Node* origin_y = origins_b_.find(y);
@@ -118,13 +118,13 @@ class Comparison {
   /// The node that another goes back to: known by its first result, where it has one.
   bool same_earlier(NodeId a, NodeId b) const {
     if (!a.valid() || !b.valid()) return a == b;
-    const std::vector<ValueId>& results_a = a_[a].results;
-    const std::vector<ValueId>& results_b = b_[b].results;
+    const ValueIds& results_a = a_[a].results;
+    const ValueIds& results_b = b_[b].results;
     if (results_a.empty() || results_b.empty()) return results_a.empty() == results_b.empty();
     return matched_[results_a[0].index()] == results_b[0];
   }
 
-  bool match(const std::vector<ValueId>& a, const std::vector<ValueId>& b) {
+  bool match(std::span<const ValueId> a, std::span<const ValueId> b) {
     if (a.size() != b.size()) return false;
     for (std::size_t i = 0; i < a.size(); ++i) {
       if (a_[a[i]].type != b_[b[i]].type) return false;

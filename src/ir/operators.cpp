@@ -1,6 +1,11 @@
 // C++ operators on values that are being built.
 #include <fmt/format.h>
 
+#include <cmath>
+#include <limits>
+#include <type_traits>
+#include <utility>
+
 #include "hiaton/builder.h"
 #include "hiaton/error.h"
 
@@ -11,19 +16,29 @@ Var infix(std::string_view symbol, Var a, Var b) {
   return a.builder().op(*catalog().find_symbol(symbol, 2), {a, b});
 }
 
+template <class T, class Number>
+bool fits(Number number) {
+  if constexpr (std::is_integral_v<Number>) {
+    return std::in_range<T>(number);
+  } else {
+    constexpr auto kEnd = -static_cast<double>(std::numeric_limits<T>::min());  // the largest and 1
+    return number >= -kEnd && number < kEnd && number == std::trunc(number);
+  }
+}
+
 template <class Number>
 Var number_like(Var like, Number number) {
-  const auto as = [&]<class T>(T converted) {
-    if (static_cast<Number>(converted) != number && number == number) {
+  const auto whole = [&]<class T>(T) {
+    if (!fits<T>(number)) {
       throw ProgramError(fmt::format("{} does not fit in {}", number, to_string(like.type())));
     }
-    return like.builder().constant(Value(converted));
+    return like.builder().constant(Value(static_cast<T>(number)));
   };
   switch (like.type().dtype) {
     case DType::I32:
-      return as(static_cast<int32_t>(number));
+      return whole(int32_t{});
     case DType::I64:
-      return as(static_cast<int64_t>(number));
+      return whole(int64_t{});
     case DType::F32:
       return like.builder().constant(Value(static_cast<float>(number)));
     case DType::F64:

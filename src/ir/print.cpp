@@ -72,6 +72,7 @@ class FunctionPrinter {
   void run() {
     print_head();
     if (!f_.body.valid()) return print_request();
+    out_ += " =";
     print_block(f_.body, 0, 2);
     out_ += '\n';
   }
@@ -108,15 +109,18 @@ class FunctionPrinter {
     out_ += f_.results.size() == 1 ? results : in_parentheses(results);
     if (f_.recompute) out_ += " recompute";
     if (!f_.placement.empty()) out_ += fmt::format(" on {}", quoted(f_.placement));
-    out_ += " =";
   }
 
-  /// The gradient of another function, which is still to be derived.
+  /// The gradient of another function, which is still to be derived; the head alone where it is none, as in a
+  /// module that is still being made.
   void print_request() {
     const GradientRequest* request =
         module_.gradient_request(FunctionId(static_cast<std::size_t>(&f_ - module_.functions.data())));
-    out_ +=
-        fmt::format(" {}({})\n", request->with_value ? "value_and_grad" : "grad", module_[request->of].name);
+    if (request != nullptr) {
+      out_ += fmt::format(" = {}({})", request->with_value ? "value_and_grad" : "grad",
+                          module_[request->of].name);
+    }
+    out_ += '\n';
   }
 
   // Values.
@@ -136,8 +140,7 @@ class FunctionPrinter {
 
   /// The texts of the values, taken off the waiting ones. Whatever waits and may not stand here, in front of
   /// or between them, becomes a `let` first.
-  std::vector<Text> take(const std::vector<ValueId>& values, std::string_view placement,
-                         bool may_leave_others) {
+  std::vector<Text> take(std::span<const ValueId> values, std::string_view placement, bool may_leave_others) {
     if (!last_waiting_are(values, placement, may_leave_others)) flush();
     std::vector<Text> texts(values.size());
     for (std::size_t i = values.size(); i-- > 0;) {
@@ -155,7 +158,7 @@ class FunctionPrinter {
     return std::any_of(waiting_.begin(), waiting_.end(), [&](const Waiting& w) { return w.value == value; });
   }
 
-  bool last_waiting_are(const std::vector<ValueId>& values, std::string_view placement,
+  bool last_waiting_are(std::span<const ValueId> values, std::string_view placement,
                         bool may_leave_others) const {
     std::size_t left = waiting_.size();
     for (std::size_t i = values.size(); i-- > 0;) {
@@ -242,7 +245,7 @@ class FunctionPrinter {
     return nullptr;
   }
 
-  std::string tuple(const std::vector<ValueId>& values) {
+  std::string tuple(std::span<const ValueId> values) {
     const std::vector<Text> texts = take(values, placement_, false);
     if (texts.size() == 1) return texts[0].text;
     std::string text;
@@ -300,7 +303,7 @@ class FunctionPrinter {
     return names;
   }
 
-  void give_names(const std::vector<ValueId>& values, const std::vector<std::string>& names) {
+  void give_names(std::span<const ValueId> values, const std::vector<std::string>& names) {
     for (std::size_t i = 0; i < names.size(); ++i) {
       if (names[i] != "_") give_name(values[i], names[i]);
     }
@@ -398,10 +401,10 @@ class FunctionPrinter {
 
   void print_while(const Node& node, const std::vector<Text>& initial, std::size_t indent) {
     const std::size_t names_before = names_.size();
-    const std::vector<ValueId>& in_condition = f_[node.blocks[0]].params;
-    const std::vector<ValueId>& in_body = f_[node.blocks[1]].params;
+    const ValueIds& in_condition = f_[node.blocks[0]].params;
+    const ValueIds& in_body = f_[node.blocks[1]].params;
     for (std::size_t i = 0; i < in_body.size(); ++i) {
-      const std::string& wanted = f_[in_body[i]].name;
+      const SharedString& wanted = f_[in_body[i]].name;
       const std::string name = names_.choose(wanted.empty() ? f_[in_condition[i]].name : wanted);
       give_name(in_body[i], name);
       texts_[in_condition[i].index()] = name;
@@ -438,9 +441,20 @@ class FunctionPrinter {
   std::string_view placement_;    ///< what the text around says
 };
 
+/// What gradients add to functions stands in no program.
+void require_text(const Function& function) {
+  for (const Node& node : function.nodes) {
+    if (node.kind == NodeKind::Resume || node.kind == NodeKind::Accumulate || node.of.valid()) {
+      throw ProgramError(
+          fmt::format("function '{}' gathers gradients: no program text says how", function.name));
+    }
+  }
+}
+
 }  // namespace
 
 std::string print(const Module& module) {
+  for (const Function& function : module.functions) require_text(function);
   std::unordered_set<std::string_view> names;
   for (const Function& function : module.functions) names.insert(function.name);
   std::string text;

@@ -14,12 +14,8 @@ std::string list_types(const std::vector<Type>& types) {
   return "(" + text + ")";
 }
 
-bool all_compatible(const std::vector<Type>& a, const std::vector<Type>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), compatible);
-}
-
 void require_types(const std::vector<Type>& expected, const std::vector<Type>& found, std::string_view what) {
-  if (all_compatible(expected, found)) return;
+  if (std::equal(expected.begin(), expected.end(), found.begin(), found.end(), compatible)) return;
   throw ProgramError(fmt::format("{}: expected {}, found {}", what, list_types(expected), list_types(found)));
 }
 

@@ -12,8 +12,6 @@ namespace hiaton {
 /// "(i64, f64)"
 std::string list_types(const std::vector<Type>& types);
 
-bool all_compatible(const std::vector<Type>& a, const std::vector<Type>& b);
-
 /// Throws ProgramError that begins with `what` unless they are compatible.
 void require_types(const std::vector<Type>& expected, const std::vector<Type>& found, std::string_view what);
 

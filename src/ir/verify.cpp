@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <string>
 #include <unordered_map>
@@ -28,7 +29,9 @@ class FunctionVerifier {
         blocks_seen_(function.blocks.size(), false),
         has_families_(std::any_of(function.nodes.begin(), function.nodes.end(), [](const Node& node) {
           return node.kind == NodeKind::If && node.of.valid();
-        })) {}
+        })) {
+    visible_.reserve(function.values.size());
+  }
 
   void run() {
     check_signature();
@@ -171,9 +174,8 @@ class FunctionVerifier {
     for (ValueId result : block.results) {
       if (!is_visible(result)) fail(fmt::format("a block gives value {}, which it cannot see", result.value));
     }
-    if (path_.size() == 1 && !all_compatible(types_of(block.results), f_.results)) {
-      fail(fmt::format("results: expected {}, found {}", list_types(f_.results),
-                       list_types(types_of(block.results))));
+    if (path_.size() == 1 && !all_compatible(block.results, f_.results)) {
+      fail(fmt::format("results: expected {}, found {}", list(f_.results), list(block.results)));
     }
     const std::size_t visible = path_.back().visible_before;
     if (path_.size() > 1) keep_for_family(visible);
@@ -257,8 +259,9 @@ class FunctionVerifier {
 
   void check_constant(NodeId id, const Node& node) const {
     if (!node.constant.is_data()) return expect_result(id, node, node.constant.type());
-    const std::vector<Type> results = types_of_results(id, node);
-    if (results.size() != 1 || !fits(node.constant, results[0])) fail(id, "expected a result of a data type");
+    check_results_exist(id, node);
+    if (node.results.size() != 1 || !fits(node.constant, f_[node.results[0]].type))
+      fail(id, "expected a result of a data type");
   }
 
   void check_operation(NodeId id, const Node& node) {
@@ -300,23 +303,20 @@ class FunctionVerifier {
   }
 
   void check_phase(NodeId id, const Node& node, const Function& callee, std::size_t phase) const {
-    std::vector<Type> params;
     const Range arguments = callee.params_of(phase);
-    for (std::size_t i = arguments.begin; i < arguments.end(); ++i) params.push_back(callee.params[i].type);
-    expect(id, "arguments", params, types_of(node.operands));
-    if (phase == 0) check_symbols(id, params, types_of(node.operands));
+    const auto params = std::span(callee.params).subspan(arguments.begin, arguments.count);
+    expect(id, "arguments", params, node.operands);
+    if (phase == 0) check_symbols(id, params, node.operands);
     const Range range = callee.results_of(phase);
-    const auto first = callee.results.begin() + static_cast<std::ptrdiff_t>(range.begin);
-    expect(id, "results", {first, first + static_cast<std::ptrdiff_t>(range.count)},
-           types_of_results(id, node));
+    check_results_exist(id, node);
+    expect(id, "results", std::span(callee.results).subspan(range.begin, range.count), node.results);
   }
 
-  void check_symbols(NodeId id, const std::vector<Type>& params, const std::vector<Type>& arguments) const {
+  void check_symbols(NodeId id, std::span<const ValueInfo> params, const ValueIds& arguments) const {
     Dimensions dimensions;
     for (std::size_t i = 0; i < params.size(); ++i) {
-      if (!dimensions.bind(params[i], arguments[i])) {
-        fail(id, fmt::format("arguments: expected {}, found {}", list_types(params), list_types(arguments)));
-      }
+      if (!dimensions.bind(params[i].type, f_[arguments[i]].type))
+        fail_types(id, "arguments", params, arguments);
     }
   }
 
@@ -328,49 +328,64 @@ class FunctionVerifier {
 
   void check_if(NodeId id, const Node& node) const {
     const bool again = node.of.valid();
-    if (!again) expect(id, "condition", {DType::Bool}, types_of(node.operands));
-    const std::vector<Type> results = types_of_results(id, node);
-    if (results.empty() && !again) fail(id, "expected at least one result");
+    if (!again) expect(id, "condition", one_bool_, node.operands);
+    check_results_exist(id, node);
+    if (node.results.empty() && !again) fail(id, "expected at least one result");
     for (BlockId block : node.blocks) {
-      expect(id, "parameters of a branch", {}, types_of(f_[block].params));
-      expect(id, "results of a branch", results, types_of(f_[block].results));
+      expect(id, "parameters of a branch", ValueIds(), f_[block].params);
+      expect(id, "results of a branch", node.results, f_[block].results);
     }
   }
 
   void check_while(NodeId id, const Node& node) const {
-    const std::vector<Type> state = types_of(f_[node.blocks[1]].params);
+    const ValueIds& state = f_[node.blocks[1]].params;
     if (state.empty()) fail(id, "expected at least one loop variable");
-    expect(id, "parameters of the body", types_of(node.operands), state);
-    expect(id, "parameters of the condition", state, types_of(f_[node.blocks[0]].params));
-    expect(id, "condition", {DType::Bool}, types_of(f_[node.blocks[0]].results));
-    expect(id, "results of the body", state, types_of(f_[node.blocks[1]].results));
-    expect(id, "results", state, types_of_results(id, node));
+    expect(id, "parameters of the body", node.operands, state);
+    expect(id, "parameters of the condition", state, f_[node.blocks[0]].params);
+    expect(id, "condition", one_bool_, f_[node.blocks[0]].results);
+    expect(id, "results of the body", state, f_[node.blocks[1]].results);
+    check_results_exist(id, node);
+    expect(id, "results", state, node.results);
   }
 
-  void expect(NodeId id, std::string_view what, const std::vector<Type>& expected,
-              const std::vector<Type>& found) const {
-    if (all_compatible(expected, found)) return;
-    fail(id, fmt::format("{}: expected {}, found {}", what, list_types(expected), list_types(found)));
+  // What has types: types themselves, values, parameters. Lists of them are compared in place.
+  const Type& type_of(const Type& type) const { return type; }
+  const Type& type_of(const ValueInfo& value) const { return value.type; }
+  const Type& type_of(ValueId id) const { return f_[id].type; }
+
+  template <class Expected, class Found>
+  bool all_compatible(const Expected& expected, const Found& found) const {
+    return std::equal(expected.begin(), expected.end(), found.begin(), found.end(),
+                      [&](const auto& a, const auto& b) { return compatible(type_of(a), type_of(b)); });
+  }
+
+  template <class Things>
+  std::string list(const Things& things) const {
+    std::vector<Type> types;
+    for (const auto& thing : things) types.push_back(type_of(thing));
+    return list_types(types);
+  }
+
+  template <class Expected, class Found>
+  void expect(NodeId id, std::string_view what, const Expected& expected, const Found& found) const {
+    if (!all_compatible(expected, found)) fail_types(id, what, expected, found);
+  }
+
+  template <class Expected, class Found>
+  [[noreturn]] void fail_types(NodeId id, std::string_view what, const Expected& expected,
+                               const Found& found) const {
+    fail(id, fmt::format("{}: expected {}, found {}", what, list(expected), list(found)));
   }
 
   void expect_result(NodeId id, const Node& node, const Type& type) const {
-    const bool fits = node.results.size() == 1 && node.results[0].index() < f_.values.size() &&
-                      compatible(f_[node.results[0]].type, type);
-    if (!fits) expect(id, "result", {type}, types_of_results(id, node));
+    check_results_exist(id, node);
+    expect(id, "result", std::span(&type, 1), node.results);
   }
 
-  std::vector<Type> types_of(const std::vector<ValueId>& ids) const {
-    std::vector<Type> types;
-    types.reserve(ids.size());
-    for (ValueId id : ids) types.push_back(f_[id].type);
-    return types;
-  }
-
-  std::vector<Type> types_of_results(NodeId id, const Node& node) const {
+  void check_results_exist(NodeId id, const Node& node) const {
     for (ValueId result : node.results) {
       if (result.index() >= f_.values.size()) fail(id, fmt::format("there is no value {}", result.value));
     }
-    return types_of(node.results);
   }
 
   const Module& module_;
@@ -381,8 +396,9 @@ class FunctionVerifier {
   std::vector<bool> blocks_seen_;
   const bool has_families_;  ///< some If takes the side of another
   std::map<std::pair<std::size_t, std::size_t>, std::vector<ValueId>>
-      defined_by_side_;              ///< by first If and side
-  std::vector<Place> path_;          ///< from the body inwards
+      defined_by_side_;      ///< by first If and side
+  std::vector<Place> path_;  ///< from the body inwards
+  const std::array<Type, 1> one_bool_{DType::Bool};
   std::vector<Type> operand_types_;  ///< of the operation being checked; kept for its memory
 };
 

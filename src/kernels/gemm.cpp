@@ -95,6 +95,7 @@ void PackedMatrix<T>::pack(Transpose transpose, const T* w, int64_t depth, int64
   panels_.reserve(panels * depth * kPanelColumns);
   depth_ = depth;
   columns_ = columns;
+  if (depth == 0) return;
   const int64_t row = transpose == Transpose::Yes ? 1 : stride;
   const int64_t column = transpose == Transpose::Yes ? stride : 1;
   for (int64_t p = 0; p < panels; ++p) {

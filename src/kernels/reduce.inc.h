@@ -123,7 +123,7 @@ template <class T, class Function>
     for (int64_t r = 0; r < rows; ++r) f(Row<T>{length}, r * length, r);
 }
 
-/// The same for all lines of a layout.
+/// The same for all lines of a layout. Lines without elements are all at place 0.
 template <class T, class Function>
 [[gnu::always_inline]] inline void for_lines(const AxisLayout& layout, Function f) {
   if (layout.inner == 1) {
@@ -132,8 +132,8 @@ template <class T, class Function>
   }
   for (int64_t o = 0; o < layout.outer; ++o)
     for (int64_t i = 0; i < layout.inner; i += Vector<T>::kLanes)
-      f(Columns<T>{layout.axis, layout.inner, layout.inner - i}, o * layout.axis * layout.inner + i,
-        o * layout.inner + i);
+      f(Columns<T>{layout.axis, layout.inner, layout.inner - i},
+        layout.axis > 0 ? o * layout.axis * layout.inner + i : 0, o * layout.inner + i);
 }
 
 template <class T>

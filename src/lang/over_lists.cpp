@@ -53,7 +53,7 @@ class BodyChecker::Applied {
     const Dim dim = head_ != nullptr ? head_->results[0]->shape[axis] : result(arguments).shape[axis];
     if (dim == unknown_dim()) return std::nullopt;
     for (std::size_t i = 0; i < arguments.size(); ++i) {
-      const std::vector<Dim> shape = param(i).value_or(arguments[i]).shape;
+      const Shape shape = param(i).value_or(arguments[i]).shape;
       const auto found = std::find(shape.begin(), shape.end(), dim);
       if (found != shape.end()) return Dimensions::Place{i, static_cast<std::size_t>(found - shape.begin())};
     }
@@ -110,7 +110,7 @@ bool has_symbols(const Type& type) {
 
 Type element_type(const Type& elements) {
   if (elements.is_data()) return Declarations::element_of(elements);
-  return Type(elements.dtype, {elements.shape.begin() + 1, elements.shape.end()});
+  return Type(elements.dtype, std::vector<Dim>(elements.shape.begin() + 1, elements.shape.end()));
 }
 
 std::vector<Var> joined(std::vector<Var> first, const std::vector<Var>& rest) {
@@ -332,7 +332,7 @@ Vars BodyChecker::map_tensor(const Applied& applied, const OverList& over) {
 std::optional<std::vector<SizeOf>> BodyChecker::sizes_of_row(const Applied& applied, const OverList& over) {
   const std::vector<Type> types = over.argument_types();
   std::vector<SizeOf> sizes;
-  const std::vector<Dim> shape = applied.result(types).shape;
+  const Shape shape = applied.result(types).shape;
   for (std::size_t i = 0; i < shape.size(); ++i) {
     if (shape[i].size >= 0) {
       sizes.push_back({.number = shape[i].size});

@@ -23,7 +23,7 @@ const Type& tensor_operand(const TypeQuestion& question) {
 /// Fails unless they are tensors of one element type and of one shape, except along the axis.
 void require_joinable(std::span<const Type> parts, std::size_t axis) {
   for (const Type& part : parts) {
-    std::vector<Dim> shape = part.shape;
+    Shape shape = part.shape;
     if (shape.size() == parts[0].shape.size()) shape[axis] = parts[0].shape[axis];
     if (!part.is_data() && part.dtype == parts[0].dtype && may_equal(shape, parts[0].shape)) continue;
     refuse(fmt::format("tensors of one element type and of equal dimensions but for axis {}", axis), parts);

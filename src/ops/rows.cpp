@@ -14,7 +14,7 @@ bool are_row_numbers(const Type& type) {
 
 /// What `rows` choose from a table.
 Type chosen(const Type& table, const Type& rows) {
-  std::vector<Dim> shape = rows.shape;
+  std::vector<Dim> shape(rows.shape.begin(), rows.shape.end());
   shape.insert(shape.end(), table.shape.begin() + 1, table.shape.end());
   return Type(table.dtype, std::move(shape));
 }

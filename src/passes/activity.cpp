@@ -80,7 +80,7 @@ void Activity::need(OfFunction& of, ir::ValueId value) {
 void Activity::spread_activity(ir::FunctionId id) {
   const ir::Function& f = module_[id];
   OfFunction& of = functions_[id.index()];
-  const std::vector<ir::ValueId>& params = f[f.body].params;
+  const ir::ValueIds& params = f[f.body].params;
   for (std::size_t i = 0; i < params.size(); ++i) {
     if (of.params[i] && of.floats[params[i].index()]) activate(of, params[i]);
   }

@@ -2,11 +2,11 @@
 
 namespace hiaton::passes {
 
-void BodyCopier::map(const std::vector<ir::ValueId>& values, const Vars& copies) {
+void BodyCopier::map(std::span<const ir::ValueId> values, const Vars& copies) {
   for (std::size_t i = 0; i < values.size(); ++i) map(values[i], copies[i]);
 }
 
-std::vector<Var> BodyCopier::mapped(const std::vector<ir::ValueId>& values) const {
+std::vector<Var> BodyCopier::mapped(std::span<const ir::ValueId> values) const {
   std::vector<Var> vars;
   vars.reserve(values.size());
   for (ir::ValueId value : values) vars.push_back(mapped(value));

@@ -16,9 +16,9 @@ class BodyCopier {
   virtual ~BodyCopier() = default;
 
   void map(ir::ValueId value, Var copy) { map_[value.index()] = copy; }
-  void map(const std::vector<ir::ValueId>& values, const Vars& copies);
+  void map(std::span<const ir::ValueId> values, const Vars& copies);
   Var mapped(ir::ValueId value) const { return map_[value.index()]; }
-  std::vector<Var> mapped(const std::vector<ir::ValueId>& values) const;
+  std::vector<Var> mapped(std::span<const ir::ValueId> values) const;
   void copy_nodes(ir::BlockId block);
 
  protected:

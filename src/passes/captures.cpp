@@ -7,7 +7,7 @@ namespace {
 /// captures: a use stops at the innermost open boundary that has captured the value before.
 class CaptureFinder {
  public:
-  CaptureFinder(const ir::Function& function, std::vector<std::vector<ir::ValueId>>& captures)
+  CaptureFinder(const ir::Function& function, std::vector<ir::ValueIds>& captures)
       : function_(function),
         captures_(captures),
         visible_at_(function.values.size()),
@@ -17,7 +17,7 @@ class CaptureFinder {
     open_block(function_.body);
     while (!open_.empty()) {
       OpenBlock& block = open_.back();
-      const std::vector<ir::NodeId>& nodes = function_[block.id].nodes;
+      const auto& nodes = function_[block.id].nodes;
       if (block.next == nodes.size()) {
         for (ir::ValueId result : function_[block.id].results) use(result);
         open_.pop_back();
@@ -80,7 +80,7 @@ class CaptureFinder {
   }
 
   const ir::Function& function_;
-  std::vector<std::vector<ir::ValueId>>& captures_;
+  std::vector<ir::ValueIds>& captures_;
   std::vector<OpenBlock> open_;
   std::vector<ir::BlockId> boundaries_;  ///< open ones, innermost last
   std::vector<std::size_t> visible_at_;  ///< by value: how many open boundaries it has been brought through

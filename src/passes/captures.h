@@ -17,10 +17,10 @@ class Captures {
  public:
   explicit Captures(const ir::Function& function);
 
-  const std::vector<ir::ValueId>& of(ir::BlockId boundary) const { return by_block_[boundary.index()]; }
+  const ir::ValueIds& of(ir::BlockId boundary) const { return by_block_[boundary.index()]; }
 
  private:
-  std::vector<std::vector<ir::ValueId>> by_block_;
+  std::vector<ir::ValueIds> by_block_;
 };
 
 }  // namespace hiaton::passes

@@ -88,7 +88,7 @@ class MergeCommon : public Rewriter {
   /// Of nodes without blocks. Not inlined: `visit` recurses as deep as blocks are nested, so its frame is
   /// small.
   [[gnu::noinline]] void visit_mergeable(const ir::Node& node) {
-    std::vector<ir::ValueId> operands = mapped(node.operands);
+    ir::ValueIds operands = mapped(node.operands);
     number_and_order(node, operands);
     const std::size_t hash = hash_of(node, operands);
     const ir::NodeId known =
@@ -127,7 +127,7 @@ class MergeCommon : public Rewriter {
   }
 
   /// After this, nodes compute the same from the same operands only.
-  void number_and_order(const ir::Node& node, std::vector<ir::ValueId>& operands) const {
+  void number_and_order(const ir::Node& node, ir::ValueIds& operands) const {
     for (ir::ValueId& operand : operands) {
       const bool numbered = operand.index() < numbers_.size() && numbers_[operand.index()].valid();
       if (numbered) operand = numbers_[operand.index()];
@@ -136,7 +136,7 @@ class MergeCommon : public Rewriter {
     if (any_order) std::sort(operands.begin(), operands.end());
   }
 
-  static std::size_t hash_of(const ir::Node& node, const std::vector<ir::ValueId>& operands) {
+  static std::size_t hash_of(const ir::Node& node, std::span<const ir::ValueId> operands) {
     std::size_t hash = std::hash<std::string_view>{}(node.placement);
     const auto mix = [&](std::size_t part) {
       hash = (hash ^ part) * 0x9E3779B97F4A7C15u;
@@ -149,13 +149,12 @@ class MergeCommon : public Rewriter {
     return hash;
   }
 
-  bool computes_same(const ir::Node& known, const ir::Node& node,
-                     const std::vector<ir::ValueId>& operands) const {
+  bool computes_same(const ir::Node& known, const ir::Node& node, const ir::ValueIds& operands) const {
     if (known.kind != node.kind || known.op != node.op || known.callee != node.callee) return false;
     if (known.attributes != node.attributes) return false;
     if (is_make(node) && !same_result_type(known, node)) return false;
     if (known.placement != node.placement) return false;
-    std::vector<ir::ValueId> known_operands = known.operands;
+    ir::ValueIds known_operands = known.operands;
     number_and_order(known, known_operands);
     return known_operands == operands;
   }

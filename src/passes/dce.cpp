@@ -14,9 +14,8 @@ namespace {
 
 using ir::NodeKind;
 
-template <class T>
-std::vector<T> pick(const std::vector<T>& from, const std::vector<std::size_t>& indices) {
-  std::vector<T> picked;
+ir::ValueIds pick(const ir::ValueIds& from, const std::vector<std::size_t>& indices) {
+  ir::ValueIds picked;
   picked.reserve(indices.size());
   for (const std::size_t i : indices) picked.push_back(from[i]);
   return picked;

@@ -70,7 +70,7 @@ class ExtensionBody : public BodyCopier {
 
   bool has_gradient_parts(ir::ValueId value) const { return !contributions_[value.index()].empty(); }
 
-  bool any_has_parts(const std::vector<ir::ValueId>& values) const {
+  bool any_has_parts(std::span<const ir::ValueId> values) const {
     return std::any_of(values.begin(), values.end(), [&](ir::ValueId v) { return has_gradient_parts(v); });
   }
 
@@ -97,7 +97,7 @@ class ExtensionBody : public BodyCopier {
   // The backward path ---------------------------------------------------------------------------------------
 
   void reverse(ir::BlockId block) {
-    const std::vector<ir::NodeId>& nodes = from_[block].nodes;
+    const auto& nodes = from_[block].nodes;
     for (std::size_t i = nodes.size(); i-- > 0;) {
       to_.set_span(from_[nodes[i]].span);
       to_.set_placement(from_[nodes[i]].placement);
@@ -168,7 +168,7 @@ class ExtensionBody : public BodyCopier {
   /// The axis along which a slice is taken from a value whose size along it is known.
   std::optional<int64_t> sliced_axis(const ir::Node& node) const {
     if (node.op->name.value != "slice") return std::nullopt;
-    const std::vector<Dim>& shape = from_[node.operands[0]].type.shape;
+    const Shape& shape = from_[node.operands[0]].type.shape;
     int64_t axis = node.attributes[0];
     if (axis < 0) axis += static_cast<int64_t>(shape.size());
     if (shape[static_cast<std::size_t>(axis)].size < 0) return std::nullopt;

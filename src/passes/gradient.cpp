@@ -82,12 +82,14 @@ ir::Module add_gradient(ir::Module module, const ir::GradientRequest& request) {
     }
     return Vars(std::move(results));
   });
+  std::erase_if(builder.module().gradient_requests,
+                [&](const ir::GradientRequest& open) { return open.function == request.function; });
   return std::move(builder.module());
 }
 
 ir::Module add_gradients(ir::Module module) {
-  std::vector<ir::GradientRequest> requests = std::exchange(module.gradient_requests, {});
-  while (!requests.empty()) {
+  while (!module.gradient_requests.empty()) {
+    const std::vector<ir::GradientRequest>& requests = module.gradient_requests;
     // Those whose function, and all it calls, have bodies.
     const CallGraph calls = call_graph(module);
     const auto is_ready = [&](const ir::GradientRequest& request) {
@@ -100,7 +102,6 @@ ir::Module add_gradients(ir::Module module) {
       throw ProgramError(fmt::format("the gradient of '{}' depends on itself", module[requests[0].of].name));
     }
     const ir::GradientRequest request = *ready;
-    requests.erase(ready);
     module = add_gradient(std::move(module), request);
   }
   return module;

@@ -31,7 +31,7 @@ void Liveness::find_origins(const ir::Function& function) {
     }
     for (const ir::BlockId block : node.blocks) {
       owners_[block.index()] = ir::NodeId(i);
-      const std::vector<ir::ValueId>& params = function[block].params;
+      const ir::ValueIds& params = function[block].params;
       for (std::size_t k = 0; k < params.size(); ++k) origins_[params[k].index()] = {ir::NodeId(i), k};
     }
   }

@@ -23,8 +23,8 @@ bool has_loops(const ir::Function& function) {
 }
 
 /// What a loop takes from around it, condition and body together.
-std::vector<ir::ValueId> captures_of(const Captures& captures, const ir::Node& loop) {
-  std::vector<ir::ValueId> values = captures.of(loop.blocks[0]);
+ir::ValueIds captures_of(const Captures& captures, const ir::Node& loop) {
+  ir::ValueIds values = captures.of(loop.blocks[0]);
   for (ir::ValueId value : captures.of(loop.blocks[1])) {
     if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
   }
@@ -104,7 +104,7 @@ class Copier : public BodyCopier {
     const ir::Block& body = from_[node.blocks[1]];
     std::vector<Var> state;
     for (std::size_t i = 0; i < condition.params.size(); ++i) state.push_back(to_.param(i));
-    const std::vector<ir::ValueId> captures = captures_of(*captures_, node);
+    const ir::ValueIds captures = captures_of(*captures_, node);
     std::vector<Var> captured;
     for (std::size_t i = 0; i < captures.size(); ++i) {
       captured.push_back(to_.param(state.size() + i));

@@ -32,6 +32,7 @@ namespace hiaton::passes {
 namespace {
 
 using graph::OutPort;
+using graph::OutPorts;
 
 ir::FunctionId find_main(const ir::Module& module, std::string_view main) {
   if (const auto found = module.find(main)) return *found;
@@ -91,8 +92,8 @@ void declare_functions(Program& program, ir::FunctionId main, const Reached& rea
   }
 }
 
-std::vector<OutPort> make_inputs(graph::GraphBuilder& builder, const ir::Function& main) {
-  std::vector<OutPort> inputs;
+OutPorts make_inputs(graph::GraphBuilder& builder, const ir::Function& main) {
+  OutPorts inputs;
   for (const ir::ValueInfo& param : main.params) {
     inputs.push_back(builder.input(param.name, param.type));
     builder.node(inputs.back()).span = main.span;
@@ -100,8 +101,7 @@ std::vector<OutPort> make_inputs(graph::GraphBuilder& builder, const ir::Functio
   return inputs;
 }
 
-void make_outputs(graph::GraphBuilder& builder, const ir::Function& main,
-                  const std::vector<OutPort>& results) {
+void make_outputs(graph::GraphBuilder& builder, const ir::Function& main, const OutPorts& results) {
   for (OutPort result : results) builder.node(builder.output(result)).span = main.span;
 }
 
@@ -115,20 +115,20 @@ std::size_t estimate_nodes(const ir::Module& module) {
 
 /// A main that nothing calls.
 void lower_main(Program& program, const ir::Function& main) {
-  const std::vector<OutPort> inputs = make_inputs(program.builder, main);
+  const OutPorts inputs = make_inputs(program.builder, main);
   make_outputs(program.builder, main, BodyLowering(program, main, inputs, OutPort{}).run());
 }
 
 /// A first function that only calls main.
 void lower_call_of_main(Program& program, const ir::Function& main, graph::FunctionId callee) {
-  std::vector<OutPort> arguments = make_inputs(program.builder, main);
+  OutPorts arguments = make_inputs(program.builder, main);
   if (arguments.empty()) arguments.push_back(program.builder.constant(Value(true)));
   make_outputs(program.builder, main, lower_call(program, callee, arguments, main.results, Span{}));
 }
 
 void lower_function(Program& program, const ir::Function& function) {
   graph::GraphBuilder& builder = program.builder;
-  const auto add_param = [&](const std::string& name, const Type& type) {
+  const auto add_param = [&](const SharedString& name, const Type& type) {
     const OutPort merge = builder.merge(type);
     builder.node(merge).name = name;
     builder.node(merge).span = function.span;
@@ -140,7 +140,7 @@ void lower_function(Program& program, const ir::Function& function) {
     start = add_param("", DType::Bool);
     if (function.params.empty()) builder.set_triggered();
   }
-  std::vector<OutPort> params;
+  OutPorts params;
   for (const ir::ValueInfo& param : function.params) params.push_back(add_param(param.name, param.type));
   if (!start.node.valid()) start = params[0];
   for (OutPort result : BodyLowering(program, function, params, start).run()) builder.add_result(result);

@@ -7,22 +7,22 @@
 namespace hiaton::passes {
 
 using graph::OutPort;
+using graph::OutPorts;
 using Sides = graph::GraphBuilder::Sides;
 
-std::vector<OutPort> lower_call(Program& program, graph::FunctionId callee,
-                                const std::vector<OutPort>& arguments, const std::vector<Type>& results,
-                                Span span) {
+OutPorts lower_call(Program& program, graph::FunctionId callee, std::span<const OutPort> arguments,
+                    std::span<const Type> results, Span span) {
   const graph::CallSite site = program.builder.add_site(callee, span);
   for (OutPort argument : arguments) {
     program.calls.push_back(program.builder.call(site, argument));
     program.callees.push_back(callee);
   }
-  std::vector<OutPort> returns;
+  OutPorts returns;
   for (const Type& type : results) returns.push_back(program.builder.return_from(site, type));
   return returns;
 }
 
-BodyLowering::BodyLowering(Program& program, const ir::Function& function, const std::vector<OutPort>& params,
+BodyLowering::BodyLowering(Program& program, const ir::Function& function, std::span<const OutPort> params,
                            OutPort pivot)
     : program_(program),
       builder_(program.builder),
@@ -34,10 +34,10 @@ BodyLowering::BodyLowering(Program& program, const ir::Function& function, const
   scopes_.push_back({Role::Body, function.body, pivot});
 }
 
-std::vector<OutPort> BodyLowering::run() {
+OutPorts BodyLowering::run() {
   while (!scopes_.empty()) {
     Scope& scope = scopes_.back();
-    const std::vector<ir::NodeId>& nodes = function_[scope.block].nodes;
+    const auto& nodes = function_[scope.block].nodes;
     if (scope.next < nodes.size()) {
       lower_node(function_[nodes[scope.next++]]);
     } else {
@@ -88,7 +88,7 @@ void BodyLowering::close_block() {
 void BodyLowering::lower_op(const ir::Node& node) {
   const bool only_constants = std::all_of(node.operands.begin(), node.operands.end(),
                                           [&](ir::ValueId v) { return constants_[v.index()] != nullptr; });
-  std::vector<OutPort> inputs;
+  OutPorts inputs;
   for (ir::ValueId operand : node.operands) {
     inputs.push_back(only_constants && inputs.empty() ? live(operand) : at(operand));
   }
@@ -99,14 +99,12 @@ void BodyLowering::lower_op(const ir::Node& node) {
 
 void BodyLowering::lower_call_node(const ir::Node& node) {
   const ir::Function& callee = program_.module[node.callee];
-  std::vector<OutPort> arguments = live(node.operands);
+  OutPorts arguments = live(node.operands);
   if (arguments.empty()) arguments.push_back(live_constant(Value(true), node));
   const std::size_t first_call = program_.calls.size();
   const std::size_t result_count = callee.results_of(0).count;
-  const std::vector<OutPort> returns =
-      lower_call(program_, program_.functions[node.callee.index()], arguments,
-                 {callee.results.begin(), callee.results.begin() + static_cast<std::ptrdiff_t>(result_count)},
-                 node.span);
+  const OutPorts returns = lower_call(program_, program_.functions[node.callee.index()], arguments,
+                                      std::span(callee.results).first(result_count), node.span);
   if (callee.phase_count() > 1) sites_[&node] = builder_.node(program_.calls[first_call]).site;
   for (std::size_t i = first_call; i < program_.calls.size(); ++i) mark({program_.calls[i]}, node, "");
   for (std::size_t i = 0; i < returns.size(); ++i) mark(returns[i], node, name_of(node.results[i]));
@@ -135,7 +133,7 @@ void BodyLowering::lower_accumulate(const ir::Node& node) {
 }
 
 void BodyLowering::open_if(const ir::Node& node) {
-  const std::vector<ir::ValueId>& captures = captures_.of(node.blocks[0]);
+  const ir::ValueIds& captures = captures_.of(node.blocks[0]);
   OpenIf branching{.node = &node, .predicate = {}};
   if (node.of.valid()) {
     const Steered& first = steered_.at(&function_[node.of]);
@@ -159,11 +157,11 @@ void BodyLowering::open_if(const ir::Node& node) {
 
 void BodyLowering::close_then() {
   const ir::BlockId then = scopes_.back().block;
-  std::vector<OutPort> results = live(function_[then].results);
+  OutPorts results = live(function_[then].results);
   scopes_.pop_back();
   OpenIf& branching = ifs_.back();
   branching.then_results = std::move(results);
-  const std::vector<ir::ValueId>& captures = captures_.of(then);
+  const ir::ValueIds& captures = captures_.of(then);
   for (std::size_t i = 0; i < captures.size(); ++i) {
     ports_[captures[i].index()] = branching.switches[i].when_false;
   }
@@ -171,7 +169,7 @@ void BodyLowering::close_then() {
 }
 
 void BodyLowering::close_else() {
-  const std::vector<OutPort> else_results = live(function_[scopes_.back().block].results);
+  const OutPorts else_results = live(function_[scopes_.back().block].results);
   scopes_.pop_back();
   const OpenIf branching = std::move(ifs_.back());
   ifs_.pop_back();
@@ -188,14 +186,14 @@ void BodyLowering::close_else() {
 
 void BodyLowering::open_loop(const ir::Node& node) {
   OpenLoop looping{.node = &node, .loop = {}};
-  std::vector<OutPort> initial = live(node.operands);
+  OutPorts initial = live(node.operands);
   const bool only_trigger = initial.empty();
   if (only_trigger) initial.push_back(live_constant(Value(true), node));
   looping.loop = builder_.add_loop(node.span);
   const ir::Block& condition = function_[node.blocks[0]];
   for (std::size_t i = 0; i < initial.size(); ++i) {
     const Type type = only_trigger ? Type(DType::Bool) : function_[condition.params[i]].type;
-    const std::string name = only_trigger ? "" : name_of(condition.params[i]);
+    const SharedString name = only_trigger ? SharedString() : name_of(condition.params[i]);
     const OutPort enter = mark(builder_.enter(looping.loop, initial[i]), node, name);
     looping.merges.push_back(mark(builder_.merge(type, {enter}), node, name));
   }
@@ -214,7 +212,7 @@ void BodyLowering::close_condition() {
   const ir::Node& node = *looping.node;
   const OutPort condition = predicate(function_[node.blocks[0]].results[0], false, node);
   scopes_.pop_back();
-  std::vector<OutPort> state;
+  OutPorts state;
   for (OutPort merge : looping.merges) {
     looping.switches.push_back(builder_.switch_on(merge, condition));
     state.push_back(mark(looping.switches.back().when_true, node, builder_.node(merge).name));
@@ -229,19 +227,19 @@ void BodyLowering::close_condition() {
 }
 
 void BodyLowering::close_loop_body() {
-  std::vector<OutPort> next = live(function_[scopes_.back().block].results);
+  OutPorts next = live(function_[scopes_.back().block].results);
   scopes_.pop_back();
   const OpenLoop looping = std::move(loops_.back());
   loops_.pop_back();
   const ir::Node& node = *looping.node;
   if (next.empty()) next.push_back(looping.switches[0].when_true);
-  std::vector<OutPort> exits;
+  OutPorts exits;
   for (std::size_t i = 0; i < next.size(); ++i) {
-    const std::string name = builder_.node(looping.merges[i]).name;
+    const SharedString name = builder_.node(looping.merges[i]).name;
     const OutPort again = mark(builder_.next_iteration(looping.loop, next[i]), node, name);
     builder_.add_input(looping.merges[i], again);
     exits.push_back(builder_.exit(looping.loop, looping.switches[i].when_false));
-    mark(exits.back(), node, i < node.results.size() ? name_of(node.results[i]) : "");
+    mark(exits.back(), node, i < node.results.size() ? name_of(node.results[i]) : SharedString());
   }
   bind(captures_.of(node.blocks[1]), looping.entered);
   bind(captures_.of(node.blocks[0]), looping.outside);
@@ -267,8 +265,8 @@ OutPort BodyLowering::live(ir::ValueId value) {
   return port;
 }
 
-std::vector<OutPort> BodyLowering::live(const std::vector<ir::ValueId>& values) {
-  std::vector<OutPort> ports;
+OutPorts BodyLowering::live(std::span<const ir::ValueId> values) {
+  OutPorts ports;
   for (ir::ValueId value : values) ports.push_back(live(value));
   return ports;
 }
@@ -314,11 +312,11 @@ OutPort BodyLowering::pivot() {
   return scope.pivot;
 }
 
-void BodyLowering::bind(const std::vector<ir::ValueId>& values, const std::vector<OutPort>& ports) {
+void BodyLowering::bind(std::span<const ir::ValueId> values, std::span<const OutPort> ports) {
   for (std::size_t i = 0; i < values.size(); ++i) ports_[values[i].index()] = ports[i];
 }
 
-OutPort BodyLowering::mark(OutPort port, const ir::Node& origin, const std::string& name) {
+OutPort BodyLowering::mark(OutPort port, const ir::Node& origin, const SharedString& name) {
   graph::Node& node = builder_.node(port);
   node.span = origin.span;
   node.placement = origin.placement;

@@ -20,20 +20,20 @@ struct Program {
 };
 
 /// The Call and Return nodes of one call: the results.
-std::vector<graph::OutPort> lower_call(Program& program, graph::FunctionId callee,
-                                       const std::vector<graph::OutPort>& arguments,
-                                       const std::vector<Type>& results, Span span);
+graph::OutPorts lower_call(Program& program, graph::FunctionId callee,
+                           std::span<const graph::OutPort> arguments, std::span<const Type> results,
+                           Span span);
 
 /// Lowers the body of one function into the builder's current function.
 class BodyLowering {
  public:
   /// `params`: where the parameters come from. `pivot`: a value that has a token whenever the body runs, by
   /// which constants are triggered; invalid for the body of the program, which runs once.
-  BodyLowering(Program& program, const ir::Function& function, const std::vector<graph::OutPort>& params,
+  BodyLowering(Program& program, const ir::Function& function, std::span<const graph::OutPort> params,
                graph::OutPort pivot);
 
   /// The results of the function.
-  std::vector<graph::OutPort> run();
+  graph::OutPorts run();
 
  private:
   enum class Role : uint8_t { Body, Then, Else, Condition, LoopBody };
@@ -49,10 +49,10 @@ class BodyLowering {
   struct OpenIf {
     const ir::Node* node;
     graph::OutPort predicate;
-    std::vector<graph::OutPort> outside{};               ///< by capture
-    std::vector<graph::GraphBuilder::Sides> switches{};  ///< by capture
+    graph::OutPorts outside{};                              ///< by capture
+    SmallVector<graph::GraphBuilder::Sides, 1> switches{};  ///< by capture
     graph::GraphBuilder::Sides pivots{};
-    std::vector<graph::OutPort> then_results{};
+    graph::OutPorts then_results{};
   };
 
   /// What later Ifs of the family need of the first.
@@ -64,10 +64,10 @@ class BodyLowering {
   struct OpenLoop {
     const ir::Node* node;
     graph::LoopId loop;
-    std::vector<graph::OutPort> merges{};  ///< by state variable
-    std::vector<graph::GraphBuilder::Sides> switches{};
-    std::vector<graph::OutPort> outside{};  ///< by capture of the condition block
-    std::vector<graph::OutPort> entered{};  ///< by capture of the body block
+    graph::OutPorts merges{};  ///< by state variable
+    SmallVector<graph::GraphBuilder::Sides, 1> switches{};
+    graph::OutPorts outside{};  ///< by capture of the condition block
+    graph::OutPorts entered{};  ///< by capture of the body block
   };
 
   void lower_node(const ir::Node& node);
@@ -87,7 +87,7 @@ class BodyLowering {
   graph::OutPort at(ir::ValueId value);
   /// Where the value has a token exactly when the current scope runs: a constant is triggered.
   graph::OutPort live(ir::ValueId value);
-  std::vector<graph::OutPort> live(const std::vector<ir::ValueId>& values);
+  graph::OutPorts live(std::span<const ir::ValueId> values);
   graph::OutPort live_constant(const Value& value, const ir::Node& origin);
   graph::OutPort constant_node(const ir::Node& origin);
   graph::OutPort constant(const Value& value, const ir::Node& origin, graph::OutPort trigger);
@@ -96,9 +96,9 @@ class BodyLowering {
   /// Whether constants need no trigger in the current scope.
   bool runs_once() const { return scopes_.size() == 1 && !scopes_.back().pivot.node.valid(); }
   graph::OutPort pivot();
-  void bind(const std::vector<ir::ValueId>& values, const std::vector<graph::OutPort>& ports);
-  graph::OutPort mark(graph::OutPort port, const ir::Node& origin, const std::string& name);
-  const std::string& name_of(ir::ValueId value) const { return function_[value].name; }
+  void bind(std::span<const ir::ValueId> values, std::span<const graph::OutPort> ports);
+  graph::OutPort mark(graph::OutPort port, const ir::Node& origin, const SharedString& name);
+  const SharedString& name_of(ir::ValueId value) const { return function_[value].name; }
 
   Program& program_;
   graph::GraphBuilder& builder_;
@@ -112,7 +112,7 @@ class BodyLowering {
   std::vector<Scope> scopes_;  ///< innermost last; explicit, so that nesting needs no C++ stack
   std::vector<OpenIf> ifs_;
   std::vector<OpenLoop> loops_;
-  std::vector<graph::OutPort> results_;
+  graph::OutPorts results_;
 };
 
 }  // namespace hiaton::passes

@@ -68,12 +68,12 @@ const Value* Rewriter::constant(ir::ValueId new_value) const {
 ir::Node Rewriter::copy(const ir::Node& node) {
   ir::Node copied{
       .kind = node.kind,
+      .phase = node.phase,
       .op = node.op,
       .attributes = node.attributes,
       .constant = node.constant,
       .callee = node.callee,
       .of = node.of.valid() ? definitions_[mapped(old()[node.of].results.at(0)).index()] : ir::NodeId(),
-      .phase = node.phase,
       .operands = mapped(node.operands),
       .span = node.span,
       .placement = node.placement};

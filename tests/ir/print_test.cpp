@@ -189,5 +189,11 @@ TEST(Print, NestingAsDeepAsModulesMayBe) {
   EXPECT_TRUE(equal(module, module));
 }
 
+TEST(Print, GradientWithoutRequestIsItsHead) {
+  ir::Module module = parse("fn f(x: f32) -> f32 = x\nfn g(x: f32) -> f32 = grad(f)\n");
+  module.gradient_requests.clear();
+  EXPECT_EQ(print(module), "fn f(x: f32) -> f32 = x\n\nfn g(x: f32) -> f32\n");
+}
+
 }  // namespace
 }  // namespace hiaton

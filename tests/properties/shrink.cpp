@@ -81,13 +81,13 @@ class Changed : public passes::Rewriter {
         return map(node.results[0], emit_constant(*half(node.constant), node));
       case Change::Unplace:
         ir::Node unplaced = copy(node);
-        unplaced.placement.clear();
+        unplaced.placement = {};
         return emit(std::move(unplaced), node.results);
     }
   }
 
  private:
-  void map_all(const std::vector<ValueId>& old_values, const std::vector<ValueId>& new_values) {
+  void map_all(std::span<const ValueId> old_values, std::span<const ValueId> new_values) {
     for (std::size_t i = 0; i < old_values.size(); ++i) map(old_values[i], new_values[i]);
   }
 
@@ -148,7 +148,7 @@ class Tidied : public passes::Rewriter {
   }
 
  private:
-  void mark(const std::vector<ValueId>& values) {
+  void mark(std::span<const ValueId> values) {
     for (const ValueId value : values) used_[value.index()] = true;
   }
   std::vector<bool> used_;
@@ -163,7 +163,7 @@ class WithoutPort : public passes::Rewriter {
   ir::Function rewrite_changed(const ir::Function& function) {
     ir::Function trimmed = rewrite(function);
     const auto at = static_cast<std::ptrdiff_t>(index_);
-    std::vector<ValueId>& values = is_param_ ? trimmed[trimmed.body].params : trimmed[trimmed.body].results;
+    ir::ValueIds& values = is_param_ ? trimmed[trimmed.body].params : trimmed[trimmed.body].results;
     const ValueId dropped = values[index_];
     values.erase(values.begin() + at);
     if (!is_param_) {
@@ -172,7 +172,7 @@ class WithoutPort : public passes::Rewriter {
     }
     const Value zero = zero_of(trimmed.params[index_].type.dtype);
     trimmed.params.erase(trimmed.params.begin() + at);
-    std::vector<NodeId>& nodes = trimmed[trimmed.body].nodes;
+    auto& nodes = trimmed[trimmed.body].nodes;
     nodes.insert(nodes.begin(), NodeId(trimmed.nodes.size()));
     trimmed.nodes.push_back({.kind = NodeKind::Const, .constant = zero, .results = {dropped}});
     return trimmed;
@@ -182,7 +182,7 @@ class WithoutPort : public passes::Rewriter {
   void visit(const ir::Node& node) override {
     if (node.kind != NodeKind::Call || node.callee != changed_) return emit_copy(node);
     ir::Node call = copy(node);
-    std::vector<ValueId> results = node.results;
+    ir::ValueIds results = node.results;
     const auto at = static_cast<std::ptrdiff_t>(index_);
     if (is_param_) {
       call.operands.erase(call.operands.begin() + at);
@@ -228,7 +228,7 @@ std::vector<Edit> edits_of(const ir::Module& module, const ir::Function& functio
   for (std::size_t i = 0; i < node.operands.size(); ++i) {
     if (has_type_of_result(node.operands[i])) edits.push_back({id, Change::ToOperand, i});
   }
-  const std::vector<ValueId>& params = function[function.body].params;
+  const ir::ValueIds& params = function[function.body].params;
   for (std::size_t i = 0; i < params.size(); ++i) {
     if (has_type_of_result(params[i])) edits.push_back({id, Change::ToParam, i});
   }

@@ -152,5 +152,22 @@ TEST(Initializers, ReadBackByName) {
   EXPECT_EQ(default_initializer(2).kind, Initializer::Kind::Glorot);
 }
 
+TEST(Shapes, AreUsedAsVectors) {
+  Shape shape;
+  EXPECT_TRUE(shape.empty());
+  EXPECT_EQ(shape, Shape(std::vector<Dim>()));
+  shape.push_back({.size = 2, .symbol = ""});
+  shape.insert(shape.begin(), {.size = -1, .symbol = "d"});
+  const Shape copied = shape;
+  EXPECT_EQ(to_string(Type(DType::F32, shape)), "f32[d, 2]");
+  shape.erase(shape.begin());
+  shape[0].size = 3;
+  EXPECT_EQ(to_string(Type(DType::F32, shape)), "f32[3]");
+  EXPECT_EQ(to_string(Type(DType::F32, copied)), "f32[d, 2]");
+  shape.erase(shape.begin());
+  EXPECT_EQ(shape, Shape());
+  EXPECT_TRUE(Type(DType::F32, shape).is_scalar());
+}
+
 }  // namespace
 }  // namespace hiaton

@@ -81,7 +81,7 @@ Cell Worker::run_step(Frame* frame, const Step& step) {
       out.slot = make_slot(int64_t{borrow(frame, step.operands[0]).slot.data->variant});
       break;
     case Step::Code::Field: {
-      const std::vector<int64_t>& place = (*graph_)[step.node].attributes;  // variant and field
+      const Attributes& place = (*graph_)[step.node].attributes;  // variant and field
       const DataObject& data = *borrow(frame, step.operands[0]).slot.data;
       if (data.variant != place[0]) fail(frame, step, Fault::Index);
       return cell_of(data.fields()[static_cast<std::size_t>(place[1])]);

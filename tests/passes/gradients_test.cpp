@@ -1,0 +1,34 @@
+// Gradients that a module asks for: one after the other.
+#include <gmock/gmock.h>
+
+#include "passes/support.h"
+
+namespace hiaton::passes {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr const char* kTwo =
+    "fn square(x: f64) -> f64 = x * x\n\n"
+    "fn slope(x: f64) -> f64 = grad(square)\n\n"
+    "fn both(x: f64) -> (f64, f64) = value_and_grad(square)\n";
+
+TEST(AddGradient, LeavesTheOthersOpen) {
+  const ir::Module before = parse(kTwo);
+  ASSERT_EQ(before.gradient_requests.size(), 2u);
+  const ir::Module after = add_gradient(before, before.gradient_requests[0]);
+  ASSERT_EQ(after.gradient_requests.size(), 1u);
+  EXPECT_EQ(after[after.gradient_requests[0].function].name, "both");
+  EXPECT_NO_THROW(ir::verify(after));
+  EXPECT_THAT([&] { ir::print(after); },
+              testing::ThrowsMessage<ProgramError>(HasSubstr("gathers gradients: no program text says how")));
+}
+
+TEST(AddGradients, LeavesNoneOpen) {
+  const ir::Module after = add_gradients(parse(kTwo));
+  EXPECT_TRUE(after.gradient_requests.empty());
+  EXPECT_NO_THROW(ir::verify(after));
+}
+
+}  // namespace
+}  // namespace hiaton::passes
