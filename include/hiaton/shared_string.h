@@ -4,7 +4,6 @@
 #include <atomic>
 #include <concepts>
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>

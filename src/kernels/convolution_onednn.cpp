@@ -1,11 +1,15 @@
 // Convolutions in single precision through oneDNN. A primitive is made once for each shape and thread; it
 // chooses how its operands are laid out, and what is laid out otherwise is brought into that order.
-#include <omp.h>
-
 #include <dnnl.hpp>
 #include <map>
 
 #include "kernels/convolution.h"
+
+// Of OpenMP, by which oneDNN runs its threads. Its header is another package for each compiler.
+extern "C" {
+int omp_get_max_threads();
+void omp_set_num_threads(int);
+}
 
 namespace hiaton::kernels {
 namespace {

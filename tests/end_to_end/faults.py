@@ -135,7 +135,7 @@ class Signals(FaultsTest):
     def test_interrupted(self):
         # Before it listens to the signal, it ends as any process does.
         words = ["--train-trees=400", f"--epochs={KILLS}"]
-        self.ends_like_a_run_left_alone(signal.SIGINT, KILLS // 5, words, {130, -signal.SIGINT})
+        self.ends_like_a_run_left_alone(signal.SIGINT, max(1, KILLS // 5), words, {130, -signal.SIGINT})
 
 
 class Resumed(FaultsTest):
@@ -210,11 +210,12 @@ class Disk(FaultsTest):
         else:
             words = []
         os.chmod(self.root, 0o755)
+        hiaton = shutil.copy(HIATON, self.root)  # another user may not get at the build
         before = {path: path.read_bytes() for path in (self.root / "out").iterdir()}
         os.chmod(self.root / "out", 0o555)
         for command in (["--resume", "--epochs=5", "--out", "out"], [*WORDS, "--out", "none/out"],
                         [*WORDS, "--out", "out/deeper"]):
-            done = subprocess.run([*words, HIATON, "train", *command], cwd=self.root, capture_output=True, text=True,
+            done = subprocess.run([*words, hiaton, "train", *command], cwd=self.root, capture_output=True, text=True,
                                   timeout=TIMEOUT_S)
             self.assert_says(done, "(out|none)", "Permission denied")
         os.chmod(self.root / "out", 0o755)
