@@ -10,11 +10,11 @@ Lines::Lines(const KernelCall& call) : operands_(call.operands.size()) {
   HIATON_CHECK(operands_ <= kMostElementwiseOperands);
   const std::span<const int64_t> dims = call.result.dims;
   // Steps along the result's axes, from the last: what an operand has left is what its inner axes span.
-  std::array<Axis, kMaxRank> inner{};
+  std::array<Axis, kMaxRank> inner;
   std::array<int64_t, kMostElementwiseOperands> span;
   span.fill(1);
   for (std::size_t i = dims.size(); i-- > 0;) {
-    inner[i].size = dims[i];
+    inner[i] = {dims[i], {}};
     for (std::size_t k = 0; k < operands_; ++k) {
       const std::span<const int64_t> own = call.operands[k].dims;
       const std::size_t skipped = dims.size() - own.size();
@@ -23,14 +23,14 @@ Lines::Lines(const KernelCall& call) : operands_(call.operands.size()) {
       span[k] *= size;
     }
   }
-  Axis instances{.size = call.batch};
+  Axis instances{call.batch, {}};
   for (std::size_t k = 0; k < operands_; ++k) instances.step[k] = call.operands[k].stride;
   append(instances);
   for (std::size_t i = 0; i < dims.size(); ++i) append(inner[i]);
-  const Axis& last = axes_[rank_ == 0 ? 0 : rank_ - 1];
-  const bool side_by_side =
-      std::all_of(last.step.begin(), last.step.end(), [](int64_t step) { return step <= 1; });
-  if (rank_ == 0 || !side_by_side) ++rank_;  // lines of one element
+  const auto side_by_side = [](const Axis& axis) {
+    return std::ranges::all_of(axis.step, [](int64_t step) { return step <= 1; });
+  };
+  if (rank_ == 0 || !side_by_side(axes_[rank_ - 1])) axes_[rank_++] = {1, {}};  // lines of one element
 }
 
 void Lines::append(const Axis& axis) {

@@ -44,15 +44,15 @@ class Lines {
  private:
   static constexpr std::size_t kMostAxes = kMaxRank + 1;
   struct Axis {
-    int64_t size = 1;
-    std::array<int64_t, kMostElementwiseOperands> step{};
+    int64_t size;
+    std::array<int64_t, kMostElementwiseOperands> step;
   };
 
   void append(const Axis& axis);
   /// The beginning of the next line; false at the end.
   bool advance(std::array<int64_t, kMostAxes>& index, Line& line) const;
 
-  std::array<Axis, kMostAxes> axes_{};
+  std::array<Axis, kMostAxes> axes_;  // only the first rank_ are set: most calls have one line
   std::size_t rank_ = 0;
   std::size_t operands_;
   bool empty_ = false;

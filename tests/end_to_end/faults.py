@@ -210,11 +210,11 @@ class Disk(FaultsTest):
         else:
             words = []
         os.chmod(self.root, 0o755)
-        hiaton = shutil.copy(HIATON, self.root)  # another user may not get at the build
+        hiaton, model = (shutil.copy(path, self.root) for path in (HIATON, WORDS[0]))  # for a user who may not read ours
         before = {path: path.read_bytes() for path in (self.root / "out").iterdir()}
         os.chmod(self.root / "out", 0o555)
-        for command in (["--resume", "--epochs=5", "--out", "out"], [*WORDS, "--out", "none/out"],
-                        [*WORDS, "--out", "out/deeper"]):
+        for command in (["--resume", "--epochs=5", "--out", "out"], [model, *WORDS[1:], "--out", "none/out"],
+                        [model, *WORDS[1:], "--out", "out/deeper"]):
             done = subprocess.run([*words, hiaton, "train", *command], cwd=self.root, capture_output=True, text=True,
                                   timeout=TIMEOUT_S)
             self.assert_says(done, "(out|none)", "Permission denied")
