@@ -212,7 +212,7 @@ class GraphBuilder {
   LoopId add_loop(Span span = {});
 
   /// The next parameter of the program: an Input, declared as parameter of the current function.
-  OutPort input(SharedString name, Type type);
+  OutPort input(std::string name, Type type);
   /// The next result of the program: an Output; `from` becomes a result of the current function.
   NodeId output(OutPort from);
   OutPort constant(Value value);

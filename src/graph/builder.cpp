@@ -117,10 +117,10 @@ Type GraphBuilder::type_of(OutPort port) const {
   return port.node.index() < graph_.nodes_.size() ? graph_[port.node].type : Type();
 }
 
-OutPort GraphBuilder::input(SharedString name, Type type) {
+OutPort GraphBuilder::input(std::string name, Type type) {
   const OutPort port{
       add({.kind = NodeKind::Input, .type = std::move(type), .function = current_, .name = name})};
-  add_param(name, port);
+  add_param(std::move(name), port);
   return port;
 }
 

@@ -7,7 +7,7 @@
 namespace hiaton {
 
 Var FunctionBuilder::checked(Var value, const Type& type) {
-  std::vector<int64_t> shape;
+  Attributes shape;
   bool says_more = false;
   for (std::size_t i = 0; i < type.shape.size(); ++i) {
     shape.push_back(type.shape[i].size);

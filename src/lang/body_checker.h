@@ -73,10 +73,9 @@ class BodyChecker {
   Var name(const Expr& expr, const Wish& wish);
   void report_unknown_name(const Expr& expr);
   Var learned(const Expr& expr);
-  Var emit(const Operation& operation, std::span<const Var> operands, Span span,
-           std::vector<int64_t> attributes = {});
+  Var emit(const Operation& operation, std::span<const Var> operands, Span span, Attributes attributes = {});
   Var apply(const Operation& operation, std::span<const ExprId> operands, const Wish& wish, Span span,
-            std::vector<int64_t> attributes = {});
+            Attributes attributes = {});
   Wish wish_beside(const Operation& operation, const Wish& type, ExprId operand) const;
   Var operation_call(const Expr& expr, const Operation& operation, const Wish& wish);
   Var binary(ExprId id, const Wish& wish);

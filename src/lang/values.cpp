@@ -144,7 +144,7 @@ void BodyChecker::report_unknown_name(const Expr& expr) {
 }
 
 Var BodyChecker::emit(const Operation& operation, std::span<const Var> operands, Span span,
-                      std::vector<int64_t> attributes) {
+                      Attributes attributes) {
   if (!std::all_of(operands.begin(), operands.end(), [](Var operand) { return known(operand); }))
     return Var();
   if (operation.def == nullptr) {
@@ -171,7 +171,7 @@ Wish BodyChecker::wish_beside(const Operation& operation, const Wish& type, Expr
 
 /// Operands with a type of their own come first: literals take that of the first number among them.
 Var BodyChecker::apply(const Operation& operation, std::span<const ExprId> operands, const Wish& wish,
-                       Span span, std::vector<int64_t> attributes) {
+                       Span span, Attributes attributes) {
   std::array<Var, 4> few;
   std::vector<Var> many(operands.size() > few.size() ? operands.size() : 0);
   const std::span<Var> vars = many.empty() ? std::span(few).first(operands.size()) : std::span(many);

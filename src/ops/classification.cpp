@@ -49,7 +49,7 @@ Type cross_entropy_gradient_type(const TypeQuestion& question) {
 }
 
 Var op(const GradientQuestion& q, std::string_view name, const std::vector<Var>& operands,
-       std::vector<int64_t> attributes = {}) {
+       Attributes attributes = {}) {
   return q.builder.op(name, operands, std::move(attributes));
 }
 /// The sum along the axis, repeated along it.

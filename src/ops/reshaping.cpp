@@ -135,7 +135,7 @@ Type size_type(const TypeQuestion& question) {
   return DType::I64;
 }
 
-Var apply(const GradientQuestion& q, std::string_view name, std::vector<int64_t> attributes = {}) {
+Var apply(const GradientQuestion& q, std::string_view name, Attributes attributes = {}) {
   return q.builder.op(name, {q.gradient, q.operands[0]}, std::move(attributes));
 }
 Var zeros_like_operand(const GradientQuestion& q, std::size_t index) {
