@@ -200,7 +200,7 @@ Var BodyChecker::operation_call(const Expr& expr, const Operation& operation, co
   const OpDef& op = *operation.def;
   std::optional<std::vector<int64_t>> attributes = attributes_of(expr, op);
   if (op.takes(arguments.size())) {
-    if (attributes) return apply(operation, arguments, wish, expr.span, std::move(*attributes));
+    if (attributes) return apply(operation, arguments, wish, expr.span, *attributes);
   } else {
     report(expr.span, fmt::format("'{}' takes {}, found {}: {}", op.name.value,
                                   op.is_variadic() ? "more arguments" : count_of(op.arity(), "argument"),
