@@ -12,6 +12,7 @@ class ContextFinder {
     contexts_.reached.resize(graph.nodes().size());
     contexts_.parents.resize(graph.loops().size());
     loop_reached_.resize(graph.loops().size());
+    used_before_.resize(graph.loops().size());
   }
 
   Contexts run() {
@@ -45,6 +46,7 @@ class ContextFinder {
     if (contexts_.reached[id.index()]) return;
     contexts_.reached[id.index()] = true;
     contexts_.loop_of[id.index()] = loop;
+    if (loop.valid() && !loop_reached_[loop.index()]) used_before_[loop.index()] = true;
     pending_.push_back(id);
   }
 
@@ -53,9 +55,15 @@ class ContextFinder {
     if (loop.index() >= graph_.loops().size()) return;
     if (!loop_reached_[loop.index()]) {
       loop_reached_[loop.index()] = true;
-      contexts_.parents[loop.index()] = outside;
+      if (!used_before_[loop.index()] || !is_inside(outside, loop)) contexts_.parents[loop.index()] = outside;
     }
     reach(id, loop);
+  }
+
+  /// Only where a NextIteration came before every Enter of a loop can the loop be entered from its inside.
+  bool is_inside(LoopId inner, LoopId outer) const {
+    while (inner.valid() && inner != outer) inner = contexts_.parents[inner.index()];
+    return inner.valid();
   }
 
   void pass_on(NodeId from, NodeId to) {
@@ -82,6 +90,7 @@ class ContextFinder {
   const Graph& graph_;
   const std::vector<bool> is_param_;
   std::vector<bool> loop_reached_;
+  std::vector<bool> used_before_;  ///< loops that values were in before any entered
   std::vector<NodeId> pending_;
   Contexts contexts_;
 };

@@ -12,7 +12,7 @@ namespace hiaton::graph {
 
 struct Contexts {
   std::vector<LoopId> loop_of;  ///< by node: see Graph::loop_of
-  std::vector<LoopId> parents;  ///< by loop
+  std::vector<LoopId> parents;  ///< by loop; no loop is inside of itself, whatever the graph says
   std::vector<bool> reached;    ///< by node: whether any token can come from it; false for context-free Const
 };
 

@@ -317,6 +317,27 @@ TEST(Validate, LoopsThatEnterEachOther) {
   expect_finding(builder, "stands on a cycle of 4 nodes");
 }
 
+TEST(Validate, LoopsThatEnterEachOtherFromIterationsThatNothingBegan) {
+  GraphBuilder builder;
+  builder.add_function("main");
+  const OutPort n = builder.input("n", DType::I64);
+  const LoopId first = builder.add_loop();
+  const LoopId second = builder.add_loop();
+  const OutPort in_second = builder.enter(second, builder.next_iteration(first, n));
+  const OutPort in_first = builder.enter(first, in_second);
+  builder.output(builder.op(op_named("add"), {in_first, n}));
+  expect_finding(builder, "Exit");
+}
+
+TEST(Validate, LoopThatIsEnteredFromItsOwnIteration) {
+  GraphBuilder builder;
+  builder.add_function("main");
+  const LoopId loop = builder.add_loop();
+  const OutPort n = builder.input("n", DType::I64);
+  builder.output(builder.exit(loop, builder.enter(loop, builder.next_iteration(loop, n))));
+  expect_finding(builder, "in loop 0");
+}
+
 TEST(Validate, CallThatWaitsForItsOwnReturn) {
   Fact fact;
   fact.builder.node(fact.outer_call).inputs[0] = fact.outer_return;
