@@ -263,7 +263,8 @@ void GraphBuilder::connect_returns() {
   for (const Site& site : graph_.sites_) {
     for (NodeId id : site.returns) {
       Node& result = node(id);
-      if (!result.inputs[0].node.valid() && site.callee.index() < graph_.functions_.size()) {
+      const bool is_open = !result.inputs.empty() && !result.inputs[0].node.valid();
+      if (is_open && site.callee.index() < graph_.functions_.size()) {
         const Function& callee = graph_[site.callee];
         if (result.index < callee.results.size()) result.inputs[0] = callee.results[result.index];
       }

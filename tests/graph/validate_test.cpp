@@ -298,6 +298,12 @@ TEST(Validate, ResultThatIsAConstantThatNothingStarts) {
   expect_finding(fact.builder, "it is result 0 of the function: expected a control edge that starts it");
 }
 
+TEST(Validate, ReturnWithoutInput) {
+  Fact fact;
+  fact.builder.node(fact.inner_return).inputs.clear();
+  expect_finding(fact.builder, "Return_0 in 'fact': expected 1 input, found 0");
+}
+
 TEST(Validate, LoopThatNothingEnters) {
   GraphBuilder builder;
   builder.add_function("main");
