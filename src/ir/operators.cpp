@@ -17,7 +17,7 @@ Var infix(std::string_view symbol, Var a, Var b) {
 }
 
 template <class T, class Number>
-bool fits(Number number) {
+bool can_hold(Number number) {
   if constexpr (std::is_integral_v<Number>) {
     return std::in_range<T>(number);
   } else {
@@ -29,7 +29,7 @@ bool fits(Number number) {
 template <class Number>
 Var number_like(Var like, Number number) {
   const auto whole = [&]<class T>(T) {
-    if (!fits<T>(number)) {
+    if (!can_hold<T>(number)) {
       throw ProgramError(fmt::format("{} does not fit in {}", number, to_string(like.type())));
     }
     return like.builder().constant(Value(static_cast<T>(number)));
