@@ -42,6 +42,27 @@ TEST(Program, RunsOneElementOfEachInABatch) {
   EXPECT_EQ(to_string(found[2][0]), "[72.0]");
 }
 
+TEST(Program, RunsManyListsOfArgumentsInWaves) {
+  const Program program =
+      Program::from_text("chains.hia",
+                         "fn f(n: i64, x: f64[2]) -> f64[2] = if n == 0 then x else tanh(f(n - 1, x)) + x\n"
+                         "fn main(n: i64, x: f64[2]) -> f64[2] = f(n, x)\n");
+  constexpr std::size_t kLists = 200;
+  constexpr int64_t kFramesOfEach = 50;
+  std::vector<std::vector<Value>> arguments;
+  for (std::size_t i = 0; i < kLists; ++i) {
+    const std::string text = "[0.5, " + std::to_string(i) + ".25]";
+    arguments.push_back({kFramesOfEach - 2, parse_value(program.parameters()[1].type, text)});
+  }
+  RunStats stats;
+  RunOptions options;
+  options.stats = &stats;
+  const std::vector<std::vector<Value>> found = program.run_all(arguments, options);
+  for (std::size_t i = 0; i < kLists; ++i) EXPECT_EQ(found[i], program.run(arguments[i]).values) << i;
+  EXPECT_GT(stats.frames_live_most, 10 * kFramesOfEach) << "what runs at once makes large batches";
+  EXPECT_LT(stats.frames_live_most, 30 * kFramesOfEach) << "but not all does";
+}
+
 TEST(Program, RunsModulesOfTheBuilder) {
   const Program program = Program::from_module(sum_module());
   EXPECT_EQ(program.run({Value(2), Value(3)}).values, std::vector<Value>{5});

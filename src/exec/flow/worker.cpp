@@ -11,6 +11,8 @@ namespace {
 /// So many frames may be alive before batches run although something else could: what is created first must
 /// not fill the memory.
 constexpr uint64_t kManyFrames = 2'000'000;
+/// So many frames make batches large enough; with more of them at once what they hold leaves the caches.
+constexpr uint64_t kFullWave = 1000;
 /// A larger batch gains nothing and leaves the caches.
 constexpr std::size_t kLargestBatch = 256;
 
@@ -53,7 +55,6 @@ std::vector<std::vector<Value>> Worker::run(const graph::Graph& graph,
   results_.assign(arguments.size(), std::vector<Value>(graph.outputs().size()));
   results_to_come_.assign(arguments.size(), graph.outputs().size());
   if (track != nullptr) begin_trace(track);
-  for (std::size_t i = arguments.size(); i-- > 0;) start(arguments[i], static_cast<uint32_t>(i));
   drain();
   batches_.finish();
   most_bytes_ = std::max(most_bytes_, watch.bytes());
@@ -70,6 +71,8 @@ void Worker::clear() {
   for (FramePool& pool : pools_) pool.clear();
   ready_.clear();
   for (Waiting& waiting : waiting_) waiting.clear();
+  started_ = 0;
+  full_wave_ = 0;
   calls_ = frames_ = most_frames_ = most_bytes_ = 0;
   firings_.assign(firings_.size(), 0);
   launches_.assign(launches_.size(), 0);
@@ -93,7 +96,7 @@ void Worker::start(std::span<const Value> arguments, uint32_t root) {
 void Worker::drain() {
   while (true) {
     if (track_ != nullptr) begin_items();
-    while (!ready_.empty() && frames_ < kManyFrames) fire_next();
+    while (frames_ < kManyFrames && (!ready_.empty() || start_next())) fire_next();
     if (track_ != nullptr) end_items();
     const Region* region = choose();
     if (region != nullptr) {
@@ -106,10 +109,21 @@ void Worker::drain() {
       run_batch(*region, batch_);
     } else if (!ready_.empty()) {
       fire_next();
+    } else if (started_ < arguments_.size()) {
+      full_wave_ = frames_ + kFullWave;
     } else {
       return;
     }
   }
+}
+
+/// Argument lists start in waves: so many that their frames fill one, the next when nothing is left of them.
+bool Worker::start_next() {
+  if (frames_ >= full_wave_) full_wave_ = 0;
+  if (full_wave_ == 0 || started_ == arguments_.size()) return false;
+  start(arguments_[started_], static_cast<uint32_t>(started_));
+  ++started_;
+  return true;
 }
 
 void Worker::fire_next() {

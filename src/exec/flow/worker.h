@@ -39,6 +39,7 @@ class Worker {
   };
 
   void start(std::span<const Value> arguments, uint32_t root);
+  bool start_next();
   void drain();
   void fire_next();
   void fire(Frame* frame, uint32_t item);
@@ -103,6 +104,8 @@ class Worker {
   std::vector<Cell> made_;         ///< results of the steps of a scalar region
   std::vector<Value> fields_;      ///< of the data value that is being made
   std::span<const std::vector<Value>> arguments_;
+  std::size_t started_ = 0;  ///< of the argument lists
+  uint64_t full_wave_ = 0;   ///< so many frames fill the wave that starts; 0: none starts
   std::vector<std::vector<Value>> results_;
   std::vector<std::size_t> results_to_come_;
   uint64_t calls_ = 0;
