@@ -280,7 +280,7 @@ class FunctionVerifier {
       const Type* declared = node.results.size() == 1 && node.results[0].index() < f_.values.size()
                                  ? &f_[node.results[0]].type
                                  : nullptr;
-      result = node.op->type_rule.value({operand_types_, node.attributes, declared});
+      result = node.op->result_type({operand_types_, node.attributes, declared});
     } catch (const ProgramError& error) {
       fail(id, error.what());
     }

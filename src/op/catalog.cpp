@@ -1,6 +1,9 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "hiaton/op.h"
+#include "hiaton/tensor.h"
 
 namespace hiaton {
 
@@ -21,6 +24,15 @@ bool OpDef::takes_attributes(std::size_t count) const {
   const std::vector<AttributeDef>& all = attributes.value;
   const bool has_list = !all.empty() && all.back().is_list;
   return has_list ? count + 1 >= all.size() : count == all.size();
+}
+
+Type OpDef::result_type(const TypeQuestion& question) const {
+  Type result = type_rule.value(question);
+  if (result.shape.size() > kMaxRank) {
+    throw ProgramError(
+        fmt::format("expected a result of at most {} dimensions, found {}", kMaxRank, to_string(result)));
+  }
+  return result;
 }
 
 Catalog::Catalog(std::vector<const OpDef*> ops) : ops_(std::move(ops)) {
