@@ -281,15 +281,19 @@ ExprId Parser::match() {
   const Token& word = take();
   const ExprId matched = operators(kOr);
   std::vector<Arm> arms;
-  if (!at_arm()) fail_expected("an operator or an arm ('Variant(names) -> expression')");
+  if (!at_arm()) fail_expected("an operator or an arm ('Variant(names) -> expression' or '_ -> expression')");
   Flex flex = Flex::Float;
   while (at_arm()) {
     const ArmPattern pattern = arm_pattern();
     expect(Tok::Arrow, "'->' and the value of the arm");
-    arms.push_back({pattern, expression()});
+    const std::size_t arms_before = syntax_.arms.size();
+    const ExprId body = expression();
+    arms.push_back({pattern, body, syntax_.arms.size() > arms_before});
     const Flex own = flex_of(arms.back().body);
     flex = arms.size() == 1 ? own : common_flex(flex, own);
   }
+  if (!at(Tok::End) && after_next().kind == Tok::Arrow)
+    fail_expected("an arm that begins with a variant or '_'");
   const Range range{static_cast<uint32_t>(syntax_.arms.size()), static_cast<uint32_t>(arms.size())};
   syntax_.arms.insert(syntax_.arms.end(), arms.begin(), arms.end());
   return add({.kind = Expr::Kind::Match,

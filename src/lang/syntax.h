@@ -97,6 +97,7 @@ struct ArmPattern {
 struct Arm {
   ArmPattern pattern;
   ExprId body;
+  bool holds_match = false;  ///< in its body
 };
 
 struct Let {
