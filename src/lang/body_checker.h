@@ -117,7 +117,7 @@ class BodyChecker {
   std::vector<Var> call_arguments(const Expr& expr, const FunctionHead& callee);
   Vars stand_ins(const std::vector<std::optional<Type>>& types);
   Vars emit_call(FunctionRef callee, const std::vector<Var>& arguments, Span span);
-  void report_unknown_function(const Expr& expr);
+  void report_unknown_function(Symbol unknown, Span span);
   void report_attributes(const Expr& expr);
   Vars tuple(const Expr& expr, Wishes wishes);
   Vars conditional(const Expr& expr, Wishes wishes);

@@ -115,11 +115,6 @@ ir::Module check(const std::shared_ptr<const Source>& source, const TokenList& t
   Declarations declarations(symbols, builder.module().data_types, options, diagnostics);
   const std::vector<FunctionHead> heads = read_heads(*source, tokens, symbols, declarations, diagnostics);
   for (const ParameterDeclaration& parameter : declarations.parameters()) {
-    if (declarations.is_variant(parameter.name)) {
-      diagnostics.add(parameter.span,
-                      fmt::format("expected the name of a learned parameter, found '{}', which is a variant",
-                                  symbols[parameter.name]));
-    }
     builder.add_parameter(std::string(symbols[parameter.name]), parameter.type, parameter.span,
                           parameter.initial);
   }

@@ -7,6 +7,7 @@
 
 #include "hiaton/error.h"
 #include "ir/differentiable.h"
+#include "ir/type_lists.h"
 #include "lang/suggest.h"
 
 namespace hiaton::lang {
@@ -120,10 +121,7 @@ void Functions::define_gradient(const FunctionHead& head) const {
   const GradientOf& gradient = *head.gradient;
   const FunctionHead* of = find(gradient.function);
   if (of == nullptr || !of->readable) {
-    if (of == nullptr) {
-      diagnostics_.add(gradient.span, fmt::format("unknown function '{}'{}", symbols_[gradient.function],
-                                                  suggestion(gradient.function)));
-    }
+    if (of == nullptr) report_unknown(gradient);
     return;
   }
   ir::Module& module = builder_.module();
@@ -138,10 +136,9 @@ void Functions::define_gradient(const FunctionHead& head) const {
       diagnostics_.add(head.name_span, fmt::format("the gradient of '{}' takes what '{}' takes",
                                                    symbols_[of->name], signature(*of)));
     } else if (results != function.results) {
-      std::string expected;
-      for (const Type& type : results) expected += (expected.empty() ? "" : ", ") + to_string(type);
       diagnostics_.add(head.name_span,
-                       fmt::format("the gradient of '{}' gives ({})", symbols_[of->name], expected));
+                       fmt::format("the gradient of '{}' gives {}, found {}", symbols_[of->name],
+                                   list_types(results), list_types(function.results)));
     }
     module.gradient_requests.push_back({reference(head).id, reference(*of).id, with_value});
   } catch (const ProgramError& error) {
@@ -149,12 +146,19 @@ void Functions::define_gradient(const FunctionHead& head) const {
   }
 }
 
-std::string Functions::suggestion(Symbol name) const {
-  Suggestion similar(symbols_[name]);
+void Functions::report_unknown(const GradientOf& gradient) const {
+  const std::string_view name = symbols_[gradient.function];
+  if (operations_.find(gradient.function) != nullptr) {
+    diagnostics_.add(
+        gradient.span,
+        fmt::format("expected a function of the program, found '{}', which is an operation", name));
+    return;
+  }
+  Suggestion similar(name);
   if (diagnostics_.wants_suggestions()) {
     for (const FunctionHead& head : heads_) similar.offer(symbols_[head.name]);
   }
-  return similar.text();
+  diagnostics_.add(gradient.span, fmt::format("unknown function '{}'{}", name, similar.text()));
 }
 
 std::string Functions::signature(const FunctionHead& head) const {

@@ -27,8 +27,8 @@ class Functions {
   }
   /// Asks for the gradient that the function is. Reports where it cannot be.
   void define_gradient(const FunctionHead& head) const;
-  /// "; did you mean 'fact'?", or nothing.
-  std::string suggestion(Symbol name) const;
+  /// Says why there is no such gradient where no function of the program has the name.
+  void report_unknown(const GradientOf& gradient) const;
   /// "fact(n: i64)"
   std::string signature(const FunctionHead& head) const;
 

@@ -70,11 +70,12 @@ class Reader {
   class Deeper;
   std::optional<Type> list_type();
   std::optional<Type> unknown_type(const Token& name);
+  void report_unknown_type(const Token& name);
   std::optional<std::vector<Dim>> shape();
   std::optional<Dim> dimension();
   std::optional<int64_t> constant_product();
   std::optional<int64_t> constant_factor();
-  std::optional<int64_t> constant_size();
+  std::optional<int64_t> constant_size(bool negative);
   std::optional<int64_t> combine(Tok op, std::optional<int64_t> a, std::optional<int64_t> b, Span span);
 
   const Source& source_;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <unordered_set>
 
 #include "lang/body_checker.h"
 #include "lang/literal.h"
@@ -33,19 +34,19 @@ std::optional<std::vector<int64_t>> BodyChecker::attributes_of(const Expr& expr,
   const auto given = std::span(syntax_->attributes).subspan(expr.attributes.begin, expr.attributes.count);
   const std::vector<AttributeDef>& all = op.attributes.value;
   bool right = true;
-  for (std::size_t i = 0; i < given.size(); ++i) {
-    const std::string_view name = symbols_[given[i].name];
-    const auto same = [&](const Attribute& other) { return other.name == given[i].name; };
-    if (std::any_of(given.begin(), given.begin() + static_cast<std::ptrdiff_t>(i), same)) {
-      report(given[i].span, fmt::format("attribute '{}' is given twice", name));
+  std::unordered_set<Symbol> seen;
+  for (const Attribute& attribute : given) {
+    const std::string_view name = symbols_[attribute.name];
+    if (!seen.insert(attribute.name).second) {
+      report(attribute.span, fmt::format("attribute '{}' is given twice", name));
       right = false;
     }
     if (std::any_of(all.begin(), all.end(), [&](const AttributeDef& def) { return def.name == name; }))
       continue;
     Suggestion similar(name);
     for (const AttributeDef& def : all) similar.offer(def.name);
-    report(given[i].span, fmt::format("'{}' has no attribute '{}'{}: {}", op.name.value, name, similar.text(),
-                                      signature_of(op)));
+    report(attribute.span, fmt::format("'{}' has no attribute '{}'{}: {}", op.name.value, name,
+                                       similar.text(), signature_of(op)));
     right = false;
   }
   std::vector<int64_t> values;
@@ -165,6 +166,7 @@ std::optional<Tensor> BodyChecker::constant_tensor(const Expr& expr, DType dtype
   std::vector<int64_t> dims;
   std::vector<const Expr*> row{&expr};
   while (!row.empty() && row[0]->kind == Expr::Kind::List) {
+    if (dims.size() == kMaxRank) return std::nullopt;
     const uint32_t width = row[0]->list.count;
     std::vector<const Expr*> inner;
     for (const Expr* outer : row) {
@@ -179,7 +181,6 @@ std::optional<Tensor> BodyChecker::constant_tensor(const Expr& expr, DType dtype
     return element.suffix ? *element.suffix : dtype;
   };
   const DType type = own_type(*row[0]);
-  if (dims.size() > kMaxRank) return std::nullopt;
   Tensor tensor(type, dims);
   for (std::size_t i = 0; i < row.size(); ++i) {
     const Expr& element = *row[i];

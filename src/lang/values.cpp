@@ -110,9 +110,9 @@ Var BodyChecker::boolean(const Expr& expr) {
 Var BodyChecker::name(const Expr& expr, const Wish& wish) {
   if (const Var* found = scope_.find(expr.name)) return *found;
   if (declarations_.parameter(expr.name) != nullptr) return learned(expr);
-  if (const int64_t* size = declarations_.size(expr.name)) {
+  if (const Size* size = declarations_.size(expr.name)) {
     f_->set_span(expr.span);
-    return f_->constant(*size);
+    return size->value ? f_->constant(*size->value) : Var();
   }
   if (is_construction(expr)) return construction(expr, wish);
   report_unknown_name(expr);
@@ -122,11 +122,14 @@ Var BodyChecker::name(const Expr& expr, const Wish& wish) {
 Var BodyChecker::learned(const Expr& expr) {
   f_->set_span(expr.span);
   if (const std::size_t* number = declarations_.parameter(expr.name)) return f_->parameter(*number);
-  report(expr.sign, fmt::format("unknown learned parameter '{}'", symbols_[expr.name]));
+  if (!declarations_.is_announced(expr.name)) {
+    report(expr.sign, fmt::format("unknown learned parameter '{}'", symbols_[expr.name]));
+  }
   return Var();
 }
 
 void BodyChecker::report_unknown_name(const Expr& expr) {
+  if (declarations_.is_announced(expr.name)) return;
   const std::string_view name = symbols_[expr.name];
   const bool is_function = functions_.find(expr.name) != nullptr;
   if (is_function || operations_.find(expr.name) != nullptr) {

@@ -43,6 +43,8 @@ const PrintCase kPrograms[] = {
      "param W: f32[2]\n\n"
      "fn f(W: f32[2]) -> f32[2] = W * param W\n\n"
      "fn g() -> f32[2] =\n  let v1 = W * 2.0f32\n  v1 + v1\n"},
+    {"TheSmallestSize", "size d = -9223372036854775808\nfn f(n: i64) -> i64 = n - d\n",
+     "fn f(n: i64) -> i64 = n - -9223372036854775808\n"},
     {"SizesAreValues", "size d = 3\nfn f(n: i64) -> i64 = n * d + d\n", "fn f(n: i64) -> i64 = n * 3 + 3\n"},
     {"AttributesWithDefaultsListsAndSizes",
      "size d = 2\n"
@@ -123,8 +125,14 @@ const ErrorCase kErrors[] = {
      "1:17: expected an integer that is known before the run, found 'n'; a size is declared by a line 'size "
      "n "
      "= ...'"},
+    {"ParameterOfAnySize", "param W: f32[_]\nfn f() -> i64 = 1",
+     "1:10: expected a dimension that is known before the run, found '_'"},
     {"TooManyDimensions", "fn f(x: f32[1, 1, 1, 1, 1, 1, 1, 1, 1]) -> f32 = 1",
      "1:12: expected at most 8 dimensions, found 9"},
+    {"ResultOfTooManyDimensions", "fn f(x: f32[1, 1, 1, 1, 1, 1, 1, 1]) -> f32 = sum([x])",
+     "1:51: [stack] expected a result of at most 8 dimensions, found f32[1, 1, 1, 1, 1, 1, 1, 1, 1]"},
+    {"NumbersInTooManyBrackets", "fn f() -> i64 = sum([[[[[[[[[1]]]]]]]]])",
+     "1:21: [stack] expected a result of at most 8 dimensions, found i64[1, 1, 1, 1, 1, 1, 1, 1, 1]"},
     {"UnclosedShape", "fn f(x: f32[3) -> f32 = 1",
      "1:14: expected an operator, ',' or ']' in the shape of a type, found ')'"},
     {"SizeTwice", "size d = 1\nsize d = 2\nfn f() -> i64 = d",
