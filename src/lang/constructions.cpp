@@ -57,16 +57,14 @@ Var BodyChecker::construct(const Expr& expr, const VariantPlace& place) {
     return stand_in(place.data);
   }
   std::vector<Var> fields;
-  bool all_known = true;
   for (std::size_t i = 0; i < expected; ++i) {
     const Type type = field_type(place.data, place.index, i);
     fields.push_back(require(arguments[i], value(arguments[i], type), type, [&] {
       return fmt::format("field '{}' of '{}'", place->fields[i].name, place->name);
     }));
-    all_known = all_known && known(fields.back());
   }
   f_->set_span(expr.span);
-  return all_known ? f_->make(place.data, place.index, fields) : stand_in(place.data);
+  return are_known(fields) ? f_->make(place.data, place.index, fields) : stand_in(place.data);
 }
 
 /// A list whose type follows from its parts: from the head, or where that is a number, from the tail.

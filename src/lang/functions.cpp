@@ -27,13 +27,22 @@ std::vector<Type> results_of(const FunctionHead& head) {
 
 }  // namespace
 
-bool all_distinct(std::span<const Pattern> patterns) {
+bool require_distinct(std::span<const Pattern> patterns, std::string_view what, const Symbols& symbols,
+                      Diagnostics& diagnostics) {
+  if (patterns.size() < 2) return true;
   std::vector<Symbol> names;
   for (const Pattern& pattern : patterns) {
     if (pattern.name) names.push_back(*pattern.name);
   }
   std::sort(names.begin(), names.end());
-  return std::adjacent_find(names.begin(), names.end()) == names.end();
+  if (std::adjacent_find(names.begin(), names.end()) == names.end()) return true;
+  std::unordered_set<Symbol> seen;
+  for (const Pattern& pattern : patterns) {
+    if (pattern.name && !seen.insert(*pattern.name).second) {
+      diagnostics.add(pattern.span, fmt::format("{} '{}' is defined twice", what, symbols[*pattern.name]));
+    }
+  }
+  return false;
 }
 
 Functions::Functions(const Source& source, const TokenList& tokens, const Symbols& symbols,
@@ -68,8 +77,7 @@ FunctionRef Functions::declare(const FunctionHead& head) {
                                    symbols_[*param.name]));
     }
   }
-  const bool distinct = all_distinct(head.params);
-  if (!distinct) report_duplicate_parameters(head);
+  const bool distinct = require_distinct(head.params, "parameter", symbols_, diagnostics_);
   if (has_name && distinct) {
     const FunctionRef declared =
         builder_.declare(std::string(symbols_[head.name]), std::move(params), results_of(head));
@@ -106,15 +114,6 @@ bool Functions::name_is_free(const FunctionHead& head) {
     return false;
   }
   return true;
-}
-
-void Functions::report_duplicate_parameters(const FunctionHead& head) {
-  std::unordered_set<Symbol> seen;
-  for (const Pattern& param : head.params) {
-    if (!seen.insert(*param.name).second) {
-      diagnostics_.add(param.span, fmt::format("parameter '{}' is defined twice", symbols_[*param.name]));
-    }
-  }
 }
 
 void Functions::define_gradient(const FunctionHead& head) const {

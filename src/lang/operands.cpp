@@ -161,9 +161,7 @@ ExprId Parser::call(Symbol symbol, const Token& word, uint32_t type) {
   const std::size_t first = open_list_.size();
   std::vector<Attribute> attributes;
   const Flex flex = arguments(Tok::RightParen, "an operator, ',' or ')' in the arguments", &attributes);
-  const Range named{static_cast<uint32_t>(syntax_.attributes.size()),
-                    static_cast<uint32_t>(attributes.size())};
-  syntax_.attributes.insert(syntax_.attributes.end(), attributes.begin(), attributes.end());
+  const Range named = append<Attribute>(syntax_.attributes, attributes);
   const Operation* operation = operations_.find(symbol);
   const bool passes_type = operation != nullptr && operation->keeps_type && open_list_.size() > first;
   return add({.kind = Expr::Kind::Call,
@@ -230,10 +228,7 @@ ExprId Parser::learned() {
 }
 
 Range Parser::close_list(std::size_t first) {
-  const Range range{static_cast<uint32_t>(syntax_.lists.size()),
-                    static_cast<uint32_t>(open_list_.size() - first)};
-  syntax_.lists.insert(syntax_.lists.end(), open_list_.begin() + static_cast<std::ptrdiff_t>(first),
-                       open_list_.end());
+  const Range range = append(syntax_.lists, std::span<const ExprId>(open_list_).subspan(first));
   open_list_.resize(first);
   return range;
 }
@@ -294,14 +289,12 @@ ExprId Parser::match() {
   }
   if (!at(Tok::End) && after_next().kind == Tok::Arrow)
     fail_expected("an arm that begins with a variant or '_'");
-  const Range range{static_cast<uint32_t>(syntax_.arms.size()), static_cast<uint32_t>(arms.size())};
-  syntax_.arms.insert(syntax_.arms.end(), arms.begin(), arms.end());
   return add({.kind = Expr::Kind::Match,
               .flex = flex,
               .span = span_from(word.span.begin),
               .sign = word.span,
               .a = matched,
-              .list = range});
+              .list = append<Arm>(syntax_.arms, arms)});
 }
 
 ArmPattern Parser::arm_pattern() {
@@ -321,8 +314,7 @@ ArmPattern Parser::arm_pattern() {
   expect(Tok::RightParen, "',' or ')' in a pattern");
   read.span = span_from(name.span.begin);
   read.has_parentheses = true;
-  read.parts = {static_cast<uint32_t>(syntax_.arm_patterns.size()), static_cast<uint32_t>(parts.size())};
-  syntax_.arm_patterns.insert(syntax_.arm_patterns.end(), parts.begin(), parts.end());
+  read.parts = append<ArmPattern>(syntax_.arm_patterns, parts);
   return read;
 }
 

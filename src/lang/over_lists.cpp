@@ -241,10 +241,7 @@ std::optional<BodyChecker::OverList> BodyChecker::read_over_list(const Expr& exp
   for (std::size_t i = at + 2; i < arguments.size(); ++i) {
     read.extras.push_back(value(arguments[i], applied.param(i - 1)));
   }
-  const auto all_known = [](const std::vector<Var>& vars) {
-    return std::all_of(vars.begin(), vars.end(), [](Var var) { return known(var); });
-  };
-  return all_known(read.initial) && all_known(read.extras) ? std::optional(std::move(read)) : std::nullopt;
+  return are_known(read.initial) && are_known(read.extras) ? std::optional(std::move(read)) : std::nullopt;
 }
 
 Vars BodyChecker::map_list(const Applied& applied, const OverList& over) {

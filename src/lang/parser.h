@@ -49,7 +49,6 @@ class Parser : Reader {
   }
   Flex flex_of(ExprId id) const { return syntax_[id].flex; }
   Range close_list(std::size_t first);
-  Range store(const std::vector<Pattern>& patterns);
   /// A name or `_`; `what` is what is expected.
   Pattern pattern(std::string_view what);
   Pattern pattern_with_type(std::string_view what);

@@ -228,7 +228,7 @@ Vars BodyChecker::block(const Expr& expr, Wishes wishes) {
 
 void BodyChecker::let(const Let& let) {
   const std::span<const Pattern> names = patterns(let.patterns);
-  report_duplicates(names, "name");
+  require_distinct(names, "name", symbols_, diagnostics_);
   if (names.size() == 1) {
     let_one(let.bound, names[0]);
   } else {
@@ -261,6 +261,7 @@ Var BodyChecker::require_pattern(ExprId bound, Var found, const Pattern& pattern
       require(bound, found, pattern.type, [&] { return fmt::format("the value of '{}'", spelled(pattern)); });
   if (!pattern.type) return checked;
   if (!known(checked)) return stand_in(*pattern.type);
+  f_->set_span(place_of(bound));
   return f_->checked(checked, *pattern.type);
 }
 

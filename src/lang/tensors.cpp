@@ -119,7 +119,7 @@ Var BodyChecker::list_of_elements(const Expr& expr, Wish element) {
     elements[i] =
         require(ids[i], value(ids[i], element), element, [] { return std::string("an element of a list"); });
   }
-  if (!std::all_of(elements.begin(), elements.end(), [](Var var) { return known(var); })) return Var();
+  if (!are_known(elements)) return Var();
   f_->set_span(expr.span);
   const Type type = declarations_.list_of(*element);
   Var result = f_->make(type, Declarations::kNil, {});
@@ -130,22 +130,19 @@ Var BodyChecker::list_of_elements(const Expr& expr, Wish element) {
 }
 
 void BodyChecker::report_empty_brackets(const Expr& expr) {
-  report(expr.span, "expected elements between '[' and ']', found none; an empty list has a type: Nil[i64]");
+  report(expr.span,
+         "expected elements between '[' and ']', found none; an empty list needs a type: Nil[i64]");
 }
 
 /// A constant where all elements are numbers; else the elements are stacked.
 Var BodyChecker::tensor_literal(const Expr& expr, const Wish& wish) {
   const std::span<const ExprId> elements = list(expr.list);
   if (elements.empty()) {
-    report(expr.span,
-           "expected elements between '[' and ']', found none; an empty list needs a type: Nil[i64]");
+    report_empty_brackets(expr);
     return Var();
   }
-  const bool float_wish = wish && !wish->is_data() && is_number(wish->dtype);
-  const DType usual = expr.flex == Flex::Float ? DType::F64 : DType::I64;
-  const bool follows = float_wish && (expr.flex == Flex::Integer || is_float(wish->dtype));
   f_->set_span(expr.span);
-  if (std::optional<Tensor> constant = constant_tensor(expr, follows ? wish->dtype : usual)) {
+  if (std::optional<Tensor> constant = constant_tensor(expr, type_of_literal(expr.flex, wish))) {
     return f_->constant(Value(std::move(*constant)));
   }
   const auto dtype = wish && !wish->is_data() ? Wish(Type(wish->dtype)) : std::nullopt;

@@ -237,6 +237,23 @@ TEST(LearnedParameters, BeginAsTheyAreDeclared) {
   EXPECT_EQ(module.source->text(module.parameters[2].span), "c");
 }
 
+/// What a run that finds other sizes points at.
+TEST(ChecksOfSizes, StandWhereTheValueStands) {
+  const ir::Module module = parse(
+      "fn f(x: f32[n], y: f32[m]) -> f32[n] =\n"
+      "  let a = x + 1\n"
+      "  let b: f32[4] = a\n"
+      "  let c: f32[_] = with s = x for i in 0..3 do let d = s + 1 in concat(s, y, axis=0)\n"
+      "  y\n");
+  std::vector<std::string_view> places;
+  for (const ir::Node& node : module.functions[0].nodes) {
+    if (node.op != nullptr && node.op->name.value.starts_with("check_")) {
+      places.push_back(module.source->text(node.span));
+    }
+  }
+  EXPECT_EQ(places, (std::vector<std::string_view>{"a", "concat(s, y, axis=0)", "y"}));
+}
+
 TEST(Tensors, LongProgramsNeedNoDeepRecursion) {
   EXPECT_EQ(error_of("fn f(a: f32[2, 2]) -> f32[2, 2] = a" + repeat(" @ a", 10'000)), "");
   EXPECT_NE(error_of("fn f(a: f32[2]) -> f32 = a" + repeat("[a", 100'000)).find("expected at most 1000"),
