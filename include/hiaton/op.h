@@ -182,7 +182,8 @@ struct OpDef {
   /// Whether its scalar kernels, or its tensor kernel where that goes element by element, can end a run with
   /// a Fault for operands of this type.
   bool can_fail(DType operand, OverflowMode mode) const;
-  /// What the type rule says. Throws ProgramError also where no tensor can have so many dimensions.
+  /// What the type rule says. Throws ProgramError also where no tensor can have so many dimensions or
+  /// elements.
   Type result_type(const TypeQuestion& question) const;
 };
 
