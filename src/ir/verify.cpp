@@ -11,6 +11,7 @@
 #include "hiaton/error.h"
 #include "hiaton/ir.h"
 #include "ir/differentiable.h"
+#include "ir/module_error.h"
 #include "ir/names.h"
 #include "ir/type_lists.h"
 #include "tensor/dimensions.h"
@@ -126,7 +127,10 @@ class FunctionVerifier {
 
   void enter(BlockId id) {
     if (path_.size() > kMaxNesting) {
-      fail(fmt::format("expected at most {} branches and loops inside each other, found more", kMaxNesting));
+      throw error_in(
+          module_, f_,
+          fmt::format("function '{}': expected at most {} branches and loops inside each other, found more",
+                      f_.name, kMaxNesting));
     }
     if (id.index() >= f_.blocks.size()) fail(fmt::format("there is no block {}", id.index()));
     if (blocks_seen_[id.index()]) fail(fmt::format("block {} stands in two places", id.index()));
