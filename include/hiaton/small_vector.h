@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -73,16 +74,22 @@ class SmallVector {
   const T* begin() const { return data(); }
   T* end() { return data() + size_; }
   const T* end() const { return data() + size_; }
-  T& operator[](std::size_t i) { return data()[i]; }
-  const T& operator[](std::size_t i) const { return data()[i]; }
+  T& operator[](std::size_t i) {
+    assert(i < size_);
+    return data()[i];
+  }
+  const T& operator[](std::size_t i) const {
+    assert(i < size_);
+    return data()[i];
+  }
   const T& at(std::size_t i) const {
     if (i >= size_) throw std::out_of_range("SmallVector::at");
     return data()[i];
   }
-  T& front() { return data()[0]; }
-  const T& front() const { return data()[0]; }
-  T& back() { return data()[size_ - 1]; }
-  const T& back() const { return data()[size_ - 1]; }
+  T& front() { return (*this)[0]; }
+  const T& front() const { return (*this)[0]; }
+  T& back() { return (*this)[size_ - std::size_t{1}]; }
+  const T& back() const { return (*this)[size_ - std::size_t{1}]; }
 
   void reserve(std::size_t capacity) {
     if (capacity > capacity_) grow(capacity);
@@ -96,7 +103,10 @@ class SmallVector {
     push_back(T{std::forward<Args>(args)...});
     return back();
   }
-  void pop_back() { --size_; }
+  void pop_back() {
+    assert(size_ > 0);
+    --size_;
+  }
   void clear() { size_ = 0; }
   void resize(std::size_t size, T added = T()) {
     reserve(size);

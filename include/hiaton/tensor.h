@@ -115,6 +115,8 @@ class Data {
   Data(uint32_t variant, std::span<const Value> fields);
   Data(uint32_t variant, std::initializer_list<Value> fields);
   static Data adopt(DataObject* object) { return Data(object); }
+  /// Made of what `fields` held: they are left as after a move.
+  static Data take(uint32_t variant, std::span<Value> fields);
 
   Data(const Data& other) : object_(other.object_) {
     if (object_ != nullptr) object_->references.fetch_add(1, std::memory_order_relaxed);
@@ -139,6 +141,8 @@ class Data {
 
  private:
   explicit Data(DataObject* object) : object_(object) {}
+  template <class Source>
+  static DataObject* make(uint32_t variant, std::span<Source> fields);
   DataObject* object_ = nullptr;
 };
 

@@ -3,6 +3,7 @@
 
 #include "kernels/cpu.h"
 #include "kernels/elementwise.h"
+#include "kernels/intrinsics.h"
 
 namespace hiaton::kernels {
 

@@ -5,6 +5,7 @@
 
 #include "kernels/aligned.h"
 #include "kernels/cpu.h"
+#include "kernels/intrinsics.h"
 
 namespace hiaton::kernels {
 

@@ -63,41 +63,47 @@ struct Math {
   /// x = n log 2 + r with whole n and |r| <= log 2 / 2; |x| must be below 2^20.
   struct Reduced {
     BitsVector n;
+    V whole;  ///< n
     V r;
   };
   [[gnu::always_inline]] static inline Reduced reduce(V x) {
     constexpr T kLog2E = T(1.44269504088896340736);
     const V shifted = x * kLog2E + R::kRoundToInteger;
     const V n = shifted - R::kRoundToInteger;
-    return {bits(shifted) - bits(fill(R::kRoundToInteger)), (x - n * R::kLog2High) - n * R::kLog2Low};
+    return {bits(shifted) - bits(fill(R::kRoundToInteger)), n, (x - n * R::kLog2High) - n * R::kLog2Low};
   }
   /// exp(r) - 1 - r, for a reduced r: r^2 / 2! + r^3 / 3! + ...
   [[gnu::always_inline]] static inline V exp_tail(V r) {
     constexpr int kTerms = R::kExpTerms;
-    V sum = V{};
     double inverse[kTerms + 1] = {1};
     for (int k = 1; k <= kTerms; ++k) inverse[k] = inverse[k - 1] / k;
+    V sum = fill(T(inverse[kTerms]));
 #pragma GCC unroll 16
-    for (int k = kTerms; k >= 2; --k) sum = sum * r + T(inverse[k]);
+    for (int k = kTerms - 1; k >= 2; --k) sum = sum * r + T(inverse[k]);
     return sum * (r * r);
+  }
+  /// x times 2 to the power of a reduced n, which alone may be no normal number.
+  [[gnu::always_inline]] static inline V scale(V x, const Reduced& reduced) {
+    if constexpr (requires { scaled(x, x); }) {
+      return scaled(x, reduced.whole);
+    } else {
+      const BitsVector half = reduced.n >> 1;
+      return x * power_of_two(half) * power_of_two(reduced.n - half);
+    }
   }
 
   [[gnu::always_inline]] static inline V exp(V x) {
-    x = x > R::kExpOverflow ? fill(R::kExpOverflow) : x;
-    x = x < R::kExpUnderflow ? fill(R::kExpUnderflow) : x;
-    const auto [n, r] = reduce(x);
-    const V power = (exp_tail(r) + r) + T{1};
-    // In two steps, since 2^n alone may be no normal number.
-    const BitsVector half = n >> 1;
-    return power * power_of_two(half) * power_of_two(n - half);
+    x = Vector<T>::at_most(fill(R::kExpOverflow), x);
+    x = Vector<T>::at_least(fill(R::kExpUnderflow), x);
+    const Reduced reduced = reduce(x);
+    return scale((exp_tail(reduced.r) + reduced.r) + T{1}, reduced);
   }
 
   [[gnu::always_inline]] static inline V tanh(V x) {
-    V y = absolute(x);
-    y = y > R::kTanhIsOne ? fill(R::kTanhIsOne) : y;
-    const auto [n, r] = reduce(y + y);
-    const V power = power_of_two(n);
-    const V e = (exp_tail(r) + r) * power + (power - T{1});  // exp(2 y) - 1
+    const V y = Vector<T>::at_most(fill(R::kTanhIsOne), absolute(x));
+    const Reduced reduced = reduce(y + y);
+    const V power = power_of_two(reduced.n);
+    const V e = (exp_tail(reduced.r) + reduced.r) * power + (power - T{1});  // exp(2 y) - 1
     return with_sign(e / (e + T{2}), x);
   }
 
@@ -121,9 +127,9 @@ struct Math {
     const V f = m - T{1};
     const V s = f / (f + T{2});
     const V square = s * s;
-    V sum = V{};
+    V sum = fill(T(2.0 / (2 * R::kLogTerms + 1)));
 #pragma GCC unroll 16
-    for (int k = R::kLogTerms; k >= 1; --k) sum = sum * square + T(2.0 / (2 * k + 1));
+    for (int k = R::kLogTerms - 1; k >= 1; --k) sum = sum * square + T(2.0 / (2 * k + 1));
     const V rest = sum * square * s - s * f;  // log m - f
     V result = (n * R::kLog2Low + rest) + f + n * R::kLog2High;
     result = x == T{0} ? fill(-T(__builtin_inf())) : result;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/cpu.h"
+#include "kernels/intrinsics.h"
 #include "kernels/reduce.h"
 
 namespace hiaton::kernels {

@@ -143,13 +143,21 @@ std::size_t data_bytes(std::size_t field_count) {
 
 }  // namespace
 
-Data::Data(uint32_t variant, std::span<const Value> fields) {
+template <class Source>
+DataObject* Data::make(uint32_t variant, std::span<Source> fields) {
   static_assert(alignof(Value) <= alignof(std::max_align_t) && sizeof(DataObject) % alignof(Value) == 0);
-  object_ = new (allocate(data_bytes(fields.size()))) DataObject;
-  object_->variant = variant;
-  object_->field_count = static_cast<uint32_t>(fields.size());
-  auto* first = reinterpret_cast<Value*>(object_ + 1);
-  for (std::size_t i = 0; i < fields.size(); ++i) new (first + i) Value(fields[i]);
+  auto* object = new (allocate(data_bytes(fields.size()))) DataObject;
+  object->variant = variant;
+  object->field_count = static_cast<uint32_t>(fields.size());
+  auto* first = reinterpret_cast<Value*>(object + 1);
+  for (std::size_t i = 0; i < fields.size(); ++i) new (first + i) Value(std::move(fields[i]));
+  return object;
+}
+
+Data::Data(uint32_t variant, std::span<const Value> fields) : object_(make(variant, fields)) {}
+
+Data Data::take(uint32_t variant, std::span<Value> fields) {
+  return Data(make(variant, fields));
 }
 
 Data::Data(uint32_t variant, std::initializer_list<Value> fields)

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "hiaton/error.h"
 
@@ -57,6 +58,7 @@ TreeValues::TreeValues(const Program& program, std::string name) : name_(std::mo
 Value TreeValues::value_of(const Tree& tree) const {
   std::vector<Value> made(tree.nodes.size());
   std::vector<Value> children;
+  std::vector<Value> fields;
   for (std::size_t i = tree.nodes.size(); i-- > 0;) {
     const auto node = static_cast<int32_t>(i);
     children.clear();
@@ -71,15 +73,14 @@ Value TreeValues::value_of(const Tree& tree) const {
           fmt::format("{}: expected nodes with two children, found one with {}{}", name_, children.size(),
                       at.line > 0 ? fmt::format(" in line {}, column {}", at.line, at.column) : ""));
     }
-    made[i] = make(shape, tree, node, children);
+    made[i] = make(shape, tree.nodes[i], children, fields);
   }
   return std::move(made[0]);
 }
 
-Value TreeValues::make(const Shape& shape, const Tree& tree, int32_t node,
-                       std::vector<Value>& children) const {
-  const Node& from = tree.nodes[static_cast<std::size_t>(node)];
-  std::vector<Value> fields;
+Value TreeValues::make(const Shape& shape, const Node& from, std::vector<Value>& children,
+                       std::vector<Value>& fields) {
+  fields.clear();
   std::size_t next_child = 0;
   for (int role : shape.roles) {
     switch (role) {
@@ -95,29 +96,30 @@ Value TreeValues::make(const Shape& shape, const Tree& tree, int32_t node,
       default: {
         Value list = Data(kNil, {});
         for (std::size_t i = children.size(); i-- > 0;) {
-          const Value cell[] = {std::move(children[i]), std::move(list)};
-          list = Data(kCons, cell);
+          Value cell[] = {std::move(children[i]), std::move(list)};
+          list = Data::take(kCons, cell);
         }
         fields.push_back(std::move(list));
       }
     }
   }
-  return Data(shape.variant, fields);
+  return Data::take(shape.variant, fields);
 }
 
 Prediction prediction_in(const Value& value, const Tree& tree, int32_t classes, std::string_view name) {
   Prediction made;
   made.classes = classes;
-  std::vector<Value> open{value};
+  made.probabilities.reserve(tree.nodes.size() * static_cast<std::size_t>(classes));
+  std::vector<const Value*> open{&value};
   while (!open.empty()) {
-    const Value next = std::move(open.back());
+    const Value& next = *open.back();
     open.pop_back();
     if (next.is_data()) {
       const std::span<const Value> fields = next.slot().data->fields();
-      open.insert(open.end(), std::make_reverse_iterator(fields.end()),
-                  std::make_reverse_iterator(fields.begin()));
-    } else if (next.is_tensor() && next.tensor().size() == classes && next.dtype() == DType::F32) {
+      for (std::size_t i = fields.size(); i-- > 0;) open.push_back(&fields[i]);
+    } else if (next.is_tensor() && next.dtype() == DType::F32) {
       const Tensor tensor = next.tensor();
+      if (tensor.size() != classes) continue;
       made.probabilities.insert(made.probabilities.end(), tensor.data<float>(),
                                 tensor.data<float>() + classes);
     }
@@ -130,7 +132,8 @@ Prediction prediction_in(const Value& value, const Tree& tree, int32_t classes, 
                     "found {}",
                     name, classes, tree.nodes.size(), found));
   }
-  for (std::size_t i = 0; i < found; ++i) made.nodes.push_back(static_cast<int32_t>(i));
+  made.nodes.resize(found);
+  std::iota(made.nodes.begin(), made.nodes.end(), 0);
   return made;
 }
 

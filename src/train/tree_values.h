@@ -29,7 +29,9 @@ class TreeValues {
   };
   enum Role : int { kLabel, kWord, kChild, kChildren };
 
-  Value make(const Shape& shape, const Tree& tree, int32_t node, std::vector<Value>& children) const;
+  /// Takes the children away; `fields` is room to work in.
+  static Value make(const Shape& shape, const Node& from, std::vector<Value>& children,
+                    std::vector<Value>& fields);
 
   std::string name_;
   Type type_;

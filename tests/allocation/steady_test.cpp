@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
+#include <limits>
 
 #include "allocation/failing_allocations.h"
 #include "engine/tree_model.h"
@@ -27,17 +29,25 @@ int64_t resident() {
   return pages * sysconf(_SC_PAGESIZE);
 }
 
-/// Runs `run` some thousand times, after a tenth of that to warm up.
+/// Runs `run` some thousand times, after a tenth of that to warm up. What every run leaves behind shows in
+/// each quarter of the runs; what workers keep for the most that they ever need at once, which depends on how
+/// they meet, comes in some quarters and then no more.
 void expect_steady(const auto& run) {
   constexpr int64_t kFew = 64;  // such as what the C library keeps for threads
   constexpr int64_t kBytes = int64_t{2} << 20;
   for (int i = 0; i < kRuns / 10; ++i) run();
-  const int64_t live = live_allocations();
-  const int64_t bytes = resident();
-  for (int i = 0; i < kRuns; ++i) run();
-  EXPECT_LE(live_allocations() - live, kFew);
+  int64_t fewest_live = std::numeric_limits<int64_t>::max();
+  int64_t fewest_bytes = std::numeric_limits<int64_t>::max();
+  for (int quarter = 0; quarter < 4; ++quarter) {
+    const int64_t live = live_allocations();
+    const int64_t bytes = resident();
+    for (int i = 0; i < kRuns / 4; ++i) run();
+    fewest_live = std::min(fewest_live, live_allocations() - live);
+    fewest_bytes = std::min(fewest_bytes, resident() - bytes);
+  }
+  EXPECT_LE(fewest_live, kFew);
   if (!kMemoryIsKept) {
-    EXPECT_LE(resident() - bytes, kBytes);
+    EXPECT_LE(fewest_bytes, kBytes);
   }
 }
 

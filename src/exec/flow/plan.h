@@ -24,6 +24,7 @@ struct Source {
   };
   From from = From::Slot;
   uint32_t index = 0;
+  bool last = false;  ///< Slot, of calls, ends of branches and returns: nobody reads it after them
 };
 
 /// What a slot of a frame holds.

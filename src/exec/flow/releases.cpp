@@ -1,6 +1,6 @@
-// The rule: a tensor goes with an item that reads it, if that item is of a later phase than the first, and
-// each other item that reads it has fired by then for certain, or never will: it stands on the other side of
-// a branch.
+// The rule: a value goes with an item that reads it, if each other item that reads it has fired by then for
+// certain, or never will: it stands on the other side of a branch. Items that pass it on take it with them;
+// others let go of it if it is a tensor and they are of a later phase than the first.
 #include "exec/flow/releases.h"
 
 #include <algorithm>
@@ -19,13 +19,17 @@ class BodyReleases {
   }
 
   void run() {
-    if (function_.param_items.size() < 2) return;
     const Items later(function_.param_items.begin() + 1, function_.param_items.end());
     const std::vector<bool> backward = reach(later, next_);
     const std::vector<Items> readers = readers_of_slots();
+    std::vector<bool> is_argument(readers.size());
+    for (uint32_t slot : function_.params) is_argument[slot] = true;
     for (uint32_t slot = 0; slot < readers.size(); ++slot) {
       for (uint32_t item : readers[slot]) {
-        if (backward[item] && is_last(item, readers[slot])) function_.items[item].releases.push_back(slot);
+        if (!is_last(item, readers[slot])) continue;
+        if (!is_argument[slot] && take(item, slot)) continue;
+        const bool is_tensor = function_.slots[slot] == SlotKind::Tensor;
+        if (backward[item] && is_tensor) function_.items[item].releases.push_back(slot);
       }
     }
   }
@@ -68,36 +72,45 @@ class BodyReleases {
     return reached;
   }
 
-  /// By slot; of tensors alone.
-  std::vector<Items> readers_of_slots() const {
+  /// What the item passes on; of a region nothing.
+  std::vector<Source*> passed_on(const Item& item) {
+    std::vector<Source*> sources;
+    if (item.kind == ItemKind::Call) {
+      for (Move& move : function_.calls[item.index].arguments) sources.push_back(&move.from);
+    } else if (item.kind == ItemKind::Join) {
+      for (Move& move : function_.joins[item.index].moves) sources.push_back(&move.from);
+    } else if (item.kind == ItemKind::Return) {
+      for (Source& source : function_.returns[item.index].results) sources.push_back(&source);
+    }
+    return sources;
+  }
+
+  /// Whether the item passes the slot on: the last time that it does, it takes it.
+  bool take(uint32_t item, uint32_t slot) {
+    const std::vector<Source*> sources = passed_on(function_.items[item]);
+    const auto is_it = [&](const Source* source) {
+      return source->from == Source::From::Slot && source->index == slot;
+    };
+    const auto last = std::find_if(sources.rbegin(), sources.rend(), is_it);
+    if (last == sources.rend()) return false;
+    (*last)->last = true;
+    return true;
+  }
+
+  /// By slot; of tensors and data values.
+  std::vector<Items> readers_of_slots() {
     std::vector<Items> readers(function_.slots.size());
     const auto add = [&](uint32_t slot, uint32_t item) {
-      if (function_.slots[slot] != SlotKind::Tensor) return;
+      if (function_.slots[slot] == SlotKind::Scalar) return;
       if (readers[slot].empty() || readers[slot].back() != item) readers[slot].push_back(item);
-    };
-    const auto add_source = [&](const Source& source, uint32_t item) {
-      if (source.from == Source::From::Slot) add(source.index, item);
     };
     for (uint32_t i = 0; i < function_.items.size(); ++i) {
       const Item& item = function_.items[i];
-      switch (item.kind) {
-        case ItemKind::Region:
-          for (uint32_t slot : plan_.regions[item.index].inputs) add(slot, i);
-          break;
-        case ItemKind::Call:
-          for (const Move& move : function_.calls[item.index].arguments) add_source(move.from, i);
-          break;
-        case ItemKind::Join:
-          for (const Move& move : function_.joins[item.index].moves) add_source(move.from, i);
-          break;
-        case ItemKind::Return:
-          for (const Source& source : function_.returns[item.index].results) add_source(source, i);
-          break;
-        case ItemKind::Branch:  // reads a truth value
-        case ItemKind::Params:
-        case ItemKind::Side:
-        case ItemKind::Returned:
-          break;
+      if (item.kind == ItemKind::Region) {
+        for (uint32_t slot : plan_.regions[item.index].inputs) add(slot, i);
+      }
+      for (const Source* source : passed_on(item)) {
+        if (source->from == Source::From::Slot) add(source->index, i);
       }
     }
     return readers;

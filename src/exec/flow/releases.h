@@ -5,9 +5,10 @@
 
 namespace hiaton::exec::flow {
 
-/// Says of the items of the backward paths which tensors nobody reads after them (Item::releases), so that a
-/// step does not hold the values of the forward path and all gradients at once. What is not found stays until
-/// the frame goes.
+/// Says which readers of tensors and data values are their last ones. Calls, ends of branches and returns
+/// then take what they pass on (Source::last). On the backward paths other items let go of tensors
+/// (Item::releases), so that a step does not hold the values of the forward path and all gradients at once.
+/// What is not found, and arguments, which a message may show, stay until the frame goes.
 void find_releases(Plan& plan);
 
 }  // namespace hiaton::exec::flow

@@ -47,7 +47,7 @@ void Worker::fail(Frame* frame, const Step& step, Fault fault) {
   const bool readable = std::none_of(step.operands.begin(), step.operands.end(), [&](const Source& source) {
     return source.from == Source::From::Step && plan_.regions[region_of(step)].batched;
   });
-  if (readable) operands = operands_of(frame, step);
+  if (readable) fetch_operands(frame, step, operands);
   FrameChain chain(plan_, pools_, frame);
   throw operation_error({*graph_, arguments_[frame->root], chain}, step.node, operands, fault);
 }

@@ -43,21 +43,21 @@ SlotKind Worker::kind_of(const Step& step) const {
   return type.is_tensor() ? SlotKind::Tensor : SlotKind::Scalar;
 }
 
-/// The results of its steps are kept until its end; those that the frame keeps get a reference more.
+/// The results of its steps are kept until its end, or in the frame.
 void Worker::run_scalars(Frame* frame, const Region& region) {
   ++firings_[static_cast<std::size_t>(&region - plan_.regions.data())];
   made_.resize(std::max(made_.size(), region.steps.size()));
   std::size_t made = 0;
   const auto let_go = [&] {
-    for (std::size_t i = 0; i < made; ++i) release(kind_of(region.steps[i]), made_[i]);
+    for (std::size_t i = 0; i < made; ++i) {
+      if (!region.steps[i].slot) release(kind_of(region.steps[i]), made_[i]);
+    }
   };
   try {
     for (; made < region.steps.size(); ++made) {
       const Step& step = region.steps[made];
       made_[made] = run_step(frame, step);
-      if (!step.slot) continue;
-      layout(frame).store(frame, *step.slot, made_[made]);
-      retain(kind_of(step), made_[made]);
+      if (step.slot) layout(frame).store(frame, *step.slot, made_[made]);
     }
   } catch (...) {
     let_go();
@@ -93,8 +93,9 @@ Cell Worker::run_step(Frame* frame, const Step& step) {
       retain(kind_of(step), out);
       break;
     case Step::Code::Make: {
-      const std::vector<Value> fields = operands_of(frame, step);
-      out.slot.data = Data(static_cast<uint32_t>((*graph_)[step.node].attributes[0]), fields).detach();
+      fetch_operands(frame, step, fields_);
+      const auto variant = static_cast<uint32_t>((*graph_)[step.node].attributes[0]);
+      out.slot.data = Data::take(variant, fields_).detach();
       break;
     }
     case Step::Code::Tensor:
@@ -123,8 +124,8 @@ Cell Worker::field_or_zero(Frame* frame, const Step& step) {
   return cell_of(Tensor(node.type.dtype, borrow(frame, step.operands[1]).dims()));
 }
 
-std::vector<Value> Worker::operands_of(Frame* frame, const Step& step) const {
-  std::vector<Value> values;
+void Worker::fetch_operands(Frame* frame, const Step& step, std::vector<Value>& values) const {
+  values.clear();
   const graph::Node& node = (*graph_)[step.node];
   for (std::size_t i = 0; i < step.operands.size(); ++i) {
     const Source& source = step.operands[i];
@@ -134,7 +135,6 @@ std::vector<Value> Worker::operands_of(Frame* frame, const Step& step) const {
       values.push_back(to_value(borrow(frame, source), type_of(node.inputs[i])));
     }
   }
-  return values;
 }
 
 const Type& Worker::type_of(graph::OutPort port) const {

@@ -226,7 +226,11 @@ Cell Worker::fetch(Frame* frame, const Source& source, SlotKind kind) const {
   switch (source.from) {
     case Source::From::Slot: {
       const Cell cell = layout(frame).load(frame, source.index);
-      retain(kind, cell);
+      if (source.last) {
+        layout(frame).store(frame, source.index, Cell());
+      } else {
+        retain(kind, cell);
+      }
       return cell;
     }
     case Source::From::Constant:

@@ -50,7 +50,7 @@ class Worker {
   Cell run_step(Frame* frame, const Step& step);
   Cell field_or_zero(Frame* frame, const Step& step);
   Cell borrow(const Frame* frame, const Source& source) const;
-  std::vector<Value> operands_of(Frame* frame, const Step& step) const;
+  void fetch_operands(Frame* frame, const Step& step, std::vector<Value>& values) const;
   SlotKind kind_of(const Step& step) const;
   const Type& type_of(graph::OutPort port) const;
   void decide(Frame* frame, const Branch& branch);
@@ -101,6 +101,7 @@ class Worker {
   std::vector<Waiting> waiting_;   ///< by region: frames in which it is ready
   std::vector<uint32_t> batched_;  ///< regions that run in batches, by rank
   std::vector<Cell> made_;         ///< results of the steps of a scalar region
+  std::vector<Value> fields_;      ///< of the data value that is being made
   std::span<const std::vector<Value>> arguments_;
   std::vector<std::vector<Value>> results_;
   std::vector<std::size_t> results_to_come_;
