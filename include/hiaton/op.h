@@ -184,7 +184,14 @@ struct OpDef {
   bool can_fail(DType operand, OverflowMode mode) const;
   /// What the type rule says. Throws ProgramError also where no tensor can have so many dimensions or
   /// elements.
-  Type result_type(const TypeQuestion& question) const;
+  Type result_type(const TypeQuestion& question) const {
+    Type result = type_rule.value(question);
+    if (!result.is_scalar()) require_room(result);
+    return result;
+  }
+
+ private:
+  static void require_room(const Type& type);
 };
 
 /// The operations there are, by name and by symbol. Immutable; `catalog()` is the one the engine is built

@@ -42,16 +42,14 @@ bool may_have_memory(const Shape& shape) {
 
 }  // namespace
 
-Type OpDef::result_type(const TypeQuestion& question) const {
-  Type result = type_rule.value(question);
-  if (result.shape.size() > kMaxRank) {
+void OpDef::require_room(const Type& type) {
+  if (type.shape.size() > kMaxRank) {
     throw ProgramError(
-        fmt::format("expected a result of at most {} dimensions, found {}", kMaxRank, to_string(result)));
+        fmt::format("expected a result of at most {} dimensions, found {}", kMaxRank, to_string(type)));
   }
-  if (!may_have_memory(result.shape)) {
-    throw ProgramError(fmt::format("expected a result that fits into memory, found {}", to_string(result)));
+  if (!may_have_memory(type.shape)) {
+    throw ProgramError(fmt::format("expected a result that fits into memory, found {}", to_string(type)));
   }
-  return result;
 }
 
 Catalog::Catalog(std::vector<const OpDef*> ops) : ops_(std::move(ops)) {
