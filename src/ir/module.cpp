@@ -1,3 +1,4 @@
+// What a module answers about its functions.
 #include "hiaton/ir.h"
 #include "ir/module_error.h"
 

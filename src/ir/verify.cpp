@@ -1,3 +1,4 @@
+// What every pass may rely on in a module.
 #include <fmt/format.h>
 
 #include <algorithm>

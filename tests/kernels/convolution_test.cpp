@@ -1,3 +1,4 @@
+// Convolutions and their gradients, against the sums of products that they are.
 #include "kernels/convolution.h"
 
 #include <gtest/gtest.h>
