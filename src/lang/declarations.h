@@ -73,7 +73,11 @@ class Declarations {
   /// Throws ProgramError where the options name sizes that the program does not have.
   void require_sizes_of_options() const;
 
-  bool is_announced(Symbol name) const { return announced_.contains(name); }
+  /// Whether declarations of this name came to nothing.
+  bool is_broken(Symbol name) const {
+    return announced_.contains(name) && !data_types_.contains(name) && !is_variant(name) &&
+           !parameter_numbers_.contains(name);
+  }
   const Size* size(Symbol name) const { return find(sizes_, name); }
   const Type* type(Symbol name) const { return find(data_types_, name); }
   const VariantPlace* variant(Symbol name) const { return find(variants_, name); }

@@ -124,7 +124,7 @@ void BodyChecker::report_unknown_function(Symbol unknown, Span span) {
                              is_variant ? "variant" : "value"));
     return;
   }
-  if (declarations_.is_announced(unknown)) return;
+  if (declarations_.is_broken(unknown)) return;
   Suggestion similar(name);
   if (diagnostics_.wants_suggestions()) {
     for (const FunctionHead& head : functions_.heads()) similar.offer(symbols_[head.name]);

@@ -50,7 +50,7 @@ std::optional<Type> Reader::list_type() {
 }
 
 std::optional<Type> Reader::unknown_type(const Token& name) {
-  if (!declarations_.is_announced(name.payload)) report_unknown_type(name);
+  if (!declarations_.is_broken(name.payload)) report_unknown_type(name);
   if (at(Tok::LeftBracket) && !next_->starts_line) shape();
   return std::nullopt;
 }

@@ -118,14 +118,14 @@ Var BodyChecker::name(const Expr& expr, const Wish& wish) {
 Var BodyChecker::learned(const Expr& expr) {
   f_->set_span(expr.span);
   if (const std::size_t* number = declarations_.parameter(expr.name)) return f_->parameter(*number);
-  if (!declarations_.is_announced(expr.name)) {
+  if (!declarations_.is_broken(expr.name)) {
     report(expr.sign, fmt::format("unknown learned parameter '{}'", symbols_[expr.name]));
   }
   return Var();
 }
 
 void BodyChecker::report_unknown_name(const Expr& expr) {
-  if (declarations_.is_announced(expr.name)) return;
+  if (declarations_.is_broken(expr.name)) return;
   const std::string_view name = symbols_[expr.name];
   const bool is_function = functions_.find(expr.name) != nullptr;
   if (is_function || operations_.find(expr.name) != nullptr) {
