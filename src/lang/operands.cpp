@@ -82,7 +82,7 @@ ExprId Parser::boolean() {
 ExprId Parser::minus() {
   const Token& sign = take();
   if (at_number()) return number(true, sign.span.begin);
-  const Nesting nesting(*this);
+  const Deeper deeper = nested();
   const ExprId inner = operand();
   return add({.kind = Expr::Kind::Negate,
               .flex = flex_of(inner),
@@ -93,7 +93,7 @@ ExprId Parser::minus() {
 
 ExprId Parser::negated_condition() {
   const Token& word = take();
-  const Nesting nesting(*this);
+  const Deeper deeper = nested();
   const ExprId inner = operators(kComparison);
   return add({.kind = Expr::Kind::Not, .span = span_from(word.span.begin), .sign = word.span, .a = inner});
 }
@@ -156,7 +156,7 @@ Attribute Parser::attribute() {
 }
 
 ExprId Parser::call(Symbol symbol, const Token& word, uint32_t type) {
-  const Nesting nesting(*this);
+  const Deeper deeper = nested();
   take();
   const std::size_t first = open_list_.size();
   std::vector<Attribute> attributes;
@@ -177,7 +177,7 @@ ExprId Parser::call(Symbol symbol, const Token& word, uint32_t type) {
 /// `x[i, j]` is x[i][j].
 ExprId Parser::indexed(ExprId expr) {
   while (at(Tok::LeftBracket) && !next().starts_line) {
-    const Nesting nesting(*this);
+    const Deeper deeper = nested();
     const Token& open = take();
     if (at(Tok::RightBracket)) fail_expected("an index between '[' and ']'");
     const std::size_t first = open_list_.size();
@@ -192,7 +192,7 @@ ExprId Parser::indexed(ExprId expr) {
 }
 
 ExprId Parser::list() {
-  const Nesting nesting(*this);
+  const Deeper deeper = nested();
   const Token& open = take();
   const std::size_t first = open_list_.size();
   const Flex flex = arguments(Tok::RightBracket, "an operator, ',' or ']' after an element", nullptr);
@@ -203,7 +203,7 @@ ExprId Parser::list() {
 }
 
 ExprId Parser::gradient() {
-  const Nesting nesting(*this);
+  const Deeper deeper = nested();
   const uint32_t begin = next().span.begin;
   syntax_.gradients.push_back(gradient_of());
   const auto index = static_cast<uint32_t>(syntax_.gradients.size() - 1);
@@ -235,7 +235,7 @@ Range Parser::close_list(std::size_t first) {
 
 /// One value in parentheses is that value; several are a tuple.
 ExprId Parser::parenthesized() {
-  const Nesting nesting(*this);
+  const Deeper deeper = nested();
   const Token& open = take();
   if (at(Tok::RightParen)) fail_expected("an expression between '(' and ')'");
   const std::size_t first = open_list_.size();
@@ -255,7 +255,7 @@ ExprId Parser::parenthesized() {
 }
 
 ExprId Parser::conditional() {
-  const Nesting nesting(*this);
+  const Deeper deeper = nested();
   const Token& word = take();
   const ExprId condition = expression();
   expect(Tok::Then, "an operator or 'then'");
@@ -272,7 +272,7 @@ ExprId Parser::conditional() {
 }
 
 ExprId Parser::match() {
-  const Nesting nesting(*this);
+  const Deeper deeper = nested();
   const Token& word = take();
   const ExprId matched = operators(kOr);
   std::vector<Arm> arms;
@@ -298,7 +298,7 @@ ExprId Parser::match() {
 }
 
 ArmPattern Parser::arm_pattern() {
-  const Nesting nesting(*this);
+  const Deeper deeper = nested();
   if (at(Tok::Underscore)) return {.kind = ArmPattern::Kind::Any, .span = take().span};
   const bool is_variant = at_capitalized_name();
   const Token& name = expect(Tok::Name, "a variant, a name or '_'");
@@ -319,7 +319,7 @@ ArmPattern Parser::arm_pattern() {
 }
 
 ExprId Parser::loop() {
-  const Nesting nesting(*this);
+  const Deeper deeper = nested();
   const Token& word = take();
   Loop read;
   loop_states(read);
@@ -353,7 +353,7 @@ void Parser::loop_states(Loop& loop) {
 }
 
 ExprId Parser::placed() {
-  const Nesting nesting(*this);
+  const Deeper deeper = nested();
   const Token& word = take();
   const Token& place = expect(Tok::String, "a place in quotes, such as \"worker:0\"");
   const ExprId inner = operand();

@@ -195,7 +195,7 @@ Range Parser::let_patterns() {
 
 ExprId Parser::let_bound() {
   if (!at(Tok::Let)) return operators(kOr);
-  const Nesting nesting(*this);
+  const Deeper deeper = nested();
   return block();
 }
 
@@ -216,7 +216,7 @@ ExprId Parser::operators(int weakest) {
 }
 
 ExprId Parser::logic(ExprId left, const Token& op, Level level) {
-  const Nesting nesting(*this);
+  const Deeper deeper = nested();
   const ExprId right = operators(level + 1);
   return add({.kind = Expr::Kind::Logic,
               .op = op.kind,

@@ -9,23 +9,12 @@
 
 namespace hiaton::lang {
 
-/// One level of brackets, for as long as it lives.
-class Reader::Deeper {
- public:
-  explicit Deeper(Reader& reader) : reader_(reader) {
-    if (reader_.depth_ == kMaxNesting) {
-      reader_.fail(reader_.next_->span,
-                   fmt::format("expected at most {} brackets inside each other", kMaxNesting));
-    }
-    ++reader_.depth_;
+Deeper Reader::inside_brackets() {
+  if (depth_ == kMaxNesting) {
+    fail(next_->span, fmt::format("expected at most {} brackets inside each other", kMaxNesting));
   }
-  ~Deeper() { --reader_.depth_; }
-  Deeper(const Deeper&) = delete;
-  Deeper& operator=(const Deeper&) = delete;
-
- private:
-  Reader& reader_;
-};
+  return Deeper(depth_);
+}
 
 std::optional<Type> Reader::type() {
   const Token& name = expect(Tok::Name, "a type (bool, i32, i64, f32 or f64)");
@@ -43,7 +32,7 @@ std::optional<Type> Reader::type() {
 
 std::optional<Type> Reader::list_type() {
   take();
-  const Deeper deeper(*this);
+  const Deeper deeper = inside_brackets();
   const std::optional<Type> element = type();
   expect(Tok::RightBracket, "']' after the type of the elements");
   return element ? std::optional(declarations_.list_of(*element)) : std::nullopt;
@@ -121,7 +110,7 @@ std::optional<int64_t> Reader::constant_product() {
 }
 
 std::optional<int64_t> Reader::constant_factor() {
-  const Deeper deeper(*this);
+  const Deeper deeper = inside_brackets();
   if (at(Tok::Minus)) {
     const Token& sign = take();
     if (at(Tok::Integer)) return constant_size(true);  // the smallest i64 has no counterpart
