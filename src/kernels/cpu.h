@@ -10,4 +10,12 @@ enum class InstructionSet { Portable, Avx2, Avx512 };
 /// DQ and VL parts.
 InstructionSet instruction_set();
 
+/// What `kMake` gives, called when first asked for: a function compiled for an instruction set may use it
+/// also where it only fills in a table.
+template <auto kMake>
+const auto& made_once() {
+  static const auto made = kMake();
+  return made;
+}
+
 }  // namespace hiaton::kernels

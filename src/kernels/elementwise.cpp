@@ -6,14 +6,11 @@ namespace hiaton::kernels {
 
 template <class T>
 const ElementwiseKernels<T>& elementwise_kernels(InstructionSet set) {
-  static const ElementwiseKernels<T> any = portable::elementwise_kernels<T>();
 #if defined(__x86_64__)
-  static const ElementwiseKernels<T> with_avx2 = avx2::elementwise_kernels<T>();
-  static const ElementwiseKernels<T> with_avx512 = avx512::elementwise_kernels<T>();
-  if (set == InstructionSet::Avx512) return with_avx512;
-  if (set == InstructionSet::Avx2) return with_avx2;
+  if (set == InstructionSet::Avx512) return made_once<avx512::elementwise_kernels<T>>();
+  if (set == InstructionSet::Avx2) return made_once<avx2::elementwise_kernels<T>>();
 #endif
-  return any;
+  return made_once<portable::elementwise_kernels<T>>();
 }
 
 namespace {

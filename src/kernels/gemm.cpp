@@ -9,14 +9,11 @@ namespace hiaton::kernels {
 
 template <class T>
 const GemmKernels<T>& gemm_kernels(InstructionSet set) {
-  static const GemmKernels<T> any = portable::gemm_kernels<T>();
 #if defined(__x86_64__)
-  static const GemmKernels<T> with_avx2 = avx2::gemm_kernels<T>();
-  static const GemmKernels<T> with_avx512 = avx512::gemm_kernels<T>();
-  if (set == InstructionSet::Avx512) return with_avx512;
-  if (set == InstructionSet::Avx2) return with_avx2;
+  if (set == InstructionSet::Avx512) return made_once<avx512::gemm_kernels<T>>();
+  if (set == InstructionSet::Avx2) return made_once<avx2::gemm_kernels<T>>();
 #endif
-  return any;
+  return made_once<portable::gemm_kernels<T>>();
 }
 template const GemmKernels<float>& gemm_kernels(InstructionSet);
 template const GemmKernels<double>& gemm_kernels(InstructionSet);

@@ -11,14 +11,11 @@ namespace hiaton::kernels {
 
 template <class T>
 const ReduceKernels<T>& reduce_kernels(InstructionSet set) {
-  static const ReduceKernels<T> any = portable::reduce_kernels<T>();
 #if defined(__x86_64__)
-  static const ReduceKernels<T> with_avx2 = avx2::reduce_kernels<T>();
-  static const ReduceKernels<T> with_avx512 = avx512::reduce_kernels<T>();
-  if (set == InstructionSet::Avx512) return with_avx512;
-  if (set == InstructionSet::Avx2) return with_avx2;
+  if (set == InstructionSet::Avx512) return made_once<avx512::reduce_kernels<T>>();
+  if (set == InstructionSet::Avx2) return made_once<avx2::reduce_kernels<T>>();
 #endif
-  return any;
+  return made_once<portable::reduce_kernels<T>>();
 }
 template const ReduceKernels<float>& reduce_kernels(InstructionSet);
 template const ReduceKernels<double>& reduce_kernels(InstructionSet);
