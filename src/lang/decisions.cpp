@@ -12,7 +12,6 @@ namespace hiaton::lang {
 namespace {
 
 constexpr std::size_t kMaxDecisions = 100'000;
-constexpr std::size_t kLongestChain = 1000;  ///< of branches inside each other, where the last takes the rest
 constexpr std::size_t kShownMissing = 5;
 
 /// One arm, as far as it is not decided: patterns that wait for a variant of a value.
@@ -149,7 +148,7 @@ class DecisionMaker {
     }
     std::vector<Row> others = rows_of(rows, wanted, tested, std::nullopt);
     const bool all_alike = !others.empty();
-    if (all_alike && choices.size() > kLongestChain) throw TooMany();
+    if (all_alike && choices.size() > ir::kMaxNesting) throw TooMany();  // tested one inside the other
     for (std::size_t variant = 0; variant < is_mentioned.size(); ++variant) {
       if (is_mentioned[variant]) continue;
       known_.push_back({tested, variant});

@@ -305,6 +305,19 @@ TEST(Match, OfManyVariantsAndDeepPatterns) {
             std::string::npos);
 }
 
+TEST(Match, OfMoreVariantsThanBranchesMayStandInsideEachOther) {
+  std::string variants = "V0";
+  std::string arms;
+  for (int i = 1; i < 6000; ++i) {
+    variants += " | V" + std::to_string(i);
+    if (i < 5000) arms += "  V" + std::to_string(i) + " -> 1\n";
+  }
+  const std::string message =
+      error_of("data D = " + variants + "\nfn f(d: D) -> i64 = match d\n" + arms + "  _ -> 0\n");
+  EXPECT_NE(message.find("2:21: error: the patterns of this 'match' need too many tests"), std::string::npos)
+      << message;
+}
+
 std::size_t nodes_of_fallbacks(int depth) {
   std::string inner = "0";
   for (int i = 0; i < depth; ++i) {
