@@ -38,7 +38,8 @@ FrameLayout::FrameLayout(const Function& function)
   for (std::size_t i = 0; i < slot_kinds_.size(); ++i) {
     offsets_[i] = static_cast<uint32_t>(end);
     end += slot_kinds_[i] == SlotKind::Tensor ? sizeof(Cell) : sizeof(Slot);
-    if (slot_kinds_[i] != SlotKind::Scalar) counted_slots_.push_back(static_cast<uint32_t>(i));
+    if (slot_kinds_[i] == SlotKind::Data) data_.push_back(offsets_[i]);
+    if (slot_kinds_[i] == SlotKind::Tensor) owners_.push_back(offsets_[i] + offsetof(Cell, owner));
   }
   children_ = end;
   waits_ = children_ + function.sites.size() * sizeof(Frame*);
@@ -55,6 +56,20 @@ void FrameLayout::clear(Frame* frame) const {
   auto* begin = reinterpret_cast<std::byte*>(frame);
   std::memset(begin + sizeof(Frame), 0, waits_ - sizeof(Frame));
   std::copy(initial_waits_.begin(), initial_waits_.end(), reinterpret_cast<uint16_t*>(begin + waits_));
+}
+
+void FrameLayout::release(const Frame* frame) const {
+  const auto* begin = reinterpret_cast<const std::byte*>(frame);
+  for (uint32_t offset : owners_) {
+    TensorObject* owner = nullptr;
+    std::memcpy(&owner, begin + offset, sizeof owner);
+    if (owner != nullptr) Tensor::release(owner);
+  }
+  for (uint32_t offset : data_) {
+    DataObject* data = nullptr;
+    std::memcpy(&data, begin + offset, sizeof data);
+    if (data != nullptr) Data::release(data);
+  }
 }
 
 Frame* FramePool::make() {
@@ -78,15 +93,8 @@ Frame* FramePool::make() {
   return frame;
 }
 
-void FramePool::release_slots(Frame* frame) {
-  for (uint32_t slot : layout_.counted_slots()) {
-    Cell cell = layout_.load(frame, slot);
-    release(function_.slots[slot], cell);
-  }
-}
-
 void FramePool::free(Frame* frame) {
-  release_slots(frame);
+  layout_.release(frame);
   frame->is_alive = 0;
   frame->parent = free_;
   free_ = frame;

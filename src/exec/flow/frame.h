@@ -86,11 +86,11 @@ class FrameLayout {
     if (counter == kNoCounter) return true;
     return --reinterpret_cast<uint16_t*>(reinterpret_cast<std::byte*>(frame) + waits_)[counter] == 0;
   }
-  /// Slots that hold references.
-  const std::vector<uint32_t>& counted_slots() const { return counted_slots_; }
   std::size_t bytes() const { return bytes_; }
   /// Slots that hold nothing, items that all wait.
   void clear(Frame* frame) const;
+  /// Lets go of what the slots hold.
+  void release(const Frame* frame) const;
 
  private:
   static constexpr uint16_t kNoCounter = UINT16_MAX;
@@ -101,7 +101,9 @@ class FrameLayout {
   std::vector<uint32_t> offsets_;   ///< by slot
   std::vector<uint16_t> counters_;  ///< by item; kNoCounter: it waits for one other
   std::vector<uint16_t> initial_waits_;
-  std::vector<uint32_t> counted_slots_;
+  // Where references stand.
+  std::vector<uint32_t> data_;
+  std::vector<uint32_t> owners_;
   std::size_t children_ = 0;
   std::size_t waits_ = 0;
   std::size_t bytes_ = 0;
@@ -136,7 +138,6 @@ class FramePool {
     return reinterpret_cast<Frame*>(chunks_[index / kFramesPerChunk].get() +
                                     index % kFramesPerChunk * layout_.bytes());
   }
-  void release_slots(Frame* frame);
 
   const Function& function_;
   FrameLayout layout_;
