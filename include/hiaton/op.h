@@ -58,7 +58,7 @@ struct TypeQuestion {
 };
 
 /// Gives the result type, or throws ProgramError that says what was expected and found. The numbers of
-/// operands and attributes are right when it is called.
+/// operands and attributes are right when it is called. Checks ask OpDef::result_type.
 using TypeRule = Type (*)(const TypeQuestion& question);
 
 /// An operand or the result of a tensor kernel: `batch` instances of one shape, of which each stands `stride`
@@ -182,6 +182,16 @@ struct OpDef {
   /// Whether its scalar kernels, or its tensor kernel where that goes element by element, can end a run with
   /// a Fault for operands of this type.
   bool can_fail(DType operand, OverflowMode mode) const;
+  /// What the type rule says. Throws ProgramError also where no tensor can have so many dimensions or
+  /// elements.
+  Type result_type(const TypeQuestion& question) const {
+    Type result = type_rule.value(question);
+    if (!result.is_scalar()) require_room(result);
+    return result;
+  }
+
+ private:
+  static void require_room(const Type& type);
 };
 
 /// The operations there are, by name and by symbol. Immutable; `catalog()` is the one the engine is built

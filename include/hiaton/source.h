@@ -24,7 +24,7 @@ struct LineColumn {
   uint32_t column = 1;
 };
 
-/// The text of one program and the name messages call it by. Immutable.
+/// The text of one program, without a byte order mark, and the name messages call it by. Immutable.
 class Source {
  public:
   Source(std::string name, std::string text);

@@ -16,6 +16,7 @@
 #pragma GCC visibility push(default)
 namespace hiaton {
 
+/// How many dimensions a tensor may have.
 inline constexpr std::size_t kMaxRank = 8;
 
 struct TensorObject;
@@ -32,7 +33,7 @@ struct TensorObject {
   std::atomic<int32_t> references{1};
   DType dtype = DType::F32;
   uint8_t rank = 0;
-  std::array<int64_t, kMaxRank> dims{};
+  std::array<int64_t, kMaxRank + 1> dims{};  ///< a slab has one more than its instances
   std::byte* elements = nullptr;
   std::shared_ptr<const void> owner;  ///< of elements that stand elsewhere; null: nobody here
   bool is_slab = false;               ///< the first dimension counts instances of a batch

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
 
 namespace hiaton {
@@ -21,6 +22,14 @@ inline std::size_t utf8_length(std::string_view text) {
   if (lead < 0xF0) return 3;
   if ((lead == 0xF0 && byte(1) < 0x90) || (lead == 0xF4 && byte(1) > 0x8F)) return 0;
   return continues(3) ? 4 : 0;
+}
+
+/// The number of a well-formed character.
+inline uint32_t utf8_code_point(std::string_view character) {
+  if (character.size() == 1) return static_cast<unsigned char>(character[0]);
+  uint32_t number = static_cast<unsigned char>(character[0]) & (0xFFu >> (character.size() + 1));
+  for (char c : character.substr(1)) number = number << 6 | (static_cast<unsigned char>(c) & 0x3Fu);
+  return number;
 }
 
 /// The offset of the first byte that belongs to no well-formed character; the size of `text` where all do.

@@ -185,7 +185,7 @@ OutPort GraphBuilder::op(const OpDef& op, OutPorts inputs) {
   }
   std::vector<Type> types;
   for (OutPort input : inputs) types.push_back(type_of(input));
-  Type type = op.type_rule.value({.operands = types});
+  Type type = op.result_type({.operands = types});
   return this->op(op, std::move(inputs), std::move(type));
 }
 

@@ -74,7 +74,7 @@ class TypeCheck {
       operands_.push_back(source->type);
     }
     try {
-      const Type type = node.op->type_rule.value({operands_, node.attributes, &node.type});
+      const Type type = node.op->result_type({operands_, node.attributes, &node.type});
       if (!compatible(type, node.type)) {
         findings_.at(id, "expected the result type {}, found {}", to_string(type), to_string(node.type));
       }

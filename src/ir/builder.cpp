@@ -19,7 +19,7 @@ std::string_view label_of(const OpDef& op) {
 
 Type result_type(const OpDef& op, const TypeQuestion& question) {
   try {
-    return op.type_rule.value(question);
+    return op.result_type(question);
   } catch (const ProgramError& error) {
     throw ProgramError(fmt::format("[{}] {}", label_of(op), error.what()));
   }

@@ -1,3 +1,4 @@
+// Whether two modules are the same program.
 #include <algorithm>
 #include <cmath>
 #include <utility>

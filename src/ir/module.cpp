@@ -1,4 +1,6 @@
+// What a module answers about its functions.
 #include "hiaton/ir.h"
+#include "ir/module_error.h"
 
 namespace hiaton::ir {
 
@@ -13,6 +15,11 @@ Range range_of(const std::vector<Phase>& phases, std::size_t phase, std::size_t 
 }
 
 }  // namespace
+
+ProgramError error_in(const Module& module, const Function& function, const std::string& message) {
+  if (module.source == nullptr || !function.span.known()) return ProgramError(message);
+  return {module.source, {{function.span, message}}};
+}
 
 Range Function::params_of(std::size_t phase) const {
   return range_of(phases, phase, params.size(), &Phase::params);

@@ -1,3 +1,4 @@
+// Modules as program text.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// What every pass may rely on in a module.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include "hiaton/error.h"
 #include "hiaton/ir.h"
 #include "ir/differentiable.h"
+#include "ir/module_error.h"
 #include "ir/names.h"
 #include "ir/type_lists.h"
 #include "tensor/dimensions.h"
@@ -126,7 +128,10 @@ class FunctionVerifier {
 
   void enter(BlockId id) {
     if (path_.size() > kMaxNesting) {
-      fail(fmt::format("expected at most {} branches and loops inside each other, found more", kMaxNesting));
+      throw error_in(
+          module_, f_,
+          fmt::format("function '{}': expected at most {} branches and loops inside each other, found more",
+                      f_.name, kMaxNesting));
     }
     if (id.index() >= f_.blocks.size()) fail(fmt::format("there is no block {}", id.index()));
     if (blocks_seen_[id.index()]) fail(fmt::format("block {} stands in two places", id.index()));
@@ -280,7 +285,7 @@ class FunctionVerifier {
       const Type* declared = node.results.size() == 1 && node.results[0].index() < f_.values.size()
                                  ? &f_[node.results[0]].type
                                  : nullptr;
-      result = node.op->type_rule.value({operand_types_, node.attributes, declared});
+      result = node.op->result_type({operand_types_, node.attributes, declared});
     } catch (const ProgramError& error) {
       fail(id, error.what());
     }

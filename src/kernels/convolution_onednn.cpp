@@ -1,5 +1,6 @@
-// Convolutions in single precision through oneDNN. A primitive is made once for each shape and thread; it
-// chooses how its operands are laid out, and what is laid out otherwise is brought into that order.
+// Convolutions in single precision through oneDNN. A primitive is made once for each shape and thread, and
+// kept as long as there are not too many of them; it chooses how its operands are laid out, and what is laid
+// out otherwise is brought into that order.
 #include <dnnl.hpp>
 #include <map>
 
@@ -131,12 +132,16 @@ Computation make_filter_gradient(const Convolution& s) {
           {DNNL_ARG_DIFF_WEIGHTS, dense(d.w), chosen.diff_weights_desc()}};
 }
 
-/// The computation for a shape, made once for each thread.
+/// How many computations of a kind a thread keeps: each has memory of its own.
+constexpr std::size_t kMostKept = 128;
+
+/// The computation for a shape, valid until that for another one is asked for.
 template <Computation (*make)(const Convolution&)>
 Computation& computation_for(const Convolution& shape) {
   thread_local std::map<Convolution, Computation> made;
   const auto found = made.find(shape);
   if (found != made.end()) return found->second;
+  if (made.size() == kMostKept) made.clear();
   const OneThread one_thread;
   return made.emplace(shape, make(shape)).first->second;
 }

@@ -32,7 +32,7 @@ class BodyChecker {
   Vars check(const FunctionHead& head, const Syntax& syntax, ExprId body, FunctionBuilder& builder);
 
  private:
-  // Findings and requirements (checker.cpp).
+  // Findings and requirements (body_checker.cpp).
   void report(Span span, std::string message) { diagnostics_.add(span, std::move(message)); }
   /// Where the expression stands that gives the value: the last one of a block.
   Span place_of(ExprId id) const { return (*syntax_)[giver_of(id)].span; }
@@ -58,7 +58,6 @@ class BodyChecker {
   }
   void report_type(ExprId expr, Var value, const Type& expected, const std::string& what);
   Vars report_count(ExprId expr, std::size_t found, std::size_t expected);
-  void report_duplicates(std::span<const Pattern> patterns, std::string_view what);
   std::string_view spelled(const Pattern& pattern) const;
 
   std::span<const Pattern> patterns(Range range) const;
@@ -117,7 +116,7 @@ class BodyChecker {
   std::vector<Var> call_arguments(const Expr& expr, const FunctionHead& callee);
   Vars stand_ins(const std::vector<std::optional<Type>>& types);
   Vars emit_call(FunctionRef callee, const std::vector<Var>& arguments, Span span);
-  void report_unknown_function(const Expr& expr);
+  void report_unknown_function(Symbol unknown, Span span);
   void report_attributes(const Expr& expr);
   Vars tuple(const Expr& expr, Wishes wishes);
   Vars conditional(const Expr& expr, Wishes wishes);
@@ -158,7 +157,6 @@ class BodyChecker {
   Vars loop(const Expr& expr);
   Vars loop_on_condition(const Expr& expr, const Loop& loop, std::vector<Var> initial);
   Vars loop_with_counter(const Expr& expr, const Loop& loop, std::vector<Var> initial);
-  void report_duplicate_states(const Loop& loop);
   void bind_states(const Loop& loop, std::span<const Var> initial, std::span<const Var> params);
   Vars next_states(const Loop& loop, std::span<const Var> initial, std::span<const Var> params);
   Var one_more(Var counter, Span span);
@@ -187,6 +185,9 @@ inline bool known(const Vars& vars) {
   return vars.size() > 0;
 }
 
+bool are_known(std::span<const Var> vars);
+
+/// Whether their number is, and each of them.
 bool all_known(const Vars& vars);
 
 inline Vars unknown() {
@@ -194,6 +195,9 @@ inline Vars unknown() {
 }
 
 std::vector<Wish> types_of(std::span<const Var> vars);
+
+/// The type of a literal, or of several beside each other: what is wished, if that can hold them.
+DType type_of_literal(Flex flex, const Wish& wish = std::nullopt);
 
 /// "i64", "(i64, f64)"
 std::string type_list(const Vars& vars);

@@ -57,32 +57,31 @@ Var BodyChecker::construct(const Expr& expr, const VariantPlace& place) {
     return stand_in(place.data);
   }
   std::vector<Var> fields;
-  bool all_known = true;
   for (std::size_t i = 0; i < expected; ++i) {
     const Type type = field_type(place.data, place.index, i);
     fields.push_back(require(arguments[i], value(arguments[i], type), type, [&] {
       return fmt::format("field '{}' of '{}'", place->fields[i].name, place->name);
     }));
-    all_known = all_known && known(fields.back());
   }
   f_->set_span(expr.span);
-  return all_known ? f_->make(place.data, place.index, fields) : stand_in(place.data);
+  return are_known(fields) ? f_->make(place.data, place.index, fields) : stand_in(place.data);
 }
 
 /// A list whose type follows from its parts: from the head, or where that is a number, from the tail.
 Var BodyChecker::cons(const Expr& expr) {
   const std::span<const ExprId> parts = list(expr.list);
-  const auto of_element = [&](const Type& element) {
-    return construct(expr, {declarations_.list_of(element), Declarations::kCons});
-  };
-  if (parts.size() != 2) return of_element(DType::I64);
+  if (parts.size() != 2) return construct(expr, {declarations_.list_of(DType::I64), Declarations::kCons});
   const Expr& tail = (*syntax_)[parts[1]];
   const bool tail_is_nil = tail.kind == Expr::Kind::Name && tail.index == 0 &&
                            Declarations::list_variant(symbols_[tail.name]) == Declarations::kNil;
   const bool tail_decides = (*syntax_)[parts[0]].flex != Flex::Rigid && !tail_is_nil;
   const Var first = value(parts[tail_decides ? 1 : 0]);
   if (!known(first)) return Var();
-  if (tail_decides && !Declarations::is_list(first.type())) return of_element(DType::I64);
+  if (tail_decides && !Declarations::is_list(first.type())) {
+    report(place_of(parts[1]),
+           fmt::format("field 'tail' of 'Cons': expected a list, found {}", to_string(first.type())));
+    return Var();
+  }
   const Type type = tail_decides ? first.type() : declarations_.list_of(first.type());
   const Type wanted = tail_decides ? Declarations::element_of(type) : type;
   const ExprId other = parts[tail_decides ? 0 : 1];

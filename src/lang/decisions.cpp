@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
+#include <unordered_map>
 #include <unordered_set>
 
 namespace hiaton::lang {
@@ -86,6 +87,7 @@ class DecisionMaker {
                                                  fmt::join(names_of(type), ", "), name));
       return;
     }
+    variants_.emplace(&pattern, *variant);
     const std::vector<Field>& fields = type.data->variants[*variant].fields;
     if (!has_parts(pattern)) return;
     if (pattern.parts.count != fields.size()) {
@@ -134,18 +136,21 @@ class DecisionMaker {
 
   void make_test(std::size_t id, const std::vector<Row>& rows) {
     const std::size_t tested = rows[0].columns[0].access;
-    const Type type = made_.accesses[tested].type;
-    std::vector<std::size_t> variants = mentioned(rows, tested);
+    const Wanted wanted = wanted_variants(rows, tested);
+    std::vector<bool> is_mentioned(made_.accesses[tested].type.data->variants.size(), false);
     std::vector<Decision::Choice> choices;
-    for (std::size_t variant : variants) {
-      known_.push_back({tested, variant});
-      choices.push_back({variant, make(rows_of(rows, tested, variant))});
+    for (const std::optional<std::size_t>& variant : wanted) {  // in the order of the arms
+      if (!variant || is_mentioned[*variant]) continue;
+      is_mentioned[*variant] = true;
+      known_.push_back({tested, *variant});
+      choices.push_back({*variant, make(rows_of(rows, wanted, tested, *variant))});
       known_.pop_back();
     }
-    std::vector<Row> others = rows_of(rows, tested, std::nullopt);
-    for (std::size_t variant = 0; variant < type.data->variants.size(); ++variant) {
-      if (std::find(variants.begin(), variants.end(), variant) != variants.end()) continue;
-      const bool all_alike = !others.empty();
+    std::vector<Row> others = rows_of(rows, wanted, tested, std::nullopt);
+    const bool all_alike = !others.empty();
+    if (all_alike && choices.size() > ir::kMaxNesting) throw TooMany();  // tested one inside the other
+    for (std::size_t variant = 0; variant < is_mentioned.size(); ++variant) {
+      if (is_mentioned[variant]) continue;
       known_.push_back({tested, variant});
       choices.push_back({variant, make(std::move(others))});
       known_.pop_back();
@@ -176,32 +181,28 @@ class DecisionMaker {
     return nullptr;
   }
 
-  std::size_t variant_of(const ArmPattern& pattern, std::size_t access) const {
-    return *made_.accesses[access].type.data->find(symbols_[pattern.name]);
-  }
+  /// By row: the variant that it waits for; none where any will do.
+  using Wanted = std::vector<std::optional<std::size_t>>;
 
-  /// In the order of the arms.
-  std::vector<std::size_t> mentioned(const std::vector<Row>& rows, std::size_t access) const {
-    std::vector<std::size_t> variants;
+  Wanted wanted_variants(const std::vector<Row>& rows, std::size_t access) const {
+    Wanted wanted;
     for (const Row& row : rows) {
       const ArmPattern* pattern = pattern_at(row, access);
-      if (pattern == nullptr) continue;
-      const std::size_t variant = variant_of(*pattern, access);
-      if (std::find(variants.begin(), variants.end(), variant) == variants.end()) variants.push_back(variant);
+      wanted.push_back(pattern == nullptr ? std::nullopt : std::optional(variants_.at(pattern)));
     }
-    return variants;
+    return wanted;
   }
 
   /// The rows that are left where the value is of the variant; without one: of a variant that no row
   /// mentions.
-  std::vector<Row> rows_of(const std::vector<Row>& rows, std::size_t access,
+  std::vector<Row> rows_of(const std::vector<Row>& rows, const Wanted& wanted, std::size_t access,
                            std::optional<std::size_t> variant) {
     std::vector<Row> left;
-    for (const Row& row : rows) {
-      const ArmPattern* pattern = pattern_at(row, access);
-      if (pattern != nullptr && (!variant || variant_of(*pattern, access) != *variant)) continue;
-      Row& next = left.emplace_back(row);
-      if (pattern == nullptr) continue;
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+      if (wanted[row] && wanted[row] != variant) continue;
+      Row& next = left.emplace_back(rows[row]);
+      if (!wanted[row]) continue;
+      const ArmPattern* pattern = pattern_at(rows[row], access);
       std::erase_if(next.columns, [&](const Row::Column& column) { return column.access == access; });
       std::vector<Row::Column> parts;
       for (std::size_t i = 0; has_parts(*pattern) && i < pattern->parts.count; ++i) {
@@ -265,6 +266,7 @@ class DecisionMaker {
   Diagnostics& diagnostics_;
   Decisions made_;
   std::map<std::tuple<std::size_t, std::size_t, std::size_t>, std::size_t> fields_;  ///< accesses
+  std::unordered_map<const ArmPattern*, std::size_t> variants_;  ///< that patterns wait for
   std::vector<Known> known_;  ///< on the way to the decision that is being made
   std::vector<bool> reached_;
   std::vector<std::string> missing_;

@@ -23,10 +23,10 @@ bool Declarations::is_free_for_value(Symbol name, Span span) {
   return false;
 }
 
-void Declarations::add_size(Symbol name, Span span, int64_t value) {
+void Declarations::add_size(Symbol name, Span span, std::optional<int64_t> value) {
   if (!is_free_for_value(name, span)) return;
   const auto given = options_.sizes.find(std::string(symbols_[name]));
-  sizes_.emplace(name, given == options_.sizes.end() ? value : given->second);
+  sizes_.emplace(name, Size{given == options_.sizes.end() ? value : std::optional(given->second), span});
 }
 
 std::optional<Type> Declarations::declare_type(Symbol name, Span span) {
@@ -61,11 +61,23 @@ void Declarations::define_type(const Type& type, std::vector<std::pair<Symbol, V
   types_.define(type, std::move(all));
 }
 
-std::optional<std::size_t> Declarations::add_parameter(ParameterDeclaration parameter) {
-  if (!is_free_for_value(parameter.name, parameter.span)) return std::nullopt;
+void Declarations::add_parameter(ParameterDeclaration parameter) {
+  if (!is_free_for_value(parameter.name, parameter.span)) return;
   parameter_numbers_.emplace(parameter.name, parameters_.size());
   parameters_.push_back(std::move(parameter));
-  return parameters_.size() - 1;
+}
+
+void Declarations::refuse_names_of_variants() {
+  for (const auto& [name, size] : sizes_) refuse_variant(name, size.span, "size");
+  for (const ParameterDeclaration& parameter : parameters_) {
+    refuse_variant(parameter.name, parameter.span, "learned parameter");
+  }
+}
+
+void Declarations::refuse_variant(Symbol name, Span span, std::string_view what) {
+  if (!is_variant(name)) return;
+  diagnostics_.add(
+      span, fmt::format("expected the name of a {}, found '{}', which is a variant", what, symbols_[name]));
 }
 
 void Declarations::require_sizes_of_options() const {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -23,6 +24,11 @@ struct VariantPlace {
 
   const Variant& operator*() const { return data.data->variants[index]; }
   const Variant* operator->() const { return &**this; }
+};
+
+struct Size {
+  std::optional<int64_t> value;  ///< empty where it could not be read, which is reported
+  Span span{};
 };
 
 struct ParameterDeclaration {
@@ -49,19 +55,30 @@ class Declarations {
   /// kNil or kCons, where a word names a variant of the built-in list.
   static std::optional<std::size_t> list_variant(std::string_view name);
 
-  /// Reports a name that is taken. The value that the options give counts instead of the one in the text.
-  void add_size(Symbol name, Span span, int64_t value);
+  /// A type, variant or learned parameter of this name begins. Where nothing comes of it, that is reported,
+  /// and uses of the name are no findings.
+  void announce(Symbol name) { announced_.insert(name); }
+  /// Reports a name that is taken. The value that the options give counts instead of the one in the text;
+  /// that is empty where it could not be read, which is reported.
+  void add_size(Symbol name, Span span, std::optional<int64_t> value);
   /// Empty where the name is taken, which is reported.
   std::optional<Type> declare_type(Symbol name, Span span);
   /// The variants of a declared type, by the symbols of their names.
   void define_type(const Type& type, std::vector<std::pair<Symbol, Variant>> variants,
                    const std::vector<Span>& spans);
-  /// Its number; empty where the name is taken, which is reported.
-  std::optional<std::size_t> add_parameter(ParameterDeclaration parameter);
+  /// Reports a name that is taken.
+  void add_parameter(ParameterDeclaration parameter);
+  /// Reports sizes and learned parameters that are named like variants.
+  void refuse_names_of_variants();
   /// Throws ProgramError where the options name sizes that the program does not have.
   void require_sizes_of_options() const;
 
-  const int64_t* size(Symbol name) const { return find(sizes_, name); }
+  /// Whether declarations of this name came to nothing.
+  bool is_broken(Symbol name) const {
+    return announced_.contains(name) && !data_types_.contains(name) && !is_variant(name) &&
+           !parameter_numbers_.contains(name);
+  }
+  const Size* size(Symbol name) const { return find(sizes_, name); }
   const Type* type(Symbol name) const { return find(data_types_, name); }
   const VariantPlace* variant(Symbol name) const { return find(variants_, name); }
   /// Of the program or of the built-in list.
@@ -83,7 +100,7 @@ class Declarations {
   template <class Visit>
   void for_each_value_name(Visit visit) const {
     for (const auto& [name, number] : parameter_numbers_) visit(symbols_[name]);
-    for (const auto& [name, value] : sizes_) visit(symbols_[name]);
+    for (const auto& [name, size] : sizes_) visit(symbols_[name]);
   }
 
  private:
@@ -95,12 +112,14 @@ class Declarations {
     return found == things.end() ? nullptr : &found->second;
   }
   bool is_free_for_value(Symbol name, Span span);
+  void refuse_variant(Symbol name, Span span, std::string_view what);
 
   const Symbols& symbols_;
   DataTypes& types_;
   const ParseOptions& options_;
   Diagnostics& diagnostics_;
-  BySymbol<int64_t> sizes_;
+  std::unordered_set<Symbol> announced_;
+  BySymbol<Size> sizes_;
   BySymbol<Type> data_types_;
   BySymbol<VariantPlace> variants_;
   BySymbol<std::size_t> parameter_numbers_;

@@ -12,7 +12,11 @@ namespace hiaton::lang {
 
 class Diagnostics {
  public:
-  void add(Span span, std::string message) { found_.push_back({span, std::move(message)}); }
+  /// Of a long message only the begin and the end count: names and types have any length.
+  void add(Span span, std::string message) {
+    if (message.size() > 2 * kShown) message.replace(kShown, message.size() - 2 * kShown, " ... ");
+    found_.push_back({span, std::move(message)});
+  }
   bool empty() const { return found_.empty(); }
   std::size_t count() const { return found_.size(); }
   /// Looking for similar names is only worth its time for findings that will be shown.
@@ -20,6 +24,7 @@ class Diagnostics {
   std::vector<Diagnostic> take() { return std::move(found_); }
 
  private:
+  static constexpr std::size_t kShown = 500;
   std::vector<Diagnostic> found_;
 };
 

@@ -7,6 +7,7 @@
 
 #include "hiaton/error.h"
 #include "ir/differentiable.h"
+#include "ir/type_lists.h"
 #include "lang/suggest.h"
 
 namespace hiaton::lang {
@@ -26,13 +27,22 @@ std::vector<Type> results_of(const FunctionHead& head) {
 
 }  // namespace
 
-bool all_distinct(std::span<const Pattern> patterns) {
+bool require_distinct(std::span<const Pattern> patterns, std::string_view what, const Symbols& symbols,
+                      Diagnostics& diagnostics) {
+  if (patterns.size() < 2) return true;
   std::vector<Symbol> names;
   for (const Pattern& pattern : patterns) {
     if (pattern.name) names.push_back(*pattern.name);
   }
   std::sort(names.begin(), names.end());
-  return std::adjacent_find(names.begin(), names.end()) == names.end();
+  if (std::adjacent_find(names.begin(), names.end()) == names.end()) return true;
+  std::unordered_set<Symbol> seen;
+  for (const Pattern& pattern : patterns) {
+    if (pattern.name && !seen.insert(*pattern.name).second) {
+      diagnostics.add(pattern.span, fmt::format("{} '{}' is defined twice", what, symbols[*pattern.name]));
+    }
+  }
+  return false;
 }
 
 Functions::Functions(const Source& source, const TokenList& tokens, const Symbols& symbols,
@@ -67,8 +77,7 @@ FunctionRef Functions::declare(const FunctionHead& head) {
                                    symbols_[*param.name]));
     }
   }
-  const bool distinct = all_distinct(head.params);
-  if (!distinct) report_duplicate_parameters(head);
+  const bool distinct = require_distinct(head.params, "parameter", symbols_, diagnostics_);
   if (has_name && distinct) {
     const FunctionRef declared =
         builder_.declare(std::string(symbols_[head.name]), std::move(params), results_of(head));
@@ -107,23 +116,11 @@ bool Functions::name_is_free(const FunctionHead& head) {
   return true;
 }
 
-void Functions::report_duplicate_parameters(const FunctionHead& head) {
-  std::unordered_set<Symbol> seen;
-  for (const Pattern& param : head.params) {
-    if (!seen.insert(*param.name).second) {
-      diagnostics_.add(param.span, fmt::format("parameter '{}' is defined twice", symbols_[*param.name]));
-    }
-  }
-}
-
 void Functions::define_gradient(const FunctionHead& head) const {
   const GradientOf& gradient = *head.gradient;
   const FunctionHead* of = find(gradient.function);
   if (of == nullptr || !of->readable) {
-    if (of == nullptr) {
-      diagnostics_.add(gradient.span, fmt::format("unknown function '{}'{}", symbols_[gradient.function],
-                                                  suggestion(gradient.function)));
-    }
+    if (of == nullptr) report_unknown(gradient);
     return;
   }
   ir::Module& module = builder_.module();
@@ -138,10 +135,9 @@ void Functions::define_gradient(const FunctionHead& head) const {
       diagnostics_.add(head.name_span, fmt::format("the gradient of '{}' takes what '{}' takes",
                                                    symbols_[of->name], signature(*of)));
     } else if (results != function.results) {
-      std::string expected;
-      for (const Type& type : results) expected += (expected.empty() ? "" : ", ") + to_string(type);
       diagnostics_.add(head.name_span,
-                       fmt::format("the gradient of '{}' gives ({})", symbols_[of->name], expected));
+                       fmt::format("the gradient of '{}' gives {}, found {}", symbols_[of->name],
+                                   list_types(results), list_types(function.results)));
     }
     module.gradient_requests.push_back({reference(head).id, reference(*of).id, with_value});
   } catch (const ProgramError& error) {
@@ -149,12 +145,19 @@ void Functions::define_gradient(const FunctionHead& head) const {
   }
 }
 
-std::string Functions::suggestion(Symbol name) const {
-  Suggestion similar(symbols_[name]);
+void Functions::report_unknown(const GradientOf& gradient) const {
+  const std::string_view name = symbols_[gradient.function];
+  if (operations_.find(gradient.function) != nullptr) {
+    diagnostics_.add(
+        gradient.span,
+        fmt::format("expected a function of the program, found '{}', which is an operation", name));
+    return;
+  }
+  Suggestion similar(name);
   if (diagnostics_.wants_suggestions()) {
     for (const FunctionHead& head : heads_) similar.offer(symbols_[head.name]);
   }
-  return similar.text();
+  diagnostics_.add(gradient.span, fmt::format("unknown function '{}'{}", name, similar.text()));
 }
 
 std::string Functions::signature(const FunctionHead& head) const {

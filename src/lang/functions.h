@@ -27,14 +27,13 @@ class Functions {
   }
   /// Asks for the gradient that the function is. Reports where it cannot be.
   void define_gradient(const FunctionHead& head) const;
-  /// "; did you mean 'fact'?", or nothing.
-  std::string suggestion(Symbol name) const;
+  /// Says why there is no such gradient where no function of the program has the name.
+  void report_unknown(const GradientOf& gradient) const;
   /// "fact(n: i64)"
   std::string signature(const FunctionHead& head) const;
 
  private:
   FunctionRef declare(const FunctionHead& head);
-  void report_duplicate_parameters(const FunctionHead& head);
   bool name_is_free(const FunctionHead& head);
 
   const Source& source_;
@@ -49,7 +48,8 @@ class Functions {
   std::vector<FunctionRef> references_;  ///< by head
 };
 
-/// Whether no two patterns have the same name.
-bool all_distinct(std::span<const Pattern> patterns);
+/// Whether no two patterns have the same name; reports those that do. `what` is what they name.
+bool require_distinct(std::span<const Pattern> patterns, std::string_view what, const Symbols& symbols,
+                      Diagnostics& diagnostics);
 
 }  // namespace hiaton::lang

@@ -9,10 +9,7 @@ Vars BodyChecker::gradient(const Expr& expr) {
   const GradientOf& gradient = syntax_->gradients[expr.index];
   const FunctionHead* callee = functions_.find(gradient.function);
   if (callee == nullptr || !callee->readable) {
-    if (callee == nullptr) {
-      report(gradient.span, fmt::format("unknown function '{}'{}", symbols_[gradient.function],
-                                        functions_.suggestion(gradient.function)));
-    }
+    if (callee == nullptr) functions_.report_unknown(gradient);
     for (ExprId argument : list(expr.list)) value(argument);
     return unknown();
   }

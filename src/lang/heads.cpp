@@ -30,6 +30,7 @@ class HeadReader : Reader {
           "expected a function ('fn name(parameters) -> type = expression'), found the end of the program");
     }
     for_each_declaration([&] { declaration(); });
+    declarations().refuse_names_of_variants();
     return std::move(heads_);
   }
 
@@ -54,12 +55,18 @@ class HeadReader : Reader {
       take();
       const Token& name = take();
       take();
-      const std::optional<int64_t> value = constant();
-      ends_[name.span.begin] = position();
-      if (value) declarations().add_size(name.payload, name.span, *value);
+      try {
+        const std::optional<int64_t> value = constant();
+        ends_[name.span.begin] = position();
+        declarations().add_size(name.payload, name.span, value);
+      } catch (const Unreadable&) {
+        declarations().add_size(name.payload, name.span, std::nullopt);
+        throw;
+      }
     } else if (at(Tok::Data) && after_next().kind == Tok::Name) {
       take();
       const Token& name = take();
+      declarations().announce(name.payload);
       types_[name.span.begin] = declarations().declare_type(name.payload, name.span);
     } else {
       take();
@@ -111,6 +118,7 @@ class HeadReader : Reader {
 
   std::pair<Symbol, Variant> variant() {
     const Token& name = expect(Tok::Name, "the name of a variant");
+    declarations().announce(name.payload);
     Variant variant{std::string(symbols_[name.payload]), {}};
     if (!ir::is_capitalized(variant.name)) {
       report(name.span, fmt::format("expected the name of a variant with a capital first letter, found '{}'",
@@ -148,14 +156,16 @@ class HeadReader : Reader {
   }
 
   void report_symbol(Span span, const Dim& dim) {
-    report(span, fmt::format("expected a dimension that is known before the run, found '{0}'; a size is "
-                             "declared by a line 'size {0} = ...'",
-                             dim.symbol));
+    const std::string hint =
+        dim == unknown_dim() ? "" : fmt::format("; a size is declared by a line 'size {} = ...'", dim.symbol);
+    report(span,
+           fmt::format("expected a dimension that is known before the run, found '{}'{}", dim.symbol, hint));
   }
 
   void parameter() {
     take();
     const Token& name = expect(Tok::Name, "the name of the learned parameter");
+    declarations().announce(name.payload);
     expect(Tok::Colon, "':' and the type of the learned parameter");
     ParameterDeclaration parameter{.name = name.payload, .span = name.span, .type = Type(), .initial = {}};
     const uint32_t begin = next().span.begin;

@@ -23,7 +23,6 @@ class Lexer {
   }
 
   TokenList run() {
-    if (text_.starts_with("\xEF\xBB\xBF")) at_ = 3;  // a byte order mark
     while (true) {
       skip_blanks();
       if (at_ == text_.size()) break;
@@ -229,11 +228,17 @@ class Lexer {
     if (character == "&" || character == "|") hint = "; logic is written 'and', 'or', 'not'";
     if (character == "." && is_digit(peek(1))) hint = "; write a digit before the point";
     while (at_ < text_.size() && text_.substr(at_, length) == character) at_ += length;
-    const bool shows = static_cast<unsigned char>(character[0]) >= 0x20 && character[0] != 0x7F;
-    fail(begin, fmt::format("expected a token of the language, found {}{}",
-                            shows ? fmt::format("the character '{}'", character)
-                                  : fmt::format("the byte 0x{:02x}", character[0]),
-                            hint));
+    fail(begin, fmt::format("expected a token of the language, found {}{}", spelled(character), hint));
+  }
+
+  /// Characters beyond ASCII with their numbers: some look like spaces or like signs of the language.
+  static std::string spelled(std::string_view character) {
+    if (character.size() > 1) {
+      return fmt::format("the character '{}' (U+{:04X})", character, utf8_code_point(character));
+    }
+    const bool shows = character[0] >= 0x20 && character[0] != 0x7F;
+    return shows ? fmt::format("the character '{}'", character)
+                 : fmt::format("the byte 0x{:02x}", character[0]);
   }
 
   Span span_from(std::size_t begin) const {

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <unordered_set>
 
 #include "lang/body_checker.h"
 
@@ -32,20 +31,16 @@ std::vector<Type> state_types(const Loop& loop, std::span<const Var> initial) {
 
 Vars BodyChecker::loop(const Expr& expr) {
   const Loop& loop = syntax_->loops[expr.index];
-  report_duplicate_states(loop);
+  std::vector<Pattern> patterns;
   std::vector<Var> initial;
   for (const Loop::State& state : loop.states) {
+    patterns.push_back(state.pattern);
     const Var first = value(state.initial, state.pattern.type);
     initial.push_back(require_pattern(state.initial, first, state.pattern));
   }
+  require_distinct(patterns, "loop variable", symbols_, diagnostics_);
   return loop.counts ? loop_with_counter(expr, loop, std::move(initial))
                      : loop_on_condition(expr, loop, std::move(initial));
-}
-
-void BodyChecker::report_duplicate_states(const Loop& loop) {
-  std::vector<Pattern> patterns;
-  for (const Loop::State& state : loop.states) patterns.push_back(state.pattern);
-  report_duplicates(patterns, "loop variable");
 }
 
 void BodyChecker::bind_states(const Loop& loop, std::span<const Var> initial, std::span<const Var> params) {
@@ -73,7 +68,9 @@ Vars BodyChecker::next_states(const Loop& loop, std::span<const Var> initial, st
   });
   std::vector<Var> checked(required.begin(), required.end());
   for (std::size_t i = 0; i < checked.size(); ++i) {
-    if (known(checked[i]) && known(initial[i])) checked[i] = f_->checked_like(checked[i], params[i]);
+    if (!known(checked[i]) || !known(initial[i])) continue;
+    f_->set_span(place_of(element(loop.body, i)));
+    checked[i] = f_->checked_like(checked[i], params[i]);
   }
   return Vars(std::move(checked));
 }

@@ -82,7 +82,7 @@ ExprId Parser::boolean() {
 ExprId Parser::minus() {
   const Token& sign = take();
   if (at_number()) return number(true, sign.span.begin);
-  const Nesting nesting(*this);
+  const Deeper deeper = nested();
   const ExprId inner = operand();
   return add({.kind = Expr::Kind::Negate,
               .flex = flex_of(inner),
@@ -93,7 +93,7 @@ ExprId Parser::minus() {
 
 ExprId Parser::negated_condition() {
   const Token& word = take();
-  const Nesting nesting(*this);
+  const Deeper deeper = nested();
   const ExprId inner = operators(kComparison);
   return add({.kind = Expr::Kind::Not, .span = span_from(word.span.begin), .sign = word.span, .a = inner});
 }
@@ -156,14 +156,12 @@ Attribute Parser::attribute() {
 }
 
 ExprId Parser::call(Symbol symbol, const Token& word, uint32_t type) {
-  const Nesting nesting(*this);
+  const Deeper deeper = nested();
   take();
   const std::size_t first = open_list_.size();
   std::vector<Attribute> attributes;
   const Flex flex = arguments(Tok::RightParen, "an operator, ',' or ')' in the arguments", &attributes);
-  const Range named{static_cast<uint32_t>(syntax_.attributes.size()),
-                    static_cast<uint32_t>(attributes.size())};
-  syntax_.attributes.insert(syntax_.attributes.end(), attributes.begin(), attributes.end());
+  const Range named = append<Attribute>(syntax_.attributes, attributes);
   const Operation* operation = operations_.find(symbol);
   const bool passes_type = operation != nullptr && operation->keeps_type && open_list_.size() > first;
   return add({.kind = Expr::Kind::Call,
@@ -179,7 +177,7 @@ ExprId Parser::call(Symbol symbol, const Token& word, uint32_t type) {
 /// `x[i, j]` is x[i][j].
 ExprId Parser::indexed(ExprId expr) {
   while (at(Tok::LeftBracket) && !next().starts_line) {
-    const Nesting nesting(*this);
+    const Deeper deeper = nested();
     const Token& open = take();
     if (at(Tok::RightBracket)) fail_expected("an index between '[' and ']'");
     const std::size_t first = open_list_.size();
@@ -194,7 +192,7 @@ ExprId Parser::indexed(ExprId expr) {
 }
 
 ExprId Parser::list() {
-  const Nesting nesting(*this);
+  const Deeper deeper = nested();
   const Token& open = take();
   const std::size_t first = open_list_.size();
   const Flex flex = arguments(Tok::RightBracket, "an operator, ',' or ']' after an element", nullptr);
@@ -205,7 +203,7 @@ ExprId Parser::list() {
 }
 
 ExprId Parser::gradient() {
-  const Nesting nesting(*this);
+  const Deeper deeper = nested();
   const uint32_t begin = next().span.begin;
   syntax_.gradients.push_back(gradient_of());
   const auto index = static_cast<uint32_t>(syntax_.gradients.size() - 1);
@@ -230,17 +228,14 @@ ExprId Parser::learned() {
 }
 
 Range Parser::close_list(std::size_t first) {
-  const Range range{static_cast<uint32_t>(syntax_.lists.size()),
-                    static_cast<uint32_t>(open_list_.size() - first)};
-  syntax_.lists.insert(syntax_.lists.end(), open_list_.begin() + static_cast<std::ptrdiff_t>(first),
-                       open_list_.end());
+  const Range range = append(syntax_.lists, std::span<const ExprId>(open_list_).subspan(first));
   open_list_.resize(first);
   return range;
 }
 
 /// One value in parentheses is that value; several are a tuple.
 ExprId Parser::parenthesized() {
-  const Nesting nesting(*this);
+  const Deeper deeper = nested();
   const Token& open = take();
   if (at(Tok::RightParen)) fail_expected("an expression between '(' and ')'");
   const std::size_t first = open_list_.size();
@@ -260,7 +255,7 @@ ExprId Parser::parenthesized() {
 }
 
 ExprId Parser::conditional() {
-  const Nesting nesting(*this);
+  const Deeper deeper = nested();
   const Token& word = take();
   const ExprId condition = expression();
   expect(Tok::Then, "an operator or 'then'");
@@ -277,31 +272,33 @@ ExprId Parser::conditional() {
 }
 
 ExprId Parser::match() {
-  const Nesting nesting(*this);
+  const Deeper deeper = nested();
   const Token& word = take();
   const ExprId matched = operators(kOr);
   std::vector<Arm> arms;
-  if (!at_arm()) fail_expected("an operator or an arm ('Variant(names) -> expression')");
+  if (!at_arm()) fail_expected("an operator or an arm ('Variant(names) -> expression' or '_ -> expression')");
   Flex flex = Flex::Float;
   while (at_arm()) {
     const ArmPattern pattern = arm_pattern();
     expect(Tok::Arrow, "'->' and the value of the arm");
-    arms.push_back({pattern, expression()});
+    const std::size_t arms_before = syntax_.arms.size();
+    const ExprId body = expression();
+    arms.push_back({pattern, body, syntax_.arms.size() > arms_before});
     const Flex own = flex_of(arms.back().body);
     flex = arms.size() == 1 ? own : common_flex(flex, own);
   }
-  const Range range{static_cast<uint32_t>(syntax_.arms.size()), static_cast<uint32_t>(arms.size())};
-  syntax_.arms.insert(syntax_.arms.end(), arms.begin(), arms.end());
+  if (!at(Tok::End) && after_next().kind == Tok::Arrow)
+    fail_expected("an arm that begins with a variant or '_'");
   return add({.kind = Expr::Kind::Match,
               .flex = flex,
               .span = span_from(word.span.begin),
               .sign = word.span,
               .a = matched,
-              .list = range});
+              .list = append<Arm>(syntax_.arms, arms)});
 }
 
 ArmPattern Parser::arm_pattern() {
-  const Nesting nesting(*this);
+  const Deeper deeper = nested();
   if (at(Tok::Underscore)) return {.kind = ArmPattern::Kind::Any, .span = take().span};
   const bool is_variant = at_capitalized_name();
   const Token& name = expect(Tok::Name, "a variant, a name or '_'");
@@ -317,13 +314,12 @@ ArmPattern Parser::arm_pattern() {
   expect(Tok::RightParen, "',' or ')' in a pattern");
   read.span = span_from(name.span.begin);
   read.has_parentheses = true;
-  read.parts = {static_cast<uint32_t>(syntax_.arm_patterns.size()), static_cast<uint32_t>(parts.size())};
-  syntax_.arm_patterns.insert(syntax_.arm_patterns.end(), parts.begin(), parts.end());
+  read.parts = append<ArmPattern>(syntax_.arm_patterns, parts);
   return read;
 }
 
 ExprId Parser::loop() {
-  const Nesting nesting(*this);
+  const Deeper deeper = nested();
   const Token& word = take();
   Loop read;
   loop_states(read);
@@ -357,7 +353,7 @@ void Parser::loop_states(Loop& loop) {
 }
 
 ExprId Parser::placed() {
-  const Nesting nesting(*this);
+  const Deeper deeper = nested();
   const Token& word = take();
   const Token& place = expect(Tok::String, "a place in quotes, such as \"worker:0\"");
   const ExprId inner = operand();

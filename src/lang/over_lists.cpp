@@ -29,8 +29,8 @@ class BodyChecker::Applied {
     const bool takes = head_ != nullptr ? head_->params.size() == arguments.size()
                                         : operation_->def->takes(arguments.size());
     if (!takes) {
-      throw ProgramError(fmt::format("expected a function of {}, found '{}'",
-                                     count_of(arguments.size(), "argument"), name_));
+      throw ProgramError(fmt::format("expected a function of {}, found {}",
+                                     count_of(arguments.size(), "argument"), signature()));
     }
     if (operation_ != nullptr) return result_of_operation(arguments);
     if (head_->results.size() != 1) {
@@ -66,13 +66,17 @@ class BodyChecker::Applied {
   }
 
  private:
+  std::string signature() const {
+    return head_ != nullptr ? checker_.functions_.signature(*head_) : signature_of(*operation_->def);
+  }
+
   Type result_of_operation(const std::vector<Type>& arguments) const {
     const OpDef& op = *operation_->def;
     if (!op.attributes.value.empty()) {
       throw ProgramError(fmt::format("expected an operation without attributes, found '{}'", name_));
     }
     try {
-      return op.type_rule.value({.operands = arguments});
+      return op.result_type({.operands = arguments});
     } catch (const ProgramError& error) {
       throw ProgramError(fmt::format("[{}] {}", name_, error.what()));
     }
@@ -196,10 +200,7 @@ Vars BodyChecker::over_list(const Expr& expr) {
   const Expr& function = (*syntax_)[arguments[0]];
   const Applied applied(*this, function);
   if (!applied.known()) {
-    if (functions_.find(function.name) == nullptr) {
-      report(function.span, fmt::format("unknown function '{}'{}", symbols_[function.name],
-                                        functions_.suggestion(function.name)));
-    }
+    if (functions_.find(function.name) == nullptr) report_unknown_function(function.name, function.span);
     return unknown();
   }
   const std::optional<OverList> read = read_over_list(expr, applied);
@@ -240,10 +241,7 @@ std::optional<BodyChecker::OverList> BodyChecker::read_over_list(const Expr& exp
   for (std::size_t i = at + 2; i < arguments.size(); ++i) {
     read.extras.push_back(value(arguments[i], applied.param(i - 1)));
   }
-  const auto all_known = [](const std::vector<Var>& vars) {
-    return std::all_of(vars.begin(), vars.end(), [](Var var) { return known(var); });
-  };
-  return all_known(read.initial) && all_known(read.extras) ? std::optional(std::move(read)) : std::nullopt;
+  return are_known(read.initial) && are_known(read.extras) ? std::optional(std::move(read)) : std::nullopt;
 }
 
 Vars BodyChecker::map_list(const Applied& applied, const OverList& over) {

@@ -93,13 +93,11 @@ ExprId Parser::read_body(const FunctionHead& head) {
 }
 
 void Parser::fail_after_body() {
-  if (at(Tok::LeftParen) && next().starts_line) {
-    fail_expected(
-        "'fn' or the end of the program (a line that starts with '(' does not continue the line before)");
-  }
-  if (at(Tok::LeftBracket)) {
-    fail_expected(
-        "'fn' or the end of the program (a line that starts with '[' does not continue the line before)");
+  const bool opens = at(Tok::LeftParen) || at(Tok::LeftBracket);
+  if (opens && next().starts_line) {
+    fail_expected(fmt::format(
+        "'fn' or the end of the program (a line that starts with '{}' does not continue the line before)",
+        source().text(next().span)));
   }
   fail_expected("an operator, 'fn' or the end of the program");
 }
@@ -114,12 +112,6 @@ Pattern Parser::pattern_with_type(std::string_view what) {
   Pattern read = pattern(what);
   if (accept(Tok::Colon)) read.type = type();
   return read;
-}
-
-Range Parser::store(const std::vector<Pattern>& patterns) {
-  const Range range{static_cast<uint32_t>(syntax_.patterns.size()), static_cast<uint32_t>(patterns.size())};
-  syntax_.patterns.insert(syntax_.patterns.end(), patterns.begin(), patterns.end());
-  return range;
 }
 
 ExprId Parser::add(const Expr& expr) {
@@ -142,10 +134,7 @@ ExprId Parser::block() {
   }
   if (at_declaration() || at(Tok::End)) fail_expected("the expression that the 'let' before is for");
   const ExprId last = operators(kOr);
-  const Range lets{static_cast<uint32_t>(syntax_.lets.size()),
-                   static_cast<uint32_t>(open_lets_.size() - first)};
-  syntax_.lets.insert(syntax_.lets.end(), open_lets_.begin() + static_cast<std::ptrdiff_t>(first),
-                      open_lets_.end());
+  const Range lets = append(syntax_.lets, std::span<const Let>(open_lets_).subspan(first));
   open_lets_.resize(first);
   return add(
       {.kind = Expr::Kind::Block, .flex = flex_of(last), .span = span_from(begin), .a = last, .list = lets});
@@ -171,7 +160,7 @@ Let Parser::let() {
   open_list_.resize(lists);
   open_lets_.resize(lets);
   nesting_ = nesting;
-  if (read.patterns.count == 0) read.patterns = store(patterns_);
+  if (read.patterns.count == 0) read.patterns = append<Pattern>(syntax_.patterns, patterns_);
   read.bound = broken(span);
   return read;
 }
@@ -194,19 +183,19 @@ Range Parser::let_patterns() {
   read.clear();
   if (!accept(Tok::LeftParen)) {
     read.push_back(pattern_with_type("a name, '_' or '(' after 'let'"));
-    return store(read);
+    return append<Pattern>(syntax_.patterns, read);
   }
   do {
     if (at(Tok::RightParen) && !read.empty()) break;
     read.push_back(pattern_with_type("a name or '_'"));
   } while (accept(Tok::Comma));
   expect(Tok::RightParen, "',' or ')' after a name");
-  return store(read);
+  return append<Pattern>(syntax_.patterns, read);
 }
 
 ExprId Parser::let_bound() {
   if (!at(Tok::Let)) return operators(kOr);
-  const Nesting nesting(*this);
+  const Deeper deeper = nested();
   return block();
 }
 
@@ -227,7 +216,7 @@ ExprId Parser::operators(int weakest) {
 }
 
 ExprId Parser::logic(ExprId left, const Token& op, Level level) {
-  const Nesting nesting(*this);
+  const Deeper deeper = nested();
   const ExprId right = operators(level + 1);
   return add({.kind = Expr::Kind::Logic,
               .op = op.kind,

@@ -23,21 +23,11 @@ class Parser : Reader {
   /// Binding strength of the operators; what is stronger binds first.
   enum Level : int { kNone = 0, kOr, kAnd, kNot, kComparison, kSum, kProduct };
 
-  /// One level of nesting, for as long as it lives.
-  class Nesting {
-   public:
-    explicit Nesting(Parser& parser) : parser_(parser) {
-      if (parser_.nesting_ == kMaxNesting) parser_.fail_nesting();
-      ++parser_.nesting_;
-    }
-    ~Nesting() { --parser_.nesting_; }
-    Nesting(const Nesting&) = delete;
-    Nesting& operator=(const Nesting&) = delete;
-
-   private:
-    Parser& parser_;
-  };
-
+  /// For an expression inside another.
+  [[nodiscard]] Deeper nested() {
+    if (nesting_ == kMaxNesting) fail_nesting();
+    return Deeper(nesting_);
+  }
   static Level level_of(Tok op);
   [[noreturn]] void fail_nesting();
   [[noreturn]] void fail_after_body();
@@ -49,7 +39,6 @@ class Parser : Reader {
   }
   Flex flex_of(ExprId id) const { return syntax_[id].flex; }
   Range close_list(std::size_t first);
-  Range store(const std::vector<Pattern>& patterns);
   /// A name or `_`; `what` is what is expected.
   Pattern pattern(std::string_view what);
   Pattern pattern_with_type(std::string_view what);

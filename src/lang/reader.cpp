@@ -70,12 +70,13 @@ void Reader::fail(Span span, std::string message) {
 void Reader::fail_expected(std::string_view what) {
   if (at(Tok::Error)) throw Unreadable();  // reported by the lexer
   const bool wants_name = what.find("name") != std::string_view::npos;
+  const bool wants_operator = what.find("an operator") != std::string_view::npos;
   std::string_view hint;
   if (next_->kind < Tok::Name && wants_name) {
     hint = ", a keyword";
-  } else if (at(Tok::Assign)) {
+  } else if (at(Tok::Assign) && wants_operator) {
     hint = "; equality is written '=='";
-  } else if (at(Tok::Bar)) {
+  } else if (at(Tok::Bar) && wants_operator) {
     hint = "; logic is written 'and', 'or', 'not'";
   }
   fail(next_->span, fmt::format("expected {}, found {}{}", what, describe(*next_), hint));

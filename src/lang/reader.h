@@ -15,6 +15,18 @@ struct Unreadable {
   bool skip_function = false;
 };
 
+/// One level more, for as long as it lives.
+class Deeper {
+ public:
+  explicit Deeper(int& depth) : depth_(depth) { ++depth_; }
+  ~Deeper() { --depth_; }
+  Deeper(const Deeper&) = delete;
+  Deeper& operator=(const Deeper&) = delete;
+
+ private:
+  int& depth_;
+};
+
 class Reader {
  public:
   Reader(const Source& source, const TokenList& tokens, Declarations& declarations, Diagnostics& diagnostics)
@@ -67,14 +79,15 @@ class Reader {
 
  private:
   std::string describe(const Token& token) const;
-  class Deeper;
+  [[nodiscard]] Deeper inside_brackets();
   std::optional<Type> list_type();
   std::optional<Type> unknown_type(const Token& name);
+  void report_unknown_type(const Token& name);
   std::optional<std::vector<Dim>> shape();
   std::optional<Dim> dimension();
   std::optional<int64_t> constant_product();
   std::optional<int64_t> constant_factor();
-  std::optional<int64_t> constant_size();
+  std::optional<int64_t> constant_size(bool negative);
   std::optional<int64_t> combine(Tok op, std::optional<int64_t> a, std::optional<int64_t> b, Span span);
 
   const Source& source_;

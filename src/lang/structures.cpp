@@ -59,12 +59,15 @@ Vars BodyChecker::values(ExprId id, Wishes wishes) {
 Vars BodyChecker::call(const Expr& expr) {
   const FunctionHead* callee = functions_.find(expr.name);
   if (callee == nullptr || !callee->readable) {
-    if (callee == nullptr) report_unknown_function(expr);
+    if (callee == nullptr) report_unknown_function(expr.name, expr.sign);
     for (ExprId argument : list(expr.list)) value(argument);
     return unknown();
   }
+  if (expr.attributes.count > 0) {
+    report_attributes(expr);
+    return stand_ins(callee->results);
+  }
   const std::vector<Var> checked = call_arguments(expr, *callee);
-  if (expr.attributes.count > 0) report_attributes(expr);
   if (diagnostics_.empty()) return emit_call(functions_.reference(*callee), checked, expr.span);
   f_->set_span(expr.span);
   return stand_ins(callee->results);
@@ -113,19 +116,22 @@ void BodyChecker::report_attributes(const Expr& expr) {
                      symbols_[expr.name]));
 }
 
-void BodyChecker::report_unknown_function(const Expr& expr) {
-  const std::string_view name = symbols_[expr.name];
-  if (scope_.find(expr.name) != nullptr) {
-    report(expr.sign, fmt::format("expected a function, found '{}', which is a value", name));
+void BodyChecker::report_unknown_function(Symbol unknown, Span span) {
+  const std::string_view name = symbols_[unknown];
+  const bool is_variant = declarations_.is_variant(unknown);
+  if (is_variant || scope_.find(unknown) != nullptr) {
+    report(span, fmt::format("expected a function, found '{}', which is a {}", name,
+                             is_variant ? "variant" : "value"));
     return;
   }
+  if (declarations_.is_broken(unknown)) return;
   Suggestion similar(name);
   if (diagnostics_.wants_suggestions()) {
     for (const FunctionHead& head : functions_.heads()) similar.offer(symbols_[head.name]);
     for (const OpDef* op : catalog().all()) similar.offer(op->name.value);
     declarations_.for_each_variant_name([&](std::string_view known) { similar.offer(known); });
   }
-  report(expr.sign, fmt::format("unknown function '{}'{}", name, similar.text()));
+  report(span, fmt::format("unknown function '{}'{}", name, similar.text()));
 }
 
 Vars BodyChecker::tuple(const Expr& expr, Wishes wishes) {
@@ -222,7 +228,7 @@ Vars BodyChecker::block(const Expr& expr, Wishes wishes) {
 
 void BodyChecker::let(const Let& let) {
   const std::span<const Pattern> names = patterns(let.patterns);
-  report_duplicates(names, "name");
+  require_distinct(names, "name", symbols_, diagnostics_);
   if (names.size() == 1) {
     let_one(let.bound, names[0]);
   } else {
@@ -255,6 +261,7 @@ Var BodyChecker::require_pattern(ExprId bound, Var found, const Pattern& pattern
       require(bound, found, pattern.type, [&] { return fmt::format("the value of '{}'", spelled(pattern)); });
   if (!pattern.type) return checked;
   if (!known(checked)) return stand_in(*pattern.type);
+  f_->set_span(place_of(bound));
   return f_->checked(checked, *pattern.type);
 }
 

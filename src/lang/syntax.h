@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,14 @@ struct Range {
   uint32_t begin = 0;
   uint32_t count = 0;
 };
+
+/// Appends these elements to one of the arrays; where they then stand.
+template <class T>
+Range append(std::vector<T>& array, std::span<const T> elements) {
+  const Range range{static_cast<uint32_t>(array.size()), static_cast<uint32_t>(elements.size())};
+  array.insert(array.end(), elements.begin(), elements.end());
+  return range;
+}
 
 struct Expr {
   enum class Kind : uint8_t {
@@ -97,6 +106,7 @@ struct ArmPattern {
 struct Arm {
   ArmPattern pattern;
   ExprId body;
+  bool holds_match = false;  ///< in its body
 };
 
 struct Let {

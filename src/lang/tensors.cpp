@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <unordered_set>
 
 #include "lang/body_checker.h"
 #include "lang/literal.h"
@@ -33,19 +34,19 @@ std::optional<std::vector<int64_t>> BodyChecker::attributes_of(const Expr& expr,
   const auto given = std::span(syntax_->attributes).subspan(expr.attributes.begin, expr.attributes.count);
   const std::vector<AttributeDef>& all = op.attributes.value;
   bool right = true;
-  for (std::size_t i = 0; i < given.size(); ++i) {
-    const std::string_view name = symbols_[given[i].name];
-    const auto same = [&](const Attribute& other) { return other.name == given[i].name; };
-    if (std::any_of(given.begin(), given.begin() + static_cast<std::ptrdiff_t>(i), same)) {
-      report(given[i].span, fmt::format("attribute '{}' is given twice", name));
+  std::unordered_set<Symbol> seen;
+  for (const Attribute& attribute : given) {
+    const std::string_view name = symbols_[attribute.name];
+    if (!seen.insert(attribute.name).second) {
+      report(attribute.span, fmt::format("attribute '{}' is given twice", name));
       right = false;
     }
     if (std::any_of(all.begin(), all.end(), [&](const AttributeDef& def) { return def.name == name; }))
       continue;
     Suggestion similar(name);
     for (const AttributeDef& def : all) similar.offer(def.name);
-    report(given[i].span, fmt::format("'{}' has no attribute '{}'{}: {}", op.name.value, name, similar.text(),
-                                      signature_of(op)));
+    report(attribute.span, fmt::format("'{}' has no attribute '{}'{}: {}", op.name.value, name,
+                                       similar.text(), signature_of(op)));
     right = false;
   }
   std::vector<int64_t> values;
@@ -118,7 +119,7 @@ Var BodyChecker::list_of_elements(const Expr& expr, Wish element) {
     elements[i] =
         require(ids[i], value(ids[i], element), element, [] { return std::string("an element of a list"); });
   }
-  if (!std::all_of(elements.begin(), elements.end(), [](Var var) { return known(var); })) return Var();
+  if (!are_known(elements)) return Var();
   f_->set_span(expr.span);
   const Type type = declarations_.list_of(*element);
   Var result = f_->make(type, Declarations::kNil, {});
@@ -129,22 +130,19 @@ Var BodyChecker::list_of_elements(const Expr& expr, Wish element) {
 }
 
 void BodyChecker::report_empty_brackets(const Expr& expr) {
-  report(expr.span, "expected elements between '[' and ']', found none; an empty list has a type: Nil[i64]");
+  report(expr.span,
+         "expected elements between '[' and ']', found none; an empty list needs a type: Nil[i64]");
 }
 
 /// A constant where all elements are numbers; else the elements are stacked.
 Var BodyChecker::tensor_literal(const Expr& expr, const Wish& wish) {
   const std::span<const ExprId> elements = list(expr.list);
   if (elements.empty()) {
-    report(expr.span,
-           "expected elements between '[' and ']', found none; an empty list needs a type: Nil[i64]");
+    report_empty_brackets(expr);
     return Var();
   }
-  const bool float_wish = wish && !wish->is_data() && is_number(wish->dtype);
-  const DType usual = expr.flex == Flex::Float ? DType::F64 : DType::I64;
-  const bool follows = float_wish && (expr.flex == Flex::Integer || is_float(wish->dtype));
   f_->set_span(expr.span);
-  if (std::optional<Tensor> constant = constant_tensor(expr, follows ? wish->dtype : usual)) {
+  if (std::optional<Tensor> constant = constant_tensor(expr, type_of_literal(expr.flex, wish))) {
     return f_->constant(Value(std::move(*constant)));
   }
   const auto dtype = wish && !wish->is_data() ? Wish(Type(wish->dtype)) : std::nullopt;
@@ -165,6 +163,7 @@ std::optional<Tensor> BodyChecker::constant_tensor(const Expr& expr, DType dtype
   std::vector<int64_t> dims;
   std::vector<const Expr*> row{&expr};
   while (!row.empty() && row[0]->kind == Expr::Kind::List) {
+    if (dims.size() == kMaxRank) return std::nullopt;
     const uint32_t width = row[0]->list.count;
     std::vector<const Expr*> inner;
     for (const Expr* outer : row) {
@@ -179,7 +178,6 @@ std::optional<Tensor> BodyChecker::constant_tensor(const Expr& expr, DType dtype
     return element.suffix ? *element.suffix : dtype;
   };
   const DType type = own_type(*row[0]);
-  if (dims.size() > kMaxRank) return std::nullopt;
   Tensor tensor(type, dims);
   for (std::size_t i = 0; i < row.size(); ++i) {
     const Expr& element = *row[i];

@@ -9,23 +9,12 @@
 
 namespace hiaton::lang {
 
-/// One level of brackets, for as long as it lives.
-class Reader::Deeper {
- public:
-  explicit Deeper(Reader& reader) : reader_(reader) {
-    if (reader_.depth_ == kMaxNesting) {
-      reader_.fail(reader_.next_->span,
-                   fmt::format("expected at most {} brackets inside each other", kMaxNesting));
-    }
-    ++reader_.depth_;
+Deeper Reader::inside_brackets() {
+  if (depth_ == kMaxNesting) {
+    fail(next_->span, fmt::format("expected at most {} brackets inside each other", kMaxNesting));
   }
-  ~Deeper() { --reader_.depth_; }
-  Deeper(const Deeper&) = delete;
-  Deeper& operator=(const Deeper&) = delete;
-
- private:
-  Reader& reader_;
-};
+  return Deeper(depth_);
+}
 
 std::optional<Type> Reader::type() {
   const Token& name = expect(Tok::Name, "a type (bool, i32, i64, f32 or f64)");
@@ -43,13 +32,19 @@ std::optional<Type> Reader::type() {
 
 std::optional<Type> Reader::list_type() {
   take();
-  const Deeper deeper(*this);
+  const Deeper deeper = inside_brackets();
   const std::optional<Type> element = type();
   expect(Tok::RightBracket, "']' after the type of the elements");
   return element ? std::optional(declarations_.list_of(*element)) : std::nullopt;
 }
 
 std::optional<Type> Reader::unknown_type(const Token& name) {
+  if (!declarations_.is_broken(name.payload)) report_unknown_type(name);
+  if (at(Tok::LeftBracket) && !next_->starts_line) shape();
+  return std::nullopt;
+}
+
+void Reader::report_unknown_type(const Token& name) {
   const std::string_view text = source_.text(name.span);
   Suggestion similar(text);
   for (DType known : {DType::Bool, DType::I32, DType::I64, DType::F32, DType::F64})
@@ -58,8 +53,6 @@ std::optional<Type> Reader::unknown_type(const Token& name) {
   const std::string hint =
       text == Declarations::kList ? "; the elements have a type: List[i64]" : similar.text();
   report(name.span, fmt::format("expected a type (bool, i32, i64, f32 or f64), found '{}'{}", text, hint));
-  if (at(Tok::LeftBracket) && !next_->starts_line) shape();
-  return std::nullopt;
 }
 
 /// Also reads on after a dimension that is reported.
@@ -117,23 +110,24 @@ std::optional<int64_t> Reader::constant_product() {
 }
 
 std::optional<int64_t> Reader::constant_factor() {
-  const Deeper deeper(*this);
+  const Deeper deeper = inside_brackets();
   if (at(Tok::Minus)) {
     const Token& sign = take();
+    if (at(Tok::Integer)) return constant_size(true);  // the smallest i64 has no counterpart
     return combine(Tok::Minus, 0, constant_factor(), sign.span);
   }
-  if (!accept(Tok::LeftParen)) return constant_size();
+  if (!accept(Tok::LeftParen)) return constant_size(false);
   const std::optional<int64_t> value = constant();
   expect(Tok::RightParen, "an operator or ')'");
   return value;
 }
 
-std::optional<int64_t> Reader::constant_size() {
+std::optional<int64_t> Reader::constant_size(bool negative) {
   const Token& token = next();
   if (token.kind == Tok::Integer && (!token.suffix || *token.suffix == DType::I64)) {
     take();
     try {
-      return literal_value(source_.text(token.span), false, DType::I64).as<int64_t>();
+      return literal_value(source_.text(token.span), negative, DType::I64).as<int64_t>();
     } catch (const ProgramError& error) {
       report(token.span, error.what());
       return std::nullopt;
@@ -141,7 +135,7 @@ std::optional<int64_t> Reader::constant_size() {
   }
   if (token.kind != Tok::Name) fail_expected("an integer: a number, a size or a sum or product of them");
   take();
-  if (const int64_t* size = declarations_.size(token.payload)) return *size;
+  if (const Size* size = declarations_.size(token.payload)) return size->value;
   report(token.span, fmt::format("expected an integer that is known before the run, found '{0}'; a size is "
                                  "declared by a line 'size {0} = ...'",
                                  source_.text(token.span)));

@@ -11,17 +11,6 @@
 namespace hiaton::lang {
 namespace {
 
-/// The type of literals for which nothing is wished.
-DType default_type(Flex flex) {
-  return flex == Flex::Float ? DType::F64 : DType::I64;
-}
-
-DType type_of_literal(Flex flex, const Wish& wish) {
-  const bool fits =
-      wish && !wish->is_data() && (flex == Flex::Float ? is_float(wish->dtype) : is_number(wish->dtype));
-  return fits ? wish->dtype : default_type(flex);
-}
-
 /// The type that literals among the operands take when no operand has a type of its own.
 Wish wish_for_literals(const Operation& operation, Flex flex, const Wish& wish) {
   if (operation.def == nullptr || operation.def->kernels.value.empty()) return wish;
@@ -30,7 +19,7 @@ Wish wish_for_literals(const Operation& operation, Flex flex, const Wish& wish) 
            (flex == Flex::Integer || is_float(type));
   };
   if (operation.keeps_type && wish && !wish->is_data() && accepts(wish->dtype)) return wish;
-  const DType usual = default_type(flex);
+  const DType usual = type_of_literal(flex);
   return Type(accepts(usual) ? usual : DType::F64);
 }
 
@@ -45,6 +34,13 @@ std::string_view cast_hint(const OpDef& op, std::span<const Var> operands) {
 }
 
 }  // namespace
+
+DType type_of_literal(Flex flex, const Wish& wish) {
+  const bool fits =
+      wish && !wish->is_data() && (flex == Flex::Float ? is_float(wish->dtype) : is_number(wish->dtype));
+  if (fits) return wish->dtype;
+  return flex == Flex::Float ? DType::F64 : DType::I64;
+}
 
 Var BodyChecker::value(ExprId id, const Wish& wish) {
   const Expr& expr = (*syntax_)[id];
@@ -110,9 +106,9 @@ Var BodyChecker::boolean(const Expr& expr) {
 Var BodyChecker::name(const Expr& expr, const Wish& wish) {
   if (const Var* found = scope_.find(expr.name)) return *found;
   if (declarations_.parameter(expr.name) != nullptr) return learned(expr);
-  if (const int64_t* size = declarations_.size(expr.name)) {
+  if (const Size* size = declarations_.size(expr.name)) {
     f_->set_span(expr.span);
-    return f_->constant(*size);
+    return size->value ? f_->constant(*size->value) : Var();
   }
   if (is_construction(expr)) return construction(expr, wish);
   report_unknown_name(expr);
@@ -122,11 +118,14 @@ Var BodyChecker::name(const Expr& expr, const Wish& wish) {
 Var BodyChecker::learned(const Expr& expr) {
   f_->set_span(expr.span);
   if (const std::size_t* number = declarations_.parameter(expr.name)) return f_->parameter(*number);
-  report(expr.sign, fmt::format("unknown learned parameter '{}'", symbols_[expr.name]));
+  if (!declarations_.is_broken(expr.name)) {
+    report(expr.sign, fmt::format("unknown learned parameter '{}'", symbols_[expr.name]));
+  }
   return Var();
 }
 
 void BodyChecker::report_unknown_name(const Expr& expr) {
+  if (declarations_.is_broken(expr.name)) return;
   const std::string_view name = symbols_[expr.name];
   const bool is_function = functions_.find(expr.name) != nullptr;
   if (is_function || operations_.find(expr.name) != nullptr) {
@@ -145,8 +144,7 @@ void BodyChecker::report_unknown_name(const Expr& expr) {
 
 Var BodyChecker::emit(const Operation& operation, std::span<const Var> operands, Span span,
                       Attributes attributes) {
-  if (!std::all_of(operands.begin(), operands.end(), [](Var operand) { return known(operand); }))
-    return Var();
+  if (!are_known(operands)) return Var();
   if (operation.def == nullptr) {
     report(span, fmt::format("unknown operation '{}'", operation.name));
     return Var();

@@ -1,6 +1,9 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "hiaton/op.h"
+#include "hiaton/tensor.h"
 
 namespace hiaton {
 
@@ -21,6 +24,32 @@ bool OpDef::takes_attributes(std::size_t count) const {
   const std::vector<AttributeDef>& all = attributes.value;
   const bool has_list = !all.empty() && all.back().is_list;
   return has_list ? count + 1 >= all.size() : count == all.size();
+}
+
+namespace {
+
+/// Whether the dimensions that are known leave room for it in some address space.
+bool may_have_memory(const Shape& shape) {
+  constexpr int64_t kMostElements = int64_t{1} << 44;  // of 8 bytes: what a 64-bit process can address
+  int64_t elements = 1;
+  bool fits = true;
+  for (const Dim& dim : shape) {
+    if (dim.size == 0) return true;
+    if (dim.size > 0) fits = fits && !__builtin_mul_overflow(elements, dim.size, &elements);
+  }
+  return fits && elements <= kMostElements;
+}
+
+}  // namespace
+
+void OpDef::require_room(const Type& type) {
+  if (type.shape.size() > kMaxRank) {
+    throw ProgramError(
+        fmt::format("expected a result of at most {} dimensions, found {}", kMaxRank, to_string(type)));
+  }
+  if (!may_have_memory(type.shape)) {
+    throw ProgramError(fmt::format("expected a result that fits into memory, found {}", to_string(type)));
+  }
 }
 
 Catalog::Catalog(std::vector<const OpDef*> ops) : ops_(std::move(ops)) {

@@ -1,6 +1,7 @@
 #include "ops/families.h"
 #include "ops/family.h"
 #include "ops/gradients.h"
+#include "ops/shapes.h"
 #include "ops/typed.h"
 
 namespace hiaton::ops {
@@ -11,6 +12,7 @@ namespace {
 
 template <DType to>
 Type cast_to(const TypeQuestion& question) {
+  refuse_data(question.operands);
   return Type(to, question.operands[0].shape);
 }
 

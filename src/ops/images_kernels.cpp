@@ -25,13 +25,22 @@ kernels::Convolution convolution(const KernelCall& call, std::span<const int64_t
           .padding = call.attributes[1]};
 }
 
-template <class T>
-using Convolve = void (*)(const kernels::Convolution&, const T*, const T*, T*);
-template <class T>
-void convolve_all(const KernelCall& call, const kernels::Convolution& shape, Convolve<T> f) {
-  for (int64_t i = 0; i < call.batch; ++i) {
-    f(shape, call.operands[0].at<T>(i), call.operands[1].at<T>(i), call.result.at<T>(i));
-  }
+/// Calls f(T{}, i) for each instance i, T being the element type.
+template <class F>
+Fault for_instances(const KernelCall& call, F f) {
+  for_float(call.result.dtype, [&]<class T>(T type) {
+    for (int64_t i = 0; i < call.batch; ++i) f(type, i);
+  });
+  return Fault::None;
+}
+
+template <class F>
+Fault convolve_all(const KernelCall& call, F kernel) {
+  return for_instances(call, [&]<class T>(T, int64_t i) {
+    const T* first = call.operands[0].at<T>(i);
+    const T* second = call.operands[1].at<T>(i);
+    kernel(first, second, call.result.at<T>(i));
+  });
 }
 
 kernels::Pooling pooling(const KernelCall& call, std::span<const int64_t> x) {
@@ -46,74 +55,58 @@ kernels::Pooling pooling(const KernelCall& call, std::span<const int64_t> x) {
 
 Fault conv2d_kernel(const KernelCall& call) {
   const kernels::Convolution shape = convolution(call, call.operands[0].dims, call.operands[1].dims);
-  for_float(call.result.dtype, [&]<class T>(T) { convolve_all<T>(call, shape, kernels::convolve<T>); });
-  return Fault::None;
+  return convolve_all(call,
+                      [&](const auto* x, const auto* w, auto* y) { kernels::convolve(shape, x, w, y); });
 }
 
 Fault conv2d_input_gradient_kernel(const KernelCall& call) {
   const kernels::Convolution shape = convolution(call, call.result.dims, call.operands[1].dims);
-  for_float(call.result.dtype,
-            [&]<class T>(T) { convolve_all<T>(call, shape, kernels::convolve_input_gradient<T>); });
-  return Fault::None;
+  return convolve_all(call, [&](const auto* g, const auto* w, auto* dx) {
+    kernels::convolve_input_gradient(shape, g, w, dx);
+  });
 }
 
 Fault conv2d_filter_gradient_kernel(const KernelCall& call) {
   const kernels::Convolution shape = convolution(call, call.operands[1].dims, call.result.dims);
-  for_float(call.result.dtype,
-            [&]<class T>(T) { convolve_all<T>(call, shape, kernels::convolve_filter_gradient<T>); });
-  return Fault::None;
+  return convolve_all(call, [&](const auto* g, const auto* x, auto* dw) {
+    kernels::convolve_filter_gradient(shape, g, x, dw);
+  });
 }
 
 Fault avg_pool2d_kernel(const KernelCall& call) {
   const TensorArgument& x = call.operands[0];
-  for_float(x.dtype, [&]<class T>(T) {
-    for (int64_t i = 0; i < call.batch; ++i) {
-      kernels::average_pool<T>(pooling(call, x.dims), x.at<T>(i), call.result.at<T>(i));
-    }
+  return for_instances(call, [&]<class T>(T, int64_t i) {
+    kernels::average_pool(pooling(call, x.dims), x.at<T>(i), call.result.at<T>(i));
   });
-  return Fault::None;
 }
 
 Fault avg_pool2d_gradient_kernel(const KernelCall& call) {
-  for_float(call.result.dtype, [&]<class T>(T) {
-    for (int64_t i = 0; i < call.batch; ++i) {
-      kernels::average_pool_gradient<T>(pooling(call, call.result.dims), call.operands[0].at<T>(i),
-                                        call.result.at<T>(i));
-    }
+  return for_instances(call, [&]<class T>(T, int64_t i) {
+    kernels::average_pool_gradient(pooling(call, call.result.dims), call.operands[0].at<T>(i),
+                                   call.result.at<T>(i));
   });
-  return Fault::None;
 }
 
 Fault max_pool2d_kernel(const KernelCall& call) {
   const TensorArgument& x = call.operands[0];
-  for_float(x.dtype, [&]<class T>(T) {
-    for (int64_t i = 0; i < call.batch; ++i) {
-      kernels::take_largest<T>(pooling(call, x.dims), x.at<T>(i), x.at<T>(i), call.result.at<T>(i));
-    }
+  return for_instances(call, [&]<class T>(T, int64_t i) {
+    kernels::take_largest(pooling(call, x.dims), x.at<T>(i), x.at<T>(i), call.result.at<T>(i));
   });
-  return Fault::None;
 }
 
 Fault take_largest2d_kernel(const KernelCall& call) {
   const TensorArgument& x = call.operands[0];
-  for_float(x.dtype, [&]<class T>(T) {
-    for (int64_t i = 0; i < call.batch; ++i) {
-      kernels::take_largest<T>(pooling(call, x.dims), x.at<T>(i), call.operands[1].at<T>(i),
-                               call.result.at<T>(i));
-    }
+  return for_instances(call, [&]<class T>(T, int64_t i) {
+    kernels::take_largest(pooling(call, x.dims), x.at<T>(i), call.operands[1].at<T>(i), call.result.at<T>(i));
   });
-  return Fault::None;
 }
 
 Fault take_largest2d_gradient_kernel(const KernelCall& call) {
   const TensorArgument& x = call.operands[0];
-  for_float(x.dtype, [&]<class T>(T) {
-    for (int64_t i = 0; i < call.batch; ++i) {
-      kernels::take_largest_gradient<T>(pooling(call, x.dims), x.at<T>(i), call.operands[1].at<T>(i),
-                                        call.result.at<T>(i));
-    }
+  return for_instances(call, [&]<class T>(T, int64_t i) {
+    kernels::take_largest_gradient(pooling(call, x.dims), x.at<T>(i), call.operands[1].at<T>(i),
+                                   call.result.at<T>(i));
   });
-  return Fault::None;
 }
 
 }  // namespace hiaton::ops

@@ -95,12 +95,13 @@ Type reshape_type(const TypeQuestion& question) {
   }
   *open = 1;
   const int64_t rest = size_of(shape_of(sizes));
+  if (rest == 0) throw ProgramError("expected no 0 beside the size that is left open (-1)");
   Type result(x.dtype, shape_of(sizes));
   Dim& dim = result.shape[static_cast<std::size_t>(open - sizes.begin())];
   if (!is_fixed(x.shape)) {
     dim = unknown_dim();
-  } else if (rest == 0 || size_of(x.shape) % rest != 0) {
-    refuse(fmt::format("elements by the {}", rest), question.operands);
+  } else if (size_of(x.shape) % rest != 0) {
+    refuse(fmt::format("a multiple of {} elements", rest), question.operands);
   } else {
     dim.size = size_of(x.shape) / rest;
   }

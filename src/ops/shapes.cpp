@@ -50,7 +50,15 @@ bool is_fixed(std::span<const Dim> shape) {
 
 int64_t size_of(std::span<const Dim> shape) {
   int64_t size = 1;
-  for (const Dim& dim : shape) size *= dim.size;
+  bool fits = true;
+  for (const Dim& dim : shape) {
+    if (dim.size == 0) return 0;
+    fits = fits && !__builtin_mul_overflow(size, dim.size, &size);
+  }
+  if (!fits) {
+    throw ProgramError(fmt::format("expected fewer elements than 2^63, found the sizes {}",
+                                   fmt::join(sizes_of(shape), ", ")));
+  }
   return size;
 }
 

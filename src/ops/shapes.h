@@ -19,7 +19,7 @@ bool surely_equal(std::span<const Dim> a, std::span<const Dim> b);
 /// The same dimensions, as far as they are known.
 bool may_equal(std::span<const Dim> a, std::span<const Dim> b);
 bool is_fixed(std::span<const Dim> shape);
-/// The product of fixed dimensions.
+/// The product of fixed dimensions. Throws ProgramError where it is too large for an i64.
 int64_t size_of(std::span<const Dim> shape);
 /// The sizes of fixed dimensions: as the attribute `shape`.
 std::vector<int64_t> sizes_of(std::span<const Dim> shape);

@@ -50,7 +50,7 @@ Type any_type(const TypeQuestion& question) {
   return question.operands[0];
 }
 Type compare_any(const TypeQuestion& question) {
-  return as_bool(require_same(question.operands, is_any, "values of one type"));
+  return as_bool(require_same(question.operands, is_any, "scalars or tensors of one type"));
 }
 Type compare_numbers(const TypeQuestion& question) {
   return as_bool(require_same(question.operands, is_number, "numbers of one type"));

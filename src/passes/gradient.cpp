@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "hiaton/passes.h"
+#include "ir/module_error.h"
 #include "passes/call_graph.h"
 #include "passes/extensions.h"
 
@@ -90,16 +91,21 @@ ir::Module add_gradient(ir::Module module, const ir::GradientRequest& request) {
 ir::Module add_gradients(ir::Module module) {
   while (!module.gradient_requests.empty()) {
     const std::vector<ir::GradientRequest>& requests = module.gradient_requests;
-    // Those whose function, and all it calls, have bodies.
     const CallGraph calls = call_graph(module);
-    const auto is_ready = [&](const ir::GradientRequest& request) {
-      const std::vector<bool> needed = reachable(calls, request.of);
-      return std::none_of(requests.begin(), requests.end(),
-                          [&](const ir::GradientRequest& other) { return needed[other.function.index()]; });
-    };
-    const auto ready = std::find_if(requests.begin(), requests.end(), is_ready);
-    if (ready == requests.end()) {
-      throw ProgramError(fmt::format("the gradient of '{}' depends on itself", module[requests[0].of].name));
+    // Ready is one whose function, and all it calls, have bodies: found by going from one that waits to what
+    // it waits for.
+    auto ready = requests.begin();
+    for (std::size_t steps = 0; true; ++steps) {
+      const std::vector<bool> needed = reachable(calls, ready->of);
+      const auto waits_for =
+          std::find_if(requests.begin(), requests.end(),
+                       [&](const ir::GradientRequest& other) { return needed[other.function.index()]; });
+      if (waits_for == requests.end()) break;
+      ready = waits_for;
+      if (steps < requests.size()) continue;
+      const ir::Function& function = module[ready->of];
+      throw ir::error_in(module, function,
+                         fmt::format("the gradient of '{}' depends on itself", function.name));
     }
     const ir::GradientRequest request = *ready;
     module = add_gradient(std::move(module), request);

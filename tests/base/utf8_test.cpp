@@ -26,6 +26,13 @@ TEST(Utf8, RefusesWhatIsNotWellFormed) {
   EXPECT_EQ(utf8_length("\xFF"), 0u);
 }
 
+TEST(Utf8, NumbersCharacters) {
+  EXPECT_EQ(utf8_code_point("a"), 0x61u);
+  EXPECT_EQ(utf8_code_point("ä"), 0xE4u);
+  EXPECT_EQ(utf8_code_point("€"), 0x20ACu);
+  EXPECT_EQ(utf8_code_point("\xF4\x8F\xBF\xBF"), 0x10FFFFu);
+}
+
 TEST(Utf8, FindsTheFirstBadByte) {
   EXPECT_EQ(utf8_prefix("aä\xFFz"), 3u);
   EXPECT_TRUE(is_utf8("aä€"));

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "hiaton/hiaton.h"
+#include "engine/all_ways.h"
 
 namespace hiaton {
 namespace {
@@ -20,50 +20,37 @@ Tensor zeros(DType dtype, const std::vector<int64_t>& dims) {
   return Tensor(dtype, dims);
 }
 
-std::vector<RunOptions> all_ways() {
-  std::vector<RunOptions> ways{{.executor = Executor::Reference}, {.executor = Executor::Expanding}};
-  for (const int workers : {1, 2}) {
-    for (const bool batching : {true, false}) ways.push_back({.workers = workers, .batching = batching});
-  }
-  return ways;
-}
-
-void expect_in_all_ways(const std::string& main, const std::vector<Value>& arguments,
-                        const std::vector<Value>& expected) {
-  for (const bool simplify : {true, false}) {
-    CompileOptions options;
-    if (!simplify) options.simplify = passes::SimplifyOptions::none();
-    const Program program = Program::from_text("test.hia", kFunctions + main, options);
-    for (const RunOptions& way : all_ways()) EXPECT_EQ(program.run(arguments, way).values, expected) << main;
-  }
+void expect_main(const std::string& main, const std::vector<Value>& arguments,
+                 const std::vector<Value>& expected) {
+  expect_in_all_ways(kFunctions + main, arguments, expected);
 }
 
 TEST(NoRows, MapGivesNoRows) {
-  expect_in_all_ways("fn main(x: f64[m, 2]) -> f64[m] = map(total, x)\n", {zeros(DType::F64, {0, 2})},
-                     {zeros(DType::F64, {0})});
-  expect_in_all_ways("fn main(x: f64[0, 2]) -> f64[0] = map(total, x)\n", {zeros(DType::F64, {0, 2})},
-                     {zeros(DType::F64, {0})});
-  expect_in_all_ways("fn main(x: i64[m]) -> i64[m] = map(neg, x)\n", {zeros(DType::I64, {0})},
-                     {zeros(DType::I64, {0})});
+  expect_main("fn main(x: f64[m, 2]) -> f64[m] = map(total, x)\n", {zeros(DType::F64, {0, 2})},
+              {zeros(DType::F64, {0})});
+  expect_main("fn main(x: f64[0, 2]) -> f64[0] = map(total, x)\n", {zeros(DType::F64, {0, 2})},
+              {zeros(DType::F64, {0})});
+  expect_main("fn main(x: i64[m]) -> i64[m] = map(neg, x)\n", {zeros(DType::I64, {0})},
+              {zeros(DType::I64, {0})});
 }
 
 TEST(NoRows, MapGivesRowsOfSizesThatArgumentsHave) {
-  expect_in_all_ways("fn main(x: f64[m, n]) -> (f64[m, n], bool[m, n]) = (map(twice, x), map(positive, x))\n",
-                     {zeros(DType::F64, {0, 4})}, {zeros(DType::F64, {0, 4}), zeros(DType::Bool, {0, 4})});
-  expect_in_all_ways("fn main(x: f64[m, n], o: f64[k]) -> f64[m, n, k] = map(table, x, o)\n",
-                     {zeros(DType::F64, {0, 4}), zeros(DType::F64, {3})}, {zeros(DType::F64, {0, 4, 3})});
+  expect_main("fn main(x: f64[m, n]) -> (f64[m, n], bool[m, n]) = (map(twice, x), map(positive, x))\n",
+              {zeros(DType::F64, {0, 4})}, {zeros(DType::F64, {0, 4}), zeros(DType::Bool, {0, 4})});
+  expect_main("fn main(x: f64[m, n], o: f64[k]) -> f64[m, n, k] = map(table, x, o)\n",
+              {zeros(DType::F64, {0, 4}), zeros(DType::F64, {3})}, {zeros(DType::F64, {0, 4, 3})});
   const Value truths = parse_value(tensor_type(DType::Bool, {1, 2}), "[[true, false]]");
-  expect_in_all_ways("fn main(x: f64[m, n], b: bool[j, k]) -> i32[m, k, 3] = map(columns, x, b)\n",
-                     {zeros(DType::F64, {0, 4}), truths}, {zeros(DType::I32, {0, 2, 3})});
+  expect_main("fn main(x: f64[m, n], b: bool[j, k]) -> i32[m, k, 3] = map(columns, x, b)\n",
+              {zeros(DType::F64, {0, 4}), truths}, {zeros(DType::I32, {0, 2, 3})});
   // NaN is no integer, but has a size.
   const Tensor nan(DType::F64, {3});
-  expect_in_all_ways("fn main(x: f64[m, n], o: f64[k]) -> f64[m, n, k] = map(table, x, o / 0)\n",
-                     {zeros(DType::F64, {0, 0}), nan}, {zeros(DType::F64, {0, 0, 3})});
+  expect_main("fn main(x: f64[m, n], o: f64[k]) -> f64[m, n, k] = map(table, x, o / 0)\n",
+              {zeros(DType::F64, {0, 0}), nan}, {zeros(DType::F64, {0, 0, 3})});
 }
 
 TEST(NoRows, ScanGivesNoRowsAndFoldWhatItBeginsWith) {
   const Value begin = parse_value(tensor_type(DType::F64, {3}), "[1, 2, 3]");
-  expect_in_all_ways(
+  expect_main(
       "fn main(x: f64[m, n], a: f64[n]) -> (f64[n], f64[m, n]) = (fold(step, a, x, 2), scan(step, a, x, "
       "2))\n",
       {zeros(DType::F64, {0, 3}), begin}, {begin, zeros(DType::F64, {0, 3})});
@@ -76,8 +63,8 @@ TEST(NoRows, GradientsGoToWhatFoldBeginsWith) {
       "fn main(x: f64[m, n], a: f64[n], w: f64) -> (f64, f64[m, n], f64[n], f64) = value_and_grad(f)(x, a, "
       "w)\n";
   const Type row = tensor_type(DType::F64, {2});
-  expect_in_all_ways(text, {zeros(DType::F64, {0, 2}), parse_value(row, "[1, 2]"), Value(3.0)},
-                     {Value(3.0), zeros(DType::F64, {0, 2}), parse_value(row, "[1, 1]"), Value(0.0)});
+  expect_main(text, {zeros(DType::F64, {0, 2}), parse_value(row, "[1, 2]"), Value(3.0)},
+              {Value(3.0), zeros(DType::F64, {0, 2}), parse_value(row, "[1, 1]"), Value(0.0)});
 }
 
 TEST(NoRows, SaysWhyWhereOnlyACallKnowsTheSize) {

@@ -107,7 +107,7 @@ TEST(GraphOfEverything, MessagesSayWhatIsWrongInASavedOne) {
       {"\"number\":\"0.25\"", "\"number\":\"x\"", "parameters[0].number: expected a value of type f64"},
       {"\"shape\":[3,2]},\"initial\"", "\"shape\":[4,2]},\"initial\"", "expected the type of its parameter"},
       {"\"attributes\":[2,-1]", "\"attributes\":[2,-1.5]", "attributes[1]: expected a whole number"},
-      {"\"attributes\":[2,-1]", "\"attributes\":[4,-1]", "elements by the 4"},
+      {"\"attributes\":[2,-1]", "\"attributes\":[4,-1]", "a multiple of 4 elements"},
       {"\"op\":\"make\",\"attributes\":[1]", "\"op\":\"make\",\"attributes\":[3]", "there is no variant 3"},
       {"\"op\":\"make\",\"attributes\":[1]", "\"op\":\"make\"", "expected 1 attributes, found 0"},
       {"\"attributes\":[1],\"parameter\":0", "\"attributes\":[3],\"parameter\":0",

@@ -1,6 +1,8 @@
+// Convolutions and their gradients, against the sums of products that they are.
 #include "kernels/convolution.h"
 
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include <cmath>
 #include <vector>
@@ -127,6 +129,33 @@ TYPED_TEST(ConvolutionOf, GradientsAddUpTheProductsToo) {
     expect_near(dx, expected_dx);
     expect_near(dw, expected_dw);
   }
+}
+
+int64_t allocated_bytes() {
+  const struct mallinfo2 info = mallinfo2();
+  return static_cast<int64_t>(info.uordblks + info.hblkhd);
+}
+
+/// What a thread keeps for shapes that it has met would grow with every new size of an image.
+TEST(Convolutions, OfEverMoreSizesTakeNoEverMoreMemory) {
+  const std::vector<float> x(16 * 200 * 8), w(16 * 16 * 9);
+  std::vector<float> y(x.size());
+  const auto growth_of = [&](int64_t width) {
+    const int64_t before = allocated_bytes();
+    for (int64_t height = 20; height < 200; ++height) {
+      const Convolution s{.channels = 16,
+                          .height = height,
+                          .width = width,
+                          .outputs = 16,
+                          .filter_height = 3,
+                          .filter_width = 3,
+                          .padding = 1};
+      convolve<float>(s, x.data(), w.data(), y.data());
+    }
+    return allocated_bytes() - before;
+  };
+  const int64_t first = growth_of(8);
+  EXPECT_LT(growth_of(7) + growth_of(6) + growth_of(5), first + (int64_t{1} << 20));
 }
 
 }  // namespace

@@ -1,3 +1,5 @@
+// Elementwise functions on every instruction set: right to the last places, and the same bits wherever an
+// element stands.
 #include "kernels/elementwise.h"
 
 #include <gtest/gtest.h>
@@ -156,7 +158,7 @@ class Elementwise : public testing::Test {};
 using Floats = testing::Types<float, double>;
 TYPED_TEST_SUITE(Elementwise, Floats);
 
-TYPED_TEST(Elementwise, unary_functions_are_right_to_the_last_places) {
+TYPED_TEST(Elementwise, UnaryFunctionsAreRightToTheLastPlaces) {
   using T = TypeParam;
   const std::vector<T> x = numbers_of_all_kinds<T>(1);
   const int64_t n = static_cast<int64_t>(x.size());
@@ -178,7 +180,7 @@ TYPED_TEST(Elementwise, unary_functions_are_right_to_the_last_places) {
   }
 }
 
-TYPED_TEST(Elementwise, binary_functions_are_right) {
+TYPED_TEST(Elementwise, BinaryFunctionsAreRight) {
   using T = TypeParam;
   std::vector<T> a, b;
   for (const T x : special_numbers<T>())
@@ -212,7 +214,7 @@ TYPED_TEST(Elementwise, binary_functions_are_right) {
   }
 }
 
-TYPED_TEST(Elementwise, results_have_the_same_bits_at_any_place_of_any_array_also_in_place) {
+TYPED_TEST(Elementwise, ResultsHaveTheSameBitsAtAnyPlaceOfAnyArrayAlsoInPlace) {
   using T = TypeParam;
   constexpr int64_t kCount = 70;
   std::vector<T> x = random_numbers<T>(kCount, 4);
@@ -239,7 +241,7 @@ TYPED_TEST(Elementwise, results_have_the_same_bits_at_any_place_of_any_array_als
   }
 }
 
-TYPED_TEST(Elementwise, products_are_added) {
+TYPED_TEST(Elementwise, ProductsAreAdded) {
   using T = TypeParam;
   constexpr int64_t kCount = 37;
   const std::vector<T> a = random_numbers<T>(kCount, 5), b = random_numbers<T>(kCount, 6),
@@ -255,7 +257,7 @@ TYPED_TEST(Elementwise, products_are_added) {
   }
 }
 
-TEST(Elementwise, the_best_kernels_are_those_of_this_machine) {
+TEST(Elementwise, TheBestKernelsAreThoseOfThisMachine) {
   const ElementwiseKernels<float>& best = elementwise_kernels<float>(instruction_set());
   EXPECT_EQ(unary_kernel<float>(UnaryFunction::Tanh), best.unary[static_cast<int>(UnaryFunction::Tanh)]);
   EXPECT_EQ(binary_kernel<float>(BinaryFunction::Max), best.binary[static_cast<int>(BinaryFunction::Max)]);

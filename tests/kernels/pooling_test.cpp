@@ -1,3 +1,4 @@
+// Windows and their gradients, against numbers worked out by hand.
 #include "kernels/pooling.h"
 
 #include <gtest/gtest.h>

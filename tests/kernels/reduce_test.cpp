@@ -1,3 +1,5 @@
+// Reductions on every instruction set, against plain loops: in every layout, and the same bits wherever a
+// line stands.
 #include "kernels/reduce.h"
 
 #include <gtest/gtest.h>
@@ -68,7 +70,7 @@ class Reduce : public testing::Test {
 using Floats = testing::Types<float, double>;
 TYPED_TEST_SUITE(Reduce, Floats);
 
-TYPED_TEST(Reduce, folds_lines_in_every_layout_on_every_instruction_set) {
+TYPED_TEST(Reduce, FoldsLinesInEveryLayoutOnEveryInstructionSet) {
   using T = TypeParam;
   for (const InstructionSet set : instruction_sets()) {
     const ReduceKernels<T>& kernels = reduce_kernels<T>(set);
@@ -91,7 +93,7 @@ TYPED_TEST(Reduce, folds_lines_in_every_layout_on_every_instruction_set) {
   }
 }
 
-TYPED_TEST(Reduce, softmax_and_its_gradients_in_every_layout_on_every_instruction_set) {
+TYPED_TEST(Reduce, SoftmaxAndItsGradientsInEveryLayoutOnEveryInstructionSet) {
   using T = TypeParam;
   for (const InstructionSet set : instruction_sets()) {
     const ReduceKernels<T>& kernels = reduce_kernels<T>(set);
@@ -121,7 +123,7 @@ TYPED_TEST(Reduce, softmax_and_its_gradients_in_every_layout_on_every_instructio
   }
 }
 
-TYPED_TEST(Reduce, cross_entropy_and_its_gradient_on_every_instruction_set) {
+TYPED_TEST(Reduce, CrossEntropyAndItsGradientOnEveryInstructionSet) {
   using T = TypeParam;
   for (const InstructionSet set : instruction_sets()) {
     for (const int64_t classes : {1, 2, 5, 16, 100}) {
@@ -145,7 +147,7 @@ TYPED_TEST(Reduce, cross_entropy_and_its_gradient_on_every_instruction_set) {
   }
 }
 
-TYPED_TEST(Reduce, a_line_gives_the_same_bits_wherever_it_stands) {
+TYPED_TEST(Reduce, ALineGivesTheSameBitsWhereverItStands) {
   using T = TypeParam;
   for (const InstructionSet set : instruction_sets()) {
     const ReduceKernels<T>& kernels = reduce_kernels<T>(set);
@@ -175,7 +177,7 @@ TYPED_TEST(Reduce, a_line_gives_the_same_bits_wherever_it_stands) {
   }
 }
 
-TYPED_TEST(Reduce, large_infinite_and_undefined_numbers) {
+TYPED_TEST(Reduce, LargeInfiniteAndUndefinedNumbers) {
   using T = TypeParam;
   constexpr T kInfinity = std::numeric_limits<T>::infinity(), kNan = std::numeric_limits<T>::quiet_NaN();
   for (const InstructionSet set : instruction_sets()) {
@@ -198,7 +200,7 @@ TYPED_TEST(Reduce, large_infinite_and_undefined_numbers) {
   }
 }
 
-TYPED_TEST(Reduce, adds_rows_in_order_so_that_cuts_change_no_bit) {
+TYPED_TEST(Reduce, AddsRowsInOrderSoThatCutsChangeNoBit) {
   using T = TypeParam;
   for (const InstructionSet set : instruction_sets()) {
     for (const int64_t columns : {1, 5, 35, 640}) {
@@ -218,7 +220,7 @@ TYPED_TEST(Reduce, adds_rows_in_order_so_that_cuts_change_no_bit) {
   }
 }
 
-TYPED_TEST(Reduce, means_biases_and_the_largest_elements_places) {
+TYPED_TEST(Reduce, MeansBiasesAndTheLargestElementsPlaces) {
   using T = TypeParam;
   constexpr T kNan = std::numeric_limits<T>::quiet_NaN();
   const std::vector<T> x = {1, 5, 3, 5, 2, 8, 9, -1, kNan, 4, kNan, 7};
@@ -234,7 +236,7 @@ TYPED_TEST(Reduce, means_biases_and_the_largest_elements_places) {
   EXPECT_EQ(biased, (std::vector<T>{11, 25, 13, 25}));
 }
 
-TEST(Reduce, integers_wrap_around_and_know_their_largest) {
+TEST(Reduce, IntegersWrapAroundAndKnowTheirLargest) {
   const std::vector<int32_t> x = {2147483647, 1, -5, -7};
   std::vector<int32_t> out(2);
   sum({2, 2, 1}, x.data(), out.data());
@@ -248,7 +250,7 @@ TEST(Reduce, integers_wrap_around_and_know_their_largest) {
   EXPECT_EQ(place[0], 0);
 }
 
-TYPED_TEST(Reduce, the_public_functions_are_the_best_kernels) {
+TYPED_TEST(Reduce, ThePublicFunctionsAreTheBestKernels) {
   using T = TypeParam;
   const AxisLayout layout{3, 37, 1};
   const std::vector<T> x = random_numbers<T>(111, 9);

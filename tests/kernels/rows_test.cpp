@@ -1,3 +1,4 @@
+// Rows gathered from, and added to, places known only while running.
 #include "kernels/rows.h"
 
 #include <gtest/gtest.h>
@@ -7,7 +8,7 @@
 namespace hiaton::kernels {
 namespace {
 
-TEST(Rows, gathers_rows_by_index) {
+TEST(Rows, GathersRowsByIndex) {
   const std::vector<float> table = {0, 1, 10, 11, 20, 21, 30, 31};
   const std::vector<int64_t> wide = {3, 0, 3, 1, 2, 2};
   const std::vector<int32_t> narrow(wide.begin(), wide.end());
@@ -20,14 +21,14 @@ TEST(Rows, gathers_rows_by_index) {
   EXPECT_EQ(out, expected);
 }
 
-TEST(Rows, finds_the_first_index_outside) {
+TEST(Rows, FindsTheFirstIndexOutside) {
   EXPECT_EQ(first_outside(std::vector<int64_t>{0, 4, 2}, 5), -1);
   EXPECT_EQ(first_outside(std::vector<int64_t>{0, 5, -1}, 5), 1);
   EXPECT_EQ(first_outside(std::vector<int32_t>{0, 4, -1}, 5), 2);
   EXPECT_EQ(first_outside(std::vector<int64_t>{}, 0), -1);
 }
 
-TEST(Rows, packs_rows_from_anywhere_and_takes_them_back) {
+TEST(Rows, PacksRowsFromAnywhereAndTakesThemBack) {
   std::vector<double> a = {1, 2}, b = {3, 4}, c = {5, 6};
   const std::vector<const void*> rows = {c.data(), a.data(), b.data(), a.data(), a.data(), c.data()};
   std::vector<double> block(18, -1);
@@ -45,7 +46,7 @@ class RowSums : public testing::Test {};
 using Floats = testing::Types<float, double>;
 TYPED_TEST_SUITE(RowSums, Floats);
 
-TYPED_TEST(RowSums, adds_rows_where_the_indices_say_also_several_times) {
+TYPED_TEST(RowSums, AddsRowsWhereTheIndicesSayAlsoSeveralTimes) {
   using T = TypeParam;
   const std::vector<T> x = {1, 2, -9, 10, 20, -9, 100, 200, -9};
   for (const bool wide : {false, true}) {

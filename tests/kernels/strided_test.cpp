@@ -1,3 +1,4 @@
+// Copies between layouts, against a loop over all indices.
 #include "kernels/strided.h"
 
 #include <gtest/gtest.h>
@@ -60,7 +61,7 @@ class CopyStrided : public testing::Test {};
 using Elements = testing::Types<uint8_t, uint16_t, float, double>;
 TYPED_TEST_SUITE(CopyStrided, Elements);
 
-TYPED_TEST(CopyStrided, permutes_the_axes_of_any_shape) {
+TYPED_TEST(CopyStrided, PermutesTheAxesOfAnyShape) {
   std::minstd_rand random(1);
   for (int round = 0; round < 300; ++round) {
     const size_t rank = random() % 7;
@@ -79,7 +80,7 @@ TYPED_TEST(CopyStrided, permutes_the_axes_of_any_shape) {
   }
 }
 
-TYPED_TEST(CopyStrided, slices_with_steps_of_both_signs_broadcasts_and_writes_slices) {
+TYPED_TEST(CopyStrided, SlicesWithStepsOfBothSignsBroadcastsAndWritesSlices) {
   const std::vector<TypeParam> from = counting<TypeParam>(600);
   check<TypeParam>({4, 3, 5}, from, 7, {100, 20, 2}, 60, {15, 5, 1});
   check<TypeParam>({4, 3, 5}, from, 599, {-100, -20, -2}, 60, {15, 5, 1});
@@ -91,7 +92,7 @@ TYPED_TEST(CopyStrided, slices_with_steps_of_both_signs_broadcasts_and_writes_sl
   check<TypeParam>({3, 0, 5}, from, 0, {0, 5, 1}, 1, {0, 5, 1});
 }
 
-TEST(CopyStrided, refuses_element_sizes_and_ranks_that_it_does_not_know) {
+TEST(CopyStrided, RefusesElementSizesAndRanksThatItDoesNotKnow) {
   const Indices many(kMaxCopyRank + 1, 1), one{1};
   char from[8] = {}, to[8];
   EXPECT_THROW(copy_strided(4, many, from, many, to, many), InternalError);
@@ -99,7 +100,7 @@ TEST(CopyStrided, refuses_element_sizes_and_ranks_that_it_does_not_know) {
   EXPECT_THROW(copy_strided(4, one, from, {}, to, one), InternalError);
 }
 
-TEST(CopyBlocks, concatenates_and_splits) {
+TEST(CopyBlocks, ConcatenatesAndSplits) {
   const std::vector<float> a = {1, 2, 3, 4}, b = {5, 6, 7, 8, 9, 10};
   std::vector<float> both(10), back(6);
   copy_blocks(2, 8, a.data(), 8, both.data(), 20);

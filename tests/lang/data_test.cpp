@@ -207,7 +207,12 @@ const ErrorCase kErrors[] = {
     {"ArmsDiffer", TREE "fn f(t: Tree) -> i64 =\n  let x = match t Leaf(w) -> w _ -> 0.5\n  1",
      "3:37: the arms of 'match' differ: i64 in one before, f64 in this one"},
     {"ArmWithoutArrow", TREE "fn f(t: Tree) -> i64 = match t Leaf(w) = w",
-     "2:40: expected '->' and the value of the arm, found '='; equality is written '=='"},
+     "2:40: expected '->' and the value of the arm, found '='"},
+    {"ArmOfAName", TREE "fn f(t: Tree) -> i64 = match t Leaf(w) -> w other -> 1",
+     "2:45: expected an arm that begins with a variant or '_', found the name 'other'"},
+    {"ArmOfANumber", TREE "fn f(n: i64) -> i64 = match n 0 -> 1 _ -> 2",
+     "2:31: expected an operator or an arm ('Variant(names) -> expression' or '_ -> expression'), found the "
+     "number 0"},
     {"WrongNumberOfFields", TREE "fn f() -> Tree = Node(Leaf(1))",
      "2:18: 'Node' has 2 fields, found 1: Node(left: Tree, right: Tree)"},
     {"WrongFieldType", TREE "fn f(x: f64) -> Tree = Leaf(x)",
@@ -243,6 +248,8 @@ const ErrorCase kErrors[] = {
      "2:6: expected the name of a parameter, found 'X', which is a variant"},
     {"NameLikeAVariant", "data A = X\nfn f() -> i64 =\n  let X = 1\n  2",
      "3:7: expected a name, found 'X', which is a variant"},
+    {"SizeNamedLikeAVariant", "size X = 3\ndata A = X\nfn f() -> i64 = 1",
+     "1:6: expected the name of a size, found 'X', which is a variant"},
     {"LearnedParameterNamedLikeAVariant", "data A = X\nparam X: f32[2]\nfn f() -> i64 = 1",
      "2:7: expected the name of a learned parameter, found 'X', which is a variant"},
     {"NilAlone", "fn f() -> i64 =\n  let a = Nil\n  1",
@@ -252,7 +259,15 @@ const ErrorCase kErrors[] = {
     {"ListOfMixedElements", "fn f(x: f64) -> List[i64] = [1, x]",
      "1:33: an element of a list: expected i64, found f64"},
     {"ConsOnATreeAsTail", TREE "fn f(t: Tree) -> i64 =\n  let a = Cons(1, t)\n  1",
-     "3:19: field 'tail' of 'Cons': expected List[i64], found Tree"},
+     "3:19: field 'tail' of 'Cons': expected a list, found Tree"},
+    {"CastOfData", TREE "fn f(t: Tree) -> i64 = i64(t)",
+     "2:24: [i64] expected numbers or tensors, found Tree"},
+    {"DataTypeAsAValue", TREE "fn f() -> Tree = Leaf(Tree)", "2:23: unknown name 'Tree'"},
+    {"DataTypeAsAFunction", TREE "fn f() -> Tree = Tree(1)", "2:18: unknown function 'Tree'"},
+    {"VariantAsAType", TREE "fn f(t: Leaf) -> i64 = 1",
+     "2:9: expected a type (bool, i32, i64, f32 or f64), found 'Leaf'"},
+    {"ComparisonOfData", TREE "fn f(t: Tree) -> bool = t == t",
+     "2:27: [==] expected scalars or tensors of one type, found Tree and Tree"},
     {"ArithmeticOnData", TREE "fn f(t: Tree) -> Tree = t + t",
      "2:27: [+] expected numbers of one type, found Tree and Tree"},
 };
@@ -278,7 +293,7 @@ TEST(DataErrors, OneCauseGivesOneFinding) {
 TEST(Match, OfManyVariantsAndDeepPatterns) {
   std::string variants;
   std::string arms;
-  for (int i = 0; i < 500; ++i) {
+  for (int i = 0; i < 5000; ++i) {
     variants += (i == 0 ? "V" : " | V") + std::to_string(i) + "(x: i64)";
     arms += "  V" + std::to_string(i) + "(x) -> x + " + std::to_string(i) + "\n";
   }
@@ -288,6 +303,31 @@ TEST(Match, OfManyVariantsAndDeepPatterns) {
   EXPECT_NE(error_of("data N = Z | S(n: N)\nfn f(n: N) -> i64 = match n " + deep + " -> 1 _ -> 0\n")
                 .find("expected at most 1000 expressions inside each other"),
             std::string::npos);
+}
+
+TEST(Match, OfMoreVariantsThanBranchesMayStandInsideEachOther) {
+  std::string variants = "V0";
+  std::string arms;
+  for (int i = 1; i < 6000; ++i) {
+    variants += " | V" + std::to_string(i);
+    if (i < 5000) arms += "  V" + std::to_string(i) + " -> 1\n";
+  }
+  const std::string message =
+      error_of("data D = " + variants + "\nfn f(d: D) -> i64 = match d\n" + arms + "  _ -> 0\n");
+  EXPECT_NE(message.find("2:21: error: the patterns of this 'match' need too many tests"), std::string::npos)
+      << message;
+}
+
+std::size_t nodes_of_fallbacks(int depth) {
+  std::string inner = "0";
+  for (int i = 0; i < depth; ++i) {
+    inner = "(match t Node(Leaf(a), Leaf(b)) -> a Node(Node(_, _), Leaf(c)) -> c _ -> " + inner + ")";
+  }
+  return parse(TREE "fn f(t: Tree) -> i64 = " + inner + "\n").functions[0].nodes.size();
+}
+
+TEST(Match, InsideTheLastArmsOfOthersGrowsNoFasterThanTheProgram) {
+  EXPECT_LT(nodes_of_fallbacks(10), 3 * nodes_of_fallbacks(5));
 }
 
 TEST(Match, OfAnExponentialNumberOfCasesIsAnError) {

@@ -197,9 +197,17 @@ const Case kCases[] = {
      " 1 | fn f(a: bool) -> bool = a && a\n"
      "   |                           ^^"},
     {"UnknownUnicodeCharacter", "fn f(ä: i64) -> i64 = 1",
-     "test.hia:1:6: error: expected a token of the language, found the character 'ä'\n"
+     "test.hia:1:6: error: expected a token of the language, found the character 'ä' (U+00E4)\n"
      " 1 | fn f(ä: i64) -> i64 = 1\n"
      "   |      ^"},
+    {"NoBreakSpace", "fn f() -> i64 =\u00A01",
+     "test.hia:1:16: error: expected a token of the language, found the character '\u00A0' (U+00A0)\n"
+     " 1 | fn f() -> i64 =\u00A01\n"
+     "   |                ^"},
+    {"ColumnsBehindAByteOrderMark", "\uFEFFfn f() -> i64 = n",
+     "test.hia:1:17: error: unknown name 'n'\n"
+     " 1 | fn f() -> i64 = n\n"
+     "   |                 ^"},
     {"InvalidUtf8", "fn f() -> i64 = 1 # \xFF\xFE\n",
      "test.hia:1:21: error: expected UTF-8 text, found the byte 0xff\n"
      " 1 | fn f() -> i64 = 1 # ??\n"
@@ -265,9 +273,8 @@ const Case kCases[] = {
      " 1 | fn f(x: i64) -> () = x\n"
      "   |                  ^"},
     {"MatchWithoutArms", "fn f(x: i64) -> i64 = match x",
-     "test.hia:1:30: error: expected an operator or an arm ('Variant(names) -> expression'), found the end "
-     "of "
-     "the program\n"
+     "test.hia:1:30: error: expected an operator or an arm ('Variant(names) -> expression' or '_ -> "
+     "expression'), found the end of the program\n"
      " 1 | fn f(x: i64) -> i64 = match x\n"
      "   |                              ^"},
     {"TabsKeepTheCaretInPlace", "fn f(x: i64) -> i64 =\n\tx +\ty\n",
@@ -321,6 +328,13 @@ TEST(ManyErrors, OneCauseGivesOneFinding) {
       "fn f(n: i64) -> i64 =\n  let (a, b) = oops(n)\n  a + b\n",
       "fn f(n: i64) -> i64 =\n  let (a, b = (n, n)\n  let c = a + b\n  c\n",
       "fn f(n: i64) -> (i64, i64) = if oops then (n, n) else (n, n)\n",
+      "size d = oops\nsize e = 2 * d\nfn f(x: f32[d, 2 * d + e]) -> f32[d] = f(x) * f32(d)\n",
+      "size d = (1\nfn f(x: f32[d]) -> i64 = d\n",
+      "param W: i64[2]\nfn f() -> i64[2] = W + param W\n",
+      "param W: f32[2] = oops\nfn f() -> f32[2] = W\n",
+      "data tree = Leaf(n: i64)\nfn f(t: tree) -> tree = match t Leaf(n) -> Leaf(n + 1)\n",
+      "data Tree = Leaf(n: i64) | Node(Tree)\nfn f(t: Tree) -> Tree = match t Leaf(n) -> Node(t)\n",
+      "fn g(n: i64) -> i64 = n\nfn f() -> i64 = g(n=3)\n",
   };
   for (const char* program : programs) {
     try {
@@ -329,6 +343,15 @@ TEST(ManyErrors, OneCauseGivesOneFinding) {
     } catch (const ProgramError& error) {
       EXPECT_EQ(error.diagnostics().size(), 1u) << error.what();
     }
+  }
+}
+
+TEST(ManyErrors, WhatIsNoTailIsReadOnce) {
+  try {
+    parse("fn g(n: i64) -> i64 = n\nfn f() -> List[i64] =\n  let a = Cons(1, g(oops))\n  a\n");
+    FAIL();
+  } catch (const ProgramError& error) {
+    EXPECT_EQ(error.diagnostics().size(), 2u) << error.what();
   }
 }
 
@@ -347,6 +370,13 @@ TEST(ManyErrors, DiagnosticsCarryTheirPlaces) {
     EXPECT_EQ(error.diagnostics()[0].span, (Span{22, 23}));
     EXPECT_EQ(error.diagnostics()[0].message, "unknown name 'm'");
   }
+}
+
+TEST(LongNames, AreCutInMessages) {
+  const std::string name = repeat("x", 100'000);
+  const std::string message = error_of("fn f(n: i64) -> i64 = " + name);
+  EXPECT_EQ(message.find("test.hia:1:23: error: unknown name 'xxx"), 0u) << message.substr(0, 100);
+  EXPECT_LT(message.size(), 2000u);
 }
 
 TEST(LongLines, AreCutAroundThePlace) {

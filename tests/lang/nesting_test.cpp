@@ -117,6 +117,17 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"Names", [] { return "fn f(" + repeat("x", kMany) + ": i64) -> i64 = " + repeat("x", kMany); }}),
     [](const testing::TestParamInfo<Case>& info) { return std::string(info.param.name); });
 
+TEST(Branches, OfMatchesInsideEachOtherHaveALimitToo) {
+  std::string inner = "0";
+  for (int i = 0; i < 800; ++i) inner = "match d A -> 1 B -> 2 C -> 3 D -> " + inner;
+  const std::string message = error_of("data D = A | B | C | D\nfn f(d: D) -> i64 = " + inner);
+  EXPECT_EQ(
+      message.find("test.hia:2:1: error: function 'f': expected at most 2000 branches and loops inside each "
+                   "other, found more\n 2 | fn f(d: D) -> i64 ="),
+      0u)
+      << message.substr(0, 200);
+}
+
 /// Every text ends in a module or in a ProgramError.
 TEST(AnyText, IsAProgramOrAnError) {
   const std::string_view tokens[] = {"fn",  "f",     "(",    ")",     "n",   ":",    "i64", "->",   "=",

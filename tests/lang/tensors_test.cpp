@@ -43,6 +43,8 @@ const PrintCase kPrograms[] = {
      "param W: f32[2]\n\n"
      "fn f(W: f32[2]) -> f32[2] = W * param W\n\n"
      "fn g() -> f32[2] =\n  let v1 = W * 2.0f32\n  v1 + v1\n"},
+    {"TheSmallestSize", "size d = -9223372036854775808\nfn f(n: i64) -> i64 = n - d\n",
+     "fn f(n: i64) -> i64 = n - -9223372036854775808\n"},
     {"SizesAreValues", "size d = 3\nfn f(n: i64) -> i64 = n * d + d\n", "fn f(n: i64) -> i64 = n * 3 + 3\n"},
     {"AttributesWithDefaultsListsAndSizes",
      "size d = 2\n"
@@ -123,8 +125,21 @@ const ErrorCase kErrors[] = {
      "1:17: expected an integer that is known before the run, found 'n'; a size is declared by a line 'size "
      "n "
      "= ...'"},
+    {"ParameterOfAnySize", "param W: f32[_]\nfn f() -> i64 = 1",
+     "1:10: expected a dimension that is known before the run, found '_'"},
     {"TooManyDimensions", "fn f(x: f32[1, 1, 1, 1, 1, 1, 1, 1, 1]) -> f32 = 1",
      "1:12: expected at most 8 dimensions, found 9"},
+    {"ResultOfTooManyDimensions", "fn f(x: f32[1, 1, 1, 1, 1, 1, 1, 1]) -> f32 = sum([x])",
+     "1:51: [stack] expected a result of at most 8 dimensions, found f32[1, 1, 1, 1, 1, 1, 1, 1, 1]"},
+    {"ResultThatNoMemoryHolds", "fn f(x: f32) -> f32[_, _] = broadcast_to(x, shape=[4611686018427387905, 4])",
+     "1:29: [broadcast_to] expected a result that fits into memory, found f32[4611686018427387905, 4]"},
+    {"ReshapeToMoreElementsThanCanBeCounted",
+     "fn f(x: f32[4]) -> f32[_, _] = reshape(x, shape=[4611686018427387905, 4])",
+     "1:32: [reshape] expected fewer elements than 2^63, found the sizes 4611686018427387905, 4"},
+    {"ReshapeToAnOpenSizeBesideZero", "fn f(x: f32[0]) -> f32[_, _] = reshape(x, shape=[0, -1])",
+     "1:32: [reshape] expected no 0 beside the size that is left open (-1)"},
+    {"NumbersInTooManyBrackets", "fn f() -> i64 = sum([[[[[[[[[1]]]]]]]]])",
+     "1:21: [stack] expected a result of at most 8 dimensions, found i64[1, 1, 1, 1, 1, 1, 1, 1, 1]"},
     {"UnclosedShape", "fn f(x: f32[3) -> f32 = 1",
      "1:14: expected an operator, ',' or ']' in the shape of a type, found ')'"},
     {"SizeTwice", "size d = 1\nsize d = 2\nfn f() -> i64 = d",
@@ -227,6 +242,23 @@ TEST(LearnedParameters, BeginAsTheyAreDeclared) {
   EXPECT_EQ(module.parameters[2].initial, (Initializer{Initializer::Kind::Uniform, 0.25}));
   EXPECT_EQ(module.parameters[3].initial, (Initializer{Initializer::Kind::Glorot, 0}));
   EXPECT_EQ(module.source->text(module.parameters[2].span), "c");
+}
+
+/// What a run that finds other sizes points at.
+TEST(ChecksOfSizes, StandWhereTheValueStands) {
+  const ir::Module module = parse(
+      "fn f(x: f32[n], y: f32[m]) -> f32[n] =\n"
+      "  let a = x + 1\n"
+      "  let b: f32[4] = a\n"
+      "  let c: f32[_] = with s = x for i in 0..3 do let d = s + 1 in concat(s, y, axis=0)\n"
+      "  y\n");
+  std::vector<std::string_view> places;
+  for (const ir::Node& node : module.functions[0].nodes) {
+    if (node.op != nullptr && node.op->name.value.starts_with("check_")) {
+      places.push_back(module.source->text(node.span));
+    }
+  }
+  EXPECT_EQ(places, (std::vector<std::string_view>{"a", "concat(s, y, axis=0)", "y"}));
 }
 
 TEST(Tensors, LongProgramsNeedNoDeepRecursion) {

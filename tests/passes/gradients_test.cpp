@@ -30,5 +30,16 @@ TEST(AddGradients, LeavesNoneOpen) {
   EXPECT_NO_THROW(ir::verify(after));
 }
 
+/// Also where the first gradient only waits for one that does.
+TEST(AddGradients, SaysWhichOneDependsOnItself) {
+  const ir::Module module = parse(
+      "fn first(x: f64) -> f64 = grad(waits)\n"
+      "fn waits(x: f64) -> f64 = x + own(x)\n"
+      "fn own(x: f64) -> f64 = x * grad(own)(x)\n");
+  EXPECT_THAT([&] { add_gradients(module); },
+              testing::ThrowsMessage<ProgramError>(testing::StartsWith(
+                  "test.hia:3:1: error: the gradient of 'own' depends on itself\n 3 | fn own(x: f64)")));
+}
+
 }  // namespace
 }  // namespace hiaton::passes

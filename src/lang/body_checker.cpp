@@ -1,0 +1,95 @@
+#include "lang/body_checker.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace hiaton::lang {
+
+std::string count_of(std::size_t count, std::string_view thing) {
+  return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s");
+}
+
+bool are_known(std::span<const Var> vars) {
+  return std::all_of(vars.begin(), vars.end(), [](Var var) { return known(var); });
+}
+
+bool all_known(const Vars& vars) {
+  return known(vars) && are_known({vars.begin(), vars.end()});
+}
+
+std::vector<Wish> types_of(std::span<const Var> vars) {
+  std::vector<Wish> types;
+  types.reserve(vars.size());
+  for (Var var : vars) types.push_back(known(var) ? Wish(var.type()) : std::nullopt);
+  return types;
+}
+
+BodyChecker::BodyChecker(const Source& source, const TokenList& tokens, const Symbols& symbols,
+                         const Operations& operations, const Functions& functions, Declarations& declarations,
+                         Generated& generated, Diagnostics& diagnostics)
+    : source_(source),
+      tokens_(tokens),
+      symbols_(symbols),
+      operations_(operations),
+      functions_(functions),
+      declarations_(declarations),
+      generated_(generated),
+      diagnostics_(diagnostics),
+      scope_(symbols.size()) {}
+
+Vars BodyChecker::check(const FunctionHead& head, const Syntax& syntax, ExprId body,
+                        FunctionBuilder& builder) {
+  f_ = &builder;
+  syntax_ = &syntax;
+  builder.reserve(syntax.nodes);
+  scope_.shrink(0);
+  for (std::size_t i = 0; i < head.params.size(); ++i) {
+    scope_.bind(*head.params[i].name, head.params[i].type ? f_->param(i) : Var());
+  }
+  const Vars results = values(body, head.results);
+  if (!known(results)) return results;
+  f_->set_span(place_of(body));  // of checks of their sizes
+  return require_all(body, results, head.results, [&](std::size_t i) {
+    const std::string_view name = symbols_[head.name];
+    return head.results.size() == 1 ? fmt::format("the result of '{}'", name)
+                                    : fmt::format("result {} of '{}'", i + 1, name);
+  });
+}
+
+ExprId BodyChecker::giver_of(ExprId id) const {
+  const Syntax& syntax = *syntax_;
+  while (syntax[id].kind == Expr::Kind::Block || syntax[id].kind == Expr::Kind::On) id = syntax[id].a;
+  return id;
+}
+
+ExprId BodyChecker::element(ExprId id, std::size_t i) const {
+  const ExprId giver = giver_of(id);
+  const Expr& expr = (*syntax_)[giver];
+  return expr.kind == Expr::Kind::Tuple ? list(expr.list)[i] : giver;
+}
+
+void BodyChecker::report_type(ExprId expr, Var value, const Type& expected, const std::string& what) {
+  report(place_of(expr),
+         fmt::format("{}: expected {}, found {}", what, to_string(expected), to_string(value.type())));
+}
+
+Vars BodyChecker::report_count(ExprId expr, std::size_t found, std::size_t expected) {
+  report(place_of(expr),
+         fmt::format("expected {}, found {}", count_of(expected, "value"), count_of(found, "value")));
+  return unknown();
+}
+
+std::string_view BodyChecker::spelled(const Pattern& pattern) const {
+  return pattern.name ? symbols_[*pattern.name] : "_";
+}
+
+std::span<const Pattern> BodyChecker::patterns(Range range) const {
+  return std::span(syntax_->patterns).subspan(range.begin, range.count);
+}
+
+std::span<const ExprId> BodyChecker::list(Range range) const {
+  return std::span(syntax_->lists).subspan(range.begin, range.count);
+}
+
+}  // namespace hiaton::lang

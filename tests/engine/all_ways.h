@@ -1,0 +1,32 @@
+// Programs whose results are known, in every executor.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "hiaton/hiaton.h"
+
+namespace hiaton {
+
+inline std::vector<RunOptions> all_ways() {
+  std::vector<RunOptions> ways{{.executor = Executor::Reference}, {.executor = Executor::Expanding}};
+  for (const int workers : {1, 2}) {
+    for (const bool batching : {true, false}) ways.push_back({.workers = workers, .batching = batching});
+  }
+  return ways;
+}
+
+/// With and without simplifications.
+inline void expect_in_all_ways(const std::string& text, const std::vector<Value>& arguments,
+                               const std::vector<Value>& expected) {
+  for (const bool simplify : {true, false}) {
+    CompileOptions options;
+    if (!simplify) options.simplify = passes::SimplifyOptions::none();
+    const Program program = Program::from_text("test.hia", text, options);
+    for (const RunOptions& way : all_ways()) EXPECT_EQ(program.run(arguments, way).values, expected) << text;
+  }
+}
+
+}  // namespace hiaton
