@@ -45,7 +45,10 @@ std::string trimmed_line(const Graph& graph, Span span) {
 std::string shown(const Value& value) {
   constexpr int64_t kMost = 16;
   constexpr int64_t kShown = 4;
-  if (!value.is_tensor() || value.tensor().size() <= kMost) return to_string(value);
+  if (!value.is_tensor()) return to_string(value);
+  const int64_t size = value.tensor().size();
+  if (size == 0) return fmt::format("an empty {}", to_string(value.type()));  // of any number of rows
+  if (size <= kMost) return to_string(value);
   std::string text = fmt::format("{} of ", to_string(value.type()));
   for (int64_t i = 0; i < kShown; ++i) text += to_string(element_of(value.tensor(), i)) + ", ";
   return text + "...";

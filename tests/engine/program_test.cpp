@@ -146,6 +146,28 @@ TEST(Program, ReadsItsParametersInEveryExecutor) {
   }
 }
 
+TEST(Program, TensorsLargerThanAnyMemoryAreErrors) {
+  for (const char* rows : {"1048576", "2147483648", "4294967296"}) {  // the last: 2^64 elements
+    const std::string size = rows;
+    const Program program = Program::from_text(
+        "product.hia",
+        "fn f(a: f32[n, 0], b: f32[0, m]) -> f32[n, m] = if sum(a) > 0 then f(a, b) else a @ b\n"
+        "fn main(x: f32[k]) -> f32 = sum(f(reshape(x, shape=[" +
+            size + ", 0]), reshape(x, shape=[0, " + size + "])))\n");
+    for (const Executor executor : {Executor::Flow, Executor::Reference, Executor::Expanding}) {
+      RunOptions options;
+      options.executor = executor;
+      options.max_bytes = uint64_t{1} << 30;
+      try {
+        program.run({Value(Tensor(DType::F32, {0}))}, options);
+        ADD_FAILURE() << "expected an error";
+      } catch (const std::exception& error) {
+        EXPECT_LT(std::string(error.what()).size(), 2000u);
+      }
+    }
+  }
+}
+
 TEST(Program, WrongArgumentsAreNamed) {
   const Program program = Program::from_text("fact.hia", kFact);
   EXPECT_THROW(program.run({}), ProgramError);

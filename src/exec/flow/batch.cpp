@@ -14,9 +14,13 @@ namespace {
 
 constexpr std::size_t kAlignment = 64;
 
+/// Elements of a tensor, or more than any memory has: then so few still that the bytes of a batch can be counted.
 int64_t size_of_dims(std::span<const int64_t> dims) {
+  constexpr int64_t kMost = int64_t{1} << 50;
   int64_t size = 1;
-  for (int64_t dim : dims) size *= dim;
+  for (int64_t dim : dims) {
+    if (__builtin_mul_overflow(size, dim, &size) || size > kMost) throw OverBudget();
+  }
   return size;
 }
 
