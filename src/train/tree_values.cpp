@@ -118,10 +118,10 @@ Prediction prediction_in(const Value& value, const Tree& tree, int32_t classes, 
       const std::span<const Value> fields = next.slot().data->fields();
       for (std::size_t i = fields.size(); i-- > 0;) open.push_back(&fields[i]);
     } else if (next.is_tensor() && next.dtype() == DType::F32) {
-      const Tensor tensor = next.tensor();
-      if (tensor.size() != classes) continue;
-      made.probabilities.insert(made.probabilities.end(), tensor.data<float>(),
-                                tensor.data<float>() + classes);
+      const TensorObject& tensor = *next.slot().tensor;
+      if (tensor.rank != 1 || tensor.dims[0] != classes) continue;
+      const auto* first = reinterpret_cast<const float*>(tensor.elements);
+      made.probabilities.insert(made.probabilities.end(), first, first + classes);
     }
   }
   const std::size_t found = made.probabilities.size() / static_cast<std::size_t>(classes);
