@@ -64,6 +64,24 @@ std::string applied(const OpDef& op, std::span<const Value> operands) {
   return fmt::format("{}({})", op.name.value, fmt::join(texts, ", "));
 }
 
+/// What the type rule says of the operands.
+std::string wrong_shapes(const graph::Node& node, std::span<const Value> operands) {
+  std::vector<Type> types;
+  for (const Value& operand : operands) types.push_back(operand.type());
+  try {
+    const Type type = node.op->result_type({types, node.attributes, &node.type});
+    return fmt::format("{} would give {}", applied(*node.op, operands), to_string(type));
+  } catch (const ProgramError& error) {
+    return error.what();
+  }
+}
+
+std::string reason(const graph::Node& node, std::span<const Value> operands, Fault fault) {
+  if (fault == Fault::Shape) return wrong_shapes(node, operands);
+  if (fault == Fault::NoRows) return "how large a row of the result is, only a call with a row tells";
+  return applied(*node.op, operands);
+}
+
 std::vector<std::string> argument_texts(const graph::Function& function,
                                         std::span<const std::optional<Value>> arguments) {
   std::vector<std::string> texts;
@@ -215,11 +233,10 @@ std::string describe(const Graph& graph, graph::NodeId id) {
 RunError operation_error(const RunPlace& place, graph::NodeId failed, std::span<const Value> operands,
                          Fault fault) {
   const graph::Node& node = place.graph[failed];
-  std::string message = fmt::format("{}: {}", name_of(fault), applied(*node.op, operands));
+  std::string message = fmt::format("{}: {}", name_of(fault), reason(node, operands, fault));
   if (fault == Fault::Overflow || fault == Fault::InvalidCast) {
     message += fmt::format(" does not fit {}", to_string(node.type));
   }
-  if (fault == Fault::NoRows) message += ": how large a row of the result is, only a call with a row tells";
   return with_chain(place, fault, message_at(place.graph, node.span, message, describe(place.graph, failed)));
 }
 

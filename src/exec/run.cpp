@@ -15,6 +15,12 @@
 namespace hiaton::exec {
 namespace {
 
+std::string found_text(const Value& argument) {
+  if (argument.is_data()) return "a data value that does not fit";
+  const std::string type = to_string(argument.type());
+  return argument.is_scalar() ? fmt::format("{} ({})", to_string(argument), type) : type;
+}
+
 void require_arguments(const graph::Graph& graph, std::span<const Value> arguments) {
   const std::string& program = graph[find_program(graph)].name;
   const std::size_t expected = graph.inputs().size();
@@ -25,12 +31,15 @@ void require_arguments(const graph::Graph& graph, std::span<const Value> argumen
   Dimensions dimensions;
   for (std::size_t i = 0; i < expected; ++i) {
     const graph::Node& input = graph[graph.inputs()[i]];
+    const Type wanted = dimensions.with_known(input.type);
     const bool same_sizes = arguments[i].is_data() || dimensions.bind(input.type, arguments[i].type());
     if (same_sizes && fits(arguments[i], input.type)) continue;
     const std::string name = input.name.empty() ? std::to_string(i) : fmt::format("'{}'", input.name);
-    throw ProgramError(fmt::format("expected argument {} of {} to be of type {}, found {} ({})", name,
-                                   program, to_string(input.type), to_string(arguments[i]),
-                                   to_string(arguments[i].type())));
+    std::string expected_type = to_string(wanted);
+    if (wanted != input.type)
+      expected_type += fmt::format(" ({}, sizes as in the arguments before)", to_string(input.type));
+    throw ProgramError(fmt::format("expected argument {} of {} to be of type {}, found {}", name, program,
+                                   expected_type, found_text(arguments[i])));
   }
 }
 

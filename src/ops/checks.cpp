@@ -31,9 +31,15 @@ Type check_size_type(const TypeQuestion& question) {
   Type x = question.operands[0];
   const Type& like = question.operands[1];
   if (!x.is_tensor() || !like.is_tensor()) refuse("two tensors", question.operands);
-  Dim& dim = x.shape[axis_of(question.attributes[0], x.shape.size())];
-  const Dim& wanted = like.shape[axis_of(question.attributes[1], like.shape.size())];
-  if (!may_equal(dim, wanted)) refuse("equally many elements along both dimensions", question.operands);
+  const std::size_t axis = axis_of(question.attributes[0], x.shape.size());
+  const std::size_t like_axis = axis_of(question.attributes[1], like.shape.size());
+  Dim& dim = x.shape[axis];
+  const Dim& wanted = like.shape[like_axis];
+  if (!may_equal(dim, wanted)) {
+    refuse(fmt::format("as many elements along dimension {} of the first as along dimension {} of the second",
+                       axis, like_axis),
+           question.operands);
+  }
   if (!is_fixed(dim)) dim = wanted;
   return x;
 }

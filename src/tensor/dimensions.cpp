@@ -25,4 +25,12 @@ Type Dimensions::substitute(Type type) const {
   return type;
 }
 
+Type Dimensions::with_known(Type type) const {
+  for (Dim& dim : type.shape) {
+    const auto known = known_.find(dim.symbol);
+    if (dim.size < 0 && known != known_.end() && known->second.dim.size >= 0) dim = known->second.dim;
+  }
+  return type;
+}
+
 }  // namespace hiaton

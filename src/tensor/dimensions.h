@@ -27,6 +27,8 @@ class Dimensions {
   /// The type of a result, with what is known of its symbols; symbols of the callee that are not known become
   /// dimensions that only the run knows.
   Type substitute(Type type) const;
+  /// The type with the sizes that its symbols are known to stand for.
+  Type with_known(Type type) const;
 
  private:
   struct Known {

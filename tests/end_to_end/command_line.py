@@ -91,7 +91,7 @@ class Run(CommandLineTest):
                           "--x: expected a value of type f32[3], found 2 elements along dimension 0",
                           "--z: expected '[', found '1'", "main(t: Tree, x: f32[3], y: f32[n], z: f32[n])")
         self.assert_fails(hiaton("run", file, "--t=Leaf(1)", "--x=[1, 2, 3]", "--y=[1]", "--z=[1, 2]"), 1,
-                          "expected argument 'z' of main to be of type f32[n]")
+                          "expected argument 'z' of main to be of type f32[1] (f32[n], sizes as in the arguments before), found f32[2]")
 
     def test_sizes_may_be_given(self):
         file = self.file("size d = 2\nsize e = d + 1\nfn main(x: f32[e]) -> i64 = d * 10 + e\n")

@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::size_t kAlignment = 64;
 
-/// Elements of a tensor, or more than any memory has: then so few still that the bytes of a batch can be counted.
+/// Elements of a tensor, or more than any memory has: then so few still that the bytes of a batch can be
+/// counted.
 int64_t size_of_dims(std::span<const int64_t> dims) {
   constexpr int64_t kMost = int64_t{1} << 50;
   int64_t size = 1;
@@ -154,6 +155,7 @@ void BatchRunner::begin(const graph::Graph& graph, const RunOptions& options, Gr
   options_ = &options;
   gradients_ = gradients;
   kernel_seconds_ = 0;
+  release_slabs();
   for (auto& products : products_) products.reset();
 }
 
@@ -166,18 +168,31 @@ void BatchRunner::run_kernel(const auto& kernel) {
 
 BatchFault BatchRunner::run(const Region& region, std::span<Frame* const> frames) {
   if (steps_.size() < region.steps.size()) steps_.resize(region.steps.size());
-  for (Value& step : steps_) step.slab = nullptr;
+  release_slabs();  // of a batch that failed
   const Function& function = plan_.functions[region.function];
   if (slots_.size() < function.slots.size()) slots_.resize(function.slots.size());
   try {
     const BatchFault fault = run_chunks(region, frames);
-    if (fault.fault != Fault::None) release_slabs();
     if (fault.fault == Fault::None) keep_tensors(region, frames);
     return fault;
   } catch (...) {
     release_slabs();
     throw;
   }
+}
+
+std::vector<hiaton::Value> BatchRunner::failed_operands() const {
+  std::vector<hiaton::Value> values;
+  for (const TensorArgument& operand : operands_) {
+    if (operand.dims.empty()) {
+      Slot slot;
+      std::memcpy(&slot, operand.elements, size_of(operand.dtype));
+      values.emplace_back(operand.dtype, slot);
+    } else {
+      values.emplace_back(Tensor(operand.dtype, operand.dims, operand.elements, nullptr));
+    }
+  }
+  return values;
 }
 
 void BatchRunner::release_slabs() {

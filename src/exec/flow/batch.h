@@ -68,12 +68,16 @@ struct BatchFault {
 class BatchRunner {
  public:
   BatchRunner(const graph::Graph& graph, const Plan& plan, const std::vector<FramePool>& pools);
+  BatchRunner(const BatchRunner&) = delete;
+  ~BatchRunner() { release_slabs(); }
 
   /// Parameters and gradients are those of `options` from now on. Both must live until the end of the run.
   void begin(const graph::Graph& graph, const RunOptions& options, Gradients* gradients);
 
   /// Runs the steps of a region for frames whose operands have the same shapes.
   BatchFault run(const Region& region, std::span<Frame* const> frames);
+  /// Of the step that failed, in the first frame. They refer to memory that is valid until the next run.
+  std::vector<hiaton::Value> failed_operands() const;
   /// Adds what is left to the gradients.
   void finish();
   /// Of its slabs and its scratch memory, which it keeps from run to run.

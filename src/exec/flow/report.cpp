@@ -44,10 +44,11 @@ class FrameChain : public CallChain {
 void Worker::fail(Frame* frame, const Step& step, Fault fault) {
   watch_->allow_all();
   std::vector<Value> operands;
-  const bool readable = std::none_of(step.operands.begin(), step.operands.end(), [&](const Source& source) {
-    return source.from == Source::From::Step && plan_.regions[region_of(step)].batched;
-  });
-  if (readable) fetch_operands(frame, step, operands);
+  if (plan_.regions[region_of(step)].batched) {
+    operands = batches_.failed_operands();
+  } else {
+    fetch_operands(frame, step, operands);
+  }
   FrameChain chain(plan_, pools_, frame);
   throw operation_error({*graph_, arguments_[frame->root], chain}, step.node, operands, fault);
 }
