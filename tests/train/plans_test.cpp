@@ -84,6 +84,19 @@ TEST_P(EveryPlan, KeepsTheOrderOfBatchesThatMakeMostOfWhatItReads) {
   EXPECT_EQ(orders == 0, std::string(GetParam()) == "treernn") << "its tensors are narrow";
 }
 
+TEST_P(EveryPlan, HasNoWaitThatAnotherImplies) {
+  for (const flow::Function& function : plan_.functions) {
+    for (const flow::Item& first : function.items) {
+      for (uint32_t second : first.wakes) {
+        if (function.items[second].kind == flow::ItemKind::Join) continue;
+        for (uint32_t third : function.items[second].wakes) {
+          EXPECT_EQ(std::ranges::count(first.wakes, third), 0) << "it waits for " << second << " as well";
+        }
+      }
+    }
+  }
+}
+
 TEST_P(EveryPlan, LetsGoOfTensorsOnTheWayBackAlone) {
   std::size_t gone = 0;
   for (const flow::Function& function : plan_.functions) {

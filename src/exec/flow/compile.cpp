@@ -18,6 +18,7 @@
 #include "exec/flow/steps.h"
 #include "exec/flow/tails.h"
 #include "exec/flow/waiting.h"
+#include "exec/flow/waits.h"
 
 namespace hiaton::exec::flow {
 namespace {
@@ -451,6 +452,7 @@ Plan compile(const graph::Graph& graph, OverflowMode overflow) {
       call.params = callee.param_items[call.params];
     }
   }
+  drop_implied_waits(plan);
   choose_fast_steps(graph, plan);
   rank_regions(plan);
   choose_orders(plan);
