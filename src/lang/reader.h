@@ -39,8 +39,8 @@ class Reader {
  protected:
   bool at(Tok kind) const { return next_->kind == kind; }
   const Token& next() const { return *next_; }
-  /// There is always an End behind the next token unless that is End.
-  const Token& after_next() const { return next_[1]; }
+  /// Behind the End there is nothing else.
+  const Token& after_next() const { return at(Tok::End) ? *next_ : next_[1]; }
   const Token& take() { return *next_++; }
   bool accept(Tok kind) {
     if (!at(kind)) return false;

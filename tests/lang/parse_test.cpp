@@ -165,6 +165,24 @@ INSTANTIATE_TEST_SUITE_P(Programs, Parse, testing::ValuesIn(kCases),
                            return std::string(info.param.name);
                          });
 
+TEST(ParsePrefixes, AreReadToTheirEndAndNoFurther) {
+  const std::string_view text =
+      "size d = 2 * 3\n"
+      "data T = Leaf(x: f32[d, _]) | Node(List[T], T)\n"
+      "param w: f32[d + 1, 2] = normal(0.1)\n"
+      "fn f(t: T, x: f32[n, d]) -> (f32[n], i64) =\n"
+      "  match t\n"
+      "    Leaf(y) -> (sum(x @ y, axes=[1]), 1)\n"
+      "    _ -> with s: f32[n] = x[0], k = 0 for i in 0..n do (s * 2.0, k + 1)\n";
+  for (std::size_t length = 0; length < text.size(); ++length) {
+    try {
+      parse(std::string(text.substr(0, length)));
+    } catch (const ProgramError&) {
+      continue;
+    }
+  }
+}
+
 TEST(ParseSpans, NodesKnowTheirPlaceInTheText) {
   const std::string text = "fn f(n: i64) -> i64 =\n  if n < 1 then n / 2 else f(n - 1)\n";
   const ir::Module module = parse(text);
