@@ -77,6 +77,8 @@ class Program {
   /// Runs the program for each argument list. What they have in common runs in batches.
   std::vector<std::vector<Value>> run_all(std::span<const std::vector<Value>> arguments,
                                           RunOptions options = {}) const;
+  /// The same with argument lists that are made, and results that are taken, while it runs.
+  void run_all(Examples& examples, RunOptions options = {}) const;
 
  private:
   friend class Model;

@@ -39,9 +39,11 @@ class Model {
   /// `options.gradients`, adds the gradients of the sum of the losses there.
   std::vector<std::vector<Value>> loss(std::span<const std::vector<Value>> examples,
                                        RunOptions options) const;
+  void loss(Examples& examples, RunOptions options) const;
   /// The results of `predict` for each example. Throws ProgramError where the program has no such function.
   std::vector<std::vector<Value>> predict(std::span<const std::vector<Value>> examples,
                                           RunOptions options) const;
+  void predict(Examples& examples, RunOptions options) const;
   bool can_predict() const;
 
   /// The graphs that run.
@@ -52,6 +54,7 @@ class Model {
 
  private:
   struct Parts;
+  const Program& program_of_loss(const RunOptions& options) const;
   explicit Model(std::shared_ptr<const Parts> parts) : parts_(std::move(parts)) {}
   std::shared_ptr<const Parts> parts_;
 };

@@ -93,7 +93,7 @@ struct RunOptions {
   int parallel_iterations = 10;
   /// Of all workers together. More of either ends the run with Fault::MaxFrames or Fault::MaxBytes. Bytes are
   /// those of frames and what waits in them, of tensors, data values and what kernels gather; not those of
-  /// arguments, parameters, and the gradients and packed copies of parameters. Without a limit of its own, a
+  /// arguments made before it, parameters, and the gradients and packed copies of parameters. Without a limit of its own, a
   /// run may take seven eighths of what the machine has left.
   uint64_t max_frames = std::numeric_limits<uint64_t>::max();
   uint64_t max_bytes = std::numeric_limits<uint64_t>::max();
@@ -127,6 +127,19 @@ struct RunOptions {
 struct RunResult {
   std::vector<Value> values;
   RunStats stats;
+};
+
+/// What a run of a program for many argument lists reads and writes, list by list: an argument list is made
+/// when the run comes to it, and is gone with its results. Workers make and take different ones at the same
+/// time. What the functions throw ends the run.
+class Examples {
+ public:
+  virtual ~Examples() = default;
+  virtual std::size_t size() const = 0;
+  /// Of the list `index`, by parameter; asked for once.
+  virtual std::vector<Value> arguments(std::size_t index) = 0;
+  /// Of the list `index`, once they are complete.
+  virtual void take_results(std::size_t index, std::vector<Value> results) = 0;
 };
 
 /// First values of a program's parameters, as their initializers say; the same for a seed on every machine.

@@ -49,15 +49,26 @@ std::vector<Value> Model::initial_parameters(uint64_t seed) const {
   return hiaton::initial_parameters(parameters(), seed);
 }
 
+const Program& Model::program_of_loss(const RunOptions& options) const {
+  return options.gradients != nullptr ? parts_->training : parts_->loss;
+}
+
 std::vector<std::vector<Value>> Model::loss(std::span<const std::vector<Value>> examples,
                                             RunOptions options) const {
-  const Program& program = options.gradients != nullptr ? parts_->training : parts_->loss;
-  return program.run_all(examples, std::move(options));
+  return program_of_loss(options).run_all(examples, std::move(options));
+}
+
+void Model::loss(Examples& examples, RunOptions options) const {
+  program_of_loss(options).run_all(examples, std::move(options));
 }
 
 std::vector<std::vector<Value>> Model::predict(std::span<const std::vector<Value>> examples,
                                                RunOptions options) const {
   return predict_program().run_all(examples, std::move(options));
+}
+
+void Model::predict(Examples& examples, RunOptions options) const {
+  predict_program().run_all(examples, std::move(options));
 }
 
 bool Model::can_predict() const {

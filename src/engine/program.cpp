@@ -1,4 +1,5 @@
 #include "engine/pipeline.h"
+#include "exec/listed_examples.h"
 #include "exec/run.h"
 #include "hiaton/engine.h"
 #include "hiaton/error.h"
@@ -48,9 +49,15 @@ RunResult Program::run(std::span<const Value> arguments, RunOptions options) con
 
 std::vector<std::vector<Value>> Program::run_all(std::span<const std::vector<Value>> arguments,
                                                  RunOptions options) const {
+  exec::ListedExamples examples(arguments);
+  run_all(examples, std::move(options));
+  return examples.take_all();
+}
+
+void Program::run_all(Examples& examples, RunOptions options) const {
   options.overflow = overflow_;
   RunStats stats;
-  return exec::run_lists(graph_, arguments, options, *plans_, stats);
+  exec::run_all(graph_, examples, options, *plans_, stats);
 }
 
 }  // namespace hiaton

@@ -10,6 +10,7 @@
 #include "exec/budget.h"
 #include "exec/fault.h"
 #include "exec/flow/flow.h"
+#include "exec/listed_examples.h"
 #include "exec/reference.h"
 #include "exec/scalar/interpret.h"
 #include "exec/scalar/kernel_table.h"
@@ -307,12 +308,7 @@ RunResult run_as_reference(const Graph& graph, std::span<const Value> arguments,
 
 RunResult run_production(const Graph& graph, std::span<const Value> arguments, const RunOptions& options,
                          PlanCache& plans) {
-  if (needs_flow(graph)) {
-    const std::vector<Value> list(arguments.begin(), arguments.end());
-    RunResult result;
-    result.values = std::move(run_production_lists(graph, {&list, 1}, options, plans, result.stats)[0]);
-    return result;
-  }
+  if (needs_flow(graph)) return run_as_example(graph, arguments, options, plans);
   const bool forking = options.workers > 1;
   const PlanOptions plan_options{options.overflow, forking, options.count_regions, options.trace != nullptr,
                                  forking ? options.parallel_iterations : 1};
@@ -321,31 +317,37 @@ RunResult run_production(const Graph& graph, std::span<const Value> arguments, c
   return run_as_reference(graph, arguments, options, entry.reason);
 }
 
-std::vector<std::vector<Value>> run_production_lists(const Graph& graph,
-                                                     std::span<const std::vector<Value>> arguments,
-                                                     const RunOptions& options, PlanCache& plans,
-                                                     RunStats& stats) {
+RunResult run_as_example(const Graph& graph, std::span<const Value> arguments, const RunOptions& options,
+                         PlanCache& plans) {
+  const std::vector<Value> list(arguments.begin(), arguments.end());
+  ListedExamples example({&list, 1});
+  RunResult result;
+  run_production_all(graph, example, options, plans, result.stats);
+  result.values = std::move(example.take_all()[0]);
+  return result;
+}
+
+void run_production_all(const Graph& graph, Examples& examples, const RunOptions& options, PlanCache& plans,
+                        RunStats& stats) {
   const PlanCache::FlowEntry& entry = plans.get_flow(graph, options.overflow);
   const auto report = [&] {
     if (options.stats != nullptr) *options.stats = stats;
   };
-  std::vector<std::vector<Value>> results;
   if (entry.plan == nullptr) {
-    for (const std::vector<Value>& list : arguments) {
-      RunResult result = run_as_reference(graph, list, options, entry.reason);
-      results.push_back(std::move(result.values));
+    for (std::size_t i = 0; i < examples.size(); ++i) {
+      RunResult result = run_as_reference(graph, examples.arguments(i), options, entry.reason);
+      examples.take_results(i, std::move(result.values));
       stats = result.stats;
     }
-    return results;
+    return;
   }
   try {
-    results = run_flow(graph, entry.plan, entry.workers, arguments, options, stats);
+    run_flow(graph, entry.plan, entry.workers, examples, options, stats);
   } catch (...) {
     report();
     throw;
   }
   report();
-  return results;
 }
 
 }  // namespace hiaton::exec

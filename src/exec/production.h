@@ -16,10 +16,11 @@ RunResult run_plan(const graph::Graph& graph, const Plan& plan, std::span<const 
                    const RunOptions& options);
 
 /// Runs the program for each argument list, in batches across them.
-std::vector<std::vector<Value>> run_production_lists(const graph::Graph& graph,
-                                                     std::span<const std::vector<Value>> arguments,
-                                                     const RunOptions& options, PlanCache& plans,
-                                                     RunStats& stats);
+void run_production_all(const graph::Graph& graph, Examples& examples, const RunOptions& options,
+                        PlanCache& plans, RunStats& stats);
+/// The same for one argument list.
+RunResult run_as_example(const graph::Graph& graph, std::span<const Value> arguments,
+                         const RunOptions& options, PlanCache& plans);
 
 /// Runs a graph, with a plan from `plans`. A graph that has no plan (its Switch and Merge nodes do not nest)
 /// runs by the reference rules; RunStats::fallback then says why.

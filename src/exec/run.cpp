@@ -43,6 +43,26 @@ void require_arguments(const graph::Graph& graph, std::span<const Value> argumen
   }
 }
 
+/// Each argument list as the program takes it, or an error.
+class CheckedExamples : public Examples {
+ public:
+  CheckedExamples(const graph::Graph& graph, Examples& examples) : graph_(graph), examples_(examples) {}
+
+  std::size_t size() const override { return examples_.size(); }
+  std::vector<Value> arguments(std::size_t index) override {
+    std::vector<Value> arguments = examples_.arguments(index);
+    require_arguments(graph_, arguments);
+    return arguments;
+  }
+  void take_results(std::size_t index, std::vector<Value> results) override {
+    examples_.take_results(index, std::move(results));
+  }
+
+ private:
+  const graph::Graph& graph_;
+  Examples& examples_;
+};
+
 void require_options(const RunOptions& options) {
   if (options.workers < 1) {
     throw ProgramError(fmt::format("expected at least 1 worker, found {}", options.workers));
@@ -71,12 +91,8 @@ RunResult run_with_executor(const graph::Graph& graph, std::span<const Value> ar
   switch (options.executor) {
     case Executor::Production:
       return run_production(graph, arguments, options, plans);
-    case Executor::Flow: {
-      const std::vector<Value> list(arguments.begin(), arguments.end());
-      RunResult result;
-      result.values = std::move(run_production_lists(graph, {&list, 1}, options, plans, result.stats)[0]);
-      return result;
-    }
+    case Executor::Flow:
+      return run_as_example(graph, arguments, options, plans);
     case Executor::Reference:
       return run_reference(graph, arguments, options);
     case Executor::Expanding:
@@ -119,23 +135,20 @@ RunResult run(const graph::Graph& graph, std::span<const Value> arguments, const
                                    [&] { return run_with_executor(graph, arguments, options, plans); });
 }
 
-std::vector<std::vector<Value>> run_lists(const graph::Graph& graph,
-                                          std::span<const std::vector<Value>> arguments,
-                                          const RunOptions& options, PlanCache& plans, RunStats& stats) {
-  for (const std::vector<Value>& list : arguments) require_arguments(graph, list);
+void run_all(const graph::Graph& graph, Examples& examples, const RunOptions& options, PlanCache& plans,
+             RunStats& stats) {
   require_options(options);
   require_parameters(graph, options);
-  return with_errors_of_the_system(options, [&] {
+  CheckedExamples checked(graph, examples);
+  with_errors_of_the_system(options, [&] {
     if (options.executor == Executor::Production || options.executor == Executor::Flow) {
-      return run_production_lists(graph, arguments, options, plans, stats);
+      return run_production_all(graph, checked, options, plans, stats);
     }
-    std::vector<std::vector<Value>> results;
-    for (const std::vector<Value>& list : arguments) {
-      RunResult result = run_with_executor(graph, list, options, plans);
-      results.push_back(std::move(result.values));
+    for (std::size_t i = 0; i < checked.size(); ++i) {
+      RunResult result = run_with_executor(graph, checked.arguments(i), options, plans);
+      checked.take_results(i, std::move(result.values));
       stats = result.stats;
     }
-    return results;
   });
 }
 

@@ -20,9 +20,8 @@ RunResult run(const graph::Graph& graph, std::span<const Value> arguments, const
 RunResult run(const graph::Graph& graph, std::span<const Value> arguments, const RunOptions& options,
               PlanCache& plans);
 
-/// Runs the program for each argument list; what is alike in them runs in batches. The results by list.
-std::vector<std::vector<Value>> run_lists(const graph::Graph& graph,
-                                          std::span<const std::vector<Value>> arguments,
-                                          const RunOptions& options, PlanCache& plans, RunStats& stats);
+/// Runs the program for each argument list; what is alike in them runs in batches.
+void run_all(const graph::Graph& graph, Examples& examples, const RunOptions& options, PlanCache& plans,
+             RunStats& stats);
 
 }  // namespace hiaton::exec

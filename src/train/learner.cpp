@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 
 #include "hiaton/model.h"
@@ -53,6 +54,32 @@ std::vector<std::size_t> balanced_order(std::span<const Tree* const> trees, int 
   return order;
 }
 
+/// Trees become arguments, and results what is wanted of them, by the workers of the run, several at a time.
+class TreeExamples : public Examples {
+ public:
+  using Take = std::function<void(std::size_t tree, const Value& result)>;
+
+  /// `take` is given the first result for each tree.
+  TreeExamples(const TreeValues& values, std::span<const Tree* const> trees, int parts, Take take)
+      : values_(values), trees_(trees), order_(balanced_order(trees, parts)), take_(std::move(take)) {}
+
+  std::size_t size() const override { return trees_.size(); }
+  std::vector<Value> arguments(std::size_t index) override {
+    std::vector<Value> arguments;
+    arguments.push_back(values_.value_of(*trees_[order_[index]]));
+    return arguments;
+  }
+  void take_results(std::size_t index, std::vector<Value> results) override {
+    take_(order_[index], results[0]);
+  }
+
+ private:
+  const TreeValues& values_;
+  const std::span<const Tree* const> trees_;
+  const std::vector<std::size_t> order_;
+  const Take take_;
+};
+
 class ProgramLearner : public Learner {
  public:
   ProgramLearner(const LearnerOptions& options, Model model)
@@ -71,23 +98,21 @@ class ProgramLearner : public Learner {
     RunOptions run = run_options();
     gradients_.clear();
     run.gradients = &gradients_;
-    double sum = 0;
-    const std::vector<std::size_t> order = balanced_order(batch, parts());
-    for (const std::vector<Value>& results : model_.loss(arguments(batch, order), run)) {
-      sum += number_in(results[0]);
-    }
+    std::vector<double> losses(batch.size());
+    TreeExamples examples(trees_, batch, parts(), [&](std::size_t tree, const Value& loss) {
+      losses[tree] = number_in(loss);
+    });
+    model_.loss(examples, run);
     for (std::size_t i = 0; i < gradients.size(); ++i) copy_gradient(gradients_[i], gradients[i]);
-    return sum;
+    return std::accumulate(losses.begin(), losses.end(), 0.0);
   }
 
   std::vector<Prediction> predict(std::span<const Tree* const> batch) override {
-    const std::vector<std::size_t> order = balanced_order(batch, parts());
-    const std::vector<std::vector<Value>> results = model_.predict(arguments(batch, order), run_options());
     std::vector<Prediction> predictions(batch.size());
-    for (std::size_t i = 0; i < batch.size(); ++i) {
-      predictions[order[i]] =
-          prediction_in(results[i][0], *batch[order[i]], options_.classes, options_.model.string());
-    }
+    TreeExamples examples(trees_, batch, parts(), [&](std::size_t tree, const Value& prediction) {
+      predictions[tree] = prediction_in(prediction, *batch[tree], options_.classes, options_.model.string());
+    });
+    model_.predict(examples, run_options());
     return predictions;
   }
 
@@ -107,14 +132,6 @@ class ProgramLearner : public Learner {
     run.parameters = parameter_values();
     run.trace = options_.trace;
     return run;
-  }
-
-  std::vector<std::vector<Value>> arguments(std::span<const Tree* const> batch,
-                                            const std::vector<std::size_t>& order) const {
-    std::vector<std::vector<Value>> lists;
-    lists.reserve(batch.size());
-    for (std::size_t i : order) lists.push_back({trees_.value_of(*batch[i])});
-    return lists;
   }
 
   /// Into how many parts of equally many trees a minibatch is cut.

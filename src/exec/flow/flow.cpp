@@ -12,22 +12,19 @@
 namespace hiaton::exec {
 namespace {
 
-/// The argument lists of one part, which is run and batched by itself.
+/// Examples that are run and batched by themselves.
 struct Part {
-  std::span<const std::vector<Value>> arguments;
-  std::vector<std::vector<Value>> results;
+  flow::ExampleRange examples;
   std::unique_ptr<Gradients> gradients;
   RunStats stats;
   std::exception_ptr error;
 };
 
-std::vector<Part> cut(std::span<const std::vector<Value>> arguments, std::size_t count,
-                      const graph::Graph& graph, flow::Workers* gradients) {
+std::vector<Part> cut(Examples& examples, std::size_t count, const graph::Graph& graph,
+                      flow::Workers* gradients) {
   std::vector<Part> parts(count);
   for (std::size_t i = 0; i < count; ++i) {
-    const std::size_t begin = arguments.size() * i / count;
-    const std::size_t end = arguments.size() * (i + 1) / count;
-    parts[i].arguments = arguments.subspan(begin, end - begin);
+    parts[i].examples = {&examples, examples.size() * i / count, examples.size() * (i + 1) / count};
     if (gradients != nullptr && i > 0) parts[i].gradients = gradients->take_gradients(graph);
   }
   return parts;
@@ -43,8 +40,8 @@ void run_part(const graph::Graph& graph, flow::Worker& worker, const RunOptions&
     }
   };
   keep_error([&] {
-    part.results = worker.run(graph, part.arguments, options, use,
-                              part.gradients != nullptr ? part.gradients.get() : options.gradients, track);
+    worker.run(graph, part.examples, options, use,
+               part.gradients != nullptr ? part.gradients.get() : options.gradients, track);
   });
   if (part.error != nullptr && track != nullptr) track->end_all();
   keep_error([&] { worker.add_to(part.stats); });
@@ -127,16 +124,13 @@ bool needs_flow(const graph::Graph& graph) {
 }
 
 /// The parts are the same for any number of workers, and their gradients are added in their order.
-std::vector<std::vector<Value>> run_flow(const graph::Graph& graph,
-                                         const std::shared_ptr<const flow::Plan>& plan,
-                                         flow::Workers& resting,
-                                         std::span<const std::vector<Value>> arguments,
-                                         const RunOptions& options, RunStats& stats) {
+void run_flow(const graph::Graph& graph, const std::shared_ptr<const flow::Plan>& plan,
+              flow::Workers& resting, Examples& examples, const RunOptions& options, RunStats& stats) {
   const auto start = std::chrono::steady_clock::now();
   const auto workers = static_cast<std::size_t>(options.workers);
   const std::size_t wish = options.parts > 0 ? static_cast<std::size_t>(options.parts) : workers;
-  const std::size_t count = std::max<std::size_t>(1, std::min(wish, arguments.size()));
-  std::vector<Part> parts = cut(arguments, count, graph, options.gradients != nullptr ? &resting : nullptr);
+  const std::size_t count = std::max<std::size_t>(1, std::min(wish, examples.size()));
+  std::vector<Part> parts = cut(examples, count, graph, options.gradients != nullptr ? &resting : nullptr);
   std::atomic<std::size_t> next = 0;
   std::vector<Trace::Track*> tracks(std::min(workers, count));
   for (std::size_t i = 0; i < tracks.size() && options.trace != nullptr; ++i) {
@@ -164,7 +158,6 @@ std::vector<std::vector<Value>> run_flow(const graph::Graph& graph,
     for (std::size_t i = 1; i < tracks.size(); ++i) threads.emplace_back(work, i);
     work(0);
   }
-  std::vector<std::vector<Value>> results;
   for (Part& part : parts) add(stats, part.stats);
   stats.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   std::exception_ptr error;
@@ -177,10 +170,8 @@ std::vector<std::vector<Value>> run_flow(const graph::Graph& graph,
       if (error == nullptr) options.gradients->add(*part.gradients);
       resting.give_back(std::move(part.gradients));
     }
-    std::move(part.results.begin(), part.results.end(), std::back_inserter(results));
   }
   if (error != nullptr) std::rethrow_exception(error);
-  return results;
 }
 
 }  // namespace hiaton::exec

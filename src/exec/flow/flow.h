@@ -39,10 +39,7 @@ bool needs_flow(const graph::Graph& graph);
 
 /// Runs the program for each argument list; batches go across them. With several workers each runs a part of
 /// the lists. Throws RunError.
-std::vector<std::vector<Value>> run_flow(const graph::Graph& graph,
-                                         const std::shared_ptr<const flow::Plan>& plan,
-                                         flow::Workers& resting,
-                                         std::span<const std::vector<Value>> arguments,
-                                         const RunOptions& options, RunStats& stats);
+void run_flow(const graph::Graph& graph, const std::shared_ptr<const flow::Plan>& plan,
+              flow::Workers& resting, Examples& examples, const RunOptions& options, RunStats& stats);
 
 }  // namespace hiaton::exec

@@ -50,7 +50,7 @@ void Worker::fail(Frame* frame, const Step& step, Fault fault) {
     fetch_operands(frame, step, operands);
   }
   FrameChain chain(plan_, pools_, frame);
-  throw operation_error({*graph_, arguments_[frame->root], chain}, step.node, operands, fault);
+  throw operation_error({*graph_, started_[frame->root].arguments, chain}, step.node, operands, fault);
 }
 
 std::size_t Worker::region_of(const Step& step) const {
@@ -73,7 +73,7 @@ void Worker::watch(Frame* frame) {
 void Worker::end(Frame* frame, Fault budget) const {
   watch_->allow_all();
   FrameChain chain(plan_, pools_, frame);
-  throw budget_error({*graph_, arguments_[frame->root], chain}, *options_, budget, std::nullopt);
+  throw budget_error({*graph_, started_[frame->root].arguments, chain}, *options_, budget, std::nullopt);
 }
 
 uint64_t Worker::held_bytes() const {

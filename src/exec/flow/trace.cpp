@@ -27,7 +27,7 @@ void Worker::begin_trace(Trace::Track* track) {
         {"firings", DType::I64}, {"rank", DType::I64}, {"operations", DType::I64}};
     kinds_.batch[index] = trace.kind({name, "batch", fields});
   }
-  track_->begin(kinds_.part)[0].i64 = as_integer(arguments_.size());
+  track_->begin(kinds_.part)[0].i64 = as_integer(examples_.size());
 }
 
 void Worker::end_trace() {

@@ -41,28 +41,24 @@ Worker::Worker(const graph::Graph& graph, std::shared_ptr<const Plan> plan)
                    [&](uint32_t a, uint32_t b) { return plan_.regions[a].rank < plan_.regions[b].rank; });
 }
 
-std::vector<std::vector<Value>> Worker::run(const graph::Graph& graph,
-                                            std::span<const std::vector<Value>> arguments,
-                                            const RunOptions& options, SharedUse& use, Gradients* gradients,
-                                            Trace::Track* track) {
+void Worker::run(const graph::Graph& graph, const ExampleRange& examples, const RunOptions& options,
+                 SharedUse& use, Gradients* gradients, Trace::Track* track) {
   clear();
   graph_ = &graph;
   options_ = &options;
   BudgetWatch watch(options, use, held_bytes());
   watch_ = &watch;
   batches_.begin(graph, options, gradients);
-  arguments_ = arguments;
-  results_.assign(arguments.size(), std::vector<Value>(graph.outputs().size()));
-  results_to_come_.assign(arguments.size(), graph.outputs().size());
+  examples_ = examples;
+  started_.reserve(examples.size());
   if (track != nullptr) begin_trace(track);
   drain();
   batches_.finish();
   most_bytes_ = std::max(most_bytes_, watch.bytes());
   if (track_ != nullptr) end_trace();
-  for (std::size_t to_come : results_to_come_) {
-    if (to_come > 0) throw no_result_error(graph, graph.outputs()[0], false, {});
+  for (const Example& example : started_) {
+    if (example.results_to_come > 0) throw no_result_error(graph, graph.outputs()[0], false, {});
   }
-  return std::move(results_);
 }
 
 /// What a run before left: everything after an error, frames that wait for a phase that never came.
@@ -71,14 +67,19 @@ void Worker::clear() {
   for (FramePool& pool : pools_) pool.clear();
   ready_.clear();
   for (Waiting& waiting : waiting_) waiting.clear();
-  started_ = 0;
+  started_.clear();
   full_wave_ = 0;
   calls_ = frames_ = most_frames_ = most_bytes_ = 0;
   firings_.assign(firings_.size(), 0);
   launches_.assign(launches_.size(), 0);
 }
 
-void Worker::start(std::span<const Value> arguments, uint32_t root) {
+void Worker::start(uint32_t root) {
+  const std::size_t result_count = graph_->outputs().size();
+  const std::vector<Value>& arguments =
+      started_.emplace_back(examples_.all->arguments(examples_.begin + root),
+                            std::vector<Value>(result_count), result_count)
+          .arguments;
   const auto main = static_cast<uint32_t>(graph_->main().index());
   Frame* frame = pools_[main].make();
   frame->parent = nullptr;
@@ -109,7 +110,7 @@ void Worker::drain() {
       run_batch(*region, batch_);
     } else if (!ready_.empty()) {
       fire_next();
-    } else if (started_ < arguments_.size()) {
+    } else if (started_.size() < examples_.size()) {
       full_wave_ = frames_ + kFullWave;
     } else {
       return;
@@ -117,12 +118,11 @@ void Worker::drain() {
   }
 }
 
-/// Argument lists start in waves: so many that their frames fill one, the next when nothing is left of them.
+/// Examples start in waves: so many that their frames fill one, the next when nothing is left of them.
 bool Worker::start_next() {
   if (frames_ >= full_wave_) full_wave_ = 0;
-  if (full_wave_ == 0 || started_ == arguments_.size()) return false;
-  start(arguments_[started_], static_cast<uint32_t>(started_));
-  ++started_;
+  if (full_wave_ == 0 || started_.size() == examples_.size()) return false;
+  start(static_cast<uint32_t>(started_.size()));
   return true;
 }
 
@@ -176,9 +176,13 @@ void Worker::finish_item(Frame* frame, uint32_t index) {
 void Worker::maybe_free(Frame* frame) {
   while (frame != nullptr && frame->unfinished == 0 && frame->children == 0) {
     Frame* parent = frame->parent;
+    if (parent != nullptr) {
+      --parent->children;
+    } else {
+      started_[frame->root].arguments.clear();
+    }
     pools_[frame->function].free(frame);
     --frames_;
-    if (parent != nullptr) --parent->children;
     frame = parent;
   }
 }
@@ -303,14 +307,16 @@ void Worker::join(Frame* frame, const Join& join) {
 /// The results of the program are those of the run.
 void Worker::give_back(Frame* frame, const Return& result) {
   if (frame->parent == nullptr) {
-    std::vector<Value>& results = results_[frame->root];
+    Example& example = started_[frame->root];
     for (std::size_t i = 0; i < result.results.size(); ++i) {
       const Source& source = result.results[i];
-      results[i] = source.from == Source::From::Constant
+      example.results[i] = source.from == Source::From::Constant
                        ? plan_.constants[source.index]
                        : to_value(borrow(frame, source), (*graph_)[graph_->outputs()[i]].type);
     }
-    results_to_come_[frame->root] -= result.results.size();
+    example.results_to_come -= result.results.size();
+    if (example.results_to_come == 0)
+      examples_.all->take_results(examples_.begin + frame->root, std::move(example.results));
     return;
   }
   Frame* caller = frame->parent;

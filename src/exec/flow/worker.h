@@ -15,18 +15,25 @@
 
 namespace hiaton::exec::flow {
 
+/// Some of the examples of a run, which stand one behind the other.
+struct ExampleRange {
+  Examples* all = nullptr;
+  std::size_t begin = 0;
+  std::size_t end = 0;
+
+  std::size_t size() const { return end - begin; }
+};
+
 /// The rule: what can fire without a batch fires at once, innermost first; when nothing can, the ready batch
 /// of lowest rank runs, among several the largest.
 class Worker {
  public:
   Worker(const graph::Graph& graph, std::shared_ptr<const Plan> plan);
 
-  /// The results of the program for each argument list; may be called again, also after an error. `graph` is
-  /// the one of the plan; `track`, where the run is drawn, may be null. Throws RunError.
-  std::vector<std::vector<Value>> run(const graph::Graph& graph,
-                                      std::span<const std::vector<Value>> arguments,
-                                      const RunOptions& options, SharedUse& use, Gradients* gradients,
-                                      Trace::Track* track);
+  /// Runs the program for each example; may be called again, also after an error. `graph` is the one of the
+  /// plan; `track`, where the run is drawn, may be null. Throws RunError.
+  void run(const graph::Graph& graph, const ExampleRange& examples, const RunOptions& options, SharedUse& use,
+           Gradients* gradients, Trace::Track* track);
   /// What it keeps from run to run.
   uint64_t held_bytes() const;
   /// What the last run did.
@@ -37,8 +44,14 @@ class Worker {
     Frame* frame;
     uint32_t item;
   };
+  /// An example that is under way.
+  struct Example {
+    std::vector<Value> arguments;  ///< until nothing of it can fire any more
+    std::vector<Value> results;    ///< until they are taken
+    std::size_t results_to_come;
+  };
 
-  void start(std::span<const Value> arguments, uint32_t root);
+  void start(uint32_t root);
   bool start_next();
   void drain();
   void fire_next();
@@ -103,11 +116,9 @@ class Worker {
   std::vector<uint32_t> batched_;  ///< regions that run in batches, by rank
   std::vector<Cell> made_;         ///< results of the steps of a scalar region
   std::vector<Value> fields_;      ///< of the data value that is being made
-  std::span<const std::vector<Value>> arguments_;
-  std::size_t started_ = 0;  ///< of the argument lists
+  ExampleRange examples_;
+  std::vector<Example> started_;  ///< of them, in their order
   uint64_t full_wave_ = 0;   ///< so many frames fill the wave that starts; 0: none starts
-  std::vector<std::vector<Value>> results_;
-  std::vector<std::size_t> results_to_come_;
   uint64_t calls_ = 0;
   uint64_t frames_ = 0;
   uint64_t most_frames_ = 0;
