@@ -1,3 +1,5 @@
+// Matrix products on every instruction set, against plain sums, and with the same bits however rows are
+// batched.
 #include "kernels/gemm.h"
 
 #include <gtest/gtest.h>
@@ -60,7 +62,7 @@ MultiplyArguments<T> arguments(Spaced<T>& x, int64_t n, const PackedMatrix<T>& w
           kColumns, w.columns(), start, out.stride, out.data(), out.stride};
 }
 
-TYPED_TEST(Gemm, multiplies_by_a_packed_matrix_on_every_instruction_set) {
+TYPED_TEST(Gemm, MultipliesByAPackedMatrixOnEveryInstructionSet) {
   using T = TypeParam;
   for (const InstructionSet set : instruction_sets()) {
     for (const auto& [n, depth, columns] : kShapes) {
@@ -86,7 +88,7 @@ TYPED_TEST(Gemm, multiplies_by_a_packed_matrix_on_every_instruction_set) {
   }
 }
 
-TYPED_TEST(Gemm, gives_a_row_the_same_bits_alone_and_anywhere_in_a_batch) {
+TYPED_TEST(Gemm, GivesARowTheSameBitsAloneAndAnywhereInABatch) {
   using T = TypeParam;
   for (const InstructionSet set : instruction_sets()) {
     for (const int64_t columns : {5, 35, 640}) {
@@ -113,7 +115,7 @@ TYPED_TEST(Gemm, gives_a_row_the_same_bits_alone_and_anywhere_in_a_batch) {
   }
 }
 
-TYPED_TEST(Gemm, sums_outer_products_on_every_instruction_set_with_the_same_bits_however_the_rows_are_cut) {
+TYPED_TEST(Gemm, SumsOuterProductsOnEveryInstructionSetWithTheSameBitsHoweverTheRowsAreCut) {
   using T = TypeParam;
   for (const InstructionSet set : instruction_sets()) {
     for (const Shape& shape : kShapes) {
@@ -145,7 +147,7 @@ TYPED_TEST(Gemm, sums_outer_products_on_every_instruction_set_with_the_same_bits
   }
 }
 
-TYPED_TEST(Gemm, adds_a_bias_and_packs_transposed_matrices) {
+TYPED_TEST(Gemm, AddsABiasAndPacksTransposedMatrices) {
   using T = TypeParam;
   constexpr int64_t kRows = 11, kDepth = 90, kColumns = 43;
   const std::vector<T> x = random_numbers<T>(kRows * kDepth, 9), w = random_numbers<T>(kDepth * kColumns, 10);
@@ -165,7 +167,7 @@ TYPED_TEST(Gemm, adds_a_bias_and_packs_transposed_matrices) {
     ASSERT_NEAR(first[i], product[i] + bias[i % kColumns], tolerance<T>(kDepth));
 }
 
-TYPED_TEST(Gemm, multiplies_matrices_in_every_orientation_and_scale) {
+TYPED_TEST(Gemm, MultipliesMatricesInEveryOrientationAndScale) {
   using T = TypeParam;
   constexpr int64_t kM = 29, kN = 50, kK = 41;
   for (const Transpose ta : {Transpose::No, Transpose::Yes}) {
