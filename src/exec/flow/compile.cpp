@@ -1,8 +1,8 @@
 // From the graph to items. Each body by itself:
 //   - the value of each node has a slot in the frame, or is a constant, a parameter, or a step of a region
-//   - operations in the same context, on the same level and of the same class (batched or not) are one region
-//   - each context but that of the body has a Side item; what stands in it waits for that item too
-//   - a Switch is nothing: its readers read its operand, in its context
+//   - operations in the same place, on the same level and of the same class (batched or not) are one region
+//   - each place but that of the body has a Side item; what stands in it waits for that item too
+//   - a Switch is nothing: its readers read its operand, in its place
 #include <algorithm>
 #include <map>
 #include <set>
@@ -47,10 +47,10 @@ class BodyCompiler {
 
   void run() {
     out_.id = id_;
-    side_items_.resize(places_.contexts().size());
+    side_items_.resize(places_.all().size());
     declare_params();
-    for (ContextId context = 1; context < places_.contexts().size(); ++context) {
-      side_items_[context] = add(ItemKind::Side, out_.sides.size());
+    for (PlaceId place = 1; place < places_.all().size(); ++place) {
+      side_items_[place] = add(ItemKind::Side, out_.sides.size());
       out_.sides.emplace_back();
     }
     declare_sites();
@@ -72,7 +72,7 @@ class BodyCompiler {
   };
   /// Merges of one branch that are joined together.
   struct MergeGroup {
-    ContextId sides[2];
+    PlaceId sides[2];
     std::vector<NodeId> merges;
     uint32_t items[2];
   };
@@ -106,8 +106,8 @@ class BodyCompiler {
     }
   }
 
-  void wait_in_context(uint32_t item, ContextId context) {
-    wait_for(item, {context == kRoot ? out_.param_items[0] : side_items_[context], std::nullopt});
+  void wait_in_place(uint32_t item, PlaceId place) {
+    wait_for(item, {place == kRoot ? out_.param_items[0] : side_items_[place], std::nullopt});
   }
 
   void wait_for_value(uint32_t item, OutPort port) {
@@ -171,13 +171,13 @@ class BodyCompiler {
   }
 
   void declare_regions() {
-    std::map<std::tuple<ContextId, uint32_t, bool>, std::size_t> by_place;
+    std::map<std::tuple<PlaceId, uint32_t, bool>, std::size_t> group_at;
     for (NodeId id : nodes_) {
       const NodeKind kind = graph_[id].kind;
       if (kind != NodeKind::Op && kind != NodeKind::Accumulate) continue;
       const bool batched = places_.is_batched(id);
       const auto [entry, first] =
-          by_place.try_emplace({places_.context_of(id), places_.level_of(id), batched}, groups_.size());
+          group_at.try_emplace({places_.place_of(id), places_.level_of(id), batched}, groups_.size());
       if (first) declare_region(id, batched);
       groups_[entry->second].nodes.push_back(id);
       producers_[id] = {groups_[entry->second].item, std::nullopt};
@@ -196,20 +196,20 @@ class BodyCompiler {
   }
 
   void declare_merges() {
-    std::map<std::tuple<ContextId, ContextId, uint32_t>, std::size_t> by_place;
+    std::map<std::tuple<PlaceId, PlaceId, uint32_t>, std::size_t> group_at;
     for (NodeId id : nodes_) {
       const graph::Node& node = graph_[id];
       if (node.kind != NodeKind::Merge || slots_.contains(id)) continue;
-      const ContextId first = *places_.context_of(node.inputs[0]);
-      const ContextId second = *places_.context_of(node.inputs[1]);
+      const PlaceId first = *places_.place_of(node.inputs[0]);
+      const PlaceId second = *places_.place_of(node.inputs[1]);
       const auto [entry, is_new] =
-          by_place.try_emplace({first, second, places_.level_of(id)}, merge_groups_.size());
+          group_at.try_emplace({first, second, places_.level_of(id)}, merge_groups_.size());
       if (is_new) {
         MergeGroup& group = merge_groups_.emplace_back(MergeGroup{{first, second}, {}, {}});
         for (std::size_t side = 0; side < 2; ++side) {
-          const ContextId context = group.sides[side];
+          const PlaceId place = group.sides[side];
           group.items[side] = add(ItemKind::Join, out_.joins.size());
-          out_.joins.push_back({context, places_.contexts()[context].parent, {}});
+          out_.joins.push_back({place, places_.all()[place].parent, {}});
         }
       }
       merge_groups_[entry->second].merges.push_back(id);
@@ -258,7 +258,7 @@ class BodyCompiler {
 
   void fill_region(const Group& group) {
     Region& region = plan_.regions[group.region];
-    wait_in_context(group.item, places_.context_of(group.nodes[0]));
+    wait_in_place(group.item, places_.place_of(group.nodes[0]));
     for (Step& step : region.steps) {
       const graph::Node& node = graph_[step.node];
       const auto own = slots_.find(step.node);
@@ -334,10 +334,10 @@ class BodyCompiler {
                   .params = static_cast<uint32_t>(phase)};
         for (; param < end; ++param) {
           const NodeId node = from.calls[param];
-          const ContextId context = places_.context_of(node);
-          const bool is_deeper = places_.contexts()[context].depth > places_.contexts()[call.context].depth;
-          if (is_deeper) call.context = context;
-          wait_in_context(item, context);
+          const PlaceId place = places_.place_of(node);
+          const bool is_deeper = places_.all()[place].depth > places_.all()[call.place].depth;
+          if (is_deeper) call.place = place;
+          wait_in_place(item, place);
           wait_for_value(item, graph_[node].inputs[0]);
           call.arguments.push_back({source(graph_[node].inputs[0]), static_cast<uint32_t>(param)});
         }
@@ -352,7 +352,7 @@ class BodyCompiler {
     for (const MergeGroup& group : merge_groups_) {
       for (std::size_t side = 0; side < 2; ++side) {
         const uint32_t item = group.items[side];
-        wait_in_context(item, group.sides[side]);
+        wait_in_place(item, group.sides[side]);
         for (NodeId merge : group.merges) {
           const OutPort from = graph_[merge].inputs[side];
           wait_for_value(item, from);
@@ -370,7 +370,7 @@ class BodyCompiler {
       if (count == 0) continue;
       const uint32_t item = add(ItemKind::Return, out_.returns.size());
       Return made{.phase = static_cast<uint32_t>(phase), .results = {}};
-      wait_in_context(item, kRoot);
+      wait_in_place(item, kRoot);
       for (const std::size_t end = result + count; result < end; ++result) {
         wait_for_value(item, function_.results[result]);
         made.results.push_back(source(function_.results[result]));
@@ -381,35 +381,35 @@ class BodyCompiler {
 
   void fill_branches() {
     std::map<OutPort, uint32_t> by_predicate;
-    for (ContextId context = 1; context < places_.contexts().size(); ++context) {
-      const Context& side = places_.contexts()[context];
+    for (PlaceId place = 1; place < places_.all().size(); ++place) {
+      const Place& side = places_.all()[place];
       const auto [entry, first] = by_predicate.try_emplace(side.predicate, 0);
       if (first) {
         entry->second = static_cast<uint32_t>(out_.branches.size());
         const uint32_t item = add(ItemKind::Branch, out_.branches.size());
-        branch_contexts_[item] = side.parent;
-        wait_in_context(item, side.parent);
+        branch_places_[item] = side.parent;
+        wait_in_place(item, side.parent);
         wait_for_value(item, side.predicate);
         out_.branches.push_back({.predicate = source(side.predicate), .sides = {}});
       }
-      out_.branches[entry->second].sides[side.side ? 0 : 1] = side_items_[context];
+      out_.branches[entry->second].sides[side.side ? 0 : 1] = side_items_[place];
     }
   }
 
-  /// How many items fire when a context is entered.
+  /// How many items fire when a place is entered.
   void count_items() {
-    const auto count = [&](ContextId context) {
-      if (context == kRoot) {
+    const auto count = [&](PlaceId place) {
+      if (place == kRoot) {
         ++out_.root_items;
       } else {
-        ++out_.sides[out_.items[side_items_[context]].index].items;
+        ++out_.sides[out_.items[side_items_[place]].index].items;
       }
     };
-    for (const Group& group : groups_) count(places_.context_of(group.nodes[0]));
-    for (const auto& [item, context] : branch_contexts_) count(context);
-    for (const Call& call : out_.calls) count(call.context);
+    for (const Group& group : groups_) count(places_.place_of(group.nodes[0]));
+    for (const auto& [item, place] : branch_places_) count(place);
+    for (const Call& call : out_.calls) count(call.place);
     for (const MergeGroup& group : merge_groups_) {
-      for (ContextId side : group.sides) count(side);
+      for (PlaceId side : group.sides) count(side);
     }
     out_.root_items += static_cast<uint32_t>(out_.returns.size() + out_.param_items.size() - 1);
   }
@@ -423,12 +423,12 @@ class BodyCompiler {
   Plan& plan_;
   Function& out_;
   std::vector<std::set<Wait>> waits_;  ///< by item
-  std::vector<uint32_t> side_items_;   ///< by context
+  std::vector<uint32_t> side_items_;   ///< by place
   std::map<NodeId, uint32_t> slots_;
   std::map<NodeId, Wait> producers_;
   std::map<NodeId, std::pair<uint32_t, uint32_t>> steps_;  ///< by operation: region and step
   std::map<graph::CallSite, uint32_t> sites_;
-  std::map<uint32_t, ContextId> branch_contexts_;
+  std::map<uint32_t, PlaceId> branch_places_;
   std::vector<Group> groups_;
   std::vector<MergeGroup> merge_groups_;
 };

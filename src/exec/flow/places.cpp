@@ -25,7 +25,7 @@ bool is_operation(const Node& node) {
 Places::Places(const graph::Graph& graph, graph::FunctionId function, const std::vector<NodeId>& nodes)
     : graph_(graph), function_(function) {
   const graph::Function& body = graph[function];
-  for (NodeId id : nodes) place(id);
+  for (NodeId id : nodes) find_place(id);
   for (NodeId id : nodes) find_batched(id);
   const std::size_t phases = std::max<std::size_t>(1, body.phases.size());
   std::size_t param = 0;
@@ -53,31 +53,31 @@ OutPort Places::origin(OutPort port) const {
   return port;
 }
 
-std::optional<ContextId> Places::context_of(OutPort port) const {
+std::optional<PlaceId> Places::place_of(OutPort port) const {
   const Node& node = graph_[port.node];
   if (is_under_every_tag(node)) return std::nullopt;
   if (node.kind == NodeKind::Switch) {
-    const auto& sides = switch_contexts_.at(port.node);
+    const auto& sides = switch_places_.at(port.node);
     return port.port == 0 ? sides.first : sides.second;
   }
-  const auto found = node_contexts_.find(port.node);
-  if (found == node_contexts_.end()) throw Unsupported{"its nodes stand in no order"};
+  const auto found = node_places_.find(port.node);
+  if (found == node_places_.end()) throw Unsupported{"its nodes stand in no order"};
   return found->second;
 }
 
-bool Places::is_inside(ContextId inner, ContextId outer) const {
-  while (contexts_[inner].depth > contexts_[outer].depth) inner = contexts_[inner].parent;
+bool Places::is_inside(PlaceId inner, PlaceId outer) const {
+  while (all_[inner].depth > all_[outer].depth) inner = all_[inner].parent;
   return inner == outer;
 }
 
-ContextId Places::deepest(const Node& node) const {
-  ContextId deepest = kRoot;
+PlaceId Places::deepest(const Node& node) const {
+  PlaceId deepest = kRoot;
   const auto look = [&](OutPort from) {
-    const std::optional<ContextId> context = context_of(from);
-    if (!context) return;
-    if (is_inside(*context, deepest)) {
-      deepest = *context;
-    } else if (!is_inside(deepest, *context)) {
+    const std::optional<PlaceId> place = place_of(from);
+    if (!place) return;
+    if (is_inside(*place, deepest)) {
+      deepest = *place;
+    } else if (!is_inside(deepest, *place)) {
       throw Unsupported{"a node reads values of different branches"};
     }
   };
@@ -88,21 +88,21 @@ ContextId Places::deepest(const Node& node) const {
   return deepest;
 }
 
-ContextId Places::side_of(const Node& node, bool side) {
+PlaceId Places::side_of(const Node& node, bool side) {
   const auto [entry, first] = by_side_.try_emplace({node.inputs[1], side});
   if (!first) return entry->second;
-  const ContextId parent = context_of(node.inputs[1]).value_or(deepest(node));
-  contexts_.push_back({parent, node.inputs[1], side, contexts_[parent].depth + 1});
-  entry->second = static_cast<ContextId>(contexts_.size() - 1);
+  const PlaceId parent = place_of(node.inputs[1]).value_or(deepest(node));
+  all_.push_back({parent, node.inputs[1], side, all_[parent].depth + 1});
+  entry->second = static_cast<PlaceId>(all_.size() - 1);
   return entry->second;
 }
 
-void Places::place(NodeId id) {
+void Places::find_place(NodeId id) {
   const Node& node = graph_[id];
   const std::vector<OutPort>& params = graph_[function_].params;
   const bool is_param = std::find(params.begin(), params.end(), OutPort{id}) != params.end();
   if (is_param) {
-    node_contexts_[id] = kRoot;
+    node_places_[id] = kRoot;
     return;
   }
   switch (node.kind) {
@@ -111,34 +111,34 @@ void Places::place(NodeId id) {
     case NodeKind::NextIteration:
       throw Unsupported{"it has loops"};
     case NodeKind::Switch: {
-      const ContextId when_true = side_of(node, true);
-      switch_contexts_[id] = {when_true, side_of(node, false)};
-      node_contexts_[id] = deepest(node);
+      const PlaceId when_true = side_of(node, true);
+      switch_places_[id] = {when_true, side_of(node, false)};
+      node_places_[id] = deepest(node);
       return;
     }
     case NodeKind::Merge: {
       if (node.inputs.size() != 2) throw Unsupported{"a Merge has not two inputs"};
-      const ContextId first = context_of(node.inputs[0]).value_or(kRoot);
-      const ContextId second = context_of(node.inputs[1]).value_or(kRoot);
-      const Context& a = contexts_[first];
-      const Context& b = contexts_[second];
+      const PlaceId first = place_of(node.inputs[0]).value_or(kRoot);
+      const PlaceId second = place_of(node.inputs[1]).value_or(kRoot);
+      const Place& a = all_[first];
+      const Place& b = all_[second];
       if (first == kRoot || a.predicate != b.predicate || a.side == b.side) {
         throw Unsupported{"a Merge does not join the two sides of one branch"};
       }
-      node_contexts_[id] = a.parent;
+      node_places_[id] = a.parent;
       return;
     }
     case NodeKind::Return: {
-      ContextId context = kRoot;
+      PlaceId place = kRoot;
       for (NodeId call : graph_[node.site].calls) {
-        const auto found = node_contexts_.find(call);
-        if (found != node_contexts_.end() && is_inside(found->second, context)) context = found->second;
+        const auto found = node_places_.find(call);
+        if (found != node_places_.end() && is_inside(found->second, place)) place = found->second;
       }
-      node_contexts_[id] = context;
+      node_places_[id] = place;
       return;
     }
     default:
-      node_contexts_[id] = deepest(node);
+      node_places_[id] = deepest(node);
   }
 }
 
@@ -152,7 +152,7 @@ void Places::find_batched(NodeId id) {
   for (OutPort from : node.inputs) {
     const OutPort source = origin(from);
     const bool from_batch = graph_[source.node].kind == NodeKind::Op && batched_[source.node] &&
-                            is_float(node.type.dtype) && node_contexts_[source.node] == node_contexts_[id];
+                            is_float(node.type.dtype) && node_places_[source.node] == node_places_[id];
     batched = batched || graph_[source.node].type.is_tensor() || from_batch;
   }
   batched = batched && node.op->tensor_kernel.value != nullptr;
@@ -181,16 +181,16 @@ void Places::set_level(NodeId id) {
     const OutPort source = origin(from);
     const bool same_region = is_operation(node) && is_operation(graph_[source.node]) &&
                              batched_[source.node] == batched_[id] &&
-                             node_contexts_[source.node] == node_contexts_[id];
+                             node_places_[source.node] == node_places_[id];
     if (!after(from, same_region ? 0 : 1)) return;
   }
   if (node.kind == NodeKind::Merge) {
-    const ContextId side = context_of(node.inputs[0]).value_or(kRoot);
-    if (side != kRoot && !after(contexts_[side].predicate, 1)) return;
+    const PlaceId side = place_of(node.inputs[0]).value_or(kRoot);
+    if (side != kRoot && !after(all_[side].predicate, 1)) return;
   }
   // Inside a branch it also waits for the predicates around it.
-  for (ContextId context = node_contexts_[id]; context != kRoot; context = contexts_[context].parent) {
-    if (!after(contexts_[context].predicate, 1)) return;
+  for (PlaceId place = node_places_[id]; place != kRoot; place = all_[place].parent) {
+    if (!after(all_[place].predicate, 1)) return;
   }
   levels_[id] = level;
 }

@@ -124,14 +124,14 @@ struct Call {
   uint32_t callee;
   std::vector<Move> arguments;  ///< to slots of the callee
   uint32_t params;              ///< item of the callee
-  uint32_t context = 0;         ///< the branch side in which it stands; 0: none
+  uint32_t place = 0;           ///< the branch side in which it stands; 0: none
   /// Of a tail call: how many items of the frame would only hand its results on. 0: it is none.
   uint32_t forwarded = 0;
 };
 
 struct Join {
-  uint32_t side;   ///< the context whose results these are
-  uint32_t outer;  ///< the context around it
+  uint32_t side;   ///< the place whose results these are
+  uint32_t outer;  ///< the place around it
   std::vector<Move> moves;
 };
 

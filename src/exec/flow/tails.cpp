@@ -50,18 +50,18 @@ uint32_t items_behind(const Function& function, const Call& call) {
   std::optional<Slots> slots = slots_of(results);
   if (!results.returned || !slots) return 0;
   uint32_t item = *results.returned;
-  uint32_t context = call.context;
+  uint32_t place = call.place;
   for (uint32_t count = 1; function.items[item].wakes.size() == 1; ++count) {
     item = function.items[item].wakes[0];
     const Item& next = function.items[item];
     if (next.kind == ItemKind::Return) {
-      return context == kRoot && gives(function.returns[next.index], *slots) ? count : 0;
+      return place == kRoot && gives(function.returns[next.index], *slots) ? count : 0;
     }
     if (next.kind != ItemKind::Join) return 0;
     const Join& join = function.joins[next.index];
     slots = moved(join, *slots);
-    if (!slots || join.side != context) return 0;
-    context = join.outer;
+    if (!slots || join.side != place) return 0;
+    place = join.outer;
   }
   return 0;
 }
