@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "hiaton/run.h"
+#include "kernels/elementwise.h"
 
 namespace hiaton {
 namespace {
@@ -15,11 +16,9 @@ void add_rows(Gradients::Sum& to, const Gradients::Sum& from) {
   const int64_t width = width_of(to.values);
   T* sum = to.values.mutable_data<T>();
   const T* part = from.values.data<T>();
-  const auto add = [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) sum[i] += part[i];
-  };
-  if (from.dense) return add(0, to.values.size());
-  for (int64_t row : from.rows) add(row * width, (row + 1) * width);
+  const kernels::BinaryKernel<T> add = kernels::binary_kernel<T>(kernels::BinaryFunction::Add);
+  if (from.dense) return add(to.values.size(), sum, part, sum);
+  for (int64_t row : from.rows) add(width, sum + row * width, part + row * width, sum + row * width);
 }
 
 void zero(Tensor& tensor, int64_t begin, int64_t count) {

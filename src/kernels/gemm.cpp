@@ -30,16 +30,13 @@ const GemmKernels<T>& best_kernels() {
 template <class T>
 void pack_panel(const T* w, int64_t row, int64_t column, int64_t depth, int64_t count, T* panel) {
   constexpr int64_t kColumns = PackedMatrix<T>::kPanelColumns;
-  constexpr int64_t kTile = 64;  // rows whose cache lines stay near while the columns pass
   if (column == 1 && count == kColumns) {
     for (int64_t i = 0; i < depth; ++i) std::memcpy(panel + i * kColumns, w + i * row, kColumns * sizeof(T));
     return;
   }
   if (count < kColumns) std::fill_n(panel, depth * kColumns, T{});
-  for (int64_t start = 0; start < depth; start += kTile)
-    for (int64_t c = 0; c < count; ++c)
-      for (int64_t i = start; i < std::min(start + kTile, depth); ++i)
-        panel[i * kColumns + c] = w[i * row + c * column];
+  for (int64_t i = 0; i < depth; ++i)
+    for (int64_t c = 0; c < count; ++c) panel[i * kColumns + c] = w[i * row + c * column];
 }
 
 template <class T>

@@ -99,9 +99,8 @@ class ProgramLearner : public Learner {
     gradients_.clear();
     run.gradients = &gradients_;
     std::vector<double> losses(batch.size());
-    TreeExamples examples(trees_, batch, parts(), [&](std::size_t tree, const Value& loss) {
-      losses[tree] = number_in(loss);
-    });
+    TreeExamples examples(trees_, batch, parts(),
+                          [&](std::size_t tree, const Value& loss) { losses[tree] = number_in(loss); });
     model_.loss(examples, run);
     for (std::size_t i = 0; i < gradients.size(); ++i) copy_gradient(gradients_[i], gradients[i]);
     return std::accumulate(losses.begin(), losses.end(), 0.0);

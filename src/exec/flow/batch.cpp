@@ -7,6 +7,9 @@
 #include <cstring>
 
 #include "base/check.h"
+#include "kernels/elementwise.h"
+#include "kernels/reduce.h"
+#include "kernels/rows.h"
 #include "tensor/memory.h"
 
 namespace hiaton::exec::flow {
@@ -28,11 +31,7 @@ int64_t size_of_dims(std::span<const int64_t> dims) {
 /// Gradient of parameters: dense contributions of a batch.
 template <class T>
 void add_instances(const TensorArgument& part, int64_t batch, T* sum) {
-  const int64_t size = part.size();
-  for (int64_t instance = 0; instance < batch; ++instance) {
-    const T* from = part.at<T>(instance);
-    for (int64_t i = 0; i < size; ++i) sum[i] += from[i];
-  }
+  kernels::add_rows<T>(batch, part.size(), part.at<T>(0), part.stride, sum);
 }
 
 template <class T>
@@ -40,11 +39,11 @@ void add_rows(const TensorArgument& rows, const TensorArgument& parts, int64_t b
               Gradients& gradients) {
   T* sum = gradients.values(parameter).mutable_data<T>();
   const int64_t width = parts.size();
+  const kernels::BinaryKernel<T> add = kernels::binary_kernel<T>(kernels::BinaryFunction::Add);
   for (int64_t instance = 0; instance < batch; ++instance) {
     const int64_t row = *rows.at<int64_t>(instance);
     gradients.touch(parameter, row);
-    const T* from = parts.at<T>(instance);
-    for (int64_t i = 0; i < width; ++i) sum[row * width + i] += from[i];
+    add(width, sum + row * width, parts.at<T>(instance), sum + row * width);
   }
 }
 
@@ -249,15 +248,17 @@ TensorArgument BatchRunner::gather(const Function& function, const Gather& input
   const std::span<const int64_t> dims = first.dims();
   const int64_t size = size_of_dims(dims);
   const std::size_t bytes = static_cast<std::size_t>(size) * element;
+  rows_.resize(count);
   bool contiguous = true;
-  for (std::size_t i = 1; i < count && contiguous; ++i) {
-    contiguous = layout.load(frames[i], slot).elements() == first.elements() + i * bytes;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (i + kFramesAhead < count) __builtin_prefetch(layout.address(frames[i + kFramesAhead], slot));
+    const std::byte* row = layout.load(frames[i], slot).elements();
+    contiguous = contiguous && row == first.elements() + i * bytes;
+    rows_[i] = row;
   }
   if (contiguous) return {first.elements(), dims, type.dtype, size};
   std::byte* gathered = room(bytes);
-  for (std::size_t i = 0; i < count; ++i) {
-    std::copy_n(layout.load(frames[i], slot).elements(), bytes, gathered + i * bytes);
-  }
+  kernels::gather_rows(rows_, static_cast<int64_t>(bytes), gathered, static_cast<int64_t>(bytes));
   return {gathered, dims, type.dtype, size};
 }
 

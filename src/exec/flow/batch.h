@@ -129,6 +129,7 @@ class BatchRunner {
   std::vector<TensorArgument> slots_;  ///< by slot of the function whose region runs
   std::vector<Value> steps_;           ///< by step of the region that runs
   std::vector<TensorArgument> operands_;
+  std::vector<const void*> rows_;                         ///< that are gathered
   std::vector<std::byte*> buffers_;                       ///< of the region that runs
   std::vector<std::unique_ptr<OuterProducts>> products_;  ///< by parameter
   template <class T>

@@ -39,6 +39,7 @@ void run_part(const graph::Graph& graph, flow::Worker& worker, const RunOptions&
       if (part.error == nullptr) part.error = std::current_exception();
     }
   };
+  if (part.gradients != nullptr) part.gradients->clear();
   keep_error([&] {
     worker.run(graph, part.examples, options, use,
                part.gradients != nullptr ? part.gradients.get() : options.gradients, track);
@@ -108,7 +109,6 @@ std::unique_ptr<Gradients> Workers::take_gradients(const graph::Graph& graph) {
 }
 
 void Workers::give_back(std::unique_ptr<Gradients> gradients) {
-  gradients->clear();
   const std::lock_guard lock(mutex_);
   keep(gradients_, std::move(gradients));
 }

@@ -22,7 +22,7 @@ class Workers {
   ~Workers();
   std::unique_ptr<Worker> take(const graph::Graph& graph, const std::shared_ptr<const Plan>& plan);
   void give_back(std::unique_ptr<Worker> worker);
-  /// All zero.
+  /// With what an earlier run left there.
   std::unique_ptr<Gradients> take_gradients(const graph::Graph& graph);
   void give_back(std::unique_ptr<Gradients> gradients);
 

@@ -34,28 +34,27 @@ Value to_value(const Cell& cell, const Type& type) {
 
 FrameLayout::FrameLayout(const Function& function)
     : slot_kinds_(function.slots), offsets_(function.slots.size()) {
-  std::size_t end = aligned(sizeof(Frame), sizeof(Slot));
-  for (std::size_t i = 0; i < slot_kinds_.size(); ++i) {
-    offsets_[i] = static_cast<uint32_t>(end);
-    end += slot_kinds_[i] == SlotKind::Tensor ? sizeof(Cell) : sizeof(Slot);
-    if (slot_kinds_[i] == SlotKind::Data) data_.push_back(offsets_[i]);
-    if (slot_kinds_[i] == SlotKind::Tensor) owners_.push_back(offsets_[i] + offsetof(Cell, owner));
-  }
-  children_ = end;
-  waits_ = children_ + function.sites.size() * sizeof(Frame*);
   for (const Item& item : function.items) {
     HIATON_CHECK(item.waits <= UINT16_MAX && initial_waits_.size() < kNoCounter);
     const bool counts = item.waits > 1;
     counters_.push_back(counts ? static_cast<uint16_t>(initial_waits_.size()) : kNoCounter);
     if (counts) initial_waits_.push_back(static_cast<uint16_t>(item.waits));
   }
-  bytes_ = aligned(waits_ + initial_waits_.size() * sizeof(uint16_t), sizeof(Slot));
+  children_ = aligned(sizeof(Frame) + initial_waits_.size() * sizeof(uint16_t), sizeof(Slot));
+  std::size_t end = children_ + function.sites.size() * sizeof(Frame*);
+  for (std::size_t i = 0; i < slot_kinds_.size(); ++i) {
+    offsets_[i] = static_cast<uint32_t>(end);
+    end += slot_kinds_[i] == SlotKind::Tensor ? sizeof(Cell) : sizeof(Slot);
+    if (slot_kinds_[i] == SlotKind::Data) data_.push_back(offsets_[i]);
+    if (slot_kinds_[i] == SlotKind::Tensor) owners_.push_back(offsets_[i] + offsetof(Cell, owner));
+  }
+  bytes_ = end;
 }
 
 void FrameLayout::clear(Frame* frame) const {
   auto* begin = reinterpret_cast<std::byte*>(frame);
-  std::memset(begin + sizeof(Frame), 0, waits_ - sizeof(Frame));
-  std::copy(initial_waits_.begin(), initial_waits_.end(), reinterpret_cast<uint16_t*>(begin + waits_));
+  std::copy(initial_waits_.begin(), initial_waits_.end(), counters_of(frame));
+  std::memset(begin + children_, 0, bytes_ - children_);
 }
 
 void FrameLayout::release(const Frame* frame) const {

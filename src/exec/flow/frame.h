@@ -43,8 +43,8 @@ inline void release(SlotKind kind, Cell& cell) {
 /// What a cell holds as a value: a tensor of its own, or all of the one that it refers to.
 Value to_value(const Cell& cell, const Type& type);
 
-/// The record of one tag. Behind it stand what its slots hold, the frames of its call sites, and for each
-/// item that waits for several others how many of them are to come.
+/// The record of one tag. Behind it stand, for each item that waits for several others, how many of them are
+/// to come; then the frames of its call sites, and what its slots hold.
 struct Frame {
   Frame* parent;  ///< that takes its results
   uint32_t function;
@@ -55,6 +55,9 @@ struct Frame {
   uint32_t root : 31;   ///< which of the runs it belongs to
   uint32_t is_alive : 1;
 };
+
+/// Frames of a batch stand anywhere: that many ahead of the one in hand are fetched to the cache.
+constexpr std::size_t kFramesAhead = 4;
 
 /// Where the parts of a frame stand.
 class FrameLayout {
@@ -84,7 +87,7 @@ class FrameLayout {
   bool count_down(Frame* frame, uint32_t item) const {
     const uint16_t counter = counters_[item];
     if (counter == kNoCounter) return true;
-    return --reinterpret_cast<uint16_t*>(reinterpret_cast<std::byte*>(frame) + waits_)[counter] == 0;
+    return --counters_of(frame)[counter] == 0;
   }
   std::size_t bytes() const { return bytes_; }
   /// Slots that hold nothing, items that all wait.
@@ -95,6 +98,7 @@ class FrameLayout {
  private:
   static constexpr uint16_t kNoCounter = UINT16_MAX;
 
+  static uint16_t* counters_of(Frame* frame) { return reinterpret_cast<uint16_t*>(frame + 1); }
   bool is_tensor(uint32_t slot) const { return slot_kinds_[slot] == SlotKind::Tensor; }
 
   std::vector<SlotKind> slot_kinds_;
@@ -105,7 +109,6 @@ class FrameLayout {
   std::vector<uint32_t> data_;
   std::vector<uint32_t> owners_;
   std::size_t children_ = 0;
-  std::size_t waits_ = 0;
   std::size_t bytes_ = 0;
 };
 

@@ -76,10 +76,10 @@ void Worker::clear() {
 
 void Worker::start(uint32_t root) {
   const std::size_t result_count = graph_->outputs().size();
-  const std::vector<Value>& arguments =
-      started_.emplace_back(examples_.all->arguments(examples_.begin + root),
-                            std::vector<Value>(result_count), result_count)
-          .arguments;
+  const std::vector<Value>& arguments = started_
+                                            .emplace_back(examples_.all->arguments(examples_.begin + root),
+                                                          std::vector<Value>(result_count), result_count)
+                                            .arguments;
   const auto main = static_cast<uint32_t>(graph_->main().index());
   Frame* frame = pools_[main].make();
   frame->parent = nullptr;
@@ -129,6 +129,7 @@ bool Worker::start_next() {
 void Worker::fire_next() {
   const Ready next = ready_.back();
   ready_.pop_back();
+  if (ready_.size() >= kFramesAhead) __builtin_prefetch(ready_[ready_.size() - kFramesAhead].frame, 1);
   try {
     fire(next.frame, next.item);
   } catch (const OverBudget&) {
@@ -311,8 +312,8 @@ void Worker::give_back(Frame* frame, const Return& result) {
     for (std::size_t i = 0; i < result.results.size(); ++i) {
       const Source& source = result.results[i];
       example.results[i] = source.from == Source::From::Constant
-                       ? plan_.constants[source.index]
-                       : to_value(borrow(frame, source), (*graph_)[graph_->outputs()[i]].type);
+                               ? plan_.constants[source.index]
+                               : to_value(borrow(frame, source), (*graph_)[graph_->outputs()[i]].type);
     }
     example.results_to_come -= result.results.size();
     if (example.results_to_come == 0)
@@ -340,7 +341,10 @@ void Worker::run_batch(const Region& region, std::vector<Frame*>& frames) {
     run_batch_of(region, std::span(frames).subspan(begin, end - begin));
     begin = end;
   }
-  for (Frame* frame : frames) finish_item(frame, region.item);
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    if (i + kFramesAhead < frames.size()) __builtin_prefetch(frames[i + kFramesAhead], 1);
+    finish_item(frames[i], region.item);
+  }
 }
 
 void Worker::run_batch_of(const Region& region, std::span<Frame* const> frames) {

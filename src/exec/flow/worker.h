@@ -118,7 +118,7 @@ class Worker {
   std::vector<Value> fields_;      ///< of the data value that is being made
   ExampleRange examples_;
   std::vector<Example> started_;  ///< of them, in their order
-  uint64_t full_wave_ = 0;   ///< so many frames fill the wave that starts; 0: none starts
+  uint64_t full_wave_ = 0;        ///< so many frames fill the wave that starts; 0: none starts
   uint64_t calls_ = 0;
   uint64_t frames_ = 0;
   uint64_t most_frames_ = 0;
