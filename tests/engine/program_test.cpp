@@ -1,3 +1,4 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <thread>
@@ -61,6 +62,81 @@ TEST(Program, RunsManyListsOfArgumentsInWaves) {
   for (std::size_t i = 0; i < kLists; ++i) EXPECT_EQ(found[i], program.run(arguments[i]).values) << i;
   EXPECT_GT(stats.frames_live_most, 10 * kFramesOfEach) << "what runs at once makes large batches";
   EXPECT_LT(stats.frames_live_most, 30 * kFramesOfEach) << "but not all does";
+}
+
+/// Lists of the numbers 1, 2, ... for fact, and what came of them.
+class Numbers : public Examples {
+ public:
+  explicit Numbers(std::size_t count) : asked(count), taken(count) {}
+
+  std::size_t size() const override { return asked.size(); }
+  std::vector<Value> arguments(std::size_t index) override {
+    ++asked[index];
+    if (index == bad) return {Value(true)};
+    if (index == broken) throw ProgramError("no such number");
+    return {Value(static_cast<int64_t>(index + 1))};
+  }
+  void take_results(std::size_t index, std::vector<Value> results) override {
+    taken[index].push_back(results.at(0).as<int64_t>());
+  }
+
+  std::vector<int> asked;
+  std::vector<std::vector<int64_t>> taken;  ///< what take_results was given, by list
+  std::size_t bad = SIZE_MAX;
+  std::size_t broken = SIZE_MAX;
+};
+
+std::string error_of(const Program& program, Examples& examples, const RunOptions& options) {
+  try {
+    program.run_all(examples, options);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Program, AsksForEachExampleAndGivesItsResultsOnce) {
+  const Program program = Program::from_text("fact.hia", kFact);
+  for (const Executor executor : {Executor::Production, Executor::Flow, Executor::Reference}) {
+    for (const int workers : {1, 2, 8}) {
+      Numbers numbers(20);
+      program.run_all(numbers, {.executor = executor, .workers = workers});
+      EXPECT_EQ(numbers.asked, std::vector<int>(20, 1));
+      int64_t fact = 1;
+      for (std::size_t i = 0; i < numbers.size(); ++i) {
+        fact *= static_cast<int64_t>(i + 1);
+        EXPECT_EQ(numbers.taken[i], std::vector<int64_t>{fact + 5}) << i;
+      }
+    }
+  }
+}
+
+TEST(Program, EndsWhereAnExampleIsWrongOrCannotBeMade) {
+  const Program program = Program::from_text("fact.hia", kFact);
+  for (const int workers : {1, 2}) {
+    const RunOptions options{.workers = workers};
+    Numbers numbers(20);
+    numbers.bad = 13;
+    EXPECT_THAT(error_of(program, numbers, options), testing::HasSubstr("expected argument 'n'"));
+    numbers.bad = SIZE_MAX;
+    numbers.broken = 13;
+    EXPECT_EQ(error_of(program, numbers, options), "no such number");
+    numbers.broken = SIZE_MAX;
+    EXPECT_EQ(error_of(program, numbers, options), "");
+  }
+}
+
+TEST(Program, LetsGoOfTheArgumentsOfAnExampleThatIsThrough) {
+  const Program program = Program::from_text("double.hia", "fn main(x: f64[1000]) -> f64 = sum(x * x)\n");
+  class Blocks : public Examples {
+   public:
+    std::size_t size() const override { return 5000; }
+    std::vector<Value> arguments(std::size_t) override { return {Tensor(DType::F64, {1000})}; }
+    void take_results(std::size_t, std::vector<Value>) override {}
+  } blocks;
+  RunStats stats;
+  program.run_all(blocks, {.stats = &stats});
+  EXPECT_LT(stats.bytes, 5000 * 1000 * sizeof(double) / 2);
 }
 
 TEST(Program, RunsModulesOfTheBuilder) {
