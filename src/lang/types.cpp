@@ -58,6 +58,7 @@ void Reader::report_unknown_type(const Token& name) {
 /// Also reads on after a dimension that is reported.
 std::optional<std::vector<Dim>> Reader::shape() {
   const Token& open = take();
+  if (at(Tok::RightBracket)) fail_expected("a dimension (the type of a scalar has no brackets)");
   std::vector<Dim> dims;
   bool known = true;
   do {
