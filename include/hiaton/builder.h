@@ -11,6 +11,7 @@
 
 #include <functional>
 #include <initializer_list>
+#include <memory>
 #include <span>
 #include <string>
 #include <unordered_set>
@@ -31,7 +32,8 @@ class Var {
   Var(FunctionBuilder* builder, ir::ValueId id) : builder_(builder), id_(id) {}
 
   ir::ValueId id() const { return id_; }
-  FunctionBuilder& builder() const { return *builder_; }
+  /// Of the function. Throws ProgramError where this is no value of any.
+  FunctionBuilder& builder() const;
   const Type& type() const;
 
  private:
@@ -178,6 +180,7 @@ class ModuleBuilder {
   /// Declares the gradient of a function, whose body a pass derives: see ir::GradientRequest. Throws
   /// ProgramError where the first result of `of` is no float scalar or no parameter holds floats.
   FunctionRef declare_gradient(std::string name, FunctionRef of, bool with_value);
+  /// Throws ProgramError where the function has a body, and what `body` throws.
   void define(FunctionRef function, const std::function<Vars(FunctionBuilder&)>& body);
   /// Another body for a function of the same signature.
   void redefine(FunctionRef function, const std::function<Vars(FunctionBuilder&)>& body);
@@ -187,10 +190,14 @@ class ModuleBuilder {
   ir::Module finish();
 
  private:
+  ir::Function& declared(FunctionRef function);
   void build(FunctionRef function, const std::function<Vars(FunctionBuilder&)>& body);
 
   ir::Module module_;
   std::unordered_set<std::string> names_;
+  std::unordered_set<std::string> parameter_names_;
+  /// Also of functions that are finished: their values can be told from those of others.
+  std::vector<std::unique_ptr<FunctionBuilder>> builders_;
 };
 
 Var operator+(Var a, Var b);

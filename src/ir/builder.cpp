@@ -27,8 +27,14 @@ Type result_type(const OpDef& op, const TypeQuestion& question) {
 
 }  // namespace
 
+FunctionBuilder& Var::builder() const {
+  if (builder_ == nullptr)
+    throw ProgramError("expected a value of a function, found one that was never made");
+  return *builder_;
+}
+
 const Type& Var::type() const {
-  return builder_->function()[id_].type;
+  return builder().function()[id_].type;
 }
 
 Vars::operator Var() const {
@@ -50,6 +56,7 @@ Var FunctionBuilder::param(std::size_t index) const {
 
 ir::Node& FunctionBuilder::append(ir::NodeKind kind) {
   ir::Function& f = module_[function_];
+  if (open_blocks_.empty()) throw ProgramError(fmt::format("function '{}' is finished", f.name));
   f[open_blocks_.back()].nodes.emplace_back(f.nodes.size());
   return f.nodes.emplace_back(ir::Node{.kind = kind, .span = span_, .placement = placement_});
 }

@@ -35,6 +35,7 @@ ModuleBuilder::ModuleBuilder(std::shared_ptr<const Source> source) {
 
 ModuleBuilder::ModuleBuilder(ir::Module module) : module_(std::move(module)) {
   for (const ir::Function& function : module_.functions) names_.insert(function.name);
+  for (const ir::Parameter& parameter : module_.parameters) parameter_names_.insert(parameter.name);
 }
 
 std::size_t ModuleBuilder::add_parameter(std::string name, Type type, Span span,
@@ -50,9 +51,8 @@ std::size_t ModuleBuilder::add_parameter(std::string name, Type type, Span span,
                     to_string(type)));
   }
   if (!initial) initial = default_initializer(type.shape.size());
-  for (const ir::Parameter& other : module_.parameters) {
-    if (other.name == name) throw ProgramError(fmt::format("parameter '{}' is declared twice", name));
-  }
+  if (!parameter_names_.insert(name).second)
+    throw ProgramError(fmt::format("parameter '{}' is declared twice", name));
   module_.parameters.push_back({std::move(name), std::move(type), span, *initial});
   return module_.parameters.size() - 1;
 }
@@ -74,7 +74,7 @@ FunctionRef ModuleBuilder::declare(std::string name, std::vector<ir::ValueInfo> 
 }
 
 FunctionRef ModuleBuilder::declare_gradient(std::string name, FunctionRef of, bool with_value) {
-  const ir::Function& function = module_[of.id];
+  const ir::Function& function = declared(of);
   const std::vector<Type> results = ir::gradient_results(function, with_value);
   const FunctionRef ref = declare(std::move(name), function.params, results);
   module_.gradient_requests.push_back({ref.id, of.id, with_value});
@@ -82,14 +82,14 @@ FunctionRef ModuleBuilder::declare_gradient(std::string name, FunctionRef of, bo
 }
 
 void ModuleBuilder::define(FunctionRef ref, const std::function<Vars(FunctionBuilder&)>& body) {
-  if (module_[ref.id].body.valid()) {
+  if (declared(ref).body.valid()) {
     throw ProgramError(fmt::format("function '{}' is defined twice", module_[ref.id].name));
   }
   build(ref, body);
 }
 
 void ModuleBuilder::redefine(FunctionRef ref, const std::function<Vars(FunctionBuilder&)>& body) {
-  ir::Function& function = module_[ref.id];
+  ir::Function& function = declared(ref);
   function.body = ir::BlockId();
   function.nodes.clear();
   function.blocks.clear();
@@ -97,8 +97,14 @@ void ModuleBuilder::redefine(FunctionRef ref, const std::function<Vars(FunctionB
   build(ref, body);
 }
 
+ir::Function& ModuleBuilder::declared(FunctionRef ref) {
+  if (ref.id.index() >= module_.functions.size()) throw ProgramError("expected a function that is declared");
+  return module_[ref.id];
+}
+
 void ModuleBuilder::build(FunctionRef ref, const std::function<Vars(FunctionBuilder&)>& body) {
-  FunctionBuilder builder(module_, ref.id);
+  builders_.emplace_back(new FunctionBuilder(module_, ref.id));
+  FunctionBuilder& builder = *builders_.back();
   std::vector<Type> param_types;
   for (const ir::ValueInfo& param : module_[ref.id].params) param_types.push_back(param.type);
   const ir::BlockId block = builder.begin_block(param_types);

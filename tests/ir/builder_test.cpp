@@ -118,6 +118,12 @@ TEST(Builder, ManyFunctionsAreDeclaredInLinearTime) {
   EXPECT_EQ(builder.finish().functions.size(), 100'000u);
 }
 
+TEST(Builder, ManyParametersAreDeclaredInLinearTime) {
+  ModuleBuilder builder;
+  for (std::size_t i = 0; i < 100'000; ++i)
+    EXPECT_EQ(builder.add_parameter("p" + std::to_string(i), tensor_type(DType::F32, {1})), i);
+}
+
 // Mistakes.
 
 std::string error_in(const std::function<Vars(FunctionBuilder&)>& body) {
@@ -238,6 +244,30 @@ TEST(BuilderErrors, ValuesOfAnotherFunction) {
     });
     return in_g.param(0);
   });
+}
+
+TEST(BuilderErrors, ValuesOfAFunctionThatIsFinished) {
+  ModuleBuilder builder;
+  const FunctionRef g = builder.declare("g", {{DType::I64, "n"}}, {DType::I64});
+  const FunctionRef h = builder.declare("h", {{DType::I64, "n"}}, {DType::I64});
+  Var of_g;
+  builder.define(g, [&](FunctionBuilder& f) -> Vars { return of_g = f.param(0); });
+  EXPECT_EQ(error_of([&] { of_g + 1; }), "function 'g' is finished");
+  EXPECT_EQ(
+      error_of([&] { builder.define(h, [&](FunctionBuilder& f) -> Vars { return f.param(0) + of_g; }); }),
+      "function 'h' uses a value of another function");
+}
+
+TEST(BuilderErrors, NoValuesAndNoFunctions) {
+  ModuleBuilder builder;
+  const std::string no_value = "expected a value of a function, found one that was never made";
+  EXPECT_EQ(error_of([] { Var() + 1; }), no_value);
+  EXPECT_EQ(error_of([] { (void)Var().type(); }), no_value);
+  const auto none = [](FunctionBuilder& f) -> Vars { return f.param(0); };
+  const std::string no_function = "expected a function that is declared";
+  EXPECT_EQ(error_of([&] { builder.define({}, none); }), no_function);
+  EXPECT_EQ(error_of([&] { builder.redefine({ir::FunctionId(3)}, none); }), no_function);
+  EXPECT_EQ(error_of([&] { builder.declare_gradient("slope", {}, false); }), no_function);
 }
 
 TEST(BuilderErrors, ValuesOfABranchOutsideOfIt) {
