@@ -17,7 +17,7 @@ namespace {
 
 using ir::NodeKind;
 
-constexpr std::size_t kInlineNodes = 20;
+constexpr std::size_t kInlineNodes = 40;
 constexpr std::size_t kMostGrowth = 2;
 constexpr std::size_t kAlwaysAllowedGrowth = 10'000;
 

@@ -53,7 +53,7 @@ TEST(InlineSmallFunctions, RecursionStays) {
 
 TEST(InlineSmallFunctions, LargeFunctionsStay) {
   std::string large = "fn large(n: i64) -> i64 = n";
-  for (int i = 0; i < 30; ++i) large += " * n";
+  for (int i = 0; i < 60; ++i) large += " * n";
   expect_stays(with_bodies, large + "\nfn main(a: i64) -> i64 = large(a) + large(a)");
 }
 
