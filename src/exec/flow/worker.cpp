@@ -76,10 +76,9 @@ void Worker::clear() {
 
 void Worker::start(uint32_t root) {
   const std::size_t result_count = graph_->outputs().size();
-  const std::vector<Value>& arguments = started_
-                                            .emplace_back(examples_.all->arguments(examples_.begin + root),
-                                                          std::vector<Value>(result_count), result_count)
-                                            .arguments;
+  started_.push_back(
+      {examples_.all->arguments(examples_.begin + root), std::vector<Value>(result_count), result_count});
+  const std::vector<Value>& arguments = started_.back().arguments;
   const auto main = static_cast<uint32_t>(graph_->main().index());
   Frame* frame = pools_[main].make();
   frame->parent = nullptr;
