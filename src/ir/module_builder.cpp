@@ -103,8 +103,8 @@ ir::Function& ModuleBuilder::declared(FunctionRef ref) {
 }
 
 void ModuleBuilder::build(FunctionRef ref, const std::function<Vars(FunctionBuilder&)>& body) {
-  builders_.emplace_back(new FunctionBuilder(module_, ref.id));
-  FunctionBuilder& builder = *builders_.back();
+  std::unique_ptr<FunctionBuilder> made(new FunctionBuilder(module_, ref.id));
+  FunctionBuilder& builder = *builders_.emplace_back(std::move(made));
   std::vector<Type> param_types;
   for (const ir::ValueInfo& param : module_[ref.id].params) param_types.push_back(param.type);
   const ir::BlockId block = builder.begin_block(param_types);
