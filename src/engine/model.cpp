@@ -55,11 +55,13 @@ const Program& Model::program_of_loss(const RunOptions& options) const {
 
 std::vector<std::vector<Value>> Model::loss(std::span<const std::vector<Value>> examples,
                                             RunOptions options) const {
-  return program_of_loss(options).run_all(examples, std::move(options));
+  const Program& program = program_of_loss(options);
+  return program.run_all(examples, std::move(options));
 }
 
 void Model::loss(Examples& examples, RunOptions options) const {
-  program_of_loss(options).run_all(examples, std::move(options));
+  const Program& program = program_of_loss(options);
+  program.run_all(examples, std::move(options));
 }
 
 std::vector<std::vector<Value>> Model::predict(std::span<const std::vector<Value>> examples,
