@@ -1,11 +1,11 @@
 // Reductions along an axis. Included once by each reduce_<instruction set>.cpp, inside a namespace of its
 // own, hence without guard. That file defines kVectorBytes.
 //
-// There are three ways to lay lines into vectors. A Row is one line whose elements stand side by side, taken
+// There are four ways to lay lines into vectors. A Row is one line whose elements stand side by side, taken
 // kLanes at a time and put together at the end. Columns are kLanes lines that stand side by side, one in each
-// lane; and Short are kLanes lines one after the other, each shorter than a vector, again one in each lane.
-// Which way is taken depends on the length of the lines alone. Each way an algorithm walks over `steps`
-// vectors, and folds what it gathers.
+// lane; Short are kLanes lines one after the other, each shorter than a vector, again one in each lane; and a
+// ShortRow is one of them, where there are few. The bits of a result depend on the length of its line alone.
+// Each way an algorithm walks over `steps` vectors, and folds what it gathers.
 
 #include "kernels/math.inc.h"
 
@@ -113,21 +113,46 @@ struct Short {
   int64_t rows() const { return lines < V::kLanes ? lines : V::kLanes; }
 };
 
+/// One of few lines that are shorter than a vector. It is folded in the order in which Short folds.
+template <class T>
+struct ShortRow : Row<T> {
+  using V = Vector<T>;
+  template <class Function>
+  [[gnu::always_inline]] auto fold(typename V::Register x, Function f) const {
+    T lanes[V::kLanes];
+    V::store(lanes, x);
+    auto folded = Math<T>::fill(lanes[0]);
+    for (int64_t l = 1; l < this->length; ++l) folded = f(folded, Math<T>::fill(lanes[l]));
+    return folded;
+  }
+};
+
+/// So many short lines are few.
+template <class T>
+constexpr int64_t kFewRows = Vector<T>::kLanes / 4;
+
 /// Calls f(lines, place of their first element, place of their result) for all lines of a dense matrix.
 template <class T, class Function>
-[[gnu::always_inline]] inline void for_rows(int64_t rows, int64_t length, Function f) {
+[[gnu::always_inline]] inline void for_rows(int64_t rows, int64_t length, Function f,
+                                            int64_t few = kFewRows<T>) {
   constexpr int64_t kLanes = Vector<T>::kLanes;
+  int64_t r = 0;
   if (length < kLanes)
-    for (int64_t r = 0; r < rows; r += kLanes) f(Short<T>{length, rows - r}, r * length, r);
-  else
-    for (int64_t r = 0; r < rows; ++r) f(Row<T>{length}, r * length, r);
+    for (; rows - r > few; r += kLanes) f(Short<T>{length, rows - r}, r * length, r);
+  for (; r < rows; ++r) {
+    if (length < kLanes)
+      f(ShortRow<T>{{length}}, r * length, r);
+    else
+      f(Row<T>{length}, r * length, r);
+  }
 }
 
 /// The same for all lines of a layout. Lines without elements are all at place 0.
 template <class T, class Function>
-[[gnu::always_inline]] inline void for_lines(const AxisLayout& layout, Function f) {
+[[gnu::always_inline]] inline void for_lines(const AxisLayout& layout, Function f,
+                                             int64_t few = kFewRows<T>) {
   if (layout.inner == 1) {
-    for_rows<T>(layout.outer, layout.axis, f);
+    for_rows<T>(layout.outer, layout.axis, f, few);
     return;
   }
   for (int64_t o = 0; o < layout.outer; ++o)
@@ -229,14 +254,16 @@ void log_softmax(const AxisLayout& layout, const T* x, T* out) {
 
 template <class T>
 void softmax_gradient(const AxisLayout& layout, const T* y, const T* g, T* out) {
-  for_lines<T>(layout, [=](auto lines, int64_t first, int64_t) {
+  const auto one = [=](auto lines, int64_t first, int64_t) {
     typename Vector<T>::Register total{};
     for (int64_t s = 0; s < lines.steps(); ++s)
       total += lines.load(y + first, s, T{0}) * lines.load(g + first, s, T{0});
     total = lines.fold(total, Line<T>::add);
     for (int64_t s = 0; s < lines.steps(); ++s)
       lines.store(out + first, s, lines.load(y + first, s, T{0}) * (lines.load(g + first, s, T{0}) - total));
-  });
+  };
+  // Products that are added in turn are not rounded one by one, as those of a ShortRow are.
+  for_lines<T>(layout, one, 0);
 }
 
 template <class T>

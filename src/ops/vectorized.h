@@ -21,10 +21,23 @@ constexpr bool rounds_like_scalar(kernels::UnaryFunction function) {
   return function != Exp && function != Log && function != Tanh && function != Sigmoid;
 }
 
+/// Whether all operands have the shape of the result, and their instances stand one behind the other: one
+/// line.
+inline bool is_one_line(const KernelCall& call) {
+  const int64_t size = call.result.size();
+  return std::ranges::all_of(call.operands, [&](const TensorArgument& operand) {
+    return (call.batch == 1 || operand.stride == size) && std::ranges::equal(operand.dims, call.result.dims);
+  });
+}
+
 template <class T>
 Fault apply_unary(const KernelCall& call, kernels::UnaryKernel<T> kernel) {
   const T* x = call.operands[0].at<T>(0);
   T* out = call.result.at<T>(0);
+  if (is_one_line(call)) {
+    kernel(call.batch * call.result.size(), x, out);
+    return Fault::None;
+  }
   return Lines(call).for_each([&](const Line& line) {
     kernel(line.step[0] == 0 ? 1 : line.length, x + line.begin[0], out + line.out);
     if (line.step[0] == 0) std::fill_n(out + line.out, line.length, out[line.out]);
@@ -44,6 +57,11 @@ Fault vector_unary(const KernelCall& call) {
 template <class T>
 Fault apply_binary(const KernelCall& call, kernels::BinaryFunction function) {
   const auto kernel = kernels::binary_kernel<T>(function);
+  if (is_one_line(call)) {
+    kernel(call.batch * call.result.size(), call.operands[0].at<T>(0), call.operands[1].at<T>(0),
+           call.result.at<T>(0));
+    return Fault::None;
+  }
   const auto with_scalar = kernels::binary_scalar_kernel<T>(function);
   const auto of_scalar = kernels::scalar_binary_kernel<T>(function);
   return Lines(call).for_each([&](const Line& line) {

@@ -69,8 +69,10 @@ TensorObject* make_object(DType dtype, std::span<const int64_t> dims, std::size_
   return object;
 }
 
+/// Whether it was the last one. Who alone holds a reference needs no atomic operation.
 bool drop_reference(std::atomic<int32_t>& references) {
-  return references.fetch_sub(1, std::memory_order_acq_rel) == 1;
+  return references.load(std::memory_order_acquire) == 1 ||
+         references.fetch_sub(1, std::memory_order_acq_rel) == 1;
 }
 
 }  // namespace

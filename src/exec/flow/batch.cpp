@@ -17,15 +17,20 @@ namespace {
 
 constexpr std::size_t kAlignment = 64;
 
-/// Elements of a tensor, or more than any memory has: then so few still that the bytes of a batch can be
-/// counted.
-int64_t size_of_dims(std::span<const int64_t> dims) {
+/// Elements of a tensor; none: more than any memory has. Of a size the bytes of a batch can be counted.
+std::optional<int64_t> possible_size(std::span<const int64_t> dims) {
   constexpr int64_t kMost = int64_t{1} << 50;
   int64_t size = 1;
   for (int64_t dim : dims) {
-    if (__builtin_mul_overflow(size, dim, &size) || size > kMost) throw OverBudget();
+    if (__builtin_mul_overflow(size, dim, &size) || size > kMost) return std::nullopt;
   }
   return size;
+}
+
+int64_t size_of_dims(std::span<const int64_t> dims) {
+  const std::optional<int64_t> size = possible_size(dims);
+  if (!size) throw OverBudget();
+  return *size;
 }
 
 /// Gradient of parameters: dense contributions of a batch.
@@ -44,6 +49,24 @@ void add_rows(const TensorArgument& rows, const TensorArgument& parts, int64_t b
     const int64_t row = *rows.at<int64_t>(instance);
     gradients.touch(parameter, row);
     add(width, sum + row * width, parts.at<T>(instance), sum + row * width);
+  }
+}
+
+/// The same for all instances of a batch.
+TensorArgument constant(const Value& value) {
+  if (value.is_scalar()) {
+    auto* slot = const_cast<Slot*>(&value.slot());
+    return {reinterpret_cast<std::byte*>(slot), {}, value.dtype(), 0};
+  }
+  const TensorObject& object = *value.slot().tensor;
+  return {object.elements, {object.dims.data(), object.rank}, object.dtype, 0};
+}
+
+/// Of data values, which no kernel reads, nothing.
+void set_constants(std::vector<TensorArgument>& constants, std::span<const Value> values) {
+  constants.clear();
+  for (const Value& value : values) {
+    constants.push_back(value.is_data() ? TensorArgument() : constant(value));
   }
 }
 
@@ -134,17 +157,19 @@ void OuterProducts::flush() {
 
 BatchRunner::BatchRunner(const graph::Graph& graph, const Plan& plan, const std::vector<FramePool>& pools)
     : graph_(&graph), plan_(plan), pools_(pools) {
+  set_constants(constants_, plan.constants);
   const std::size_t parameters = graph.parameters().size();
   products_.resize(parameters);
   for (int transposed = 0; transposed < 2; ++transposed) {
     packed32_[transposed].resize(parameters);
     packed64_[transposed].resize(parameters);
   }
-  fixed_dims_.resize(graph.nodes().size());
+  shapes_.resize(graph.nodes().size());
   for (const Region& region : plan.regions) {
     for (const Step& step : region.steps) {
-      std::vector<int64_t>& dims = fixed_dims_[step.node.index()];
-      for (const Dim& dim : graph[step.node].type.shape) dims.push_back(dim.size);
+      Shape& shape = shapes_[step.node.index()];
+      for (const Dim& dim : graph[step.node].type.shape) shape.dims.push_back(dim.size);
+      if (region.fixed_shapes) shape.size = possible_size(shape.dims);
     }
   }
 }
@@ -154,6 +179,7 @@ void BatchRunner::begin(const graph::Graph& graph, const RunOptions& options, Gr
   options_ = &options;
   gradients_ = gradients;
   kernel_seconds_ = 0;
+  set_constants(parameters_, options.parameters);
   release_slabs();
   for (auto& products : products_) products.reset();
 }
@@ -262,77 +288,74 @@ TensorArgument BatchRunner::gather(const Function& function, const Gather& input
   return {gathered, dims, type.dtype, size};
 }
 
-TensorArgument BatchRunner::constant(const hiaton::Value& value) const {
-  if (value.is_scalar()) {
-    auto* slot = const_cast<Slot*>(&value.slot());
-    return {reinterpret_cast<std::byte*>(slot), {}, value.dtype(), 0};
-  }
-  const TensorObject& object = *value.slot().tensor;
-  return {object.elements, {object.dims.data(), object.rank}, object.dtype, 0};
-}
-
-TensorArgument BatchRunner::bind(const Source& source) const {
+const TensorArgument& BatchRunner::bind(const Source& source) const {
   switch (source.from) {
     case Source::From::Slot:
       return slots_[source.index];
     case Source::From::Constant:
-      return constant(plan_.constants[source.index]);
+      return constants_[source.index];
     case Source::From::Parameter:
-      return constant(options_->parameters[source.index]);
+      return parameters_[source.index];
     case Source::From::Step:
-      return steps_[source.index].argument;
+      break;
   }
-  return {};
+  return steps_[source.index].argument;
 }
 
 Fault BatchRunner::run_step(const Region& region, const Step& step, std::size_t index, const Chunk& chunk) {
   const auto batch = static_cast<int64_t>(chunk.size);
+  const Shape& shape = shapes_[step.node.index()];
+  Value& made = steps_[index];
   if (step.code == Step::Code::Nothing) return Fault::None;
   if (step.code == Step::Code::Accumulate) {
     run_kernel([&] { accumulate(step, batch); });
     return Fault::None;
   }
-  const graph::Node& node = (*graph_)[step.node];
-  operands_.clear();
-  for (const Source& operand : step.operands) operands_.push_back(bind(operand));
-  const int64_t instances = step.shared ? 1 : batch;
-  Value& made = steps_[index];
-  made.argument.dims = fixed_dims_[step.node.index()];
   if (step.code == Step::Code::View) {
-    const TensorArgument& whole = operands_[0];
+    const TensorArgument& whole = bind(step.operands[0]);
     const auto offset = static_cast<std::size_t>(step.offset) * size_of(whole.dtype);
-    made.argument = {whole.elements + offset, made.argument.dims, whole.dtype, whole.stride};
+    made.argument = {whole.elements + offset, shape.dims, whole.dtype, whole.stride};
     return Fault::None;
   }
+  operands_.clear();
+  for (const Source& operand : step.operands) operands_.push_back(bind(operand));
   if (!region.fixed_shapes) {
     const Fault fault = make_room(step, index);
     if (fault != Fault::None) return fault;
   }
-  const int64_t size = size_of_dims(made.argument.dims);
-  made.argument.dtype = node.type.dtype;
-  if (step.slot && node.type.is_tensor()) {
-    const auto all = static_cast<int64_t>(step.shared ? 1 : chunk.of);
-    if (made.slab == nullptr) made.slab = slabs_.make(node.type.dtype, all, made.argument.dims);
-    made.argument.elements =
-        made.slab->elements + chunk.begin * static_cast<std::size_t>(size) * size_of(node.type.dtype);
-  } else if (step.buffer) {
-    made.argument.elements = buffers_[*step.buffer];
-  } else {
-    made.argument.elements =
-        scratch_.take(static_cast<std::size_t>(size * instances) * size_of(node.type.dtype));
-  }
-  made.argument.stride = size;
+  const graph::Node& node = (*graph_)[step.node];
+  const std::span<const int64_t> dims = region.fixed_shapes ? shape.dims : made.dims;
+  const int64_t size = shape.size ? *shape.size : size_of_dims(dims);
+  const int64_t instances = step.shared ? 1 : batch;
+  std::byte* const elements = room_for(step, made, dims, size, chunk);
+  // Each use makes its own: a copy would wait until the fields that it reads together are written.
+  const auto out = [&] { return TensorArgument{elements, dims, node.type.dtype, size}; };
   Fault fault = Fault::None;
   run_kernel([&] {
     if (step.code == Step::Code::Product) {
-      multiply(step, made.argument, instances);
+      multiply(step, out(), instances);
     } else {
       fault = node.op->tensor_kernel.value(
-          {node.op, operands_, made.argument, node.attributes, instances, options_->overflow});
+          {node.op, operands_, out(), node.attributes, instances, options_->overflow});
     }
   });
+  made.argument = out();
   if (step.shared) made.argument.stride = 0;
   return fault;
+}
+
+/// Where the result of a step is to stand.
+std::byte* BatchRunner::room_for(const Step& step, Value& made, std::span<const int64_t> dims, int64_t size,
+                                 const Chunk& chunk) {
+  const Type& type = (*graph_)[step.node].type;
+  const std::size_t bytes = static_cast<std::size_t>(size) * size_of(type.dtype);
+  if (step.slot && type.is_tensor()) {
+    const auto all = static_cast<int64_t>(step.shared ? 1 : chunk.of);
+    if (made.slab == nullptr) made.slab = slabs_.make(type.dtype, all, dims);
+    return made.slab->elements + chunk.begin * bytes;
+  }
+  if (step.buffer) return buffers_[*step.buffer];
+  return scratch_.take(bytes * (step.shared ? 1 : chunk.size));
 }
 
 /// The dimensions of a result that only the run knows.
@@ -352,7 +375,6 @@ Fault BatchRunner::make_room(const Step& step, std::size_t index) {
   } catch (const ProgramError&) {
     return Fault::Shape;
   }
-  steps_[index].argument.dims = steps_[index].dims;
   return Fault::None;
 }
 
@@ -370,7 +392,7 @@ const kernels::PackedMatrix<T>& BatchRunner::packed(std::size_t parameter, bool 
   const Tensor tensor = options_->parameters[parameter].tensor();
   if (kept.of.object() != tensor.object()) {
     kept.of = Tensor();  // of none, should there be no memory for it
-    const TensorArgument w = constant(options_->parameters[parameter]);
+    const TensorArgument& w = parameters_[parameter];
     const int64_t rows = w.dims[0];
     const int64_t columns = w.dims[1];
     kept.matrix.pack(transposed ? kernels::Transpose::Yes : kernels::Transpose::No, w.at<T>(0),
@@ -418,14 +440,14 @@ void BatchRunner::accumulate(const Step& step, int64_t batch) {
   if (gradients_ == nullptr) return;
   const graph::Node& node = (*graph_)[step.node];
   const auto parameter = static_cast<std::size_t>(node.parameter);
-  const TensorArgument first = bind(step.operands[0]);
+  const TensorArgument& first = bind(step.operands[0]);
   const bool is_double = node.type.dtype == DType::F64;
   switch (static_cast<Accumulation>(node.attributes[0])) {
     case Accumulation::Dense:
       if (is_double) return add_instances(first, batch, gradients_->dense(parameter).mutable_data<double>());
       return add_instances(first, batch, gradients_->dense(parameter).mutable_data<float>());
     case Accumulation::Rows: {
-      const TensorArgument parts = bind(step.operands[1]);
+      const TensorArgument& parts = bind(step.operands[1]);
       if (is_double) return add_rows<double>(first, parts, batch, parameter, *gradients_);
       return add_rows<float>(first, parts, batch, parameter, *gradients_);
     }

@@ -92,6 +92,12 @@ class BatchRunner {
     std::vector<int64_t> dims{};   ///< of an instance, where only the run knows them
   };
 
+  /// As the graph says it.
+  struct Shape {
+    std::vector<int64_t> dims{};
+    std::optional<int64_t> size{};  ///< none: only the run knows it, or that it is too large
+  };
+
   /// Instances of a batch that run all steps before the next ones run any.
   struct Chunk {
     std::size_t begin;
@@ -106,9 +112,10 @@ class BatchRunner {
   void run_kernel(const auto& kernel);
   void make_buffers(const Region& region, std::size_t batch);
   TensorArgument gather(const Function& function, const Gather& input, std::span<Frame* const> frames);
-  TensorArgument bind(const Source& source) const;
-  TensorArgument constant(const hiaton::Value& value) const;
+  const TensorArgument& bind(const Source& source) const;
   Fault run_step(const Region& region, const Step& step, std::size_t index, const Chunk& chunk);
+  std::byte* room_for(const Step& step, Value& made, std::span<const int64_t> dims, int64_t size,
+                      const Chunk& chunk);
   Fault make_room(const Step& step, std::size_t index);
   void multiply(const Step& step, const TensorArgument& out, int64_t batch);
   void accumulate(const Step& step, int64_t batch);
@@ -126,8 +133,10 @@ class BatchRunner {
   double kernel_seconds_ = 0;
   SlabPool slabs_;
   Scratch scratch_;
-  std::vector<TensorArgument> slots_;  ///< by slot of the function whose region runs
-  std::vector<Value> steps_;           ///< by step of the region that runs
+  std::vector<TensorArgument> constants_;   ///< of the plan
+  std::vector<TensorArgument> parameters_;  ///< of the options
+  std::vector<TensorArgument> slots_;       ///< by slot of the function whose region runs
+  std::vector<Value> steps_;                ///< by step of the region that runs
   std::vector<TensorArgument> operands_;
   std::vector<const void*> rows_;                         ///< that are gathered
   std::vector<std::byte*> buffers_;                       ///< of the region that runs
@@ -139,7 +148,7 @@ class BatchRunner {
   };
   std::vector<Packed<float>> packed32_[2];  ///< by parameter; as it is, and transposed
   std::vector<Packed<double>> packed64_[2];
-  std::vector<std::vector<int64_t>> fixed_dims_;  ///< by graph node that a region runs
+  std::vector<Shape> shapes_;  ///< by graph node that a region runs
 };
 
 }  // namespace hiaton::exec::flow
