@@ -21,12 +21,11 @@ constexpr bool rounds_like_scalar(kernels::UnaryFunction function) {
   return function != Exp && function != Log && function != Tanh && function != Sigmoid;
 }
 
-/// Whether all operands have the shape of the result, and their instances stand one behind the other: one
-/// line.
+/// Whether no operand is broadcast and the instances of each stand one behind the other.
 inline bool is_one_line(const KernelCall& call) {
   const int64_t size = call.result.size();
   return std::ranges::all_of(call.operands, [&](const TensorArgument& operand) {
-    return (call.batch == 1 || operand.stride == size) && std::ranges::equal(operand.dims, call.result.dims);
+    return operand.size() == size && (call.batch == 1 || operand.stride == size);
   });
 }
 

@@ -78,7 +78,7 @@ class BodyCompiler {
   };
 
   uint32_t add(ItemKind kind, std::size_t index) {
-    out_.items.push_back({kind, static_cast<uint32_t>(index), 0, {}});
+    out_.items.push_back({.kind = kind, .index = static_cast<uint32_t>(index), .wakes = {}});
     waits_.emplace_back();
     return static_cast<uint32_t>(out_.items.size() - 1);
   }
@@ -453,6 +453,7 @@ Plan compile(const graph::Graph& graph, OverflowMode overflow) {
     }
   }
   drop_implied_waits(plan);
+  number_counters(plan);
   choose_fast_steps(graph, plan);
   rank_regions(plan);
   choose_orders(plan);

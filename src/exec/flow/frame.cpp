@@ -35,10 +35,7 @@ Value to_value(const Cell& cell, const Type& type) {
 FrameLayout::FrameLayout(const Function& function)
     : slot_kinds_(function.slots), offsets_(function.slots.size()) {
   for (const Item& item : function.items) {
-    HIATON_CHECK(item.waits <= UINT16_MAX && initial_waits_.size() < kNoCounter);
-    const bool counts = item.waits > 1;
-    counters_.push_back(counts ? static_cast<uint16_t>(initial_waits_.size()) : kNoCounter);
-    if (counts) initial_waits_.push_back(static_cast<uint16_t>(item.waits));
+    if (item.counter != kNoCounter) initial_waits_.push_back(static_cast<uint16_t>(item.waits));
   }
   children_ = aligned(sizeof(Frame) + initial_waits_.size() * sizeof(uint16_t), sizeof(Slot));
   std::size_t end = children_ + function.sites.size() * sizeof(Frame*);

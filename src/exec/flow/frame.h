@@ -56,6 +56,15 @@ struct Frame {
   uint32_t is_alive : 1;
 };
 
+inline uint16_t* counters_of(Frame* frame) {
+  return reinterpret_cast<uint16_t*>(frame + 1);
+}
+
+/// One of what the item waits for has come: whether it was the last.
+inline bool count_down(Frame* frame, const Item& item) {
+  return item.counter == kNoCounter || --counters_of(frame)[item.counter] == 0;
+}
+
 /// Frames of a batch stand anywhere: that many ahead of the one in hand are fetched to the cache.
 constexpr std::size_t kFramesAhead = 4;
 
@@ -83,12 +92,6 @@ class FrameLayout {
   Frame*& child(Frame* frame, uint32_t site) const {
     return reinterpret_cast<Frame**>(reinterpret_cast<std::byte*>(frame) + children_)[site];
   }
-  /// One of what the item waits for has come: whether it was the last.
-  bool count_down(Frame* frame, uint32_t item) const {
-    const uint16_t counter = counters_[item];
-    if (counter == kNoCounter) return true;
-    return --counters_of(frame)[counter] == 0;
-  }
   std::size_t bytes() const { return bytes_; }
   /// Slots that hold nothing, items that all wait.
   void clear(Frame* frame) const;
@@ -96,14 +99,10 @@ class FrameLayout {
   void release(const Frame* frame) const;
 
  private:
-  static constexpr uint16_t kNoCounter = UINT16_MAX;
-
-  static uint16_t* counters_of(Frame* frame) { return reinterpret_cast<uint16_t*>(frame + 1); }
   bool is_tensor(uint32_t slot) const { return slot_kinds_[slot] == SlotKind::Tensor; }
 
   std::vector<SlotKind> slot_kinds_;
-  std::vector<uint32_t> offsets_;   ///< by slot
-  std::vector<uint16_t> counters_;  ///< by item; kNoCounter: it waits for one other
+  std::vector<uint32_t> offsets_;  ///< by slot
   std::vector<uint16_t> initial_waits_;
   // Where references stand.
   std::vector<uint32_t> data_;

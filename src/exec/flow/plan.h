@@ -95,10 +95,14 @@ enum class ItemKind : uint8_t {
   Return,    ///< passes the results of a phase to the caller
 };
 
+/// Of an item that waits for one other.
+constexpr uint16_t kNoCounter = UINT16_MAX;
+
 /// Fires once in a frame, when `waits` others have.
 struct Item {
   ItemKind kind;
-  uint32_t index;  ///< of what it does, by kind
+  uint16_t counter = kNoCounter;  ///< of the frame: how many of them are to come
+  uint32_t index;                 ///< of what it does, by kind
   uint32_t waits = 0;
   std::vector<uint32_t> wakes;       ///< items that wait for it
   std::vector<uint32_t> releases{};  ///< slots of tensors that nobody reads any more

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "base/check.h"
+
 namespace hiaton::exec::flow {
 namespace {
 
@@ -54,6 +56,17 @@ void drop_implied_waits(Function& function) {
 
 void drop_implied_waits(Plan& plan) {
   for (Function& function : plan.functions) drop_implied_waits(function);
+}
+
+void number_counters(Plan& plan) {
+  for (Function& function : plan.functions) {
+    uint16_t next = 0;
+    for (Item& item : function.items) {
+      if (item.waits < 2) continue;
+      HIATON_CHECK(item.waits <= UINT16_MAX && next < kNoCounter);
+      item.counter = next++;
+    }
+  }
 }
 
 }  // namespace hiaton::exec::flow

@@ -130,7 +130,7 @@ void Worker::fire_next() {
   ready_.pop_back();
   if (ready_.size() >= kFramesAhead) __builtin_prefetch(ready_[ready_.size() - kFramesAhead].frame, 1);
   try {
-    fire(next.frame, next.item);
+    fire(next.frame, *next.item);
   } catch (const OverBudget&) {
     end(next.frame, Fault::MaxBytes);
   }
@@ -153,20 +153,18 @@ const Region* Worker::choose() const {
 }
 
 void Worker::wake(Frame* frame, const Item& item) {
-  const FrameLayout& layout = this->layout(frame);
+  const std::vector<Item>& items = function(frame).items;
   for (std::size_t i = item.wakes.size(); i-- > 0;) {
-    const uint32_t reader = item.wakes[i];
-    if (layout.count_down(frame, reader)) ready_.push_back({frame, reader});
+    const Item& reader = items[item.wakes[i]];
+    if (count_down(frame, reader)) ready_.push_back({frame, &reader});
   }
 }
 
-void Worker::finish_item(Frame* frame, uint32_t index) {
-  const Item& item = function(frame).items[index];
+void Worker::finish_item(Frame* frame, const Item& item) {
   wake(frame, item);
-  const FrameLayout& layout = this->layout(frame);
   for (uint32_t slot : item.releases) {
-    Tensor::release(layout.load(frame, slot).owner);
-    layout.store(frame, slot, Cell());
+    Tensor::release(layout(frame).load(frame, slot).owner);
+    layout(frame).store(frame, slot, Cell());
   }
   --frame->unfinished;
   maybe_free(frame);
@@ -187,9 +185,8 @@ void Worker::maybe_free(Frame* frame) {
   }
 }
 
-void Worker::fire(Frame* frame, uint32_t index) {
+void Worker::fire(Frame* frame, const Item& item) {
   const Function& body = function(frame);
-  const Item& item = body.items[index];
   switch (item.kind) {
     case ItemKind::Params:
     case ItemKind::Returned:
@@ -223,7 +220,7 @@ void Worker::fire(Frame* frame, uint32_t index) {
       give_back(frame, body.returns[item.index]);
       break;
   }
-  finish_item(frame, index);
+  finish_item(frame, item);
 }
 
 // Values ----------------------------------------------------------------------------------------------------
@@ -266,7 +263,7 @@ Cell Worker::fetch(Frame* frame, const Source& source, SlotKind kind) const {
 void Worker::decide(Frame* frame, const Branch& branch) {
   const bool taken = borrow(frame, branch.predicate).slot.boolean;
   const std::optional<uint32_t>& side = branch.sides[taken ? 0 : 1];
-  if (side) fire(frame, *side);
+  if (side) fire(frame, function(frame).items[*side]);
 }
 
 void Worker::call(Frame* frame, const Call& call) {
@@ -340,9 +337,10 @@ void Worker::run_batch(const Region& region, std::vector<Frame*>& frames) {
     run_batch_of(region, std::span(frames).subspan(begin, end - begin));
     begin = end;
   }
+  const Item& item = plan_.functions[region.function].items[region.item];
   for (std::size_t i = 0; i < frames.size(); ++i) {
     if (i + kFramesAhead < frames.size()) __builtin_prefetch(frames[i + kFramesAhead], 1);
-    finish_item(frames[i], region.item);
+    finish_item(frames[i], item);
   }
 }
 

@@ -42,7 +42,7 @@ class Worker {
  private:
   struct Ready {
     Frame* frame;
-    uint32_t item;
+    const Item* item;
   };
   /// An example that is under way.
   struct Example {
@@ -55,8 +55,8 @@ class Worker {
   bool start_next();
   void drain();
   void fire_next();
-  void fire(Frame* frame, uint32_t item);
-  void finish_item(Frame* frame, uint32_t index);
+  void fire(Frame* frame, const Item& item);
+  void finish_item(Frame* frame, const Item& item);
   void wake(Frame* frame, const Item& item);
   void maybe_free(Frame* frame);
 
