@@ -64,9 +64,10 @@ format_is_clean() {
     xargs -0 clang-format --dry-run -Werror
 }
 
-# Everything but the tests, as the release build compiles it.
+# Everything but the tests.
 tidy() {
-  run-clang-tidy -p build/release -quiet -j "$jobs" -extra-arg=-Wno-c99-extensions '^(?!.*/tests/)'
+  cmake --preset tidy || return
+  run-clang-tidy -p build/tidy -quiet -j "$jobs" -extra-arg=-Wno-c99-extensions '^(?!.*/tests/)'
 }
 
 build_and_test() {

@@ -10,14 +10,14 @@
 namespace hiaton::cli {
 namespace {
 
-constexpr const char* kGroup = "Compilation";
+constexpr const char* kCompilation = "Compilation";
 
 void add_switch_off(CLI::App& command, const std::string& flag, bool& simplification,
                     const std::string& what) {
   command
       .add_flag_callback(
           flag, [&simplification] { simplification = false; }, "Leave out a simplification: " + what)
-      ->group(kGroup);
+      ->group(kCompilation);
 }
 
 void switch_all_off(passes::SimplifyOptions& simplify) {
@@ -48,7 +48,7 @@ void add_size_option(CLI::App& command, std::map<std::string, int64_t>& sizes) {
           "Another value for a size that the program declares")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false)
-      ->group(kGroup);
+      ->group(kCompilation);
 }
 
 void add_compile_options(CLI::App& command, CompileOptions& options) {
@@ -64,11 +64,11 @@ void add_compile_options(CLI::App& command, CompileOptions& options) {
       ->check(CLI::IsMember({"wrap", "trap"}))
       ->type_name("MODE")
       ->default_str("wrap")
-      ->group(kGroup);
+      ->group(kCompilation);
   command
       .add_flag_callback(
           "--no-simplify", [&simplify] { switch_all_off(simplify); }, "Lower the program as it is written")
-      ->group(kGroup);
+      ->group(kCompilation);
   add_switch_off(command, "--no-fold", simplify.fold, "operations on constants");
   add_switch_off(command, "--no-flatten-logic", simplify.flatten_logic, "'and' and 'or' without a branch");
   add_switch_off(command, "--no-cse", simplify.cse, "common subexpressions");

@@ -7,7 +7,7 @@ namespace {
 
 using train::Settings;
 
-constexpr const char* kGroup = "Training";
+constexpr const char* kTraining = "Training";
 
 }  // namespace
 
@@ -17,7 +17,7 @@ CLI::Option* TrainingOptions::add(CLI::App& command, const std::string& name, co
   CLI::Option* option = command.add_option(name, member(given_), description)
                             ->type_name("N")
                             ->capture_default_str()
-                            ->group(kGroup);
+                            ->group(kTraining);
   overrides_.push_back({option, [member](const Settings& from, Settings& to) {
                           Settings copy = from;
                           member(to) = member(copy);
@@ -39,7 +39,7 @@ void TrainingOptions::add_kind(CLI::App& command, const std::string& name, const
                             ->check(CLI::IsMember(names))
                             ->type_name("NAME")
                             ->default_str(std::string(name_of(member(given_))))
-                            ->group(kGroup);
+                            ->group(kTraining);
   overrides_.push_back({option, [member](const Settings& from, Settings& to) {
                           Settings copy = from;
                           member(to) = member(copy);

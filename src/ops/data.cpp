@@ -4,6 +4,7 @@
 #include "hiaton/builder.h"
 #include "ops/families.h"
 #include "ops/family.h"
+#include "ops/gradients.h"
 
 namespace hiaton::ops {
 namespace {
@@ -73,7 +74,7 @@ Type type_of_pass_after(const TypeQuestion& question) {
 
 /// What it waits for does not change it.
 Var gradient_of_pass_after(const GradientQuestion& question, std::size_t index) {
-  return index == 0 ? question.gradient : question.builder.op("zeros_like", {question.operands[index]});
+  return index == 0 ? question.gradient : zeros_of(question, index);
 }
 
 Fault first_operand(std::span<const Value> operands, std::span<const int64_t>, Value& result) {

@@ -29,6 +29,10 @@ Var unbroadcast(FunctionBuilder& builder, Var gradient, Var operand) {
   return builder.op("sum_like", {gradient, operand});
 }
 
+Var zeros_of(const GradientQuestion& question, std::size_t operand) {
+  return question.builder.op("zeros_like", {question.operands[operand]});
+}
+
 Var pass(const GradientQuestion& q) {
   return q.gradient;
 }
@@ -121,7 +125,7 @@ Var relu_gradient_g(const GradientQuestion& q) {
   return apply(q, "relu_gradient", {a(q), q.gradient});
 }
 Var zeros(const GradientQuestion& q) {
-  return apply(q, "zeros_like", {a(q)});
+  return zeros_of(q, 0);
 }
 Var pow_base(const GradientQuestion& q) {
   return q.gradient * b(q) * apply(q, "pow", {a(q), b(q) - 1.0});

@@ -13,6 +13,9 @@ using OperandRule = Var (*)(const GradientQuestion& question);
 /// Sums `gradient` over what broadcasting stretched, so that it has the type of `operand`.
 Var unbroadcast(FunctionBuilder& builder, Var gradient, Var operand);
 
+/// For an operand that gets no gradient.
+Var zeros_of(const GradientQuestion& question, std::size_t operand);
+
 /// One rule for each operand of an elementwise operation.
 template <OperandRule... rules>
 Var by_operand(const GradientQuestion& question, std::size_t index) {

@@ -120,49 +120,47 @@ Type take_largest2d_gradient_type(const TypeQuestion& question) {
   return question.operands[0];
 }
 
-Var op(const GradientQuestion& q, std::string_view name, const std::vector<Var>& operands) {
+/// An operation with the attributes of the one whose gradient it is part of.
+Var with_attributes(const GradientQuestion& q, std::string_view name, const std::vector<Var>& operands) {
   return q.builder.op(name, operands, {q.attributes[0], q.attributes[1]});
-}
-Var zeros_like_operand(const GradientQuestion& q, std::size_t index) {
-  return q.builder.op("zeros_like", {q.operands[index]});
 }
 
 Var conv2d_rule(const GradientQuestion& q, std::size_t index) {
   const Var x = q.operands[0];
   const Var w = q.operands[1];
-  return index == 0 ? op(q, "conv2d_input_gradient", {q.gradient, w, x})
-                    : op(q, "conv2d_filter_gradient", {q.gradient, x, w});
+  return index == 0 ? with_attributes(q, "conv2d_input_gradient", {q.gradient, w, x})
+                    : with_attributes(q, "conv2d_filter_gradient", {q.gradient, x, w});
 }
 Var conv2d_input_gradient_rule(const GradientQuestion& q, std::size_t index) {
   const Var g = q.operands[0];
   const Var w = q.operands[1];
-  if (index == 0) return op(q, "conv2d", {q.gradient, w});
-  if (index == 1) return op(q, "conv2d_filter_gradient", {g, q.gradient, w});
-  return zeros_like_operand(q, index);
+  if (index == 0) return with_attributes(q, "conv2d", {q.gradient, w});
+  if (index == 1) return with_attributes(q, "conv2d_filter_gradient", {g, q.gradient, w});
+  return zeros_of(q, index);
 }
 Var conv2d_filter_gradient_rule(const GradientQuestion& q, std::size_t index) {
   const Var g = q.operands[0];
   const Var x = q.operands[1];
-  if (index == 0) return op(q, "conv2d", {x, q.gradient});
-  if (index == 1) return op(q, "conv2d_input_gradient", {g, q.gradient, x});
-  return zeros_like_operand(q, index);
+  if (index == 0) return with_attributes(q, "conv2d", {x, q.gradient});
+  if (index == 1) return with_attributes(q, "conv2d_input_gradient", {g, q.gradient, x});
+  return zeros_of(q, index);
 }
 
 Var avg_pool2d_rule(const GradientQuestion& q, std::size_t) {
-  return op(q, "avg_pool2d_gradient", {q.gradient, q.operands[0]});
+  return with_attributes(q, "avg_pool2d_gradient", {q.gradient, q.operands[0]});
 }
 Var avg_pool2d_gradient_rule(const GradientQuestion& q, std::size_t index) {
-  return index == 0 ? op(q, "avg_pool2d", {q.gradient}) : zeros_like_operand(q, index);
+  return index == 0 ? with_attributes(q, "avg_pool2d", {q.gradient}) : zeros_of(q, index);
 }
 Var max_pool2d_rule(const GradientQuestion& q, std::size_t) {
-  return op(q, "take_largest2d_gradient", {q.operands[0], q.gradient});
+  return with_attributes(q, "take_largest2d_gradient", {q.operands[0], q.gradient});
 }
 Var take_largest2d_rule(const GradientQuestion& q, std::size_t index) {
-  return index == 1 ? op(q, "take_largest2d_gradient", {q.operands[0], q.gradient})
-                    : zeros_like_operand(q, index);
+  return index == 1 ? with_attributes(q, "take_largest2d_gradient", {q.operands[0], q.gradient})
+                    : zeros_of(q, index);
 }
 Var take_largest2d_gradient_rule(const GradientQuestion& q, std::size_t index) {
-  return index == 1 ? op(q, "take_largest2d", {q.operands[0], q.gradient}) : zeros_like_operand(q, index);
+  return index == 1 ? with_attributes(q, "take_largest2d", {q.operands[0], q.gradient}) : zeros_of(q, index);
 }
 
 }  // namespace

@@ -210,24 +210,24 @@ Var pad_rule(const GradientQuestion& q, std::size_t) {
 }
 
 Var pad_like_rule(const GradientQuestion& q, std::size_t index) {
-  if (index == 1) return q.builder.op("zeros_like", {q.operands[1]});
+  if (index == 1) return zeros_of(q, index);
   return q.builder.op("slice_like", {q.gradient, q.operands[0]},
                       {front_axis(q, q.operands[0].type()), q.attributes[1]});
 }
 
 Var slice_like_rule(const GradientQuestion& q, std::size_t index) {
-  if (index == 1) return q.builder.op("zeros_like", {q.operands[1]});
+  if (index == 1) return zeros_of(q, index);
   return q.builder.op("pad_like", {q.gradient, q.operands[0]},
                       {front_axis(q, q.operands[0].type()), q.attributes[1]});
 }
 
 /// Zeros where the other parts stand.
 Var part_rule(const GradientQuestion& q, std::size_t index) {
-  if (index > 0) return q.builder.op("zeros_like", {q.operands[index]});
+  if (index > 0) return zeros_of(q, index);
   std::vector<Var> parts;
   for (std::size_t i = 1; i < q.operands.size(); ++i) {
     const bool own = static_cast<int64_t>(i) == q.attributes[1] + 1;
-    parts.push_back(own ? q.gradient : q.builder.op("zeros_like", {q.operands[i]}));
+    parts.push_back(own ? q.gradient : zeros_of(q, i));
   }
   return q.builder.op("concat", parts, {front_axis(q, q.operands[0].type())});
 }

@@ -139,26 +139,23 @@ Type size_type(const TypeQuestion& question) {
 Var apply(const GradientQuestion& q, std::string_view name, Attributes attributes = {}) {
   return q.builder.op(name, {q.gradient, q.operands[0]}, std::move(attributes));
 }
-Var zeros_like_operand(const GradientQuestion& q, std::size_t index) {
-  return q.builder.op("zeros_like", {q.operands[index]});
-}
 std::vector<int64_t> list(std::span<const int64_t> attributes) {
   return {attributes.begin(), attributes.end()};
 }
 
 Var sum_like_rule(const GradientQuestion& q, std::size_t index) {
-  return index == 0 ? apply(q, "broadcast_like") : zeros_like_operand(q, index);
+  return index == 0 ? apply(q, "broadcast_like") : zeros_of(q, index);
 }
 Var broadcast_rule(const GradientQuestion& q, std::size_t index) {
-  return index == 0 ? apply(q, "sum_like") : zeros_like_operand(q, index);
+  return index == 0 ? apply(q, "sum_like") : zeros_of(q, index);
 }
 Var expand_like_rule(const GradientQuestion& q, std::size_t index) {
-  if (index == 1) return zeros_like_operand(q, index);
+  if (index == 1) return zeros_of(q, index);
   if (q.gradient.type() == q.operands[0].type()) return q.gradient;
   return q.builder.op("sum", {q.gradient}, list(q.attributes));
 }
 Var reshape_rule(const GradientQuestion& q, std::size_t index) {
-  if (index == 1) return zeros_like_operand(q, index);
+  if (index == 1) return zeros_of(q, index);
   const Type& type = q.operands[0].type();
   if (!is_fixed(type.shape)) return apply(q, "reshape_like");
   return q.builder.op("reshape", {q.gradient}, sizes_of(type.shape));

@@ -47,7 +47,7 @@ Var gather_rule(const GradientQuestion& q, std::size_t) {
   return q.builder.op("scatter_rows", {q.gradient, q.operands[1], q.operands[0]});
 }
 Var scatter_rows_rule(const GradientQuestion& q, std::size_t index) {
-  if (index == 2) return q.builder.op("zeros_like", {q.operands[2]});
+  if (index == 2) return zeros_of(q, index);
   return q.builder.op("gather", {q.gradient, q.operands[1]});
 }
 Var scatter_add_rule(const GradientQuestion& q, std::size_t index) {

@@ -29,25 +29,25 @@ constexpr std::size_t kMostDimensions = 64;
 constexpr uint64_t kLargestSize = uint64_t{1} << 62;
 constexpr std::string_view kMetadataField = "__metadata__";
 
-struct DType {
+struct ElementType {
   std::string_view name;
   uint64_t bytes;
 };
-constexpr std::array<DType, 15> kDTypes = {{{"BOOL", 1},
-                                            {"U8", 1},
-                                            {"I8", 1},
-                                            {"F8_E5M2", 1},
-                                            {"F8_E4M3", 1},
-                                            {"I16", 2},
-                                            {"U16", 2},
-                                            {"F16", 2},
-                                            {"BF16", 2},
-                                            {"I32", 4},
-                                            {"U32", 4},
-                                            {"F32", 4},
-                                            {"F64", 8},
-                                            {"I64", 8},
-                                            {"U64", 8}}};
+constexpr std::array<ElementType, 15> kDTypes = {{{"BOOL", 1},
+                                                  {"U8", 1},
+                                                  {"I8", 1},
+                                                  {"F8_E5M2", 1},
+                                                  {"F8_E4M3", 1},
+                                                  {"I16", 2},
+                                                  {"U16", 2},
+                                                  {"F16", 2},
+                                                  {"BF16", 2},
+                                                  {"I32", 4},
+                                                  {"U32", 4},
+                                                  {"F32", 4},
+                                                  {"F64", 8},
+                                                  {"I64", 8},
+                                                  {"U64", 8}}};
 
 std::string header_of(std::span<const TensorView> tensors, const Metadata& metadata) {
   nlohmann::ordered_json header = nlohmann::ordered_json::object();
@@ -87,7 +87,7 @@ SafetensorsFile::Tensor tensor_from(const std::string& name, const JsonPlace& pl
   const JsonPlace dtype_place = place.field("dtype");
   tensor.dtype = dtype_place.text();
   const auto* dtype = std::find_if(kDTypes.begin(), kDTypes.end(),
-                                   [&](const DType& known) { return known.name == tensor.dtype; });
+                                   [&](const ElementType& known) { return known.name == tensor.dtype; });
   if (dtype == kDTypes.end())
     dtype_place.fail(fmt::format("expected a dtype as F32, found '{}'", tensor.dtype));
   const JsonPlace shape = place.field("shape");

@@ -9,12 +9,6 @@
 namespace hiaton::exec::flow {
 namespace {
 
-std::size_t bytes_of(const Type& type) {
-  std::size_t bytes = size_of(type.dtype);
-  for (const Dim& dim : type.shape) bytes *= static_cast<std::size_t>(dim.size);
-  return bytes;
-}
-
 class RegionBuffers {
  public:
   RegionBuffers(const graph::Graph& graph, const Function& function, Region& region)
@@ -90,6 +84,12 @@ class RegionBuffers {
 };
 
 }  // namespace
+
+std::size_t bytes_of(const Type& type) {
+  std::size_t bytes = size_of(type.dtype);
+  for (const Dim& dim : type.shape) bytes *= static_cast<std::size_t>(dim.size);
+  return bytes;
+}
 
 void share_buffers(Plan& plan, const graph::Graph& graph) {
   for (Region& region : plan.regions) {

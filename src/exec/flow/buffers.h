@@ -5,6 +5,9 @@
 
 namespace hiaton::exec::flow {
 
+/// Of a tensor whose dimensions are all known.
+std::size_t bytes_of(const Type& type);
+
 /// Says of the steps of batched regions which inputs are gathered before them (Step::gathers) and, where
 /// shapes are fixed, in which buffers of their region gathered inputs and results stand (Region::buffers), so
 /// that those which are not alive at once share one. The results that frames keep have none.

@@ -4,6 +4,8 @@
 #include <map>
 #include <utility>
 
+#include "exec/flow/buffers.h"
+
 namespace hiaton::exec::flow {
 namespace {
 
@@ -22,12 +24,6 @@ std::map<uint32_t, const Region*> makers_of(const Plan& plan, std::size_t functi
 
 /// Keeping frames in order takes about as long as copying so many bytes for each.
 constexpr std::size_t kWorthAnOrder = 1024;
-
-std::size_t bytes_of(const Type& type) {
-  std::size_t bytes = size_of(type.dtype);
-  for (const Dim& dim : type.shape) bytes *= static_cast<std::size_t>(dim.size);
-  return bytes;
-}
 
 /// A slot from where most of what the region reads comes. A recursive region follows recursive ones alone:
 /// all frames of others would have to come first.
