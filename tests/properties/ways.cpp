@@ -63,14 +63,15 @@ Way way(const std::string& name, const Version& version, const RunOptions& optio
   return {version.name.empty() ? name : fmt::format("{}, {}", name, version.name), &version, options, every};
 }
 
-Outcome run_graph(const graph::Graph& graph, const Program& program, RunOptions options) {
+Outcome run_graph(const graph::Graph& graph, exec::PlanCache& plans, const Program& program,
+                  RunOptions options) {
   Outcome outcome;
   options.stats = &outcome.stats;
   std::vector<exec::WaitingNode> leftovers;
   try {
     outcome.values = options.executor == Executor::Reference
                          ? exec::run_reference(graph, program.arguments, options, &leftovers).values
-                         : exec::run(graph, program.arguments, options).values;
+                         : exec::run(graph, program.arguments, options, plans).values;
   } catch (const RunError& error) {
     outcome.fault = error.fault();
     outcome.message = error.what();
@@ -138,11 +139,14 @@ const std::vector<Way>& ways() {
   return ways;
 }
 
-const graph::Graph& Runner::graph_of(const Version& version) {
-  if (const auto known = graphs_.find(&version); known != graphs_.end()) return known->second;
-  const ir::Module module = version.prepare(program_.module, overflow_);
-  ir::verify(module);
-  return graphs_.emplace(&version, passes::lower(module)).first->second;
+Runner::Lowered& Runner::lowered(const Version& version) {
+  std::unique_ptr<Lowered>& known = lowered_[&version];
+  if (known == nullptr) {
+    const ir::Module module = version.prepare(program_.module, overflow_);
+    ir::verify(module);
+    known = std::make_unique<Lowered>(passes::lower(module));
+  }
+  return *known;
 }
 
 Outcome Runner::run(const Way& way) {
@@ -150,7 +154,8 @@ Outcome Runner::run(const Way& way) {
     RunOptions options = way.options;
     options.overflow = overflow_;
     options.timeout = timeout_;
-    return run_graph(graph_of(*way.version), program_, options);
+    Lowered& version = lowered(*way.version);
+    return run_graph(version.graph, version.plans, program_, options);
   } catch (const std::exception& error) {
     return {.fault = Fault::None, .values = {}, .message = error.what(), .is_defect = true};
   }

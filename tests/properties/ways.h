@@ -4,9 +4,11 @@
 #include <chrono>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "exec/plan_cache.h"
 #include "hiaton/run.h"
 #include "properties/generate.h"
 
@@ -52,12 +54,17 @@ class Runner {
   Outcome run(const Way& way);
 
  private:
-  const graph::Graph& graph_of(const Version& version);
+  struct Lowered {
+    explicit Lowered(graph::Graph made) : graph(std::move(made)) {}
+    const graph::Graph graph;
+    exec::PlanCache plans;
+  };
+  Lowered& lowered(const Version& version);
 
   const Program& program_;
   OverflowMode overflow_;
   std::chrono::nanoseconds timeout_;
-  std::map<const Version*, graph::Graph> graphs_;
+  std::map<const Version*, std::unique_ptr<Lowered>> lowered_;
 };
 
 /// Whether one outcome may stand for the other: same values (NaN is NaN), or a fault in both; of the same
