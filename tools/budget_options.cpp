@@ -4,6 +4,7 @@
 
 #include <functional>
 
+#include "choices.h"
 #include "output.h"
 #include "units.h"
 
@@ -40,7 +41,7 @@ void add_budgets(CLI::App& command, RunOptions& run) {
   constexpr const char* kGroup = "Budgets (a run that needs more ends with an error)";
   command
       .add_option("--max-frames", run.max_frames, "Live frames: how deep calls may go, all workers together")
-      ->check(CLI::PositiveNumber)
+      ->check(positive())
       ->type_name("N")
       ->group(kGroup);
   add_max_bytes(command, run.max_bytes, kGroup);

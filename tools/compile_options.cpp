@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "choices.h"
 #include "hiaton/error.h"
 #include "output.h"
 
@@ -61,7 +62,7 @@ void add_compile_options(CLI::App& command, CompileOptions& options) {
             simplify.overflow = mode == "trap" ? OverflowMode::Trap : OverflowMode::Wrap;
           },
           "What an integer result that does not fit becomes: its low bits (wrap), or an error (trap)")
-      ->check(CLI::IsMember({"wrap", "trap"}))
+      ->check(one_of({"wrap", "trap"}))
       ->type_name("MODE")
       ->default_str("wrap")
       ->group(kCompilation);

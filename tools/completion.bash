@@ -5,12 +5,12 @@
 _hiaton_commands() { "$1" --help 2>/dev/null | sed -n '/^Subcommands:/,/^$/s/^  \([a-z]\+\) .*/\1/p'; }
 _hiaton_options() { "$@" --help 2>/dev/null | grep -oE '^ +(-[a-z], *)?--[a-z0-9_-]+' | grep -oE -- '--[a-z0-9_-]+'; }
 
-# The choices of an option: NAME:{a,b,c} or NAME:value in {a->0,b->1} in the help text.
+# The choices of an option: NAME:{a,b,c} in the help text.
 _hiaton_choices() {
   local option="$1"
   shift
   "$@" --help 2>/dev/null | grep -E "^ +(-[a-z], *)?$option[ ,=]" | grep -oE '\{[^}]*\}' | head -n 1 |
-    tr -d '{}' | tr ',' '\n' | sed 's/->.*//'
+    tr -d '{}' | tr ',' '\n'
 }
 
 _hiaton() {

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "choices.h"
 #include "commands.h"
 #include "compile_options.h"
 #include "hiaton/engine.h"
@@ -91,20 +92,20 @@ Command add_graph_command(CLI::App& app) {
       ->add_option("--after", command->after,
                    "What to show: the graph (lower), or the program as text after parse or after one of the "
                    "simplifications (fold, flatten-logic, cse, dce, inline), or after all (simplify)")
-      ->check(CLI::IsMember({"parse", "fold", "flatten-logic", "cse", "dce", "inline", "simplify", "lower"}))
+      ->check(one_of({"parse", "fold", "flatten-logic", "cse", "dce", "inline", "simplify", "lower"}))
       ->type_name("PASS")
       ->capture_default_str();
   options
       ->add_option("--format", command->format,
                    "text; dot, for Graphviz; svg, drawn by Graphviz; json, to save it")
-      ->check(CLI::IsMember({"text", "dot", "svg", "json"}))
+      ->check(one_of({"text", "dot", "svg", "json"}))
       ->type_name("FORMAT")
       ->capture_default_str();
   options
       ->add_option(
           "--of", command->of,
           "Which graph: that of main; of a model: what loss or predict run as, or, with gradients, training")
-      ->check(CLI::IsMember({"main", "loss", "predict", "training"}))
+      ->check(one_of({"main", "loss", "predict", "training"}))
       ->type_name("NAME")
       ->capture_default_str();
   add_draw_options(*options, command->draw);

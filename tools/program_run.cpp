@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "choices.h"
 #include "commands.h"
 #include "compile_options.h"
 #include "interrupt.h"
@@ -66,24 +67,24 @@ void add_executor_options(CLI::App& command, RunOptions& run, const std::vector<
           "--executor", [&run](const std::string& name) { run.executor = executor_named(name); },
           executors.size() > 2 ? "The fast one, the literal one, or the one in which calls copy graphs"
                                : "The fast one for this program, or the one that batches")
-      ->check(CLI::IsMember(executors))
+      ->check(one_of(executors))
       ->type_name("NAME")
       ->default_str("production")
       ->group(kGroup);
   command.add_option("--batching", run.batching, "Run the same operations of many calls as one kernel")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, bool>{{"on", true}, {"off", false}}))
-      ->type_name("on|off")
+      ->transform(on_or_off())
+      ->type_name("MODE")
       ->default_str("on")
       ->group(kGroup);
   command.add_option("--workers", run.workers, "How many threads share the run")
-      ->check(CLI::Range(1, 1024))
+      ->check(in_range(1, 1024))
       ->type_name("N")
       ->default_str("1")
       ->group(kGroup);
   command
       .add_option("--parallel-iterations", run.parallel_iterations,
                   "How many iterations of one loop may be under way at once")
-      ->check(CLI::Range(1, 1'000'000))
+      ->check(in_range(1, 1'000'000))
       ->type_name("N")
       ->default_str("10")
       ->group(kGroup);

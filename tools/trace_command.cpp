@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "budget_options.h"
+#include "choices.h"
 #include "commands.h"
 #include "hiaton/engine.h"
 #include "hiaton/trace.h"
@@ -50,14 +51,14 @@ void add_trace_limits(CLI::App& command, Trace::Options& options) {
   command
       .add_option("--trace-depth", options.call_depth,
                   "Calls of programs without tensors: draw them this deep, count the others")
-      ->check(CLI::Range(0, 1'000'000))
+      ->check(in_range(0, 1'000'000))
       ->type_name("N")
       ->capture_default_str()
       ->group(kGroup);
   command
       .add_option("--trace-events", options.most_events,
                   "Keep the first N slices, arrows and samples of each worker, count the others")
-      ->check(CLI::Range(std::size_t{1}, std::size_t{100'000'000}))
+      ->check(in_range(std::size_t{1}, std::size_t{100'000'000}))
       ->type_name("N")
       ->capture_default_str()
       ->group(kGroup);

@@ -5,6 +5,7 @@
 #include <csignal>
 #include <memory>
 
+#include "choices.h"
 #include "commands.h"
 #include "hiaton/engine.h"
 #include "hiaton/error.h"
@@ -177,12 +178,12 @@ void add_model_options(CLI::App& options, TrainCommand& command) {
           ->group(kGroup));
   command.fixed.push_back(
       options.add_option("--classes", command.info.classes, "How many classes; else as the data has")
-          ->check(CLI::Range(1, 1'000'000))
+          ->check(in_range(1, 1'000'000))
           ->type_name("N")
           ->group(kGroup));
   command.fixed.push_back(
       options.add_option("--min-count", command.info.min_count, "Rarer words count as unknown")
-          ->check(CLI::Range(0, 1'000'000'000))
+          ->check(in_range(0, 1'000'000'000))
           ->type_name("N")
           ->capture_default_str()
           ->group(kGroup));

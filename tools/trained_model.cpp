@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "budget_options.h"
+#include "choices.h"
 #include "hiaton/engine.h"
 #include "hiaton/error.h"
 #include "train/files.h"
@@ -47,7 +48,7 @@ Execution execution_from(const JsonPlace& place) {
 void ExecutionOptions::add_to(CLI::App& command) {
   constexpr const char* kGroup = "Execution";
   workers_ = command.add_option("--workers", given_.workers, "How many threads share the work")
-                 ->check(CLI::Range(1, kMostWorkers))
+                 ->check(in_range(1, kMostWorkers))
                  ->type_name("N")
                  ->default_str("1")
                  ->group(kGroup);
@@ -56,8 +57,8 @@ void ExecutionOptions::add_to(CLI::App& command) {
           .add_option("--batching", given_.batching,
                       "Run the same step of many calls at once; deterministic: with the same bits for any "
                       "number of workers")
-          ->check(CLI::IsMember(kBatching))
-          ->type_name(fmt::format("{}", fmt::join(kBatching, "|")))
+          ->check(one_of(kBatching))
+          ->type_name("MODE")
           ->default_str("on")
           ->group(kGroup);
   add_max_bytes(command, given_.max_bytes, kGroup);

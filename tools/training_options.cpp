@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "choices.h"
+
 namespace hiaton::cli {
 namespace {
 
@@ -36,7 +38,7 @@ void TrainingOptions::add_kind(CLI::App& command, const std::string& name, const
     }
   };
   CLI::Option* option = command.add_option_function<std::string>(name, set, description)
-                            ->check(CLI::IsMember(names))
+                            ->check(one_of(names))
                             ->type_name("NAME")
                             ->default_str(std::string(name_of(member(given_))))
                             ->group(kTraining);

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "budget_options.h"
+#include "choices.h"
 #include "commands.h"
 #include "hiaton/engine.h"
 #include "hiaton/error.h"
@@ -73,7 +74,7 @@ Command add_watch_command(CLI::App& app) {
   options
       ->add_option("--most-tokens", command->most_tokens,
                    "A run that makes more is not for watching, and ends with an error")
-      ->check(CLI::Range(std::size_t{1}, std::size_t{10'000'000}))
+      ->check(in_range(std::size_t{1}, std::size_t{10'000'000}))
       ->type_name("N")
       ->capture_default_str();
   add_budgets(*options, command->program.run);

@@ -360,6 +360,21 @@ class Help(CommandLineTest):
         self.assert_fails(hiaton("graph", "examples/fact.hia", "--after=magic"), 2, "--after")
         self.assert_fails(hiaton("check", "--magic", "examples/fact.hia"), 2, "--magic")
 
+    def test_options_say_what_they_expect_and_what_they_found(self):
+        fact = ("run", "examples/fact.hia", "--n=3")
+        for words, expected in (
+                (("launch", "it"), "expected a command, found 'launch'"),
+                (("check", "examples/fact.hia", "--magic"), "expected nothing more, found '--magic'"),
+                ((*fact, "--workers=0"), "--workers: expected a number from 1 to 1024, found '0'"),
+                ((*fact, "--workers=two"), "--workers: expected a number from 1 to 1024, found 'two'"),
+                ((*fact, "--workers"), "--workers: expected a value"),
+                ((*fact, "--max-frames=-1"), "--max-frames: expected a number above 0, found '-1'"),
+                ((*fact, "--batching=maybe"), "--batching: expected on or off, found 'maybe'"),
+                ((*fact, "--overflow=stop"), "--overflow: expected one of wrap, trap, found 'stop'"),
+                (("train", "--epochs=x"), "--epochs: expected a number, found 'x'"),
+        ):
+            self.assert_fails(hiaton(*words), 2, f"error: {expected}; see 'hiaton")
+
     def test_ops_describes_the_catalogue(self):
         done = hiaton("ops")
         for word in ("add", "a + b", "min(a, b)", "sqrt", "not a"):
