@@ -85,6 +85,9 @@ class FunctionBuilder {
          const Type* declared = nullptr);
   Var op(std::string_view name, const std::vector<Var>& operands, Attributes attributes,
          const Type* declared = nullptr);
+  /// A tensor in pieces of these lengths along an axis (negative: from the last one). Throws ProgramError
+  /// where they do not add up to its size; where only the run knows that, the run fails.
+  Vars split(Var tensor, int64_t axis, std::span<const int64_t> lengths);
   /// A parameter of the module.
   Var parameter(std::size_t number);
   /// Adds to the gradient of a parameter.

@@ -154,6 +154,37 @@ Var FunctionBuilder::op(std::string_view name, const std::vector<Var>& operands,
   return op(*found, operands, std::move(attributes), declared);
 }
 
+Vars FunctionBuilder::split(Var tensor, int64_t axis, std::span<const int64_t> lengths) {
+  Type whole = tensor.type();
+  const auto rank = static_cast<int64_t>(whole.shape.size());
+  if (!whole.is_tensor()) throw ProgramError("[split] expected a tensor, found " + to_string(whole));
+  if (axis < -rank || axis >= rank) {
+    throw ProgramError(fmt::format("[split] expected an axis of {}, found {}", to_string(whole), axis));
+  }
+  if (lengths.empty()) throw ProgramError("[split] expected at least one length, found none");
+  int64_t sum = 0;
+  for (int64_t length : lengths) {
+    if (length < 0 || __builtin_add_overflow(sum, length, &sum)) {
+      throw ProgramError(fmt::format("[split] expected lengths of 0 or more, found {}", length));
+    }
+  }
+  Dim& dim = whole.shape[static_cast<std::size_t>(axis < 0 ? axis + rank : axis)];
+  if (dim.size >= 0 && dim.size != sum) {
+    throw ProgramError(
+        fmt::format("[split] expected lengths that add up to the size of {} along axis {}, found {}",
+                    to_string(whole), axis, fmt::join(lengths, " + ")));
+  }
+  dim = {.size = sum, .symbol = ""};
+  const Var all = checked(tensor, whole);
+  std::vector<Var> pieces;
+  int64_t start = 0;
+  for (int64_t length : lengths) {
+    pieces.push_back(op("slice", {all}, {axis, start, length}));
+    start += length;
+  }
+  return Vars(pieces);
+}
+
 Var FunctionBuilder::parameter(std::size_t number) {
   if (number >= module_.parameters.size()) throw ProgramError("there is no such parameter");
   ir::Node& node = append(ir::NodeKind::Param);

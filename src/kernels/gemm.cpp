@@ -40,8 +40,8 @@ void pack_panel(const T* w, int64_t row, int64_t column, int64_t depth, int64_t 
 }
 
 template <class T>
-void multiply_packed(const T* x, int64_t n, int64_t x_stride, const PackedMatrix<T>& w, const T* start,
-                     int64_t start_stride, T* out, int64_t out_stride) {
+void multiply_packed(const T* x, int64_t n, int64_t x_stride, const PackedMatrix<T>& w, bool accumulate,
+                     const T* bias, T* out, int64_t out_stride) {
   constexpr int64_t kColumns = PackedMatrix<T>::kPanelColumns;
   best_kernels<T>().multiply({.x = x,
                               .x_stride = x_stride,
@@ -51,8 +51,8 @@ void multiply_packed(const T* x, int64_t n, int64_t x_stride, const PackedMatrix
                               .panel_stride = w.depth() * kColumns,
                               .step = kColumns,
                               .columns = w.columns(),
-                              .start = start,
-                              .start_stride = start_stride,
+                              .accumulate = accumulate,
+                              .bias = bias,
                               .out = out,
                               .out_stride = out_stride});
 }
@@ -102,13 +102,13 @@ void PackedMatrix<T>::pack(Transpose transpose, const T* w, int64_t depth, int64
 template <class T>
 void multiply(const T* x, int64_t n, int64_t x_stride, const PackedMatrix<T>& w, T* out, int64_t out_stride,
               bool accumulate) {
-  multiply_packed(x, n, x_stride, w, accumulate ? out : nullptr, out_stride, out, out_stride);
+  multiply_packed<T>(x, n, x_stride, w, accumulate, nullptr, out, out_stride);
 }
 
 template <class T>
 void multiply_bias(const T* x, int64_t n, int64_t x_stride, const PackedMatrix<T>& w, const T* bias, T* out,
                    int64_t out_stride) {
-  multiply_packed(x, n, x_stride, w, bias, 0, out, out_stride);
+  multiply_packed<T>(x, n, x_stride, w, false, bias, out, out_stride);
 }
 
 template <class T>

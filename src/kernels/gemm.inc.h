@@ -5,7 +5,8 @@
 // kWideRows and kWidePanels where there are few rows; kOuterRows and kOuterPanels for outer products, which
 // read and write the result and so want it in long rows.
 //
-// Every element of a result is one chain of multiply-adds in the order of the summed index, in every block.
+// Every element of a result is one chain of multiply-adds in the order of the summed index, in every block;
+// a bias comes last, as if it were added to the product.
 
 #include "kernels/vector.inc.h"
 
@@ -49,6 +50,21 @@ struct Block {
     for (int r = 0; r < kRows; ++r)
 #pragma GCC unroll 16
       for (int v = 0; v < kVectors; ++v) sum[r][v] = V::load(whole[r] + v * V::kLanes);
+  }
+
+  /// Adds a row, of which only the first `columns` elements exist, to each.
+  [[gnu::always_inline]] void add(const T* row, int64_t columns) {
+    T whole[kColumns] = {};
+    if (columns < kColumns) {
+      for (int64_t c = 0; c < columns; ++c) whole[c] = row[c];
+      row = whole;
+    }
+#pragma GCC unroll 16
+    for (int v = 0; v < kVectors; ++v) {
+      const typename V::Register part = V::load(row + v * V::kLanes);
+#pragma GCC unroll 16
+      for (int r = 0; r < kRows; ++r) sum[r][v] += part;
+    }
   }
 
   [[gnu::always_inline]] void store(T* to, int64_t stride, int64_t columns) const {
@@ -108,13 +124,15 @@ template <class T, int kRows, int kPanels>
   Block<T, kRows, kPanels> block;
   const int64_t column = panel * kPanelColumns<T>;
   const int64_t columns = args.columns - column;
-  if (args.start == nullptr)
-    block.clear();
+  T* const out = args.out + first * args.out_stride + column;
+  if (args.accumulate)
+    block.load(out, args.out_stride, columns);
   else
-    block.load(args.start + first * args.start_stride + column, args.start_stride, columns);
+    block.clear();
   block.multiply_add(args.x + first * args.x_stride, args.x_stride, 1, args.w + panel * args.panel_stride,
                      args.step, args.panel_stride, args.depth);
-  block.store(args.out + first * args.out_stride + column, args.out_stride, columns);
+  if (args.bias != nullptr) block.add(args.bias + column, columns);
+  block.store(out, args.out_stride, columns);
 }
 
 /// Rows [first, end) times kPanels panels, in blocks of nearly equal height.

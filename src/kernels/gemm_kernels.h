@@ -12,8 +12,9 @@ namespace hiaton::kernels {
 /// Bytes of one row of a panel.
 constexpr int64_t kPanelBytes = kCacheLine;
 
-/// out[rows, columns] = start + x[rows, depth] w. Panel p of w stands at w + p * panel_stride, and its row i
-/// at i * step from there; each row of a panel has kPanelBytes, also the last one's.
+/// out[rows, columns] = x[rows, depth] w + bias, or adds all that. Panel p of w stands at w + p *
+/// panel_stride, and its row i at i * step from there; each row of a panel has kPanelBytes, also the last
+/// one's.
 template <class T>
 struct MultiplyArguments {
   const T* x;
@@ -24,8 +25,8 @@ struct MultiplyArguments {
   int64_t panel_stride;
   int64_t step;
   int64_t columns;
-  const T* start;  ///< null: zeros; may be `out`
-  int64_t start_stride;
+  bool accumulate;
+  const T* bias;  ///< of every row; null: zeros
   T* out;
   int64_t out_stride;
 };

@@ -19,6 +19,19 @@ namespace hiaton::lang {
 using Wish = std::optional<Type>;
 using Wishes = std::span<const Wish>;
 
+/// How something that takes attributes is called. For as long as what it is made of lives.
+struct Signature {
+  Signature(const OpDef& op)  // NOLINT(google-explicit-constructor): an operation has one
+      : name(op.name.value), operands(op.operands.value), attributes(op.attributes.value) {}
+  Signature(std::string_view name, std::span<const std::string_view> operands,
+            std::span<const AttributeDef> attributes)
+      : name(name), operands(operands), attributes(attributes) {}
+
+  std::string_view name;
+  std::span<const std::string_view> operands;
+  std::span<const AttributeDef> attributes;
+};
+
 /// Resolves names, gives types to literals and makes the nodes, in the order of evaluation. What is wrong is
 /// reported once: the value then is unknown, and so, silently, is whatever depends on it. Where its type is
 /// known all the same, a constant takes its place, so that more can be checked.
@@ -85,10 +98,13 @@ class BodyChecker {
   Var logic_step(Var left, const Expr& expr);
 
   // Attributes, tensors and lists (tensors.cpp).
-  /// By the operation's list; empty where something is wrong, which is reported.
-  std::optional<std::vector<int64_t>> attributes_of(const Expr& expr, const OpDef& op);
-  bool put_attribute(const Attribute& given, const AttributeDef& wanted, const OpDef& op,
+  /// By the list of the signature; empty where something is wrong, which is reported.
+  std::optional<std::vector<int64_t>> attributes_of(const Expr& expr, const Signature& of);
+  bool put_attribute(const Attribute& given, const AttributeDef& wanted, const Signature& of,
                      std::vector<int64_t>& values);
+  /// Whether the call is of the built-in `split`.
+  bool is_split(const Expr& expr) const;
+  Vars split(const Expr& expr);
   Var index(const Expr& expr);
   Var list_literal(const Expr& expr, const Wish& wish);
   Var list_of_elements(const Expr& expr, Wish element);
@@ -203,7 +219,7 @@ DType type_of_literal(Flex flex, const Wish& wish = std::nullopt);
 std::string type_list(const Vars& vars);
 
 /// "sum(a, axis=0)"
-std::string signature_of(const OpDef& op);
+std::string to_string(const Signature& signature);
 
 /// "1 value", "2 values"
 std::string count_of(std::size_t count, std::string_view thing);

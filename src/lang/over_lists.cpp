@@ -67,7 +67,7 @@ class BodyChecker::Applied {
 
  private:
   std::string signature() const {
-    return head_ != nullptr ? checker_.functions_.signature(*head_) : signature_of(*operation_->def);
+    return head_ != nullptr ? checker_.functions_.signature(*head_) : to_string(Signature(*operation_->def));
   }
 
   Type result_of_operation(const std::vector<Type>& arguments) const {

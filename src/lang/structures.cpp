@@ -35,6 +35,7 @@ Vars BodyChecker::values(ExprId id, Wishes wishes) {
       return unknown();
     case Expr::Kind::Call:
       if (is_construction(expr) || operations_.find(expr.name) != nullptr) break;
+      if (is_split(expr)) return split(expr);
       return is_over_list(expr) ? over_list(expr) : call(expr);
     case Expr::Kind::Gradient:
       return gradient(expr);
@@ -129,6 +130,7 @@ void BodyChecker::report_unknown_function(Symbol unknown, Span span) {
   if (diagnostics_.wants_suggestions()) {
     for (const FunctionHead& head : functions_.heads()) similar.offer(symbols_[head.name]);
     for (const OpDef* op : catalog().all()) similar.offer(op->name.value);
+    for (std::string_view built_in : {"fold", "map", "scan", "split"}) similar.offer(built_in);
     declarations_.for_each_variant_name([&](std::string_view known) { similar.offer(known); });
   }
   report(span, fmt::format("unknown function '{}'{}", name, similar.text()));

@@ -21,18 +21,18 @@ std::string attribute_text(const AttributeDef& attribute) {
 
 }  // namespace
 
-std::string signature_of(const OpDef& op) {
+std::string to_string(const Signature& signature) {
   std::vector<std::string> parts;
-  for (std::string_view operand : op.operands.value) parts.emplace_back(operand);
-  for (const AttributeDef& attribute : op.attributes.value) parts.push_back(attribute_text(attribute));
-  return fmt::format("{}({})", op.name.value, fmt::join(parts, ", "));
+  for (std::string_view operand : signature.operands) parts.emplace_back(operand);
+  for (const AttributeDef& attribute : signature.attributes) parts.push_back(attribute_text(attribute));
+  return fmt::format("{}({})", signature.name, fmt::join(parts, ", "));
 }
 
 // Attributes.
 
-std::optional<std::vector<int64_t>> BodyChecker::attributes_of(const Expr& expr, const OpDef& op) {
+std::optional<std::vector<int64_t>> BodyChecker::attributes_of(const Expr& expr, const Signature& of) {
   const auto given = std::span(syntax_->attributes).subspan(expr.attributes.begin, expr.attributes.count);
-  const std::vector<AttributeDef>& all = op.attributes.value;
+  const std::span<const AttributeDef> all = of.attributes;
   bool right = true;
   std::unordered_set<Symbol> seen;
   for (const Attribute& attribute : given) {
@@ -45,8 +45,8 @@ std::optional<std::vector<int64_t>> BodyChecker::attributes_of(const Expr& expr,
       continue;
     Suggestion similar(name);
     for (const AttributeDef& def : all) similar.offer(def.name);
-    report(attribute.span, fmt::format("'{}' has no attribute '{}'{}: {}", op.name.value, name,
-                                       similar.text(), signature_of(op)));
+    report(attribute.span,
+           fmt::format("'{}' has no attribute '{}'{}: {}", of.name, name, similar.text(), to_string(of)));
     right = false;
   }
   std::vector<int64_t> values;
@@ -55,28 +55,57 @@ std::optional<std::vector<int64_t>> BodyChecker::attributes_of(const Expr& expr,
       return symbols_[attribute.name] == wanted.name;
     });
     if (found != given.end()) {
-      right = put_attribute(*found, wanted, op, values) && right;
+      right = put_attribute(*found, wanted, of, values) && right;
     } else if (wanted.otherwise) {
       if (!wanted.is_list) values.push_back(*wanted.otherwise);
     } else {
       report(expr.span,
-             fmt::format("'{}' needs the attribute '{}': {}", op.name.value, wanted.name, signature_of(op)));
+             fmt::format("'{}' needs the attribute '{}': {}", of.name, wanted.name, to_string(of)));
       right = false;
     }
   }
   return right ? std::optional(std::move(values)) : std::nullopt;
 }
 
-bool BodyChecker::put_attribute(const Attribute& given, const AttributeDef& wanted, const OpDef& op,
+bool BodyChecker::put_attribute(const Attribute& given, const AttributeDef& wanted, const Signature& of,
                                 std::vector<int64_t>& values) {
   if (!given.values) return false;
   if (given.is_list && !wanted.is_list) {
-    report(given.span, fmt::format("attribute '{}' of '{}': expected one integer, found a list", wanted.name,
-                                   op.name.value));
+    report(given.span,
+           fmt::format("attribute '{}' of '{}': expected one integer, found a list", wanted.name, of.name));
     return false;
   }
   values.insert(values.end(), given.values->begin(), given.values->end());
   return true;
+}
+
+// Pieces.
+
+bool BodyChecker::is_split(const Expr& expr) const {
+  return symbols_[expr.name] == "split" && functions_.find(expr.name) == nullptr;
+}
+
+Vars BodyChecker::split(const Expr& expr) {
+  static constexpr std::array<std::string_view, 1> kOperands = {"x"};
+  static constexpr std::array<AttributeDef, 2> kAttributes = {
+      {{.name = "axis"}, {.name = "lengths", .is_list = true}}};
+  const Signature signature("split", kOperands, kAttributes);
+  const std::span<const ExprId> arguments = list(expr.list);
+  const std::optional<std::vector<int64_t>> attributes = attributes_of(expr, signature);
+  if (arguments.size() != 1) {
+    report(expr.span,
+           fmt::format("'split' takes 1 argument, found {}: {}", arguments.size(), to_string(signature)));
+  }
+  std::vector<Var> found;
+  for (ExprId argument : arguments) found.push_back(value(argument));
+  if (found.size() != 1 || !known(found[0]) || !attributes) return unknown();
+  f_->set_span(expr.span);
+  try {
+    return f_->split(found[0], attributes->front(), std::span(*attributes).subspan(1));
+  } catch (const ProgramError& error) {
+    report(expr.span, error.what());
+    return unknown();
+  }
 }
 
 // Indices.

@@ -202,7 +202,7 @@ Var BodyChecker::operation_call(const Expr& expr, const Operation& operation, co
   } else {
     report(expr.span, fmt::format("'{}' takes {}, found {}: {}", op.name.value,
                                   op.is_variadic() ? "more arguments" : count_of(op.arity(), "argument"),
-                                  arguments.size(), signature_of(op)));
+                                  arguments.size(), to_string(Signature(op))));
   }
   for (ExprId argument : arguments) value(argument);
   return Var();

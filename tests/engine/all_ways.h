@@ -18,14 +18,18 @@ inline std::vector<RunOptions> all_ways() {
   return ways;
 }
 
-/// With and without simplifications.
+/// With and without simplifications; learned parameters are as they begin.
 inline void expect_in_all_ways(const std::string& text, const std::vector<Value>& arguments,
                                const std::vector<Value>& expected) {
   for (const bool simplify : {true, false}) {
     CompileOptions options;
     if (!simplify) options.simplify = passes::SimplifyOptions::none();
     const Program program = Program::from_text("test.hia", text, options);
-    for (const RunOptions& way : all_ways()) EXPECT_EQ(program.run(arguments, way).values, expected) << text;
+    const std::vector<Value> learned = initial_parameters(program.graph().parameters(), 1);
+    for (RunOptions way : all_ways()) {
+      way.parameters = learned;
+      EXPECT_EQ(program.run(arguments, way).values, expected) << text;
+    }
   }
 }
 

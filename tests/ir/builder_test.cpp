@@ -87,6 +87,18 @@ TEST(Builder, OperationsByNameAndCasts) {
   EXPECT_EQ(print(module), "fn f(n: i64) -> f64 = sqrt(f64(abs(n)))\n");
 }
 
+TEST(Builder, SplitsTensors) {
+  const Type vector = tensor_type(DType::F32, {5});
+  const ir::Module module =
+      module_of({{vector, "x"}}, {tensor_type(DType::F32, {2}), tensor_type(DType::F32, {3})},
+                [](FunctionBuilder& f) -> Vars {
+                  return f.split(f.param(0), 0, std::vector<int64_t>{2, 3});
+                });
+  EXPECT_EQ(print(module),
+            "fn f(x: f32[5]) -> (f32[2], f32[3]) = (slice(x, axis=0, start=0, length=2), slice(x, axis=0, "
+            "start=2, length=3))\n");
+}
+
 TEST(Builder, MarksNodesWithSpanAndPlacement) {
   const ir::Module module = module_of({{DType::I64, "n"}}, {DType::I64}, [](FunctionBuilder& f) -> Vars {
     f.set_span({3, 7});

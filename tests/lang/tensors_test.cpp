@@ -54,6 +54,19 @@ const PrintCase kPrograms[] = {
      "fn f(x: f32[4, 6]) -> (f32[4], f32, f32[6, 4], f32[2, 4, 3], f32[4, 2]) = (sum(x, axes=[1]), sum(x, "
      "axes=[]), transpose(x, permutation=[]), reshape(x, shape=[2, -1, 3]), slice(x, axis=1, start=0, "
      "length=2))\n"},
+    {"PiecesAreSlices",
+     "size d = 2\n"
+     "fn f(x: f32[5], y: f32[3, n]) -> (f32[2], f32[3], f32[3, 2], f32[3, 1]) =\n"
+     "  let (a, b) = split(x, axis=0, lengths=[d, 5 - d])\n"
+     "  let (p, q) = split(y, axis=-1, lengths=[d, 1])\n"
+     "  (a, b, p, q)\n",
+     "fn f(x: f32[5], y: f32[3, n]) -> (f32[2], f32[3], f32[3, 2], f32[3, 1]) =\n"
+     "  let a = slice(x, axis=0, start=0, length=2)\n"
+     "  let b = slice(x, axis=0, start=2, length=3)\n"
+     "  let v1 = check_shape(y, shape=[3, 3])\n"
+     "  let p = slice(v1, axis=-1, start=0, length=2)\n"
+     "  let q = slice(v1, axis=-1, start=2, length=1)\n"
+     "  (a, b, p, q)\n"},
     {"IndicesAreGathers",
      "param E: f32[9, 4]\n"
      "fn f(i: i64, x: i64[n]) -> (f32[4], f32, f32, f32[n, 4]) = (E[i], E[i, 2], -E[0][i + 1], E[x])\n",
@@ -116,6 +129,20 @@ const ErrorCase kErrors[] = {
      "2:37: arguments of 'g': expected (f32[n], f32[n]), found (f32[3], f32[4])"},
     {"ShapesDoNotGoTogether", "fn f(x: f32[3], y: f32[4]) -> f32[3] = x + y",
      "1:42: [+] expected shapes that go together (equal dimensions, or 1), found f32[3] and f32[4]"},
+    {"PiecesThatAreNotAll", "fn f(x: f32[5]) -> (f32[2], f32[2]) = split(x, axis=0, lengths=[2, 2])",
+     "1:39: [split] expected lengths that add up to the size of f32[5] along axis 0, found 2 + 2"},
+    {"PiecesAlongNoAxis", "fn f(x: f32[5]) -> (f32[2], f32[3]) = split(x, axis=1, lengths=[2, 3])",
+     "1:39: [split] expected an axis of f32[5], found 1"},
+    {"PiecesOfNegativeLength", "fn f(x: f32[n]) -> (f32[_], f32[_]) = split(x, axis=0, lengths=[6, -1])",
+     "1:39: [split] expected lengths of 0 or more, found -1"},
+    {"NoPieces", "fn f(x: f32[0]) -> f32 = 1 + split(x, axis=0, lengths=[])",
+     "1:30: [split] expected at least one length, found none"},
+    {"PiecesOfANumber", "fn f(x: f32) -> (f32[_], f32[_]) = split(x, axis=0, lengths=[1, 2])",
+     "1:36: [split] expected a tensor, found f32"},
+    {"PiecesWithoutLengths", "fn f(x: f32[5]) -> f32[5] = split(x, axis=0)",
+     "1:29: 'split' needs the attribute 'lengths': split(x, axis=..., lengths=[...])"},
+    {"PiecesOfTwoTensors", "fn f(x: f32[2]) -> (f32[1], f32[1]) = split(x, x, axis=0, lengths=[1, 1])",
+     "1:39: 'split' takes 1 argument, found 2: split(x, axis=..., lengths=[...])"},
     {"NegativeDimension", "size d = 1\nfn f(x: f32[d - 2]) -> f32 = 1",
      "2:13: expected a dimension of 0 or more, found -1"},
     {"DimensionByZero", "size d = 0\nfn f(x: f32[4 / d]) -> f32 = 1", "2:15: division by zero"},

@@ -324,7 +324,7 @@ class Generator {
       case Kind::Number:
         return number_of(random_.below(has_elements_ ? 16 : 13), number, vector, depth);
       case Kind::Vector:
-        return vector_of(random_.below(has_elements_ ? 13 : 10), number, vector, depth);
+        return vector_of(random_.below(has_elements_ ? 14 : 11), number, vector, depth);
       case Kind::Numbers:
         return list_of(kind, number, "number_by_number", depth);
       case Kind::Vectors:
@@ -383,7 +383,7 @@ class Generator {
         return fmt::format("({} * {})", vector(), number());
       case 3:
       case 4:
-        return fmt::format("({} @ W)", vector());
+        return fmt::format("({} @ W{})", vector(), random_.below(2) == 0 ? "" : " + b");
       case 5:
         return fmt::format("tanh({})", vector());
       case 6:
@@ -399,8 +399,11 @@ class Generator {
         return fmt::format("concat(slice({}, axis=0, start=1, length=d - 1), [{}], axis=0)", vector(),
                            number());
       case 10:
-        return fmt::format("fold(vector_by_vector, {}, {})", vector(), expression(Kind::Vectors, depth - 1));
+        return fmt::format("(let (p, q) = split({}, axis=0, lengths=[1, d - 1]) concat(q, p, axis=0))",
+                           vector());
       case 11:
+        return fmt::format("fold(vector_by_vector, {}, {})", vector(), expression(Kind::Vectors, depth - 1));
+      case 12:
         return fmt::format("fold(vector_by_vector, {}, W)", vector());
       default:
         return fmt::format("vector_by_number({}, {})", vector(), number());

@@ -169,7 +169,7 @@ BatchRunner::BatchRunner(const graph::Graph& graph, const Plan& plan, const std:
     for (const Step& step : region.steps) {
       Shape& shape = shapes_[step.node.index()];
       for (const Dim& dim : graph[step.node].type.shape) shape.dims.push_back(dim.size);
-      if (region.fixed_shapes) shape.size = possible_size(shape.dims);
+      if (step.fixed_shapes) shape.size = possible_size(shape.dims);
     }
   }
 }
@@ -240,7 +240,7 @@ BatchFault BatchRunner::run_chunk(const Region& region, const Chunk& chunk, std:
   for (std::size_t i = 0; i < region.steps.size(); ++i) {
     const Step& step = region.steps[i];
     for (const Gather& input : step.gathers) slots_[input.slot] = gather(function, input, frames);
-    const Fault fault = run_step(region, step, i, chunk);
+    const Fault fault = run_step(step, i, chunk);
     if (fault != Fault::None) return {fault, &step};
   }
   keep_scalars(region, frames);
@@ -302,7 +302,7 @@ const TensorArgument& BatchRunner::bind(const Source& source) const {
   return steps_[source.index].argument;
 }
 
-Fault BatchRunner::run_step(const Region& region, const Step& step, std::size_t index, const Chunk& chunk) {
+Fault BatchRunner::run_step(const Step& step, std::size_t index, const Chunk& chunk) {
   const auto batch = static_cast<int64_t>(chunk.size);
   const Shape& shape = shapes_[step.node.index()];
   Value& made = steps_[index];
@@ -319,12 +319,12 @@ Fault BatchRunner::run_step(const Region& region, const Step& step, std::size_t 
   }
   operands_.clear();
   for (const Source& operand : step.operands) operands_.push_back(bind(operand));
-  if (!region.fixed_shapes) {
+  if (!step.fixed_shapes) {
     const Fault fault = make_room(step, index);
     if (fault != Fault::None) return fault;
   }
   const graph::Node& node = (*graph_)[step.node];
-  const std::span<const int64_t> dims = region.fixed_shapes ? shape.dims : made.dims;
+  const std::span<const int64_t> dims = step.fixed_shapes ? shape.dims : made.dims;
   const int64_t size = shape.size ? *shape.size : size_of_dims(dims);
   const int64_t instances = step.shared ? 1 : batch;
   std::byte* const elements = room_for(step, made, dims, size, chunk);

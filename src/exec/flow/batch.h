@@ -113,7 +113,7 @@ class BatchRunner {
   void make_buffers(const Region& region, std::size_t batch);
   TensorArgument gather(const Function& function, const Gather& input, std::span<Frame* const> frames);
   const TensorArgument& bind(const Source& source) const;
-  Fault run_step(const Region& region, const Step& step, std::size_t index, const Chunk& chunk);
+  Fault run_step(const Step& step, std::size_t index, const Chunk& chunk);
   std::byte* room_for(const Step& step, Value& made, std::span<const int64_t> dims, int64_t size,
                       const Chunk& chunk);
   Fault make_room(const Step& step, std::size_t index);

@@ -270,10 +270,11 @@ class BodyCompiler {
         shared = shared && (from.from == Source::From::Constant || from.from == Source::From::Parameter ||
                             (from.from == Source::From::Step && region.steps[from.index].shared));
         if (from.from == Source::From::Slot) region.inputs.push_back(from.index);
-        region.fixed_shapes = region.fixed_shapes && is_fixed(type_of(input));
+        step.fixed_shapes = step.fixed_shapes && is_fixed(type_of(input));
       }
       step.shared = shared;
-      region.fixed_shapes = region.fixed_shapes && is_fixed(node.type);
+      step.fixed_shapes = step.fixed_shapes && is_fixed(node.type);
+      region.fixed_shapes = region.fixed_shapes && step.fixed_shapes;
       if (step.code == Step::Code::Kernel) step.kernel = kernel_of(node);
     }
     std::sort(region.inputs.begin(), region.inputs.end());

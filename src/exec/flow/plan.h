@@ -55,11 +55,12 @@ struct Step {
   graph::NodeId node;
   std::vector<Source> operands{};
   std::optional<uint32_t>
-      slot{};               ///< where the frame keeps the result, if anything outside the region needs it
-  Kernel kernel = nullptr;  ///< Kernel
-  bool shared = false;      ///< the same for all frames of a batch
-  bool transposed = false;  ///< Product: with the transposed parameter
-  int64_t offset = 0;       ///< View: of the first element in the operand
+      slot{};                ///< where the frame keeps the result, if anything outside the region needs it
+  Kernel kernel = nullptr;   ///< Kernel
+  bool shared = false;       ///< the same for all frames of a batch
+  bool fixed_shapes = true;  ///< the dimensions of operands and result are known before the run
+  bool transposed = false;   ///< Product: with the transposed parameter
+  int64_t offset = 0;        ///< View: of the first element in the operand
   std::optional<uint32_t> buffer{};  ///< of the region, that the result stands in while steps read it
   std::vector<Gather> gathers{};     ///< inputs of the region that this step is the first to read
 };
@@ -72,7 +73,7 @@ struct Region {
   std::vector<Step> steps;
   std::vector<uint32_t> inputs;  ///< slots that its steps read
   bool batched = false;
-  bool fixed_shapes = true;            ///< all dimensions are known before the run
+  bool fixed_shapes = true;            ///< those of all steps are
   std::vector<std::size_t> buffers{};  ///< bytes of an instance; they serve several steps
   /// How many frames of a batch run all steps before the next ones run any, so that what the steps hand on
   /// stays in the cache.

@@ -72,7 +72,7 @@ class FastSteps {
       const uint32_t index = step.operands[at].index;
       Step& product = region_.steps[index];
       const bool fits = product.code == Step::Code::Product && !product.slot && uses_[index] == 1 &&
-                        type(bias)->shape.size() == 1 && is_fixed(*type(bias)) &&
+                        product.fixed_shapes && step.fixed_shapes && type(bias)->shape.size() == 1 &&
                         type(product) == type(step) && type(step).shape.back() == type(bias)->shape[0];
       if (!fits) continue;
       step.operands = {product.operands[0], product.operands[1], bias};
