@@ -198,7 +198,7 @@ class ExtensionBody : public BodyCopier {
     // Sums may add functions to the module, so nothing refers to the callee for long.
     const std::size_t first_result = to_callee(node.callee).results_of(node.phase).begin;
     const std::size_t first_param = to_callee(node.callee).params_of(node.phase).begin;
-    const auto phase = static_cast<uint32_t>(2 * to_callee(node.callee).phase_count() - 1 - node.phase);
+    const uint32_t phase = extensions_.mirroring_phase(node.callee, node.phase);
     std::vector<Var> gradients;
     for (std::size_t i : mirror.results)
       gradients.push_back(gradient_or_zero(node.results[i - first_result]));

@@ -54,7 +54,19 @@ Mirror Extensions::mirror(ir::FunctionId id, std::size_t phase) const {
   for (std::size_t i = results.begin; i < results.end() && needs_a_start(mirror); ++i) {
     if (holds_floats(f.results[i])) mirror.results.push_back(i);
   }
+  const bool gives_any = std::any_of(f.results.begin() + static_cast<std::ptrdiff_t>(results.begin),
+                                     f.results.end(), [](const Type& type) { return holds_floats(type); });
+  if (!gives_any) mirror.params.clear();
   return mirror;
+}
+
+uint32_t Extensions::mirroring_phase(ir::FunctionId id, std::size_t phase) const {
+  const std::size_t count = builder_.module()[id].phase_count();
+  auto mirroring = static_cast<uint32_t>(count);
+  for (std::size_t later = phase + 1; later < count; ++later) {
+    if (!mirror(id, later).is_empty()) ++mirroring;
+  }
+  return mirroring;
 }
 
 std::string Extensions::unused_name(const std::string& wish) const {
@@ -71,6 +83,7 @@ void Extensions::declare(ir::FunctionId id) {
   if (phases.empty()) phases.push_back({f.params.size(), f.results.size()});
   for (std::size_t phase = f.phase_count(); phase-- > 0;) {
     const Mirror mirrored = mirror(id, phase);
+    if (mirrored.is_empty()) continue;
     for (std::size_t i : mirrored.results)
       params.push_back({data_.type_of(f.results[i]), unused_param(params, i)});
     for (std::size_t i : mirrored.params) results.push_back(data_.type_of(f.params[i].type));

@@ -26,6 +26,8 @@ namespace hiaton::passes {
 struct Mirror {
   std::vector<std::size_t> results;
   std::vector<std::size_t> params;
+
+  bool is_empty() const { return results.empty() && params.empty(); }
 };
 
 /// The functions of a module and their extensions.
@@ -41,6 +43,8 @@ class Extensions {
     return f.index() < extended_.size() && extended_[f.index()].id.valid();
   }
   Mirror mirror(ir::FunctionId id, std::size_t phase) const;
+  /// Which phase of the extension mirrors that of the function. Empty ones are none.
+  uint32_t mirroring_phase(ir::FunctionId id, std::size_t phase) const;
 
  private:
   std::string unused_name(const std::string& wish) const;

@@ -110,7 +110,7 @@ class Fold : public Rewriter {
     const Value* else_value = definitions_.constant(otherwise);
     if (then_value == nullptr || else_value == nullptr) return;
     if (*then_value == *else_value) {
-      map(node.results[index], emit_constant(*then_value, node));
+      map(node.results[index], emit_constant(*then_value, node, index));
     } else if (*then_value == Value(true)) {
       map(node.results[index], condition);
     } else if (*then_value == Value(false)) {

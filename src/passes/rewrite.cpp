@@ -107,8 +107,8 @@ ir::ValueId Rewriter::emit(ir::Node node, Type type) {
   return result;
 }
 
-ir::ValueId Rewriter::emit_constant(const Value& value, const ir::Node& instead_of) {
-  const Type type = value.is_data() ? old()[instead_of.results[0]].type : value.type();
+ir::ValueId Rewriter::emit_constant(const Value& value, const ir::Node& instead_of, std::size_t result) {
+  const Type type = value.is_data() ? old()[instead_of.results[result]].type : value.type();
   return emit({.kind = ir::NodeKind::Const, .constant = value, .span = instead_of.span}, type);
 }
 

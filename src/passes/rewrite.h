@@ -45,7 +45,7 @@ class Rewriter {
   void emit_copy(const ir::Node& node) { emit(copy(node), node.results); }
   /// Adds a node to the open block, with one new result.
   ir::ValueId emit(ir::Node node, Type type);
-  ir::ValueId emit_constant(const Value& value, const ir::Node& instead_of);
+  ir::ValueId emit_constant(const Value& value, const ir::Node& instead_of, std::size_t result = 0);
 
   /// Makes the nodes of an old block in the open block.
   void visit_nodes(ir::BlockId old_block);

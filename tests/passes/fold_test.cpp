@@ -92,6 +92,18 @@ TEST(Fold, BranchesWithEqualResultsNeedNoBranch) {
                  of_integers("let v = if a < b then let u = 1 / a 3 else 3 3"));
 }
 
+TEST(Fold, ResultsOfABranchKeepTheirTypes) {
+  const ir::Module folded =
+      fold_wrapping(parse("data A = One | Two(x: i64)\n"
+                          "data B = Three | Four(y: i64)\n"
+                          "fn main(n: i64) -> (A, B) = if n > 0 then (One, Three) else (Two(n), Three)\n"));
+  ir::verify(folded);
+  const ir::Function& main = folded.functions[0];
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(main[main[main.body].results[i]].type, main.results[i]) << i;
+  }
+}
+
 TEST(Fold, ALoopThatNeverBeginsIsItsInitialState) {
   expect_becomes(fold_wrapping, of_integers("with i = a while false do i + 1"), of_integers("a"));
   expect_stays(fold_wrapping, of_integers("with i = a while true do i + 1"));

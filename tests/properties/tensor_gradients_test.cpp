@@ -81,6 +81,9 @@ struct Setting {
   }
 };
 
+/// Of the reference; a program that needs more, for trees that grow from call to call, is left out.
+constexpr uint64_t kMostFrames = 100'000;
+
 /// Half of all settings, so that each is taken by every other program.
 std::vector<Setting> settings_for(const Differentiable& program) {
   std::vector<Setting> settings;
@@ -111,7 +114,7 @@ std::string wrong_by_arguments(const Differentiable& program) {
     run_options.parameters = parameters;
     return which.run_all(examples, run_options);
   };
-  const Lists expected = run(kept, {.executor = Executor::Reference});
+  const Lists expected = run(kept, {.executor = Executor::Reference, .max_frames = kMostFrames});
   Lists expected_again = expected;
   if (options.simplify.inline_small) {
     expected_again = run(again, {});
@@ -155,7 +158,8 @@ std::string wrong_by_parameters(const Differentiable& program) {
   const Model again = Model::from_text("again.hia", program.program(true), options_for(program));
   const Lists examples = examples_for(kept.loss_program(), program.seed);
   const std::vector<Value> parameters = kept.initial_parameters(1);
-  const std::vector<double> expected = learned(kept, examples, parameters, {.executor = Executor::Reference});
+  const std::vector<double> expected =
+      learned(kept, examples, parameters, {.executor = Executor::Reference, .max_frames = kMostFrames});
   for (const Setting& setting : settings_for(program)) {
     const std::vector<double> found =
         learned(setting.recompute ? again : kept, examples, parameters, setting.options);
@@ -195,6 +199,8 @@ TEST_P(RandomTensorPrograms, HaveTheSameGradientsHoweverTheyRun) {
     std::string wrong;
     try {
       wrong = seed % 4 == 3 ? wrong_by_parameters(program) : wrong_by_arguments(program);
+    } catch (const RunError& error) {
+      if (error.fault() != Fault::MaxFrames) wrong = error.what();
     } catch (const std::exception& error) {
       wrong = error.what();
     }
