@@ -23,6 +23,17 @@ TEST(Products, TakeABiasBesideRowsOfAnyNumber) {
   }
 }
 
+TEST(Products, TakeOneBiasOfSeveral) {
+  const std::string parameters = std::string(kParameters) + "param c: f64[2] = ones\n";
+  const std::pair<std::string, std::string> sums[] = {{"x @ W + b + b", "[7, 7]"},
+                                                      {"b + (b + x @ W)", "[7, 7]"},
+                                                      {"x @ W + b + c", "[7, 7]"},
+                                                      {"c + (x @ W + b) + b", "[8, 8]"}};
+  for (const auto& [sum, expected] : sums)
+    expect_in_all_ways(parameters + "fn main(x: f64[2]) -> f64[2] = " + sum, {vector("[2, 3]")},
+                       {vector(expected)});
+}
+
 TEST(Products, OfVectorsWhoseSizeOnlyTheRunKnows) {
   const std::string text = std::string(kParameters) + "fn main(x: f64[n]) -> f64[2] = x @ W + b\n";
   expect_in_all_ways(text, {vector("[2, 3]")}, {vector("[6, 6]")});

@@ -65,15 +65,17 @@ class FastSteps {
     for (const Dim& dim : std::span(node.type.shape).subspan(1)) step.offset *= dim.size;
   }
 
+  /// A product takes one bias.
   void choose_bias(Step& step) const {
     for (const std::size_t at : {0u, 1u}) {
       const Source& bias = step.operands[1 - at];
       if (bias.from != Source::From::Parameter || step.operands[at].from != Source::From::Step) continue;
       const uint32_t index = step.operands[at].index;
       Step& product = region_.steps[index];
-      const bool fits = product.code == Step::Code::Product && !product.slot && uses_[index] == 1 &&
-                        product.fixed_shapes && step.fixed_shapes && type(bias)->shape.size() == 1 &&
-                        type(product) == type(step) && type(step).shape.back() == type(bias)->shape[0];
+      const bool fits = product.code == Step::Code::Product && product.operands.size() == 2 &&
+                        !product.slot && uses_[index] == 1 && product.fixed_shapes && step.fixed_shapes &&
+                        type(bias)->shape.size() == 1 && type(product) == type(step) &&
+                        type(step).shape.back() == type(bias)->shape[0];
       if (!fits) continue;
       step.operands = {product.operands[0], product.operands[1], bias};
       step.code = Step::Code::Product;
