@@ -324,7 +324,7 @@ class Generator {
       case Kind::Number:
         return number_of(random_.below(has_elements_ ? 16 : 13), number, vector, depth);
       case Kind::Vector:
-        return vector_of(random_.below(has_elements_ ? 14 : 11), number, vector, depth);
+        return vector_of(random_.below(has_elements_ ? 17 : 14), number, vector, depth);
       case Kind::Numbers:
         return list_of(kind, number, "number_by_number", depth);
       case Kind::Vectors:
@@ -402,8 +402,15 @@ class Generator {
         return fmt::format("(let (p, q) = split({}, axis=0, lengths=[1, d - 1]) concat(q, p, axis=0))",
                            vector());
       case 11:
-        return fmt::format("fold(vector_by_vector, {}, {})", vector(), expression(Kind::Vectors, depth - 1));
+        return random_.below(2) == 0 ? fmt::format("(W @ {})", vector())
+                                     : fmt::format("matmul_nt({}, W)", vector());
       case 12:
+        return fmt::format("sum([{}, {}] @ W + b, axes=0)", vector(), vector());
+      case 13:
+        return fmt::format("(outer({}, softmax({})) @ W)[0]", vector(), vector());
+      case 14:
+        return fmt::format("fold(vector_by_vector, {}, {})", vector(), expression(Kind::Vectors, depth - 1));
+      case 15:
         return fmt::format("fold(vector_by_vector, {}, W)", vector());
       default:
         return fmt::format("vector_by_number({}, {})", vector(), number());
