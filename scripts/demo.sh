@@ -30,7 +30,7 @@ show hiaton graph examples/fact.hia
 show hiaton graph examples/fact.hia --format=svg --out build/fact.svg
 echo "(a drawing of the same graph: build/fact.svg)"
 
-say "The same program on one worker and on two"
+say "Recursion on one worker and on two"
 show hiaton run examples/fib.hia --n=30 --stats --workers=1
 show hiaton run examples/fib.hia --n=30 --stats --workers=2
 

@@ -322,9 +322,9 @@ class Generator {
       case Kind::Integer:
         break;
       case Kind::Number:
-        return number_of(random_.below(has_elements_ ? 16 : 13), number, vector, depth);
+        return number_of(random_.below(has_elements_ ? 18 : 15), number, vector, depth);
       case Kind::Vector:
-        return vector_of(random_.below(has_elements_ ? 17 : 14), number, vector, depth);
+        return vector_of(random_.below(has_elements_ ? 19 : 16), number, vector, depth);
       case Kind::Numbers:
         return list_of(kind, number, "number_by_number", depth);
       case Kind::Vectors:
@@ -364,8 +364,12 @@ class Generator {
       case 12:
         return fmt::format("cross_entropy({}, {})", vector(), random_.below(static_cast<std::size_t>(d_)));
       case 13:
-        return fmt::format("fold(number_by_number, {}, {})", number(), expression(Kind::Numbers, depth - 1));
+        return fmt::format("{}[{}]", vector(), random_.below(static_cast<std::size_t>(d_)));
       case 14:
+        return fmt::format("mean({})", vector());
+      case 15:
+        return fmt::format("fold(number_by_number, {}, {})", number(), expression(Kind::Numbers, depth - 1));
+      case 16:
         return fmt::format("fold(number_by_vector, {}, {})", number(), expression(Kind::Vectors, depth - 1));
       default:
         return fmt::format("fold(number_by_vector, {}, W)", number());
@@ -409,11 +413,38 @@ class Generator {
       case 13:
         return fmt::format("(outer({}, softmax({})) @ W)[0]", vector(), vector());
       case 14:
-        return fmt::format("fold(vector_by_vector, {}, {})", vector(), expression(Kind::Vectors, depth - 1));
       case 15:
+        return rearranged(random_.below(has_elements_ ? 8 : 6), number, vector);
+      case 16:
+        return fmt::format("fold(vector_by_vector, {}, {})", vector(), expression(Kind::Vectors, depth - 1));
+      case 17:
         return fmt::format("fold(vector_by_vector, {}, W)", vector());
       default:
         return fmt::format("vector_by_number({}, {})", vector(), number());
+    }
+  }
+
+  /// Vectors by way of tensors of other shapes.
+  template <class MakeNumber, class MakeVector>
+  std::string rearranged(std::size_t choice, const MakeNumber& number, const MakeVector& vector) {
+    switch (choice) {
+      case 0:
+        return fmt::format("where({} > 0.1, {}, {})", vector(), vector(), vector());
+      case 1:
+        return fmt::format("mean([{}, {}], axes=0)", vector(), vector());
+      case 2:
+        return fmt::format("slice(reshape(outer({}, {}), shape=[d * d]), axis=0, start=d - 1, length=d)",
+                           vector(), vector());
+      case 3:
+        return fmt::format("sum(transpose(outer({}, {})), axes=1)", vector(), vector());
+      case 4:
+        return fmt::format("broadcast_to({}, shape=[d])", number());
+      case 5:
+        return fmt::format("tanh(log_softmax({}))", vector());
+      case 6:
+        return fmt::format("scan(vector_by_vector, {}, W)[d - 1]", vector());
+      default:
+        return fmt::format("sum(map(vector_by_number, W, {}), axes=0)", number());
     }
   }
 
