@@ -279,6 +279,27 @@ TEST(DataGradients, OfWhatIsSharedAreAsLargeAsWhatIsRead) {
   EXPECT_LE(f.stats({1.5}).calls, 600u);
 }
 
+TEST(DataGradients, OfGradientsGoThroughAFunctionThatGivesNone) {
+  // f has a backward phase, for learned parameters, which gives nothing to its own; and that has no mirror.
+  const Program program = Program::from_text(
+      "test.hia",
+      "param b: f64[2] = ones\n"
+      "fn first(a: f64, x: f64) -> f64 = 0.5\n"
+      "fn f(s: f64, xs: List[f64]) -> f64 = max(logsumexp(b), fold(first, s, xs))\n"
+      "fn loss(x: f64, xs: List[f64]) -> f64 = sin(x * x + fold(first, x, Nil) + f(0.5, xs))\n"
+      "fn slope(x: f64, xs: List[f64]) -> f64 =\n"
+      "  let (by_x, by_xs) = grad(loss)(x, xs)\n"
+      "  sin(by_x) * x + fold(add, 0, by_xs)\n"
+      "fn main(x: f64, xs: List[f64]) -> (f64, f64, List[f64]) = value_and_grad(slope)(x, xs)\n");
+  const Value xs = parse_value(program.parameters()[1].type, "[0.1]");
+  const std::vector<Value> learned = initial_parameters(program.graph().parameters(), 1);
+  const auto slope = [&](double x, std::size_t result) {
+    return program.run({x, xs}, {.parameters = learned}).values[result].as<double>();
+  };
+  constexpr double kStep = 1e-5;
+  EXPECT_NEAR(slope(0.3, 1), (slope(0.3 + kStep, 0) - slope(0.3 - kStep, 0)) / (2 * kStep), 1e-8);
+}
+
 TEST(DataGradients, SavedGraphsHaveThem) {
   const Derived f("fn f(xs: List[f64]) -> f64 = fold(mul, 2, xs)", "xs: List[f64]", "List[f64]");
   const graph::Graph read = graph::from_json(graph::to_json(f.program().graph()), "saved.json");
