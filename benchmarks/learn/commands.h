@@ -63,6 +63,9 @@ nlohmann::json measure_overhead(const Options& options);
 /// Time and memory of a training step beside its nodes and the values that its backward path needs. Run it in
 /// a process of its own: memory that was used before counts as there already.
 nlohmann::json measure_step(const Options& options);
+/// Matrix products on the shapes of recursive models, beside oneDNN and OpenBLAS: floating-point operations a
+/// second of each.
+nlohmann::json measure_products(const Options& options);
 /// Inference of one tree at a time beside its matrix products alone.
 nlohmann::json measure_latency(const Options& options);
 

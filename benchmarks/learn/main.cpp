@@ -93,6 +93,7 @@ int run(int argc, char** argv) {
   add("growth", "Trees that TD-TreeLSTM grows by recursion or iteration", measure_growth);
   add("overhead", "A step beyond its kernels", measure_overhead);
   add("step", "Time and memory of a step", measure_step);
+  add("products", "Matrix products beside oneDNN and OpenBLAS", measure_products);
   add("latency", "One tree beside its matrix products", measure_latency);
   CLI11_PARSE(app, argc, argv);
   fmt::print("{}\n", command(options).dump());

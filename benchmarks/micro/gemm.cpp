@@ -1,9 +1,6 @@
 // Matrix products on the shapes of recursive models: n rows times [depth, columns]; items are floating-point
 // operations.
 #include <benchmark/benchmark.h>
-#ifdef HIATON_OPENBLAS
-#include <cblas.h>
-#endif
 
 #include <utility>
 #include <vector>
@@ -73,34 +70,6 @@ void pack(benchmark::State& state) {
 }
 BENCHMARK(pack<Transpose::No>)->Args({0, 256, 640});
 BENCHMARK(pack<Transpose::Yes>)->Args({0, 256, 640});
-
-#ifdef HIATON_OPENBLAS
-void openblas_multiply(benchmark::State& state) {
-  Operands<float> o(state);
-  const int n = static_cast<int>(o.n), depth = static_cast<int>(o.depth),
-            columns = static_cast<int>(o.columns);
-  for (auto _ : state) {
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, n, columns, depth, 1, o.x.data(), depth,
-                o.w.data(), columns, 0, o.out.data(), columns);
-    benchmark::ClobberMemory();
-  }
-  o.report(state);
-}
-BENCHMARK(openblas_multiply)->Apply(shapes)->Args({1000, 1000, 1000});
-
-void openblas_outer_products(benchmark::State& state) {
-  Operands<float> o(state);
-  const int n = static_cast<int>(o.n), depth = static_cast<int>(o.depth),
-            columns = static_cast<int>(o.columns);
-  for (auto _ : state) {
-    cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, depth, columns, n, 1, o.x.data(), depth,
-                o.out.data(), columns, 1, o.w.data(), columns);
-    benchmark::ClobberMemory();
-  }
-  o.report(state);
-}
-BENCHMARK(openblas_outer_products)->Apply(shapes);
-#endif
 
 }  // namespace
 }  // namespace hiaton::kernels

@@ -173,59 +173,114 @@ void multiply(const MultiplyArguments<T>& args) {
   }
 }
 
-/// Rows of x and g that are summed at a time: as many as the second-level cache keeps while the result
-/// passes.
-constexpr int64_t kOuterChunk = 256;
+/// Rows of x and g that are summed at a time: as many as the first-level cache keeps of kOuterPanels panels
+/// of g while the result passes.
+template <class T>
+constexpr int64_t kOuterChunk = int64_t{16} * 1024 / (kOuterPanels * kPanelBytes);
 
-/// Adds to kRows rows of the result, from `first` on. `edge` holds the last panel of g[rows, columns] if that
-/// is not a whole one, filled up with zeros.
-template <class T, int kRows, int kPanels>
-[[gnu::noinline]] void outer_rows(const OuterArguments<T>& args, int64_t first, const T* edge) {
-  T left[kOuterChunk * kRows];
-  for (int64_t i = 0; i < args.rows; ++i)
-    for (int64_t r = 0; r < kRows; ++r) left[i * kRows + r] = args.x[i * args.x_stride + first + r];
-  T* const out = args.out + first * args.out_stride;
-  const auto add = [&]<int kWidth>(int64_t column, const T* right, int64_t step) {
-    Block<T, kRows, kWidth> block;
-    block.load(out + column, args.out_stride, args.columns - column);
-    block.multiply_add(left, 1, kRows, right, step, kPanelColumns<T>, args.rows);
-    block.store(out + column, args.out_stride, args.columns - column);
-  };
-  int64_t column = 0;
-  for (; column + kPanels * kPanelColumns<T> <= args.columns; column += kPanels * kPanelColumns<T>)
-    add.template operator()<kPanels>(column, args.g + column, args.g_stride);
-  for (; column + kPanelColumns<T> <= args.columns; column += kPanelColumns<T>)
-    add.template operator()<1>(column, args.g + column, args.g_stride);
-  if (column < args.columns) add.template operator()<1>(column, edge, kPanelColumns<T>);
+/// Columns [first, first + count) of from[rows, columns], in rows of kWidth that are filled up with zeros.
+template <class T, int64_t kWidth>
+[[gnu::always_inline]] inline void copy_columns(const T* from, int64_t stride, int64_t rows, int64_t first,
+                                                int64_t count, T* to) {
+  for (int64_t i = 0; i < rows; ++i) {
+    const T* const row = from + i * stride + first;
+    if (count == kWidth) {
+      for (int64_t c = 0; c < kWidth; ++c) to[i * kWidth + c] = row[c];
+    } else {
+      for (int64_t c = 0; c < kWidth; ++c) to[i * kWidth + c] = c < count ? row[c] : T{};
+    }
+  }
 }
 
-template <class T>
-void outer_blocks(const OuterArguments<T>& args, const T* edge) {
+/// Adds to kPanels panels of the result, from `column` on. `left` holds x in blocks of about kOuterRows
+/// columns.
+template <class T, int kPanels>
+[[gnu::noinline]] void outer_columns(const OuterArguments<T>& args, int64_t column, const T* left) {
+  constexpr int64_t kWidth = kPanels * kPanelColumns<T>;
+  alignas(kPanelBytes) T right[kOuterChunk<T> * kWidth];
+  copy_columns<T, kWidth>(args.g, args.g_stride, args.rows, column, smaller(kWidth, args.columns - column),
+                          right);
   int64_t first = 0;
   for (int64_t blocks = (args.depth + kOuterRows - 1) / kOuterRows; blocks > 0; --blocks) {
     const int64_t rows = (args.depth - first + blocks - 1) / blocks;
-    with_constant<kOuterRows>(rows,
-                              [&]<int kRows>() { outer_rows<T, kRows, kOuterPanels>(args, first, edge); });
+    T* const out = args.out + first * args.out_stride + column;
+    with_constant<kOuterRows>(rows, [&]<int kRows>() {
+      Block<T, kRows, kPanels> block;
+      block.load(out, args.out_stride, kWidth);
+      block.multiply_add(left + first * args.rows, 1, kRows, right, kWidth, kPanelColumns<T>, args.rows);
+      block.store(out, args.out_stride, kWidth);
+    });
     first += rows;
   }
 }
 
 template <class T>
-void accumulate_outer(const OuterArguments<T>& all) {
-  T edge[kOuterChunk * kPanelColumns<T>];
-  const int64_t whole = all.columns / kPanelColumns<T> * kPanelColumns<T>;
-  for (int64_t start = 0; start < all.rows; start += kOuterChunk) {
+void outer_chunk(const OuterArguments<T>& args, T* left) {
+  int64_t first = 0;
+  for (int64_t blocks = (args.depth + kOuterRows - 1) / kOuterRows; blocks > 0; --blocks) {
+    const int64_t rows = (args.depth - first + blocks - 1) / blocks;
+    with_constant<kOuterRows>(rows, [&]<int kRows>() {
+      copy_columns<T, kRows>(args.x, args.x_stride, args.rows, first, kRows, left + first * args.rows);
+    });
+    first += rows;
+  }
+  int64_t panels = (args.columns + kPanelColumns<T> - 1) / kPanelColumns<T>;
+  int64_t column = 0;
+  for (int64_t groups = (panels + kOuterPanels - 1) / kOuterPanels; groups > 0; --groups) {
+    const int64_t group = (panels + groups - 1) / groups;
+    with_constant<kOuterPanels>(group, [&]<int kPanels>() { outer_columns<T, kPanels>(args, column, left); });
+    column += group * kPanelColumns<T>;
+    panels -= group;
+  }
+}
+
+/// Where the rows of the result have room for whole panels.
+template <class T>
+void outer_panels(const OuterArguments<T>& all) {
+  thread_local AlignedBuffer<T> left;
+  left.reserve(kOuterChunk<T> * all.depth);
+  for (int64_t start = 0; start < all.rows; start += kOuterChunk<T>) {
     OuterArguments<T> args = all;
     args.x += start * all.x_stride;
     args.g += start * all.g_stride;
-    args.rows = smaller(kOuterChunk, all.rows - start);
-    if (whole < all.columns)
-      for (int64_t i = 0; i < args.rows; ++i)
-        for (int64_t c = 0; c < kPanelColumns<T>; ++c)
-          edge[i * kPanelColumns<T> + c] =
-              whole + c < all.columns ? args.g[i * all.g_stride + whole + c] : T{};
-    outer_blocks<T>(args, edge);
+    args.rows = smaller(kOuterChunk<T>, all.rows - start);
+    outer_chunk<T>(args, left.data());
   }
+}
+
+/// Where there are less columns than a panel has: the transposed result, whose rows are long.
+template <class T>
+void outer_edge(const OuterArguments<T>& args) {
+  const int64_t width = (args.depth + kPanelColumns<T> - 1) / kPanelColumns<T> * kPanelColumns<T>;
+  thread_local AlignedBuffer<T> sums;
+  sums.reserve(args.columns * width);
+  T* const sum = sums.data();
+  for (int64_t c = 0; c < args.columns; ++c)
+    for (int64_t d = 0; d < width; ++d)
+      sum[c * width + d] = d < args.depth ? args.out[d * args.out_stride + c] : T{};
+  outer_panels<T>({.x = args.g,
+                   .x_stride = args.g_stride,
+                   .g = args.x,
+                   .g_stride = args.x_stride,
+                   .rows = args.rows,
+                   .depth = args.columns,
+                   .columns = args.depth,
+                   .out = sum,
+                   .out_stride = width});
+  for (int64_t d = 0; d < args.depth; ++d)
+    for (int64_t c = 0; c < args.columns; ++c) args.out[d * args.out_stride + c] = sum[c * width + d];
+}
+
+template <class T>
+void accumulate_outer(const OuterArguments<T>& all) {
+  OuterArguments<T> panels = all;
+  panels.columns = all.columns / kPanelColumns<T> * kPanelColumns<T>;
+  if (panels.columns > 0) outer_panels<T>(panels);
+  OuterArguments<T> edge = all;
+  edge.g += panels.columns;
+  edge.out += panels.columns;
+  edge.columns -= panels.columns;
+  if (edge.columns > 0) outer_edge<T>(edge);
 }
 
 template <class T>
