@@ -33,7 +33,7 @@ double Trainee::loss_and_gradients(Trees trees) {
   options.gradients = &sums_;
   double loss = 0;
   for (const std::vector<Value>& results : run_loss(trees, options)) loss += results[0].as<float>();
-  for (std::size_t i = 0; i < gradients_.size(); ++i) train::copy_gradient(sums_[i], gradients_[i]);
+  for (std::size_t i = 0; i < gradients_.size(); ++i) gradients_[i] = train::gradient_in(sums_, i);
   return loss;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "hiaton/builder.h"
+#include "hiaton/crew.h"
 #include "hiaton/engine.h"
 #include "hiaton/error.h"
 #include "hiaton/graph.h"

@@ -16,6 +16,7 @@
 #pragma GCC visibility push(default)
 namespace hiaton {
 
+class Crew;
 class Trace;
 
 enum class Executor : uint8_t {
@@ -76,10 +77,10 @@ class Gradients {
   /// Marks a row as one that may differ from zero.
   void touch(std::size_t parameter, int64_t row);
   Tensor& values(std::size_t parameter) { return sums_[parameter].values; }
-  /// All zero again.
-  void clear();
+  /// All zero again. The threads of a crew share the work.
+  void clear(Crew* crew = nullptr);
   /// Adds another's sums, parameter by parameter, row by row.
-  void add(const Gradients& other);
+  void add(const Gradients& other, Crew* crew = nullptr);
 
  private:
   std::vector<Sum> sums_;
@@ -88,6 +89,8 @@ class Gradients {
 struct RunOptions {
   Executor executor = Executor::Production;
   int workers = 1;
+  /// Flow: whose threads are the workers; null: threads that start and end with the run.
+  Crew* crew = nullptr;
   OverflowMode overflow = OverflowMode::Wrap;
   /// How many iterations of one loop may be under way at once.
   int parallel_iterations = 10;

@@ -16,8 +16,9 @@
 
 #pragma GCC visibility push(default)
 namespace hiaton {
+class Crew;
 class Trace;
-}
+}  // namespace hiaton
 
 namespace hiaton::train {
 
@@ -32,12 +33,12 @@ struct Parameter {
   int64_t row_count() const;
 };
 
-/// The gradient of one parameter: all of it, or the rows that are not zero.
+/// The gradient of one parameter, or of some of its rows where that of all others is zero.
 struct Gradient {
   bool sparse = false;
-  std::vector<float>
-      values;  ///< dense: as many as the parameter has; sparse: rows.size() times its row width
-  std::vector<int64_t> rows;  ///< sparse only: different rows of the parameter, in increasing order
+  /// As many as the parameter has, row by row, in memory of the learner: until it is asked again.
+  std::span<float> values;
+  std::vector<int64_t> rows;  ///< sparse only: those that count, in increasing order
 };
 
 /// What a model says about one tree.
@@ -62,12 +63,14 @@ class Learner {
   virtual std::vector<Parameter>& parameters() = 0;
 
   /// The sum of the losses of the trees; no regularization. Fills `gradients`, one a parameter, with the
-  /// gradient of that sum. They come with the contents of an earlier call, so that their memory can be used
-  /// again.
+  /// gradient of that sum.
   virtual double loss_and_gradients(std::span<const Tree* const> batch, std::span<Gradient> gradients) = 0;
 
   /// One prediction a tree.
   virtual std::vector<Prediction> predict(std::span<const Tree* const> batch) = 0;
+
+  /// Threads that may also do what is to be done between two steps; null: none.
+  virtual Crew* crew() { return nullptr; }
 
   /// Called before each loss_and_gradients with the number of the step, from 0: a model with dropout draws
   /// its random numbers from it and its own seed, and so draws the same ones when training is resumed.

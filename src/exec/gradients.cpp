@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cstring>
+#include <functional>
 
+#include "hiaton/crew.h"
 #include "hiaton/run.h"
 #include "kernels/elementwise.h"
 
@@ -11,19 +13,42 @@ int64_t width_of(const Tensor& tensor) {
   return tensor.dims()[0] == 0 ? 0 : tensor.size() / tensor.dims()[0];
 }
 
+/// Elements that a thread takes at once.
+constexpr int64_t kPiece = 16384;
+
+/// Calls work(begin, end) for ranges of the elements that may differ from zero.
+void for_elements(const Gradients::Sum& sum, Crew* crew, const std::function<void(int64_t, int64_t)>& work) {
+  const auto in_pieces = [crew](std::size_t size, int64_t piece, const auto& of) {
+    run_in_pieces(crew, size, static_cast<std::size_t>(piece), [&](std::size_t begin, std::size_t end) {
+      of(static_cast<int64_t>(begin), static_cast<int64_t>(end));
+    });
+  };
+  if (sum.dense) return in_pieces(static_cast<std::size_t>(sum.values.size()), kPiece, work);
+  const int64_t width = width_of(sum.values);
+  const int64_t rows_a_piece = kPiece / std::max<int64_t>(width, 1) + 1;
+  in_pieces(sum.rows.size(), rows_a_piece, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t row = sum.rows[static_cast<std::size_t>(i)];
+      work(row * width, (row + 1) * width);
+    }
+  });
+}
+
 template <class T>
-void add_rows(Gradients::Sum& to, const Gradients::Sum& from) {
-  const int64_t width = width_of(to.values);
+void add_elements(Gradients::Sum& to, const Gradients::Sum& from, Crew* crew) {
   T* sum = to.values.mutable_data<T>();
   const T* part = from.values.data<T>();
   const kernels::BinaryKernel<T> add = kernels::binary_kernel<T>(kernels::BinaryFunction::Add);
-  if (from.dense) return add(to.values.size(), sum, part, sum);
-  for (int64_t row : from.rows) add(width, sum + row * width, part + row * width, sum + row * width);
+  for_elements(from, crew,
+               [&](int64_t begin, int64_t end) { add(end - begin, sum + begin, part + begin, sum + begin); });
 }
 
-void zero(Tensor& tensor, int64_t begin, int64_t count) {
-  const auto bytes = static_cast<int64_t>(size_of(tensor.dtype()));
-  std::memset(tensor.mutable_data<std::byte>() + begin * bytes, 0, static_cast<std::size_t>(count * bytes));
+void zero(Gradients::Sum& sum, Crew* crew) {
+  const auto bytes = static_cast<int64_t>(size_of(sum.values.dtype()));
+  std::byte* elements = sum.values.mutable_data<std::byte>();
+  for_elements(sum, crew, [&](int64_t begin, int64_t end) {
+    std::memset(elements + begin * bytes, 0, static_cast<std::size_t>((end - begin) * bytes));
+  });
 }
 
 }  // namespace
@@ -50,29 +75,24 @@ void Gradients::touch(std::size_t parameter, int64_t row) {
   touched = 1;
 }
 
-void Gradients::clear() {
+void Gradients::clear(Crew* crew) {
   for (Sum& sum : sums_) {
-    const int64_t width = width_of(sum.values);
-    if (sum.dense) {
-      zero(sum.values, 0, sum.values.size());
-    } else {
-      for (int64_t row : sum.rows) zero(sum.values, row * width, width);
-    }
+    zero(sum, crew);
     for (int64_t row : sum.rows) sum.touched[static_cast<std::size_t>(row)] = 0;
     sum.rows.clear();
     sum.dense = false;
   }
 }
 
-void Gradients::add(const Gradients& other) {
+void Gradients::add(const Gradients& other, Crew* crew) {
   for (std::size_t i = 0; i < sums_.size(); ++i) {
     const Sum& from = other.sums_[i];
     for (int64_t row : from.rows) touch(i, row);
     sums_[i].dense = sums_[i].dense || from.dense;
     if (sums_[i].values.dtype() == DType::F64) {
-      add_rows<double>(sums_[i], from);
+      add_elements<double>(sums_[i], from, crew);
     } else {
-      add_rows<float>(sums_[i], from);
+      add_elements<float>(sums_[i], from, crew);
     }
   }
 }

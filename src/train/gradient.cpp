@@ -21,8 +21,13 @@ bool are_rows(const std::vector<int64_t>& rows, int64_t row_count) {
   return rising && previous < row_count;
 }
 
-double squares_of(const Gradient& gradient) {
-  return sum_of_squares(gradient.values.data(), gradient.values.size());
+double squares_of(const Gradient& gradient, const Parameter& parameter) {
+  if (!gradient.sparse) return sum_of_squares(gradient.values.data(), gradient.values.size());
+  const auto width = static_cast<std::size_t>(parameter.row_width());
+  double sum = 0;
+  for (const int64_t row : gradient.rows)
+    sum += sum_of_squares(gradient.values.data() + static_cast<std::size_t>(row) * width, width);
+  return sum;
 }
 
 }  // namespace
@@ -56,12 +61,9 @@ void check_form(std::span<const Gradient> gradients, const std::vector<Parameter
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const Parameter& parameter = parameters[i];
     const Gradient& gradient = gradients[i];
-    const std::size_t expected = gradient.sparse
-                                     ? gradient.rows.size() * static_cast<std::size_t>(parameter.row_width())
-                                     : parameter.values.size();
-    if (gradient.values.size() != expected) {
+    if (gradient.values.size() != parameter.values.size()) {
       throw ProgramError(fmt::format("gradient of '{}': expected {} elements, found {}", parameter.name,
-                                     expected, gradient.values.size()));
+                                     parameter.values.size(), gradient.values.size()));
     }
     if (gradient.sparse && !are_rows(gradient.rows, parameter.row_count())) {
       throw ProgramError(fmt::format("gradient of '{}': expected rows in increasing order, all less than {}",
@@ -70,15 +72,15 @@ void check_form(std::span<const Gradient> gradients, const std::vector<Parameter
   }
 }
 
-double norm_of(std::span<const Gradient> gradients) {
+double norm_of(std::span<const Gradient> gradients, const std::vector<Parameter>& parameters) {
   double squares = 0;
-  for (const Gradient& gradient : gradients) squares += squares_of(gradient);
+  for (std::size_t i = 0; i < gradients.size(); ++i) squares += squares_of(gradients[i], parameters[i]);
   return std::sqrt(squares);
 }
 
 std::string first_not_finite(std::span<const Gradient> gradients, const std::vector<Parameter>& parameters) {
   for (std::size_t i = 0; i < parameters.size(); ++i) {
-    if (!std::isfinite(squares_of(gradients[i]))) return parameters[i].name;
+    if (!std::isfinite(squares_of(gradients[i], parameters[i]))) return parameters[i].name;
   }
   return "";
 }

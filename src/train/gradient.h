@@ -18,7 +18,7 @@ void check_form(const std::vector<Parameter>& parameters);
 void check_form(std::span<const Gradient> gradients, const std::vector<Parameter>& parameters);
 
 /// The Euclidean norm of all gradients together; not finite exactly where an element is not.
-double norm_of(std::span<const Gradient> gradients);
+double norm_of(std::span<const Gradient> gradients, const std::vector<Parameter>& parameters);
 
 /// The name of the first parameter whose gradient has an element that is not finite; empty where all are.
 std::string first_not_finite(std::span<const Gradient> gradients, const std::vector<Parameter>& parameters);

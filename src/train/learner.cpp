@@ -6,6 +6,7 @@
 #include <functional>
 #include <numeric>
 
+#include "hiaton/crew.h"
 #include "hiaton/model.h"
 #include "train/model_values.h"
 #include "train/tree_values.h"
@@ -86,6 +87,7 @@ class ProgramLearner : public Learner {
       : options_(options),
         model_(std::move(model)),
         trees_(model_.loss_program(), options.model.string()),
+        crew_(options.workers > 1 ? std::make_unique<Crew>(options.workers) : nullptr),
         gradients_(model_.parameters()),
         parameters_(first_parameters(model_, options.seed)) {}
 
@@ -96,13 +98,13 @@ class ProgramLearner : public Learner {
 
   double loss_and_gradients(std::span<const Tree* const> batch, std::span<Gradient> gradients) override {
     RunOptions run = run_options();
-    gradients_.clear();
+    gradients_.clear(crew());
     run.gradients = &gradients_;
     std::vector<double> losses(batch.size());
     TreeExamples examples(trees_, batch, parts(),
                           [&](std::size_t tree, const Value& loss) { losses[tree] = number_in(loss); });
     model_.loss(examples, run);
-    for (std::size_t i = 0; i < gradients.size(); ++i) copy_gradient(gradients_[i], gradients[i]);
+    for (std::size_t i = 0; i < gradients.size(); ++i) gradients[i] = gradient_in(gradients_, i);
     return std::accumulate(losses.begin(), losses.end(), 0.0);
   }
 
@@ -115,6 +117,8 @@ class ProgramLearner : public Learner {
     return predictions;
   }
 
+  Crew* crew() override { return crew_.get(); }
+
  private:
   /// The parameters as the engine sees them, without a copy: new tensors after every change.
   const std::vector<Value>& parameter_values() {
@@ -125,6 +129,7 @@ class ProgramLearner : public Learner {
   RunOptions run_options() {
     RunOptions run;
     run.workers = options_.workers;
+    run.crew = crew_.get();
     run.batching = options_.batching != "off";
     run.parts = parts();
     run.max_bytes = options_.max_bytes;
@@ -142,6 +147,7 @@ class ProgramLearner : public Learner {
   const LearnerOptions options_;
   const Model model_;
   const TreeValues trees_;
+  const std::unique_ptr<Crew> crew_;  ///< null: one worker
   Gradients gradients_;
   std::vector<Parameter> parameters_;
   std::vector<Value> values_;  ///< of parameters_ as they are; empty where they may have changed

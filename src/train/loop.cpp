@@ -126,7 +126,7 @@ class Trainer {
     const double loss = loss_and_gradients();
     check_form(gradients_, learner_.parameters());
     const double per_tree = 1 / static_cast<double>(chosen_.size());
-    const double norm = norm_of(gradients_) * per_tree;
+    const double norm = norm_of(gradients_, learner_.parameters()) * per_tree;
     require_finite(loss, norm);
     update(per_tree * clip_factor(norm, settings_.optimizer.clip));
     ++progress_.step;
@@ -142,7 +142,7 @@ class Trainer {
 
   void update(double factor) {
     const Timeline::Slice slice = timeline_.slice("update");
-    optimizer_.step(learner_.parameters(), gradients_, rate_of(progress_.step), factor);
+    optimizer_.step(learner_.parameters(), gradients_, rate_of(progress_.step), factor, learner_.crew());
   }
 
   void require_finite(double loss, double norm) const {

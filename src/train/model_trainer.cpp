@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "hiaton/crew.h"
 #include "hiaton/error.h"
 #include "train/gradient.h"
 #include "train/model_values.h"
@@ -15,6 +16,8 @@ struct ModelTrainer::Parts {
   Parts(Model trained, const OptimizerSettings& settings, uint64_t seed, RunOptions options)
       : model(std::move(trained)),
         run(std::move(options)),
+        own_crew(run.crew == nullptr && run.workers > 1 ? std::make_unique<Crew>(run.workers) : nullptr),
+        crew(own_crew != nullptr ? own_crew.get() : run.crew),
         clip(settings.clip),
         parameters(first_parameters(model, seed)),
         optimizer(settings, parameters),
@@ -24,6 +27,7 @@ struct ModelTrainer::Parts {
 
   RunOptions options() const {
     RunOptions all = run;
+    all.crew = crew;
     all.parameters = values;
     all.gradients = nullptr;
     return all;
@@ -31,6 +35,8 @@ struct ModelTrainer::Parts {
 
   const Model model;
   const RunOptions run;
+  const std::unique_ptr<Crew> own_crew;  ///< null: one worker, or the crew of `run`
+  Crew* const crew;
   const double clip;
   std::vector<Parameter> parameters;
   Optimizer optimizer;
@@ -53,20 +59,20 @@ double ModelTrainer::step(std::span<const std::vector<Value>> examples, double l
   Parts& parts = *parts_;
   RunOptions options = parts.options();
   options.gradients = &parts.sums;
-  parts.sums.clear();
+  parts.sums.clear(parts.crew);
   const double scale = 1.0 / static_cast<double>(examples.size());
   double loss = 0;
   for (const std::vector<Value>& results : parts.model.loss(examples, options))
     loss += scale * number_in(results[0]);
-  for (std::size_t i = 0; i < parts.gradients.size(); ++i) copy_gradient(parts.sums[i], parts.gradients[i]);
-  const double norm = scale * norm_of(parts.gradients);
+  for (std::size_t i = 0; i < parts.gradients.size(); ++i) parts.gradients[i] = gradient_in(parts.sums, i);
+  const double norm = scale * norm_of(parts.gradients, parts.parameters);
   if (!std::isfinite(loss) || !std::isfinite(norm)) {
     throw ProgramError(
         fmt::format("training diverged: {} is not finite; try a lower learning rate or clipping",
                     name_not_finite(loss, parts.gradients, parts.parameters)));
   }
   parts.optimizer.step(parts.parameters, parts.gradients, learning_rate,
-                       scale * clip_factor(norm, parts.clip));
+                       scale * clip_factor(norm, parts.clip), parts.crew);
   parts.values = values_of(parts.parameters);
   return loss;
 }

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "hiaton/error.h"
 
@@ -39,21 +38,15 @@ double number_in(const Value& value) {
   return value.dtype() == DType::F32 ? value.as<float>() : value.as<double>();
 }
 
-void copy_gradient(const Gradients::Sum& from, Gradient& to) {
-  const float* sum = from.values.data<float>();
-  to.sparse = !from.dense;
-  to.rows = from.rows;
-  if (from.dense) {
-    to.values.assign(sum, sum + from.values.size());
-    return;
+Gradient gradient_in(Gradients& sums, std::size_t parameter) {
+  const Gradients::Sum& sum = sums[parameter];
+  Tensor& values = sums.values(parameter);
+  Gradient gradient{!sum.dense, {values.mutable_data<float>(), static_cast<std::size_t>(values.size())}, {}};
+  if (gradient.sparse) {
+    gradient.rows = sum.rows;
+    std::sort(gradient.rows.begin(), gradient.rows.end());
   }
-  std::sort(to.rows.begin(), to.rows.end());
-  const int64_t width = from.values.size() / from.values.dims()[0];
-  to.values.resize(to.rows.size() * static_cast<std::size_t>(width));
-  for (std::size_t i = 0; i < to.rows.size(); ++i) {
-    std::memcpy(to.values.data() + i * static_cast<std::size_t>(width), sum + to.rows[i] * width,
-                static_cast<std::size_t>(width) * sizeof(float));
-  }
+  return gradient;
 }
 
 }  // namespace hiaton::train

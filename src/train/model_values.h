@@ -17,7 +17,7 @@ std::vector<Value> values_of(std::vector<Parameter>& parameters);
 /// A loss.
 double number_in(const Value& value);
 
-/// What a run gathered for a parameter, in the form that Gradient promises.
-void copy_gradient(const Gradients::Sum& from, Gradient& to);
+/// What a run gathered for a parameter, where it stands.
+Gradient gradient_in(Gradients& sums, std::size_t parameter);
 
 }  // namespace hiaton::train

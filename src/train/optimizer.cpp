@@ -3,9 +3,13 @@
 #include <cmath>
 
 #include "base/check.h"
+#include "hiaton/crew.h"
 
 namespace hiaton::train {
 namespace {
+
+/// Elements that a thread takes at once.
+constexpr std::size_t kPiece = 16384;
 
 std::vector<std::string_view> slot_names(const OptimizerSettings& settings) {
   switch (settings.kind) {
@@ -47,48 +51,45 @@ void Optimizer::restore(std::vector<OptimizerSlot> slots, uint64_t steps) {
 }
 
 void Optimizer::step(std::vector<Parameter>& parameters, std::span<const Gradient> gradients,
-                     double learning_rate, double gradient_scale) {
+                     double learning_rate, double gradient_scale, Crew* crew) {
   ++steps_;
   if (settings_.kind == OptimizerKind::Adam) adam_ = adam_scalars(settings_, steps_);
-  for (std::size_t i = 0; i < parameters.size(); ++i) {
-    update(parameters[i], i, gradients[i], learning_rate, gradient_scale);
-  }
-}
-
-void Optimizer::update(Parameter& parameter, std::size_t index, const Gradient& gradient,
-                       double learning_rate, double gradient_scale) {
-  float* w = parameter.values.data();
-  const float* g = gradient.values.data();
-  if (!gradient.sparse) {
-    update_range(w, g, index, 0, parameter.values.size(), learning_rate, gradient_scale);
-    return;
-  }
-  const auto width = static_cast<std::size_t>(parameter.row_width());
-  for (std::size_t i = 0; i < gradient.rows.size(); ++i) {
-    const std::size_t offset = static_cast<std::size_t>(gradient.rows[i]) * width;
-    update_range(w + offset, g + i * width, index, offset, width, learning_rate, gradient_scale);
-  }
-}
-
-void Optimizer::update_range(float* w, const float* g, std::size_t index, std::size_t offset,
-                             std::size_t count, double learning_rate, double gradient_scale) {
   const UpdateScalars scalars{static_cast<float>(learning_rate), static_cast<float>(gradient_scale),
                               static_cast<float>(settings_.l2)};
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    float* w = parameters[i].values.data();
+    const float* g = gradients[i].values.data();
+    const std::vector<int64_t>& rows = gradients[i].rows;
+    if (!gradients[i].sparse) {
+      run_in_pieces(crew, parameters[i].values.size(), kPiece,
+                    [&](std::size_t begin, std::size_t end) { update_range(w, g, i, begin, end, scalars); });
+      continue;
+    }
+    const auto width = static_cast<std::size_t>(parameters[i].row_width());
+    run_in_pieces(crew, rows.size(), kPiece / (width + 1) + 1, [&](std::size_t first, std::size_t last) {
+      for (std::size_t k = first; k < last; ++k) {
+        const std::size_t begin = static_cast<std::size_t>(rows[k]) * width;
+        update_range(w, g, i, begin, begin + width, scalars);
+      }
+    });
+  }
+}
+
+void Optimizer::update_range(float* w, const float* g, std::size_t index, std::size_t begin, std::size_t end,
+                             const UpdateScalars& scalars) {
+  const std::size_t count = end - begin;
+  const auto state = [&](std::size_t slot) { return slots_[slot].values[index].data() + begin; };
   const auto epsilon = static_cast<float>(settings_.epsilon);
+  w += begin;
+  g += begin;
   switch (settings_.kind) {
     case OptimizerKind::Sgd:
-      if (slots_.empty()) {
-        update_sgd(w, g, count, scalars);
-      } else {
-        update_momentum(w, g, slot(0, index, offset), count, scalars, static_cast<float>(settings_.momentum));
-      }
-      return;
+      if (slots_.empty()) return update_sgd(w, g, count, scalars);
+      return update_momentum(w, g, state(0), count, scalars, static_cast<float>(settings_.momentum));
     case OptimizerKind::Adagrad:
-      update_adagrad(w, g, slot(0, index, offset), count, scalars, epsilon);
-      return;
+      return update_adagrad(w, g, state(0), count, scalars, epsilon);
     case OptimizerKind::Adam:
-      update_adam(w, g, slot(0, index, offset), slot(1, index, offset), count, scalars, adam_);
-      return;
+      return update_adam(w, g, state(0), state(1), count, scalars, adam_);
   }
 }
 

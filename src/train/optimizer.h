@@ -24,9 +24,9 @@ class Optimizer {
   Optimizer(const OptimizerSettings& settings, const std::vector<Parameter>& parameters);
 
   /// One step, with `gradient_scale` times the gradients. They have the form that check_form wants, and
-  /// finite values.
+  /// finite values. The threads of a crew share the work; the result is the same.
   void step(std::vector<Parameter>& parameters, std::span<const Gradient> gradients, double learning_rate,
-            double gradient_scale);
+            double gradient_scale, Crew* crew = nullptr);
 
   const std::vector<OptimizerSlot>& slots() const { return slots_; }
   uint64_t steps() const { return steps_; }
@@ -34,14 +34,8 @@ class Optimizer {
   void restore(std::vector<OptimizerSlot> slots, uint64_t steps);
 
  private:
-  void update(Parameter& parameter, std::size_t index, const Gradient& gradient, double learning_rate,
-              double gradient_scale);
-  void update_range(float* w, const float* g, std::size_t index, std::size_t offset, std::size_t count,
-                    double learning_rate, double gradient_scale);
-  float* slot(std::size_t slot, std::size_t index, std::size_t offset) {
-    return slots_[slot].values[index].data() + offset;
-  }
-
+  void update_range(float* w, const float* g, std::size_t index, std::size_t begin, std::size_t end,
+                    const UpdateScalars& scalars);
   OptimizerSettings settings_;
   AdamScalars adam_;  ///< of the current step
   std::vector<OptimizerSlot> slots_;

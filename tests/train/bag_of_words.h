@@ -4,7 +4,7 @@
 
 #include <cmath>
 #include <functional>
-#include <map>
+#include <set>
 #include <vector>
 
 #include "hiaton/train.h"
@@ -25,14 +25,11 @@ class BagOfWords : public Learner {
 
   double loss_and_gradients(std::span<const Tree* const> batch, std::span<Gradient> gradients) override {
     double loss = 0;
-    std::map<int64_t, std::vector<float>> rows;
-    gradients[1] = {false, std::vector<float>(classes()), {}};
-    for (const Tree* tree : batch) loss += add(*tree, rows, gradients[1].values);
-    gradients[0] = {true, {}, {}};
-    for (const auto& [row, values] : rows) {
-      gradients[0].rows.push_back(row);
-      gradients[0].values.insert(gradients[0].values.end(), values.begin(), values.end());
-    }
+    std::set<int64_t> rows;
+    for (std::size_t i = 0; i < 2; ++i) sums_[i].assign(parameters_[i].values.size(), 0);
+    for (const Tree* tree : batch) loss += add(*tree, rows);
+    gradients[0] = {true, sums_[0], {rows.begin(), rows.end()}};
+    gradients[1] = {false, sums_[1], {}};
     if (spoil) spoil(loss, gradients);
     return loss;
   }
@@ -78,7 +75,7 @@ class BagOfWords : public Learner {
     return values;
   }
 
-  double add(const Tree& tree, std::map<int64_t, std::vector<float>>& rows, std::vector<float>& bias) const {
+  double add(const Tree& tree, std::set<int64_t>& rows) {
     const std::size_t n = classes();
     double loss = 0;
     std::vector<float> errors = probabilities(tree);
@@ -90,23 +87,25 @@ class BagOfWords : public Learner {
       }
       loss -= std::log(errors[i * n + static_cast<std::size_t>(label)]);
       errors[i * n + static_cast<std::size_t>(label)] -= 1;
-      for (std::size_t c = 0; c < n; ++c) bias[c] += errors[i * n + c];
+      for (std::size_t c = 0; c < n; ++c) sums_[1][c] += errors[i * n + c];
     }
     for (std::size_t i = 0; i < tree.nodes.size(); ++i) {  // a node's logits reach down to its words
       for (const int32_t child : tree.children(static_cast<int32_t>(i))) {
         for (std::size_t c = 0; c < n; ++c)
           errors[static_cast<std::size_t>(child) * n + c] += errors[i * n + c];
       }
-      if (tree.nodes[i].word == Node::kNone) continue;
-      std::vector<float>& row = rows[tree.nodes[i].word];
-      row.resize(n);
-      for (std::size_t c = 0; c < n; ++c) row[c] += errors[i * n + c];
+      const int32_t word = tree.nodes[i].word;
+      if (word == Node::kNone) continue;
+      rows.insert(word);
+      for (std::size_t c = 0; c < n; ++c)
+        sums_[0][static_cast<std::size_t>(word) * n + c] += errors[i * n + c];
     }
     return loss;
   }
 
   int32_t classes_;
   std::vector<Parameter> parameters_;
+  std::vector<float> sums_[2];  ///< of the gradients
 };
 
 /// Trees whose labels follow from their words: good and bad ones.

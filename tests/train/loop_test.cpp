@@ -284,7 +284,10 @@ TEST(TrainLoop, WhatIsNotFiniteStopsTrainingAndLosesNoFile) {
       {[&](double& loss, auto) { loss = nan; }, "the loss, nan, is not finite in step 10 (epoch 2)"},
       {[&](double&, auto gradients) { gradients[1].values[0] = nan; },
        "the gradient of 'b' is not finite in step 10"},
-      {[&](double&, auto gradients) { gradients[0].values[0] = std::numeric_limits<float>::infinity(); },
+      {[&](double&, auto gradients) {
+         gradients[0].values[static_cast<std::size_t>(2 * gradients[0].rows[0])] =
+             std::numeric_limits<float>::infinity();
+       },
        "the gradient of 'E' is not finite in step 10"}};
   for (const auto& [spoil, message] : cases) {
     const Directory directory;
@@ -443,7 +446,7 @@ TEST(TrainLoop, ReportsSteps) {
 
 TEST(TrainLoop, RefusesALearnerWhoseGradientsHaveAnotherForm) {
   Training run;
-  run.learner.spoil = [](double&, std::span<Gradient> gradients) { gradients[1].values.clear(); };
+  run.learner.spoil = [](double&, std::span<Gradient> gradients) { gradients[1].values = {}; };
   EXPECT_THAT(run.error(quick()), HasSubstr("gradient of 'b': expected 2 elements, found 0"));
 }
 

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "directory.h"
+#include "hiaton/crew.h"
 #include "hiaton/error.h"
 #include "train/gradient.h"
 #include "train/random.h"
@@ -31,8 +32,21 @@ std::vector<Parameter> parameters() {
   return {{"E", {kRows, kWidth}, random_values(kRows * kWidth, 1)}};
 }
 
-Gradient dense(uint64_t seed) {
-  return {false, random_values(kRows * kWidth, seed), {}};
+/// A gradient with its memory.
+struct Given : Gradient {
+  explicit Given(std::vector<float> of) : memory(std::move(of)) { values = memory; }
+  Given(std::vector<float> of, std::vector<int64_t> which) : Given(std::move(of)) {
+    sparse = true;
+    rows = std::move(which);
+  }
+  Given(const Given&) = delete;
+  std::span<const Gradient> alone() const { return {static_cast<const Gradient*>(this), 1}; }
+
+  std::vector<float> memory;
+};
+
+Given dense(uint64_t seed) {
+  return Given(random_values(kRows * kWidth, seed));
 }
 
 /// The rules as the literature writes them, one element at a time in double precision.
@@ -83,8 +97,8 @@ TEST(OptimizerTest, FollowsTheRulesOfTheLiterature) {
     Optimizer optimizer(settings, learned);
     Naive naive(settings, learned[0].values);
     for (uint64_t step = 0; step < 20; ++step) {
-      const Gradient gradient = dense(step + 10);
-      optimizer.step(learned, {&gradient, 1}, 0.05, 0.5);
+      const Given gradient = dense(step + 10);
+      optimizer.step(learned, gradient.alone(), 0.05, 0.5);
       naive.step(gradient, 0.05, 0.5);
     }
     for (std::size_t i = 0; i < naive.w.size(); ++i) EXPECT_NEAR(learned[0].values[i], naive.w[i], 2e-5) << i;
@@ -99,14 +113,10 @@ TEST(OptimizerTest, RowsAreUpdatedAsInADenseStepAndOthersStayAsTheyAre) {
     Optimizer rows_optimizer(settings, with_rows);
     Optimizer all_optimizer(settings, with_all);
     for (uint64_t step = 0; step < 3; ++step) {
-      const Gradient all = dense(step + 10);
-      Gradient rows{true, {}, {1, 4}};
-      for (const int64_t row : rows.rows) {
-        const auto begin = all.values.begin() + row * static_cast<int64_t>(kWidth);
-        rows.values.insert(rows.values.end(), begin, begin + kWidth);
-      }
-      rows_optimizer.step(with_rows, {&rows, 1}, 0.05, 1);
-      all_optimizer.step(with_all, {&all, 1}, 0.05, 1);
+      const Given all = dense(step + 10);
+      const Given rows(all.memory, {1, 4});
+      rows_optimizer.step(with_rows, rows.alone(), 0.05, 1);
+      all_optimizer.step(with_all, all.alone(), 0.05, 1);
     }
     for (std::size_t i = 0; i < before.size(); ++i) {
       const bool touched = i / kWidth == 1 || i / kWidth == 4;
@@ -119,14 +129,34 @@ TEST(OptimizerTest, RowsAreUpdatedAsInADenseStepAndOthersStayAsTheyAre) {
   }
 }
 
+TEST(OptimizerTest, ACrewGivesTheSameBits) {
+  Crew crew(3);
+  const std::vector<int64_t> shape = {1000, 101};
+  const Given all(random_values(101'000, 5));
+  const Given rows(all.memory, {0, 3, 500, 501, 999});
+  for (const OptimizerSettings& settings : all_rules()) {
+    for (const Given* gradient : {&all, &rows}) {
+      std::vector<Parameter> alone = {{"E", shape, random_values(101'000, 1)}};
+      std::vector<Parameter> shared = alone;
+      Optimizer one(settings, alone);
+      Optimizer several(settings, shared);
+      for (int step = 0; step < 3; ++step) {
+        one.step(alone, gradient->alone(), 0.05, 1);
+        several.step(shared, gradient->alone(), 0.05, 1, &crew);
+      }
+      EXPECT_EQ(alone[0].values, shared[0].values);
+    }
+  }
+}
+
 TEST(OptimizerTest, GoesOnFromASavedStateWithTheSameBits) {
   for (const OptimizerSettings& settings : all_rules()) {
     std::vector<Parameter> learned = parameters();
     Optimizer first(settings, learned);
     const auto steps = [&](Optimizer& optimizer, std::vector<Parameter>& of, uint64_t begin, uint64_t end) {
       for (uint64_t step = begin; step < end; ++step) {
-        const Gradient gradient = dense(step);
-        optimizer.step(of, {&gradient, 1}, 0.1, 1);
+        const Given gradient = dense(step);
+        optimizer.step(of, gradient.alone(), 0.1, 1);
       }
     };
     steps(first, learned, 0, 5);
@@ -140,29 +170,33 @@ TEST(OptimizerTest, GoesOnFromASavedStateWithTheSameBits) {
 }
 
 TEST(GradientTest, TheNormCountsAllGradients) {
-  const std::vector<Gradient> gradients = {{false, {3, 0}, {}}, {true, {4}, {2}}};
-  EXPECT_DOUBLE_EQ(norm_of(gradients), 5);
+  const std::vector<Parameter> two = {{"W", {2}, {0, 0}}, {"E", {4, 1}, std::vector<float>(4)}};
+  const Given all({3, 0});
+  const Given rows({7, 7, 4, 7}, {2});
+  EXPECT_DOUBLE_EQ(norm_of(std::vector<Gradient>{all, rows}, two), 5);
   EXPECT_DOUBLE_EQ(clip_factor(5, 2), 0.4);
   EXPECT_DOUBLE_EQ(clip_factor(5, 6), 1);
   EXPECT_DOUBLE_EQ(clip_factor(5, 0), 1);
 }
 
 TEST(GradientTest, TheNormOfHugeGradientsIsFinite) {
-  const std::vector<Gradient> gradients = {{false, {1e38f, 1e38f}, {}}};
-  EXPECT_NEAR(norm_of(gradients) / 1.41421356e38, 1, 1e-6);
+  const Given huge({1e38f, 1e38f});
+  EXPECT_NEAR(norm_of(huge.alone(), {{"W", {2}, {0, 0}}}) / 1.41421356e38, 1, 1e-6);
 }
 
 TEST(GradientTest, NamesTheFirstThatIsNotFinite) {
   const std::vector<Parameter> two = {{"W", {2}, {0, 0}}, {"b", {9}, std::vector<float>(9)}};
-  std::vector<Gradient> gradients = {{false, {1, 2}, {}}, {false, std::vector<float>(9), {}}};
+  const Given first({1, 2});
+  Given second(std::vector<float>(9));
+  const std::vector<Gradient> gradients = {first, second};
   EXPECT_EQ(first_not_finite(gradients, two), "");
   for (const std::size_t place : {0u, 8u}) {
     for (const float bad :
          {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
-      gradients[1].values.assign(9, 0);
-      gradients[1].values[place] = bad;
+      second.memory.assign(9, 0);
+      second.memory[place] = bad;
       EXPECT_EQ(first_not_finite(gradients, two), "b");
-      EXPECT_FALSE(std::isfinite(norm_of(gradients)));
+      EXPECT_FALSE(std::isfinite(norm_of(gradients, two)));
     }
   }
 }
@@ -173,12 +207,13 @@ TEST(GradientTest, RefusesAnotherForm) {
     return error_of<ProgramError>([&] { check_form({&gradient, 1}, learned); });
   };
   EXPECT_EQ(error_with(dense(1)), "");
-  EXPECT_EQ(error_with({true, std::vector<float>(2 * kWidth), {0, kRows - 1}}), "");
-  EXPECT_EQ(error_with({true, {}, {}}), "");
-  EXPECT_THAT(error_with({false, {1, 2}, {}}), HasSubstr("gradient of 'E': expected 35 elements, found 2"));
-  EXPECT_THAT(error_with({true, {1, 2}, {0}}), HasSubstr("expected 5 elements, found 2"));
+  const std::vector<float> whole(kRows * kWidth);
+  EXPECT_EQ(error_with(Given(whole, {0, kRows - 1})), "");
+  EXPECT_EQ(error_with(Given(whole, {})), "");
+  EXPECT_THAT(error_with(Given({1, 2})), HasSubstr("gradient of 'E': expected 35 elements, found 2"));
+  EXPECT_THAT(error_with(Given({1, 2}, {0})), HasSubstr("gradient of 'E': expected 35 elements, found 2"));
   for (const std::vector<int64_t>& rows : {std::vector<int64_t>{1, 1}, {2, 1}, {-1, 1}, {1, kRows}}) {
-    EXPECT_THAT(error_with({true, std::vector<float>(2 * kWidth), rows}), HasSubstr("increasing order"));
+    EXPECT_THAT(error_with(Given(whole, rows)), HasSubstr("increasing order"));
   }
 }
 

@@ -49,7 +49,7 @@ class OuterProducts {
   /// Whether all instances stand one behind the other.
   static bool is_dense(const TensorArgument& from, int64_t batch);
 
-  static constexpr int64_t kEnoughRows = 16;
+  static constexpr int64_t kEnoughRows = 64;
   Tensor& sum_;
   int64_t depth_;
   int64_t columns_;

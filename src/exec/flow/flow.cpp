@@ -5,9 +5,10 @@
 #include <chrono>
 #include <exception>
 #include <new>
-#include <thread>
+#include <optional>
 
 #include "exec/flow/worker.h"
+#include "hiaton/crew.h"
 
 namespace hiaton::exec {
 namespace {
@@ -140,6 +141,7 @@ void run_flow(const graph::Graph& graph, const std::shared_ptr<const flow::Plan>
   SharedUse use(options);
   const auto work = [&](std::size_t number) {
     try {
+      if (next.load() >= parts.size()) return;
       std::unique_ptr<flow::Worker> worker = resting.take(graph, plan);
       if (has_byte_budget(options) && worker->held_bytes() > options.max_bytes / 2) {
         worker = std::make_unique<flow::Worker>(graph, plan);  // earlier runs were larger
@@ -152,10 +154,12 @@ void run_flow(const graph::Graph& graph, const std::shared_ptr<const flow::Plan>
       errors[number] = std::current_exception();
     }
   };
-  {
-    std::vector<std::jthread> threads;  // joined here, whatever happens
-    threads.reserve(tracks.size());
-    for (std::size_t i = 1; i < tracks.size(); ++i) threads.emplace_back(work, i);
+  std::optional<Crew> own;
+  Crew* crew = options.crew;
+  if (crew == nullptr && tracks.size() > 1) crew = &own.emplace(static_cast<int>(tracks.size()));
+  if (crew != nullptr) {
+    crew->run(tracks.size(), std::ref(work));
+  } else {
     work(0);
   }
   for (Part& part : parts) add(stats, part.stats);
@@ -167,7 +171,7 @@ void run_flow(const graph::Graph& graph, const std::shared_ptr<const flow::Plan>
   for (Part& part : parts) {
     if (part.error != nullptr && error == nullptr) error = part.error;
     if (part.gradients != nullptr) {
-      if (error == nullptr) options.gradients->add(*part.gradients);
+      if (error == nullptr) options.gradients->add(*part.gradients, crew);
       resting.give_back(std::move(part.gradients));
     }
   }
