@@ -56,8 +56,7 @@ std::vector<std::vector<Value>> Program::run_all(std::span<const std::vector<Val
 
 void Program::run_all(Examples& examples, RunOptions options) const {
   options.overflow = overflow_;
-  RunStats stats;
-  exec::run_all(graph_, examples, options, *plans_, stats);
+  exec::run_all(graph_, examples, options, *plans_);
 }
 
 }  // namespace hiaton

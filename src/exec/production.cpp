@@ -322,32 +322,29 @@ RunResult run_as_example(const Graph& graph, std::span<const Value> arguments, c
   const std::vector<Value> list(arguments.begin(), arguments.end());
   ListedExamples example({&list, 1});
   RunResult result;
-  run_production_all(graph, example, options, plans, result.stats);
-  result.values = std::move(example.take_all()[0]);
-  return result;
-}
-
-void run_production_all(const Graph& graph, Examples& examples, const RunOptions& options, PlanCache& plans,
-                        RunStats& stats) {
-  const PlanCache::FlowEntry& entry = plans.get_flow(graph, options.overflow);
+  RunOptions own = options;
+  own.stats = &result.stats;
   const auto report = [&] {
-    if (options.stats != nullptr) *options.stats = stats;
+    if (options.stats != nullptr) *options.stats = result.stats;
   };
-  if (entry.plan == nullptr) {
-    for (std::size_t i = 0; i < examples.size(); ++i) {
-      RunResult result = run_as_reference(graph, examples.arguments(i), options, entry.reason);
-      examples.take_results(i, std::move(result.values));
-      stats = result.stats;
-    }
-    return;
-  }
   try {
-    run_flow(graph, entry.plan, entry.workers, examples, options, stats);
+    run_production_all(graph, example, own, plans);
   } catch (...) {
     report();
     throw;
   }
   report();
+  result.values = std::move(example.take_all()[0]);
+  return result;
+}
+
+void run_production_all(const Graph& graph, Examples& examples, const RunOptions& options, PlanCache& plans) {
+  const PlanCache::FlowEntry& entry = plans.get_flow(graph, options.overflow);
+  if (entry.plan != nullptr) return run_flow(graph, entry.plan, entry.workers, examples, options);
+  for (std::size_t i = 0; i < examples.size(); ++i) {
+    RunResult result = run_as_reference(graph, examples.arguments(i), options, entry.reason);
+    examples.take_results(i, std::move(result.values));
+  }
 }
 
 }  // namespace hiaton::exec

@@ -17,7 +17,7 @@ RunResult run_plan(const graph::Graph& graph, const Plan& plan, std::span<const 
 
 /// Runs the program for each argument list, in batches across them.
 void run_production_all(const graph::Graph& graph, Examples& examples, const RunOptions& options,
-                        PlanCache& plans, RunStats& stats);
+                        PlanCache& plans);
 /// The same for one argument list.
 RunResult run_as_example(const graph::Graph& graph, std::span<const Value> arguments,
                          const RunOptions& options, PlanCache& plans);

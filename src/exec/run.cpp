@@ -135,19 +135,17 @@ RunResult run(const graph::Graph& graph, std::span<const Value> arguments, const
                                    [&] { return run_with_executor(graph, arguments, options, plans); });
 }
 
-void run_all(const graph::Graph& graph, Examples& examples, const RunOptions& options, PlanCache& plans,
-             RunStats& stats) {
+void run_all(const graph::Graph& graph, Examples& examples, const RunOptions& options, PlanCache& plans) {
   require_options(options);
   require_parameters(graph, options);
   CheckedExamples checked(graph, examples);
   with_errors_of_the_system(options, [&] {
     if (options.executor == Executor::Production || options.executor == Executor::Flow) {
-      return run_production_all(graph, checked, options, plans, stats);
+      return run_production_all(graph, checked, options, plans);
     }
     for (std::size_t i = 0; i < checked.size(); ++i) {
       RunResult result = run_with_executor(graph, checked.arguments(i), options, plans);
       checked.take_results(i, std::move(result.values));
-      stats = result.stats;
     }
   });
 }

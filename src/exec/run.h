@@ -21,7 +21,6 @@ RunResult run(const graph::Graph& graph, std::span<const Value> arguments, const
               PlanCache& plans);
 
 /// Runs the program for each argument list; what is alike in them runs in batches.
-void run_all(const graph::Graph& graph, Examples& examples, const RunOptions& options, PlanCache& plans,
-             RunStats& stats);
+void run_all(const graph::Graph& graph, Examples& examples, const RunOptions& options, PlanCache& plans);
 
 }  // namespace hiaton::exec

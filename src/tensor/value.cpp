@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "hiaton/error.h"
+#include "hiaton/small_vector.h"
 
 namespace hiaton {
 namespace {
@@ -134,7 +135,12 @@ bool fits_undivided(const Value& value, const Type& type) {
 
 /// Without recursion: values may be as deep as memory allows.
 bool fits(const Value& value, const Type& type) {
-  std::vector<std::pair<const Value*, const Type*>> waiting{{&value, &type}};
+  struct Open {
+    const Value* part;
+    const Type* wanted;
+  };
+  SmallVector<Open, 64> waiting;
+  waiting.push_back({&value, &type});
   while (!waiting.empty()) {
     const auto [part, wanted] = waiting.back();
     waiting.pop_back();
@@ -148,8 +154,7 @@ bool fits(const Value& value, const Type& type) {
     if (object.variant >= variants.size()) return false;
     const std::vector<Field>& fields = variants[object.variant].fields;
     if (object.field_count != fields.size()) return false;
-    for (std::size_t i = 0; i < fields.size(); ++i)
-      waiting.emplace_back(&object.fields()[i], &fields[i].type);
+    for (std::size_t i = 0; i < fields.size(); ++i) waiting.push_back({&object.fields()[i], &fields[i].type});
   }
   return true;
 }

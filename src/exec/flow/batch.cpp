@@ -181,6 +181,7 @@ void BatchRunner::begin(const graph::Graph& graph, const RunOptions& options, Gr
   kernel_seconds_ = 0;
   set_constants(parameters_, options.parameters);
   release_slabs();
+  has_failed_ = false;
   for (auto& products : products_) products.reset();
 }
 
@@ -193,12 +194,13 @@ void BatchRunner::run_kernel(const auto& kernel) {
 
 BatchFault BatchRunner::run(const Region& region, std::span<Frame* const> frames) {
   if (steps_.size() < region.steps.size()) steps_.resize(region.steps.size());
-  release_slabs();  // of a batch that failed
+  if (has_failed_) release_slabs();
   const Function& function = plan_.functions[region.function];
   if (slots_.size() < function.slots.size()) slots_.resize(function.slots.size());
   try {
     const BatchFault fault = run_chunks(region, frames);
-    if (fault.fault == Fault::None) keep_tensors(region, frames);
+    has_failed_ = fault.fault != Fault::None;
+    if (!has_failed_) keep_tensors(region, frames);
     return fault;
   } catch (...) {
     release_slabs();

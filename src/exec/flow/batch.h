@@ -149,6 +149,7 @@ class BatchRunner {
   std::vector<Packed<float>> packed32_[2];  ///< by parameter; as it is, and transposed
   std::vector<Packed<double>> packed64_[2];
   std::vector<Shape> shapes_;  ///< by graph node that a region runs
+  bool has_failed_ = false;    ///< the last batch did: what it made is still there
 };
 
 }  // namespace hiaton::exec::flow

@@ -11,6 +11,7 @@
 #include "exec/fault.h"
 #include "exec/firing.h"
 #include "exec/flow/buffers.h"
+#include "exec/flow/ends.h"
 #include "exec/flow/places.h"
 #include "exec/flow/plan.h"
 #include "exec/flow/rank.h"
@@ -370,7 +371,7 @@ class BodyCompiler {
           function_.phases.empty() ? function_.results.size() : function_.phases[phase].results;
       if (count == 0) continue;
       const uint32_t item = add(ItemKind::Return, out_.returns.size());
-      Return made{.phase = static_cast<uint32_t>(phase), .results = {}};
+      Return made{.phase = static_cast<uint32_t>(phase), .place = kRoot, .results = {}};
       wait_in_place(item, kRoot);
       for (const std::size_t end = result + count; result < end; ++result) {
         wait_for_value(item, function_.results[result]);
@@ -453,6 +454,7 @@ Plan compile(const graph::Graph& graph, OverflowMode overflow) {
       call.params = callee.param_items[call.params];
     }
   }
+  shorten_ends(plan);
   drop_implied_waits(plan);
   number_counters(plan);
   choose_fast_steps(graph, plan);

@@ -46,7 +46,7 @@ void run_part(const graph::Graph& graph, flow::Worker& worker, const RunOptions&
                part.gradients != nullptr ? part.gradients.get() : options.gradients, track);
   });
   if (part.error != nullptr && track != nullptr) track->end_all();
-  keep_error([&] { worker.add_to(part.stats); });
+  if (options.stats != nullptr) keep_error([&] { worker.add_to(part.stats); });
 }
 
 /// Keeps a thing for later runs, or, where there is no memory for that, lets go of it.
@@ -126,7 +126,7 @@ bool needs_flow(const graph::Graph& graph) {
 
 /// The parts are the same for any number of workers, and their gradients are added in their order.
 void run_flow(const graph::Graph& graph, const std::shared_ptr<const flow::Plan>& plan,
-              flow::Workers& resting, Examples& examples, const RunOptions& options, RunStats& stats) {
+              flow::Workers& resting, Examples& examples, const RunOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   const auto workers = static_cast<std::size_t>(options.workers);
   const std::size_t wish = options.parts > 0 ? static_cast<std::size_t>(options.parts) : workers;
@@ -162,8 +162,11 @@ void run_flow(const graph::Graph& graph, const std::shared_ptr<const flow::Plan>
   } else {
     work(0);
   }
-  for (Part& part : parts) add(stats, part.stats);
-  stats.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (options.stats != nullptr) {
+    RunStats& stats = *options.stats = {};
+    for (Part& part : parts) add(stats, part.stats);
+    stats.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  }
   std::exception_ptr error;
   for (const std::exception_ptr& one : errors) {
     if (error == nullptr) error = one;

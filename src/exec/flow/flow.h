@@ -40,6 +40,6 @@ bool needs_flow(const graph::Graph& graph);
 /// Runs the program for each argument list; batches go across them. With several workers each runs a part of
 /// the lists. Throws RunError.
 void run_flow(const graph::Graph& graph, const std::shared_ptr<const flow::Plan>& plan,
-              flow::Workers& resting, Examples& examples, const RunOptions& options, RunStats& stats);
+              flow::Workers& resting, Examples& examples, const RunOptions& options);
 
 }  // namespace hiaton::exec

@@ -143,6 +143,7 @@ struct Join {
 /// Results of a phase, in their order.
 struct Return {
   uint32_t phase;
+  uint32_t place = 0;  ///< the branch side in which it stands; 0: none
   std::vector<Source> results;
 };
 
@@ -162,7 +163,7 @@ struct Function {
   std::vector<Branch> branches;
   std::vector<Side> sides;
   std::vector<Call> calls;
-  std::vector<Join> joins;
+  std::vector<Join> joins;  ///< in pairs: of both ends of a branch, one fires
   std::vector<Return> returns;
   std::vector<Site> sites;  ///< its call sites; a frame has a child for each
   std::vector<SlotKind> slots;

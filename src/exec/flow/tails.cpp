@@ -55,7 +55,8 @@ uint32_t items_behind(const Function& function, const Call& call) {
     item = function.items[item].wakes[0];
     const Item& next = function.items[item];
     if (next.kind == ItemKind::Return) {
-      return place == kRoot && gives(function.returns[next.index], *slots) ? count : 0;
+      const Return& result = function.returns[next.index];
+      return place == result.place && gives(result, *slots) ? count : 0;
     }
     if (next.kind != ItemKind::Join) return 0;
     const Join& join = function.joins[next.index];
