@@ -94,6 +94,9 @@ struct KernelCall {
 /// Gives the same bits for an instance whatever else is in the batch.
 using TensorKernel = Fault (*)(const KernelCall& call);
 
+/// Elements [0, n) of a result, from those of one operand or two; `b` is null where there is one.
+using LineKernel = void (*)(int64_t n, const std::byte* a, const std::byte* b, std::byte* out);
+
 /// For operations of Fusion::Data: on values of any kind.
 using ValueKernel = Fault (*)(std::span<const Value> operands, std::span<const int64_t> attributes,
                               Value& result);
@@ -167,6 +170,9 @@ struct OpDef {
   Required<Fusion> fusion;
   Required<std::vector<Sample>> samples;
   ValueKernel value_kernel = nullptr;  ///< of Fusion::Data, and of no other
+  /// Of some of Fusion::Elementwise: what gives the bits of the tensor kernel for operands of the result's
+  /// shape, where that is not a scalar's, by their element type; null where there is none.
+  LineKernel (*line_kernel)(DType) = nullptr;
   /// Whether the tensor kernel can give a Fault where the scalar kernels have none: for an index, or for no
   /// rows.
   bool fails_on_elements = false;

@@ -21,6 +21,7 @@ const OpDef sigmoid = {
     .algebra = Algebra::None,
     .fusion = Fusion::Elementwise,
     .samples = std::vector<Sample>{{{0.0}, 0.5}},
+    .line_kernel = unary_lines<UnaryFunction::Sigmoid>,
 };
 
 const OpDef relu = {
@@ -36,6 +37,7 @@ const OpDef relu = {
     .algebra = Algebra::None,
     .fusion = Fusion::Elementwise,
     .samples = std::vector<Sample>{{{-2.0}, 0.0}, {{3.5}, 3.5}},
+    .line_kernel = unary_lines<UnaryFunction::Relu>,
 };
 
 const OpDef tanh_gradient = {
@@ -52,6 +54,7 @@ const OpDef tanh_gradient = {
     .algebra = Algebra::None,
     .fusion = Fusion::Elementwise,
     .samples = std::vector<Sample>{{{0.5, 2.0}, 1.5}},
+    .line_kernel = binary_lines<BinaryFunction::TanhGradient, true>,
 };
 
 const OpDef sigmoid_gradient = {
@@ -68,6 +71,7 @@ const OpDef sigmoid_gradient = {
     .algebra = Algebra::None,
     .fusion = Fusion::Elementwise,
     .samples = std::vector<Sample>{{{0.5, 2.0}, 0.5}},
+    .line_kernel = binary_lines<BinaryFunction::SigmoidGradient, true>,
 };
 
 const OpDef relu_gradient = {
@@ -84,6 +88,7 @@ const OpDef relu_gradient = {
     .algebra = Algebra::None,
     .fusion = Fusion::Elementwise,
     .samples = std::vector<Sample>{{{0.5, 2.0}, 2.0}, {{0.0, 2.0}, 0.0}},
+    .line_kernel = binary_lines<BinaryFunction::ReluGradient, true>,
 };
 
 }  // namespace hiaton::ops

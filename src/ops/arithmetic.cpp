@@ -26,6 +26,7 @@ const OpDef add = {
     .algebra = Algebra::Commutative,
     .fusion = Fusion::Elementwise,
     .samples = std::vector<Sample>{{{2, 3}, 5}, {{2.5, 0.25}, 2.75}, {{INT32_MAX, 1}, INT32_MIN}},
+    .line_kernel = binary_lines<BinaryFunction::Add>,
 };
 
 const OpDef sub = {
@@ -45,6 +46,7 @@ const OpDef sub = {
     .algebra = Algebra::None,
     .fusion = Fusion::Elementwise,
     .samples = std::vector<Sample>{{{2, 3}, -1}, {{2.5f, 0.25f}, 2.25f}},
+    .line_kernel = binary_lines<BinaryFunction::Subtract>,
 };
 
 const OpDef mul = {
@@ -64,6 +66,7 @@ const OpDef mul = {
     .algebra = Algebra::Commutative,
     .fusion = Fusion::Elementwise,
     .samples = std::vector<Sample>{{{2, 3}, 6}, {{2.5, 2.0}, 5.0}},
+    .line_kernel = binary_lines<BinaryFunction::Multiply>,
 };
 
 const OpDef div = {
@@ -85,6 +88,7 @@ const OpDef div = {
     .samples =
         std::vector<Sample>{
             {{7, 2}, 3}, {{-7, 2}, -3}, {{INT64_MIN, int64_t{-1}}, INT64_MIN}, {{1.0, 4.0}, 0.25}},
+    .line_kernel = binary_lines<BinaryFunction::Divide>,
 };
 
 const OpDef rem = {
@@ -116,6 +120,7 @@ const OpDef min = {
     .algebra = Algebra::Commutative,
     .fusion = Fusion::Elementwise,
     .samples = std::vector<Sample>{{{2, 3}, 2}, {{0.5, -1.0}, -1.0}, {{0.0, -0.0}, -0.0}},
+    .line_kernel = binary_lines<BinaryFunction::Min>,
 };
 
 const OpDef max = {
@@ -131,6 +136,7 @@ const OpDef max = {
     .algebra = Algebra::Commutative,
     .fusion = Fusion::Elementwise,
     .samples = std::vector<Sample>{{{2, 3}, 3}, {{0.5, -1.0}, 0.5}, {{-0.0, 0.0}, 0.0}},
+    .line_kernel = binary_lines<BinaryFunction::Max>,
 };
 
 const OpDef neg = {
@@ -150,6 +156,7 @@ const OpDef neg = {
     .algebra = Algebra::None,
     .fusion = Fusion::Elementwise,
     .samples = std::vector<Sample>{{{3}, -3}, {{INT32_MIN}, INT32_MIN}, {{1.5}, -1.5}},
+    .line_kernel = unary_lines<UnaryFunction::Negate>,
 };
 
 const OpDef abs = {
@@ -170,6 +177,7 @@ const OpDef abs = {
     .algebra = Algebra::None,
     .fusion = Fusion::Elementwise,
     .samples = std::vector<Sample>{{{-3}, 3}, {{-1.5}, 1.5}},
+    .line_kernel = unary_lines<UnaryFunction::Absolute>,
 };
 
 }  // namespace hiaton::ops

@@ -20,6 +20,7 @@ const OpDef sqrt = {
     .algebra = Algebra::None,
     .fusion = Fusion::Elementwise,
     .samples = std::vector<Sample>{{{9.0}, 3.0}},
+    .line_kernel = unary_lines<UnaryFunction::Sqrt>,
 };
 
 const OpDef exp = {
@@ -35,6 +36,7 @@ const OpDef exp = {
     .algebra = Algebra::None,
     .fusion = Fusion::Elementwise,
     .samples = std::vector<Sample>{{{0.0}, 1.0}},
+    .line_kernel = unary_lines<UnaryFunction::Exp>,
 };
 
 const OpDef log = {
@@ -50,6 +52,7 @@ const OpDef log = {
     .algebra = Algebra::None,
     .fusion = Fusion::Elementwise,
     .samples = std::vector<Sample>{{{1.0}, 0.0}},
+    .line_kernel = unary_lines<UnaryFunction::Log>,
 };
 
 const OpDef sin = {
@@ -185,6 +188,7 @@ const OpDef tanh = {
     .algebra = Algebra::None,
     .fusion = Fusion::Elementwise,
     .samples = std::vector<Sample>{{{0.0}, 0.0}},
+    .line_kernel = unary_lines<UnaryFunction::Tanh>,
 };
 
 const OpDef floor = {

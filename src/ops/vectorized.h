@@ -53,6 +53,18 @@ Fault vector_unary(const KernelCall& call) {
   return pointwise(call);
 }
 
+template <class T, kernels::UnaryFunction function>
+void unary_line(int64_t n, const std::byte* a, const std::byte*, std::byte* out) {
+  static const auto kernel = kernels::unary_kernel<T>(function);
+  kernel(n, reinterpret_cast<const T*>(a), reinterpret_cast<T*>(out));
+}
+
+template <kernels::UnaryFunction function>
+LineKernel unary_lines(DType dtype) {
+  if (dtype == DType::F32) return unary_line<float, function>;
+  return dtype == DType::F64 ? unary_line<double, function> : nullptr;
+}
+
 template <class T>
 Fault apply_binary(const KernelCall& call, kernels::BinaryFunction function) {
   const auto kernel = kernels::binary_kernel<T>(function);
@@ -93,6 +105,19 @@ Fault vector_binary(const KernelCall& call) {
   if (dtype == DType::F32) return apply_binary<float>(call, function);
   if (dtype == DType::F64) return apply_binary<double>(call, function);
   return pointwise(call);
+}
+
+template <class T, kernels::BinaryFunction function, bool swapped>
+void binary_line(int64_t n, const std::byte* a, const std::byte* b, std::byte* out) {
+  static const auto kernel = kernels::binary_kernel<T>(function);
+  if (swapped) std::swap(a, b);
+  kernel(n, reinterpret_cast<const T*>(a), reinterpret_cast<const T*>(b), reinterpret_cast<T*>(out));
+}
+
+template <kernels::BinaryFunction function, bool swapped = false>
+LineKernel binary_lines(DType dtype) {
+  if (dtype == DType::F32) return binary_line<float, function, swapped>;
+  return dtype == DType::F64 ? binary_line<double, function, swapped> : nullptr;
 }
 
 /// For operands (y, g), which the vector code takes the other way round.

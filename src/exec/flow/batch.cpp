@@ -319,6 +319,10 @@ Fault BatchRunner::run_step(const Step& step, std::size_t index, const Chunk& ch
     made.argument = {whole.elements + offset, shape.dims, whole.dtype, whole.stride};
     return Fault::None;
   }
+  if (step.line != nullptr) {
+    run_line(step, made, chunk);
+    return Fault::None;
+  }
   operands_.clear();
   for (const Source& operand : step.operands) operands_.push_back(bind(operand));
   if (!step.fixed_shapes) {
@@ -344,6 +348,27 @@ Fault BatchRunner::run_step(const Step& step, std::size_t index, const Chunk& ch
   made.argument = out();
   if (step.shared) made.argument.stride = 0;
   return fault;
+}
+
+/// Where all instances of all operands stand one behind the other, one line; else one for each instance.
+void BatchRunner::run_line(const Step& step, Value& made, const Chunk& chunk) {
+  const Shape& shape = shapes_[step.node.index()];
+  const int64_t size = shape.size ? *shape.size : size_of_dims(shape.dims);
+  const TensorArgument& a = bind(step.operands[0]);
+  const TensorArgument* b = step.operands.size() > 1 ? &bind(step.operands[1]) : nullptr;
+  const DType dtype = a.dtype;
+  std::byte* const out = room_for(step, made, shape.dims, size, chunk);
+  const auto batch = static_cast<int64_t>(chunk.size);
+  run_kernel([&] {
+    if (batch == 1 || (a.stride == size && (b == nullptr || b->stride == size)))
+      return step.line(batch * size, a.elements, b != nullptr ? b->elements : nullptr, out);
+    const auto bytes = static_cast<int64_t>(size_of(dtype));
+    for (int64_t i = 0; i < batch; ++i) {
+      step.line(size, a.elements + i * a.stride * bytes,
+                b != nullptr ? b->elements + i * b->stride * bytes : nullptr, out + i * size * bytes);
+    }
+  });
+  made.argument = {out, shape.dims, dtype, size};
 }
 
 /// Where the result of a step is to stand.

@@ -114,6 +114,7 @@ class BatchRunner {
   TensorArgument gather(const Function& function, const Gather& input, std::span<Frame* const> frames);
   const TensorArgument& bind(const Source& source) const;
   Fault run_step(const Step& step, std::size_t index, const Chunk& chunk);
+  void run_line(const Step& step, Value& made, const Chunk& chunk);
   std::byte* room_for(const Step& step, Value& made, std::span<const int64_t> dims, int64_t size,
                       const Chunk& chunk);
   Fault make_room(const Step& step, std::size_t index);

@@ -55,8 +55,10 @@ struct Step {
   graph::NodeId node;
   std::vector<Source> operands{};
   std::optional<uint32_t>
-      slot{};                ///< where the frame keeps the result, if anything outside the region needs it
-  Kernel kernel = nullptr;   ///< Kernel
+      slot{};               ///< where the frame keeps the result, if anything outside the region needs it
+  Kernel kernel = nullptr;  ///< Kernel
+  LineKernel line =
+      nullptr;               ///< Tensor, of operands of the result's shape; null: the kernel of the operation
   bool shared = false;       ///< the same for all frames of a batch
   bool fixed_shapes = true;  ///< the dimensions of operands and result are known before the run
   bool transposed = false;   ///< Product: with the transposed parameter

@@ -1,5 +1,7 @@
 #include "exec/flow/steps.h"
 
+#include <algorithm>
+
 namespace hiaton::exec::flow {
 namespace {
 
@@ -24,6 +26,7 @@ class FastSteps {
       if (name == "matmul" || name == "matmul_nt") choose_product(step, name == "matmul_nt");
       if (name == "slice") choose_view(step);
       if (name == "add") choose_bias(step);
+      if (step.code == Step::Code::Tensor) choose_line(step);
     }
   }
 
@@ -63,6 +66,16 @@ class FastSteps {
     step.code = Step::Code::View;
     step.offset = node.attributes[1];
     for (const Dim& dim : std::span(node.type.shape).subspan(1)) step.offset *= dim.size;
+  }
+
+  void choose_line(Step& step) const {
+    const OpDef& op = this->op(step);
+    if (op.line_kernel == nullptr || type(step).shape.empty() || !step.fixed_shapes) return;
+    const bool same = std::ranges::all_of(step.operands, [&](const Source& operand) {
+      const Type* of = type(operand);
+      return of != nullptr && *of == type(step);
+    });
+    if (same) step.line = op.line_kernel(type(step).dtype);
   }
 
   /// A product takes one bias.
