@@ -132,6 +132,28 @@ TEST_P(TensorOperation, ElementsAreWhatTheScalarKernelGives) {
   });
 }
 
+TEST_P(TensorOperation, LinesHaveTheBitsOfTheTensorKernel) {
+  if (op().line_kernel == nullptr) return;
+  ASSERT_EQ(op().fusion.value, Fusion::Elementwise);
+  std::size_t lines = 0;
+  for_all_cases([&](const OpCase& of) {
+    const std::vector<Value> operands = Draw().operands(of);
+    const LineKernel line = op().line_kernel(operands[0].dtype());
+    const Outcome expected = run_op(op(), operands);
+    if (line == nullptr || expected.value.is_scalar()) return;
+    for (const Value& operand : operands) {
+      if (operand.is_scalar() || operand.type() != expected.value.type()) return;
+    }
+    ++lines;
+    Tensor found(operands[0].dtype(), expected.value.tensor().dims());
+    const auto elements = [](const Value& of_value) { return of_value.tensor().data<std::byte>(); };
+    line(found.size(), elements(operands[0]), operands.size() > 1 ? elements(operands[1]) : nullptr,
+         found.mutable_data<std::byte>());
+    EXPECT_EQ(Value(found), expected.value) << types_of(of);
+  });
+  EXPECT_GE(lines, 2) << "of f32 and f64";
+}
+
 TEST_P(TensorOperation, EmptyBatchesAndTensorsAreNoTrouble) {
   const std::string_view name = op().name.value;
   if (name == "argmax" || name == "check_rows") return;  // they fail

@@ -98,6 +98,18 @@ TEST_P(EveryPlan, HasNoWaitThatAnotherImplies) {
   }
 }
 
+TEST_P(EveryPlan, ReturnsFromTheSidesOfAMatchAtTheEnd) {
+  if (!model_.can_predict() || std::string(GetParam()) == "td_treelstm") return;
+  const flow::Plan plan = flow::compile(model_.predict_program().graph(), OverflowMode::Wrap);
+  std::size_t sides = 0;
+  for (const flow::Function& function : plan.functions) {
+    for (const flow::Item& item : function.items) {
+      if (item.kind == flow::ItemKind::Return && function.returns[item.index].place > 0) ++sides;
+    }
+  }
+  EXPECT_GE(sides, 2u);
+}
+
 TEST_P(EveryPlan, LetsGoOfTensorsOnTheWayBackAlone) {
   std::size_t gone = 0;
   for (const flow::Function& function : plan_.functions) {
