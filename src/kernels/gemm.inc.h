@@ -273,6 +273,7 @@ void outer_edge(const OuterArguments<T>& args) {
 
 template <class T>
 void accumulate_outer(const OuterArguments<T>& all) {
+  if (all.rows == 0 || all.depth == 0) return;
   OuterArguments<T> panels = all;
   panels.columns = all.columns / kPanelColumns<T> * kPanelColumns<T>;
   if (panels.columns > 0) outer_panels<T>(panels);

@@ -251,7 +251,8 @@ class BodyCompiler {
       Region& region = plan_.regions[group.region];
       for (std::size_t i = 0; i < group.nodes.size(); ++i) {
         steps_[group.nodes[i]] = {group.region, static_cast<uint32_t>(i)};
-        region.steps.push_back({.code = code_of(graph_[group.nodes[i]]), .node = group.nodes[i]});
+        const graph::Node& node = graph_[group.nodes[i]];
+        region.steps.push_back({.code = code_of(node), .node = group.nodes[i], .kind = slot_kind(node.type)});
       }
     }
     for (const Group& group : groups_) fill_region(group);

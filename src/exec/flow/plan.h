@@ -53,6 +53,7 @@ struct Step {
   };
   Code code;
   graph::NodeId node;
+  SlotKind kind = SlotKind::Scalar;  ///< of the result
   std::vector<Source> operands{};
   std::optional<uint32_t>
       slot{};               ///< where the frame keeps the result, if anything outside the region needs it

@@ -1,6 +1,4 @@
 // Regions that run for one frame at a time.
-#include <algorithm>
-
 #include "base/check.h"
 #include "exec/flow/worker.h"
 
@@ -37,20 +35,13 @@ Cell Worker::borrow(const Frame* frame, const Source& source) const {
   return {};
 }
 
-SlotKind Worker::kind_of(const Step& step) const {
-  const Type& type = (*graph_)[step.node].type;
-  if (type.is_data()) return SlotKind::Data;
-  return type.is_tensor() ? SlotKind::Tensor : SlotKind::Scalar;
-}
-
 /// The results of its steps are kept until its end, or in the frame.
 void Worker::run_scalars(Frame* frame, const Region& region) {
   ++firings_[static_cast<std::size_t>(&region - plan_.regions.data())];
-  made_.resize(std::max(made_.size(), region.steps.size()));
   std::size_t made = 0;
   const auto let_go = [&] {
     for (std::size_t i = 0; i < made; ++i) {
-      if (!region.steps[i].slot) release(kind_of(region.steps[i]), made_[i]);
+      if (!region.steps[i].slot) release(region.steps[i].kind, made_[i]);
     }
   };
   try {
@@ -90,7 +81,7 @@ Cell Worker::run_step(Frame* frame, const Step& step) {
       return field_or_zero(frame, step);
     case Step::Code::Copy:
       out = borrow(frame, step.operands[0]);
-      retain(kind_of(step), out);
+      retain(step.kind, out);
       break;
     case Step::Code::Make: {
       fetch_operands(frame, step, fields_);

@@ -35,7 +35,12 @@ Worker::Worker(const graph::Graph& graph, std::shared_ptr<const Plan> plan)
       firings_(plan_.regions.size()),
       launches_(plan_.regions.size()) {
   for (uint32_t i = 0; i < plan_.regions.size(); ++i) {
-    if (plan_.regions[i].batched) batched_.push_back(i);
+    const Region& region = plan_.regions[i];
+    if (region.batched) {
+      batched_.push_back(i);
+    } else {
+      made_.resize(std::max(made_.size(), region.steps.size()));
+    }
   }
   std::stable_sort(batched_.begin(), batched_.end(),
                    [&](uint32_t a, uint32_t b) { return plan_.regions[a].rank < plan_.regions[b].rank; });

@@ -65,7 +65,6 @@ class Worker {
   Cell field_or_zero(Frame* frame, const Step& step);
   Cell borrow(const Frame* frame, const Source& source) const;
   void fetch_operands(Frame* frame, const Step& step, std::vector<Value>& values) const;
-  SlotKind kind_of(const Step& step) const;
   const Type& type_of(graph::OutPort port) const;
   void decide(Frame* frame, const Branch& branch);
   void call(Frame* frame, const Call& call);
