@@ -1,11 +1,11 @@
 // Matrix products on the shapes of recursive models: n rows times [depth, columns]; items are floating-point
 // operations.
+#include "kernels/gemm.h"
+
 #include <benchmark/benchmark.h>
 
 #include <utility>
 #include <vector>
-
-#include "kernels/gemm.h"
 
 namespace hiaton::kernels {
 namespace {
