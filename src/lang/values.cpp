@@ -262,7 +262,14 @@ Var BodyChecker::logic(ExprId last) {
 }
 
 Var BodyChecker::logic_operand(ExprId operand, const Expr& logic) {
-  return require(operand, value(operand), DType::Bool,
+  const Var found = value(operand);
+  if (known(found) && found.type().is_tensor() && found.type().dtype == DType::Bool) {
+    report(place_of(operand),
+           fmt::format("operand of '{0}': expected bool, found {1}; of tensors, write {0}(a, b)",
+                       spelling(logic.op), to_string(found.type())));
+    return Var();
+  }
+  return require(operand, found, DType::Bool,
                  [&] { return fmt::format("operand of '{}'", spelling(logic.op)); });
 }
 

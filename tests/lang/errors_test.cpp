@@ -104,6 +104,10 @@ const Case kCases[] = {
      "test.hia:1:34: error: operand of 'and': expected bool, found i64\n"
      " 1 | fn f(n: i64) -> bool = n < 1 and n\n"
      "   |                                  ^"},
+    {"AndOfTensors", "fn f(a: bool[2], b: bool) -> bool = b and a",
+     "test.hia:1:43: error: operand of 'and': expected bool, found bool[2]; of tensors, write and(a, b)\n"
+     " 1 | fn f(a: bool[2], b: bool) -> bool = b and a\n"
+     "   |                                           ^"},
     {"ConditionIsNoBool", "fn f(n: i64) -> i64 = if n then 1 else 2",
      "test.hia:1:26: error: the condition of 'if': expected bool, found i64\n"
      " 1 | fn f(n: i64) -> i64 = if n then 1 else 2\n"
