@@ -42,11 +42,12 @@ class MemoryMeter {
   const Counts outer_;
 };
 
-/// What an object of so many bytes takes, with what the allocator of the C library adds.
+inline constexpr std::size_t kHeapHeader = 8;  ///< what the allocator of the C library adds to an object
+inline constexpr std::size_t kHeapStep = 16;   ///< by which its sizes differ
+
+/// What an object of so many bytes takes of the heap.
 constexpr std::size_t heap_bytes(std::size_t bytes) {
-  constexpr std::size_t kHeader = 8;
-  constexpr std::size_t kStep = 16;
-  return (bytes + kHeader + kStep - 1) / kStep * kStep;
+  return (bytes + kHeapHeader + kHeapStep - 1) / kHeapStep * kHeapStep;
 }
 
 /// Of a hash table of the standard library.

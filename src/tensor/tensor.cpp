@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <cstring>
 #include <new>
 #include <vector>
@@ -10,6 +9,7 @@
 #include "hiaton/error.h"
 #include "hiaton/value.h"
 #include "tensor/memory.h"
+#include "tensor/small_objects.h"
 
 namespace hiaton {
 namespace {
@@ -33,14 +33,16 @@ std::size_t bytes_of(DType dtype, std::span<const int64_t> dims) {
 /// Counted by the meter of the thread.
 void* allocate(std::size_t bytes) {
   take_memory(heap_bytes(bytes));
-  void* memory = std::malloc(bytes);
-  if (memory != nullptr) return memory;
-  give_memory(heap_bytes(bytes));
-  throw std::bad_alloc();
+  try {
+    return allocate_object(bytes);
+  } catch (const std::bad_alloc&) {
+    give_memory(heap_bytes(bytes));
+    throw;
+  }
 }
 
 void deallocate(void* memory, std::size_t bytes) {
-  std::free(memory);
+  free_object(memory, bytes);
   give_memory(heap_bytes(bytes));
 }
 
@@ -167,7 +169,7 @@ Data::Data(uint32_t variant, std::initializer_list<Value> fields)
 
 namespace {
 
-void free_object(DataObject* object) {
+void free_data(DataObject* object) {
   const std::size_t bytes = data_bytes(object->field_count);
   object->~DataObject();
   deallocate(object, bytes);
@@ -184,7 +186,7 @@ void Data::release(DataObject* object) {
   while (true) {
     auto* fields = reinterpret_cast<Value*>(object + 1);
     if (object->variant == object->field_count) {
-      free_object(object);
+      free_data(object);
       if (outer == nullptr) return;
       object = outer;
       outer = reinterpret_cast<Value*>(object + 1)[object->variant++].slot().data;
@@ -198,7 +200,7 @@ void Data::release(DataObject* object) {
       continue;
     }
     if (object->variant + 1 == object->field_count) {
-      free_object(object);  // nothing of it is left: a list is freed from its begin to its end
+      free_data(object);  // nothing of it is left: a list is freed from its begin to its end
     } else {
       Slot waiting;
       waiting.data = outer;

@@ -8,6 +8,8 @@
 #include <limits>
 #include <new>
 
+#include "tensor/small_objects.h"
+
 namespace {
 
 constexpr uint64_t kNever = std::numeric_limits<uint64_t>::max();
@@ -43,6 +45,7 @@ bool FailingAllocations::has_failed() const {
 }
 
 int64_t live_allocations() {
+  free_kept_objects();
   return live.load();
 }
 
