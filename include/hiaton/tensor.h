@@ -21,7 +21,8 @@ inline constexpr std::size_t kMaxRank = 8;
 
 struct TensorObject;
 
-/// Takes tensors back that nobody refers to any more, to use their memory again.
+/// Takes tensors back that nobody refers to any more, to use their memory again. Only one thread at a time
+/// refers to them.
 class TensorPool {
  public:
   virtual ~TensorPool() = default;
@@ -57,7 +58,7 @@ class Tensor {
   static Tensor adopt(TensorObject* object) { return Tensor(object); }
 
   Tensor(const Tensor& other) : object_(other.object_) {
-    if (object_ != nullptr) object_->references.fetch_add(1, std::memory_order_relaxed);
+    if (object_ != nullptr) retain(object_);
   }
   Tensor(Tensor&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
   Tensor& operator=(Tensor other) noexcept {
@@ -84,6 +85,14 @@ class Tensor {
   /// Gives up its reference without letting go.
   TensorObject* detach() { return std::exchange(object_, nullptr); }
 
+  static void retain(TensorObject* object) {
+    if (object->pool == nullptr) {
+      object->references.fetch_add(1, std::memory_order_relaxed);
+    } else {
+      const int32_t references = object->references.load(std::memory_order_relaxed);
+      object->references.store(references + 1, std::memory_order_relaxed);
+    }
+  }
   static void release(TensorObject* object);
 
   /// Same type and the same bits.
@@ -94,7 +103,20 @@ class Tensor {
   TensorObject* object_ = nullptr;
 };
 
-std::size_t size_of(DType dtype);
+/// Of an element, in bytes.
+constexpr std::size_t size_of(DType dtype) {
+  switch (dtype) {
+    case DType::Bool:
+      return 1;
+    case DType::I32:
+    case DType::F32:
+      return 4;
+    case DType::I64:
+    case DType::F64:
+      return 8;
+  }
+  return 8;
+}
 
 class Value;
 

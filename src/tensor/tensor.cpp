@@ -79,20 +79,6 @@ bool drop_reference(std::atomic<int32_t>& references) {
 
 }  // namespace
 
-std::size_t size_of(DType dtype) {
-  switch (dtype) {
-    case DType::Bool:
-      return 1;
-    case DType::I32:
-    case DType::F32:
-      return 4;
-    case DType::I64:
-    case DType::F64:
-      return 8;
-  }
-  return 8;
-}
-
 Tensor::Tensor(DType dtype, std::span<const int64_t> dims) {
   const std::size_t bytes = bytes_of(dtype, dims);
   object_ = make_object(dtype, dims, bytes);
@@ -122,8 +108,14 @@ Type Tensor::type() const {
 }
 
 void Tensor::release(TensorObject* object) {
-  if (object == nullptr || !drop_reference(object->references)) return;
-  if (object->pool != nullptr) return object->pool->take_back(object);
+  if (object == nullptr) return;
+  if (object->pool != nullptr) {
+    const int32_t others = object->references.load(std::memory_order_relaxed) - 1;
+    object->references.store(others, std::memory_order_relaxed);
+    if (others == 0) object->pool->take_back(object);
+    return;
+  }
+  if (!drop_reference(object->references)) return;
   const std::size_t bytes = object_bytes(*object);
   object->~TensorObject();
   deallocate(object, bytes);

@@ -98,63 +98,6 @@ void Scratch::reset() {
   used_ = 0;
 }
 
-OuterProducts::OuterProducts(std::size_t, Tensor& sum)
-    : sum_(sum), depth_(sum.dims()[0]), columns_(sum.dims()[1]) {}
-
-template <class T>
-void OuterProducts::append(const TensorArgument& from, int64_t rows_each, int64_t width, int64_t batch,
-                           std::vector<T>& to) const {
-  const int64_t each = rows_each * width;
-  const std::size_t begin = to.size();
-  to.resize(begin + static_cast<std::size_t>(each * batch));
-  for (int64_t i = 0; i < batch; ++i) {
-    std::copy_n(from.at<T>(i), each, to.data() + begin + static_cast<std::size_t>(i * each));
-  }
-}
-
-bool OuterProducts::is_dense(const TensorArgument& from, int64_t batch) {
-  return batch == 1 || from.stride == from.size();
-}
-
-void OuterProducts::add(const TensorArgument& x, const TensorArgument& g, int64_t batch) {
-  const int64_t rows_each = x.size() / depth_;
-  const int64_t rows = rows_each * batch;
-  const bool is_double = sum_.dtype() == DType::F64;
-  if (rows >= kEnoughRows && is_dense(x, batch) && is_dense(g, batch)) {
-    if (is_double) return multiply(x.at<double>(0), g.at<double>(0), rows);
-    return multiply(x.at<float>(0), g.at<float>(0), rows);
-  }
-  if (is_double) {
-    append(x, rows_each, depth_, batch, x64_);
-    append(g, rows_each, columns_, batch, g64_);
-  } else {
-    append(x, rows_each, depth_, batch, x32_);
-    append(g, rows_each, columns_, batch, g32_);
-  }
-  rows_ += rows;
-  if (rows_ >= kEnoughRows) flush();
-}
-
-template <class T>
-void OuterProducts::multiply(const T* x, const T* g, int64_t rows) {
-  kernels::accumulate_outer<T>(x, depth_, g, columns_, rows, depth_, columns_, sum_.mutable_data<T>(),
-                               columns_);
-}
-
-void OuterProducts::flush() {
-  if (rows_ == 0) return;
-  if (sum_.dtype() == DType::F64) {
-    multiply(x64_.data(), g64_.data(), rows_);
-  } else {
-    multiply(x32_.data(), g32_.data(), rows_);
-  }
-  x32_.clear();
-  g32_.clear();
-  x64_.clear();
-  g64_.clear();
-  rows_ = 0;
-}
-
 BatchRunner::BatchRunner(const graph::Graph& graph, const Plan& plan, const std::vector<FramePool>& pools)
     : graph_(&graph), plan_(plan), pools_(pools) {
   set_constants(constants_, plan.constants);
@@ -168,6 +111,7 @@ BatchRunner::BatchRunner(const graph::Graph& graph, const Plan& plan, const std:
   for (const Region& region : plan.regions) {
     for (const Step& step : region.steps) {
       Shape& shape = shapes_[step.node.index()];
+      shape.dtype = graph[step.node].type.dtype;
       for (const Dim& dim : graph[step.node].type.shape) shape.dims.push_back(dim.size);
       if (step.fixed_shapes) shape.size = possible_size(shape.dims);
     }
@@ -333,9 +277,10 @@ Fault BatchRunner::run_step(const Step& step, std::size_t index, const Chunk& ch
   const std::span<const int64_t> dims = step.fixed_shapes ? shape.dims : made.dims;
   const int64_t size = shape.size ? *shape.size : size_of_dims(dims);
   const int64_t instances = step.shared ? 1 : batch;
-  std::byte* const elements = room_for(step, made, dims, size, chunk);
+  std::byte* elements = nullptr;
   // Each use makes its own: a copy would wait until the fields that it reads together are written.
-  const auto out = [&] { return TensorArgument{elements, dims, node.type.dtype, size}; };
+  const auto out = [&] { return TensorArgument{elements, dims, shape.dtype, size}; };
+  elements = room_for(step, made, out(), chunk);
   Fault fault = Fault::None;
   run_kernel([&] {
     if (step.code == Step::Code::Product) {
@@ -356,29 +301,27 @@ void BatchRunner::run_line(const Step& step, Value& made, const Chunk& chunk) {
   const int64_t size = shape.size ? *shape.size : size_of_dims(shape.dims);
   const TensorArgument& a = bind(step.operands[0]);
   const TensorArgument* b = step.operands.size() > 1 ? &bind(step.operands[1]) : nullptr;
-  const DType dtype = a.dtype;
-  std::byte* const out = room_for(step, made, shape.dims, size, chunk);
+  std::byte* const out = room_for(step, made, {nullptr, shape.dims, shape.dtype, size}, chunk);
   const auto batch = static_cast<int64_t>(chunk.size);
   run_kernel([&] {
     if (batch == 1 || (a.stride == size && (b == nullptr || b->stride == size)))
       return step.line(batch * size, a.elements, b != nullptr ? b->elements : nullptr, out);
-    const auto bytes = static_cast<int64_t>(size_of(dtype));
+    const auto bytes = static_cast<int64_t>(size_of(shape.dtype));
     for (int64_t i = 0; i < batch; ++i) {
       step.line(size, a.elements + i * a.stride * bytes,
                 b != nullptr ? b->elements + i * b->stride * bytes : nullptr, out + i * size * bytes);
     }
   });
-  made.argument = {out, shape.dims, dtype, size};
+  made.argument = {out, shape.dims, shape.dtype, size};
 }
 
-/// Where the result of a step is to stand.
-std::byte* BatchRunner::room_for(const Step& step, Value& made, std::span<const int64_t> dims, int64_t size,
+/// Where the result of a step is to stand. `result` knows all but that.
+std::byte* BatchRunner::room_for(const Step& step, Value& made, const TensorArgument& result,
                                  const Chunk& chunk) {
-  const Type& type = (*graph_)[step.node].type;
-  const std::size_t bytes = static_cast<std::size_t>(size) * size_of(type.dtype);
-  if (step.slot && type.is_tensor()) {
+  const std::size_t bytes = static_cast<std::size_t>(result.stride) * size_of(result.dtype);
+  if (step.slot && step.kind == SlotKind::Tensor) {
     const auto all = static_cast<int64_t>(step.shared ? 1 : chunk.of);
-    if (made.slab == nullptr) made.slab = slabs_.make(type.dtype, all, dims);
+    if (made.slab == nullptr) made.slab = slabs_.make(result.dtype, all, result.dims);
     return made.slab->elements + chunk.begin * bytes;
   }
   if (step.buffer) return buffers_[*step.buffer];
@@ -416,15 +359,15 @@ const kernels::PackedMatrix<T>& BatchRunner::packed(std::size_t parameter, bool 
   }
   ();
   Packed<T>& kept = all[parameter];
-  const Tensor tensor = options_->parameters[parameter].tensor();
-  if (kept.of.object() != tensor.object()) {
+  const hiaton::Value& value = options_->parameters[parameter];
+  if (kept.of.object() != value.slot().tensor) {
     kept.of = Tensor();  // of none, should there be no memory for it
     const TensorArgument& w = parameters_[parameter];
     const int64_t rows = w.dims[0];
     const int64_t columns = w.dims[1];
     kept.matrix.pack(transposed ? kernels::Transpose::Yes : kernels::Transpose::No, w.at<T>(0),
                      transposed ? columns : rows, transposed ? rows : columns, columns);
-    kept.of = tensor;
+    kept.of = value.tensor();
   }
   return kept.matrix;
 }
@@ -458,7 +401,7 @@ void BatchRunner::multiply(const Step& step, const TensorArgument& out, int64_t 
 
 OuterProducts& BatchRunner::products(std::size_t parameter) {
   if (products_[parameter] == nullptr) {
-    products_[parameter] = std::make_unique<OuterProducts>(parameter, gradients_->dense(parameter));
+    products_[parameter] = std::make_unique<OuterProducts>(gradients_->dense(parameter));
   }
   return *products_[parameter];
 }
@@ -485,9 +428,9 @@ void BatchRunner::accumulate(const Step& step, int64_t batch) {
 
 void BatchRunner::keep_scalars(const Region& region, std::span<Frame* const> frames) {
   const FrameLayout& layout = pools_[frames[0]->function].layout();
-  for (std::size_t i = 0; i < region.steps.size(); ++i) {
+  for (const uint32_t i : region.kept) {
+    if (region.steps[i].kind == SlotKind::Tensor) continue;
     const TensorArgument& made = steps_[i].argument;
-    if (!region.steps[i].slot || steps_[i].slab != nullptr) continue;
     const std::size_t element = size_of(made.dtype);
     const std::size_t bytes = static_cast<std::size_t>(made.stride) * element;
     for (std::size_t k = 0; k < frames.size(); ++k) {
@@ -501,9 +444,9 @@ void BatchRunner::keep_scalars(const Region& region, std::span<Frame* const> fra
 /// The frames refer to their instances.
 void BatchRunner::keep_tensors(const Region& region, std::span<Frame* const> frames) {
   const FrameLayout& layout = pools_[frames[0]->function].layout();
-  for (std::size_t i = 0; i < region.steps.size(); ++i) {
+  for (const uint32_t i : region.kept) {
+    if (region.steps[i].kind != SlotKind::Tensor) continue;
     TensorObject* slab = std::exchange(steps_[i].slab, nullptr);
-    if (slab == nullptr) continue;
     const TensorArgument& made = steps_[i].argument;
     const std::size_t bytes = static_cast<std::size_t>(made.stride) * size_of(made.dtype);
     slab->references.store(static_cast<int32_t>(frames.size()), std::memory_order_relaxed);

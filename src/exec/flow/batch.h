@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "exec/flow/frame.h"
+#include "exec/flow/outer_products.h"
 #include "exec/flow/plan.h"
 #include "exec/flow/slabs.h"
 #include "hiaton/run.h"
@@ -29,33 +30,6 @@ class Scratch {
   std::size_t block_ = 0;
   std::size_t used_ = 0;
   uint64_t bytes_ = 0;
-};
-
-/// Products x^T g that are added to the gradient of a parameter. Few rows wait until there are more: a
-/// product goes through all of the gradient.
-class OuterProducts {
- public:
-  OuterProducts(std::size_t parameter, Tensor& sum);
-  void add(const TensorArgument& x, const TensorArgument& g, int64_t batch);
-  void flush();
-
- private:
-  template <class T>
-  void append(const TensorArgument& from, int64_t rows_each, int64_t width, int64_t batch,
-              std::vector<T>& to) const;
-  template <class T>
-  void multiply(const T* x, const T* g, int64_t rows);
-
-  /// Whether all instances stand one behind the other.
-  static bool is_dense(const TensorArgument& from, int64_t batch);
-
-  static constexpr int64_t kEnoughRows = 64;
-  Tensor& sum_;
-  int64_t depth_;
-  int64_t columns_;
-  int64_t rows_ = 0;
-  std::vector<float> x32_, g32_;
-  std::vector<double> x64_, g64_;
 };
 
 /// What went wrong in a batch, and where.
@@ -94,6 +68,7 @@ class BatchRunner {
 
   /// As the graph says it.
   struct Shape {
+    DType dtype = DType::F32;
     std::vector<int64_t> dims{};
     std::optional<int64_t> size{};  ///< none: only the run knows it, or that it is too large
   };
@@ -115,8 +90,7 @@ class BatchRunner {
   const TensorArgument& bind(const Source& source) const;
   Fault run_step(const Step& step, std::size_t index, const Chunk& chunk);
   void run_line(const Step& step, Value& made, const Chunk& chunk);
-  std::byte* room_for(const Step& step, Value& made, std::span<const int64_t> dims, int64_t size,
-                      const Chunk& chunk);
+  std::byte* room_for(const Step& step, Value& made, const TensorArgument& result, const Chunk& chunk);
   Fault make_room(const Step& step, std::size_t index);
   void multiply(const Step& step, const TensorArgument& out, int64_t batch);
   void accumulate(const Step& step, int64_t batch);

@@ -62,6 +62,7 @@ class BodyCompiler {
     fill_joins();
     fill_returns();
     fill_branches();
+    list_kept();
     count_items();
   }
 
@@ -281,6 +282,15 @@ class BodyCompiler {
     }
     std::sort(region.inputs.begin(), region.inputs.end());
     region.inputs.erase(std::unique(region.inputs.begin(), region.inputs.end()), region.inputs.end());
+  }
+
+  void list_kept() {
+    for (const Group& group : groups_) {
+      Region& region = plan_.regions[group.region];
+      for (uint32_t i = 0; i < region.steps.size(); ++i) {
+        if (region.steps[i].slot) region.kept.push_back(i);
+      }
+    }
   }
 
   Source operand(OutPort input, const Group& group) {

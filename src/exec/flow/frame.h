@@ -28,7 +28,7 @@ struct Cell {
 
 inline void retain(SlotKind kind, const Cell& cell) {
   if (kind == SlotKind::Tensor && cell.owner != nullptr) {
-    cell.owner->references.fetch_add(1, std::memory_order_relaxed);
+    Tensor::retain(cell.owner);
   } else if (kind == SlotKind::Data && cell.slot.data != nullptr) {
     cell.slot.data->references.fetch_add(1, std::memory_order_relaxed);
   }

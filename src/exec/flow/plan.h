@@ -75,6 +75,7 @@ struct Region {
   uint32_t item;
   std::vector<Step> steps;
   std::vector<uint32_t> inputs;  ///< slots that its steps read
+  std::vector<uint32_t> kept{};  ///< steps whose results the frame keeps
   bool batched = false;
   bool fixed_shapes = true;            ///< those of all steps are
   std::vector<std::size_t> buffers{};  ///< bytes of an instance; they serve several steps
