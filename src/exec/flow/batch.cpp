@@ -216,15 +216,16 @@ TensorArgument BatchRunner::gather(const Function& function, const Gather& input
     }
     return {gathered, {}, type.dtype, 1};
   }
-  const Cell first = layout.load(frames[0], slot);
+  const FrameLayout::TensorPlace place = layout.tensor_place(slot);
+  const Cell first = place.load(frames[0]);
   const std::span<const int64_t> dims = first.dims();
   const int64_t size = size_of_dims(dims);
   const std::size_t bytes = static_cast<std::size_t>(size) * element;
   rows_.resize(count);
   bool contiguous = true;
   for (std::size_t i = 0; i < count; ++i) {
-    if (i + kFramesAhead < count) __builtin_prefetch(layout.address(frames[i + kFramesAhead], slot));
-    const std::byte* row = layout.load(frames[i], slot).elements();
+    if (i + kFramesAhead < count) place.prefetch(frames[i + kFramesAhead]);
+    const std::byte* row = place.load(frames[i]).elements();
     contiguous = contiguous && row == first.elements() + i * bytes;
     rows_[i] = row;
   }
@@ -450,11 +451,12 @@ void BatchRunner::keep_tensors(const Region& region, std::span<Frame* const> fra
     const TensorArgument& made = steps_[i].argument;
     const std::size_t bytes = static_cast<std::size_t>(made.stride) * size_of(made.dtype);
     slab->references.store(static_cast<int32_t>(frames.size()), std::memory_order_relaxed);
+    const FrameLayout::TensorPlace place = layout.tensor_place(*region.steps[i].slot);
     for (std::size_t k = 0; k < frames.size(); ++k) {
       Cell cell;
       cell.set_elements(slab->elements + k * bytes);
       cell.owner = slab;
-      layout.store(frames[k], *region.steps[i].slot, cell);
+      place.store(frames[k], cell);
     }
   }
 }

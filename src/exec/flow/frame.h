@@ -85,6 +85,28 @@ class FrameLayout {
     std::memcpy(at, &cell.slot, sizeof(Slot));
     if (is_tensor(slot)) std::memcpy(at + sizeof(Slot), &cell.owner, sizeof(TensorObject*));
   }
+  /// Of a slot that holds a tensor, in any frame: loops over frames look it up once.
+  class TensorPlace {
+   public:
+    Cell load(const Frame* frame) const {
+      Cell cell;
+      std::memcpy(&cell, reinterpret_cast<const std::byte*>(frame) + offset_, sizeof(Cell));
+      return cell;
+    }
+    void store(Frame* frame, const Cell& cell) const {
+      std::memcpy(reinterpret_cast<std::byte*>(frame) + offset_, &cell, sizeof(Cell));
+    }
+    void prefetch(const Frame* frame) const {
+      __builtin_prefetch(reinterpret_cast<const std::byte*>(frame) + offset_);
+    }
+
+   private:
+    friend class FrameLayout;
+    explicit TensorPlace(uint32_t offset) : offset_(offset) {}
+    std::size_t offset_;
+  };
+  TensorPlace tensor_place(uint32_t slot) const { return TensorPlace(offsets_[slot]); }
+
   /// Where the scalar of a slot, or the place of a tensor's elements, stands.
   const std::byte* address(const Frame* frame, uint32_t slot) const {
     return reinterpret_cast<const std::byte*>(frame) + offsets_[slot];

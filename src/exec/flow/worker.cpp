@@ -95,7 +95,7 @@ void Worker::start(uint32_t root) {
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     layout(frame).store(frame, program.params[i], cell_of(arguments[i]));
   }
-  wake(frame, program.items[program.param_items[0]]);
+  make_ready(frame, program.items[program.param_items[0]]);
 }
 
 void Worker::drain() {
@@ -135,7 +135,7 @@ void Worker::fire_next() {
   ready_.pop_back();
   if (ready_.size() >= kFramesAhead) __builtin_prefetch(ready_[ready_.size() - kFramesAhead].frame, 1);
   try {
-    fire(next.frame, *next.item);
+    for (const Item* item = next.item; item != nullptr;) item = fire(next.frame, *item);
   } catch (const OverBudget&) {
     end(next.frame, Fault::MaxBytes);
   }
@@ -157,22 +157,37 @@ const Region* Worker::choose() const {
   return best;
 }
 
-void Worker::wake(Frame* frame, const Item& item) {
-  const std::vector<Item>& items = function(frame).items;
-  for (std::size_t i = item.wakes.size(); i-- > 0;) {
-    const Item& reader = items[item.wakes[i]];
-    if (count_down(frame, reader)) ready_.push_back({frame, &reader});
+/// What waits for the item and for nothing else any more is ready, but for one item of it, which is the next
+/// to fire; null: none.
+[[gnu::always_inline]] inline const Item* Worker::wake(Frame* frame, const Item& item) {
+  const Item* const items = function(frame).items.data();
+  const Item* next = nullptr;
+  for (const uint32_t* reader = item.wakes.data() + item.wakes.size(); reader != item.wakes.data();) {
+    const Item& woken = items[*--reader];
+    if (!count_down(frame, woken)) continue;
+    if (next != nullptr) ready_.push_back({frame, next});
+    next = &woken;
   }
+  return next;
 }
 
-void Worker::finish_item(Frame* frame, const Item& item) {
-  wake(frame, item);
+/// All that waits for the item.
+void Worker::make_ready(Frame* frame, const Item& item) {
+  const Item* next = wake(frame, item);
+  if (next != nullptr) ready_.push_back({frame, next});
+}
+
+/// Gives the next to fire.
+[[gnu::always_inline]] inline const Item* Worker::finish_item(Frame* frame, const Item& item) {
+  const Item* next = wake(frame, item);
   for (uint32_t slot : item.releases) {
-    Tensor::release(layout(frame).load(frame, slot).owner);
-    layout(frame).store(frame, slot, Cell());
+    const FrameLayout::TensorPlace place = layout(frame).tensor_place(slot);
+    Tensor::release(place.load(frame).owner);
+    place.store(frame, Cell());
   }
   --frame->unfinished;
-  maybe_free(frame);
+  if (next == nullptr) maybe_free(frame);
+  return next;
 }
 
 /// A frame goes when nothing of it can fire any more and all it called are gone; then perhaps its caller.
@@ -190,7 +205,8 @@ void Worker::maybe_free(Frame* frame) {
   }
 }
 
-void Worker::fire(Frame* frame, const Item& item) {
+/// Gives the next to fire in this frame; null: none.
+const Item* Worker::fire(Frame* frame, const Item& item) {
   const Function& body = function(frame);
   switch (item.kind) {
     case ItemKind::Params:
@@ -204,10 +220,11 @@ void Worker::fire(Frame* frame, const Item& item) {
       if (region.batched) {
         if (!options_->batching) {
           batch_.assign(1, frame);
-          return run_batch(region, batch_);
+          run_batch(region, batch_);
+        } else {
+          waiting_[item.index].push(frame);
         }
-        waiting_[item.index].push(frame);
-        return;
+        return nullptr;
       }
       run_scalars(frame, region);
       break;
@@ -225,7 +242,7 @@ void Worker::fire(Frame* frame, const Item& item) {
       give_back(frame, body.returns[item.index]);
       break;
   }
-  finish_item(frame, item);
+  return finish_item(frame, item);
 }
 
 // Values ----------------------------------------------------------------------------------------------------
@@ -268,7 +285,11 @@ Cell Worker::fetch(Frame* frame, const Source& source, SlotKind kind) const {
 void Worker::decide(Frame* frame, const Branch& branch) {
   const bool taken = borrow(frame, branch.predicate).slot.boolean;
   const std::optional<uint32_t>& side = branch.sides[taken ? 0 : 1];
-  if (side) fire(frame, function(frame).items[*side]);
+  if (!side) return;
+  const Function& body = function(frame);
+  const Item& item = body.items[*side];
+  frame->unfinished += body.sides[item.index].items;
+  make_ready(frame, item);
 }
 
 void Worker::call(Frame* frame, const Call& call) {
@@ -292,7 +313,7 @@ void Worker::call(Frame* frame, const Call& call) {
   for (const Move& move : call.arguments) {
     to.store(child, move.to, fetch(frame, move.from, callee.slots[move.to]));
   }
-  wake(child, callee.items[call.params]);
+  make_ready(child, callee.items[call.params]);
   if (call.phase > 0) {
     --child->unfinished;
     maybe_free(child);
@@ -329,7 +350,7 @@ void Worker::give_back(Frame* frame, const Return& result) {
     if (!phase.slots[i]) continue;
     to.store(caller, *phase.slots[i], fetch(frame, result.results[i], body.slots[*phase.slots[i]]));
   }
-  if (phase.returned) wake(caller, body.items[*phase.returned]);
+  if (phase.returned) make_ready(caller, body.items[*phase.returned]);
 }
 
 // Batches ---------------------------------------------------------------------------------------------------
@@ -345,7 +366,8 @@ void Worker::run_batch(const Region& region, std::vector<Frame*>& frames) {
   const Item& item = plan_.functions[region.function].items[region.item];
   for (std::size_t i = 0; i < frames.size(); ++i) {
     if (i + kFramesAhead < frames.size()) __builtin_prefetch(frames[i + kFramesAhead], 1);
-    finish_item(frames[i], item);
+    const Item* next = finish_item(frames[i], item);
+    if (next != nullptr) ready_.push_back({frames[i], next});
   }
 }
 

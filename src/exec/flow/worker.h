@@ -55,9 +55,10 @@ class Worker {
   bool start_next();
   void drain();
   void fire_next();
-  void fire(Frame* frame, const Item& item);
-  void finish_item(Frame* frame, const Item& item);
-  void wake(Frame* frame, const Item& item);
+  const Item* fire(Frame* frame, const Item& item);
+  const Item* finish_item(Frame* frame, const Item& item);
+  const Item* wake(Frame* frame, const Item& item);
+  void make_ready(Frame* frame, const Item& item);
   void maybe_free(Frame* frame);
 
   void run_scalars(Frame* frame, const Region& region);
