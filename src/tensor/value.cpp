@@ -154,7 +154,13 @@ bool fits(const Value& value, const Type& type) {
     if (object.variant >= variants.size()) return false;
     const std::vector<Field>& fields = variants[object.variant].fields;
     if (object.field_count != fields.size()) return false;
-    for (std::size_t i = 0; i < fields.size(); ++i) waiting.push_back({&object.fields()[i], &fields[i].type});
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+      const Value& inner = object.fields()[i];
+      const Type& inner_type = fields[i].type;
+      const bool is_right_scalar =
+          inner.is_scalar() && inner.dtype() == inner_type.dtype && inner_type.is_scalar();
+      if (!is_right_scalar) waiting.push_back({&inner, &inner_type});
+    }
   }
   return true;
 }

@@ -64,9 +64,8 @@ TensorArgument constant(const Value& value) {
 
 /// Of data values, which no kernel reads, nothing.
 void set_constants(std::vector<TensorArgument>& constants, std::span<const Value> values) {
-  constants.clear();
-  for (const Value& value : values) {
-    constants.push_back(value.is_data() ? TensorArgument() : constant(value));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    constants[i] = values[i].is_data() ? TensorArgument() : constant(values[i]);
   }
 }
 
@@ -99,22 +98,37 @@ void Scratch::reset() {
 }
 
 BatchRunner::BatchRunner(const graph::Graph& graph, const Plan& plan, const std::vector<FramePool>& pools)
-    : graph_(&graph), plan_(plan), pools_(pools) {
+    : graph_(&graph),
+      plan_(plan),
+      pools_(pools),
+      constants_(plan.constants.size()),
+      parameters_(graph.parameters().size()),
+      products_(graph.parameters().size()),
+      bound_(plan.regions.size()) {
   set_constants(constants_, plan.constants);
-  const std::size_t parameters = graph.parameters().size();
-  products_.resize(parameters);
   for (int transposed = 0; transposed < 2; ++transposed) {
-    packed32_[transposed].resize(parameters);
-    packed64_[transposed].resize(parameters);
+    packed32_[transposed].resize(parameters_.size());
+    packed64_[transposed].resize(parameters_.size());
   }
-  shapes_.resize(graph.nodes().size());
+  std::size_t slots = 0;
+  for (const Function& function : plan.functions) slots = std::max(slots, function.slots.size());
+  slots_.resize(slots);
+  std::size_t steps = 0;
+  for (const Region& region : plan.regions) steps = std::max(steps, region.steps.size());
+  steps_.resize(steps);
   for (const Region& region : plan.regions) {
-    for (const Step& step : region.steps) {
-      Shape& shape = shapes_[step.node.index()];
-      shape.dtype = graph[step.node].type.dtype;
-      for (const Dim& dim : graph[step.node].type.shape) shape.dims.push_back(dim.size);
-      if (step.fixed_shapes) shape.size = possible_size(shape.dims);
-    }
+    if (region.batched) bind(region);
+  }
+}
+
+void BatchRunner::bind(const Region& region) {
+  std::vector<BoundStep>& bound = bound_[static_cast<std::size_t>(&region - plan_.regions.data())];
+  for (const Step& step : region.steps) {
+    const Type& type = (*graph_)[step.node].type;
+    BoundStep& made = bound.emplace_back(BoundStep{&step, {}, type.dtype, {}, std::nullopt});
+    for (const Source& operand : step.operands) made.operands.push_back(place_of(operand));
+    for (const Dim& dim : type.shape) made.dims.push_back(dim.size);
+    if (step.fixed_shapes) made.size = possible_size(made.dims);
   }
 }
 
@@ -137,10 +151,7 @@ void BatchRunner::run_kernel(const auto& kernel) {
 }
 
 BatchFault BatchRunner::run(const Region& region, std::span<Frame* const> frames) {
-  if (steps_.size() < region.steps.size()) steps_.resize(region.steps.size());
   if (has_failed_) release_slabs();
-  const Function& function = plan_.functions[region.function];
-  if (slots_.size() < function.slots.size()) slots_.resize(function.slots.size());
   try {
     const BatchFault fault = run_chunks(region, frames);
     has_failed_ = fault.fault != Fault::None;
@@ -183,11 +194,11 @@ BatchFault BatchRunner::run_chunk(const Region& region, const Chunk& chunk, std:
   scratch_.reset();
   make_buffers(region, frames.size());
   const Function& function = plan_.functions[region.function];
-  for (std::size_t i = 0; i < region.steps.size(); ++i) {
-    const Step& step = region.steps[i];
-    for (const Gather& input : step.gathers) slots_[input.slot] = gather(function, input, frames);
-    const Fault fault = run_step(step, i, chunk);
-    if (fault != Fault::None) return {fault, &step};
+  Value* made = steps_.data();
+  for (const BoundStep& bound : bound_[static_cast<std::size_t>(&region - plan_.regions.data())]) {
+    for (const Gather& input : bound.step->gathers) slots_[input.slot] = gather(function, input, frames);
+    const Fault fault = run_step(bound, *made++, chunk);
+    if (fault != Fault::None) return {fault, bound.step};
   }
   keep_scalars(region, frames);
   return {};
@@ -235,52 +246,51 @@ TensorArgument BatchRunner::gather(const Function& function, const Gather& input
   return {gathered, dims, type.dtype, size};
 }
 
-const TensorArgument& BatchRunner::bind(const Source& source) const {
+const TensorArgument* BatchRunner::place_of(const Source& source) const {
   switch (source.from) {
     case Source::From::Slot:
-      return slots_[source.index];
+      return &slots_[source.index];
     case Source::From::Constant:
-      return constants_[source.index];
+      return &constants_[source.index];
     case Source::From::Parameter:
-      return parameters_[source.index];
+      return &parameters_[source.index];
     case Source::From::Step:
       break;
   }
-  return steps_[source.index].argument;
+  return &steps_[source.index].argument;
 }
 
-Fault BatchRunner::run_step(const Step& step, std::size_t index, const Chunk& chunk) {
+Fault BatchRunner::run_step(const BoundStep& bound, Value& made, const Chunk& chunk) {
   const auto batch = static_cast<int64_t>(chunk.size);
-  const Shape& shape = shapes_[step.node.index()];
-  Value& made = steps_[index];
+  const Step& step = *bound.step;
   if (step.code == Step::Code::Nothing) return Fault::None;
   if (step.code == Step::Code::Accumulate) {
-    run_kernel([&] { accumulate(step, batch); });
+    run_kernel([&] { accumulate(bound, batch); });
     return Fault::None;
   }
   if (step.code == Step::Code::View) {
-    const TensorArgument& whole = bind(step.operands[0]);
+    const TensorArgument& whole = *bound.operands[0];
     const auto offset = static_cast<std::size_t>(step.offset) * size_of(whole.dtype);
-    made.argument = {whole.elements + offset, shape.dims, whole.dtype, whole.stride};
+    made.argument = {whole.elements + offset, bound.dims, whole.dtype, whole.stride};
     return Fault::None;
   }
   if (step.line != nullptr) {
-    run_line(step, made, chunk);
+    run_line(bound, made, chunk);
     return Fault::None;
   }
   operands_.clear();
-  for (const Source& operand : step.operands) operands_.push_back(bind(operand));
+  for (const TensorArgument* operand : bound.operands) operands_.push_back(*operand);
   if (!step.fixed_shapes) {
-    const Fault fault = make_room(step, index);
+    const Fault fault = find_dims(step, made);
     if (fault != Fault::None) return fault;
   }
   const graph::Node& node = (*graph_)[step.node];
-  const std::span<const int64_t> dims = step.fixed_shapes ? shape.dims : made.dims;
-  const int64_t size = shape.size ? *shape.size : size_of_dims(dims);
+  const std::span<const int64_t> dims = step.fixed_shapes ? bound.dims : made.dims;
+  const int64_t size = bound.size ? *bound.size : size_of_dims(dims);
   const int64_t instances = step.shared ? 1 : batch;
   std::byte* elements = nullptr;
   // Each use makes its own: a copy would wait until the fields that it reads together are written.
-  const auto out = [&] { return TensorArgument{elements, dims, shape.dtype, size}; };
+  const auto out = [&] { return TensorArgument{elements, dims, bound.dtype, size}; };
   elements = room_for(step, made, out(), chunk);
   Fault fault = Fault::None;
   run_kernel([&] {
@@ -297,23 +307,23 @@ Fault BatchRunner::run_step(const Step& step, std::size_t index, const Chunk& ch
 }
 
 /// Where all instances of all operands stand one behind the other, one line; else one for each instance.
-void BatchRunner::run_line(const Step& step, Value& made, const Chunk& chunk) {
-  const Shape& shape = shapes_[step.node.index()];
-  const int64_t size = shape.size ? *shape.size : size_of_dims(shape.dims);
-  const TensorArgument& a = bind(step.operands[0]);
-  const TensorArgument* b = step.operands.size() > 1 ? &bind(step.operands[1]) : nullptr;
-  std::byte* const out = room_for(step, made, {nullptr, shape.dims, shape.dtype, size}, chunk);
+void BatchRunner::run_line(const BoundStep& bound, Value& made, const Chunk& chunk) {
+  const Step& step = *bound.step;
+  const int64_t size = bound.size ? *bound.size : size_of_dims(bound.dims);
+  const TensorArgument& a = *bound.operands[0];
+  const TensorArgument* b = bound.operands.size() > 1 ? bound.operands[1] : nullptr;
+  std::byte* const out = room_for(step, made, {nullptr, bound.dims, bound.dtype, size}, chunk);
   const auto batch = static_cast<int64_t>(chunk.size);
   run_kernel([&] {
     if (batch == 1 || (a.stride == size && (b == nullptr || b->stride == size)))
       return step.line(batch * size, a.elements, b != nullptr ? b->elements : nullptr, out);
-    const auto bytes = static_cast<int64_t>(size_of(shape.dtype));
+    const auto bytes = static_cast<int64_t>(size_of(bound.dtype));
     for (int64_t i = 0; i < batch; ++i) {
       step.line(size, a.elements + i * a.stride * bytes,
                 b != nullptr ? b->elements + i * b->stride * bytes : nullptr, out + i * size * bytes);
     }
   });
-  made.argument = {out, shape.dims, shape.dtype, size};
+  made.argument = {out, bound.dims, bound.dtype, size};
 }
 
 /// Where the result of a step is to stand. `result` knows all but that.
@@ -330,7 +340,7 @@ std::byte* BatchRunner::room_for(const Step& step, Value& made, const TensorArgu
 }
 
 /// The dimensions of a result that only the run knows.
-Fault BatchRunner::make_room(const Step& step, std::size_t index) {
+Fault BatchRunner::find_dims(const Step& step, Value& made) {
   const graph::Node& node = (*graph_)[step.node];
   std::vector<Type> types;
   for (const TensorArgument& operand : operands_) {
@@ -338,10 +348,10 @@ Fault BatchRunner::make_room(const Step& step, std::size_t index) {
   }
   try {
     const Type type = node.op->type_rule.value({types, node.attributes, &node.type});
-    steps_[index].dims.clear();
+    made.dims.clear();
     for (const Dim& dim : type.shape) {
       if (dim.size < 0) return Fault::Shape;
-      steps_[index].dims.push_back(dim.size);
+      made.dims.push_back(dim.size);
     }
   } catch (const ProgramError&) {
     return Fault::Shape;
@@ -407,23 +417,23 @@ OuterProducts& BatchRunner::products(std::size_t parameter) {
   return *products_[parameter];
 }
 
-void BatchRunner::accumulate(const Step& step, int64_t batch) {
+void BatchRunner::accumulate(const BoundStep& bound, int64_t batch) {
   if (gradients_ == nullptr) return;
-  const graph::Node& node = (*graph_)[step.node];
+  const graph::Node& node = (*graph_)[bound.step->node];
   const auto parameter = static_cast<std::size_t>(node.parameter);
-  const TensorArgument& first = bind(step.operands[0]);
+  const TensorArgument& first = *bound.operands[0];
   const bool is_double = node.type.dtype == DType::F64;
   switch (static_cast<Accumulation>(node.attributes[0])) {
     case Accumulation::Dense:
       if (is_double) return add_instances(first, batch, gradients_->dense(parameter).mutable_data<double>());
       return add_instances(first, batch, gradients_->dense(parameter).mutable_data<float>());
     case Accumulation::Rows: {
-      const TensorArgument& parts = bind(step.operands[1]);
+      const TensorArgument& parts = *bound.operands[1];
       if (is_double) return add_rows<double>(first, parts, batch, parameter, *gradients_);
       return add_rows<float>(first, parts, batch, parameter, *gradients_);
     }
     case Accumulation::Outer:
-      return products(parameter).add(first, bind(step.operands[1]), batch);
+      return products(parameter).add(first, *bound.operands[1], batch);
   }
 }
 

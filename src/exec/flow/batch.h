@@ -66,11 +66,13 @@ class BatchRunner {
     std::vector<int64_t> dims{};   ///< of an instance, where only the run knows them
   };
 
-  /// As the graph says it.
-  struct Shape {
-    DType dtype = DType::F32;
-    std::vector<int64_t> dims{};
-    std::optional<int64_t> size{};  ///< none: only the run knows it, or that it is too large
+  /// A step with what all its batches share.
+  struct BoundStep {
+    const Step* step;
+    std::vector<const TensorArgument*> operands;  ///< where they are when it runs
+    DType dtype;  ///< of the result, as are the dimensions: as the graph says it
+    std::vector<int64_t> dims;
+    std::optional<int64_t> size;  ///< none: only the run knows it, or that it is too large
   };
 
   /// Instances of a batch that run all steps before the next ones run any.
@@ -83,17 +85,18 @@ class BatchRunner {
   BatchFault run_chunks(const Region& region, std::span<Frame* const> frames);
   void release_slabs();
   BatchFault run_chunk(const Region& region, const Chunk& chunk, std::span<Frame* const> frames);
+  void bind(const Region& region);
   /// Runs a kernel, and counts its time if the options want to know.
   void run_kernel(const auto& kernel);
   void make_buffers(const Region& region, std::size_t batch);
   TensorArgument gather(const Function& function, const Gather& input, std::span<Frame* const> frames);
-  const TensorArgument& bind(const Source& source) const;
-  Fault run_step(const Step& step, std::size_t index, const Chunk& chunk);
-  void run_line(const Step& step, Value& made, const Chunk& chunk);
+  const TensorArgument* place_of(const Source& source) const;
+  Fault run_step(const BoundStep& bound, Value& made, const Chunk& chunk);
+  void run_line(const BoundStep& bound, Value& made, const Chunk& chunk);
   std::byte* room_for(const Step& step, Value& made, const TensorArgument& result, const Chunk& chunk);
-  Fault make_room(const Step& step, std::size_t index);
+  Fault find_dims(const Step& step, Value& made);
   void multiply(const Step& step, const TensorArgument& out, int64_t batch);
-  void accumulate(const Step& step, int64_t batch);
+  void accumulate(const BoundStep& bound, int64_t batch);
   void keep_scalars(const Region& region, std::span<Frame* const> frames);
   void keep_tensors(const Region& region, std::span<Frame* const> frames);
   OuterProducts& products(std::size_t parameter);
@@ -108,6 +111,7 @@ class BatchRunner {
   double kernel_seconds_ = 0;
   SlabPool slabs_;
   Scratch scratch_;
+  // Steps are bound to the elements of these four.
   std::vector<TensorArgument> constants_;   ///< of the plan
   std::vector<TensorArgument> parameters_;  ///< of the options
   std::vector<TensorArgument> slots_;       ///< by slot of the function whose region runs
@@ -123,8 +127,8 @@ class BatchRunner {
   };
   std::vector<Packed<float>> packed32_[2];  ///< by parameter; as it is, and transposed
   std::vector<Packed<double>> packed64_[2];
-  std::vector<Shape> shapes_;  ///< by graph node that a region runs
-  bool has_failed_ = false;    ///< the last batch did: what it made is still there
+  std::vector<std::vector<BoundStep>> bound_;  ///< by region
+  bool has_failed_ = false;                    ///< the last batch did: what it made is still there
 };
 
 }  // namespace hiaton::exec::flow

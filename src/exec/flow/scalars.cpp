@@ -38,17 +38,19 @@ Cell Worker::borrow(const Frame* frame, const Source& source) const {
 /// The results of its steps are kept until its end, or in the frame.
 void Worker::run_scalars(Frame* frame, const Region& region) {
   ++firings_[static_cast<std::size_t>(&region - plan_.regions.data())];
+  const FrameLayout& own = layout(frame);
   std::size_t made = 0;
   const auto let_go = [&] {
     for (std::size_t i = 0; i < made; ++i) {
-      if (!region.steps[i].slot) release(region.steps[i].kind, made_[i]);
+      const Step& step = region.steps[i];
+      if (step.kind != SlotKind::Scalar && !step.slot) release(step.kind, made_[i]);
     }
   };
   try {
     for (; made < region.steps.size(); ++made) {
       const Step& step = region.steps[made];
       made_[made] = run_step(frame, step);
-      if (step.slot) layout(frame).store(frame, *step.slot, made_[made]);
+      if (step.slot) own.store(frame, *step.slot, made_[made]);
     }
   } catch (...) {
     let_go();
