@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/per_thread.h"
 #include "kernels/aligned.h"
 #include "kernels/gemm.h"
 
@@ -41,7 +42,8 @@ void for_unrolled(const Convolution& s, F f) {
 }
 
 double* unrolled_memory(const Convolution& s) {
-  thread_local AlignedBuffer<double> memory;
+  static PerThread<AlignedBuffer<double>> memories;
+  AlignedBuffer<double>& memory = memories.get();
   memory.reserve(filter_size(s) * out_pixels(s));
   return memory.data();
 }

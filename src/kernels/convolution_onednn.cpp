@@ -4,6 +4,7 @@
 #include <dnnl.hpp>
 #include <map>
 
+#include "base/per_thread.h"
 #include "kernels/convolution.h"
 
 // Of OpenMP, by which oneDNN runs its threads. Its header is another package for each compiler.
@@ -138,7 +139,8 @@ constexpr std::size_t kMostKept = 128;
 /// The computation for a shape, valid until that for another one is asked for.
 template <Computation (*make)(const Convolution&)>
 Computation& computation_for(const Convolution& shape) {
-  thread_local std::map<Convolution, Computation> made;
+  static PerThread<std::map<Convolution, Computation>> all_made;
+  std::map<Convolution, Computation>& made = all_made.get();
   const auto found = made.find(shape);
   if (found != made.end()) return found->second;
   if (made.size() == kMostKept) made.clear();

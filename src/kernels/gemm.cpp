@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/per_thread.h"
 #include "kernels/gemm_kernels.h"
 
 namespace hiaton::kernels {
@@ -24,6 +25,19 @@ template <class T>
 const GemmKernels<T>& best_kernels() {
   static const GemmKernels<T>& best = gemm_kernels<T>(instruction_set());
   return best;
+}
+
+/// What a call needs beside its operands, kept for the next one.
+template <class T>
+struct Memory {
+  PackedMatrix<T> right;
+  AlignedBuffer<T> left;
+  AlignedBuffer<T> outer;
+};
+template <class T>
+Memory<T>& memory_of_thread() {
+  static PerThread<Memory<T>> memory;
+  return memory.get();
 }
 
 /// Packs columns [0, count) of w into one panel. Element (i, c) stands at w[i * row + c * column].
@@ -114,15 +128,19 @@ void multiply_bias(const T* x, int64_t n, int64_t x_stride, const PackedMatrix<T
 template <class T>
 void accumulate_outer(const T* x, int64_t x_stride, const T* g, int64_t g_stride, int64_t n, int64_t depth,
                       int64_t columns, T* dw, int64_t dw_stride) {
-  best_kernels<T>().accumulate_outer({.x = x,
-                                      .x_stride = x_stride,
-                                      .g = g,
-                                      .g_stride = g_stride,
-                                      .rows = n,
-                                      .depth = depth,
-                                      .columns = columns,
-                                      .out = dw,
-                                      .out_stride = dw_stride});
+  const GemmKernels<T>& kernels = best_kernels<T>();
+  AlignedBuffer<T>& memory = memory_of_thread<T>().outer;
+  memory.reserve(kernels.outer_memory(depth));
+  kernels.accumulate_outer({.x = x,
+                            .x_stride = x_stride,
+                            .g = g,
+                            .g_stride = g_stride,
+                            .rows = n,
+                            .depth = depth,
+                            .columns = columns,
+                            .out = dw,
+                            .out_stride = dw_stride,
+                            .memory = memory.data()});
 }
 
 template <class T>
@@ -134,8 +152,7 @@ void gemm(Transpose transpose_a, Transpose transpose_b, int64_t m, int64_t n, in
     accumulate_outer(a, a_stride, b, b_stride, k, m, n, c, c_stride);
     return;
   }
-  thread_local PackedMatrix<T> right;
-  thread_local AlignedBuffer<T> left;
+  auto& [right, left, outer] = memory_of_thread<T>();
   right.pack(transpose_b, b, k, n, b_stride);
   if (transpose_a == Transpose::Yes || alpha != T{1}) {
     left.reserve(m * k);

@@ -237,24 +237,25 @@ void outer_chunk(const OuterArguments<T>& args, T* left) {
 /// Where the rows of the result have room for whole panels.
 template <class T>
 void outer_panels(const OuterArguments<T>& all) {
-  thread_local AlignedBuffer<T> left;
-  left.reserve(kOuterChunk<T> * all.depth);
   for (int64_t start = 0; start < all.rows; start += kOuterChunk<T>) {
     OuterArguments<T> args = all;
     args.x += start * all.x_stride;
     args.g += start * all.g_stride;
     args.rows = smaller(kOuterChunk<T>, all.rows - start);
-    outer_chunk<T>(args, left.data());
+    outer_chunk<T>(args, all.memory);
   }
+}
+
+template <class T>
+int64_t whole_panels(int64_t columns) {
+  return (columns + kPanelColumns<T> - 1) / kPanelColumns<T> * kPanelColumns<T>;
 }
 
 /// Where there are less columns than a panel has: the transposed result, whose rows are long.
 template <class T>
 void outer_edge(const OuterArguments<T>& args) {
-  const int64_t width = (args.depth + kPanelColumns<T> - 1) / kPanelColumns<T> * kPanelColumns<T>;
-  thread_local AlignedBuffer<T> sums;
-  sums.reserve(args.columns * width);
-  T* const sum = sums.data();
+  const int64_t width = whole_panels<T>(args.depth);
+  T* const sum = args.memory;
   for (int64_t c = 0; c < args.columns; ++c)
     for (int64_t d = 0; d < width; ++d)
       sum[c * width + d] = d < args.depth ? args.out[d * args.out_stride + c] : T{};
@@ -266,9 +267,18 @@ void outer_edge(const OuterArguments<T>& args) {
                    .depth = args.columns,
                    .columns = args.depth,
                    .out = sum,
-                   .out_stride = width});
+                   .out_stride = width,
+                   .memory = sum + args.columns * width});
   for (int64_t d = 0; d < args.depth; ++d)
     for (int64_t c = 0; c < args.columns; ++c) args.out[d * args.out_stride + c] = sum[c * width + d];
+}
+
+/// A chunk of x; or, of less columns than a panel has, the result and a chunk of g.
+template <class T>
+int64_t outer_memory(int64_t depth) {
+  const int64_t wide = kOuterChunk<T> * depth;
+  const int64_t narrow = kPanelColumns<T> * (whole_panels<T>(depth) + kOuterChunk<T>);
+  return wide < narrow ? narrow : wide;
 }
 
 template <class T>
@@ -286,7 +296,7 @@ void accumulate_outer(const OuterArguments<T>& all) {
 
 template <class T>
 GemmKernels<T> gemm_kernels() {
-  return {multiply<T>, accumulate_outer<T>};
+  return {multiply<T>, accumulate_outer<T>, outer_memory<T>};
 }
 template GemmKernels<float> gemm_kernels();
 template GemmKernels<double> gemm_kernels();

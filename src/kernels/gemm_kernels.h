@@ -43,12 +43,14 @@ struct OuterArguments {
   int64_t columns;
   T* out;
   int64_t out_stride;
+  T* memory;  ///< for the time of the call: as many elements as outer_memory says
 };
 
 template <class T>
 struct GemmKernels {
   void (*multiply)(const MultiplyArguments<T>&);
   void (*accumulate_outer)(const OuterArguments<T>&);
+  int64_t (*outer_memory)(int64_t depth);
 };
 
 /// The kernels for one instruction set, which this machine must have.

@@ -134,10 +134,12 @@ TYPED_TEST(Gemm, SumsOuterProductsOnEveryInstructionSetWithTheSameBitsHoweverThe
       const std::vector<T> before = random_numbers<T>(depth * columns, 8);
       Spaced<T> left(x, n, depth), right(g, n, columns), whole(before, depth, columns),
           cut(before, depth, columns);
+      const GemmKernels<T>& kernels = gemm_kernels<T>(set);
+      std::vector<T> memory(static_cast<size_t>(kernels.outer_memory(depth)));
       const auto add = [&](int64_t first, int64_t rows, Spaced<T>& out) {
-        gemm_kernels<T>(set).accumulate_outer({left.data() + first * left.stride, left.stride,
-                                               right.data() + first * right.stride, right.stride, rows, depth,
-                                               columns, out.data(), out.stride});
+        kernels.accumulate_outer({left.data() + first * left.stride, left.stride,
+                                  right.data() + first * right.stride, right.stride, rows, depth, columns,
+                                  out.data(), out.stride, memory.data()});
       };
       add(0, n, whole);
       add(0, n / 3, cut);
