@@ -288,7 +288,12 @@ class BodyCompiler {
     for (const Group& group : groups_) {
       Region& region = plan_.regions[group.region];
       for (uint32_t i = 0; i < region.steps.size(); ++i) {
-        if (region.steps[i].slot) region.kept.push_back(i);
+        const Step& step = region.steps[i];
+        if (step.slot) {
+          region.kept.push_back(i);
+        } else if (step.kind != SlotKind::Scalar) {
+          region.held.push_back(i);
+        }
       }
     }
   }

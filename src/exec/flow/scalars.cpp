@@ -35,22 +35,30 @@ Cell Worker::borrow(const Frame* frame, const Source& source) const {
   return {};
 }
 
+/// Of a scalar or a data value, likewise.
+Slot Worker::borrow_slot(const Frame* frame, const Source& source) const {
+  if (source.from == Source::From::Step) return made_[source.index].slot;
+  if (source.from != Source::From::Slot) return borrow(frame, source).slot;
+  Slot slot;
+  std::memcpy(&slot, layout(frame).address(frame, source.index), sizeof slot);
+  return slot;
+}
+
 /// The results of its steps are kept until its end, or in the frame.
 void Worker::run_scalars(Frame* frame, const Region& region) {
   ++firings_[static_cast<std::size_t>(&region - plan_.regions.data())];
   const FrameLayout& own = layout(frame);
   std::size_t made = 0;
   const auto let_go = [&] {
-    for (std::size_t i = 0; i < made; ++i) {
-      const Step& step = region.steps[i];
-      if (step.kind != SlotKind::Scalar && !step.slot) release(step.kind, made_[i]);
+    for (const uint32_t i : region.held) {
+      if (i < made) release(region.steps[i].kind, made_[i]);
     }
   };
   try {
-    for (; made < region.steps.size(); ++made) {
-      const Step& step = region.steps[made];
-      made_[made] = run_step(frame, step);
-      if (step.slot) own.store(frame, *step.slot, made_[made]);
+    for (const Step& step : region.steps) {
+      const Cell& cell = made_[made] = run_step(frame, step);
+      ++made;
+      if (step.slot) own.store(frame, *step.slot, cell);
     }
   } catch (...) {
     let_go();
@@ -65,17 +73,17 @@ Cell Worker::run_step(Frame* frame, const Step& step) {
     case Step::Code::Kernel: {
       constexpr std::size_t kMostOperands = 8;
       Slot slots[kMostOperands];
-      for (std::size_t i = 0; i < step.operands.size(); ++i) slots[i] = borrow(frame, step.operands[i]).slot;
+      for (std::size_t i = 0; i < step.operands.size(); ++i) slots[i] = borrow_slot(frame, step.operands[i]);
       const Fault fault = step.kernel(slots, &out.slot);
       if (fault != Fault::None) fail(frame, step, fault);
       break;
     }
     case Step::Code::Variant:
-      out.slot = make_slot(int64_t{borrow(frame, step.operands[0]).slot.data->variant});
+      out.slot = make_slot(int64_t{borrow_slot(frame, step.operands[0]).data->variant});
       break;
     case Step::Code::Field: {
       const Attributes& place = (*graph_)[step.node].attributes;  // variant and field
-      const DataObject& data = *borrow(frame, step.operands[0]).slot.data;
+      const DataObject& data = *borrow_slot(frame, step.operands[0]).data;
       if (data.variant != place[0]) fail(frame, step, Fault::Index);
       return cell_of(data.fields()[static_cast<std::size_t>(place[1])]);
     }
@@ -104,7 +112,7 @@ Cell Worker::run_step(Frame* frame, const Step& step) {
 /// Of the operand `like` it needs the shape alone.
 Cell Worker::field_or_zero(Frame* frame, const Step& step) {
   const graph::Node& node = (*graph_)[step.node];
-  const DataObject* data = borrow(frame, step.operands[0]).slot.data;
+  const DataObject* data = borrow_slot(frame, step.operands[0]).data;
   if (data->variant != 0) {
     if (data->variant != node.attributes[0]) fail(frame, step, Fault::Index);
     const Value& field = data->fields()[static_cast<std::size_t>(node.attributes[1])];

@@ -262,9 +262,10 @@ Cell Worker::cell_of(const Value& value) const {
 Cell Worker::fetch(Frame* frame, const Source& source, SlotKind kind) const {
   switch (source.from) {
     case Source::From::Slot: {
-      const Cell cell = layout(frame).load(frame, source.index);
+      const FrameLayout& own = layout(frame);
+      const Cell cell = own.load(frame, source.index);
       if (source.last) {
-        layout(frame).store(frame, source.index, Cell());
+        own.store(frame, source.index, Cell());
       } else {
         retain(kind, cell);
       }
@@ -283,7 +284,7 @@ Cell Worker::fetch(Frame* frame, const Source& source, SlotKind kind) const {
 // Branches, calls, returns ----------------------------------------------------------------------------------
 
 void Worker::decide(Frame* frame, const Branch& branch) {
-  const bool taken = borrow(frame, branch.predicate).slot.boolean;
+  const bool taken = borrow_slot(frame, branch.predicate).boolean;
   const std::optional<uint32_t>& side = branch.sides[taken ? 0 : 1];
   if (!side) return;
   const Function& body = function(frame);

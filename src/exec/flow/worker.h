@@ -65,6 +65,7 @@ class Worker {
   Cell run_step(Frame* frame, const Step& step);
   Cell field_or_zero(Frame* frame, const Step& step);
   Cell borrow(const Frame* frame, const Source& source) const;
+  Slot borrow_slot(const Frame* frame, const Source& source) const;
   void fetch_operands(Frame* frame, const Step& step, std::vector<Value>& values) const;
   const Type& type_of(graph::OutPort port) const;
   void decide(Frame* frame, const Branch& branch);
