@@ -76,8 +76,7 @@ struct Region {
   std::vector<Step> steps;
   std::vector<uint32_t> inputs;  ///< slots that its steps read
   std::vector<uint32_t> kept{};  ///< steps whose results the frame keeps
-  std::vector<uint32_t>
-      held{};  ///< steps whose results, tensors or data values, are held until its end alone
+  std::vector<uint32_t> held{};  ///< steps whose tensors or data values go with its end
   bool batched = false;
   bool fixed_shapes = true;            ///< those of all steps are
   std::vector<std::size_t> buffers{};  ///< bytes of an instance; they serve several steps
