@@ -92,26 +92,11 @@ struct Math {
     }
   }
 
-  /// a / b, for a <= b and b >= 1. Where dividing takes longer than all the rest: by an approximation and one
-  /// step of Newton's method, which leave an error of 2^-28 before they round.
-  [[gnu::always_inline]] static inline V ratio(V a, V b) {
-    if constexpr (requires { reciprocal(b); }) {
-      const V inverse = reciprocal(b);
-      const V near = a * inverse;
-      return near + inverse * (a - near * b);
-    } else {
-      return a / b;
-    }
-  }
-
-  /// For x that does not overflow.
-  [[gnu::always_inline]] static inline V exp_of_at_most(V x) {
-    const Reduced reduced = reduce(Vector<T>::at_least(fill(R::kExpUnderflow), x));
-    return scale((exp_tail(reduced.r) + reduced.r) + T{1}, reduced);
-  }
-
   [[gnu::always_inline]] static inline V exp(V x) {
-    return exp_of_at_most(Vector<T>::at_most(fill(R::kExpOverflow), x));
+    x = Vector<T>::at_most(fill(R::kExpOverflow), x);
+    x = Vector<T>::at_least(fill(R::kExpUnderflow), x);
+    const Reduced reduced = reduce(x);
+    return scale((exp_tail(reduced.r) + reduced.r) + T{1}, reduced);
   }
 
   [[gnu::always_inline]] static inline V tanh(V x) {
@@ -119,12 +104,12 @@ struct Math {
     const Reduced reduced = reduce(y + y);
     const V power = power_of_two(reduced.n);
     const V e = (exp_tail(reduced.r) + reduced.r) * power + (power - T{1});  // exp(2 y) - 1
-    return with_sign(ratio(e, e + T{2}), x);
+    return with_sign(e / (e + T{2}), x);
   }
 
   [[gnu::always_inline]] static inline V sigmoid(V x) {
-    const V e = exp_of_at_most(from_bits(bits(x) | bits(fill(T{-0.0}))));  // of -|x|
-    return ratio(x < T{0} ? e : fill(T{1}), e + T{1});
+    const V e = exp(-absolute(x));
+    return (x < T{0} ? e : fill(T{1})) / (e + T{1});
   }
 
   [[gnu::always_inline]] static inline V log(V x) {

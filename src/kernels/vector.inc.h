@@ -93,9 +93,4 @@ inline __m512 scaled(__m512 x, __m512 n) {
 inline __m512d scaled(__m512d x, __m512d n) {
   return _mm512_maskz_scalef_pd(static_cast<__mmask8>(kAllLanes), x, n);
 }
-/// 1 / x, to 14 bits.
-inline __m512 reciprocal(__m512 x) {
-  return _mm512_maskz_rcp14_ps(kAllLanes, x);
-}
-__m512d reciprocal(__m512d x) = delete;
 #endif
