@@ -64,6 +64,7 @@ double forward_flops(const std::vector<const Tree*>& trees, const Options& optio
 nlohmann::json measure_speed(const Options& options) {
   const Corpus corpus = corpus_of(options);
   const std::unique_ptr<train::Learner> learner = learner_of(options, corpus);
+  learner->keep(corpus.trees);
   train::Optimizer optimizer({}, learner->parameters());
   std::vector<train::Gradient> gradients(learner->parameters().size());
   std::vector<const Tree*> used;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <set>
+#include <string>
 
 #include "exec/flow/plan.h"
 #include "hiaton/model.h"
@@ -38,34 +40,105 @@ flow::Source whole(const flow::Region& region, flow::Source source) {
   return source;
 }
 
+/// The steps of a region as they run, and which value stands in each of its buffers.
+class Buffers {
+ public:
+  explicit Buffers(const flow::Region& region) : region_(region), holds_(region.buffers.size()) {}
+
+  /// How many reads of buffers there were. What is gathered together or is part of a row is that value
+  /// itself.
+  std::size_t run() {
+    for (std::size_t begin = 0; begin < region_.steps.size(); begin += region_.steps[begin].together) {
+      const std::size_t end = begin + region_.steps[begin].together;
+      for (std::size_t i = begin; i < end; ++i) start(i);
+      for (std::size_t i = begin; i < end; ++i) run(i);
+    }
+    return reads_;
+  }
+
+ private:
+  using Step = flow::Step;
+  using From = flow::Source::From;
+
+  static std::string name(From from, std::size_t index) {
+    return (from == From::Slot ? "slot " : "step ") + std::to_string(index);
+  }
+
+  void put(const std::string& value, std::optional<uint32_t> buffer) {
+    if (!buffer) return;
+    holds_[*buffer] = value;
+    buffer_of_[value] = *buffer;
+  }
+
+  void start(std::size_t i) {
+    const Step& step = region_.steps[i];
+    for (const flow::Gather& input : step.gathers) {
+      const std::string value = name(From::Slot, input.slot);
+      gathered_.insert(value);
+      if (step.code == Step::Code::GatherTogether) part_of_[value] = name(From::Step, i);
+      put(value, input.buffer);
+    }
+    if (step.row) part_of_[name(From::Step, i)] = name(From::Step, *step.row);
+    if (step.code == Step::Code::Row) put(name(From::Step, i), step.buffer);
+  }
+
+  void run(std::size_t i) {
+    const Step& step = region_.steps[i];
+    if (step.code != Step::Code::Row) put(name(From::Step, i), step.buffer);
+    for (const flow::Source& operand : step.operands) {
+      const flow::Source source = whole(region_, operand);
+      if (source.from == From::Slot || source.from == From::Step) read(name(source.from, source.index));
+    }
+  }
+
+  void read(std::string value) {
+    EXPECT_TRUE(value.starts_with("step") || gathered_.contains(value)) << region_.name << ": " << value;
+    if (part_of_.contains(value)) value = part_of_[value];
+    if (!buffer_of_.contains(value)) return;
+    EXPECT_EQ(holds_[buffer_of_[value]], value) << region_.name;
+    ++reads_;
+  }
+
+  const flow::Region& region_;
+  std::vector<std::string> holds_;  ///< by buffer
+  std::map<std::string, uint32_t> buffer_of_;
+  std::map<std::string, std::string> part_of_;
+  std::set<std::string> gathered_;
+  std::size_t reads_ = 0;
+};
+
 TEST_P(EveryPlan, HasBuffersThatServeOneValueAtATime) {
   std::size_t reads = 0;
   for (const flow::Region& region : plan_.regions) {
-    if (!region.batched) continue;
-    std::vector<std::string> holds(region.buffers.size());  // by buffer: the value that stands in it
-    std::map<std::string, uint32_t> buffer_of;
-    const auto put = [&](const std::string& value, std::optional<uint32_t> buffer) {
-      if (!buffer) return;
-      holds[*buffer] = value;
-      buffer_of[value] = *buffer;
-    };
-    for (std::size_t i = 0; i < region.steps.size(); ++i) {
-      const flow::Step& step = region.steps[i];
-      for (const flow::Gather& input : step.gathers) put("slot " + std::to_string(input.slot), input.buffer);
-      put("step " + std::to_string(i), step.buffer);
-      for (const flow::Source& operand : step.operands) {
-        const flow::Source read = whole(region, operand);
-        const bool slot = read.from == flow::Source::From::Slot;
-        if (!slot && read.from != flow::Source::From::Step) continue;
-        const std::string value = (slot ? "slot " : "step ") + std::to_string(read.index);
-        EXPECT_TRUE(!slot || buffer_of.contains(value)) << region.name << ": " << value << " is not gathered";
-        if (!buffer_of.contains(value)) continue;
-        EXPECT_EQ(holds[buffer_of[value]], value) << region.name;
-        ++reads;
+    if (region.batched) reads += Buffers(region).run();
+  }
+  EXPECT_GT(reads, 10);
+}
+
+TEST_P(EveryPlan, RunsLinesOfOneTypeTogether) {
+  std::size_t lines = 0;
+  for (const flow::Region& region : plan_.regions) {
+    for (std::size_t begin = 0; begin < region.steps.size(); begin += region.steps[begin].together) {
+      const std::size_t end = begin + region.steps[begin].together;
+      ASSERT_LE(end, region.steps.size());
+      const auto type = [&](std::size_t i) {
+        return model_.training_program().graph()[region.steps[i].node].type;
+      };
+      for (std::size_t i = begin; i < end && end - begin > 1; ++i) {
+        const flow::Step& step = region.steps[i];
+        EXPECT_TRUE(step.line != nullptr || step.code == flow::Step::Code::View ||
+                    step.code == flow::Step::Code::Row);
+        if (step.line == nullptr) continue;
+        ++lines;
+        EXPECT_EQ(type(i), type(begin));
+        EXPECT_TRUE(!step.row || (*step.row > i && *step.row < end));
       }
     }
   }
-  EXPECT_GT(reads, 10);
+  const std::string model = GetParam();
+  EXPECT_TRUE(model != "treelstm" || lines == 6 + 10 + 12 + 16)
+      << "leaves and nodes, forward and backward: " << lines;
+  EXPECT_GT(lines, 0u);
 }
 
 TEST_P(EveryPlan, KeepsTheOrderOfBatchesThatMakeMostOfWhatItReads) {

@@ -1,5 +1,6 @@
 // A batch, in the order of its steps: operands that do not stand one behind the other are gathered, each step
-// is one call of a kernel, and what frames need later stays in a slab that they refer to.
+// is one call of a kernel, elementwise ones run together (lines.h), and what frames need later stays in a slab
+// that they refer to.
 #include "exec/flow/batch.h"
 
 #include <algorithm>
@@ -7,15 +8,10 @@
 #include <cstring>
 
 #include "base/check.h"
-#include "kernels/elementwise.h"
-#include "kernels/reduce.h"
 #include "kernels/rows.h"
-#include "tensor/memory.h"
 
 namespace hiaton::exec::flow {
 namespace {
-
-constexpr std::size_t kAlignment = 64;
 
 /// Elements of a tensor; none: more than any memory has. Of a size the bytes of a batch can be counted.
 std::optional<int64_t> possible_size(std::span<const int64_t> dims) {
@@ -31,25 +27,6 @@ int64_t size_of_dims(std::span<const int64_t> dims) {
   const std::optional<int64_t> size = possible_size(dims);
   if (!size) throw OverBudget();
   return *size;
-}
-
-/// Gradient of parameters: dense contributions of a batch.
-template <class T>
-void add_instances(const TensorArgument& part, int64_t batch, T* sum) {
-  kernels::add_rows<T>(batch, part.size(), part.at<T>(0), part.stride, sum);
-}
-
-template <class T>
-void add_rows(const TensorArgument& rows, const TensorArgument& parts, int64_t batch, std::size_t parameter,
-              Gradients& gradients) {
-  T* sum = gradients.values(parameter).mutable_data<T>();
-  const int64_t width = parts.size();
-  const kernels::BinaryKernel<T> add = kernels::binary_kernel<T>(kernels::BinaryFunction::Add);
-  for (int64_t instance = 0; instance < batch; ++instance) {
-    const int64_t row = *rows.at<int64_t>(instance);
-    gradients.touch(parameter, row);
-    add(width, sum + row * width, parts.at<T>(instance), sum + row * width);
-  }
 }
 
 /// The same for all instances of a batch.
@@ -71,39 +48,13 @@ void set_constants(std::vector<TensorArgument>& constants, std::span<const Value
 
 }  // namespace
 
-std::byte* Scratch::take(std::size_t bytes) {
-  bytes = (bytes + kAlignment - 1) / kAlignment * kAlignment;
-  while (block_ < blocks_.size() && used_ + bytes > blocks_[block_].size) {
-    ++block_;
-    used_ = 0;
-  }
-  if (block_ == blocks_.size()) {
-    constexpr std::size_t kSmallestBlock = std::size_t{1} << 20;
-    const std::size_t size = std::max(bytes, blocks_.empty() ? kSmallestBlock : 2 * blocks_.back().size);
-    take_memory(size + kAlignment);
-    blocks_.push_back({std::make_unique_for_overwrite<std::byte[]>(size + kAlignment), size});
-    bytes_ += size + kAlignment;
-    used_ = 0;
-  }
-  const auto base = reinterpret_cast<uintptr_t>(blocks_[block_].memory.get());
-  std::byte* start = blocks_[block_].memory.get() + (kAlignment - base % kAlignment) % kAlignment;
-  std::byte* taken = start + used_;
-  used_ += bytes;
-  return taken;
-}
-
-void Scratch::reset() {
-  block_ = 0;
-  used_ = 0;
-}
-
 BatchRunner::BatchRunner(const graph::Graph& graph, const Plan& plan, const std::vector<FramePool>& pools)
     : graph_(&graph),
       plan_(plan),
       pools_(pools),
       constants_(plan.constants.size()),
       parameters_(graph.parameters().size()),
-      products_(graph.parameters().size()),
+      sums_(graph.parameters().size()),
       bound_(plan.regions.size()) {
   set_constants(constants_, plan.constants);
   for (int transposed = 0; transposed < 2; ++transposed) {
@@ -135,12 +86,11 @@ void BatchRunner::bind(const Region& region) {
 void BatchRunner::begin(const graph::Graph& graph, const RunOptions& options, Gradients* gradients) {
   graph_ = &graph;
   options_ = &options;
-  gradients_ = gradients;
+  sums_.begin(gradients);
   kernel_seconds_ = 0;
   set_constants(parameters_, options.parameters);
   release_slabs();
   has_failed_ = false;
-  for (auto& products : products_) products.reset();
 }
 
 void BatchRunner::run_kernel(const auto& kernel) {
@@ -194,11 +144,23 @@ BatchFault BatchRunner::run_chunk(const Region& region, const Chunk& chunk, std:
   scratch_.reset();
   make_buffers(region, frames.size());
   const Function& function = plan_.functions[region.function];
-  Value* made = steps_.data();
-  for (const BoundStep& bound : bound_[static_cast<std::size_t>(&region - plan_.regions.data())]) {
-    for (const Gather& input : bound.step->gathers) slots_[input.slot] = gather(function, input, frames);
-    const Fault fault = run_step(bound, *made++, chunk);
-    if (fault != Fault::None) return {fault, bound.step};
+  const std::span<const BoundStep> bound = bound_[static_cast<std::size_t>(&region - plan_.regions.data())];
+  for (std::size_t i = 0; i < bound.size();) {
+    const Step& step = *bound[i].step;
+    if (step.code == Step::Code::GatherTogether) {
+      gather_together(bound[i], steps_[i], chunk, frames);
+    } else {
+      for (std::size_t k = i; k < i + step.together; ++k) {
+        for (const Gather& input : bound[k].step->gathers)
+          slots_[input.slot] = gather(function, input, frames);
+      }
+      if (step.line != nullptr) {
+        run_together(bound.subspan(i, step.together), std::span(steps_).subspan(i, step.together), chunk);
+      } else if (const Fault fault = run_step(bound[i], steps_[i], chunk); fault != Fault::None) {
+        return {fault, &step};
+      }
+    }
+    i += step.together;
   }
   keep_scalars(region, frames);
   return {};
@@ -232,18 +194,44 @@ TensorArgument BatchRunner::gather(const Function& function, const Gather& input
   const std::span<const int64_t> dims = first.dims();
   const int64_t size = size_of_dims(dims);
   const std::size_t bytes = static_cast<std::size_t>(size) * element;
-  rows_.resize(count);
-  bool contiguous = true;
-  for (std::size_t i = 0; i < count; ++i) {
-    if (i + kFramesAhead < count) place.prefetch(frames[i + kFramesAhead]);
-    const std::byte* row = place.load(frames[i]).elements();
-    contiguous = contiguous && row == first.elements() + i * bytes;
-    rows_[i] = row;
-  }
-  if (contiguous) return {first.elements(), dims, type.dtype, size};
+  if (find_rows(place, bytes, frames)) return {first.elements(), dims, type.dtype, size};
   std::byte* gathered = room(bytes);
   kernels::gather_rows(rows_, static_cast<int64_t>(bytes), gathered, static_cast<int64_t>(bytes));
   return {gathered, dims, type.dtype, size};
+}
+
+/// The instances in rows_; whether they stand one behind the other.
+bool BatchRunner::find_rows(const FrameLayout::TensorPlace& place, std::size_t bytes,
+                            std::span<Frame* const> frames) {
+  rows_.resize(frames.size());
+  const std::byte* const first = place.load(frames[0]).elements();
+  bool contiguous = true;
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    if (i + kFramesAhead < frames.size()) place.prefetch(frames[i + kFramesAhead]);
+    const std::byte* row = place.load(frames[i]).elements();
+    contiguous = contiguous && row == first + i * bytes;
+    rows_[i] = row;
+  }
+  return contiguous;
+}
+
+/// What reads an input by itself finds it in the result.
+void BatchRunner::gather_together(const BoundStep& bound, Value& made, const Chunk& chunk,
+                                  std::span<Frame* const> frames) {
+  const FrameLayout& layout = pools_[frames[0]->function].layout();
+  made.argument = result_of(bound, made, chunk);
+  const std::size_t element = size_of(bound.dtype);
+  const int64_t size = made.argument.stride;
+  std::byte* part = made.argument.elements;
+  for (const Gather& input : bound.step->gathers) {
+    const FrameLayout::TensorPlace place = layout.tensor_place(input.slot);
+    const std::span<const int64_t> dims = place.load(frames[0]).dims();
+    const std::size_t bytes = static_cast<std::size_t>(size_of_dims(dims)) * element;
+    find_rows(place, bytes, frames);
+    kernels::gather_rows(rows_, static_cast<int64_t>(bytes), part, size * static_cast<int64_t>(element));
+    slots_[input.slot] = {part, dims, bound.dtype, size};
+    part += bytes;
+  }
 }
 
 const TensorArgument* BatchRunner::place_of(const Source& source) const {
@@ -265,17 +253,11 @@ Fault BatchRunner::run_step(const BoundStep& bound, Value& made, const Chunk& ch
   const Step& step = *bound.step;
   if (step.code == Step::Code::Nothing) return Fault::None;
   if (step.code == Step::Code::Accumulate) {
-    run_kernel([&] { accumulate(bound, batch); });
+    run_kernel([&] { sums_.add((*graph_)[step.node], bound.operands, batch); });
     return Fault::None;
   }
   if (step.code == Step::Code::View) {
-    const TensorArgument& whole = *bound.operands[0];
-    const auto offset = static_cast<std::size_t>(step.offset) * size_of(whole.dtype);
-    made.argument = {whole.elements + offset, bound.dims, whole.dtype, whole.stride};
-    return Fault::None;
-  }
-  if (step.line != nullptr) {
-    run_line(bound, made, chunk);
+    made.argument = view(bound);
     return Fault::None;
   }
   operands_.clear();
@@ -306,24 +288,47 @@ Fault BatchRunner::run_step(const BoundStep& bound, Value& made, const Chunk& ch
   return fault;
 }
 
-/// Where all instances of all operands stand one behind the other, one line; else one for each instance.
-void BatchRunner::run_line(const BoundStep& bound, Value& made, const Chunk& chunk) {
-  const Step& step = *bound.step;
-  const int64_t size = bound.size ? *bound.size : size_of_dims(bound.dims);
-  const TensorArgument& a = *bound.operands[0];
-  const TensorArgument* b = bound.operands.size() > 1 ? bound.operands[1] : nullptr;
-  std::byte* const out = room_for(step, made, {nullptr, bound.dims, bound.dtype, size}, chunk);
-  const auto batch = static_cast<int64_t>(chunk.size);
+/// Lines, the views between them and the rows that they write to.
+void BatchRunner::run_together(std::span<const BoundStep> steps, std::span<Value> made, const Chunk& chunk) {
+  const auto place = [](const TensorArgument& of) {
+    return Line::Place{of.elements, of.stride * static_cast<int64_t>(size_of(of.dtype))};
+  };
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (steps[i].step->code == Step::Code::Row) made[i].argument = result_of(steps[i], made[i], chunk);
+  }
+  lines_.clear();
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const BoundStep& bound = steps[i];
+    if (bound.step->code == Step::Code::View) made[i].argument = view(bound);
+    if (bound.step->line == nullptr) continue;
+    made[i].argument = result_of(bound, made[i], chunk);
+    lines_.push_back({bound.step->line, place(*bound.operands[0]),
+                      bound.operands.size() > 1 ? place(*bound.operands[1]) : Line::Place(),
+                      place(made[i].argument)});
+  }
   run_kernel([&] {
-    if (batch == 1 || (a.stride == size && (b == nullptr || b->stride == size)))
-      return step.line(batch * size, a.elements, b != nullptr ? b->elements : nullptr, out);
-    const auto bytes = static_cast<int64_t>(size_of(bound.dtype));
-    for (int64_t i = 0; i < batch; ++i) {
-      step.line(size, a.elements + i * a.stride * bytes,
-                b != nullptr ? b->elements + i * b->stride * bytes : nullptr, out + i * size * bytes);
-    }
+    run_lines(lines_, static_cast<int64_t>(chunk.size), size_of_dims(steps[0].dims),
+              static_cast<int64_t>(size_of(steps[0].dtype)));
   });
-  made.argument = {out, bound.dims, bound.dtype, size};
+}
+
+TensorArgument BatchRunner::view(const BoundStep& bound) {
+  const TensorArgument& whole = *bound.operands[0];
+  const auto offset = static_cast<std::size_t>(bound.step->offset) * size_of(whole.dtype);
+  return {whole.elements + offset, bound.dims, whole.dtype, whole.stride};
+}
+
+/// Of a step of fixed shapes: where its result is to stand.
+TensorArgument BatchRunner::result_of(const BoundStep& bound, Value& made, const Chunk& chunk) {
+  const int64_t size = bound.size ? *bound.size : size_of_dims(bound.dims);
+  if (bound.step->row) {
+    const TensorArgument& row = steps_[*bound.step->row].argument;
+    const auto offset = static_cast<std::size_t>(bound.step->offset * size) * size_of(bound.dtype);
+    return {row.elements + offset, bound.dims, bound.dtype, row.stride};
+  }
+  TensorArgument result{nullptr, bound.dims, bound.dtype, size};
+  result.elements = room_for(*bound.step, made, result, chunk);
+  return result;
 }
 
 /// Where the result of a step is to stand. `result` knows all but that.
@@ -410,33 +415,6 @@ void BatchRunner::multiply(const Step& step, const TensorArgument& out, int64_t 
   }
 }
 
-OuterProducts& BatchRunner::products(std::size_t parameter) {
-  if (products_[parameter] == nullptr) {
-    products_[parameter] = std::make_unique<OuterProducts>(gradients_->dense(parameter));
-  }
-  return *products_[parameter];
-}
-
-void BatchRunner::accumulate(const BoundStep& bound, int64_t batch) {
-  if (gradients_ == nullptr) return;
-  const graph::Node& node = (*graph_)[bound.step->node];
-  const auto parameter = static_cast<std::size_t>(node.parameter);
-  const TensorArgument& first = *bound.operands[0];
-  const bool is_double = node.type.dtype == DType::F64;
-  switch (static_cast<Accumulation>(node.attributes[0])) {
-    case Accumulation::Dense:
-      if (is_double) return add_instances(first, batch, gradients_->dense(parameter).mutable_data<double>());
-      return add_instances(first, batch, gradients_->dense(parameter).mutable_data<float>());
-    case Accumulation::Rows: {
-      const TensorArgument& parts = *bound.operands[1];
-      if (is_double) return add_rows<double>(first, parts, batch, parameter, *gradients_);
-      return add_rows<float>(first, parts, batch, parameter, *gradients_);
-    }
-    case Accumulation::Outer:
-      return products(parameter).add(first, *bound.operands[1], batch);
-  }
-}
-
 void BatchRunner::keep_scalars(const Region& region, std::span<Frame* const> frames) {
   const FrameLayout& layout = pools_[frames[0]->function].layout();
   for (const uint32_t i : region.kept) {
@@ -472,9 +450,7 @@ void BatchRunner::keep_tensors(const Region& region, std::span<Frame* const> fra
 }
 
 void BatchRunner::finish() {
-  for (const auto& products : products_) {
-    if (products != nullptr) run_kernel([&] { products->flush(); });
-  }
+  run_kernel([&] { sums_.flush(); });
 }
 
 }  // namespace hiaton::exec::flow

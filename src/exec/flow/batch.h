@@ -6,31 +6,15 @@
 #include <vector>
 
 #include "exec/flow/frame.h"
-#include "exec/flow/outer_products.h"
+#include "exec/flow/gradient_sums.h"
+#include "exec/flow/lines.h"
 #include "exec/flow/plan.h"
+#include "exec/flow/scratch.h"
 #include "exec/flow/slabs.h"
 #include "hiaton/run.h"
 #include "kernels/gemm.h"
 
 namespace hiaton::exec::flow {
-
-/// Memory that is handed out piece by piece and taken back at once.
-class Scratch {
- public:
-  std::byte* take(std::size_t bytes);
-  void reset();
-  uint64_t bytes() const { return bytes_; }
-
- private:
-  struct Block {
-    std::unique_ptr<std::byte[]> memory;
-    std::size_t size;
-  };
-  std::vector<Block> blocks_;
-  std::size_t block_ = 0;
-  std::size_t used_ = 0;
-  uint64_t bytes_ = 0;
-};
 
 /// What went wrong in a batch, and where.
 struct BatchFault {
@@ -90,16 +74,19 @@ class BatchRunner {
   void run_kernel(const auto& kernel);
   void make_buffers(const Region& region, std::size_t batch);
   TensorArgument gather(const Function& function, const Gather& input, std::span<Frame* const> frames);
+  bool find_rows(const FrameLayout::TensorPlace& place, std::size_t bytes, std::span<Frame* const> frames);
+  void gather_together(const BoundStep& bound, Value& made, const Chunk& chunk,
+                       std::span<Frame* const> frames);
   const TensorArgument* place_of(const Source& source) const;
   Fault run_step(const BoundStep& bound, Value& made, const Chunk& chunk);
-  void run_line(const BoundStep& bound, Value& made, const Chunk& chunk);
+  void run_together(std::span<const BoundStep> steps, std::span<Value> made, const Chunk& chunk);
+  static TensorArgument view(const BoundStep& bound);
+  TensorArgument result_of(const BoundStep& bound, Value& made, const Chunk& chunk);
   std::byte* room_for(const Step& step, Value& made, const TensorArgument& result, const Chunk& chunk);
   Fault find_dims(const Step& step, Value& made);
   void multiply(const Step& step, const TensorArgument& out, int64_t batch);
-  void accumulate(const BoundStep& bound, int64_t batch);
   void keep_scalars(const Region& region, std::span<Frame* const> frames);
   void keep_tensors(const Region& region, std::span<Frame* const> frames);
-  OuterProducts& products(std::size_t parameter);
   template <class T>
   const kernels::PackedMatrix<T>& packed(std::size_t parameter, bool transposed);
 
@@ -107,7 +94,6 @@ class BatchRunner {
   const Plan& plan_;
   const std::vector<FramePool>& pools_;
   const RunOptions* options_ = nullptr;
-  Gradients* gradients_ = nullptr;
   double kernel_seconds_ = 0;
   SlabPool slabs_;
   Scratch scratch_;
@@ -117,9 +103,10 @@ class BatchRunner {
   std::vector<TensorArgument> slots_;       ///< by slot of the function whose region runs
   std::vector<Value> steps_;                ///< by step of the region that runs
   std::vector<TensorArgument> operands_;
-  std::vector<const void*> rows_;                         ///< that are gathered
-  std::vector<std::byte*> buffers_;                       ///< of the region that runs
-  std::vector<std::unique_ptr<OuterProducts>> products_;  ///< by parameter
+  std::vector<Line> lines_;          ///< that run together
+  std::vector<const void*> rows_;    ///< that are gathered
+  std::vector<std::byte*> buffers_;  ///< of the region that runs
+  GradientSums sums_;
   template <class T>
   struct Packed {
     kernels::PackedMatrix<T> matrix;

@@ -1,6 +1,9 @@
 // The rule: an input is alive from the first to the last step that reads it, a result from its step to the
 // last one that reads it, the ends included. What begins to live takes a buffer that is free then, the
-// smallest of those large enough, else a new one.
+// smallest of those large enough, else a new one. Inputs that are gathered together live as long as what they
+// are gathered into. Steps that run together gather before the first of them, and write to their rows from
+// then on. Their lines, which take the instances some at a time, may write where an operand stands that no
+// later one reads: an instance of it is as large as one of theirs, or larger, as what a view is taken from.
 #include "exec/flow/buffers.h"
 
 #include <algorithm>
@@ -16,6 +19,11 @@ class RegionBuffers {
     for (std::size_t i = region.steps.size(); i-- > 0;) {
       const Step& step = region.steps[i];
       last_readers_[i] = std::max(last_readers_[i], i);
+      if (step.code == Step::Code::GatherTogether) {
+        for (const Source& operand : step.operands) {
+          last_readers_[i] = std::max(last_readers_[i], last_readers_of_slots_[operand.index]);
+        }
+      }
       const std::size_t end = step.code == Step::Code::View ? last_readers_[i] : i;
       for (const Source& operand : step.operands) {
         if (operand.from != Source::From::Step && operand.from != Source::From::Slot) continue;
@@ -28,21 +36,40 @@ class RegionBuffers {
 
   void run() {
     std::vector<bool> gathered(function_.slots.size());
+    std::size_t begin = 0;
     for (std::size_t i = 0; i < region_.steps.size(); ++i) {
       Step& step = region_.steps[i];
+      if (i == begin + region_.steps[begin].together) begin = i;
       for (const Source& operand : step.operands) {
         if (operand.from != Source::From::Slot || gathered[operand.index]) continue;
         gathered[operand.index] = true;
-        step.gathers.push_back({operand.index, buffer(function_.slot_types[operand.index], i,
-                                                      last_readers_of_slots_[operand.index])});
+        Gather& input = step.gathers.emplace_back(Gather{operand.index, std::nullopt});
+        if (step.code == Step::Code::GatherTogether) continue;
+        input.buffer =
+            buffer(function_.slot_types[operand.index], begin, last_readers_of_slots_[operand.index]);
       }
-      const bool computes = step.code == Step::Code::Tensor || step.code == Step::Code::Product;
-      if (computes && !step.slot) step.buffer = buffer(graph_[step.node].type, i, last_readers_[i]);
+      if (!has_place(step)) continue;
+      const std::size_t since = step.code == Step::Code::Row ? begin : i;
+      step.buffer = buffer(graph_[step.node].type, since, last_readers_[i]);
     }
     choose_chunk();
   }
 
  private:
+  /// For a result that the frame does not keep.
+  static bool has_place(const Step& step) {
+    switch (step.code) {
+      case Step::Code::Tensor:
+        return !step.slot && !step.row;
+      case Step::Code::Product:
+      case Step::Code::GatherTogether:
+      case Step::Code::Row:
+        return !step.slot;
+      default:
+        return false;
+    }
+  }
+
   /// As many frames as have all buffers and results in the cache that is a core's own, but enough rows for a
   /// product. What is the same for all frames is computed once, so such regions are not cut.
   void choose_chunk() {

@@ -49,7 +49,10 @@ struct Step {
     View,     ///< elements of the operand
     Product,  ///< of the first operand and a parameter of rank 2, plus a third operand if there is one
     Accumulate,
-    Nothing,  ///< a later step does it
+    GatherTogether,  ///< the operands, inputs of the region, stand one behind the other where they are
+                     ///< gathered
+    Row,             ///< the operands, results of lines, stand one behind the other where they are computed
+    Nothing,         ///< a later step does it
   };
   Code code;
   graph::NodeId node;
@@ -63,7 +66,11 @@ struct Step {
   bool shared = false;       ///< the same for all frames of a batch
   bool fixed_shapes = true;  ///< the dimensions of operands and result are known before the run
   bool transposed = false;   ///< Product: with the transposed parameter
-  int64_t offset = 0;        ///< View: of the first element in the operand
+  int64_t offset = 0;  ///< View: of the first element in the operand; in a row: of the result, in results
+  std::optional<uint32_t> row{};  ///< a step of that code, whose operand the result of this line is
+  /// This step and those behind it that run together, some instances at a time: lines, with the views between
+  /// and the rows behind them.
+  uint32_t together = 1;
   std::optional<uint32_t> buffer{};  ///< of the region, that the result stands in while steps read it
   std::vector<Gather> gathers{};     ///< inputs of the region that this step is the first to read
 };

@@ -104,6 +104,8 @@ Cell Worker::run_step(Frame* frame, const Step& step) {
     case Step::Code::Product:
     case Step::Code::Nothing:
     case Step::Code::Accumulate:
+    case Step::Code::GatherTogether:
+    case Step::Code::Row:
       HIATON_CHECK(!"a step of a scalar region");
   }
   return out;

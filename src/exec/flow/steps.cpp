@@ -1,6 +1,7 @@
 #include "exec/flow/steps.h"
 
 #include <algorithm>
+#include <set>
 
 namespace hiaton::exec::flow {
 namespace {
@@ -26,8 +27,10 @@ class FastSteps {
       if (name == "matmul" || name == "matmul_nt") choose_product(step, name == "matmul_nt");
       if (name == "slice") choose_view(step);
       if (name == "add") choose_bias(step);
+      if (name == "concat" || name == "stack") choose_gather_together(step);
       if (step.code == Step::Code::Tensor) choose_line(step);
     }
+    for (std::size_t i = 0; i < region_.steps.size(); i += region_.steps[i].together) choose_together(i);
   }
 
  private:
@@ -66,6 +69,67 @@ class FastSteps {
     step.code = Step::Code::View;
     step.offset = node.attributes[1];
     for (const Dim& dim : std::span(node.type.shape).subspan(1)) step.offset *= dim.size;
+  }
+
+  /// Whether it puts its operands one behind the other.
+  bool is_row_of_operands(const Step& step) const {
+    if (step.code != Step::Code::Tensor || step.shared || !step.fixed_shapes) return false;
+    const std::string_view name = op(step).name.value;
+    if (name != "concat" && name != "stack") return false;
+    const int64_t axis = graph_[step.node].attributes[0];
+    return axis == 0 || axis == -static_cast<int64_t>(type(step).shape.size());
+  }
+
+  /// Of inputs that nothing has read yet.
+  void choose_gather_together(Step& step) const {
+    if (!is_row_of_operands(step)) return;
+    std::set<uint32_t> inputs;
+    for (const Source& operand : step.operands) {
+      const bool is_tensor =
+          operand.from == Source::From::Slot && function_.slots[operand.index] == SlotKind::Tensor;
+      if (!is_tensor || !inputs.insert(operand.index).second) return;
+    }
+    for (const Step& before : region_.steps) {
+      if (&before == &step) break;
+      for (const Source& operand : before.operands) {
+        if (operand.from == Source::From::Slot && inputs.contains(operand.index)) return;
+      }
+    }
+    step.code = Step::Code::GatherTogether;
+  }
+
+  /// Lines of one type, one behind the other, views between them, and what stands behind them and is a row of
+  /// results that nothing else reads.
+  void choose_together(std::size_t first) const {
+    Step& begin = region_.steps[first];
+    if (begin.line == nullptr) return;
+    std::size_t end = first + 1;
+    for (std::size_t i = end; i < region_.steps.size(); ++i) {
+      Step& step = region_.steps[i];
+      if (step.line != nullptr && type(step) == type(begin)) {
+        end = i + 1;
+      } else if (is_row_of_lines(step, first, end)) {
+        step.code = Step::Code::Row;
+        for (std::size_t k = 0; k < step.operands.size(); ++k) {
+          Step& part = region_.steps[step.operands[k].index];
+          part.row = static_cast<uint32_t>(i);
+          part.offset = static_cast<int64_t>(k);
+        }
+        end = i + 1;
+      } else if (step.code != Step::Code::View) {
+        break;
+      }
+    }
+    begin.together = static_cast<uint32_t>(end - first);
+  }
+
+  bool is_row_of_lines(const Step& step, std::size_t begin, std::size_t end) const {
+    return is_row_of_operands(step) && std::ranges::all_of(step.operands, [&](const Source& operand) {
+             if (operand.from != Source::From::Step || operand.index < begin || operand.index >= end)
+               return false;
+             const Step& part = region_.steps[operand.index];
+             return part.line != nullptr && !part.slot && uses_[operand.index] == 1;
+           });
   }
 
   void choose_line(Step& step) const {

@@ -1,0 +1,67 @@
+// Lines of a batch give for any places of their operands what they give instance by instance.
+#include "exec/flow/lines.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <vector>
+
+namespace hiaton::exec::flow {
+namespace {
+
+float at(const std::byte* elements, int64_t i) {
+  float value;
+  std::memcpy(&value, elements + i * static_cast<int64_t>(sizeof(float)), sizeof(float));
+  return value;
+}
+
+/// out = 2 a + b; without b, 2 a + 1.
+void twice(int64_t n, const std::byte* a, const std::byte* b, std::byte* out) {
+  for (int64_t i = 0; i < n; ++i) {
+    const float value = 2 * at(a, i) + (b != nullptr ? at(b, i) : 1);
+    std::memcpy(out + i * static_cast<int64_t>(sizeof(float)), &value, sizeof(float));
+  }
+}
+
+Line::Place place(std::vector<float>& elements, int64_t offset, int64_t stride) {
+  return {reinterpret_cast<std::byte*>(elements.data() + offset),
+          stride * static_cast<int64_t>(sizeof(float))};
+}
+
+/// c = 2 a + 1, where a is a view of wider instances; d = 2 c + a, part of a row. c stands in a buffer.
+TEST(Lines, ReadAndWriteInstancesThatStandApart) {
+  constexpr int64_t kSize = 100, kWidth = 3 * kSize;
+  for (const int64_t batch : {1, 2, 7, 50}) {
+    std::vector<float> whole(static_cast<std::size_t>(batch * kWidth));
+    for (std::size_t i = 0; i < whole.size(); ++i) whole[i] = static_cast<float>(i % 1000);
+    std::vector<float> c(static_cast<std::size_t>(batch * kSize)), row(whole.size(), -1);
+    const Line::Place a = place(whole, kSize, kWidth);
+    const Line lines[] = {{twice, a, {}, place(c, 0, kSize)},
+                          {twice, place(c, 0, kSize), a, place(row, 2 * kSize, kWidth)}};
+    run_lines(lines, batch, kSize, sizeof(float));
+    for (int64_t i = 0; i < batch * kWidth; ++i) {
+      const int64_t column = i % kWidth;
+      const float from = column < 2 * kSize ? 0 : whole[static_cast<std::size_t>(i - kSize)];
+      EXPECT_EQ(row[static_cast<std::size_t>(i)], column < 2 * kSize ? -1 : 5 * from + 2)
+          << batch << " " << i;
+    }
+  }
+}
+
+/// The later line may write where the earlier one has read a wider instance.
+TEST(Lines, MayReuseTheRoomOfWhatIsRead) {
+  constexpr int64_t kSize = 100, kWidth = 2 * kSize, kBatch = 64;
+  std::vector<float> room(kBatch * kWidth), c(kBatch * kSize);
+  for (std::size_t i = 0; i < room.size(); ++i) room[i] = static_cast<float>(i % 1000);
+  const std::vector<float> before = room;
+  const Line lines[] = {{twice, place(room, kSize, kWidth), {}, place(c, 0, kSize)},
+                        {twice, place(c, 0, kSize), {}, place(room, 0, kSize)}};
+  run_lines(lines, kBatch, kSize, sizeof(float));
+  for (int64_t i = 0; i < kBatch * kSize; ++i) {
+    const float from = before[static_cast<std::size_t>(i / kSize * kWidth + kSize + i % kSize)];
+    EXPECT_EQ(room[static_cast<std::size_t>(i)], 4 * from + 3) << i;
+  }
+}
+
+}  // namespace
+}  // namespace hiaton::exec::flow
