@@ -1,6 +1,6 @@
 // A batch, in the order of its steps: operands that do not stand one behind the other are gathered, each step
-// is one call of a kernel, elementwise ones run together (lines.h), and what frames need later stays in a slab
-// that they refer to.
+// is one call of a kernel, elementwise ones run together (lines.h), and what frames need later stays in a
+// slab that they refer to.
 #include "exec/flow/batch.h"
 
 #include <algorithm>

@@ -28,7 +28,8 @@ void add_rows(const TensorArgument& rows, const TensorArgument& parts, int64_t b
 
 void GradientSums::begin(Gradients* gradients) {
   gradients_ = gradients;
-  for (auto& products : products_) products.reset();
+  for (const std::size_t parameter : begun_) products_[parameter].end();
+  begun_.clear();
 }
 
 void GradientSums::add(const graph::Node& node, std::span<const TensorArgument* const> operands,
@@ -50,16 +51,16 @@ void GradientSums::add(const graph::Node& node, std::span<const TensorArgument* 
 }
 
 void GradientSums::flush() {
-  for (const auto& products : products_) {
-    if (products != nullptr) products->flush();
-  }
+  for (const std::size_t parameter : begun_) products_[parameter].flush();
 }
 
 OuterProducts& GradientSums::products(std::size_t parameter) {
-  if (products_[parameter] == nullptr) {
-    products_[parameter] = std::make_unique<OuterProducts>(gradients_->dense(parameter));
+  OuterProducts& products = products_[parameter];
+  if (!products.has_begun()) {
+    begun_.push_back(parameter);
+    products.begin(gradients_->dense(parameter));
   }
-  return *products_[parameter];
+  return products;
 }
 
 }  // namespace hiaton::exec::flow

@@ -1,7 +1,6 @@
 // What batches add to the gradients of parameters.
 #pragma once
 
-#include <memory>
 #include <span>
 #include <vector>
 
@@ -27,7 +26,8 @@ class GradientSums {
   OuterProducts& products(std::size_t parameter);
 
   Gradients* gradients_ = nullptr;
-  std::vector<std::unique_ptr<OuterProducts>> products_;  ///< by parameter
+  std::vector<OuterProducts> products_;  ///< by parameter
+  std::vector<std::size_t> begun_;       ///< those that have something
 };
 
 }  // namespace hiaton::exec::flow

@@ -19,10 +19,20 @@ void append(const TensorArgument& from, int64_t batch, std::vector<T>& to) {
 
 }  // namespace
 
-OuterProducts::OuterProducts(Tensor& sum) : sum_(sum), depth_(sum.dims()[0]), columns_(sum.dims()[1]) {}
+void OuterProducts::begin(Tensor& sum) {
+  sum_ = &sum;
+  depth_ = sum.dims()[0];
+  columns_ = sum.dims()[1];
+}
+
+void OuterProducts::end() {
+  sum_ = nullptr;
+  floats_.clear();
+  doubles_.clear();
+}
 
 void OuterProducts::add(const TensorArgument& x, const TensorArgument& g, int64_t batch) {
-  if (sum_.dtype() == DType::F64) {
+  if (sum_->dtype() == DType::F64) {
     add(x, g, batch, doubles_);
   } else {
     add(x, g, batch, floats_);
@@ -44,7 +54,7 @@ void OuterProducts::add(const TensorArgument& x, const TensorArgument& g, int64_
 
 template <class T>
 void OuterProducts::multiply(const T* x, const T* g, int64_t rows) {
-  kernels::accumulate_outer<T>(x, depth_, g, columns_, rows, depth_, columns_, sum_.mutable_data<T>(),
+  kernels::accumulate_outer<T>(x, depth_, g, columns_, rows, depth_, columns_, sum_->mutable_data<T>(),
                                columns_);
 }
 
@@ -52,9 +62,7 @@ template <class T>
 void OuterProducts::flush(Waiting<T>& waiting) {
   if (waiting.rows == 0) return;
   multiply(waiting.x.data(), waiting.g.data(), waiting.rows);
-  waiting.x.clear();
-  waiting.g.clear();
-  waiting.rows = 0;
+  waiting.clear();
 }
 
 void OuterProducts::flush() {

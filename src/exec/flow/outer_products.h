@@ -12,8 +12,12 @@ namespace hiaton::exec::flow {
 /// of the gradient.
 class OuterProducts {
  public:
-  /// `sum` is the gradient, of rank 2, f32 or f64; it must live until the last flush.
-  explicit OuterProducts(Tensor& sum);
+  /// From now on to `sum`, the gradient, of rank 2, f32 or f64, which lives until the last flush. Its shape
+  /// is the same each time.
+  void begin(Tensor& sum);
+  bool has_begun() const { return sum_ != nullptr; }
+  /// To none; what waits is gone.
+  void end();
   void add(const TensorArgument& x, const TensorArgument& g, int64_t batch);
   /// Adds what still waits.
   void flush();
@@ -24,6 +28,11 @@ class OuterProducts {
   struct Waiting {
     std::vector<T> x, g;
     int64_t rows = 0;
+    void clear() {
+      x.clear();
+      g.clear();
+      rows = 0;
+    }
   };
 
   template <class T>
@@ -34,9 +43,9 @@ class OuterProducts {
   void flush(Waiting<T>& waiting);
 
   static constexpr int64_t kEnoughRows = 64;
-  Tensor& sum_;
-  int64_t depth_;
-  int64_t columns_;
+  Tensor* sum_ = nullptr;
+  int64_t depth_ = 0;
+  int64_t columns_ = 0;
   Waiting<float> floats_;
   Waiting<double> doubles_;
 };
