@@ -3,13 +3,12 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
-
 #include "exec/run.h"
 #include "hiaton/builder.h"
 #include "hiaton/passes.h"
 #include "properties/environment.h"
 #include "properties/generate.h"
+#include "properties/values.h"
 
 namespace hiaton::properties {
 namespace {
@@ -42,34 +41,25 @@ std::optional<ir::Module> with_gradient(ir::Module module) {
   return passes::add_gradient(std::move(builder.module()), {gradient.id, main, true});
 }
 
-struct Outcome {
+struct Found {
   std::string fault;
   std::vector<Value> values;
 };
 
-Outcome run(const graph::Graph& graph, const std::vector<Value>& arguments, Executor executor,
-            bool batching) {
+Found run(const graph::Graph& graph, const std::vector<Value>& arguments, Executor executor, bool batching) {
   RunOptions options;
   options.executor = executor;
   options.batching = batching;
   RunStats stats;
   options.stats = &stats;
   try {
-    Outcome outcome{"", exec::run(graph, arguments, options).values};
+    Found outcome{"", exec::run(graph, arguments, options).values};
     EXPECT_EQ(stats.fallback, "");
     EXPECT_EQ(stats.frames_live_at_end, 0u);
     return outcome;
   } catch (const RunError& error) {
     return {std::string(name_of(error.fault())), {}};
   }
-}
-
-bool same(const Value& a, const Value& b) {
-  const auto is_nan = [](const Value& v) {
-    return (v.dtype() == DType::F32 && std::isnan(v.as<float>())) ||
-           (v.dtype() == DType::F64 && std::isnan(v.as<double>()));
-  };
-  return a == b || (is_nan(a) && is_nan(b));
 }
 
 TEST(RandomGradients, AreTheSameInEveryExecutor) {
@@ -84,9 +74,9 @@ TEST(RandomGradients, AreTheSameInEveryExecutor) {
     ++tried;
     ir::verify(*module);
     const graph::Graph graph = passes::lower(*module);
-    const Outcome expected = run(graph, program.arguments, Executor::Reference, true);
+    const Found expected = run(graph, program.arguments, Executor::Reference, true);
     for (bool batching : {true, false}) {
-      const Outcome found = run(graph, program.arguments, Executor::Production, batching);
+      const Found found = run(graph, program.arguments, Executor::Production, batching);
       ASSERT_EQ(found.fault, expected.fault) << "seed " << seed;
       ASSERT_TRUE(std::equal(found.values.begin(), found.values.end(), expected.values.begin(),
                              expected.values.end(), same))

@@ -1,5 +1,6 @@
 #include "properties/values.h"
 
+#include <cmath>
 #include <limits>
 
 namespace hiaton::properties {
@@ -51,6 +52,16 @@ Value random_value(Random& random, DType type) {
       return random_float<double>(random);
   }
   return Value();
+}
+
+bool same(const Value& a, const Value& b) {
+  if (a.dtype() == DType::F32 && b.dtype() == DType::F32 && std::isnan(a.as<float>())) {
+    return std::isnan(b.as<float>());
+  }
+  if (a.dtype() == DType::F64 && b.dtype() == DType::F64 && std::isnan(a.as<double>())) {
+    return std::isnan(b.as<double>());
+  }
+  return a == b;
 }
 
 }  // namespace hiaton::properties

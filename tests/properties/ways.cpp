@@ -2,11 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-
 #include "exec/reference.h"
 #include "exec/run.h"
 #include "hiaton/passes.h"
+#include "properties/values.h"
 
 namespace hiaton::properties {
 namespace {
@@ -47,16 +46,6 @@ Prepare only(bool SimplifyOptions::*pass) {
     options.*pass = true;
     return passes::simplify(module, options);
   };
-}
-
-bool same(const Value& a, const Value& b) {
-  if (a.dtype() == DType::F32 && b.dtype() == DType::F32 && std::isnan(a.as<float>())) {
-    return std::isnan(b.as<float>());
-  }
-  if (a.dtype() == DType::F64 && b.dtype() == DType::F64 && std::isnan(a.as<double>())) {
-    return std::isnan(b.as<double>());
-  }
-  return a == b;
 }
 
 Way way(const std::string& name, const Version& version, const RunOptions& options, uint64_t every = 1) {

@@ -1,0 +1,112 @@
+#include "command_line.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "commands.h"
+#include "hiaton/error.h"
+#include "output.h"
+#include "process.h"
+
+namespace hiaton::cli {
+namespace {
+
+struct CommandLine {
+  std::vector<std::string> options;
+  std::vector<std::string> after_dashes;
+};
+
+CommandLine split_at_dashes(int argc, char** argv) {
+  const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+  const auto dashes = std::find(words.begin(), words.end(), "--");
+  CommandLine line{{words.begin(), dashes}, {}};
+  if (dashes != words.end()) line.after_dashes.assign(dashes + 1, words.end());
+  return line;
+}
+
+int execute(CLI::App& app, const CommandLine& line) {
+  const Command commands[] = {
+      add_run_command(app),   add_check_command(app),   add_graph_command(app),
+      add_trace_command(app), add_watch_command(app),   add_ops_command(app),
+      add_train_command(app), add_predict_command(app), add_eval_command(app),
+  };
+  std::vector<std::string> reversed(line.options.rbegin(), line.options.rend());  // as CLI11 wants it
+  app.parse(reversed);
+  for (const Command& command : commands) {
+    if (command.options->parsed()) return command.execute(line.after_dashes);
+  }
+  throw UsageError("expected a command; 'hiaton --help' lists them");
+}
+
+/// In the words of our own errors, where CLI11 has others.
+std::string reason_of(const CLI::App& app, const CLI::ParseError& error) {
+  const std::string text = error.what();
+  const std::string_view conversion = "Could not convert: ";
+  const std::size_t equals = text.find(" = ");
+  if (text.starts_with(conversion) && equals != std::string::npos) {
+    return fmt::format("{}: expected a number, found '{}'",
+                       text.substr(conversion.size(), equals - conversion.size()), text.substr(equals + 3));
+  }
+  const std::size_t colon = text.find(": ");
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && colon != std::string::npos) {
+    const std::string unknown =
+        text.substr(std::max(colon + 1, text.rfind(' ')) + 1);  // the first one is last
+    return app.get_subcommands().empty() ? fmt::format("expected a command, found '{}'", unknown)
+                                         : fmt::format("expected nothing more, found '{}'", unknown);
+  }
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr && colon != std::string::npos)
+    return text.substr(0, colon) + ": expected a value";
+  return text;
+}
+
+std::string explain(const CLI::App& app, const CLI::ParseError& error) {
+  std::string command = "hiaton";
+  for (const CLI::App* parsed : app.get_subcommands()) command += " " + parsed->get_name();
+  return fmt::format("{}; see '{} --help'", reason_of(app, error), command);
+}
+
+int run_command_line(const CommandLine& line) {
+  CLI::App app("Hiaton runs recursive programs as static tagged dataflow graphs.", "hiaton");
+  app.set_version_flag("--version", "hiaton " HIATON_VERSION, "Print the version and exit");
+  app.get_formatter()->column_width(kHelpColumn);
+  app.require_subcommand(0, 1);
+  app.footer("Try: hiaton run examples/fact.hia --n=3");
+  try {
+    return execute(app, line);
+  } catch (const CLI::CallForHelp&) {
+    write_to_stdout(app.help());
+  } catch (const CLI::CallForVersion& version) {
+    write_to_stdout(std::string(version.what()) + "\n");
+  } catch (const CLI::ParseError& error) {
+    throw UsageError(explain(app, error));
+  }
+  return kSuccess;
+}
+
+}  // namespace
+
+int run(int argc, char** argv) {
+  prepare_process();
+  try {
+    return run_command_line(split_at_dashes(argc, argv));
+  } catch (const UsageError& error) {
+    complain(error.what());
+    return kUsage;
+  } catch (const RunError& error) {
+    complain(error.what());
+    return error.fault() == Fault::Interrupted ? kInterrupted : kError;
+  } catch (const std::bad_alloc&) {
+    complain("out of memory");
+    return kError;
+  } catch (const std::exception& error) {
+    complain(error.what());
+    return kError;
+  }
+}
+
+}  // namespace hiaton::cli
