@@ -13,6 +13,17 @@ namespace {
 constexpr uint32_t kNil = 0;
 constexpr uint32_t kCons = 1;
 
+Value list_of(int32_t count, const auto& take_element) {
+  std::vector<Value> elements;
+  for (int32_t i = 0; i < count; ++i) elements.push_back(take_element());
+  Value list = Data(kNil, {});
+  for (std::size_t i = elements.size(); i-- > 0;) {
+    Value cell[] = {std::move(elements[i]), std::move(list)};
+    list = Data::take(kCons, cell);
+  }
+  return list;
+}
+
 }  // namespace
 
 TreeValues::TreeValues(const Program& program, std::string name) : name_(std::move(name)) {
@@ -75,53 +86,43 @@ void TreeValues::forget(std::span<const Tree> trees) {
 /// Children stand behind their parents, so from the last node to the first all children are there in time.
 Value TreeValues::make(const Tree& tree) const {
   std::vector<Value> made(tree.nodes.size());
-  std::vector<Value> children;
   std::vector<Value> fields;
   for (std::size_t i = tree.nodes.size(); i-- > 0;) {
-    const auto node = static_cast<int32_t>(i);
-    children.clear();
-    for (int32_t child : tree.children(node))
-      children.push_back(std::move(made[static_cast<std::size_t>(child)]));
-    const Shape& shape = tree.is_leaf(node)                       ? leaf_
-                         : binary_.exists && children.size() == 2 ? binary_
-                                                                  : list_;
+    const Node& node = tree.nodes[i];
+    const Shape& shape = node.child_count == 0                     ? leaf_
+                         : binary_.exists && node.child_count == 2 ? binary_
+                                                                   : list_;
     if (!shape.exists) {
-      const Node& at = tree.nodes[i];
       throw ProgramError(
-          fmt::format("{}: expected nodes with two children, found one with {}{}", name_, children.size(),
-                      at.line > 0 ? fmt::format(" in line {}, column {}", at.line, at.column) : ""));
+          fmt::format("{}: expected nodes with two children, found one with {}{}", name_, node.child_count,
+                      node.line > 0 ? fmt::format(" in line {}, column {}", node.line, node.column) : ""));
     }
-    made[i] = make(shape, tree.nodes[i], children, fields);
-  }
-  return std::move(made[0]);
-}
-
-Value TreeValues::make(const Shape& shape, const Node& from, std::vector<Value>& children,
-                       std::vector<Value>& fields) {
-  fields.clear();
-  std::size_t next_child = 0;
-  for (int role : shape.roles) {
-    switch (role) {
-      case kLabel:
-        fields.emplace_back(int64_t{from.label});
-        break;
-      case kWord:
-        fields.emplace_back(int64_t{from.word});
-        break;
-      case kChild:
-        fields.push_back(std::move(children[next_child++]));
-        break;
-      default: {
-        Value list = Data(kNil, {});
-        for (std::size_t i = children.size(); i-- > 0;) {
-          Value cell[] = {std::move(children[i]), std::move(list)};
-          list = Data::take(kCons, cell);
-        }
-        fields.push_back(std::move(list));
+    const Children children = tree.children(static_cast<int32_t>(i));
+    Children::Iterator child = children.begin();
+    const auto take_child = [&] {
+      Value& value = made[static_cast<std::size_t>(*child)];
+      ++child;
+      return std::move(value);
+    };
+    fields.clear();
+    for (const int role : shape.roles) {
+      switch (role) {
+        case kLabel:
+          fields.emplace_back(int64_t{node.label});
+          break;
+        case kWord:
+          fields.emplace_back(int64_t{node.word});
+          break;
+        case kChild:
+          fields.push_back(take_child());
+          break;
+        default:
+          fields.push_back(list_of(node.child_count, take_child));
       }
     }
+    made[i] = Data::take(shape.variant, fields);
   }
-  return Data::take(shape.variant, fields);
+  return std::move(made[0]);
 }
 
 Prediction prediction_in(const Value& value, const Tree& tree, int32_t classes, std::string_view name) {

@@ -35,9 +35,6 @@ class TreeValues {
   enum Role : int { kLabel, kWord, kChild, kChildren };
 
   Value make(const Tree& tree) const;
-  /// Takes the children away; `fields` is room to work in.
-  static Value make(const Shape& shape, const Node& from, std::vector<Value>& children,
-                    std::vector<Value>& fields);
 
   std::string name_;
   Type type_;
