@@ -20,7 +20,6 @@ struct Options {
   std::string trees = "generated";   ///< or a file
   std::size_t count = 0;             ///< how many of the trees; 0: all
   bool binary = false;               ///< two classes
-  bool new_trees = false;            ///< they become values again each time
   std::string form;                  ///< of the trees; empty: as they are
   int64_t hidden = 128;
   int64_t embedding = 128;

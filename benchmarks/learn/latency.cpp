@@ -51,8 +51,6 @@ nlohmann::json measure_latency(const Options& options) {
   if (options.model != "treelstm") throw ProgramError("expected the model treelstm, found " + options.model);
   const Corpus corpus = corpus_of(options);
   const std::unique_ptr<train::Learner> learner = learner_of(options, corpus);
-  const std::unique_ptr<train::Learner> keeping = learner_of(options, corpus);
-  keeping->keep(corpus.trees);
   std::vector<std::vector<int64_t>> heights;
   int64_t most = 0;
   for (const Tree& tree : corpus.trees) {
@@ -62,10 +60,10 @@ nlohmann::json measure_latency(const Options& options) {
   Product leaves(options.embedding, 3 * options.hidden, most);
   Product inner(2 * options.hidden, 5 * options.hidden, most);
   Product classes(options.hidden, corpus.classes, most);
-  const auto predict = [&](train::Learner& with) {
+  const auto predict = [&] {
     for (const Tree& tree : corpus.trees) {
       const Tree* one = &tree;
-      with.predict({&one, 1});
+      learner->predict({&one, 1});
     }
   };
   const auto multiply = [&] {
@@ -76,23 +74,18 @@ nlohmann::json measure_latency(const Options& options) {
       }
     }
   };
-  predict(*learner);
-  predict(*keeping);
+  predict();
   multiply();
-  std::vector<double> whole, kept, products, ratios, kept_ratios;
+  std::vector<double> whole, products, ratios;
   const auto trees = static_cast<double>(corpus.trees.size());
   for (std::size_t round = 0; round < options.rounds; ++round) {
-    whole.push_back(seconds_of([&] { predict(*learner); }) / trees);
-    kept.push_back(seconds_of([&] { predict(*keeping); }) / trees);
+    whole.push_back(seconds_of(predict) / trees);
     products.push_back(seconds_of(multiply) / trees);
     ratios.push_back(whole.back() / products.back());
-    kept_ratios.push_back(kept.back() / products.back());
   }
   return {{"seconds_per_tree", median(whole)},
           {"product_seconds_per_tree", median(products)},
-          {"times_products", median(ratios)},
-          {"kept_seconds_per_tree", median(kept)},
-          {"kept_times_products", median(kept_ratios)}};
+          {"times_products", median(ratios)}};
 }
 
 }  // namespace hiaton::benchmarks

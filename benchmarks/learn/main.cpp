@@ -60,7 +60,6 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("--trees", options.trees, "A file of bracketed trees, or 'generated'");
   app.add_option("--count", options.count, "How many of the trees; 0: all");
   app.add_flag("--binary", options.binary, "Two classes: above the middle one, and not");
-  app.add_flag("--new-trees", options.new_trees, "Trees become values again each time");
   app.add_option("--form", options.form, "balanced, moderate or linear; else the trees as they are");
   app.add_option("--hidden", options.hidden);
   app.add_option("--embedding", options.embedding);

@@ -64,11 +64,9 @@ double forward_flops(const std::vector<const Tree*>& trees, const Options& optio
 nlohmann::json measure_speed(const Options& options) {
   const Corpus corpus = corpus_of(options);
   const std::unique_ptr<train::Learner> learner = learner_of(options, corpus);
-  if (!options.new_trees) learner->keep(corpus.trees);
-  const std::vector<Tree> copies = corpus.trees;  // that are never kept
   train::Optimizer optimizer({}, learner->parameters());
   std::vector<train::Gradient> gradients(learner->parameters().size());
-  std::vector<const Tree*> used, used_copies;
+  std::vector<const Tree*> used;
   Batches batches(corpus, options.batch);
   const auto train_step = [&] {
     const std::vector<const Tree*> taken = batches.next();
@@ -77,16 +75,8 @@ nlohmann::json measure_speed(const Options& options) {
     optimizer.step(learner->parameters(), gradients, 1e-3, 1.0 / static_cast<double>(taken.size()),
                    learner->crew());
   };
-  const auto predict = [&](std::span<const Tree* const> trees) {
-    return seconds_of([&] {
-      for (std::size_t begin = 0; begin < trees.size(); begin += options.batch) {
-        learner->predict(trees.subspan(begin, std::min(options.batch, trees.size() - begin)));
-      }
-    });
-  };
   for (std::size_t i = 0; i < 3; ++i) train_step();
-  std::vector<double> training_rates, inference_rates, new_rates, peaks;
-  std::vector<double> training_shares, inference_shares, new_shares;
+  std::vector<double> training_rates, inference_rates, training_shares, inference_shares, peaks;
   for (std::size_t round = 0; round < options.rounds; ++round) {
     used.clear();
     const double training = seconds_of([&] {
@@ -95,25 +85,21 @@ nlohmann::json measure_speed(const Options& options) {
     const double flops = forward_flops(used, options, corpus.classes);
     const double roofline = peak(options.workers);
     const auto trees_done = static_cast<double>(used.size());
-    const double inference = predict(used);
-    used_copies.clear();
-    for (const Tree* tree : used)
-      used_copies.push_back(&copies[static_cast<std::size_t>(tree - corpus.trees.data())]);
-    const double inference_of_new = predict(used_copies);
+    const double inference = seconds_of([&] {
+      for (std::size_t begin = 0; begin < used.size(); begin += options.batch) {
+        learner->predict(std::span<const Tree* const>(used).subspan(begin, options.batch));
+      }
+    });
     training_rates.push_back(trees_done / training);
     inference_rates.push_back(trees_done / inference);
-    new_rates.push_back(trees_done / inference_of_new);
     training_shares.push_back(3 * flops / training / roofline);
     inference_shares.push_back(flops / inference / roofline);
-    new_shares.push_back(flops / inference_of_new / roofline);
     peaks.push_back(roofline);
   }
   return {{"training_trees_per_second", median(training_rates)},
           {"training_share_of_peak", median(training_shares)},
           {"inference_trees_per_second", median(inference_rates)},
           {"inference_share_of_peak", median(inference_shares)},
-          {"new_trees_per_second", median(new_rates)},
-          {"new_trees_share_of_peak", median(new_shares)},
           {"peak_flops_per_second", median(peaks)}};
 }
 

@@ -69,11 +69,6 @@ class Learner {
   /// One prediction a tree.
   virtual std::vector<Prediction> predict(std::span<const Tree* const> batch) = 0;
 
-  /// Trees that will come again, as those of an epoch do: what it makes of them it may make once. They stay
-  /// as and where they are until it is told to forget them. Throws ProgramError where it cannot take one.
-  virtual void keep(std::span<const Tree> /*trees*/) {}
-  virtual void forget(std::span<const Tree> /*trees*/) {}
-
   /// Threads that may also do what is to be done between two steps; null: none.
   virtual Crew* crew() { return nullptr; }
 

@@ -117,9 +117,6 @@ class ProgramLearner : public Learner {
     return predictions;
   }
 
-  void keep(std::span<const Tree> trees) override { trees_.keep(trees); }
-  void forget(std::span<const Tree> trees) override { trees_.forget(trees); }
-
   Crew* crew() override { return crew_.get(); }
 
  private:
@@ -149,7 +146,7 @@ class ProgramLearner : public Learner {
 
   const LearnerOptions options_;
   const Model model_;
-  TreeValues trees_;
+  const TreeValues trees_;
   const std::unique_ptr<Crew> crew_;  ///< null: one worker
   Gradients gradients_;
   std::vector<Parameter> parameters_;

@@ -25,20 +25,6 @@ double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-/// Trees that a learner keeps as long as this lives.
-class KeptTrees {
- public:
-  KeptTrees(Learner& learner, std::span<const Tree> trees) : learner_(learner), trees_(trees) {
-    learner_.keep(trees_);
-  }
-  KeptTrees(const KeptTrees&) = delete;
-  ~KeptTrees() { learner_.forget(trees_); }
-
- private:
-  Learner& learner_;
-  const std::span<const Tree> trees_;
-};
-
 class Trainer {
  public:
   Trainer(Learner& learner, std::span<const Tree> train, std::span<const Tree> dev, const Settings& settings,
@@ -46,8 +32,6 @@ class Trainer {
       : learner_(learner),
         train_(train),
         dev_(dev),
-        kept_train_(learner, train),
-        kept_dev_(learner, dev),
         settings_(settings),
         callbacks_(callbacks),
         steps_per_epoch_((train.size() + batch() - 1) / batch()),
@@ -263,8 +247,6 @@ class Trainer {
   Learner& learner_;
   std::span<const Tree> train_;
   std::span<const Tree> dev_;
-  const KeptTrees kept_train_;
-  const KeptTrees kept_dev_;
   const Settings& settings_;
   const Callbacks& callbacks_;
   uint64_t steps_per_epoch_;

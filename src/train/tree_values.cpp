@@ -65,26 +65,8 @@ TreeValues::TreeValues(const Program& program, std::string name) : name_(std::mo
   }
 }
 
-Value TreeValues::value_of(const Tree& tree) const {
-  const auto kept = kept_.find(&tree);
-  return kept != kept_.end() ? kept->second : make(tree);
-}
-
-void TreeValues::keep(std::span<const Tree> trees) {
-  try {
-    for (const Tree& tree : trees) kept_.insert_or_assign(&tree, make(tree));
-  } catch (...) {
-    forget(trees);
-    throw;
-  }
-}
-
-void TreeValues::forget(std::span<const Tree> trees) {
-  for (const Tree& tree : trees) kept_.erase(&tree);
-}
-
 /// Children stand behind their parents, so from the last node to the first all children are there in time.
-Value TreeValues::make(const Tree& tree) const {
+Value TreeValues::value_of(const Tree& tree) const {
   std::vector<Value> made(tree.nodes.size());
   std::vector<Value> fields;
   for (std::size_t i = tree.nodes.size(); i-- > 0;) {

@@ -3,7 +3,6 @@
 
 #include <string>
 #include <string_view>
-#include <unordered_map>
 
 #include "hiaton/engine.h"
 #include "hiaton/train.h"
@@ -22,10 +21,6 @@ class TreeValues {
   /// Throws ProgramError where a node has a number of children that the model has no variant for.
   Value value_of(const Tree& tree) const;
 
-  /// Makes the values of trees that stay as and where they are, until they are forgotten.
-  void keep(std::span<const Tree> trees);
-  void forget(std::span<const Tree> trees);
-
  private:
   struct Shape {
     uint32_t variant = 0;
@@ -34,14 +29,11 @@ class TreeValues {
   };
   enum Role : int { kLabel, kWord, kChild, kChildren };
 
-  Value make(const Tree& tree) const;
-
   std::string name_;
   Type type_;
   Shape leaf_;
   Shape binary_;
   Shape list_;
-  std::unordered_map<const Tree*, Value> kept_;
 };
 
 /// The tensors [classes] in a predicted value, in the order in which they stand in it. There must be one for

@@ -276,32 +276,5 @@ TEST(DeepTrees, TrainInTimeAndMemoryThatGrowWithTheirNodes) {
   EXPECT_LT(bytes[1], 12 * bytes[0]);
 }
 
-TEST(KeptTrees, BecomeValuesOnce) {
-  const Model model = Model::from_file(kModels / "treernn.hia");
-  TreeValues values(model.loss_program(), "treernn.hia");
-  const std::vector<Tree> trees{chain(1), chain(2)};
-  const auto object_of = [&](const Tree& tree) { return values.value_of(tree).slot().data; };
-  const Value before = values.value_of(trees[1]);
-  values.keep(trees);
-  const Value kept = values.value_of(trees[1]);
-  EXPECT_EQ(kept, before);
-  EXPECT_NE(kept.slot().data, before.slot().data);
-  EXPECT_EQ(object_of(trees[1]), kept.slot().data);
-  EXPECT_NE(object_of(chain(2)), kept.slot().data) << "another tree";
-  values.forget(trees);
-  EXPECT_NE(object_of(trees[1]), kept.slot().data);
-}
-
-TEST(KeptTrees, AreNoneWhereTheModelCannotTakeOne) {
-  const Model model = Model::from_file(kModels / "treernn.hia");
-  TreeValues values(model.loss_program(), "treernn.hia");
-  std::vector<Tree> trees{chain(1), Tree()};
-  trees[1].nodes.push_back({.label = 1, .child_count = 1, .subtree_end = 2});
-  trees[1].nodes.push_back({.label = 1, .word = 1, .subtree_end = 2});
-  EXPECT_THROW(values.keep(trees), ProgramError);
-  const Value first = values.value_of(trees[0]);
-  EXPECT_NE(values.value_of(trees[0]).slot().data, first.slot().data);
-}
-
 }  // namespace
 }  // namespace hiaton::train
