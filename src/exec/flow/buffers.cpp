@@ -4,6 +4,7 @@
 // are gathered into. Steps that run together gather before the first of them, and write to their rows from
 // then on. Their lines, which take the instances some at a time, may write where an operand stands that no
 // later one reads: an instance of it is as large as one of theirs, or larger, as what a view is taken from.
+// But what is the same for all instances stays to the end.
 #include "exec/flow/buffers.h"
 
 #include <algorithm>
@@ -18,7 +19,7 @@ class RegionBuffers {
       : graph_(graph), function_(function), region_(region), last_readers_(region.steps.size()) {
     for (std::size_t i = region.steps.size(); i-- > 0;) {
       const Step& step = region.steps[i];
-      last_readers_[i] = std::max(last_readers_[i], i);
+      last_readers_[i] = std::max(last_readers_[i], step.shared ? region.steps.size() - 1 : i);
       if (step.code == Step::Code::GatherTogether) {
         for (const Source& operand : step.operands) {
           last_readers_[i] = std::max(last_readers_[i], last_readers_of_slots_[operand.index]);

@@ -7,6 +7,13 @@
 namespace hiaton::exec::flow {
 namespace {
 
+// Sanitizers run small tensors: they are to go through the lines a few at a time too.
+#if defined(HIATON_SANITIZED)
+constexpr int64_t kCacheBytes = 64;
+#else
+constexpr int64_t kCacheBytes = int64_t{16} << 10;
+#endif
+
 void run(const Line& line, int64_t begin, int64_t count, int64_t size, int64_t bytes) {
   const auto at = [](const Line::Place& place, int64_t i) { return place.first + i * place.step; };
   const auto is_dense = [&](const Line::Place& place) {
@@ -23,7 +30,6 @@ void run(const Line& line, int64_t begin, int64_t count, int64_t size, int64_t b
 }  // namespace
 
 void run_lines(std::span<const Line> lines, int64_t batch, int64_t size, int64_t bytes) {
-  constexpr int64_t kCacheBytes = int64_t{16} << 10;
   const int64_t bytes_of_results = std::max<int64_t>(1, static_cast<int64_t>(lines.size()) * size * bytes);
   const int64_t at_once = lines.size() == 1 ? batch : std::max<int64_t>(1, kCacheBytes / bytes_of_results);
   for (int64_t begin = 0; begin < batch; begin += at_once) {
