@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds Hiaton and runs everything that checks it: format, tests, sanitizers, clang-tidy. Prints what failed, and
-# as its last line how many checks passed and failed; the exit status is 0 only where none failed.
+# as its last line how many checks passed and failed; the exit status is 0 only where none failed. Tests that
+# were skipped, as those that need a package from the network, are named and count as neither.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/install.sh
@@ -8,6 +9,7 @@ source scripts/install.sh
 passed=0
 failed=0
 failures=()
+skipped=()
 jobs="$(nproc)"
 logs=build/logs
 
@@ -41,7 +43,7 @@ run_tests() {
   local preset="$1" log="$logs/tests_$1.log"
   shift
   ctest --preset "$preset" -j "$jobs" --timeout 600 "$@" >"$log" 2>&1
-  local status=$? summary count bad
+  local status=$? summary count bad left_out
   summary="$(grep -E '^[0-9]+% tests passed, [0-9]+ tests failed out of [0-9]+' "$log" | tail -n 1)"
   if [[ ! "$summary" =~ ([0-9]+)\ tests\ failed\ out\ of\ ([0-9]+) ]]; then
     fail "tests $preset: ctest did not finish (status $status)"
@@ -49,9 +51,11 @@ run_tests() {
     return
   fi
   bad="${BASH_REMATCH[1]}" count="${BASH_REMATCH[2]}"
-  passed=$((passed + count - bad))
+  mapfile -t left_out < <(sed -nE 's/^[[:space:]]+[0-9]+ - (.*) \(Skipped\).*$/\1/p' "$log")
+  skipped+=("${left_out[@]/#/$preset: }")
+  passed=$((passed + count - bad - ${#left_out[@]}))
   failed=$((failed + bad))
-  echo "$preset: $((count - bad)) of $count tests passed"
+  echo "$preset: $((count - bad - ${#left_out[@]})) of $count tests passed, ${#left_out[@]} skipped"
   if ((bad > 0)); then
     failures+=("$bad tests of $preset, see $log")
     sed -n '/The following tests FAILED/,$p' "$log"
@@ -91,6 +95,7 @@ say "clang-tidy"
 check "clang-tidy" tidy
 
 say "Summary ($((SECONDS / 60)) min $((SECONDS % 60)) s)"
+for test in "${skipped[@]+"${skipped[@]}"}"; do echo "skipped: $test"; done
 for failure in "${failures[@]+"${failures[@]}"}"; do echo "FAILED: $failure"; done
 echo "$passed passed, $failed failed"
 ((failed == 0))
