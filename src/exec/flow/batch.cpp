@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "kernels/rows.h"
+#include "tensor/memory.h"
 
 namespace hiaton::exec::flow {
 namespace {
