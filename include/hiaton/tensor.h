@@ -21,6 +21,12 @@ inline constexpr std::size_t kMaxRank = 8;
 
 struct TensorObject;
 
+/// Whether it was the last one. Who alone holds a reference needs no atomic operation.
+inline bool drop_reference(std::atomic<int32_t>& references) {
+  return references.load(std::memory_order_acquire) == 1 ||
+         references.fetch_sub(1, std::memory_order_acq_rel) == 1;
+}
+
 /// Takes tensors back that nobody refers to any more, to use their memory again. Only one thread at a time
 /// refers to them.
 class TensorPool {
@@ -93,13 +99,23 @@ class Tensor {
       object->references.store(references + 1, std::memory_order_relaxed);
     }
   }
-  static void release(TensorObject* object);
+  static void release(TensorObject* object) {
+    if (object == nullptr) return;
+    if (object->pool == nullptr) {
+      if (drop_reference(object->references)) free(object);
+      return;
+    }
+    const int32_t others = object->references.load(std::memory_order_relaxed) - 1;
+    object->references.store(others, std::memory_order_relaxed);
+    if (others == 0) object->pool->take_back(object);
+  }
 
   /// Same type and the same bits.
   friend bool operator==(const Tensor& a, const Tensor& b);
 
  private:
   explicit Tensor(TensorObject* object) : object_(object) {}
+  static void free(TensorObject* object);
   TensorObject* object_ = nullptr;
 };
 
@@ -137,8 +153,8 @@ class Data {
   Data(uint32_t variant, std::span<const Value> fields);
   Data(uint32_t variant, std::initializer_list<Value> fields);
   static Data adopt(DataObject* object) { return Data(object); }
-  /// Made of what `fields` held: they are left as after a move.
-  static Data take(uint32_t variant, std::span<Value> fields);
+  /// Each field is a 0 of i64 until mutable_fields() gets it.
+  static Data with_zeros(uint32_t variant, std::size_t field_count);
 
   Data(const Data& other) : object_(other.object_) {
     if (object_ != nullptr) object_->references.fetch_add(1, std::memory_order_relaxed);
@@ -153,18 +169,21 @@ class Data {
   explicit operator bool() const { return object_ != nullptr; }
   uint32_t variant() const { return object_->variant; }
   std::span<const Value> fields() const { return object_->fields(); }
+  /// For whoever makes the value, before anyone else sees it.
+  Value* mutable_fields() { return reinterpret_cast<Value*>(object_ + 1); }
   DataObject* object() const { return object_; }
   DataObject* detach() { return std::exchange(object_, nullptr); }
 
-  static void release(DataObject* object);
+  static void release(DataObject* object) {
+    if (object != nullptr && drop_reference(object->references)) free(object);
+  }
 
   /// Same variants and fields all the way down. Values of one data type only. Without recursion.
   friend bool operator==(const Data& a, const Data& b);
 
  private:
   explicit Data(DataObject* object) : object_(object) {}
-  template <class Source>
-  static DataObject* make(uint32_t variant, std::span<Source> fields);
+  static void free(DataObject* object);
   DataObject* object_ = nullptr;
 };
 

@@ -71,12 +71,6 @@ TensorObject* make_object(DType dtype, std::span<const int64_t> dims, std::size_
   return object;
 }
 
-/// Whether it was the last one. Who alone holds a reference needs no atomic operation.
-bool drop_reference(std::atomic<int32_t>& references) {
-  return references.load(std::memory_order_acquire) == 1 ||
-         references.fetch_sub(1, std::memory_order_acq_rel) == 1;
-}
-
 }  // namespace
 
 Tensor::Tensor(DType dtype, std::span<const int64_t> dims) {
@@ -107,15 +101,7 @@ Type Tensor::type() const {
   return tensor_type(dtype(), {dims().begin(), dims().end()});
 }
 
-void Tensor::release(TensorObject* object) {
-  if (object == nullptr) return;
-  if (object->pool != nullptr) {
-    const int32_t others = object->references.load(std::memory_order_relaxed) - 1;
-    object->references.store(others, std::memory_order_relaxed);
-    if (others == 0) object->pool->take_back(object);
-    return;
-  }
-  if (!drop_reference(object->references)) return;
+void Tensor::free(TensorObject* object) {
   const std::size_t bytes = object_bytes(*object);
   object->~TensorObject();
   deallocate(object, bytes);
@@ -139,21 +125,18 @@ std::size_t data_bytes(std::size_t field_count) {
 
 }  // namespace
 
-template <class Source>
-DataObject* Data::make(uint32_t variant, std::span<Source> fields) {
+Data Data::with_zeros(uint32_t variant, std::size_t field_count) {
   static_assert(alignof(Value) <= alignof(std::max_align_t) && sizeof(DataObject) % alignof(Value) == 0);
-  auto* object = new (allocate(data_bytes(fields.size()))) DataObject;
+  auto* object = new (allocate(data_bytes(field_count))) DataObject;
   object->variant = variant;
-  object->field_count = static_cast<uint32_t>(fields.size());
+  object->field_count = static_cast<uint32_t>(field_count);
   auto* first = reinterpret_cast<Value*>(object + 1);
-  for (std::size_t i = 0; i < fields.size(); ++i) new (first + i) Value(std::move(fields[i]));
-  return object;
+  for (std::size_t i = 0; i < field_count; ++i) new (first + i) Value();
+  return Data(object);
 }
 
-Data::Data(uint32_t variant, std::span<const Value> fields) : object_(make(variant, fields)) {}
-
-Data Data::take(uint32_t variant, std::span<Value> fields) {
-  return Data(make(variant, fields));
+Data::Data(uint32_t variant, std::span<const Value> fields) : Data(with_zeros(variant, fields.size())) {
+  std::copy(fields.begin(), fields.end(), mutable_fields());
 }
 
 Data::Data(uint32_t variant, std::initializer_list<Value> fields)
@@ -171,8 +154,7 @@ void free_data(DataObject* object) {
 
 /// Takes no memory: a data value that nobody refers to any more counts in `variant` the fields it has let go
 /// of, and while one of them is being freed, keeps in its place the data value that waits for itself.
-void Data::release(DataObject* object) {
-  if (object == nullptr || !drop_reference(object->references)) return;
+void Data::free(DataObject* object) {
   DataObject* outer = nullptr;
   object->variant = 0;
   while (true) {

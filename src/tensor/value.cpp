@@ -123,10 +123,10 @@ namespace {
 bool fits_undivided(const Value& value, const Type& type) {
   if (value.dtype() != type.dtype) return false;
   if (value.is_scalar()) return type.is_scalar();
-  const Tensor tensor = value.tensor();
-  if (tensor.dims().size() != type.shape.size()) return false;
+  const TensorObject& tensor = *value.slot().tensor;
+  if (tensor.rank != type.shape.size()) return false;
   for (std::size_t i = 0; i < type.shape.size(); ++i) {
-    if (type.shape[i].size >= 0 && type.shape[i].size != tensor.dims()[i]) return false;
+    if (type.shape[i].size >= 0 && type.shape[i].size != tensor.dims[i]) return false;
   }
   return true;
 }

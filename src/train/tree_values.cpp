@@ -18,8 +18,10 @@ Value list_of(int32_t count, const auto& take_element) {
   for (int32_t i = 0; i < count; ++i) elements.push_back(take_element());
   Value list = Data(kNil, {});
   for (std::size_t i = elements.size(); i-- > 0;) {
-    Value cell[] = {std::move(elements[i]), std::move(list)};
-    list = Data::take(kCons, cell);
+    Data cell = Data::with_zeros(kCons, 2);
+    cell.mutable_fields()[0] = std::move(elements[i]);
+    cell.mutable_fields()[1] = std::move(list);
+    list = std::move(cell);
   }
   return list;
 }
@@ -68,7 +70,6 @@ TreeValues::TreeValues(const Program& program, std::string name) : name_(std::mo
 /// Children stand behind their parents, so from the last node to the first all children are there in time.
 Value TreeValues::value_of(const Tree& tree) const {
   std::vector<Value> made(tree.nodes.size());
-  std::vector<Value> fields;
   for (std::size_t i = tree.nodes.size(); i-- > 0;) {
     const Node& node = tree.nodes[i];
     const Shape& shape = node.child_count == 0                     ? leaf_
@@ -86,23 +87,24 @@ Value TreeValues::value_of(const Tree& tree) const {
       ++child;
       return std::move(value);
     };
-    fields.clear();
+    Data value = Data::with_zeros(shape.variant, shape.roles.size());
+    Value* field = value.mutable_fields();
     for (const int role : shape.roles) {
       switch (role) {
         case kLabel:
-          fields.emplace_back(int64_t{node.label});
+          *field++ = int64_t{node.label};
           break;
         case kWord:
-          fields.emplace_back(int64_t{node.word});
+          *field++ = int64_t{node.word};
           break;
         case kChild:
-          fields.push_back(take_child());
+          *field++ = take_child();
           break;
         default:
-          fields.push_back(list_of(node.child_count, take_child));
+          *field++ = list_of(node.child_count, take_child);
       }
     }
-    made[i] = Data::take(shape.variant, fields);
+    made[i] = std::move(value);
   }
   return std::move(made[0]);
 }

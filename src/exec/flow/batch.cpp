@@ -65,23 +65,36 @@ BatchRunner::BatchRunner(const graph::Graph& graph, const Plan& plan, const std:
   std::size_t slots = 0;
   for (const Function& function : plan.functions) slots = std::max(slots, function.slots.size());
   slots_.resize(slots);
-  std::size_t steps = 0;
-  for (const Region& region : plan.regions) steps = std::max(steps, region.steps.size());
-  steps_.resize(steps);
   for (const Region& region : plan.regions) {
     if (region.batched) bind(region);
   }
 }
 
 void BatchRunner::bind(const Region& region) {
-  std::vector<BoundStep>& bound = bound_[static_cast<std::size_t>(&region - plan_.regions.data())];
-  for (const Step& step : region.steps) {
+  std::vector<BoundStep>& steps = bound_[static_cast<std::size_t>(&region - plan_.regions.data())];
+  for (const Step& step : region.steps) steps.push_back({.step = &step});
+  for (BoundStep& bound : steps) {
+    const Step& step = *bound.step;
     const Type& type = (*graph_)[step.node].type;
-    BoundStep& made = bound.emplace_back(BoundStep{&step, {}, type.dtype, {}, std::nullopt});
-    for (const Source& operand : step.operands) made.operands.push_back(place_of(operand));
-    for (const Dim& dim : type.shape) made.dims.push_back(dim.size);
-    if (step.fixed_shapes) made.size = possible_size(made.dims);
+    bound.result.dtype = type.dtype;
+    for (const Source& operand : step.operands) bound.operands.push_back(place_of(operand, steps));
+    for (const Dim& dim : type.shape) bound.dims.push_back(dim.size);
+    bound.is_sized = step.fixed_shapes && possible_size(bound.dims);
+    if (!bound.is_sized) continue;
+    set_size(bound);
+    if (step.code == Step::Code::View) bound.whole = bound.operands[0];
+    if (step.row) bound.whole = &steps[*step.row].result;
+    const std::size_t unit = step.row ? bound.bytes : size_of(type.dtype);
+    bound.offset = static_cast<std::size_t>(step.offset) * unit;
   }
+}
+
+/// By the dimensions.
+void BatchRunner::set_size(BoundStep& bound) const {
+  const int64_t size = size_of_dims(bound.dims);
+  bound.bytes = static_cast<std::size_t>(size) * size_of(bound.result.dtype);
+  bound.result.dims = bound.dims;
+  bound.result.stride = bound.step->shared ? 0 : size;
 }
 
 void BatchRunner::begin(const graph::Graph& graph, const RunOptions& options, Gradients* gradients) {
@@ -103,6 +116,7 @@ void BatchRunner::run_kernel(const auto& kernel) {
 
 BatchFault BatchRunner::run(const Region& region, std::span<Frame* const> frames) {
   if (has_failed_) release_slabs();
+  running_ = bound(region);
   try {
     const BatchFault fault = run_chunks(region, frames);
     has_failed_ = fault.fault != Fault::None;
@@ -129,7 +143,7 @@ std::vector<hiaton::Value> BatchRunner::failed_operands() const {
 }
 
 void BatchRunner::release_slabs() {
-  for (Value& step : steps_) Tensor::release(std::exchange(step.slab, nullptr));
+  for (BoundStep& step : running_) Tensor::release(std::exchange(step.slab, nullptr));
 }
 
 BatchFault BatchRunner::run_chunks(const Region& region, std::span<Frame* const> frames) {
@@ -145,19 +159,15 @@ BatchFault BatchRunner::run_chunk(const Region& region, const Chunk& chunk, std:
   scratch_.reset();
   make_buffers(region, frames.size());
   const Function& function = plan_.functions[region.function];
-  const std::span<const BoundStep> bound = bound_[static_cast<std::size_t>(&region - plan_.regions.data())];
-  for (std::size_t i = 0; i < bound.size();) {
-    const Step& step = *bound[i].step;
+  for (std::size_t i = 0; i < running_.size();) {
+    const Step& step = *running_[i].step;
     if (step.code == Step::Code::GatherTogether) {
-      gather_together(bound[i], steps_[i], chunk, frames);
+      gather_together(running_[i], chunk, frames);
     } else {
-      for (std::size_t k = i; k < i + step.together; ++k) {
-        for (const Gather& input : bound[k].step->gathers)
-          slots_[input.slot] = gather(function, input, frames);
-      }
+      for (const Gather& input : step.gathers) slots_[input.slot] = gather(function, input, frames);
       if (step.line != nullptr) {
-        run_together(bound.subspan(i, step.together), std::span(steps_).subspan(i, step.together), chunk);
-      } else if (const Fault fault = run_step(bound[i], steps_[i], chunk); fault != Fault::None) {
+        run_together(running_.subspan(i, step.together), chunk);
+      } else if (const Fault fault = run_step(running_[i], chunk); fault != Fault::None) {
         return {fault, &step};
       }
     }
@@ -217,25 +227,25 @@ bool BatchRunner::find_rows(const FrameLayout::TensorPlace& place, std::size_t b
 }
 
 /// What reads an input by itself finds it in the result.
-void BatchRunner::gather_together(const BoundStep& bound, Value& made, const Chunk& chunk,
-                                  std::span<Frame* const> frames) {
+void BatchRunner::gather_together(BoundStep& bound, const Chunk& chunk, std::span<Frame* const> frames) {
   const FrameLayout& layout = pools_[frames[0]->function].layout();
-  made.argument = result_of(bound, made, chunk);
-  const std::size_t element = size_of(bound.dtype);
-  const int64_t size = made.argument.stride;
-  std::byte* part = made.argument.elements;
+  place_result(bound, chunk);
+  const DType dtype = bound.result.dtype;
+  const std::size_t element = size_of(dtype);
+  const int64_t size = bound.result.stride;
+  std::byte* part = bound.result.elements;
   for (const Gather& input : bound.step->gathers) {
     const FrameLayout::TensorPlace place = layout.tensor_place(input.slot);
     const std::span<const int64_t> dims = place.load(frames[0]).dims();
     const std::size_t bytes = static_cast<std::size_t>(size_of_dims(dims)) * element;
     find_rows(place, bytes, frames);
-    kernels::gather_rows(rows_, static_cast<int64_t>(bytes), part, size * static_cast<int64_t>(element));
-    slots_[input.slot] = {part, dims, bound.dtype, size};
+    kernels::gather_rows(rows_, static_cast<int64_t>(bytes), part, static_cast<int64_t>(bound.bytes));
+    slots_[input.slot] = {part, dims, dtype, size};
     part += bytes;
   }
 }
 
-const TensorArgument* BatchRunner::place_of(const Source& source) const {
+const TensorArgument* BatchRunner::place_of(const Source& source, std::span<const BoundStep> steps) const {
   switch (source.from) {
     case Source::From::Slot:
       return &slots_[source.index];
@@ -246,10 +256,10 @@ const TensorArgument* BatchRunner::place_of(const Source& source) const {
     case Source::From::Step:
       break;
   }
-  return &steps_[source.index].argument;
+  return &steps[source.index].result;
 }
 
-Fault BatchRunner::run_step(const BoundStep& bound, Value& made, const Chunk& chunk) {
+Fault BatchRunner::run_step(BoundStep& bound, const Chunk& chunk) {
   const auto batch = static_cast<int64_t>(chunk.size);
   const Step& step = *bound.step;
   if (step.code == Step::Code::Nothing) return Fault::None;
@@ -258,106 +268,86 @@ Fault BatchRunner::run_step(const BoundStep& bound, Value& made, const Chunk& ch
     return Fault::None;
   }
   if (step.code == Step::Code::View) {
-    made.argument = view(bound);
+    place_result(bound, chunk);
     return Fault::None;
   }
   operands_.clear();
   for (const TensorArgument* operand : bound.operands) operands_.push_back(*operand);
   if (!step.fixed_shapes) {
-    const Fault fault = find_dims(step, made);
+    const Fault fault = find_dims(bound);
     if (fault != Fault::None) return fault;
   }
+  place_result(bound, chunk);
   const graph::Node& node = (*graph_)[step.node];
-  const std::span<const int64_t> dims = step.fixed_shapes ? bound.dims : made.dims;
-  const int64_t size = bound.size ? *bound.size : size_of_dims(dims);
   const int64_t instances = step.shared ? 1 : batch;
-  std::byte* elements = nullptr;
-  // Each use makes its own: a copy would wait until the fields that it reads together are written.
-  const auto out = [&] { return TensorArgument{elements, dims, bound.dtype, size}; };
-  elements = room_for(step, made, out(), chunk);
   Fault fault = Fault::None;
   run_kernel([&] {
     if (step.code == Step::Code::Product) {
-      multiply(step, out(), instances);
+      multiply(step, bound.result, instances);
     } else {
       fault = node.op->tensor_kernel.value(
-          {node.op, operands_, out(), node.attributes, instances, options_->overflow});
+          {node.op, operands_, bound.result, node.attributes, instances, options_->overflow});
     }
   });
-  made.argument = out();
-  if (step.shared) made.argument.stride = 0;
   return fault;
 }
 
 /// Lines, the views between them and the rows that they write to.
-void BatchRunner::run_together(std::span<const BoundStep> steps, std::span<Value> made, const Chunk& chunk) {
-  const auto place = [](const TensorArgument& of) {
-    return Line::Place{of.elements, of.stride * static_cast<int64_t>(size_of(of.dtype))};
+void BatchRunner::run_together(std::span<BoundStep> steps, const Chunk& chunk) {
+  const std::size_t element = size_of(steps[0].result.dtype);
+  const auto place = [&](const TensorArgument& of) {
+    return Line::Place{of.elements, of.stride * static_cast<int64_t>(element)};
   };
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    if (steps[i].step->code == Step::Code::Row) made[i].argument = result_of(steps[i], made[i], chunk);
+  for (BoundStep& bound : steps) {
+    if (bound.step->code == Step::Code::Row) place_result(bound, chunk);
   }
   lines_.clear();
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    const BoundStep& bound = steps[i];
-    if (bound.step->code == Step::Code::View) made[i].argument = view(bound);
+  for (BoundStep& bound : steps) {
+    if (bound.step->code == Step::Code::Row) continue;
+    place_result(bound, chunk);
     if (bound.step->line == nullptr) continue;
-    made[i].argument = result_of(bound, made[i], chunk);
     lines_.push_back({bound.step->line, place(*bound.operands[0]),
                       bound.operands.size() > 1 ? place(*bound.operands[1]) : Line::Place(),
-                      place(made[i].argument)});
+                      place(bound.result)});
   }
   run_kernel([&] {
-    run_lines(lines_, static_cast<int64_t>(chunk.size), size_of_dims(steps[0].dims),
-              static_cast<int64_t>(size_of(steps[0].dtype)));
+    run_lines(lines_, static_cast<int64_t>(chunk.size), static_cast<int64_t>(steps[0].bytes / element),
+              static_cast<int64_t>(element));
   });
 }
 
-TensorArgument BatchRunner::view(const BoundStep& bound) {
-  const TensorArgument& whole = *bound.operands[0];
-  const auto offset = static_cast<std::size_t>(bound.step->offset) * size_of(whole.dtype);
-  return {whole.elements + offset, bound.dims, whole.dtype, whole.stride};
-}
-
-/// Of a step of fixed shapes: where its result is to stand.
-TensorArgument BatchRunner::result_of(const BoundStep& bound, Value& made, const Chunk& chunk) {
-  const int64_t size = bound.size ? *bound.size : size_of_dims(bound.dims);
-  if (bound.step->row) {
-    const TensorArgument& row = steps_[*bound.step->row].argument;
-    const auto offset = static_cast<std::size_t>(bound.step->offset * size) * size_of(bound.dtype);
-    return {row.elements + offset, bound.dims, bound.dtype, row.stride};
-  }
-  TensorArgument result{nullptr, bound.dims, bound.dtype, size};
-  result.elements = room_for(*bound.step, made, result, chunk);
-  return result;
-}
-
-/// Where the result of a step is to stand. `result` knows all but that.
-std::byte* BatchRunner::room_for(const Step& step, Value& made, const TensorArgument& result,
-                                 const Chunk& chunk) {
-  const std::size_t bytes = static_cast<std::size_t>(result.stride) * size_of(result.dtype);
-  if (step.slot && step.kind == SlotKind::Tensor) {
+/// Where the result of a step is to stand.
+void BatchRunner::place_result(BoundStep& bound, const Chunk& chunk) {
+  if (!bound.is_sized) set_size(bound);
+  TensorArgument& result = bound.result;
+  const Step& step = *bound.step;
+  if (bound.whole != nullptr) {
+    result.elements = bound.whole->elements + bound.offset;
+    result.stride = bound.whole->stride;
+  } else if (step.slot && step.kind == SlotKind::Tensor) {
     const auto all = static_cast<int64_t>(step.shared ? 1 : chunk.of);
-    if (made.slab == nullptr) made.slab = slabs_.make(result.dtype, all, result.dims);
-    return made.slab->elements + chunk.begin * bytes;
+    if (bound.slab == nullptr) bound.slab = slabs_.make(result.dtype, all, result.dims);
+    result.elements = bound.slab->elements + chunk.begin * bound.bytes;
+  } else if (step.buffer) {
+    result.elements = buffers_[*step.buffer];
+  } else {
+    result.elements = scratch_.take(bound.bytes * (step.shared ? 1 : chunk.size));
   }
-  if (step.buffer) return buffers_[*step.buffer];
-  return scratch_.take(bytes * (step.shared ? 1 : chunk.size));
 }
 
 /// The dimensions of a result that only the run knows.
-Fault BatchRunner::find_dims(const Step& step, Value& made) {
-  const graph::Node& node = (*graph_)[step.node];
+Fault BatchRunner::find_dims(BoundStep& bound) {
+  const graph::Node& node = (*graph_)[bound.step->node];
   std::vector<Type> types;
   for (const TensorArgument& operand : operands_) {
     types.push_back(tensor_type(operand.dtype, {operand.dims.begin(), operand.dims.end()}));
   }
   try {
     const Type type = node.op->type_rule.value({types, node.attributes, &node.type});
-    made.dims.clear();
+    bound.dims.clear();
     for (const Dim& dim : type.shape) {
       if (dim.size < 0) return Fault::Shape;
-      made.dims.push_back(dim.size);
+      bound.dims.push_back(dim.size);
     }
   } catch (const ProgramError&) {
     return Fault::Shape;
@@ -420,12 +410,12 @@ void BatchRunner::keep_scalars(const Region& region, std::span<Frame* const> fra
   const FrameLayout& layout = pools_[frames[0]->function].layout();
   for (const uint32_t i : region.kept) {
     if (region.steps[i].kind == SlotKind::Tensor) continue;
-    const TensorArgument& made = steps_[i].argument;
+    const TensorArgument& made = running_[i].result;
     const std::size_t element = size_of(made.dtype);
-    const std::size_t bytes = static_cast<std::size_t>(made.stride) * element;
+    const std::size_t step = static_cast<std::size_t>(made.stride) * element;
     for (std::size_t k = 0; k < frames.size(); ++k) {
       Cell cell;
-      std::memcpy(&cell.slot, made.elements + k * bytes, element);
+      std::memcpy(&cell.slot, made.elements + k * step, element);
       layout.store(frames[k], *region.steps[i].slot, cell);
     }
   }
@@ -435,17 +425,19 @@ void BatchRunner::keep_scalars(const Region& region, std::span<Frame* const> fra
 void BatchRunner::keep_tensors(const Region& region, std::span<Frame* const> frames) {
   const FrameLayout& layout = pools_[frames[0]->function].layout();
   for (const uint32_t i : region.kept) {
-    if (region.steps[i].kind != SlotKind::Tensor) continue;
-    TensorObject* slab = std::exchange(steps_[i].slab, nullptr);
-    const TensorArgument& made = steps_[i].argument;
-    const std::size_t bytes = static_cast<std::size_t>(made.stride) * size_of(made.dtype);
+    BoundStep& bound = running_[i];
+    if (bound.step->kind != SlotKind::Tensor) continue;
+    TensorObject* slab = std::exchange(bound.slab, nullptr);
+    const std::size_t step = bound.step->shared ? 0 : bound.bytes;
     slab->references.store(static_cast<int32_t>(frames.size()), std::memory_order_relaxed);
-    const FrameLayout::TensorPlace place = layout.tensor_place(*region.steps[i].slot);
-    for (std::size_t k = 0; k < frames.size(); ++k) {
+    const FrameLayout::TensorPlace place = layout.tensor_place(*bound.step->slot);
+    std::byte* elements = slab->elements;
+    for (Frame* frame : frames) {
       Cell cell;
-      cell.set_elements(slab->elements + k * bytes);
+      cell.set_elements(elements);
       cell.owner = slab;
-      place.store(frames[k], cell);
+      place.store(frame, cell);
+      elements += step;
     }
   }
 }

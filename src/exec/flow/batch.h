@@ -44,19 +44,17 @@ class BatchRunner {
   double kernel_seconds() const { return kernel_seconds_; }
 
  private:
-  struct Value {
-    TensorArgument argument{};
-    TensorObject* slab = nullptr;  ///< that the elements stand in, if the frames are to keep them
-    std::vector<int64_t> dims{};   ///< of an instance, where only the run knows them
-  };
-
-  /// A step with what all its batches share.
+  /// A step with what all its batches share, and its result in the batch that runs.
   struct BoundStep {
     const Step* step;
-    std::vector<const TensorArgument*> operands;  ///< where they are when it runs
-    DType dtype;  ///< of the result, as are the dimensions: as the graph says it
-    std::vector<int64_t> dims;
-    std::optional<int64_t> size;  ///< none: only the run knows it, or that it is too large
+    std::vector<const TensorArgument*> operands{};  ///< where they are when it runs
+    const TensorArgument* whole = nullptr;          ///< that the result is a part of: a view, or one of a row
+    std::size_t offset = 0;                         ///< bytes, of the first element in the whole
+    std::vector<int64_t> dims{};                    ///< of an instance of the result
+    std::size_t bytes = 0;                          ///< likewise
+    bool is_sized = false;                          ///< these two are known before the run
+    TensorArgument result{};
+    TensorObject* slab = nullptr;  ///< that its elements stand in, if the frames are to keep them
   };
 
   /// Instances of a batch that run all steps before the next ones run any.
@@ -69,21 +67,22 @@ class BatchRunner {
   BatchFault run_chunks(const Region& region, std::span<Frame* const> frames);
   void release_slabs();
   BatchFault run_chunk(const Region& region, const Chunk& chunk, std::span<Frame* const> frames);
+  std::span<BoundStep> bound(const Region& region) {
+    return bound_[static_cast<std::size_t>(&region - plan_.regions.data())];
+  }
   void bind(const Region& region);
+  void set_size(BoundStep& bound) const;
   /// Runs a kernel, and counts its time if the options want to know.
   void run_kernel(const auto& kernel);
   void make_buffers(const Region& region, std::size_t batch);
   TensorArgument gather(const Function& function, const Gather& input, std::span<Frame* const> frames);
   bool find_rows(const FrameLayout::TensorPlace& place, std::size_t bytes, std::span<Frame* const> frames);
-  void gather_together(const BoundStep& bound, Value& made, const Chunk& chunk,
-                       std::span<Frame* const> frames);
-  const TensorArgument* place_of(const Source& source) const;
-  Fault run_step(const BoundStep& bound, Value& made, const Chunk& chunk);
-  void run_together(std::span<const BoundStep> steps, std::span<Value> made, const Chunk& chunk);
-  static TensorArgument view(const BoundStep& bound);
-  TensorArgument result_of(const BoundStep& bound, Value& made, const Chunk& chunk);
-  std::byte* room_for(const Step& step, Value& made, const TensorArgument& result, const Chunk& chunk);
-  Fault find_dims(const Step& step, Value& made);
+  void gather_together(BoundStep& bound, const Chunk& chunk, std::span<Frame* const> frames);
+  const TensorArgument* place_of(const Source& source, std::span<const BoundStep> steps) const;
+  Fault run_step(BoundStep& bound, const Chunk& chunk);
+  void run_together(std::span<BoundStep> steps, const Chunk& chunk);
+  void place_result(BoundStep& bound, const Chunk& chunk);
+  Fault find_dims(BoundStep& bound);
   void multiply(const Step& step, const TensorArgument& out, int64_t batch);
   void keep_scalars(const Region& region, std::span<Frame* const> frames);
   void keep_tensors(const Region& region, std::span<Frame* const> frames);
@@ -97,11 +96,10 @@ class BatchRunner {
   double kernel_seconds_ = 0;
   SlabPool slabs_;
   Scratch scratch_;
-  // Steps are bound to the elements of these four.
+  // Steps are bound to the elements of these three, and to each other.
   std::vector<TensorArgument> constants_;   ///< of the plan
   std::vector<TensorArgument> parameters_;  ///< of the options
   std::vector<TensorArgument> slots_;       ///< by slot of the function whose region runs
-  std::vector<Value> steps_;                ///< by step of the region that runs
   std::vector<TensorArgument> operands_;
   std::vector<Line> lines_;          ///< that run together
   std::vector<const void*> rows_;    ///< that are gathered
@@ -115,6 +113,7 @@ class BatchRunner {
   std::vector<Packed<float>> packed32_[2];  ///< by parameter; as it is, and transposed
   std::vector<Packed<double>> packed64_[2];
   std::vector<std::vector<BoundStep>> bound_;  ///< by region
+  std::span<BoundStep> running_;               ///< of the region that runs
   bool has_failed_ = false;                    ///< the last batch did: what it made is still there
 };
 

@@ -44,7 +44,7 @@ class RegionBuffers {
       for (const Source& operand : step.operands) {
         if (operand.from != Source::From::Slot || gathered[operand.index]) continue;
         gathered[operand.index] = true;
-        Gather& input = step.gathers.emplace_back(Gather{operand.index, std::nullopt});
+        Gather& input = region_.steps[begin].gathers.emplace_back(Gather{operand.index, std::nullopt});
         if (step.code == Step::Code::GatherTogether) continue;
         input.buffer =
             buffer(function_.slot_types[operand.index], begin, last_readers_of_slots_[operand.index]);

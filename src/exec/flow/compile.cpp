@@ -279,6 +279,8 @@ class BodyCompiler {
       step.fixed_shapes = step.fixed_shapes && is_fixed(node.type);
       region.fixed_shapes = region.fixed_shapes && step.fixed_shapes;
       if (step.code == Step::Code::Kernel) step.kernel = kernel_of(node);
+      if (is_of_variant(step.code)) step.variant = static_cast<uint32_t>(node.attributes[0]);
+      if (is_of_field(step.code)) step.field = static_cast<uint32_t>(node.attributes[1]);
     }
     std::sort(region.inputs.begin(), region.inputs.end());
     region.inputs.erase(std::unique(region.inputs.begin(), region.inputs.end()), region.inputs.end());
@@ -307,6 +309,11 @@ class BodyCompiler {
     wait_for_value(group.item, input);
     return source(input);
   }
+
+  static bool is_of_field(Step::Code code) {
+    return code == Step::Code::Field || code == Step::Code::FieldOrZero;
+  }
+  static bool is_of_variant(Step::Code code) { return is_of_field(code) || code == Step::Code::Make; }
 
   const Type& type_of(OutPort port) const { return graph_[places_.origin(port).node].type; }
 

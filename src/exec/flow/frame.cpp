@@ -32,39 +32,43 @@ Value to_value(const Cell& cell, const Type& type) {
   return copy;
 }
 
-FrameLayout::FrameLayout(const Function& function)
-    : slot_kinds_(function.slots), offsets_(function.slots.size()) {
+FrameLayout::FrameLayout(const Function& function) : places_(function.slots.size()) {
   for (const Item& item : function.items) {
     if (item.counter != kNoCounter) initial_waits_.push_back(static_cast<uint16_t>(item.waits));
   }
   children_ = aligned(sizeof(Frame) + initial_waits_.size() * sizeof(uint16_t), sizeof(Slot));
-  std::size_t end = children_ + function.sites.size() * sizeof(Frame*);
-  for (std::size_t i = 0; i < slot_kinds_.size(); ++i) {
-    offsets_[i] = static_cast<uint32_t>(end);
-    end += slot_kinds_[i] == SlotKind::Tensor ? sizeof(Cell) : sizeof(Slot);
-    if (slot_kinds_[i] == SlotKind::Data) data_.push_back(offsets_[i]);
-    if (slot_kinds_[i] == SlotKind::Tensor) owners_.push_back(offsets_[i] + offsetof(Cell, owner));
-  }
-  bytes_ = end;
+  data_ = children_ + function.sites.size() * sizeof(Frame*);
+  const auto place_all = [&](SlotKind kind, std::size_t begin, std::size_t bytes) {
+    for (std::size_t i = 0; i < places_.size(); ++i) {
+      if (function.slots[i] != kind) continue;
+      places_[i] = {static_cast<uint32_t>(begin), kind};
+      begin += bytes;
+    }
+    return begin;
+  };
+  tensors_ = place_all(SlotKind::Data, data_, sizeof(Slot));
+  scalars_ = place_all(SlotKind::Tensor, tensors_, sizeof(Cell));
+  bytes_ = place_all(SlotKind::Scalar, scalars_, sizeof(Slot));
 }
 
+/// Scalars keep what they have: none is read before it is written.
 void FrameLayout::clear(Frame* frame) const {
-  auto* begin = reinterpret_cast<std::byte*>(frame);
   std::copy(initial_waits_.begin(), initial_waits_.end(), counters_of(frame));
-  std::memset(begin + children_, 0, bytes_ - children_);
+  auto* begin = reinterpret_cast<std::byte*>(frame);
+  std::memset(begin + children_, 0, scalars_ - children_);
 }
 
 void FrameLayout::release(const Frame* frame) const {
   const auto* begin = reinterpret_cast<const std::byte*>(frame);
-  for (uint32_t offset : owners_) {
-    TensorObject* owner = nullptr;
-    std::memcpy(&owner, begin + offset, sizeof owner);
-    if (owner != nullptr) Tensor::release(owner);
-  }
-  for (uint32_t offset : data_) {
+  for (const std::byte* at = begin + data_; at != begin + tensors_; at += sizeof(Slot)) {
     DataObject* data = nullptr;
-    std::memcpy(&data, begin + offset, sizeof data);
+    std::memcpy(&data, at, sizeof data);
     if (data != nullptr) Data::release(data);
+  }
+  for (const std::byte* at = begin + tensors_; at != begin + scalars_; at += sizeof(Cell)) {
+    TensorObject* owner = nullptr;
+    std::memcpy(&owner, at + offsetof(Cell, owner), sizeof owner);
+    if (owner != nullptr) Tensor::release(owner);
   }
 }
 

@@ -34,6 +34,25 @@ inline void retain(SlotKind kind, const Cell& cell) {
   }
 }
 
+/// Of any value; without a reference of its own.
+inline Cell borrow(const Value& value) {
+  Cell cell;
+  if (value.is_tensor()) {
+    cell.owner = value.slot().tensor;
+    cell.set_elements(cell.owner->elements);
+  } else {
+    cell.slot = value.slot();
+  }
+  return cell;
+}
+
+/// With one.
+inline Cell cell_of(const Value& value) {
+  const Cell cell = borrow(value);
+  retain(value.is_tensor() ? SlotKind::Tensor : value.is_data() ? SlotKind::Data : SlotKind::Scalar, cell);
+  return cell;
+}
+
 inline void release(SlotKind kind, Cell& cell) {
   if (kind == SlotKind::Tensor) Tensor::release(cell.owner);
   if (kind == SlotKind::Data) Data::release(cell.slot.data);
@@ -74,16 +93,36 @@ class FrameLayout {
   explicit FrameLayout(const Function& function);
 
   Cell load(const Frame* frame, uint32_t slot) const {
-    const std::byte* at = address(frame, slot);
+    const Place place = places_[slot];
+    const std::byte* at = reinterpret_cast<const std::byte*>(frame) + place.offset;
     Cell cell;
     std::memcpy(&cell.slot, at, sizeof(Slot));
-    if (is_tensor(slot)) std::memcpy(&cell.owner, at + sizeof(Slot), sizeof(TensorObject*));
+    if (place.kind == SlotKind::Tensor) std::memcpy(&cell.owner, at + sizeof(Slot), sizeof(TensorObject*));
+    return cell;
+  }
+  /// With a reference of its own.
+  Cell share(const Frame* frame, uint32_t slot) const {
+    const Cell cell = load(frame, slot);
+    retain(places_[slot].kind, cell);
+    return cell;
+  }
+  /// The slot holds nothing then.
+  Cell take(Frame* frame, uint32_t slot) const {
+    const Cell cell = load(frame, slot);
+    store(frame, slot, Cell());
     return cell;
   }
   void store(Frame* frame, uint32_t slot, const Cell& cell) const {
-    std::byte* at = reinterpret_cast<std::byte*>(frame) + offsets_[slot];
+    const Place place = places_[slot];
+    std::byte* at = reinterpret_cast<std::byte*>(frame) + place.offset;
     std::memcpy(at, &cell.slot, sizeof(Slot));
-    if (is_tensor(slot)) std::memcpy(at + sizeof(Slot), &cell.owner, sizeof(TensorObject*));
+    if (place.kind == SlotKind::Tensor) std::memcpy(at + sizeof(Slot), &cell.owner, sizeof(TensorObject*));
+  }
+  /// Of a scalar or a data value.
+  Slot load_slot(const Frame* frame, uint32_t slot) const {
+    Slot loaded;
+    std::memcpy(&loaded, address(frame, slot), sizeof loaded);
+    return loaded;
   }
   /// Of a slot that holds a tensor, in any frame: loops over frames look it up once.
   class TensorPlace {
@@ -105,11 +144,11 @@ class FrameLayout {
     explicit TensorPlace(uint32_t offset) : offset_(offset) {}
     std::size_t offset_;
   };
-  TensorPlace tensor_place(uint32_t slot) const { return TensorPlace(offsets_[slot]); }
+  TensorPlace tensor_place(uint32_t slot) const { return TensorPlace(places_[slot].offset); }
 
   /// Where the scalar of a slot, or the place of a tensor's elements, stands.
   const std::byte* address(const Frame* frame, uint32_t slot) const {
-    return reinterpret_cast<const std::byte*>(frame) + offsets_[slot];
+    return reinterpret_cast<const std::byte*>(frame) + places_[slot].offset;
   }
   Frame*& child(Frame* frame, uint32_t site) const {
     return reinterpret_cast<Frame**>(reinterpret_cast<std::byte*>(frame) + children_)[site];
@@ -121,15 +160,18 @@ class FrameLayout {
   void release(const Frame* frame) const;
 
  private:
-  bool is_tensor(uint32_t slot) const { return slot_kinds_[slot] == SlotKind::Tensor; }
+  struct Place {
+    uint32_t offset;
+    SlotKind kind;
+  };
 
-  std::vector<SlotKind> slot_kinds_;
-  std::vector<uint32_t> offsets_;  ///< by slot
+  std::vector<Place> places_;  ///< by slot
   std::vector<uint16_t> initial_waits_;
-  // Where references stand.
-  std::vector<uint32_t> data_;
-  std::vector<uint32_t> owners_;
+  // What stands behind the counters: frames of call sites, data values, tensors, scalars.
   std::size_t children_ = 0;
+  std::size_t data_ = 0;
+  std::size_t tensors_ = 0;
+  std::size_t scalars_ = 0;
   std::size_t bytes_ = 0;
 };
 

@@ -66,13 +66,16 @@ struct Step {
   bool shared = false;       ///< the same for all frames of a batch
   bool fixed_shapes = true;  ///< the dimensions of operands and result are known before the run
   bool transposed = false;   ///< Product: with the transposed parameter
+  uint32_t variant = 0;      ///< Field, FieldOrZero, Make: that the data value has or gets
+  uint32_t field = 0;        ///< Field, FieldOrZero: which of its fields
   int64_t offset = 0;  ///< View: of the first element in the operand; in a row: of the result, in results
   std::optional<uint32_t> row{};  ///< a step of that code, whose operand the result of this line is
   /// This step and those behind it that run together, some instances at a time: lines, with the views between
   /// and the rows behind them.
   uint32_t together = 1;
   std::optional<uint32_t> buffer{};  ///< of the region, that the result stands in while steps read it
-  std::vector<Gather> gathers{};     ///< inputs of the region that this step is the first to read
+  std::vector<Gather> gathers{};  ///< inputs of the region that nothing before this step and those that run
+                                  ///< together with it reads, but these do
 };
 
 /// Operations that fire together. Either scalar and data operations, which run at once in their frame, or

@@ -47,7 +47,7 @@ void Worker::fail(Frame* frame, const Step& step, Fault fault) {
   if (plan_.regions[region_of(step)].batched) {
     operands = batches_.failed_operands();
   } else {
-    fetch_operands(frame, step, operands);
+    for (std::size_t i = 0; i < step.operands.size(); ++i) operands.push_back(fetch_operand(frame, step, i));
   }
   FrameChain chain(plan_, pools_, frame);
   throw operation_error({*graph_, started_[frame->root].arguments, chain}, step.node, operands, fault);
@@ -61,9 +61,7 @@ std::size_t Worker::region_of(const Step& step) const {
   return 0;
 }
 
-void Worker::watch(Frame* frame) {
-  most_frames_ = std::max(most_frames_, frames_);
-  if (!watch_->is_time_to_poll() && frames_ <= options_->max_frames) return;
+void Worker::look(Frame* frame) {
   Fault fault = watch_->use(frames_, queue_bytes());
   most_bytes_ = watch_->most_bytes();
   if (fault == Fault::None) fault = watch_->poll();

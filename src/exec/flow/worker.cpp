@@ -130,17 +130,6 @@ bool Worker::start_next() {
   return true;
 }
 
-void Worker::fire_next() {
-  const Ready next = ready_.back();
-  ready_.pop_back();
-  if (ready_.size() >= kFramesAhead) __builtin_prefetch(ready_[ready_.size() - kFramesAhead].frame, 1);
-  try {
-    for (const Item* item = next.item; item != nullptr;) item = fire(next.frame, *item);
-  } catch (const OverBudget&) {
-    end(next.frame, Fault::MaxBytes);
-  }
-}
-
 /// Ranks first; among regions of one rank, the one that most frames wait for which came since it ran; where
 /// there is none, the one that most frames wait for.
 const Region* Worker::choose() const {
@@ -157,11 +146,27 @@ const Region* Worker::choose() const {
   return best;
 }
 
-/// What waits for the item and for nothing else any more is ready, but for one item of it, which is the next
-/// to fire; null: none.
-[[gnu::always_inline]] inline const Item* Worker::wake(Frame* frame, const Item& item) {
+// Values ----------------------------------------------------------------------------------------------------
+
+/// A cell with a reference of its own.
+[[gnu::always_inline]] inline Cell Worker::fetch(Frame* frame, const Source& source) const {
+  if (source.from == Source::From::Slot) {
+    const FrameLayout& own = layout(frame);
+    return source.last ? own.take(frame, source.index) : own.share(frame, source.index);
+  }
+  HIATON_CHECK(source.from != Source::From::Step);
+  const bool is_constant = source.from == Source::From::Constant;
+  return cell_of(is_constant ? plan_.constants[source.index] : options_->parameters[source.index]);
+}
+
+// Items -----------------------------------------------------------------------------------------------------
+//
+// What follows is one function to the compiler, fire_next: an item takes fewer instructions than a call.
+
+/// What waits for the item and for nothing else any more is ready, as is `next`, but for one of them, which
+/// is given: the next to fire.
+[[gnu::always_inline]] inline const Item* Worker::wake(Frame* frame, const Item& item, const Item* next) {
   const Item* const items = function(frame).items.data();
-  const Item* next = nullptr;
   for (const uint32_t* reader = item.wakes.data() + item.wakes.size(); reader != item.wakes.data();) {
     const Item& woken = items[*--reader];
     if (!count_down(frame, woken)) continue;
@@ -172,27 +177,28 @@ const Region* Worker::choose() const {
 }
 
 /// All that waits for the item.
-void Worker::make_ready(Frame* frame, const Item& item) {
+[[gnu::always_inline]] inline void Worker::make_ready(Frame* frame, const Item& item) {
   const Item* next = wake(frame, item);
   if (next != nullptr) ready_.push_back({frame, next});
 }
 
-/// Gives the next to fire.
-[[gnu::always_inline]] inline const Item* Worker::finish_item(Frame* frame, const Item& item) {
-  const Item* next = wake(frame, item);
+/// Gives the next to fire. `next`: what is ready besides.
+[[gnu::always_inline]] inline const Item* Worker::finish_item(Frame* frame, const Item& item,
+                                                              const Item* next) {
+  next = wake(frame, item, next);
   for (uint32_t slot : item.releases) {
     const FrameLayout::TensorPlace place = layout(frame).tensor_place(slot);
     Tensor::release(place.load(frame).owner);
     place.store(frame, Cell());
   }
   --frame->unfinished;
-  if (next == nullptr) maybe_free(frame);
+  if (next == nullptr && is_over(frame)) free(frame);
   return next;
 }
 
-/// A frame goes when nothing of it can fire any more and all it called are gone; then perhaps its caller.
-void Worker::maybe_free(Frame* frame) {
-  while (frame != nullptr && frame->unfinished == 0 && frame->children == 0) {
+/// Of a frame that is over; then perhaps its caller is.
+void Worker::free(Frame* frame) {
+  do {
     Frame* parent = frame->parent;
     if (parent != nullptr) {
       --parent->children;
@@ -202,12 +208,85 @@ void Worker::maybe_free(Frame* frame) {
     pools_[frame->function].free(frame);
     --frames_;
     frame = parent;
+  } while (frame != nullptr && is_over(frame));
+}
+
+[[gnu::always_inline]] inline const Item* Worker::decide(Frame* frame, const Branch& branch) {
+  const bool taken = borrow_slot(frame, branch.predicate).boolean;
+  const std::optional<uint32_t>& side = branch.sides[taken ? 0 : 1];
+  if (!side) return nullptr;
+  const Function& body = function(frame);
+  const Item& item = body.items[*side];
+  frame->unfinished += body.sides[item.index].items;
+  return wake(frame, item);
+}
+
+[[gnu::always_inline]] inline void Worker::call(Frame* frame, const Call& call) {
+  Frame*& child = layout(frame).child(frame, call.site);
+  const Function& callee = plan_.functions[call.callee];
+  if (call.phase == 0) {
+    child = pools_[call.callee].make();
+    child->function = call.callee;
+    child->label = static_cast<uint32_t>(function(frame).sites[call.site].site.index());
+    child->root = frame->root;
+    const bool is_tail = call.forwarded > 0;
+    child->parent = is_tail ? frame->parent : frame;
+    child->site = is_tail ? frame->site : call.site;
+    ++child->parent->children;
+    frame->unfinished -= call.forwarded;
+    ++frames_;
+    ++calls_;
+    watch(child);
+  }
+  const FrameLayout& to = layout(child);
+  for (const Move& move : call.arguments) {
+    to.store(child, move.to, fetch(frame, move.from));
+  }
+  make_ready(child, callee.items[call.params]);
+  if (call.phase > 0) {
+    --child->unfinished;
+    if (is_over(child)) free(child);
   }
 }
 
+void Worker::join(Frame* frame, const Join& join) {
+  const FrameLayout& own = layout(frame);
+  for (const Move& move : join.moves) {
+    own.store(frame, move.to, fetch(frame, move.from));
+  }
+}
+
+/// The results of the program are those of the run.
+void Worker::give_results(Frame* frame, const Return& result) {
+  Example& example = started_[frame->root];
+  for (std::size_t i = 0; i < result.results.size(); ++i) {
+    const Source& source = result.results[i];
+    example.results[i] = source.from == Source::From::Constant
+                             ? plan_.constants[source.index]
+                             : to_value(borrow(frame, source), (*graph_)[graph_->outputs()[i]].type);
+  }
+  example.results_to_come -= result.results.size();
+  if (example.results_to_come == 0)
+    examples_.all->take_results(examples_.begin + frame->root, std::move(example.results));
+}
+
+[[gnu::always_inline]] inline void Worker::give_back(Frame* frame, const Return& result) {
+  if (frame->parent == nullptr) return give_results(frame, result);
+  Frame* caller = frame->parent;
+  const Function& body = function(caller);
+  const SitePhase& phase = body.sites[frame->site].phases[result.phase];
+  const FrameLayout& to = layout(caller);
+  for (std::size_t i = 0; i < phase.slots.size(); ++i) {
+    if (!phase.slots[i]) continue;
+    to.store(caller, *phase.slots[i], fetch(frame, result.results[i]));
+  }
+  if (phase.returned) make_ready(caller, body.items[*phase.returned]);
+}
+
 /// Gives the next to fire in this frame; null: none.
-const Item* Worker::fire(Frame* frame, const Item& item) {
+[[gnu::always_inline]] inline const Item* Worker::fire(Frame* frame, const Item& item) {
   const Function& body = function(frame);
+  const Item* next = nullptr;
   switch (item.kind) {
     case ItemKind::Params:
     case ItemKind::Returned:
@@ -230,7 +309,7 @@ const Item* Worker::fire(Frame* frame, const Item& item) {
       break;
     }
     case ItemKind::Branch:
-      decide(frame, body.branches[item.index]);
+      next = decide(frame, body.branches[item.index]);
       break;
     case ItemKind::Call:
       call(frame, body.calls[item.index]);
@@ -242,116 +321,18 @@ const Item* Worker::fire(Frame* frame, const Item& item) {
       give_back(frame, body.returns[item.index]);
       break;
   }
-  return finish_item(frame, item);
+  return finish_item(frame, item, next);
 }
 
-// Values ----------------------------------------------------------------------------------------------------
-
-Cell Worker::cell_of(const Value& value) const {
-  Cell cell;
-  Value copy = value;
-  if (value.is_tensor()) {
-    cell.owner = copy.detach().tensor;
-    cell.set_elements(cell.owner->elements);
-  } else {
-    cell.slot = copy.detach();
+void Worker::fire_next() {
+  const Ready next = ready_.back();
+  ready_.pop_back();
+  if (ready_.size() >= kFramesAhead) __builtin_prefetch(ready_[ready_.size() - kFramesAhead].frame, 1);
+  try {
+    for (const Item* item = next.item; item != nullptr;) item = fire(next.frame, *item);
+  } catch (const OverBudget&) {
+    end(next.frame, Fault::MaxBytes);
   }
-  return cell;
-}
-
-Cell Worker::fetch(Frame* frame, const Source& source, SlotKind kind) const {
-  switch (source.from) {
-    case Source::From::Slot: {
-      const FrameLayout& own = layout(frame);
-      const Cell cell = own.load(frame, source.index);
-      if (source.last) {
-        own.store(frame, source.index, Cell());
-      } else {
-        retain(kind, cell);
-      }
-      return cell;
-    }
-    case Source::From::Constant:
-      return cell_of(plan_.constants[source.index]);
-    case Source::From::Parameter:
-      return cell_of(options_->parameters[source.index]);
-    case Source::From::Step:
-      break;
-  }
-  HIATON_CHECK(!"a source outside of a region");
-}
-
-// Branches, calls, returns ----------------------------------------------------------------------------------
-
-void Worker::decide(Frame* frame, const Branch& branch) {
-  const bool taken = borrow_slot(frame, branch.predicate).boolean;
-  const std::optional<uint32_t>& side = branch.sides[taken ? 0 : 1];
-  if (!side) return;
-  const Function& body = function(frame);
-  const Item& item = body.items[*side];
-  frame->unfinished += body.sides[item.index].items;
-  make_ready(frame, item);
-}
-
-void Worker::call(Frame* frame, const Call& call) {
-  Frame*& child = layout(frame).child(frame, call.site);
-  const Function& callee = plan_.functions[call.callee];
-  if (call.phase == 0) {
-    child = pools_[call.callee].make();
-    child->function = call.callee;
-    child->label = static_cast<uint32_t>(function(frame).sites[call.site].site.index());
-    child->root = frame->root;
-    const bool is_tail = call.forwarded > 0;
-    child->parent = is_tail ? frame->parent : frame;
-    child->site = is_tail ? frame->site : call.site;
-    ++child->parent->children;
-    frame->unfinished -= call.forwarded;
-    ++frames_;
-    ++calls_;
-    watch(child);
-  }
-  const FrameLayout& to = layout(child);
-  for (const Move& move : call.arguments) {
-    to.store(child, move.to, fetch(frame, move.from, callee.slots[move.to]));
-  }
-  make_ready(child, callee.items[call.params]);
-  if (call.phase > 0) {
-    --child->unfinished;
-    maybe_free(child);
-  }
-}
-
-void Worker::join(Frame* frame, const Join& join) {
-  const FrameLayout& own = layout(frame);
-  for (const Move& move : join.moves) {
-    own.store(frame, move.to, fetch(frame, move.from, function(frame).slots[move.to]));
-  }
-}
-
-/// The results of the program are those of the run.
-void Worker::give_back(Frame* frame, const Return& result) {
-  if (frame->parent == nullptr) {
-    Example& example = started_[frame->root];
-    for (std::size_t i = 0; i < result.results.size(); ++i) {
-      const Source& source = result.results[i];
-      example.results[i] = source.from == Source::From::Constant
-                               ? plan_.constants[source.index]
-                               : to_value(borrow(frame, source), (*graph_)[graph_->outputs()[i]].type);
-    }
-    example.results_to_come -= result.results.size();
-    if (example.results_to_come == 0)
-      examples_.all->take_results(examples_.begin + frame->root, std::move(example.results));
-    return;
-  }
-  Frame* caller = frame->parent;
-  const Function& body = function(caller);
-  const SitePhase& phase = body.sites[frame->site].phases[result.phase];
-  const FrameLayout& to = layout(caller);
-  for (std::size_t i = 0; i < phase.slots.size(); ++i) {
-    if (!phase.slots[i]) continue;
-    to.store(caller, *phase.slots[i], fetch(frame, result.results[i], body.slots[*phase.slots[i]]));
-  }
-  if (phase.returned) make_ready(caller, body.items[*phase.returned]);
 }
 
 // Batches ---------------------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 // Runs programs by items and batches: one thread, any number of argument lists at once.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <span>
 #include <vector>
@@ -56,22 +57,30 @@ class Worker {
   void drain();
   void fire_next();
   const Item* fire(Frame* frame, const Item& item);
-  const Item* finish_item(Frame* frame, const Item& item);
-  const Item* wake(Frame* frame, const Item& item);
+  const Item* finish_item(Frame* frame, const Item& item, const Item* next = nullptr);
+  const Item* wake(Frame* frame, const Item& item, const Item* next = nullptr);
   void make_ready(Frame* frame, const Item& item);
-  void maybe_free(Frame* frame);
+  /// Nothing of it can fire any more, and all it called are gone.
+  static bool is_over(const Frame* frame) { return frame->unfinished == 0 && frame->children == 0; }
+  void free(Frame* frame);
 
   void run_scalars(Frame* frame, const Region& region);
   Cell run_step(Frame* frame, const Step& step);
   Cell field_or_zero(Frame* frame, const Step& step);
+  /// Without a reference of its own.
   Cell borrow(const Frame* frame, const Source& source) const;
-  Slot borrow_slot(const Frame* frame, const Source& source) const;
-  void fetch_operands(Frame* frame, const Step& step, std::vector<Value>& values) const;
-  const Type& type_of(graph::OutPort port) const;
-  void decide(Frame* frame, const Branch& branch);
+  /// Of a scalar or a data value, likewise.
+  Slot borrow_slot(const Frame* frame, const Source& source) const {
+    if (source.from == Source::From::Step) return made_[source.index].slot;
+    if (source.from != Source::From::Slot) return borrow(frame, source).slot;
+    return layout(frame).load_slot(frame, source.index);
+  }
+  Value fetch_operand(const Frame* frame, const Step& step, std::size_t index) const;
+  const Item* decide(Frame* frame, const Branch& branch);
   void call(Frame* frame, const Call& call);
   void join(Frame* frame, const Join& join);
   void give_back(Frame* frame, const Return& result);
+  void give_results(Frame* frame, const Return& result);
 
   void begin_trace(Trace::Track* track);
   void end_trace();
@@ -93,14 +102,16 @@ class Worker {
                                  std::size_t end) const;
   [[noreturn]] void fail(Frame* frame, const Step& step, Fault fault);
   std::size_t region_of(const Step& step) const;
-  void watch(Frame* frame);
+  void watch(Frame* frame) {
+    most_frames_ = std::max(most_frames_, frames_);
+    if (watch_->is_time_to_poll() || frames_ > options_->max_frames) look(frame);
+  }
+  void look(Frame* frame);
   [[noreturn]] void end(Frame* frame, Fault budget) const;
 
   const Function& function(const Frame* frame) const { return plan_.functions[frame->function]; }
   const FrameLayout& layout(const Frame* frame) const { return pools_[frame->function].layout(); }
-  /// A cell with a reference of its own.
-  Cell fetch(Frame* frame, const Source& source, SlotKind kind) const;
-  Cell cell_of(const Value& value) const;
+  Cell fetch(Frame* frame, const Source& source) const;
 
   void clear();
 
@@ -116,7 +127,6 @@ class Worker {
   std::vector<Waiting> waiting_;   ///< by region: frames in which it is ready
   std::vector<uint32_t> batched_;  ///< regions that run in batches, by rank
   std::vector<Cell> made_;         ///< results of the steps of a scalar region
-  std::vector<Value> fields_;      ///< of the data value that is being made
   ExampleRange examples_;
   std::vector<Example> started_;  ///< of them, in their order
   uint64_t full_wave_ = 0;        ///< so many frames fill the wave that starts; 0: none starts
