@@ -40,10 +40,10 @@ struct TensorObject {
   std::atomic<int32_t> references{1};
   DType dtype = DType::F32;
   uint8_t rank = 0;
+  bool is_slab = false;                      ///< the first dimension counts instances of a batch
   std::array<int64_t, kMaxRank + 1> dims{};  ///< a slab has one more than its instances
   std::byte* elements = nullptr;
   std::shared_ptr<const void> owner;  ///< of elements that stand elsewhere; null: nobody here
-  bool is_slab = false;               ///< the first dimension counts instances of a batch
   TensorPool* pool = nullptr;         ///< that it goes back to; null: its memory is freed
 };
 

@@ -14,7 +14,7 @@
 namespace hiaton {
 namespace {
 
-constexpr std::size_t kAlignment = 64;  ///< of elements: a cache line, and the widest vector
+constexpr std::size_t kAlignment = 64;  ///< of many elements: a cache line, and the widest vector
 
 std::size_t bytes_of(DType dtype, std::span<const int64_t> dims) {
   if (dims.size() > kMaxRank) {
@@ -46,17 +46,28 @@ void deallocate(void* memory, std::size_t bytes) {
   give_memory(heap_bytes(bytes));
 }
 
+/// Of elements that take a cache line or more.
+constexpr std::size_t room_to_align(std::size_t element_bytes) {
+  return element_bytes < kAlignment ? 0 : kAlignment;
+}
+
 // Not aligned_alloc: it takes several times as long for small tensors.
 std::size_t object_bytes(std::size_t element_bytes) {
-  return sizeof(TensorObject) + kAlignment + element_bytes;
+  return sizeof(TensorObject) + room_to_align(element_bytes) + element_bytes;
+}
+
+/// Of elements that stand behind the header.
+std::byte* own_elements(const void* object, std::size_t element_bytes) {
+  const auto begin = reinterpret_cast<uintptr_t>(object) + sizeof(TensorObject);
+  const std::size_t skipped =
+      room_to_align(element_bytes) == 0 ? 0 : (kAlignment - begin % kAlignment) % kAlignment;
+  return reinterpret_cast<std::byte*>(begin + skipped);
 }
 
 /// Elements may stand elsewhere, also without an owner.
 std::size_t object_bytes(const TensorObject& object) {
-  const auto begin = reinterpret_cast<uintptr_t>(&object) + sizeof(TensorObject);
-  const auto elements = reinterpret_cast<uintptr_t>(object.elements);
-  if (elements < begin || elements > begin + kAlignment) return object_bytes(0);
-  return object_bytes(bytes_of(object.dtype, {object.dims.data(), object.rank}));
+  const std::size_t element_bytes = bytes_of(object.dtype, {object.dims.data(), object.rank});
+  return object_bytes(object.elements == own_elements(&object, element_bytes) ? element_bytes : 0);
 }
 
 TensorObject* make_object(DType dtype, std::span<const int64_t> dims, std::size_t element_bytes) {
@@ -65,9 +76,7 @@ TensorObject* make_object(DType dtype, std::span<const int64_t> dims, std::size_
   object->dtype = dtype;
   object->rank = static_cast<uint8_t>(dims.size());
   for (std::size_t i = 0; i < dims.size(); ++i) object->dims[i] = dims[i];
-  const auto behind_header = reinterpret_cast<uintptr_t>(memory) + sizeof(TensorObject);
-  object->elements = static_cast<std::byte*>(memory) + sizeof(TensorObject) +
-                     (kAlignment - behind_header % kAlignment) % kAlignment;
+  object->elements = own_elements(memory, element_bytes);
   return object;
 }
 
