@@ -58,10 +58,6 @@ BatchRunner::BatchRunner(const graph::Graph& graph, const Plan& plan, const std:
       sums_(graph.parameters().size()),
       bound_(plan.regions.size()) {
   set_constants(constants_, plan.constants);
-  for (int transposed = 0; transposed < 2; ++transposed) {
-    packed32_[transposed].resize(parameters_.size());
-    packed64_[transposed].resize(parameters_.size());
-  }
   std::size_t slots = 0;
   for (const Function& function : plan.functions) slots = std::max(slots, function.slots.size());
   slots_.resize(slots);
@@ -97,9 +93,11 @@ void BatchRunner::set_size(BoundStep& bound) const {
   bound.result.stride = bound.step->shared ? 0 : size;
 }
 
-void BatchRunner::begin(const graph::Graph& graph, const RunOptions& options, Gradients* gradients) {
+void BatchRunner::begin(const graph::Graph& graph, const RunOptions& options, const PackedParameters& packed,
+                        Gradients* gradients) {
   graph_ = &graph;
   options_ = &options;
+  packed_ = &packed;
   sums_.begin(gradients);
   kernel_seconds_ = 0;
   set_constants(parameters_, options.parameters);
@@ -355,30 +353,6 @@ Fault BatchRunner::find_dims(BoundStep& bound) {
   return Fault::None;
 }
 
-template <class T>
-const kernels::PackedMatrix<T>& BatchRunner::packed(std::size_t parameter, bool transposed) {
-  auto& all = [&]() -> auto& {
-    if constexpr (std::is_same_v<T, float>) {
-      return packed32_[transposed ? 1 : 0];
-    } else {
-      return packed64_[transposed ? 1 : 0];
-    }
-  }
-  ();
-  Packed<T>& kept = all[parameter];
-  const hiaton::Value& value = options_->parameters[parameter];
-  if (kept.of.object() != value.slot().tensor) {
-    kept.of = Tensor();  // of none, should there be no memory for it
-    const TensorArgument& w = parameters_[parameter];
-    const int64_t rows = w.dims[0];
-    const int64_t columns = w.dims[1];
-    kept.matrix.pack(transposed ? kernels::Transpose::Yes : kernels::Transpose::No, w.at<T>(0),
-                     transposed ? columns : rows, transposed ? rows : columns, columns);
-    kept.of = value.tensor();
-  }
-  return kept.matrix;
-}
-
 void BatchRunner::multiply(const Step& step, const TensorArgument& out, int64_t batch) {
   const TensorArgument& x = operands_[0];
   const std::size_t parameter = step.operands[1].index;
@@ -386,7 +360,7 @@ void BatchRunner::multiply(const Step& step, const TensorArgument& out, int64_t 
   const int64_t columns = out.dims.back();
   const int64_t rows_each = x.size() / depth;
   const auto product = [&]<class T>(T) {
-    const kernels::PackedMatrix<T>& w = packed<T>(parameter, step.transposed);
+    const kernels::PackedMatrix<T>& w = packed_->get<T>(parameter, step.transposed);
     const auto rows = [&](int64_t first, int64_t count, int64_t stride) {
       if (operands_.size() == 3) {
         kernels::multiply_bias<T>(x.at<T>(first), count, stride, w, operands_[2].at<T>(0), out.at<T>(first),

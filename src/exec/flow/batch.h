@@ -8,11 +8,11 @@
 #include "exec/flow/frame.h"
 #include "exec/flow/gradient_sums.h"
 #include "exec/flow/lines.h"
+#include "exec/flow/packed_parameters.h"
 #include "exec/flow/plan.h"
 #include "exec/flow/scratch.h"
 #include "exec/flow/slabs.h"
 #include "hiaton/run.h"
-#include "kernels/gemm.h"
 
 namespace hiaton::exec::flow {
 
@@ -29,8 +29,9 @@ class BatchRunner {
   BatchRunner(const BatchRunner&) = delete;
   ~BatchRunner() { release_slabs(); }
 
-  /// Parameters and gradients are those of `options` from now on. Both must live until the end of the run.
-  void begin(const graph::Graph& graph, const RunOptions& options, Gradients* gradients);
+  /// Parameters and gradients are those of `options` from now on. All must live until the end of the run.
+  void begin(const graph::Graph& graph, const RunOptions& options, const PackedParameters& packed,
+             Gradients* gradients);
 
   /// Runs the steps of a region for frames whose operands have the same shapes.
   BatchFault run(const Region& region, std::span<Frame* const> frames);
@@ -86,13 +87,12 @@ class BatchRunner {
   void multiply(const Step& step, const TensorArgument& out, int64_t batch);
   void keep_scalars(const Region& region, std::span<Frame* const> frames);
   void keep_tensors(const Region& region, std::span<Frame* const> frames);
-  template <class T>
-  const kernels::PackedMatrix<T>& packed(std::size_t parameter, bool transposed);
 
   const graph::Graph* graph_;
   const Plan& plan_;
   const std::vector<FramePool>& pools_;
   const RunOptions* options_ = nullptr;
+  const PackedParameters* packed_ = nullptr;  ///< those of the options
   double kernel_seconds_ = 0;
   SlabPool slabs_;
   Scratch scratch_;
@@ -105,13 +105,6 @@ class BatchRunner {
   std::vector<const void*> rows_;    ///< that are gathered
   std::vector<std::byte*> buffers_;  ///< of the region that runs
   GradientSums sums_;
-  template <class T>
-  struct Packed {
-    kernels::PackedMatrix<T> matrix;
-    Tensor of{};  ///< held, so that no other tensor can be taken for it
-  };
-  std::vector<Packed<float>> packed32_[2];  ///< by parameter; as it is, and transposed
-  std::vector<Packed<double>> packed64_[2];
   std::vector<std::vector<BoundStep>> bound_;  ///< by region
   std::span<BoundStep> running_;               ///< of the region that runs
   bool has_failed_ = false;                    ///< the last batch did: what it made is still there

@@ -13,6 +13,12 @@
 namespace hiaton::exec {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
 /// Examples that are run and batched by themselves.
 struct Part {
   flow::ExampleRange examples;
@@ -31,8 +37,8 @@ std::vector<Part> cut(Examples& examples, std::size_t count, const graph::Graph&
   return parts;
 }
 
-void run_part(const graph::Graph& graph, flow::Worker& worker, const RunOptions& options, SharedUse& use,
-              Part& part, Trace::Track* track) {
+void run_part(const graph::Graph& graph, flow::Worker& worker, const RunOptions& options,
+              const flow::PackedParameters& packed, SharedUse& use, Part& part, Trace::Track* track) {
   const auto keep_error = [&part](const auto& work) {
     try {
       work();
@@ -42,20 +48,11 @@ void run_part(const graph::Graph& graph, flow::Worker& worker, const RunOptions&
   };
   if (part.gradients != nullptr) part.gradients->clear();
   keep_error([&] {
-    worker.run(graph, part.examples, options, use,
+    worker.run(graph, part.examples, options, packed, use,
                part.gradients != nullptr ? part.gradients.get() : options.gradients, track);
   });
   if (part.error != nullptr && track != nullptr) track->end_all();
   if (options.stats != nullptr) keep_error([&] { worker.add_to(part.stats); });
-}
-
-/// Keeps a thing for later runs, or, where there is no memory for that, lets go of it.
-template <class T>
-void keep(std::vector<std::unique_ptr<T>>& all, std::unique_ptr<T> one) {
-  try {
-    all.push_back(std::move(one));
-  } catch (const std::bad_alloc&) {  // `one` goes
-  }
 }
 
 void add(RunStats& sum, const RunStats& part) {
@@ -80,38 +77,50 @@ namespace flow {
 Workers::Workers() = default;
 Workers::~Workers() = default;
 
-std::unique_ptr<Worker> Workers::take(const graph::Graph& graph, const std::shared_ptr<const Plan>& plan) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (!resting_.empty()) {
-      std::unique_ptr<Worker> worker = std::move(resting_.back());
-      resting_.pop_back();
-      return worker;
-    }
+template <class T>
+std::unique_ptr<T> Workers::take_from(std::vector<std::unique_ptr<T>>& resting) {
+  const std::lock_guard lock(mutex_);
+  if (resting.empty()) return nullptr;
+  std::unique_ptr<T> one = std::move(resting.back());
+  resting.pop_back();
+  return one;
+}
+
+/// Keeps it for later runs, or, where there is no memory for that, lets go of it.
+template <class T>
+void Workers::keep_in(std::vector<std::unique_ptr<T>>& resting, std::unique_ptr<T> one) {
+  const std::lock_guard lock(mutex_);
+  try {
+    resting.push_back(std::move(one));
+  } catch (const std::bad_alloc&) {  // `one` goes
   }
-  return std::make_unique<Worker>(graph, plan);
+}
+
+std::unique_ptr<Worker> Workers::take(const graph::Graph& graph, const std::shared_ptr<const Plan>& plan) {
+  std::unique_ptr<Worker> rested = take_from(workers_);
+  return rested != nullptr ? std::move(rested) : std::make_unique<Worker>(graph, plan);
 }
 
 void Workers::give_back(std::unique_ptr<Worker> worker) {
-  const std::lock_guard lock(mutex_);
-  keep(resting_, std::move(worker));
+  keep_in(workers_, std::move(worker));
+}
+
+std::unique_ptr<PackedParameters> Workers::take_packed(const Plan& plan) {
+  std::unique_ptr<PackedParameters> rested = take_from(packed_);
+  return rested != nullptr ? std::move(rested) : std::make_unique<PackedParameters>(plan);
+}
+
+void Workers::give_back(std::unique_ptr<PackedParameters> packed) {
+  keep_in(packed_, std::move(packed));
 }
 
 std::unique_ptr<Gradients> Workers::take_gradients(const graph::Graph& graph) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (!gradients_.empty()) {
-      std::unique_ptr<Gradients> gradients = std::move(gradients_.back());
-      gradients_.pop_back();
-      return gradients;
-    }
-  }
-  return std::make_unique<Gradients>(graph.parameters());
+  std::unique_ptr<Gradients> rested = take_from(gradients_);
+  return rested != nullptr ? std::move(rested) : std::make_unique<Gradients>(graph.parameters());
 }
 
 void Workers::give_back(std::unique_ptr<Gradients> gradients) {
-  const std::lock_guard lock(mutex_);
-  keep(gradients_, std::move(gradients));
+  keep_in(gradients_, std::move(gradients));
 }
 
 }  // namespace flow
@@ -127,7 +136,7 @@ bool needs_flow(const graph::Graph& graph) {
 /// The parts are the same for any number of workers, and their gradients are added in their order.
 void run_flow(const graph::Graph& graph, const std::shared_ptr<const flow::Plan>& plan,
               flow::Workers& resting, Examples& examples, const RunOptions& options) {
-  const auto start = std::chrono::steady_clock::now();
+  const auto start = Clock::now();
   const auto workers = static_cast<std::size_t>(options.workers);
   const std::size_t wish = options.parts > 0 ? static_cast<std::size_t>(options.parts) : workers;
   const std::size_t count = std::max<std::size_t>(1, std::min(wish, examples.size()));
@@ -139,6 +148,13 @@ void run_flow(const graph::Graph& graph, const std::shared_ptr<const flow::Plan>
   }
   std::vector<std::exception_ptr> errors(tracks.size());
   SharedUse use(options);
+  std::optional<Crew> own;
+  Crew* crew = options.crew;
+  if (crew == nullptr && tracks.size() > 1) crew = &own.emplace(static_cast<int>(tracks.size()));
+  std::unique_ptr<flow::PackedParameters> packed = resting.take_packed(*plan);
+  const auto packing = Clock::now();
+  packed->update(options.parameters, crew);
+  const double packing_seconds = seconds_since(packing);
   const auto work = [&](std::size_t number) {
     try {
       if (next.load() >= parts.size()) return;
@@ -147,16 +163,13 @@ void run_flow(const graph::Graph& graph, const std::shared_ptr<const flow::Plan>
         worker = std::make_unique<flow::Worker>(graph, plan);  // earlier runs were larger
       }
       for (std::size_t i = next.fetch_add(1); i < parts.size(); i = next.fetch_add(1)) {
-        run_part(graph, *worker, options, use, parts[i], tracks[number]);
+        run_part(graph, *worker, options, *packed, use, parts[i], tracks[number]);
       }
       resting.give_back(std::move(worker));
     } catch (...) {
       errors[number] = std::current_exception();
     }
   };
-  std::optional<Crew> own;
-  Crew* crew = options.crew;
-  if (crew == nullptr && tracks.size() > 1) crew = &own.emplace(static_cast<int>(tracks.size()));
   if (crew != nullptr) {
     crew->run(tracks.size(), std::ref(work));
   } else {
@@ -165,8 +178,10 @@ void run_flow(const graph::Graph& graph, const std::shared_ptr<const flow::Plan>
   if (options.stats != nullptr) {
     RunStats& stats = *options.stats = {};
     for (Part& part : parts) add(stats, part.stats);
-    stats.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    stats.seconds = seconds_since(start);
+    if (options.time_kernels) stats.kernel_seconds += packing_seconds;
   }
+  resting.give_back(std::move(packed));
   std::exception_ptr error;
   for (const std::exception_ptr& one : errors) {
     if (error == nullptr) error = one;

@@ -13,22 +13,33 @@ namespace hiaton::exec {
 
 namespace flow {
 
+class PackedParameters;
 class Worker;
 
-/// Workers that rest between runs, with the memory that they hold. May be used by several threads.
+/// Workers that rest between runs, with the memory that they hold, and what they share. May be used by
+/// several threads.
 class Workers {
  public:
   Workers();
   ~Workers();
   std::unique_ptr<Worker> take(const graph::Graph& graph, const std::shared_ptr<const Plan>& plan);
   void give_back(std::unique_ptr<Worker> worker);
+  /// Of a run before, or of none.
+  std::unique_ptr<PackedParameters> take_packed(const Plan& plan);
+  void give_back(std::unique_ptr<PackedParameters> packed);
   /// With what an earlier run left there.
   std::unique_ptr<Gradients> take_gradients(const graph::Graph& graph);
   void give_back(std::unique_ptr<Gradients> gradients);
 
  private:
+  template <class T>
+  std::unique_ptr<T> take_from(std::vector<std::unique_ptr<T>>& resting);
+  template <class T>
+  void keep_in(std::vector<std::unique_ptr<T>>& resting, std::unique_ptr<T> one);
+
   std::mutex mutex_;
-  std::vector<std::unique_ptr<Worker>> resting_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::vector<std::unique_ptr<PackedParameters>> packed_;
   std::vector<std::unique_ptr<Gradients>> gradients_;
 };
 

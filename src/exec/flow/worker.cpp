@@ -47,13 +47,13 @@ Worker::Worker(const graph::Graph& graph, std::shared_ptr<const Plan> plan)
 }
 
 void Worker::run(const graph::Graph& graph, const ExampleRange& examples, const RunOptions& options,
-                 SharedUse& use, Gradients* gradients, Trace::Track* track) {
+                 const PackedParameters& packed, SharedUse& use, Gradients* gradients, Trace::Track* track) {
   clear();
   graph_ = &graph;
   options_ = &options;
   BudgetWatch watch(options, use, held_bytes());
   watch_ = &watch;
-  batches_.begin(graph, options, gradients);
+  batches_.begin(graph, options, packed, gradients);
   examples_ = examples;
   started_.reserve(examples.size());
   if (track != nullptr) begin_trace(track);

@@ -32,9 +32,10 @@ class Worker {
   Worker(const graph::Graph& graph, std::shared_ptr<const Plan> plan);
 
   /// Runs the program for each example; may be called again, also after an error. `graph` is the one of the
-  /// plan; `track`, where the run is drawn, may be null. Throws RunError.
-  void run(const graph::Graph& graph, const ExampleRange& examples, const RunOptions& options, SharedUse& use,
-           Gradients* gradients, Trace::Track* track);
+  /// plan; `packed` are the parameters of the options; `track`, where the run is drawn, may be null. Throws
+  /// RunError.
+  void run(const graph::Graph& graph, const ExampleRange& examples, const RunOptions& options,
+           const PackedParameters& packed, SharedUse& use, Gradients* gradients, Trace::Track* track);
   /// What it keeps from run to run.
   uint64_t held_bytes() const;
   /// What the last run did.
