@@ -12,6 +12,7 @@
 #include "exec/firing.h"
 #include "exec/flow/buffers.h"
 #include "exec/flow/ends.h"
+#include "exec/flow/frame_slots.h"
 #include "exec/flow/places.h"
 #include "exec/flow/plan.h"
 #include "exec/flow/rank.h"
@@ -64,6 +65,7 @@ class BodyCompiler {
     fill_branches();
     list_kept();
     count_items();
+    out_.places = places_.all();
   }
 
  private:
@@ -85,8 +87,9 @@ class BodyCompiler {
     return static_cast<uint32_t>(out_.items.size() - 1);
   }
 
-  uint32_t add_slot(const Type& type) {
+  uint32_t add_slot(const Type& type, PlaceId place) {
     out_.slots.push_back(slot_kind(type));
+    out_.slot_places.push_back(place);
     out_.slot_types.push_back(type);
     return static_cast<uint32_t>(out_.slots.size() - 1);
   }
@@ -130,7 +133,7 @@ class BodyCompiler {
           function_.phases.empty() ? function_.params.size() : param + function_.phases[phase].params;
       for (; param < end; ++param) {
         const NodeId node = function_.params[param].node;
-        const uint32_t slot = add_slot(graph_[node].type);
+        const uint32_t slot = add_slot(graph_[node].type, kRoot);
         out_.params.push_back(slot);
         slots_[node] = slot;
         producers_[node] = {item, std::nullopt};
@@ -152,6 +155,7 @@ class BodyCompiler {
   void declare_site_results(Site& site) {
     const graph::Site& from = graph_[site.site];
     const graph::Function& callee = graph_[from.callee];
+    const PlaceId place = place_of_results(from);
     std::size_t result = 0;
     for (std::size_t phase = 0; phase < std::max<std::size_t>(1, callee.phases.size()); ++phase) {
       SitePhase& part = site.phases.emplace_back();
@@ -160,11 +164,21 @@ class BodyCompiler {
         const NodeId node = from.returns[result];
         if (!part.returned) part.returned = add(ItemKind::Returned, phase);
         const bool used = !graph_.consumers({node}).empty() || is_result(node);
-        part.slots.push_back(used ? std::optional(add_slot(graph_[node].type)) : std::nullopt);
+        part.slots.push_back(used ? std::optional(add_slot(graph_[node].type, place)) : std::nullopt);
         if (used) slots_[node] = *part.slots.back();
         producers_[node] = {*part.returned, std::nullopt};
       }
     }
+  }
+
+  /// The outermost in which a phase is called: there its results may come.
+  PlaceId place_of_results(const graph::Site& site) const {
+    PlaceId outermost = site.calls.empty() ? kRoot : places_.place_of(site.calls[0]);
+    for (NodeId call : site.calls) {
+      const PlaceId place = places_.place_of(call);
+      if (places_.all()[place].depth < places_.all()[outermost].depth) outermost = place;
+    }
+    return outermost;
   }
 
   bool is_result(NodeId node) const {
@@ -215,7 +229,7 @@ class BodyCompiler {
         }
       }
       merge_groups_[entry->second].merges.push_back(id);
-      slots_[id] = add_slot(node.type);
+      slots_[id] = add_slot(node.type, places_.place_of(id));
       producers_[id] = {0, entry->second};
     }
   }
@@ -238,7 +252,7 @@ class BodyCompiler {
     const auto found = slots_.find(origin.node);
     if (found != slots_.end()) return {Source::From::Slot, found->second};
     HIATON_CHECK(node.kind == NodeKind::Op);
-    const uint32_t slot = add_slot(node.type);
+    const uint32_t slot = add_slot(node.type, places_.place_of(origin.node));
     slots_[origin.node] = slot;
     const auto step = steps_.find(origin.node);
     if (step != steps_.end()) plan_.regions[step->second.first].steps[step->second.second].slot = slot;
@@ -486,6 +500,7 @@ Plan compile(const graph::Graph& graph, OverflowMode overflow) {
   find_tail_calls(graph, plan);
   find_releases(plan);
   share_buffers(plan, graph);
+  place_slots(plan);
   return plan;
 }
 

@@ -41,10 +41,9 @@ FrameLayout::FrameLayout(const Function& function) : places_(function.slots.size
   const auto place_all = [&](SlotKind kind, std::size_t begin, std::size_t bytes) {
     for (std::size_t i = 0; i < places_.size(); ++i) {
       if (function.slots[i] != kind) continue;
-      places_[i] = {static_cast<uint32_t>(begin), kind};
-      begin += bytes;
+      places_[i] = {static_cast<uint32_t>(begin + function.positions[i] * bytes), kind};
     }
-    return begin;
+    return begin + function.position_counts[static_cast<std::size_t>(kind)] * bytes;
   };
   tensors_ = place_all(SlotKind::Data, data_, sizeof(Slot));
   scalars_ = place_all(SlotKind::Tensor, tensors_, sizeof(Cell));

@@ -5,11 +5,13 @@
 // that their tokens allow, so that the same region under many tags can run as one kernel.
 #pragma once
 
+#include <array>
 #include <limits>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "exec/flow/places.h"
 #include "hiaton/graph.h"
 
 namespace hiaton::exec::flow {
@@ -29,6 +31,7 @@ struct Source {
 
 /// What a slot of a frame holds.
 enum class SlotKind : uint8_t { Scalar, Tensor, Data };
+inline constexpr std::size_t kSlotKinds = 3;
 
 /// An input of a region, which stands in the slots of the frames of a batch.
 struct Gather {
@@ -183,8 +186,12 @@ struct Function {
   std::vector<Site> sites;  ///< its call sites; a frame has a child for each
   std::vector<SlotKind> slots;
   std::vector<Type> slot_types;
-  std::vector<uint32_t> params;       ///< slots, by parameter
-  std::vector<uint32_t> param_items;  ///< by phase
+  std::vector<PlaceId> slot_places;  ///< those in which they are written
+  std::vector<Place> places;
+  std::vector<uint32_t> positions;                     ///< of slots in a frame, among those of their kind
+  std::array<uint32_t, kSlotKinds> position_counts{};  ///< by kind
+  std::vector<uint32_t> params;                        ///< slots, by parameter
+  std::vector<uint32_t> param_items;                   ///< by phase
   /// How many items fire without a branch, kinds as in Side::items, and phases that come after the first.
   uint32_t root_items = 0;
 };
