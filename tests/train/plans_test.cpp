@@ -157,6 +157,37 @@ TEST_P(EveryPlan, KeepsTheOrderOfBatchesThatMakeMostOfWhatItReads) {
   EXPECT_EQ(orders == 0, std::string(GetParam()) == "treernn") << "its tensors are narrow";
 }
 
+/// Whether a frame that enters one of the places does not enter the other.
+bool exclude_each_other(const flow::Function& function, flow::PlaceId a, flow::PlaceId b) {
+  std::map<graph::OutPort, bool> sides;
+  for (; a != flow::kRoot; a = function.places[a].parent) {
+    sides[function.places[a].predicate] = function.places[a].side;
+  }
+  for (; b != flow::kRoot; b = function.places[b].parent) {
+    const auto found = sides.find(function.places[b].predicate);
+    if (found != sides.end() && found->second != function.places[b].side) return true;
+  }
+  return false;
+}
+
+TEST_P(EveryPlan, PutsSlotsOfTheTwoSidesOfABranchAtTheSamePositions) {
+  std::size_t shared = 0;
+  for (const flow::Function& function : plan_.functions) {
+    for (std::size_t i = 0; i < function.slots.size(); ++i) {
+      if (function.positions[i] == flow::kNoPosition) continue;
+      EXPECT_LT(function.positions[i], function.position_counts[static_cast<std::size_t>(function.slots[i])]);
+      for (std::size_t k = 0; k < i; ++k) {
+        if (function.slots[i] != function.slots[k] || function.positions[i] != function.positions[k])
+          continue;
+        ++shared;
+        EXPECT_TRUE(exclude_each_other(function, function.slot_places[i], function.slot_places[k]))
+            << "slots " << k << " and " << i << " of " << function.id.index();
+      }
+    }
+  }
+  EXPECT_GT(shared, 0u);
+}
+
 TEST_P(EveryPlan, HasNoWaitThatAnotherImplies) {
   for (const flow::Function& function : plan_.functions) {
     const auto is_join = [](const flow::Item& item) { return item.kind == flow::ItemKind::Join; };

@@ -40,7 +40,7 @@ FrameLayout::FrameLayout(const Function& function) : places_(function.slots.size
   data_ = children_ + function.sites.size() * sizeof(Frame*);
   const auto place_all = [&](SlotKind kind, std::size_t begin, std::size_t bytes) {
     for (std::size_t i = 0; i < places_.size(); ++i) {
-      if (function.slots[i] != kind) continue;
+      if (function.slots[i] != kind || function.positions[i] == kNoPosition) continue;
       places_[i] = {static_cast<uint32_t>(begin + function.positions[i] * bytes), kind};
     }
     return begin + function.position_counts[static_cast<std::size_t>(kind)] * bytes;

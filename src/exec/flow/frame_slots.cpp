@@ -16,7 +16,7 @@ class SlotPlacer {
 
   void run() {
     find_used();
-    function_.positions.resize(function_.slots.size());
+    function_.positions.assign(function_.slots.size(), kNoPosition);
     function_.position_counts = place_all(kRoot, {});
   }
 

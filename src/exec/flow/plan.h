@@ -175,6 +175,9 @@ struct Site {
   std::vector<SitePhase> phases;
 };
 
+/// Of a slot that no item which can fire reads or writes.
+constexpr uint32_t kNoPosition = UINT32_MAX;
+
 struct Function {
   graph::FunctionId id;
   std::vector<Item> items;
