@@ -29,11 +29,6 @@ using graph::NodeId;
 using graph::NodeKind;
 using graph::OutPort;
 
-SlotKind slot_kind(const Type& type) {
-  if (type.is_data()) return SlotKind::Data;
-  return type.is_tensor() ? SlotKind::Tensor : SlotKind::Scalar;
-}
-
 class BodyCompiler {
  public:
   BodyCompiler(const graph::Graph& graph, graph::FunctionId id, std::vector<NodeId> nodes,
@@ -266,8 +261,7 @@ class BodyCompiler {
       Region& region = plan_.regions[group.region];
       for (std::size_t i = 0; i < group.nodes.size(); ++i) {
         steps_[group.nodes[i]] = {group.region, static_cast<uint32_t>(i)};
-        const graph::Node& node = graph_[group.nodes[i]];
-        region.steps.push_back({.code = code_of(node), .node = group.nodes[i], .kind = slot_kind(node.type)});
+        region.steps.push_back(step_of(graph_, group.nodes[i], region.batched, overflow_));
       }
     }
     for (const Group& group : groups_) fill_region(group);
@@ -292,9 +286,6 @@ class BodyCompiler {
       step.shared = shared;
       step.fixed_shapes = step.fixed_shapes && is_fixed(node.type);
       region.fixed_shapes = region.fixed_shapes && step.fixed_shapes;
-      if (step.code == Step::Code::Kernel) step.kernel = kernel_of(node);
-      if (is_of_variant(step.code)) step.variant = static_cast<uint32_t>(node.attributes[0]);
-      if (is_of_field(step.code)) step.field = static_cast<uint32_t>(node.attributes[1]);
     }
     std::sort(region.inputs.begin(), region.inputs.end());
     region.inputs.erase(std::unique(region.inputs.begin(), region.inputs.end()), region.inputs.end());
@@ -324,34 +315,7 @@ class BodyCompiler {
     return source(input);
   }
 
-  static bool is_of_field(Step::Code code) {
-    return code == Step::Code::Field || code == Step::Code::FieldOrZero;
-  }
-  static bool is_of_variant(Step::Code code) { return is_of_field(code) || code == Step::Code::Make; }
-
   const Type& type_of(OutPort port) const { return graph_[places_.origin(port).node].type; }
-
-  Step::Code code_of(const graph::Node& node) const {
-    if (node.kind == NodeKind::Accumulate) return Step::Code::Accumulate;
-    const std::string_view name = node.op->name.value;
-    if (name == "variant") return Step::Code::Variant;
-    if (name == "field") return Step::Code::Field;
-    if (name == "field_or_zero") return Step::Code::FieldOrZero;
-    if (name == "make") return Step::Code::Make;
-    if (name == "pass_after" || (name == "identity" && !node.type.is_tensor())) return Step::Code::Copy;
-    return steps_batched(node) ? Step::Code::Tensor : Step::Code::Kernel;
-  }
-
-  bool steps_batched(const graph::Node& node) const {
-    return places_.is_batched(NodeId(static_cast<std::size_t>(&node - graph_.nodes().data())));
-  }
-
-  Kernel kernel_of(const graph::Node& node) const {
-    const KernelVariant* variant =
-        node.inputs.empty() ? nullptr : node.op->find_kernel(type_of(node.inputs[0]).dtype);
-    if (variant == nullptr) throw Unsupported{"an operation has no kernel for scalars"};
-    return overflow_ == OverflowMode::Trap ? variant->trap : variant->wrap;
-  }
 
   // Calls, joins, returns, branches -------------------------------------------------------------------------
 

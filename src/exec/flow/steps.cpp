@@ -6,6 +6,24 @@
 namespace hiaton::exec::flow {
 namespace {
 
+Step::Code code_of(const graph::Node& node, bool is_batched) {
+  if (node.kind == graph::NodeKind::Accumulate) return Step::Code::Accumulate;
+  const std::string_view name = node.op->name.value;
+  if (name == "variant") return Step::Code::Variant;
+  if (name == "field") return Step::Code::Field;
+  if (name == "field_or_zero") return Step::Code::FieldOrZero;
+  if (name == "make") return Step::Code::Make;
+  if (name == "pass_after" || (name == "identity" && !node.type.is_tensor())) return Step::Code::Copy;
+  return is_batched ? Step::Code::Tensor : Step::Code::Kernel;
+}
+
+Kernel kernel_of(const graph::Graph& graph, const graph::Node& node, OverflowMode overflow) {
+  const KernelVariant* variant =
+      node.inputs.empty() ? nullptr : node.op->find_kernel(graph[node.inputs[0].node].type.dtype);
+  if (variant == nullptr) throw Unsupported{"an operation has no kernel for scalars"};
+  return overflow == OverflowMode::Trap ? variant->trap : variant->wrap;
+}
+
 class FastSteps {
  public:
   FastSteps(const graph::Graph& graph, const Plan& plan, Region& region)
@@ -169,6 +187,32 @@ class FastSteps {
 };
 
 }  // namespace
+
+SlotKind slot_kind(const Type& type) {
+  if (type.is_data()) return SlotKind::Data;
+  return type.is_tensor() ? SlotKind::Tensor : SlotKind::Scalar;
+}
+
+Step step_of(const graph::Graph& graph, graph::NodeId id, bool is_batched, OverflowMode overflow) {
+  const graph::Node& node = graph[id];
+  Step step{.code = code_of(node, is_batched), .node = id, .kind = slot_kind(node.type)};
+  const auto attribute = [&](std::size_t index) { return static_cast<uint32_t>(node.attributes[index]); };
+  switch (step.code) {
+    case Step::Code::Kernel:
+      step.kernel = kernel_of(graph, node, overflow);
+      break;
+    case Step::Code::Field:
+    case Step::Code::FieldOrZero:
+      step.field = attribute(1);
+      [[fallthrough]];
+    case Step::Code::Make:
+      step.variant = attribute(0);
+      break;
+    default:
+      break;
+  }
+  return step;
+}
 
 void choose_fast_steps(const graph::Graph& graph, Plan& plan) {
   for (Region& region : plan.regions) {
