@@ -32,16 +32,16 @@ Value to_value(const Cell& cell, const Type& type) {
   return copy;
 }
 
-FrameLayout::FrameLayout(const Function& function) : places_(function.slots.size()) {
+FrameLayout::FrameLayout(const Function& function) : addresses_(function.slots.size()) {
   for (const Item& item : function.items) {
     if (item.counter != kNoCounter) initial_waits_.push_back(static_cast<uint16_t>(item.waits));
   }
   children_ = aligned(sizeof(Frame) + initial_waits_.size() * sizeof(uint16_t), sizeof(Slot));
   data_ = children_ + function.sites.size() * sizeof(Frame*);
   const auto place_all = [&](SlotKind kind, std::size_t begin, std::size_t bytes) {
-    for (std::size_t i = 0; i < places_.size(); ++i) {
+    for (std::size_t i = 0; i < addresses_.size(); ++i) {
       if (function.slots[i] != kind || function.positions[i] == kNoPosition) continue;
-      places_[i] = {static_cast<uint32_t>(begin + function.positions[i] * bytes), kind};
+      addresses_[i] = {static_cast<uint32_t>(begin + function.positions[i] * bytes), kind};
     }
     return begin + function.position_counts[static_cast<std::size_t>(kind)] * bytes;
   };

@@ -93,17 +93,17 @@ class FrameLayout {
   explicit FrameLayout(const Function& function);
 
   Cell load(const Frame* frame, uint32_t slot) const {
-    const Place place = places_[slot];
-    const std::byte* at = reinterpret_cast<const std::byte*>(frame) + place.offset;
+    const SlotAddress where = addresses_[slot];
+    const std::byte* at = reinterpret_cast<const std::byte*>(frame) + where.offset;
     Cell cell;
     std::memcpy(&cell.slot, at, sizeof(Slot));
-    if (place.kind == SlotKind::Tensor) std::memcpy(&cell.owner, at + sizeof(Slot), sizeof(TensorObject*));
+    if (where.kind == SlotKind::Tensor) std::memcpy(&cell.owner, at + sizeof(Slot), sizeof(TensorObject*));
     return cell;
   }
   /// With a reference of its own.
   Cell share(const Frame* frame, uint32_t slot) const {
     const Cell cell = load(frame, slot);
-    retain(places_[slot].kind, cell);
+    retain(addresses_[slot].kind, cell);
     return cell;
   }
   /// The slot holds nothing then.
@@ -113,10 +113,10 @@ class FrameLayout {
     return cell;
   }
   void store(Frame* frame, uint32_t slot, const Cell& cell) const {
-    const Place place = places_[slot];
-    std::byte* at = reinterpret_cast<std::byte*>(frame) + place.offset;
+    const SlotAddress where = addresses_[slot];
+    std::byte* at = reinterpret_cast<std::byte*>(frame) + where.offset;
     std::memcpy(at, &cell.slot, sizeof(Slot));
-    if (place.kind == SlotKind::Tensor) std::memcpy(at + sizeof(Slot), &cell.owner, sizeof(TensorObject*));
+    if (where.kind == SlotKind::Tensor) std::memcpy(at + sizeof(Slot), &cell.owner, sizeof(TensorObject*));
   }
   /// Of a scalar or a data value.
   Slot load_slot(const Frame* frame, uint32_t slot) const {
@@ -144,11 +144,11 @@ class FrameLayout {
     explicit TensorPlace(uint32_t offset) : offset_(offset) {}
     std::size_t offset_;
   };
-  TensorPlace tensor_place(uint32_t slot) const { return TensorPlace(places_[slot].offset); }
+  TensorPlace tensor_place(uint32_t slot) const { return TensorPlace(addresses_[slot].offset); }
 
   /// Where the scalar of a slot, or the place of a tensor's elements, stands.
   const std::byte* address(const Frame* frame, uint32_t slot) const {
-    return reinterpret_cast<const std::byte*>(frame) + places_[slot].offset;
+    return reinterpret_cast<const std::byte*>(frame) + addresses_[slot].offset;
   }
   Frame*& child(Frame* frame, uint32_t site) const {
     return reinterpret_cast<Frame**>(reinterpret_cast<std::byte*>(frame) + children_)[site];
@@ -160,12 +160,12 @@ class FrameLayout {
   void release(const Frame* frame) const;
 
  private:
-  struct Place {
+  struct SlotAddress {
     uint32_t offset;
     SlotKind kind;
   };
 
-  std::vector<Place> places_;  ///< by slot
+  std::vector<SlotAddress> addresses_;  ///< by slot
   std::vector<uint16_t> initial_waits_;
   // What stands behind the counters: frames of call sites, data values, tensors, scalars.
   std::size_t children_ = 0;
