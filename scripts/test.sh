@@ -38,6 +38,21 @@ build() {
   cmake --preset "$1" && cmake --build --preset "$1" -j "$jobs"
 }
 
+# output_of_failed_tests LOG: the end of what each of the first ten printed, without what passed. LOG is ctest's.
+output_of_failed_tests() {
+  awk -v longest=60 '
+    function show(i) { for (i = lines > longest ? lines - longest : 0; i < lines; i++) print output[i]; lines = 0 }
+    /^ *[0-9]+\/[0-9]+ Test +#|^ +Start +[0-9]+: |^[0-9]+% tests passed/ {
+      show()
+      failed = /\*\*\*/ && !/\*\*\*Skipped/ && ++tests <= 10
+      gsub(/\.\.\.\.+/, "...")
+      if (failed) print
+      next
+    }
+    failed && !/^\[( RUN  |       OK |-----)/ { output[lines++] = $0 }
+    END { show() }' "$1"
+}
+
 # run_tests PRESET [CTEST OPTION...]: every test counts as one check.
 run_tests() {
   local preset="$1" log="$logs/tests_$1.log"
@@ -59,7 +74,7 @@ run_tests() {
   if ((bad > 0)); then
     failures+=("$bad tests of $preset, see $log")
     sed -n '/The following tests FAILED/,$p' "$log"
-    grep -E -B2 -A12 'Failure$|FAILED|ERROR: |WARNING: ThreadSanitizer|runtime error' "$log" | head -n 120
+    output_of_failed_tests "$log"
   fi
 }
 
