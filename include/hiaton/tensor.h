@@ -58,7 +58,8 @@ class Tensor {
       : Tensor(dtype, std::span(dims.begin(), dims.size())) {}
   /// Elements of any value, to be written before they are read.
   static Tensor uninitialized(DType dtype, std::span<const int64_t> dims);
-  /// Elements that stand elsewhere and that `owner` keeps alive.
+  /// Elements that stand elsewhere and that `owner` keeps alive. They stay as they are while a tensor refers
+  /// to them: runs keep what they have packed of a parameter.
   Tensor(DType dtype, std::span<const int64_t> dims, std::byte* elements, std::shared_ptr<const void> owner);
   /// Takes over one reference.
   static Tensor adopt(TensorObject* object) { return Tensor(object); }
