@@ -17,7 +17,9 @@
 namespace hiaton::properties {
 namespace {
 
-#if defined(HIATON_SANITIZED) || !defined(NDEBUG)
+#if defined(__SANITIZE_THREAD__)
+constexpr uint64_t kRandomPrograms = 400;  // each takes twenty times as long
+#elif defined(HIATON_SANITIZED) || !defined(NDEBUG)
 constexpr uint64_t kRandomPrograms = 1'000;
 #else
 constexpr uint64_t kRandomPrograms = 20'000;
