@@ -54,6 +54,7 @@ enum class Fault : uint8_t {
   InvalidCast,  ///< a float that no integer of the target type can hold
   Shape,        ///< dimensions that only the run knows do not go together
   Index,        ///< a row or class number out of range
+  Rate,         ///< of dropout, outside of 0 to 1
   NoRows,       ///< only a row could tell the size of what is computed from it
   MaxFrames,    ///< budget: too many live frames
   MaxBytes,     ///< budget: frames hold too many bytes

@@ -79,6 +79,12 @@ struct TensorArgument {
     for (int64_t dim : dims) product *= dim;
     return product;
   }
+  /// Lines along the last axis; of rank 1 or more.
+  int64_t rows() const {
+    int64_t product = 1;
+    for (int64_t dim : dims.first(dims.size() - 1)) product *= dim;
+    return product;
+  }
 };
 
 /// One execution of an operation for a batch of instances. The result's instances stand one behind the other,

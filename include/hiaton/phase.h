@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string_view>
 
 #pragma GCC visibility push(default)
 namespace hiaton {
@@ -15,6 +16,9 @@ struct Phase {
 
   friend bool operator==(const Phase&, const Phase&) = default;
 };
+
+/// An extension has the name of its function, with this behind it.
+inline constexpr std::string_view kExtendedSuffix = "_extended";
 
 /// A run of consecutive indices.
 struct Range {

@@ -41,9 +41,10 @@ struct TensorObject {
   DType dtype = DType::F32;
   uint8_t rank = 0;
   bool is_slab = false;                      ///< the first dimension counts instances of a batch
+  bool is_view = false;                      ///< the elements stand elsewhere, not behind this
   std::array<int64_t, kMaxRank + 1> dims{};  ///< a slab has one more than its instances
   std::byte* elements = nullptr;
-  std::shared_ptr<const void> owner;  ///< of elements that stand elsewhere; null: nobody here
+  std::shared_ptr<const void> owner;  ///< of the elements of a view; null: nobody here
   TensorPool* pool = nullptr;         ///< that it goes back to; null: its memory is freed
 };
 

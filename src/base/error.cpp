@@ -117,6 +117,8 @@ std::string_view name_of(Fault fault) {
       return "shape mismatch";
     case Fault::Index:
       return "index out of range";
+    case Fault::Rate:
+      return "rate outside of 0 to 1";
     case Fault::NoRows:
       return "no rows";
     case Fault::MaxFrames:

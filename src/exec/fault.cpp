@@ -82,11 +82,19 @@ std::string reason(const graph::Node& node, std::span<const Value> operands, Fau
   return applied(*node.op, operands);
 }
 
+/// As the program has it: the name of the function that it extends by gradients.
+std::string written_name(const graph::Function& function) {
+  return function.phases.empty() ? function.name
+                                 : function.name.substr(0, function.name.find(kExtendedSuffix));
+}
+
+/// Of the first phase: those of later ones are gradients.
 std::vector<std::string> argument_texts(const graph::Function& function,
                                         std::span<const std::optional<Value>> arguments) {
   std::vector<std::string> texts;
   if (function.triggered) return texts;
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
+  const std::size_t count = function.phases.empty() ? arguments.size() : function.phases[0].params;
+  for (std::size_t i = 0; i < std::min(count, arguments.size()); ++i) {
     const std::string value = arguments[i] ? shown(*arguments[i]) : "?";
     const bool named = i < function.param_names.size() && !function.param_names[i].empty();
     texts.push_back(named ? fmt::format("{} = {}", function.param_names[i], value) : value);
@@ -97,7 +105,7 @@ std::vector<std::string> argument_texts(const graph::Function& function,
 CallRecord record_of_call(const Graph& graph, const CallChain& chain) {
   const graph::Site& site = graph[chain.site()];
   const graph::Function& callee = graph[site.callee];
-  CallRecord record{callee.name, argument_texts(callee, chain.arguments()), "", ""};
+  CallRecord record{written_name(callee), argument_texts(callee, chain.arguments()), "", ""};
   if (has_text(graph, site.span)) {
     record.call_place = place_text(graph, site.span);
     record.call_line = trimmed_line(graph, site.span);
@@ -121,7 +129,7 @@ CallRecord record_of_program(const RunPlace& place) {
   const std::vector<std::optional<Value>> arguments(place.program_arguments.begin(),
                                                     place.program_arguments.end());
   const graph::Function& program = place.graph[find_program(place.graph)];
-  return {program.name, argument_texts(program, arguments), "", ""};
+  return {written_name(program), argument_texts(program, arguments), "", ""};
 }
 
 uint64_t count_calls(const RunPlace& place) {
@@ -203,7 +211,7 @@ std::string_view raised_by(Fault fault) {
 }
 
 std::string growth_text(const Graph& graph, const Growth& growth, bool in_loop) {
-  const std::string& name = graph[growth.function].name;
+  const std::string name = written_name(graph[growth.function]);
   std::string text = in_loop ? fmt::format("a loop in {}", name) : name;
   if (growth.judged > 1) {
     text += fmt::format(" ({} of the innermost {} calls)", growth.calls, growth.judged);

@@ -127,11 +127,17 @@ Var relu_gradient_g(const GradientQuestion& q) {
 Var zeros(const GradientQuestion& q) {
   return zeros_of(q, 0);
 }
+/// b times a to the power b - 1: 0 where b is 0, also where that power of a is infinite.
 Var pow_base(const GradientQuestion& q) {
-  return q.gradient * b(q) * apply(q, "pow", {a(q), b(q) - 1.0});
+  const Var one = constant_like(b(q), 1.0);
+  const Var power = apply(q, "pow", {a(q), apply(q, "where", {b(q) == 0.0, one, b(q) - 1.0})});
+  return q.gradient * b(q) * power;
 }
+/// The result times the logarithm of a: 0 where a is 0, for b is not negative there or the result infinite.
 Var pow_exponent(const GradientQuestion& q) {
-  return q.gradient * q.result * apply(q, "log", {a(q)});
+  const Var one = constant_like(a(q), 1.0);
+  const Var base = apply(q, "where", {b(q) >= 0.0, apply(q, "where", {a(q) == 0.0, one, a(q)}), a(q)});
+  return q.gradient * q.result * apply(q, "log", {base});
 }
 Var atan2_first(const GradientQuestion& q) {
   return q.gradient * b(q) / (square(a(q)) + square(b(q)));

@@ -41,7 +41,9 @@ Type dropout_type(const TypeQuestion& question) {
 Fault dropout_kernel(const KernelCall& call) {
   return for_float(call.result.dtype, [&]<class T>(T) {
     for (int64_t i = 0; i < call.batch; ++i) {
-      kernels::dropout<T>(call.result.size(), call.operands[0].at<T>(i), *call.operands[1].at<T>(i),
+      const T rate = *call.operands[1].at<T>(i);
+      if (!(rate >= 0 && rate <= 1)) return Fault::Rate;
+      kernels::dropout<T>(call.result.size(), call.operands[0].at<T>(i), rate,
                           *call.operands[2].at<int64_t>(i), call.result.at<T>(i));
     }
     return Fault::None;
@@ -92,8 +94,9 @@ const OpDef normal = {
 const OpDef dropout = {
     .name = std::string_view("dropout"),
     .symbol = std::string_view(""),
-    .doc = std::string_view(
-        "Each element with probability 1 - rate, over 1 - rate, else 0: the same ones for the same seed."),
+    .doc = std::string_view("Each element with probability 1 - rate, over 1 - rate, else 0: the same ones "
+                            "for the same seed. The rate is "
+                            "0 to 1."),
     .operands = std::vector<std::string_view>{"x", "rate", "seed"},
     .attributes = no_attributes,
     .type_rule = dropout_type,

@@ -1,5 +1,6 @@
 // Tensors reduced along axes.
 #include <cmath>
+#include <limits>
 
 #include "ops/families.h"
 #include "ops/family.h"
@@ -65,8 +66,11 @@ Var reduce_max_rule(const GradientQuestion& q, std::size_t) {
   return expand(q, q.gradient / q.builder.op("sum", {is_largest}, list(q))) * is_largest;
 }
 
+/// 0 where all summed elements are minus infinity, as is the result.
 Var logsumexp_rule(const GradientQuestion& q, std::size_t) {
-  return expand(q, q.gradient) * q.builder.op("exp", {q.operands[0] - expand(q, q.result)});
+  const Var nothing = q.result == -std::numeric_limits<double>::infinity();
+  const Var by = q.builder.op("where", {nothing, constant_like(q.result, 0.0), q.result});
+  return expand(q, q.gradient) * q.builder.op("exp", {q.operands[0] - expand(q, by)});
 }
 
 }  // namespace

@@ -90,8 +90,8 @@ void Extensions::declare(ir::FunctionId id) {
     phases.push_back({mirrored.results.size(), mirrored.params.size()});
   }
   const Span span = f.span;
-  const FunctionRef extension =
-      builder_.declare(unused_name(f.name + "_extended"), std::move(params), std::move(results));
+  const FunctionRef extension = builder_.declare(unused_name(f.name + std::string(kExtendedSuffix)),
+                                                 std::move(params), std::move(results));
   builder_.module()[extension.id].phases = std::move(phases);
   builder_.module()[extension.id].span = span;
   extended_[id.index()] = extension;

@@ -64,10 +64,8 @@ std::byte* own_elements(const void* object, std::size_t element_bytes) {
   return reinterpret_cast<std::byte*>(begin + skipped);
 }
 
-/// Elements may stand elsewhere, also without an owner.
 std::size_t object_bytes(const TensorObject& object) {
-  const std::size_t element_bytes = bytes_of(object.dtype, {object.dims.data(), object.rank});
-  return object_bytes(object.elements == own_elements(&object, element_bytes) ? element_bytes : 0);
+  return object_bytes(object.is_view ? 0 : bytes_of(object.dtype, {object.dims.data(), object.rank}));
 }
 
 TensorObject* make_object(DType dtype, std::span<const int64_t> dims, std::size_t element_bytes) {
@@ -96,6 +94,7 @@ Tensor::Tensor(DType dtype, std::span<const int64_t> dims, std::byte* elements,
                std::shared_ptr<const void> owner) {
   bytes_of(dtype, dims);
   object_ = make_object(dtype, dims, 0);
+  object_->is_view = true;
   object_->elements = elements;
   object_->owner = std::move(owner);
 }

@@ -35,6 +35,17 @@ TEST(MemoryMeter, CountsElementsThatStandElsewhereAsNobodys) {
   EXPECT_EQ(meter.bytes(), 0u);
 }
 
+TEST(MemoryMeter, CountsElementsThatStandBehindTheHeaderByChanceAsNobodys) {
+  constexpr uint64_t kBefore = 1000;
+  const MemoryMeter meter(kBefore);
+  {
+    const Tensor view(DType::F32, std::vector<int64_t>{16}, nullptr, nullptr);
+    const auto behind = reinterpret_cast<uintptr_t>(view.object() + 1);
+    view.object()->elements = reinterpret_cast<std::byte*>((behind + 63) / 64 * 64);
+  }
+  EXPECT_EQ(meter.bytes(), kBefore);
+}
+
 TEST(MemoryMeter, CountsTheCellsOfALongList) {
   constexpr uint64_t kCells = 10'000;
   const MemoryMeter meter;

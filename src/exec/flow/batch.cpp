@@ -358,7 +358,7 @@ void BatchRunner::multiply(const Step& step, const TensorArgument& out, int64_t 
   const std::size_t parameter = step.operands[1].index;
   const int64_t depth = x.dims.back();
   const int64_t columns = out.dims.back();
-  const int64_t rows_each = x.size() / depth;
+  const int64_t rows_each = x.rows();
   const auto product = [&]<class T>(T) {
     const kernels::PackedMatrix<T>& w = packed_->get<T>(parameter, step.transposed);
     const auto rows = [&](int64_t first, int64_t count, int64_t stride) {

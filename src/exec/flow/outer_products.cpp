@@ -42,7 +42,7 @@ void OuterProducts::add(const TensorArgument& x, const TensorArgument& g, int64_
 template <class T>
 void OuterProducts::add(const TensorArgument& x, const TensorArgument& g, int64_t batch,
                         Waiting<T>& waiting) {
-  const int64_t rows = x.size() / depth_ * batch;
+  const int64_t rows = x.rows() * batch;
   if (rows >= kEnoughRows && is_dense(x, batch) && is_dense(g, batch)) {
     return multiply(x.at<T>(0), g.at<T>(0), rows);
   }

@@ -26,8 +26,8 @@ class FrameChain : public CallChain {
     for (uint32_t slot : function.params) {
       const bool scalar = function.slots[slot] == SlotKind::Scalar;
       const Cell cell = layout.load(at_, slot);
-      const bool came = scalar || cell.slot.bits != 0;
-      values.push_back(came ? std::optional(to_value(cell, function.slot_types[slot])) : std::nullopt);
+      const bool is_there = scalar || cell.slot.bits != 0;
+      values.push_back(is_there ? std::optional(to_value(cell, function.slot_types[slot])) : std::nullopt);
     }
     return values;
   }

@@ -5,8 +5,6 @@
 
 #include <algorithm>
 
-#include "base/check.h"
-
 namespace hiaton::exec::flow {
 namespace {
 
@@ -63,7 +61,7 @@ void number_counters(Plan& plan) {
     uint16_t next = 0;
     for (Item& item : function.items) {
       if (item.waits < 2) continue;
-      HIATON_CHECK(item.waits <= UINT16_MAX && next < kNoCounter);
+      if (item.waits > UINT16_MAX || next == kNoCounter) throw Unsupported{"a function is too large"};
       item.counter = next++;
     }
   }

@@ -236,12 +236,12 @@ void Worker::free(Frame* frame) {
     frame->unfinished -= call.forwarded;
     ++frames_;
     ++calls_;
-    watch(child);
   }
   const FrameLayout& to = layout(child);
   for (const Move& move : call.arguments) {
     to.store(child, move.to, fetch(frame, move.from));
   }
+  if (call.phase == 0) watch(child);  // an error tells its arguments
   make_ready(child, callee.items[call.params]);
   if (call.phase > 0) {
     --child->unfinished;

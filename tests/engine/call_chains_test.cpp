@@ -1,0 +1,66 @@
+// What errors of the run say of the calls that led to them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/all_ways.h"
+
+namespace hiaton {
+namespace {
+
+using ::testing::ElementsAre;
+
+RunError error_of(const Program& program, const std::vector<Value>& arguments, const RunOptions& way) {
+  try {
+    program.run(arguments, way);
+  } catch (const RunError& error) {
+    return error;
+  }
+  return RunError(Fault::None, "no error");
+}
+
+const Value kTwo = parse_value(tensor_type(DType::F32, {2}), "[1, 2]");
+
+TEST(CallChains, OfABudgetHaveTheArgumentsOfTheirCalls) {
+  // Frames of `count` are used again; what a frame held before is of another call.
+  const Program program = Program::from_text(
+      "test.hia",
+      "fn count(n: i64, k: i64, x: f32[2]) -> i64 = if n == 0 then k else 1 + count(n - 1, k + 1, x)\n"
+      "fn deeper(n: i64, x: f32[2]) -> i64 = if n <= 0 then count(20, 5, x) else 1 + deeper(n - 1, x)\n"
+      "fn main(x: f32[2]) -> i64 =\n"
+      "  let a = count(30, 1000, x)\n"
+      "  deeper(if a > 5 then 30 else 31, x)\n");
+  for (RunOptions way : all_ways()) {
+    if (way.executor != Executor::Production) continue;  // where the last call has no arguments yet
+    way.max_frames = 40;
+    const RunError error = error_of(program, {kTwo}, way);
+    ASSERT_EQ(error.fault(), Fault::MaxFrames) << error.what();
+    const CallRecord& innermost = error.chain().front();
+    ASSERT_EQ(innermost.function, "count");
+    int64_t n = 0;
+    int64_t k = 0;
+    ASSERT_EQ(std::sscanf(innermost.arguments[0].c_str(), "n = %ld", &n), 1) << error.what();
+    ASSERT_EQ(std::sscanf(innermost.arguments[1].c_str(), "k = %ld", &k), 1) << error.what();
+    EXPECT_EQ(n + k, 25) << error.what();
+  }
+}
+
+TEST(CallChains, OfGradientsNameTheFunctionsThatWereWritten) {
+  const Program program = Program::from_text(
+      "test.hia",
+      "fn f(x: f32[2], n: i64) -> f32 = if n == 0 then sum(x) else f(x * 2, n - 1) * x[n]\n"
+      "fn main(x: f32[2]) -> (f32, f32[2]) = value_and_grad(g)(x)\n"
+      "fn g(x: f32[2]) -> f32 = f(x, 2)\n");
+  for (const RunOptions& way : all_ways()) {
+    const RunError error = error_of(program, {kTwo}, way);
+    ASSERT_EQ(error.fault(), Fault::Index) << error.what();
+    const std::vector<CallRecord>& chain = error.chain();
+    ASSERT_GE(chain.size(), 2);
+    EXPECT_EQ(chain[0].function, "f");
+    EXPECT_THAT(chain[0].arguments, ElementsAre("x = [1.0, 2.0]", "n = 2"));
+    EXPECT_EQ(chain[1].function, "g");
+    EXPECT_THAT(chain[1].arguments, ElementsAre("x = [1.0, 2.0]"));
+  }
+}
+
+}  // namespace
+}  // namespace hiaton
