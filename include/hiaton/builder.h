@@ -12,6 +12,7 @@
 #include <functional>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_set>
@@ -110,6 +111,9 @@ class FunctionBuilder {
   Var checked(Var value, const Type& type);
   /// Also as to symbols: the value as one that has the type of `like`, and its sizes.
   Var checked_like(Var value, Var like);
+  /// Also as to the symbols of the function: sizes are those of the parameters, or of what was claimed first
+  /// to have them. Throws ProgramError where they are known to differ.
+  Var claimed(Var value, const Type& type);
   Vars if_else(Var condition, const std::function<Vars()>& then, const std::function<Vars()>& otherwise);
   /// One case for each variant of the data type, in order; each gets the fields of its variant. Throws
   /// ProgramError where `data` is no data value or the cases are not as many as its variants.
@@ -156,10 +160,20 @@ class FunctionBuilder {
   std::vector<Var> checked_arguments(const ir::Function& callee, const std::vector<Var>& arguments,
                                      const Dimensions& dimensions);
   Vars checked_results(const Vars& results);
+  /// A dimension that a symbol stands for.
+  struct Measure {
+    Dim symbol;
+    Var of;
+    std::size_t axis;
+    std::size_t depth = 0;  ///< of the block in which it was claimed
+  };
+  std::optional<Measure> measure_of(const Dim& symbol, std::size_t params) const;
+  Var claimed(Var value, const Type& type, std::size_t params);
 
   ir::Module& module_;
   ir::FunctionId function_;
   std::vector<ir::BlockId> open_blocks_;  ///< innermost last; nodes are appended to the last
+  std::vector<Measure> measures_;         ///< of symbols that no parameter has, outermost first
   Span span_;
   SharedString placement_;
   std::vector<Type> operand_types_;  ///< of the operation being made; kept for its memory

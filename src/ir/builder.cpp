@@ -290,6 +290,7 @@ void FunctionBuilder::end_block(ir::BlockId block, const Vars& results) {
   require_own(results);
   for (Var result : results) module_[function_][block].results.push_back(result.id());
   open_blocks_.pop_back();
+  while (!measures_.empty() && measures_.back().depth > open_blocks_.size()) measures_.pop_back();
 }
 
 Vars FunctionBuilder::finish_if(Var condition, ir::BlockId then, ir::BlockId otherwise) {

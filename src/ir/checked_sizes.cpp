@@ -51,25 +51,53 @@ std::vector<Var> FunctionBuilder::checked_arguments(const ir::Function& callee,
   return given;
 }
 
-/// As the results are declared; symbols stand for sizes of parameters.
+/// The first dimension that a symbol stands for: of one of the first `params` parameters, or of a value that
+/// was claimed to have it.
+std::optional<FunctionBuilder::Measure> FunctionBuilder::measure_of(const Dim& symbol,
+                                                                    std::size_t params) const {
+  for (std::size_t p = 0; p < params; ++p) {
+    const Shape& shape = function().params[p].type.shape;
+    const auto found = std::find(shape.begin(), shape.end(), symbol);
+    if (found != shape.end())
+      return Measure{symbol, param(p), static_cast<std::size_t>(found - shape.begin())};
+  }
+  for (const Measure& measure : measures_) {
+    if (measure.symbol == symbol) return measure;
+  }
+  return std::nullopt;
+}
+
+Var FunctionBuilder::claimed(Var value, const Type& type, std::size_t params) {
+  value = checked(value, type);
+  for (std::size_t axis = 0; axis < type.shape.size(); ++axis) {
+    const Dim& wanted = type.shape[axis];
+    if (wanted.size >= 0 || wanted == unknown_dim() || value.type().shape[axis] == wanted) continue;
+    if (const std::optional<Measure> measure = measure_of(wanted, params)) {
+      value = op("check_size", {value, measure->of},
+                 {static_cast<int64_t>(axis), static_cast<int64_t>(measure->axis)});
+    } else {
+      measures_.push_back({wanted, value, axis, open_blocks_.size()});
+    }
+  }
+  return value;
+}
+
+Var FunctionBuilder::claimed(Var value, const Type& type) {
+  return claimed(value, type, function().params.size());
+}
+
+/// As the results are declared. Those of a phase come before the parameters of later ones.
 Vars FunctionBuilder::checked_results(const Vars& results) {
-  std::vector<Var> given(results.begin(), results.end());
-  for (std::size_t i = 0; i < given.size(); ++i) {
-    const Type& declared = function().results[i];
-    if (declared.is_scalar() || declared.is_data()) continue;
-    given[i] = checked(given[i], declared);
-    for (std::size_t axis = 0; axis < declared.shape.size(); ++axis) {
-      const Dim& wanted = declared.shape[axis];
-      if (wanted.size >= 0 || wanted == unknown_dim() || given[i].type().shape[axis] == wanted) continue;
-      const std::vector<ir::ValueInfo>& params = function().params;
-      for (std::size_t p = 0; p < params.size(); ++p) {
-        const Shape& shape = params[p].type.shape;
-        const auto found = std::find(shape.begin(), shape.end(), wanted);
-        if (found == shape.end()) continue;
-        given[i] = op("check_size", {given[i], param(p)},
-                      {static_cast<int64_t>(axis), static_cast<int64_t>(found - shape.begin())});
-        break;
-      }
+  const ir::Function& f = function();
+  std::vector<Phase> phases = f.phases;
+  if (phases.empty()) phases.push_back({f.params.size(), f.results.size()});
+  std::vector<Var> given;
+  std::size_t params = 0;
+  for (const Phase& phase : phases) {
+    params += phase.params;
+    for (std::size_t i = 0; i < phase.results; ++i) {
+      const Type declared = function().results[given.size()];
+      given.push_back(claimed(results[given.size()], declared, params));
     }
   }
   return Vars(std::move(given));

@@ -1,5 +1,7 @@
 #include "lang/checker.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "lang/body_checker.h"
@@ -41,6 +43,9 @@ ir::Module check(const std::shared_ptr<const Source>& source, const TokenList& t
         return results;
       });
     } catch (const NoModule&) {
+    } catch (const ProgramError& error) {  // of sizes that results share
+      diagnostics.add(parser.syntax()[body].span,
+                      fmt::format("the results of '{}': {}", symbols[head.name], error.what()));
     }
   }
   if (!diagnostics.empty()) return ir::Module();

@@ -264,7 +264,12 @@ Var BodyChecker::require_pattern(ExprId bound, Var found, const Pattern& pattern
   if (!pattern.type) return checked;
   if (!known(checked)) return stand_in(*pattern.type);
   f_->set_span(place_of(bound));
-  return f_->checked(checked, *pattern.type);
+  try {
+    return f_->claimed(checked, *pattern.type);
+  } catch (const ProgramError& error) {
+    report(place_of(bound), fmt::format("the value of '{}': {}", spelled(pattern), error.what()));
+    return stand_in(*pattern.type);
+  }
 }
 
 void BodyChecker::bind(const Pattern& pattern, Var value) {

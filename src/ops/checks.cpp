@@ -36,9 +36,9 @@ Type check_size_type(const TypeQuestion& question) {
   Dim& dim = x.shape[axis];
   const Dim& wanted = like.shape[like_axis];
   if (!may_equal(dim, wanted)) {
-    refuse(fmt::format("as many elements along dimension {} of the first as along dimension {} of the second",
-                       axis, like_axis),
-           question.operands);
+    refuse(fmt::format("{} elements along dimension {}, as many as {} has along dimension {}", wanted.size,
+                       axis, to_string(like), like_axis),
+           question.operands.first(1));
   }
   if (!is_fixed(dim)) dim = wanted;
   return x;
