@@ -88,10 +88,18 @@ class Run(CommandLineTest):
                          "fn main(t: Tree, x: f32[3], y: f32[n], z: f32[n]) -> Tree = t\n")
         self.assert_fails(hiaton("run", file, "--t=Leef(1)", "--x=[1, 2]", "--y=[1]", "--z=1"), 2,
                           "--t: expected a value of type Tree, found 'Leef'",
-                          "--x: expected a value of type f32[3], found 2 elements along dimension 0",
-                          "--z: expected '[', found '1'", "main(t: Tree, x: f32[3], y: f32[n], z: f32[n])")
+                          "--x: expected a value of type f32[3], found 2 elements along dimension 0, at column 1",
+                          "--z: expected a value of type f32[n], found '1' instead of '[', at column 1",
+                          "main(t: Tree, x: f32[3], y: f32[n], z: f32[n])")
         self.assert_fails(hiaton("run", file, "--t=Leaf(1)", "--x=[1, 2, 3]", "--y=[1]", "--z=[1, 2]"), 1,
                           "expected argument 'z' of main to be of type f32[1] (f32[n], sizes as in the arguments before), found f32[2]")
+
+    def test_says_where_a_value_is_wrong(self):
+        file = self.file("data Tree = Leaf(word: i64) | Node(left: Tree, right: Tree)\n"
+                         "fn main(x: f64[2, 2], t: Tree) -> Tree = t\n")
+        self.assert_fails(hiaton("run", file, "--x=[1,2]", "--t=Node(Leaf(1), Leef(2))"), 2,
+                          "--x: expected a value of type f64[2, 2], found '1,2]' instead of '[', at column 2\n",
+                          "--t: expected a value of type Tree, found 'Leef', at column 15\n")
 
     def test_sizes_may_be_given(self):
         file = self.file("size d = 2\nsize e = d + 1\nfn main(x: f32[e]) -> i64 = d * 10 + e\n")
