@@ -101,6 +101,26 @@ class Run(CommandLineTest):
                           "--x: expected a value of type f64[2, 2], found '1,2]' instead of '[', at column 2\n",
                           "--t: expected a value of type Tree, found 'Leef', at column 15\n")
 
+    def test_values_may_stand_in_files(self):
+        file = self.file("fn main(x: f64[n], k: i64) -> f64 = sum(x) + f64(k)\n")
+        elements = 200_000
+        x = self.file("[" + ", ".join(["0.5"] * elements) + "]\n", "x.json")
+        k = self.file("7\r\n", "k")
+        self.assertGreater(os.path.getsize(x), 1 << 19)
+        self.assertEqual(hiaton("run", file, f"--x=@{x}", "--k", f"@{k}").stdout, f"{elements // 2 + 7}.0\n")
+        self.assertEqual(hiaton("run", file, "--k=1", "--", "--x=@-", input="[1,\n2]\n").stdout, "4.0\n")
+
+    def test_names_the_file_of_a_wrong_value(self):
+        program = self.file("fn main(x: f64[n], k: i64) -> f64 = sum(x)\n")
+        x = self.file("[1,\n 2, y]\n", "x.json")
+        self.assert_fails(hiaton("run", program, f"--x=@{x}", "--k=@/nonexistent"), 2,
+                          f"--x: {x}: expected a value of type f64, found 'y', at line 2, column 5",
+                          "--k: cannot read '/nonexistent': No such file")
+        self.assert_fails(hiaton("run", program, "--x=@-", "--k=@-", input="[1]"), 2,
+                          "--k: expected a file, found standard input, which --x reads")
+        self.assert_fails(hiaton("run", program, "--x=@-", "--k=1", input=""), 2,
+                          "--x: /dev/stdin: expected a value of type f64[n], found nothing instead of '[', at column 1")
+
     def test_sizes_may_be_given(self):
         file = self.file("size d = 2\nsize e = d + 1\nfn main(x: f32[e]) -> i64 = d * 10 + e\n")
         self.assertEqual(hiaton("run", file, "--x=[1, 2, 3]").stdout, "23\n")
@@ -132,10 +152,12 @@ class Run(CommandLineTest):
         self.assert_fails(hiaton("run", file, "--n=1.5"), 2, "--n", "i32", "1.5")
 
     def test_refuses_an_argument_given_twice(self):
-        self.assert_fails(hiaton("run", "examples/fact.hia", "--n=3", "--n=4"), 2, "--n")
+        self.assert_fails(hiaton("run", "examples/fact.hia", "--n=3", "--n=4"), 2,
+                          "error: --n: expected one value, found 2\n  the program is main(n: i64) in examples/fact.hia\n")
 
     def test_refuses_an_option_without_its_value(self):
-        self.assert_fails(hiaton("run", "examples/fact.hia", "--n"), 2, "--n")
+        self.assert_fails(hiaton("run", "examples/fact.hia", "--n"), 2,
+                          "error: --n: expected a value\n  the program is main(n: i64) in examples/fact.hia\n")
         self.assert_fails(hiaton("run", "examples/fact.hia", "--n=3", "--workers"), 2, "--workers")
 
     def test_parameters_named_like_options_come_after_dashes(self):
@@ -372,16 +394,32 @@ class Help(CommandLineTest):
         fact = ("run", "examples/fact.hia", "--n=3")
         for words, expected in (
                 (("launch", "it"), "expected a command, found 'launch'"),
-                (("check", "examples/fact.hia", "--magic"), "expected nothing more, found '--magic'"),
+                (("check", "examples/fact.hia", "--magic"), "expected an option of 'hiaton check', found '--magic'"),
+                (("check",), "expected a FILE"),
+                (("train", "model.hia", "trees.txt"), "expected nothing more, found 'trees.txt'"),
                 ((*fact, "--workers=0"), "--workers: expected a number from 1 to 1024, found '0'"),
                 ((*fact, "--workers=two"), "--workers: expected a number from 1 to 1024, found 'two'"),
                 ((*fact, "--workers"), "--workers: expected a value"),
+                ((*fact, "--workers=2", "--workers=3"), "--workers: expected one value, found 2"),
                 ((*fact, "--max-frames=-1"), "--max-frames: expected a number above 0, found '-1'"),
                 ((*fact, "--batching=maybe"), "--batching: expected on or off, found 'maybe'"),
                 ((*fact, "--overflow=stop"), "--overflow: expected one of wrap, trap, found 'stop'"),
                 (("train", "--epochs=x"), "--epochs: expected a number, found 'x'"),
         ):
             self.assert_fails(hiaton(*words), 2, f"error: {expected}; see 'hiaton")
+
+    def test_near_names_are_offered(self):
+        for words, expected in (
+                (("train", "--dat=x"), "expected an option of 'hiaton train', found '--dat=x'; did you mean '--data'?\n"),
+                (("chekc",), "expected a command, found 'chekc'; did you mean 'check'?\n"),
+                (("--verion",), "expected a command, found '--verion'; did you mean '--version'?\n"),
+                (("run", "examples/fact.hia", "--n=3", "--worker=2"),
+                 "'--worker=2' is neither an option of 'hiaton run' nor a parameter of the program; "
+                 "did you mean '--workers'?\n"),
+                (("run", "examples/ack.hia", "--nn=3", "--m=1"), "; did you mean '--n'?\n"),
+        ):
+            self.assert_fails(hiaton(*words), 2, expected)
+        self.assertNotIn("did you mean", hiaton("run", "examples/fact.hia", "--k=3").stderr)
 
     def test_ops_describes_the_catalogue(self):
         done = hiaton("ops")
