@@ -130,7 +130,7 @@ Checkpoint find_checkpoint(const std::filesystem::path& path) {
   const bool is_directory = std::filesystem::is_directory(path);
   Checkpoint checkpoint{ModelDirectory(is_directory ? path : path.parent_path()), path};
   if (is_directory) checkpoint.parameters = checkpoint.directory.best();
-  if (path.extension() == ".hia") fail_on_program(path, checkpoint.directory);
+  if (!is_directory && path.extension() == ".hia") fail_on_program(path, checkpoint.directory);
   if (!std::filesystem::exists(checkpoint.directory.info())) {
     throw ProgramError(
         fmt::format("'{}': expected the directory of a training run, or a checkpoint in there, found no "
