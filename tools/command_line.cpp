@@ -12,6 +12,7 @@
 #include "hiaton/error.h"
 #include "output.h"
 #include "process.h"
+#include "word_errors.h"
 
 namespace hiaton::cli {
 namespace {
@@ -43,31 +44,10 @@ int execute(CLI::App& app, const CommandLine& line) {
   throw UsageError("expected a command; 'hiaton --help' lists them");
 }
 
-/// In the words of our own errors, where CLI11 has others.
-std::string reason_of(const CLI::App& app, const CLI::ParseError& error) {
-  const std::string text = error.what();
-  const std::string_view conversion = "Could not convert: ";
-  const std::size_t equals = text.find(" = ");
-  if (text.starts_with(conversion) && equals != std::string::npos) {
-    return fmt::format("{}: expected a number, found '{}'",
-                       text.substr(conversion.size(), equals - conversion.size()), text.substr(equals + 3));
-  }
-  const std::size_t colon = text.find(": ");
-  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && colon != std::string::npos) {
-    const std::string unknown =
-        text.substr(std::max(colon + 1, text.rfind(' ')) + 1);  // the first one is last
-    return app.get_subcommands().empty() ? fmt::format("expected a command, found '{}'", unknown)
-                                         : fmt::format("expected nothing more, found '{}'", unknown);
-  }
-  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr && colon != std::string::npos)
-    return text.substr(0, colon) + ": expected a value";
-  return text;
-}
-
-std::string explain(const CLI::App& app, const CLI::ParseError& error) {
-  std::string command = "hiaton";
-  for (const CLI::App* parsed : app.get_subcommands()) command += " " + parsed->get_name();
-  return fmt::format("{}; see '{} --help'", reason_of(app, error), command);
+/// With the help to look at, unless it says what to write.
+std::string explain_with_help(const CLI::App& app, const CLI::ParseError& error) {
+  const std::string reason = explain(app, error);
+  return reason.ends_with('?') ? reason : fmt::format("{}; see '{} --help'", reason, command_read(app));
 }
 
 int run_command_line(const CommandLine& line) {
@@ -83,7 +63,7 @@ int run_command_line(const CommandLine& line) {
   } catch (const CLI::CallForVersion& version) {
     write_to_stdout(std::string(version.what()) + "\n");
   } catch (const CLI::ParseError& error) {
-    throw UsageError(explain(app, error));
+    throw UsageError(explain_with_help(app, error));
   }
   return kSuccess;
 }

@@ -7,6 +7,7 @@
 
 #include "hiaton/error.h"
 #include "output.h"
+#include "word_errors.h"
 
 namespace hiaton::cli {
 namespace {
@@ -17,7 +18,7 @@ bool is_identifier(const std::string& name) {
 }
 
 /// One option name a parameter, all different.
-std::vector<std::string> option_names(const std::vector<Parameter>& parameters) {
+std::vector<std::string> parameter_options(const std::vector<Parameter>& parameters) {
   std::vector<std::string> names;
   std::set<std::string> taken;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
@@ -36,8 +37,8 @@ bool has_option(const CLI::App& command, const std::string& name) {
 }  // namespace
 
 ProgramArguments::ProgramArguments(const Program& program, std::string file, const CLI::App& command)
-    : file_(std::move(file)), command_("hiaton " + command.get_name()) {
-  const std::vector<std::string> names = option_names(program.parameters());
+    : file_(std::move(file)), command_("hiaton " + command.get_name()), of_command_(command) {
+  const std::vector<std::string> names = parameter_options(program.parameters());
   for (std::size_t i = 0; i < names.size(); ++i) {
     arguments_.push_back({names[i], program.parameters()[i].type, has_option(command, names[i]), ""});
   }
@@ -53,8 +54,7 @@ std::vector<Value> ProgramArguments::parse(const std::vector<std::string>& words
   std::vector<Value> values;
   std::vector<std::string> findings;
   for (const std::string& word : options_.remaining()) {
-    findings.push_back(
-        fmt::format("'{}' is neither an option of '{}' nor a parameter of the program", word, command_));
+    findings.push_back(unknown(word));
   }
   for (const Argument& argument : arguments_) {
     if (options_.count(argument.option) == 0) {
@@ -62,7 +62,7 @@ std::vector<Value> ProgramArguments::parse(const std::vector<std::string>& words
       continue;
     }
     try {
-      values.push_back(parse_value(argument.type, argument.text));
+      values.push_back(value_of(argument));
     } catch (const ProgramError& error) {
       findings.push_back(fmt::format("{}: {}", argument.option, error.what()));
     }
@@ -79,8 +79,37 @@ void ProgramArguments::collect(std::vector<std::string> words) {
     std::reverse(words.begin(), words.end());  // CLI11 takes a vector of words from its end
     options_.parse(words);
   } catch (const CLI::ParseError& error) {
-    throw UsageError(error.what());
+    throw UsageError(
+        fmt::format("{}\n  the program is {} in {}", explain(options_, error), signature(), file_));
   }
+}
+
+Value ProgramArguments::value_of(const Argument& argument) {
+  if (!argument.text.starts_with('@')) return parse_value(argument.type, argument.text);
+  std::string file = argument.text.substr(1);
+  if (file == "-") {
+    if (!reads_input_.empty())
+      throw ProgramError(fmt::format("expected a file, found standard input, which {} reads", reads_input_));
+    reads_input_ = argument.option;
+    file = "/dev/stdin";
+  }
+  const std::shared_ptr<const Source> source = read_source(file);
+  std::string_view text = source->text();
+  for (const char end : {'\n', '\r'}) {
+    if (text.ends_with(end)) text.remove_suffix(1);
+  }
+  try {
+    return parse_value(argument.type, text);
+  } catch (const ProgramError& error) {
+    throw ProgramError(fmt::format("{}: {}", file, error.what()));
+  }
+}
+
+std::string ProgramArguments::unknown(const std::string& word) const {
+  std::vector<std::string> known = option_names(of_command_);
+  for (const Argument& argument : arguments_) known.push_back(argument.option);
+  return fmt::format("'{}' is neither an option of '{}' nor a parameter of the program{}", word, command_,
+                     suggestion_for(word, known));
 }
 
 std::string ProgramArguments::show_missing(const Argument& argument) const {

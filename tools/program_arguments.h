@@ -16,6 +16,7 @@ class ProgramArguments {
   /// `command` is the one whose options come first: a parameter of the same name is given after `--`.
   ProgramArguments(const Program& program, std::string file, const CLI::App& command);
 
+  /// A value is written as it is, or as @FILE or, from standard input, @-.
   /// Throws UsageError that lists everything that is missing, unknown or not of its type.
   std::vector<Value> parse(const std::vector<std::string>& words);
 
@@ -31,12 +32,16 @@ class ProgramArguments {
   };
 
   void collect(std::vector<std::string> words);
+  Value value_of(const Argument& argument);
+  std::string unknown(const std::string& word) const;
   std::string show_missing(const Argument& argument) const;
   std::string signature() const;
 
   std::string file_;
   std::string command_;
+  const CLI::App& of_command_;
   std::vector<Argument> arguments_;
+  std::string reads_input_;  ///< the option whose value is standard input
   CLI::App options_;
 };
 

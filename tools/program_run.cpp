@@ -7,9 +7,13 @@
 #include "choices.h"
 #include "commands.h"
 #include "compile_options.h"
+#include "hiaton/error.h"
+#include "hiaton/lang.h"
 #include "interrupt.h"
 #include "output.h"
 #include "program_arguments.h"
+#include "train/checkpoint.h"
+#include "trained_model.h"
 
 namespace hiaton::cli {
 namespace {
@@ -30,11 +34,48 @@ Executor executor_named(const std::string& name) {
   return Executor::Production;
 }
 
-void show_help(const CLI::App& command, const ProgramRun& run) {
+/// The sizes that the command line gives, and those of the training that the program declares too.
+std::map<std::string, int64_t> with_trained_sizes(std::map<std::string, int64_t> sizes,
+                                                  const std::shared_ptr<const Source>& program,
+                                                  const ModelDirectory& directory) {
+  const std::map<std::string, int64_t> declared = lang::declared_sizes(program, {sizes});
+  for (const auto& [name, size] : trained_sizes(directory)) {
+    if (!declared.contains(name)) continue;
+    const auto given = sizes.emplace(name, size).first;
+    if (given->second != size) {
+      throw UsageError(
+          fmt::format("--size: expected {0}={1}, as in the training of the checkpoint, found {0}={2}", name,
+                      size, given->second));
+    }
+  }
+  return sizes;
+}
+
+bool is_saved_graph(const std::string& file) {
+  return std::filesystem::path(file).extension() == ".json";
+}
+
+Program load_program(const ProgramRun& run, const std::optional<Checkpoint>& checkpoint) {
+  if (!checkpoint || is_saved_graph(run.file)) return Program::from_file(run.file, run.compile);
+  const std::shared_ptr<const Source> source = read_program(run.file);
+  CompileOptions compile = run.compile;
+  compile.sizes = with_trained_sizes(compile.sizes, source, checkpoint->directory);
+  return Program::from_text(source->name(), std::string(source->text()), compile);
+}
+
+/// The program of the checkpoint runs where no other is named.
+std::optional<Checkpoint> checkpoint_of(ProgramRun& run) {
+  if (run.checkpoint.empty()) return std::nullopt;
+  Checkpoint checkpoint = find_checkpoint(run.checkpoint);
+  if (run.file.empty()) run.file = checkpoint.directory.program().string();
+  return checkpoint;
+}
+
+void show_help(const CLI::App& command, ProgramRun& run) {
   std::string text = command.help("hiaton");
+  const std::optional<Checkpoint> checkpoint = checkpoint_of(run);
   if (!run.file.empty()) {
-    const Program program = Program::from_file(run.file, run.compile);
-    text += "\n" + ProgramArguments(program, run.file, command).help();
+    text += "\n" + ProgramArguments(load_program(run, checkpoint), run.file, command).help();
   }
   write_to_stdout(text);
 }
@@ -48,16 +89,23 @@ void add_program_options(CLI::App& command, ProgramRun& run) {
   command.set_help_flag();
   command.add_flag("-h,--help", run.help, "Print this help; with a FILE, also its parameters");
   command.add_option("FILE", run.file, "A program (.hia), or a saved graph (.json)")->type_name("");
-  command.add_option("--seed", run.seed, "Where the learned parameters of the program begin")
+  command
+      .add_option("--checkpoint", run.checkpoint,
+                  "Parameters that 'hiaton train' learned: its directory, or a checkpoint in there; its "
+                  "program runs where no FILE is given")
+      ->type_name("PATH")
+      ->group("Execution");
+  command.add_option("--seed", run.seed, "Where the parameters of the program begin, without --checkpoint")
       ->type_name("N")
       ->default_str("0")
       ->group("Execution");
   add_compile_options(command, run.compile);
   command.allow_extras();
-  command.footer(
-      fmt::format("The parameters of the program's main are options too, written after FILE: --n=3.\n"
-                  "'hiaton {} FILE --help' lists them. All that follows a '--' belongs to the program.",
-                  command.get_name()));
+  command.footer(fmt::format(
+      "The parameters of the program's main are options too, written after FILE: --n=3, or --n=@FILE\n"
+      "where a file holds the value; @- is standard input.\n"
+      "'hiaton {} FILE --help' lists them. All that follows a '--' belongs to the program.",
+      command.get_name()));
 }
 
 void add_executor_options(CLI::App& command, RunOptions& run, const std::vector<std::string>& executors) {
@@ -96,14 +144,20 @@ std::optional<PreparedRun> prepare(const CLI::App& command, ProgramRun& run,
     show_help(command, run);
     return std::nullopt;
   }
+  if (command.count("--checkpoint") > 0 && command.count("--seed") > 0)
+    throw UsageError("--seed: expected no --checkpoint beside it, which has the values of all parameters");
+  const std::optional<Checkpoint> checkpoint = checkpoint_of(run);
   if (run.file.empty()) {
-    throw UsageError(fmt::format("expected a FILE to run; see 'hiaton {} --help'", command.get_name()));
+    throw UsageError(
+        fmt::format("expected a FILE to run, or a --checkpoint; see 'hiaton {} --help'", command.get_name()));
   }
-  PreparedRun prepared{Program::from_file(run.file, run.compile), {}, {}};
+  PreparedRun prepared{load_program(run, checkpoint), {}, {}};
   std::vector<std::string> words = command.remaining();
   words.insert(words.end(), after_dashes.begin(), after_dashes.end());
   prepared.arguments = ProgramArguments(prepared.program, run.file, command).parse(words);
-  prepared.parameters = initial_parameters(prepared.program.graph().parameters(), run.seed);
+  const std::vector<graph::Parameter>& parameters = prepared.program.graph().parameters();
+  prepared.parameters = checkpoint ? train::load_values(checkpoint->parameters, parameters)
+                                   : initial_parameters(parameters, run.seed);
   run.run.cancel = &cancel_on_interrupt();
   run.run.parameters = prepared.parameters;  // a vector that is moved keeps its elements where they are
   return prepared;

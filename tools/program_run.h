@@ -14,14 +14,15 @@ namespace hiaton::cli {
 
 struct ProgramRun {
   std::string file;
+  std::string checkpoint;  ///< empty: none
   CompileOptions compile;
   RunOptions run;
   uint64_t seed = 0;
   bool help = false;
 };
 
-/// FILE, --help with the program's parameters, --seed and the options of compilation. All that the command
-/// does not know is left to the program.
+/// FILE, --help with the program's parameters, --checkpoint, --seed and the options of compilation. All that
+/// the command does not know is left to the program.
 void add_program_options(CLI::App& command, ProgramRun& run);
 /// --executor, --batching, --workers and --parallel-iterations.
 void add_executor_options(CLI::App& command, RunOptions& run, const std::vector<std::string>& executors);

@@ -10,7 +10,9 @@
 #include "choices.h"
 #include "hiaton/engine.h"
 #include "hiaton/error.h"
+#include "hiaton/lang.h"
 #include "train/files.h"
+#include "train/model_sizes.h"
 
 namespace hiaton::cli {
 namespace {
@@ -41,6 +43,16 @@ Execution execution_from(const JsonPlace& place) {
         .fail(fmt::format("expected one of {}, found '{}'", fmt::join(kBatching, ", "), batching));
   }
   return {.workers = static_cast<int>(place.field("workers").integer(1, kMostWorkers)), .batching = batching};
+}
+
+[[noreturn]] void fail_on_program(const std::filesystem::path& path, const ModelDirectory& directory) {
+  const std::string parent = directory.path().empty() ? "." : directory.path().string();
+  const std::string how = std::filesystem::exists(directory.info())
+                              ? fmt::format("the checkpoint is its directory '{}'", parent)
+                              : fmt::format("'hiaton train {}' makes one, the directory 'checkpoints/{}'",
+                                            path.string(), path.stem().string());
+  throw ProgramError(
+      fmt::format("expected a checkpoint, found '{}', which is a program; {}", path.string(), how));
 }
 
 }  // namespace
@@ -111,16 +123,36 @@ train::LearnerOptions learner_options(const std::filesystem::path& program, cons
           .max_bytes = execution.max_bytes};
 }
 
-TrainedModel load_model(const std::filesystem::path& checkpoint, const Execution& execution) {
-  if (!std::filesystem::exists(checkpoint)) {
-    throw ProgramError(fmt::format("cannot read '{}': there is no such checkpoint", checkpoint.string()));
+Checkpoint find_checkpoint(const std::filesystem::path& path) {
+  if (!std::filesystem::exists(path)) {
+    throw ProgramError(fmt::format("cannot read '{}': there is no such checkpoint", path.string()));
   }
-  const bool is_directory = std::filesystem::is_directory(checkpoint);
-  const ModelDirectory directory(is_directory ? checkpoint : checkpoint.parent_path());
+  const bool is_directory = std::filesystem::is_directory(path);
+  Checkpoint checkpoint{ModelDirectory(is_directory ? path : path.parent_path()), path};
+  if (is_directory) checkpoint.parameters = checkpoint.directory.best();
+  if (!is_directory && path.extension() == ".hia") fail_on_program(path, checkpoint.directory);
+  if (!std::filesystem::exists(checkpoint.directory.info())) {
+    throw ProgramError(
+        fmt::format("'{}': expected the directory of a training run, or a checkpoint in there, found no "
+                    "'{}', which 'hiaton train' writes",
+                    path.string(), checkpoint.directory.info().string()));
+  }
+  return checkpoint;
+}
+
+std::map<std::string, int64_t> trained_sizes(const ModelDirectory& directory) {
+  const ModelInfo info = directory.read_info();
+  const train::Vocabulary words = train::Vocabulary::load(directory.vocabulary());
+  const train::LearnerOptions options = learner_options(directory.program(), info, words, info.execution);
+  return lang::declared_sizes(read_program(directory.program()), {train::sizes_for(options)});
+}
+
+TrainedModel load_model(const std::filesystem::path& path, const Execution& execution) {
+  const auto [directory, parameters] = find_checkpoint(path);
   TrainedModel model{directory.read_info(), train::Vocabulary::load(directory.vocabulary()), nullptr};
   model.learner =
       train::make_learner(learner_options(directory.program(), model.info, model.words, execution));
-  train::load_parameters(is_directory ? directory.best() : checkpoint, *model.learner);
+  train::load_parameters(parameters, *model.learner);
   return model;
 }
 

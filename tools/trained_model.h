@@ -72,6 +72,19 @@ class ModelDirectory {
 train::LearnerOptions learner_options(const std::filesystem::path& program, const ModelInfo& model,
                                       const train::Vocabulary& words, const Execution& execution);
 
+/// A file of parameters, and the directory that it belongs to.
+struct Checkpoint {
+  ModelDirectory directory;
+  std::filesystem::path parameters;
+};
+
+/// `path` is the directory of a training run, for its best parameters, or one of the checkpoints in there.
+/// Throws ProgramError.
+Checkpoint find_checkpoint(const std::filesystem::path& path);
+
+/// The values that the sizes of the program had in training. Throws ProgramError.
+std::map<std::string, int64_t> trained_sizes(const ModelDirectory& directory);
+
 /// A model with the parameters of a checkpoint, ready to predict.
 struct TrainedModel {
   ModelInfo info;
@@ -79,8 +92,7 @@ struct TrainedModel {
   std::unique_ptr<train::Learner> learner;
 };
 
-/// `checkpoint` is the directory of a training run, for its best parameters, or one of the checkpoints in
-/// there. Throws ProgramError.
-TrainedModel load_model(const std::filesystem::path& checkpoint, const Execution& execution);
+/// `path` is as for find_checkpoint. Throws ProgramError.
+TrainedModel load_model(const std::filesystem::path& path, const Execution& execution);
 
 }  // namespace hiaton::cli

@@ -33,5 +33,10 @@ struct ParseOptions {
 /// name a size that the program does not have; whether there is a `main` is left to whoever runs the program.
 ir::Module parse(const std::shared_ptr<const Source>& source, const ParseOptions& options = {});
 
+/// The sizes that a program declares, with their values. Bodies are not read, and a declaration with an error
+/// is left out. Throws ProgramError where the source is no text, or `options` name other sizes.
+std::map<std::string, int64_t> declared_sizes(const std::shared_ptr<const Source>& source,
+                                              const ParseOptions& options = {});
+
 }  // namespace hiaton::lang
 #pragma GCC visibility pop

@@ -96,6 +96,10 @@ class Declarations {
   void for_each_variant_name(Visit visit) const {
     for (const auto& [name, place] : variants_) visit(symbols_[name]);
   }
+  template <class Visit>
+  void for_each_size(Visit visit) const {
+    for (const auto& [name, size] : sizes_) visit(symbols_[name], size);
+  }
   /// Names that stand for values everywhere.
   template <class Visit>
   void for_each_value_name(Visit visit) const {

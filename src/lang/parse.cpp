@@ -3,6 +3,7 @@
 #include "base/utf8.h"
 #include "hiaton/lang.h"
 #include "lang/checker.h"
+#include "lang/heads.h"
 #include "lang/lexer.h"
 
 namespace hiaton::lang {
@@ -19,14 +20,18 @@ void require_utf8(const std::shared_ptr<const Source>& source) {
       source, {{{begin, begin + 1}, fmt::format("expected UTF-8 text, found the byte 0x{:02x}", byte)}});
 }
 
-}  // namespace
-
-ir::Module parse(const std::shared_ptr<const Source>& source, const ParseOptions& options) {
+void require_text(const std::shared_ptr<const Source>& source) {
   if (source->text().size() > kMaxProgramBytes) {
     throw ProgramError(fmt::format("{}: expected a program of at most {} MiB, found one of {} bytes",
                                    source->name(), kMaxProgramBytes >> 20, source->text().size()));
   }
   require_utf8(source);
+}
+
+}  // namespace
+
+ir::Module parse(const std::shared_ptr<const Source>& source, const ParseOptions& options) {
+  require_text(source);
   Diagnostics diagnostics;
   Symbols symbols;
   const Operations operations(symbols);
@@ -34,6 +39,23 @@ ir::Module parse(const std::shared_ptr<const Source>& source, const ParseOptions
   ir::Module module = check(source, tokens, symbols, operations, options, diagnostics);
   if (!diagnostics.empty()) throw ProgramError(source, diagnostics.take(), kMaxShownErrors);
   return module;
+}
+
+std::map<std::string, int64_t> declared_sizes(const std::shared_ptr<const Source>& source,
+                                              const ParseOptions& options) {
+  require_text(source);
+  Diagnostics findings;
+  Symbols symbols;
+  const Operations operations(symbols);
+  const TokenList tokens = lex(*source, symbols, findings);
+  DataTypes types;
+  Declarations declarations(symbols, types, options, findings);
+  read_heads(*source, tokens, symbols, declarations, findings);
+  std::map<std::string, int64_t> sizes;
+  declarations.for_each_size([&](std::string_view name, const Size& size) {
+    if (size.value) sizes.emplace(name, *size.value);
+  });
+  return sizes;
 }
 
 }  // namespace hiaton::lang

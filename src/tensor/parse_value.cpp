@@ -8,10 +8,15 @@
 #include <vector>
 
 #include "hiaton/error.h"
+#include "hiaton/source.h"
 #include "hiaton/value.h"
+#include "tensor/shown.h"
 
 namespace hiaton {
 namespace {
+
+constexpr std::string_view kBlanks = " \t\n\r";
+constexpr std::string_view kEndOfWord = "()[], \t\n\r";
 
 /// Reads along the text. Values of data types may stand inside each other as deep as memory allows, so they
 /// wait in a list for their fields.
@@ -53,11 +58,11 @@ class ValueReader {
     }
     const std::string_view name = word();
     const std::optional<std::size_t> variant = type.data->find(name);
-    if (!variant) fail(fmt::format("a value of type {}", to_string(type)), name);
+    if (!variant) fail(type, name.empty() ? rest() : name);
     if (type.data->variants[*variant].fields.empty()) {
       return Value(Data(static_cast<uint32_t>(*variant), {}));
     }
-    expect('(');
+    expect('(', type);
     open_.push_back({.type = type, .variant = *variant});
     return std::nullopt;
   }
@@ -68,12 +73,12 @@ class ValueReader {
     open.parts.push_back(std::move(part));
     if (open.is_brackets) {
       if (accept(',')) return std::nullopt;
-      expect(']');
+      expect(']', open.type);
     } else if (open.parts.size() < open.type.data->variants[open.variant].fields.size()) {
-      expect(',');
+      expect(',', open.type);
       return std::nullopt;
     } else {
-      expect(')');
+      expect(')', open.type);
     }
     Value whole = open.is_brackets ? list(open.parts) : Data(static_cast<uint32_t>(open.variant), open.parts);
     open_.pop_back();
@@ -91,23 +96,32 @@ class ValueReader {
 
   Value finish(Value value, const Type& type) {
     skip_blanks();
-    if (at_ < text_.size())
-      fail(fmt::format("a value of type {} and nothing behind it", to_string(type)), rest());
+    if (at_ < text_.size()) fail(type, rest(), " behind it");
     return value;
   }
 
-  Value scalar(DType dtype) { return parse_value(dtype, word()); }
+  Value scalar(DType dtype) {
+    const std::string_view found = word();
+    if (found.empty()) fail(dtype, rest());
+    try {
+      return parse_value(dtype, found);
+    } catch (const ProgramError& error) {
+      fail_at(found, error.what());
+    }
+  }
 
   Value tensor(const Type& type) {
     std::vector<int64_t> dims(type.shape.size(), -1);
+    skip_blanks();
+    const std::string_view begin = rest();
     std::vector<Value> elements;
     read_axis(type, 0, dims, elements);
     for (std::size_t i = 0; i < dims.size(); ++i) {
       const int64_t wanted = type.shape[i].size;
       if (dims[i] < 0) dims[i] = std::max<int64_t>(wanted, 0);
       if (wanted >= 0 && wanted != dims[i]) {
-        throw ProgramError(fmt::format("expected a value of type {}, found {} elements along dimension {}",
-                                       to_string(type), dims[i], i));
+        fail_at(begin, fmt::format("expected a value of type {}, found {} elements along dimension {}",
+                                   to_string(type), dims[i], i));
       }
     }
     Tensor tensor(type.dtype, dims);
@@ -124,25 +138,24 @@ class ValueReader {
       elements.push_back(scalar(type.dtype));
       return;
     }
-    expect('[');
+    expect('[', type);
+    const std::string_view begin = text_.substr(at_ - 1);
     int64_t count = 0;
     if (!accept(']')) {
       do {
         read_axis(type, axis + 1, dims, elements);
         ++count;
       } while (accept(','));
-      expect(']');
+      expect(']', type);
     }
     if (dims[axis] >= 0 && dims[axis] != count) {
-      throw ProgramError(fmt::format("expected a value of type {}, found rows of {} and of {} elements",
-                                     to_string(type), dims[axis], count));
+      fail_at(begin, fmt::format("expected a value of type {}, found rows of {} and of {} elements",
+                                 to_string(type), dims[axis], count));
     }
     dims[axis] = count;
   }
 
-  void skip_blanks() {
-    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t')) ++at_;
-  }
+  void skip_blanks() { at_ = std::min(text_.find_first_not_of(kBlanks, at_), text_.size()); }
 
   bool accept(char sign) {
     skip_blanks();
@@ -151,27 +164,35 @@ class ValueReader {
     return true;
   }
 
-  void expect(char sign) {
-    if (!accept(sign)) fail(fmt::format("'{}'", sign), rest());
+  /// Of a value of this type.
+  void expect(char sign, const Type& type) {
+    if (!accept(sign)) fail(type, rest(), fmt::format(" instead of '{}'", sign));
   }
 
   /// Up to the next bracket, comma or blank.
   std::string_view word() {
     skip_blanks();
-    const std::size_t end = std::min(text_.find_first_of("()[], \n\t", at_), text_.size());
+    const std::size_t end = std::min(text_.find_first_of(kEndOfWord, at_), text_.size());
     const std::string_view found = text_.substr(at_, end - at_);
     at_ = end;
     return found;
   }
 
-  std::string_view rest() const {
-    constexpr std::size_t kShown = 20;
-    return text_.substr(std::min(at_, text_.size()), kShown);
+  std::string_view rest() const { return text_.substr(at_); }
+
+  /// `found` stands in the text.
+  [[noreturn]] void fail(const Type& expected, std::string_view found, std::string_view how = "") const {
+    fail_at(found, fmt::format("expected a value of type {}, found {}{}", to_string(expected),
+                               found.empty() ? "nothing" : shown(found), how));
   }
 
-  [[noreturn]] void fail(const std::string& expected, std::string_view found) const {
-    throw ProgramError(fmt::format("expected {}, found {}", expected,
-                                   found.empty() ? "nothing" : fmt::format("'{}'", found)));
+  /// Says where `part` of the text begins.
+  [[noreturn]] void fail_at(std::string_view part, std::string_view message) const {
+    const Source source("", std::string(text_));
+    const auto [line, column] = source.locate(static_cast<uint32_t>(part.data() - text_.data()));
+    const bool is_one_line = text_.find('\n') == std::string_view::npos;
+    throw ProgramError(fmt::format("{}, at {}column {}", message,
+                                   is_one_line ? "" : fmt::format("line {}, ", line), column));
   }
 
   std::string_view text_;

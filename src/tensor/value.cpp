@@ -8,6 +8,7 @@
 
 #include "hiaton/error.h"
 #include "hiaton/small_vector.h"
+#include "tensor/shown.h"
 
 namespace hiaton {
 namespace {
@@ -27,11 +28,11 @@ Value parse_number(std::string_view text) {
   const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
   const std::string_view expected = name_of(ScalarTraits<T>::dtype);
   if (code == std::errc::result_out_of_range) {
-    throw ProgramError(
-        fmt::format("expected a value of type {}, found '{}', which is out of its range", expected, text));
+    throw ProgramError(fmt::format("expected a value of type {}, found {}, which is out of its range",
+                                   expected, shown(text)));
   }
   if (code != std::errc() || end != digits.data() + digits.size() || text.starts_with("+-")) {
-    throw ProgramError(fmt::format("expected a value of type {}, found '{}'", expected, text));
+    throw ProgramError(fmt::format("expected a value of type {}, found {}", expected, shown(text)));
   }
   return Value(number);
 }
@@ -194,7 +195,8 @@ Value parse_value(DType dtype, std::string_view text) {
   switch (dtype) {
     case DType::Bool:
       if (text == "true" || text == "false") return Value(text == "true");
-      throw ProgramError(fmt::format("expected a value of type bool ('true' or 'false'), found '{}'", text));
+      throw ProgramError(
+          fmt::format("expected a value of type bool ('true' or 'false'), found {}", shown(text)));
     case DType::I32:
       return parse_number<int32_t>(text);
     case DType::I64:

@@ -54,18 +54,20 @@ Progress progress_from(const JsonPlace& place) {
   return progress;
 }
 
+/// What the file has not, or of another type, than `name` and `expected` say.
+void compare(const SafetensorsFile& file, const std::string& name, const std::string& expected,
+             std::vector<std::string>& differences) {
+  const SafetensorsFile::Tensor* tensor = file.find(name);
+  const std::string found = tensor == nullptr ? "none" : show_type(tensor->dtype, tensor->shape);
+  if (found != expected)
+    differences.push_back(fmt::format("'{}': expected {}, found {}", name, expected, found));
+}
+
 /// What the file holds besides or other than the parameters.
 std::vector<std::string> differences(const SafetensorsFile& file, const std::vector<Parameter>& parameters) {
   std::vector<std::string> found;
   for (const Parameter& parameter : parameters) {
-    const SafetensorsFile::Tensor* tensor = file.find(parameter.name);
-    const std::string expected = show_type("F32", parameter.shape);
-    if (tensor == nullptr) {
-      found.push_back(fmt::format("'{}': expected {}, found none", parameter.name, expected));
-    } else if (tensor->shape != parameter.shape) {
-      found.push_back(fmt::format("'{}': expected {}, found {}", parameter.name, expected,
-                                  show_type(tensor->dtype, tensor->shape)));
-    }
+    compare(file, parameter.name, show_type("F32", parameter.shape), found);
   }
   for (const SafetensorsFile::Tensor& tensor : file.tensors()) {
     const bool known = tensor.name.starts_with(kSlotPrefix) ||
@@ -79,17 +81,22 @@ std::vector<std::string> differences(const SafetensorsFile& file, const std::vec
   return found;
 }
 
+/// Throws ProgramError where there are differences, behind what was expected.
+void require_none(const SafetensorsFile& file, std::vector<std::string> differences,
+                  std::string_view expected) {
+  if (differences.empty()) return;
+  const std::size_t more =
+      differences.size() > kDifferencesShown ? differences.size() - kDifferencesShown : 0;
+  differences.resize(differences.size() - more);
+  if (more > 0) differences.push_back(fmt::format("and {} more", more));
+  file.fail(fmt::format("{}\n  {}", expected, fmt::join(differences, "\n  ")));
+}
+
 /// The values of all parameters, in their order.
 std::vector<std::vector<float>> read_parameters(const SafetensorsFile& file,
                                                 const std::vector<Parameter>& parameters) {
-  std::vector<std::string> found = differences(file, parameters);
-  if (!found.empty()) {
-    const std::size_t more = found.size() > kDifferencesShown ? found.size() - kDifferencesShown : 0;
-    found.resize(found.size() - more);
-    if (more > 0) found.push_back(fmt::format("and {} more", more));
-    file.fail(fmt::format("expected the parameters of this model, found those of another\n  {}",
-                          fmt::join(found, "\n  ")));
-  }
+  require_none(file, differences(file, parameters),
+               "expected the parameters of this model, found those of another");
   std::vector<std::vector<float>> values;
   for (const Parameter& parameter : parameters) values.push_back(file.values_of(*file.find(parameter.name)));
   return values;
@@ -155,6 +162,25 @@ void save_parameters(const std::filesystem::path& path, const std::vector<Parame
 void load_parameters(const std::filesystem::path& path, Learner& learner) {
   const SafetensorsFile file(path);
   assign(learner.parameters(), read_parameters(file, learner.parameters()));
+}
+
+std::vector<Value> load_values(const std::filesystem::path& path,
+                               std::span<const graph::Parameter> parameters) {
+  const SafetensorsFile file(path);
+  std::vector<std::string> found;
+  for (const graph::Parameter& parameter : parameters) {
+    compare(file, parameter.name, hiaton::to_string(parameter.type), found);
+  }
+  require_none(file, std::move(found), "expected all parameters of the program, found others");
+  std::vector<Value> values;
+  for (const graph::Parameter& parameter : parameters) {
+    const SafetensorsFile::Tensor& tensor = *file.find(parameter.name);
+    const std::vector<float> elements = file.values_of(tensor);
+    Tensor value(DType::F32, tensor.shape);
+    std::copy(elements.begin(), elements.end(), value.mutable_data<float>());
+    values.emplace_back(std::move(value));
+  }
+  return values;
 }
 
 void save_checkpoint(const std::filesystem::path& path, const std::vector<Parameter>& parameters,

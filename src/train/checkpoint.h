@@ -3,9 +3,12 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <vector>
 
+#include "hiaton/graph.h"
 #include "hiaton/train.h"
+#include "hiaton/value.h"
 #include "train/optimizer.h"
 
 namespace hiaton::train {
@@ -20,6 +23,12 @@ struct Progress {
   int64_t best_epoch = 0;
   std::vector<EpochReport> history;
 };
+
+/// The values that a file of train has for the parameters of a program, by name; it may have others besides.
+/// Throws ProgramError where the file is damaged, lacks a parameter or has it of another type, or holds
+/// values that are not finite.
+std::vector<Value> load_values(const std::filesystem::path& path,
+                               std::span<const graph::Parameter> parameters);
 
 /// Tells sets of trees apart: shapes, labels and words, in order.
 uint64_t fingerprint(std::span<const Tree> trees);

@@ -8,19 +8,12 @@
 
 #include "hiaton/crew.h"
 #include "hiaton/model.h"
+#include "train/model_sizes.h"
 #include "train/model_values.h"
 #include "train/tree_values.h"
 
 namespace hiaton::train {
 namespace {
-
-/// Of the sizes that the data decides, those that the program declares.
-std::map<std::string, int64_t> sizes_for(const LearnerOptions& options) {
-  std::map<std::string, int64_t> sizes = options.sizes;
-  sizes.try_emplace("classes", options.classes);
-  sizes.try_emplace("vocab", options.vocabulary_size);
-  return sizes;
-}
 
 /// An order of the trees in which parts of equally many trees have about equally many nodes: the largest
 /// first, each to the part with the fewest nodes so far.

@@ -88,10 +88,38 @@ class Run(CommandLineTest):
                          "fn main(t: Tree, x: f32[3], y: f32[n], z: f32[n]) -> Tree = t\n")
         self.assert_fails(hiaton("run", file, "--t=Leef(1)", "--x=[1, 2]", "--y=[1]", "--z=1"), 2,
                           "--t: expected a value of type Tree, found 'Leef'",
-                          "--x: expected a value of type f32[3], found 2 elements along dimension 0",
-                          "--z: expected '[', found '1'", "main(t: Tree, x: f32[3], y: f32[n], z: f32[n])")
+                          "--x: expected a value of type f32[3], found 2 elements along dimension 0, at column 1",
+                          "--z: expected a value of type f32[n], found '1' instead of '[', at column 1",
+                          "main(t: Tree, x: f32[3], y: f32[n], z: f32[n])")
         self.assert_fails(hiaton("run", file, "--t=Leaf(1)", "--x=[1, 2, 3]", "--y=[1]", "--z=[1, 2]"), 1,
                           "expected argument 'z' of main to be of type f32[1] (f32[n], sizes as in the arguments before), found f32[2]")
+
+    def test_says_where_a_value_is_wrong(self):
+        file = self.file("data Tree = Leaf(word: i64) | Node(left: Tree, right: Tree)\n"
+                         "fn main(x: f64[2, 2], t: Tree) -> Tree = t\n")
+        self.assert_fails(hiaton("run", file, "--x=[1,2]", "--t=Node(Leaf(1), Leef(2))"), 2,
+                          "--x: expected a value of type f64[2, 2], found '1,2]' instead of '[', at column 2\n",
+                          "--t: expected a value of type Tree, found 'Leef', at column 15\n")
+
+    def test_values_may_stand_in_files(self):
+        file = self.file("fn main(x: f64[n], k: i64) -> f64 = sum(x) + f64(k)\n")
+        elements = 200_000
+        x = self.file("[" + ", ".join(["0.5"] * elements) + "]\n", "x.json")
+        k = self.file("7\r\n", "k")
+        self.assertGreater(os.path.getsize(x), 1 << 19)
+        self.assertEqual(hiaton("run", file, f"--x=@{x}", "--k", f"@{k}").stdout, f"{elements // 2 + 7}.0\n")
+        self.assertEqual(hiaton("run", file, "--k=1", "--", "--x=@-", input="[1,\n2]\n").stdout, "4.0\n")
+
+    def test_names_the_file_of_a_wrong_value(self):
+        program = self.file("fn main(x: f64[n], k: i64) -> f64 = sum(x)\n")
+        x = self.file("[1,\n 2, y]\n", "x.json")
+        self.assert_fails(hiaton("run", program, f"--x=@{x}", "--k=@/nonexistent"), 2,
+                          f"--x: {x}: expected a value of type f64, found 'y', at line 2, column 5",
+                          "--k: cannot read '/nonexistent': No such file")
+        self.assert_fails(hiaton("run", program, "--x=@-", "--k=@-", input="[1]"), 2,
+                          "--k: expected a file, found standard input, which --x reads")
+        self.assert_fails(hiaton("run", program, "--x=@-", "--k=1", input=""), 2,
+                          "--x: /dev/stdin: expected a value of type f64[n], found nothing instead of '[', at column 1")
 
     def test_sizes_may_be_given(self):
         file = self.file("size d = 2\nsize e = d + 1\nfn main(x: f32[e]) -> i64 = d * 10 + e\n")
@@ -124,10 +152,12 @@ class Run(CommandLineTest):
         self.assert_fails(hiaton("run", file, "--n=1.5"), 2, "--n", "i32", "1.5")
 
     def test_refuses_an_argument_given_twice(self):
-        self.assert_fails(hiaton("run", "examples/fact.hia", "--n=3", "--n=4"), 2, "--n")
+        self.assert_fails(hiaton("run", "examples/fact.hia", "--n=3", "--n=4"), 2,
+                          "error: --n: expected one value, found 2\n  the program is main(n: i64) in examples/fact.hia\n")
 
     def test_refuses_an_option_without_its_value(self):
-        self.assert_fails(hiaton("run", "examples/fact.hia", "--n"), 2, "--n")
+        self.assert_fails(hiaton("run", "examples/fact.hia", "--n"), 2,
+                          "error: --n: expected a value\n  the program is main(n: i64) in examples/fact.hia\n")
         self.assert_fails(hiaton("run", "examples/fact.hia", "--n=3", "--workers"), 2, "--workers")
 
     def test_parameters_named_like_options_come_after_dashes(self):
@@ -185,7 +215,7 @@ class Run(CommandLineTest):
             self.assertIn(word, done.stderr)
 
     def test_needs_a_file(self):
-        self.assert_fails(hiaton("run"), 2, "FILE")
+        self.assert_fails(hiaton("run"), 2, "expected a FILE to run, or a --checkpoint; see 'hiaton run --help'")
 
     def test_runs_a_saved_graph(self):
         graph = self.file(hiaton("graph", "examples/fact.hia", "--format=json").stdout, "fact.json")
@@ -193,6 +223,88 @@ class Run(CommandLineTest):
 
     def test_needs_a_main(self):
         self.assert_fails(hiaton("run", self.file("fn f(n: i64) -> i64 = n\n")), 1, "main")
+
+
+class Checkpoint(CommandLineTest):
+    """Programs with what training learned."""
+    MODEL = ("size d = 2\nsize vocab = 10\nsize classes = 2\nsize depth = 3\n"
+             "data Tree = Leaf(label: i64, word: i64) | Node(label: i64, left: Tree, right: Tree)\n"
+             "data Scored = One(p: f32[classes]) | Two(p: f32[classes], left: Scored, right: Scored)\n"
+             "param E: f32[vocab, d]\nparam V: f32[d, classes]\n"
+             "fn encode(t: Tree) -> f32[d] = match t\n"
+             "  Leaf(_, word) -> E[word]\n  Node(_, left, right) -> encode(left) + encode(right)\n"
+             "fn label(t: Tree) -> i64 = match t\n  Leaf(label, _) -> label\n  Node(label, _, _) -> label\n"
+             "fn loss(t: Tree) -> f32 = cross_entropy(encode(t) @ V, label(t))\n"
+             "fn predict(t: Tree) -> Scored =\n  let p = softmax(encode(t) @ V)\n  match t\n"
+             "    Leaf(_, _) -> One(p)\n    Node(_, left, right) -> Two(p, predict(left), predict(right))\n"
+             "fn main(t: Tree) -> (f32[classes], i64) = (softmax(encode(t) @ V), depth)\n")
+    TREE = "--t=Node(-1, Leaf(-1, 1), Leaf(-1, 2))"
+
+    def setUp(self):
+        super().setUp()
+        self.model = self.file(self.MODEL, "model.hia")
+        trees = self.file("(1 (1 good) (1 film))\n(0 (0 bad) (0 film))\n" * 10, "trees.txt")
+        self.out = str(pathlib.Path(self.directory.name) / "out")
+        done = hiaton("train", self.model, "--data", trees, "--dev", trees, "--size=d=3", "--epochs=3", "--batch=5",
+                      "--out", self.out)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_runs_main_with_what_was_learned(self):
+        done = hiaton("predict", self.out, "--json", input="(_ (_ good) (_ film))\n")
+        expected = json.loads(done.stdout)["nodes"][0]["probabilities"]
+        for words in ([self.model, "--checkpoint", self.out], [f"--checkpoint={self.out}"],
+                      [f"--checkpoint={self.out}/best.safetensors", "--size=d=3", "--executor=reference"]):
+            done = hiaton("run", *words, self.TREE, "--json")
+            found, depth = json.loads(done.stdout)["results"]
+            self.assertEqual(depth, 3)
+            for p, q in zip(found, expected, strict=True):
+                self.assertAlmostEqual(p, q, places=5, msg=words)
+        last = hiaton("run", f"--checkpoint={self.out}/last.safetensors", self.TREE)
+        self.assertEqual(last.returncode, 0, last.stderr)
+        self.assertIn("--t=Tree", hiaton("run", f"--checkpoint={self.out}", "--help").stdout)
+
+    def test_a_trace_and_a_page_too(self):
+        run = hiaton("run", f"--checkpoint={self.out}", self.TREE)
+        for command in ("trace", "watch"):
+            done = hiaton(command, f"--checkpoint={self.out}", self.TREE, f"--out={self.directory.name}/written")
+            self.assertEqual((done.returncode, done.stdout), (0, run.stdout), done.stderr)
+
+    def test_other_programs_take_what_they_share(self):
+        part = self.file("size d = 7\nsize vocab = 1\nsize rows = 4\nparam E: f32[vocab, d]\n"
+                         "fn main() -> (i64, i64, i64, f32) = (d, vocab, rows, sum(E))\n")
+        done = hiaton("run", part, f"--checkpoint={self.out}", "--size=rows=5")
+        self.assertEqual(done.stdout.splitlines()[:3], ["3", "4", "5"], done.stderr)
+        saved = str(pathlib.Path(self.directory.name) / "saved.json")
+        hiaton("graph", part, "--size=d=3", "--size=vocab=4", "--format=json", f"--out={saved}")
+        self.assertEqual(hiaton("run", saved, f"--checkpoint={self.out}").stdout.splitlines()[3],
+                         done.stdout.splitlines()[3])
+        more = self.file("size d = 3\nparam E: f64[4, d]\nparam b: f32[d]\nparam V: f32[d]\n"
+                         "fn main() -> f32 = f32(sum(E)) + sum(b) + sum(V)\n")
+        self.assert_fails(hiaton("run", more, f"--checkpoint={self.out}"), 1,
+                          "best.safetensors: expected all parameters of the program, found others\n",
+                          "'E': expected f64[4, 3], found f32[4, 3]", "'b': expected f32[3], found none",
+                          "'V': expected f32[3], found f32[3, 2]")
+
+    def test_what_does_not_fit(self):
+        run = ("run", self.model, self.TREE)
+        self.assert_fails(hiaton(*run, f"--checkpoint={self.out}", "--size=d=4"), 2,
+                          "--size: expected d=3, as in the training of the checkpoint, found d=4")
+        self.assert_fails(hiaton(*run, f"--checkpoint={self.out}", "--size=depth=4"), 2, "expected depth=3")
+        self.assert_fails(hiaton(*run, f"--checkpoint={self.out}", "--size=k=4"), 1, "the program has no size 'k'")
+        self.assert_fails(hiaton(*run, f"--checkpoint={self.out}", "--seed=4"), 2, "--seed: expected no --checkpoint")
+        self.assert_fails(hiaton(*run, "--checkpoint=/nonexistent"), 1, "there is no such checkpoint")
+        self.assert_fails(hiaton(*run, f"--checkpoint={self.directory.name}"), 1,
+                          "expected the directory of a training run", "model.json', which 'hiaton train' writes")
+        best = pathlib.Path(self.out) / "best.safetensors"
+        best.write_bytes(best.read_bytes()[:-5])
+        self.assert_fails(hiaton(*run, f"--checkpoint={self.out}"), 1, "best.safetensors: ", "the file is cut off")
+
+    def test_a_program_is_no_checkpoint(self):
+        for words in (["predict", self.model, "trees.txt"], ["eval", self.model],
+                      ["run", self.model, f"--checkpoint={self.model}", self.TREE]):
+            self.assert_fails(hiaton(*words), 1, f"expected a checkpoint, found '{self.model}', which is a program; "
+                              f"'hiaton train {self.model}' makes one, the directory 'checkpoints/model'")
+        self.assert_fails(hiaton("predict", f"{self.out}/model.hia"), 1, f"the checkpoint is its directory '{self.out}'")
 
 
 class Budgets(CommandLineTest):
@@ -364,16 +476,32 @@ class Help(CommandLineTest):
         fact = ("run", "examples/fact.hia", "--n=3")
         for words, expected in (
                 (("launch", "it"), "expected a command, found 'launch'"),
-                (("check", "examples/fact.hia", "--magic"), "expected nothing more, found '--magic'"),
+                (("check", "examples/fact.hia", "--magic"), "expected an option of 'hiaton check', found '--magic'"),
+                (("check",), "expected a FILE"),
+                (("train", "model.hia", "trees.txt"), "expected nothing more, found 'trees.txt'"),
                 ((*fact, "--workers=0"), "--workers: expected a number from 1 to 1024, found '0'"),
                 ((*fact, "--workers=two"), "--workers: expected a number from 1 to 1024, found 'two'"),
                 ((*fact, "--workers"), "--workers: expected a value"),
+                ((*fact, "--workers=2", "--workers=3"), "--workers: expected one value, found 2"),
                 ((*fact, "--max-frames=-1"), "--max-frames: expected a number above 0, found '-1'"),
                 ((*fact, "--batching=maybe"), "--batching: expected on or off, found 'maybe'"),
                 ((*fact, "--overflow=stop"), "--overflow: expected one of wrap, trap, found 'stop'"),
                 (("train", "--epochs=x"), "--epochs: expected a number, found 'x'"),
         ):
             self.assert_fails(hiaton(*words), 2, f"error: {expected}; see 'hiaton")
+
+    def test_near_names_are_offered(self):
+        for words, expected in (
+                (("train", "--dat=x"), "expected an option of 'hiaton train', found '--dat=x'; did you mean '--data'?\n"),
+                (("chekc",), "expected a command, found 'chekc'; did you mean 'check'?\n"),
+                (("--verion",), "expected a command, found '--verion'; did you mean '--version'?\n"),
+                (("run", "examples/fact.hia", "--n=3", "--worker=2"),
+                 "'--worker=2' is neither an option of 'hiaton run' nor a parameter of the program; "
+                 "did you mean '--workers'?\n"),
+                (("run", "examples/ack.hia", "--nn=3", "--m=1"), "; did you mean '--n'?\n"),
+        ):
+            self.assert_fails(hiaton(*words), 2, expected)
+        self.assertNotIn("did you mean", hiaton("run", "examples/fact.hia", "--k=3").stderr)
 
     def test_ops_describes_the_catalogue(self):
         done = hiaton("ops")

@@ -254,14 +254,19 @@ class Paths(HostileTest):
                       ["watch", "fact.hia", "--n=3", "--out=directory"]):
             self.fails(cannot_write, *words)
         self.fails(cannot_write, "train", treernn, *few, "--trace=directory", "--out=traced")
-        for words in (["predict", "directory", "small.txt"], ["eval", "directory"], ["train", "--resume", "--out=directory"]):
-            self.fails("cannot read 'directory/[a-z.]*': No such file or directory", *words)
+        self.fails(cannot_read, "run", "fact.hia", "--n=@directory", status=2)
+        for words in (["predict", "directory", "small.txt"], ["eval", "directory"],
+                      ["run", "fact.hia", "--n=3", "--checkpoint=directory"]):
+            self.fails("expected the directory of a training run, .* found no 'directory/model.json'", *words)
+        self.fails("cannot read 'directory/model.json': No such file or directory", "train", "--resume",
+                   "--out=directory")
         for name in ("best.safetensors", "vocabulary.txt", "model.json", "model.hia"):
             copy = self.root / "copy"
             shutil.copytree(model, copy)
             (copy / name).unlink()
             (copy / name).mkdir()
             self.fails(f"cannot read '.*{name}': Is a directory", "predict", "copy", "small.txt")
+            self.fails(f"cannot read '.*{name}': Is a directory", "run", "fact.hia", "--n=3", "--checkpoint=copy")
             shutil.rmtree(copy)
 
 

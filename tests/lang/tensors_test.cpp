@@ -257,6 +257,14 @@ TEST(Sizes, UnknownOnesInTheOptionsAreErrors) {
   }
 }
 
+TEST(Sizes, AreKnownWithoutTheBodies) {
+  const auto source = std::make_shared<Source>(
+      "test.hia", "size d = 2\nsize e = d * 3\nsize f = ?\nfn f() -> i64 = nothing\n");
+  using Sizes = std::map<std::string, int64_t>;
+  EXPECT_EQ(lang::declared_sizes(source), (Sizes{{"d", 2}, {"e", 6}}));
+  EXPECT_EQ(lang::declared_sizes(source, {{{"d", 5}}}), (Sizes{{"d", 5}, {"e", 15}}));
+}
+
 TEST(Sizes, MayBeNamesOfValues) {
   EXPECT_EQ(error_of("size size = 2\nfn f(size: i64) -> i64 =\n  let d = size\n  d\nsize d = 3\n"), "");
 }

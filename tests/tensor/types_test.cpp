@@ -88,23 +88,45 @@ TEST_F(TreeValues, BlanksAndTheNamesOfListsAreRead) {
   const Type list = types.list_of(DType::I64);
   EXPECT_EQ(to_string(parse_value(list, " Cons( 1 ,Cons(2,Nil) ) "), list), "[1, 2]");
   EXPECT_EQ(to_string(parse_value(tree, "Node ( Empty,\n Empty , 1 )"), tree), "Node(Empty, Empty, 1)");
+  EXPECT_EQ(to_string(parse_value(list, "[1,\r\n 2]\r\n"), list), "[1, 2]");
 }
 
 TEST_F(TreeValues, MessagesSayWhatIsWrong) {
-  EXPECT_EQ(message(tree, "Leef([1, 2])"), "expected a value of type Tree, found 'Leef'");
-  EXPECT_EQ(message(tree, ""), "expected a value of type Tree, found nothing");
-  EXPECT_EQ(message(tree, "Leaf"), "expected '(', found nothing");
-  EXPECT_EQ(message(tree, "Leaf([1, 2]"), "expected ')', found nothing");
-  EXPECT_EQ(message(tree, "Leaf([1, 2], 3)"), "expected ')', found ', 3)'");
-  EXPECT_EQ(message(tree, "Node(Empty, Empty)"), "expected ',', found ')'");
+  EXPECT_EQ(message(tree, "Leef([1, 2])"), "expected a value of type Tree, found 'Leef', at column 1");
+  EXPECT_EQ(message(tree, ""), "expected a value of type Tree, found nothing, at column 1");
+  EXPECT_EQ(message(tree, "Leaf"),
+            "expected a value of type Tree, found nothing instead of '(', at column 5");
+  EXPECT_EQ(message(tree, "Leaf([1, 2]"),
+            "expected a value of type Tree, found nothing instead of ')', at column 12");
+  EXPECT_EQ(message(tree, "Leaf([1, 2], 3)"),
+            "expected a value of type Tree, found ', 3)' instead of ')', at column 12");
+  EXPECT_EQ(message(tree, "Node(Empty, Empty)"),
+            "expected a value of type Tree, found ')' instead of ',', at column 18");
+  EXPECT_EQ(message(tree, "Node(, Empty, 1)"),
+            "expected a value of type Tree, found ', Empty, 1)', at column 6");
+  EXPECT_EQ(message(tree, "Node(Empty;\n Empty)"),
+            "expected a value of type Tree, found 'Empty;', at line 1, column 6");
+  EXPECT_EQ(message(tree, "Node(Empty ;\n Empty)"),
+            "expected a value of type Tree, found ';...' instead of ',', at line 1, column 12");
   EXPECT_EQ(message(tree, "Empty Empty"),
-            "expected a value of type Tree and nothing behind it, found 'Empty'");
-  EXPECT_EQ(message(tree, "Leaf([1, x])"), "expected a value of type f32, found 'x'");
+            "expected a value of type Tree, found 'Empty' behind it, at column 7");
+  EXPECT_EQ(message(tree, "Leaf([1, x])"), "expected a value of type f32, found 'x', at column 10");
+  EXPECT_EQ(message(tree, "Node(Empty,\n     Leaf([1, x]), 3)"),
+            "expected a value of type f32, found 'x', at line 2, column 15");
+  EXPECT_EQ(message(tensor_type(DType::F32, {2}), "[1, 1e39]"),
+            "expected a value of type f32, found '1e39', which is out of its range, at column 5");
+  EXPECT_EQ(message(tensor_type(DType::F32, {2}), "[1, ]"),
+            "expected a value of type f32, found ']', at column 5");
+  EXPECT_EQ(message(tensor_type(DType::F64, {2, 2}), "[1,2]"),
+            "expected a value of type f64[2, 2], found '1,2]' instead of '[', at column 2");
+  EXPECT_EQ(message(tensor_type(DType::F32, {2}), "[1, " + std::string(100, 'x') + "]"),
+            "expected a value of type f32, found '" + std::string(40, 'x') + "...', at column 5");
   EXPECT_EQ(message(tree, "Leaf([1, 2, 3])"),
-            "expected a value of type f32[2], found 3 elements along dimension 0");
+            "expected a value of type f32[2], found 3 elements along dimension 0, at column 6");
   EXPECT_EQ(message(tensor_type(DType::F32, {2, 2}), "[[1, 2], [3]]"),
-            "expected a value of type f32[2, 2], found rows of 2 and of 1 elements");
-  EXPECT_EQ(message(types.list_of(DType::I64), "[1, 2"), "expected ']', found nothing");
+            "expected a value of type f32[2, 2], found rows of 2 and of 1 elements, at column 10");
+  EXPECT_EQ(message(types.list_of(DType::I64), "[1, 2"),
+            "expected a value of type List[i64], found nothing instead of ']', at column 6");
 }
 
 TEST_F(TreeValues, FitsLooksAtEveryField) {

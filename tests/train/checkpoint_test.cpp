@@ -146,7 +146,24 @@ TEST_F(CheckpointTest, RefusesValuesThatAreNotFiniteOrNotFloats) {
   std::string bytes = file_text(directory_ / "p");
   for (std::size_t at = bytes.find("F32"); at != std::string::npos; at = bytes.find("F32", at))
     bytes[at] = 'I';
-  EXPECT_THAT(load_error(path_of(bytes)), HasSubstr("'E': expected elements of type F32, found I32"));
+  EXPECT_THAT(load_error(path_of(bytes)), HasSubstr("'E': expected f32[4, 2], found i32[4, 2]"));
+}
+
+TEST_F(CheckpointTest, GivesProgramsTheirParametersByName) {
+  learner_.parameters()[1].values = {3, -4};
+  save_parameters(directory_ / "p", learner_.parameters());
+  const graph::Parameter b{"b", tensor_type(DType::F32, {2})};
+  const std::vector<Value> values = load_values(directory_ / "p", std::vector{b});
+  ASSERT_EQ(values.size(), 1u);
+  EXPECT_EQ(to_string(values[0]), "[3.0, -4.0]");
+  const std::vector<graph::Parameter> others{{"b", tensor_type(DType::F64, {2})},
+                                             {"E", tensor_type(DType::F32, {2, 2})},
+                                             {"W", tensor_type(DType::F32, {1})}};
+  const std::string error = error_of<ProgramError>([&] { load_values(directory_ / "p", others); });
+  EXPECT_THAT(error, HasSubstr("p: expected all parameters of the program, found others"));
+  EXPECT_THAT(error, HasSubstr("'b': expected f64[2], found f32[2]"));
+  EXPECT_THAT(error, HasSubstr("'E': expected f32[2, 2], found f32[4, 2]"));
+  EXPECT_THAT(error, HasSubstr("'W': expected f32[1], found none"));
 }
 
 TEST_F(CheckpointTest, ParametersAloneCannotBeResumed) {
