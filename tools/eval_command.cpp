@@ -37,8 +37,9 @@ std::string show(const train::Evaluation& evaluation, std::size_t trees) {
     return count == 0 ? fmt::format("none of {} labelled {}", count, what)
                       : fmt::format("{:.2f}% of {} {}", 100 * value, count, what);
   };
-  return fmt::format("trees          {}\nloss a tree    {:.4f}\nroot accuracy  {}\nall accuracy   {}\n",
-                     trees, evaluation.loss, share(evaluation.root_accuracy, evaluation.roots, "roots"),
+  const std::string loss = evaluation.nodes == 0 ? "none" : fmt::format("{:.4f}", evaluation.loss);
+  return fmt::format("trees          {}\nloss a tree    {}\nroot accuracy  {}\nall accuracy   {}\n", trees,
+                     loss, share(evaluation.root_accuracy, evaluation.roots, "roots"),
                      share(evaluation.all_accuracy, evaluation.nodes, "nodes"));
 }
 

@@ -144,7 +144,8 @@ std::map<std::string, int64_t> trained_sizes(const ModelDirectory& directory) {
   const ModelInfo info = directory.read_info();
   const train::Vocabulary words = train::Vocabulary::load(directory.vocabulary());
   const train::LearnerOptions options = learner_options(directory.program(), info, words, info.execution);
-  return lang::declared_sizes(read_program(directory.program()), {train::sizes_for(options)});
+  const std::shared_ptr<const Source> program = read_program(directory.program());
+  return lang::declared_sizes(program, {train::sizes_for(options, program)});
 }
 
 TrainedModel load_model(const std::filesystem::path& path, const Execution& execution) {

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "hiaton/error.h"
+#include "train/tree_place.h"
 
 namespace hiaton::train {
 namespace {
@@ -40,6 +41,11 @@ class Counter {
             fmt::format("expected labels from 0 to {}, which the model knows, found {} in line {}, column {}",
                         prediction.classes - 1, node.label, node.line, node.column));
       }
+      const float probability = prediction.probability(i, node.label);
+      if (!std::isfinite(probability)) {
+        throw ProgramError(fmt::format("expected probabilities, found {} for {}: the model diverged",
+                                       probability, place_of(tree)));
+      }
       add(prediction, i, node.label);
     }
   }
@@ -60,9 +66,6 @@ class Counter {
  private:
   void add(const Prediction& prediction, std::size_t index, int32_t label) {
     const float probability = prediction.probability(index, label);
-    if (!std::isfinite(probability)) {
-      throw ProgramError(fmt::format("expected probabilities, found {}: the model diverged", probability));
-    }
     loss_ -= std::log(std::max<double>(probability, std::numeric_limits<float>::min()));
     const bool right = prediction.best_class(index) == label;
     const bool is_root = prediction.nodes[index] == 0;

@@ -10,6 +10,8 @@
 #include "hiaton/model.h"
 #include "train/model_sizes.h"
 #include "train/model_values.h"
+#include "train/random.h"
+#include "train/tree_place.h"
 #include "train/tree_values.h"
 
 namespace hiaton::train {
@@ -53,14 +55,20 @@ class TreeExamples : public Examples {
  public:
   using Take = std::function<void(std::size_t tree, const Value& result)>;
 
-  /// `take` is given the first result for each tree.
-  TreeExamples(const TreeValues& values, std::span<const Tree* const> trees, int parts, Take take)
-      : values_(values), trees_(trees), order_(balanced_order(trees, parts)), take_(std::move(take)) {}
+  /// `take` is given the first result for each tree. Trees have seeds of their own, where one is given.
+  TreeExamples(const TreeValues& values, std::span<const Tree* const> trees, int parts,
+               std::optional<uint64_t> seed, Take take)
+      : values_(values),
+        trees_(trees),
+        order_(balanced_order(trees, parts)),
+        seed_(seed),
+        take_(std::move(take)) {}
 
   std::size_t size() const override { return trees_.size(); }
   std::vector<Value> arguments(std::size_t index) override {
     std::vector<Value> arguments;
     arguments.push_back(values_.value_of(*trees_[order_[index]]));
+    if (seed_) arguments.push_back(static_cast<int64_t>(mix_bits(*seed_ + order_[index])));
     return arguments;
   }
   void take_results(std::size_t index, std::vector<Value> results) override {
@@ -71,6 +79,7 @@ class TreeExamples : public Examples {
   const TreeValues& values_;
   const std::span<const Tree* const> trees_;
   const std::vector<std::size_t> order_;
+  const std::optional<uint64_t> seed_;
   const Take take_;
 };
 
@@ -89,30 +98,65 @@ class ProgramLearner : public Learner {
     return parameters_;
   }
 
+  void begin_step(uint64_t step) override {
+    if (trees_.has_seed()) seed_ = Random(options_.seed, step).next();
+  }
+
   double loss_and_gradients(std::span<const Tree* const> batch, std::span<Gradient> gradients) override {
     RunOptions run = run_options();
     gradients_.clear(crew());
     run.gradients = &gradients_;
     std::vector<double> losses(batch.size());
-    TreeExamples examples(trees_, batch, parts(),
-                          [&](std::size_t tree, const Value& loss) { losses[tree] = number_in(loss); });
-    model_.loss(examples, run);
+    run_naming_the_tree(batch, [&](std::span<const Tree* const> trees) {
+      TreeExamples examples(trees_, trees, parts(), seed_,
+                            [&](std::size_t tree, const Value& loss) { losses[tree] = number_in(loss); });
+      model_.loss(examples, run);
+    });
     for (std::size_t i = 0; i < gradients.size(); ++i) gradients[i] = gradient_in(gradients_, i);
     return std::accumulate(losses.begin(), losses.end(), 0.0);
   }
 
   std::vector<Prediction> predict(std::span<const Tree* const> batch) override {
     std::vector<Prediction> predictions(batch.size());
-    TreeExamples examples(trees_, batch, parts(), [&](std::size_t tree, const Value& prediction) {
-      predictions[tree] = prediction_in(prediction, *batch[tree], options_.classes, options_.model.string());
+    run_naming_the_tree(batch, [&](std::span<const Tree* const> trees) {
+      TreeExamples examples(
+          trees_, trees, parts(), std::nullopt, [&](std::size_t i, const Value& prediction) {
+            predictions[i] = prediction_in(prediction, *trees[i], options_.classes, options_.model.string());
+          });
+      model_.predict(examples, run_options());
     });
-    model_.predict(examples, run_options());
     return predictions;
   }
 
   Crew* crew() override { return crew_.get(); }
 
  private:
+  /// Where the run fails at what it computes, each tree runs alone, to find the one.
+  static void run_naming_the_tree(std::span<const Tree* const> batch,
+                                  const std::function<void(std::span<const Tree* const>)>& run) {
+    try {
+      return run(batch);
+    } catch (const RunError& error) {
+      if (error.fault() > Fault::NoRows) throw;  // of the run, not of a value
+      for (const Tree* const& tree : batch) {
+        try {
+          run(std::span(&tree, 1));
+        } catch (const RunError& alone) {
+          throw RunError(alone.fault(),
+                         fmt::format("{}\n  for {}{}", alone.message(), place_of(*tree), of_labels(*tree)),
+                         alone.chain(), alone.chain_length());
+        }
+      }
+      throw;
+    }
+  }
+
+  static std::string of_labels(const Tree& tree) {
+    const bool lacks =
+        std::ranges::any_of(tree.nodes, [](const Node& node) { return node.label == Node::kNone; });
+    return lacks ? ", which has nodes without a label: theirs is -1" : "";
+  }
+
   /// The parameters as the engine sees them, without a copy: new tensors after every change.
   const std::vector<Value>& parameter_values() {
     if (values_.empty()) values_ = values_of(parameters_);
@@ -143,13 +187,16 @@ class ProgramLearner : public Learner {
   const std::unique_ptr<Crew> crew_;  ///< null: one worker
   Gradients gradients_;
   std::vector<Parameter> parameters_;
-  std::vector<Value> values_;  ///< of parameters_ as they are; empty where they may have changed
+  std::optional<uint64_t> seed_;  ///< of the step, where the model takes one
+  std::vector<Value> values_;     ///< of parameters_ as they are; empty where they may have changed
 };
 
 }  // namespace
 
 std::unique_ptr<Learner> make_learner(const LearnerOptions& options) {
-  Model model = Model::from_file(options.model, {.sizes = sizes_for(options)});
+  const std::shared_ptr<const Source> program = read_program(options.model);
+  Model model =
+      Model::from_text(program->name(), std::string(program->text()), {.sizes = sizes_for(options, program)});
   return std::make_unique<ProgramLearner>(options, std::move(model));
 }
 

@@ -14,6 +14,7 @@
 #include "train/random.h"
 #include "train/run_files.h"
 #include "train/timeline.h"
+#include "train/tree_place.h"
 #include "train/update_loops.h"
 
 namespace hiaton::train {
@@ -41,6 +42,7 @@ class Trainer {
         gradients_(learner.parameters().size()),
         timeline_(callbacks.trace) {
     if (settings.resume) resume();
+    try_evaluation();
     if (callbacks.on_start) callbacks.on_start();
     files_.begin(settings_, progress_.step + 1, progress_.history);
   }
@@ -69,6 +71,11 @@ class Trainer {
           fmt::format("{}: expected steps and epochs that go together, found {} steps after {} epochs",
                       files_.last().string(), progress_.step, epochs_done()));
     }
+  }
+
+  /// What cannot be evaluated is not trained for an epoch first.
+  void try_evaluation() {
+    if (!dev_.empty()) evaluate(learner_, dev_.first(1));
   }
 
   Ending run_epochs() {
@@ -145,12 +152,26 @@ class Trainer {
     optimizer_.step(learner_.parameters(), gradients_, rate_of(progress_.step), factor, learner_.crew());
   }
 
-  void require_finite(double loss, double norm) const {
+  void require_finite(double loss, double norm) {
     if (std::isfinite(loss) && std::isfinite(norm)) return;
-    throw ProgramError(fmt::format(
-        "training diverged: {} is not finite in step {} (epoch {}); try a lower learning rate or clipping{}",
-        name_not_finite(loss, gradients_, learner_.parameters()), progress_.step + 1, epochs_done() + 1,
-        say_what_is_kept()));
+    const std::string what = name_not_finite(loss, gradients_, learner_.parameters());
+    const char* advice = progress_.step == 0
+                             ? "nothing has been learned yet, so it is the model: look at what it "
+                               "divides by and takes roots or logarithms of"
+                             : "try a lower learning rate or clipping";
+    throw ProgramError(fmt::format("training diverged: {} is not finite in step {} (epoch {}){}; {}{}", what,
+                                   progress_.step + 1, epochs_done() + 1, say_which_tree(), advice,
+                                   say_what_is_kept()));
+  }
+
+  /// The first of the step of which that holds alone.
+  std::string say_which_tree() {
+    for (const Tree* const& tree : chosen_) {
+      const double loss = learner_.loss_and_gradients(std::span(&tree, 1), gradients_);
+      if (std::isfinite(loss) && std::isfinite(norm_of(gradients_, learner_.parameters()))) continue;
+      return fmt::format(", for {}", place_of(*tree));
+    }
+    return "";
   }
 
   void require_finite_parameters() const {

@@ -3,13 +3,16 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 
 #include "hiaton/learner.h"
+#include "hiaton/source.h"
 
 namespace hiaton::train {
 
-/// Those of the options, with `classes` and `vocab`, which the data decides.
-std::map<std::string, int64_t> sizes_for(const LearnerOptions& options);
+/// Those of the options, and `classes` and `vocab`, which the data decides, where the program declares them.
+std::map<std::string, int64_t> sizes_for(const LearnerOptions& options,
+                                         const std::shared_ptr<const Source>& program);
 
 }  // namespace hiaton::train

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "hiaton/error.h"
@@ -30,10 +31,12 @@ Value list_of(int32_t count, const auto& take_element) {
 
 TreeValues::TreeValues(const Program& program, std::string name) : name_(std::move(name)) {
   const std::vector<hiaton::Parameter>& parameters = program.parameters();
-  if (parameters.size() != 1 || !parameters[0].type.is_data()) {
+  has_seed_ = parameters.size() == 2 && parameters[1].type == Type(DType::I64);
+  if (parameters.size() != (has_seed_ ? 2 : 1) || !parameters[0].type.is_data()) {
     throw ProgramError(fmt::format(
-        "{}: expected 'loss' to take one tree of a data type, found {} parameters{}", name_,
-        parameters.size(), parameters.empty() ? "" : ", the first " + to_string(parameters[0].type)));
+        "{}: expected 'loss' to take one tree of a data type, and perhaps a seed of type i64, found {} "
+        "parameters{}",
+        name_, parameters.size(), parameters.empty() ? "" : ", the first " + to_string(parameters[0].type)));
   }
   type_ = parameters[0].type;
   const DataType& data = *type_.data;
@@ -76,9 +79,9 @@ Value TreeValues::value_of(const Tree& tree) const {
                          : binary_.exists && node.child_count == 2 ? binary_
                                                                    : list_;
     if (!shape.exists) {
-      throw ProgramError(
-          fmt::format("{}: expected nodes with two children, found one with {}{}", name_, node.child_count,
-                      node.line > 0 ? fmt::format(" in line {}, column {}", node.line, node.column) : ""));
+      throw ProgramError(fmt::format(
+          "{} takes trees whose nodes have two children, found one with {}{}", name_, node.child_count,
+          node.line > 0 ? fmt::format(" in line {}, column {} of the data", node.line, node.column) : ""));
     }
     const Children children = tree.children(static_cast<int32_t>(i));
     Children::Iterator child = children.begin();
@@ -109,6 +112,21 @@ Value TreeValues::value_of(const Tree& tree) const {
   return std::move(made[0]);
 }
 
+namespace {
+
+/// Rounded as a softmax in single precision leaves them.
+void require_probabilities(std::span<const float> numbers, std::string_view name) {
+  constexpr double kMostOff = 1e-2;
+  const double sum = std::accumulate(numbers.begin(), numbers.end(), 0.0);
+  const float least = *std::min_element(numbers.begin(), numbers.end());
+  if (!std::isfinite(sum) || (least >= 0 && std::abs(sum - 1) <= kMostOff)) return;
+  const std::string found = least < 0 ? fmt::format("{} among them", least) : fmt::format("a sum of {}", sum);
+  throw ProgramError(
+      fmt::format("{}: expected 'predict' to give probabilities, as softmax does, found {}", name, found));
+}
+
+}  // namespace
+
 Prediction prediction_in(const Value& value, const Tree& tree, int32_t classes, std::string_view name) {
   Prediction made;
   made.classes = classes;
@@ -126,6 +144,9 @@ Prediction prediction_in(const Value& value, const Tree& tree, int32_t classes, 
       const auto* first = reinterpret_cast<const float*>(tensor.elements);
       made.probabilities.insert(made.probabilities.end(), first, first + classes);
     }
+  }
+  for (std::size_t i = 0; i < made.probabilities.size(); i += static_cast<std::size_t>(classes)) {
+    require_probabilities(std::span(made.probabilities).subspan(i, static_cast<std::size_t>(classes)), name);
   }
   const std::size_t found = made.probabilities.size() / static_cast<std::size_t>(classes);
   if (found != tree.nodes.size() && found != 1) {

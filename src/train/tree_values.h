@@ -15,8 +15,11 @@ namespace hiaton::train {
 /// labels are i64.
 class TreeValues {
  public:
-  /// `program` takes one tree. Throws ProgramError, with `name` of the model, where it does not.
+  /// `program` takes one tree, and perhaps an i64 behind it, a seed. Throws ProgramError, with `name` of the
+  /// model, where it does not.
   TreeValues(const Program& program, std::string name);
+
+  bool has_seed() const { return has_seed_; }
 
   /// Throws ProgramError where a node has a number of children that the model has no variant for.
   Value value_of(const Tree& tree) const;
@@ -31,13 +34,15 @@ class TreeValues {
 
   std::string name_;
   Type type_;
+  bool has_seed_ = false;
   Shape leaf_;
   Shape binary_;
   Shape list_;
 };
 
 /// The tensors [classes] in a predicted value, in the order in which they stand in it. There must be one for
-/// each node of the tree in preorder, or one alone, for the root. `name` of the model stands in messages.
+/// each node of the tree in preorder, or one alone, for the root, and where they are finite, they must be
+/// probabilities. `name` of the model stands in messages.
 Prediction prediction_in(const Value& value, const Tree& tree, int32_t classes, std::string_view name);
 
 }  // namespace hiaton::train
