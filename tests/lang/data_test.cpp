@@ -13,6 +13,7 @@ TEST_P(DataPrograms, PrintAndParseBack) {
 }
 
 #define TREE "data Tree = Leaf(word: i64) | Node(left: Tree, right: Tree)\n"
+#define AB "data AB = A | B\n"
 
 const PrintCase kPrograms[] = {
     {"MatchBecomesBranches",
@@ -194,6 +195,20 @@ const ErrorCase kErrors[] = {
      "Node(Node(_, _), _)"},
     {"UnreachableArm", TREE "fn f(t: Tree) -> i64 = match t Leaf(w) -> w _ -> 1 Node(_, _) -> 2",
      "2:52: this arm is never reached: the arms before it take everything"},
+    {"ArmTakenByAnInnerMatch",
+     AB "fn f(a: AB, b: AB) -> i64 =\n  match a\n    A ->\n      match b\n        A -> 1\n        B -> 2\n"
+        "    B -> 3",
+     "8:5: this arm belongs to the 'match' of line 5, for arms go on until the end of the expression; "
+     "put that 'match' in parentheses"},
+    {"ArmTakenByAnInnerMatchInALineOfItsArm",
+     AB "fn f(a: AB, b: AB) -> i64 =\n  match a\n    A -> match b A -> 1 B -> 2\n    B -> 3",
+     "5:5: this arm belongs to the 'match' of line 4, for arms go on until the end of the expression; "
+     "put that 'match' in parentheses"},
+    {"ArmTakenByTheInnermostMatch",
+     AB "fn f(a: AB, b: AB) -> i64 =\n  match a\n    A -> match b\n      A -> 1\n      B -> match a\n"
+        "        A -> 1\n        B -> 2\n    B -> 3",
+     "9:5: this arm belongs to the 'match' of line 6, for arms go on until the end of the expression; "
+     "put that 'match' in parentheses"},
     {"MatchOfANumber", "fn f(n: i64) -> i64 = match n _ -> 1",
      "1:29: 'match': expected a value of a data type, found i64"},
     {"UnknownVariantInAPattern", TREE "fn f(t: Tree) -> i64 = match t Leav(w) -> w _ -> 1",
@@ -273,6 +288,19 @@ const ErrorCase kErrors[] = {
 };
 
 INSTANTIATE_TEST_SUITE_P(Messages, DataErrors, testing::ValuesIn(kErrors), name_of_case<ErrorCase>);
+
+/// Where the columns of arms leave open which `match` is meant.
+TEST(Match, InsideAnother) {
+  const char* programs[] = {
+      "  match a\n    A -> 1\n    _ -> match b\n    A -> 2\n    B -> 3",
+      "  match a\n    A -> (match b\n      A -> 1\n    B -> 2)\n    B -> 3",
+      "  match a\n    A -> abs(match b\n      A -> 1\n    B -> 2)\n    B -> 3",
+      "  match a A -> 1 B -> match b\n    A -> 2\n  B -> 3",
+  };
+  for (const char* program : programs) {
+    EXPECT_EQ(error_of(std::string(AB "fn f(a: AB, b: AB) -> i64 =\n") + program), "");
+  }
+}
 
 TEST(DataErrors, OneCauseGivesOneFinding) {
   const char* programs[] = {
