@@ -184,8 +184,12 @@ class HeadReader : Reader {
       return false;
     }
     if (type.is_tensor() && is_float(type.dtype)) return true;
-    report(span, fmt::format("expected the type of a tensor of f32 or f64 for a learned parameter, found {}",
-                             to_string(type)));
+    const std::string hint = type.is_scalar() && is_float(type.dtype)
+                                 ? fmt::format("; of one number: {}[1]", to_string(type))
+                                 : "";
+    report(span,
+           fmt::format("expected the type of a tensor of f32 or f64 for a learned parameter, found {}{}",
+                       to_string(type), hint));
     return false;
   }
 

@@ -120,9 +120,15 @@ void BodyChecker::report_attributes(const Expr& expr) {
 void BodyChecker::report_unknown_function(Symbol unknown, Span span) {
   const std::string_view name = symbols_[unknown];
   const bool is_variant = declarations_.is_variant(unknown);
-  if (is_variant || scope_.find(unknown) != nullptr) {
-    report(span, fmt::format("expected a function, found '{}', which is a {}", name,
-                             is_variant ? "variant" : "value"));
+  const Var* value = scope_.find(unknown);
+  const bool is_learned = value == nullptr && declarations_.parameter(unknown) != nullptr;
+  if (is_variant || is_learned || value != nullptr) {
+    const bool has_rows = is_learned || (value != nullptr && known(*value) && value->type().is_tensor());
+    report(span, fmt::format("expected a function, found '{}', which is a {}{}", name,
+                             is_variant   ? "variant"
+                             : is_learned ? "learned parameter"
+                                          : "value",
+                             has_rows ? fmt::format("; a row of it is written {}[i]", name) : ""));
     return;
   }
   if (declarations_.is_broken(unknown)) return;

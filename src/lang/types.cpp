@@ -8,6 +8,11 @@
 #include "lang/suggest.h"
 
 namespace hiaton::lang {
+namespace {
+
+constexpr std::string_view kAType = "a type (bool, i32, i64, f32, f64, List[...] or a data type)";
+
+}  // namespace
 
 Deeper Reader::inside_brackets() {
   if (depth_ == kMaxNesting) {
@@ -17,7 +22,7 @@ Deeper Reader::inside_brackets() {
 }
 
 std::optional<Type> Reader::type() {
-  const Token& name = expect(Tok::Name, "a type (bool, i32, i64, f32 or f64)");
+  const Token& name = expect(Tok::Name, kAType);
   const std::string_view text = source_.text(name.span);
   const bool has_brackets = at(Tok::LeftBracket) && !next_->starts_line;
   if (const std::optional<DType> dtype = dtype_from_name(text)) {
@@ -52,7 +57,7 @@ void Reader::report_unknown_type(const Token& name) {
   declarations_.for_each_type_name([&](std::string_view known) { similar.offer(known); });
   const std::string hint =
       text == Declarations::kList ? "; the elements have a type: List[i64]" : similar.text();
-  report(name.span, fmt::format("expected a type (bool, i32, i64, f32 or f64), found '{}'{}", text, hint));
+  report(name.span, fmt::format("expected {}, found '{}'{}", kAType, text, hint));
 }
 
 /// Also reads on after a dimension that is reported.

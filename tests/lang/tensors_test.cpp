@@ -178,6 +178,10 @@ const ErrorCase kErrors[] = {
     {"TextBehindASize", "size d = 1 2\nfn f() -> i64 = d",
      "1:12: expected an operator, 'fn', 'data', 'param', 'size' or the end of the program, found the number "
      "2"},
+    {"CallOfALearnedParameter", "param E: f32[3, 2]\nfn f(w: i64) -> f32[2] = E(w)",
+     "2:26: expected a function, found 'E', which is a learned parameter; a row of it is written E[i]"},
+    {"CallOfATensor", "fn f(x: f32[3]) -> f32 = x(0)",
+     "1:26: expected a function, found 'x', which is a value; a row of it is written x[i]"},
     {"ParameterTwice", "param b: f32[2]\nparam b: f32[3]\nfn f() -> i64 = 1",
      "2:7: expected a new name, found 'b', which is a learned parameter"},
     {"ParameterOfASymbol", "param b: f32[n]\nfn f() -> i64 = 1",
@@ -185,7 +189,8 @@ const ErrorCase kErrors[] = {
      "n "
      "= ...'"},
     {"ScalarParameter", "param b: f32\nfn f() -> i64 = 1",
-     "1:10: expected the type of a tensor of f32 or f64 for a learned parameter, found f32"},
+     "1:10: expected the type of a tensor of f32 or f64 for a learned parameter, found f32; of one number: "
+     "f32[1]"},
     {"IntegerParameter", "param b: i64[3]\nfn f() -> i64 = 1",
      "1:10: expected the type of a tensor of f32 or f64 for a learned parameter, found i64[3]"},
     {"UnknownInitializer", "param b: f32[3] = random\nfn f() -> i64 = 1",
