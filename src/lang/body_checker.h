@@ -84,6 +84,8 @@ class BodyChecker {
   Var boolean(const Expr& expr);
   Var name(const Expr& expr, const Wish& wish);
   void report_unknown_name(const Expr& expr);
+  /// "; size(x, axis=0) gives it", where the name is a symbol in the type of a parameter.
+  std::string hint_at_size(std::string_view name) const;
   Var learned(const Expr& expr);
   Var emit(const Operation& operation, std::span<const Var> operands, Span span, Attributes attributes = {});
   Var apply(const Operation& operation, std::span<const ExprId> operands, const Wish& wish, Span span,
@@ -188,8 +190,9 @@ class BodyChecker {
   Generated& generated_;
   Diagnostics& diagnostics_;
   Scope scope_;
-  const Syntax* syntax_ = nullptr;  ///< of the function that is being checked
-  FunctionBuilder* f_ = nullptr;    ///< likewise
+  const FunctionHead* head_ = nullptr;  ///< of the function that is being checked
+  const Syntax* syntax_ = nullptr;      ///< of the function that is being checked
+  FunctionBuilder* f_ = nullptr;        ///< likewise
 };
 
 inline bool known(Var var) {

@@ -76,6 +76,7 @@ class HeadReader : Reader {
   // The second time.
 
   void declaration() {
+    begin_sizes({});
     if (at(Tok::Data)) return data();
     if (at(Tok::Param)) return parameter();
     if (at_size()) {
@@ -224,8 +225,11 @@ class HeadReader : Reader {
     head.name_span = name.span;
     head.readable = false;
     parameters(head);
+    head.sizes = sizes_read();
+    begin_sizes(head.sizes);
     expect(Tok::Arrow, "'->' and the type of the result");
     results(head);
+    refuse_mistyped_sizes();
     if (at(Tok::Name) && symbols_[next().payload] == "recompute") {
       take();
       head.recompute = true;

@@ -80,8 +80,10 @@ void Parser::fail_nesting() {
 ExprId Parser::read_body(const FunctionHead& head) {
   syntax_.clear();
   go_to(head.body);
+  begin_sizes(head.sizes);
   try {
     const ExprId body = expression();
+    refuse_mistyped_sizes();
     if (!at_declaration() && !at(Tok::End)) fail_after_body();
     return body;
   } catch (const Unreadable&) {

@@ -178,6 +178,18 @@ const ErrorCase kErrors[] = {
     {"TextBehindASize", "size d = 1 2\nfn f() -> i64 = d",
      "1:12: expected an operator, 'fn', 'data', 'param', 'size' or the end of the program, found the number "
      "2"},
+    {"MistypedSize", "size hidden = 4\nfn f(x: f32[3]) -> (f32[hiden], f32[hiden]) = (x, x)",
+     "2:25: no size 'hiden'; did you mean 'hidden'? For any size write '_'"},
+    {"MistypedSymbolInALet", "fn f(x: f32[rows]) -> f32[rows] =\n  let y: f32[rosw] = x\n  y",
+     "2:14: no size 'rosw'; did you mean 'rows'? For any size write '_'"},
+    {"SymbolAsAValue", "fn f(x: f64[m, n]) -> f64 = sum(x) / f64(n)",
+     "1:42: unknown name 'n'; the size of that name is size(x, axis=1)"},
+    {"SymbolAsAnAttribute", "fn f(x: f64[2, n]) -> f64[n, 2] = reshape(x, shape=[n, 2])",
+     "1:53: expected an integer that is known before the run, found 'n', which stands for another size in "
+     "each call"},
+    {"SymbolInAComputedDimensionOfAResult", "fn f(x: f64[n]) -> f64[2 * n] = concat(x, x, axis=0)",
+     "1:28: expected an integer that is known before the run, found 'n', which stands for another size in "
+     "each call"},
     {"CallOfALearnedParameter", "param E: f32[3, 2]\nfn f(w: i64) -> f32[2] = E(w)",
      "2:26: expected a function, found 'E', which is a learned parameter; a row of it is written E[i]"},
     {"CallOfATensor", "fn f(x: f32[3]) -> f32 = x(0)",
@@ -264,6 +276,14 @@ TEST(Sizes, UnknownOnesInTheOptionsAreErrors) {
 
 TEST(Sizes, MayBeNamesOfValues) {
   EXPECT_EQ(error_of("size size = 2\nfn f(size: i64) -> i64 =\n  let d = size\n  d\nsize d = 3\n"), "");
+}
+
+/// Short names, and those that differ in a number, are near each other on purpose.
+TEST(Sizes, OfAResultMayBeNew) {
+  EXPECT_EQ(error_of("size hi = 2\nfn f(x: f32[hi]) -> f32[ho] = x"), "");
+  EXPECT_EQ(error_of("fn f(x: f32[rows1]) -> f32[rows2] = x"), "");
+  EXPECT_EQ(error_of("fn f(x: f32[rows]) -> f32[_] =\n  let y: f32[columns] = x\n  y"), "");
+  EXPECT_EQ(error_of("fn f(x: f32[rows]) -> f32[rows] = x\nfn g(x: f32[rosw]) -> f32[rosw] = x"), "");
 }
 
 TEST(LearnedParameters, BeginAsTheyAreDeclared) {
