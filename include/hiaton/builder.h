@@ -110,6 +110,7 @@ class FunctionBuilder {
   Var checked(Var value, const Type& type);
   /// Also as to symbols: the value as one that has the type of `like`, and its sizes.
   Var checked_like(Var value, Var like);
+  /// Sizes may differ: only the run knows those of the result.
   Vars if_else(Var condition, const std::function<Vars()>& then, const std::function<Vars()>& otherwise);
   /// One case for each variant of the data type, in order; each gets the fields of its variant. Throws
   /// ProgramError where `data` is no data value or the cases are not as many as its variants.
