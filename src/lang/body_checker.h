@@ -139,8 +139,8 @@ class BodyChecker {
   Vars tuple(const Expr& expr, Wishes wishes);
   Vars conditional(const Expr& expr, Wishes wishes);
   Vars branch(ExprId id, Wishes wishes, ir::BlockId& block);
-  Vars join(const Expr& expr, Var condition, const Vars& then, ir::BlockId then_block, const Vars& otherwise,
-            ir::BlockId else_block);
+  Vars join(const Expr& expr, Wishes wishes, Var condition, const Vars& then, ir::BlockId then_block,
+            const Vars& otherwise, ir::BlockId else_block);
   Vars block(const Expr& expr, Wishes wishes);
   void let(const Let& let);
   void let_one(ExprId bound, const Pattern& pattern);
@@ -220,6 +220,12 @@ DType type_of_literal(Flex flex, const Wish& wish = std::nullopt);
 
 /// "i64", "(i64, f64)"
 std::string type_list(const Vars& vars);
+
+/// Whether either may be the value of a branch: their types go together, or each goes with what is wished.
+bool alike(const Vars& one, const Vars& other, Wishes wishes);
+
+/// "; a 'let' or result of type f64[_] takes both", where they differ in sizes that nothing wished fixes.
+std::string hint_at_sizes(const Vars& one, const Vars& other, Wishes wishes);
 
 /// "sum(a, axis=0)"
 std::string to_string(const Signature& signature);

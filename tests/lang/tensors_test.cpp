@@ -13,6 +13,19 @@ TEST_P(TensorPrograms, PrintAndParseBack) {
 }
 
 const PrintCase kPrograms[] = {
+    {"BranchesMayDifferInSizesThatAreLeftOpen",
+     "fn f(b: bool) -> f64[_] = if b then [1] else if not b then [1, 2] else [1, 2, 3]\n"
+     "fn g(b: bool) -> f64 =\n  let (x: f64[_], y) = if b then ([1], 1) else ([1, 2], 2)\n  sum(x)\n"
+     "fn h(x: f64[n]) -> f64[n] = if sum(x) > 0 then [1] else [1, 2]\n"
+     "fn k(x: List[i64]) -> i64[_] = match x Nil -> [1] Cons(_, Nil) -> [1, 2] Cons -> [1, 2, 3]\n",
+     "fn f(b: bool) -> f64[_] = if b then [1.0] else if not b then [1.0, 2.0] else [1.0, 2.0, 3.0]\n\n"
+     "fn g(b: bool) -> f64 =\n  let (x: f64[_], y) = if b then ([1.0], 1) else ([1.0, 2.0], 2)\n"
+     "  sum(x, axes=[])\n\n"
+     "fn h(x: f64[n]) -> f64[n] =\n  let v1: f64[_] = if sum(x, axes=[]) > 0.0 then [1.0] else [1.0, 2.0]\n"
+     "  check_size(v1, x, axis=0, like_axis=0)\n\n"
+     "fn k(x: List[i64]) -> i64[_] = if variant(x) == 0 then [1] else\n"
+     "  let v1 = variant(field(x, variant=1, field=1)) == 0\n"
+     "  if v1 then [1, 2] else [1, 2, 3]\n"},
     {"SizesAreSubstituted",
      "fn f(x: f32[2*d, d/2 - 1], n: i64[(d + 1) % 3, -(-d)]) -> f32[2*d, d/2 - 1] = x * f32(d)\n"
      "size e = 2\nsize d = e * 2\n",
@@ -178,6 +191,19 @@ const ErrorCase kErrors[] = {
     {"TextBehindASize", "size d = 1 2\nfn f() -> i64 = d",
      "1:12: expected an operator, 'fn', 'data', 'param', 'size' or the end of the program, found the number "
      "2"},
+    {"BranchesOfTwoSizes", "fn f(b: bool) -> f64 =\n  let x = if b then [1.0] else [1.0, 2.0]\n  sum(x)",
+     "2:11: the branches of 'if' differ: f64[1] after 'then', f64[2] after 'else'; a 'let' or result of type "
+     "f64[_] takes both"},
+    {"BranchesOfTwoSizesAsAnOperand", "fn f(b: bool) -> f64 = sum(if b then [1.0] else [1.0, 2.0])",
+     "1:28: the branches of 'if' differ: f64[1] after 'then', f64[2] after 'else'; a 'let' or result of type "
+     "f64[_] takes both"},
+    {"BranchesOfTwoSizesWhereOneIsWanted", "fn f(b: bool) -> f64[2] = if b then [1.0] else [1.0, 2.0]",
+     "1:27: the branches of 'if' differ: f64[1] after 'then', f64[2] after 'else'"},
+    {"BranchesOfTwoRanks", "fn f(b: bool) -> f64[_] = if b then [[1.0]] else [1.0]",
+     "1:27: the branches of 'if' differ: f64[1, 1] after 'then', f64[1] after 'else'"},
+    {"ArmsOfTwoSizes", "fn f(x: List[i64]) -> i64 =\n  let y = match x Nil -> [1] Cons -> [1, 2]\n  sum(y)",
+     "2:38: the arms of 'match' differ: i64[1] in one before, i64[2] in this one; a 'let' or result of type "
+     "i64[_] takes both"},
     {"MistypedSize", "size hidden = 4\nfn f(x: f32[3]) -> (f32[hiden], f32[hiden]) = (x, x)",
      "2:25: no size 'hiden'; did you mean 'hidden'? For any size write '_'"},
     {"MistypedSymbolInALet", "fn f(x: f32[rows]) -> f32[rows] =\n  let y: f32[rosw] = x\n  y",
