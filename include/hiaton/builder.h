@@ -114,6 +114,7 @@ class FunctionBuilder {
   /// Also as to the symbols of the function: sizes are those of the parameters, or of what was claimed first
   /// to have them. Throws ProgramError where they are known to differ.
   Var claimed(Var value, const Type& type);
+  /// Sizes may differ: only the run knows those of the result.
   Vars if_else(Var condition, const std::function<Vars()>& then, const std::function<Vars()>& otherwise);
   /// One case for each variant of the data type, in order; each gets the fields of its variant. Throws
   /// ProgramError where `data` is no data value or the cases are not as many as its variants.

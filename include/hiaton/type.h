@@ -108,7 +108,9 @@ Dim unknown_dim();
 /// element type and rank and dimensions of which none differs from the other's; one that only the run knows
 /// goes with any.
 bool compatible(const Type& a, const Type& b);
-/// What is known of a value that has the one or the other of two compatible types.
+/// The type with dimensions that only the run knows.
+Type without_sizes(Type type);
+/// What is known of a value that has the one or the other of two types, which are compatible but for sizes.
 Type join(const Type& a, const Type& b);
 
 /// Whether all dimensions are known. True for scalars and data.

@@ -301,7 +301,10 @@ Vars FunctionBuilder::finish_if(Var condition, ir::BlockId then, ir::BlockId oth
   std::vector<Type> other_types;
   for (ir::ValueId id : f[then].results) types.push_back(f[id].type);
   for (ir::ValueId id : f[otherwise].results) other_types.push_back(f[id].type);
-  require_types(types, other_types, "the branches of 'if' differ in type");
+  const auto alike = [](const Type& a, const Type& b) { return compatible(without_sizes(a), b); };
+  if (!std::equal(types.begin(), types.end(), other_types.begin(), other_types.end(), alike)) {
+    require_types(types, other_types, "the branches of 'if' differ in type");
+  }
   for (std::size_t i = 0; i < types.size(); ++i) types[i] = join(types[i], other_types[i]);
   ir::Node& node = append(ir::NodeKind::If);
   node.operands = {condition.id()};

@@ -296,7 +296,14 @@ class FunctionPrinter {
       const bool twice = std::find(names.begin(), names.end(), name) != names.end();
       names.push_back(twice ? names_.choose("") : name);
     }
-    const std::string list = fmt::format("{}", fmt::join(names, ", "));
+    std::string list;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      list += (i == 0 ? "" : ", ") + names[i];
+      // Branches whose sizes differ want a type that leaves them open.
+      const Type& type = f_[node.results[i]].type;
+      const bool is_open = std::find(type.shape.begin(), type.shape.end(), unknown_dim()) != type.shape.end();
+      if (node.kind == NodeKind::If && is_open) list += ": " + to_string(type);
+    }
     out_.append(line_start_)
         .append("let ")
         .append(names.size() == 1 ? list : in_parentheses(list))

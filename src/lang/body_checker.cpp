@@ -41,6 +41,7 @@ BodyChecker::BodyChecker(const Source& source, const TokenList& tokens, const Sy
 Vars BodyChecker::check(const FunctionHead& head, const Syntax& syntax, ExprId body,
                         FunctionBuilder& builder) {
   f_ = &builder;
+  head_ = &head;
   syntax_ = &syntax;
   builder.reserve(syntax.nodes);
   scope_.shrink(0);

@@ -84,6 +84,8 @@ class BodyChecker {
   Var boolean(const Expr& expr);
   Var name(const Expr& expr, const Wish& wish);
   void report_unknown_name(const Expr& expr);
+  /// "; size(x, axis=0) gives it", where the name is a symbol in the type of a parameter.
+  std::string hint_at_size(std::string_view name) const;
   Var learned(const Expr& expr);
   Var emit(const Operation& operation, std::span<const Var> operands, Span span, Attributes attributes = {});
   Var apply(const Operation& operation, std::span<const ExprId> operands, const Wish& wish, Span span,
@@ -137,8 +139,8 @@ class BodyChecker {
   Vars tuple(const Expr& expr, Wishes wishes);
   Vars conditional(const Expr& expr, Wishes wishes);
   Vars branch(ExprId id, Wishes wishes, ir::BlockId& block);
-  Vars join(const Expr& expr, Var condition, const Vars& then, ir::BlockId then_block, const Vars& otherwise,
-            ir::BlockId else_block);
+  Vars join(const Expr& expr, Wishes wishes, Var condition, const Vars& then, ir::BlockId then_block,
+            const Vars& otherwise, ir::BlockId else_block);
   Vars block(const Expr& expr, Wishes wishes);
   void let(const Let& let);
   void let_one(ExprId bound, const Pattern& pattern);
@@ -188,8 +190,9 @@ class BodyChecker {
   Generated& generated_;
   Diagnostics& diagnostics_;
   Scope scope_;
-  const Syntax* syntax_ = nullptr;  ///< of the function that is being checked
-  FunctionBuilder* f_ = nullptr;    ///< likewise
+  const FunctionHead* head_ = nullptr;  ///< of the function that is being checked
+  const Syntax* syntax_ = nullptr;      ///< of the function that is being checked
+  FunctionBuilder* f_ = nullptr;        ///< likewise
 };
 
 inline bool known(Var var) {
@@ -217,6 +220,12 @@ DType type_of_literal(Flex flex, const Wish& wish = std::nullopt);
 
 /// "i64", "(i64, f64)"
 std::string type_list(const Vars& vars);
+
+/// Whether either may be the value of a branch: their types go together, or each goes with what is wished.
+bool alike(const Vars& one, const Vars& other, Wishes wishes);
+
+/// "; a 'let' or result of type f64[_] takes both", where they differ in sizes that nothing wished fixes.
+std::string hint_at_sizes(const Vars& one, const Vars& other, Wishes wishes);
 
 /// "sum(a, axis=0)"
 std::string to_string(const Signature& signature);

@@ -78,6 +78,8 @@ class Declarations {
     return announced_.contains(name) && !data_types_.contains(name) && !is_variant(name) &&
            !parameter_numbers_.contains(name);
   }
+  std::string_view spelled(Symbol name) const { return symbols_[name]; }
+  std::size_t size_count() const { return sizes_.size(); }
   const Size* size(Symbol name) const { return find(sizes_, name); }
   const Type* type(Symbol name) const { return find(data_types_, name); }
   const VariantPlace* variant(Symbol name) const { return find(variants_, name); }
@@ -104,7 +106,7 @@ class Declarations {
   template <class Visit>
   void for_each_value_name(Visit visit) const {
     for (const auto& [name, number] : parameter_numbers_) visit(symbols_[name]);
-    for (const auto& [name, size] : sizes_) visit(symbols_[name]);
+    for_each_size([&](std::string_view name, const Size&) { visit(name); });
   }
 
  private:

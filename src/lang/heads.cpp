@@ -76,6 +76,7 @@ class HeadReader : Reader {
   // The second time.
 
   void declaration() {
+    begin_sizes({});
     if (at(Tok::Data)) return data();
     if (at(Tok::Param)) return parameter();
     if (at_size()) {
@@ -184,8 +185,12 @@ class HeadReader : Reader {
       return false;
     }
     if (type.is_tensor() && is_float(type.dtype)) return true;
-    report(span, fmt::format("expected the type of a tensor of f32 or f64 for a learned parameter, found {}",
-                             to_string(type)));
+    const std::string hint = type.is_scalar() && is_float(type.dtype)
+                                 ? fmt::format("; of one number: {}[1]", to_string(type))
+                                 : "";
+    report(span,
+           fmt::format("expected the type of a tensor of f32 or f64 for a learned parameter, found {}{}",
+                       to_string(type), hint));
     return false;
   }
 
@@ -220,8 +225,11 @@ class HeadReader : Reader {
     head.name_span = name.span;
     head.readable = false;
     parameters(head);
+    head.sizes = sizes_read();
+    begin_sizes(head.sizes);
     expect(Tok::Arrow, "'->' and the type of the result");
     results(head);
+    refuse_mistyped_sizes();
     if (at(Tok::Name) && symbols_[next().payload] == "recompute") {
       take();
       head.recompute = true;

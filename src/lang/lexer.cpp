@@ -190,7 +190,8 @@ class Lexer {
       case '+':
         return sign(1, Tok::Plus);
       case '*':
-        return sign(1, Tok::Star);
+        if (next != '*') return sign(1, Tok::Star);
+        break;
       case '/':
         return sign(1, Tok::Slash);
       case '%':
@@ -226,6 +227,7 @@ class Lexer {
     std::string hint;
     if (character == "!") hint = "; negation is written 'not'";
     if (character == "&" || character == "|") hint = "; logic is written 'and', 'or', 'not'";
+    if (character == "^" || character == "*") hint = "; a power is written pow(x, 2)";
     if (character == "." && is_digit(peek(1))) hint = "; write a digit before the point";
     while (at_ < text_.size() && text_.substr(at_, length) == character) at_ += length;
     fail(begin, fmt::format("expected a token of the language, found {}{}", spelled(character), hint));

@@ -17,6 +17,7 @@ class BodyChecker::Matching {
         expr_(expr),
         decisions_(decisions),
         vars_(decisions.accesses.size()),
+        wanted_(wishes),
         wishes_(wishes.begin(), wishes.end()),
         has_wish_(
             std::any_of(wishes.begin(), wishes.end(), [](const Wish& wish) { return wish.has_value(); })),
@@ -79,7 +80,7 @@ class BodyChecker::Matching {
     const auto first = std::find_if(results.begin(), results.end(), [](const Vars& r) { return known(r); });
     if (first == results.end()) return unknown();
     for (std::size_t i = 0; i < results.size(); ++i) {
-      if (known(results[i]) && !alike(*first, results[i], choices[i])) return unknown();
+      if (known(results[i]) && !require_alike(*first, results[i], choices[i])) return unknown();
     }
     if (!std::all_of(results.begin(), results.end(), all_known)) return checker_.in_place_of(*first);
     return is_complete ? test_halves(number, sides) : test_in_turn(number, sides);
@@ -137,16 +138,13 @@ class BodyChecker::Matching {
     for (; made_.size() > count; made_.pop_back()) vars_[made_.back()] = Var();
   }
 
-  bool alike(const Vars& first, const Vars& other, const Decision::Choice& choice) {
-    bool same = first.size() == other.size();
-    for (std::size_t i = 0; same && i < first.size(); ++i) {
-      same = !known(first[i]) || !known(other[i]) || compatible(first[i].type(), other[i].type());
-    }
-    if (same) return true;
+  bool require_alike(const Vars& first, const Vars& other, const Decision::Choice& choice) {
+    if (alike(first, other, wanted_)) return true;
     const Decision& next = decisions_.tree[choice.next];
     const Span place = next.choices.empty() ? checker_.place_of(arm_of(next).body) : expr_.sign;
-    checker_.report(place, fmt::format("the arms of 'match' differ: {} in one before, {} in this one",
-                                       type_list(first), type_list(other)));
+    checker_.report(
+        place, fmt::format("the arms of 'match' differ: {} in one before, {} in this one{}", type_list(first),
+                           type_list(other), hint_at_sizes(first, other, wanted_)));
     return false;
   }
 
@@ -195,7 +193,8 @@ class BodyChecker::Matching {
   const Decisions& decisions_;
   std::vector<Var> vars_;          ///< by access; unknown where not taken yet
   std::vector<std::size_t> made_;  ///< the accesses that have been taken, in order
-  std::vector<Wish> wishes_;
+  Wishes wanted_;                  ///< around the `match`
+  std::vector<Wish> wishes_;       ///< of the arms
   bool has_wish_;
   std::vector<bool> broken_;  ///< by arm: there are findings about it
   Choices arms_;              ///< by its number, a decision for each arm

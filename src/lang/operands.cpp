@@ -1,4 +1,6 @@
 // Parser: what operators stand between.
+#include <fmt/format.h>
+
 #include "lang/parser.h"
 
 namespace hiaton::lang {
@@ -114,6 +116,7 @@ ExprId Parser::name_or_call() {
 }
 
 Flex Parser::arguments(Tok close, std::string_view expected, std::vector<Attribute>* attributes) {
+  const Deeper deeper(brackets_);
   Flex flex = Flex::Integer;
   while (!at(close)) {
     if (attributes != nullptr && at_attribute()) {
@@ -236,6 +239,7 @@ Range Parser::close_list(std::size_t first) {
 /// One value in parentheses is that value; several are a tuple.
 ExprId Parser::parenthesized() {
   const Deeper deeper = nested();
+  const Deeper inside(brackets_);
   const Token& open = take();
   if (at(Tok::RightParen)) fail_expected("an expression between '(' and ')'");
   const std::size_t first = open_list_.size();
@@ -277,8 +281,10 @@ ExprId Parser::match() {
   const ExprId matched = operators(kOr);
   std::vector<Arm> arms;
   if (!at_arm()) fail_expected("an operator or an arm ('Variant(names) -> expression' or '_ -> expression')");
+  const auto place = [&](const Token& token) { return source().locate(token.span.begin); };
+  open_matches_.push_back({place(word).line, next().starts_line ? place(next()).column : 0, brackets_});
   Flex flex = Flex::Float;
-  while (at_arm()) {
+  while (at_arm() && (arms.empty() || !at_swallowed_arm())) {
     const ArmPattern pattern = arm_pattern();
     expect(Tok::Arrow, "'->' and the value of the arm");
     const std::size_t arms_before = syntax_.arms.size();
@@ -287,14 +293,33 @@ ExprId Parser::match() {
     const Flex own = flex_of(arms.back().body);
     flex = arms.size() == 1 ? own : common_flex(flex, own);
   }
-  if (!at(Tok::End) && after_next().kind == Tok::Arrow)
-    fail_expected("an arm that begins with a variant or '_'");
+  open_matches_.pop_back();
+  if (!at_arm() && after_next().kind == Tok::Arrow) fail_expected("an arm that begins with a variant or '_'");
   return add({.kind = Expr::Kind::Match,
               .flex = flex,
               .span = span_from(word.span.begin),
               .sign = word.span,
               .a = matched,
               .list = append<Arm>(syntax_.arms, arms)});
+}
+
+bool Parser::at_swallowed_arm() {
+  if (!next().starts_line) return false;
+  const OpenMatch& inner = open_matches_.back();
+  const uint32_t column = source().locate(next().span.begin).column;
+  if (column == inner.arm_column) return false;
+  const auto has_it = [&](const OpenMatch& outer) {
+    return outer.arm_column == column && outer.brackets == inner.brackets;
+  };
+  if (std::none_of(open_matches_.begin(), open_matches_.end(), has_it)) return false;
+  if (swallowed_ != position()) {
+    report(next().span,
+           fmt::format("this arm belongs to the 'match' of line {}, for arms go on until the end "
+                       "of the expression; put that 'match' in parentheses",
+                       inner.line));
+  }
+  swallowed_ = position();
+  return true;
 }
 
 ArmPattern Parser::arm_pattern() {

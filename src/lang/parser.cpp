@@ -80,12 +80,15 @@ void Parser::fail_nesting() {
 ExprId Parser::read_body(const FunctionHead& head) {
   syntax_.clear();
   go_to(head.body);
+  begin_sizes(head.sizes);
   try {
     const ExprId body = expression();
+    refuse_mistyped_sizes();
     if (!at_declaration() && !at(Tok::End)) fail_after_body();
     return body;
   } catch (const Unreadable&) {
     nesting_ = 0;
+    open_matches_.clear();
     open_lets_.clear();
     open_list_.clear();
     return broken(head.span);
@@ -147,6 +150,7 @@ Let Parser::let() {
   Let read;
   const std::size_t lists = open_list_.size();
   const std::size_t lets = open_lets_.size();
+  const std::size_t matches = open_matches_.size();
   const int nesting = nesting_;
   try {
     read.patterns = let_patterns();
@@ -159,6 +163,7 @@ Let Parser::let() {
   }
   open_list_.resize(lists);
   open_lets_.resize(lets);
+  open_matches_.resize(matches);
   nesting_ = nesting;
   if (read.patterns.count == 0) read.patterns = append<Pattern>(syntax_.patterns, patterns_);
   read.bound = broken(span);

@@ -77,17 +77,30 @@ class Parser : Reader {
   ExprId conditional();
   ExprId match();
   bool at_arm() const { return at(Tok::Underscore) || at_capitalized_name(); }
+  /// Whether the arm that comes next stands in the column of those of a `match` around this one, which is
+  /// reported: it is read as an arm of that one.
+  bool at_swallowed_arm();
   ArmPattern arm_pattern();
   ExprId loop();
   void loop_states(Loop& loop);
   ExprId placed();
 
+  /// A `match` of which the arms are being read.
+  struct OpenMatch {
+    uint32_t line;
+    uint32_t arm_column;  ///< of its first arm; 0 where that does not begin its line
+    int brackets;         ///< around it
+  };
+
   const Operations& operations_;
   Syntax syntax_;
   int nesting_ = 0;
-  std::vector<Let> open_lets_;     ///< of the blocks around the place of reading
-  std::vector<ExprId> open_list_;  ///< of the calls and tuples around it
-  std::vector<Pattern> patterns_;  ///< of the `let` being read
+  int brackets_ = 0;                     ///< around the place of reading
+  std::vector<OpenMatch> open_matches_;  ///< around it
+  std::size_t swallowed_ = 0;            ///< the arm that was reported last
+  std::vector<Let> open_lets_;           ///< of the blocks around the place of reading
+  std::vector<ExprId> open_list_;        ///< of the calls and tuples around it
+  std::vector<Pattern> patterns_;        ///< of the `let` being read
 };
 
 }  // namespace hiaton::lang

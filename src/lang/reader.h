@@ -3,6 +3,9 @@
 
 #include <string>
 #include <string_view>
+#include <unordered_set>
+#include <utility>
+#include <vector>
 
 #include "lang/declarations.h"
 #include "lang/diagnostics.h"
@@ -69,6 +72,15 @@ class Reader {
   std::optional<Type> type();
   /// An integer that follows from numbers and sizes alone. Empty where it has no value, which is reported.
   std::optional<int64_t> constant();
+  /// From here on these are the symbols of the parameters of the function that is read.
+  void begin_sizes(std::unordered_set<Symbol> of_parameters) {
+    sizes_ = std::move(of_parameters);
+    symbols_read_.clear();
+  }
+  /// The symbols of the types that were read since then.
+  std::unordered_set<Symbol> sizes_read() const;
+  /// Reports those of them that no parameter has, but whose names are nearly that of a size.
+  void refuse_mistyped_sizes();
   Declarations& declarations() { return declarations_; }
   /// `grad(f)`, with `grad` as the next token.
   GradientOf gradient_of();
@@ -95,7 +107,11 @@ class Reader {
   const Token* next_;
   Declarations& declarations_;
   Diagnostics& diagnostics_;
-  int depth_ = 0;  ///< of brackets in a type or constant
+  int depth_ = 0;                     ///< of brackets in a type or constant
+  std::unordered_set<Symbol> sizes_;  ///< symbols of the parameters of the function that is read
+  /// How many names are still compared: programs of any size are read in little time.
+  std::size_t comparisons_left_ = 1'000'000;
+  std::vector<const Token*> symbols_read_;  ///< in the types read since those are known
 };
 
 }  // namespace hiaton::lang

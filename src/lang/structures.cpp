@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "ir/type_lists.h"
 #include "lang/body_checker.h"
 #include "lang/suggest.h"
 
@@ -26,6 +27,29 @@ std::string type_list(const Vars& vars) {
     text += known(var) ? to_string(var.type()) : "?";
   }
   return vars.size() == 1 ? text : fmt::format("({})", text);
+}
+
+bool alike(const Vars& one, const Vars& other, Wishes wishes) {
+  if (one.size() != other.size()) return false;
+  for (std::size_t i = 0; i < one.size(); ++i) {
+    if (!known(one[i]) || !known(other[i]) || compatible(one[i].type(), other[i].type())) continue;
+    const Wish wish = wishes.size() == one.size() ? wishes[i] : std::nullopt;
+    if (!wish || !compatible(one[i].type(), *wish) || !compatible(other[i].type(), *wish)) return false;
+  }
+  return true;
+}
+
+std::string hint_at_sizes(const Vars& one, const Vars& other, Wishes wishes) {
+  if (one.size() != other.size() || !all_known(one) || !all_known(other)) return "";
+  std::vector<Type> types;
+  for (std::size_t i = 0; i < one.size(); ++i) {
+    if (!compatible(without_sizes(one[i].type()), other[i].type())) return "";
+    types.push_back(hiaton::join(one[i].type(), other[i].type()));
+    const Wish wish = wishes.size() == one.size() ? wishes[i] : std::nullopt;
+    if (wish && compatible(types[i], *wish)) return "";
+  }
+  return fmt::format("; a 'let' or result of type {} takes both",
+                     types.size() == 1 ? to_string(types[0]) : list_types(types));
 }
 
 Vars BodyChecker::values(ExprId id, Wishes wishes) {
@@ -120,9 +144,15 @@ void BodyChecker::report_attributes(const Expr& expr) {
 void BodyChecker::report_unknown_function(Symbol unknown, Span span) {
   const std::string_view name = symbols_[unknown];
   const bool is_variant = declarations_.is_variant(unknown);
-  if (is_variant || scope_.find(unknown) != nullptr) {
-    report(span, fmt::format("expected a function, found '{}', which is a {}", name,
-                             is_variant ? "variant" : "value"));
+  const Var* value = scope_.find(unknown);
+  const bool is_learned = value == nullptr && declarations_.parameter(unknown) != nullptr;
+  if (is_variant || is_learned || value != nullptr) {
+    const bool has_rows = is_learned || (value != nullptr && known(*value) && value->type().is_tensor());
+    report(span, fmt::format("expected a function, found '{}', which is a {}{}", name,
+                             is_variant   ? "variant"
+                             : is_learned ? "learned parameter"
+                                          : "value",
+                             has_rows ? fmt::format("; a row of it is written {}[i]", name) : ""));
     return;
   }
   if (declarations_.is_broken(unknown)) return;
@@ -189,28 +219,28 @@ Vars BodyChecker::conditional(const Expr& expr, Wishes wishes) {
   if (any_wish(wishes)) {
     const Vars then = branch(expr.b, wishes, then_block);
     const Vars otherwise = branch(expr.c, wishes, else_block);
-    return join(expr, condition, then, then_block, otherwise, else_block);
+    return join(expr, wishes, condition, then, then_block, otherwise, else_block);
   }
   const bool then_follows = (*syntax_)[expr.b].flex != Flex::Rigid && (*syntax_)[expr.c].flex == Flex::Rigid;
   const Vars leader = then_follows ? branch(expr.c, {}, else_block) : branch(expr.b, {}, then_block);
   const std::vector<Wish> types = types_of(as_span(leader));
   const Vars follower = then_follows ? branch(expr.b, types, then_block) : branch(expr.c, types, else_block);
-  return join(expr, condition, then_follows ? follower : leader, then_block, then_follows ? leader : follower,
-              else_block);
+  return join(expr, {}, condition, then_follows ? follower : leader, then_block,
+              then_follows ? leader : follower, else_block);
 }
 
-Vars BodyChecker::join(const Expr& expr, Var condition, const Vars& then, ir::BlockId then_block,
-                       const Vars& otherwise, ir::BlockId else_block) {
+Vars BodyChecker::join(const Expr& expr, Wishes wishes, Var condition, const Vars& then,
+                       ir::BlockId then_block, const Vars& otherwise, ir::BlockId else_block) {
   if (!known(then) || !known(otherwise)) return in_place_of(known(then) ? then : otherwise);
   if (then.size() != otherwise.size()) {
     report(expr.sign, fmt::format("the branches of 'if' differ: {} after 'then', {} after 'else'",
                                   count_of(then.size(), "value"), count_of(otherwise.size(), "value")));
     return unknown();
   }
-  for (std::size_t i = 0; i < then.size(); ++i) {
-    if (!known(then[i]) || !known(otherwise[i]) || compatible(then[i].type(), otherwise[i].type())) continue;
-    report(expr.sign, fmt::format("the branches of 'if' differ: {} after 'then', {} after 'else'",
-                                  type_list(then), type_list(otherwise)));
+  if (!alike(then, otherwise, wishes)) {
+    report(expr.sign,
+           fmt::format("the branches of 'if' differ: {} after 'then', {} after 'else'{}", type_list(then),
+                       type_list(otherwise), hint_at_sizes(then, otherwise, wishes)));
     return unknown();
   }
   if (!known(condition) || !all_known(then) || !all_known(otherwise)) return in_place_of(then);

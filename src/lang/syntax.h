@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "hiaton/strong_id.h"
@@ -141,6 +142,7 @@ struct FunctionHead {
   Span span{};           ///< from `fn` to `=`
   bool readable = true;  ///< otherwise parameters and results are unknown, which has been reported
   std::vector<Pattern> params{};
+  std::unordered_set<Symbol> sizes{};  ///< symbols in the types of the parameters
   std::vector<std::optional<Type>> results{};
   bool recompute = false;
   std::optional<uint32_t> placement{};   ///< in TokenList::strings

@@ -8,6 +8,19 @@
 #include "lang/suggest.h"
 
 namespace hiaton::lang {
+namespace {
+
+constexpr std::string_view kAType = "a type (bool, i32, i64, f32, f64, List[...] or a data type)";
+
+/// Shorter names are near each other on purpose: `hi` and `ho`.
+constexpr std::size_t kShortestMistyped = 4;
+
+/// `n1` and `n2` are different on purpose.
+std::string_view without_number(std::string_view name) {
+  return name.substr(0, name.find_last_not_of("0123456789") + 1);
+}
+
+}  // namespace
 
 Deeper Reader::inside_brackets() {
   if (depth_ == kMaxNesting) {
@@ -17,7 +30,7 @@ Deeper Reader::inside_brackets() {
 }
 
 std::optional<Type> Reader::type() {
-  const Token& name = expect(Tok::Name, "a type (bool, i32, i64, f32 or f64)");
+  const Token& name = expect(Tok::Name, kAType);
   const std::string_view text = source_.text(name.span);
   const bool has_brackets = at(Tok::LeftBracket) && !next_->starts_line;
   if (const std::optional<DType> dtype = dtype_from_name(text)) {
@@ -52,7 +65,7 @@ void Reader::report_unknown_type(const Token& name) {
   declarations_.for_each_type_name([&](std::string_view known) { similar.offer(known); });
   const std::string hint =
       text == Declarations::kList ? "; the elements have a type: List[i64]" : similar.text();
-  report(name.span, fmt::format("expected a type (bool, i32, i64, f32 or f64), found '{}'{}", text, hint));
+  report(name.span, fmt::format("expected {}, found '{}'{}", kAType, text, hint));
 }
 
 /// Also reads on after a dimension that is reported.
@@ -81,7 +94,7 @@ std::optional<Dim> Reader::dimension() {
   const bool alone = after_next().kind == Tok::Comma || after_next().kind == Tok::RightBracket;
   if (accept(Tok::Underscore)) return unknown_dim();
   if (first.kind == Tok::Name && alone && declarations_.size(first.payload) == nullptr) {
-    take();
+    symbols_read_.push_back(&take());
     return Dim{.size = -1, .symbol = std::string(source_.text(first.span))};
   }
   const std::optional<int64_t> size = constant();
@@ -90,6 +103,31 @@ std::optional<Dim> Reader::dimension() {
     return std::nullopt;
   }
   return size ? std::optional(Dim{.size = *size, .symbol = ""}) : std::nullopt;
+}
+
+std::unordered_set<Symbol> Reader::sizes_read() const {
+  std::unordered_set<Symbol> read;
+  for (const Token* name : symbols_read_) read.insert(name->payload);
+  return read;
+}
+
+void Reader::refuse_mistyped_sizes() {
+  for (const Token* name : symbols_read_) {
+    const std::string_view text = source_.text(name->span);
+    if (text.size() < kShortestMistyped || sizes_.contains(name->payload)) continue;
+    const std::size_t comparisons = declarations_.size_count() + sizes_.size();
+    if (!diagnostics_.wants_suggestions() || comparisons > comparisons_left_) return;
+    comparisons_left_ -= comparisons;
+    Suggestion similar(text);
+    const auto offer = [&](std::string_view known) {
+      if (without_number(known) != without_number(text)) similar.offer(known);
+    };
+    declarations_.for_each_size([&](std::string_view size, const Size&) { offer(size); });
+    for (Symbol known : sizes_) offer(declarations_.spelled(known));
+    if (similar.text().empty()) continue;
+    report(name->span, fmt::format("no size '{}'{} For any size write '_'", text, similar.text()));
+    sizes_.insert(name->payload);  // once is enough
+  }
 }
 
 std::optional<int64_t> Reader::constant() {
@@ -137,9 +175,11 @@ std::optional<int64_t> Reader::constant_size(bool negative) {
   if (token.kind != Tok::Name) fail_expected("an integer: a number, a size or a sum or product of them");
   take();
   if (const Size* size = declarations_.size(token.payload)) return size->value;
-  report(token.span, fmt::format("expected an integer that is known before the run, found '{0}'; a size is "
-                                 "declared by a line 'size {0} = ...'",
-                                 source_.text(token.span)));
+  const std::string_view name = source_.text(token.span);
+  report(token.span, fmt::format("expected an integer that is known before the run, found '{}'{}", name,
+                                 sizes_.contains(token.payload)
+                                     ? ", which stands for another size in each call"
+                                     : fmt::format("; a size is declared by a line 'size {} = ...'", name)));
   return std::nullopt;
 }
 

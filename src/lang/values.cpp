@@ -133,6 +133,9 @@ void BodyChecker::report_unknown_name(const Expr& expr) {
                                   name, is_function ? "a function" : "an operation", name));
     return;
   }
+  if (const std::string hint = hint_at_size(name); !hint.empty()) {
+    return report(expr.span, fmt::format("unknown name '{}'{}", name, hint));
+  }
   Suggestion similar(name);
   if (diagnostics_.wants_suggestions()) {
     scope_.for_each_name([&](Symbol other) { similar.offer(symbols_[other]); });
@@ -140,6 +143,20 @@ void BodyChecker::report_unknown_name(const Expr& expr) {
     declarations_.for_each_variant_name([&](std::string_view other) { similar.offer(other); });
   }
   report(expr.span, fmt::format("unknown name '{}'{}", name, similar.text()));
+}
+
+std::string BodyChecker::hint_at_size(std::string_view name) const {
+  for (const Pattern& param : head_->params) {
+    if (!param.type) continue;
+    const Shape& shape = param.type->shape;
+    const auto found =
+        std::find_if(shape.begin(), shape.end(), [&](const Dim& dim) { return dim.symbol == name; });
+    if (found != shape.end()) {
+      return fmt::format("; the size of that name is size({}, axis={})", spelled(param),
+                         found - shape.begin());
+    }
+  }
+  return "";
 }
 
 Var BodyChecker::emit(const Operation& operation, std::span<const Var> operands, Span span,

@@ -53,6 +53,11 @@ bool compatible(const Type& a, const Type& b) {
          std::equal(a.shape.begin(), a.shape.end(), b.shape.begin(), b.shape.end(), may_equal);
 }
 
+Type without_sizes(Type type) {
+  std::fill(type.shape.begin(), type.shape.end(), unknown_dim());
+  return type;
+}
+
 Type join(const Type& a, const Type& b) {
   Type type = a;
   for (std::size_t i = 0; i < type.shape.size(); ++i) {

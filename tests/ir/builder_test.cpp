@@ -176,6 +176,19 @@ TEST(BuilderErrors, ConditionOfIf) {
             "condition of 'if': expected (bool), found (i64)");
 }
 
+TEST(Builder, BranchesMayDifferInSizes) {
+  const ir::Module module = module_of({{DType::Bool, "b"}, {tensor_type(DType::F64, {2}), "x"}},
+                                      {Type(DType::F64, {unknown_dim()})}, [](FunctionBuilder& f) -> Vars {
+                                        const Var x = f.param(1);
+                                        return f.if_else(
+                                            f.param(0), [&] { return x; },
+                                            [&] {
+                                              return f.op("concat", {x, x}, {0});
+                                            });
+                                      });
+  EXPECT_EQ(print(module), "fn f(b: bool, x: f64[2]) -> f64[_] = if b then x else concat(x, x, axis=0)\n");
+}
+
 TEST(BuilderErrors, BranchesThatDiffer) {
   EXPECT_EQ(error_in([](FunctionBuilder& f) -> Vars {
               return f.if_else(

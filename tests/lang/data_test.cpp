@@ -13,6 +13,7 @@ TEST_P(DataPrograms, PrintAndParseBack) {
 }
 
 #define TREE "data Tree = Leaf(word: i64) | Node(left: Tree, right: Tree)\n"
+#define AB "data AB = A | B\n"
 
 const PrintCase kPrograms[] = {
     {"MatchBecomesBranches",
@@ -194,6 +195,20 @@ const ErrorCase kErrors[] = {
      "Node(Node(_, _), _)"},
     {"UnreachableArm", TREE "fn f(t: Tree) -> i64 = match t Leaf(w) -> w _ -> 1 Node(_, _) -> 2",
      "2:52: this arm is never reached: the arms before it take everything"},
+    {"ArmTakenByAnInnerMatch",
+     AB "fn f(a: AB, b: AB) -> i64 =\n  match a\n    A ->\n      match b\n        A -> 1\n        B -> 2\n"
+        "    B -> 3",
+     "8:5: this arm belongs to the 'match' of line 5, for arms go on until the end of the expression; "
+     "put that 'match' in parentheses"},
+    {"ArmTakenByAnInnerMatchInALineOfItsArm",
+     AB "fn f(a: AB, b: AB) -> i64 =\n  match a\n    A -> match b A -> 1 B -> 2\n    B -> 3",
+     "5:5: this arm belongs to the 'match' of line 4, for arms go on until the end of the expression; "
+     "put that 'match' in parentheses"},
+    {"ArmTakenByTheInnermostMatch",
+     AB "fn f(a: AB, b: AB) -> i64 =\n  match a\n    A -> match b\n      A -> 1\n      B -> match a\n"
+        "        A -> 1\n        B -> 2\n    B -> 3",
+     "9:5: this arm belongs to the 'match' of line 6, for arms go on until the end of the expression; "
+     "put that 'match' in parentheses"},
     {"MatchOfANumber", "fn f(n: i64) -> i64 = match n _ -> 1",
      "1:29: 'match': expected a value of a data type, found i64"},
     {"UnknownVariantInAPattern", TREE "fn f(t: Tree) -> i64 = match t Leav(w) -> w _ -> 1",
@@ -234,7 +249,8 @@ const ErrorCase kErrors[] = {
     {"SmallType", "data a = X\nfn f() -> i64 = 1",
      "1:6: expected the name of a data type with a capital first letter, found 'a'"},
     {"UnknownFieldType", "data A = X(a: Tere)\ndata Tree = Y\nfn f(a: A) -> A = a",
-     "1:15: expected a type (bool, i32, i64, f32 or f64), found 'Tere'; did you mean 'Tree'?"},
+     "1:15: expected a type (bool, i32, i64, f32, f64, List[...] or a data type), found 'Tere'; did you mean "
+     "'Tree'?"},
     {"FieldsWithoutTypes", "data A = X(a)\nfn f() -> i64 = 1",
      "1:13: expected ':' and the type of the field, found ')'"},
     {"EmptyParentheses", "data A = X()\nfn f() -> i64 = 1",
@@ -255,7 +271,8 @@ const ErrorCase kErrors[] = {
     {"NilAlone", "fn f() -> i64 =\n  let a = Nil\n  1",
      "2:11: expected a list of a known type, found 'Nil' alone; Nil[i64] is the empty list of i64"},
     {"ListWithoutElementType", "fn f(xs: List) -> i64 = 1",
-     "1:10: expected a type (bool, i32, i64, f32 or f64), found 'List'; the elements have a type: List[i64]"},
+     "1:10: expected a type (bool, i32, i64, f32, f64, List[...] or a data type), found 'List'; the elements "
+     "have a type: List[i64]"},
     {"ListOfMixedElements", "fn f(x: f64) -> List[i64] = [1, x]",
      "1:33: an element of a list: expected i64, found f64"},
     {"ConsOnATreeAsTail", TREE "fn f(t: Tree) -> i64 =\n  let a = Cons(1, t)\n  1",
@@ -265,7 +282,7 @@ const ErrorCase kErrors[] = {
     {"DataTypeAsAValue", TREE "fn f() -> Tree = Leaf(Tree)", "2:23: unknown name 'Tree'"},
     {"DataTypeAsAFunction", TREE "fn f() -> Tree = Tree(1)", "2:18: unknown function 'Tree'"},
     {"VariantAsAType", TREE "fn f(t: Leaf) -> i64 = 1",
-     "2:9: expected a type (bool, i32, i64, f32 or f64), found 'Leaf'"},
+     "2:9: expected a type (bool, i32, i64, f32, f64, List[...] or a data type), found 'Leaf'"},
     {"ComparisonOfData", TREE "fn f(t: Tree) -> bool = t == t",
      "2:27: [==] expected scalars or tensors of one type, found Tree and Tree"},
     {"ArithmeticOnData", TREE "fn f(t: Tree) -> Tree = t + t",
@@ -273,6 +290,19 @@ const ErrorCase kErrors[] = {
 };
 
 INSTANTIATE_TEST_SUITE_P(Messages, DataErrors, testing::ValuesIn(kErrors), name_of_case<ErrorCase>);
+
+/// Where the columns of arms leave open which `match` is meant.
+TEST(Match, InsideAnother) {
+  const char* programs[] = {
+      "  match a\n    A -> 1\n    _ -> match b\n    A -> 2\n    B -> 3",
+      "  match a\n    A -> (match b\n      A -> 1\n    B -> 2)\n    B -> 3",
+      "  match a\n    A -> abs(match b\n      A -> 1\n    B -> 2)\n    B -> 3",
+      "  match a A -> 1 B -> match b\n    A -> 2\n  B -> 3",
+  };
+  for (const char* program : programs) {
+    EXPECT_EQ(error_of(std::string(AB "fn f(a: AB, b: AB) -> i64 =\n") + program), "");
+  }
+}
 
 TEST(DataErrors, OneCauseGivesOneFinding) {
   const char* programs[] = {

@@ -200,6 +200,16 @@ const Case kCases[] = {
      "'or', 'not'\n"
      " 1 | fn f(a: bool) -> bool = a && a\n"
      "   |                           ^^"},
+    {"CaretAsPower", "fn f(x: f64) -> f64 = x ^ 2",
+     "test.hia:1:25: error: expected a token of the language, found the character '^'; a power is written "
+     "pow(x, 2)\n"
+     " 1 | fn f(x: f64) -> f64 = x ^ 2\n"
+     "   |                         ^"},
+    {"StarsAsPower", "fn f(x: f64) -> f64 = x ** 2",
+     "test.hia:1:25: error: expected a token of the language, found the character '*'; a power is written "
+     "pow(x, 2)\n"
+     " 1 | fn f(x: f64) -> f64 = x ** 2\n"
+     "   |                         ^^"},
     {"UnknownUnicodeCharacter", "fn f(ä: i64) -> i64 = 1",
      "test.hia:1:6: error: expected a token of the language, found the character 'ä' (U+00E4)\n"
      " 1 | fn f(ä: i64) -> i64 = 1\n"
@@ -266,10 +276,12 @@ const Case kCases[] = {
      " 1 | fn f(x: f32[2*d, d]) -> i64 = 1\n"
      "   |               ^"},
     {"UnknownType", "fn f(x: float, y: i46) -> i64 = y",
-     "test.hia:1:9: error: expected a type (bool, i32, i64, f32 or f64), found 'float'\n"
+     "test.hia:1:9: error: expected a type (bool, i32, i64, f32, f64, List[...] or a data type), found "
+     "'float'\n"
      " 1 | fn f(x: float, y: i46) -> i64 = y\n"
      "   |         ^^^^^\n"
-     "test.hia:1:19: error: expected a type (bool, i32, i64, f32 or f64), found 'i46'; did you mean 'i64'?\n"
+     "test.hia:1:19: error: expected a type (bool, i32, i64, f32, f64, List[...] or a data type), found "
+     "'i46'; did you mean 'i64'?\n"
      " 1 | fn f(x: float, y: i46) -> i64 = y\n"
      "   |                   ^^^"},
     {"NoResult", "fn f(x: i64) -> () = x",

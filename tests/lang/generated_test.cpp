@@ -147,7 +147,7 @@ const PrintCase kPrograms[] = {
      "fn g(x: f32[4, 5]) -> f32[4] = check_shape(map_f(x, 2.0f32), shape=[4])\n"
      "\n"
      "fn h(x: f32[r, c]) -> f32[r] =\n"
-     "  let v1 = if size(x, axis=0) == 0 then\n"
+     "  let v1: f32[_] = if size(x, axis=0) == 0 then\n"
      "    let v2 = broadcast_to(0, shape=[0])\n"
      "    f32(v2)\n"
      "  else map_f_2(x, 2.0f32)\n"

@@ -13,6 +13,19 @@ TEST_P(TensorPrograms, PrintAndParseBack) {
 }
 
 const PrintCase kPrograms[] = {
+    {"BranchesMayDifferInSizesThatAreLeftOpen",
+     "fn f(b: bool) -> f64[_] = if b then [1] else if not b then [1, 2] else [1, 2, 3]\n"
+     "fn g(b: bool) -> f64 =\n  let (x: f64[_], y) = if b then ([1], 1) else ([1, 2], 2)\n  sum(x)\n"
+     "fn h(x: f64[n]) -> f64[n] = if sum(x) > 0 then [1] else [1, 2]\n"
+     "fn k(x: List[i64]) -> i64[_] = match x Nil -> [1] Cons(_, Nil) -> [1, 2] Cons -> [1, 2, 3]\n",
+     "fn f(b: bool) -> f64[_] = if b then [1.0] else if not b then [1.0, 2.0] else [1.0, 2.0, 3.0]\n\n"
+     "fn g(b: bool) -> f64 =\n  let (x: f64[_], y) = if b then ([1.0], 1) else ([1.0, 2.0], 2)\n"
+     "  sum(x, axes=[])\n\n"
+     "fn h(x: f64[n]) -> f64[n] =\n  let v1: f64[_] = if sum(x, axes=[]) > 0.0 then [1.0] else [1.0, 2.0]\n"
+     "  check_size(v1, x, axis=0, like_axis=0)\n\n"
+     "fn k(x: List[i64]) -> i64[_] = if variant(x) == 0 then [1] else\n"
+     "  let v1 = variant(field(x, variant=1, field=1)) == 0\n"
+     "  if v1 then [1, 2] else [1, 2, 3]\n"},
     {"SizesAreSubstituted",
      "fn f(x: f32[2*d, d/2 - 1], n: i64[(d + 1) % 3, -(-d)]) -> f32[2*d, d/2 - 1] = x * f32(d)\n"
      "size e = 2\nsize d = e * 2\n",
@@ -178,6 +191,35 @@ const ErrorCase kErrors[] = {
     {"TextBehindASize", "size d = 1 2\nfn f() -> i64 = d",
      "1:12: expected an operator, 'fn', 'data', 'param', 'size' or the end of the program, found the number "
      "2"},
+    {"BranchesOfTwoSizes", "fn f(b: bool) -> f64 =\n  let x = if b then [1.0] else [1.0, 2.0]\n  sum(x)",
+     "2:11: the branches of 'if' differ: f64[1] after 'then', f64[2] after 'else'; a 'let' or result of type "
+     "f64[_] takes both"},
+    {"BranchesOfTwoSizesAsAnOperand", "fn f(b: bool) -> f64 = sum(if b then [1.0] else [1.0, 2.0])",
+     "1:28: the branches of 'if' differ: f64[1] after 'then', f64[2] after 'else'; a 'let' or result of type "
+     "f64[_] takes both"},
+    {"BranchesOfTwoSizesWhereOneIsWanted", "fn f(b: bool) -> f64[2] = if b then [1.0] else [1.0, 2.0]",
+     "1:27: the branches of 'if' differ: f64[1] after 'then', f64[2] after 'else'"},
+    {"BranchesOfTwoRanks", "fn f(b: bool) -> f64[_] = if b then [[1.0]] else [1.0]",
+     "1:27: the branches of 'if' differ: f64[1, 1] after 'then', f64[1] after 'else'"},
+    {"ArmsOfTwoSizes", "fn f(x: List[i64]) -> i64 =\n  let y = match x Nil -> [1] Cons -> [1, 2]\n  sum(y)",
+     "2:38: the arms of 'match' differ: i64[1] in one before, i64[2] in this one; a 'let' or result of type "
+     "i64[_] takes both"},
+    {"MistypedSize", "size hidden = 4\nfn f(x: f32[3]) -> (f32[hiden], f32[hiden]) = (x, x)",
+     "2:25: no size 'hiden'; did you mean 'hidden'? For any size write '_'"},
+    {"MistypedSymbolInALet", "fn f(x: f32[rows]) -> f32[rows] =\n  let y: f32[rosw] = x\n  y",
+     "2:14: no size 'rosw'; did you mean 'rows'? For any size write '_'"},
+    {"SymbolAsAValue", "fn f(x: f64[m, n]) -> f64 = sum(x) / f64(n)",
+     "1:42: unknown name 'n'; the size of that name is size(x, axis=1)"},
+    {"SymbolAsAnAttribute", "fn f(x: f64[2, n]) -> f64[n, 2] = reshape(x, shape=[n, 2])",
+     "1:53: expected an integer that is known before the run, found 'n', which stands for another size in "
+     "each call"},
+    {"SymbolInAComputedDimensionOfAResult", "fn f(x: f64[n]) -> f64[2 * n] = concat(x, x, axis=0)",
+     "1:28: expected an integer that is known before the run, found 'n', which stands for another size in "
+     "each call"},
+    {"CallOfALearnedParameter", "param E: f32[3, 2]\nfn f(w: i64) -> f32[2] = E(w)",
+     "2:26: expected a function, found 'E', which is a learned parameter; a row of it is written E[i]"},
+    {"CallOfATensor", "fn f(x: f32[3]) -> f32 = x(0)",
+     "1:26: expected a function, found 'x', which is a value; a row of it is written x[i]"},
     {"ParameterTwice", "param b: f32[2]\nparam b: f32[3]\nfn f() -> i64 = 1",
      "2:7: expected a new name, found 'b', which is a learned parameter"},
     {"ParameterOfASymbol", "param b: f32[n]\nfn f() -> i64 = 1",
@@ -185,7 +227,8 @@ const ErrorCase kErrors[] = {
      "n "
      "= ...'"},
     {"ScalarParameter", "param b: f32\nfn f() -> i64 = 1",
-     "1:10: expected the type of a tensor of f32 or f64 for a learned parameter, found f32"},
+     "1:10: expected the type of a tensor of f32 or f64 for a learned parameter, found f32; of one number: "
+     "f32[1]"},
     {"IntegerParameter", "param b: i64[3]\nfn f() -> i64 = 1",
      "1:10: expected the type of a tensor of f32 or f64 for a learned parameter, found i64[3]"},
     {"UnknownInitializer", "param b: f32[3] = random\nfn f() -> i64 = 1",
@@ -267,6 +310,14 @@ TEST(Sizes, AreKnownWithoutTheBodies) {
 
 TEST(Sizes, MayBeNamesOfValues) {
   EXPECT_EQ(error_of("size size = 2\nfn f(size: i64) -> i64 =\n  let d = size\n  d\nsize d = 3\n"), "");
+}
+
+/// Short names, and those that differ in a number, are near each other on purpose.
+TEST(Sizes, OfAResultMayBeNew) {
+  EXPECT_EQ(error_of("size hi = 2\nfn f(x: f32[hi]) -> f32[ho] = x"), "");
+  EXPECT_EQ(error_of("fn f(x: f32[rows1]) -> f32[rows2] = x"), "");
+  EXPECT_EQ(error_of("fn f(x: f32[rows]) -> f32[_] =\n  let y: f32[columns] = x\n  y"), "");
+  EXPECT_EQ(error_of("fn f(x: f32[rows]) -> f32[rows] = x\nfn g(x: f32[rosw]) -> f32[rosw] = x"), "");
 }
 
 TEST(LearnedParameters, BeginAsTheyAreDeclared) {
