@@ -54,6 +54,14 @@ std::string shown(const Value& value) {
   return text + "...";
 }
 
+/// Of a data value its variant.
+std::string shown(const Value& value, const Type& type) {
+  if (!type.is_data()) return shown(value);
+  const Data& data = value.data();
+  const std::string& name = type.data->variants[data.variant()].name;
+  return data.fields().empty() ? name : name + "(...)";
+}
+
 /// "7 / 0", "-(3)", "i32(nan)".
 std::string applied(const OpDef& op, std::span<const Value> operands) {
   std::vector<std::string> texts;
@@ -89,13 +97,14 @@ std::string written_name(const graph::Function& function) {
 }
 
 /// Of the first phase: those of later ones are gradients.
-std::vector<std::string> argument_texts(const graph::Function& function,
+std::vector<std::string> argument_texts(const Graph& graph, const graph::Function& function,
                                         std::span<const std::optional<Value>> arguments) {
   std::vector<std::string> texts;
   if (function.triggered) return texts;
   const std::size_t count = function.phases.empty() ? arguments.size() : function.phases[0].params;
   for (std::size_t i = 0; i < std::min(count, arguments.size()); ++i) {
-    const std::string value = arguments[i] ? shown(*arguments[i]) : "?";
+    const Type& type = graph[function.params[i].node].type;
+    const std::string value = arguments[i] ? shown(*arguments[i], type) : "?";
     const bool named = i < function.param_names.size() && !function.param_names[i].empty();
     texts.push_back(named ? fmt::format("{} = {}", function.param_names[i], value) : value);
   }
@@ -105,7 +114,7 @@ std::vector<std::string> argument_texts(const graph::Function& function,
 CallRecord record_of_call(const Graph& graph, const CallChain& chain) {
   const graph::Site& site = graph[chain.site()];
   const graph::Function& callee = graph[site.callee];
-  CallRecord record{written_name(callee), argument_texts(callee, chain.arguments()), "", ""};
+  CallRecord record{written_name(callee), argument_texts(graph, callee, chain.arguments()), "", ""};
   if (has_text(graph, site.span)) {
     record.call_place = place_text(graph, site.span);
     record.call_line = trimmed_line(graph, site.span);
@@ -129,7 +138,7 @@ CallRecord record_of_program(const RunPlace& place) {
   const std::vector<std::optional<Value>> arguments(place.program_arguments.begin(),
                                                     place.program_arguments.end());
   const graph::Function& program = place.graph[find_program(place.graph)];
-  return {written_name(program), argument_texts(program, arguments), "", ""};
+  return {written_name(program), argument_texts(place.graph, program, arguments), "", ""};
 }
 
 uint64_t count_calls(const RunPlace& place) {

@@ -1,0 +1,174 @@
+// Learners of programs: dropout, and what errors say of the trees that they come from.
+#include "hiaton/learner.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "directory.h"
+#include "hiaton/error.h"
+
+namespace hiaton::train {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+/// The probability that dropout leaves out an element stands in place of RATE; what a leaf costs, of COST.
+constexpr std::string_view kModel =
+    "size vocab = 10\n"
+    "size classes = 2\n"
+    "size d = 8\n"
+    "data Tree = Leaf(label: i64, word: i64) | Node(label: i64, left: Tree, right: Tree)\n"
+    "param E: f32[vocab, d] = normal(1.0)\n"
+    "param V: f32[d, classes]\n"
+    "fn cost(t: Tree, seed: i64) -> f32 =\n"
+    "  match t\n"
+    "    Leaf(label, word) -> COST\n"
+    "    Node(label, l, r) -> cost(l, 2 * seed) + cost(r, 2 * seed + 1)\n"
+    "fn kept(x: f32[d], seed: i64) -> f32[d] = dropout(x, RATE, seed)\n"
+    "fn loss(t: Tree, seed: i64) -> f32 = cost(t, seed)\n"
+    "fn predict(t: Tree) -> f32[classes] =\n"
+    "  match t\n"
+    "    Leaf(_, word) -> softmax(E[word] @ V)\n"
+    "    Node(_, l, _) -> predict(l)\n";
+
+std::string replaced(std::string text, std::string_view from, std::string_view to) {
+  return text.replace(text.find(from), from.size(), to);
+}
+
+std::string model_with(std::string_view rate,
+                       std::string_view cost = "cross_entropy(kept(E[word], seed) @ V, label)") {
+  return replaced(replaced(std::string(kModel), "RATE", rate), "COST", cost);
+}
+
+class ProgramLearnerTest : public ::testing::Test {
+ protected:
+  std::unique_ptr<Learner> learner(const std::string& program, const std::string& batching = "on",
+                                   int workers = 1) {
+    write_file(directory_ / "model.hia", program);
+    LearnerOptions options;
+    options.model = directory_ / "model.hia";
+    options.classes = 2;
+    options.vocabulary_size = 10;
+    options.batching = batching;
+    options.workers = workers;
+    return make_learner(options);
+  }
+
+  std::vector<Tree> trees(const std::string& lines) {
+    Treebank bank = read_trees(std::make_shared<const Source>("trees.txt", lines));
+    return bank.trees;
+  }
+
+  TrainingResult train(Learner& of, int64_t epochs, const std::string& out = "", bool resume = false) {
+    Settings settings;
+    settings.epochs = epochs;
+    settings.batch = 2;
+    settings.resume = resume;
+    if (!out.empty()) settings.out = directory_ / out;
+    return hiaton::train::train(of, trees_, dev_, settings);
+  }
+
+  const Directory directory_;
+  std::vector<Tree> trees_ = trees("(1 (0 a) (1 b))\n(0 (0 b) (0 c))\n(1 (1 a) (0 (1 d) (1 b)))\n");
+  std::vector<Tree> dev_ = trees("(1 (0 a) (1 b))\n");
+};
+
+struct Step {
+  double loss;
+  std::vector<std::vector<float>> gradients;
+
+  friend bool operator==(const Step&, const Step&) = default;
+};
+
+Step step(Learner& learner, std::span<const Tree> trees, uint64_t number) {
+  std::vector<const Tree*> batch;
+  for (const Tree& tree : trees) batch.push_back(&tree);
+  std::vector<Gradient> gradients(learner.parameters().size());
+  learner.begin_step(number);
+  Step done{learner.loss_and_gradients(batch, gradients), {}};
+  for (const Gradient& gradient : gradients)
+    done.gradients.emplace_back(gradient.values.begin(), gradient.values.end());
+  return done;
+}
+
+TEST_F(ProgramLearnerTest, DrawsOtherElementsInEachStepAndForEachTree) {
+  const std::unique_ptr<Learner> of = learner(model_with("0.5"));
+  const Step first = step(*of, trees_, 0);
+  EXPECT_EQ(step(*of, trees_, 0), first);
+  EXPECT_NE(step(*of, trees_, 1), first);
+  const std::vector<Tree> twins = {trees_[0], trees_[0]};
+  EXPECT_NE(step(*of, twins, 0).loss, 2 * step(*of, std::span(twins).first(1), 0).loss);
+}
+
+TEST_F(ProgramLearnerTest, DrawsTheSameWithoutBatchingAndWithTwoWorkers) {
+  const Step one = step(*learner(model_with("0.5"), "deterministic", 1), trees_, 3);
+  EXPECT_EQ(step(*learner(model_with("0.5"), "deterministic", 2), trees_, 3), one);
+  EXPECT_NEAR(step(*learner(model_with("0.5"), "off", 1), trees_, 3).loss, one.loss, 1e-5);
+}
+
+TEST_F(ProgramLearnerTest, WithoutDropoutTheSeedChangesNothing) {
+  const std::unique_ptr<Learner> of = learner(model_with("0.0"));
+  EXPECT_EQ(step(*of, trees_, 1), step(*of, trees_, 0));
+}
+
+TEST_F(ProgramLearnerTest, DrawsTheSameWhenTrainingIsResumed) {
+  const std::unique_ptr<Learner> whole = learner(model_with("0.5"));
+  train(*whole, 4, "whole");
+  train(*learner(model_with("0.5")), 2, "parts");
+  const std::unique_ptr<Learner> resumed = learner(model_with("0.5"));
+  train(*resumed, 4, "parts", true);
+  for (std::size_t i = 0; i < whole->parameters().size(); ++i) {
+    EXPECT_EQ(resumed->parameters()[i].values, whole->parameters()[i].values);
+  }
+}
+
+TEST_F(ProgramLearnerTest, NamesTheTreeThatFails) {
+  trees_ = trees("(1 (0 a) (1 b))\n\n(0 (_ b) (0 c))\n");
+  EXPECT_THAT(
+      error_of<RunError>([&] { train(*learner(model_with("0.0")), 1); }),
+      AllOf(HasSubstr("index out of range: cross_entropy("),
+            HasSubstr("for the tree in line 3 of the data, which has nodes without a label: theirs is -1")));
+}
+
+TEST_F(ProgramLearnerTest, NamesTheTreeWhoseLossIsNoNumber) {
+  const std::string program = model_with("0.0", "sqrt(1.5 - f32(word)) + sum(E[word])");
+  EXPECT_THAT(error_of<ProgramError>([&] { train(*learner(program), 1); }),
+              AllOf(HasSubstr("is not finite in step 1 (epoch 1), for the tree in line "),
+                    HasSubstr("nothing has been learned yet, so it is the model")));
+}
+
+TEST_F(ProgramLearnerTest, RefusesPredictionsThatAreNoProbabilitiesBeforeItTrains) {
+  const std::string scores = replaced(model_with("0.0"), "softmax(E[word] @ V)", "relu(E[word] @ V) + 1");
+  EXPECT_THAT(error_of<ProgramError>([&] { train(*learner(scores), 1, "out"); }),
+              HasSubstr("expected 'predict' to give probabilities, as softmax does, found a sum of "));
+  const std::string negative =
+      replaced(model_with("0.0"), "softmax(E[word] @ V)", "0 - softmax(E[word] @ V)");
+  EXPECT_THAT(error_of<ProgramError>([&] { train(*learner(negative), 1, "out"); }), HasSubstr(" among them"));
+  const std::string number =
+      replaced(replaced(model_with("0.0"), "-> f32[classes]", "-> i64"), "softmax(E[word] @ V)", "word");
+  EXPECT_THAT(error_of<ProgramError>([&] { train(*learner(number), 1, "out"); }),
+              HasSubstr("expected 'predict' to give one tensor f32[2] for each of the 3 nodes"));
+  EXPECT_FALSE(std::filesystem::exists(directory_ / "out/last.safetensors"));
+}
+
+TEST_F(ProgramLearnerTest, NeedNotDeclareTheSizesThatTheDataDecides) {
+  const std::string program =
+      replaced(replaced(replaced(replaced(model_with("0.0"), "size vocab = 10\nsize classes = 2\n", ""),
+                                 "f32[vocab, d]", "f32[10, d]"),
+                        "f32[d, classes]", "f32[d, 2]"),
+               "f32[classes]", "f32[2]");
+  EXPECT_EQ(train(*learner(program), 1).history.size(), 1u);
+}
+
+TEST_F(ProgramLearnerTest, SaysWhatALossTakes) {
+  const std::string program =
+      replaced(model_with("0.0"), "fn loss(t: Tree, seed: i64) -> f32 = cost(t, seed)",
+               "fn loss(t: Tree, seed: f32) -> f32 = cost(t, 1) * seed");
+  EXPECT_THAT(
+      error_of<ProgramError>([&] { learner(program); }),
+      HasSubstr("expected 'loss' to take one tree of a data type, and perhaps a seed of type i64, found 2"));
+}
+
+}  // namespace
+}  // namespace hiaton::train
