@@ -29,7 +29,8 @@ class BatchRunner {
   BatchRunner(const BatchRunner&) = delete;
   ~BatchRunner() { release_slabs(); }
 
-  /// Parameters and gradients are those of `options` from now on. All must live until the end of the run.
+  /// From now on parameters are those of `options`, as `packed` has them, and their gradients are added to
+  /// `gradients`. All must live until the end of the run.
   void begin(const graph::Graph& graph, const RunOptions& options, const PackedParameters& packed,
              Gradients* gradients);
 

@@ -1,6 +1,7 @@
 #include "exec/flow/frame.h"
 
 #include <algorithm>
+#include <cstddef>
 
 #include "base/check.h"
 #include "tensor/memory.h"

@@ -6,6 +6,8 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <optional>
 #include <string>
@@ -114,7 +116,7 @@ enum class ItemKind : uint8_t {
   Return,    ///< passes the results of a phase to the caller
 };
 
-/// Of an item that waits for one other.
+/// Of an item that waits for one other, or for none.
 constexpr uint16_t kNoCounter = UINT16_MAX;
 
 /// Fires once in a frame, when `waits` others have.

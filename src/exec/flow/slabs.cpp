@@ -1,6 +1,7 @@
 #include "exec/flow/slabs.h"
 
 #include <bit>
+#include <utility>
 
 #include "tensor/memory.h"
 

@@ -5,6 +5,7 @@
 #include "exec/flow/tails.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "exec/flow/places.h"
 

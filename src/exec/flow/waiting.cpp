@@ -1,6 +1,7 @@
 #include "exec/flow/waiting.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <utility>
 

@@ -26,7 +26,7 @@ struct ExampleRange {
 };
 
 /// The rule: what can fire without a batch fires at once, innermost first; when nothing can, the ready batch
-/// of lowest rank runs, among several the largest.
+/// of lowest rank runs, among several the one that most frames have come to since it ran.
 class Worker {
  public:
   Worker(const graph::Graph& graph, std::shared_ptr<const Plan> plan);
