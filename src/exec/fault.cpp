@@ -56,8 +56,9 @@ std::string shown(const Value& value) {
 
 /// Of a data value its variant.
 std::string shown(const Value& value, const Type& type) {
-  if (!type.is_data()) return shown(value);
-  const Data& data = value.data();
+  if (!value.is_data() || !type.is_data()) return shown(value);
+  const Data data = value.data();
+  if (data.variant() >= type.data->variants.size()) return shown(value);
   const std::string& name = type.data->variants[data.variant()].name;
   return data.fields().empty() ? name : name + "(...)";
 }
@@ -103,7 +104,9 @@ std::vector<std::string> argument_texts(const Graph& graph, const graph::Functio
   if (function.triggered) return texts;
   const std::size_t count = function.phases.empty() ? arguments.size() : function.phases[0].params;
   for (std::size_t i = 0; i < std::min(count, arguments.size()); ++i) {
-    const Type& type = graph[function.params[i].node].type;
+    // A tail call leaves the arguments of another function.
+    const bool fits = i < function.params.size();
+    const Type type = fits ? graph[function.params[i].node].type : Type();
     const std::string value = arguments[i] ? shown(*arguments[i], type) : "?";
     const bool named = i < function.param_names.size() && !function.param_names[i].empty();
     texts.push_back(named ? fmt::format("{} = {}", function.param_names[i], value) : value);
