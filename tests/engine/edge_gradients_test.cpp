@@ -1,6 +1,9 @@
 // Gradients where a factor of the usual formula is infinite or no number, and the gradient itself is not.
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+
 #include "engine/all_ways.h"
 
 namespace hiaton {
