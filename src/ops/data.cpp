@@ -88,14 +88,14 @@ Fault make_value(std::span<const Value> operands, std::span<const int64_t> attri
 }
 
 Fault variant_of(std::span<const Value> operands, std::span<const int64_t>, Value& result) {
-  result = int64_t{operands[0].slot().data->variant};
+  result = int64_t{operands[0].data().variant()};
   return Fault::None;
 }
 
 Fault field_of(std::span<const Value> operands, std::span<const int64_t> attributes, Value& result) {
-  const DataObject& data = *operands[0].slot().data;
-  if (data.variant != attributes[0]) return Fault::Index;
-  result = data.fields()[static_cast<std::size_t>(attributes[1])];
+  const Data data = operands[0].data();
+  if (data.variant() != attributes[0]) return Fault::Index;
+  result = data.field(static_cast<std::size_t>(attributes[1]));
   return Fault::None;
 }
 
@@ -107,13 +107,13 @@ Value zero_like(std::span<const Value> like) {
 }
 
 Fault field_or_zero_of(std::span<const Value> operands, std::span<const int64_t> attributes, Value& result) {
-  const DataObject& gradient = *operands[0].slot().data;
-  if (gradient.variant != 0 && gradient.variant != attributes[0]) return Fault::Index;
-  result = gradient.variant == 0 ? zero_like(operands.subspan(1))
-                                 : gradient.fields()[static_cast<std::size_t>(attributes[1])];
+  const Data gradient = operands[0].data();
+  if (gradient.variant() != 0 && gradient.variant() != attributes[0]) return Fault::Index;
+  result = gradient.variant() == 0 ? zero_like(operands.subspan(1))
+                                   : gradient.field(static_cast<std::size_t>(attributes[1]));
   if (operands.size() == 1 || !result.is_data()) return Fault::None;
-  const DataObject& tensor = *result.slot().data;
-  result = tensor.variant == 0 ? zero_like(operands.subspan(1)) : Value(tensor.fields()[0]);
+  const Data tensor = result.data();
+  result = tensor.variant() == 0 ? zero_like(operands.subspan(1)) : tensor.field(0);
   return Fault::None;
 }
 

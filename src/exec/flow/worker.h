@@ -128,6 +128,7 @@ class Worker {
   std::vector<Waiting> waiting_;   ///< by region: frames in which it is ready
   std::vector<uint32_t> batched_;  ///< regions that run in batches, by rank
   std::vector<Cell> made_;         ///< results of the steps of a scalar region
+  std::vector<Value> fields_;      ///< of the data value that is made
   ExampleRange examples_;
   std::vector<Example> started_;  ///< of them, in their order
   uint64_t full_wave_ = 0;        ///< so many frames fill the wave that starts; 0: none starts
