@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "exec/budget.h"
+#include "exec/direct_functions.h"
 #include "exec/fault.h"
 #include "exec/flow/flow.h"
 #include "exec/listed_examples.h"
@@ -24,6 +25,11 @@ using graph::NodeId;
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+/// What stands in a slot; a data value with a reference of its own, which must go while the run lives.
+Value value_in(const Type& type, Slot slot) {
+  return type.is_data() ? ValueView(FieldKind::Data, slot).value() : Value(type.dtype, slot);
+}
 
 /// The calls around a frame, read off its parents.
 class FrameChain : public CallChain {
@@ -47,9 +53,12 @@ class FrameChain : public CallChain {
   graph::CallSite site() const override { return plan_.sites[plan_.index_of(now_.frame->resume - 1)]; }
   std::vector<std::optional<Value>> arguments() const override {
     const graph::Function& function = graph_[plan_.body_at(now_.pc).function];
+    const uint64_t held = plan_.params_held[plan_.index_of(now_.pc)];
     std::vector<std::optional<Value>> values;
     for (std::size_t i = 0; i < function.params.size(); ++i) {
-      values.emplace_back(Value(graph_[function.params[i].node].type.dtype, now_.frame->slots[i]));
+      const Type& type = graph_[function.params[i].node].type;
+      const bool is_held = !type.is_data() || (i < 64 && (held >> i & 1) != 0);
+      values.push_back(is_held ? std::optional(value_in(type, now_.frame->slots[i])) : std::nullopt);
     }
     return values;
   }
@@ -71,6 +80,11 @@ class FrameChain : public CallChain {
   Place now_;
 };
 
+/// A heap that is left at the end of a run, where it has one.
+struct LeaveHeap {
+  void operator()(DataHeap* heap) const { heap->leave(); }
+};
+
 class ProductionRun {
  public:
   ProductionRun(const Graph& graph, const Plan& plan, std::span<const Value> arguments,
@@ -85,7 +99,12 @@ class ProductionRun {
     // Without groups of calls there is nothing that one worker could take from another.
     const bool is_parallel = plan.entry[-1].target == plan.entry && !plan.groups.empty();
     const int workers = is_parallel ? std::max(1, options.workers) : 1;
-    for (int i = 0; i < workers; ++i) crew_.workers.push_back(std::make_unique<Worker>(crew_, plan, budget_));
+    if (plan.has_data) {
+      heap_.reset(DataHeap::make([this](std::size_t bytes) { return budget_.take_bytes(bytes); }));
+    }
+    for (int i = 0; i < workers; ++i) {
+      crew_.workers.push_back(std::make_unique<Worker>(crew_, plan, budget_, heap_.get()));
+    }
     if (options.trace != nullptr) draw_in(*options.trace);
   }
 
@@ -93,12 +112,15 @@ class ProductionRun {
     const Clock::time_point start = Clock::now();
     work(start);
     for (Trace::Track* track : tracks_) track->count(0, 0);
+    const bool has_results = crew_.finished.load() && !error_ && !crew_.stopping.load();
+    std::vector<Value> values = has_results ? results() : std::vector<Value>();
+    if (heap_ != nullptr && !has_results) heap_->forget_values();
     RunStats stats = collect(std::chrono::duration<double>(Clock::now() - start).count());
     if (options_.stats != nullptr) *options_.stats = stats;
     if (error_) throw RunError(*error_);
     if (crew_.stopping.load()) throw_without_place();
     HIATON_CHECK(crew_.finished.load());
-    return {results(), std::move(stats)};
+    return {std::move(values), std::move(stats)};
   }
 
  private:
@@ -213,7 +235,7 @@ class ProductionRun {
       const bool constant =
           (i == 0 && form == Operands::ConstSlot) || (i == 1 && form == Operands::SlotConst);
       const Slot slot = constant ? at.constant : worker.frame->slots[i == 0 ? at.a : at.b()];
-      values.emplace_back(graph_[graph_[node].inputs[i].node].type.dtype, slot);
+      values.push_back(value_in(graph_[graph_[node].inputs[i].node].type, slot));
     }
     return values;
   }
@@ -240,9 +262,16 @@ class ProductionRun {
   }
 
   std::vector<Value> results() {
+    const auto type_of = [&](std::size_t i) -> const Type& { return graph_[graph_.outputs()[i]].type; };
+    std::vector<Slot> data;
+    for (std::size_t i = 0; i < plan_.result_count; ++i) {
+      if (type_of(i).is_data()) data.push_back(root()->slots[i]);
+    }
+    if (heap_ != nullptr) heap_->give_out(data);
     std::vector<Value> values;
     for (std::size_t i = 0; i < plan_.result_count; ++i) {
-      values.emplace_back(graph_[graph_.outputs()[i]].type.dtype, root()->slots[i]);
+      const Slot slot = root()->slots[i];
+      values.push_back(type_of(i).is_data() ? Value(Data::adopt(slot.data)) : Value(type_of(i).dtype, slot));
     }
     return values;
   }
@@ -261,6 +290,7 @@ class ProductionRun {
       for (std::size_t i = 0; i < stats.regions.size(); ++i)
         stats.regions[i].firings += worker->region_firings[i];
     }
+    if (heap_ != nullptr && options_.stats != nullptr) stats.values_live_at_end = heap_->count_values();
     stats.frames_live_most = stats.frames_allocated;
     stats.frames_live_at_end = stats.frames_allocated - idle;
     for (std::size_t i = 0; i < stats.regions.size(); ++i) {
@@ -277,6 +307,7 @@ class ProductionRun {
   FrameBudget budget_;
   std::optional<CallKinds> kinds_;       ///< where the run is drawn
   std::vector<Trace::Track*> tracks_{};  ///< by worker; empty: it is not drawn
+  std::unique_ptr<DataHeap, LeaveHeap> heap_;  ///< of a plan with data values
   Crew crew_;
   std::vector<Slot> root_slots_;  ///< the frame that main returns to
   std::mutex mutex_;
@@ -308,7 +339,7 @@ RunResult run_as_reference(const Graph& graph, std::span<const Value> arguments,
 
 RunResult run_production(const Graph& graph, std::span<const Value> arguments, const RunOptions& options,
                          PlanCache& plans) {
-  if (needs_flow(graph)) return run_as_example(graph, arguments, options, plans);
+  if (!is_direct(graph)) return run_as_example(graph, arguments, options, plans);
   const bool forking = options.workers > 1;
   const PlanOptions plan_options{options.overflow, forking, options.count_regions, options.trace != nullptr,
                                  forking ? options.parallel_iterations : 1};

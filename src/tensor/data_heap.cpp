@@ -226,6 +226,10 @@ void DataCells::free_value(DataObject* object) {
   }
 }
 
+void DataCells::retain_shared(DataObject* object) {
+  object->counter().fetch_sub(1, std::memory_order_relaxed);
+}
+
 bool DataCells::drop_shared(DataObject* object) {
   // Acquire and release: what other workers did with the value comes before it is freed.
   return object->counter().load(std::memory_order_acquire) == -1 ||

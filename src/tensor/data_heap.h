@@ -103,7 +103,7 @@ class DataCells {
     if (references > 0) [[likely]] {
       object->references = references + 1;
     } else if (references >= DataObject::kLeastShared) {
-      object->counter().fetch_sub(1, std::memory_order_relaxed);
+      retain_shared(object);
     }
   }
   /// One reference less; frees what nobody refers to then, without recursion.
@@ -140,6 +140,8 @@ class DataCells {
   static int32_t relaxed(DataObject* object) { return object->counter().load(std::memory_order_relaxed); }
   static DataObject* next_of(const DataObject* cell) { return cell->slots()[0].data; }
   static void set_next(DataObject* cell, DataObject* next) { cell->slots()[0].data = next; }
+  // Not inlined: the interpreter's code holds no atomic operations.
+  static void retain_shared(DataObject* object);
   static bool drop_shared(DataObject* object);
   static bool claim_shared(DataObject* object);
   DataObject* carve(std::size_t fields);

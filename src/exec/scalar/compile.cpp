@@ -19,10 +19,6 @@ using graph::OutPort;
 
 namespace {
 
-struct Unplannable {
-  std::string reason;
-};
-
 std::vector<bool> functions_with_groups(const Graph& graph, const Structure& structure) {
   std::vector<bool> result(graph.functions().size(), false);
   for (const Block& block : structure.blocks) {
@@ -97,6 +93,7 @@ void append(Plan& plan, Opcode opcode) {
   plan.nodes.emplace_back();
   plan.sites.emplace_back();
   plan.groups_at.push_back(nullptr);
+  plan.params_held.push_back(0);
 }
 
 uint32_t line_of(const Graph& graph, Span span) {
@@ -162,8 +159,13 @@ std::shared_ptr<const Plan> compile(const Graph& graph, const PlanOptions& optio
   const std::optional<Structure> structure = find_structure(graph, reason);
   if (!structure) return nullptr;
   const Lifetimes lifetimes = measure(graph, *structure);
+  const Ownership ownership(graph, *structure);
   auto plan = std::make_shared<Plan>();
-  EmitContext context{graph, *structure, lifetimes, options, *plan};
+  plan->has_data = ownership.has_data();
+  EmitContext context{graph, *structure, lifetimes, ownership, options, *plan};
+  for (const LoopShape& loop : structure->loops) {
+    context.loop_predicates.insert(structure->origin(loop.predicate));
+  }
   if (options.forking) context.has_groups = functions_with_groups(graph, *structure);
   try {
     require_inputs_are_params(graph);
