@@ -456,6 +456,10 @@ void verify_variants(const Module& module) {
 
 void verify(const Module& module) {
   verify_variants(module);
+  if (module.entry.valid() && module.entry.index() >= module.functions.size()) {
+    throw ProgramError(
+        fmt::format("the entry is function {} of {}", module.entry.index(), module.functions.size()));
+  }
   std::unordered_set<std::string_view> names;
   for (const Function& function : module.functions) {
     if (!names.insert(function.name).second) {
