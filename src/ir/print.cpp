@@ -321,14 +321,14 @@ class FunctionPrinter {
   Text expression(const Node& node, bool may_leave_others) {
     std::vector<Text> operands = take(node.operands, node.placement, may_leave_others);
     if (node.kind == NodeKind::Call) return {call(module_[node.callee].name, operands), kAtom};
-    if (node.op->name.value == "make") {
+    if (node.op->role == Role::Make) {
       const Type& data = f_[node.results[0]].type;
       return {call(variant_name(data, static_cast<std::size_t>(node.attributes[0])), operands), kAtom};
     }
-    if (node.op->fusion.value == Fusion::Tensor && node.op->symbol.value.empty()) {
+    if (node.op->fusion.value == Fusion::Tensor && node.op->symbol.empty()) {
       return {call_on_tensors(node, std::move(operands)), kAtom};
     }
-    const std::string_view symbol = node.op->symbol.value;
+    const std::string_view symbol = node.op->symbol;
     const bool plain_prefix = operands.size() == 1 && !is_constant(node.operands[0]);
     if (symbol == "not") {
       return {fmt::format("not {}", in_parentheses_unless(operands[0].level >= kComparison, operands[0])),
@@ -373,7 +373,7 @@ class FunctionPrinter {
   }
 
   static std::vector<std::string> attributes_of(const Node& node) {
-    const std::vector<AttributeDef>& all = node.op->attributes.value;
+    const std::vector<AttributeDef>& all = node.op->attributes;
     std::vector<std::string> texts;
     for (std::size_t i = 0; i < all.size(); ++i) {
       if (all[i].is_list) {

@@ -275,7 +275,7 @@ class FunctionVerifier {
       fail(id, fmt::format("expected {} operands, found {}", node.op->arity(), node.operands.size()));
     }
     if (!node.op->takes_attributes(node.attributes.size())) {
-      fail(id, fmt::format("expected {} attributes, found {}", node.op->attributes.value.size(),
+      fail(id, fmt::format("expected {} attributes, found {}", node.op->attributes.size(),
                            node.attributes.size()));
     }
     operand_types_.clear();

@@ -22,7 +22,7 @@ using Wishes = std::span<const Wish>;
 /// How something that takes attributes is called. For as long as what it is made of lives.
 struct Signature {
   Signature(const OpDef& op)  // NOLINT(google-explicit-constructor): an operation has one
-      : name(op.name.value), operands(op.operands.value), attributes(op.attributes.value) {}
+      : name(op.name.value), operands(op.operands.value), attributes(op.attributes) {}
   Signature(std::string_view name, std::span<const std::string_view> operands,
             std::span<const AttributeDef> attributes)
       : name(name), operands(operands), attributes(attributes) {}

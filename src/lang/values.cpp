@@ -13,7 +13,7 @@ namespace {
 
 /// The type that literals among the operands take when no operand has a type of its own.
 Wish wish_for_literals(const Operation& operation, Flex flex, const Wish& wish) {
-  if (operation.def == nullptr || operation.def->kernels.value.empty()) return wish;
+  if (operation.def == nullptr || operation.def->kernels.empty()) return wish;
   const auto accepts = [&](DType type) {
     return is_number(type) && operation.def->find_kernel(type) != nullptr &&
            (flex == Flex::Integer || is_float(type));
