@@ -86,7 +86,7 @@ class FunctionVerifier {
   }
 
   void check_signature() const {
-    if (!is_function_name(f_.name)) fail("expected a name that is no keyword and no operation");
+    if (!is_function_name(f_.name)) fail("expected a name that is no keyword and no type");
     std::unordered_set<std::string_view> names;
     for (const ValueInfo& param : f_.params) {
       if (!is_name(param.name)) fail(fmt::format("'{}' is no name for a parameter", param.name));

@@ -91,6 +91,10 @@ class BodyChecker {
   Var apply(const Operation& operation, std::span<const ExprId> operands, const Wish& wish, Span span,
             Attributes attributes = {});
   Wish wish_beside(const Operation& operation, const Wish& type, ExprId operand) const;
+  /// nullptr where a Call is none of an operation.
+  const Operation* operation_of(const Expr& call) const {
+    return call.of_catalog ? operations_.find_shadowed(call.name) : operations_.find(call.name);
+  }
   Var operation_call(const Expr& expr, const Operation& operation, const Wish& wish);
   Var binary(ExprId id, const Wish& wish);
   bool is_arithmetic(ExprId id) const;

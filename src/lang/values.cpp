@@ -69,8 +69,7 @@ Var BodyChecker::value(ExprId id, const Wish& wish) {
       return logic(id);
     case Expr::Kind::Call:
       if (is_construction(expr)) return construction(expr, wish);
-      if (const Operation* operation = operations_.find(expr.name))
-        return operation_call(expr, *operation, wish);
+      if (const Operation* operation = operation_of(expr)) return operation_call(expr, *operation, wish);
       break;
     default:
       break;
