@@ -221,10 +221,6 @@ class ProductionRun {
     throw budget_error({graph_, arguments_, chain}, options_, fault);
   }
 
-  static bool is_operation_fault(Fault fault) {
-    return fault == Fault::DivisionByZero || fault == Fault::Overflow || fault == Fault::InvalidCast;
-  }
-
   /// What the failed instruction read. It has not written its result.
   std::vector<Value> operands(const Worker& worker, NodeId node) const {
     const std::size_t count = graph_[node].inputs.size();

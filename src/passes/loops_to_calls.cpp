@@ -70,19 +70,13 @@ class LoopsToCalls {
     }
     for (ir::ValueId value : captures_of(*captures, (*from)[node])) add(value);
     const FunctionRef function =
-        builder_.declare(unused_name(from->name + "_loop"), std::move(params), std::move(results));
+        builder_.declare(builder_.unused_name(from->name + "_loop"), std::move(params), std::move(results));
     builder_.module()[function.id].span = (*from)[node].span;
     loops_.push_back({from, captures, node, function});
     return loops_.back();
   }
 
  private:
-  std::string unused_name(const std::string& wish) const {
-    std::string name = wish;
-    for (int i = 2; builder_.has(name); ++i) name = fmt::format("{}{}", wish, i);
-    return name;
-  }
-
   void replace(ir::FunctionId id);
   void define(const Loop& loop);
 

@@ -251,7 +251,7 @@ bool passes_operand_on(const Node& node) {
     case NodeKind::Exit:
       return true;
     case NodeKind::Op:
-      return node.op->name.value == "identity";
+      return node.op->role == Role::Identity;
     default:
       return false;
   }

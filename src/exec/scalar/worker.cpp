@@ -5,6 +5,7 @@
 #include <new>
 
 #include "base/check.h"
+#include "base/pause.h"
 #include "exec/scalar/interpret.h"
 
 namespace hiaton::exec {
@@ -26,7 +27,7 @@ class Backoff {
  public:
   void wait() {
     if (pauses_ <= kMostPauses) {
-      for (int i = 0; i < pauses_; ++i) __builtin_ia32_pause();
+      for (int i = 0; i < pauses_; ++i) pause_thread();
       pauses_ *= 2;
       return;
     }
@@ -172,7 +173,7 @@ bool Worker::ask(Worker& victim) {
     Worker* self = this;
     // Withdrawn before the victim has seen it; otherwise its answer is about to come.
     if (over && victim.request_.compare_exchange_strong(self, nullptr)) return false;
-    __builtin_ia32_pause();
+    pause_thread();
     if (++spins > kSpins) std::this_thread::yield();
   }
 }
