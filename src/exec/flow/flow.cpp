@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "exec/flow/worker.h"
-#include "hiaton/crew.h"
+#include "hiaton/thread_pool.h"
 
 namespace hiaton::exec {
 namespace {
@@ -148,12 +148,12 @@ void run_flow(const graph::Graph& graph, const std::shared_ptr<const flow::Plan>
   }
   std::vector<std::exception_ptr> errors(tracks.size());
   SharedUse use(options);
-  std::optional<Crew> own;
-  Crew* crew = options.crew;
-  if (crew == nullptr && tracks.size() > 1) crew = &own.emplace(static_cast<int>(tracks.size()));
+  std::optional<ThreadPool> own;
+  ThreadPool* pool = options.pool;
+  if (pool == nullptr && tracks.size() > 1) pool = &own.emplace(static_cast<int>(tracks.size()));
   std::unique_ptr<flow::PackedParameters> packed = resting.take_packed(*plan);
   const auto packing = Clock::now();
-  packed->update(options.parameters, crew);
+  packed->update(options.parameters, pool);
   const double packing_seconds = seconds_since(packing);
   const auto work = [&](std::size_t number) {
     try {
@@ -170,8 +170,8 @@ void run_flow(const graph::Graph& graph, const std::shared_ptr<const flow::Plan>
       errors[number] = std::current_exception();
     }
   };
-  if (crew != nullptr) {
-    crew->run(tracks.size(), std::ref(work));
+  if (pool != nullptr) {
+    pool->run(tracks.size(), std::ref(work));
   } else {
     work(0);
   }
@@ -189,7 +189,7 @@ void run_flow(const graph::Graph& graph, const std::shared_ptr<const flow::Plan>
   for (Part& part : parts) {
     if (part.error != nullptr && error == nullptr) error = part.error;
     if (part.gradients != nullptr) {
-      if (error == nullptr) options.gradients->add(*part.gradients, crew);
+      if (error == nullptr) options.gradients->add(*part.gradients, pool);
       resting.give_back(std::move(part.gradients));
     }
   }

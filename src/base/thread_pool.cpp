@@ -1,4 +1,4 @@
-#include "hiaton/crew.h"
+#include "hiaton/thread_pool.h"
 
 #include <algorithm>
 #include <atomic>
@@ -37,7 +37,7 @@ void wait_for_change(const std::atomic<uint64_t>& value, uint64_t old) {
 /// A round is one `run`. Its number and how many of its calls are still to be taken are one word: who takes a
 /// call knows that it belongs to the round of which `work` and `count` are, and that this round does not end
 /// before the call.
-struct Crew::Parts {
+struct ThreadPool::Parts {
   static constexpr uint64_t kOneRound = uint64_t{1} << 32;
   static uint64_t calls_in(uint64_t round) { return round % kOneRound; }
 
@@ -77,7 +77,7 @@ struct Crew::Parts {
   }
 };
 
-Crew::Crew(int threads) : parts_(std::make_unique<Parts>()) {
+ThreadPool::ThreadPool(int threads) : parts_(std::make_unique<Parts>()) {
   try {
     for (int i = 1; i < threads; ++i) parts_->threads.emplace_back([parts = parts_.get()] { parts->help(); });
   } catch (...) {
@@ -86,15 +86,15 @@ Crew::Crew(int threads) : parts_(std::make_unique<Parts>()) {
   }
 }
 
-Crew::~Crew() {
+ThreadPool::~ThreadPool() {
   parts_->end();
 }
 
-int Crew::threads() const {
+int ThreadPool::threads() const {
   return static_cast<int>(parts_->threads.size()) + 1;
 }
 
-void Crew::run(std::size_t count, const std::function<void(std::size_t)>& work) {
+void ThreadPool::run(std::size_t count, const std::function<void(std::size_t)>& work) {
   const std::unique_lock own(parts_->busy, std::try_to_lock);
   if (!own || count < 2 || parts_->threads.empty()) {
     for (std::size_t i = 0; i < count; ++i) work(i);
@@ -110,10 +110,10 @@ void Crew::run(std::size_t count, const std::function<void(std::size_t)>& work) 
   while (const uint64_t left = parts_->to_end.load()) wait_for_change(parts_->to_end, left);
 }
 
-void run_in_pieces(Crew* crew, std::size_t size, std::size_t piece,
+void run_in_pieces(ThreadPool* pool, std::size_t size, std::size_t piece,
                    const std::function<void(std::size_t, std::size_t)>& work) {
-  if (crew == nullptr || size <= piece) return work(0, size);
-  crew->run((size + piece - 1) / piece,
+  if (pool == nullptr || size <= piece) return work(0, size);
+  pool->run((size + piece - 1) / piece,
             [&](std::size_t i) { work(i * piece, std::min(size, (i + 1) * piece)); });
 }
 
