@@ -7,6 +7,7 @@
 #include <new>
 #include <optional>
 
+#include "exec/flow/team.h"
 #include "exec/flow/worker.h"
 #include "hiaton/thread_pool.h"
 
@@ -146,32 +147,44 @@ void run_flow(const graph::Graph& graph, const std::shared_ptr<const flow::Plan>
   for (std::size_t i = 0; i < tracks.size() && options.trace != nullptr; ++i) {
     tracks[i] = &options.trace->worker(i);
   }
-  std::vector<std::exception_ptr> errors(tracks.size());
+  std::atomic<std::size_t> next_track = 0;
+  flow::Team team(count);
+  std::vector<std::exception_ptr> errors(workers);
   SharedUse use(options);
   std::optional<ThreadPool> own;
   ThreadPool* pool = options.pool;
-  if (pool == nullptr && tracks.size() > 1) pool = &own.emplace(static_cast<int>(tracks.size()));
+  if (pool == nullptr && workers > 1) pool = &own.emplace(options.workers);
   std::unique_ptr<flow::PackedParameters> packed = resting.take_packed(*plan);
   const auto packing = Clock::now();
   packed->update(options.parameters, pool);
   const double packing_seconds = seconds_since(packing);
+  /// As many as it gets; an exception comes before the first one has begun.
+  const auto run_parts = [&] {
+    std::size_t i = next.fetch_add(1);
+    if (i >= parts.size()) return;
+    std::unique_ptr<flow::Worker> worker = resting.take(graph, plan);
+    if (has_byte_budget(options) && worker->held_bytes() > options.max_bytes / 2) {
+      worker = std::make_unique<flow::Worker>(graph, plan);  // earlier runs were larger
+    }
+    const kernels::HelpedLaunches helped(workers > 1 ? &team : nullptr);
+    Trace::Track* const track = tracks[next_track.fetch_add(1)];
+    for (; i < parts.size(); i = next.fetch_add(1)) {
+      run_part(graph, *worker, options, *packed, use, parts[i], track);
+      team.end_part();
+    }
+    resting.give_back(std::move(worker));
+  };
   const auto work = [&](std::size_t number) {
     try {
-      if (next.load() >= parts.size()) return;
-      std::unique_ptr<flow::Worker> worker = resting.take(graph, plan);
-      if (has_byte_budget(options) && worker->held_bytes() > options.max_bytes / 2) {
-        worker = std::make_unique<flow::Worker>(graph, plan);  // earlier runs were larger
-      }
-      for (std::size_t i = next.fetch_add(1); i < parts.size(); i = next.fetch_add(1)) {
-        run_part(graph, *worker, options, *packed, use, parts[i], tracks[number]);
-      }
-      resting.give_back(std::move(worker));
+      run_parts();
     } catch (...) {
       errors[number] = std::current_exception();
+      team.end_part();  // the one that it had taken
     }
+    if (next.load() >= parts.size()) team.rest();  // else one thread makes all calls of this, one by one
   };
-  if (pool != nullptr) {
-    pool->run(tracks.size(), std::ref(work));
+  if (workers > 1) {
+    pool->run(workers, std::ref(work));
   } else {
     work(0);
   }
