@@ -148,7 +148,7 @@ void run_flow(const graph::Graph& graph, const std::shared_ptr<const flow::Plan>
     tracks[i] = &options.trace->worker(i);
   }
   std::atomic<std::size_t> next_track = 0;
-  flow::Team team(count);
+  flow::Team team(options.workers, count);
   std::vector<std::exception_ptr> errors(workers);
   SharedUse use(options);
   std::optional<ThreadPool> own;
@@ -172,6 +172,7 @@ void run_flow(const graph::Graph& graph, const std::shared_ptr<const flow::Plan>
       run_part(graph, *worker, options, *packed, use, parts[i], track);
       team.end_part();
     }
+    team.become_idle();
     resting.give_back(std::move(worker));
   };
   const auto work = [&](std::size_t number) {

@@ -13,10 +13,13 @@ namespace hiaton::exec::flow {
 /// Those that have nothing to do rest, and help the others with large launches until the run is over.
 class Team : public kernels::LaunchHelpers {
  public:
-  /// The run is over when so many parts are.
-  explicit Team(std::size_t parts) : open_(parts) {}
+  /// The run is over when so many parts are. Workers that get none count as idle from the beginning: they
+  /// come when there is something to do.
+  Team(int workers, std::size_t parts);
 
   void end_part();
+  /// A worker that had a part gets no other one.
+  void become_idle();
   /// Returns when the run is over.
   void rest();
 
@@ -26,7 +29,7 @@ class Team : public kernels::LaunchHelpers {
  private:
   SharedLoop launches_;
   std::atomic<std::size_t> open_;
-  std::atomic<int> resting_{0};
+  std::atomic<int> idle_;
 };
 
 }  // namespace hiaton::exec::flow
