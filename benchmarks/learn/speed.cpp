@@ -73,7 +73,7 @@ nlohmann::json measure_speed(const Options& options) {
     used.insert(used.end(), taken.begin(), taken.end());
     learner->loss_and_gradients(taken, gradients);
     optimizer.step(learner->parameters(), gradients, 1e-3, 1.0 / static_cast<double>(taken.size()),
-                   learner->crew());
+                   learner->pool());
   };
   for (std::size_t i = 0; i < 3; ++i) train_step();
   std::vector<double> training_rates, inference_rates, training_shares, inference_shares, peaks;

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "hiaton/builder.h"
-#include "hiaton/crew.h"
 #include "hiaton/engine.h"
 #include "hiaton/error.h"
 #include "hiaton/graph.h"
@@ -23,6 +22,7 @@
 #include "hiaton/source.h"
 #include "hiaton/strong_id.h"
 #include "hiaton/tensor.h"
+#include "hiaton/thread_pool.h"
 #include "hiaton/trace.h"
 #include "hiaton/train.h"
 #include "hiaton/trees.h"

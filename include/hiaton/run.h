@@ -16,7 +16,7 @@
 #pragma GCC visibility push(default)
 namespace hiaton {
 
-class Crew;
+class ThreadPool;
 class Trace;
 
 enum class Executor : uint8_t {
@@ -78,10 +78,10 @@ class Gradients {
   /// Marks a row as one that may differ from zero.
   void touch(std::size_t parameter, int64_t row);
   Tensor& values(std::size_t parameter) { return sums_[parameter].values; }
-  /// All zero again. The threads of a crew share the work.
-  void clear(Crew* crew = nullptr);
+  /// All zero again. The threads of a pool share the work.
+  void clear(ThreadPool* pool = nullptr);
   /// Adds another's sums, parameter by parameter, row by row.
-  void add(const Gradients& other, Crew* crew = nullptr);
+  void add(const Gradients& other, ThreadPool* pool = nullptr);
 
  private:
   std::vector<Sum> sums_;
@@ -91,7 +91,7 @@ struct RunOptions {
   Executor executor = Executor::Production;
   int workers = 1;
   /// Flow: whose threads are the workers; null: threads that start and end with the run.
-  Crew* crew = nullptr;
+  ThreadPool* pool = nullptr;
   OverflowMode overflow = OverflowMode::Wrap;
   /// How many iterations of one loop may be under way at once.
   int parallel_iterations = 10;
@@ -122,6 +122,8 @@ struct RunOptions {
   /// Runs of many argument lists: into how many parts they are cut, each of which is batched by itself; 0:
   /// one for each worker. The same number gives the same bits for any number of workers.
   int parts = 0;
+  /// For tests: Flow gives each call that it can to another worker, also where none is idle.
+  bool share_every_call = false;
   /// Production and Flow: where the run is drawn; null: nowhere.
   Trace* trace = nullptr;
   /// Reference executor only: called for every token.

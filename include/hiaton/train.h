@@ -16,7 +16,7 @@
 
 #pragma GCC visibility push(default)
 namespace hiaton {
-class Crew;
+class ThreadPool;
 class Trace;
 }  // namespace hiaton
 
@@ -70,7 +70,7 @@ class Learner {
   virtual std::vector<Prediction> predict(std::span<const Tree* const> batch) = 0;
 
   /// Threads that may also do what is to be done between two steps; null: none.
-  virtual Crew* crew() { return nullptr; }
+  virtual ThreadPool* pool() { return nullptr; }
 
   /// Called before each loss_and_gradients with the number of the step, from 0: a model with dropout draws
   /// its random numbers from it and its own seed, and so draws the same ones when training is resumed.

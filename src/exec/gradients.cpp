@@ -2,8 +2,8 @@
 #include <cstring>
 #include <functional>
 
-#include "hiaton/crew.h"
 #include "hiaton/run.h"
+#include "hiaton/thread_pool.h"
 #include "kernels/elementwise.h"
 
 namespace hiaton {
@@ -17,9 +17,10 @@ int64_t width_of(const Tensor& tensor) {
 constexpr int64_t kPiece = 16384;
 
 /// Calls work(begin, end) for ranges of the elements that may differ from zero.
-void for_elements(const Gradients::Sum& sum, Crew* crew, const std::function<void(int64_t, int64_t)>& work) {
-  const auto in_pieces = [crew](std::size_t size, int64_t piece, const auto& of) {
-    run_in_pieces(crew, size, static_cast<std::size_t>(piece), [&](std::size_t begin, std::size_t end) {
+void for_elements(const Gradients::Sum& sum, ThreadPool* pool,
+                  const std::function<void(int64_t, int64_t)>& work) {
+  const auto in_pieces = [pool](std::size_t size, int64_t piece, const auto& of) {
+    run_in_pieces(pool, size, static_cast<std::size_t>(piece), [&](std::size_t begin, std::size_t end) {
       of(static_cast<int64_t>(begin), static_cast<int64_t>(end));
     });
   };
@@ -35,18 +36,18 @@ void for_elements(const Gradients::Sum& sum, Crew* crew, const std::function<voi
 }
 
 template <class T>
-void add_elements(Gradients::Sum& to, const Gradients::Sum& from, Crew* crew) {
+void add_elements(Gradients::Sum& to, const Gradients::Sum& from, ThreadPool* pool) {
   T* sum = to.values.mutable_data<T>();
   const T* part = from.values.data<T>();
   const kernels::BinaryKernel<T> add = kernels::binary_kernel<T>(kernels::BinaryFunction::Add);
-  for_elements(from, crew,
+  for_elements(from, pool,
                [&](int64_t begin, int64_t end) { add(end - begin, sum + begin, part + begin, sum + begin); });
 }
 
-void zero(Gradients::Sum& sum, Crew* crew) {
+void zero(Gradients::Sum& sum, ThreadPool* pool) {
   const auto bytes = static_cast<int64_t>(size_of(sum.values.dtype()));
   std::byte* elements = sum.values.mutable_data<std::byte>();
-  for_elements(sum, crew, [&](int64_t begin, int64_t end) {
+  for_elements(sum, pool, [&](int64_t begin, int64_t end) {
     std::memset(elements + begin * bytes, 0, static_cast<std::size_t>((end - begin) * bytes));
   });
 }
@@ -75,24 +76,24 @@ void Gradients::touch(std::size_t parameter, int64_t row) {
   touched = 1;
 }
 
-void Gradients::clear(Crew* crew) {
+void Gradients::clear(ThreadPool* pool) {
   for (Sum& sum : sums_) {
-    zero(sum, crew);
+    zero(sum, pool);
     for (int64_t row : sum.rows) sum.touched[static_cast<std::size_t>(row)] = 0;
     sum.rows.clear();
     sum.dense = false;
   }
 }
 
-void Gradients::add(const Gradients& other, Crew* crew) {
+void Gradients::add(const Gradients& other, ThreadPool* pool) {
   for (std::size_t i = 0; i < sums_.size(); ++i) {
     const Sum& from = other.sums_[i];
     for (int64_t row : from.rows) touch(i, row);
     sums_[i].dense = sums_[i].dense || from.dense;
     if (sums_[i].values.dtype() == DType::F64) {
-      add_elements<double>(sums_[i], from, crew);
+      add_elements<double>(sums_[i], from, pool);
     } else {
-      add_elements<float>(sums_[i], from, crew);
+      add_elements<float>(sums_[i], from, pool);
     }
   }
 }

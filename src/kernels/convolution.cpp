@@ -5,6 +5,7 @@
 #include "base/per_thread.h"
 #include "kernels/aligned.h"
 #include "kernels/gemm.h"
+#include "kernels/launch.h"
 
 namespace hiaton::kernels {
 namespace {
@@ -55,30 +56,39 @@ const double* unrolled(const Convolution& s, const double* image) {
   return columns;
 }
 
+/// Calls f(i) for each image, on this thread and on those that idle.
+template <class F>
+void for_images(const Convolution& s, F f) {
+  in_ranges(s.images, 1, s.images * s.outputs * filter_size(s) * out_pixels(s),
+            [&](int64_t begin, int64_t end) {
+              for (int64_t i = begin; i < end; ++i) f(i);
+            });
+}
+
 }  // namespace
 
 template <>
 void convolve(const Convolution& s, const double* x, const double* w, double* y) {
   const int64_t pixels = out_pixels(s);
-  for (int64_t i = 0; i < s.images; ++i) {
+  for_images(s, [&](int64_t i) {
     gemm<double>(Transpose::No, Transpose::No, s.outputs, pixels, filter_size(s), 1.0, w, filter_size(s),
                  unrolled(s, x + i * image_size(s)), pixels, 0.0, y + i * s.outputs * pixels, pixels);
-  }
+  });
 }
 
 template <>
 void convolve_input_gradient(const Convolution& s, const double* g, const double* w, double* dx) {
   const int64_t pixels = out_pixels(s);
   std::fill_n(dx, s.images * image_size(s), 0.0);
-  double* columns = unrolled_memory(s);
-  for (int64_t i = 0; i < s.images; ++i) {
+  for_images(s, [&](int64_t i) {
+    double* columns = unrolled_memory(s);
     gemm<double>(Transpose::Yes, Transpose::No, filter_size(s), pixels, s.outputs, 1.0, w, filter_size(s),
                  g + i * s.outputs * pixels, pixels, 0.0, columns, pixels);
     double* image = dx + i * image_size(s);
     for_unrolled(s, [&](int64_t to, int64_t from) {
       if (to >= 0) image[to] += columns[from];
     });
-  }
+  });
 }
 
 template <>

@@ -1,11 +1,18 @@
 // Convolutions in single precision through oneDNN. A primitive is made once for each shape and thread, and
 // kept as long as there are not too many of them; it chooses how its operands are laid out, and what is laid
 // out otherwise is brought into that order.
+//
+// Large convolutions go piece by piece, some images each, on this thread and on those that idle. What the
+// pieces are depends on the shape alone, since oneDNN may choose another order of sums for another shape: so
+// the bits do not depend on how many threads there are.
+#include <algorithm>
 #include <dnnl.hpp>
 #include <map>
 
 #include "base/per_thread.h"
+#include "kernels/aligned.h"
 #include "kernels/convolution.h"
+#include "kernels/launch.h"
 
 // Of OpenMP, by which oneDNN runs its threads. Its header is another package for each compiler.
 extern "C" {
@@ -148,21 +155,86 @@ Computation& computation_for(const Convolution& shape) {
   return made.emplace(shape, make(shape)).first->second;
 }
 
+int64_t image_size(const Convolution& s) {
+  return s.channels * s.height * s.width;
+}
+int64_t result_size(const Convolution& s) {
+  return s.outputs * s.out_height() * s.out_width();
+}
+int64_t filters_size(const Convolution& s) {
+  return s.outputs * s.channels * s.filter_height * s.filter_width;
+}
+/// Multiply-adds of an image.
+int64_t work_of_image(const Convolution& s) {
+  return s.out_height() * s.out_width() * filters_size(s);
+}
+
+/// Images of a piece.
+int64_t images_of_piece(const Convolution& s, int64_t most_pieces) {
+  constexpr int64_t kWorkOfPiece = int64_t{1} << 23;
+  const int64_t enough = kWorkOfPiece / std::max<int64_t>(1, work_of_image(s)) + 1;
+  return std::max(enough, (s.images + most_pieces - 1) / most_pieces);
+}
+
+/// Calls f(the convolution of a piece, its first image, its number) for all pieces.
+template <class F>
+void for_pieces(const Convolution& shape, int64_t images, F f) {
+  const int64_t pieces = (shape.images + images - 1) / images;
+  in_ranges(pieces, 1, shape.images * work_of_image(shape), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      Convolution piece = shape;
+      piece.images = std::min(images, shape.images - i * images);
+      f(piece, i * images, i);
+    }
+  });
+}
+
+constexpr int64_t kMostPieces = 16;
+/// Each has a sum of its own.
+constexpr int64_t kMostPiecesOfSum = 8;
+
+float* memory_for_sums(int64_t size) {
+  static PerThread<AlignedBuffer<float>> memories;
+  AlignedBuffer<float>& memory = memories.get();
+  memory.reserve(size);
+  return memory.data();
+}
+
 }  // namespace
 
 template <>
 void convolve(const Convolution& shape, const float* x, const float* w, float* y) {
-  computation_for<make_forward>(shape).run(x, w, y);
+  for_pieces(shape, images_of_piece(shape, kMostPieces),
+             [&](const Convolution& piece, int64_t first, int64_t) {
+               computation_for<make_forward>(piece).run(x + first * image_size(shape), w,
+                                                        y + first * result_size(shape));
+             });
 }
 
 template <>
 void convolve_input_gradient(const Convolution& shape, const float* g, const float* w, float* dx) {
-  computation_for<make_input_gradient>(shape).run(g, w, dx);
+  for_pieces(shape, images_of_piece(shape, kMostPieces),
+             [&](const Convolution& piece, int64_t first, int64_t) {
+               computation_for<make_input_gradient>(piece).run(g + first * result_size(shape), w,
+                                                               dx + first * image_size(shape));
+             });
 }
 
+/// The sums of the pieces, added in their order.
 template <>
 void convolve_filter_gradient(const Convolution& shape, const float* g, const float* x, float* dw) {
-  computation_for<make_filter_gradient>(shape).run(g, x, dw);
+  const int64_t images = images_of_piece(shape, kMostPiecesOfSum);
+  const int64_t size = filters_size(shape);
+  const int64_t others = std::max<int64_t>(0, (shape.images - 1) / images);
+  float* const sums = memory_for_sums(others * size);
+  for_pieces(shape, images, [&](const Convolution& piece, int64_t first, int64_t number) {
+    computation_for<make_filter_gradient>(piece).run(g + first * result_size(shape),
+                                                     x + first * image_size(shape),
+                                                     number == 0 ? dw : sums + (number - 1) * size);
+  });
+  for (int64_t i = 0; i < others; ++i) {
+    for (int64_t k = 0; k < size; ++k) dw[k] += sums[i * size + k];
+  }
 }
 
 }  // namespace hiaton::kernels

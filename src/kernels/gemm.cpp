@@ -5,6 +5,7 @@
 
 #include "base/per_thread.h"
 #include "kernels/gemm_kernels.h"
+#include "kernels/launch.h"
 
 namespace hiaton::kernels {
 
@@ -53,22 +54,57 @@ void pack_panel(const T* w, int64_t row, int64_t column, int64_t depth, int64_t 
     for (int64_t c = 0; c < count; ++c) panel[i * kColumns + c] = w[i * row + c * column];
 }
 
+/// So many rows are enough for the ranges of several threads; of fewer, the panels are cut.
+constexpr int64_t kRowsToCut = 64;
+/// A range has whole blocks of rows, or of panels, but for its last ones.
+constexpr int64_t kRowsOfRange = 30;
+constexpr int64_t kPanelsOfRange = 8;
+
+template <class T>
+MultiplyArguments<T> rows_of(MultiplyArguments<T> args, int64_t begin, int64_t end) {
+  args.x += begin * args.x_stride;
+  args.out += begin * args.out_stride;
+  args.rows = end - begin;
+  return args;
+}
+
+template <class T>
+MultiplyArguments<T> panels_of(MultiplyArguments<T> args, int64_t begin, int64_t end) {
+  constexpr int64_t kColumns = PackedMatrix<T>::kPanelColumns;
+  args.w += begin * args.panel_stride;
+  args.out += begin * kColumns;
+  if (args.bias != nullptr) args.bias += begin * kColumns;
+  args.columns = std::min(args.columns - begin * kColumns, (end - begin) * kColumns);
+  return args;
+}
+
 template <class T>
 void multiply_packed(const T* x, int64_t n, int64_t x_stride, const PackedMatrix<T>& w, bool accumulate,
                      const T* bias, T* out, int64_t out_stride) {
   constexpr int64_t kColumns = PackedMatrix<T>::kPanelColumns;
-  best_kernels<T>().multiply({.x = x,
-                              .x_stride = x_stride,
-                              .rows = n,
-                              .depth = w.depth(),
-                              .w = w.panels(),
-                              .panel_stride = w.depth() * kColumns,
-                              .step = kColumns,
-                              .columns = w.columns(),
-                              .accumulate = accumulate,
-                              .bias = bias,
-                              .out = out,
-                              .out_stride = out_stride});
+  const MultiplyArguments<T> all{.x = x,
+                                 .x_stride = x_stride,
+                                 .rows = n,
+                                 .depth = w.depth(),
+                                 .w = w.panels(),
+                                 .panel_stride = w.depth() * kColumns,
+                                 .step = kColumns,
+                                 .columns = w.columns(),
+                                 .accumulate = accumulate,
+                                 .bias = bias,
+                                 .out = out,
+                                 .out_stride = out_stride};
+  const GemmKernels<T>& kernels = best_kernels<T>();
+  const int64_t work = n * w.depth() * w.columns();
+  if (!is_worth_cutting(work)) return kernels.multiply(all);
+  if (n >= kRowsToCut) {
+    in_ranges(n, kRowsOfRange, work,
+              [&](int64_t begin, int64_t end) { kernels.multiply(rows_of(all, begin, end)); });
+  } else {
+    const int64_t panels = (w.columns() + kColumns - 1) / kColumns;
+    in_ranges(panels, kPanelsOfRange, work,
+              [&](int64_t begin, int64_t end) { kernels.multiply(panels_of(all, begin, end)); });
+  }
 }
 
 /// c *= beta; with beta = 0 whatever stands in c goes.
@@ -106,11 +142,13 @@ void PackedMatrix<T>::pack(Transpose transpose, const T* w, int64_t depth, int64
   if (depth == 0) return;
   const int64_t row = transpose == Transpose::Yes ? 1 : stride;
   const int64_t column = transpose == Transpose::Yes ? stride : 1;
-  for (int64_t p = 0; p < panels; ++p) {
-    const int64_t first = p * kPanelColumns;
-    pack_panel(w + first * column, row, column, depth, std::min(kPanelColumns, columns - first),
-               panels_.data() + first * depth);
-  }
+  in_ranges(panels, 1, kWorkOfElement * depth * columns, [&](int64_t begin, int64_t end) {
+    for (int64_t p = begin; p < end; ++p) {
+      const int64_t first = p * kPanelColumns;
+      pack_panel(w + first * column, row, column, depth, std::min(kPanelColumns, columns - first),
+                 panels_.data() + first * depth);
+    }
+  });
 }
 
 template <class T>
@@ -128,19 +166,30 @@ void multiply_bias(const T* x, int64_t n, int64_t x_stride, const PackedMatrix<T
 template <class T>
 void accumulate_outer(const T* x, int64_t x_stride, const T* g, int64_t g_stride, int64_t n, int64_t depth,
                       int64_t columns, T* dw, int64_t dw_stride) {
-  const GemmKernels<T>& kernels = best_kernels<T>();
-  AlignedBuffer<T>& memory = memory_of_thread<T>().outer;
-  memory.reserve(kernels.outer_memory(depth));
-  kernels.accumulate_outer({.x = x,
-                            .x_stride = x_stride,
-                            .g = g,
-                            .g_stride = g_stride,
-                            .rows = n,
-                            .depth = depth,
-                            .columns = columns,
-                            .out = dw,
-                            .out_stride = dw_stride,
-                            .memory = memory.data()});
+  const auto of = [&](int64_t first_row, int64_t rows, int64_t first_column, int64_t some_columns) {
+    const GemmKernels<T>& kernels = best_kernels<T>();
+    AlignedBuffer<T>& memory = memory_of_thread<T>().outer;
+    memory.reserve(kernels.outer_memory(rows));
+    kernels.accumulate_outer({.x = x + first_row,
+                              .x_stride = x_stride,
+                              .g = g + first_column,
+                              .g_stride = g_stride,
+                              .rows = n,
+                              .depth = rows,
+                              .columns = some_columns,
+                              .out = dw + first_row * dw_stride + first_column,
+                              .out_stride = dw_stride,
+                              .memory = memory.data()});
+  };
+  const int64_t work = n * depth * columns;
+  if (!is_worth_cutting(work)) return of(0, depth, 0, columns);
+  if (depth >= columns) {
+    in_ranges(depth, kRowsOfRange, work,
+              [&](int64_t begin, int64_t end) { of(begin, end - begin, 0, columns); });
+  } else {
+    in_ranges(columns, kPanelsOfRange * PackedMatrix<T>::kPanelColumns, work,
+              [&](int64_t begin, int64_t end) { of(0, depth, begin, end - begin); });
+  }
 }
 
 template <class T>
@@ -156,7 +205,10 @@ void gemm(Transpose transpose_a, Transpose transpose_b, int64_t m, int64_t n, in
   right.pack(transpose_b, b, k, n, b_stride);
   if (transpose_a == Transpose::Yes || alpha != T{1}) {
     left.reserve(m * k);
-    copy_scaled(transpose_a, alpha, a, m, k, a_stride, left.data());
+    const int64_t row = transpose_a == Transpose::Yes ? 1 : a_stride;
+    in_ranges(m, 32, kWorkOfElement * m * k, [&, from = a](int64_t begin, int64_t end) {
+      copy_scaled(transpose_a, alpha, from + begin * row, end - begin, k, a_stride, left.data() + begin * k);
+    });
     a = left.data();
     a_stride = k;
   }

@@ -1,11 +1,11 @@
-// Matrix products in single and double precision, for one thread.
+// Matrix products in single and double precision; large ones are cut for threads that idle (launch.h).
 //
 // Matrices are row-major; a stride is the distance between the beginnings of two rows, in elements, at least
 // the number of columns. Results must not overlap operands. T is float or double throughout.
 //
 // Each element of a result is one chain of multiply-adds in the order of the summed index. Hence a row of a
-// result has the same bits alone as in any batch and at any place of it, and a sum over rows the same bits
-// however the rows are cut into calls.
+// result has the same bits alone as in any batch and at any place of it, a sum over rows the same bits
+// however the rows are cut into calls, and all of it the same bits on any number of threads.
 #pragma once
 
 #include <cstdint>

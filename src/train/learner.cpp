@@ -6,8 +6,8 @@
 #include <functional>
 #include <numeric>
 
-#include "hiaton/crew.h"
 #include "hiaton/model.h"
+#include "hiaton/thread_pool.h"
 #include "train/model_sizes.h"
 #include "train/model_values.h"
 #include "train/random.h"
@@ -89,7 +89,7 @@ class ProgramLearner : public Learner {
       : options_(options),
         model_(std::move(model)),
         trees_(model_.loss_program(), options.model.string()),
-        crew_(options.workers > 1 ? std::make_unique<Crew>(options.workers) : nullptr),
+        pool_(options.workers > 1 ? std::make_unique<ThreadPool>(options.workers) : nullptr),
         gradients_(model_.parameters()),
         parameters_(first_parameters(model_, options.seed)) {}
 
@@ -104,7 +104,7 @@ class ProgramLearner : public Learner {
 
   double loss_and_gradients(std::span<const Tree* const> batch, std::span<Gradient> gradients) override {
     RunOptions run = run_options();
-    gradients_.clear(crew());
+    gradients_.clear(pool());
     run.gradients = &gradients_;
     std::vector<double> losses(batch.size());
     run_naming_the_tree(batch, [&](std::span<const Tree* const> trees) {
@@ -128,7 +128,7 @@ class ProgramLearner : public Learner {
     return predictions;
   }
 
-  Crew* crew() override { return crew_.get(); }
+  ThreadPool* pool() override { return pool_.get(); }
 
  private:
   /// Where the run fails at what it computes, each tree runs alone, to find the one.
@@ -166,7 +166,7 @@ class ProgramLearner : public Learner {
   RunOptions run_options() {
     RunOptions run;
     run.workers = options_.workers;
-    run.crew = crew_.get();
+    run.pool = pool_.get();
     run.batching = options_.batching != "off";
     run.parts = parts();
     run.max_bytes = options_.max_bytes;
@@ -184,7 +184,7 @@ class ProgramLearner : public Learner {
   const LearnerOptions options_;
   const Model model_;
   const TreeValues trees_;
-  const std::unique_ptr<Crew> crew_;  ///< null: one worker
+  const std::unique_ptr<ThreadPool> pool_;  ///< null: one worker
   Gradients gradients_;
   std::vector<Parameter> parameters_;
   std::optional<uint64_t> seed_;  ///< of the step, where the model takes one

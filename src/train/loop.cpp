@@ -149,7 +149,7 @@ class Trainer {
 
   void update(double factor) {
     const Timeline::Slice slice = timeline_.slice("update");
-    optimizer_.step(learner_.parameters(), gradients_, rate_of(progress_.step), factor, learner_.crew());
+    optimizer_.step(learner_.parameters(), gradients_, rate_of(progress_.step), factor, learner_.pool());
   }
 
   void require_finite(double loss, double norm) {

@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "hiaton/crew.h"
 #include "hiaton/error.h"
+#include "hiaton/thread_pool.h"
 #include "train/gradient.h"
 #include "train/model_values.h"
 #include "train/optimizer.h"
@@ -16,8 +16,9 @@ struct ModelTrainer::Parts {
   Parts(Model trained, const OptimizerSettings& settings, uint64_t seed, RunOptions options)
       : model(std::move(trained)),
         run(std::move(options)),
-        own_crew(run.crew == nullptr && run.workers > 1 ? std::make_unique<Crew>(run.workers) : nullptr),
-        crew(own_crew != nullptr ? own_crew.get() : run.crew),
+        own_pool(run.pool == nullptr && run.workers > 1 ? std::make_unique<ThreadPool>(run.workers)
+                                                        : nullptr),
+        pool(own_pool != nullptr ? own_pool.get() : run.pool),
         clip(settings.clip),
         parameters(first_parameters(model, seed)),
         optimizer(settings, parameters),
@@ -27,7 +28,7 @@ struct ModelTrainer::Parts {
 
   RunOptions options() const {
     RunOptions all = run;
-    all.crew = crew;
+    all.pool = pool;
     all.parameters = values;
     all.gradients = nullptr;
     return all;
@@ -35,8 +36,8 @@ struct ModelTrainer::Parts {
 
   const Model model;
   const RunOptions run;
-  const std::unique_ptr<Crew> own_crew;  ///< null: one worker, or the crew of `run`
-  Crew* const crew;
+  const std::unique_ptr<ThreadPool> own_pool;  ///< null: one worker, or the pool of `run`
+  ThreadPool* const pool;
   const double clip;
   std::vector<Parameter> parameters;
   Optimizer optimizer;
@@ -59,7 +60,7 @@ double ModelTrainer::step(std::span<const std::vector<Value>> examples, double l
   Parts& parts = *parts_;
   RunOptions options = parts.options();
   options.gradients = &parts.sums;
-  parts.sums.clear(parts.crew);
+  parts.sums.clear(parts.pool);
   const double scale = 1.0 / static_cast<double>(examples.size());
   double loss = 0;
   for (const std::vector<Value>& results : parts.model.loss(examples, options))
@@ -72,7 +73,7 @@ double ModelTrainer::step(std::span<const std::vector<Value>> examples, double l
                     name_not_finite(loss, parts.gradients, parts.parameters)));
   }
   parts.optimizer.step(parts.parameters, parts.gradients, learning_rate,
-                       scale * clip_factor(norm, parts.clip), parts.crew);
+                       scale * clip_factor(norm, parts.clip), parts.pool);
   parts.values = values_of(parts.parameters);
   return loss;
 }

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "base/check.h"
-#include "hiaton/crew.h"
+#include "hiaton/thread_pool.h"
 
 namespace hiaton::train {
 namespace {
@@ -51,7 +51,7 @@ void Optimizer::restore(std::vector<OptimizerSlot> slots, uint64_t steps) {
 }
 
 void Optimizer::step(std::vector<Parameter>& parameters, std::span<const Gradient> gradients,
-                     double learning_rate, double gradient_scale, Crew* crew) {
+                     double learning_rate, double gradient_scale, ThreadPool* pool) {
   ++steps_;
   if (settings_.kind == OptimizerKind::Adam) adam_ = adam_scalars(settings_, steps_);
   const UpdateScalars scalars{static_cast<float>(learning_rate), static_cast<float>(gradient_scale),
@@ -61,12 +61,12 @@ void Optimizer::step(std::vector<Parameter>& parameters, std::span<const Gradien
     const float* g = gradients[i].values.data();
     const std::vector<int64_t>& rows = gradients[i].rows;
     if (!gradients[i].sparse) {
-      run_in_pieces(crew, parameters[i].values.size(), kPiece,
+      run_in_pieces(pool, parameters[i].values.size(), kPiece,
                     [&](std::size_t begin, std::size_t end) { update_range(w, g, i, begin, end, scalars); });
       continue;
     }
     const auto width = static_cast<std::size_t>(parameters[i].row_width());
-    run_in_pieces(crew, rows.size(), kPiece / (width + 1) + 1, [&](std::size_t first, std::size_t last) {
+    run_in_pieces(pool, rows.size(), kPiece / (width + 1) + 1, [&](std::size_t first, std::size_t last) {
       for (std::size_t k = first; k < last; ++k) {
         const std::size_t begin = static_cast<std::size_t>(rows[k]) * width;
         update_range(w, g, i, begin, begin + width, scalars);

@@ -24,9 +24,9 @@ class Optimizer {
   Optimizer(const OptimizerSettings& settings, const std::vector<Parameter>& parameters);
 
   /// One step, with `gradient_scale` times the gradients. They have the form that check_form wants, and
-  /// finite values. The threads of a crew share the work; the result is the same.
+  /// finite values. The threads of a pool share the work; the result is the same.
   void step(std::vector<Parameter>& parameters, std::span<const Gradient> gradients, double learning_rate,
-            double gradient_scale, Crew* crew = nullptr);
+            double gradient_scale, ThreadPool* pool = nullptr);
 
   const std::vector<OptimizerSlot>& slots() const { return slots_; }
   uint64_t steps() const { return steps_; }

@@ -15,6 +15,9 @@ inline std::vector<RunOptions> all_ways() {
   for (const int workers : {1, 2}) {
     for (const bool batching : {true, false}) ways.push_back({.workers = workers, .batching = batching});
   }
+  for (const int workers : {2, 3}) {
+    ways.push_back({.workers = workers, .batching = workers == 2, .share_every_call = true});
+  }
   return ways;
 }
 

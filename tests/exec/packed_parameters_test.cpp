@@ -72,8 +72,8 @@ TYPED_TEST_SUITE(PackedParameters, Floats);
 TYPED_TEST(PackedParameters, FollowThoseOfTheRun) {
   using T = TypeParam;
   const flow::Plan plan = plan_of_products<T>();
-  Crew crew(3);
-  for (Crew* threads : {static_cast<Crew*>(nullptr), &crew}) {
+  ThreadPool pool(3);
+  for (ThreadPool* threads : {static_cast<ThreadPool*>(nullptr), &pool}) {
     flow::PackedParameters packed(plan);
     std::vector<Value> parameters = {matrix<T>(1), matrix<T>(2), matrix<T>(3)};
     packed.update(parameters, threads);

@@ -77,7 +77,8 @@ struct Setting {
   bool recompute;
   RunOptions options;
   std::string name() const {
-    return fmt::format("recompute {}, {} workers, batching {}", recompute, options.workers, options.batching);
+    return fmt::format("recompute {}, {} workers, batching {}{}", recompute, options.workers,
+                       options.batching, options.share_every_call ? ", every call shared" : "");
   }
 };
 
@@ -91,6 +92,10 @@ std::vector<Setting> settings_for(const Differentiable& program) {
     const bool batching = (program.seed / 8 + static_cast<uint64_t>(workers / 2)) % 2 == 0;
     settings.push_back({false, {.workers = workers, .batching = batching}});
     settings.push_back({true, {.workers = workers, .batching = !batching}});
+    if (workers > 1) {
+      settings.push_back(
+          {program.seed % 2 == 0, {.workers = workers, .batching = batching, .share_every_call = true}});
+    }
   }
   return settings;
 }

@@ -22,6 +22,13 @@ RunOptions options(Executor executor, int workers = 1, int parallel_iterations =
   return options;
 }
 
+/// Of the flow executor: each call goes to another worker.
+RunOptions shared(int workers) {
+  RunOptions shared = options(Executor::Flow, workers);
+  shared.share_every_call = true;
+  return shared;
+}
+
 ir::Module unchanged(const ir::Module& module, OverflowMode) {
   return module;
 }
@@ -117,6 +124,9 @@ const std::vector<Way>& ways() {
       way("production", calls, options(Production)),
       way("flow", calls, options(Flow)),
       way("flow", simple_calls, options(Flow)),
+      way("flow, 2 workers", calls, options(Flow, 2)),
+      way("flow, 2 workers, every call shared", calls, shared(2), 2),
+      way("flow, 8 workers, every call shared", simple_calls, shared(8), 8),
       way("production", folded, options(Production)),
       way("production", flattened, options(Production)),
       way("production", merged, options(Production)),

@@ -7,8 +7,8 @@
 #include <limits>
 
 #include "directory.h"
-#include "hiaton/crew.h"
 #include "hiaton/error.h"
+#include "hiaton/thread_pool.h"
 #include "train/gradient.h"
 #include "train/random.h"
 #include "train/update_loops.h"
@@ -129,8 +129,8 @@ TEST(OptimizerTest, RowsAreUpdatedAsInADenseStepAndOthersStayAsTheyAre) {
   }
 }
 
-TEST(OptimizerTest, ACrewGivesTheSameBits) {
-  Crew crew(3);
+TEST(OptimizerTest, AThreadPoolGivesTheSameBits) {
+  ThreadPool pool(3);
   const std::vector<int64_t> shape = {1000, 101};
   const Given all(random_values(101'000, 5));
   const Given rows(all.memory, {0, 3, 500, 501, 999});
@@ -142,7 +142,7 @@ TEST(OptimizerTest, ACrewGivesTheSameBits) {
       Optimizer several(settings, shared);
       for (int step = 0; step < 3; ++step) {
         one.step(alone, gradient->alone(), 0.05, 1);
-        several.step(shared, gradient->alone(), 0.05, 1, &crew);
+        several.step(shared, gradient->alone(), 0.05, 1, &pool);
       }
       EXPECT_EQ(alone[0].values, shared[0].values);
     }

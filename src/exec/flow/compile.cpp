@@ -21,6 +21,7 @@
 #include "exec/flow/tails.h"
 #include "exec/flow/waiting.h"
 #include "exec/flow/waits.h"
+#include "exec/flow/worth.h"
 
 namespace hiaton::exec::flow {
 namespace {
@@ -462,6 +463,7 @@ Plan compile(const graph::Graph& graph, OverflowMode overflow) {
   rank_regions(plan);
   choose_orders(plan);
   find_tail_calls(graph, plan);
+  weigh_calls(plan);
   find_releases(plan);
   share_buffers(plan, graph);
   place_slots(plan);

@@ -7,8 +7,9 @@
 #include <new>
 #include <optional>
 
+#include "exec/flow/team.h"
 #include "exec/flow/worker.h"
-#include "hiaton/crew.h"
+#include "hiaton/thread_pool.h"
 
 namespace hiaton::exec {
 namespace {
@@ -19,12 +20,14 @@ double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-/// Examples that are run and batched by themselves.
+/// Examples that are run and batched by themselves, or what a worker without any does for others.
 struct Part {
   flow::ExampleRange examples;
   std::unique_ptr<Gradients> gradients;
   RunStats stats;
   std::exception_ptr error;
+  std::optional<flow::Failure> failure;  ///< of which the error is made when no worker runs any more
+  const flow::Worker* worker = nullptr;  ///< whose failure it is
 };
 
 std::vector<Part> cut(Examples& examples, std::size_t count, const graph::Graph& graph,
@@ -37,26 +40,9 @@ std::vector<Part> cut(Examples& examples, std::size_t count, const graph::Graph&
   return parts;
 }
 
-void run_part(const graph::Graph& graph, flow::Worker& worker, const RunOptions& options,
-              const flow::PackedParameters& packed, SharedUse& use, Part& part, Trace::Track* track) {
-  const auto keep_error = [&part](const auto& work) {
-    try {
-      work();
-    } catch (...) {
-      if (part.error == nullptr) part.error = std::current_exception();
-    }
-  };
-  if (part.gradients != nullptr) part.gradients->clear();
-  keep_error([&] {
-    worker.run(graph, part.examples, options, packed, use,
-               part.gradients != nullptr ? part.gradients.get() : options.gradients, track);
-  });
-  if (part.error != nullptr && track != nullptr) track->end_all();
-  if (options.stats != nullptr) keep_error([&] { worker.add_to(part.stats); });
-}
-
 void add(RunStats& sum, const RunStats& part) {
   sum.calls += part.calls;
+  sum.steals += part.steals;
   sum.frames_allocated += part.frames_allocated;
   sum.frames_live_most += part.frames_live_most;
   sum.bytes += part.bytes;
@@ -125,67 +111,189 @@ void Workers::give_back(std::unique_ptr<Gradients> gradients) {
 
 }  // namespace flow
 
-/// The parts are the same for any number of workers, and their gradients are added in their order.
+namespace {
+
+/// A run: its parts, and the workers that run them. Parts are the same for any number of workers, and their
+/// gradients are added in their order.
+class FlowRun {
+ public:
+  FlowRun(const graph::Graph& graph, const std::shared_ptr<const flow::Plan>& plan, flow::Workers& resting,
+          Examples& examples, const RunOptions& options)
+      : graph_(graph),
+        plan_(plan),
+        resting_(resting),
+        options_(options),
+        workers_(static_cast<std::size_t>(options.workers)),
+        count_(std::max<std::size_t>(
+            1, std::min(options.parts > 0 ? static_cast<std::size_t>(options.parts) : workers_,
+                        examples.size()))),
+        parts_(cut(examples, count_, graph, options.gradients != nullptr ? &resting : nullptr)),
+        team_(options.workers, count_, sharing()),
+        members_(workers_),
+        tracks_(std::min(workers_, count_)),
+        use_(options) {
+    parts_.resize(count_ + workers_);  // behind them, what members do for others
+    for (std::size_t i = 0; i < tracks_.size() && options.trace != nullptr; ++i) {
+      tracks_[i] = &options.trace->worker(i);
+    }
+  }
+
+  void run() {
+    const auto start = Clock::now();
+    std::optional<ThreadPool> own;
+    ThreadPool* pool = options_.pool;
+    if (pool == nullptr && workers_ > 1) pool = &own.emplace(options_.workers);
+    packed_ = resting_.take_packed(*plan_);
+    const auto packing = Clock::now();
+    packed_->update(options_.parameters, pool);
+    const double packing_seconds = seconds_since(packing);
+    const auto work = [this](std::size_t) { take_part_in_run(); };
+    if (workers_ > 1) {
+      pool->run(workers_, work);
+    } else {
+      work(0);
+    }
+    if (options_.stats != nullptr) {
+      tell_stats();
+      options_.stats->seconds = seconds_since(start);
+      if (options_.time_kernels) options_.stats->kernel_seconds += packing_seconds;
+    }
+    resting_.give_back(std::move(packed_));
+    end(first_error(), pool);
+  }
+
+ private:
+  /// With `deterministic`, the bits of gradients must not depend on who ran what.
+  flow::Sharing sharing() const {
+    const bool in_one_order = options_.parts > 0 && options_.gradients != nullptr;
+    if (workers_ < 2 || workers_ > UINT16_MAX || in_one_order) return flow::Sharing::Launches;
+    return options_.share_every_call ? flow::Sharing::EveryCall : flow::Sharing::Calls;
+  }
+
+  /// What each thread of the run does.
+  void take_part_in_run() {
+    const uint32_t number = team_.join();
+    try {
+      run_member(number);
+    } catch (...) {  // outside of a run of its worker
+      parts_[count_ + number].error = std::current_exception();
+      team_.stop();
+    }
+  }
+
+  /// Runs parts while there are some, then what others send.
+  void run_member(uint32_t number) {
+    const kernels::HelpedLaunches helped(workers_ > 1 ? &team_ : nullptr);
+    std::optional<std::size_t> taken = team_.take_part();
+    bool at_work = taken.has_value();
+    Trace::Track* track = nullptr;
+    while (true) {
+      flow::Membership membership{team_.shares_calls() ? &team_ : nullptr, number};
+      if (!taken) {
+        membership.mail = team_.rest(number, at_work);
+        if (membership.mail.empty()) return;
+      }
+      Part& part = parts_[taken ? *taken : count_ + number];
+      if (!taken && options_.gradients != nullptr) part.gradients = resting_.take_gradients(graph_);
+      if (members_[number] == nullptr) {
+        members_[number] = take_worker();
+        team_.set_worker(number, members_[number].get());
+        track = take_track();
+      }
+      run_part(*members_[number], part, track, std::move(membership));
+      if (team_.shares_calls() && (part.error != nullptr || part.failure)) team_.stop();
+      if (team_.is_stopping() || team_.is_over()) return;
+      at_work = true;
+      taken = team_.take_part();
+      if (taken) team_.end_part();
+    }
+  }
+
+  std::unique_ptr<flow::Worker> take_worker() {
+    std::unique_ptr<flow::Worker> worker = resting_.take(graph_, plan_);
+    if (has_byte_budget(options_) && worker->held_bytes() > options_.max_bytes / 2) {
+      worker = std::make_unique<flow::Worker>(graph_, plan_);  // earlier runs were larger
+    }
+    return worker;
+  }
+
+  Trace::Track* take_track() {
+    if (options_.trace == nullptr) return nullptr;
+    const std::size_t number = next_track_.fetch_add(1);
+    return number < tracks_.size() ? tracks_[number] : &options_.trace->worker(number);
+  }
+
+  void run_part(flow::Worker& worker, Part& part, Trace::Track* track, flow::Membership membership) {
+    const auto keep_error = [&](const auto& work) {
+      try {
+        work();
+      } catch (...) {
+        if (part.error == nullptr) part.error = std::current_exception();
+      }
+    };
+    keep_error([&] {
+      try {
+        if (part.gradients != nullptr) part.gradients->clear();
+        worker.run(graph_, part.examples, options_, *packed_, use_,
+                   part.gradients != nullptr ? part.gradients.get() : options_.gradients, track,
+                   std::move(membership));
+      } catch (const flow::Stopped&) {  // another worker has an error
+      } catch (flow::Failure& failure) {
+        if (!team_.shares_calls()) throw worker.error_of(failure);
+        part.failure = std::move(failure);
+        part.worker = &worker;
+      }
+    });
+    if (track != nullptr) track->end_all();
+    if (options_.stats != nullptr) keep_error([&] { worker.add_to(part.stats); });
+  }
+
+  void tell_stats() {
+    RunStats& stats = *options_.stats = {};
+    for (Part& part : parts_) add(stats, part.stats);
+  }
+
+  std::exception_ptr first_error() const {
+    for (const Part& part : parts_) {
+      if (part.error != nullptr) return part.error;
+      if (part.failure) return std::make_exception_ptr(part.worker->error_of(*part.failure));
+    }
+    return nullptr;
+  }
+
+  /// Adds the gradients, unless the run failed, and gives back what serves the next run.
+  void end(const std::exception_ptr& error, ThreadPool* pool) {
+    for (Part& part : parts_) {
+      if (part.gradients == nullptr) continue;
+      if (error == nullptr) options_.gradients->add(*part.gradients, pool);
+      resting_.give_back(std::move(part.gradients));
+    }
+    for (std::unique_ptr<flow::Worker>& member : members_) {
+      if (member != nullptr) resting_.give_back(std::move(member));
+    }
+    if (error != nullptr) std::rethrow_exception(error);
+  }
+
+  const graph::Graph& graph_;
+  const std::shared_ptr<const flow::Plan>& plan_;
+  flow::Workers& resting_;
+  const RunOptions& options_;
+  const std::size_t workers_;
+  const std::size_t count_;  ///< of parts that examples were cut into
+  std::vector<Part> parts_;
+  flow::Team team_;
+  std::vector<std::unique_ptr<flow::Worker>> members_;  ///< by number
+  std::vector<Trace::Track*> tracks_;
+  std::atomic<std::size_t> next_track_{0};
+  SharedUse use_;
+  std::unique_ptr<flow::PackedParameters> packed_;
+};
+
+}  // namespace
+
 void run_flow(const graph::Graph& graph, const std::shared_ptr<const flow::Plan>& plan,
               flow::Workers& resting, Examples& examples, const RunOptions& options) {
-  const auto start = Clock::now();
-  const auto workers = static_cast<std::size_t>(options.workers);
-  const std::size_t wish = options.parts > 0 ? static_cast<std::size_t>(options.parts) : workers;
-  const std::size_t count = std::max<std::size_t>(1, std::min(wish, examples.size()));
-  std::vector<Part> parts = cut(examples, count, graph, options.gradients != nullptr ? &resting : nullptr);
-  std::atomic<std::size_t> next = 0;
-  std::vector<Trace::Track*> tracks(std::min(workers, count));
-  for (std::size_t i = 0; i < tracks.size() && options.trace != nullptr; ++i) {
-    tracks[i] = &options.trace->worker(i);
-  }
-  std::vector<std::exception_ptr> errors(tracks.size());
-  SharedUse use(options);
-  std::optional<Crew> own;
-  Crew* crew = options.crew;
-  if (crew == nullptr && tracks.size() > 1) crew = &own.emplace(static_cast<int>(tracks.size()));
-  std::unique_ptr<flow::PackedParameters> packed = resting.take_packed(*plan);
-  const auto packing = Clock::now();
-  packed->update(options.parameters, crew);
-  const double packing_seconds = seconds_since(packing);
-  const auto work = [&](std::size_t number) {
-    try {
-      if (next.load() >= parts.size()) return;
-      std::unique_ptr<flow::Worker> worker = resting.take(graph, plan);
-      if (has_byte_budget(options) && worker->held_bytes() > options.max_bytes / 2) {
-        worker = std::make_unique<flow::Worker>(graph, plan);  // earlier runs were larger
-      }
-      for (std::size_t i = next.fetch_add(1); i < parts.size(); i = next.fetch_add(1)) {
-        run_part(graph, *worker, options, *packed, use, parts[i], tracks[number]);
-      }
-      resting.give_back(std::move(worker));
-    } catch (...) {
-      errors[number] = std::current_exception();
-    }
-  };
-  if (crew != nullptr) {
-    crew->run(tracks.size(), std::ref(work));
-  } else {
-    work(0);
-  }
-  if (options.stats != nullptr) {
-    RunStats& stats = *options.stats = {};
-    for (Part& part : parts) add(stats, part.stats);
-    stats.seconds = seconds_since(start);
-    if (options.time_kernels) stats.kernel_seconds += packing_seconds;
-  }
-  resting.give_back(std::move(packed));
-  std::exception_ptr error;
-  for (const std::exception_ptr& one : errors) {
-    if (error == nullptr) error = one;
-  }
-  for (Part& part : parts) {
-    if (part.error != nullptr && error == nullptr) error = part.error;
-    if (part.gradients != nullptr) {
-      if (error == nullptr) options.gradients->add(*part.gradients, crew);
-      resting.give_back(std::move(part.gradients));
-    }
-  }
-  if (error != nullptr) std::rethrow_exception(error);
+  FlowRun(graph, plan, resting, examples, options).run();
 }
 
 }  // namespace hiaton::exec

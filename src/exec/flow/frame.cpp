@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "base/check.h"
+#include "kernels/launch.h"
 #include "tensor/memory.h"
 
 namespace hiaton::exec::flow {
@@ -28,8 +29,11 @@ Value to_value(const Cell& cell, const Type& type) {
     return Tensor::adopt(cell.owner);
   }
   Tensor copy = Tensor::uninitialized(type.dtype, cell.dims());
-  std::copy_n(cell.elements(), static_cast<std::size_t>(copy.size()) * size_of(type.dtype),
-              copy.mutable_data<std::byte>());
+  const auto bytes = copy.size() * static_cast<int64_t>(size_of(type.dtype));
+  constexpr int64_t kPage = 4096;
+  kernels::in_ranges(bytes, kPage, kernels::kWorkOfElement * copy.size(), [&](int64_t begin, int64_t end) {
+    std::copy(cell.elements() + begin, cell.elements() + end, copy.mutable_data<std::byte>() + begin);
+  });
   return copy;
 }
 

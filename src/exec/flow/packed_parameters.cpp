@@ -22,7 +22,7 @@ PackedParameters::PackedParameters(const Plan& plan) {
   }
 }
 
-void PackedParameters::update(std::span<const Value> parameters, Crew* crew) {
+void PackedParameters::update(std::span<const Value> parameters, ThreadPool* pool) {
   std::vector<Matrix*> changed;
   for (Matrix& matrix : matrices_) {
     if (matrix.of.object() != parameters[matrix.parameter].slot().tensor) changed.push_back(&matrix);
@@ -31,7 +31,7 @@ void PackedParameters::update(std::span<const Value> parameters, Crew* crew) {
   std::ranges::sort(changed, std::greater(),
                     [&](const Matrix* matrix) { return parameters[matrix->parameter].tensor().size(); });
   std::vector<std::exception_ptr> errors(changed.size());
-  run_in_pieces(crew, changed.size(), 1, [&](std::size_t begin, std::size_t end) {
+  run_in_pieces(pool, changed.size(), 1, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       try {
         pack(*changed[i], parameters[changed[i]->parameter].tensor());

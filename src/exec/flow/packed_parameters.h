@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "exec/flow/plan.h"
-#include "hiaton/crew.h"
+#include "hiaton/thread_pool.h"
 #include "kernels/gemm.h"
 
 namespace hiaton::exec::flow {
@@ -17,9 +17,9 @@ class PackedParameters {
  public:
   explicit PackedParameters(const Plan& plan);
 
-  /// Packs those that are other tensors than in the last update. The threads of the crew share the work;
+  /// Packs those that are other tensors than in the last update. The threads of the pool share the work;
   /// null: this one does it. Throws std::bad_alloc.
-  void update(std::span<const Value> parameters, Crew* crew);
+  void update(std::span<const Value> parameters, ThreadPool* pool);
 
   /// One of rank 2 and of elements T, as it is or transposed.
   template <class T>

@@ -143,6 +143,13 @@ struct Move {
   uint32_t to;  ///< slot
 };
 
+/// Whether another worker should get a call.
+enum class Worth : uint8_t {
+  Nothing,  ///< it takes less than giving it away, or is a tail call
+  Work,     ///< it runs tensor operations
+  Growth,   ///< it calls what calls itself: nobody knows how much it is
+};
+
 struct Call {
   uint32_t site;
   uint32_t phase;
@@ -152,6 +159,7 @@ struct Call {
   uint32_t place = 0;           ///< the branch side in which it stands; 0: none
   /// Of a tail call: how many items of the frame would only hand its results on. 0: it is none.
   uint32_t forwarded = 0;
+  Worth worth = Worth::Nothing;
 };
 
 struct Join {

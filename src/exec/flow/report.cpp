@@ -1,5 +1,7 @@
 // What a worker says when something goes wrong or runs out, and what it counted.
 #include <algorithm>
+#include <functional>
+#include <utility>
 
 #include "exec/fault.h"
 #include "exec/flow/worker.h"
@@ -7,17 +9,18 @@
 namespace hiaton::exec::flow {
 namespace {
 
-/// The calls around a frame.
+/// The calls around a frame, also where other workers have given them away.
 class FrameChain : public CallChain {
  public:
-  FrameChain(const Plan& plan, const std::vector<FramePool>& pools, Frame* frame)
-      : plan_(plan), pools_(pools), start_(frame) {
-    FrameChain::rewind();
-  }
+  /// Gives the frame whose call the caller stands for.
+  using FindCaller = std::function<Frame*(const RemoteCaller&)>;
+
+  FrameChain(const Plan& plan, const std::vector<FramePool>& pools, Frame* frame, FindCaller find_caller)
+      : plan_(plan), pools_(pools), find_caller_(std::move(find_caller)), start_(found(frame)), at_(start_) {}
 
   void rewind() override { at_ = start_; }
   bool at_call() const override { return at_ != nullptr && at_->parent != nullptr; }
-  void go_outward() override { at_ = at_->parent; }
+  void go_outward() override { at_ = found(at_->parent); }
   graph::CallSite site() const override { return graph::CallSite(at_->label); }
   std::vector<std::optional<Value>> arguments() const override {
     const Function& function = plan_.functions[at_->function];
@@ -33,24 +36,51 @@ class FrameChain : public CallChain {
   }
 
  private:
+  Frame* found(Frame* frame) const {
+    const bool is_elsewhere = frame != nullptr && frame->function == kElsewhere;
+    return is_elsewhere ? find_caller_(static_cast<const RemoteCaller&>(*frame)) : frame;
+  }
+
   const Plan& plan_;
   const std::vector<FramePool>& pools_;
-  Frame* start_;
-  Frame* at_ = nullptr;
+  const FindCaller find_caller_;
+  Frame* const start_;
+  Frame* at_;
 };
 
 }  // namespace
 
+/// The operands are fetched here: they may stand in memory that goes with the exception.
 void Worker::fail(Frame* frame, const Step& step, Fault fault) {
   watch_->allow_all();
-  std::vector<Value> operands;
+  Failure failure{frame, &step, fault};
   if (plan_.regions[region_of(step)].batched) {
-    operands = batches_.failed_operands();
+    failure.operands = batches_.failed_operands();
   } else {
-    for (std::size_t i = 0; i < step.operands.size(); ++i) operands.push_back(fetch_operand(frame, step, i));
+    for (std::size_t i = 0; i < step.operands.size(); ++i)
+      failure.operands.push_back(fetch_operand(frame, step, i));
   }
-  FrameChain chain(plan_, pools_, frame);
-  throw operation_error({*graph_, started_[frame->root].arguments, chain}, step.node, operands, fault);
+  throw failure;
+}
+
+RunError Worker::error_of(const Failure& failure) const {
+  const Worker* owner = this;  // of the frame where the search is
+  const auto find_caller = [&](const RemoteCaller& caller) {
+    owner = team_->worker(caller.name.caller);
+    return owner->remote_calls_[caller.name.slot].caller;
+  };
+  const Frame* outermost = failure.frame;
+  while (outermost->parent != nullptr || outermost->function == kElsewhere) {
+    outermost = outermost->function == kElsewhere ? find_caller(static_cast<const RemoteCaller&>(*outermost))
+                                                  : outermost->parent;
+  }
+  const std::vector<Value> arguments = owner->started_[outermost->root].arguments;
+  FrameChain chain(plan_, pools_, failure.frame, [this](const RemoteCaller& caller) {
+    return team_->worker(caller.name.caller)->remote_calls_[caller.name.slot].caller;
+  });
+  const RunPlace place{*graph_, arguments, chain};
+  if (failure.step == nullptr) return budget_error(place, *options_, failure.fault, std::nullopt);
+  return operation_error(place, failure.step->node, failure.operands, failure.fault);
 }
 
 std::size_t Worker::region_of(const Step& step) const {
@@ -68,12 +98,6 @@ void Worker::look(Frame* frame) {
   if (fault != Fault::None) end(frame, fault);
 }
 
-void Worker::end(Frame* frame, Fault budget) const {
-  watch_->allow_all();
-  FrameChain chain(plan_, pools_, frame);
-  throw budget_error({*graph_, started_[frame->root].arguments, chain}, *options_, budget, std::nullopt);
-}
-
 uint64_t Worker::held_bytes() const {
   uint64_t bytes = batches_.bytes();
   for (const FramePool& pool : pools_) bytes += pool.bytes();
@@ -89,6 +113,7 @@ uint64_t Worker::queue_bytes() const {
 
 void Worker::add_to(RunStats& stats) const {
   stats.calls += calls_;
+  stats.steals += steals_;
   stats.frames_live_most += most_frames_;
   stats.bytes += most_bytes_;
   stats.kernel_seconds += batches_.kernel_seconds();

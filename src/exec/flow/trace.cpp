@@ -27,6 +27,10 @@ void Worker::begin_trace(Trace::Track* track) {
         {"firings", DType::I64}, {"rank", DType::I64}, {"operations", DType::I64}};
     kinds_.batch[index] = trace.kind({name, "batch", fields});
   }
+  kinds_.gift.clear();
+  for (const graph::Function& function : graph_->functions()) {
+    kinds_.gift.push_back(trace.kind({function.name, "stolen call"}));
+  }
   track_->begin(kinds_.part)[0].i64 = as_integer(examples_.size());
 }
 
@@ -72,6 +76,13 @@ void Worker::begin_launch(std::size_t region, std::size_t firings) {
 void Worker::end_launch() {
   track_->end();
   sample();
+}
+
+/// A call of another worker arrives.
+void Worker::draw_gift(uint32_t function, uint64_t arrow) {
+  track_->begin(kinds_.gift[function]);
+  track_->finish_arrow(arrow);
+  track_->end();
 }
 
 }  // namespace hiaton::exec::flow

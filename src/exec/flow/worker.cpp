@@ -47,8 +47,12 @@ Worker::Worker(const graph::Graph& graph, std::shared_ptr<const Plan> plan)
 }
 
 void Worker::run(const graph::Graph& graph, const ExampleRange& examples, const RunOptions& options,
-                 const PackedParameters& packed, SharedUse& use, Gradients* gradients, Trace::Track* track) {
+                 const PackedParameters& packed, SharedUse& use, Gradients* gradients, Trace::Track* track,
+                 Membership membership) {
   clear();
+  team_ = membership.team;
+  number_ = membership.number;
+  gives_every_call_ = team_ != nullptr && team_->shares_every_call();
   graph_ = &graph;
   options_ = &options;
   BudgetWatch watch(options, use, held_bytes());
@@ -57,7 +61,9 @@ void Worker::run(const graph::Graph& graph, const ExampleRange& examples, const 
   examples_ = examples;
   started_.reserve(examples.size());
   if (track != nullptr) begin_trace(track);
+  if (!membership.mail.empty()) deliver(membership.mail);
   drain();
+  if (team_ != nullptr && team_->are_parts_taken()) work_for_others();
   batches_.finish();
   most_bytes_ = std::max(most_bytes_, watch.bytes());
   if (track_ != nullptr) end_trace();
@@ -73,8 +79,9 @@ void Worker::clear() {
   ready_.clear();
   for (Waiting& waiting : waiting_) waiting.clear();
   started_.clear();
+  forget_others();
   full_wave_ = 0;
-  calls_ = frames_ = most_frames_ = most_bytes_ = 0;
+  calls_ = frames_ = most_frames_ = most_bytes_ = steals_ = 0;
   firings_.assign(firings_.size(), 0);
   launches_.assign(launches_.size(), 0);
 }
@@ -101,8 +108,12 @@ void Worker::start(uint32_t root) {
 void Worker::drain() {
   while (true) {
     if (track_ != nullptr) begin_items();
-    while (frames_ < kManyFrames && (!ready_.empty() || start_next())) fire_next();
+    while (frames_ < kManyFrames && (!ready_.empty() || start_next())) {
+      fire_next();
+      if (team_ != nullptr && --fires_to_exchange_ == 0) exchange();
+    }
     if (track_ != nullptr) end_items();
+    if (team_ != nullptr && ready_.empty() && (exchange() || ask_for_calls())) continue;
     const Region* region = choose();
     if (region != nullptr) {
       Waiting& waiting = waiting_[static_cast<std::size_t>(region - plan_.regions.data())];
@@ -182,6 +193,10 @@ const Region* Worker::choose() const {
   if (next != nullptr) ready_.push_back({frame, next});
 }
 
+void Worker::become_ready(Frame* frame, const Item& item) {
+  make_ready(frame, item);
+}
+
 /// Gives the next to fire. `next`: what is ready besides.
 [[gnu::always_inline]] inline const Item* Worker::finish_item(Frame* frame, const Item& item,
                                                               const Item* next) {
@@ -196,9 +211,16 @@ const Region* Worker::choose() const {
   return next;
 }
 
+/// Of one that went to another worker.
+void Worker::finish_call(Frame* frame, const Item& item) {
+  const Item* next = finish_item(frame, item);
+  if (next != nullptr) ready_.push_back({frame, next});
+}
+
 /// Of a frame that is over; then perhaps its caller is.
 void Worker::free(Frame* frame) {
   do {
+    if (frame->function == kElsewhere) return end_call_of_another(static_cast<RemoteCaller*>(frame));
     Frame* parent = frame->parent;
     if (parent != nullptr) {
       --parent->children;
@@ -222,6 +244,7 @@ void Worker::free(Frame* frame) {
 }
 
 [[gnu::always_inline]] inline void Worker::call(Frame* frame, const Call& call) {
+  if (gives_every_call_ && call.phase == 0 && give_to_somebody(frame, call)) return;
   Frame*& child = layout(frame).child(frame, call.site);
   const Function& callee = plan_.functions[call.callee];
   if (call.phase == 0) {
@@ -236,6 +259,8 @@ void Worker::free(Frame* frame) {
     frame->unfinished -= call.forwarded;
     ++frames_;
     ++calls_;
+  } else if (child->function == kElsewhere) {
+    return send_arguments(frame, call, *static_cast<RemoteCall*>(child));
   }
   const FrameLayout& to = layout(child);
   for (const Move& move : call.arguments) {
@@ -273,6 +298,7 @@ void Worker::give_results(Frame* frame, const Return& result) {
 [[gnu::always_inline]] inline void Worker::give_back(Frame* frame, const Return& result) {
   if (frame->parent == nullptr) return give_results(frame, result);
   Frame* caller = frame->parent;
+  if (caller->function == kElsewhere) return send_results(frame, result);
   const Function& body = function(caller);
   const SitePhase& phase = body.sites[frame->site].phases[result.phase];
   const FrameLayout& to = layout(caller);

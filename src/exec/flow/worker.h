@@ -1,16 +1,22 @@
-// Runs programs by items and batches: one thread, any number of argument lists at once.
+// Runs programs by items and batches: one thread, any number of argument lists at once. Workers of a team
+// give each other calls (sharing.cpp).
 #pragma once
 
 #include <algorithm>
+#include <deque>
 #include <memory>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "exec/budget.h"
 #include "exec/flow/batch.h"
 #include "exec/flow/frame.h"
+#include "exec/flow/messages.h"
 #include "exec/flow/plan.h"
+#include "exec/flow/team.h"
 #include "exec/flow/waiting.h"
+#include "hiaton/error.h"
 #include "hiaton/run.h"
 #include "hiaton/trace.h"
 
@@ -25,6 +31,25 @@ struct ExampleRange {
   std::size_t size() const { return end - begin; }
 };
 
+/// What ends a run: an operation failed, or a budget is used up. The chain of calls may go through other
+/// workers, so the message is made when none of them runs any more.
+struct Failure {
+  Frame* frame = nullptr;
+  const Step* step = nullptr;  ///< null: a budget
+  Fault fault = Fault::None;
+  std::vector<Value> operands{};
+};
+
+/// Another worker ended the run.
+struct Stopped {};
+
+/// Whose member a worker is in a run.
+struct Membership {
+  Team* team = nullptr;  ///< null: it is alone
+  uint32_t number = 0;
+  std::vector<Message> mail{};  ///< with which it begins
+};
+
 /// The rule: what can fire without a batch fires at once, innermost first; when nothing can, the ready batch
 /// of lowest rank runs, among several the one that most frames have come to since it ran.
 class Worker {
@@ -32,10 +57,14 @@ class Worker {
   Worker(const graph::Graph& graph, std::shared_ptr<const Plan> plan);
 
   /// Runs the program for each example; may be called again, also after an error. `graph` is the one of the
-  /// plan; `packed` are the parameters of the options; `track`, where the run is drawn, may be null. Throws
-  /// RunError.
+  /// plan; `packed` are the parameters of the options; `track`, where the run is drawn, may be null. In a
+  /// team of which all parts are taken it goes on with what others send, until the run is over. Throws
+  /// Failure, Stopped, or RunError.
   void run(const graph::Graph& graph, const ExampleRange& examples, const RunOptions& options,
-           const PackedParameters& packed, SharedUse& use, Gradients* gradients, Trace::Track* track);
+           const PackedParameters& packed, SharedUse& use, Gradients* gradients, Trace::Track* track,
+           Membership membership);
+  /// What a person reads of the failure of the last run. Not while a worker of its team runs.
+  RunError error_of(const Failure& failure) const;
   /// What it keeps from run to run.
   uint64_t held_bytes() const;
   /// What the last run did.
@@ -83,6 +112,29 @@ class Worker {
   void give_back(Frame* frame, const Return& result);
   void give_results(Frame* frame, const Return& result);
 
+  // With other workers of the team.
+  void work_for_others();
+  bool exchange();
+  bool ask_for_calls();
+  void give_calls();
+  std::optional<std::size_t> oldest_worth_giving() const;
+  void give_call(Frame* frame, const Call& call, uint32_t to);
+  bool give_to_somebody(Frame* frame, const Call& call);
+  void send_arguments(Frame* frame, const Call& call, const RemoteCall& remote);
+  void send_results(Frame* frame, const Return& result);
+  void end_call_of_another(RemoteCaller* caller);
+  std::vector<SentValue> arguments_of(Frame* frame, const Call& call);
+  void send(uint32_t to, Message message);
+  void send_all();
+  void deliver(std::span<Message> mail);
+  void take_call(Message& message);
+  void take_results(Message& message);
+  void become_ready(Frame* frame, const Item& item);
+  void finish_call(Frame* frame, const Item& item);
+  Cell fetch_to_send(Frame* frame, const Source& source) const;
+  void forget_others();
+  void draw_gift(uint32_t function, uint64_t arrow);
+
   void begin_trace(Trace::Track* track);
   void end_trace();
   void begin_items();
@@ -108,7 +160,7 @@ class Worker {
     if (watch_->is_time_to_poll() || frames_ > options_->max_frames) look(frame);
   }
   void look(Frame* frame);
-  [[noreturn]] void end(Frame* frame, Fault budget) const;
+  [[noreturn]] static void end(Frame* frame, Fault budget) { throw Failure{frame, nullptr, budget}; }
 
   const Function& function(const Frame* frame) const { return plan_.functions[frame->function]; }
   const FrameLayout& layout(const Frame* frame) const { return pools_[frame->function].layout(); }
@@ -136,13 +188,30 @@ class Worker {
   uint64_t frames_ = 0;
   uint64_t most_frames_ = 0;
   uint64_t most_bytes_ = 0;
+  uint64_t steals_ = 0;
   std::vector<uint64_t> firings_;
   std::vector<uint64_t> launches_;
+
+  Team* team_ = nullptr;  ///< null: nobody gets calls, nobody gives any
+  uint32_t number_ = 0;
+  uint32_t fires_to_exchange_ = 1;
+  bool gives_every_call_ = false;
+  std::deque<RemoteCall> remote_calls_;  ///< by slot of their return names
+  std::vector<uint32_t> free_remote_calls_;
+  std::unordered_map<uint64_t, RemoteCaller*> callers_;  ///< by return name: of calls with several phases
+  std::vector<std::unique_ptr<RemoteCaller>> all_callers_;
+  std::vector<RemoteCaller*> free_callers_;
+  struct Sent {
+    uint32_t to;
+    Message message;
+  };
+  std::vector<Sent> outbox_;
 
   struct Kinds {
     Trace::KindId part;
     Trace::KindId items;
     std::vector<Trace::KindId> batch;  ///< by region
+    std::vector<Trace::KindId> gift;   ///< by function
   };
   Trace::Track* track_ = nullptr;  ///< null: the run is not drawn
   Kinds kinds_{};

@@ -1,0 +1,40 @@
+// Threads that stay between runs.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+
+#pragma GCC visibility push(default)
+namespace hiaton {
+
+/// Threads that wait for work. Starting a thread takes longer than a small run: give one pool to runs that
+/// follow each other (RunOptions::pool). May be used by several threads.
+class ThreadPool {
+ public:
+  /// Starts a pool of `threads` threads, counting the one that calls `run`: 1 starts none. Throws
+  /// std::system_error where a thread cannot be started.
+  explicit ThreadPool(int threads);
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
+  ~ThreadPool();
+
+  int threads() const;
+
+  /// Calls work(0), work(1), ... work(count - 1), each once, in any order and by any thread of the pool, and
+  /// returns when all have returned. They must not throw. While the pool is busy for another caller, or for a
+  /// call of `work`, this caller makes all calls itself.
+  void run(std::size_t count, const std::function<void(std::size_t)>& work);
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+/// Calls work(begin, end) for ranges that make up [0, size): of `piece` each, on the threads of the pool; all
+/// at once where there is none or no more than one piece.
+void run_in_pieces(ThreadPool* pool, std::size_t size, std::size_t piece,
+                   const std::function<void(std::size_t begin, std::size_t end)>& work);
+
+}  // namespace hiaton
+#pragma GCC visibility pop

@@ -1,0 +1,65 @@
+#include "base/shared_loop.h"
+
+#include <chrono>
+
+namespace hiaton {
+namespace {
+
+/// So long a thread looks for work, or for the end of it, before it sleeps. To wake takes some 50 us; less
+/// than this passes between two steps of training, and between the ends of their parts.
+constexpr std::chrono::microseconds kLooking{300};
+
+void pause_thread() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
+
+void wait_for_change(const std::atomic<uint64_t>& value, uint64_t old) {
+  const auto end = std::chrono::steady_clock::now() + kLooking;
+  do {
+    for (int i = 0; i < 32; ++i) {
+      if (value.load() != old) return;
+      pause_thread();
+    }
+  } while (std::chrono::steady_clock::now() < end);
+  value.wait(old);
+}
+
+}  // namespace
+
+void SharedLoop::begin(std::size_t count, const std::function<void(std::size_t)>& work) {
+  work_ = &work;
+  count_ = count;
+  to_end_.store(count);
+  uint64_t before = to_take_.load();
+  while (!to_take_.compare_exchange_weak(before, (before / kOneRound + 1) * kOneRound + count)) {
+  }
+  to_take_.notify_all();
+}
+
+bool SharedLoop::help() {
+  uint64_t round = to_take_.load();
+  while (calls_in(round) > 0) {
+    if (!to_take_.compare_exchange_weak(round, round - 1)) continue;
+    (*work_)(count_ - calls_in(round));
+    if (to_end_.fetch_sub(1) == 1) to_end_.notify_all();
+    return true;
+  }
+  return false;
+}
+
+void SharedLoop::wait_for_end() {
+  while (const uint64_t left = to_end_.load()) wait_for_change(to_end_, left);
+}
+
+void SharedLoop::wait_for_other_than(uint64_t old) {
+  wait_for_change(to_take_, old);
+}
+
+void SharedLoop::wake() {
+  to_take_.fetch_add(kOneRound);
+  to_take_.notify_all();
+}
+
+}  // namespace hiaton

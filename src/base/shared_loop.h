@@ -1,0 +1,65 @@
+// A loop whose calls several threads make.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+
+namespace hiaton {
+
+/// One thread runs a loop; others that have nothing to do make some of its calls. Which threads these are,
+/// and where they wait, is the business of who owns the loop.
+///
+/// A round is one `run`. Its number and how many of its calls are still to be taken are one word: who takes a
+/// call knows that it belongs to the round of which `work_` and `count_` are, and that this round does not
+/// end before the call. All operations are sequentially consistent.
+class SharedLoop {
+ public:
+  SharedLoop() = default;
+  SharedLoop(const SharedLoop&) = delete;
+  SharedLoop& operator=(const SharedLoop&) = delete;
+
+  /// Calls work(0), work(1), ... work(count - 1), each once, in any order, on this thread and on those that
+  /// help; returns when all have returned. They must not throw. `began` is called when there is something to
+  /// help with. While a round of another caller, or the one that this is a call of, is under way: makes all
+  /// calls itself.
+  template <class Began>
+  void run(std::size_t count, const std::function<void(std::size_t)>& work, Began began) {
+    if (count < 2 || is_running_.exchange(true)) {
+      for (std::size_t i = 0; i < count; ++i) work(i);
+      return;
+    }
+    begin(count, work);
+    began();
+    while (help()) {
+    }
+    wait_for_end();
+    is_running_.store(false);
+  }
+
+  /// Makes a call of the round that is under way. False: there is none to be made.
+  bool help();
+  /// Changes when a round begins, when a call of it is taken and with wake(): never back to what it was, but
+  /// for rounds of which all calls are taken.
+  uint64_t round() const { return to_take_.load(); }
+  /// Returns when `round()` is not `old` any more.
+  void wait_for_other_than(uint64_t old);
+  /// Wakes all who wait for another round.
+  void wake();
+
+ private:
+  static constexpr uint64_t kOneRound = uint64_t{1} << 32;
+  static uint64_t calls_in(uint64_t round) { return round % kOneRound; }
+
+  void begin(std::size_t count, const std::function<void(std::size_t)>& work);
+  void wait_for_end();
+
+  std::atomic<uint64_t> to_take_{0};
+  std::atomic<uint64_t> to_end_{0};  ///< calls that have not returned
+  std::atomic<bool> is_running_{false};
+  const std::function<void(std::size_t)>* work_ = nullptr;
+  std::size_t count_ = 0;
+};
+
+}  // namespace hiaton

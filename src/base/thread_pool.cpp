@@ -1,0 +1,65 @@
+#include "hiaton/thread_pool.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <thread>
+#include <vector>
+
+#include "base/shared_loop.h"
+
+namespace hiaton {
+
+struct ThreadPool::Parts {
+  SharedLoop loop;
+  std::atomic<bool> over{false};
+  std::vector<std::jthread> threads;
+
+  void help() {
+    while (true) {
+      const uint64_t round = loop.round();
+      if (over.load()) return;
+      if (!loop.help()) loop.wait_for_other_than(round);
+    }
+  }
+
+  void end() {
+    over.store(true);
+    loop.wake();
+    threads.clear();
+  }
+};
+
+ThreadPool::ThreadPool(int threads) : parts_(std::make_unique<Parts>()) {
+  try {
+    for (int i = 1; i < threads; ++i) parts_->threads.emplace_back([parts = parts_.get()] { parts->help(); });
+  } catch (...) {
+    parts_->end();
+    throw;
+  }
+}
+
+ThreadPool::~ThreadPool() {
+  parts_->end();
+}
+
+int ThreadPool::threads() const {
+  return static_cast<int>(parts_->threads.size()) + 1;
+}
+
+void ThreadPool::run(std::size_t count, const std::function<void(std::size_t)>& work) {
+  if (parts_->threads.empty()) {
+    for (std::size_t i = 0; i < count; ++i) work(i);
+    return;
+  }
+  parts_->loop.run(count, work, [] {});
+}
+
+void run_in_pieces(ThreadPool* pool, std::size_t size, std::size_t piece,
+                   const std::function<void(std::size_t, std::size_t)>& work) {
+  if (pool == nullptr || size <= piece) return work(0, size);
+  pool->run((size + piece - 1) / piece,
+            [&](std::size_t i) { work(i * piece, std::min(size, (i + 1) * piece)); });
+}
+
+}  // namespace hiaton

@@ -1,0 +1,48 @@
+// How a large launch of a kernel is cut for threads that have nothing to do.
+//
+// A cut changes no bit: it goes between elements of a result that do not need each other. Only threads that
+// idle help, so launches of a run whose workers are all busy stay whole.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+
+namespace hiaton::kernels {
+
+/// The threads that help a run with its launches. May be used by several threads.
+class LaunchHelpers {
+ public:
+  virtual ~LaunchHelpers() = default;
+  /// How many idle now; a hint.
+  virtual int idle() const = 0;
+  /// Calls work(0), ... work(count - 1), each once, on this thread and on those that idle; returns when all
+  /// have returned. They do not throw.
+  virtual void run(std::size_t count, const std::function<void(std::size_t)>& work) = 0;
+};
+
+/// While it lives, `helpers` help with the launches of its thread; null: nobody does.
+class HelpedLaunches {
+ public:
+  explicit HelpedLaunches(LaunchHelpers* helpers);
+  HelpedLaunches(const HelpedLaunches&) = delete;
+  HelpedLaunches& operator=(const HelpedLaunches&) = delete;
+  ~HelpedLaunches();
+
+ private:
+  LaunchHelpers* const before_;
+};
+
+/// Whether there is someone to help with this launch. `work`: about how many multiply-adds it takes; what
+/// goes through memory takes some 16 for each element.
+bool is_worth_cutting(int64_t work);
+
+inline constexpr int64_t kWorkOfElement = 16;
+
+/// Calls f(begin, end) for ranges that make up [0, size), each a multiple of `step` but for the last one, on
+/// this thread and on those that idle; f(0, size) where nobody does or `work`, that of all, is small. Throws
+/// what one of the calls threw, when all have ended.
+void in_ranges(int64_t size, int64_t step, int64_t work,
+               const std::function<void(int64_t begin, int64_t end)>& f);
+
+}  // namespace hiaton::kernels

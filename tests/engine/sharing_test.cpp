@@ -1,0 +1,209 @@
+// One example on several workers: calls that others run.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "engine/tree_model.h"
+#include "hiaton/hiaton.h"
+
+namespace hiaton {
+namespace {
+
+#if defined(HIATON_SANITIZED) || !defined(NDEBUG)
+constexpr int kRounds = 5;
+constexpr int kDepth = 7;
+#else
+constexpr int kRounds = 50;
+constexpr int kDepth = 10;
+#endif
+
+/// Complete, of 2^(depth + 1) - 1 nodes; with other words in each.
+Value tree(int depth, int64_t seed) {
+  if (depth == 0) return testing::leaf(seed % 2, seed % 3);
+  return testing::node(seed % 2, tree(depth - 1, 2 * seed), tree(depth - 1, 2 * seed + 1));
+}
+
+RunOptions shared(int workers, bool every_call = true) {
+  return {.executor = Executor::Flow, .workers = workers, .share_every_call = every_call};
+}
+
+/// Data values and tensors go out, data values and tensors come back.
+const char* const kGrow =
+    "data Tree = Leaf(x: f32[3], n: i64) | Node(left: Tree, right: Tree)\n"
+    "fn grow(x: f32[3], n: i64, k: i64) -> Tree =\n"
+    "  if n == 0 then Leaf(x, k) else Node(grow(tanh(x) + 0.5, n - 1, 2 * k), grow(x * x, n - 1, 2 * k + "
+    "1))\n"
+    "fn fold(t: Tree, scale: f32[3]) -> (f32[3], i64) =\n"
+    "  match t\n"
+    "    Leaf(x, n) -> (x * scale, n)\n"
+    "    Node(left, right) ->\n"
+    "      let (a, m) = fold(left, scale + 1.0)\n"
+    "      let (b, n) = fold(right, scale)\n"
+    "      (tanh(a + b), m * 3 + n)\n"
+    "fn main(x: f32[3], n: i64) -> (f32[3], i64, Tree) =\n"
+    "  let (sum, number) = fold(grow(x, n, 1), x)\n"
+    "  (sum, number, grow(x, 2, 5))\n";
+
+TEST(Sharing, GivesTheBitsOfOneWorker) {
+  const Program program = Program::from_text("test.hia", kGrow);
+  const std::vector<Value> arguments{parse_value(tensor_type(DType::F32, {3}), "[0.1, 0.2, -0.3]"),
+                                     Value(int64_t{kDepth})};
+  const std::vector<Value> expected = program.run(arguments, {.executor = Executor::Flow}).values;
+  for (const int workers : {2, 3, 8}) {
+    for (int round = 0; round < kRounds; ++round) {
+      const RunResult found = program.run(arguments, shared(workers));
+      EXPECT_EQ(found.values, expected) << workers;
+      EXPECT_GT(found.stats.steals, 0u);
+      EXPECT_EQ(program.run(arguments, shared(workers, false)).values, expected) << workers;
+    }
+  }
+}
+
+TEST(Sharing, TakesCallsWhereThereIsNothingElseToDo) {
+  const Program program = Program::from_text("test.hia", kGrow);
+  const std::vector<Value> arguments{parse_value(tensor_type(DType::F32, {3}), "[0.1, 0.2, -0.3]"),
+                                     Value(int64_t{kDepth + 4})};
+  uint64_t steals = 0;
+  for (int round = 0; round < 1000 && steals == 0; ++round)
+    steals = program.run(arguments, shared(2, false)).stats.steals;
+  EXPECT_GT(steals, 0u);
+}
+
+/// Losses keep their bits; the sums of gradients are made in another order.
+TEST(Sharing, OfGradientsGivesThoseOfOneWorker) {
+  const Model model = Model::from_text("test.hia", testing::kTreeModel);
+  const std::vector<Value> parameters = model.initial_parameters(1);
+  const auto learned = [&](RunOptions options) {
+    Gradients gradients(model.parameters());
+    options.parameters = parameters;
+    options.gradients = &gradients;
+    std::vector<Value> found = model.loss(testing::Trees{{tree(kDepth, 1)}}, options)[0];
+    std::vector<float> sums;
+    for (std::size_t i = 0; i < gradients.size(); ++i) {
+      const Tensor& sum = gradients[i].values;
+      sums.insert(sums.end(), sum.data<float>(), sum.data<float>() + sum.size());
+    }
+    return std::pair(found, sums);
+  };
+  const auto [loss, sums] = learned({});
+  for (const int workers : {2, 8}) {
+    for (const bool every_call : {true, false}) {
+      for (int round = 0; round < kRounds; ++round) {
+        const auto [found, found_sums] = learned(shared(workers, every_call));
+        EXPECT_EQ(found, loss);
+        ASSERT_EQ(found_sums.size(), sums.size());
+        for (std::size_t i = 0; i < sums.size(); ++i)
+          EXPECT_NEAR(found_sums[i], sums[i], 1e-4 * (1 + std::abs(sums[i])));
+      }
+    }
+  }
+}
+
+RunError error_of(const Program& program, const std::vector<Value>& arguments, const RunOptions& way) {
+  try {
+    program.run(arguments, way);
+  } catch (const RunError& error) {
+    return error;
+  }
+  return RunError(Fault::None, "no error");
+}
+
+TEST(Sharing, TellsTheWholeChainOfCalls) {
+  const Program program =
+      Program::from_text("test.hia",
+                         "fn f(x: f32[2], n: i64) -> f32 =\n"
+                         "  if n == 0 then x[i64(x[0]) - 7]\n"
+                         "  else f(x + 1.0, n - 1) + (if n < 5 then 1.0 else g(x, n - 5))\n"
+                         "fn g(x: f32[2], n: i64) -> f32 = if n == 0 then sum(x) else g(x, n - 1) * 0.5\n"
+                         "fn main(x: f32[2]) -> f32 = f(x, 8) * 2.0\n");
+  const std::vector<Value> arguments{parse_value(tensor_type(DType::F32, {2}), "[1, 2]")};
+  const RunError expected = error_of(program, arguments, {.executor = Executor::Reference});
+  ASSERT_EQ(expected.fault(), Fault::Index);
+  for (const int workers : {2, 3, 8}) {
+    for (int round = 0; round < kRounds; ++round)
+      EXPECT_STREQ(error_of(program, arguments, shared(workers)).what(), expected.what());
+  }
+}
+
+TEST(Sharing, KeepsToBudgets) {
+  const Program program =
+      Program::from_text("test.hia",
+                         "fn f(x: f32[2], n: i64) -> f32 = sum(x) + f(x, n + 1) * f(x, n + 2)\n"
+                         "fn main(x: f32[2]) -> f32 = f(x, 0)\n");
+  const std::vector<Value> arguments{parse_value(tensor_type(DType::F32, {2}), "[1, 2]")};
+  for (const bool every_call : {true, false}) {
+    for (const int workers : {2, 8}) {
+      RunOptions options = shared(workers, every_call);
+      options.max_frames = 1000;
+      EXPECT_EQ(error_of(program, arguments, options).fault(), Fault::MaxFrames);
+      options = shared(workers, every_call);
+      options.max_bytes = 10'000'000;
+      EXPECT_EQ(error_of(program, arguments, options).fault(), Fault::MaxBytes);
+      options = shared(workers, every_call);
+      options.timeout = std::chrono::milliseconds(3);
+      EXPECT_EQ(error_of(program, arguments, options).fault(), Fault::Timeout);
+      const std::atomic<bool> cancel = true;
+      options = shared(workers, every_call);
+      options.cancel = &cancel;
+      EXPECT_EQ(error_of(program, arguments, options).fault(), Fault::Interrupted);
+    }
+  }
+}
+
+/// A program that a run ended with an error runs again.
+TEST(Sharing, GoesOnAfterAnError) {
+  const Program program = Program::from_text(
+      "test.hia",
+      "fn f(x: f32[4], n: i64) -> f32 = if n <= 0 then x[n + 1] else f(x, n - 1) + f(x, n - 2)\n"
+      "fn main(x: f32[4], n: i64) -> f32 = f(x, n)\n");
+  const Value x = parse_value(tensor_type(DType::F32, {4}), "[1, 2, 3, 4]");
+  const std::vector<Value> expected =
+      program.run({x, Value(int64_t{9})}, {.executor = Executor::Reference}).values;
+  for (int round = 0; round < kRounds; ++round) {
+    EXPECT_EQ(error_of(program, {x, Value(int64_t{-2})}, shared(3)).fault(), Fault::Index);
+    EXPECT_EQ(program.run({x, Value(int64_t{9})}, shared(3)).values, expected);
+  }
+}
+
+/// Tail calls of a stolen call return to the worker of its caller; several examples share their calls too.
+TEST(Sharing, OfTailCallsAndOfManyExamples) {
+  const Program program = Program::from_text(
+      "test.hia",
+      "fn turn(x: f32[2], n: i64) -> f32[2] = if n == 0 then x else turn(tanh(x) * 1.1, n - 1)\n"
+      "fn f(x: f32[2], n: i64) -> f32[2] = if n == 0 then turn(x, 9) else f(x + 0.1, n - 1) - f(turn(x, 3), "
+      "n - 1)\n"
+      "fn main(x: f32[2], n: i64) -> f32[2] = f(x, n)\n");
+  std::vector<std::vector<Value>> lists;
+  for (int i = 0; i < 7; ++i)
+    lists.push_back(
+        {parse_value(tensor_type(DType::F32, {2}), "[" + std::to_string(i) + ", 2]"), Value(int64_t{i})});
+  const std::vector<std::vector<Value>> expected = program.run_all(lists, {.executor = Executor::Flow});
+  for (const int workers : {2, 8}) {
+    for (const bool every_call : {true, false})
+      EXPECT_EQ(program.run_all(lists, shared(workers, every_call)), expected);
+  }
+}
+
+TEST(Sharing, DrawsAnArrowForEachCallThatIsGiven) {
+  const Program program = Program::from_text("test.hia", kGrow);
+  Trace trace;
+  RunOptions options = shared(2);
+  options.trace = &trace;
+  const RunResult result = program.run(
+      {parse_value(tensor_type(DType::F32, {3}), "[0.1, 0.2, -0.3]"), Value(int64_t{3})}, options);
+  const std::string json = trace.to_json();
+  const auto count = [&](const std::string& part) {
+    uint64_t found = 0;
+    for (std::size_t at = json.find(part); at != std::string::npos; at = json.find(part, at + 1)) ++found;
+    return found;
+  };
+  EXPECT_EQ(count("\"ph\":\"s\""), result.stats.steals);
+  EXPECT_EQ(count("\"ph\":\"f\""), result.stats.steals);
+}
+
+}  // namespace
+}  // namespace hiaton
