@@ -54,8 +54,11 @@ ir::Module drop_dead(ir::Module module, OverflowMode overflow);
 /// placement stay.
 ir::Module inline_small_functions(ir::Module module);
 
-/// Loops become calls of functions that call themselves: the form that gradients and batching work on.
+/// Loops become calls of functions that call themselves: the form that gradients work on.
 ir::Module loops_to_calls(ir::Module module);
+/// The same in the functions that a gradient reaches, one that the module asks for or that of the function
+/// `trained`, if there is one of that name.
+ir::Module loops_to_calls_for_gradients(ir::Module module, std::string_view trained = "");
 
 /// Adds a function `name` with the parameters and results of `function` that also gathers the gradients of
 /// the module's parameters for its first result. The module must be free of loops. Throws ProgramError where

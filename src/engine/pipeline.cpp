@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "hiaton/error.h"
 
 namespace hiaton {
@@ -23,16 +21,6 @@ void make_main(ir::Module& module, std::string_view entry) {
   module[*found].name = kMain;
 }
 
-/// Programs of scalars alone run in frames from their begin to their end, with loops as they are. All others
-/// run as items and batches, which know calls only.
-bool has_only_scalars(const ir::Module& module) {
-  if (!module.parameters.empty() || !module.gradient_requests.empty()) return false;
-  return std::all_of(module.functions.begin(), module.functions.end(), [](const ir::Function& function) {
-    return std::all_of(function.values.begin(), function.values.end(),
-                       [](const ir::ValueInfo& value) { return value.type.is_scalar(); });
-  });
-}
-
 }  // namespace
 
 graph::Graph compile(ir::Module module, std::string_view entry, Purpose purpose,
@@ -42,8 +30,8 @@ graph::Graph compile(ir::Module module, std::string_view entry, Purpose purpose,
   }
   make_main(module, entry);
   module = passes::simplify(std::move(module), options.simplify);
-  if (purpose == Purpose::Run && has_only_scalars(module)) return passes::lower(module);
-  module = passes::add_gradients(passes::loops_to_calls(std::move(module)));
+  const std::string_view trained = purpose == Purpose::Train ? kMain : std::string_view();
+  module = passes::add_gradients(passes::loops_to_calls_for_gradients(std::move(module), trained));
   if (purpose == Purpose::Run) return passes::lower(module);
   return passes::lower(passes::add_training_step(std::move(module), kMain, "training_step"), "training_step");
 }

@@ -20,7 +20,7 @@ bool is_operation(const Node& node) {
 
 }  // namespace
 
-/// Nodes stand in an order in which inputs come first, but for the parameters of later phases: their level
+/// `nodes` are in an order in which inputs come first, but for the parameters of later phases: their level
 /// follows from the results of the phases before.
 Places::Places(const graph::Graph& graph, graph::FunctionId function, const std::vector<NodeId>& nodes)
     : graph_(graph), function_(function) {
