@@ -384,10 +384,10 @@ class BodyCompiler {
   }
 
   void fill_branches() {
-    std::map<OutPort, uint32_t> by_predicate;
+    std::map<std::pair<PlaceId, OutPort>, uint32_t> by_predicate;
     for (PlaceId place = 1; place < places_.all().size(); ++place) {
       const Place& side = places_.all()[place];
-      const auto [entry, first] = by_predicate.try_emplace(side.predicate, 0);
+      const auto [entry, first] = by_predicate.try_emplace({side.parent, side.predicate}, 0);
       if (first) {
         entry->second = static_cast<uint32_t>(out_.branches.size());
         const uint32_t item = add(ItemKind::Branch, out_.branches.size());
