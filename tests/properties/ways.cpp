@@ -30,13 +30,8 @@ ir::Module simplified(const ir::Module& module, OverflowMode overflow) {
   return passes::simplify(module, {.overflow = overflow});
 }
 
-/// As calls: the flow executor knows no loops.
 ir::Module without_loops(const ir::Module& module, OverflowMode) {
   return passes::loops_to_calls(module);
-}
-
-ir::Module simplified_without_loops(const ir::Module& module, OverflowMode overflow) {
-  return passes::loops_to_calls(simplified(module, overflow));
 }
 
 /// simplify() with one of its passes only.
@@ -102,7 +97,6 @@ const std::vector<Way>& ways() {
   static const Version dropped{"dead dropped", only(&SimplifyOptions::dce)};
   static const Version inlined{"inlined", only(&SimplifyOptions::inline_small)};
   static const Version calls{"loops as calls", without_loops};
-  static const Version simple_calls{"simplified, loops as calls", simplified_without_loops};
   static const Version all{"simplified", simplified};
   static const std::vector<Way> ways{
       way("reference", as_it_is, options(Reference)),
@@ -115,8 +109,10 @@ const std::vector<Way>& ways() {
       way("production, 8 workers", as_it_is, options(Production, 8), 4),
       way("production, one iteration at a time", as_it_is, options(Production, 1, 1)),
       way("production", calls, options(Production)),
+      way("flow", as_it_is, options(Flow)),
       way("flow", calls, options(Flow)),
-      way("flow", simple_calls, options(Flow)),
+      way("flow", all, options(Flow)),
+      way("flow, 2 workers", all, options(Flow, 2)),
       way("production", folded, options(Production)),
       way("production", flattened, options(Production)),
       way("production", merged, options(Production)),
