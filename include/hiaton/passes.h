@@ -1,6 +1,7 @@
 // What happens to a module between the program's text and its execution.
 #pragma once
 
+#include <optional>
 #include <string_view>
 
 #include "hiaton/graph.h"
@@ -54,8 +55,12 @@ ir::Module drop_dead(ir::Module module, OverflowMode overflow);
 /// placement stay.
 ir::Module inline_small_functions(ir::Module module);
 
-/// Loops become calls of functions that call themselves: the form that gradients and batching work on.
+/// Loops become calls of functions that call themselves: the form that gradients work on.
 ir::Module loops_to_calls(ir::Module module);
+/// The same in the functions that a gradient reaches, one that the module asks for or that of the function
+/// `trained`.
+ir::Module loops_to_calls_for_gradients(ir::Module module,
+                                        std::optional<ir::FunctionId> trained = std::nullopt);
 
 /// Makes the entry a new function with the parameters and results of the entry that also gathers the
 /// gradients of the module's parameters for the first result. The module must be free of loops. Throws

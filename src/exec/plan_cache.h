@@ -27,6 +27,8 @@ class PlanCache {
     OverflowMode overflow;
     std::shared_ptr<const flow::Plan> plan;  ///< null: the graph has none, for the reason beside it
     std::string reason;
+    /// The graph with its loops as calls, where it has loops: what the plan is of.
+    std::unique_ptr<const graph::Graph> outlined;
     mutable flow::Workers workers;
   };
   const FlowEntry& get_flow(const graph::Graph& graph, OverflowMode overflow);

@@ -325,10 +325,18 @@ namespace {
 
 RunResult run_as_reference(const Graph& graph, std::span<const Value> arguments, const RunOptions& options,
                            const std::string& reason) {
-  RunResult result = run_reference(graph, arguments, options);
-  result.stats.fallback = reason;
-  if (options.stats != nullptr) options.stats->fallback = reason;
-  return result;
+  const auto tell = [&] {
+    if (options.stats != nullptr) options.stats->fallback = reason;
+  };
+  try {
+    RunResult result = run_reference(graph, arguments, options);
+    result.stats.fallback = reason;
+    tell();
+    return result;
+  } catch (...) {
+    tell();
+    throw;
+  }
 }
 
 }  // namespace
@@ -367,7 +375,10 @@ RunResult run_as_example(const Graph& graph, std::span<const Value> arguments, c
 
 void run_production_all(const Graph& graph, Examples& examples, const RunOptions& options, PlanCache& plans) {
   const PlanCache::FlowEntry& entry = plans.get_flow(graph, options.overflow);
-  if (entry.plan != nullptr) return run_flow(graph, entry.plan, entry.workers, examples, options);
+  if (entry.plan != nullptr) {
+    const Graph& planned = entry.outlined != nullptr ? *entry.outlined : graph;
+    return run_flow(planned, entry.plan, entry.workers, examples, options);
+  }
   for (std::size_t i = 0; i < examples.size(); ++i) {
     RunResult result = run_as_reference(graph, examples.arguments(i), options, entry.reason);
     examples.take_results(i, std::move(result.values));

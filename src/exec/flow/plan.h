@@ -215,10 +215,11 @@ struct Plan {
   std::vector<Value> constants;
 };
 
-/// Throws Unsupported where the graph has loops or does not nest.
+/// Why a graph has no plan.
 struct Unsupported {
   std::string why;
 };
+/// Throws Unsupported where the graph has loops, which outline_loops() makes calls of, or does not nest.
 Plan compile(const graph::Graph& graph, OverflowMode overflow);
 
 }  // namespace hiaton::exec::flow
