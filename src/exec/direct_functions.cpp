@@ -11,7 +11,7 @@ namespace {
 bool is_for_direct_code(const Node& node) {
   if (node.type.is_tensor() || node.parameter >= 0 || node.kind == NodeKind::Accumulate) return false;
   if (node.kind != NodeKind::Op || node.op->fusion.value != Fusion::Data) return true;
-  return node.op->name.value != "field_or_zero";  // of gradients, which have several phases
+  return node.op->role != Role::FieldOrZero;  // of gradients, which have several phases
 }
 
 }  // namespace

@@ -160,7 +160,7 @@ class BodyEmitter {
   void emit_returned_operation(graph::NodeId value);
 
   // Operations and branches (emit_operations.cpp)
-  static bool has_kernel(const graph::Node& node) { return !node.op->kernels.value.empty(); }
+  static bool has_kernel(const graph::Node& node) { return !node.op->kernels.empty(); }
   Kernel kernel_of(const graph::Node& node) const;
   /// `rest`: the items behind it in its block.
   void emit_op(graph::NodeId id, std::span<const Item> rest);

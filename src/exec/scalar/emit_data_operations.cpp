@@ -34,10 +34,6 @@ uint64_t header_of(const DataType& type, std::size_t variant) {
   return layout | (uint64_t{variant} << 1 | 1) << 16 | uint64_t{1} << 32;
 }
 
-bool is_op(const Node& node, std::string_view name) {
-  return node.kind == NodeKind::Op && node.op->name.value == name;
-}
-
 Opcode form(Opcode one, std::size_t fields) {
   return static_cast<Opcode>(static_cast<std::size_t>(one) + std::min(fields, kMostInInstruction + 1) - 1);
 }
@@ -47,13 +43,13 @@ Opcode form(Opcode one, std::size_t fields) {
 bool BodyEmitter::emit_data_op(NodeId id, std::span<const Item> rest) {
   const Node& node = graph_[id];
   if (has_kernel(node)) return false;
-  if (is_op(node, "make")) {
+  if (has_role(node, Role::Make)) {
     emit_make(id);
-  } else if (is_op(node, "field")) {
+  } else if (has_role(node, Role::Field)) {
     emit_fields(id, rest);
-  } else if (is_op(node, "variant")) {
+  } else if (has_role(node, Role::Variant)) {
     emit_variant(id);
-  } else if (is_op(node, "pass_after")) {
+  } else if (has_role(node, Role::PassAfter)) {
     emit_copy(id);
   } else {
     throw Unplannable{"an operation has no kernel for scalars"};
@@ -117,7 +113,7 @@ void BodyEmitter::emit_fields(NodeId id, std::span<const Item> rest) {
   for (const Item& item : rest) {
     if (item.kind != Item::Kind::Op || is_done(item)) continue;
     const Node& node = graph_[NodeId(item.index)];
-    const bool same = is_op(node, "field") && structure_.origin(node.inputs[0]) == value &&
+    const bool same = has_role(node, Role::Field) && structure_.origin(node.inputs[0]) == value &&
                       static_cast<uint32_t>(node.attributes[0]) == variant;
     if (!same || !early_.insert(item.key()).second) continue;
     fields.emplace_back(item.index);
@@ -207,7 +203,7 @@ bool BodyEmitter::is_only_tested(NodeId variant) const {
           open.push_back(reader.node);
           continue;
         }
-        if (!is_op(node, "eq") || reader.port != 0 || exported_.contains(reader.node)) return false;
+        if (!is_equality(node) || reader.port != 0 || exported_.contains(reader.node)) return false;
         if (!context_.ownership.variant_test({reader.node, 0}) || !steered_in_own_block(reader.node) ||
             context_.loop_predicates.contains(reader.node) ||
             context_.lifetimes.reads[reader.node.index()] != 1) {

@@ -12,6 +12,8 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "kernels/scalar.h"
+
 namespace hiaton::exec {
 
 using graph::CallSite;
@@ -23,13 +25,11 @@ using graph::NodeId;
 using graph::NodeKind;
 using graph::OutPort;
 
-namespace {
-
-bool is_op(const Node& node, std::string_view name) {
-  return node.kind == NodeKind::Op && node.op->name.value == name;
+bool is_equality(const Node& node) {
+  if (node.kind != NodeKind::Op || node.inputs.size() != 2) return false;
+  const KernelVariant* kernel = node.op->find_kernel(DType::I64);
+  return kernel != nullptr && kernel->wrap == Kernel{kernels::binary<kernels::Eq, int64_t, bool>};
 }
-
-}  // namespace
 
 class Ownership::Borrowing {
  public:
@@ -81,10 +81,10 @@ class Ownership::Borrowing {
     switch (item.kind) {
       case Item::Kind::Op: {
         const Node& node = graph_[NodeId(item.index)];
-        if (is_op(node, "make") || is_op(node, "pass_after")) {
+        if (has_role(node, Role::Make) || has_role(node, Role::PassAfter)) {
           for (OutPort input : node.inputs) hand_on(input);
         }
-        if (is_op(node, "make")) reuse(NodeId(item.index));
+        if (has_role(node, Role::Make)) reuse(NodeId(item.index));
         break;
       }
       case Item::Kind::Call: {
@@ -118,7 +118,7 @@ class Ownership::Borrowing {
       for (const Item& item : structure_[block].items) {
         if (item.kind != Item::Kind::Op) continue;
         const Node& node = graph_[NodeId(item.index)];
-        if (!is_op(node, "field")) continue;
+        if (!has_role(node, Role::Field)) continue;
         const Type& type = graph_[structure_.origin(node.inputs[0])].type;
         const auto variant = static_cast<std::size_t>(node.attributes[0]);
         if (type.data->variants[variant].fields.size() == fields) hand_on(node.inputs[0]);
@@ -179,7 +179,7 @@ class Ownership::Borrowing {
       if (const auto param = param_of_.find(value); param != param_of_.end()) {
         return all_.borrowed_[param->second.function][param->second.index];
       }
-      if (!is_op(node, "field")) return false;
+      if (!has_role(node, Role::Field)) return false;
       value = structure_.origin(node.inputs[0]);
     }
   }
@@ -289,10 +289,10 @@ bool Ownership::touches_data(const Item& item) const {
 
 std::optional<Ownership::VariantTest> Ownership::variant_test(OutPort predicate) const {
   const Node& node = graph_[structure_.origin(predicate)];
-  if (!is_op(node, "eq")) return std::nullopt;
+  if (!is_equality(node)) return std::nullopt;
   const Node& left = graph_[structure_.origin(node.inputs[0])];
   const Node& right = graph_[structure_.origin(node.inputs[1])];
-  if (!is_op(left, "variant") || right.kind != NodeKind::Const || right.parameter >= 0) return std::nullopt;
+  if (!has_role(left, Role::Variant) || right.kind != NodeKind::Const || right.parameter >= 0) return std::nullopt;
   const int64_t number = right.constant.as<int64_t>();
   if (number < 0 || number >= int64_t{DataObject::kMostVariants}) return std::nullopt;
   return VariantTest{structure_.origin(left.inputs[0]), static_cast<uint32_t>(number)};

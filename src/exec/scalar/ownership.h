@@ -10,8 +10,16 @@
 #include <vector>
 
 #include "exec/scalar/structure.h"
+#include "hiaton/op.h"
 
 namespace hiaton::exec {
+
+/// Whether the node is the operation that has this role.
+inline bool has_role(const graph::Node& node, Role role) {
+  return node.kind == graph::NodeKind::Op && node.op->role == role;
+}
+/// Whether the node compares two numbers of type i64.
+bool is_equality(const graph::Node& node);
 
 class Ownership {
  public:
