@@ -16,7 +16,7 @@ namespace {
 #if defined(HIATON_SANITIZED) || !defined(NDEBUG)
 constexpr uint64_t kPrograms = 300;
 #else
-constexpr uint64_t kPrograms = 5'000;
+constexpr uint64_t kPrograms = 2'000;
 #endif
 
 bool is_float_scalar(const Type& type) {
