@@ -305,6 +305,28 @@ TEST(OutlineLoops, WithTwoVariablesOfOneEnter) {
   for (const int64_t start : {7, 10}) expect_like_the_reference(graph, {start});
 }
 
+TEST(OutlineLoops, WithTwoVariablesOfOneNextIteration) {
+  Hand hand;
+  hand.add_function("main");
+  const OutPort n = hand.int_input("n");
+  const LoopId loop = hand.add_loop();
+  const OutPort a = hand.merge(DType::I64, {hand.enter(loop, n)});
+  const OutPort b = hand.merge(DType::I64, {hand.enter(loop, hand.constant(i64(5)))});
+  const OutPort limit = hand.enter(loop, n, true);
+  const OutPort more = hand.apply("lt", {hand.apply("add", {a, b}), hand.constant(i64(100))});
+  const auto a_sides = hand.switch_on(a, more);
+  const auto b_sides = hand.switch_on(b, more);
+  const OutPort sum = hand.apply("add", {a_sides.when_true, b_sides.when_true});
+  const OutPort next =
+      hand.next_iteration(loop, hand.apply("add", {sum, hand.switch_on(limit, more).when_true}));
+  hand.add_input(a, next);
+  hand.add_input(b, next);
+  hand.output(hand.exit(loop, b_sides.when_false));
+  hand.output(hand.exit(loop, a_sides.when_false));
+  const Graph graph = hand.finish();
+  for (const int64_t start : {1, 7, 100}) expect_like_the_reference(graph, {start});
+}
+
 TEST(OutlineLoops, OfNodesThatStandInNoOrder) {
   // What a node reads is built after it.
   Hand hand;
