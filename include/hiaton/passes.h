@@ -61,12 +61,13 @@ ir::Module loops_to_calls(ir::Module module);
 ir::Module loops_to_calls_for_gradients(ir::Module module, std::string_view trained = "");
 
 /// Adds a function `name` with the parameters and results of `function` that also gathers the gradients of
-/// the module's parameters for its first result. The module must be free of loops. Throws ProgramError where
-/// the function is missing or its first result is no float scalar.
+/// the module's parameters for its first result. It and what it calls must be free of loops. Throws
+/// ProgramError where the function is missing or its first result is no float scalar.
 ir::Module add_training_step(ir::Module module, std::string_view function, std::string_view name);
 
 /// Gives `request.function` its body: it takes what `of` takes and gives, with_value, the results of `of`,
-/// then the gradients of the first result, a float scalar, by every float parameter. Free of loops, as above.
+/// then the gradients of the first result, a float scalar, by every float parameter. `of` and what it calls
+/// must be free of loops.
 ir::Module add_gradient(ir::Module module, const ir::GradientRequest& request);
 /// The same for all gradients that the module asks for, those of gradients last.
 ir::Module add_gradients(ir::Module module);
