@@ -68,7 +68,8 @@ ir::Module loops_to_calls_for_gradients(ir::Module module,
 ir::Module add_training_step(ir::Module module);
 
 /// Gives `request.function` its body: it takes what `of` takes and gives, with_value, the results of `of`,
-/// then the gradients of the first result, a float scalar, by every float parameter. Free of loops, as above.
+/// then the gradients of the first result, a float scalar, by every float parameter. `of` and what it calls
+/// must be free of loops.
 ir::Module add_gradient(ir::Module module, const ir::GradientRequest& request);
 /// The same for all gradients that the module asks for, those of gradients last.
 ir::Module add_gradients(ir::Module module);

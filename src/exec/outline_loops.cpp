@@ -107,8 +107,8 @@ class LoopOutliner {
     refuse_if(outlined(id).params.empty(), "a loop has no variables or no results");
     std::set<NodeId> nexts;
     for (const Param& param : outlined(id).params) nexts.insert(param.next);
-    refuse_if(nexts.size() != graph_[id].nexts.size() || nexts.size() != outlined(id).params.size(),
-              "a NextIteration does not lead to one variable of its loop");
+    refuse_if(nexts.size() != graph_[id].nexts.size(),
+              "a NextIteration does not lead to a variable of its loop");
     outlined(id).params.insert(outlined(id).params.end(), constants.begin(), constants.end());
   }
 
@@ -181,7 +181,7 @@ class LoopOutliner {
 
   void declare_sites() {
     for (const graph::Site& site : graph_.sites()) {
-      builder_.in_function(function_of(site.returns.empty() ? site.calls[0] : site.returns[0]));
+      builder_.in_function(site.returns.empty() ? site.caller : function_of(site.returns[0]));
       builder_.add_site(site.callee, site.span);
     }
     for (std::size_t i = 0; i < outlined_.size(); ++i) {
@@ -254,7 +254,7 @@ class LoopOutliner {
     }
     const std::vector<NodeId>& enters = graph_[id].enters;
     for (std::size_t i = 0; i < firsts.size(); ++i) {
-      // Where two variables start with one Enter, there are more arguments.
+      // Where two variables share an Enter, or below a NextIteration, there are more arguments than these.
       const Node& like = graph_[loop.params[i].enter];
       const NodeId at = i < enters.size() ? enters[i] : add(Node(like), like, loop.around);
       put_argument(at, firsts[i], loop.params[i].merge);
@@ -264,7 +264,10 @@ class LoopOutliner {
       if (param.next.valid()) nexts.push_back(call(loop.inner, graph_[param.next], loop.function));
     }
     for (std::size_t i = 0; i < nexts.size(); ++i) {
-      put_argument(graph_[id].nexts[i], nexts[i], loop.params[i].merge);
+      const Node& like = graph_[loop.params[i].next];
+      const std::vector<NodeId>& places = graph_[id].nexts;
+      const NodeId at = i < places.size() ? places[i] : add(Node(like), like, loop.function);
+      put_argument(at, nexts[i], loop.params[i].merge);
     }
     for (std::size_t i = nexts.size(); i < loop.params.size(); ++i) {
       const Param& param = loop.params[i];

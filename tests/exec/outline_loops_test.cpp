@@ -18,7 +18,7 @@ Type vector_type(DType dtype) {
   return tensor_type(dtype, {3});
 }
 
-Value i64(int64_t value) {
+Value number(int64_t value) {
   return value;
 }
 
@@ -78,7 +78,7 @@ Graph tensors_in_a_loop() {
   const OutPort x = hand.input("x", vector_type(DType::F32));
   const OutPort y = hand.input("y", vector_type(DType::F32));
   HandLoop loop(hand);
-  const OutPort i = loop.variable(hand.constant(i64(0)));
+  const OutPort i = loop.variable(hand.constant(number(0)));
   loop.variable(x, vector_type(DType::F32));
   const OutPort limit = loop.constant(n);
   const OutPort added = loop.constant(y);
@@ -98,11 +98,11 @@ Graph nested_loops() {
   const OutPort n = hand.int_input("n");
   const OutPort x = hand.input("x", vector_type(DType::F32));
   HandLoop outer(hand);
-  const OutPort i = outer.variable(hand.constant(i64(0)));
+  const OutPort i = outer.variable(hand.constant(number(0)));
   outer.variable(x, vector_type(DType::F32));
   const std::vector<OutPort> now = outer.body(hand.apply("lt", {i, outer.constant(n)}));
   HandLoop inner(hand);
-  const OutPort j = inner.variable(hand.constant_after(now[0], i64(0)));
+  const OutPort j = inner.variable(hand.constant_after(now[0], number(0)));
   inner.variable(now[1], vector_type(DType::F32));
   const OutPort limit = inner.constant(now[0]);
   const OutPort added = inner.constant(now[1]);
@@ -130,7 +130,7 @@ Graph loop_in_a_branch() {
   const auto x_sides = hand.switch_on(of_x, of_p);
   HandLoop loop(hand);
   loop.variable(x_sides.when_true, vector_type(DType::F32));
-  const OutPort i = loop.variable(hand.constant_after(n_sides.when_true, i64(0)));
+  const OutPort i = loop.variable(hand.constant_after(n_sides.when_true, number(0)));
   const std::vector<OutPort> now = loop.body(hand.apply("lt", {i, loop.constant(n_sides.when_true)}));
   loop.next(0, hand.apply("add", {now[0], now[0]}));
   loop.next(1, hand.add1(now[1]));
@@ -156,8 +156,8 @@ Graph fault_in_a_loop(std::shared_ptr<const Source> source = nullptr) {
   const OutPort i = loop.variable(n);
   hand.node(i).name = "i";
   loop.variable(x, vector_type(DType::I64));
-  const std::vector<OutPort> now = loop.body(hand.apply("gt", {i, hand.constant(i64(-1))}));
-  loop.next(0, hand.apply("sub", {now[0], hand.constant(i64(1))}));
+  const std::vector<OutPort> now = loop.body(hand.apply("gt", {i, hand.constant(number(-1))}));
+  loop.next(0, hand.apply("sub", {now[0], hand.constant(number(1))}));
   const OutPort divisor = hand.op(*catalog().find("broadcast_to"), {now[0]}, vector_type(DType::I64), {3});
   loop.next(1, hand.apply("div", {now[1], divisor}));
   hand.output(loop.exit(1));
@@ -271,7 +271,7 @@ TEST(OutlineLoops, OfFunctionsThatAreNotChosenStay) {
   ASSERT_EQ(made->loops().size(), 1u);
   EXPECT_EQ((*made)[made->loops()[0].function].name, "main");
   for (const Mode& mode : all_modes()) {
-    EXPECT_EQ(run(mode, *made, {i64(7)}).values, run(Mode{Executor::Reference}, graph, {i64(7)}).values);
+    EXPECT_EQ(run(mode, *made, {number(7)}).values, run(Mode{Executor::Reference}, graph, {number(7)}).values);
   }
 }
 
@@ -295,7 +295,7 @@ TEST(OutlineLoops, WithTwoVariablesOfOneEnter) {
   const OutPort enter = hand.enter(loop, n);
   const OutPort a = hand.merge(DType::I64, {enter});
   const OutPort b = hand.merge(DType::I64, {enter});
-  const OutPort more = hand.apply("lt", {a, hand.constant(i64(10))});
+  const OutPort more = hand.apply("lt", {a, hand.constant(number(10))});
   const auto a_sides = hand.switch_on(a, more);
   const auto b_sides = hand.switch_on(b, more);
   hand.add_input(b, hand.next_iteration(loop, hand.apply("mul", {b_sides.when_true, a_sides.when_true})));
@@ -303,6 +303,28 @@ TEST(OutlineLoops, WithTwoVariablesOfOneEnter) {
   hand.output(hand.exit(loop, b_sides.when_false));
   const Graph graph = hand.finish();
   for (const int64_t start : {7, 10}) expect_like_the_reference(graph, {start});
+}
+
+TEST(OutlineLoops, WithTwoVariablesOfOneNextIteration) {
+  Hand hand;
+  hand.add_function("main");
+  const OutPort n = hand.int_input("n");
+  const LoopId loop = hand.add_loop();
+  const OutPort a = hand.merge(DType::I64, {hand.enter(loop, n)});
+  const OutPort b = hand.merge(DType::I64, {hand.enter(loop, hand.constant(number(5)))});
+  const OutPort limit = hand.enter(loop, n, true);
+  const OutPort more = hand.apply("lt", {hand.apply("add", {a, b}), hand.constant(number(100))});
+  const auto a_sides = hand.switch_on(a, more);
+  const auto b_sides = hand.switch_on(b, more);
+  const OutPort sum = hand.apply("add", {a_sides.when_true, b_sides.when_true});
+  const OutPort next =
+      hand.next_iteration(loop, hand.apply("add", {sum, hand.switch_on(limit, more).when_true}));
+  hand.add_input(a, next);
+  hand.add_input(b, next);
+  hand.output(hand.exit(loop, b_sides.when_false));
+  hand.output(hand.exit(loop, a_sides.when_false));
+  const Graph graph = hand.finish();
+  for (const int64_t start : {1, 7, 100}) expect_like_the_reference(graph, {start});
 }
 
 TEST(OutlineLoops, OfNodesThatStandInNoOrder) {
@@ -321,7 +343,7 @@ TEST(OutlineLoops, OfNodesThatStandInNoOrder) {
 
 TEST(OutlineLoops, NameTheOperationThatFailsAndTheIteration) {
   const Graph graph = fault_in_a_loop();
-  const Values arguments{i64(2), integers({100, 200, 300})};
+  const Values arguments{number(2), integers({100, 200, 300})};
   const std::optional<RunError> expected = error_of(graph, arguments, {.executor = Executor::Reference});
   ASSERT_TRUE(expected.has_value());
   for (const RunOptions& way : flow_ways()) {
@@ -362,18 +384,18 @@ TEST(OutlineLoops, ThatDoNotNestRunByTheReferenceRules) {
   const OutPort n = hand.int_input("n");
   const LoopId loop = hand.add_loop();
   const OutPort x = hand.merge(DType::I64, {hand.enter(loop, n)});
-  const auto go = hand.switch_on(x, hand.apply("ne", {x, hand.constant(i64(1))}));
-  const OutPort rest = hand.apply("rem", {go.when_true, hand.constant(i64(2))});
-  const auto parity = hand.switch_on(go.when_true, hand.apply("eq", {rest, hand.constant(i64(0))}));
-  const OutPort half = hand.apply("div", {parity.when_true, hand.constant(i64(2))});
-  const OutPort triple = hand.add1(hand.apply("mul", {parity.when_false, hand.constant(i64(3))}));
+  const auto go = hand.switch_on(x, hand.apply("ne", {x, hand.constant(number(1))}));
+  const OutPort rest = hand.apply("rem", {go.when_true, hand.constant(number(2))});
+  const auto parity = hand.switch_on(go.when_true, hand.apply("eq", {rest, hand.constant(number(0))}));
+  const OutPort half = hand.apply("div", {parity.when_true, hand.constant(number(2))});
+  const OutPort triple = hand.add1(hand.apply("mul", {parity.when_false, hand.constant(number(3))}));
   hand.add_input(x, hand.next_iteration(loop, half));
   hand.add_input(x, hand.next_iteration(loop, triple));
   hand.output(hand.exit(loop, go.when_false));
   const Graph graph = hand.finish();
   for (const RunOptions& way : flow_ways()) {
-    const RunResult found = exec::run(graph, Values{i64(27)}, way);
-    EXPECT_EQ(found.values, Values{i64(1)});
+    const RunResult found = exec::run(graph, Values{number(27)}, way);
+    EXPECT_EQ(found.values, Values{number(1)});
     EXPECT_EQ(found.stats.fallback, "a loop variable is not the Merge of one Enter and one NextIteration");
   }
 }
