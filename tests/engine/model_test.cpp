@@ -30,7 +30,7 @@ TEST(Model, FunctionsKeepTheNamesThatTheProgramGaveThem) {
   const Model model = Model::from_text("model.hia",
                                        "param W: f64[2] = ones\n"
                                        "fn main(n: i64) -> i64 = 1 / (n - 1)\n"
-                                       "fn training_step(n: i64) -> i64 = main(n)\n"
+                                       "fn training_step(n: i64) -> i64 = main(n) + 1\n"
                                        "fn loss(n: i64) -> f64 = sum(W) * f64(training_step(n))\n",
                                        {.simplify = passes::SimplifyOptions::none()});
   const std::vector<Value> parameters = model.initial_parameters(1);
