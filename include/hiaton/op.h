@@ -120,11 +120,11 @@ using GradientRule = Var (*)(const GradientQuestion& question, std::size_t index
 
 /// How gradients pass an operation.
 struct Gradient {
-  /// By this rule.
+  /// Gradients pass by this rule.
   Gradient(GradientRule given) : rule(given) {}  // NOLINT(google-explicit-constructor): a rule says it all
-  /// Not at all, for this reason.
+  /// No gradients pass, for this reason.
   static Gradient none(std::string_view reason) { return {nullptr, reason, false}; }
-  /// Between a data value and its fields, which the pass does itself.
+  /// Gradients pass between a data value and its fields: the pass itself sees to it.
   static Gradient between_fields() { return {nullptr, {}, true}; }
 
   bool passes() const { return rule != nullptr || through_data; }
@@ -157,7 +157,8 @@ struct Equation {
 };
 
 /// What passes and executors know of an operation beyond what its type rule and its kernels tell: one that
-/// has none of these roles runs through its kernels and its gradient rule alone, slower, never wrong.
+/// has none of these roles runs through its kernels and its gradient rule alone, slower, never wrong. Each
+/// operation that takes data values apart or makes them has one.
 enum class Role : uint8_t {
   Other,
   Identity,           ///< gives its operand

@@ -54,10 +54,7 @@ std::span<const OpDef> arithmetic() {
           .doc = "The sum. Integers wrap around, or fail under trapping overflow.",
           .operands = {"a", "b"},
           .type_rule = same_number,
-          .kernels = std::vector{with_trap(binary_variant<Add, int32_t, int32_t>(),
-                                           binary_variant<TrapAdd, int32_t, int32_t>()),
-                                 with_trap(binary_variant<Add, int64_t, int64_t>(),
-                                           binary_variant<TrapAdd, int64_t, int64_t>())} +
+          .kernels = trapping_binary_kernels<Add, TrapAdd, int32_t, int64_t>() +
                      binary_kernels<Add, float, double>(),
           .tensor_kernel = vector_binary<BinaryFunction::Add>,
           .line_kernel = binary_lines<BinaryFunction::Add>,
@@ -74,10 +71,7 @@ std::span<const OpDef> arithmetic() {
           .doc = "The difference. Integers wrap around, or fail under trapping overflow.",
           .operands = {"a", "b"},
           .type_rule = same_number,
-          .kernels = std::vector{with_trap(binary_variant<Sub, int32_t, int32_t>(),
-                                           binary_variant<TrapSub, int32_t, int32_t>()),
-                                 with_trap(binary_variant<Sub, int64_t, int64_t>(),
-                                           binary_variant<TrapSub, int64_t, int64_t>())} +
+          .kernels = trapping_binary_kernels<Sub, TrapSub, int32_t, int64_t>() +
                      binary_kernels<Sub, float, double>(),
           .tensor_kernel = vector_binary<BinaryFunction::Subtract>,
           .line_kernel = binary_lines<BinaryFunction::Subtract>,
@@ -92,10 +86,7 @@ std::span<const OpDef> arithmetic() {
           .doc = "The product. Integers wrap around, or fail under trapping overflow.",
           .operands = {"a", "b"},
           .type_rule = same_number,
-          .kernels = std::vector{with_trap(binary_variant<Mul, int32_t, int32_t>(),
-                                           binary_variant<TrapMul, int32_t, int32_t>()),
-                                 with_trap(binary_variant<Mul, int64_t, int64_t>(),
-                                           binary_variant<TrapMul, int64_t, int64_t>())} +
+          .kernels = trapping_binary_kernels<Mul, TrapMul, int32_t, int64_t>() +
                      binary_kernels<Mul, float, double>(),
           .tensor_kernel = vector_binary<BinaryFunction::Multiply>,
           .line_kernel = binary_lines<BinaryFunction::Multiply>,
@@ -111,10 +102,7 @@ std::span<const OpDef> arithmetic() {
           .doc = "The quotient. Integers round toward zero; dividing an integer by zero fails.",
           .operands = {"a", "b"},
           .type_rule = same_number,
-          .kernels = std::vector{with_trap(binary_variant<DivInt, int32_t, int32_t>(),
-                                           binary_variant<TrapDivInt, int32_t, int32_t>()),
-                                 with_trap(binary_variant<DivInt, int64_t, int64_t>(),
-                                           binary_variant<TrapDivInt, int64_t, int64_t>())} +
+          .kernels = trapping_binary_kernels<DivInt, TrapDivInt, int32_t, int64_t>() +
                      binary_kernels<DivFloat, float, double>(),
           .tensor_kernel = vector_binary<BinaryFunction::Divide>,
           .line_kernel = binary_lines<BinaryFunction::Divide>,
@@ -173,11 +161,8 @@ std::span<const OpDef> arithmetic() {
           .doc = "The number with the other sign.",
           .operands = {"a"},
           .type_rule = same_number,
-          .kernels = std::vector{with_trap(unary_variant<Neg, int32_t, int32_t>(),
-                                           unary_variant<TrapNeg, int32_t, int32_t>()),
-                                 with_trap(unary_variant<Neg, int64_t, int64_t>(),
-                                           unary_variant<TrapNeg, int64_t, int64_t>())} +
-                     unary_kernels<Neg, float, double>(),
+          .kernels =
+              trapping_unary_kernels<Neg, TrapNeg, int32_t, int64_t>() + unary_kernels<Neg, float, double>(),
           .tensor_kernel = vector_unary<UnaryFunction::Negate>,
           .line_kernel = unary_lines<UnaryFunction::Negate>,
           .gradient = by_operand<pass_negated>,
@@ -191,11 +176,8 @@ std::span<const OpDef> arithmetic() {
               "The absolute value. The smallest integer wraps to itself, or fails under trapping overflow.",
           .operands = {"a"},
           .type_rule = same_number,
-          .kernels = std::vector{with_trap(unary_variant<Abs, int32_t, int32_t>(),
-                                           unary_variant<TrapAbs, int32_t, int32_t>()),
-                                 with_trap(unary_variant<Abs, int64_t, int64_t>(),
-                                           unary_variant<TrapAbs, int64_t, int64_t>())} +
-                     unary_kernels<Abs, float, double>(),
+          .kernels =
+              trapping_unary_kernels<Abs, TrapAbs, int32_t, int64_t>() + unary_kernels<Abs, float, double>(),
           .tensor_kernel = vector_unary<UnaryFunction::Absolute>,
           .line_kernel = unary_lines<UnaryFunction::Absolute>,
           .gradient = by_operand<times_sign>,

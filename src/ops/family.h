@@ -46,6 +46,16 @@ inline KernelVariant with_trap(KernelVariant wrap, KernelVariant trap) {
   return {wrap.operand, wrap.wrap, wrap.wrap_can_fail, trap.trap, trap.trap_can_fail};
 }
 
+/// Of types whose results may not fit: `Wrap` gives their low bits, `Trap` a Fault.
+template <class Wrap, class Trap, class... In>
+std::vector<KernelVariant> trapping_unary_kernels() {
+  return {with_trap(unary_variant<Wrap, In, In>(), unary_variant<Trap, In, In>())...};
+}
+template <class Wrap, class Trap, class... In>
+std::vector<KernelVariant> trapping_binary_kernels() {
+  return {with_trap(binary_variant<Wrap, In, In>(), binary_variant<Trap, In, In>())...};
+}
+
 inline std::vector<KernelVariant> operator+(std::vector<KernelVariant> a,
                                             const std::vector<KernelVariant>& b) {
   a.insert(a.end(), b.begin(), b.end());

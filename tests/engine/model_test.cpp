@@ -29,8 +29,8 @@ TEST(Model, FunctionsWithoutArgumentsHaveGradients) {
 TEST(Model, FunctionsKeepTheNamesThatTheProgramGaveThem) {
   const Model model = Model::from_text("model.hia",
                                        "param W: f64[2] = ones\n"
-                                       "fn main(n: i64) -> i64 = n\n"
-                                       "fn training_step(n: i64) -> i64 = main(n) / (n - 1)\n"
+                                       "fn main(n: i64) -> i64 = 1 / (n - 1)\n"
+                                       "fn training_step(n: i64) -> i64 = main(n) + 1\n"
                                        "fn loss(n: i64) -> f64 = sum(W) * f64(training_step(n))\n",
                                        {.simplify = passes::SimplifyOptions::none()});
   const std::vector<Value> parameters = model.initial_parameters(1);
@@ -43,8 +43,7 @@ TEST(Model, FunctionsKeepTheNamesThatTheProgramGaveThem) {
     } catch (const RunError& error) {
       std::vector<std::string> functions;
       for (const CallRecord& call : error.chain()) functions.push_back(call.function);
-      EXPECT_THAT(functions, testing::ElementsAre("training_step", "loss")) << error.what();
-      EXPECT_THAT(error.what(), testing::Not(testing::HasSubstr("main"))) << error.what();
+      EXPECT_THAT(functions, testing::ElementsAre("main", "training_step", "loss")) << error.what();
     }
   }
 }

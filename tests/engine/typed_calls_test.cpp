@@ -1,10 +1,7 @@
 // Operations as C++ functions: each makes what the operation of its name makes.
 #include <gmock/gmock.h>
 
-#include <filesystem>
-#include <fstream>
-#include <sstream>
-
+#include "engine/shown_code.h"
 #include "hiaton/hiaton.h"
 
 namespace hiaton {
@@ -25,13 +22,6 @@ ir::Module smoothed_norm() {
 }
 // to here
 
-std::string read(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
 TEST(TypedCalls, AreWhatTheTextMeans) {
   const auto source =
       std::make_shared<Source>("norm.hia",
@@ -47,13 +37,7 @@ TEST(TypedCalls, AreWhatTheTextMeans) {
 }
 
 TEST(TypedCalls, AreThoseThatTheDocumentShows) {
-  const std::filesystem::path tests = HIATON_TESTS_DIR;
-  const std::string code = read(tests / "engine" / "typed_calls_test.cpp");
-  const std::string begin = "// Shown in docs/api.md, from here\n";
-  const std::size_t from = code.find(begin) + begin.size();
-  const std::string shown = code.substr(from, code.find("// to here\n") - from);
-  ASSERT_FALSE(shown.empty());
-  EXPECT_NE(read(tests.parent_path() / "docs" / "api.md").find(shown), std::string::npos);
+  expect_shown("typed_calls_test.cpp", "api.md");
 }
 
 /// The operation and the attributes of the node that was made last.
