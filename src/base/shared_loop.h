@@ -40,8 +40,7 @@ class SharedLoop {
 
   /// Makes a call of the round that is under way. False: there is none to be made.
   bool help();
-  /// Changes when a round begins, when a call of it is taken and with wake(): never back to what it was, but
-  /// for rounds of which all calls are taken.
+  /// Changes when a round begins, when a call of it is taken and with wake(), never back to what it was.
   uint64_t round() const { return to_take_.load(); }
   /// Returns when `round()` is not `old` any more.
   void wait_for_other_than(uint64_t old);

@@ -72,11 +72,16 @@ class BudgetWatch {
     const uint64_t all_frames = shared_.add_frames(frames - std::exchange(told_frames_, frames));
     const uint64_t all_bytes = shared_.add_bytes(bytes - std::exchange(told_bytes_, bytes));
     if (all_frames > options_.max_frames) return Fault::MaxFrames;
+    most_frames_to_use_ =
+        frames + (options_.max_frames - all_frames) / static_cast<uint64_t>(options_.workers);
     if (all_bytes > shared_.limit()) return Fault::MaxBytes;
     meter_.set_limit(shared_.limit() - (all_bytes - meter_.bytes()));
     next_look_ = bytes + kBytesALook;
     return Fault::None;
   }
+
+  /// With more frames it is time to tell: each worker may use its share of what is left.
+  uint64_t most_frames_to_use() const { return most_frames_to_use_; }
 
   /// For the message that says why the run ends.
   void allow_all() { meter_.set_limit(std::numeric_limits<uint64_t>::max()); }
@@ -109,6 +114,7 @@ class BudgetWatch {
   Clock::time_point start_;
   uint64_t told_frames_ = 0;
   uint64_t told_bytes_ = 0;
+  uint64_t most_frames_to_use_ = 0;
   uint64_t next_look_ = 0;
   uint64_t steps_ = 0;
   uint64_t most_frames_ = 0;

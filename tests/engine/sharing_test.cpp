@@ -14,11 +14,11 @@ namespace hiaton {
 namespace {
 
 #if defined(HIATON_SANITIZED) || !defined(NDEBUG)
-constexpr int kRounds = 5;
-constexpr int kDepth = 7;
+constexpr int kRounds = 3;
+constexpr int kDepth = 6;
 #else
-constexpr int kRounds = 50;
-constexpr int kDepth = 10;
+constexpr int kRounds = 10;
+constexpr int kDepth = 9;
 #endif
 
 /// Complete, of 2^(depth + 1) - 1 nodes; with other words in each.

@@ -4,7 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <utility>
 #include <vector>
+
+#include "kernels/idle_pool.h"
 
 namespace hiaton::exec::flow {
 namespace {
@@ -61,6 +64,37 @@ TEST(Lines, MayReuseTheRoomOfWhatIsRead) {
     const float from = before[static_cast<std::size_t>(i / kSize * kWidth + kSize + i % kSize)];
     EXPECT_EQ(room[static_cast<std::size_t>(i)], 4 * from + 3) << i;
   }
+}
+
+/// A chain of lines over one large instance, and over many: idle threads compute ranges of it.
+TEST(Lines, AreCutForIdleThreads) {
+  for (const auto [batch, size] : {std::pair<int64_t, int64_t>{1, 300'001}, {64, 5'003}}) {
+    std::vector<float> x(static_cast<std::size_t>(batch * size));
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 1000);
+    std::vector<float> y(x.size()), z(x.size());
+    const Line lines[] = {{twice, place(x, 0, size), {}, place(y, 0, size)},
+                          {twice, place(y, 0, size), place(x, 0, size), place(z, 0, size)}};
+    kernels::IdlePool pool(3);
+    const kernels::HelpedLaunches helped(&pool);
+    run_lines(lines, batch, size, sizeof(float));
+    EXPECT_EQ(pool.launches, 1);
+    for (std::size_t i = 0; i < x.size(); ++i) ASSERT_EQ(z[i], 5 * x[i] + 2) << batch << " " << i;
+  }
+}
+
+/// Where a line writes over what another range still reads, nothing is cut.
+TEST(Lines, StayWholeWhereRangesWouldDisturbEachOther) {
+  constexpr int64_t kSize = 200'000;
+  std::vector<float> room(2 * kSize), c(kSize);
+  for (std::size_t i = 0; i < room.size(); ++i) room[i] = static_cast<float>(i % 1000);
+  const std::vector<float> before = room;
+  const Line lines[] = {{twice, place(room, kSize / 2, 2 * kSize), {}, place(c, 0, kSize)},
+                        {twice, place(c, 0, kSize), {}, place(room, 0, kSize)}};
+  kernels::IdlePool pool(3);
+  const kernels::HelpedLaunches helped(&pool);
+  run_lines(lines, 1, kSize, sizeof(float));
+  EXPECT_EQ(pool.launches, 0);
+  for (std::size_t i = 0; i < kSize; ++i) ASSERT_EQ(room[i], 4 * before[i + kSize / 2] + 3) << i;
 }
 
 }  // namespace

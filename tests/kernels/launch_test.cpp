@@ -9,27 +9,12 @@
 #include <stdexcept>
 #include <vector>
 
-#include "hiaton/thread_pool.h"
 #include "kernels/convolution.h"
 #include "kernels/gemm.h"
+#include "kernels/idle_pool.h"
 
 namespace hiaton::kernels {
 namespace {
-
-/// The threads of a pool, all of which idle.
-class Pool : public LaunchHelpers {
- public:
-  explicit Pool(int threads) : pool_(threads) {}
-  int idle() const override { return pool_.threads() - 1; }
-  void run(std::size_t count, const std::function<void(std::size_t)>& work) override {
-    ++launches;
-    pool_.run(count, work);
-  }
-  int launches = 0;
-
- private:
-  ThreadPool pool_;
-};
 
 template <class T>
 std::vector<T> numbers(int64_t size, unsigned seed) {
@@ -50,7 +35,7 @@ template <class Compute>
 void expect_same_bits(const Compute& compute) {
   const auto alone = compute();
   for (const int threads : {2, 3, 8}) {
-    Pool pool(threads);
+    IdlePool pool(threads);
     const HelpedLaunches helped(&pool);
     EXPECT_TRUE(same_bits(compute(), alone)) << threads << " threads";
     EXPECT_GT(pool.launches, 0);
@@ -133,7 +118,7 @@ TEST(Launch, ConvolutionsHaveTheSameBitsOnAnyNumberOfThreads) {
 }
 
 TEST(Launch, RangesMakeUpTheWhole) {
-  Pool pool(3);
+  IdlePool pool(3);
   const HelpedLaunches helped(&pool);
   constexpr int64_t kMuch = int64_t{1} << 30;
   for (const int64_t size : {1, 2, 7, 64, 1000}) {
@@ -150,7 +135,7 @@ TEST(Launch, RangesMakeUpTheWhole) {
 }
 
 TEST(Launch, ThrowsWhatARangeThrows) {
-  Pool pool(2);
+  IdlePool pool(2);
   const HelpedLaunches helped(&pool);
   const auto launch = [] {
     in_ranges(100, 1, int64_t{1} << 30, [](int64_t begin, int64_t) {
@@ -167,7 +152,7 @@ TEST(Launch, StaysWholeWhereNobodyHelpsOrItIsSmall) {
     EXPECT_EQ(begin, 0);
     EXPECT_EQ(end, 100);
   });
-  Pool pool(2);
+  IdlePool pool(2);
   const HelpedLaunches helped(&pool);
   in_ranges(100, 1, 100, [&](int64_t, int64_t) { ++calls; });
   EXPECT_EQ(calls, 2);

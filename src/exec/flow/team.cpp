@@ -37,10 +37,10 @@ uint32_t Team::join() {
 
 std::vector<Message> Team::rest(uint32_t number, bool at_work) {
   Seat& seat = seats_[number];
-  if (at_work) {
-    idle_.fetch_add(1);
-    show(number, 0, false);
-  }
+  // Others may have taken a part of whoever comes late: he was not counted as idle.
+  const bool is_expected = !at_work && resting_early_.fetch_add(1) < workers_ - std::min(workers_, parts_);
+  if (!is_expected) idle_.fetch_add(1);
+  if (at_work) show(number, 0, false);
   if (shares_calls()) ask(number);
   if (at_work) close(1);
   std::vector<Message> mail;
@@ -103,10 +103,11 @@ void Team::show(uint32_t number, uint64_t frames, bool has_calls) {
 }
 
 bool Team::has_more(uint32_t number, uint64_t frames) const {
-  constexpr uint64_t kMuchMore = 256;
+  constexpr uint64_t kMany = 2000;
   return std::any_of(seats_.get(), seats_.get() + workers_, [&](const Seat& seat) {
-    return &seat != &seats_[number] && seat.has_calls.load(std::memory_order_relaxed) &&
-           seat.frames.load(std::memory_order_relaxed) > frames + frames / 4 + kMuchMore;
+    const uint64_t theirs = seat.frames.load(std::memory_order_relaxed);
+    return &seat != &seats_[number] && seat.has_calls.load(std::memory_order_relaxed) && theirs > kMany &&
+           2 * theirs > frames;
   });
 }
 
@@ -120,7 +121,7 @@ void Team::send(uint32_t to, std::span<Message> messages) {
     std::move(messages.begin(), messages.end(), std::back_inserter(seat.mail));
     seat.has_mail.store(true);
   }
-  if (idle_.load() > 0) launches_.wake();
+  launches_.wake();
 }
 
 std::vector<Message> Team::take_from(Seat& seat) {

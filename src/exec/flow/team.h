@@ -72,7 +72,8 @@ class Team : public kernels::LaunchHelpers {
   std::optional<uint32_t> somebody_else(uint32_t number);
   /// What the others may know of a worker that is at work.
   void show(uint32_t number, uint64_t frames, bool has_calls);
-  /// Whether another worker has much more to do than one with so many frames, and calls to give.
+  /// Whether another worker still begins calls, many of them, and has not much less to do than one with so
+  /// many frames: then it is worth to wait for one of them. A hint.
   bool has_more(uint32_t number, uint64_t frames) const;
 
   // Mail.
@@ -109,7 +110,8 @@ class Team : public kernels::LaunchHelpers {
   std::unique_ptr<Seat[]> seats_;
   std::atomic<std::size_t> next_part_{0};
   std::atomic<std::size_t> open_;
-  std::atomic<int> idle_;
+  std::atomic<int> idle_;                      ///< a hint
+  std::atomic<std::size_t> resting_early_{0};  ///< workers that got no part
   std::atomic<uint32_t> joined_{0};
   std::atomic<bool> is_stopping_{false};
   std::mutex asking_mutex_;

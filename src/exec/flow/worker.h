@@ -157,7 +157,7 @@ class Worker {
   std::size_t region_of(const Step& step) const;
   void watch(Frame* frame) {
     most_frames_ = std::max(most_frames_, frames_);
-    if (watch_->is_time_to_poll() || frames_ > options_->max_frames) look(frame);
+    if (watch_->is_time_to_poll() || frames_ > watch_->most_frames_to_use()) look(frame);
   }
   void look(Frame* frame);
   [[noreturn]] static void end(Frame* frame, Fault budget) { throw Failure{frame, nullptr, budget}; }
