@@ -441,15 +441,23 @@ class BodyCompiler {
 }  // namespace
 
 Plan compile(const graph::Graph& graph, OverflowMode overflow) {
+  return compile(graph, std::vector<bool>(graph.functions().size(), false), overflow);
+}
+
+Plan compile(const graph::Graph& graph, const std::vector<bool>& direct, OverflowMode overflow) {
   Plan plan;
   plan.functions.resize(graph.functions().size());
   std::vector<std::vector<NodeId>> nodes = nodes_in_order(graph);
   for (std::size_t f = 0; f < nodes.size(); ++f) {
+    plan.functions[f].id = graph::FunctionId(f);
+    if (direct[f]) continue;
     BodyCompiler(graph, graph::FunctionId(f), std::move(nodes[f]), overflow, plan).run();
   }
   for (Function& function : plan.functions) {
     for (Call& call : function.calls) {
       const Function& callee = plan.functions[call.callee];
+      call.is_direct = direct[call.callee];
+      if (call.is_direct) continue;  // its arguments go by their numbers
       for (Move& move : call.arguments) move.to = callee.params[move.to];
       call.params = callee.param_items[call.params];
     }

@@ -112,7 +112,8 @@ struct Plan {
   bool has_data = false;               ///< its functions hold data values
   std::vector<RegionStats> regions;    ///< what Count instructions count; firings 0
   std::vector<bool> region_is_body;    ///< by region: it counts calls of a function
-  const Instruction* entry = nullptr;  ///< of main
+  const Instruction* entry = nullptr;  ///< of main; null where the plan is not of it
+  std::vector<const Instruction*> entries;  ///< by function: of its sequential form; null where it has none
   const Instruction* halt = nullptr;   ///< what main returns to
   uint16_t result_count = 0;
 
@@ -133,6 +134,10 @@ constexpr std::size_t frame_bytes(std::size_t slots) {
 /// not nest, or a function needs too many slots.
 std::shared_ptr<const Plan> compile(const graph::Graph& graph, const PlanOptions& options,
                                     std::string& reason);
+
+/// The same for these functions alone, which call no others.
+std::shared_ptr<const Plan> compile(const graph::Graph& graph, const std::vector<bool>& functions,
+                                    const PlanOptions& options, std::string& reason);
 
 /// The code, for people: one line an instruction. `s0` is slot 0 of the frame.
 std::string to_text(const Plan& plan, const graph::Graph& graph);
