@@ -214,8 +214,8 @@ class ProductionRun {
   const std::span<const Value> arguments_;
   const RunOptions& options_;
   FrameBudget budget_;
-  std::optional<CallKinds> kinds_;       ///< where the run is drawn
-  std::vector<Trace::Track*> tracks_{};  ///< by worker; empty: it is not drawn
+  std::optional<CallKinds> kinds_;             ///< where the run is drawn
+  std::vector<Trace::Track*> tracks_{};        ///< by worker; empty: it is not drawn
   std::unique_ptr<DataHeap, LeaveHeap> heap_;  ///< of a plan with data values
   Crew crew_;
   std::vector<Slot> root_slots_;  ///< the frame that main returns to

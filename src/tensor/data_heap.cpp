@@ -183,7 +183,8 @@ void free_outside(DataObject* object) {
   if (is_last) delete heap;
 }
 
-// --- The cells of a worker -----------------------------------------------------------------------------------
+// --- The cells of a worker
+// -----------------------------------------------------------------------------------
 
 DataObject* DataCells::carve(std::size_t fields) {
   Size& size = sizes_[fields];

@@ -1,9 +1,10 @@
 // Memory of the data values that a run makes.
 //
 // Cells of one size stand in chunks; each worker carves cells from chunks of its own and keeps those that are
-// free, so that making and freeing take no lock and no atomic operation. A cell that a worker frees serves its
-// next value of that size: what is taken apart and rebuilt runs in place. Values that leave the run stay where
-// they are: the heap lives until the last of them is gone, and gives back the chunks without any before that.
+// free, so that making and freeing take no lock and no atomic operation. A cell that a worker frees serves
+// its next value of that size: what is taken apart and rebuilt runs in place. Values that leave the run stay
+// where they are: the heap lives until the last of them is gone, and gives back the chunks without any before
+// that.
 #pragma once
 
 #include <array>

@@ -32,8 +32,7 @@ class DeadValues {
   bool empty() const { return first_ == nullptr; }
   void push(DataObject* object) {
     const uint64_t heap_bit = object->is_in_heap() ? 1 : 0;
-    const uint64_t header =
-        object->layout | (reinterpret_cast<uint64_t>(first_) | heap_bit) << kLayoutBits;
+    const uint64_t header = object->layout | (reinterpret_cast<uint64_t>(first_) | heap_bit) << kLayoutBits;
     std::memcpy(static_cast<void*>(object), &header, sizeof header);
     first_ = object;
   }

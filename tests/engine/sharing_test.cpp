@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/run_error.h"
 #include "engine/tree_model.h"
 #include "hiaton/hiaton.h"
 
@@ -23,8 +24,8 @@ constexpr int kDepth = 9;
 
 /// Complete, of 2^(depth + 1) - 1 nodes; with other words in each.
 Value tree(int depth, int64_t seed) {
-  if (depth == 0) return testing::leaf(seed % 2, seed % 3);
-  return testing::node(seed % 2, tree(depth - 1, 2 * seed), tree(depth - 1, 2 * seed + 1));
+  if (depth == 0) return tree_model::leaf(seed % 2, seed % 3);
+  return tree_model::node(seed % 2, tree(depth - 1, 2 * seed), tree(depth - 1, 2 * seed + 1));
 }
 
 RunOptions shared(int workers, bool every_call = true) {
@@ -75,13 +76,13 @@ TEST(Sharing, TakesCallsWhereThereIsNothingElseToDo) {
 
 /// Losses keep their bits; the sums of gradients are made in another order.
 TEST(Sharing, OfGradientsGivesThoseOfOneWorker) {
-  const Model model = Model::from_text("test.hia", testing::kTreeModel);
+  const Model model = Model::from_text("test.hia", tree_model::kTreeModel);
   const std::vector<Value> parameters = model.initial_parameters(1);
   const auto learned = [&](RunOptions options) {
     Gradients gradients(model.parameters());
     options.parameters = parameters;
     options.gradients = &gradients;
-    std::vector<Value> found = model.loss(testing::Trees{{tree(kDepth, 1)}}, options)[0];
+    std::vector<Value> found = model.loss(tree_model::Trees{{tree(kDepth, 1)}}, options)[0];
     std::vector<float> sums;
     for (std::size_t i = 0; i < gradients.size(); ++i) {
       const Tensor& sum = gradients[i].values;
@@ -101,15 +102,6 @@ TEST(Sharing, OfGradientsGivesThoseOfOneWorker) {
       }
     }
   }
-}
-
-RunError error_of(const Program& program, const std::vector<Value>& arguments, const RunOptions& way) {
-  try {
-    program.run(arguments, way);
-  } catch (const RunError& error) {
-    return error;
-  }
-  return RunError(Fault::None, "no error");
 }
 
 TEST(Sharing, TellsTheWholeChainOfCalls) {

@@ -271,7 +271,8 @@ TEST(OutlineLoops, OfFunctionsThatAreNotChosenStay) {
   ASSERT_EQ(made->loops().size(), 1u);
   EXPECT_EQ((*made)[made->loops()[0].function].name, "main");
   for (const Mode& mode : all_modes()) {
-    EXPECT_EQ(run(mode, *made, {number(7)}).values, run(Mode{Executor::Reference}, graph, {number(7)}).values);
+    EXPECT_EQ(run(mode, *made, {number(7)}).values,
+              run(Mode{Executor::Reference}, graph, {number(7)}).values);
   }
 }
 

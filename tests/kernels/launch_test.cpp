@@ -42,14 +42,14 @@ void expect_same_bits(const Compute& compute) {
   }
 }
 
-struct Shape {
+struct Product {
   int64_t m, n, k;
 };
 
 template <class T>
 void expect_same_products() {
-  for (const Shape& s :
-       {Shape{150, 170, 190}, Shape{3, 1500, 700}, Shape{2000, 17, 100}, Shape{257, 9, 1000}}) {
+  for (const Product& s :
+       {Product{150, 170, 190}, Product{3, 1500, 700}, Product{2000, 17, 100}, Product{257, 9, 1000}}) {
     const std::vector<T> a = numbers<T>(s.m * s.k, 1), b = numbers<T>(s.k * s.n, 2),
                          c = numbers<T>(s.m * s.n, 3);
     for (const Transpose transpose_a : {Transpose::No, Transpose::Yes}) {

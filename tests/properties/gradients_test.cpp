@@ -34,7 +34,7 @@ std::optional<ir::Module> with_gradient(ir::Module module) {
   }
   if (results.size() == module[main].results.size()) return std::nullopt;
   module[main].name = "main_before";
-  module = passes::loops_to_calls_for_gradients(std::move(module), "main_before");
+  module = passes::loops_to_calls_for_gradients(std::move(module), main);
   const std::vector<ir::ValueInfo> params = module[main].params;
   ModuleBuilder builder(std::move(module));
   const FunctionRef gradient = builder.declare("main", params, results);

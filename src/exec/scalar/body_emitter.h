@@ -276,11 +276,11 @@ class BodyEmitter {
   SlotMap slot_of_;
   HeldValues held_;
   std::unordered_map<NodeId, uint32_t> pending_;
-  std::vector<NodeId> dying_;     ///< values that may have been read for the last time
+  std::vector<NodeId> dying_;  ///< values that may have been read for the last time
   std::vector<NodeId> data_params_;
   std::unordered_set<uint64_t> early_;  ///< items that were emitted together with an earlier one
-  uint32_t depth_ = 0;            ///< branches around
-  bool frees_slots_ = true;       ///< not on the second of two ways that end alike
+  uint32_t depth_ = 0;                  ///< branches around
+  bool frees_slots_ = true;             ///< not on the second of two ways that end alike
   /// By branch around: slots that its ends free, and the depth of what stood there.
   std::vector<std::map<uint32_t, uint32_t>> parked_{1};
   std::unordered_map<graph::NodeId, uint32_t> reads_left_;

@@ -18,7 +18,9 @@ bool BodyEmitter::is_passed(NodeId id) {
   if (exported_.contains(id)) return false;
   if (passed_.contains(id)) return true;
   const Node& node = graph_[id];
-  if (node.inputs.size() != 2 || !has_kernel(node) || context_.lifetimes.reads[id.index()] != 1 || !plus_of(node)) return false;
+  if (node.inputs.size() != 2 || !has_kernel(node) || context_.lifetimes.reads[id.index()] != 1 ||
+      !plus_of(node))
+    return false;
   const auto readers = graph_.consumers({id, 0});
   if (readers.size() != 1 || graph_[readers[0].node].kind != NodeKind::Call) return false;
   const NodeId call = readers[0].node;
@@ -165,7 +167,8 @@ void BodyEmitter::emit_calls(std::span<const Item> items, uint64_t group_start) 
 std::vector<bool> BodyEmitter::data_arguments(const Callee& callee) const {
   std::vector<bool> is_data_value;
   if (callee.piece) {
-    for (NodeId value : context_.pieces[*callee.piece].piece.captures) is_data_value.push_back(is_data(value));
+    for (NodeId value : context_.pieces[*callee.piece].piece.captures)
+      is_data_value.push_back(is_data(value));
   } else {
     for (NodeId call : graph_[callee.site].calls) is_data_value.push_back(is_data(graph_[call].inputs[0]));
   }

@@ -30,8 +30,9 @@ void BodyEmitter::emit_conditional(const Item& item) {
     set_jump(branch, here());
     emit_side(item, 1);
     set_jump(over, here());
-    HIATON_CHECK(std::ranges::equal(held_, after, {}, [](const auto& one) { return one.first; },
-                                    [](const auto& one) { return one.first; }));
+    HIATON_CHECK(std::ranges::equal(
+        held_, after, {}, [](const auto& one) { return one.first; },
+        [](const auto& one) { return one.first; }));
   }
   close_branch();
   for (const Join& join : conditional.joins) {

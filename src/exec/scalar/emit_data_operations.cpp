@@ -173,7 +173,8 @@ void BodyEmitter::emit_take(NodeId value, uint32_t variant,
   at(index).a = narrow(slot_of_.at(value));
   at(index).taken = &plan_.take_lists.back();
   if (kinds.size() <= kMostInInstruction) {
-    for (std::size_t i = 0; i < kinds.size(); ++i) at(index).takes[i] = plan_.take_lists.back().fields[i].slot;
+    for (std::size_t i = 0; i < kinds.size(); ++i)
+      at(index).takes[i] = plan_.take_lists.back().fields[i].slot;
   }
   for (const auto& [from, to] : copies) {
     emit_move(to, {false, Slot(), from});

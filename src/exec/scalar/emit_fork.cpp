@@ -143,8 +143,7 @@ std::size_t BodyEmitter::add_piece(const Item& item) {
   };
   for (NodeId value : body.piece.captures) {
     const bool is_variant = graph_[value].kind == graph::NodeKind::Op && graph_[value].inputs.size() == 1 &&
-                            is_data(graph_[value].inputs[0]) && !is_data(value) &&
-                            !slot_of_.contains(value);
+                            is_data(graph_[value].inputs[0]) && !is_data(value) && !slot_of_.contains(value);
     if (is_variant) {
       capture(structure_.origin(graph_[value].inputs[0]));
       continue;

@@ -156,9 +156,8 @@ bool BodyEmitter::hands_data_on(const LoopShape& loop, const Window& window) con
       if (is_data(join.merge)) return true;
     }
     return std::ranges::any_of(conditional.sides, [&](BlockId side) {
-      return side.valid() && std::ranges::any_of(structure_[side].items, [&](const Item& inner) {
-        return self(inner, self);
-      });
+      return side.valid() && std::ranges::any_of(structure_[side].items,
+                                                 [&](const Item& inner) { return self(inner, self); });
     });
   };
   const auto any_left = [&](const std::vector<Item>& items) {
@@ -174,7 +173,8 @@ bool BodyEmitter::hands_data_on(const LoopShape& loop, const Window& window) con
     const Item call{.kind = Item::Kind::Call, .index = static_cast<uint32_t>(site.index())};
     if (ownership.touches_data(call)) return true;
   }
-  if (window.piece && std::ranges::any_of(window.piece->results, [&](NodeId value) { return is_data(value); }))
+  if (window.piece &&
+      std::ranges::any_of(window.piece->results, [&](NodeId value) { return is_data(value); }))
     return true;
   return any_left(structure_[loop.condition].items) || any_left(window.rest);
 }

@@ -52,10 +52,10 @@ inline constexpr uint16_t kNoSlot = UINT16_MAX;
   X(StolenReturn) /* a stolen call of group has returned */                                                  \
   X(Halt)         /* the program has returned */                                                             \
   X(Count)        /* one more firing of region number */                                                     \
-  X(Retain)          /* one more reference to the data value in a */                                         \
-  X(Release)         /* one less */                                                                          \
-  X(Field)           /* d = field number of the data value in a, without a reference of its own */           \
-  X(VariantOf)       /* d = variant of the data value in a */                                                \
+  X(Retain)       /* one more reference to the data value in a */                                            \
+  X(Release)      /* one less */                                                                             \
+  X(Field)        /* d = field number of the data value in a, without a reference of its own */              \
+  X(VariantOf)    /* d = variant of the data value in a */                                                   \
   X(RequireVariant)  /* fails unless the data value in a is of variant number */                             \
   X(UnlessVariant)   /* if the data value in a is not of variant number: pc += jump */                       \
   X(UnlessImmediate) /* if a is not the variant without fields whose bits are number: pc += jump */          \
@@ -64,14 +64,14 @@ inline constexpr uint16_t kNoSlot = UINT16_MAX;
   X(Take2)                                                                                                   \
   X(Take3)                                                                                                   \
   X(Take4)                                                                                                   \
-  X(TakeN)           /* the same by the list taken */                                                        \
-  X(Make1)           /* d = a data value with header number and the fields in slots takes */                 \
+  X(TakeN) /* the same by the list taken */                                                                  \
+  X(Make1) /* d = a data value with header number and the fields in slots takes */                           \
   X(Make2)                                                                                                   \
   X(Make3)                                                                                                   \
   X(Make4)                                                                                                   \
-  X(MakeN)           /* the same by the list made */                                                         \
-  X(BeginCall)    /* in traced plans: the next instruction is a call */                                      \
-  X(EndCall)      /* in traced plans: the call before has returned */
+  X(MakeN)     /* the same by the list made */                                                               \
+  X(BeginCall) /* in traced plans: the next instruction is a call */                                         \
+  X(EndCall)   /* in traced plans: the call before has returned */
 
 // Forms of the instructions that compute, by what their operands are.
 #define HIATON_UNARY_FORMS(Name, F, In, Out) HIATON_OPCODE(Name##_Slot)

@@ -92,7 +92,8 @@ void take_apart(DataCells& cells, Frame* frame, const TakeList& list, DataObject
 template <std::size_t kFields>
 [[gnu::always_inline]] inline void take_apart(DataCells& cells, Frame* frame, const uint16_t* slots,
                                               const Instruction& take, DataObject* object) {
-  if (!DataCells::is_unique(object)) [[unlikely]] return take_shared(cells, frame, *take.taken, object);
+  if (!DataCells::is_unique(object)) [[unlikely]]
+    return take_shared(cells, frame, *take.taken, object);
   Slot fields[kFields];
   for (std::size_t i = 0; i < kFields; ++i) fields[i] = object->slots()[i];
   cells.free_cell(object, kFields);
@@ -392,7 +393,7 @@ at_UnlessObject:
   if (Data::has_object(f->slots[pc->a].data)) NEXT;
   pc += pc->jump;
   GO;
-#define TAKE(n)                                                        \
+#define TAKE(n)                                                                        \
   at_Take##n : take_apart<n>(*worker->cells, f, pc->takes, *pc, f->slots[pc->a].data); \
   NEXT;
   TAKE(1)
@@ -403,14 +404,14 @@ at_UnlessObject:
 at_TakeN:
   take_apart(*worker->cells, f, *pc->taken, f->slots[pc->a].data);
   NEXT;
-#define MAKE(n)                                                 \
-  at_Make##n : {                                                \
-    DataObject* made = worker->cells->make(n);                  \
-    if (made == nullptr) [[unlikely]]                           \
-      goto out_of_cells;                                        \
-    fill<n>(made, f, *pc);                                      \
-    f->slots[pc->d].data = made;                                \
-    NEXT;                                                       \
+#define MAKE(n)                                \
+  at_Make##n : {                               \
+    DataObject* made = worker->cells->make(n); \
+    if (made == nullptr) [[unlikely]]          \
+      goto out_of_cells;                       \
+    fill<n>(made, f, *pc);                     \
+    f->slots[pc->d].data = made;               \
+    NEXT;                                      \
   }
   MAKE(1)
   MAKE(2)
@@ -427,7 +428,7 @@ at_MakeN : {
   NEXT;
 }
 
-  // --- Kernels with instructions of their own ---
+// --- Kernels with instructions of their own ---
 
 #define COMPUTE(label, F, In, Out, left, right)                \
   label : {                                                    \

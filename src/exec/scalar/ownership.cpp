@@ -1,7 +1,8 @@
-// How parameters come to be borrowed: all are, until a rule says otherwise; then again, until nothing changes,
-// since handing a value to a parameter that is not borrowed hands it on. Rules for a parameter p, and for the
-// fields of p that are data values, which the function borrows as long as it borrows p:
-//   - p is a field of a new value, a result, a value of a branch or loop variable, or goes to a parameter that
+// How parameters come to be borrowed: all are, until a rule says otherwise; then again, until nothing
+// changes, since handing a value to a parameter that is not borrowed hands it on. Rules for a parameter p,
+// and for the fields of p that are data values, which the function borrows as long as it borrows p:
+//   - p is a field of a new value, a result, a value of a branch or loop variable, or goes to a parameter
+//   that
 //     is not borrowed: it is handed on. (Fields of p may be: that takes a reference of their own.)
 //   - p is taken apart where a value of its size is made: its memory can serve that one.
 //   - a call at the end of a function passes to a borrowed parameter what the function itself holds: nobody
@@ -113,8 +114,7 @@ class Ownership::Borrowing {
   void reuse(NodeId make) {
     const std::size_t fields = graph_[make].inputs.size();
     if (fields == 0) return;
-    for (BlockId block = structure_.block_of[make.index()]; block.valid();
-         block = structure_[block].parent) {
+    for (BlockId block = structure_.block_of[make.index()]; block.valid(); block = structure_[block].parent) {
       for (const Item& item : structure_[block].items) {
         if (item.kind != Item::Kind::Op) continue;
         const Node& node = graph_[NodeId(item.index)];
@@ -159,9 +159,8 @@ class Ownership::Borrowing {
 
   void look_at_last_call(CallSite id, const std::vector<OutPort>& results) {
     const graph::Site& site = graph_[id];
-    const bool forwards = std::ranges::equal(site.returns, results, {}, {}, [&](OutPort result) {
-      return structure_.origin(result);
-    });
+    const bool forwards = std::ranges::equal(site.returns, results, {}, {},
+                                             [&](OutPort result) { return structure_.origin(result); });
     if (!forwards) return;
     for (std::size_t i = 0; i < site.calls.size(); ++i) {
       const OutPort input = graph_[site.calls[i]].inputs[0];
@@ -262,9 +261,8 @@ const std::vector<NodeId>& Ownership::find_reads(const Item& item) {
 bool Ownership::touches_data(const Item& item) const {
   if (!reads_of(item).empty()) return true;
   const auto inside = [&](BlockId block) {
-    return block.valid() && std::ranges::any_of(structure_[block].items, [&](const Item& inner) {
-      return touches_data(inner);
-    });
+    return block.valid() && std::ranges::any_of(structure_[block].items,
+                                                [&](const Item& inner) { return touches_data(inner); });
   };
   switch (item.kind) {
     case Item::Kind::Op:
@@ -292,7 +290,8 @@ std::optional<Ownership::VariantTest> Ownership::variant_test(OutPort predicate)
   if (!is_equality(node)) return std::nullopt;
   const Node& left = graph_[structure_.origin(node.inputs[0])];
   const Node& right = graph_[structure_.origin(node.inputs[1])];
-  if (!has_role(left, Role::Variant) || right.kind != NodeKind::Const || right.parameter >= 0) return std::nullopt;
+  if (!has_role(left, Role::Variant) || right.kind != NodeKind::Const || right.parameter >= 0)
+    return std::nullopt;
   const int64_t number = right.constant.as<int64_t>();
   if (number < 0 || number >= int64_t{DataObject::kMostVariants}) return std::nullopt;
   return VariantTest{structure_.origin(left.inputs[0]), static_cast<uint32_t>(number)};

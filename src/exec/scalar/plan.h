@@ -103,7 +103,7 @@ struct Plan {
   /// By instruction: the parameters of its function, of the first 64, whose slots still hold them: bit i for
   /// parameter i. A data value may have been handed on.
   std::vector<uint64_t> params_held;
-  std::vector<Body> bodies;             ///< in the order of the code
+  std::vector<Body> bodies;  ///< in the order of the code
   std::deque<CallList> call_lists;
   std::deque<ReturnList> return_lists;
   std::deque<Group> groups;
