@@ -150,7 +150,9 @@ class BodyReleases {
 }  // namespace
 
 void find_releases(Plan& plan) {
-  for (Function& function : plan.functions) BodyReleases(plan, function).run();
+  for (Function& function : plan.functions) {
+    if (!function.items.empty()) BodyReleases(plan, function).run();
+  }
 }
 
 }  // namespace hiaton::exec::flow
