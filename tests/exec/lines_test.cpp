@@ -68,7 +68,7 @@ TEST(Lines, MayReuseTheRoomOfWhatIsRead) {
 
 /// A chain of lines over one large instance, and over many: idle threads compute ranges of it.
 TEST(Lines, AreCutForIdleThreads) {
-  for (const auto [batch, size] : {std::pair<int64_t, int64_t>{1, 300'001}, {64, 5'003}}) {
+  for (const auto& [batch, size] : {std::pair<int64_t, int64_t>{1, 300'001}, {64, 5'003}}) {
     std::vector<float> x(static_cast<std::size_t>(batch * size));
     for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 1000);
     std::vector<float> y(x.size()), z(x.size());
