@@ -103,7 +103,7 @@ TEST(Sharing, OfGradientsGivesThoseOfOneWorker) {
   }
 }
 
-RunError error_of(const Program& program, const std::vector<Value>& arguments, const RunOptions& way) {
+RunError failure_of(const Program& program, const std::vector<Value>& arguments, const RunOptions& way) {
   try {
     program.run(arguments, way);
   } catch (const RunError& error) {
@@ -121,11 +121,11 @@ TEST(Sharing, TellsTheWholeChainOfCalls) {
                          "fn g(x: f32[2], n: i64) -> f32 = if n == 0 then sum(x) else g(x, n - 1) * 0.5\n"
                          "fn main(x: f32[2]) -> f32 = f(x, 8) * 2.0\n");
   const std::vector<Value> arguments{parse_value(tensor_type(DType::F32, {2}), "[1, 2]")};
-  const RunError expected = error_of(program, arguments, {.executor = Executor::Reference});
+  const RunError expected = failure_of(program, arguments, {.executor = Executor::Reference});
   ASSERT_EQ(expected.fault(), Fault::Index);
   for (const int workers : {2, 3, 8}) {
     for (int round = 0; round < kRounds; ++round)
-      EXPECT_STREQ(error_of(program, arguments, shared(workers)).what(), expected.what());
+      EXPECT_STREQ(failure_of(program, arguments, shared(workers)).what(), expected.what());
   }
 }
 
@@ -139,17 +139,17 @@ TEST(Sharing, KeepsToBudgets) {
     for (const int workers : {2, 8}) {
       RunOptions options = shared(workers, every_call);
       options.max_frames = 1000;
-      EXPECT_EQ(error_of(program, arguments, options).fault(), Fault::MaxFrames);
+      EXPECT_EQ(failure_of(program, arguments, options).fault(), Fault::MaxFrames);
       options = shared(workers, every_call);
       options.max_bytes = 10'000'000;
-      EXPECT_EQ(error_of(program, arguments, options).fault(), Fault::MaxBytes);
+      EXPECT_EQ(failure_of(program, arguments, options).fault(), Fault::MaxBytes);
       options = shared(workers, every_call);
       options.timeout = std::chrono::milliseconds(3);
-      EXPECT_EQ(error_of(program, arguments, options).fault(), Fault::Timeout);
+      EXPECT_EQ(failure_of(program, arguments, options).fault(), Fault::Timeout);
       const std::atomic<bool> cancel = true;
       options = shared(workers, every_call);
       options.cancel = &cancel;
-      EXPECT_EQ(error_of(program, arguments, options).fault(), Fault::Interrupted);
+      EXPECT_EQ(failure_of(program, arguments, options).fault(), Fault::Interrupted);
     }
   }
 }
@@ -164,7 +164,7 @@ TEST(Sharing, GoesOnAfterAnError) {
   const std::vector<Value> expected =
       program.run({x, Value(int64_t{9})}, {.executor = Executor::Reference}).values;
   for (int round = 0; round < kRounds; ++round) {
-    EXPECT_EQ(error_of(program, {x, Value(int64_t{-2})}, shared(3)).fault(), Fault::Index);
+    EXPECT_EQ(failure_of(program, {x, Value(int64_t{-2})}, shared(3)).fault(), Fault::Index);
     EXPECT_EQ(program.run({x, Value(int64_t{9})}, shared(3)).values, expected);
   }
 }
