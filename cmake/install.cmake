@@ -8,6 +8,7 @@ add_library(hiaton::hiaton ALIAS hiaton_shared)
 foreach(layer IN LISTS hiaton_layers)
   target_sources(hiaton_shared PRIVATE $<TARGET_OBJECTS:hiaton_${layer}>)
 endforeach()
+add_dependencies(hiaton_shared hiaton_ops_header)
 set_target_properties(hiaton_shared PROPERTIES
   OUTPUT_NAME hiaton
   EXPORT_NAME hiaton
@@ -16,6 +17,7 @@ set_target_properties(hiaton_shared PROPERTIES
   SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})  # until 1.0 every minor version may break
 target_compile_features(hiaton_shared INTERFACE cxx_std_20)
 target_include_directories(hiaton_shared INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+                                                   $<BUILD_INTERFACE:${hiaton_made_headers}>
                                                    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_link_libraries(hiaton_shared PRIVATE fmt::fmt dnnl Threads::Threads)
 # Templates of the standard library that were instantiated with public types are no part of the interface.
@@ -29,7 +31,7 @@ set_target_properties(hiaton_shared PROPERTIES LINK_DEPENDS ${PROJECT_SOURCE_DIR
 install(TARGETS hiaton RUNTIME COMPONENT command)
 install(TARGETS hiaton_shared EXPORT hiaton
         LIBRARY COMPONENT library NAMELINK_COMPONENT development)
-install(DIRECTORY include/hiaton TYPE INCLUDE COMPONENT development FILES_MATCHING PATTERN "*.h")
+install(DIRECTORY include/hiaton ${hiaton_made_headers}/hiaton TYPE INCLUDE COMPONENT development FILES_MATCHING PATTERN "*.h")
 install(DIRECTORY models examples DESTINATION ${CMAKE_INSTALL_DATADIR}/hiaton COMPONENT command
         FILES_MATCHING PATTERN "*.hia")
 install(DIRECTORY docs/ TYPE DOC COMPONENT command FILES_MATCHING PATTERN "*.md" PATTERN "*.svg")

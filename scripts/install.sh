@@ -7,7 +7,7 @@ hiaton_packages=(
   libfmt-dev libcli11-dev nlohmann-json3-dev
   libdnnl-dev                           # convolutions
   libgtest-dev libgmock-dev libbenchmark-dev  # tests and micro benchmarks
-  libtbb-dev libopenblas-serial-dev     # peers in the benchmarks
+  libtbb-dev libopenblas-serial-dev ocaml-nox  # peers in the benchmarks
   graphviz                              # hiaton graph --format=svg
   chromium                              # tests of the pages of hiaton watch; some 400 MB
   python3 python3-venv                  # tests from outside, and the runner of the benchmarks

@@ -89,6 +89,14 @@ tidy() {
   run-clang-tidy -p build/tidy -quiet -j "$jobs" -extra-arg=-Wno-c99-extensions '^(?!.*/tests/)'
 }
 
+# Of what runs in the background since clang-tidy began.
+result_of_fuzzing() {
+  local status=0
+  wait "$fuzzing" || status=$?
+  cat "$logs/fuzz.log"
+  return "$status"
+}
+
 build_and_test() {
   local preset="$1"
   say "Tests: $preset"
@@ -104,10 +112,11 @@ check "clang-format" format_is_clean
 build_and_test release
 build_and_test asan
 build_and_test tsan
-say "Fuzzing, a minute each"
-check "fuzzers" tests/fuzz/run.sh 60
-say "clang-tidy"
+say "clang-tidy, and fuzzing at the same time, a minute each"
+tests/fuzz/run.sh 60 >"$logs/fuzz.log" 2>&1 &
+fuzzing=$!
 check "clang-tidy" tidy
+check "fuzzers" result_of_fuzzing
 
 say "Summary ($((SECONDS / 60)) min $((SECONDS % 60)) s)"
 for test in "${skipped[@]+"${skipped[@]}"}"; do echo "skipped: $test"; done

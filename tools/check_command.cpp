@@ -20,11 +20,7 @@ std::string check_file(const std::string& file, const std::map<std::string, int6
   ir::Module module = lang::parse(read_program(file), {sizes});
   const std::size_t count = module.functions.size();
   if (module.find("main")) {
-    if (module.gradient_requests.empty()) {
-      passes::lower(module);
-    } else {
-      passes::lower(passes::add_gradients(passes::loops_to_calls(std::move(module))));
-    }
+    passes::lower(passes::add_gradients(passes::loops_to_calls_for_gradients(std::move(module))));
   }
   return fmt::format("{}: {} function{}, no errors\n", file, count, count == 1 ? "" : "s");
 }

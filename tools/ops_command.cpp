@@ -20,10 +20,10 @@ std::string attribute_text(const AttributeDef& attribute) {
 /// How a program writes it: "a + b", "-a", "min(a, b)", "softmax(x, axis=-1)".
 std::string spelling(const OpDef& op) {
   const std::vector<std::string_view>& operands = op.operands.value;
-  const std::string_view symbol = op.symbol.value;
+  const std::string_view symbol = op.symbol;
   if (symbol.empty()) {
     std::vector<std::string> arguments(operands.begin(), operands.end());
-    for (const AttributeDef& attribute : op.attributes.value) arguments.push_back(attribute_text(attribute));
+    for (const AttributeDef& attribute : op.attributes) arguments.push_back(attribute_text(attribute));
     return fmt::format("{}({})", op.name.value, fmt::join(arguments, ", "));
   }
   if (operands.size() == 2) return fmt::format("{} {} {}", operands[0], symbol, operands[1]);
@@ -35,7 +35,7 @@ std::string spelling(const OpDef& op) {
 std::string operand_types(const OpDef& op) {
   if (op.fusion.value == Fusion::Data) return "any values";
   std::string text;
-  for (const KernelVariant& variant : op.kernels.value) text += fmt::format("{}, ", name_of(variant.operand));
+  for (const KernelVariant& variant : op.kernels) text += fmt::format("{}, ", name_of(variant.operand));
   return text + "tensors";
 }
 
@@ -49,7 +49,7 @@ std::string gradient_text(const OpDef& op) {
 std::string attributes_of(const OpDef& op, const Sample& sample) {
   std::string text;
   std::span<const int64_t> left(sample.attributes);
-  for (const AttributeDef& attribute : op.attributes.value) {
+  for (const AttributeDef& attribute : op.attributes) {
     if (attribute.is_list) return fmt::format("{}, {}=[{}]", text, attribute.name, fmt::join(left, ", "));
     text += fmt::format(", {}={}", attribute.name, left.front());
     left = left.subspan(1);

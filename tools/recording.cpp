@@ -96,7 +96,7 @@ nlohmann::json Recording::node(NodeId id, bool backward) const {
                       {"type", to_string(node.type)},       {"inputs", std::move(inputs)},
                       {"controls", std::move(controls)}};
   if (backward) json["backward"] = true;
-  if (node.kind == NodeKind::Op) json["symbol"] = node.op->symbol.value;
+  if (node.kind == NodeKind::Op) json["symbol"] = node.op->symbol;
   if (node.site.valid()) {
     json["site"] = node.site.index();
     json["callee"] = graph_[graph_[node.site].callee].name;

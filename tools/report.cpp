@@ -91,9 +91,7 @@ std::string show_results(const std::vector<Value>& values, const std::vector<Typ
 }
 
 std::string show_stats(const RunStats& stats) {
-  const std::string fallback =
-      stats.fallback.empty() ? "" : fmt::format("run by the reference rules: {}\n", stats.fallback);
-  return fallback + show_totals(stats) + show_regions(stats.regions);
+  return show_totals(stats) + show_regions(stats.regions);
 }
 
 nlohmann::ordered_json to_json(const std::vector<Value>& values, const std::vector<Type>& types) {

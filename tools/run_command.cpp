@@ -36,6 +36,14 @@ void add_output_options(CLI::App& options, RunCommand& command) {
       ->group(kGroup);
 }
 
+/// Once, whatever else is reported.
+void report_fallback(const RunStats& stats) {
+  if (stats.fallback.empty()) return;
+  const std::string note =
+      fmt::format("note: this graph runs by the reference rules, slowly: {}\n", stats.fallback);
+  std::fputs(note.c_str(), stderr);
+}
+
 void report_success(const RunCommand& command, const Program& program, const RunResult& result) {
   if (!command.json) {
     write_to_stdout(show_results(result.values, program.results()));
@@ -71,8 +79,10 @@ int run_program(RunCommand& command, const PreparedRun& prepared) {
   try {
     const RunResult result = prepared.program.run(prepared.arguments, run);
     if (events != nullptr) events->close();
+    report_fallback(result.stats);
     report_success(command, prepared.program, result);
   } catch (const RunError& error) {
+    report_fallback(stats);
     report_failure(command, error, stats);
     throw;
   }

@@ -42,8 +42,8 @@ std::vector<Tensor> Growth::probabilities_in(const Value& tree) const {
     const Value value = std::move(open.back());
     open.pop_back();
     if (value.is_data()) {
-      const std::span<const Value> fields = value.data().fields();
-      open.insert(open.end(), fields.rbegin(), fields.rend());
+      const Data data = value.data();
+      for (std::size_t i = data.field_count(); i-- > 0;) open.push_back(data.field(i));
     } else {
       found.push_back(value.tensor());
     }

@@ -192,7 +192,7 @@ class ModuleBuilder {
   /// dimensions of f32 or f64.
   std::size_t add_parameter(std::string name, Type type, Span span = {},
                             std::optional<Initializer> initial = std::nullopt);
-  /// Throws ProgramError where a name is taken or is none (a keyword, or for the function an operation),
+  /// Throws ProgramError where a name is taken or is none (a keyword, or for the function a type),
   /// where two parameters share a name, and where there is no result.
   FunctionRef declare(std::string name, std::vector<ir::ValueInfo> params, std::vector<Type> results);
   /// Declares the gradient of a function, whose body a pass derives: see ir::GradientRequest. Throws
@@ -204,6 +204,8 @@ class ModuleBuilder {
   void redefine(FunctionRef function, const std::function<Vars(FunctionBuilder&)>& body);
   ir::Module& module() { return module_; }
   bool has(const std::string& function) const { return names_.contains(function); }
+  /// `wish`, or where that is taken, the same with the first number from 2 on that makes it free.
+  std::string unused_name(const std::string& wish) const;
   /// The finished, verified module. Throws ProgramError where a declared function was never defined.
   ir::Module finish();
 

@@ -64,6 +64,34 @@ enum class Fault : uint8_t {
   OutOfMemory,  ///< there is no more memory, or no thread for a worker
 };
 
+/// Whether an operation failed on the values or shapes that it was given.
+constexpr bool is_operation_fault(Fault fault) {
+  switch (fault) {
+    case Fault::DivisionByZero:
+    case Fault::Overflow:
+    case Fault::InvalidCast:
+    case Fault::Shape:
+    case Fault::Index:
+    case Fault::Rate:
+    case Fault::NoRows:
+      return true;
+    case Fault::None:
+    case Fault::MaxFrames:
+    case Fault::MaxBytes:
+    case Fault::Timeout:
+    case Fault::Interrupted:
+    case Fault::NoResult:
+    case Fault::OutOfMemory:
+      return false;
+  }
+  return false;
+}
+
+/// Whether the run needed more frames, bytes, memory or time than it may have, or was cancelled.
+constexpr bool is_budget_fault(Fault fault) {
+  return fault != Fault::None && fault != Fault::NoResult && !is_operation_fault(fault);
+}
+
 /// A short name, for people and for JSON: "division by zero", "frame budget", ...
 std::string_view name_of(Fault fault);
 

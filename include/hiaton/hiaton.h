@@ -13,6 +13,7 @@
 #include "hiaton/model.h"
 #include "hiaton/model_trainer.h"
 #include "hiaton/op.h"
+#include "hiaton/ops.h"
 #include "hiaton/passes.h"
 #include "hiaton/phase.h"
 #include "hiaton/run.h"

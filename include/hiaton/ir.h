@@ -119,10 +119,15 @@ struct Module {
   std::vector<Parameter> parameters;
   std::vector<Function> functions;
   std::vector<GradientRequest> gradient_requests;  ///< the functions here have no body
+  FunctionId entry{};                              ///< where a run begins; not valid: at the function `main`
 
   const Function& operator[](FunctionId id) const { return functions[id.index()]; }
   Function& operator[](FunctionId id) { return functions[id.index()]; }
   std::optional<FunctionId> find(std::string_view name) const;
+  /// The function of this name. Throws ProgramError that says which functions there are.
+  FunctionId function_named(std::string_view name) const;
+  /// The entry, or `main`; nothing where there is neither.
+  std::optional<FunctionId> start() const { return entry.valid() ? entry : find("main"); }
   /// nullptr where the function is no gradient that is still to be derived.
   const GradientRequest* gradient_request(FunctionId function) const;
 };
@@ -141,7 +146,7 @@ std::string print(const Module& module);
 
 /// Same functions in the same order with the same structure, types, placements, constants and names of
 /// parameters; positions in the text, names of intermediate values, constants that nothing uses, and where
-/// constants stand, do not count. All NaN of one type are one constant.
+/// constants stand, do not count; nor does the entry. All NaN of one type are one constant.
 bool equal(const Module& a, const Module& b);
 
 }  // namespace hiaton::ir

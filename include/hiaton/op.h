@@ -120,15 +120,60 @@ using GradientRule = Var (*)(const GradientQuestion& question, std::size_t index
 
 /// How gradients pass an operation.
 struct Gradient {
-  GradientRule rule = nullptr;  ///< null: none pass, or not operand by operand
-  std::string_view why_none{};  ///< where none pass: the reason
-  bool through_data = false;    ///< they pass between a data value and its fields: the pass does it
+  /// Gradients pass by this rule.
+  Gradient(GradientRule given) : rule(given) {}  // NOLINT(google-explicit-constructor): a rule says it all
+  /// No gradients pass, for this reason.
+  static Gradient none(std::string_view reason) { return {nullptr, reason, false}; }
+  /// Gradients pass between a data value and its fields: the pass itself sees to it.
+  static Gradient between_fields() { return {nullptr, {}, true}; }
 
   bool passes() const { return rule != nullptr || through_data; }
+
+  GradientRule rule;            ///< null: none pass, or not operand by operand
+  std::string_view why_none{};  ///< where none pass: the reason
+  bool through_data = false;
+
+ private:
+  Gradient(GradientRule given, std::string_view reason, bool data)
+      : rule(given), why_none(reason), through_data(data) {}
 };
 
-/// Algebraic facts that the passes may use.
-enum class Algebra : uint8_t { None, Commutative };
+/// An equation that holds bit for bit for every scalar x of certain types; simplifications use it. Floats
+/// have fewer than integers: x + 0.0 is not x for x = -0.0, and x * 0.0 and x - x are not 0.0 for NaN.
+struct Equation {
+  enum class Form : uint8_t {
+    Alone,       ///< op(x)
+    Twice,       ///< op(op(x))
+    WithItself,  ///< op(x, x)
+    WithNumber,  ///< op(x, number), and op(number, x) where the operation is commutative
+  };
+  enum class Result : uint8_t { X, NotX, Number };
+
+  Form form;
+  Result result = Result::X;
+  int number = 0;                      ///< what stands beside x: 0 or 1, as a number of the type of x
+  int result_number = 0;               ///< what Result::Number is: 0 or 1, as a number of the result's type
+  bool (*holds_for)(DType) = nullptr;  ///< the element types of x for which it holds; null: all
+};
+
+/// What passes and executors know of an operation beyond what its type rule and its kernels tell: one that
+/// has none of these roles runs through its kernels and its gradient rule alone, slower, never wrong. Each
+/// operation that takes data values apart or makes them has one.
+enum class Role : uint8_t {
+  Other,
+  Identity,           ///< gives its operand
+  PassAfter,          ///< gives its first operand once the others have come
+  Sum,                ///< of two operands, element by element
+  Product,            ///< a b, of matrices and of rows of them
+  ProductTransposed,  ///< a b^T
+  Slice,              ///< attributes: the axis, the first element along it, how many
+  Join,               ///< the operands, contiguous along the axis that is the attribute
+  Gather,             ///< the rows of the first operand whose numbers are the second
+  Make,               ///< a data value of the variant that is the attribute, from its fields
+  Variant,            ///< the number of the variant of a data value
+  Field,              ///< attributes: the variant, the field
+  FieldOrZero,        ///< the same of a gradient, which may be zero as a whole
+};
 
 /// How an operation may be fused with its neighbours into one region.
 enum class Fusion : uint8_t {
@@ -152,6 +197,14 @@ struct Required {
   constexpr Required(U&& given) : value(std::forward<U>(given)) {}  // NOLINT(google-explicit-constructor)
   T value;
 };
+/// The same for a list, which is written as one: {"a", "b"}.
+template <class E>
+struct Required<std::vector<E>> {
+  Required() = delete;
+  Required(std::initializer_list<E> given) : value(given) {}
+  Required(std::vector<E> given) : value(std::move(given)) {}  // NOLINT(google-explicit-constructor)
+  std::vector<E> value;
+};
 
 /// How an Accumulate node makes what it adds.
 enum class Accumulation : uint8_t {
@@ -160,28 +213,35 @@ enum class Accumulation : uint8_t {
   Outer,  ///< operands: x [k] or [n, k], g [m] or [n, m]: x^T g is added to a parameter [k, m]
 };
 
-/// An operation. Constants of this type live in src/ops, one family a file; the Catalog lists them.
+/// An operation. Constants of this type live in src/ops, one family a file; the Catalog lists them. A field
+/// that has a default may be left out where it does not apply; what is left out costs speed, never
+/// correctness.
 struct OpDef {
-  Required<std::string_view> name;    ///< unique: "add"
-  Required<std::string_view> symbol;  ///< infix or prefix spelling, empty where it has none: "+"
-  Required<std::string_view> doc;     ///< one or two sentences, for people
+  Required<std::string_view> name;  ///< unique: "add"
+  std::string_view symbol{};        ///< infix or prefix spelling: "+"; empty: none
+  Required<std::string_view> doc;   ///< one or two sentences, for people
   /// Their names, in order. A last one that ends in "..." stands for any number, also none.
   Required<std::vector<std::string_view>> operands;
-  Required<std::vector<AttributeDef>> attributes;
+  std::vector<AttributeDef> attributes{};
   Required<TypeRule> type_rule;
-  Required<std::vector<KernelVariant>> kernels;  ///< on scalars, by the element type of the first operand
-  Required<TensorKernel> tensor_kernel;          ///< on tensors and on batches of scalars; null: none
-  Required<Gradient> gradient;
-  Required<Algebra> algebra;
-  Required<Fusion> fusion;
-  Required<std::vector<Sample>> samples;
-  ValueKernel value_kernel = nullptr;  ///< of Fusion::Data, and of no other
+  bool takes_type = false;  ///< the program says of which type the result is: the type rule cannot tell
+  std::vector<KernelVariant> kernels{};  ///< on scalars, by the element type of the first operand
+  Required<TensorKernel> tensor_kernel;  ///< on tensors and on batches of scalars; null: none
+  ValueKernel value_kernel = nullptr;    ///< of Fusion::Data, and of no other
   /// Of some of Fusion::Elementwise: what gives the bits of the tensor kernel for operands of the result's
   /// shape, where that is not a scalar's, by their element type; null where there is none.
   LineKernel (*line_kernel)(DType) = nullptr;
   /// Whether the tensor kernel can give a Fault where the scalar kernels have none: for an index, or for no
   /// rows.
   bool fails_on_elements = false;
+  /// Where there are any: its kernels on integers fail only where the last operand is one of these.
+  std::vector<int64_t> fails_only_for{};
+  Required<Gradient> gradient;
+  bool is_commutative = false;  ///< bit for bit, NaN being NaN
+  std::vector<Equation> equations{};
+  Required<Fusion> fusion;
+  Role role = Role::Other;
+  Required<std::vector<Sample>> samples;
 
   std::size_t arity() const { return operands.value.size(); }
   bool is_variadic() const { return !operands.value.empty() && operands.value.back().ends_with("..."); }

@@ -1,6 +1,7 @@
 // What happens to a module between the program's text and its execution.
 #pragma once
 
+#include <optional>
 #include <string_view>
 
 #include "hiaton/graph.h"
@@ -32,8 +33,8 @@ struct SimplifyOptions {
   }
 };
 
-/// The simplifications that `options` ask for, in a good order. `main` keeps its signature; functions that it
-/// does not reach are dropped (with dce). Takes time linear in the size of the module.
+/// The simplifications that `options` ask for, in a good order. The module's entry keeps its signature;
+/// functions that it does not reach are dropped (with dce). Takes time linear in the size of the module.
 ir::Module simplify(ir::Module module, const SimplifyOptions& options = {});
 
 // The single simplifications; docs/passes.md shows each with a program before and after.
@@ -48,30 +49,35 @@ ir::Module flatten_logic(ir::Module module, OverflowMode overflow);
 /// again; nor is a call of a function that can neither fail nor run on forever.
 ir::Module merge_common(ir::Module module, OverflowMode overflow);
 /// What no result needs goes, unless it may fail or run on forever; so do results of branches and variables
-/// of loops that nobody reads, and functions that `main` does not reach.
+/// of loops that nobody reads, and functions that the entry does not reach.
 ir::Module drop_dead(ir::Module module, OverflowMode overflow);
 /// Calls of small functions that do not call themselves become their bodies. Functions and calls with a
 /// placement stay.
 ir::Module inline_small_functions(ir::Module module);
 
-/// Loops become calls of functions that call themselves: the form that gradients and batching work on.
+/// Loops become calls of functions that call themselves: the form that gradients work on.
 ir::Module loops_to_calls(ir::Module module);
+/// The same in the functions that a gradient reaches, one that the module asks for or that of the function
+/// `trained`.
+ir::Module loops_to_calls_for_gradients(ir::Module module,
+                                        std::optional<ir::FunctionId> trained = std::nullopt);
 
-/// Adds a function `name` with the parameters and results of `function` that also gathers the gradients of
-/// the module's parameters for its first result. The module must be free of loops. Throws ProgramError where
-/// the function is missing or its first result is no float scalar.
-ir::Module add_training_step(ir::Module module, std::string_view function, std::string_view name);
+/// Makes the entry a new function with the parameters and results of the entry that also gathers the
+/// gradients of the module's parameters for the first result. The module must be free of loops. Throws
+/// ProgramError where it has no entry, or the first result is no float scalar.
+ir::Module add_training_step(ir::Module module);
 
 /// Gives `request.function` its body: it takes what `of` takes and gives, with_value, the results of `of`,
-/// then the gradients of the first result, a float scalar, by every float parameter. Free of loops, as above.
+/// then the gradients of the first result, a float scalar, by every float parameter. `of` and what it calls
+/// must be free of loops.
 ir::Module add_gradient(ir::Module module, const ir::GradientRequest& request);
 /// The same for all gradients that the module asks for, those of gradients last.
 ir::Module add_gradients(ir::Module module);
 
-/// The one static tagged graph of the program that starts at the function `main`. Functions that it does not
-/// reach are left out. Expects a module that ir::verify accepts. Throws ProgramError where the module has no
-/// such function.
-graph::Graph lower(const ir::Module& module, std::string_view main = "main");
+/// The one static tagged graph of the program that starts at the module's entry. Functions that it does not
+/// reach are left out. Expects a module that ir::verify accepts. Throws ProgramError where it has no entry
+/// and no `main`.
+graph::Graph lower(const ir::Module& module);
 
 }  // namespace hiaton::passes
 #pragma GCC visibility pop

@@ -47,6 +47,7 @@ struct RunStats {
       0;  ///< frames ever carved from memory; a frame in use again does not count anew
   uint64_t frames_live_most = 0;    ///< upper bound of the frames alive at once
   uint64_t frames_live_at_end = 0;  ///< 0 unless the executor has a defect, also after errors
+  uint64_t values_live_at_end = 0;  ///< data values of direct code that nobody can reach; likewise
   uint64_t bytes = 0;               ///< memory that the run held at most, as RunOptions::max_bytes counts it
   uint64_t steals = 0;
   uint64_t atomic_operations = 0;  ///< read-modify-writes and fences by the workers

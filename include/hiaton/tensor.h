@@ -1,5 +1,4 @@
-// Tensors and data values: what tokens carry besides scalars. Immutable once shared, counted, freed without
-// recursion.
+// Tensors. Immutable once shared, counted.
 #pragma once
 
 #include <array>
@@ -135,59 +134,6 @@ constexpr std::size_t size_of(DType dtype) {
   }
   return 8;
 }
-
-class Value;
-
-/// What a Data points to; its fields (Value) stand behind it.
-struct alignas(8) DataObject {
-  std::atomic<int32_t> references{1};
-  uint32_t variant = 0;
-  uint32_t field_count = 0;
-
-  std::span<const Value> fields() const;
-};
-
-/// A reference to a value of a data type: a variant and its fields. Copies share them. A chain of any length
-/// is freed without recursion.
-class Data {
- public:
-  Data() = default;
-  Data(uint32_t variant, std::span<const Value> fields);
-  Data(uint32_t variant, std::initializer_list<Value> fields);
-  static Data adopt(DataObject* object) { return Data(object); }
-  /// Each field is a 0 of i64 until mutable_fields() gets it.
-  static Data with_zeros(uint32_t variant, std::size_t field_count);
-
-  Data(const Data& other) : object_(other.object_) {
-    if (object_ != nullptr) object_->references.fetch_add(1, std::memory_order_relaxed);
-  }
-  Data(Data&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
-  Data& operator=(Data other) noexcept {
-    std::swap(object_, other.object_);
-    return *this;
-  }
-  ~Data() { release(object_); }
-
-  explicit operator bool() const { return object_ != nullptr; }
-  uint32_t variant() const { return object_->variant; }
-  std::span<const Value> fields() const { return object_->fields(); }
-  /// For whoever makes the value, before anyone else sees it.
-  Value* mutable_fields() { return reinterpret_cast<Value*>(object_ + 1); }
-  DataObject* object() const { return object_; }
-  DataObject* detach() { return std::exchange(object_, nullptr); }
-
-  static void release(DataObject* object) {
-    if (object != nullptr && drop_reference(object->references)) free(object);
-  }
-
-  /// Same variants and fields all the way down. Values of one data type only. Without recursion.
-  friend bool operator==(const Data& a, const Data& b);
-
- private:
-  explicit Data(DataObject* object) : object_(object) {}
-  static void free(DataObject* object);
-  DataObject* object_ = nullptr;
-};
 
 }  // namespace hiaton
 #pragma GCC visibility pop

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "hiaton/data.h"
 #include "hiaton/tensor.h"
 #include "hiaton/type.h"
 
@@ -27,6 +28,13 @@ union Slot {
   constexpr Slot() : bits(0) {}
 };
 static_assert(sizeof(Slot) == 8);
+
+inline Slot* DataObject::slots() {
+  return reinterpret_cast<Slot*>(this + 1);
+}
+inline const Slot* DataObject::slots() const {
+  return reinterpret_cast<const Slot*>(this + 1);
+}
 
 template <class T>
 struct ScalarTraits;
@@ -126,7 +134,7 @@ class Value {
   }
   /// One more reference to the data value.
   Data data() const {
-    slot_.data->references.fetch_add(1, std::memory_order_relaxed);
+    Data::retain(slot_.data);
     return Data::adopt(slot_.data);
   }
   /// Gives up what it refers to without letting go: the caller owns the reference.
@@ -146,7 +154,7 @@ class Value {
  private:
   void retain() const {
     if (kind_ == Kind::Tensor) slot_.tensor->references.fetch_add(1, std::memory_order_relaxed);
-    if (kind_ == Kind::Data) slot_.data->references.fetch_add(1, std::memory_order_relaxed);
+    if (kind_ == Kind::Data) Data::retain(slot_.data);
   }
   void release() {
     if (kind_ == Kind::Tensor) Tensor::release(slot_.tensor);
@@ -158,8 +166,77 @@ class Value {
   Slot slot_;
 };
 
-inline std::span<const Value> DataObject::fields() const {
-  return {reinterpret_cast<const Value*>(this + 1), field_count};
+/// A field of a data value, or any value, without a reference of its own.
+struct ValueView {
+  FieldKind kind = FieldKind::None;
+  Slot slot{};
+
+  ValueView() = default;
+  ValueView(FieldKind its_kind, Slot its_slot) : kind(its_kind), slot(its_slot) {}
+  ValueView(const Value& value)  // NOLINT(google-explicit-constructor): a value can be looked at
+      : kind(value.is_data()     ? FieldKind::Data
+             : value.is_tensor() ? FieldKind::Tensor
+                                 : field_kind(value.dtype())),
+        slot(value.slot()) {}
+
+  bool is_data() const { return kind == FieldKind::Data; }
+  bool is_tensor() const { return kind == FieldKind::Tensor; }
+  bool is_scalar() const { return !is_reference(kind); }
+  /// Of a scalar, or of the elements of a tensor.
+  DType dtype() const {
+    return is_tensor() ? slot.tensor->dtype : static_cast<DType>(static_cast<uint8_t>(kind) - 1);
+  }
+  /// The same with a reference of its own.
+  Value value() const {
+    if (is_data()) {
+      Data::retain(slot.data);
+      return Data::adopt(slot.data);
+    }
+    if (!is_tensor()) return Value(dtype(), slot);
+    Tensor::retain(slot.tensor);
+    return Tensor::adopt(slot.tensor);
+  }
+};
+
+/// The fields of a data value that somebody else holds, in their order.
+class DataFields {
+ public:
+  explicit DataFields(const DataObject* object) : object_(object), count_(Data::count_of(object)) {}
+
+  std::size_t size() const { return count_; }
+  bool empty() const { return count_ == 0; }
+  ValueView view(std::size_t index) const {
+    return {object_->fields_layout().kind(index), object_->slots()[index]};
+  }
+  Value operator[](std::size_t index) const { return view(index).value(); }
+
+  class Iterator {
+   public:
+    Iterator(const DataFields& fields, std::size_t index) : fields_(&fields), index_(index) {}
+    Value operator*() const { return (*fields_)[index_]; }
+    Iterator& operator++() {
+      ++index_;
+      return *this;
+    }
+    bool operator==(const Iterator& other) const { return index_ == other.index_; }
+
+   private:
+    const DataFields* fields_;
+    std::size_t index_;
+  };
+  Iterator begin() const { return {*this, 0}; }
+  Iterator end() const { return {*this, count_}; }
+
+ private:
+  const DataObject* object_;
+  std::size_t count_;
+};
+
+inline DataFields Data::fields() const {
+  return DataFields(object_);
+}
+inline Value Data::field(std::size_t index) const {
+  return fields()[index];
 }
 
 /// One element of a tensor, in row-major order.

@@ -2,18 +2,14 @@
 
 #include <chrono>
 
+#include "base/pause.h"
+
 namespace hiaton {
 namespace {
 
 /// So long a thread looks for work, or for the end of it, before it sleeps. To wake takes some 50 us; less
 /// than this passes between two steps of training, and between the ends of their parts.
 constexpr std::chrono::microseconds kLooking{300};
-
-void pause_thread() {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#endif
-}
 
 void wait_for_change(const std::atomic<uint64_t>& value, uint64_t old) {
   const auto end = std::chrono::steady_clock::now() + kLooking;

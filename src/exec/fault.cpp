@@ -67,7 +67,7 @@ std::string shown(const Value& value, const Type& type) {
 std::string applied(const OpDef& op, std::span<const Value> operands) {
   std::vector<std::string> texts;
   for (const Value& operand : operands) texts.push_back(shown(operand));
-  const std::string_view symbol = op.symbol.value;
+  const std::string_view symbol = op.symbol;
   if (!symbol.empty() && texts.size() == 2) return fmt::format("{} {} {}", texts[0], symbol, texts[1]);
   if (!symbol.empty() && texts.size() == 1) return fmt::format("{}({})", symbol, texts[0]);
   return fmt::format("{}({})", op.name.value, fmt::join(texts, ", "));

@@ -1,6 +1,25 @@
 #include "exec/plan_cache.h"
 
+#include <algorithm>
+
+#include "exec/direct_functions.h"
+
+#include "exec/outline_loops.h"
+
 namespace hiaton::exec {
+namespace {
+
+/// The flow machine knows calls only.
+std::unique_ptr<const graph::Graph> with_loops_as_calls(const graph::Graph& graph,
+                                                        const std::vector<bool>& direct) {
+  std::string reason;
+  std::optional<graph::Graph> outlined = outline_loops(
+      graph, [&](graph::FunctionId function) { return !direct[function.index()]; }, reason);
+  if (!outlined) throw flow::Unsupported{std::move(reason)};
+  return std::make_unique<const graph::Graph>(std::move(*outlined));
+}
+
+}  // namespace
 
 const PlanCache::Entry& PlanCache::get(const graph::Graph& graph, const PlanOptions& options) {
   const std::lock_guard lock(mutex_);
@@ -14,15 +33,30 @@ const PlanCache::Entry& PlanCache::get(const graph::Graph& graph, const PlanOpti
   return *entries_.back();
 }
 
-const PlanCache::FlowEntry& PlanCache::get_flow(const graph::Graph& graph, OverflowMode overflow) {
+const PlanCache::FlowEntry& PlanCache::get_flow(const graph::Graph& graph, OverflowMode overflow,
+                                                  bool direct_code) {
   const std::lock_guard lock(mutex_);
   for (const auto& entry : flow_entries_) {
-    if (entry->overflow == overflow) return *entry;
+    if (entry->overflow == overflow && entry->has_direct_code == direct_code) return *entry;
   }
   auto entry = std::make_unique<FlowEntry>();
   entry->overflow = overflow;
+  entry->has_direct_code = direct_code;
   try {
-    entry->plan = std::make_shared<const flow::Plan>(flow::compile(graph, overflow));
+    std::vector<bool> direct(graph.functions().size(), false);
+    if (direct_code) direct = direct_functions(graph);
+    std::shared_ptr<const Plan> code;
+    if (std::ranges::find(direct, true) != direct.end()) {
+      std::string reason;
+      code = compile(graph, direct, {.overflow = overflow}, reason);
+      if (code == nullptr) direct.assign(direct.size(), false);
+    }
+    if (!graph.loops().empty()) entry->outlined = with_loops_as_calls(graph, direct);
+    const graph::Graph& planned = entry->outlined != nullptr ? *entry->outlined : graph;
+    direct.resize(planned.functions().size(), false);  // the functions of loops
+    flow::Plan plan = flow::compile(planned, direct, overflow);
+    plan.direct = std::move(code);
+    entry->plan = std::make_shared<const flow::Plan>(std::move(plan));
   } catch (const flow::Unsupported& unsupported) {
     entry->reason = unsupported.why;
   }

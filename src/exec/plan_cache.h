@@ -25,11 +25,15 @@ class PlanCache {
 
   struct FlowEntry {
     OverflowMode overflow;
+    bool has_direct_code;
     std::shared_ptr<const flow::Plan> plan;  ///< null: the graph has none, for the reason beside it
     std::string reason;
+    /// The graph with its loops as calls, where it has loops: what the plan is of.
+    std::unique_ptr<const graph::Graph> outlined;
     mutable flow::Workers workers;
   };
-  const FlowEntry& get_flow(const graph::Graph& graph, OverflowMode overflow);
+  /// `direct_code`: functions that are direct run in direct code.
+  const FlowEntry& get_flow(const graph::Graph& graph, OverflowMode overflow, bool direct_code);
 
  private:
   std::mutex mutex_;

@@ -1,6 +1,5 @@
 #include "exec/production.h"
 
-#include <condition_variable>
 #include <mutex>
 #include <new>
 #include <optional>
@@ -8,10 +7,13 @@
 
 #include "base/check.h"
 #include "exec/budget.h"
+#include "exec/direct_functions.h"
 #include "exec/fault.h"
 #include "exec/flow/flow.h"
 #include "exec/listed_examples.h"
 #include "exec/reference.h"
+#include "exec/run_watch.h"
+#include "exec/scalar/call_chain.h"
 #include "exec/scalar/interpret.h"
 #include "exec/scalar/kernel_table.h"
 #include "exec/scalar/worker.h"
@@ -25,50 +27,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// The calls around a frame, read off its parents.
-class FrameChain : public CallChain {
- public:
-  FrameChain(const Graph& graph, const Plan& plan, const Frame* frame, const Instruction* pc)
-      : graph_(graph), plan_(plan), innermost_{frame, pc}, now_(innermost_) {
-    leave_pieces();
-  }
-
-  void rewind() override {
-    now_ = innermost_;
-    leave_pieces();
-  }
-  bool at_call() const override {
-    return now_.frame != nullptr && plan_.opcode(now_.frame->resume) != Opcode::Halt;
-  }
-  void go_outward() override {
-    now_ = {now_.frame->parent, now_.frame->resume - 1};
-    leave_pieces();
-  }
-  graph::CallSite site() const override { return plan_.sites[plan_.index_of(now_.frame->resume - 1)]; }
-  std::vector<std::optional<Value>> arguments() const override {
-    const graph::Function& function = graph_[plan_.body_at(now_.pc).function];
-    std::vector<std::optional<Value>> values;
-    for (std::size_t i = 0; i < function.params.size(); ++i) {
-      values.emplace_back(Value(graph_[function.params[i].node].type.dtype, now_.frame->slots[i]));
-    }
-    return values;
-  }
-
- private:
-  struct Place {
-    const Frame* frame;
-    const Instruction* pc;
-  };
-
-  /// The frame of a piece is not that of a call: it belongs to its parent's.
-  void leave_pieces() {
-    while (at_call() && !site().valid()) now_ = {now_.frame->parent, now_.frame->resume - 1};
-  }
-
-  const Graph& graph_;
-  const Plan& plan_;
-  const Place innermost_;
-  Place now_;
+/// A heap that is left at the end of a run, where it has one.
+struct LeaveHeap {
+  void operator()(DataHeap* heap) const { heap->leave(); }
 };
 
 class ProductionRun {
@@ -85,7 +46,12 @@ class ProductionRun {
     // Without groups of calls there is nothing that one worker could take from another.
     const bool is_parallel = plan.entry[-1].target == plan.entry && !plan.groups.empty();
     const int workers = is_parallel ? std::max(1, options.workers) : 1;
-    for (int i = 0; i < workers; ++i) crew_.workers.push_back(std::make_unique<Worker>(crew_, plan, budget_));
+    if (plan.has_data) {
+      heap_.reset(DataHeap::make([this](std::size_t bytes) { return budget_.take_bytes(bytes); }));
+    }
+    for (int i = 0; i < workers; ++i) {
+      crew_.workers.push_back(std::make_unique<Worker>(crew_, plan, budget_, heap_.get()));
+    }
     if (options.trace != nullptr) draw_in(*options.trace);
   }
 
@@ -93,12 +59,15 @@ class ProductionRun {
     const Clock::time_point start = Clock::now();
     work(start);
     for (Trace::Track* track : tracks_) track->count(0, 0);
+    const bool has_results = crew_.finished.load() && !error_ && !crew_.stopping.load();
+    std::vector<Value> values = has_results ? results() : std::vector<Value>();
+    if (heap_ != nullptr && !has_results) heap_->forget_values();
     RunStats stats = collect(std::chrono::duration<double>(Clock::now() - start).count());
     if (options_.stats != nullptr) *options_.stats = stats;
     if (error_) throw RunError(*error_);
     if (crew_.stopping.load()) throw_without_place();
     HIATON_CHECK(crew_.finished.load());
-    return {results(), std::move(stats)};
+    return {std::move(values), std::move(stats)};
   }
 
  private:
@@ -114,22 +83,24 @@ class ProductionRun {
   void work(Clock::time_point start) {
     std::vector<std::jthread> threads;
     threads.reserve(crew_.workers.size());
+    std::optional<RunWatch> watch;
     try {
       for (std::size_t i = 1; i < crew_.workers.size(); ++i) {
         threads.emplace_back([this, i] { settle(*crew_.workers[i], crew_.workers[i]->help()); });
       }
-      if (options_.cancel != nullptr || options_.timeout != std::chrono::nanoseconds::max()) {
-        threads.emplace_back([this, start] { watch(start); });
+      if (RunWatch::is_needed(options_)) {
+        watch.emplace(options_, start, [this](Fault fault) {
+          stop_fault_.store(fault);
+          crew_.stop();
+        });
       }
     } catch (...) {
       crew_.stop();
-      end_monitor();
       throw;
     }
     Worker& first = *crew_.workers[0];
     settle(first, first.begin([&] { return start_main(first); }));
     if (!is_over()) settle(first, first.help());
-    end_monitor();
   }
 
   Frame* root() { return reinterpret_cast<Frame*>(root_slots_.data()); }
@@ -179,11 +150,11 @@ class ProductionRun {
   void keep_error(Worker& worker, Fault fault) {
     const std::lock_guard lock(mutex_);
     if (error_ || fault == Fault::None || worker.frame == nullptr) return;
-    FrameChain chain(graph_, plan_, worker.frame, worker.pc);
+    DirectChain chain(graph_, plan_, worker.frame, worker.pc);
     const RunPlace place{graph_, arguments_, chain};
     const NodeId node = worker.pc == nullptr ? NodeId() : plan_.nodes[plan_.index_of(worker.pc)];
     if (worker.fault != Fault::None && node.valid() && is_operation_fault(fault)) {
-      error_ = operation_error(place, node, operands(worker, node), fault);
+      error_ = operation_error(place, node, operands_of_failed(graph_, worker, node), fault);
     } else {
       error_ = budget_error(place, options_, fault);
     }
@@ -195,54 +166,21 @@ class ProductionRun {
     for (const std::unique_ptr<Worker>& worker : crew_.workers) {
       if (fault == Fault::None) fault = worker->fault;
     }
-    FrameChain chain(graph_, plan_, nullptr, nullptr);
+    DirectChain chain(graph_, plan_, nullptr, nullptr);
     throw budget_error({graph_, arguments_, chain}, options_, fault);
   }
 
-  static bool is_operation_fault(Fault fault) {
-    return fault == Fault::DivisionByZero || fault == Fault::Overflow || fault == Fault::InvalidCast;
-  }
-
-  /// What the failed instruction read. It has not written its result.
-  std::vector<Value> operands(const Worker& worker, NodeId node) const {
-    const std::size_t count = graph_[node].inputs.size();
-    const Operands form = operands_of(plan_.opcode(worker.pc));
-    const Instruction& at = *worker.pc;
-    std::vector<Value> values;
-    for (std::size_t i = 0; i < count; ++i) {
-      const bool constant =
-          (i == 0 && form == Operands::ConstSlot) || (i == 1 && form == Operands::SlotConst);
-      const Slot slot = constant ? at.constant : worker.frame->slots[i == 0 ? at.a : at.b()];
-      values.emplace_back(graph_[graph_[node].inputs[i].node].type.dtype, slot);
-    }
-    return values;
-  }
-
-  void watch(Clock::time_point start) {
-    constexpr std::chrono::milliseconds kLook{2};
-    std::unique_lock lock(monitor_mutex_);
-    while (!monitor_over_) {
-      monitor_wakes_.wait_for(lock, kLook);
-      const bool cancelled = options_.cancel != nullptr && options_.cancel->load(std::memory_order_relaxed);
-      const bool late = Clock::now() - start > options_.timeout;
-      if (!monitor_over_ && (cancelled || late)) {
-        stop_fault_.store(cancelled ? Fault::Interrupted : Fault::Timeout);
-        crew_.stop();
-        return;
-      }
-    }
-  }
-
-  void end_monitor() {
-    const std::lock_guard lock(monitor_mutex_);
-    monitor_over_ = true;
-    monitor_wakes_.notify_all();
-  }
-
   std::vector<Value> results() {
+    const auto type_of = [&](std::size_t i) -> const Type& { return graph_[graph_.outputs()[i]].type; };
+    std::vector<Slot> data;
+    for (std::size_t i = 0; i < plan_.result_count; ++i) {
+      if (type_of(i).is_data()) data.push_back(root()->slots[i]);
+    }
+    if (heap_ != nullptr) heap_->give_out(data);
     std::vector<Value> values;
     for (std::size_t i = 0; i < plan_.result_count; ++i) {
-      values.emplace_back(graph_[graph_.outputs()[i]].type.dtype, root()->slots[i]);
+      const Slot slot = root()->slots[i];
+      values.push_back(type_of(i).is_data() ? Value(Data::adopt(slot.data)) : Value(type_of(i).dtype, slot));
     }
     return values;
   }
@@ -261,6 +199,7 @@ class ProductionRun {
       for (std::size_t i = 0; i < stats.regions.size(); ++i)
         stats.regions[i].firings += worker->region_firings[i];
     }
+    if (heap_ != nullptr && options_.stats != nullptr) stats.values_live_at_end = heap_->count_values();
     stats.frames_live_most = stats.frames_allocated;
     stats.frames_live_at_end = stats.frames_allocated - idle;
     for (std::size_t i = 0; i < stats.regions.size(); ++i) {
@@ -275,16 +214,14 @@ class ProductionRun {
   const std::span<const Value> arguments_;
   const RunOptions& options_;
   FrameBudget budget_;
-  std::optional<CallKinds> kinds_;       ///< where the run is drawn
-  std::vector<Trace::Track*> tracks_{};  ///< by worker; empty: it is not drawn
+  std::optional<CallKinds> kinds_;             ///< where the run is drawn
+  std::vector<Trace::Track*> tracks_{};        ///< by worker; empty: it is not drawn
+  std::unique_ptr<DataHeap, LeaveHeap> heap_;  ///< of a plan with data values
   Crew crew_;
   std::vector<Slot> root_slots_;  ///< the frame that main returns to
   std::mutex mutex_;
   std::optional<RunError> error_;
   std::atomic<Fault> stop_fault_{Fault::None};
-  std::mutex monitor_mutex_;
-  std::condition_variable monitor_wakes_;
-  bool monitor_over_ = false;
 };
 
 }  // namespace
@@ -298,17 +235,30 @@ namespace {
 
 RunResult run_as_reference(const Graph& graph, std::span<const Value> arguments, const RunOptions& options,
                            const std::string& reason) {
-  RunResult result = run_reference(graph, arguments, options);
-  result.stats.fallback = reason;
-  if (options.stats != nullptr) options.stats->fallback = reason;
-  return result;
+  const auto tell = [&] {
+    if (options.stats != nullptr) options.stats->fallback = reason;
+  };
+  try {
+    RunResult result = run_reference(graph, arguments, options);
+    result.stats.fallback = reason;
+    tell();
+    return result;
+  } catch (...) {
+    tell();
+    throw;
+  }
 }
 
 }  // namespace
 
 RunResult run_production(const Graph& graph, std::span<const Value> arguments, const RunOptions& options,
                          PlanCache& plans) {
-  if (needs_flow(graph)) return run_as_example(graph, arguments, options, plans);
+  return is_direct(graph) ? run_direct(graph, arguments, options, plans)
+                          : run_as_example(graph, arguments, options, plans);
+}
+
+RunResult run_direct(const Graph& graph, std::span<const Value> arguments, const RunOptions& options,
+                     PlanCache& plans) {
   const bool forking = options.workers > 1;
   const PlanOptions plan_options{options.overflow, forking, options.count_regions, options.trace != nullptr,
                                  forking ? options.parallel_iterations : 1};
@@ -338,9 +288,27 @@ RunResult run_as_example(const Graph& graph, std::span<const Value> arguments, c
   return result;
 }
 
+namespace {
+
+/// One after the other: the calls of each run on all workers.
+void run_direct_all(const Graph& graph, Examples& examples, const RunOptions& options, PlanCache& plans) {
+  for (std::size_t i = 0; i < examples.size(); ++i) {
+    const std::vector<Value> arguments = examples.arguments(i);
+    RunResult result = run_direct(graph, arguments, options, plans);
+    examples.take_results(i, std::move(result.values));
+  }
+}
+
+}  // namespace
+
 void run_production_all(const Graph& graph, Examples& examples, const RunOptions& options, PlanCache& plans) {
-  const PlanCache::FlowEntry& entry = plans.get_flow(graph, options.overflow);
-  if (entry.plan != nullptr) return run_flow(graph, entry.plan, entry.workers, examples, options);
+  const bool direct_code = options.executor == Executor::Production;
+  if (direct_code && is_direct(graph)) return run_direct_all(graph, examples, options, plans);
+  const PlanCache::FlowEntry& entry = plans.get_flow(graph, options.overflow, direct_code);
+  if (entry.plan != nullptr) {
+    const Graph& planned = entry.outlined != nullptr ? *entry.outlined : graph;
+    return run_flow(planned, entry.plan, entry.workers, examples, options);
+  }
   for (std::size_t i = 0; i < examples.size(); ++i) {
     RunResult result = run_as_reference(graph, examples.arguments(i), options, entry.reason);
     examples.take_results(i, std::move(result.values));

@@ -181,7 +181,7 @@ OutPort GraphBuilder::op(const OpDef& op, OutPorts inputs) {
   }
   if (!op.takes_attributes(0)) {
     throw ProgramError(
-        fmt::format("[{}] expected {} attributes, found none", op.name.value, op.attributes.value.size()));
+        fmt::format("[{}] expected {} attributes, found none", op.name.value, op.attributes.size()));
   }
   std::vector<Type> types;
   for (OutPort input : inputs) types.push_back(type_of(input));

@@ -51,7 +51,7 @@ class StructureCheck {
       findings_.at(id, "expected an operation, found none");
     if (node.kind == NodeKind::Op && node.op != nullptr &&
         !node.op->takes_attributes(node.attributes.size())) {
-      findings_.at(id, "expected {} attributes, found {}", node.op->attributes.value.size(),
+      findings_.at(id, "expected {} attributes, found {}", node.op->attributes.size(),
                    node.attributes.size());
     }
     if (node.kind == NodeKind::Accumulate) check_accumulate(id);

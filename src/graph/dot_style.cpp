@@ -103,7 +103,7 @@ std::string title_of(const Node& node) {
       return node.parameter >= 0 ? fmt::format("<I>{}</I>", escape_html(node.name))
                                  : escape_html(to_string(node.constant, node.type));
     case NodeKind::Op:
-      return escape_html(node.op->symbol.value.empty() ? node.op->name.value : node.op->symbol.value);
+      return escape_html(node.op->symbol.empty() ? node.op->name.value : node.op->symbol);
     case NodeKind::Call:
       return "CALL" + subscript(node.site.index());
     case NodeKind::Return:

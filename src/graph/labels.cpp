@@ -22,7 +22,7 @@ std::string label_of(const Node& node) {
 namespace {
 
 std::string attributes_of_operation(const Node& node) {
-  const std::vector<AttributeDef>& all = node.op->attributes.value;
+  const std::vector<AttributeDef>& all = node.op->attributes;
   std::string text;
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (i > 0) text += ", ";

@@ -14,7 +14,7 @@ namespace {
 
 /// As people know the operation: "+", "sqrt".
 std::string_view label_of(const OpDef& op) {
-  return op.symbol.value.empty() ? op.name.value : op.symbol.value;
+  return op.symbol.empty() ? op.name.value : op.symbol;
 }
 
 Type result_type(const OpDef& op, const TypeQuestion& question) {
@@ -128,7 +128,7 @@ Var FunctionBuilder::op(const OpDef& op, std::span<const Var> operands, Attribut
   }
   if (!op.takes_attributes(attributes.size())) {
     throw ProgramError(fmt::format("[{}] expected {} attributes, found {}", label_of(op),
-                                   op.attributes.value.size(), attributes.size()));
+                                   op.attributes.size(), attributes.size()));
   }
   operand_types_.clear();
   for (Var operand : operands) operand_types_.push_back(operand.type());

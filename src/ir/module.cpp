@@ -1,4 +1,6 @@
 // What a module answers about its functions.
+#include <fmt/format.h>
+
 #include "hiaton/ir.h"
 #include "ir/module_error.h"
 
@@ -41,6 +43,18 @@ std::optional<FunctionId> Module::find(std::string_view name) const {
     if (functions[i].name == name) return FunctionId(i);
   }
   return std::nullopt;
+}
+
+FunctionId Module::function_named(std::string_view name) const {
+  if (const auto found = find(name)) return *found;
+  constexpr std::size_t kShownNames = 10;
+  std::string names;
+  for (std::size_t i = 0; i < functions.size() && i < kShownNames; ++i) {
+    names += (i > 0 ? ", " : "") + functions[i].name;
+  }
+  if (functions.size() > kShownNames) names += ", ...";
+  throw ProgramError(fmt::format("expected a function '{}' to start at, found {}", name,
+                                 names.empty() ? "no function" : "only: " + names));
 }
 
 }  // namespace hiaton::ir

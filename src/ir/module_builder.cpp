@@ -119,6 +119,12 @@ void ModuleBuilder::build(FunctionRef ref, const std::function<Vars(FunctionBuil
   builder.end_block(block, builder.checked_results(results));
 }
 
+std::string ModuleBuilder::unused_name(const std::string& wish) const {
+  std::string name = wish;
+  for (int i = 2; has(name); ++i) name = fmt::format("{}{}", wish, i);
+  return name;
+}
+
 ir::Module ModuleBuilder::finish() {
   for (std::size_t i = 0; i < module_.functions.size(); ++i) {
     const ir::Function& function = module_.functions[i];

@@ -16,7 +16,11 @@ bool is_name(std::string_view word) {
 }
 
 bool is_function_name(std::string_view word) {
-  return is_name(word) && catalog().find(word) == nullptr;
+  return is_name(word) && !dtype_from_name(word);
+}
+
+bool is_name_for_made(std::string_view word) {
+  return is_function_name(word) && catalog().find(word) == nullptr;
 }
 
 }  // namespace hiaton::ir

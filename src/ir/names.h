@@ -41,7 +41,11 @@ inline bool is_built_in(const DataType& data) {
   return data.name.ends_with("]");
 }
 
-/// A name that a function may have: operations (and with them the types, which are casts) keep theirs.
+/// A name that a function may have. Types keep theirs. Where it is an operation's, the function is what the
+/// program calls by it.
 bool is_function_name(std::string_view word);
+
+/// The same for what is made for a program: it leaves operations theirs too.
+bool is_name_for_made(std::string_view word);
 
 }  // namespace hiaton::ir

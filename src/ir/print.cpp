@@ -53,11 +53,13 @@ std::string in_parentheses_unless(bool plain, const Text& text) {
 class FunctionPrinter {
  public:
   FunctionPrinter(const Module& module, const Function& function,
-                  const std::unordered_set<std::string_view>& function_names, std::string& out)
+                  const std::unordered_set<std::string_view>& function_names,
+                  const std::unordered_set<const OpDef*>& shadowed, std::string& out)
       : module_(module),
         f_(function),
         out_(out),
         names_(function_names),
+        shadowed_(shadowed),
         texts_(function.values.size()),
         origins_(function.values.size(), nullptr),
         uses_(function.values.size(), 0) {
@@ -321,14 +323,14 @@ class FunctionPrinter {
   Text expression(const Node& node, bool may_leave_others) {
     std::vector<Text> operands = take(node.operands, node.placement, may_leave_others);
     if (node.kind == NodeKind::Call) return {call(module_[node.callee].name, operands), kAtom};
-    if (node.op->name.value == "make") {
+    if (node.op->role == Role::Make) {
       const Type& data = f_[node.results[0]].type;
       return {call(variant_name(data, static_cast<std::size_t>(node.attributes[0])), operands), kAtom};
     }
-    if (node.op->fusion.value == Fusion::Tensor && node.op->symbol.value.empty()) {
+    if (node.op->fusion.value == Fusion::Tensor && node.op->symbol.empty()) {
       return {call_on_tensors(node, std::move(operands)), kAtom};
     }
-    const std::string_view symbol = node.op->symbol.value;
+    const std::string_view symbol = node.op->symbol;
     const bool plain_prefix = operands.size() == 1 && !is_constant(node.operands[0]);
     if (symbol == "not") {
       return {fmt::format("not {}", in_parentheses_unless(operands[0].level >= kComparison, operands[0])),
@@ -338,7 +340,7 @@ class FunctionPrinter {
       return {fmt::format("-{}", in_parentheses_unless(operands[0].level >= kPrefix, operands[0])), kPrefix};
     }
     if (symbol.empty() || operands.size() != 2) {
-      return {call(node.op->name.value, operands, attributes_of(node)), kAtom};
+      return {call(operation_name(*node.op), operands, attributes_of(node)), kAtom};
     }
     return infix(symbol, operands);
   }
@@ -351,6 +353,10 @@ class FunctionPrinter {
                             operands[0].level > level || (chains && operands[0].level == level), operands[0]),
                         symbol, in_parentheses_unless(operands[1].level > level, operands[1])),
             level};
+  }
+
+  std::string operation_name(const OpDef& op) const {
+    return (shadowed_.contains(&op) ? "::" : "") + std::string(op.name.value);
   }
 
   static std::string call(std::string_view name, const std::vector<Text>& arguments,
@@ -369,11 +375,11 @@ class FunctionPrinter {
                           origin->constant.is_scalar() && origin->constant.dtype() == DType::F64;
       if (is_f64 && std::isfinite(origin->constant.as<double>())) operands[i].text += "f64";
     }
-    return call(node.op->name.value, operands, attributes_of(node));
+    return call(operation_name(*node.op), operands, attributes_of(node));
   }
 
   static std::vector<std::string> attributes_of(const Node& node) {
-    const std::vector<AttributeDef>& all = node.op->attributes.value;
+    const std::vector<AttributeDef>& all = node.op->attributes;
     std::vector<std::string> texts;
     for (std::size_t i = 0; i < all.size(); ++i) {
       if (all[i].is_list) {
@@ -441,8 +447,9 @@ class FunctionPrinter {
   const Function& f_;
   std::string& out_;
   Names names_;
-  std::vector<std::string> texts_;    ///< by value: its name
-  std::vector<const Node*> origins_;  ///< by value: the Const or Param it comes from
+  const std::unordered_set<const OpDef*>& shadowed_;  ///< functions have their names
+  std::vector<std::string> texts_;                    ///< by value: its name
+  std::vector<const Node*> origins_;                  ///< by value: the Const or Param it comes from
   std::vector<uint32_t> uses_;
   std::vector<Waiting> waiting_;  ///< of the block that is printed, oldest first
   std::string line_start_;        ///< a line break and the indentation of the block that is printed
@@ -464,7 +471,11 @@ void require_text(const Function& function) {
 std::string print(const Module& module) {
   for (const Function& function : module.functions) require_text(function);
   std::unordered_set<std::string_view> names;
-  for (const Function& function : module.functions) names.insert(function.name);
+  std::unordered_set<const OpDef*> shadowed;
+  for (const Function& function : module.functions) {
+    names.insert(function.name);
+    if (const OpDef* op = catalog().find(function.name)) shadowed.insert(op);
+  }
   std::string text;
   for (const Type& data : module.data_types.all()) {
     for (const Variant& variant : data.data->variants) names.insert(variant.name);
@@ -476,7 +487,7 @@ std::string print(const Module& module) {
   }
   for (const Function& function : module.functions) {
     if (!text.empty()) text += '\n';
-    FunctionPrinter(module, function, names, text).run();
+    FunctionPrinter(module, function, names, shadowed, text).run();
   }
   return text;
 }

@@ -79,7 +79,7 @@ std::string declaration(const Parameter& parameter) {
 }
 
 bool Names::is_free(const std::string& name) const {
-  return is_function_name(name) && !reserved_.contains(name) && !taken_.contains(name);
+  return is_name_for_made(name) && !reserved_.contains(name) && !taken_.contains(name);
 }
 
 }  // namespace hiaton::ir

@@ -86,7 +86,7 @@ class FunctionVerifier {
   }
 
   void check_signature() const {
-    if (!is_function_name(f_.name)) fail("expected a name that is no keyword and no operation");
+    if (!is_function_name(f_.name)) fail("expected a name that is no keyword and no type");
     std::unordered_set<std::string_view> names;
     for (const ValueInfo& param : f_.params) {
       if (!is_name(param.name)) fail(fmt::format("'{}' is no name for a parameter", param.name));
@@ -275,7 +275,7 @@ class FunctionVerifier {
       fail(id, fmt::format("expected {} operands, found {}", node.op->arity(), node.operands.size()));
     }
     if (!node.op->takes_attributes(node.attributes.size())) {
-      fail(id, fmt::format("expected {} attributes, found {}", node.op->attributes.value.size(),
+      fail(id, fmt::format("expected {} attributes, found {}", node.op->attributes.size(),
                            node.attributes.size()));
     }
     operand_types_.clear();
@@ -456,6 +456,10 @@ void verify_variants(const Module& module) {
 
 void verify(const Module& module) {
   verify_variants(module);
+  if (module.entry.valid() && module.entry.index() >= module.functions.size()) {
+    throw ProgramError(
+        fmt::format("the entry is function {} of {}", module.entry.index(), module.functions.size()));
+  }
   std::unordered_set<std::string_view> names;
   for (const Function& function : module.functions) {
     if (!names.insert(function.name).second) {

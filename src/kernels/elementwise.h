@@ -1,7 +1,7 @@
 // Functions of single elements over whole arrays, in single and double precision, for one thread.
 //
-// An element's result has the same bits at any place of any array. Exp, Log, Tanh and Sigmoid are within 4
-// units in the last place, and right for NaN, infinities, zeros of both signs and denormal numbers. Arrays
+// An element's result has the same bits at any place of any array. Exp, Log, Tanh, Sigmoid and Erf are within
+// 4 units in the last place, and right for NaN, infinities, zeros of both signs and denormal numbers. Arrays
 // need no alignment; a result may stand where an operand stood, but not overlap it in part. T is float or
 // double.
 #pragma once
@@ -10,8 +10,8 @@
 
 namespace hiaton::kernels {
 
-enum class UnaryFunction : uint8_t { Negate, Absolute, Exp, Log, Sqrt, Tanh, Sigmoid, Relu };
-constexpr int kUnaryFunctions = 8;
+enum class UnaryFunction : uint8_t { Negate, Absolute, Exp, Log, Sqrt, Tanh, Sigmoid, Erf, Relu };
+constexpr int kUnaryFunctions = static_cast<int>(UnaryFunction::Relu) + 1;
 
 enum class BinaryFunction : uint8_t {
   Add,
@@ -25,7 +25,7 @@ enum class BinaryFunction : uint8_t {
   SigmoidGradient,  ///< g y (1 - y)
   ReluGradient,     ///< g where y > 0, else 0
 };
-constexpr int kBinaryFunctions = 9;
+constexpr int kBinaryFunctions = static_cast<int>(BinaryFunction::ReluGradient) + 1;
 
 /// out[i] = f(x[i]) for i in [0, n).
 template <class T>

@@ -48,6 +48,8 @@ template <class T, UnaryFunction kFunction>
       return M::tanh(x);
     case UnaryFunction::Sigmoid:
       return M::sigmoid(x);
+    case UnaryFunction::Erf:
+      return M::erf(x);
     case UnaryFunction::Relu:
       return x <= T{0} ? M::fill(T{0}) : x;
   }

@@ -22,7 +22,7 @@ using Wishes = std::span<const Wish>;
 /// How something that takes attributes is called. For as long as what it is made of lives.
 struct Signature {
   Signature(const OpDef& op)  // NOLINT(google-explicit-constructor): an operation has one
-      : name(op.name.value), operands(op.operands.value), attributes(op.attributes.value) {}
+      : name(op.name.value), operands(op.operands.value), attributes(op.attributes) {}
   Signature(std::string_view name, std::span<const std::string_view> operands,
             std::span<const AttributeDef> attributes)
       : name(name), operands(operands), attributes(attributes) {}
@@ -91,6 +91,10 @@ class BodyChecker {
   Var apply(const Operation& operation, std::span<const ExprId> operands, const Wish& wish, Span span,
             Attributes attributes = {});
   Wish wish_beside(const Operation& operation, const Wish& type, ExprId operand) const;
+  /// nullptr where a Call is none of an operation.
+  const Operation* operation_of(const Expr& call) const {
+    return call.of_catalog ? operations_.find_shadowed(call.name) : operations_.find(call.name);
+  }
   Var operation_call(const Expr& expr, const Operation& operation, const Wish& wish);
   Var binary(ExprId id, const Wish& wish);
   bool is_arithmetic(ExprId id) const;

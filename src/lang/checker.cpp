@@ -17,10 +17,13 @@ struct NoModule {};
 }  // namespace
 
 ir::Module check(const std::shared_ptr<const Source>& source, const TokenList& tokens, const Symbols& symbols,
-                 const Operations& operations, const ParseOptions& options, Diagnostics& diagnostics) {
+                 Operations& operations, const ParseOptions& options, Diagnostics& diagnostics) {
   ModuleBuilder builder(source);
   Declarations declarations(symbols, builder.module().data_types, options, diagnostics);
   const std::vector<FunctionHead> heads = read_heads(*source, tokens, symbols, declarations, diagnostics);
+  for (const FunctionHead& head : heads) {
+    if (!dtype_from_name(symbols[head.name])) operations.shadow(head.name);
+  }
   for (const ParameterDeclaration& parameter : declarations.parameters()) {
     builder.add_parameter(std::string(symbols[parameter.name]), parameter.type, parameter.span,
                           parameter.initial);

@@ -11,6 +11,6 @@ namespace hiaton::lang {
 /// Declares the functions, then reads and checks one body after the other. The module is only meaningful
 /// where nothing was found.
 ir::Module check(const std::shared_ptr<const Source>& source, const TokenList& tokens, const Symbols& symbols,
-                 const Operations& operations, const ParseOptions& options, Diagnostics& diagnostics);
+                 Operations& operations, const ParseOptions& options, Diagnostics& diagnostics);
 
 }  // namespace hiaton::lang

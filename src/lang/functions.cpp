@@ -98,8 +98,7 @@ bool Functions::name_is_free(const FunctionHead& head) {
   const std::string_view name = symbols_[head.name];
   if (operations_.find(head.name) != nullptr) {
     diagnostics_.add(head.name_span,
-                     fmt::format("expected a new name for a function, found '{}', which is {}", name,
-                                 dtype_from_name(name) ? "a type" : "an operation"));
+                     fmt::format("expected a new name for a function, found '{}', which is a type", name));
     return false;
   }
   if (declarations_.is_variant(head.name)) {

@@ -29,7 +29,7 @@ FunctionRef Generated::function(const std::string& wanted, std::vector<ir::Value
 
 std::string Generated::free_name(const std::string& wanted) const {
   const auto is_free = [&](const std::string& name) {
-    return ir::is_function_name(name) && !builder_.has(name);
+    return ir::is_name_for_made(name) && !builder_.has(name);
   };
   if (is_free(wanted)) return wanted;
   std::size_t number = 2;

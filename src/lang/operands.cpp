@@ -32,6 +32,9 @@ ExprId Parser::primary() {
     case Tok::Or:
       if (after_next().kind == Tok::LeftParen) return name_or_call();
       break;
+    case Tok::Colon:
+      if (after_next().kind == Tok::Colon) return operation_call();
+      break;
     case Tok::LeftParen:
       return parenthesized();
     case Tok::LeftBracket:
@@ -158,17 +161,30 @@ Attribute Parser::attribute() {
   return read;
 }
 
-ExprId Parser::call(Symbol symbol, const Token& word, uint32_t type) {
+/// `::name(...)` is the operation, also where a function has its name.
+ExprId Parser::operation_call() {
+  take();
+  take();
+  const bool is_word = at(Tok::Name) || at(Tok::And) || at(Tok::Or);
+  const Symbol symbol = at(Tok::Name) ? next().payload : static_cast<Symbol>(next().kind);
+  if (!is_word || operations_.find_shadowed(symbol) == nullptr) fail_expected("an operation after '::'");
+  const Token& word = take();
+  if (!at(Tok::LeftParen)) fail_expected("'(' and the operands");
+  return call(symbol, word, 0, true);
+}
+
+ExprId Parser::call(Symbol symbol, const Token& word, uint32_t type, bool of_catalog) {
   const Deeper deeper = nested();
   take();
   const std::size_t first = open_list_.size();
   std::vector<Attribute> attributes;
   const Flex flex = arguments(Tok::RightParen, "an operator, ',' or ')' in the arguments", &attributes);
   const Range named = append<Attribute>(syntax_.attributes, attributes);
-  const Operation* operation = operations_.find(symbol);
+  const Operation* operation = of_catalog ? operations_.find_shadowed(symbol) : operations_.find(symbol);
   const bool passes_type = operation != nullptr && operation->keeps_type && open_list_.size() > first;
   return add({.kind = Expr::Kind::Call,
               .flex = passes_type ? flex : Flex::Rigid,
+              .of_catalog = of_catalog,
               .name = symbol,
               .span = span_from(word.span.begin),
               .sign = word.span,

@@ -14,8 +14,8 @@ constexpr std::pair<Tok, std::string_view> kInfix[] = {
     {Tok::Less, "<"},    {Tok::LessEqual, "<="}, {Tok::Greater, ">"}, {Tok::GreaterEqual, ">="}};
 
 bool keeps_type(const OpDef& op) {
-  if (op.kernels.value.empty() || !op.attributes.value.empty() || op.is_variadic()) return false;
-  return std::all_of(op.kernels.value.begin(), op.kernels.value.end(), [&](const KernelVariant& kernel) {
+  if (op.kernels.empty() || !op.attributes.empty() || op.is_variadic()) return false;
+  return std::all_of(op.kernels.begin(), op.kernels.end(), [&](const KernelVariant& kernel) {
     const std::vector<Type> operands(op.arity(), kernel.operand);
     return op.type_rule.value({.operands = operands}) == Type(kernel.operand);
   });

@@ -12,16 +12,26 @@ struct Operation {
   const OpDef* def = nullptr;
   bool keeps_type = false;  ///< its result always has the type of its operands
   std::string_view name;
+  bool is_shadowed = false;
 };
 
 class Operations {
  public:
   explicit Operations(Symbols& symbols);
 
-  /// nullptr where the name is no operation.
+  /// What `name(...)` calls; nullptr where that is no operation.
   const Operation* find(Symbol name) const {
+    const Operation* found = find_shadowed(name);
+    return found == nullptr || found->is_shadowed ? nullptr : found;
+  }
+  /// What `::name(...)` calls: also where a function of the program has the name.
+  const Operation* find_shadowed(Symbol name) const {
     const bool known = name < by_symbol_.size() && by_symbol_[name].def != nullptr;
     return known ? &by_symbol_[name] : nullptr;
+  }
+  /// A function of the program has this name.
+  void shadow(Symbol name) {
+    if (name < by_symbol_.size()) by_symbol_[name].is_shadowed = true;
   }
   /// The operation of an infix operator.
   const Operation& infix(Tok op) const { return infix_[static_cast<std::size_t>(op)]; }

@@ -72,7 +72,7 @@ class BodyChecker::Applied {
 
   Type result_of_operation(const std::vector<Type>& arguments) const {
     const OpDef& op = *operation_->def;
-    if (!op.attributes.value.empty()) {
+    if (!op.attributes.empty()) {
       throw ProgramError(fmt::format("expected an operation without attributes, found '{}'", name_));
     }
     try {

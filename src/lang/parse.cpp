@@ -34,7 +34,7 @@ ir::Module parse(const std::shared_ptr<const Source>& source, const ParseOptions
   require_text(source);
   Diagnostics diagnostics;
   Symbols symbols;
-  const Operations operations(symbols);
+  Operations operations(symbols);
   const TokenList tokens = lex(*source, symbols, diagnostics);
   ir::Module module = check(source, tokens, symbols, operations, options, diagnostics);
   if (!diagnostics.empty()) throw ProgramError(source, diagnostics.take(), kMaxShownErrors);

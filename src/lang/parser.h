@@ -65,7 +65,8 @@ class Parser : Reader {
   ExprId minus();
   ExprId negated_condition();
   ExprId name_or_call();
-  ExprId call(Symbol symbol, const Token& word, uint32_t type);
+  ExprId call(Symbol symbol, const Token& word, uint32_t type, bool of_catalog = false);
+  ExprId operation_call();
   /// The expressions up to the closing bracket, pushed onto open_list_; what they have in common.
   Flex arguments(Tok close, std::string_view expected, std::vector<Attribute>* attributes);
   bool at_attribute() const { return at(Tok::Name) && after_next().kind == Tok::Assign; }

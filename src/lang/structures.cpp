@@ -58,7 +58,7 @@ Vars BodyChecker::values(ExprId id, Wishes wishes) {
     case Expr::Kind::Broken:
       return unknown();
     case Expr::Kind::Call:
-      if (is_construction(expr) || operations_.find(expr.name) != nullptr) break;
+      if (is_construction(expr) || operation_of(expr) != nullptr) break;
       if (is_split(expr)) return split(expr);
       return is_over_list(expr) ? over_list(expr) : call(expr);
     case Expr::Kind::Gradient:

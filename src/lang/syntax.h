@@ -65,6 +65,7 @@ struct Expr {
   Flex flex = Flex::Rigid;
   Tok op = Tok::Error;            ///< Binary, Logic: the operator; Bool: True or False; Number: its token
   bool negative = false;          ///< Number: a minus stands before it
+  bool of_catalog = false;        ///< Call: `::name(...)`, the operation, whatever else has this name
   std::optional<DType> suffix{};  ///< Number
   Symbol name = 0;                ///< Name, Call, Parameter; Gradient: the function
   Span span{};

@@ -13,7 +13,7 @@ namespace {
 
 /// The type that literals among the operands take when no operand has a type of its own.
 Wish wish_for_literals(const Operation& operation, Flex flex, const Wish& wish) {
-  if (operation.def == nullptr || operation.def->kernels.value.empty()) return wish;
+  if (operation.def == nullptr || operation.def->kernels.empty()) return wish;
   const auto accepts = [&](DType type) {
     return is_number(type) && operation.def->find_kernel(type) != nullptr &&
            (flex == Flex::Integer || is_float(type));
@@ -69,8 +69,7 @@ Var BodyChecker::value(ExprId id, const Wish& wish) {
       return logic(id);
     case Expr::Kind::Call:
       if (is_construction(expr)) return construction(expr, wish);
-      if (const Operation* operation = operations_.find(expr.name))
-        return operation_call(expr, *operation, wish);
+      if (const Operation* operation = operation_of(expr)) return operation_call(expr, *operation, wish);
       break;
     default:
       break;

@@ -8,7 +8,7 @@
 namespace hiaton {
 
 const KernelVariant* OpDef::find_kernel(DType operand) const {
-  for (const KernelVariant& variant : kernels.value) {
+  for (const KernelVariant& variant : kernels) {
     if (variant.operand == operand) return &variant;
   }
   return nullptr;
@@ -21,9 +21,8 @@ bool OpDef::can_fail(DType operand, OverflowMode mode) const {
 }
 
 bool OpDef::takes_attributes(std::size_t count) const {
-  const std::vector<AttributeDef>& all = attributes.value;
-  const bool has_list = !all.empty() && all.back().is_list;
-  return has_list ? count + 1 >= all.size() : count == all.size();
+  const bool has_list = !attributes.empty() && attributes.back().is_list;
+  return has_list ? count + 1 >= attributes.size() : count == attributes.size();
 }
 
 namespace {
@@ -63,7 +62,7 @@ const OpDef* Catalog::find(std::string_view name) const {
 
 const OpDef* Catalog::find_symbol(std::string_view symbol, std::size_t arity) const {
   auto found = std::find_if(ops_.begin(), ops_.end(), [&](const OpDef* op) {
-    return !symbol.empty() && op->symbol.value == symbol && op->arity() == arity;
+    return !symbol.empty() && op->symbol == symbol && op->arity() == arity;
   });
   return found == ops_.end() ? nullptr : *found;
 }

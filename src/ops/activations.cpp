@@ -1,5 +1,4 @@
 // Activation functions of neural nets, and the gradients of their operands from their results.
-#include "ops/families.h"
 #include "ops/family.h"
 #include "ops/gradients.h"
 #include "ops/vectorized.h"
@@ -8,87 +7,103 @@ namespace hiaton::ops {
 
 using namespace kernels;
 
-const OpDef sigmoid = {
-    .name = std::string_view("sigmoid"),
-    .symbol = std::string_view(""),
-    .doc = std::string_view("1 / (1 + e to the power -a)."),
-    .operands = std::vector<std::string_view>{"a"},
-    .attributes = no_attributes,
-    .type_rule = same_float,
-    .kernels = unary_kernels<Sigmoid, float, double>(),
-    .tensor_kernel = vector_unary<UnaryFunction::Sigmoid>,
-    .gradient = Gradient{by_operand<sigmoid_gradient_of>},
-    .algebra = Algebra::None,
-    .fusion = Fusion::Elementwise,
-    .samples = std::vector<Sample>{{{0.0}, 0.5}},
-    .line_kernel = unary_lines<UnaryFunction::Sigmoid>,
-};
+namespace {
 
-const OpDef relu = {
-    .name = std::string_view("relu"),
-    .symbol = std::string_view(""),
-    .doc = std::string_view("The number, or 0 where it is negative."),
-    .operands = std::vector<std::string_view>{"a"},
-    .attributes = no_attributes,
-    .type_rule = same_float,
-    .kernels = unary_kernels<Relu, float, double>(),
-    .tensor_kernel = vector_unary<UnaryFunction::Relu>,
-    .gradient = Gradient{by_operand<relu_gradient_of>},
-    .algebra = Algebra::None,
-    .fusion = Fusion::Elementwise,
-    .samples = std::vector<Sample>{{{-2.0}, 0.0}, {{3.5}, 3.5}},
-    .line_kernel = unary_lines<UnaryFunction::Relu>,
-};
+// Gradients, in the letters of gradients.h.
+Var sigmoid_gradient_of(const GradientQuestion& q) {
+  return apply(q, "sigmoid_gradient", {q.result, q.gradient});
+}
+Var relu_gradient_of(const GradientQuestion& q) {
+  return apply(q, "relu_gradient", {q.result, q.gradient});
+}
+Var tanh_gradient_y(const GradientQuestion& q) {
+  return -2.0 * q.gradient * first(q) * second(q);
+}
+Var tanh_gradient_g(const GradientQuestion& q) {
+  return apply(q, "tanh_gradient", {first(q), q.gradient});
+}
+Var sigmoid_gradient_y(const GradientQuestion& q) {
+  return q.gradient * second(q) * (1.0 - 2.0 * first(q));
+}
+Var sigmoid_gradient_g(const GradientQuestion& q) {
+  return apply(q, "sigmoid_gradient", {first(q), q.gradient});
+}
+Var zeros(const GradientQuestion& q) {
+  return zeros_of(q, 0);
+}
+Var relu_gradient_g(const GradientQuestion& q) {
+  return apply(q, "relu_gradient", {first(q), q.gradient});
+}
 
-const OpDef tanh_gradient = {
-    .name = std::string_view("tanh_gradient"),
-    .symbol = std::string_view(""),
-    .doc = std::string_view(
-        "g (1 - y y): the gradient of the operand of a tanh, from its result y and the gradient g of that."),
-    .operands = std::vector<std::string_view>{"y", "g"},
-    .attributes = no_attributes,
-    .type_rule = same_float,
-    .kernels = binary_kernels<TanhGradient, float, double>(),
-    .tensor_kernel = vector_gradient<BinaryFunction::TanhGradient>,
-    .gradient = Gradient{by_operand<tanh_gradient_y, tanh_gradient_g>},
-    .algebra = Algebra::None,
-    .fusion = Fusion::Elementwise,
-    .samples = std::vector<Sample>{{{0.5, 2.0}, 1.5}},
-    .line_kernel = binary_lines<BinaryFunction::TanhGradient, true>,
-};
+}  // namespace
 
-const OpDef sigmoid_gradient = {
-    .name = std::string_view("sigmoid_gradient"),
-    .symbol = std::string_view(""),
-    .doc = std::string_view("g y (1 - y): the gradient of the operand of a sigmoid, from its result y and "
-                            "the gradient g of that."),
-    .operands = std::vector<std::string_view>{"y", "g"},
-    .attributes = no_attributes,
-    .type_rule = same_float,
-    .kernels = binary_kernels<SigmoidGradient, float, double>(),
-    .tensor_kernel = vector_gradient<BinaryFunction::SigmoidGradient>,
-    .gradient = Gradient{by_operand<sigmoid_gradient_y, sigmoid_gradient_g>},
-    .algebra = Algebra::None,
-    .fusion = Fusion::Elementwise,
-    .samples = std::vector<Sample>{{{0.5, 2.0}, 0.5}},
-    .line_kernel = binary_lines<BinaryFunction::SigmoidGradient, true>,
-};
-
-const OpDef relu_gradient = {
-    .name = std::string_view("relu_gradient"),
-    .symbol = std::string_view(""),
-    .doc = std::string_view("g where y > 0, else 0: the gradient of the operand of a relu, from its result y "
-                            "and the gradient g of that."),
-    .operands = std::vector<std::string_view>{"y", "g"},
-    .attributes = no_attributes,
-    .type_rule = same_float,
-    .kernels = binary_kernels<ReluGradient, float, double>(),
-    .tensor_kernel = vector_gradient<BinaryFunction::ReluGradient>,
-    .gradient = Gradient{by_operand<zeros, relu_gradient_g>},
-    .algebra = Algebra::None,
-    .fusion = Fusion::Elementwise,
-    .samples = std::vector<Sample>{{{0.5, 2.0}, 2.0}, {{0.0, 2.0}, 0.0}},
-    .line_kernel = binary_lines<BinaryFunction::ReluGradient, true>,
-};
+std::span<const OpDef> activations() {
+  static const OpDef all[] = {
+      {
+          .name = "sigmoid",
+          .doc = "1 / (1 + e to the power -a).",
+          .operands = {"a"},
+          .type_rule = same_float,
+          .kernels = unary_kernels<Sigmoid, float, double>(),
+          .tensor_kernel = vector_unary<UnaryFunction::Sigmoid>,
+          .line_kernel = unary_lines<UnaryFunction::Sigmoid>,
+          .gradient = by_operand<sigmoid_gradient_of>,
+          .fusion = Fusion::Elementwise,
+          .samples = {{{0.0}, 0.5}},
+      },
+      {
+          .name = "relu",
+          .doc = "The number, or 0 where it is negative.",
+          .operands = {"a"},
+          .type_rule = same_float,
+          .kernels = unary_kernels<Relu, float, double>(),
+          .tensor_kernel = vector_unary<UnaryFunction::Relu>,
+          .line_kernel = unary_lines<UnaryFunction::Relu>,
+          .gradient = by_operand<relu_gradient_of>,
+          .fusion = Fusion::Elementwise,
+          .samples = {{{-2.0}, 0.0}, {{3.5}, 3.5}},
+      },
+      {
+          .name = "tanh_gradient",
+          .doc = "g (1 - y y): the gradient of the operand of a tanh, from its result y and the gradient g "
+                 "of that.",
+          .operands = {"y", "g"},
+          .type_rule = same_float,
+          .kernels = binary_kernels<TanhGradient, float, double>(),
+          .tensor_kernel = vector_gradient<BinaryFunction::TanhGradient>,
+          .line_kernel = binary_lines<BinaryFunction::TanhGradient, true>,
+          .gradient = by_operand<tanh_gradient_y, tanh_gradient_g>,
+          .fusion = Fusion::Elementwise,
+          .samples = {{{0.5, 2.0}, 1.5}},
+      },
+      {
+          .name = "sigmoid_gradient",
+          .doc = "g y (1 - y): the gradient of the operand of a sigmoid, from its result y and "
+                 "the gradient g of that.",
+          .operands = {"y", "g"},
+          .type_rule = same_float,
+          .kernels = binary_kernels<SigmoidGradient, float, double>(),
+          .tensor_kernel = vector_gradient<BinaryFunction::SigmoidGradient>,
+          .line_kernel = binary_lines<BinaryFunction::SigmoidGradient, true>,
+          .gradient = by_operand<sigmoid_gradient_y, sigmoid_gradient_g>,
+          .fusion = Fusion::Elementwise,
+          .samples = {{{0.5, 2.0}, 0.5}},
+      },
+      {
+          .name = "relu_gradient",
+          .doc = "g where y > 0, else 0: the gradient of the operand of a relu, from its result y "
+                 "and the gradient g of that.",
+          .operands = {"y", "g"},
+          .type_rule = same_float,
+          .kernels = binary_kernels<ReluGradient, float, double>(),
+          .tensor_kernel = vector_gradient<BinaryFunction::ReluGradient>,
+          .line_kernel = binary_lines<BinaryFunction::ReluGradient, true>,
+          .gradient = by_operand<zeros, relu_gradient_g>,
+          .fusion = Fusion::Elementwise,
+          .samples = {{{0.5, 2.0}, 2.0}, {{0.0, 2.0}, 0.0}},
+      },
+  };
+  return all;
+}
 
 }  // namespace hiaton::ops

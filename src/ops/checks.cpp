@@ -1,7 +1,6 @@
 // Tensors whose sizes are checked when the program runs: what types say of them holds from there on.
 #include <fmt/format.h>
 
-#include "ops/families.h"
 #include "ops/family.h"
 #include "ops/gradients.h"
 #include "ops/reshaping_kernels.h"
@@ -60,52 +59,45 @@ Var pass_to_first(const GradientQuestion& q, std::size_t index) {
 
 }  // namespace
 
-const OpDef check_shape = {
-    .name = std::string_view("check_shape"),
-    .symbol = std::string_view(""),
-    .doc = std::string_view("x itself, which must have this shape; -1 stands for any size."),
-    .operands = std::vector<std::string_view>{"x"},
-    .attributes = std::vector<AttributeDef>{{.name = "shape", .is_list = true}},
-    .type_rule = check_shape_type,
-    .kernels = std::vector<KernelVariant>{},
-    .tensor_kernel = copy_kernel,
-    .gradient = Gradient{pass_to_first},
-    .algebra = Algebra::None,
-    .fusion = Fusion::Tensor,
-    .samples = std::vector<Sample>{{{tensor<float>({1, 2}, {1, 2})}, tensor<float>({1, 2}, {1, 2}), {-1, 2}}},
-};
-
-const OpDef check_size = {
-    .name = std::string_view("check_size"),
-    .symbol = std::string_view(""),
-    .doc = std::string_view("x itself, whose size along the axis must be that of the other along like_axis."),
-    .operands = std::vector<std::string_view>{"x", "like"},
-    .attributes = std::vector<AttributeDef>{{.name = "axis"}, {.name = "like_axis"}},
-    .type_rule = check_size_type,
-    .kernels = std::vector<KernelVariant>{},
-    .tensor_kernel = copy_kernel,
-    .gradient = Gradient{pass_to_first},
-    .algebra = Algebra::None,
-    .fusion = Fusion::Tensor,
-    .samples = std::vector<Sample>{{{tensor<float>({2}, {1, 2}), tensor<float>({1, 2}, {0, 0})},
-                                    tensor<float>({2}, {1, 2}),
-                                    {0, 1}}},
-};
-
-const OpDef check_rows = {
-    .name = std::string_view("check_rows"),
-    .symbol = std::string_view(""),
-    .doc = std::string_view("x itself, which must have at least one row."),
-    .operands = std::vector<std::string_view>{"x"},
-    .attributes = no_attributes,
-    .type_rule = check_rows_type,
-    .kernels = std::vector<KernelVariant>{},
-    .tensor_kernel = check_rows_kernel,
-    .gradient = Gradient{pass_to_first},
-    .algebra = Algebra::None,
-    .fusion = Fusion::Tensor,
-    .samples = std::vector<Sample>{{{tensor<float>({2}, {1, 2})}, tensor<float>({2}, {1, 2})}},
-    .fails_on_elements = true,
-};
+std::span<const OpDef> checks() {
+  static const OpDef all[] = {
+      {
+          .name = "check_shape",
+          .doc = "x itself, which must have this shape; -1 stands for any size.",
+          .operands = {"x"},
+          .attributes = {{.name = "shape", .is_list = true}},
+          .type_rule = check_shape_type,
+          .tensor_kernel = copy_kernel,
+          .gradient = pass_to_first,
+          .fusion = Fusion::Tensor,
+          .samples = {{{tensor<float>({1, 2}, {1, 2})}, tensor<float>({1, 2}, {1, 2}), {-1, 2}}},
+      },
+      {
+          .name = "check_size",
+          .doc = "x itself, whose size along the axis must be that of the other along like_axis.",
+          .operands = {"x", "like"},
+          .attributes = {{.name = "axis"}, {.name = "like_axis"}},
+          .type_rule = check_size_type,
+          .tensor_kernel = copy_kernel,
+          .gradient = pass_to_first,
+          .fusion = Fusion::Tensor,
+          .samples = {{{tensor<float>({2}, {1, 2}), tensor<float>({1, 2}, {0, 0})},
+                       tensor<float>({2}, {1, 2}),
+                       {0, 1}}},
+      },
+      {
+          .name = "check_rows",
+          .doc = "x itself, which must have at least one row.",
+          .operands = {"x"},
+          .type_rule = check_rows_type,
+          .tensor_kernel = check_rows_kernel,
+          .fails_on_elements = true,
+          .gradient = pass_to_first,
+          .fusion = Fusion::Tensor,
+          .samples = {{{tensor<float>({2}, {1, 2})}, tensor<float>({2}, {1, 2})}},
+      },
+  };
+  return all;
+}
 
 }  // namespace hiaton::ops

@@ -1,5 +1,4 @@
 // Choosing between values by a truth value, without a branch.
-#include "ops/families.h"
 #include "ops/family.h"
 #include "ops/gradients.h"
 #include "ops/shapes.h"
@@ -60,21 +59,23 @@ Var where_second(const GradientQuestion& q) {
 
 }  // namespace
 
-const OpDef where = {
-    .name = std::string_view("where"),
-    .symbol = std::string_view(""),
-    .doc = std::string_view("a where the condition holds, else b; both are computed."),
-    .operands = std::vector<std::string_view>{"condition", "a", "b"},
-    .attributes = no_attributes,
-    .type_rule = where_type,
-    .kernels = std::vector<KernelVariant>{{DType::Bool, choose, false, choose, false}},
-    .tensor_kernel = where_kernel,
-    .gradient = Gradient{by_operand<pass, where_first, where_second>},
-    .algebra = Algebra::None,
-    .fusion = Fusion::Elementwise,
-    .samples = std::vector<Sample>{{{true, 2, 3}, 2},
-                                   {{tensor<bool>({2}, {true, false}), 1.5f, tensor<float>({2}, {7, 8})},
-                                    tensor<float>({2}, {1.5f, 8})}},
-};
+std::span<const OpDef> choice() {
+  static const OpDef all[] = {
+      {
+          .name = "where",
+          .doc = "a where the condition holds, else b; both are computed.",
+          .operands = {"condition", "a", "b"},
+          .type_rule = where_type,
+          .kernels = {{DType::Bool, choose, false, choose, false}},
+          .tensor_kernel = where_kernel,
+          .gradient = by_operand<pass, where_first, where_second>,
+          .fusion = Fusion::Elementwise,
+          .samples = {{{true, 2, 3}, 2},
+                      {{tensor<bool>({2}, {true, false}), 1.5f, tensor<float>({2}, {7, 8})},
+                       tensor<float>({2}, {1.5f, 8})}},
+      },
+  };
+  return all;
+}
 
 }  // namespace hiaton::ops

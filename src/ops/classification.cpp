@@ -1,5 +1,4 @@
 // Class scores: softmax and the losses that come of it.
-#include "ops/families.h"
 #include "ops/family.h"
 #include "ops/gradients.h"
 #include "ops/reduction_kernels.h"
@@ -48,20 +47,16 @@ Type cross_entropy_gradient_type(const TypeQuestion& question) {
   return question.operands[0];
 }
 
-Var op(const GradientQuestion& q, std::string_view name, const std::vector<Var>& operands,
-       Attributes attributes = {}) {
-  return q.builder.op(name, operands, std::move(attributes));
-}
 /// The sum along the axis, repeated along it.
 Var line_sum(const GradientQuestion& q, Var x, int64_t axis) {
-  return op(q, "expand_like", {op(q, "sum", {x}, {axis}), x}, {axis});
+  return apply(q, "expand_like", {apply(q, "sum", {x}, {axis}), x}, {axis});
 }
 
 Var softmax_rule(const GradientQuestion& q, std::size_t) {
-  return op(q, "softmax_gradient", {q.result, q.gradient}, {q.attributes[0]});
+  return apply(q, "softmax_gradient", {q.result, q.gradient}, {q.attributes[0]});
 }
 Var log_softmax_rule(const GradientQuestion& q, std::size_t) {
-  return op(q, "log_softmax_gradient", {q.result, q.gradient}, {q.attributes[0]});
+  return apply(q, "log_softmax_gradient", {q.result, q.gradient}, {q.attributes[0]});
 }
 
 /// Of y (g - sum of g y).
@@ -69,136 +64,110 @@ Var softmax_gradient_rule(const GradientQuestion& q, std::size_t index) {
   const Var y = q.operands[0];
   const Var g = q.operands[1];
   const int64_t axis = q.attributes[0];
-  if (index == 1) return op(q, "softmax_gradient", {y, q.gradient}, {axis});
+  if (index == 1) return apply(q, "softmax_gradient", {y, q.gradient}, {axis});
   return q.gradient * (g - line_sum(q, g * y, axis)) - g * line_sum(q, q.gradient * y, axis);
 }
 /// Of g - exp(y) (sum of g).
 Var log_softmax_gradient_rule(const GradientQuestion& q, std::size_t index) {
-  const Var weighted = q.gradient * op(q, "exp", {q.operands[0]});
+  const Var weighted = q.gradient * apply(q, "exp", {q.operands[0]});
   const int64_t axis = q.attributes[0];
   if (index == 1) return q.gradient - line_sum(q, weighted, axis);
   return -weighted * line_sum(q, q.operands[1], axis);
 }
 
 Var cross_entropy_rule(const GradientQuestion& q, std::size_t) {
-  return op(q, "cross_entropy_gradient", {q.operands[0], q.operands[1], q.gradient});
+  return apply(q, "cross_entropy_gradient", {q.operands[0], q.operands[1], q.gradient});
 }
 /// Of g (softmax(logits) - [class = label]).
 Var cross_entropy_gradient_rule(const GradientQuestion& q, std::size_t index) {
   const Var logits = q.operands[0];
   const Var g = q.operands[2];
   if (index == 2) {
-    const Var slope = op(q, "cross_entropy_gradient", {logits, q.operands[1], op(q, "ones_like", {g})});
-    return op(q, "sum", {slope * q.gradient}, {-1});
+    const Var slope = apply(q, "cross_entropy_gradient", {logits, q.operands[1], apply(q, "ones_like", {g})});
+    return apply(q, "sum", {slope * q.gradient}, {-1});
   }
-  const Var y = op(q, "softmax", {logits}, {-1});
-  return op(q, "expand_like", {g, logits}, {-1}) * op(q, "softmax_gradient", {y, q.gradient}, {-1});
+  const Var y = apply(q, "softmax", {logits}, {-1});
+  return apply(q, "expand_like", {g, logits}, {-1}) * apply(q, "softmax_gradient", {y, q.gradient}, {-1});
 }
 
 }  // namespace
 
-const OpDef softmax = {
-    .name = std::string_view("softmax"),
-    .symbol = std::string_view(""),
-    .doc = std::string_view("The exponentials over their sum along the axis."),
-    .operands = std::vector<std::string_view>{"x"},
-    .attributes = std::vector<AttributeDef>{{.name = "axis", .otherwise = -1}},
-    .type_rule = softmax_type,
-    .kernels = std::vector<KernelVariant>{},
-    .tensor_kernel = softmax_kernel,
-    .gradient = Gradient{softmax_rule},
-    .algebra = Algebra::None,
-    .fusion = Fusion::Tensor,
-    .samples =
-        std::vector<Sample>{{{tensor<double>({2}, {1000, 1000})}, tensor<double>({2}, {0.5, 0.5}), {-1}}},
-};
-
-const OpDef softmax_gradient = {
-    .name = std::string_view("softmax_gradient"),
-    .symbol = std::string_view(""),
-    .doc = std::string_view(
-        "The gradient of the operand of a softmax, from its result y and the gradient g of that."),
-    .operands = std::vector<std::string_view>{"y", "g"},
-    .attributes = std::vector<AttributeDef>{{.name = "axis", .otherwise = -1}},
-    .type_rule = softmax_gradient_type,
-    .kernels = std::vector<KernelVariant>{},
-    .tensor_kernel = softmax_gradient_kernel,
-    .gradient = Gradient{softmax_gradient_rule},
-    .algebra = Algebra::None,
-    .fusion = Fusion::Tensor,
-    .samples = std::vector<Sample>{{{tensor<double>({2}, {0.5, 0.5}), tensor<double>({2}, {1, 0})},
-                                    tensor<double>({2}, {0.25, -0.25}),
-                                    {-1}}},
-};
-
-const OpDef log_softmax = {
-    .name = std::string_view("log_softmax"),
-    .symbol = std::string_view(""),
-    .doc = std::string_view("The logarithm of the softmax along the axis."),
-    .operands = std::vector<std::string_view>{"x"},
-    .attributes = std::vector<AttributeDef>{{.name = "axis", .otherwise = -1}},
-    .type_rule = softmax_type,
-    .kernels = std::vector<KernelVariant>{},
-    .tensor_kernel = log_softmax_kernel,
-    .gradient = Gradient{log_softmax_rule},
-    .algebra = Algebra::None,
-    .fusion = Fusion::Tensor,
-    .samples = std::vector<Sample>{{{tensor<double>({1}, {1000})}, tensor<double>({1}, {0}), {-1}}},
-};
-
-const OpDef log_softmax_gradient = {
-    .name = std::string_view("log_softmax_gradient"),
-    .symbol = std::string_view(""),
-    .doc = std::string_view(
-        "The gradient of the operand of a log_softmax, from its result y and the gradient g of that."),
-    .operands = std::vector<std::string_view>{"y", "g"},
-    .attributes = std::vector<AttributeDef>{{.name = "axis", .otherwise = -1}},
-    .type_rule = softmax_gradient_type,
-    .kernels = std::vector<KernelVariant>{},
-    .tensor_kernel = log_softmax_gradient_kernel,
-    .gradient = Gradient{log_softmax_gradient_rule},
-    .algebra = Algebra::None,
-    .fusion = Fusion::Tensor,
-    .samples =
-        std::vector<Sample>{
-            {{tensor<double>({1}, {0}), tensor<double>({1}, {3})}, tensor<double>({1}, {0}), {-1}}},
-};
-
-const OpDef cross_entropy = {
-    .name = std::string_view("cross_entropy"),
-    .symbol = std::string_view(""),
-    .doc = std::string_view("The negative logarithm of the probability that softmax gives to the label. A "
-                            "label that is no class fails."),
-    .operands = std::vector<std::string_view>{"logits", "label"},
-    .attributes = no_attributes,
-    .type_rule = cross_entropy_type,
-    .kernels = std::vector<KernelVariant>{},
-    .tensor_kernel = cross_entropy_kernel,
-    .gradient = Gradient{cross_entropy_rule},
-    .algebra = Algebra::None,
-    .fusion = Fusion::Tensor,
-    .samples = std::vector<Sample>{{{tensor<double>({1}, {3}), int64_t{0}}, 0.0},
-                                   {{tensor<float>({2, 1}, {3, 5}), tensor<int64_t>({2}, {0, 0})},
-                                    tensor<float>({2}, {0, 0})}},
-    .fails_on_elements = true,
-};
-
-const OpDef cross_entropy_gradient = {
-    .name = std::string_view("cross_entropy_gradient"),
-    .symbol = std::string_view(""),
-    .doc =
-        std::string_view("The gradient of the logits of a cross_entropy, from the gradient g of the loss."),
-    .operands = std::vector<std::string_view>{"logits", "label", "g"},
-    .attributes = no_attributes,
-    .type_rule = cross_entropy_gradient_type,
-    .kernels = std::vector<KernelVariant>{},
-    .tensor_kernel = cross_entropy_gradient_kernel,
-    .gradient = Gradient{cross_entropy_gradient_rule},
-    .algebra = Algebra::None,
-    .fusion = Fusion::Tensor,
-    .samples =
-        std::vector<Sample>{{{tensor<double>({2}, {7, 7}), int64_t{1}, 2.0}, tensor<double>({2}, {1, -1})}},
-    .fails_on_elements = true,
-};
+std::span<const OpDef> classification() {
+  static const OpDef all[] = {
+      {
+          .name = "softmax",
+          .doc = "The exponentials over their sum along the axis.",
+          .operands = {"x"},
+          .attributes = {{.name = "axis", .otherwise = -1}},
+          .type_rule = softmax_type,
+          .tensor_kernel = softmax_kernel,
+          .gradient = softmax_rule,
+          .fusion = Fusion::Tensor,
+          .samples = {{{tensor<double>({2}, {1000, 1000})}, tensor<double>({2}, {0.5, 0.5}), {-1}}},
+      },
+      {
+          .name = "softmax_gradient",
+          .doc = "The gradient of the operand of a softmax, from its result y and the gradient g of that.",
+          .operands = {"y", "g"},
+          .attributes = {{.name = "axis", .otherwise = -1}},
+          .type_rule = softmax_gradient_type,
+          .tensor_kernel = softmax_gradient_kernel,
+          .gradient = softmax_gradient_rule,
+          .fusion = Fusion::Tensor,
+          .samples = {{{tensor<double>({2}, {0.5, 0.5}), tensor<double>({2}, {1, 0})},
+                       tensor<double>({2}, {0.25, -0.25}),
+                       {-1}}},
+      },
+      {
+          .name = "log_softmax",
+          .doc = "The logarithm of the softmax along the axis.",
+          .operands = {"x"},
+          .attributes = {{.name = "axis", .otherwise = -1}},
+          .type_rule = softmax_type,
+          .tensor_kernel = log_softmax_kernel,
+          .gradient = log_softmax_rule,
+          .fusion = Fusion::Tensor,
+          .samples = {{{tensor<double>({1}, {1000})}, tensor<double>({1}, {0}), {-1}}},
+      },
+      {
+          .name = "log_softmax_gradient",
+          .doc =
+              "The gradient of the operand of a log_softmax, from its result y and the gradient g of that.",
+          .operands = {"y", "g"},
+          .attributes = {{.name = "axis", .otherwise = -1}},
+          .type_rule = softmax_gradient_type,
+          .tensor_kernel = log_softmax_gradient_kernel,
+          .gradient = log_softmax_gradient_rule,
+          .fusion = Fusion::Tensor,
+          .samples = {{{tensor<double>({1}, {0}), tensor<double>({1}, {3})}, tensor<double>({1}, {0}), {-1}}},
+      },
+      {
+          .name = "cross_entropy",
+          .doc = "The negative logarithm of the probability that softmax gives to the label. A "
+                 "label that is no class fails.",
+          .operands = {"logits", "label"},
+          .type_rule = cross_entropy_type,
+          .tensor_kernel = cross_entropy_kernel,
+          .fails_on_elements = true,
+          .gradient = cross_entropy_rule,
+          .fusion = Fusion::Tensor,
+          .samples = {{{tensor<double>({1}, {3}), int64_t{0}}, 0.0},
+                      {{tensor<float>({2, 1}, {3, 5}), tensor<int64_t>({2}, {0, 0})},
+                       tensor<float>({2}, {0, 0})}},
+      },
+      {
+          .name = "cross_entropy_gradient",
+          .doc = "The gradient of the logits of a cross_entropy, from the gradient g of the loss.",
+          .operands = {"logits", "label", "g"},
+          .type_rule = cross_entropy_gradient_type,
+          .tensor_kernel = cross_entropy_gradient_kernel,
+          .fails_on_elements = true,
+          .gradient = cross_entropy_gradient_rule,
+          .fusion = Fusion::Tensor,
+          .samples = {{{tensor<double>({2}, {7, 7}), int64_t{1}, 2.0}, tensor<double>({2}, {1, -1})}},
+      },
+  };
+  return all;
+}
 
 }  // namespace hiaton::ops

@@ -2,14 +2,15 @@
 #include <fmt/format.h>
 
 #include "hiaton/builder.h"
-#include "ops/families.h"
 #include "ops/family.h"
 #include "ops/gradients.h"
 
 namespace hiaton::ops {
 namespace {
 
-const Gradient through_data{.through_data = true};
+/// A value of a data type does not tell its type, which the kernels need: programs in tests/ have the
+/// samples.
+const std::vector<Sample> no_samples{};
 
 const DataType& data_type(const Type* type) {
   if (type == nullptr || !type->is_data()) {
@@ -88,14 +89,14 @@ Fault make_value(std::span<const Value> operands, std::span<const int64_t> attri
 }
 
 Fault variant_of(std::span<const Value> operands, std::span<const int64_t>, Value& result) {
-  result = int64_t{operands[0].slot().data->variant};
+  result = int64_t{operands[0].data().variant()};
   return Fault::None;
 }
 
 Fault field_of(std::span<const Value> operands, std::span<const int64_t> attributes, Value& result) {
-  const DataObject& data = *operands[0].slot().data;
-  if (data.variant != attributes[0]) return Fault::Index;
-  result = data.fields()[static_cast<std::size_t>(attributes[1])];
+  const Data data = operands[0].data();
+  if (data.variant() != attributes[0]) return Fault::Index;
+  result = data.field(static_cast<std::size_t>(attributes[1]));
   return Fault::None;
 }
 
@@ -107,98 +108,87 @@ Value zero_like(std::span<const Value> like) {
 }
 
 Fault field_or_zero_of(std::span<const Value> operands, std::span<const int64_t> attributes, Value& result) {
-  const DataObject& gradient = *operands[0].slot().data;
-  if (gradient.variant != 0 && gradient.variant != attributes[0]) return Fault::Index;
-  result = gradient.variant == 0 ? zero_like(operands.subspan(1))
-                                 : gradient.fields()[static_cast<std::size_t>(attributes[1])];
+  const Data gradient = operands[0].data();
+  if (gradient.variant() != 0 && gradient.variant() != attributes[0]) return Fault::Index;
+  result = gradient.variant() == 0 ? zero_like(operands.subspan(1))
+                                   : gradient.field(static_cast<std::size_t>(attributes[1]));
   if (operands.size() == 1 || !result.is_data()) return Fault::None;
-  const DataObject& tensor = *result.slot().data;
-  result = tensor.variant == 0 ? zero_like(operands.subspan(1)) : Value(tensor.fields()[0]);
+  const Data tensor = result.data();
+  result = tensor.variant() == 0 ? zero_like(operands.subspan(1)) : tensor.field(0);
   return Fault::None;
 }
 
 }  // namespace
 
-const OpDef make = {
-    .name = std::string_view("make"),
-    .symbol = std::string_view(""),
-    .doc = std::string_view("A data value of the variant with this number, from its fields."),
-    .operands = std::vector<std::string_view>{"fields..."},
-    .attributes = std::vector<AttributeDef>{{.name = "variant"}},
-    .type_rule = make_type,
-    .kernels = std::vector<KernelVariant>{},
-    .tensor_kernel = TensorKernel{nullptr},
-    .gradient = through_data,
-    .algebra = Algebra::None,
-    .fusion = Fusion::Data,
-    .samples = std::vector<Sample>{},
-    .value_kernel = make_value,
-};
-
-const OpDef variant = {
-    .name = std::string_view("variant"),
-    .symbol = std::string_view(""),
-    .doc = std::string_view("The number of the variant that a data value is."),
-    .operands = std::vector<std::string_view>{"data"},
-    .attributes = no_attributes,
-    .type_rule = variant_type,
-    .kernels = std::vector<KernelVariant>{},
-    .tensor_kernel = TensorKernel{nullptr},
-    .gradient = Gradient{nullptr, "the result is an integer"},
-    .algebra = Algebra::None,
-    .fusion = Fusion::Data,
-    .samples = std::vector<Sample>{},
-    .value_kernel = variant_of,
-};
-
-const OpDef field = {
-    .name = std::string_view("field"),
-    .symbol = std::string_view(""),
-    .doc = std::string_view("A field of a data value that is of the variant with this number."),
-    .operands = std::vector<std::string_view>{"data"},
-    .attributes = std::vector<AttributeDef>{{.name = "variant"}, {.name = "field"}},
-    .type_rule = type_of_field,
-    .kernels = std::vector<KernelVariant>{},
-    .tensor_kernel = TensorKernel{nullptr},
-    .gradient = through_data,
-    .algebra = Algebra::None,
-    .fusion = Fusion::Data,
-    .samples = std::vector<Sample>{},
-    .value_kernel = field_of,
-};
-
-const OpDef field_or_zero = {
-    .name = std::string_view("field_or_zero"),
-    .symbol = std::string_view(""),
-    .doc = std::string_view(
-        "A field of the gradient of a data value of the variant with this number: zeros where "
-        "all of the gradient is zero, like the other operand where the field is no data."),
-    .operands = std::vector<std::string_view>{"gradient", "like..."},
-    .attributes = std::vector<AttributeDef>{{.name = "variant"}, {.name = "field"}},
-    .type_rule = type_of_field_or_zero,
-    .kernels = std::vector<KernelVariant>{},
-    .tensor_kernel = TensorKernel{nullptr},
-    .gradient = through_data,
-    .algebra = Algebra::None,
-    .fusion = Fusion::Data,
-    .samples = std::vector<Sample>{},
-    .value_kernel = field_or_zero_of,
-};
-
-const OpDef pass_after = {
-    .name = std::string_view("pass_after"),
-    .symbol = std::string_view(""),
-    .doc = std::string_view("x itself, once the signals have come, which are numbers or tensors."),
-    .operands = std::vector<std::string_view>{"x", "signals..."},
-    .attributes = no_attributes,
-    .type_rule = type_of_pass_after,
-    .kernels = std::vector<KernelVariant>{},
-    .tensor_kernel = TensorKernel{nullptr},
-    .gradient = Gradient{gradient_of_pass_after},
-    .algebra = Algebra::None,
-    .fusion = Fusion::Data,
-    .samples = std::vector<Sample>{},
-    .value_kernel = first_operand,
-};
+std::span<const OpDef> data() {
+  static const OpDef all[] = {
+      {
+          .name = "make",
+          .doc = "A data value of the variant with this number, from its fields.",
+          .operands = {"fields..."},
+          .attributes = {{.name = "variant"}},
+          .type_rule = make_type,
+          .takes_type = true,
+          .tensor_kernel = nullptr,
+          .value_kernel = make_value,
+          .gradient = Gradient::between_fields(),
+          .fusion = Fusion::Data,
+          .role = Role::Make,
+          .samples = no_samples,
+      },
+      {
+          .name = "variant",
+          .doc = "The number of the variant that a data value is.",
+          .operands = {"data"},
+          .type_rule = variant_type,
+          .tensor_kernel = nullptr,
+          .value_kernel = variant_of,
+          .gradient = Gradient::none("the result is an integer"),
+          .fusion = Fusion::Data,
+          .role = Role::Variant,
+          .samples = no_samples,
+      },
+      {
+          .name = "field",
+          .doc = "A field of a data value that is of the variant with this number.",
+          .operands = {"data"},
+          .attributes = {{.name = "variant"}, {.name = "field"}},
+          .type_rule = type_of_field,
+          .tensor_kernel = nullptr,
+          .value_kernel = field_of,
+          .gradient = Gradient::between_fields(),
+          .fusion = Fusion::Data,
+          .role = Role::Field,
+          .samples = no_samples,
+      },
+      {
+          .name = "field_or_zero",
+          .doc = "A field of the gradient of a data value of the variant with this number: zeros where "
+                 "all of the gradient is zero, like the other operand where the field is no data.",
+          .operands = {"gradient", "like..."},
+          .attributes = {{.name = "variant"}, {.name = "field"}},
+          .type_rule = type_of_field_or_zero,
+          .tensor_kernel = nullptr,
+          .value_kernel = field_or_zero_of,
+          .gradient = Gradient::between_fields(),
+          .fusion = Fusion::Data,
+          .role = Role::FieldOrZero,
+          .samples = no_samples,
+      },
+      {
+          .name = "pass_after",
+          .doc = "x itself, once the signals have come, which are numbers or tensors.",
+          .operands = {"x", "signals..."},
+          .type_rule = type_of_pass_after,
+          .tensor_kernel = nullptr,
+          .value_kernel = first_operand,
+          .gradient = gradient_of_pass_after,
+          .fusion = Fusion::Data,
+          .role = Role::PassAfter,
+          .samples = no_samples,
+      },
+  };
+  return all;
+}
 
 }  // namespace hiaton::ops

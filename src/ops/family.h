@@ -46,13 +46,21 @@ inline KernelVariant with_trap(KernelVariant wrap, KernelVariant trap) {
   return {wrap.operand, wrap.wrap, wrap.wrap_can_fail, trap.trap, trap.trap_can_fail};
 }
 
+/// Of types whose results may not fit: `Wrap` gives their low bits, `Trap` a Fault.
+template <class Wrap, class Trap, class... In>
+std::vector<KernelVariant> trapping_unary_kernels() {
+  return {with_trap(unary_variant<Wrap, In, In>(), unary_variant<Trap, In, In>())...};
+}
+template <class Wrap, class Trap, class... In>
+std::vector<KernelVariant> trapping_binary_kernels() {
+  return {with_trap(binary_variant<Wrap, In, In>(), binary_variant<Trap, In, In>())...};
+}
+
 inline std::vector<KernelVariant> operator+(std::vector<KernelVariant> a,
                                             const std::vector<KernelVariant>& b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;
 }
-
-inline const std::vector<AttributeDef> no_attributes{};
 
 /// A tensor from its elements, for samples.
 template <class T>
@@ -65,6 +73,54 @@ Value tensor(std::initializer_list<int64_t> dims, std::initializer_list<T> eleme
 /// Why no gradient passes.
 inline constexpr std::string_view a_truth_value = "the result is a truth value";
 inline constexpr std::string_view a_step = "the result does not change with the operand, but in steps";
+
+// Equations of a scalar x, for OpDef::equations; `holds_for` are the element types of x, null: all.
+
+constexpr bool is_bool(DType dtype) {
+  return dtype == DType::Bool;
+}
+constexpr bool is_no_float(DType dtype) {
+  return !is_float(dtype);
+}
+
+/// op(x) = x.
+constexpr Equation changes_nothing(bool (*holds_for)(DType) = nullptr) {
+  return {.form = Equation::Form::Alone, .holds_for = holds_for};
+}
+/// op(op(x)) = x.
+constexpr Equation involution() {
+  return {.form = Equation::Form::Twice};
+}
+/// op(x, x) = x.
+constexpr Equation idempotent() {
+  return {.form = Equation::Form::WithItself};
+}
+/// op(x, x) = result.
+constexpr Equation with_itself(int result, bool (*holds_for)(DType)) {
+  return {.form = Equation::Form::WithItself,
+          .result = Equation::Result::Number,
+          .result_number = result,
+          .holds_for = holds_for};
+}
+/// op(x, number) = x.
+constexpr Equation neutral(int number, bool (*holds_for)(DType) = nullptr) {
+  return {.form = Equation::Form::WithNumber, .number = number, .holds_for = holds_for};
+}
+/// op(x, number) = not x.
+constexpr Equation negating(int number) {
+  return {.form = Equation::Form::WithNumber,
+          .result = Equation::Result::NotX,
+          .number = number,
+          .holds_for = is_bool};
+}
+/// op(x, number) = result.
+constexpr Equation constant_with(int number, int result, bool (*holds_for)(DType)) {
+  return {.form = Equation::Form::WithNumber,
+          .result = Equation::Result::Number,
+          .number = number,
+          .result_number = result,
+          .holds_for = holds_for};
+}
 
 /// The tensor kernel of an operation that has scalar kernels: one element after the other, after
 /// broadcasting.

@@ -1,7 +1,6 @@
 // Images: convolutions and pooling. The gradients of a convolution are convolutions of the other two kinds.
 #include <fmt/format.h>
 
-#include "ops/families.h"
 #include "ops/family.h"
 #include "ops/gradients.h"
 #include "ops/images_kernels.h"
@@ -165,158 +164,121 @@ Var take_largest2d_gradient_rule(const GradientQuestion& q, std::size_t index) {
 
 }  // namespace
 
-const OpDef conv2d = {
-    .name = std::string_view("conv2d"),
-    .symbol = std::string_view(""),
-    .doc = std::string_view("The convolution of images [.., k, h, w] with filters [o, k, u, v]: each output "
-                            "adds up the products of a filter and the window it lies on. Windows are stride "
-                            "apart, over images with so many zeros on each side."),
-    .operands = std::vector<std::string_view>{"x", "w"},
-    .attributes =
-        std::vector<AttributeDef>{{.name = "stride", .otherwise = 1}, {.name = "padding", .otherwise = 0}},
-    .type_rule = conv2d_type,
-    .kernels = std::vector<KernelVariant>{},
-    .tensor_kernel = conv2d_kernel,
-    .gradient = Gradient{conv2d_rule},
-    .algebra = Algebra::None,
-    .fusion = Fusion::Tensor,
-    .samples = std::vector<Sample>{{{tensor<float>({1, 2, 3}, {1, 2, 3, 4, 5, 6}),
-                                     tensor<float>({1, 1, 1, 2}, {1, 10})},
-                                    tensor<float>({1, 2, 2}, {21, 32, 54, 65}),
-                                    {1, 0}}},
-};
-
-const OpDef conv2d_input_gradient = {
-    .name = std::string_view("conv2d_input_gradient"),
-    .symbol = std::string_view(""),
-    .doc = std::string_view("The gradient of the images of a conv2d, from the gradient g of its result."),
-    .operands = std::vector<std::string_view>{"g", "w", "like"},
-    .attributes =
-        std::vector<AttributeDef>{{.name = "stride", .otherwise = 1}, {.name = "padding", .otherwise = 0}},
-    .type_rule = conv2d_input_gradient_type,
-    .kernels = std::vector<KernelVariant>{},
-    .tensor_kernel = conv2d_input_gradient_kernel,
-    .gradient = Gradient{conv2d_input_gradient_rule},
-    .algebra = Algebra::None,
-    .fusion = Fusion::Tensor,
-    .samples =
-        std::vector<Sample>{{{tensor<float>({1, 2, 2}, {1, 0, 0, 0}), tensor<float>({1, 1, 1, 2}, {1, 10}),
-                              tensor<float>({1, 2, 3}, {0, 0, 0, 0, 0, 0})},
-                             tensor<float>({1, 2, 3}, {1, 10, 0, 0, 0, 0}),
-                             {1, 0}}},
-};
-
-const OpDef conv2d_filter_gradient = {
-    .name = std::string_view("conv2d_filter_gradient"),
-    .symbol = std::string_view(""),
-    .doc = std::string_view("The gradient of the filters of a conv2d, from the gradient g of its result."),
-    .operands = std::vector<std::string_view>{"g", "x", "like"},
-    .attributes =
-        std::vector<AttributeDef>{{.name = "stride", .otherwise = 1}, {.name = "padding", .otherwise = 0}},
-    .type_rule = conv2d_filter_gradient_type,
-    .kernels = std::vector<KernelVariant>{},
-    .tensor_kernel = conv2d_filter_gradient_kernel,
-    .gradient = Gradient{conv2d_filter_gradient_rule},
-    .algebra = Algebra::None,
-    .fusion = Fusion::Tensor,
-    .samples = std::vector<Sample>{{{tensor<float>({1, 2, 2}, {1, 0, 0, 0}),
-                                     tensor<float>({1, 2, 3}, {1, 2, 3, 4, 5, 6}),
-                                     tensor<float>({1, 1, 1, 2}, {1, 10})},
-                                    tensor<float>({1, 1, 1, 2}, {1, 2}),
-                                    {1, 0}}},
-};
-
-const OpDef avg_pool2d = {
-    .name = std::string_view("avg_pool2d"),
-    .symbol = std::string_view(""),
-    .doc =
-        std::string_view("The mean of each window of images [.., k, h, w], size by size and stride apart."),
-    .operands = std::vector<std::string_view>{"x"},
-    .attributes = std::vector<AttributeDef>{{.name = "size"}, {.name = "stride"}},
-    .type_rule = pool_type,
-    .kernels = std::vector<KernelVariant>{},
-    .tensor_kernel = avg_pool2d_kernel,
-    .gradient = Gradient{avg_pool2d_rule},
-    .algebra = Algebra::None,
-    .fusion = Fusion::Tensor,
-    .samples = std::vector<Sample>{{{tensor<float>({1, 2, 4}, {1, 2, 3, 4, 5, 6, 9, 8})},
-                                    tensor<float>({1, 1, 2}, {3.5, 6}),
-                                    {2, 2}}},
-};
-
-const OpDef avg_pool2d_gradient = {
-    .name = std::string_view("avg_pool2d_gradient"),
-    .symbol = std::string_view(""),
-    .doc =
-        std::string_view("The gradient of the images of an avg_pool2d, from the gradient g of its result."),
-    .operands = std::vector<std::string_view>{"g", "like"},
-    .attributes = std::vector<AttributeDef>{{.name = "size"}, {.name = "stride"}},
-    .type_rule = avg_pool2d_gradient_type,
-    .kernels = std::vector<KernelVariant>{},
-    .tensor_kernel = avg_pool2d_gradient_kernel,
-    .gradient = Gradient{avg_pool2d_gradient_rule},
-    .algebra = Algebra::None,
-    .fusion = Fusion::Tensor,
-    .samples = std::vector<Sample>{{{tensor<float>({1, 1, 2}, {4, 8}),
-                                     tensor<float>({1, 2, 4}, {1, 2, 3, 4, 5, 6, 9, 8})},
-                                    tensor<float>({1, 2, 4}, {1, 1, 2, 2, 1, 1, 2, 2}),
-                                    {2, 2}}},
-};
-
-const OpDef max_pool2d = {
-    .name = std::string_view("max_pool2d"),
-    .symbol = std::string_view(""),
-    .doc = std::string_view("The largest element of each window of images [.., k, h, w], size by size and "
-                            "stride apart. NaN where there is one."),
-    .operands = std::vector<std::string_view>{"x"},
-    .attributes = std::vector<AttributeDef>{{.name = "size"}, {.name = "stride"}},
-    .type_rule = pool_type,
-    .kernels = std::vector<KernelVariant>{},
-    .tensor_kernel = max_pool2d_kernel,
-    .gradient = Gradient{max_pool2d_rule},
-    .algebra = Algebra::None,
-    .fusion = Fusion::Tensor,
-    .samples =
-        std::vector<Sample>{
-            {{tensor<float>({1, 2, 4}, {1, 2, 3, 4, 5, 6, 9, 8})}, tensor<float>({1, 1, 2}, {6, 9}), {2, 2}}},
-};
-
-const OpDef take_largest2d = {
-    .name = std::string_view("take_largest2d"),
-    .symbol = std::string_view(""),
-    .doc =
-        std::string_view("What stands in v where x is largest, for each window of images as in max_pool2d."),
-    .operands = std::vector<std::string_view>{"x", "v"},
-    .attributes = std::vector<AttributeDef>{{.name = "size"}, {.name = "stride"}},
-    .type_rule = take_largest2d_type,
-    .kernels = std::vector<KernelVariant>{},
-    .tensor_kernel = take_largest2d_kernel,
-    .gradient = Gradient{take_largest2d_rule},
-    .algebra = Algebra::None,
-    .fusion = Fusion::Tensor,
-    .samples = std::vector<Sample>{{{tensor<float>({1, 2, 4}, {1, 2, 3, 4, 5, 6, 9, 8}),
-                                     tensor<float>({1, 2, 4}, {0, 1, 2, 3, 4, 5, 6, 7})},
-                                    tensor<float>({1, 1, 2}, {5, 6}),
-                                    {2, 2}}},
-};
-
-const OpDef take_largest2d_gradient = {
-    .name = std::string_view("take_largest2d_gradient"),
-    .symbol = std::string_view(""),
-    .doc = std::string_view("The gradient of the images of a max_pool2d, or of v of a take_largest2d, from "
-                            "the gradient g of its result."),
-    .operands = std::vector<std::string_view>{"x", "g"},
-    .attributes = std::vector<AttributeDef>{{.name = "size"}, {.name = "stride"}},
-    .type_rule = take_largest2d_gradient_type,
-    .kernels = std::vector<KernelVariant>{},
-    .tensor_kernel = take_largest2d_gradient_kernel,
-    .gradient = Gradient{take_largest2d_gradient_rule},
-    .algebra = Algebra::None,
-    .fusion = Fusion::Tensor,
-    .samples = std::vector<Sample>{{{tensor<float>({1, 2, 4}, {1, 2, 3, 4, 5, 6, 9, 8}),
-                                     tensor<float>({1, 1, 2}, {3, 7})},
-                                    tensor<float>({1, 2, 4}, {0, 0, 0, 0, 0, 3, 7, 0}),
-                                    {2, 2}}},
-};
+std::span<const OpDef> images() {
+  static const OpDef all[] = {
+      {
+          .name = "conv2d",
+          .doc = "The convolution of images [.., k, h, w] with filters [o, k, u, v]: each output "
+                 "adds up the products of a filter and the window it lies on. Windows are stride "
+                 "apart, over images with so many zeros on each side.",
+          .operands = {"x", "w"},
+          .attributes = {{.name = "stride", .otherwise = 1}, {.name = "padding", .otherwise = 0}},
+          .type_rule = conv2d_type,
+          .tensor_kernel = conv2d_kernel,
+          .gradient = conv2d_rule,
+          .fusion = Fusion::Tensor,
+          .samples = {{{tensor<float>({1, 2, 3}, {1, 2, 3, 4, 5, 6}), tensor<float>({1, 1, 1, 2}, {1, 10})},
+                       tensor<float>({1, 2, 2}, {21, 32, 54, 65}),
+                       {1, 0}}},
+      },
+      {
+          .name = "conv2d_input_gradient",
+          .doc = "The gradient of the images of a conv2d, from the gradient g of its result.",
+          .operands = {"g", "w", "like"},
+          .attributes = {{.name = "stride", .otherwise = 1}, {.name = "padding", .otherwise = 0}},
+          .type_rule = conv2d_input_gradient_type,
+          .tensor_kernel = conv2d_input_gradient_kernel,
+          .gradient = conv2d_input_gradient_rule,
+          .fusion = Fusion::Tensor,
+          .samples = {{{tensor<float>({1, 2, 2}, {1, 0, 0, 0}), tensor<float>({1, 1, 1, 2}, {1, 10}),
+                        tensor<float>({1, 2, 3}, {0, 0, 0, 0, 0, 0})},
+                       tensor<float>({1, 2, 3}, {1, 10, 0, 0, 0, 0}),
+                       {1, 0}}},
+      },
+      {
+          .name = "conv2d_filter_gradient",
+          .doc = "The gradient of the filters of a conv2d, from the gradient g of its result.",
+          .operands = {"g", "x", "like"},
+          .attributes = {{.name = "stride", .otherwise = 1}, {.name = "padding", .otherwise = 0}},
+          .type_rule = conv2d_filter_gradient_type,
+          .tensor_kernel = conv2d_filter_gradient_kernel,
+          .gradient = conv2d_filter_gradient_rule,
+          .fusion = Fusion::Tensor,
+          .samples = {{{tensor<float>({1, 2, 2}, {1, 0, 0, 0}), tensor<float>({1, 2, 3}, {1, 2, 3, 4, 5, 6}),
+                        tensor<float>({1, 1, 1, 2}, {1, 10})},
+                       tensor<float>({1, 1, 1, 2}, {1, 2}),
+                       {1, 0}}},
+      },
+      {
+          .name = "avg_pool2d",
+          .doc = "The mean of each window of images [.., k, h, w], size by size and stride apart.",
+          .operands = {"x"},
+          .attributes = {{.name = "size"}, {.name = "stride"}},
+          .type_rule = pool_type,
+          .tensor_kernel = avg_pool2d_kernel,
+          .gradient = avg_pool2d_rule,
+          .fusion = Fusion::Tensor,
+          .samples = {{{tensor<float>({1, 2, 4}, {1, 2, 3, 4, 5, 6, 9, 8})},
+                       tensor<float>({1, 1, 2}, {3.5, 6}),
+                       {2, 2}}},
+      },
+      {
+          .name = "avg_pool2d_gradient",
+          .doc = "The gradient of the images of an avg_pool2d, from the gradient g of its result.",
+          .operands = {"g", "like"},
+          .attributes = {{.name = "size"}, {.name = "stride"}},
+          .type_rule = avg_pool2d_gradient_type,
+          .tensor_kernel = avg_pool2d_gradient_kernel,
+          .gradient = avg_pool2d_gradient_rule,
+          .fusion = Fusion::Tensor,
+          .samples = {{{tensor<float>({1, 1, 2}, {4, 8}), tensor<float>({1, 2, 4}, {1, 2, 3, 4, 5, 6, 9, 8})},
+                       tensor<float>({1, 2, 4}, {1, 1, 2, 2, 1, 1, 2, 2}),
+                       {2, 2}}},
+      },
+      {
+          .name = "max_pool2d",
+          .doc = "The largest element of each window of images [.., k, h, w], size by size and "
+                 "stride apart. NaN where there is one.",
+          .operands = {"x"},
+          .attributes = {{.name = "size"}, {.name = "stride"}},
+          .type_rule = pool_type,
+          .tensor_kernel = max_pool2d_kernel,
+          .gradient = max_pool2d_rule,
+          .fusion = Fusion::Tensor,
+          .samples = {{{tensor<float>({1, 2, 4}, {1, 2, 3, 4, 5, 6, 9, 8})},
+                       tensor<float>({1, 1, 2}, {6, 9}),
+                       {2, 2}}},
+      },
+      {
+          .name = "take_largest2d",
+          .doc = "What stands in v where x is largest, for each window of images as in max_pool2d.",
+          .operands = {"x", "v"},
+          .attributes = {{.name = "size"}, {.name = "stride"}},
+          .type_rule = take_largest2d_type,
+          .tensor_kernel = take_largest2d_kernel,
+          .gradient = take_largest2d_rule,
+          .fusion = Fusion::Tensor,
+          .samples = {{{tensor<float>({1, 2, 4}, {1, 2, 3, 4, 5, 6, 9, 8}),
+                        tensor<float>({1, 2, 4}, {0, 1, 2, 3, 4, 5, 6, 7})},
+                       tensor<float>({1, 1, 2}, {5, 6}),
+                       {2, 2}}},
+      },
+      {
+          .name = "take_largest2d_gradient",
+          .doc = "The gradient of the images of a max_pool2d, or of v of a take_largest2d, from "
+                 "the gradient g of its result.",
+          .operands = {"x", "g"},
+          .attributes = {{.name = "size"}, {.name = "stride"}},
+          .type_rule = take_largest2d_gradient_type,
+          .tensor_kernel = take_largest2d_gradient_kernel,
+          .gradient = take_largest2d_gradient_rule,
+          .fusion = Fusion::Tensor,
+          .samples = {{{tensor<float>({1, 2, 4}, {1, 2, 3, 4, 5, 6, 9, 8}), tensor<float>({1, 1, 2}, {3, 7})},
+                       tensor<float>({1, 2, 4}, {0, 0, 0, 0, 0, 3, 7, 0}),
+                       {2, 2}}},
+      },
+  };
+  return all;
+}
 
 }  // namespace hiaton::ops

@@ -1,5 +1,4 @@
 // Matrix products. Each is the gradient of the others.
-#include "ops/families.h"
 #include "ops/family.h"
 #include "ops/gradients.h"
 #include "ops/matmul.h"
@@ -151,108 +150,89 @@ Var dot_rule(const GradientQuestion& q, std::size_t index) {
 
 }  // namespace
 
-const OpDef matmul = {
-    .name = std::string_view("matmul"),
-    .symbol = std::string_view("@"),
-    .doc = std::string_view("The matrix product, also of a vector and a matrix, of two vectors, of many "
-                            "matrices and one, and of equally many matrices one by one."),
-    .operands = std::vector<std::string_view>{"a", "b"},
-    .attributes = no_attributes,
-    .type_rule = matmul_type,
-    .kernels = std::vector<KernelVariant>{},
-    .tensor_kernel = matmul_kernel,
-    .gradient = Gradient{matmul_rule},
-    .algebra = Algebra::None,
-    .fusion = Fusion::Tensor,
-    .samples =
-        std::vector<Sample>{
-            {{tensor<float>({2}, {1, 2}), tensor<float>({2, 2}, {1, 2, 3, 4})}, tensor<float>({2}, {7, 10})},
-            {{tensor<float>({2, 2}, {1, 2, 3, 4}), tensor<float>({2}, {1, 10})},
-             tensor<float>({2}, {21, 43})},
-            {{tensor<double>({2, 1}, {1, 2}), tensor<double>({1, 2}, {3, 4})},
-             tensor<double>({2, 2}, {3, 4, 6, 8})},
-            {{tensor<double>({3}, {1, 2, 3}), tensor<double>({3}, {1, 1, 2})}, 9.0},
-            {{tensor<double>({2, 1, 1}, {2, 3}), tensor<double>({1, 2}, {1, 10})},
-             tensor<double>({2, 1, 2}, {2, 20, 3, 30})},
-            {{tensor<float>({2, 1, 2}, {1, 2, 3, 4}), tensor<float>({2, 2, 1}, {1, 0, 0, 1})},
-             tensor<float>({2, 1, 1}, {1, 4})}},
-};
-
-const OpDef matmul_nt = {
-    .name = std::string_view("matmul_nt"),
-    .symbol = std::string_view(""),
-    .doc = std::string_view("The matrix product of a and the transposed of b."),
-    .operands = std::vector<std::string_view>{"a", "b"},
-    .attributes = no_attributes,
-    .type_rule = matmul_nt_type,
-    .kernels = std::vector<KernelVariant>{},
-    .tensor_kernel = matmul_nt_kernel,
-    .gradient = Gradient{matmul_nt_rule},
-    .algebra = Algebra::None,
-    .fusion = Fusion::Tensor,
-    .samples =
-        std::vector<Sample>{
-            {{tensor<float>({2}, {1, 2}), tensor<float>({2, 2}, {1, 2, 3, 4})}, tensor<float>({2}, {5, 11})},
-            {{tensor<double>({2, 2}, {1, 2, 3, 4}), tensor<double>({1, 2}, {1, 10})},
-             tensor<double>({2, 1}, {21, 43})},
-            {{tensor<double>({2, 1, 1}, {2, 3}), tensor<double>({2, 1}, {1, 10})},
-             tensor<double>({2, 1, 2}, {2, 20, 3, 30})},
-            {{tensor<float>({2, 1, 2}, {1, 2, 3, 4}), tensor<float>({2, 1, 2}, {1, 0, 0, 1})},
-             tensor<float>({2, 1, 1}, {1, 4})}},
-};
-
-const OpDef matmul_tn = {
-    .name = std::string_view("matmul_tn"),
-    .symbol = std::string_view(""),
-    .doc =
-        std::string_view("The matrix product of the transposed of a and b; of vectors, every product of an "
-                         "element of a and one of b."),
-    .operands = std::vector<std::string_view>{"a", "b"},
-    .attributes = no_attributes,
-    .type_rule = matmul_tn_type,
-    .kernels = std::vector<KernelVariant>{},
-    .tensor_kernel = matmul_tn_kernel,
-    .gradient = Gradient{matmul_tn_rule},
-    .algebra = Algebra::None,
-    .fusion = Fusion::Tensor,
-    .samples =
-        std::vector<Sample>{
-            {{tensor<float>({2}, {1, 2}), tensor<float>({2}, {3, 4})}, tensor<float>({2, 2}, {3, 4, 6, 8})},
-            {{tensor<double>({2, 1}, {1, 2}), tensor<double>({2, 2}, {3, 4, 5, 6})},
-             tensor<double>({1, 2}, {13, 16})},
-            {{tensor<float>({2, 1, 2}, {1, 2, 3, 4}), tensor<float>({2, 1, 1}, {1, 10})},
-             tensor<float>({2, 2, 1}, {1, 2, 30, 40})}},
-};
-
-const OpDef dot = {
-    .name = std::string_view("dot"),
-    .symbol = std::string_view(""),
-    .doc = std::string_view("The inner product of two vectors."),
-    .operands = std::vector<std::string_view>{"a", "b"},
-    .attributes = no_attributes,
-    .type_rule = dot_type,
-    .kernels = std::vector<KernelVariant>{},
-    .tensor_kernel = dot_kernel,
-    .gradient = Gradient{dot_rule},
-    .algebra = Algebra::Commutative,
-    .fusion = Fusion::Tensor,
-    .samples = std::vector<Sample>{{{tensor<float>({2}, {1, 2}), tensor<float>({2}, {3, 4})}, 11.0f}},
-};
-
-const OpDef outer = {
-    .name = std::string_view("outer"),
-    .symbol = std::string_view(""),
-    .doc = std::string_view("Every product of an element of vector a and one of vector b: a matrix."),
-    .operands = std::vector<std::string_view>{"a", "b"},
-    .attributes = no_attributes,
-    .type_rule = outer_type,
-    .kernels = std::vector<KernelVariant>{},
-    .tensor_kernel = matmul_tn_kernel,
-    .gradient = Gradient{matmul_tn_rule},
-    .algebra = Algebra::None,
-    .fusion = Fusion::Tensor,
-    .samples = std::vector<Sample>{{{tensor<float>({2}, {1, 2}), tensor<float>({2}, {3, 4})},
-                                    tensor<float>({2, 2}, {3, 4, 6, 8})}},
-};
+std::span<const OpDef> linear_algebra() {
+  static const OpDef all[] = {
+      {
+          .name = "matmul",
+          .symbol = "@",
+          .doc = "The matrix product, also of a vector and a matrix, of two vectors, of many "
+                 "matrices and one, and of equally many matrices one by one.",
+          .operands = {"a", "b"},
+          .type_rule = matmul_type,
+          .tensor_kernel = matmul_kernel,
+          .gradient = matmul_rule,
+          .fusion = Fusion::Tensor,
+          .role = Role::Product,
+          .samples = {{{tensor<float>({2}, {1, 2}), tensor<float>({2, 2}, {1, 2, 3, 4})},
+                       tensor<float>({2}, {7, 10})},
+                      {{tensor<float>({2, 2}, {1, 2, 3, 4}), tensor<float>({2}, {1, 10})},
+                       tensor<float>({2}, {21, 43})},
+                      {{tensor<double>({2, 1}, {1, 2}), tensor<double>({1, 2}, {3, 4})},
+                       tensor<double>({2, 2}, {3, 4, 6, 8})},
+                      {{tensor<double>({3}, {1, 2, 3}), tensor<double>({3}, {1, 1, 2})}, 9.0},
+                      {{tensor<double>({2, 1, 1}, {2, 3}), tensor<double>({1, 2}, {1, 10})},
+                       tensor<double>({2, 1, 2}, {2, 20, 3, 30})},
+                      {{tensor<float>({2, 1, 2}, {1, 2, 3, 4}), tensor<float>({2, 2, 1}, {1, 0, 0, 1})},
+                       tensor<float>({2, 1, 1}, {1, 4})}},
+      },
+      {
+          .name = "matmul_nt",
+          .doc = "The matrix product of a and the transposed of b.",
+          .operands = {"a", "b"},
+          .type_rule = matmul_nt_type,
+          .tensor_kernel = matmul_nt_kernel,
+          .gradient = matmul_nt_rule,
+          .fusion = Fusion::Tensor,
+          .role = Role::ProductTransposed,
+          .samples = {{{tensor<float>({2}, {1, 2}), tensor<float>({2, 2}, {1, 2, 3, 4})},
+                       tensor<float>({2}, {5, 11})},
+                      {{tensor<double>({2, 2}, {1, 2, 3, 4}), tensor<double>({1, 2}, {1, 10})},
+                       tensor<double>({2, 1}, {21, 43})},
+                      {{tensor<double>({2, 1, 1}, {2, 3}), tensor<double>({2, 1}, {1, 10})},
+                       tensor<double>({2, 1, 2}, {2, 20, 3, 30})},
+                      {{tensor<float>({2, 1, 2}, {1, 2, 3, 4}), tensor<float>({2, 1, 2}, {1, 0, 0, 1})},
+                       tensor<float>({2, 1, 1}, {1, 4})}},
+      },
+      {
+          .name = "matmul_tn",
+          .doc = "The matrix product of the transposed of a and b; of vectors, every product of an "
+                 "element of a and one of b.",
+          .operands = {"a", "b"},
+          .type_rule = matmul_tn_type,
+          .tensor_kernel = matmul_tn_kernel,
+          .gradient = matmul_tn_rule,
+          .fusion = Fusion::Tensor,
+          .samples = {{{tensor<float>({2}, {1, 2}), tensor<float>({2}, {3, 4})},
+                       tensor<float>({2, 2}, {3, 4, 6, 8})},
+                      {{tensor<double>({2, 1}, {1, 2}), tensor<double>({2, 2}, {3, 4, 5, 6})},
+                       tensor<double>({1, 2}, {13, 16})},
+                      {{tensor<float>({2, 1, 2}, {1, 2, 3, 4}), tensor<float>({2, 1, 1}, {1, 10})},
+                       tensor<float>({2, 2, 1}, {1, 2, 30, 40})}},
+      },
+      {
+          .name = "dot",
+          .doc = "The inner product of two vectors.",
+          .operands = {"a", "b"},
+          .type_rule = dot_type,
+          .tensor_kernel = dot_kernel,
+          .gradient = dot_rule,
+          .is_commutative = true,
+          .fusion = Fusion::Tensor,
+          .samples = {{{tensor<float>({2}, {1, 2}), tensor<float>({2}, {3, 4})}, 11.0f}},
+      },
+      {
+          .name = "outer",
+          .doc = "Every product of an element of vector a and one of vector b: a matrix.",
+          .operands = {"a", "b"},
+          .type_rule = outer_type,
+          .tensor_kernel = matmul_tn_kernel,
+          .gradient = matmul_tn_rule,
+          .fusion = Fusion::Tensor,
+          .samples = {{{tensor<float>({2}, {1, 2}), tensor<float>({2}, {3, 4})},
+                       tensor<float>({2, 2}, {3, 4, 6, 8})}},
+      },
+  };
+  return all;
+}
 
 }  // namespace hiaton::ops

@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "ops/blocks.h"
-#include "ops/families.h"
 #include "ops/family.h"
 #include "ops/gradients.h"
 #include "ops/shapes.h"
@@ -253,166 +252,131 @@ Var slice_half_rule(const GradientQuestion& q, std::size_t) {
 
 }  // namespace
 
-const OpDef concat = {
-    .name = std::string_view("concat"),
-    .symbol = std::string_view(""),
-    .doc = std::string_view("Tensors joined into one, one behind the other along the axis."),
-    .operands = std::vector<std::string_view>{"parts..."},
-    .attributes = std::vector<AttributeDef>{{.name = "axis"}},
-    .type_rule = concat_type,
-    .kernels = std::vector<KernelVariant>{},
-    .tensor_kernel = concat_kernel,
-    .gradient = Gradient{concat_rule},
-    .algebra = Algebra::None,
-    .fusion = Fusion::Tensor,
-    .samples =
-        std::vector<Sample>{
-            {{tensor<float>({2}, {1, 2}), tensor<float>({1}, {3})}, tensor<float>({3}, {1, 2, 3}), {0}},
-            {{tensor<float>({2, 1}, {1, 2}), tensor<float>({2, 2}, {3, 4, 5, 6})},
-             tensor<float>({2, 3}, {1, 3, 4, 2, 5, 6}),
-             {-1}}},
-};
-
-const OpDef stack = {
-    .name = std::string_view("stack"),
-    .symbol = std::string_view(""),
-    .doc = std::string_view("Numbers or tensors of one type side by side along a new axis."),
-    .operands = std::vector<std::string_view>{"parts..."},
-    .attributes = std::vector<AttributeDef>{{.name = "axis", .otherwise = 0}},
-    .type_rule = stack_type,
-    .kernels = std::vector<KernelVariant>{},
-    .tensor_kernel = concat_kernel,
-    .gradient = Gradient{stack_rule},
-    .algebra = Algebra::None,
-    .fusion = Fusion::Tensor,
-    .samples = std::vector<Sample>{{{1.0f, 2.0f}, tensor<float>({2}, {1, 2}), {0}},
-                                   {{tensor<float>({2}, {1, 2}), tensor<float>({2}, {3, 4})},
-                                    tensor<float>({2, 2}, {1, 3, 2, 4}),
-                                    {1}}},
-};
-
-const OpDef slice = {
-    .name = std::string_view("slice"),
-    .symbol = std::string_view(""),
-    .doc = std::string_view("The part of a tensor from start on, so long, along the axis."),
-    .operands = std::vector<std::string_view>{"x"},
-    .attributes = std::vector<AttributeDef>{{.name = "axis"}, {.name = "start"}, {.name = "length"}},
-    .type_rule = slice_type,
-    .kernels = std::vector<KernelVariant>{},
-    .tensor_kernel = slice_kernel,
-    .gradient = Gradient{slice_rule},
-    .algebra = Algebra::None,
-    .fusion = Fusion::Tensor,
-    .samples =
-        std::vector<Sample>{
-            {{tensor<float>({4}, {1, 2, 3, 4})}, tensor<float>({2}, {2, 3}), {0, 1, 2}},
-            {{tensor<float>({2, 2}, {1, 2, 3, 4})}, tensor<float>({2, 1}, {2, 4}), {-1, 1, 1}}},
-};
-
-const OpDef take = {
-    .name = std::string_view("take"),
-    .symbol = std::string_view(""),
-    .doc = std::string_view("What stands at one place of an axis, without that axis."),
-    .operands = std::vector<std::string_view>{"x"},
-    .attributes = std::vector<AttributeDef>{{.name = "axis"}, {.name = "index"}},
-    .type_rule = take_type,
-    .kernels = std::vector<KernelVariant>{},
-    .tensor_kernel = take_kernel,
-    .gradient = Gradient{take_rule},
-    .algebra = Algebra::None,
-    .fusion = Fusion::Tensor,
-    .samples =
-        std::vector<Sample>{{{tensor<float>({2, 2}, {1, 2, 3, 4})}, tensor<float>({2}, {2, 4}), {1, 1}},
-                            {{tensor<float>({2}, {1, 2})}, 2.0f, {0, 1}}},
-};
-
-const OpDef slice_half = {
-    .name = std::string_view("slice_half"),
-    .symbol = std::string_view(""),
-    .doc = std::string_view(
-        "The first (index 0) or the second half of a tensor along the axis; of an odd size, the "
-        "second has one more."),
-    .operands = std::vector<std::string_view>{"x"},
-    .attributes = std::vector<AttributeDef>{{.name = "axis"}, {.name = "index"}},
-    .type_rule = slice_half_type,
-    .kernels = std::vector<KernelVariant>{},
-    .tensor_kernel = slice_half_kernel,
-    .gradient = Gradient{slice_half_rule},
-    .algebra = Algebra::None,
-    .fusion = Fusion::Tensor,
-    .samples =
-        std::vector<Sample>{{{tensor<float>({3}, {1, 2, 3})}, tensor<float>({2}, {2, 3}), {0, 1}},
-                            {{tensor<float>({2, 2}, {1, 2, 3, 4})}, tensor<float>({2, 1}, {1, 3}), {1, 0}}},
-};
-
-const OpDef pad = {
-    .name = std::string_view("pad"),
-    .symbol = std::string_view(""),
-    .doc = std::string_view("A tensor with so many zeros before and after it along the axis."),
-    .operands = std::vector<std::string_view>{"x"},
-    .attributes = std::vector<AttributeDef>{{.name = "axis"}, {.name = "before"}, {.name = "after"}},
-    .type_rule = pad_type,
-    .kernels = std::vector<KernelVariant>{},
-    .tensor_kernel = pad_kernel,
-    .gradient = Gradient{pad_rule},
-    .algebra = Algebra::None,
-    .fusion = Fusion::Tensor,
-    .samples =
-        std::vector<Sample>{
-            {{tensor<float>({1}, {5})}, tensor<float>({4}, {0, 5, 0, 0}), {0, 1, 2}},
-            {{tensor<float>({2, 1}, {1, 2})}, tensor<float>({2, 2}, {1, 0, 2, 0}), {1, 0, 1}}},
-};
-
-const OpDef pad_like = {
-    .name = std::string_view("pad_like"),
-    .symbol = std::string_view(""),
-    .doc = std::string_view("A tensor from start on along the axis, in zeros of the shape of another."),
-    .operands = std::vector<std::string_view>{"x", "like"},
-    .attributes = std::vector<AttributeDef>{{.name = "axis"}, {.name = "start"}},
-    .type_rule = pad_like_type,
-    .kernels = std::vector<KernelVariant>{},
-    .tensor_kernel = pad_kernel,
-    .gradient = Gradient{pad_like_rule},
-    .algebra = Algebra::None,
-    .fusion = Fusion::Tensor,
-    .samples = std::vector<Sample>{{{tensor<float>({1}, {5}), tensor<float>({3}, {7, 7, 7})},
-                                    tensor<float>({3}, {0, 5, 0}),
-                                    {0, 1}}},
-};
-
-const OpDef slice_like = {
-    .name = std::string_view("slice_like"),
-    .symbol = std::string_view(""),
-    .doc = std::string_view("The part of a tensor from start on along the axis, as long as another."),
-    .operands = std::vector<std::string_view>{"x", "like"},
-    .attributes = std::vector<AttributeDef>{{.name = "axis"}, {.name = "start"}},
-    .type_rule = slice_like_type,
-    .kernels = std::vector<KernelVariant>{},
-    .tensor_kernel = slice_like_kernel,
-    .gradient = Gradient{slice_like_rule},
-    .algebra = Algebra::None,
-    .fusion = Fusion::Tensor,
-    .samples = std::vector<Sample>{{{tensor<float>({3}, {1, 2, 3}), tensor<float>({2}, {7, 7})},
-                                    tensor<float>({2}, {2, 3}),
-                                    {0, 1}}},
-};
-
-const OpDef concat_part = {
-    .name = std::string_view("concat_part"),
-    .symbol = std::string_view(""),
-    .doc = std::string_view("What stands where a part does when the parts are joined along the axis."),
-    .operands = std::vector<std::string_view>{"whole", "parts..."},
-    .attributes = std::vector<AttributeDef>{{.name = "axis"}, {.name = "index"}},
-    .type_rule = part_type,
-    .kernels = std::vector<KernelVariant>{},
-    .tensor_kernel = part_kernel,
-    .gradient = Gradient{part_rule},
-    .algebra = Algebra::None,
-    .fusion = Fusion::Tensor,
-    .samples = std::vector<Sample>{{{tensor<float>({3}, {1, 2, 3}), tensor<float>({1}, {0}),
-                                     tensor<float>({2}, {0, 0})},
-                                    tensor<float>({2}, {2, 3}),
-                                    {0, 1}}},
-};
+std::span<const OpDef> pieces() {
+  static const OpDef all[] = {
+      {
+          .name = "concat",
+          .doc = "Tensors joined into one, one behind the other along the axis.",
+          .operands = {"parts..."},
+          .attributes = {{.name = "axis"}},
+          .type_rule = concat_type,
+          .tensor_kernel = concat_kernel,
+          .gradient = concat_rule,
+          .fusion = Fusion::Tensor,
+          .role = Role::Join,
+          .samples = {{{tensor<float>({2}, {1, 2}), tensor<float>({1}, {3})},
+                       tensor<float>({3}, {1, 2, 3}),
+                       {0}},
+                      {{tensor<float>({2, 1}, {1, 2}), tensor<float>({2, 2}, {3, 4, 5, 6})},
+                       tensor<float>({2, 3}, {1, 3, 4, 2, 5, 6}),
+                       {-1}}},
+      },
+      {
+          .name = "stack",
+          .doc = "Numbers or tensors of one type side by side along a new axis.",
+          .operands = {"parts..."},
+          .attributes = {{.name = "axis", .otherwise = 0}},
+          .type_rule = stack_type,
+          .tensor_kernel = concat_kernel,
+          .gradient = stack_rule,
+          .fusion = Fusion::Tensor,
+          .role = Role::Join,
+          .samples = {{{1.0f, 2.0f}, tensor<float>({2}, {1, 2}), {0}},
+                      {{tensor<float>({2}, {1, 2}), tensor<float>({2}, {3, 4})},
+                       tensor<float>({2, 2}, {1, 3, 2, 4}),
+                       {1}}},
+      },
+      {
+          .name = "slice",
+          .doc = "The part of a tensor from start on, so long, along the axis.",
+          .operands = {"x"},
+          .attributes = {{.name = "axis"}, {.name = "start"}, {.name = "length"}},
+          .type_rule = slice_type,
+          .tensor_kernel = slice_kernel,
+          .gradient = slice_rule,
+          .fusion = Fusion::Tensor,
+          .role = Role::Slice,
+          .samples = {{{tensor<float>({4}, {1, 2, 3, 4})}, tensor<float>({2}, {2, 3}), {0, 1, 2}},
+                      {{tensor<float>({2, 2}, {1, 2, 3, 4})}, tensor<float>({2, 1}, {2, 4}), {-1, 1, 1}}},
+      },
+      {
+          .name = "take",
+          .doc = "What stands at one place of an axis, without that axis.",
+          .operands = {"x"},
+          .attributes = {{.name = "axis"}, {.name = "index"}},
+          .type_rule = take_type,
+          .tensor_kernel = take_kernel,
+          .gradient = take_rule,
+          .fusion = Fusion::Tensor,
+          .samples = {{{tensor<float>({2, 2}, {1, 2, 3, 4})}, tensor<float>({2}, {2, 4}), {1, 1}},
+                      {{tensor<float>({2}, {1, 2})}, 2.0f, {0, 1}}},
+      },
+      {
+          .name = "slice_half",
+          .doc = "The first (index 0) or the second half of a tensor along the axis; of an odd size, the "
+                 "second has one more.",
+          .operands = {"x"},
+          .attributes = {{.name = "axis"}, {.name = "index"}},
+          .type_rule = slice_half_type,
+          .tensor_kernel = slice_half_kernel,
+          .gradient = slice_half_rule,
+          .fusion = Fusion::Tensor,
+          .samples = {{{tensor<float>({3}, {1, 2, 3})}, tensor<float>({2}, {2, 3}), {0, 1}},
+                      {{tensor<float>({2, 2}, {1, 2, 3, 4})}, tensor<float>({2, 1}, {1, 3}), {1, 0}}},
+      },
+      {
+          .name = "pad",
+          .doc = "A tensor with so many zeros before and after it along the axis.",
+          .operands = {"x"},
+          .attributes = {{.name = "axis"}, {.name = "before"}, {.name = "after"}},
+          .type_rule = pad_type,
+          .tensor_kernel = pad_kernel,
+          .gradient = pad_rule,
+          .fusion = Fusion::Tensor,
+          .samples = {{{tensor<float>({1}, {5})}, tensor<float>({4}, {0, 5, 0, 0}), {0, 1, 2}},
+                      {{tensor<float>({2, 1}, {1, 2})}, tensor<float>({2, 2}, {1, 0, 2, 0}), {1, 0, 1}}},
+      },
+      {
+          .name = "pad_like",
+          .doc = "A tensor from start on along the axis, in zeros of the shape of another.",
+          .operands = {"x", "like"},
+          .attributes = {{.name = "axis"}, {.name = "start"}},
+          .type_rule = pad_like_type,
+          .tensor_kernel = pad_kernel,
+          .gradient = pad_like_rule,
+          .fusion = Fusion::Tensor,
+          .samples = {{{tensor<float>({1}, {5}), tensor<float>({3}, {7, 7, 7})},
+                       tensor<float>({3}, {0, 5, 0}),
+                       {0, 1}}},
+      },
+      {
+          .name = "slice_like",
+          .doc = "The part of a tensor from start on along the axis, as long as another.",
+          .operands = {"x", "like"},
+          .attributes = {{.name = "axis"}, {.name = "start"}},
+          .type_rule = slice_like_type,
+          .tensor_kernel = slice_like_kernel,
+          .gradient = slice_like_rule,
+          .fusion = Fusion::Tensor,
+          .samples = {{{tensor<float>({3}, {1, 2, 3}), tensor<float>({2}, {7, 7})},
+                       tensor<float>({2}, {2, 3}),
+                       {0, 1}}},
+      },
+      {
+          .name = "concat_part",
+          .doc = "What stands where a part does when the parts are joined along the axis.",
+          .operands = {"whole", "parts..."},
+          .attributes = {{.name = "axis"}, {.name = "index"}},
+          .type_rule = part_type,
+          .tensor_kernel = part_kernel,
+          .gradient = part_rule,
+          .fusion = Fusion::Tensor,
+          .samples = {{{tensor<float>({3}, {1, 2, 3}), tensor<float>({1}, {0}), tensor<float>({2}, {0, 0})},
+                       tensor<float>({2}, {2, 3}),
+                       {0, 1}}},
+      },
+  };
+  return all;
+}
 
 }  // namespace hiaton::ops

@@ -1,7 +1,6 @@
 // Random numbers from explicit seeds: the same for any schedule and on every machine.
 #include "kernels/random.h"
 
-#include "ops/families.h"
 #include "ops/family.h"
 #include "ops/gradients.h"
 #include "ops/instances.h"
@@ -59,55 +58,46 @@ Var dropout_rule(const GradientQuestion& q, std::size_t index) {
 
 }  // namespace
 
-const OpDef uniform = {
-    .name = std::string_view("uniform"),
-    .symbol = std::string_view(""),
-    .doc = std::string_view("Numbers of type f32 in [0, 1), evenly distributed: the same for the same seed."),
-    .operands = std::vector<std::string_view>{"seed"},
-    .attributes = std::vector<AttributeDef>{{.name = "shape", .is_list = true}},
-    .type_rule = random_type,
-    .kernels = std::vector<KernelVariant>{},
-    .tensor_kernel = random_kernel<kernels::uniform>,
-    .gradient = Gradient{nullptr, a_seed},
-    .algebra = Algebra::None,
-    .fusion = Fusion::Tensor,
-    .samples = std::vector<Sample>{{{int64_t{42}}, tensor<float>({2}, {0x1.39d5ep-1f, 0x1.dfd524p-2f}), {2}}},
-};
-
-const OpDef normal = {
-    .name = std::string_view("normal"),
-    .symbol = std::string_view(""),
-    .doc = std::string_view(
-        "Normally distributed numbers of type f32, of mean 0 and variance 1: the same for the same seed."),
-    .operands = std::vector<std::string_view>{"seed"},
-    .attributes = std::vector<AttributeDef>{{.name = "shape", .is_list = true}},
-    .type_rule = random_type,
-    .kernels = std::vector<KernelVariant>{},
-    .tensor_kernel = random_kernel<kernels::normal>,
-    .gradient = Gradient{nullptr, a_seed},
-    .algebra = Algebra::None,
-    .fusion = Fusion::Tensor,
-    .samples =
-        std::vector<Sample>{{{int64_t{42}}, tensor<float>({2}, {0x1.25ee5p-2f, -0x1.42dc66p-4f}), {2}}},
-};
-
-const OpDef dropout = {
-    .name = std::string_view("dropout"),
-    .symbol = std::string_view(""),
-    .doc = std::string_view("Each element with probability 1 - rate, over 1 - rate, else 0: the same ones "
-                            "for the same seed. The rate is "
-                            "0 to 1."),
-    .operands = std::vector<std::string_view>{"x", "rate", "seed"},
-    .attributes = no_attributes,
-    .type_rule = dropout_type,
-    .kernels = std::vector<KernelVariant>{},
-    .tensor_kernel = dropout_kernel,
-    .gradient = Gradient{dropout_rule},
-    .algebra = Algebra::None,
-    .fusion = Fusion::Tensor,
-    .samples =
-        std::vector<Sample>{{{tensor<float>({2}, {1, 2}), 0.0f, int64_t{1}}, tensor<float>({2}, {1, 2})},
-                            {{tensor<float>({2}, {1, 2}), 1.0f, int64_t{1}}, tensor<float>({2}, {0, 0})}},
-};
+std::span<const OpDef> random() {
+  static const OpDef all[] = {
+      {
+          .name = "uniform",
+          .doc = "Numbers of type f32 in [0, 1), evenly distributed: the same for the same seed.",
+          .operands = {"seed"},
+          .attributes = {{.name = "shape", .is_list = true}},
+          .type_rule = random_type,
+          .tensor_kernel = random_kernel<kernels::uniform>,
+          .gradient = Gradient::none(a_seed),
+          .fusion = Fusion::Tensor,
+          .samples = {{{int64_t{42}}, tensor<float>({2}, {0x1.39d5ep-1f, 0x1.dfd524p-2f}), {2}}},
+      },
+      {
+          .name = "normal",
+          .doc = "Normally distributed numbers of type f32, of mean 0 and variance 1: the same for the same "
+                 "seed.",
+          .operands = {"seed"},
+          .attributes = {{.name = "shape", .is_list = true}},
+          .type_rule = random_type,
+          .tensor_kernel = random_kernel<kernels::normal>,
+          .gradient = Gradient::none(a_seed),
+          .fusion = Fusion::Tensor,
+          .samples = {{{int64_t{42}}, tensor<float>({2}, {0x1.25ee5p-2f, -0x1.42dc66p-4f}), {2}}},
+      },
+      {
+          .name = "dropout",
+          .doc = "Each element with probability 1 - rate, over 1 - rate, else 0: the same ones "
+                 "for the same seed. The rate is "
+                 "0 to 1.",
+          .operands = {"x", "rate", "seed"},
+          .type_rule = dropout_type,
+          .tensor_kernel = dropout_kernel,
+          .gradient = dropout_rule,
+          .fusion = Fusion::Tensor,
+          .samples = {{{tensor<float>({2}, {1, 2}), 0.0f, int64_t{1}}, tensor<float>({2}, {1, 2})},
+                      {{tensor<float>({2}, {1, 2}), 1.0f, int64_t{1}}, tensor<float>({2}, {0, 0})}},
+      },
+  };
+  return all;
+}
 
 }  // namespace hiaton::ops

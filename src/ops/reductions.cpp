@@ -2,7 +2,6 @@
 #include <cmath>
 #include <limits>
 
-#include "ops/families.h"
 #include "ops/family.h"
 #include "ops/gradients.h"
 #include "ops/reduction_kernels.h"
@@ -75,94 +74,77 @@ Var logsumexp_rule(const GradientQuestion& q, std::size_t) {
 
 }  // namespace
 
-const OpDef sum = {
-    .name = std::string_view("sum"),
-    .symbol = std::string_view(""),
-    .doc = std::string_view(
-        "The sum along the axes, which go; without axes, of all elements. Integers wrap around."),
-    .operands = std::vector<std::string_view>{"x"},
-    .attributes = std::vector<AttributeDef>{{.name = "axes", .is_list = true, .otherwise = 0}},
-    .type_rule = reduced_numbers,
-    .kernels = std::vector<KernelVariant>{},
-    .tensor_kernel = sum_kernel,
-    .gradient = Gradient{sum_rule},
-    .algebra = Algebra::None,
-    .fusion = Fusion::Tensor,
-    .samples =
-        std::vector<Sample>{
-            {{tensor<float>({2, 2}, {1, 2, 3, 4})}, 10.0f},
-            {{tensor<float>({2, 2}, {1, 2, 3, 4})}, tensor<float>({2}, {4, 6}), {0}},
-            {{tensor<float>({2, 2}, {1, 2, 3, 4})}, tensor<float>({2}, {3, 7}), {-1}},
-            {{tensor<float>({2, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8})}, tensor<float>({2}, {14, 22}), {0, 2}}},
-};
-
-const OpDef mean = {
-    .name = std::string_view("mean"),
-    .symbol = std::string_view(""),
-    .doc = std::string_view("The mean along the axes, which go; without axes, of all elements."),
-    .operands = std::vector<std::string_view>{"x"},
-    .attributes = std::vector<AttributeDef>{{.name = "axes", .is_list = true, .otherwise = 0}},
-    .type_rule = reduced_floats,
-    .kernels = std::vector<KernelVariant>{},
-    .tensor_kernel = mean_kernel,
-    .gradient = Gradient{mean_rule},
-    .algebra = Algebra::None,
-    .fusion = Fusion::Tensor,
-    .samples = std::vector<Sample>{{{tensor<float>({2, 2}, {1, 2, 3, 4})}, 2.5f},
-                                   {{tensor<float>({2, 2}, {1, 2, 3, 4})}, tensor<float>({2}, {2, 3}), {0}}},
-};
-
-const OpDef reduce_max = {
-    .name = std::string_view("reduce_max"),
-    .symbol = std::string_view(""),
-    .doc = std::string_view("The largest element along the axes, which go; without axes, of all elements. "
-                            "NaN where there is one."),
-    .operands = std::vector<std::string_view>{"x"},
-    .attributes = std::vector<AttributeDef>{{.name = "axes", .is_list = true, .otherwise = 0}},
-    .type_rule = reduced_numbers,
-    .kernels = std::vector<KernelVariant>{},
-    .tensor_kernel = reduce_max_kernel,
-    .gradient = Gradient{reduce_max_rule},
-    .algebra = Algebra::None,
-    .fusion = Fusion::Tensor,
-    .samples = std::vector<Sample>{{{tensor<float>({2, 2}, {1, 2, 4, 3})}, 4.0f},
-                                   {{tensor<float>({2, 2}, {1, 2, 4, 3})}, tensor<float>({2}, {4, 3}), {0}},
-                                   {{tensor<float>({2, 2}, {1, 2, 4, 3})}, tensor<float>({2}, {2, 4}), {1}}},
-};
-
-const OpDef logsumexp = {
-    .name = std::string_view("logsumexp"),
-    .symbol = std::string_view(""),
-    .doc = std::string_view("The logarithm of the sum of the exponentials along the axes, which go; without "
-                            "axes, of all elements."),
-    .operands = std::vector<std::string_view>{"x"},
-    .attributes = std::vector<AttributeDef>{{.name = "axes", .is_list = true, .otherwise = 0}},
-    .type_rule = reduced_floats,
-    .kernels = std::vector<KernelVariant>{},
-    .tensor_kernel = logsumexp_kernel,
-    .gradient = Gradient{logsumexp_rule},
-    .algebra = Algebra::None,
-    .fusion = Fusion::Tensor,
-    .samples = std::vector<Sample>{{{tensor<double>({2}, {1000, 1000})}, 1000.0 + std::log(2.0)}},
-};
-
-const OpDef argmax = {
-    .name = std::string_view("argmax"),
-    .symbol = std::string_view(""),
-    .doc = std::string_view(
-        "The place along the axis, which goes, of the first largest element, or of the first NaN."),
-    .operands = std::vector<std::string_view>{"x"},
-    .attributes = std::vector<AttributeDef>{{.name = "axis", .otherwise = -1}},
-    .type_rule = argmax_type,
-    .kernels = std::vector<KernelVariant>{},
-    .tensor_kernel = argmax_kernel,
-    .gradient = Gradient{nullptr, a_step},
-    .algebra = Algebra::None,
-    .fusion = Fusion::Tensor,
-    .samples =
-        std::vector<Sample>{{{tensor<float>({2, 2}, {1, 2, 4, 3})}, tensor<int64_t>({2}, {1, 0}), {-1}},
-                            {{tensor<float>({3}, {1, 5, 5})}, int64_t{1}, {0}}},
-    .fails_on_elements = true,
-};
+std::span<const OpDef> reductions() {
+  static const OpDef all[] = {
+      {
+          .name = "sum",
+          .doc = "The sum along the axes, which go; without axes, of all elements. Integers wrap around.",
+          .operands = {"x"},
+          .attributes = {{.name = "axes", .is_list = true, .otherwise = 0}},
+          .type_rule = reduced_numbers,
+          .tensor_kernel = sum_kernel,
+          .gradient = sum_rule,
+          .fusion = Fusion::Tensor,
+          .samples = {{{tensor<float>({2, 2}, {1, 2, 3, 4})}, 10.0f},
+                      {{tensor<float>({2, 2}, {1, 2, 3, 4})}, tensor<float>({2}, {4, 6}), {0}},
+                      {{tensor<float>({2, 2}, {1, 2, 3, 4})}, tensor<float>({2}, {3, 7}), {-1}},
+                      {{tensor<float>({2, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8})},
+                       tensor<float>({2}, {14, 22}),
+                       {0, 2}}},
+      },
+      {
+          .name = "mean",
+          .doc = "The mean along the axes, which go; without axes, of all elements.",
+          .operands = {"x"},
+          .attributes = {{.name = "axes", .is_list = true, .otherwise = 0}},
+          .type_rule = reduced_floats,
+          .tensor_kernel = mean_kernel,
+          .gradient = mean_rule,
+          .fusion = Fusion::Tensor,
+          .samples = {{{tensor<float>({2, 2}, {1, 2, 3, 4})}, 2.5f},
+                      {{tensor<float>({2, 2}, {1, 2, 3, 4})}, tensor<float>({2}, {2, 3}), {0}}},
+      },
+      {
+          .name = "reduce_max",
+          .doc = "The largest element along the axes, which go; without axes, of all elements. "
+                 "NaN where there is one.",
+          .operands = {"x"},
+          .attributes = {{.name = "axes", .is_list = true, .otherwise = 0}},
+          .type_rule = reduced_numbers,
+          .tensor_kernel = reduce_max_kernel,
+          .gradient = reduce_max_rule,
+          .fusion = Fusion::Tensor,
+          .samples = {{{tensor<float>({2, 2}, {1, 2, 4, 3})}, 4.0f},
+                      {{tensor<float>({2, 2}, {1, 2, 4, 3})}, tensor<float>({2}, {4, 3}), {0}},
+                      {{tensor<float>({2, 2}, {1, 2, 4, 3})}, tensor<float>({2}, {2, 4}), {1}}},
+      },
+      {
+          .name = "logsumexp",
+          .doc = "The logarithm of the sum of the exponentials along the axes, which go; without "
+                 "axes, of all elements.",
+          .operands = {"x"},
+          .attributes = {{.name = "axes", .is_list = true, .otherwise = 0}},
+          .type_rule = reduced_floats,
+          .tensor_kernel = logsumexp_kernel,
+          .gradient = logsumexp_rule,
+          .fusion = Fusion::Tensor,
+          .samples = {{{tensor<double>({2}, {1000, 1000})}, 1000.0 + std::log(2.0)}},
+      },
+      {
+          .name = "argmax",
+          .doc = "The place along the axis, which goes, of the first largest element, or of the first NaN.",
+          .operands = {"x"},
+          .attributes = {{.name = "axis", .otherwise = -1}},
+          .type_rule = argmax_type,
+          .tensor_kernel = argmax_kernel,
+          .fails_on_elements = true,
+          .gradient = Gradient::none(a_step),
+          .fusion = Fusion::Tensor,
+          .samples = {{{tensor<float>({2, 2}, {1, 2, 4, 3})}, tensor<int64_t>({2}, {1, 0}), {-1}},
+                      {{tensor<float>({3}, {1, 5, 5})}, int64_t{1}, {0}}},
+      },
+  };
+  return all;
+}
 
 }  // namespace hiaton::ops

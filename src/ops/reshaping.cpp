@@ -1,7 +1,6 @@
 // Tensors of another shape: filled, repeated, summed up and put in another order.
 #include <fmt/format.h>
 
-#include "ops/families.h"
 #include "ops/family.h"
 #include "ops/gradients.h"
 #include "ops/reshaping_kernels.h"
@@ -136,18 +135,19 @@ Type size_type(const TypeQuestion& question) {
   return DType::I64;
 }
 
-Var apply(const GradientQuestion& q, std::string_view name, Attributes attributes = {}) {
-  return q.builder.op(name, {q.gradient, q.operands[0]}, std::move(attributes));
+/// The operation on the gradient and the operand.
+Var on_gradient_and_operand(const GradientQuestion& q, std::string_view name) {
+  return apply(q, name, {q.gradient, first(q)});
 }
 std::vector<int64_t> list(std::span<const int64_t> attributes) {
   return {attributes.begin(), attributes.end()};
 }
 
 Var sum_like_rule(const GradientQuestion& q, std::size_t index) {
-  return index == 0 ? apply(q, "broadcast_like") : zeros_of(q, index);
+  return index == 0 ? on_gradient_and_operand(q, "broadcast_like") : zeros_of(q, index);
 }
 Var broadcast_rule(const GradientQuestion& q, std::size_t index) {
-  return index == 0 ? apply(q, "sum_like") : zeros_of(q, index);
+  return index == 0 ? on_gradient_and_operand(q, "sum_like") : zeros_of(q, index);
 }
 Var expand_like_rule(const GradientQuestion& q, std::size_t index) {
   if (index == 1) return zeros_of(q, index);
@@ -157,7 +157,7 @@ Var expand_like_rule(const GradientQuestion& q, std::size_t index) {
 Var reshape_rule(const GradientQuestion& q, std::size_t index) {
   if (index == 1) return zeros_of(q, index);
   const Type& type = q.operands[0].type();
-  if (!is_fixed(type.shape)) return apply(q, "reshape_like");
+  if (!is_fixed(type.shape)) return on_gradient_and_operand(q, "reshape_like");
   return q.builder.op("reshape", {q.gradient}, sizes_of(type.shape));
 }
 Var transpose_rule(const GradientQuestion& q, std::size_t) {
@@ -169,177 +169,143 @@ Var transpose_rule(const GradientQuestion& q, std::size_t) {
 
 }  // namespace
 
-const OpDef zeros_like = {
-    .name = std::string_view("zeros_like"),
-    .symbol = std::string_view(""),
-    .doc = std::string_view("Zeros in the shape of the operand."),
-    .operands = std::vector<std::string_view>{"x"},
-    .attributes = no_attributes,
-    .type_rule = same_as_operand,
-    .kernels = unary_kernels<Zero, bool, int32_t, int64_t, float, double>(),
-    .tensor_kernel = zeros_kernel,
-    .gradient = Gradient{nullptr, a_size},
-    .algebra = Algebra::None,
-    .fusion = Fusion::Elementwise,
-    .samples = std::vector<Sample>{{{tensor<float>({2}, {1, 2})}, tensor<float>({2}, {0, 0})}, {{3.5}, 0.0}},
-};
-
-const OpDef ones_like = {
-    .name = std::string_view("ones_like"),
-    .symbol = std::string_view(""),
-    .doc = std::string_view("Ones in the shape of the operand."),
-    .operands = std::vector<std::string_view>{"x"},
-    .attributes = no_attributes,
-    .type_rule = same_as_operand,
-    .kernels = unary_kernels<One, bool, int32_t, int64_t, float, double>(),
-    .tensor_kernel = ones_kernel,
-    .gradient = Gradient{nullptr, a_size},
-    .algebra = Algebra::None,
-    .fusion = Fusion::Elementwise,
-    .samples = std::vector<Sample>{{{tensor<float>({2}, {3, 2})}, tensor<float>({2}, {1, 1})}, {{3.5}, 1.0}},
-};
-
-const OpDef sum_like = {
-    .name = std::string_view("sum_like"),
-    .symbol = std::string_view(""),
-    .doc = std::string_view(
-        "x, summed up over what broadcasting the other to its shape would repeat. Integers wrap around."),
-    .operands = std::vector<std::string_view>{"x", "like"},
-    .attributes = no_attributes,
-    .type_rule = sum_like_type,
-    .kernels = binary_kernels<First, int32_t, int64_t, float, double>(),
-    .tensor_kernel = sum_like_kernel,
-    .gradient = Gradient{sum_like_rule},
-    .algebra = Algebra::None,
-    .fusion = Fusion::Tensor,
-    .samples = std::vector<Sample>{{{tensor<float>({2, 2}, {1, 2, 3, 4}), tensor<float>({2}, {0, 0})},
-                                    tensor<float>({2}, {4, 6})},
-                                   {{tensor<float>({2, 2}, {1, 2, 3, 4}), 0.0f}, 10.0f},
-                                   {{tensor<float>({2, 2}, {1, 2, 3, 4}), tensor<float>({2, 1}, {0, 0})},
-                                    tensor<float>({2, 1}, {3, 7})},
-                                   {{2.5, 1.0}, 2.5}},
-};
-
-const OpDef broadcast_like = {
-    .name = std::string_view("broadcast_like"),
-    .symbol = std::string_view(""),
-    .doc = std::string_view("x, stretched to the shape of another, as in elementwise operations."),
-    .operands = std::vector<std::string_view>{"x", "like"},
-    .attributes = no_attributes,
-    .type_rule = broadcast_like_type,
-    .kernels = binary_kernels<First, bool, int32_t, int64_t, float, double>(),
-    .tensor_kernel = broadcast_kernel,
-    .gradient = Gradient{broadcast_rule},
-    .algebra = Algebra::None,
-    .fusion = Fusion::Tensor,
-    .samples = std::vector<Sample>{{{tensor<float>({2}, {1, 2}), tensor<float>({2, 2}, {0, 0, 0, 0})},
-                                    tensor<float>({2, 2}, {1, 2, 1, 2})},
-                                   {{2.5f, tensor<float>({2}, {0, 0})}, tensor<float>({2}, {2.5, 2.5})}},
-};
-
-const OpDef broadcast_to = {
-    .name = std::string_view("broadcast_to"),
-    .symbol = std::string_view(""),
-    .doc = std::string_view("x, stretched to the shape, as in elementwise operations."),
-    .operands = std::vector<std::string_view>{"x"},
-    .attributes = std::vector<AttributeDef>{{.name = "shape", .is_list = true}},
-    .type_rule = broadcast_to_type,
-    .kernels = unary_kernels<Identity, bool, int32_t, int64_t, float, double>(),
-    .tensor_kernel = broadcast_kernel,
-    .gradient = Gradient{broadcast_rule},
-    .algebra = Algebra::None,
-    .fusion = Fusion::Tensor,
-    .samples =
-        std::vector<Sample>{{{tensor<float>({2, 1}, {1, 2})}, tensor<float>({2, 2}, {1, 1, 2, 2}), {2, 2}},
-                            {{2.5f}, tensor<float>({2}, {2.5, 2.5}), {2}}},
-};
-
-const OpDef expand_like = {
-    .name = std::string_view("expand_like"),
-    .symbol = std::string_view(""),
-    .doc = std::string_view("x, repeated along axes that it lacks until it has the shape of another; without "
-                            "axes, a number along all of them."),
-    .operands = std::vector<std::string_view>{"x", "like"},
-    .attributes = std::vector<AttributeDef>{{.name = "axes", .is_list = true, .otherwise = 0}},
-    .type_rule = expand_like_type,
-    .kernels = binary_kernels<First, bool, int32_t, int64_t, float, double>(),
-    .tensor_kernel = expand_kernel,
-    .gradient = Gradient{expand_like_rule},
-    .algebra = Algebra::None,
-    .fusion = Fusion::Tensor,
-    .samples = std::vector<Sample>{{{tensor<float>({2}, {1, 2}), tensor<float>({2, 2}, {0, 0, 0, 0})},
-                                    tensor<float>({2, 2}, {1, 1, 2, 2}),
-                                    {1}},
-                                   {{2.5f, tensor<float>({2}, {0, 0})}, tensor<float>({2}, {2.5, 2.5})}},
-};
-
-const OpDef reshape = {
-    .name = std::string_view("reshape"),
-    .symbol = std::string_view(""),
-    .doc = std::string_view(
-        "The elements of x in their order, in another shape; one size may be -1, for all that is left."),
-    .operands = std::vector<std::string_view>{"x"},
-    .attributes = std::vector<AttributeDef>{{.name = "shape", .is_list = true}},
-    .type_rule = reshape_type,
-    .kernels = unary_kernels<Identity, bool, int32_t, int64_t, float, double>(),
-    .tensor_kernel = copy_kernel,
-    .gradient = Gradient{reshape_rule},
-    .algebra = Algebra::None,
-    .fusion = Fusion::Tensor,
-    .samples =
-        std::vector<Sample>{
-            {{tensor<float>({4}, {1, 2, 3, 4})}, tensor<float>({2, 2}, {1, 2, 3, 4}), {2, -1}},
-            {{tensor<float>({1}, {5})}, 5.0f}},
-};
-
-const OpDef reshape_like = {
-    .name = std::string_view("reshape_like"),
-    .symbol = std::string_view(""),
-    .doc = std::string_view("The elements of x in their order, in the shape of another."),
-    .operands = std::vector<std::string_view>{"x", "like"},
-    .attributes = no_attributes,
-    .type_rule = reshape_like_type,
-    .kernels = binary_kernels<First, bool, int32_t, int64_t, float, double>(),
-    .tensor_kernel = copy_kernel,
-    .gradient = Gradient{reshape_rule},
-    .algebra = Algebra::None,
-    .fusion = Fusion::Tensor,
-    .samples = std::vector<Sample>{{{tensor<float>({4}, {1, 2, 3, 4}), tensor<float>({2, 2}, {0, 0, 0, 0})},
-                                    tensor<float>({2, 2}, {1, 2, 3, 4})}},
-};
-
-const OpDef transpose = {
-    .name = std::string_view("transpose"),
-    .symbol = std::string_view(""),
-    .doc = std::string_view("The axes in another order: axis i of the result is axis permutation[i] of x. "
-                            "Without a permutation, in reverse order."),
-    .operands = std::vector<std::string_view>{"x"},
-    .attributes = std::vector<AttributeDef>{{.name = "permutation", .is_list = true, .otherwise = 0}},
-    .type_rule = transpose_type,
-    .kernels = std::vector<KernelVariant>{},
-    .tensor_kernel = transpose_kernel,
-    .gradient = Gradient{transpose_rule},
-    .algebra = Algebra::None,
-    .fusion = Fusion::Tensor,
-    .samples =
-        std::vector<Sample>{
-            {{tensor<float>({2, 2}, {1, 2, 3, 4})}, tensor<float>({2, 2}, {1, 3, 2, 4})},
-            {{tensor<float>({1, 2, 2}, {1, 2, 3, 4})}, tensor<float>({1, 2, 2}, {1, 3, 2, 4}), {0, 2, 1}}},
-};
-
-const OpDef size = {
-    .name = std::string_view("size"),
-    .symbol = std::string_view(""),
-    .doc = std::string_view("The size of a tensor along the axis."),
-    .operands = std::vector<std::string_view>{"x"},
-    .attributes = std::vector<AttributeDef>{{.name = "axis", .otherwise = 0}},
-    .type_rule = size_type,
-    .kernels = std::vector<KernelVariant>{},
-    .tensor_kernel = size_kernel,
-    .gradient = Gradient{nullptr, a_size},
-    .algebra = Algebra::None,
-    .fusion = Fusion::Tensor,
-    .samples = std::vector<Sample>{{{tensor<float>({1, 2}, {1, 2})}, int64_t{2}, {-1}}},
-};
+std::span<const OpDef> reshaping() {
+  static const OpDef all[] = {
+      {
+          .name = "zeros_like",
+          .doc = "Zeros in the shape of the operand.",
+          .operands = {"x"},
+          .type_rule = same_as_operand,
+          .kernels = unary_kernels<Zero, bool, int32_t, int64_t, float, double>(),
+          .tensor_kernel = zeros_kernel,
+          .gradient = Gradient::none(a_size),
+          .fusion = Fusion::Elementwise,
+          .samples = {{{tensor<float>({2}, {1, 2})}, tensor<float>({2}, {0, 0})}, {{3.5}, 0.0}},
+      },
+      {
+          .name = "ones_like",
+          .doc = "Ones in the shape of the operand.",
+          .operands = {"x"},
+          .type_rule = same_as_operand,
+          .kernels = unary_kernels<One, bool, int32_t, int64_t, float, double>(),
+          .tensor_kernel = ones_kernel,
+          .gradient = Gradient::none(a_size),
+          .fusion = Fusion::Elementwise,
+          .samples = {{{tensor<float>({2}, {3, 2})}, tensor<float>({2}, {1, 1})}, {{3.5}, 1.0}},
+      },
+      {
+          .name = "sum_like",
+          .doc = "x, summed up over what broadcasting the other to its shape would repeat. Integers wrap "
+                 "around.",
+          .operands = {"x", "like"},
+          .type_rule = sum_like_type,
+          .kernels = binary_kernels<First, int32_t, int64_t, float, double>(),
+          .tensor_kernel = sum_like_kernel,
+          .gradient = sum_like_rule,
+          .fusion = Fusion::Tensor,
+          .samples = {{{tensor<float>({2, 2}, {1, 2, 3, 4}), tensor<float>({2}, {0, 0})},
+                       tensor<float>({2}, {4, 6})},
+                      {{tensor<float>({2, 2}, {1, 2, 3, 4}), 0.0f}, 10.0f},
+                      {{tensor<float>({2, 2}, {1, 2, 3, 4}), tensor<float>({2, 1}, {0, 0})},
+                       tensor<float>({2, 1}, {3, 7})},
+                      {{2.5, 1.0}, 2.5}},
+      },
+      {
+          .name = "broadcast_like",
+          .doc = "x, stretched to the shape of another, as in elementwise operations.",
+          .operands = {"x", "like"},
+          .type_rule = broadcast_like_type,
+          .kernels = binary_kernels<First, bool, int32_t, int64_t, float, double>(),
+          .tensor_kernel = broadcast_kernel,
+          .gradient = broadcast_rule,
+          .fusion = Fusion::Tensor,
+          .samples = {{{tensor<float>({2}, {1, 2}), tensor<float>({2, 2}, {0, 0, 0, 0})},
+                       tensor<float>({2, 2}, {1, 2, 1, 2})},
+                      {{2.5f, tensor<float>({2}, {0, 0})}, tensor<float>({2}, {2.5, 2.5})}},
+      },
+      {
+          .name = "broadcast_to",
+          .doc = "x, stretched to the shape, as in elementwise operations.",
+          .operands = {"x"},
+          .attributes = {{.name = "shape", .is_list = true}},
+          .type_rule = broadcast_to_type,
+          .kernels = unary_kernels<Identity, bool, int32_t, int64_t, float, double>(),
+          .tensor_kernel = broadcast_kernel,
+          .gradient = broadcast_rule,
+          .fusion = Fusion::Tensor,
+          .samples = {{{tensor<float>({2, 1}, {1, 2})}, tensor<float>({2, 2}, {1, 1, 2, 2}), {2, 2}},
+                      {{2.5f}, tensor<float>({2}, {2.5, 2.5}), {2}}},
+      },
+      {
+          .name = "expand_like",
+          .doc = "x, repeated along axes that it lacks until it has the shape of another; without "
+                 "axes, a number along all of them.",
+          .operands = {"x", "like"},
+          .attributes = {{.name = "axes", .is_list = true, .otherwise = 0}},
+          .type_rule = expand_like_type,
+          .kernels = binary_kernels<First, bool, int32_t, int64_t, float, double>(),
+          .tensor_kernel = expand_kernel,
+          .gradient = expand_like_rule,
+          .fusion = Fusion::Tensor,
+          .samples = {{{tensor<float>({2}, {1, 2}), tensor<float>({2, 2}, {0, 0, 0, 0})},
+                       tensor<float>({2, 2}, {1, 1, 2, 2}),
+                       {1}},
+                      {{2.5f, tensor<float>({2}, {0, 0})}, tensor<float>({2}, {2.5, 2.5})}},
+      },
+      {
+          .name = "reshape",
+          .doc =
+              "The elements of x in their order, in another shape; one size may be -1, for all that is left.",
+          .operands = {"x"},
+          .attributes = {{.name = "shape", .is_list = true}},
+          .type_rule = reshape_type,
+          .kernels = unary_kernels<Identity, bool, int32_t, int64_t, float, double>(),
+          .tensor_kernel = copy_kernel,
+          .gradient = reshape_rule,
+          .fusion = Fusion::Tensor,
+          .samples = {{{tensor<float>({4}, {1, 2, 3, 4})}, tensor<float>({2, 2}, {1, 2, 3, 4}), {2, -1}},
+                      {{tensor<float>({1}, {5})}, 5.0f}},
+      },
+      {
+          .name = "reshape_like",
+          .doc = "The elements of x in their order, in the shape of another.",
+          .operands = {"x", "like"},
+          .type_rule = reshape_like_type,
+          .kernels = binary_kernels<First, bool, int32_t, int64_t, float, double>(),
+          .tensor_kernel = copy_kernel,
+          .gradient = reshape_rule,
+          .fusion = Fusion::Tensor,
+          .samples = {{{tensor<float>({4}, {1, 2, 3, 4}), tensor<float>({2, 2}, {0, 0, 0, 0})},
+                       tensor<float>({2, 2}, {1, 2, 3, 4})}},
+      },
+      {
+          .name = "transpose",
+          .doc = "The axes in another order: axis i of the result is axis permutation[i] of x. "
+                 "Without a permutation, in reverse order.",
+          .operands = {"x"},
+          .attributes = {{.name = "permutation", .is_list = true, .otherwise = 0}},
+          .type_rule = transpose_type,
+          .tensor_kernel = transpose_kernel,
+          .gradient = transpose_rule,
+          .fusion = Fusion::Tensor,
+          .samples = {{{tensor<float>({2, 2}, {1, 2, 3, 4})}, tensor<float>({2, 2}, {1, 3, 2, 4})},
+                      {{tensor<float>({1, 2, 2}, {1, 2, 3, 4})},
+                       tensor<float>({1, 2, 2}, {1, 3, 2, 4}),
+                       {0, 2, 1}}},
+      },
+      {
+          .name = "size",
+          .doc = "The size of a tensor along the axis.",
+          .operands = {"x"},
+          .attributes = {{.name = "axis", .otherwise = 0}},
+          .type_rule = size_type,
+          .tensor_kernel = size_kernel,
+          .gradient = Gradient::none(a_size),
+          .fusion = Fusion::Tensor,
+          .samples = {{{tensor<float>({1, 2}, {1, 2})}, int64_t{2}, {-1}}},
+      },
+  };
+  return all;
+}
 
 }  // namespace hiaton::ops

@@ -1,5 +1,4 @@
 // Rows of a table, chosen by number.
-#include "ops/families.h"
 #include "ops/family.h"
 #include "ops/gradients.h"
 #include "ops/rows_kernels.h"
@@ -56,64 +55,52 @@ Var scatter_add_rule(const GradientQuestion& q, std::size_t index) {
 
 }  // namespace
 
-const OpDef gather = {
-    .name = std::string_view("gather"),
-    .symbol = std::string_view(""),
-    .doc = std::string_view("The rows of x with these numbers. A number that is none of its rows fails."),
-    .operands = std::vector<std::string_view>{"x", "rows"},
-    .attributes = no_attributes,
-    .type_rule = gather_type,
-    .kernels = std::vector<KernelVariant>{},
-    .tensor_kernel = gather_kernel,
-    .gradient = Gradient{gather_rule},
-    .algebra = Algebra::None,
-    .fusion = Fusion::Tensor,
-    .samples =
-        std::vector<Sample>{{{tensor<float>({2, 2}, {1, 2, 3, 4}), int64_t{1}}, tensor<float>({2}, {3, 4})},
-                            {{tensor<float>({2, 1}, {1, 2}), tensor<int64_t>({3}, {1, 0, 1})},
-                             tensor<float>({3, 1}, {2, 1, 2})},
-                            {{tensor<float>({2}, {7, 8}), int64_t{0}}, 7.0f}},
-    .fails_on_elements = true,
-};
-
-const OpDef scatter_rows = {
-    .name = std::string_view("scatter_rows"),
-    .symbol = std::string_view(""),
-    .doc = std::string_view(
-        "Zeros in the shape of another, with the values added to the rows with these numbers."),
-    .operands = std::vector<std::string_view>{"values", "rows", "like"},
-    .attributes = no_attributes,
-    .type_rule = scatter_rows_type,
-    .kernels = std::vector<KernelVariant>{},
-    .tensor_kernel = scatter_rows_kernel,
-    .gradient = Gradient{scatter_rows_rule},
-    .algebra = Algebra::None,
-    .fusion = Fusion::Tensor,
-    .samples =
-        std::vector<Sample>{
-            {{tensor<float>({2}, {1, 2}), int64_t{1}, tensor<float>({2, 2}, {9, 9, 9, 9})},
-             tensor<float>({2, 2}, {0, 0, 1, 2})},
-            {{tensor<float>({2}, {1, 2}), tensor<int64_t>({2}, {0, 0}), tensor<float>({2}, {0, 0})},
-             tensor<float>({2}, {3, 0})}},
-    .fails_on_elements = true,
-};
-
-const OpDef scatter_add = {
-    .name = std::string_view("scatter_add"),
-    .symbol = std::string_view(""),
-    .doc = std::string_view("x, with the values added to the rows with these numbers."),
-    .operands = std::vector<std::string_view>{"x", "rows", "values"},
-    .attributes = no_attributes,
-    .type_rule = scatter_add_type,
-    .kernels = std::vector<KernelVariant>{},
-    .tensor_kernel = scatter_add_kernel,
-    .gradient = Gradient{scatter_add_rule},
-    .algebra = Algebra::None,
-    .fusion = Fusion::Tensor,
-    .samples = std::vector<Sample>{{{tensor<float>({2, 1}, {5, 6}), tensor<int64_t>({2}, {1, 1}),
-                                     tensor<float>({2, 1}, {1, 2})},
-                                    tensor<float>({2, 1}, {5, 9})}},
-    .fails_on_elements = true,
-};
+std::span<const OpDef> rows() {
+  static const OpDef all[] = {
+      {
+          .name = "gather",
+          .doc = "The rows of x with these numbers. A number that is none of its rows fails.",
+          .operands = {"x", "rows"},
+          .type_rule = gather_type,
+          .tensor_kernel = gather_kernel,
+          .fails_on_elements = true,
+          .gradient = gather_rule,
+          .fusion = Fusion::Tensor,
+          .role = Role::Gather,
+          .samples = {{{tensor<float>({2, 2}, {1, 2, 3, 4}), int64_t{1}}, tensor<float>({2}, {3, 4})},
+                      {{tensor<float>({2, 1}, {1, 2}), tensor<int64_t>({3}, {1, 0, 1})},
+                       tensor<float>({3, 1}, {2, 1, 2})},
+                      {{tensor<float>({2}, {7, 8}), int64_t{0}}, 7.0f}},
+      },
+      {
+          .name = "scatter_rows",
+          .doc = "Zeros in the shape of another, with the values added to the rows with these numbers.",
+          .operands = {"values", "rows", "like"},
+          .type_rule = scatter_rows_type,
+          .tensor_kernel = scatter_rows_kernel,
+          .fails_on_elements = true,
+          .gradient = scatter_rows_rule,
+          .fusion = Fusion::Tensor,
+          .samples = {{{tensor<float>({2}, {1, 2}), int64_t{1}, tensor<float>({2, 2}, {9, 9, 9, 9})},
+                       tensor<float>({2, 2}, {0, 0, 1, 2})},
+                      {{tensor<float>({2}, {1, 2}), tensor<int64_t>({2}, {0, 0}), tensor<float>({2}, {0, 0})},
+                       tensor<float>({2}, {3, 0})}},
+      },
+      {
+          .name = "scatter_add",
+          .doc = "x, with the values added to the rows with these numbers.",
+          .operands = {"x", "rows", "values"},
+          .type_rule = scatter_add_type,
+          .tensor_kernel = scatter_add_kernel,
+          .fails_on_elements = true,
+          .gradient = scatter_add_rule,
+          .fusion = Fusion::Tensor,
+          .samples = {{{tensor<float>({2, 1}, {5, 6}), tensor<int64_t>({2}, {1, 1}),
+                        tensor<float>({2, 1}, {1, 2})},
+                       tensor<float>({2, 1}, {5, 9})}},
+      },
+  };
+  return all;
+}
 
 }  // namespace hiaton::ops

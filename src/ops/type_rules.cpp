@@ -17,9 +17,6 @@ Type require_same(std::span<const Type> operands, bool (*accepts)(DType), std::s
   refuse(expected, operands);
 }
 
-bool is_bool(DType dtype) {
-  return dtype == DType::Bool;
-}
 bool is_any(DType) {
   return true;
 }

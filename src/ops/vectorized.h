@@ -10,15 +10,15 @@
 
 namespace hiaton::ops {
 
-/// Whether all are scalars. Functions that the vector code does not round as the scalar kernels do go through
-/// those then: a scalar has the same bits in a batch and alone.
+/// Whether all are scalars. Functions of which it is not known that the vector code rounds as the scalar
+/// kernels do go through those then: a scalar has the same bits in a batch and alone.
 inline bool on_scalars(const KernelCall& call) {
   return call.result.dims.empty();
 }
 
 constexpr bool rounds_like_scalar(kernels::UnaryFunction function) {
   using enum kernels::UnaryFunction;
-  return function != Exp && function != Log && function != Tanh && function != Sigmoid;
+  return function == Negate || function == Absolute || function == Sqrt || function == Relu;
 }
 
 /// Whether no operand is broadcast and the instances of each stand one behind the other.

@@ -132,7 +132,7 @@ class MergeCommon : public Rewriter {
       const bool numbered = operand.index() < numbers_.size() && numbers_[operand.index()].valid();
       if (numbered) operand = numbers_[operand.index()];
     }
-    const bool any_order = node.kind == NodeKind::Op && node.op->algebra.value == Algebra::Commutative;
+    const bool any_order = node.kind == NodeKind::Op && node.op->is_commutative;
     if (any_order) std::sort(operands.begin(), operands.end());
   }
 

@@ -1,7 +1,7 @@
 // drop_dead. Its rules:
 //   a node whose results nobody needs goes, unless it may fail or never end (effects.h)
 //   a result of a branch, or a variable of a loop, that nobody needs goes; one stays where all would go
-//   a function that main does not reach goes
+//   a function that the entry does not reach goes
 #include "hiaton/passes.h"
 #include "passes/call_graph.h"
 #include "passes/effects.h"
@@ -55,9 +55,9 @@ void drop_dead_in(ir::Function& function, const Effects& effects) {
 }
 
 void drop_unreachable(ir::Module& module) {
-  const std::optional<ir::FunctionId> main = module.find("main");
-  if (!main) return;
-  const std::vector<bool> kept = reachable(call_graph(module), *main);
+  const std::optional<ir::FunctionId> start = module.start();
+  if (!start) return;
+  const std::vector<bool> kept = reachable(call_graph(module), *start);
   std::vector<ir::FunctionId> new_ids(module.functions.size());
   std::vector<ir::Function> functions;
   for (std::size_t i = 0; i < kept.size(); ++i) {
@@ -66,6 +66,7 @@ void drop_unreachable(ir::Module& module) {
     functions.push_back(std::move(module.functions[i]));
   }
   module.functions = std::move(functions);
+  if (module.entry.valid()) module.entry = new_ids[module.entry.index()];
   for (ir::Function& function : module.functions) {
     for (ir::Node& node : function.nodes) {
       if (node.callee.valid()) node.callee = new_ids[node.callee.index()];

@@ -85,12 +85,11 @@ bool may_fail(const Definitions& definitions, const ir::Node& op, OverflowMode o
   if (op.operands.empty() || op.op->fusion.value == Fusion::Data) return false;
   if (op.op->fails_on_elements || may_refuse_shapes(function, op)) return true;
   if (!op.op->can_fail(function[op.operands[0]].type.dtype, overflow)) return false;
-  const bool divides = op.op->name.value == "div" || op.op->name.value == "rem";
-  if (!divides) return true;
-  const Value* divisor = definitions.constant(op.operands[1]);
-  // Only zero fails, and -1 may overflow.
-  return divisor == nullptr || !divisor->is_scalar() || is_integer_value(*divisor, 0) ||
-         is_integer_value(*divisor, -1);
+  const std::vector<int64_t>& failing = op.op->fails_only_for;
+  if (failing.empty()) return true;
+  const Value* last = definitions.constant(op.operands.back());
+  return last == nullptr || !last->is_scalar() ||
+         std::ranges::any_of(failing, [&](int64_t number) { return is_integer_value(*last, number); });
 }
 
 Effects::Effects(const ir::Module& module, OverflowMode overflow)

@@ -149,7 +149,7 @@ class ExtensionBody : public BodyCopier {
   /// Between a data value and its fields.
   void reverse_data(const ir::Node& node, Var g) {
     const auto variant = static_cast<std::size_t>(node.attributes[0]);
-    if (node.op->name.value == "make") {
+    if (node.op->role == Role::Make) {
       const Type& type = from_[node.results[0]].type;
       for (std::size_t i = 0; i < node.operands.size(); ++i) {
         if (!carries(node.operands[i])) continue;
@@ -167,7 +167,7 @@ class ExtensionBody : public BodyCopier {
 
   /// The axis along which a slice is taken from a value whose size along it is known.
   std::optional<int64_t> sliced_axis(const ir::Node& node) const {
-    if (node.op->name.value != "slice") return std::nullopt;
+    if (node.op->role != Role::Slice) return std::nullopt;
     const Shape& shape = from_[node.operands[0]].type.shape;
     int64_t axis = node.attributes[0];
     if (axis < 0) axis += static_cast<int64_t>(shape.size());
@@ -181,12 +181,12 @@ class ExtensionBody : public BodyCopier {
     const ir::Node* definition = definitions_.node(node.operands[operand]);
     if (definition == nullptr || definition->kind != NodeKind::Param) return false;
     const auto parameter = static_cast<std::size_t>(definition->attributes[0]);
-    const std::string_view name = node.op->name.value;
-    if (name == "gather" && operand == 0 && operands[1].type().is_scalar()) {
+    const Role role = node.op->role;
+    if (role == Role::Gather && operand == 0 && operands[1].type().is_scalar()) {
       to_.accumulate(parameter, Accumulation::Rows, {operands[1], g});
       return true;
     }
-    const bool is_product = name == "matmul" && operand == 1 && operands[1].type().shape.size() == 2 &&
+    const bool is_product = role == Role::Product && operand == 1 && operands[1].type().shape.size() == 2 &&
                             operands[0].type().shape.size() <= 2;
     if (is_product) to_.accumulate(parameter, Accumulation::Outer, {operands[0], g});
     return is_product;

@@ -69,12 +69,6 @@ uint32_t Extensions::mirroring_phase(ir::FunctionId id, std::size_t phase) const
   return mirroring;
 }
 
-std::string Extensions::unused_name(const std::string& wish) const {
-  std::string name = wish;
-  for (int i = 2; builder_.has(name); ++i) name = fmt::format("{}{}", wish, i);
-  return name;
-}
-
 void Extensions::declare(ir::FunctionId id) {
   const ir::Function& f = builder_.module()[id];
   std::vector<ir::ValueInfo> params = f.params;
@@ -90,7 +84,7 @@ void Extensions::declare(ir::FunctionId id) {
     phases.push_back({mirrored.results.size(), mirrored.params.size()});
   }
   const Span span = f.span;
-  const FunctionRef extension = builder_.declare(unused_name(f.name + std::string(kExtendedSuffix)),
+  const FunctionRef extension = builder_.declare(builder_.unused_name(f.name + std::string(kExtendedSuffix)),
                                                  std::move(params), std::move(results));
   builder_.module()[extension.id].phases = std::move(phases);
   builder_.module()[extension.id].span = span;

@@ -47,7 +47,6 @@ class Extensions {
   uint32_t mirroring_phase(ir::FunctionId id, std::size_t phase) const;
 
  private:
-  std::string unused_name(const std::string& wish) const;
   void declare(ir::FunctionId id);
   void define(ir::FunctionId id);
 

@@ -57,7 +57,8 @@ class Fold : public Rewriter {
     const KnownOperand a = known(mapped(node.operands[0]));
     const KnownOperand b = node.operands.size() > 1 ? known(mapped(node.operands[1])) : a;
     const DType dtype = made()[a.id].type.dtype;
-    const std::optional<Simpler> simpler = simpler_form(*node.op, dtype, a, b);
+    const std::optional<Simpler> simpler =
+        simpler_form(*node.op, dtype, old()[node.results[0]].type.dtype, a, b);
     if (!simpler) return emit_copy(node);
     if (const auto* value = std::get_if<ir::ValueId>(&*simpler)) map(node.results[0], *value);
     if (const auto* value = std::get_if<Value>(&*simpler)) map(node.results[0], emit_constant(*value, node));

@@ -51,15 +51,15 @@ ValueAndGradients call_with_gradient(FunctionBuilder& f, Extensions& extensions,
 
 }  // namespace
 
-ir::Module add_training_step(ir::Module module, std::string_view function, std::string_view name) {
-  const std::optional<ir::FunctionId> id = module.find(function);
-  if (!id) throw ProgramError(fmt::format("expected a function '{}', found none", function));
-  require_float_scalar(module[*id]);
+ir::Module add_training_step(ir::Module module) {
+  const ir::FunctionId id = module.entry.valid() ? module.entry : module.function_named("main");
+  require_float_scalar(module[id]);
   ModuleBuilder builder(std::move(module));
-  Extensions extensions(builder, {*id, {0}, {}}, true);
-  const ir::Function& of = builder.module()[*id];
-  const FunctionRef step = builder.declare(std::string(name), of.params, of.results);
-  builder.define(step, [&](FunctionBuilder& f) { return call_with_gradient(f, extensions, *id).values; });
+  Extensions extensions(builder, {id, {0}, {}}, true);
+  const ir::Function& of = builder.module()[id];
+  const FunctionRef step = builder.declare(builder.unused_name("training_step"), of.params, of.results);
+  builder.define(step, [&](FunctionBuilder& f) { return call_with_gradient(f, extensions, id).values; });
+  builder.module().entry = step.id;
   return builder.finish();
 }
 

@@ -21,9 +21,9 @@ struct Negated {
 };
 using Simpler = std::variant<ir::ValueId, Value, Negated>;
 
-/// `b` is without meaning for operations with one operand. Nothing where no identity applies. Floats have
-/// fewer identities than integers: x + 0.0 is not x for x = -0.0, and x * 0.0 and x - x are not 0.0 for NaN.
-std::optional<Simpler> simpler_form(const OpDef& op, DType operand, const KnownOperand& a,
+/// What the equations of the operation make of it on scalars of these types. `b` is without meaning for
+/// operations with one operand. Nothing where no equation applies.
+std::optional<Simpler> simpler_form(const OpDef& op, DType operand, DType result, const KnownOperand& a,
                                     const KnownOperand& b);
 
 }  // namespace hiaton::passes

@@ -10,6 +10,7 @@
 
 #include "hiaton/passes.h"
 #include "passes/body_copier.h"
+#include "passes/call_graph.h"
 #include "passes/captures.h"
 
 namespace hiaton::passes {
@@ -43,10 +44,10 @@ class LoopsToCalls {
  public:
   explicit LoopsToCalls(ir::Module module) : builder_(std::move(module)) {}
 
-  ir::Module run() {
-    const std::size_t count = builder_.module().functions.size();
-    for (std::size_t i = 0; i < count; ++i) {
-      if (has_loops(builder_.module().functions[i])) replace(ir::FunctionId(i));
+  /// In the functions that are marked.
+  ir::Module run(const std::vector<bool>& chosen) {
+    for (std::size_t i = 0; i < chosen.size(); ++i) {
+      if (chosen[i] && has_loops(builder_.module().functions[i])) replace(ir::FunctionId(i));
     }
     while (!loops_.empty()) {
       const Loop loop = loops_.back();
@@ -70,19 +71,13 @@ class LoopsToCalls {
     }
     for (ir::ValueId value : captures_of(*captures, (*from)[node])) add(value);
     const FunctionRef function =
-        builder_.declare(unused_name(from->name + "_loop"), std::move(params), std::move(results));
+        builder_.declare(builder_.unused_name(from->name + "_loop"), std::move(params), std::move(results));
     builder_.module()[function.id].span = (*from)[node].span;
     loops_.push_back({from, captures, node, function});
     return loops_.back();
   }
 
  private:
-  std::string unused_name(const std::string& wish) const {
-    std::string name = wish;
-    for (int i = 2; builder_.has(name); ++i) name = fmt::format("{}{}", wish, i);
-    return name;
-  }
-
   void replace(ir::FunctionId id);
   void define(const Loop& loop);
 
@@ -166,10 +161,29 @@ void LoopsToCalls::define(const Loop& loop) {
   });
 }
 
+/// By function: whether a gradient is asked of it, or of one that calls it.
+std::vector<bool> reached_by_gradients(const ir::Module& module, std::optional<ir::FunctionId> trained) {
+  const CallGraph calls = call_graph(module);
+  std::vector<bool> reached(module.functions.size());
+  const auto add = [&](ir::FunctionId from) {
+    const std::vector<bool> more = reachable(calls, from);
+    for (std::size_t i = 0; i < more.size(); ++i) reached[i] = reached[i] || more[i];
+  };
+  for (const ir::GradientRequest& request : module.gradient_requests) add(request.of);
+  if (trained) add(*trained);
+  return reached;
+}
+
 }  // namespace
 
 ir::Module loops_to_calls(ir::Module module) {
-  return LoopsToCalls(std::move(module)).run();
+  const std::vector<bool> all(module.functions.size(), true);
+  return LoopsToCalls(std::move(module)).run(all);
+}
+
+ir::Module loops_to_calls_for_gradients(ir::Module module, std::optional<ir::FunctionId> trained) {
+  const std::vector<bool> reached = reached_by_gradients(module, trained);
+  return LoopsToCalls(std::move(module)).run(reached);
 }
 
 }  // namespace hiaton::passes

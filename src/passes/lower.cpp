@@ -34,18 +34,6 @@ namespace {
 using graph::OutPort;
 using graph::OutPorts;
 
-ir::FunctionId find_main(const ir::Module& module, std::string_view main) {
-  if (const auto found = module.find(main)) return *found;
-  constexpr std::size_t kShownNames = 10;
-  std::string names;
-  for (std::size_t i = 0; i < module.functions.size() && i < kShownNames; ++i) {
-    names += (i > 0 ? ", " : "") + module.functions[i].name;
-  }
-  if (module.functions.size() > kShownNames) names += ", ...";
-  throw ProgramError(fmt::format("expected a function '{}' to start at, found {}", main,
-                                 names.empty() ? "no function" : "only: " + names));
-}
-
 /// Which functions the program needs, and whether one of them calls its main.
 struct Reached {
   std::vector<bool> functions;
@@ -157,8 +145,8 @@ void connect_calls(Program& program) {
 
 }  // namespace
 
-graph::Graph lower(const ir::Module& module, std::string_view main_name) {
-  const ir::FunctionId main = find_main(module, main_name);
+graph::Graph lower(const ir::Module& module) {
+  const ir::FunctionId main = module.entry.valid() ? module.entry : module.function_named("main");
   const Reached reached = find_reached(module, main);
   require_bodies(module, reached);
   graph::GraphBuilder builder(module.source);

@@ -80,6 +80,21 @@ void free_object(void* memory, std::size_t bytes) noexcept {
   kept.bytes += whole;
 }
 
+void* allocate_counted(std::size_t bytes) {
+  take_memory(heap_bytes(bytes));
+  try {
+    return allocate_object(bytes);
+  } catch (const std::bad_alloc&) {
+    give_memory(heap_bytes(bytes));
+    throw;
+  }
+}
+
+void free_counted(void* memory, std::size_t bytes) noexcept {
+  free_object(memory, bytes);
+  give_memory(heap_bytes(bytes));
+}
+
 std::size_t bytes_kept() noexcept {
   return kept.bytes;
 }

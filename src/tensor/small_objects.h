@@ -11,6 +11,10 @@ void* allocate_object(std::size_t bytes);
 /// `bytes` as they were asked for. On any thread.
 void free_object(void* memory, std::size_t bytes) noexcept;
 
+/// The same, and the meter of the thread counts it. Throws OverBudget as well.
+void* allocate_counted(std::size_t bytes);
+void free_counted(void* memory, std::size_t bytes) noexcept;
+
 /// What a thread keeps at most. It goes back to the C library when the thread ends.
 inline constexpr std::size_t kMostBytesKept = std::size_t{1} << 20;
 /// What the calling thread keeps, in bytes.

@@ -30,22 +30,6 @@ std::size_t bytes_of(DType dtype, std::span<const int64_t> dims) {
   return bytes;
 }
 
-/// Counted by the meter of the thread.
-void* allocate(std::size_t bytes) {
-  take_memory(heap_bytes(bytes));
-  try {
-    return allocate_object(bytes);
-  } catch (const std::bad_alloc&) {
-    give_memory(heap_bytes(bytes));
-    throw;
-  }
-}
-
-void deallocate(void* memory, std::size_t bytes) {
-  free_object(memory, bytes);
-  give_memory(heap_bytes(bytes));
-}
-
 /// Of elements that take a cache line or more.
 constexpr std::size_t room_to_align(std::size_t element_bytes) {
   return element_bytes < kAlignment ? 0 : kAlignment;
@@ -69,7 +53,7 @@ std::size_t object_bytes(const TensorObject& object) {
 }
 
 TensorObject* make_object(DType dtype, std::span<const int64_t> dims, std::size_t element_bytes) {
-  void* memory = allocate(object_bytes(element_bytes));
+  void* memory = allocate_counted(object_bytes(element_bytes));
   auto* object = new (memory) TensorObject;
   object->dtype = dtype;
   object->rank = static_cast<uint8_t>(dims.size());
@@ -112,7 +96,7 @@ Type Tensor::type() const {
 void Tensor::free(TensorObject* object) {
   const std::size_t bytes = object_bytes(*object);
   object->~TensorObject();
-  deallocate(object, bytes);
+  free_counted(object, bytes);
 }
 
 bool operator==(const Tensor& a, const Tensor& b) {
@@ -123,96 +107,6 @@ bool operator==(const Tensor& a, const Tensor& b) {
   }
   return std::memcmp(a.data<std::byte>(), b.data<std::byte>(),
                      static_cast<std::size_t>(a.size()) * size_of(a.dtype())) == 0;
-}
-
-namespace {
-
-std::size_t data_bytes(std::size_t field_count) {
-  return sizeof(DataObject) + field_count * sizeof(Value);
-}
-
-}  // namespace
-
-Data Data::with_zeros(uint32_t variant, std::size_t field_count) {
-  static_assert(alignof(Value) <= alignof(std::max_align_t) && sizeof(DataObject) % alignof(Value) == 0);
-  auto* object = new (allocate(data_bytes(field_count))) DataObject;
-  object->variant = variant;
-  object->field_count = static_cast<uint32_t>(field_count);
-  auto* first = reinterpret_cast<Value*>(object + 1);
-  for (std::size_t i = 0; i < field_count; ++i) new (first + i) Value();
-  return Data(object);
-}
-
-Data::Data(uint32_t variant, std::span<const Value> fields) : Data(with_zeros(variant, fields.size())) {
-  std::copy(fields.begin(), fields.end(), mutable_fields());
-}
-
-Data::Data(uint32_t variant, std::initializer_list<Value> fields)
-    : Data(variant, std::span<const Value>(fields.begin(), fields.size())) {}
-
-namespace {
-
-void free_data(DataObject* object) {
-  const std::size_t bytes = data_bytes(object->field_count);
-  object->~DataObject();
-  deallocate(object, bytes);
-}
-
-}  // namespace
-
-/// Takes no memory: a data value that nobody refers to any more counts in `variant` the fields it has let go
-/// of, and while one of them is being freed, keeps in its place the data value that waits for itself.
-void Data::free(DataObject* object) {
-  DataObject* outer = nullptr;
-  object->variant = 0;
-  while (true) {
-    auto* fields = reinterpret_cast<Value*>(object + 1);
-    if (object->variant == object->field_count) {
-      free_data(object);
-      if (outer == nullptr) return;
-      object = outer;
-      outer = reinterpret_cast<Value*>(object + 1)[object->variant++].slot().data;
-      continue;
-    }
-    Value& field = fields[object->variant];
-    DataObject* inner = field.is_data() ? field.detach().data : nullptr;
-    field.~Value();
-    if (inner == nullptr || !drop_reference(inner->references)) {
-      ++object->variant;
-      continue;
-    }
-    if (object->variant + 1 == object->field_count) {
-      free_data(object);  // nothing of it is left: a list is freed from its begin to its end
-    } else {
-      Slot waiting;
-      waiting.data = outer;
-      new (&field) Value(DType::I64, waiting);
-      outer = object;
-    }
-    object = inner;
-    object->variant = 0;
-  }
-}
-
-bool operator==(const Data& a, const Data& b) {
-  std::vector<std::pair<const DataObject*, const DataObject*>> pairs{{a.object_, b.object_}};
-  while (!pairs.empty()) {
-    const auto [x, y] = pairs.back();
-    pairs.pop_back();
-    if (x == y) continue;
-    if (x == nullptr || y == nullptr || x->variant != y->variant || x->field_count != y->field_count)
-      return false;
-    for (uint32_t i = 0; i < x->field_count; ++i) {
-      const Value& left = x->fields()[i];
-      const Value& right = y->fields()[i];
-      if (left.is_data() && right.is_data()) {
-        pairs.emplace_back(left.slot().data, right.slot().data);
-      } else if (left != right) {
-        return false;
-      }
-    }
-  }
-  return true;
 }
 
 }  // namespace hiaton

@@ -4,6 +4,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <optional>
 #include <vector>
 
 #include "hiaton/error.h"
@@ -67,51 +68,54 @@ std::string tensor_text(const Tensor& tensor, std::size_t axis, int64_t& next) {
 
 /// Text that is still to be written, innermost last: fields of data values, or text as it is.
 struct Piece {
-  const Value* value;
+  std::optional<ValueView> value;
   Type type;
   std::string text;
 };
 
 /// The elements of a list and the bracket behind them.
-void add_elements(const Value& list, const Type& type, std::vector<Piece>& pieces) {
-  std::vector<const Value*> heads;
-  const DataObject* cell = list.slot().data;
-  for (; cell->field_count > 0; cell = cell->fields()[1].slot().data) heads.push_back(&cell->fields()[0]);
-  const Type element = cell == list.slot().data ? Type() : field_type(type, 1, 0);
-  pieces.push_back({nullptr, {}, "]"});
+void add_elements(const DataObject* list, const Type& type, std::vector<Piece>& pieces) {
+  std::vector<ValueView> heads;
+  for (const DataObject* cell = list; Data::has_object(cell); cell = DataFields(cell).view(1).slot.data) {
+    heads.push_back(DataFields(cell).view(0));
+  }
+  const Type element = heads.empty() ? Type() : field_type(type, 1, 0);
+  pieces.push_back({std::nullopt, {}, "]"});
   for (std::size_t i = heads.size(); i-- > 0;) {
     pieces.push_back({heads[i], element, ""});
-    if (i > 0) pieces.push_back({nullptr, {}, ", "});
+    if (i > 0) pieces.push_back({std::nullopt, {}, ", "});
   }
 }
 
 std::string data_text(const Value& value, const Type& type) {
   std::string text;
-  std::vector<Piece> pieces{{&value, type, ""}};
+  std::vector<Piece> pieces{{value, type, ""}};
   while (!pieces.empty()) {
     const Piece piece = std::move(pieces.back());
     pieces.pop_back();
-    if (piece.value == nullptr) {
+    if (!piece.value) {
       text += piece.text;
       continue;
     }
     if (!piece.value->is_data()) {
-      text += to_string(*piece.value);
+      text += to_string(piece.value->value());
       continue;
     }
+    const DataObject* object = piece.value->slot.data;
     if (piece.type.data->name.starts_with("List[")) {
       text += '[';
-      add_elements(*piece.value, piece.type, pieces);
+      add_elements(object, piece.type, pieces);
       continue;
     }
-    const DataObject& object = *piece.value->slot().data;
-    text += piece.type.data->variants[object.variant].name;
-    if (object.field_count == 0) continue;
+    const uint32_t variant = Data::variant_of(object);
+    text += piece.type.data->variants[variant].name;
+    const DataFields fields(object);
+    if (fields.empty()) continue;
     text += '(';
-    pieces.push_back({nullptr, {}, ")"});
-    for (std::size_t i = object.field_count; i-- > 0;) {
-      pieces.push_back({&object.fields()[i], field_type(piece.type, object.variant, i), ""});
-      if (i > 0) pieces.push_back({nullptr, {}, ", "});
+    pieces.push_back({std::nullopt, {}, ")"});
+    for (std::size_t i = fields.size(); i-- > 0;) {
+      pieces.push_back({fields.view(i), field_type(piece.type, variant, i), ""});
+      if (i > 0) pieces.push_back({std::nullopt, {}, ", "});
     }
   }
   return text;
@@ -121,10 +125,10 @@ std::string data_text(const Value& value, const Type& type) {
 
 namespace {
 
-bool fits_undivided(const Value& value, const Type& type) {
+bool fits_undivided(const ValueView& value, const Type& type) {
   if (value.dtype() != type.dtype) return false;
   if (value.is_scalar()) return type.is_scalar();
-  const TensorObject& tensor = *value.slot().tensor;
+  const TensorObject& tensor = *value.slot.tensor;
   if (tensor.rank != type.shape.size()) return false;
   for (std::size_t i = 0; i < type.shape.size(); ++i) {
     if (type.shape[i].size >= 0 && type.shape[i].size != tensor.dims[i]) return false;
@@ -137,30 +141,31 @@ bool fits_undivided(const Value& value, const Type& type) {
 /// Without recursion: values may be as deep as memory allows.
 bool fits(const Value& value, const Type& type) {
   struct Open {
-    const Value* part;
+    ValueView part;
     const Type* wanted;
   };
   SmallVector<Open, 64> waiting;
-  waiting.push_back({&value, &type});
+  waiting.push_back({value, &type});
   while (!waiting.empty()) {
     const auto [part, wanted] = waiting.back();
     waiting.pop_back();
-    if (!wanted->is_data() && !part->is_data()) {
-      if (!fits_undivided(*part, *wanted)) return false;
+    if (!wanted->is_data() && !part.is_data()) {
+      if (!fits_undivided(part, *wanted)) return false;
       continue;
     }
-    if (!wanted->is_data() || !part->is_data()) return false;
-    const DataObject& object = *part->slot().data;
+    if (!wanted->is_data() || !part.is_data()) return false;
+    const uint32_t variant = Data::variant_of(part.slot.data);
     const std::vector<Variant>& variants = wanted->data->variants;
-    if (object.variant >= variants.size()) return false;
-    const std::vector<Field>& fields = variants[object.variant].fields;
-    if (object.field_count != fields.size()) return false;
+    if (variant >= variants.size()) return false;
+    const std::vector<Field>& fields = variants[variant].fields;
+    const DataFields found(part.slot.data);
+    if (found.size() != fields.size()) return false;
     for (std::size_t i = 0; i < fields.size(); ++i) {
-      const Value& inner = object.fields()[i];
+      const ValueView inner = found.view(i);
       const Type& inner_type = fields[i].type;
       const bool is_right_scalar =
           inner.is_scalar() && inner.dtype() == inner_type.dtype && inner_type.is_scalar();
-      if (!is_right_scalar) waiting.push_back({&inner, &inner_type});
+      if (!is_right_scalar) waiting.push_back({inner, &inner_type});
     }
   }
   return true;

@@ -137,7 +137,7 @@ class ProgramLearner : public Learner {
     try {
       return run(batch);
     } catch (const RunError& error) {
-      if (error.fault() > Fault::NoRows) throw;  // of the run, not of a value
+      if (!is_operation_fault(error.fault())) throw;
       for (const Tree* const& tree : batch) {
         try {
           run(std::span(&tree, 1));

@@ -19,10 +19,8 @@ Value list_of(int32_t count, const auto& take_element) {
   for (int32_t i = 0; i < count; ++i) elements.push_back(take_element());
   Value list = Data(kNil, {});
   for (std::size_t i = elements.size(); i-- > 0;) {
-    Data cell = Data::with_zeros(kCons, 2);
-    cell.mutable_fields()[0] = std::move(elements[i]);
-    cell.mutable_fields()[1] = std::move(list);
-    list = std::move(cell);
+    Value cell[] = {std::move(elements[i]), std::move(list)};
+    list = Data::take(kCons, cell);
   }
   return list;
 }
@@ -73,6 +71,7 @@ TreeValues::TreeValues(const Program& program, std::string name) : name_(std::mo
 /// Children stand behind their parents, so from the last node to the first all children are there in time.
 Value TreeValues::value_of(const Tree& tree) const {
   std::vector<Value> made(tree.nodes.size());
+  std::vector<Value> fields;
   for (std::size_t i = tree.nodes.size(); i-- > 0;) {
     const Node& node = tree.nodes[i];
     const Shape& shape = node.child_count == 0                     ? leaf_
@@ -90,24 +89,23 @@ Value TreeValues::value_of(const Tree& tree) const {
       ++child;
       return std::move(value);
     };
-    Data value = Data::with_zeros(shape.variant, shape.roles.size());
-    Value* field = value.mutable_fields();
+    fields.clear();
     for (const int role : shape.roles) {
       switch (role) {
         case kLabel:
-          *field++ = int64_t{node.label};
+          fields.emplace_back(int64_t{node.label});
           break;
         case kWord:
-          *field++ = int64_t{node.word};
+          fields.emplace_back(int64_t{node.word});
           break;
         case kChild:
-          *field++ = take_child();
+          fields.push_back(take_child());
           break;
         default:
-          *field++ = list_of(node.child_count, take_child);
+          fields.push_back(list_of(node.child_count, take_child));
       }
     }
-    made[i] = std::move(value);
+    made[i] = Data::take(shape.variant, fields);
   }
   return std::move(made[0]);
 }
@@ -131,15 +129,15 @@ Prediction prediction_in(const Value& value, const Tree& tree, int32_t classes, 
   Prediction made;
   made.classes = classes;
   made.probabilities.reserve(tree.nodes.size() * static_cast<std::size_t>(classes));
-  std::vector<const Value*> open{&value};
+  std::vector<ValueView> open{value};
   while (!open.empty()) {
-    const Value& next = *open.back();
+    const ValueView next = open.back();
     open.pop_back();
     if (next.is_data()) {
-      const std::span<const Value> fields = next.slot().data->fields();
-      for (std::size_t i = fields.size(); i-- > 0;) open.push_back(&fields[i]);
+      const DataFields fields(next.slot.data);
+      for (std::size_t i = fields.size(); i-- > 0;) open.push_back(fields.view(i));
     } else if (next.is_tensor() && next.dtype() == DType::F32) {
-      const TensorObject& tensor = *next.slot().tensor;
+      const TensorObject& tensor = *next.slot.tensor;
       if (tensor.rank != 1 || tensor.dims[0] != classes) continue;
       const auto* first = reinterpret_cast<const float*>(tensor.elements);
       made.probabilities.insert(made.probabilities.end(), first, first + classes);

@@ -19,6 +19,8 @@
 namespace hiaton::testing {
 namespace {
 
+using namespace tree_model;
+
 using Work = std::function<std::string()>;
 
 /// What `work` gives; none where it ended with an error that speaks of memory.

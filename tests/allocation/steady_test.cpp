@@ -13,6 +13,8 @@
 namespace hiaton::testing {
 namespace {
 
+using namespace tree_model;
+
 #if defined(HIATON_SANITIZED)
 constexpr int kRuns = 1'000;
 constexpr bool kMemoryIsKept = true;  // a sanitizer keeps freed memory for a while

@@ -108,6 +108,22 @@ TEST(Fault, EveryOneHasAName) {
   }
 }
 
+TEST(Faults, AreOfAnOperationOrOfABudgetOrNeither) {
+  for (const Fault fault : {Fault::DivisionByZero, Fault::Overflow, Fault::InvalidCast, Fault::Shape,
+                            Fault::Index, Fault::Rate, Fault::NoRows}) {
+    EXPECT_TRUE(is_operation_fault(fault)) << name_of(fault);
+    EXPECT_FALSE(is_budget_fault(fault)) << name_of(fault);
+  }
+  for (const Fault fault :
+       {Fault::MaxFrames, Fault::MaxBytes, Fault::Timeout, Fault::Interrupted, Fault::OutOfMemory}) {
+    EXPECT_FALSE(is_operation_fault(fault)) << name_of(fault);
+    EXPECT_TRUE(is_budget_fault(fault)) << name_of(fault);
+  }
+  for (const Fault fault : {Fault::None, Fault::NoResult}) {
+    EXPECT_FALSE(is_operation_fault(fault) || is_budget_fault(fault)) << name_of(fault);
+  }
+}
+
 TEST(Check, ABrokenInvariantIsAnInternalError) {
   EXPECT_NO_THROW(HIATON_CHECK(1 + 1 == 2));
   EXPECT_THROW(HIATON_CHECK(1 + 1 == 3), InternalError);

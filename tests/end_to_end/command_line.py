@@ -196,6 +196,37 @@ class Run(CommandLineTest):
         graph = self.file(hiaton("graph", "examples/fact.hia", "--format=json").stdout, "fact.json")
         self.assertEqual(hiaton("run", graph, "--n=3").stdout, "11\n")
 
+    def test_a_saved_graph_with_loops_runs_in_both_machines(self):
+        file = self.file("fn main(n: i64, x: f32[3]) -> f32[3] =\n"
+                         "  with y = x for i in 0..n do with z = y for j in 0..i do z * 0.5 + x\n")
+        graph = self.file(hiaton("graph", file, "--format=json").stdout, "loops.json")
+        words = ["--n=5", "--x=[1, 2, 4]"]
+        expected = hiaton("run", file, *words, "--executor=reference").stdout
+        for saved in (file, graph):
+            for executor in ("production", "flow"):
+                done = hiaton("run", saved, *words, f"--executor={executor}")
+                self.assertEqual((done.stdout, done.stderr), (expected, ""))
+
+    def test_says_once_that_and_why_a_graph_runs_by_the_reference_rules(self):
+        graph = self.file("""{"format": "hiaton graph", "version": 1, "source": null, "functions": [
+            {"name": "main", "params": [{"name": "n", "from": 0}, {"name": "p", "from": 1}], "results": [4]}],
+            "sites": [], "loops": [], "nodes": [
+            {"kind": "Input", "type": "i64", "function": 0, "name": "n"},
+            {"kind": "Input", "type": "bool", "function": 0, "name": "p"},
+            {"kind": "Switch", "inputs": [0, 1], "type": "i64", "function": 0},
+            {"kind": "Const", "value": "1", "type": "i64", "function": 0},
+            {"kind": "Op", "op": "add", "inputs": [2, 3], "type": "i64", "function": 0},
+            {"kind": "Output", "inputs": [4], "type": "i64", "function": 0}]}""", "crossing.json")
+        note = "note: this graph runs by the reference rules, slowly: a result stands inside a branch\n"
+        for words in ([], ["--executor=flow"], ["--json"]):
+            done = hiaton("run", graph, "--n=3", "--p=true", *words)
+            self.assertEqual(done.stderr, note)
+            self.assertEqual(done.returncode, 0)
+        stats = hiaton("run", graph, "--n=3", "--p=true", "--stats")
+        self.assertEqual(stats.stderr.count("reference rules"), 1, stats.stderr)
+        self.assert_fails(hiaton("run", graph, "--n=3", "--p=false"), 1, note, "no result")
+        self.assertEqual(hiaton("run", graph, "--n=3", "--p=true", "--executor=reference").stderr, "")
+
     def test_needs_a_main(self):
         self.assert_fails(hiaton("run", self.file("fn f(n: i64) -> i64 = n\n")), 1, "main")
 

@@ -5,20 +5,12 @@
 #include <cstdio>
 
 #include "engine/all_ways.h"
+#include "engine/run_error.h"
 
 namespace hiaton {
 namespace {
 
 using ::testing::ElementsAre;
-
-RunError error_of(const Program& program, const std::vector<Value>& arguments, const RunOptions& way) {
-  try {
-    program.run(arguments, way);
-  } catch (const RunError& error) {
-    return error;
-  }
-  return RunError(Fault::None, "no error");
-}
 
 const Value kTwo = parse_value(tensor_type(DType::F32, {2}), "[1, 2]");
 

@@ -10,7 +10,8 @@ namespace hiaton {
 
 inline void collect_floats(const Value& value, std::vector<double>& found) {
   if (value.is_data()) {
-    for (const Value& field : value.slot().data->fields()) collect_floats(field, found);
+    const Data data = value.data();
+    for (const Value field : data.fields()) collect_floats(field, found);
   } else if (value.dtype() == DType::F64) {
     if (value.is_scalar()) return found.push_back(value.as<double>());
     const Tensor tensor = value.tensor();
@@ -28,8 +29,9 @@ inline std::vector<double> floats_of(const std::vector<Value>& values) {
 inline Value moved(const Value& value, int64_t& index, double by) {
   if (value.is_data()) {
     std::vector<Value> fields;
-    for (const Value& field : value.slot().data->fields()) fields.push_back(moved(field, index, by));
-    return Data(value.slot().data->variant, fields);
+    const Data data = value.data();
+    for (const Value field : data.fields()) fields.push_back(moved(field, index, by));
+    return Data(value.data().variant(), fields);
   }
   if (value.dtype() != DType::F64) return value;
   if (value.is_scalar()) return index-- == 0 ? Value(value.as<double>() + by) : value;

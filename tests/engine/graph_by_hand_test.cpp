@@ -1,10 +1,7 @@
 // The graph that docs/graph.md builds by hand: it runs, and the document shows exactly this code.
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <fstream>
-#include <sstream>
-
+#include "engine/shown_code.h"
 #include "hiaton/engine.h"
 
 namespace hiaton {
@@ -40,13 +37,6 @@ graph::Graph fact_by_hand() {
 }
 // to here
 
-std::string read(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
 TEST(GraphByHand, RunsInEveryExecutor) {
   const Program program = Program::from_graph(fact_by_hand());
   for (Executor executor : {Executor::Production, Executor::Reference, Executor::Expanding}) {
@@ -57,13 +47,7 @@ TEST(GraphByHand, RunsInEveryExecutor) {
 }
 
 TEST(GraphByHand, IsTheOneThatTheDocumentShows) {
-  const std::filesystem::path tests = HIATON_TESTS_DIR;
-  const std::string code = read(tests / "engine" / "graph_by_hand_test.cpp");
-  const std::string begin = "// Shown in docs/graph.md, from here\n";
-  const std::size_t from = code.find(begin) + begin.size();
-  const std::string shown = code.substr(from, code.find("// to here\n") - from);
-  ASSERT_FALSE(shown.empty());
-  EXPECT_NE(read(tests.parent_path() / "docs" / "graph.md").find(shown), std::string::npos);
+  expect_shown("graph_by_hand_test.cpp", "graph.md");
 }
 
 }  // namespace

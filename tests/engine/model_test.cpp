@@ -1,7 +1,7 @@
 // Models: losses with gradients of the parameters they read.
 #include "hiaton/model.h"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 namespace hiaton {
 namespace {
@@ -23,6 +23,28 @@ TEST(Model, FunctionsWithoutArgumentsHaveGradients) {
       "fn loss(n: i64) -> f64 = if n == 0 then 0.0 else cube() + loss(n - 1)\n";
   for (const Executor executor : {Executor::Production, Executor::Reference, Executor::Expanding}) {
     EXPECT_EQ(gradient_of(text, executor, 4), 12.0);
+  }
+}
+
+TEST(Model, FunctionsKeepTheNamesThatTheProgramGaveThem) {
+  const Model model = Model::from_text("model.hia",
+                                       "param W: f64[2] = ones\n"
+                                       "fn main(n: i64) -> i64 = 1 / (n - 1)\n"
+                                       "fn training_step(n: i64) -> i64 = main(n) + 1\n"
+                                       "fn loss(n: i64) -> f64 = sum(W) * f64(training_step(n))\n",
+                                       {.simplify = passes::SimplifyOptions::none()});
+  const std::vector<Value> parameters = model.initial_parameters(1);
+  const std::vector<std::vector<Value>> examples = {{Value(int64_t{1})}};
+  for (const Executor executor : {Executor::Production, Executor::Reference}) {
+    Gradients gradients(model.parameters());
+    try {
+      model.loss(examples, {.executor = executor, .parameters = parameters, .gradients = &gradients});
+      FAIL() << "expected a division by zero";
+    } catch (const RunError& error) {
+      std::vector<std::string> functions;
+      for (const CallRecord& call : error.chain()) functions.push_back(call.function);
+      EXPECT_THAT(functions, testing::ElementsAre("main", "training_step", "loss")) << error.what();
+    }
   }
 }
 

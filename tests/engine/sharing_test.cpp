@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/run_error.h"
 #include "engine/tree_model.h"
 #include "hiaton/hiaton.h"
 
@@ -23,8 +24,8 @@ constexpr int kDepth = 9;
 
 /// Complete, of 2^(depth + 1) - 1 nodes; with other words in each.
 Value tree(int depth, int64_t seed) {
-  if (depth == 0) return testing::leaf(seed % 2, seed % 3);
-  return testing::node(seed % 2, tree(depth - 1, 2 * seed), tree(depth - 1, 2 * seed + 1));
+  if (depth == 0) return tree_model::leaf(seed % 2, seed % 3);
+  return tree_model::node(seed % 2, tree(depth - 1, 2 * seed), tree(depth - 1, 2 * seed + 1));
 }
 
 RunOptions shared(int workers, bool every_call = true) {
@@ -75,13 +76,13 @@ TEST(Sharing, TakesCallsWhereThereIsNothingElseToDo) {
 
 /// Losses keep their bits; the sums of gradients are made in another order.
 TEST(Sharing, OfGradientsGivesThoseOfOneWorker) {
-  const Model model = Model::from_text("test.hia", testing::kTreeModel);
+  const Model model = Model::from_text("test.hia", tree_model::kTreeModel);
   const std::vector<Value> parameters = model.initial_parameters(1);
   const auto learned = [&](RunOptions options) {
     Gradients gradients(model.parameters());
     options.parameters = parameters;
     options.gradients = &gradients;
-    std::vector<Value> found = model.loss(testing::Trees{{tree(kDepth, 1)}}, options)[0];
+    std::vector<Value> found = model.loss(tree_model::Trees{{tree(kDepth, 1)}}, options)[0];
     std::vector<float> sums;
     for (std::size_t i = 0; i < gradients.size(); ++i) {
       const Tensor& sum = gradients[i].values;
@@ -103,15 +104,6 @@ TEST(Sharing, OfGradientsGivesThoseOfOneWorker) {
   }
 }
 
-RunError failure_of(const Program& program, const std::vector<Value>& arguments, const RunOptions& way) {
-  try {
-    program.run(arguments, way);
-  } catch (const RunError& error) {
-    return error;
-  }
-  return RunError(Fault::None, "no error");
-}
-
 TEST(Sharing, TellsTheWholeChainOfCalls) {
   const Program program =
       Program::from_text("test.hia",
@@ -121,11 +113,11 @@ TEST(Sharing, TellsTheWholeChainOfCalls) {
                          "fn g(x: f32[2], n: i64) -> f32 = if n == 0 then sum(x) else g(x, n - 1) * 0.5\n"
                          "fn main(x: f32[2]) -> f32 = f(x, 8) * 2.0\n");
   const std::vector<Value> arguments{parse_value(tensor_type(DType::F32, {2}), "[1, 2]")};
-  const RunError expected = failure_of(program, arguments, {.executor = Executor::Reference});
+  const RunError expected = error_of(program, arguments, {.executor = Executor::Reference});
   ASSERT_EQ(expected.fault(), Fault::Index);
   for (const int workers : {2, 3, 8}) {
     for (int round = 0; round < kRounds; ++round)
-      EXPECT_STREQ(failure_of(program, arguments, shared(workers)).what(), expected.what());
+      EXPECT_STREQ(error_of(program, arguments, shared(workers)).what(), expected.what());
   }
 }
 
@@ -139,17 +131,17 @@ TEST(Sharing, KeepsToBudgets) {
     for (const int workers : {2, 8}) {
       RunOptions options = shared(workers, every_call);
       options.max_frames = 1000;
-      EXPECT_EQ(failure_of(program, arguments, options).fault(), Fault::MaxFrames);
+      EXPECT_EQ(error_of(program, arguments, options).fault(), Fault::MaxFrames);
       options = shared(workers, every_call);
       options.max_bytes = 10'000'000;
-      EXPECT_EQ(failure_of(program, arguments, options).fault(), Fault::MaxBytes);
+      EXPECT_EQ(error_of(program, arguments, options).fault(), Fault::MaxBytes);
       options = shared(workers, every_call);
       options.timeout = std::chrono::milliseconds(3);
-      EXPECT_EQ(failure_of(program, arguments, options).fault(), Fault::Timeout);
+      EXPECT_EQ(error_of(program, arguments, options).fault(), Fault::Timeout);
       const std::atomic<bool> cancel = true;
       options = shared(workers, every_call);
       options.cancel = &cancel;
-      EXPECT_EQ(failure_of(program, arguments, options).fault(), Fault::Interrupted);
+      EXPECT_EQ(error_of(program, arguments, options).fault(), Fault::Interrupted);
     }
   }
 }
@@ -164,7 +156,7 @@ TEST(Sharing, GoesOnAfterAnError) {
   const std::vector<Value> expected =
       program.run({x, Value(int64_t{9})}, {.executor = Executor::Reference}).values;
   for (int round = 0; round < kRounds; ++round) {
-    EXPECT_EQ(failure_of(program, {x, Value(int64_t{-2})}, shared(3)).fault(), Fault::Index);
+    EXPECT_EQ(error_of(program, {x, Value(int64_t{-2})}, shared(3)).fault(), Fault::Index);
     EXPECT_EQ(program.run({x, Value(int64_t{9})}, shared(3)).values, expected);
   }
 }

@@ -104,8 +104,8 @@ TEST(TailCalls, LeaveTheirCallersOutOfTheChainOfAnError) {
     EXPECT_EQ(error.fault(), Fault::DivisionByZero);
     ASSERT_EQ(error.chain().size(), 3u) << error.what();
     EXPECT_EQ(error.chain()[0].function, "step");
-    EXPECT_THAT(error.chain()[0].arguments, ::testing::ElementsAre("h = [2, 3]", "n = 0"));
-    EXPECT_THAT(error.chain()[0].call_place, ::testing::StartsWith("test.hia:1:"));
+    EXPECT_THAT(error.chain()[0].arguments, testing::ElementsAre("h = [2, 3]", "n = 0"));
+    EXPECT_THAT(error.chain()[0].call_place, testing::StartsWith("test.hia:1:"));
     EXPECT_EQ(error.chain()[1].function, "total");
     EXPECT_EQ(error.chain()[2].function, "main");
   }

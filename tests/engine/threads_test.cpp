@@ -10,9 +10,9 @@
 namespace hiaton {
 namespace {
 
-using testing::kTreeModel;
-using testing::leaf;
-using testing::node;
+using tree_model::kTreeModel;
+using tree_model::leaf;
+using tree_model::node;
 
 #if defined(HIATON_SANITIZED) || !defined(NDEBUG)
 constexpr int kRuns = 20;
@@ -42,7 +42,7 @@ Value tree(int depth) {
 
 /// The losses of some trees, and the gradients.
 std::string step(const Model& model, int workers) {
-  return testing::step(model, workers, {{tree(3)}, {tree(1)}, {tree(4)}});
+  return tree_model::step(model, workers, {{tree(3)}, {tree(1)}, {tree(4)}});
 }
 
 void run_fib(const Program& program, int workers) {

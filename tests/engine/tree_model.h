@@ -6,7 +6,7 @@
 
 #include "hiaton/hiaton.h"
 
-namespace hiaton::testing {
+namespace hiaton::tree_model {
 
 inline std::string show(const std::vector<Value>& values) {
   std::string text;
@@ -64,4 +64,4 @@ inline std::string step(const Model& model, int workers, const Trees& trees = sm
   return text;
 }
 
-}  // namespace hiaton::testing
+}  // namespace hiaton::tree_model

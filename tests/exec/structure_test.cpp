@@ -199,6 +199,57 @@ Graph operation_before_an_exit() {
   return hand.finish();
 }
 
+/// The predicate stands outside of the branch in which it switches a value.
+Graph switch_by_an_outer_predicate() {
+  Hand hand;
+  hand.add_function("main");
+  const OutPort n = hand.int_input("n");
+  const OutPort p = hand.bool_input("p");
+  const OutPort q = hand.bool_input("q");
+  const auto by_q = hand.switch_on(n, q);
+  const auto by_p = hand.switch_on(by_q.when_true, p);
+  const OutPort joined = hand.merge(DType::I64, {hand.add1(by_p.when_true), by_p.when_false});
+  hand.output(hand.merge(DType::I64, {joined, hand.apply("neg", {by_q.when_false})}));
+  return hand.finish();
+}
+
+/// A call that is dead unless both branches are taken.
+Graph call_over_crossing_branches() {
+  Hand hand;
+  hand.add_function("main");
+  const OutPort n = hand.int_input("n");
+  const OutPort p = hand.bool_input("p");
+  const OutPort q = hand.bool_input("q");
+  const FunctionId f = hand.add_function("f");
+  const OutPort a = hand.param("a");
+  const OutPort b = hand.param("b");
+  hand.add_result(hand.apply("add", {a, b}));
+  hand.in_function(FunctionId(0));
+  const auto by_p = hand.switch_on(n, p);
+  const auto by_q = hand.switch_on(n, q);
+  const CallSite site = hand.add_site(f);
+  hand.argument(site, by_p.when_true, a);
+  hand.argument(site, by_q.when_true, b);
+  const OutPort result = hand.return_from(site, DType::I64);
+  hand.output(hand.merge(DType::I64, {result, by_p.when_false}));
+  return hand.finish();
+}
+
+/// The next value of the variable comes from a branch of the body, which is taken in every iteration.
+Graph next_iteration_inside_a_branch() {
+  Hand hand;
+  hand.add_function("main");
+  const OutPort n = hand.int_input("n");
+  const LoopId loop = hand.add_loop();
+  const OutPort i = hand.merge(DType::I64, {hand.enter(loop, hand.constant(int64_t{0}))});
+  const auto sides = hand.switch_on(i, hand.apply("lt", {i, hand.enter(loop, n, true)}));
+  const OutPort positive = hand.apply("gt", {sides.when_true, hand.constant(int64_t{-1})});
+  const auto inner = hand.switch_on(sides.when_true, positive);
+  hand.add_input(i, hand.next_iteration(loop, hand.add1(inner.when_true)));
+  hand.output(hand.exit(loop, sides.when_false));
+  return hand.finish();
+}
+
 const std::vector<Refusal>& refusals() {
   static const std::vector<Refusal> all = {
       {"a_merge_of_three",
@@ -221,6 +272,14 @@ const std::vector<Refusal>& refusals() {
        result_inside_a_branch,
        "a result stands inside a branch",
        {{int64_t{4}, true}}},
+      {"a_call_over_two_predicates",
+       call_over_crossing_branches,
+       "the arguments of a call come from different branches",
+       {{int64_t{4}, true, true}, {int64_t{4}, false, true}}},
+      {"a_next_value_inside_a_branch",
+       next_iteration_inside_a_branch,
+       "a NextIteration does not read the true side of its loop's predicate",
+       {{int64_t{4}}, {int64_t{0}}}},
       {"an_operation_before_an_exit",
        operation_before_an_exit,
        "an Exit does not read a Switch",
@@ -246,6 +305,31 @@ TEST_P(Refusals, RunByTheReferenceRules) {
       const auto result = run(Mode{Executor::Production, workers}, graph, arguments);
       EXPECT_EQ(result.values, expected.values);
       EXPECT_NE(result.stats.fallback.find(GetParam().reason), std::string::npos) << result.stats.fallback;
+    }
+  }
+}
+
+TEST_P(Refusals, RunByTheReferenceRulesInFlowToo) {
+  const Graph graph = GetParam().build();
+  for (const std::vector<Value>& arguments : GetParam().arguments) {
+    const auto expected = run(Mode{Executor::Reference}, graph, arguments);
+    const auto result = run(Mode{Executor::Flow}, graph, arguments);
+    EXPECT_EQ(result.values, expected.values);
+    EXPECT_NE(result.stats.fallback, "");
+  }
+}
+
+TEST(Structure, MayHaveASwitchByAnOuterPredicate) {
+  const Graph graph = switch_by_an_outer_predicate();
+  for (const bool p : {true, false}) {
+    for (const bool q : {true, false}) {
+      const std::vector<Value> arguments{int64_t{4}, p, q};
+      const auto expected = run(Mode{Executor::Reference}, graph, arguments);
+      for (const Executor executor : {Executor::Production, Executor::Flow}) {
+        const auto result = run(Mode{executor}, graph, arguments);
+        EXPECT_EQ(result.values, expected.values) << p << q;
+        EXPECT_EQ(result.stats.fallback, "");
+      }
     }
   }
 }

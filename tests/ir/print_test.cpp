@@ -82,7 +82,7 @@ TEST(Print, ExtremeConstants) {
 
 TEST(Print, EveryOperationOnConstantsAndOnValues) {
   for (const OpDef* op : catalog().all()) {
-    for (const KernelVariant& kernel : op->kernels.value) {
+    for (const KernelVariant& kernel : op->kernels) {
       const Type operand = kernel.operand;
       const Type result = op->type_rule.value({.operands = std::vector<Type>(op->arity(), operand)});
       expect_survives(module_of({{operand, "a"}}, {result, result, result}, [&](FunctionBuilder& f) -> Vars {

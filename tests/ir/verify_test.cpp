@@ -41,7 +41,7 @@ TEST(Verify, IgnoresNodesThatStandNowhere) {
 
 TEST(Verify, NamesParametersResultsAndBodyOfAFunctionGoTogether) {
   EXPECT_EQ(after([](ir::Function& f) { f.name = "if"; }),
-            "function 'if': expected a name that is no keyword and no operation");
+            "function 'if': expected a name that is no keyword and no type");
   EXPECT_EQ(after([](ir::Function& f) { f.params[0].name = "a b"; }),
             "function 'f': 'a b' is no name for a parameter");
   EXPECT_EQ(after([](ir::Function& f) { f.params[1].name = "n"; }),

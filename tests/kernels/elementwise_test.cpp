@@ -51,6 +51,8 @@ WideOf<T> exact(UnaryFunction function, T number) {
       return std::tanh(x);
     case UnaryFunction::Sigmoid:
       return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x));
+    case UnaryFunction::Erf:
+      return std::erf(x);
     case UnaryFunction::Relu:
       return std::isnan(x) || x > 0 ? x : W{0};
   }

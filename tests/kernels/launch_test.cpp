@@ -17,7 +17,7 @@ namespace hiaton::kernels {
 namespace {
 
 template <class T>
-std::vector<T> random_numbers(int64_t size, unsigned seed) {
+std::vector<T> numbers(int64_t size, unsigned seed) {
   std::mt19937 random(seed);
   std::uniform_real_distribution<T> distribution(-1, 1);
   std::vector<T> numbers(static_cast<std::size_t>(size));
@@ -42,16 +42,16 @@ void expect_same_bits(const Compute& compute) {
   }
 }
 
-struct ProductShape {
+struct Product {
   int64_t m, n, k;
 };
 
 template <class T>
 void expect_same_products() {
-  for (const ProductShape& s : {ProductShape{150, 170, 190}, ProductShape{3, 1500, 700},
-                                ProductShape{2000, 17, 100}, ProductShape{257, 9, 1000}}) {
-    const std::vector<T> a = random_numbers<T>(s.m * s.k, 1), b = random_numbers<T>(s.k * s.n, 2),
-                         c = random_numbers<T>(s.m * s.n, 3);
+  for (const Product& s :
+       {Product{150, 170, 190}, Product{3, 1500, 700}, Product{2000, 17, 100}, Product{257, 9, 1000}}) {
+    const std::vector<T> a = numbers<T>(s.m * s.k, 1), b = numbers<T>(s.k * s.n, 2),
+                         c = numbers<T>(s.m * s.n, 3);
     for (const Transpose transpose_a : {Transpose::No, Transpose::Yes}) {
       for (const Transpose transpose_b : {Transpose::No, Transpose::Yes}) {
         for (const T beta : {T{0}, T{1}}) {
@@ -65,7 +65,7 @@ void expect_same_products() {
         }
       }
     }
-    const std::vector<T> bias = random_numbers<T>(s.n, 4);
+    const std::vector<T> bias = numbers<T>(s.n, 4);
     const PackedMatrix<T> packed(Transpose::No, b.data(), s.k, s.n, s.n);
     expect_same_bits([&] {
       std::vector<T> out = c;
@@ -85,8 +85,7 @@ void expect_same_convolutions(const Convolution& s) {
   const int64_t images = s.images * s.channels * s.height * s.width;
   const int64_t filters = s.outputs * s.channels * s.filter_height * s.filter_width;
   const int64_t results = s.images * s.outputs * s.out_height() * s.out_width();
-  const std::vector<T> x = random_numbers<T>(images, 1), w = random_numbers<T>(filters, 2),
-                       g = random_numbers<T>(results, 3);
+  const std::vector<T> x = numbers<T>(images, 1), w = numbers<T>(filters, 2), g = numbers<T>(results, 3);
   const auto made = [](int64_t size) { return std::vector<T>(static_cast<std::size_t>(size)); };
   expect_same_bits([&] {
     std::vector<T> y = made(results);

@@ -63,10 +63,6 @@ const Case kCases[] = {
      "test.hia:2:4: error: function 'f' is defined twice; the first definition is in line 1\n"
      " 2 | fn f(n: i64) -> i64 = n\n"
      "   |    ^"},
-    {"FunctionNamedLikeAnOperation", "fn min(n: i64) -> i64 = n",
-     "test.hia:1:4: error: expected a new name for a function, found 'min', which is an operation\n"
-     " 1 | fn min(n: i64) -> i64 = n\n"
-     "   |    ^^^"},
     {"FunctionNamedLikeAType", "fn i32(n: i64) -> i64 = n",
      "test.hia:1:4: error: expected a new name for a function, found 'i32', which is a type\n"
      " 1 | fn i32(n: i64) -> i64 = n\n"

@@ -87,7 +87,7 @@ std::optional<Outcome> on_floats(std::string_view op, const std::vector<Value>& 
       {"cos", std::cos},     {"tan", std::tan},   {"asin", std::asin},   {"acos", std::acos},
       {"atan", std::atan},   {"sinh", std::sinh}, {"cosh", std::cosh},   {"tanh", std::tanh},
       {"floor", std::floor}, {"ceil", std::ceil}, {"round", std::round}, {"trunc", std::trunc},
-      {"abs", std::fabs}};
+      {"abs", std::fabs},    {"erf", std::erf}};
   const DType type = operands[0].dtype();
   const double a = double_of(operands[0]);
   if (const auto found = kUnary.find(op); found != kUnary.end()) return floating(type, found->second(a));
@@ -162,9 +162,9 @@ bool near(Float a, Float b) {
 }
 
 bool is_exact(std::string_view op) {
-  static constexpr std::string_view kLibrary[] = {"exp",  "log",  "sin",   "cos",  "tan",
-                                                  "asin", "acos", "atan",  "sinh", "cosh",
-                                                  "tanh", "pow",  "atan2", "rem",  "sigmoid"};
+  static constexpr std::string_view kLibrary[] = {"exp",   "log",  "sin",     "cos",  "tan",  "asin",
+                                                  "acos",  "atan", "sinh",    "cosh", "tanh", "pow",
+                                                  "atan2", "rem",  "sigmoid", "erf"};
   for (std::string_view name : kLibrary) {
     if (name == op) return false;
   }

@@ -1,4 +1,5 @@
 // What must hold for every operation of the catalogue.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -66,7 +67,7 @@ TEST_P(Operation, HasAKernelExactlyForTheTypesItsRuleAccepts) {
 }
 
 TEST_P(Operation, RefusesOperandsOfDifferentTypes) {
-  if (op().arity() != 2 || op().kernels.value.empty()) return;
+  if (op().arity() != 2 || op().kernels.empty()) return;
   for (DType first : kDTypes) {
     for (DType second : kDTypes) {
       if (first == second) continue;
@@ -198,7 +199,7 @@ std::vector<std::vector<Value>> operand_lists(const OpDef& op, DType type) {
 }
 
 TEST_P(Operation, KernelsAgreeWithAnotherWayToCompute) {
-  for (const KernelVariant& variant : op().kernels.value) {
+  for (const KernelVariant& variant : op().kernels) {
     for (const std::vector<Value>& operands : operand_lists(op(), variant.operand)) {
       for (OverflowMode mode : {OverflowMode::Wrap, OverflowMode::Trap}) {
         const Outcome outcome = run_kernel(op(), operands, mode);
@@ -215,7 +216,7 @@ TEST_P(Operation, KernelsAgreeWithAnotherWayToCompute) {
 }
 
 TEST_P(Operation, SaysTruthfullyWhetherItCanFail) {
-  for (const KernelVariant& variant : op().kernels.value) {
+  for (const KernelVariant& variant : op().kernels) {
     for (OverflowMode mode : {OverflowMode::Wrap, OverflowMode::Trap}) {
       bool failed = false;
       for (const std::vector<Value>& operands : operand_lists(op(), variant.operand)) {
@@ -227,7 +228,7 @@ TEST_P(Operation, SaysTruthfullyWhetherItCanFail) {
 }
 
 TEST_P(Operation, UnusedBytesOfTheResultAreZero) {
-  for (const KernelVariant& variant : op().kernels.value) {
+  for (const KernelVariant& variant : op().kernels) {
     for (const std::vector<Value>& operands : operand_lists(op(), variant.operand)) {
       const Outcome outcome = run_kernel(op(), operands, OverflowMode::Wrap);
       if (outcome.fault != Fault::None) continue;
@@ -243,7 +244,7 @@ TEST_P(Operation, UnusedBytesOfTheResultAreZero) {
 
 TEST_P(Operation, MayWriteItsResultOverAnOperand) {
   Random random;
-  for (const KernelVariant& variant : op().kernels.value) {
+  for (const KernelVariant& variant : op().kernels) {
     for (int i = 0; i < 200; ++i) {
       std::vector<Value> operands;
       for (std::size_t k = 0; k < op().arity(); ++k) operands.push_back(random.value(variant.operand));
@@ -260,14 +261,75 @@ TEST_P(Operation, MayWriteItsResultOverAnOperand) {
 }
 
 TEST_P(Operation, IsCommutativeWhereItSaysSo) {
-  if (op().algebra.value != Algebra::Commutative) return;
-  for (const KernelVariant& variant : op().kernels.value) {
+  if (!op().is_commutative) return;
+  for (const KernelVariant& variant : op().kernels) {
     for (const std::vector<Value>& operands : operand_lists(op(), variant.operand)) {
       const Outcome one = run_kernel(op(), operands, OverflowMode::Trap);
       const Outcome other = run_kernel(op(), {operands[1], operands[0]}, OverflowMode::Trap);
       ASSERT_EQ(one.fault, other.fault) << text_of(op(), operands);
       if (one.fault != Fault::None) continue;
       ASSERT_EQ(to_string(one.value), to_string(other.value)) << text_of(op(), operands);
+    }
+  }
+}
+
+Value number_of(DType dtype, int number) {
+  const Value one = Value(int32_t{number});
+  return dtype == DType::I32 ? one
+                             : run_kernel(*catalog().find(name_of(dtype)), {one}, OverflowMode::Wrap).value;
+}
+
+/// What the left side of the equation gives, each way that it can be written.
+std::vector<Outcome> left_sides(const OpDef& op, const Equation& equation, const Value& x) {
+  const auto run = [&](const std::vector<Value>& operands) {
+    return run_kernel(op, operands, OverflowMode::Wrap);
+  };
+  switch (equation.form) {
+    case Equation::Form::Alone:
+      return {run({x})};
+    case Equation::Form::Twice:
+      return {run({run({x}).value})};
+    case Equation::Form::WithItself:
+      return {run({x, x})};
+    case Equation::Form::WithNumber:
+      break;
+  }
+  const Value number = number_of(x.dtype(), equation.number);
+  if (!op.is_commutative) return {run({x, number})};
+  return {run({x, number}), run({number, x})};
+}
+
+TEST_P(Operation, ItsEquationsHoldBitForBit) {
+  for (const Equation& equation : op().equations) {
+    for (const KernelVariant& variant : op().kernels) {
+      if (equation.holds_for != nullptr && !equation.holds_for(variant.operand)) continue;
+      for (const std::vector<Value>& operands : operand_lists(op(), variant.operand)) {
+        const Value& x = operands[0];
+        for (const Outcome& left : left_sides(op(), equation, x)) {
+          ASSERT_EQ(left.fault, Fault::None) << text_of(op(), {x});
+          Value right = x;
+          if (equation.result == Equation::Result::NotX) right = Value(!x.as<bool>());
+          if (equation.result == Equation::Result::Number) {
+            right = number_of(left.value.dtype(), equation.result_number);
+          }
+          ASSERT_EQ(left.value.dtype(), right.dtype());
+          ASSERT_EQ(to_string(left.value), to_string(right)) << text_of(op(), {x});
+        }
+      }
+    }
+  }
+}
+
+TEST_P(Operation, FailsOnlyForTheOperandsOfWhichItSaysSo) {
+  const std::vector<int64_t>& failing = op().fails_only_for;
+  if (failing.empty()) return;
+  for (const KernelVariant& variant : op().kernels) {
+    if (!is_integer(variant.operand)) continue;
+    for (const std::vector<Value>& operands : operand_lists(op(), variant.operand)) {
+      if (run_kernel(op(), operands, OverflowMode::Trap).fault == Fault::None) continue;
+      const Value& last = operands.back();
+      const int64_t number = last.dtype() == DType::I32 ? last.as<int32_t>() : last.as<int64_t>();
+      EXPECT_THAT(failing, testing::Contains(number)) << text_of(op(), operands);
     }
   }
 }

@@ -159,7 +159,7 @@ TEST_P(TensorOperation, EmptyBatchesAndTensorsAreNoTrouble) {
   if (name == "argmax" || name == "check_rows") return;  // they fail
   for (DType dtype : kDTypes) {
     const std::vector<Type> empty(op().arity(), tensor_type(dtype, {0}));
-    const std::vector<int64_t> attributes(op().attributes.value.size());
+    const std::vector<int64_t> attributes(op().attributes.size());
     if (!accepts(op(), empty, attributes)) continue;
     std::vector<Value> operands(op().arity(), Tensor(dtype, {0}));
     EXPECT_EQ(run_op(op(), operands, attributes).fault, Fault::None);

@@ -21,7 +21,7 @@ const std::vector<Typed>& operations_giving(DType result) {
   static const auto all = [] {
     std::map<DType, std::vector<Typed>> by_result;
     for (const OpDef* op : catalog().all()) {
-      for (const KernelVariant& kernel : op->kernels.value) {
+      for (const KernelVariant& kernel : op->kernels) {
         const std::vector<Type> operands(op->arity(), kernel.operand);
         by_result[op->type_rule.value({.operands = operands}).dtype].push_back({op, kernel.operand});
       }

@@ -173,7 +173,7 @@ TEST(GeneratedPrograms, HaveEveryFeatureOften) {
     EXPECT_GE(seen.count(feature), 15) << feature;
   }
   for (const OpDef* op : catalog().all()) {
-    for (const KernelVariant& kernel : op->kernels.value) {
+    for (const KernelVariant& kernel : op->kernels) {
       EXPECT_GE(seen.count(name_of_use(*op, kernel.operand)), 15) << name_of_use(*op, kernel.operand);
     }
   }

@@ -22,7 +22,7 @@ constexpr uint64_t kRandomPrograms = 400;  // each takes twenty times as long
 #elif defined(HIATON_SANITIZED) || !defined(NDEBUG)
 constexpr uint64_t kRandomPrograms = 1'000;
 #else
-constexpr uint64_t kRandomPrograms = 20'000;
+constexpr uint64_t kRandomPrograms = 2'000;
 #endif
 
 /// Small programs may lack what made the first one end, so they get little time each.

@@ -6,7 +6,6 @@
 #include <ostream>
 
 #include "hiaton/lang.h"
-#include "hiaton/passes.h"
 #include "properties/ways.h"
 
 namespace hiaton::properties {
@@ -109,12 +108,11 @@ TEST_P(TensorFaults, AreTheSameHoweverAProgramIsSimplifiedAndRun) {
   const auto& [expression, context] = GetParam();
   const std::string text = program_of(expression, context);
   for (const bool failing : {false, true}) {
-    Program program{.module = lang::parse(std::make_shared<Source>("main.hia", text)),
-                    .arguments = arguments(failing)};
+    const Program program{.module = lang::parse(std::make_shared<Source>("main.hia", text)),
+                          .arguments = arguments(failing)};
     const Outcome reference = Runner(program, OverflowMode::Wrap).run(ways()[0]);
     EXPECT_EQ(reference.fault != Fault::None, context.runs && (failing || expression.always_fails))
         << text << to_string(reference);
-    program.module = passes::loops_to_calls(std::move(program.module));  // as programs with tensors are run
     Runner runner(program, OverflowMode::Wrap);
     for (const Way& way : ways()) {
       const Outcome outcome = runner.run(way);

@@ -19,7 +19,7 @@ namespace {
 #if defined(HIATON_SANITIZED) || !defined(NDEBUG)
 constexpr uint64_t kTensorPrograms = 100;
 #else
-constexpr uint64_t kTensorPrograms = 5'000;
+constexpr uint64_t kTensorPrograms = 2'000;
 #endif
 constexpr std::size_t kExamples = 2;
 /// The sums of the gradients of learned parameters are made in another order where the batches are others.

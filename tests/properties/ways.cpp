@@ -37,13 +37,8 @@ ir::Module simplified(const ir::Module& module, OverflowMode overflow) {
   return passes::simplify(module, {.overflow = overflow});
 }
 
-/// As calls: the flow executor knows no loops.
 ir::Module without_loops(const ir::Module& module, OverflowMode) {
   return passes::loops_to_calls(module);
-}
-
-ir::Module simplified_without_loops(const ir::Module& module, OverflowMode overflow) {
-  return passes::loops_to_calls(simplified(module, overflow));
 }
 
 /// simplify() with one of its passes only.
@@ -80,6 +75,10 @@ Outcome run_graph(const graph::Graph& graph, exec::PlanCache& plans, const Progr
     outcome.is_defect = true;
     outcome.message += fmt::format("{} frames are left over", outcome.stats.frames_live_at_end);
   }
+  if (outcome.stats.values_live_at_end != 0) {
+    outcome.is_defect = true;
+    outcome.message += fmt::format("{} data values are left over", outcome.stats.values_live_at_end);
+  }
   if (!leftovers.empty()) {
     outcome.is_defect = true;
     outcome.message += fmt::format("{} nodes still wait for tokens", leftovers.size());
@@ -109,7 +108,6 @@ const std::vector<Way>& ways() {
   static const Version dropped{"dead dropped", only(&SimplifyOptions::dce)};
   static const Version inlined{"inlined", only(&SimplifyOptions::inline_small)};
   static const Version calls{"loops as calls", without_loops};
-  static const Version simple_calls{"simplified, loops as calls", simplified_without_loops};
   static const Version all{"simplified", simplified};
   static const std::vector<Way> ways{
       way("reference", as_it_is, options(Reference)),
@@ -122,11 +120,12 @@ const std::vector<Way>& ways() {
       way("production, 8 workers", as_it_is, options(Production, 8), 4),
       way("production, one iteration at a time", as_it_is, options(Production, 1, 1)),
       way("production", calls, options(Production)),
+      way("flow", as_it_is, options(Flow)),
       way("flow", calls, options(Flow)),
-      way("flow", simple_calls, options(Flow)),
-      way("flow, 2 workers", calls, options(Flow, 2), 4),
+      way("flow", all, options(Flow)),
+      way("flow, 2 workers", all, options(Flow, 2), 4),
       way("flow, 2 workers, every call shared", calls, shared(2), 4),
-      way("flow, 8 workers, every call shared", simple_calls, shared(8), 16),
+      way("flow, 8 workers, every call shared", all, shared(8), 16),
       way("production", folded, options(Production)),
       way("production", flattened, options(Production)),
       way("production", merged, options(Production)),

@@ -55,8 +55,8 @@ TEST(MemoryMeter, CountsTheCellsOfALongList) {
       const Value cell[] = {Value(static_cast<int64_t>(i)), std::move(list)};
       list = Data(1, cell);
     }
-    EXPECT_GE(meter.bytes(), kCells * 48);
-    EXPECT_LE(meter.bytes(), kCells * 72);
+    EXPECT_GE(meter.bytes(), kCells * 24);
+    EXPECT_LE(meter.bytes(), kCells * 40);
   }
   EXPECT_EQ(meter.bytes(), 0u);
 }

@@ -63,7 +63,7 @@ TEST(SmallObjects, AreFreedByWhicheverThreadLetsGoOfThem) {
   for (int64_t i = 0; i < 1000; ++i) list = Value(Data(1, {Value(i), list}));
   std::thread([list = std::move(list)]() mutable {
     list = Value();
-    EXPECT_GE(bytes_kept(), kKeeps ? 1000 * 48u : 0u);
+    EXPECT_GE(bytes_kept(), kKeeps ? 1000 * 24u : 0u);
   }).join();
   EXPECT_EQ(bytes_kept(), 0u);
 }

@@ -186,7 +186,8 @@ TEST_P(EveryModel, RunsManyTagsInOneBatch) {
 /// The numbers of all tensors in a value, in their order.
 void collect_numbers(const Value& value, std::vector<double>& numbers) {
   if (value.is_data()) {
-    for (const Value& field : value.slot().data->fields()) collect_numbers(field, numbers);
+    const Data data = value.data();
+    for (const Value field : data.fields()) collect_numbers(field, numbers);
   } else if (value.is_tensor()) {
     const Tensor tensor = value.tensor();
     numbers.insert(numbers.end(), tensor.data<double>(), tensor.data<double>() + tensor.size());

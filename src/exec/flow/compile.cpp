@@ -13,6 +13,7 @@
 #include "exec/flow/buffers.h"
 #include "exec/flow/ends.h"
 #include "exec/flow/frame_slots.h"
+#include "exec/flow/node_order.h"
 #include "exec/flow/places.h"
 #include "exec/flow/plan.h"
 #include "exec/flow/rank.h"
@@ -384,10 +385,10 @@ class BodyCompiler {
   }
 
   void fill_branches() {
-    std::map<OutPort, uint32_t> by_predicate;
+    std::map<std::pair<PlaceId, OutPort>, uint32_t> by_predicate;
     for (PlaceId place = 1; place < places_.all().size(); ++place) {
       const Place& side = places_.all()[place];
-      const auto [entry, first] = by_predicate.try_emplace(side.predicate, 0);
+      const auto [entry, first] = by_predicate.try_emplace({side.parent, side.predicate}, 0);
       if (first) {
         entry->second = static_cast<uint32_t>(out_.branches.size());
         const uint32_t item = add(ItemKind::Branch, out_.branches.size());
@@ -440,18 +441,23 @@ class BodyCompiler {
 }  // namespace
 
 Plan compile(const graph::Graph& graph, OverflowMode overflow) {
+  return compile(graph, std::vector<bool>(graph.functions().size(), false), overflow);
+}
+
+Plan compile(const graph::Graph& graph, const std::vector<bool>& direct, OverflowMode overflow) {
   Plan plan;
   plan.functions.resize(graph.functions().size());
-  std::vector<std::vector<NodeId>> nodes(graph.functions().size());
-  for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
-    nodes[graph.nodes()[n].function.index()].emplace_back(n);
-  }
+  std::vector<std::vector<NodeId>> nodes = nodes_in_order(graph);
   for (std::size_t f = 0; f < nodes.size(); ++f) {
+    plan.functions[f].id = graph::FunctionId(f);
+    if (direct[f]) continue;
     BodyCompiler(graph, graph::FunctionId(f), std::move(nodes[f]), overflow, plan).run();
   }
   for (Function& function : plan.functions) {
     for (Call& call : function.calls) {
       const Function& callee = plan.functions[call.callee];
+      call.is_direct = direct[call.callee];
+      if (call.is_direct) continue;  // its arguments go by their numbers
       for (Move& move : call.arguments) move.to = callee.params[move.to];
       call.params = callee.param_items[call.params];
     }

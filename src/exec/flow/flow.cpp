@@ -112,14 +112,6 @@ void Workers::give_back(std::unique_ptr<Gradients> gradients) {
 
 }  // namespace flow
 
-bool needs_flow(const graph::Graph& graph) {
-  if (!graph.parameters().empty()) return true;
-  const auto several_phases = [](const graph::Function& function) { return function.phases.size() > 1; };
-  if (std::any_of(graph.functions().begin(), graph.functions().end(), several_phases)) return true;
-  return std::any_of(graph.nodes().begin(), graph.nodes().end(),
-                     [](const graph::Node& node) { return !node.type.is_scalar(); });
-}
-
 namespace {
 
 /// A run: its parts, and the workers that run them. Parts are the same for any number of workers, and their

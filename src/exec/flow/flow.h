@@ -45,9 +45,6 @@ class Workers {
 
 }  // namespace flow
 
-/// Whether the program has what only this executor runs.
-bool needs_flow(const graph::Graph& graph);
-
 /// Runs the program for each argument list; batches go across them. With several workers each runs a part of
 /// the lists. Throws RunError.
 void run_flow(const graph::Graph& graph, const std::shared_ptr<const flow::Plan>& plan,

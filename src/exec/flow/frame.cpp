@@ -20,7 +20,7 @@ std::size_t aligned(std::size_t bytes, std::size_t alignment = kFrameAlignment) 
 
 Value to_value(const Cell& cell, const Type& type) {
   if (type.is_data()) {
-    cell.slot.data->references.fetch_add(1, std::memory_order_relaxed);
+    Data::retain(cell.slot.data);
     return Data::adopt(cell.slot.data);
   }
   if (!type.is_tensor()) return Value(type.dtype, cell.slot);

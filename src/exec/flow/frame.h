@@ -30,25 +30,25 @@ struct Cell {
 inline void retain(SlotKind kind, const Cell& cell) {
   if (kind == SlotKind::Tensor && cell.owner != nullptr) {
     Tensor::retain(cell.owner);
-  } else if (kind == SlotKind::Data && cell.slot.data != nullptr) {
-    cell.slot.data->references.fetch_add(1, std::memory_order_relaxed);
+  } else if (kind == SlotKind::Data) {
+    Data::retain(cell.slot.data);
   }
 }
 
 /// Of any value; without a reference of its own.
-inline Cell borrow(const Value& value) {
+inline Cell borrow(const ValueView& value) {
   Cell cell;
   if (value.is_tensor()) {
-    cell.owner = value.slot().tensor;
+    cell.owner = value.slot.tensor;
     cell.set_elements(cell.owner->elements);
   } else {
-    cell.slot = value.slot();
+    cell.slot = value.slot;
   }
   return cell;
 }
 
 /// With one.
-inline Cell cell_of(const Value& value) {
+inline Cell cell_of(const ValueView& value) {
   const Cell cell = borrow(value);
   retain(value.is_tensor() ? SlotKind::Tensor : value.is_data() ? SlotKind::Data : SlotKind::Scalar, cell);
   return cell;

@@ -20,12 +20,15 @@ bool is_operation(const Node& node) {
 
 }  // namespace
 
-/// Nodes stand in an order in which inputs come first, but for the parameters of later phases: their level
+/// `nodes` are in an order in which inputs come first, but for the parameters of later phases: their level
 /// follows from the results of the phases before.
 Places::Places(const graph::Graph& graph, graph::FunctionId function, const std::vector<NodeId>& nodes)
     : graph_(graph), function_(function) {
   const graph::Function& body = graph[function];
   for (NodeId id : nodes) find_place(id);
+  for (OutPort result : body.results) {
+    if (place_of(result).value_or(kRoot) != kRoot) throw Unsupported{"a result stands inside a branch"};
+  }
   for (NodeId id : nodes) find_batched(id);
   const std::size_t phases = std::max<std::size_t>(1, body.phases.size());
   std::size_t param = 0;
@@ -89,9 +92,9 @@ PlaceId Places::deepest(const Node& node) const {
 }
 
 PlaceId Places::side_of(const Node& node, bool side) {
-  const auto [entry, first] = by_side_.try_emplace({node.inputs[1], side});
+  const PlaceId parent = deepest(node);
+  const auto [entry, first] = by_side_.try_emplace({parent, node.inputs[1], side});
   if (!first) return entry->second;
-  const PlaceId parent = place_of(node.inputs[1]).value_or(deepest(node));
   all_.push_back({parent, node.inputs[1], side, all_[parent].depth + 1});
   entry->second = static_cast<PlaceId>(all_.size() - 1);
   return entry->second;
@@ -122,7 +125,7 @@ void Places::find_place(NodeId id) {
       const PlaceId second = place_of(node.inputs[1]).value_or(kRoot);
       const Place& a = all_[first];
       const Place& b = all_[second];
-      if (first == kRoot || a.predicate != b.predicate || a.side == b.side) {
+      if (first == kRoot || a.parent != b.parent || a.predicate != b.predicate || a.side == b.side) {
         throw Unsupported{"a Merge does not join the two sides of one branch"};
       }
       node_places_[id] = a.parent;
@@ -132,7 +135,12 @@ void Places::find_place(NodeId id) {
       PlaceId place = kRoot;
       for (NodeId call : graph_[node.site].calls) {
         const auto found = node_places_.find(call);
-        if (found != node_places_.end() && is_inside(found->second, place)) place = found->second;
+        if (found == node_places_.end()) continue;
+        if (is_inside(found->second, place)) {
+          place = found->second;
+        } else if (!is_inside(place, found->second)) {
+          throw Unsupported{"the arguments of a call come from different branches"};
+        }
       }
       node_places_[id] = place;
       return;

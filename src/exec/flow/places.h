@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <tuple>
 #include <vector>
 
 #include "hiaton/graph.h"
@@ -48,7 +49,7 @@ class Places {
   const graph::Graph& graph_;
   graph::FunctionId function_;
   std::vector<Place> all_{1};
-  std::map<std::pair<graph::OutPort, bool>, PlaceId> by_side_;
+  std::map<std::tuple<PlaceId, graph::OutPort, bool>, PlaceId> by_side_;
   std::map<graph::NodeId, PlaceId> node_places_;
   std::map<graph::NodeId, std::pair<PlaceId, PlaceId>> switch_places_;
   std::map<graph::NodeId, uint32_t> levels_;

@@ -9,12 +9,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "exec/flow/places.h"
 #include "hiaton/graph.h"
+
+namespace hiaton::exec {
+struct Plan;
+}
 
 namespace hiaton::exec::flow {
 
@@ -157,6 +162,7 @@ struct Call {
   std::vector<Move> arguments;  ///< to slots of the callee
   uint32_t params;              ///< item of the callee
   uint32_t place = 0;           ///< the branch side in which it stands; 0: none
+  bool is_direct = false;  ///< the callee runs in direct code, to its end
   /// Of a tail call: how many items of the frame would only hand its results on. 0: it is none.
   uint32_t forwarded = 0;
   Worth worth = Worth::Nothing;
@@ -210,15 +216,20 @@ struct Function {
 };
 
 struct Plan {
-  std::vector<Function> functions;  ///< as in the graph
+  std::vector<Function> functions;  ///< as in the graph; those of direct code have no items
   std::vector<Region> regions;
   std::vector<Value> constants;
+  std::shared_ptr<const exec::Plan> direct;  ///< of the functions that run in direct code; null: none do
 };
 
-/// Throws Unsupported where the graph has loops or does not nest.
+/// Why a graph has no plan.
 struct Unsupported {
   std::string why;
 };
+/// Throws Unsupported where the graph has loops, which outline_loops() makes calls of, or does not nest.
+/// `direct`, by function: those that run in direct code.
+Plan compile(const graph::Graph& graph, const std::vector<bool>& direct, OverflowMode overflow);
+/// The same where none does.
 Plan compile(const graph::Graph& graph, OverflowMode overflow);
 
 }  // namespace hiaton::exec::flow

@@ -39,6 +39,11 @@ Dependencies dependencies_of(const Plan& plan) {
     for (std::size_t i = 0; i < function.items.size(); ++i) {
       if (function.items[i].kind != ItemKind::Call) continue;
       const Call& call = function.calls[function.items[i].index];
+      if (call.is_direct) {
+        const std::optional<uint32_t>& returned = function.sites[call.site].phases[0].returned;
+        if (returned) all.readers[all.first_item[f] + i].push_back(all.first_item[f] + *returned);
+        continue;
+      }
       all.readers[all.first_item[f] + i].push_back(all.first_item[call.callee] + call.params);
       for (std::size_t from : returns[call.callee]) {
         const Item& item = plan.functions[call.callee].items[from - all.first_item[call.callee]];

@@ -78,6 +78,14 @@ RunError Worker::error_of(const Failure& failure) const {
   FrameChain chain(plan_, pools_, failure.frame, [this](const RemoteCaller& caller) {
     return team_->worker(caller.name.caller)->remote_calls_[caller.name.slot].caller;
   });
+  if (failure.direct != nullptr) {
+    const graph::CallSite site = plan_.functions[failure.frame->function].sites[failure.direct->site].site;
+    const std::unique_ptr<CallChain> whole = direct_->chain(site, chain);
+    const RunPlace place{*graph_, arguments, *whole};
+    const graph::NodeId failed = direct_->failed();
+    return failed.valid() ? operation_error(place, failed, failure.operands, failure.fault)
+                          : budget_error(place, *options_, failure.fault);
+  }
   const RunPlace place{*graph_, arguments, chain};
   if (failure.step == nullptr) return budget_error(place, *options_, failure.fault, std::nullopt);
   return operation_error(place, failure.step->node, failure.operands, failure.fault);
@@ -99,7 +107,7 @@ void Worker::look(Frame* frame) {
 }
 
 uint64_t Worker::held_bytes() const {
-  uint64_t bytes = batches_.bytes();
+  uint64_t bytes = batches_.bytes() + (direct_ != nullptr ? direct_->bytes() : 0);
   for (const FramePool& pool : pools_) bytes += pool.bytes();
   return bytes;
 }

@@ -30,12 +30,12 @@ Cell Worker::borrow(const Frame* frame, const Source& source) const {
       break;
     }
     case Step::Code::Variant:
-      out.slot = make_slot(int64_t{borrow_slot(frame, step.operands[0]).data->variant});
+      out.slot = make_slot(int64_t{Data::variant_of(borrow_slot(frame, step.operands[0]).data)});
       break;
     case Step::Code::Field: {
-      const DataObject& data = *borrow_slot(frame, step.operands[0]).data;
-      if (data.variant != step.variant) fail(frame, step, Fault::Index);
-      return cell_of(data.fields()[step.field]);
+      const DataObject* data = borrow_slot(frame, step.operands[0]).data;
+      if (Data::variant_of(data) != step.variant) fail(frame, step, Fault::Index);
+      return cell_of(DataFields(data).view(step.field));
     }
     case Step::Code::FieldOrZero:
       return field_or_zero(frame, step);
@@ -44,11 +44,9 @@ Cell Worker::borrow(const Frame* frame, const Source& source) const {
       retain(step.kind, out);
       break;
     case Step::Code::Make: {
-      Data made = Data::with_zeros(step.variant, step.operands.size());
-      for (std::size_t i = 0; i < step.operands.size(); ++i) {
-        made.mutable_fields()[i] = fetch_operand(frame, step, i);
-      }
-      out.slot.data = made.detach();
+      fields_.clear();
+      for (std::size_t i = 0; i < step.operands.size(); ++i) fields_.push_back(fetch_operand(frame, step, i));
+      out.slot.data = Data::take(step.variant, fields_).detach();
       break;
     }
     case Step::Code::Tensor:
@@ -90,16 +88,16 @@ void Worker::run_scalars(Frame* frame, const Region& region) {
 Cell Worker::field_or_zero(Frame* frame, const Step& step) {
   const graph::Node& node = (*graph_)[step.node];
   const DataObject* data = borrow_slot(frame, step.operands[0]).data;
-  if (data->variant != 0) {
-    if (data->variant != step.variant) fail(frame, step, Fault::Index);
-    const Value& field = data->fields()[step.field];
+  if (Data::variant_of(data) != 0) {
+    if (Data::variant_of(data) != step.variant) fail(frame, step, Fault::Index);
+    const ValueView field = DataFields(data).view(step.field);
     if (!node.type.is_tensor()) return cell_of(field);
-    data = field.slot().data;
-    if (data->variant != 0) return cell_of(data->fields()[0]);
+    data = field.slot.data;
+    if (Data::variant_of(data) != 0) return cell_of(DataFields(data).view(0));
   }
-  if (node.type.is_data()) return cell_of(Data(0, {}));
+  if (node.type.is_data()) return cell_of(Value(Data(0, {})));
   if (node.type.is_scalar()) return cell_of(zero_of(node.type.dtype));
-  return cell_of(Tensor(node.type.dtype, borrow(frame, step.operands[1]).dims()));
+  return cell_of(Value(Tensor(node.type.dtype, borrow(frame, step.operands[1]).dims())));
 }
 
 Value Worker::fetch_operand(const Frame* frame, const Step& step, std::size_t index) const {

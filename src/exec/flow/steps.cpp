@@ -8,12 +8,12 @@ namespace {
 
 Step::Code code_of(const graph::Node& node, bool is_batched) {
   if (node.kind == graph::NodeKind::Accumulate) return Step::Code::Accumulate;
-  const std::string_view name = node.op->name.value;
-  if (name == "variant") return Step::Code::Variant;
-  if (name == "field") return Step::Code::Field;
-  if (name == "field_or_zero") return Step::Code::FieldOrZero;
-  if (name == "make") return Step::Code::Make;
-  if (name == "pass_after" || (name == "identity" && !node.type.is_tensor())) return Step::Code::Copy;
+  const Role role = node.op->role;
+  if (role == Role::Variant) return Step::Code::Variant;
+  if (role == Role::Field) return Step::Code::Field;
+  if (role == Role::FieldOrZero) return Step::Code::FieldOrZero;
+  if (role == Role::Make) return Step::Code::Make;
+  if (role == Role::PassAfter || (role == Role::Identity && !node.type.is_tensor())) return Step::Code::Copy;
   return is_batched ? Step::Code::Tensor : Step::Code::Kernel;
 }
 
@@ -41,11 +41,12 @@ class FastSteps {
   void choose() {
     for (Step& step : region_.steps) {
       if (step.code != Step::Code::Tensor || step.shared) continue;
-      const std::string_view name = op(step).name.value;
-      if (name == "matmul" || name == "matmul_nt") choose_product(step, name == "matmul_nt");
-      if (name == "slice") choose_view(step);
-      if (name == "add") choose_bias(step);
-      if (name == "concat" || name == "stack") choose_gather_together(step);
+      const Role role = op(step).role;
+      if (role == Role::Product || role == Role::ProductTransposed)
+        choose_product(step, role == Role::ProductTransposed);
+      if (role == Role::Slice) choose_view(step);
+      if (role == Role::Sum) choose_bias(step);
+      if (role == Role::Join) choose_gather_together(step);
       if (step.code == Step::Code::Tensor) choose_line(step);
     }
     for (std::size_t i = 0; i < region_.steps.size(); i += region_.steps[i].together) choose_together(i);
@@ -92,8 +93,7 @@ class FastSteps {
   /// Whether it puts its operands one behind the other.
   bool is_row_of_operands(const Step& step) const {
     if (step.code != Step::Code::Tensor || step.shared || !step.fixed_shapes) return false;
-    const std::string_view name = op(step).name.value;
-    if (name != "concat" && name != "stack") return false;
+    if (op(step).role != Role::Join) return false;
     const int64_t axis = graph_[step.node].attributes[0];
     return axis == 0 || axis == -static_cast<int64_t>(type(step).shape.size());
   }

@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "exec/fault.h"
+#include "exec/run_watch.h"
 
 namespace hiaton::exec::flow {
 namespace {
@@ -34,6 +35,7 @@ Worker::Worker(const graph::Graph& graph, std::shared_ptr<const Plan> plan)
       waiting_(plan_.regions.size()),
       firings_(plan_.regions.size()),
       launches_(plan_.regions.size()) {
+  if (plan_.direct != nullptr) direct_ = std::make_unique<DirectCaller>(graph, plan_.direct);
   for (uint32_t i = 0; i < plan_.regions.size(); ++i) {
     const Region& region = plan_.regions[i];
     if (region.batched) {
@@ -58,6 +60,13 @@ void Worker::run(const graph::Graph& graph, const ExampleRange& examples, const 
   BudgetWatch watch(options, use, held_bytes());
   watch_ = &watch;
   batches_.begin(graph, options, packed, gradients);
+  std::optional<RunWatch> direct_watch;
+  if (direct_ != nullptr) {
+    direct_->begin(options);
+    if (RunWatch::is_needed(options)) {
+      direct_watch.emplace(options, RunWatch::Clock::now(), [this](Fault fault) { direct_->stop(fault); });
+    }
+  }
   examples_ = examples;
   started_.reserve(examples.size());
   if (track != nullptr) begin_trace(track);
@@ -79,6 +88,7 @@ void Worker::clear() {
   ready_.clear();
   for (Waiting& waiting : waiting_) waiting.clear();
   started_.clear();
+  release_direct_arguments();
   forget_others();
   full_wave_ = 0;
   calls_ = frames_ = most_frames_ = most_bytes_ = steals_ = 0;
@@ -243,7 +253,49 @@ void Worker::free(Frame* frame) {
   return wake(frame, item);
 }
 
+/// The callee runs to its end, here and now.
+void Worker::call_direct(Frame* frame, const Call& call) {
+  const Function& body = function(frame);
+  const graph::FunctionId callee(call.callee);
+  const std::vector<graph::OutPort>& params = (*graph_)[callee].params;
+  direct_slots_.clear();
+  for (const Move& move : call.arguments) {
+    const Type& type = (*graph_)[params[move.to].node].type;
+    direct_arguments_.emplace_back(type.is_data() ? SlotKind::Data : SlotKind::Scalar, fetch(frame, move.from));
+    direct_slots_.push_back(direct_arguments_.back().second.slot);
+  }
+  ++calls_;
+  watch(frame);
+  direct_results_.resize((*graph_)[callee].results.size());
+  const Fault fault = direct_->call(callee, direct_slots_, direct_results_);
+  if (fault != Fault::None) {
+    watch_->allow_all();
+    Failure failure{frame, nullptr, fault, {}, &call};
+    if (direct_->failed().valid()) failure.operands = direct_->operands();
+    throw failure;
+  }
+  release_direct_arguments();
+  const SitePhase& phase = body.sites[call.site].phases[0];
+  const FrameLayout& own = layout(frame);
+  for (std::size_t i = 0; i < phase.slots.size(); ++i) {
+    Cell cell;
+    cell.slot = direct_results_[i];
+    if (phase.slots[i]) {
+      own.store(frame, *phase.slots[i], cell);
+    } else if ((*graph_)[(*graph_)[callee].results[i].node].type.is_data()) {
+      Data::release(cell.slot.data);
+    }
+  }
+  if (phase.returned) make_ready(frame, body.items[*phase.returned]);
+}
+
+void Worker::release_direct_arguments() {
+  for (auto& [kind, cell] : direct_arguments_) release(kind, cell);
+  direct_arguments_.clear();
+}
+
 [[gnu::always_inline]] inline void Worker::call(Frame* frame, const Call& call) {
+  if (call.is_direct) return call_direct(frame, call);
   if (gives_every_call_ && call.phase == 0 && give_to_somebody(frame, call)) return;
   Frame*& child = layout(frame).child(frame, call.site);
   const Function& callee = plan_.functions[call.callee];

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "exec/budget.h"
+#include "exec/direct_caller.h"
 #include "exec/flow/batch.h"
 #include "exec/flow/frame.h"
 #include "exec/flow/messages.h"
@@ -38,6 +39,7 @@ struct Failure {
   const Step* step = nullptr;  ///< null: a budget
   Fault fault = Fault::None;
   std::vector<Value> operands{};
+  const Call* direct = nullptr;  ///< in a call of direct code, which is this item of the frame
 };
 
 /// Another worker ended the run.
@@ -108,6 +110,8 @@ class Worker {
   Value fetch_operand(const Frame* frame, const Step& step, std::size_t index) const;
   const Item* decide(Frame* frame, const Branch& branch);
   void call(Frame* frame, const Call& call);
+  void call_direct(Frame* frame, const Call& call);
+  void release_direct_arguments();
   void join(Frame* frame, const Join& join);
   void give_back(Frame* frame, const Return& result);
   void give_results(Frame* frame, const Return& result);
@@ -180,6 +184,12 @@ class Worker {
   std::vector<Waiting> waiting_;   ///< by region: frames in which it is ready
   std::vector<uint32_t> batched_;  ///< regions that run in batches, by rank
   std::vector<Cell> made_;         ///< results of the steps of a scalar region
+  std::unique_ptr<DirectCaller> direct_;  ///< of a plan with direct code
+  /// Of the direct call that is under way, or that failed.
+  std::vector<std::pair<SlotKind, Cell>> direct_arguments_;
+  std::vector<Slot> direct_slots_;
+  std::vector<Slot> direct_results_;
+  std::vector<Value> fields_;      ///< of the data value that is made
   ExampleRange examples_;
   std::vector<Example> started_;  ///< of them, in their order
   uint64_t full_wave_ = 0;        ///< so many frames fill the wave that starts; 0: none starts

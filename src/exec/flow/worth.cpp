@@ -44,7 +44,7 @@ void weigh_calls(Plan& plan) {
   };
   for (Function& function : plan.functions) {
     for (Call& call : function.calls) {
-      if (call.phase == 0 && call.forwarded == 0) call.worth = worth_of(call.callee);
+      if (call.phase == 0 && call.forwarded == 0 && !call.is_direct) call.worth = worth_of(call.callee);
     }
   }
 }

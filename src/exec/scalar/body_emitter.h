@@ -1,7 +1,9 @@
 // Emits the body of one function, in one of its forms. One class, by subject in the files named below.
 #pragma once
 
+#include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <unordered_map>
 #include <unordered_set>
@@ -14,6 +16,9 @@
 namespace hiaton::exec {
 
 class BodyEmitter {
+  using NodeId = graph::NodeId;
+  using CallSite = graph::CallSite;
+
  public:
   BodyEmitter(EmitContext& context, graph::FunctionId function, bool forking, SequentialForm& sequential)
       : context_(context),
@@ -56,6 +61,67 @@ class BodyEmitter {
   void emit_moves(std::vector<Move> moves);
   void count_region(BlockId block);
 
+  // Data values (emit_data.cpp, emit_data_operations.cpp)
+  //
+  // At each point of the code, `held_` says which data values stand in slots, and whether the frame holds a
+  // reference of its own, and `pending_` how many items will still read each on every way from there. A field
+  // is borrowed from the value that it is a field of, until that one goes.
+  struct Held {
+    bool owned;
+    NodeId parent;   ///< of what is borrowed: the value that it is a field of; none for parameters
+    uint32_t depth;  ///< how many branches around its definition are being emitted
+  };
+  using HeldValues = std::map<NodeId, Held>;
+  /// What handing values on takes: instructions before, and slots that are free after.
+  struct Handover {
+    std::vector<NodeId> retained;
+    std::vector<std::pair<NodeId, Held>> moved;
+  };
+  void begin_params();
+  uint64_t params_held() const;
+  bool is_data(NodeId value) const { return context_.ownership.is_data(value); }
+  bool is_data(graph::OutPort port) const { return context_.ownership.is_data(port); }
+  void expect(std::span<const Item> items);
+  void expect(std::span<const graph::OutPort> ports);
+  void expect(NodeId value) { ++pending_[value]; }
+  void met(const Item& item);
+  void met(std::span<const graph::OutPort> ports);
+  void met(NodeId value);
+  void hold(NodeId value, bool owned, NodeId parent = {});
+  void hold_results(CallSite site);
+  bool is_live(NodeId value) const;
+  std::vector<NodeId> live_fields_of(NodeId value) const;
+  /// Hands on the values of these outputs, each as often as it stands there. `borrowed`: values that are
+  /// still read by what takes them.
+  Handover hand_on(std::span<const graph::OutPort> ports, const std::set<NodeId>& borrowed = {});
+  void emit_retains(const Handover& handover);
+  void free_moved(const Handover& handover);
+  void hand_on_now(std::span<const graph::OutPort> ports);
+  /// Lets go of the values that nothing reads any more.
+  void drop_dead();
+  void drop(NodeId value);
+  void free_slot(NodeId value, const Held& held);
+  /// Values that may be dead on the side of a branch that begins here.
+  void note_reads(const Item& item);
+  void open_branch();
+  void close_branch();
+  bool outlives_frame(NodeId value) const;
+  /// The values that the calls and pieces of a group read without taking them over, and what those are fields
+  /// of.
+  std::set<NodeId> borrowed_by(std::span<const Item> items) const;
+  std::vector<graph::OutPort> handed_to(CallSite site) const;
+
+  bool emit_data_op(NodeId id, std::span<const Item> rest);
+  void emit_make(NodeId id);
+  void emit_fields(NodeId id, std::span<const Item> rest);
+  void emit_take(NodeId value, uint32_t variant, const std::vector<std::pair<uint32_t, uint32_t>>& slots);
+  void emit_copy(NodeId id);
+  void emit_variant(NodeId id);
+  bool is_only_tested(NodeId variant) const;
+  /// A jump that is taken where the value is not of the variant.
+  uint32_t emit_variant_branch(const Ownership::VariantTest& test);
+  std::optional<Ownership::VariantTest> tested_in_branch(graph::OutPort predicate) const;
+
   // Values and slots (emit_values.cpp)
   uint32_t take_slot();
   uint32_t take_slots(uint32_t count);
@@ -82,6 +148,8 @@ class BodyEmitter {
   /// A block at whose end the function returns `results`.
   void emit_tail(BlockId block, const std::vector<graph::OutPort>& results);
   void emit_list(std::span<const Item> items);
+  /// The same where what the items read is expected already.
+  void emit_expected(std::span<const Item> items);
   bool ends_in_tail_conditional(std::span<const Item> items,
                                 const std::vector<graph::OutPort>& results) const;
   /// Emits the item at `i`, and what stands together with it; gives the index of the next one.
@@ -92,8 +160,10 @@ class BodyEmitter {
   void emit_returned_operation(graph::NodeId value);
 
   // Operations and branches (emit_operations.cpp)
+  static bool has_kernel(const graph::Node& node) { return !node.op->kernels.empty(); }
   Kernel kernel_of(const graph::Node& node) const;
-  void emit_op(graph::NodeId id);
+  /// `rest`: the items behind it in its block.
+  void emit_op(graph::NodeId id, std::span<const Item> rest);
   /// A comparison that only steers one conditional or loop of its own block becomes part of the branch.
   bool is_deferred_predicate(graph::NodeId id) { return is_in_branch(id) || can_defer(id); }
   bool is_in_branch(graph::NodeId id) const { return deferred_.contains(id) && !exported_.contains(id); }
@@ -103,18 +173,22 @@ class BodyEmitter {
   uint32_t emit_branch(graph::OutPort predicate, bool is_loop);
 
   // Conditionals (emit_control.cpp)
-  void emit_conditional(const Conditional& conditional);
-  bool side_has_code(const Conditional& conditional, int side) const;
-  void emit_side(const Conditional& conditional, int side);
+  void emit_conditional(const Item& item);
+  bool side_has_code(const Item& item, int side) const;
+  void emit_side(const Item& item, int side);
   bool is_single_result(graph::NodeId value) const;
-  void emit_tail_conditional(const Conditional& conditional, const std::vector<graph::OutPort>& results);
+  void emit_tail_conditional(const Item& item, const std::vector<graph::OutPort>& results);
   /// A side that only returns something known becomes part of the comparison. False: it does not.
-  bool emit_return_if(const Conditional& conditional, int side, const std::vector<graph::OutPort>& results);
+  bool emit_return_if(const Item& item, int side, const std::vector<graph::OutPort>& results);
 
   // Loops (emit_control.cpp)
   void emit_loop(graph::LoopId id);
   /// The condition stands behind the body: one jump an iteration.
   void emit_body_first(const LoopShape& loop);
+  void emit_condition(const LoopShape& loop);
+  void drop_outside_loop(const LoopShape& loop);
+  void expect_variables(const LoopShape& loop);
+  void meet_variables(const LoopShape& loop);
   void emit_condition_first(const LoopShape& loop);
   void emit_loop_body(const LoopShape& loop);
   void emit_next_values(const LoopShape& loop);
@@ -122,6 +196,7 @@ class BodyEmitter {
   // Windows of loops (emit_window.cpp)
   /// False: the loop has none. `to_end`: jumps to the end of the loop.
   bool emit_window(graph::LoopId id, std::vector<uint32_t>& to_end);
+  bool hands_data_on(const LoopShape& loop, const Window& window) const;
   void take_next_values(const LoopShape& loop, const std::vector<bool>& variable_waits, bool waiting);
   void emit_window_calls(const Window& window, std::vector<SlotMap>& at_place, uint32_t count);
   /// The same for the pieces of a window.
@@ -165,7 +240,7 @@ class BodyEmitter {
                         const Group* group, bool forking);
   graph::FunctionId function_of(const Callee& callee) const;
   /// `group_start`: see SequentialForm.
-  void emit_calls(const std::vector<graph::CallSite>& sites, uint64_t group_start);
+  void emit_calls(std::span<const Item> items, uint64_t group_start);
   /// Jumps that are set by who emits a group: to where its calls run one after the other, as there is no room
   /// for a fork, and to what follows it.
   struct Forked {
@@ -174,7 +249,9 @@ class BodyEmitter {
   };
   /// `count_slot`: how many of the calls are to be made, for the calls of a window.
   Forked emit_group(const std::vector<Callee>& callees, const std::vector<std::vector<Argument>>& arguments,
-                    const std::vector<uint32_t>& results, uint32_t count_slot = kNoSlot);
+                    const std::vector<uint32_t>& results, const Handover& handover,
+                    uint32_t count_slot = kNoSlot);
+  std::vector<bool> data_arguments(const Callee& callee) const;
   bool is_tail_call(graph::CallSite site, const std::vector<graph::OutPort>& results) const;
   void emit_tail_call(graph::CallSite site);
 
@@ -197,6 +274,15 @@ class BodyEmitter {
   uint32_t next_kept_slot_;
   uint32_t kept_slots_;  ///< what next_kept_slot_ was at most
   SlotMap slot_of_;
+  HeldValues held_;
+  std::unordered_map<NodeId, uint32_t> pending_;
+  std::vector<NodeId> dying_;  ///< values that may have been read for the last time
+  std::vector<NodeId> data_params_;
+  std::unordered_set<uint64_t> early_;  ///< items that were emitted together with an earlier one
+  uint32_t depth_ = 0;                  ///< branches around
+  bool frees_slots_ = true;             ///< not on the second of two ways that end alike
+  /// By branch around: slots that its ends free, and the depth of what stood there.
+  std::vector<std::map<uint32_t, uint32_t>> parked_{1};
   std::unordered_map<graph::NodeId, uint32_t> reads_left_;
   std::unordered_map<graph::NodeId, uint32_t> body_reads_left_;
   std::unordered_map<graph::NodeId, bool>

@@ -19,10 +19,6 @@ using graph::OutPort;
 
 namespace {
 
-struct Unplannable {
-  std::string reason;
-};
-
 std::vector<bool> functions_with_groups(const Graph& graph, const Structure& structure) {
   std::vector<bool> result(graph.functions().size(), false);
   for (const Block& block : structure.blocks) {
@@ -31,6 +27,7 @@ std::vector<bool> functions_with_groups(const Graph& graph, const Structure& str
     }
   }
   for (std::size_t l = 0; l < graph.loops().size(); ++l) {
+    if (!structure.functions[graph.loops()[l].function.index()]) continue;
     if (find_window(graph, structure, graph::LoopId(l))) result[graph.loops()[l].function.index()] = true;
   }
   return result;
@@ -87,7 +84,12 @@ void link(EmitContext& context) {
   for (const Plan::Body& body : plan.bodies) {
     plan.code[body.begin].target = code + (body.is_piece() ? body.begin + 1 : forking[body.function.index()]);
   }
-  plan.entry = code + forking[context.graph.main().index()];
+  if (context.structure.functions[context.graph.main().index()]) {
+    plan.entry = code + forking[context.graph.main().index()];
+  }
+  for (std::size_t f = 0; f < functions; ++f) {
+    plan.entries.push_back(context.structure.functions[f] ? code + sequential[f] : nullptr);
+  }
   plan.halt = code + plan.code.size() - 1;
 }
 
@@ -97,6 +99,7 @@ void append(Plan& plan, Opcode opcode) {
   plan.nodes.emplace_back();
   plan.sites.emplace_back();
   plan.groups_at.push_back(nullptr);
+  plan.params_held.push_back(0);
 }
 
 uint32_t line_of(const Graph& graph, Span span) {
@@ -159,15 +162,26 @@ std::size_t Plan::read_passed(const Slot* slots, const Instruction* call, std::s
 }
 
 std::shared_ptr<const Plan> compile(const Graph& graph, const PlanOptions& options, std::string& reason) {
-  const std::optional<Structure> structure = find_structure(graph, reason);
+  return compile(graph, std::vector<bool>(graph.functions().size(), true), options, reason);
+}
+
+std::shared_ptr<const Plan> compile(const Graph& graph, const std::vector<bool>& functions,
+                                    const PlanOptions& options, std::string& reason) {
+  const std::optional<Structure> structure = find_structure(graph, functions, reason);
   if (!structure) return nullptr;
   const Lifetimes lifetimes = measure(graph, *structure);
+  const Ownership ownership(graph, *structure);
   auto plan = std::make_shared<Plan>();
-  EmitContext context{graph, *structure, lifetimes, options, *plan};
+  plan->has_data = ownership.has_data();
+  EmitContext context{graph, *structure, lifetimes, ownership, options, *plan};
+  for (const LoopShape& loop : structure->loops) {
+    if (loop.predicate.node.valid()) context.loop_predicates.insert(structure->origin(loop.predicate));
+  }
   if (options.forking) context.has_groups = functions_with_groups(graph, *structure);
   try {
-    require_inputs_are_params(graph);
+    if (functions[graph.main().index()]) require_inputs_are_params(graph);
     for (std::size_t f = 0; f < graph.functions().size(); ++f) {
+      if (!functions[f]) continue;
       SequentialForm sequential;
       emit_body(context, FunctionId(f), false, sequential);
       if (options.forking) emit_body(context, FunctionId(f), true, sequential);

@@ -12,7 +12,7 @@ using graph::OutPort;
 void BodyEmitter::run() {
   Plan::Body body{.function = function_, .forking = forking_, .begin = here()};
   emit(Opcode::Header);
-  for (OutPort param : graph_[function_].params) define(param.node, slots_.take());
+  begin_params();
   // Both forms have the same slots, so that the forking one can go on in the sequential one.
   if (context_.options.forking && context_.has_groups[function_.index()]) join_slot_ = slots_.take();
   emit_tail(structure_.bodies[function_.index()], structure_.results[function_.index()]);
@@ -29,6 +29,7 @@ uint32_t BodyEmitter::emit(Opcode opcode, NodeId node) {
   plan_.nodes.push_back(node);
   plan_.sites.emplace_back();
   plan_.groups_at.push_back(nullptr);
+  plan_.params_held.push_back(params_held());
   return here() - 1;
 }
 

@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "exec/scalar/lifetimes.h"
+#include "exec/scalar/ownership.h"
 #include "exec/scalar/piece.h"
 #include "exec/scalar/plan.h"
 #include "exec/scalar/structure.h"
@@ -48,8 +49,10 @@ struct EmitContext {
   const graph::Graph& graph;
   const Structure& structure;
   const Lifetimes& lifetimes;
+  const Ownership& ownership;
   const PlanOptions& options;
   Plan& plan;
+  std::unordered_set<graph::NodeId> loop_predicates{};
   std::vector<bool> has_groups{};  ///< by function: some of its calls do not need each other
   std::vector<EntryReference> entries{};
   std::vector<CodeReference> code_references{};
@@ -60,6 +63,10 @@ struct EmitContext {
 
 struct TooManySlots {
   graph::FunctionId function;
+};
+/// What instructions cannot do.
+struct Unplannable {
+  std::string reason;
 };
 
 /// What the forking form of a function needs to know of the sequential one.

@@ -18,26 +18,45 @@ void BodyEmitter::emit_block(BlockId block) {
 }
 
 void BodyEmitter::emit_list(std::span<const Item> items) {
-  for (std::size_t i = 0; i < items.size();) i = emit_items(items, i);
+  expect(items);
+  emit_expected(items);
+}
+
+void BodyEmitter::emit_expected(std::span<const Item> items) {
+  for (std::size_t i = 0; i < items.size();) {
+    i = emit_items(items, i);
+    drop_dead();
+  }
 }
 
 void BodyEmitter::emit_tail(BlockId block, const std::vector<OutPort>& results) {
+  expect(results);
   if (block.valid()) {
+    const std::span<const Item> items = structure_[block].items;
+    expect(items);
+    drop_dead();
     count_region(block);
     defer_returned_operation(block, results);
-    const std::span<const Item> items = structure_[block].items;
     if (ends_in_tail_conditional(items, results)) {
-      emit_list(items.first(items.size() - 1));
-      return emit_tail_conditional(structure_.conditionals[items.back().index], results);
+      emit_expected(items.first(items.size() - 1));
+      met(results);
+      met(items.back());
+      dying_.clear();  // each side of it knows which values are dead there
+      return emit_tail_conditional(items.back(), results);
     }
     for (std::size_t i = 0; i < items.size();) {
       const bool is_last = i + 1 == items.size();
       if (is_last && items[i].kind == Item::Kind::Call && is_tail_call(CallSite(items[i].index), results)) {
+        met(results);
+        met(items[i]);
         return emit_tail_call(CallSite(items[i].index));
       }
       i = emit_items(items, i);
+      drop_dead();
     }
   }
+  drop_dead();
+  met(results);
   emit_return(results);
 }
 
@@ -56,7 +75,11 @@ bool BodyEmitter::ends_in_tail_conditional(std::span<const Item> items,
 }
 
 std::size_t BodyEmitter::emit_items(std::span<const Item> items, std::size_t i) {
-  if (is_done(items[i])) return i + 1;
+  if (early_.erase(items[i].key()) > 0) return i + 1;
+  if (is_done(items[i])) {
+    met(items[i]);
+    return i + 1;
+  }
   std::size_t end = i + 1;
   while (end < items.size() && items[end].group == items[i].group) ++end;
   const std::span<const Item> group = items.subspan(i, end - i);
@@ -66,24 +89,28 @@ std::size_t BodyEmitter::emit_items(std::span<const Item> items, std::size_t i) 
   }
   const uint64_t group_start = items[i].key();
   if (!forking_ && group.size() > 1) sequential_.group_starts[group_start] = here();
+  if (items[i].kind == Item::Kind::Call) {
+    std::vector<Item> calls;
+    for (; i < end && items[i].kind == Item::Kind::Call; ++i) {
+      met(items[i]);
+      if (!is_done(items[i])) calls.push_back(items[i]);
+    }
+    emit_calls(calls, group_start);
+    return i;
+  }
+  met(items[i]);
   switch (items[i].kind) {
     case Item::Kind::Op:
-      emit_op(NodeId(items[i].index));
+      emit_op(NodeId(items[i].index), items.subspan(i + 1));
       break;
     case Item::Kind::Conditional:
-      emit_conditional(structure_.conditionals[items[i].index]);
+      emit_conditional(items[i]);
       break;
     case Item::Kind::Loop:
       emit_loop(LoopId(items[i].index));
       break;
-    case Item::Kind::Call: {
-      std::vector<CallSite> sites;
-      for (; i < end && items[i].kind == Item::Kind::Call; ++i) {
-        if (!is_done(items[i])) sites.emplace_back(items[i].index);
-      }
-      emit_calls(sites, group_start);
-      return i;
-    }
+    case Item::Kind::Call:
+      break;
   }
   return i + 1;
 }
@@ -93,8 +120,15 @@ void BodyEmitter::emit_return(const std::vector<OutPort>& results) {
   if (results.size() == 1 && returned_.contains(structure_.origin(results[0]))) {
     return emit_returned_operation(structure_.origin(results[0]));
   }
+  const std::vector<Operand> operands = [&] {
+    std::vector<Operand> all;
+    for (OutPort result : results) all.push_back(operand(result));
+    return all;
+  }();
+  hand_on_now(results);
+  drop_dead();
   if (results.size() == 1) {
-    const Operand result = operand(results[0]);
+    const Operand result = operands[0];
     const uint32_t index = emit(result.is_constant ? Opcode::ReturnConst : Opcode::Return1);
     if (result.is_constant) {
       at(index).constant = result.constant;
@@ -104,7 +138,7 @@ void BodyEmitter::emit_return(const std::vector<OutPort>& results) {
     return;
   }
   ReturnList list;
-  for (OutPort result : results) list.slots.push_back(in_slot(operand(result), temporaries));
+  for (const Operand& result : operands) list.slots.push_back(in_slot(result, temporaries));
   plan_.return_lists.push_back(std::move(list));
   const uint32_t index = emit(Opcode::ReturnN);
   at(index).returns = &plan_.return_lists.back();
@@ -115,7 +149,7 @@ void BodyEmitter::defer_returned_operation(BlockId block, const std::vector<OutP
   if (results.size() != 1) return;
   const NodeId value = structure_.origin(results[0]);
   const Node& node = graph_[value];
-  if (node.kind != NodeKind::Op || structure_.block_of[value.index()] != block) return;
+  if (node.kind != NodeKind::Op || structure_.block_of[value.index()] != block || !has_kernel(node)) return;
   if (context_.lifetimes.reads[value.index()] != 1 || !fast_return(kernel_of(node))) return;
   if (graph_[structure_.origin(node.inputs[0])].kind != NodeKind::Const) returned_.insert(value);
 }

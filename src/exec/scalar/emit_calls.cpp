@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <iterator>
+
 #include "base/check.h"
 #include "exec/scalar/body_emitter.h"
 #include "exec/scalar/kernel_table.h"
@@ -15,7 +18,9 @@ bool BodyEmitter::is_passed(NodeId id) {
   if (exported_.contains(id)) return false;
   if (passed_.contains(id)) return true;
   const Node& node = graph_[id];
-  if (node.inputs.size() != 2 || context_.lifetimes.reads[id.index()] != 1 || !plus_of(node)) return false;
+  if (node.inputs.size() != 2 || !has_kernel(node) || context_.lifetimes.reads[id.index()] != 1 ||
+      !plus_of(node))
+    return false;
   const auto readers = graph_.consumers({id, 0});
   if (readers.size() != 1 || graph_[readers[0].node].kind != NodeKind::Call) return false;
   const NodeId call = readers[0].node;
@@ -106,14 +111,21 @@ graph::FunctionId BodyEmitter::function_of(const Callee& callee) const {
   return callee.piece ? function_ : graph_[callee.site].callee;
 }
 
-void BodyEmitter::emit_calls(const std::vector<CallSite>& sites, uint64_t group_start) {
+void BodyEmitter::emit_calls(std::span<const Item> items, uint64_t group_start) {
+  std::vector<CallSite> sites;
+  for (const Item& item : items) sites.emplace_back(item.index);
   std::vector<uint32_t> temporaries;
   std::vector<std::vector<Argument>> arguments;
   for (CallSite site : sites) arguments.push_back(arguments_of(site, temporaries));
+  std::vector<OutPort> handed;
+  for (CallSite site : sites) std::ranges::copy(handed_to(site), std::back_inserter(handed));
+  const Handover handover = hand_on(handed, borrowed_by(items));
   const bool alone = sites.size() == 1;
   if (alone) {
+    emit_retains(handover);
     give_back(temporaries);
     release_arguments(sites[0]);
+    free_moved(handover);
   }
   // While several calls are under way, the arguments of those not yet started must stay.
   std::vector<uint32_t> results;
@@ -125,13 +137,15 @@ void BodyEmitter::emit_calls(const std::vector<CallSite>& sites, uint64_t group_
   };
   if (alone || !forking_ || no_room_ || (keeping_ && !in_piece_)) {
     if (!alone && !forking_) sequential_.group_starts[group_start] = here();
+    if (!alone) emit_retains(handover);
     one_after_another(forking_ && !no_room_);
   } else {
     std::vector<Callee> callees;
     for (CallSite site : sites) callees.push_back({site});
-    const Forked forked = emit_group(callees, arguments, results);
+    const Forked forked = emit_group(callees, arguments, results, handover);
     if (in_piece_) {
       set_jump(forked.fork, here());
+      emit_retains(handover);
       one_after_another(false);
     } else {
       set_jump(forked.fork, sequential_.group_starts.at(group_start));
@@ -141,15 +155,30 @@ void BodyEmitter::emit_calls(const std::vector<CallSite>& sites, uint64_t group_
   if (!alone) {
     give_back(temporaries);
     for (CallSite site : sites) release_arguments(site);
+    free_moved(handover);
   }
   for (CallSite site : sites) {
+    hold_results(site);
     for (NodeId result : graph_[site].returns) give_back_if_unread(result);
   }
 }
 
+/// Which arguments of a call or piece are data values.
+std::vector<bool> BodyEmitter::data_arguments(const Callee& callee) const {
+  std::vector<bool> is_data_value;
+  if (callee.piece) {
+    for (NodeId value : context_.pieces[*callee.piece].piece.captures)
+      is_data_value.push_back(is_data(value));
+  } else {
+    for (NodeId call : graph_[callee.site].calls) is_data_value.push_back(is_data(graph_[call].inputs[0]));
+  }
+  return is_data_value;
+}
+
 BodyEmitter::Forked BodyEmitter::emit_group(const std::vector<Callee>& callees,
                                             const std::vector<std::vector<Argument>>& arguments,
-                                            const std::vector<uint32_t>& results, uint32_t count_slot) {
+                                            const std::vector<uint32_t>& results, const Handover& handover,
+                                            uint32_t count_slot) {
   const uint32_t number = static_cast<uint32_t>(plan_.groups.size());
   plan_.groups.emplace_back();
   Group& group = plan_.groups.back();
@@ -158,6 +187,7 @@ BodyEmitter::Forked BodyEmitter::emit_group(const std::vector<Callee>& callees,
   const uint32_t fork = emit(counted ? Opcode::ForkSome : Opcode::Fork);
   at(fork).group = &group;
   if (counted) at(fork).a = narrow(count_slot);
+  emit_retains(handover);  // before the first call: until then nobody asks for one
   for (std::size_t i = 0; i < callees.size(); ++i) {
     emit_nested_call(callees[i], arguments[i], results[i], &group, forking_);
     const Opcode next = counted ? Opcode::NextOfSome : Opcode::Next;
@@ -165,7 +195,7 @@ BodyEmitter::Forked BodyEmitter::emit_group(const std::vector<Callee>& callees,
     at(after).a = static_cast<uint16_t>(i + 1);
     if (counted) at(after).d = narrow(count_slot);
     at(after).group = &group;
-    group.calls.push_back({nullptr, nullptr, arguments[i]});
+    group.calls.push_back({nullptr, nullptr, arguments[i], data_arguments(callees[i])});
     context_.entries.push_back({EntryReference::Kind::GroupCall, number, static_cast<uint32_t>(i),
                                 function_of(callees[i]), true, callees[i].piece});
   }
@@ -188,12 +218,20 @@ bool BodyEmitter::is_tail_call(CallSite site, const std::vector<OutPort>& result
   for (std::size_t i = 0; i < returns.size(); ++i) {
     if (structure_.origin(results[i]) != returns[i]) return false;
   }
+  const graph::Site& call = graph_[site];
+  for (std::size_t i = 0; i < call.calls.size(); ++i) {
+    const OutPort input = graph_[call.calls[i]].inputs[0];
+    if (!is_data(input) || !context_.ownership.is_borrowed(call.callee, i)) continue;
+    if (!outlives_frame(structure_.origin(input))) return false;
+  }
   return true;
 }
 
 void BodyEmitter::emit_tail_call(CallSite site) {
   std::vector<uint32_t> temporaries;
   const std::vector<Argument> arguments = arguments_of(site, temporaries);
+  hand_on_now(handed_to(site));
+  drop_dead();
   emit_call(Opcode::TailCall1, {site}, arguments, forking_);
   give_back(temporaries);
 }

@@ -1,3 +1,7 @@
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
 #include "exec/scalar/body_emitter.h"
 #include "exec/scalar/kernel_table.h"
 
@@ -9,28 +13,55 @@ using graph::NodeId;
 using graph::NodeKind;
 using graph::OutPort;
 
-void BodyEmitter::emit_conditional(const Conditional& conditional) {
+void BodyEmitter::emit_conditional(const Item& item) {
+  const Conditional& conditional = structure_.conditionals[item.index];
   const uint32_t branch = emit_branch(conditional.predicate, false);
   for (const Join& join : conditional.joins) define(join.merge, result_slot(join.merge));
-  emit_side(conditional, 0);
-  if (!side_has_code(conditional, 1)) {
+  const HeldValues before = held_;
+  dying_.clear();
+  open_branch();
+  emit_side(item, 0);
+  const HeldValues after = std::exchange(held_, before);
+  if (!side_has_code(item, 1)) {
     set_jump(branch, here());
+    held_ = after;
   } else {
     const uint32_t over = emit(Opcode::Jump);
     set_jump(branch, here());
-    emit_side(conditional, 1);
+    emit_side(item, 1);
     set_jump(over, here());
+    HIATON_CHECK(std::ranges::equal(
+        held_, after, {}, [](const auto& one) { return one.first; },
+        [](const auto& one) { return one.first; }));
   }
-  for (const Join& join : conditional.joins) give_back_if_unread(join.merge);
+  close_branch();
+  for (const Join& join : conditional.joins) {
+    if (is_data(join.merge)) hold(join.merge, true);
+    give_back_if_unread(join.merge);
+  }
 }
 
-bool BodyEmitter::side_has_code(const Conditional& conditional, int side) const {
-  return !conditional.joins.empty() ||
-         (conditional.sides[side].valid() && !structure_[conditional.sides[side]].items.empty());
+bool BodyEmitter::side_has_code(const Item& item, int side) const {
+  const Conditional& conditional = structure_.conditionals[item.index];
+  if (!conditional.joins.empty()) return true;
+  if (conditional.sides[side].valid() && !structure_[conditional.sides[side]].items.empty()) return true;
+  return std::ranges::any_of(context_.ownership.reads_of(item), [&](NodeId value) {
+    const auto held = held_.find(value);
+    return held != held_.end() && held->second.owned && !is_live(value);
+  });
 }
 
-void BodyEmitter::emit_side(const Conditional& conditional, int side) {
+void BodyEmitter::emit_side(const Item& item, int side) {
+  const Conditional& conditional = structure_.conditionals[item.index];
   const BlockId block = conditional.sides[side];
+  std::vector<OutPort> given;
+  for (const Join& join : conditional.joins) given.push_back(join.from[side]);
+  const std::span<const Item> items =
+      block.valid() ? std::span<const Item>(structure_[block].items) : std::span<const Item>();
+  expect(given);
+  expect(items);
+  note_reads(item);
+  drop_dead();
   for (const Join& join : conditional.joins) {
     const NodeId value = structure_.origin(join.from[side]);
     const bool computed_here = structure_.block_of[value.index()] == block && is_single_result(value);
@@ -39,12 +70,17 @@ void BodyEmitter::emit_side(const Conditional& conditional, int side) {
   }
   if (block.valid()) {
     if (piece_before_ == nullptr || !piece_before_->split_sides.contains(block)) count_region(block);
-    emit_block(block);
+    emit_expected(items);
   }
+  met(given);
+  const Handover handover = hand_on(given);
+  emit_retains(handover);
   for (const Join& join : conditional.joins) {
     emit_move(slot_of_.at(join.merge), operand(join.from[side]));
     release(join.from[side]);
   }
+  free_moved(handover);
+  drop_dead();
 }
 
 bool BodyEmitter::is_single_result(NodeId value) const {
@@ -54,7 +90,8 @@ bool BodyEmitter::is_single_result(NodeId value) const {
   return node.kind == NodeKind::Op;
 }
 
-void BodyEmitter::emit_tail_conditional(const Conditional& conditional, const std::vector<OutPort>& results) {
+void BodyEmitter::emit_tail_conditional(const Item& item, const std::vector<OutPort>& results) {
+  const Conditional& conditional = structure_.conditionals[item.index];
   std::vector<OutPort> side_results[2] = {results, results};
   for (int side = 0; side < 2; ++side) {
     for (OutPort& result : side_results[side]) {
@@ -66,23 +103,39 @@ void BodyEmitter::emit_tail_conditional(const Conditional& conditional, const st
       }
     }
   }
+  const auto emit_tail_side = [&](int side) {
+    note_reads(item);
+    emit_tail(conditional.sides[side], side_results[side]);
+  };
+  open_branch();
+  const HeldValues before = held_;
   for (int side = 0; side < 2; ++side) {
-    if (!emit_return_if(conditional, side, side_results[side])) continue;
-    return emit_tail(conditional.sides[1 - side], side_results[1 - side]);
+    if (!emit_return_if(item, side, side_results[side])) continue;
+    emit_tail_side(1 - side);
+    parked_.pop_back();
+    --depth_;
+    return;
   }
   const uint32_t branch = emit_branch(conditional.predicate, false);
-  emit_tail(conditional.sides[0], side_results[0]);
+  emit_tail_side(0);
   set_jump(branch, here());
-  emit_tail(conditional.sides[1], side_results[1]);
+  held_ = before;
+  emit_tail_side(1);
+  parked_.pop_back();
+  --depth_;
 }
 
-bool BodyEmitter::emit_return_if(const Conditional& conditional, int side,
-                                 const std::vector<OutPort>& results) {
+bool BodyEmitter::emit_return_if(const Item& item, int side, const std::vector<OutPort>& results) {
+  const Conditional& conditional = structure_.conditionals[item.index];
   const BlockId block = conditional.sides[side];
   if ((block.valid() && !structure_[block].items.empty()) || results.size() != 1) return false;
   if (returned_.contains(structure_.origin(results[0]))) return false;
   const NodeId predicate = structure_.origin(conditional.predicate);
   if (context_.options.count_regions || !deferred_.contains(predicate)) return false;
+  if (tested_in_branch(conditional.predicate)) return false;
+  // Data values that the frame holds would have to be let go of first.
+  if (std::ranges::any_of(held_, [](const auto& one) { return one.second.owned; })) return false;
+  if (is_data(results[0]) && graph_[structure_.origin(results[0])].kind != NodeKind::Const) return false;
   const Node& node = graph_[predicate];
   const std::optional<FastReturnIf> fast = fast_return_if(kernel_of(node));
   if (!fast) return false;
@@ -110,13 +163,31 @@ bool BodyEmitter::emit_return_if(const Conditional& conditional, int side,
 
 void BodyEmitter::emit_loop(LoopId id) {
   const LoopShape& loop = structure_.loops[id.index()];
-  for (const LoopShape::Variable& variable : loop.variables) {
-    const OutPort initial = graph_[variable.enter].inputs[0];
-    const uint32_t slot = take_slot();
-    emit_move(slot, operand(initial));
-    define(variable.merge, slot);
+  // What the body reads from outside stays for the next iteration.
+  std::vector<NodeId> kept;
+  for (NodeId value : context_.lifetimes.kept_through[id.index()]) {
+    if (is_data(value)) kept.push_back(value);
   }
-  for (const LoopShape::Variable& variable : loop.variables) release(graph_[variable.enter].inputs[0]);
+  for (NodeId value : kept) expect(value);
+  std::vector<OutPort> initial;
+  for (const LoopShape::Variable& variable : loop.variables) {
+    initial.push_back(graph_[variable.enter].inputs[0]);
+  }
+  const Handover handover = hand_on(initial);
+  emit_retains(handover);
+  for (std::size_t i = 0; i < initial.size(); ++i) {
+    const uint32_t slot = take_slot();
+    emit_move(slot, operand(initial[i]));
+    define(loop.variables[i].merge, slot);
+  }
+  for (OutPort port : initial) release(port);
+  free_moved(handover);
+  for (const LoopShape::Variable& variable : loop.variables) {
+    if (!is_data(variable.merge)) continue;
+    hold(variable.merge, true);
+    shares_slot_.insert(variable.merge);  // the slot is the loop's, whatever becomes of a value in it
+  }
+  drop_outside_loop(loop);
   std::vector<uint32_t> to_end;
   emit_window(id, to_end);
   if (context_.lifetimes.body_needs_condition[id.index()]) {
@@ -125,8 +196,42 @@ void BodyEmitter::emit_loop(LoopId id) {
     emit_body_first(loop);
   }
   for (uint32_t jump : to_end) set_jump(jump, here());
+  for (NodeId value : kept) met(value);
+  for (const LoopShape::Variable& variable : loop.variables) {
+    if (!is_data(variable.merge)) continue;
+    shares_slot_.erase(variable.merge);
+    dying_.push_back(variable.merge);
+  }
+  drop_dead();
   for (NodeId value : context_.lifetimes.kept_through[id.index()]) release_value(value);
   for (const LoopShape::Variable& variable : loop.variables) release_value(variable.merge);
+}
+
+/// What the initial values leave behind goes before the loop, not in its first iteration.
+void BodyEmitter::drop_outside_loop(const LoopShape& loop) {
+  expect_variables(loop);
+  drop_dead();
+  meet_variables(loop);
+}
+
+void BodyEmitter::expect_variables(const LoopShape& loop) {
+  for (const LoopShape::Variable& variable : loop.variables) {
+    if (is_data(variable.merge)) expect(variable.merge);
+  }
+}
+
+void BodyEmitter::meet_variables(const LoopShape& loop) {
+  for (const LoopShape::Variable& variable : loop.variables) {
+    if (is_data(variable.merge)) met(variable.merge);
+  }
+  dying_.clear();
+}
+
+/// All variables are there for the body and the end of the loop.
+void BodyEmitter::emit_condition(const LoopShape& loop) {
+  expect_variables(loop);
+  emit_block(loop.condition);
+  meet_variables(loop);
 }
 
 void BodyEmitter::emit_body_first(const LoopShape& loop) {
@@ -135,20 +240,30 @@ void BodyEmitter::emit_body_first(const LoopShape& loop) {
   emit_loop_body(loop);
   set_jump(to_condition, here());
   count_region(loop.condition);
-  emit_block(loop.condition);
+  emit_condition(loop);
   const uint32_t back = emit_branch(loop.predicate, true);
   set_jump(back, top);
 }
 
 void BodyEmitter::emit_condition_first(const LoopShape& loop) {
   const uint32_t top = here();
+  const HeldValues before = held_;
   count_region(loop.condition);
-  emit_block(loop.condition);
+  emit_condition(loop);
   const uint32_t leave = emit_branch(loop.predicate, false);
+  const HeldValues at_end = held_;
   emit_loop_body(loop);
   const uint32_t back = emit(Opcode::JumpBack);
   set_jump(back, top);
   set_jump(leave, here());
+  // What the condition made is for the body, which has freed its slots.
+  held_ = at_end;
+  for (const auto& [value, held] : at_end) {
+    if (!before.contains(value)) dying_.push_back(value);
+  }
+  frees_slots_ = false;
+  drop_dead();
+  frees_slots_ = true;
 }
 
 void BodyEmitter::emit_loop_body(const LoopShape& loop) {
@@ -159,9 +274,29 @@ void BodyEmitter::emit_loop_body(const LoopShape& loop) {
         graph_[next].kind == NodeKind::Op && structure_.block_of[next.index()] == loop.body;
     if (computed_here && context_.lifetimes.reads[next.index()] == 1) next_of_[next] = variable.merge;
   }
+  std::vector<OutPort> next_values;
+  for (const LoopShape::Variable& variable : loop.variables) {
+    next_values.push_back(graph_[variable.next].inputs[0]);
+    if (is_data(variable.merge)) dying_.push_back(variable.merge);
+  }
+  const std::span<const Item> items = structure_[loop.body].items;
+  open_branch();
+  expect(next_values);
+  expect(items);
+  drop_dead();
   count_region(loop.body);
-  emit_block(loop.body);
+  emit_expected(items);
+  met(next_values);
+  const Handover handover = hand_on(next_values);
+  emit_retains(handover);
+  drop_dead();  // before the slots of the variables get their next values
   emit_next_values(loop);
+  free_moved(handover);
+  close_branch();
+  for (const LoopShape::Variable& variable : loop.variables) {
+    if (is_data(variable.merge)) hold(variable.merge, true);
+  }
+  dying_.clear();
   for (const LoopShape::Variable& variable : loop.variables) body_of_variable_[variable.merge] = false;
 }
 

@@ -12,6 +12,8 @@
 // results into slots behind those: while they run, the items that are not yet started need their operands.
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "exec/scalar/body_emitter.h"
 
@@ -36,6 +38,9 @@ bool BodyEmitter::forks(std::span<const Item> items) const {
 void BodyEmitter::emit_fork(std::span<const Item> items) {
   const bool kept_before = keeping_;
   const uint32_t next_kept_before = next_kept_slot_;
+  for (const Item& item : items) met(item);
+  const HeldValues before = held_;
+  const auto early_before = early_;
   keeping_ = true;
   const std::vector<uint32_t> to_alone = emit_worth(items);
   std::vector<Callee> callees;
@@ -43,9 +48,11 @@ void BodyEmitter::emit_fork(std::span<const Item> items) {
   std::vector<uint32_t> results;
   std::vector<std::pair<NodeId, uint32_t>> given;  ///< the same, by value
   std::vector<uint32_t> constants;
+  std::vector<OutPort> handed;
   for (const Item& item : items) {
     const std::vector<NodeId>* values = nullptr;
     if (item.kind == Item::Kind::Call) {
+      std::ranges::copy(handed_to(CallSite(item.index)), std::back_inserter(handed));
       callees.push_back({CallSite(item.index)});
       arguments.push_back(arguments_of(CallSite(item.index), constants));
       values = &graph_[CallSite(item.index)].returns;
@@ -61,7 +68,8 @@ void BodyEmitter::emit_fork(std::span<const Item> items) {
       given.emplace_back((*values)[i], results.back() + static_cast<uint32_t>(i));
     }
   }
-  const Forked forked = emit_group(callees, arguments, results);
+  const Forked forked = emit_group(callees, arguments, results, hand_on(handed, borrowed_by(items)));
+  const HeldValues forked_held = std::exchange(held_, before);
   keeping_ = kept_before;
 
   for (uint32_t jump : to_alone) set_jump(jump, here());
@@ -69,16 +77,36 @@ void BodyEmitter::emit_fork(std::span<const Item> items) {
   set_jump(forked.fork, sure || in_piece_ ? here() : sequential_.group_starts.at(items[0].key()));
   ++fork_depth_;
   no_room_ = sure;
+  dying_.clear();
+  early_ = early_before;
   if (sure) {
     emit_list(items);
   } else {
-    for (std::size_t i = 0; i < items.size(); ++i) emit_list(items.subspan(i, 1));
+    expect(items);
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      met(items[i]);
+      emit_list(items.subspan(i, 1));
+    }
   }
   no_room_ = false;
   --fork_depth_;
   const uint32_t to_end = emit(Opcode::Jump);
   set_jump(forked.over, here());
+  const HeldValues after = std::exchange(held_, forked_held);
+  frees_slots_ = false;  // the code above has freed them
+  for (const Item& item : items) note_reads(item);
+  drop_dead();
+  frees_slots_ = true;
+  held_ = after;
   for (const auto& [value, slot] : given) {
+    if (is_data(value)) {
+      if (pending_[value] > 0) {
+        emit_move(slot_of_.at(value), {false, Slot(), slot});
+      } else {
+        at(emit(Opcode::Release)).a = narrow(slot);
+      }
+      continue;
+    }
     if (context_.lifetimes.reads[value.index()] > 0) emit_move(slot_of_.at(value), {false, Slot(), slot});
   }
   set_jump(to_end, here());
@@ -114,11 +142,21 @@ std::size_t BodyEmitter::add_piece(const Item& item) {
     if (std::ranges::find(captures, value) == captures.end()) captures.push_back(value);
   };
   for (NodeId value : body.piece.captures) {
+    const bool is_variant = graph_[value].kind == graph::NodeKind::Op && graph_[value].inputs.size() == 1 &&
+                            is_data(graph_[value].inputs[0]) && !is_data(value) && !slot_of_.contains(value);
+    if (is_variant) {
+      capture(structure_.origin(graph_[value].inputs[0]));
+      continue;
+    }
     if (!is_in_branch(value)) {
       capture(value);
       continue;
     }
     body.deferred.insert(value);
+    if (const auto test = tested_in_branch({value, 0})) {
+      capture(test->data);
+      continue;
+    }
     for (OutPort input : graph_[value].inputs) {
       const NodeId compared = structure_.origin(input);
       if (graph_[compared].kind != graph::NodeKind::Const) capture(compared);

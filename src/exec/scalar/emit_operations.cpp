@@ -16,7 +16,8 @@ Kernel BodyEmitter::kernel_of(const Node& node) const {
   return context_.options.overflow == OverflowMode::Trap ? variant->trap : variant->wrap;
 }
 
-void BodyEmitter::emit_op(NodeId id) {
+void BodyEmitter::emit_op(NodeId id, std::span<const Item> rest) {
+  if (emit_data_op(id, rest)) return;
   if (returned_.contains(id) || is_deferred_predicate(id) || is_passed(id)) return;
   const Node& node = graph_[id];
   const Kernel kernel = kernel_of(node);
@@ -57,8 +58,10 @@ void BodyEmitter::emit_op(NodeId id) {
 
 bool BodyEmitter::can_defer(NodeId id) {
   const Node& node = graph_[id];
-  if (exported_.contains(id) || context_.lifetimes.reads[id.index()] != 1 || node.inputs.size() != 2)
+  if (exported_.contains(id) || context_.lifetimes.reads[id.index()] != 1 || node.inputs.size() != 2 ||
+      !has_kernel(node)) {
     return false;
+  }
   if (!fast_branch(kernel_of(node))) return false;
   if (graph_[structure_.origin(node.inputs[0])].kind == NodeKind::Const) return false;
   if (!steered_in_own_block(id)) return false;
@@ -85,6 +88,7 @@ uint32_t BodyEmitter::emit_branch(OutPort predicate, bool is_loop) {
     release(predicate);
     return branch;
   }
+  if (const auto test = tested_in_branch(predicate)) return emit_variant_branch(*test);
   const Node& node = graph_[value];
   const FastBranch fast = *fast_branch(kernel_of(node));
   const Operand a = operand(node.inputs[0]);

@@ -14,10 +14,21 @@ void BodyEmitter::run_piece(PieceBody& to_emit) {
   keeping_ = in_piece_ = true;
   fork_depth_ = to_emit.depth;
   deferred_ = to_emit.deferred;
-  for (NodeId value : piece.captures) define(value, take_slot());
+  // The function's frame waits for the piece, so that the piece borrows what it captures.
+  for (NodeId value : piece.captures) {
+    define(value, take_slot());
+    if (is_data(value)) hold(value, false);
+  }
   join_slot_ = take_slot();
   exported_.insert(piece.results.begin(), piece.results.end());
+  exported_.insert(piece.captures.begin(), piece.captures.end());
+  std::vector<graph::OutPort> results;
+  for (NodeId result : piece.results) results.push_back({result, 0});
+  expect(results);
   emit_piece_items(piece.items);
+  met(results);
+  hand_on_now(results);
+  drop_dead();
   ReturnList list;
   for (NodeId result : piece.results) list.slots.push_back(narrow(slot_of_.at(result)));
   plan_.return_lists.push_back(std::move(list));
@@ -30,8 +41,10 @@ void BodyEmitter::run_piece(PieceBody& to_emit) {
 }
 
 void BodyEmitter::emit_piece_items(const std::vector<PieceItem>& items) {
+  for (const PieceItem& item : items) expect({&item.item, 1});
   std::vector<Item> whole;  // calls of one group stay together
   const auto emit_whole = [&] {
+    for (const Item& item : whole) met(item);
     emit_list(whole);
     whole.clear();
   };
@@ -48,19 +61,26 @@ void BodyEmitter::emit_piece_items(const std::vector<PieceItem>& items) {
 
 void BodyEmitter::emit_split(const PieceItem& item) {
   const Conditional& conditional = structure_.conditionals[item.item.index];
+  met(item.item);
+  const HeldValues before = held_;
   const uint32_t branch = emit_branch(conditional.predicate, false);
   uint32_t over = branch;
   const bool is_ahead = !item.joins.empty();  // of a piece or what follows, which counts the region
   for (const Join& join : item.joins) define(join.merge, take_slot());
+  open_branch();
   for (int side = 0; side < 2; ++side) {
+    held_ = before;
     if (conditional.sides[side].valid() && !is_ahead) count_region(conditional.sides[side]);
     emit_piece_items(item.sides[side]);
     for (const Join& join : item.joins) emit_move(slot_of_.at(join.merge), operand(join.from[side]));
+    note_reads(item.item);
+    drop_dead();
     if (side == 0) {
       over = emit(Opcode::Jump);
       set_jump(branch, here());
     }
   }
+  close_branch();
   set_jump(over, here());
 }
 

@@ -62,7 +62,7 @@ void BodyEmitter::give_back(std::vector<uint32_t>& temporaries) {
 void BodyEmitter::release(OutPort port) {
   if (keeping_) return;
   const NodeId value = structure_.origin(port);
-  if (graph_[value].kind == NodeKind::Const) return;
+  if (graph_[value].kind == NodeKind::Const || is_data(value)) return;
   if (const auto found = body_of_variable_.find(value); found != body_of_variable_.end() && found->second) {
     body_reads_left(value);
     --body_reads_left_[value];
@@ -71,7 +71,7 @@ void BodyEmitter::release(OutPort port) {
 }
 
 void BodyEmitter::release_value(NodeId value) {
-  if (keeping_) return;
+  if (keeping_ || is_data(value)) return;  // of data values drop_dead knows
   HIATON_CHECK(reads_left(value) > 0);
   if (--reads_left_[value] == 0 && !is_param(value)) give_back_slot(value);
 }
@@ -102,7 +102,7 @@ uint32_t BodyEmitter::result_slot(NodeId value) {
 }
 
 void BodyEmitter::give_back_if_unread(NodeId value) {
-  if (!keeping_ && reads_left(value) == 0) give_back_slot(value);
+  if (!keeping_ && !is_data(value) && reads_left(value) == 0) give_back_slot(value);
 }
 
 }  // namespace hiaton::exec

@@ -41,7 +41,7 @@ bool BodyEmitter::emit_window(LoopId id, std::vector<uint32_t>& to_end) {
     return false;
   }
   const std::optional<Window> window = find_window(graph_, structure_, id);
-  if (!window) return false;
+  if (!window || hands_data_on(loop, *window)) return false;
   const std::size_t items = structure_[loop.condition].items.size() + structure_[loop.body].items.size() + 1;
   const std::size_t places = std::min<std::size_t>(
       {static_cast<std::size_t>(context_.options.parallel_iterations), kMostPlaces, kMostItems / items});
@@ -142,6 +142,43 @@ bool BodyEmitter::emit_window(LoopId id, std::vector<uint32_t>& to_end) {
   return true;
 }
 
+/// Whether iterations hand data values to each other, or make some outside of their pieces: then they run in
+/// order, since a value that runs ahead may never be read.
+bool BodyEmitter::hands_data_on(const LoopShape& loop, const Window& window) const {
+  const Ownership& ownership = context_.ownership;
+  if (!ownership.has_data()) return false;
+  const auto left_outside = [&](const Item& item, const auto& self) -> bool {
+    if (window.piece && window.piece->done.contains(item)) return false;
+    if (item.kind != Item::Kind::Conditional) return ownership.touches_data(item);
+    const Conditional& conditional = structure_.conditionals[item.index];
+    if (ownership.variant_test(conditional.predicate)) return true;
+    for (const Join& join : conditional.joins) {
+      if (is_data(join.merge)) return true;
+    }
+    return std::ranges::any_of(conditional.sides, [&](BlockId side) {
+      return side.valid() && std::ranges::any_of(structure_[side].items,
+                                                 [&](const Item& inner) { return self(inner, self); });
+    });
+  };
+  const auto any_left = [&](const std::vector<Item>& items) {
+    return std::ranges::any_of(items, [&](const Item& item) { return left_outside(item, left_outside); });
+  };
+  for (const LoopShape::Variable& variable : loop.variables) {
+    if (is_data(variable.merge)) return true;
+  }
+  for (const PieceItem& item : window.ahead) {
+    if (ownership.touches_data(item.item)) return true;
+  }
+  for (CallSite site : window.calls) {
+    const Item call{.kind = Item::Kind::Call, .index = static_cast<uint32_t>(site.index())};
+    if (ownership.touches_data(call)) return true;
+  }
+  if (window.piece &&
+      std::ranges::any_of(window.piece->results, [&](NodeId value) { return is_data(value); }))
+    return true;
+  return any_left(structure_[loop.condition].items) || any_left(window.rest);
+}
+
 /// The variables that wait for calls, or the others, stand for their next values from here on.
 void BodyEmitter::take_next_values(const LoopShape& loop, const std::vector<bool>& variable_waits,
                                    bool waiting) {
@@ -169,7 +206,7 @@ void BodyEmitter::emit_window_calls(const Window& window, std::vector<SlotMap>& 
     }
     std::swap(slot_of_, place);
   }
-  const Forked forked = emit_group(callees, arguments, results, count);
+  const Forked forked = emit_group(callees, arguments, results, {}, count);
   set_jump(forked.over, here());
 }
 
@@ -187,7 +224,7 @@ void BodyEmitter::emit_window_pieces(const Piece& piece, std::vector<SlotMap>& a
     }
   }
   const std::vector<Callee> callees(at_place.size(), callee);
-  const Forked forked = emit_group(callees, arguments, results, count);
+  const Forked forked = emit_group(callees, arguments, results, {}, count);
   set_jump(forked.over, here());
 }
 

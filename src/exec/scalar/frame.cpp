@@ -66,8 +66,7 @@ bool FramePool::add_chunk(std::size_t at_least) {
   const uint64_t held = budget_.bytes.load(std::memory_order_relaxed);
   if (held < budget_.max_bytes) bytes = std::min<uint64_t>(bytes, budget_.max_bytes - held);
   bytes = std::max(bytes, sizeof(Chunk) + at_least);
-  if (budget_.bytes.fetch_add(bytes, std::memory_order_relaxed) + bytes > budget_.max_bytes) {
-    budget_.bytes.fetch_sub(bytes, std::memory_order_relaxed);
+  if (!budget_.take_bytes(bytes)) {
     failure_ = Fault::MaxBytes;
     return false;
   }

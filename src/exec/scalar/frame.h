@@ -35,6 +35,15 @@ struct FrameBudget {
   uint64_t max_bytes = std::numeric_limits<uint64_t>::max();
   std::atomic<uint64_t> frames{0};
   std::atomic<uint64_t> bytes{0};
+
+  /// Takes so many bytes of the budget; false, and nothing taken, where there are not so many.
+  bool take_bytes(uint64_t wanted) {
+    if (bytes.fetch_add(wanted, std::memory_order_relaxed) + wanted <= max_bytes) return true;
+    bytes.fetch_sub(wanted, std::memory_order_relaxed);
+    is_refused.store(true, std::memory_order_relaxed);
+    return false;
+  }
+  std::atomic<bool> is_refused{false};  ///< bytes were wanted that the budget did not have
 };
 
 /// Makes the frames of one worker, and keeps its idle chains. Memory goes back to the system only when the
@@ -58,6 +67,10 @@ class FramePool {
   }
 
   Fault failure() const { return failure_; }
+  /// Why there is no more memory.
+  Fault memory_fault() const {
+    return budget_.is_refused.load(std::memory_order_relaxed) ? Fault::MaxBytes : Fault::OutOfMemory;
+  }
   /// Frames made so far, without anchors: what was alive at once in this pool's chains at most.
   uint64_t carved() const { return carved_; }
   /// Memory that the frames stand in.

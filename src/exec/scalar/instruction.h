@@ -13,6 +13,11 @@ struct Instruction;
 struct Group;
 struct CallList;
 struct ReturnList;
+struct TakeList;
+struct MakeList;
+
+/// The slot of a field that is not needed.
+inline constexpr uint16_t kNoSlot = UINT16_MAX;
 
 // Slots are numbered from 0 within a frame. d: destination slot; a, b, c: operand slots.
 #define HIATON_CONTROL_INSTRUCTIONS(X)                                                                       \
@@ -47,8 +52,26 @@ struct ReturnList;
   X(StolenReturn) /* a stolen call of group has returned */                                                  \
   X(Halt)         /* the program has returned */                                                             \
   X(Count)        /* one more firing of region number */                                                     \
-  X(BeginCall)    /* in traced plans: the next instruction is a call */                                      \
-  X(EndCall)      /* in traced plans: the call before has returned */
+  X(Retain)       /* one more reference to the data value in a */                                            \
+  X(Release)      /* one less */                                                                             \
+  X(Field)        /* d = field number of the data value in a, without a reference of its own */              \
+  X(VariantOf)    /* d = variant of the data value in a */                                                   \
+  X(RequireVariant)  /* fails unless the data value in a is of variant number */                             \
+  X(UnlessVariant)   /* if the data value in a is not of variant number: pc += jump */                       \
+  X(UnlessImmediate) /* if a is not the variant without fields whose bits are number: pc += jump */          \
+  X(UnlessObject)    /* if the variant in a has no fields: pc += jump */                                     \
+  X(Take1)           /* takes the data value in a apart: field i to slot takes[i]; see Taking */             \
+  X(Take2)                                                                                                   \
+  X(Take3)                                                                                                   \
+  X(Take4)                                                                                                   \
+  X(TakeN) /* the same by the list taken */                                                                  \
+  X(Make1) /* d = a data value with header number and the fields in slots takes */                           \
+  X(Make2)                                                                                                   \
+  X(Make3)                                                                                                   \
+  X(Make4)                                                                                                   \
+  X(MakeN)     /* the same by the list made */                                                               \
+  X(BeginCall) /* in traced plans: the next instruction is a call */                                         \
+  X(EndCall)   /* in traced plans: the call before has returned */
 
 // Forms of the instructions that compute, by what their operands are.
 #define HIATON_UNARY_FORMS(Name, F, In, Out) HIATON_OPCODE(Name##_Slot)
@@ -102,6 +125,8 @@ struct Instruction {
     const CallList* calls;
     const ReturnList* returns;
     const Group* group;
+    const TakeList* taken;
+    const MakeList* made;
     Kernel kernel;
     uint64_t number;
   };
@@ -109,6 +134,7 @@ struct Instruction {
   union {
     int16_t plus[4] = {};  ///< Call and TailCall: added to each argument in the instruction
     Slot other;            ///< the constant to return, where `constant` is what is compared with
+    uint16_t takes[4];     ///< Take and Make: the slots of the fields
   };
 
   Instruction() : constant() {}

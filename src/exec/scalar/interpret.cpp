@@ -1,6 +1,7 @@
 #include "exec/scalar/interpret.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "kernels/scalar.h"
 
@@ -45,6 +46,66 @@ Frame* start_call(Worker& worker, Frame* caller, const Instruction* call) {
   std::copy_n(worker.passed.begin(), count, callee->slots);
   worker.pc = entry;
   return callee;
+}
+
+// --- Data values ---
+
+void set_header(DataObject* object, uint64_t header) {
+  std::memcpy(static_cast<void*>(object), &header, sizeof header);
+}
+
+template <std::size_t kFields>
+[[gnu::always_inline]] inline void fill(DataObject* made, const Frame* frame, const Instruction& make) {
+  set_header(made, make.number);
+  for (std::size_t i = 0; i < kFields; ++i) made->slots()[i] = frame->slots[make.takes[i]];
+}
+
+/// Takes apart a value that others refer to as well: what is taken gets references of its own.
+void take_shared(DataCells& cells, Frame* frame, const TakeList& list, DataObject* object) {
+  for (std::size_t i = 0; i < list.fields.size(); ++i) {
+    const auto [slot, kind] = list.fields[i];
+    if (slot == kNoSlot) continue;
+    const Slot field = object->slots()[i];
+    if (kind == FieldKind::Data) DataCells::retain(field.data);
+    frame->slots[slot] = field;
+  }
+  cells.release(object);
+}
+
+void take_apart(DataCells& cells, Frame* frame, const TakeList& list, DataObject* object) {
+  if (!DataCells::is_unique(object)) return take_shared(cells, frame, list, object);
+  for (std::size_t i = 0; i < list.fields.size(); ++i) {
+    const auto [slot, kind] = list.fields[i];
+    const Slot field = object->slots()[i];
+    if (slot != kNoSlot) {
+      frame->slots[slot] = field;
+    } else if (kind == FieldKind::Data) {
+      cells.release(field.data);
+    } else if (kind == FieldKind::Tensor) {
+      Tensor::release(field.tensor);
+    }
+  }
+  cells.free_cell(object, list.fields.size());
+}
+
+/// The fields of an only reference move; the cell is the next one of its size that is made.
+template <std::size_t kFields>
+[[gnu::always_inline]] inline void take_apart(DataCells& cells, Frame* frame, const uint16_t* slots,
+                                              const Instruction& take, DataObject* object) {
+  if (!DataCells::is_unique(object)) [[unlikely]]
+    return take_shared(cells, frame, *take.taken, object);
+  Slot fields[kFields];
+  for (std::size_t i = 0; i < kFields; ++i) fields[i] = object->slots()[i];
+  cells.free_cell(object, kFields);
+  for (std::size_t i = 0; i < kFields; ++i) {
+    if (slots[i] != kNoSlot) {
+      frame->slots[slots[i]] = fields[i];
+    } else if (take.taken->fields[i].kind == FieldKind::Data) {
+      cells.release(fields[i].data);
+    } else if (take.taken->fields[i].kind == FieldKind::Tensor) {
+      Tensor::release(fields[i].tensor);
+    }
+  }
 }
 
 /// The interpreter proper. With `labels`, only tells where the code of each opcode stands.
@@ -298,7 +359,76 @@ at_EndCall:
   worker->calls.end_call();
   NEXT;
 
-  // --- Kernels with instructions of their own ---
+  // --- Data values ---
+
+at_Retain:
+  DataCells::retain(f->slots[pc->a].data);
+  NEXT;
+at_Release:
+  worker->cells->release(f->slots[pc->a].data);
+  NEXT;
+at_Field:
+  f->slots[pc->d] = f->slots[pc->a].data->slots()[pc->number];
+  NEXT;
+at_VariantOf:
+  f->slots[pc->d] = make_slot(int64_t{Data::variant_of(f->slots[pc->a].data)});
+  NEXT;
+at_RequireVariant:
+  if (Data::variant_of(f->slots[pc->a].data) != pc->number) {
+    fault = Fault::Index;
+    goto failed;
+  }
+  NEXT;
+at_UnlessVariant : {
+  const DataObject* data = f->slots[pc->a].data;
+  if (Data::has_object(data) && data->variant() == pc->number) NEXT;
+  pc += pc->jump;
+  GO;
+}
+at_UnlessImmediate:
+  if (f->slots[pc->a].bits == pc->number) NEXT;
+  pc += pc->jump;
+  GO;
+at_UnlessObject:
+  if (Data::has_object(f->slots[pc->a].data)) NEXT;
+  pc += pc->jump;
+  GO;
+#define TAKE(n)                                                                        \
+  at_Take##n : take_apart<n>(*worker->cells, f, pc->takes, *pc, f->slots[pc->a].data); \
+  NEXT;
+  TAKE(1)
+  TAKE(2)
+  TAKE(3)
+  TAKE(4)
+#undef TAKE
+at_TakeN:
+  take_apart(*worker->cells, f, *pc->taken, f->slots[pc->a].data);
+  NEXT;
+#define MAKE(n)                                \
+  at_Make##n : {                               \
+    DataObject* made = worker->cells->make(n); \
+    if (made == nullptr) [[unlikely]]          \
+      goto out_of_cells;                       \
+    fill<n>(made, f, *pc);                     \
+    f->slots[pc->d].data = made;               \
+    NEXT;                                      \
+  }
+  MAKE(1)
+  MAKE(2)
+  MAKE(3)
+  MAKE(4)
+#undef MAKE
+at_MakeN : {
+  const MakeList& list = *pc->made;
+  DataObject* made = worker->cells->make(list.slots.size());
+  if (made == nullptr) goto out_of_cells;
+  set_header(made, list.header);
+  for (std::size_t i = 0; i < list.slots.size(); ++i) made->slots()[i] = f->slots[list.slots[i]];
+  f->slots[pc->d].data = made;
+  NEXT;
+}
+
+// --- Kernels with instructions of their own ---
 
 #define COMPUTE(label, F, In, Out, left, right)                \
   label : {                                                    \
@@ -363,6 +493,9 @@ polled_loop:
   worker->pc = pc;
   if (!worker->answer_poll()) return Outcome::Stopped;
   GO;
+out_of_cells:
+  fault = worker->pool.memory_fault();
+  goto failed;
 out_of_frames_of_tail_call:
   f = worker->frame;
 out_of_frames:

@@ -42,6 +42,8 @@ class ItemOrder {
     uint32_t last_needed_by = UINT32_MAX;  ///< keeps repeated edges out
   };
 
+  bool is_wanted(graph::FunctionId function) const { return result_.functions[function.index()]; }
+
   uint32_t add_unit(Item::Kind kind, std::size_t index, BlockId block) {
     units_.push_back({{kind, static_cast<uint32_t>(index)}, block, 0, {}, UINT32_MAX});
     return static_cast<uint32_t>(units_.size() - 1);
@@ -50,11 +52,12 @@ class ItemOrder {
   void make_units() {
     for (std::size_t i = 0; i < graph_.nodes().size(); ++i) {
       const Node& node = graph_.nodes()[i];
-      if (node.kind == NodeKind::Op && !passes_operand_on(node)) {
+      if (node.kind == NodeKind::Op && !passes_operand_on(node) && is_wanted(node.function)) {
         unit_of_node_[i] = add_unit(Item::Kind::Op, i, result_.block_of[i]);
       }
     }
     for (std::size_t s = 0; s < graph_.sites().size(); ++s) {
+      if (!is_wanted(graph_.sites()[s].caller)) continue;
       const BlockId block = result_.block_of[graph_.sites()[s].returns[0].index()];
       const uint32_t unit = add_unit(Item::Kind::Call, s, block);
       for (NodeId call : graph_.sites()[s].calls) unit_of_node_[call.index()] = unit;
@@ -70,6 +73,7 @@ class ItemOrder {
       for (const Join& join : conditional.joins) unit_of_node_[join.merge.index()] = unit_of_conditional_[c];
     }
     for (std::size_t l = 0; l < result_.loops.size(); ++l) {
+      if (!is_wanted(graph_.loops()[l].function)) continue;
       unit_of_loop_[l] = add_unit(Item::Kind::Loop, l, result_.loops[l].parent);
     }
   }
@@ -251,7 +255,7 @@ bool passes_operand_on(const Node& node) {
     case NodeKind::Exit:
       return true;
     case NodeKind::Op:
-      return node.op->name.value == "identity";
+      return node.op->role == Role::Identity;
     default:
       return false;
   }

@@ -40,6 +40,22 @@ struct ReturnList {
   std::vector<uint16_t> slots;
 };
 
+/// How a Take instruction takes a data value apart: what its fields hold, and where they go. A field that is
+/// not needed goes to kNoSlot; where it refers to something, that is let go of.
+struct TakeList {
+  struct Field {
+    uint16_t slot;
+    FieldKind kind;
+  };
+  std::vector<Field> fields;
+};
+
+/// A data value of more fields than fit into an instruction.
+struct MakeList {
+  uint64_t header;
+  std::vector<uint16_t> slots;
+};
+
 /// Calls of functions and pieces that do not need each other, in the forking form of a function.
 struct Group {
   struct Call {
@@ -47,6 +63,7 @@ struct Group {
     const Instruction* resume =
         nullptr;  ///< a StolenReturn; the instruction before it names the result slots
     std::vector<Argument> arguments;
+    std::vector<bool> is_data;  ///< by argument
   };
   std::vector<Call> calls;
   uint16_t join_slot = 0;               ///< holds the JoinRecord once a call was stolen, else 0
@@ -83,13 +100,20 @@ struct Plan {
   std::vector<graph::NodeId> nodes;    ///< by instruction: what it came from; invalid where nothing can fail
   std::vector<graph::CallSite> sites;  ///< by instruction: of calls and of the names of stolen calls' results
   std::vector<const Group*> groups_at;  ///< by instruction: calls that belong to a group
-  std::vector<Body> bodies;             ///< in the order of the code
+  /// By instruction: the parameters of its function, of the first 64, whose slots still hold them: bit i for
+  /// parameter i. A data value may have been handed on.
+  std::vector<uint64_t> params_held;
+  std::vector<Body> bodies;  ///< in the order of the code
   std::deque<CallList> call_lists;
   std::deque<ReturnList> return_lists;
   std::deque<Group> groups;
+  std::deque<TakeList> take_lists;
+  std::deque<MakeList> make_lists;
+  bool has_data = false;               ///< its functions hold data values
   std::vector<RegionStats> regions;    ///< what Count instructions count; firings 0
   std::vector<bool> region_is_body;    ///< by region: it counts calls of a function
-  const Instruction* entry = nullptr;  ///< of main
+  const Instruction* entry = nullptr;  ///< of main; null where the plan is not of it
+  std::vector<const Instruction*> entries;  ///< by function: of its sequential form; null where it has none
   const Instruction* halt = nullptr;   ///< what main returns to
   uint16_t result_count = 0;
 
@@ -110,6 +134,10 @@ constexpr std::size_t frame_bytes(std::size_t slots) {
 /// not nest, or a function needs too many slots.
 std::shared_ptr<const Plan> compile(const graph::Graph& graph, const PlanOptions& options,
                                     std::string& reason);
+
+/// The same for these functions alone, which call no others.
+std::shared_ptr<const Plan> compile(const graph::Graph& graph, const std::vector<bool>& functions,
+                                    const PlanOptions& options, std::string& reason);
 
 /// The code, for people: one line an instruction. `s0` is slot 0 of the frame.
 std::string to_text(const Plan& plan, const graph::Graph& graph);

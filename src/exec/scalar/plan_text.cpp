@@ -71,6 +71,33 @@ class InstructionText {
       case Opcode::BeginCall:
       case Opcode::EndCall:
         return {};
+      case Opcode::Retain:
+      case Opcode::Release:
+        return slot(at_.a);
+      case Opcode::Field:
+        return fmt::format("{} = {}.{}", slot(at_.d), slot(at_.a), at_.number);
+      case Opcode::VariantOf:
+        return fmt::format("{} = {}", slot(at_.d), slot(at_.a));
+      case Opcode::RequireVariant:
+        return fmt::format("{}, {}", slot(at_.a), at_.number);
+      case Opcode::UnlessVariant:
+        return fmt::format("{}, {}: {}", slot(at_.a), at_.number, target());
+      case Opcode::UnlessImmediate:
+        return fmt::format("{}, {}: {}", slot(at_.a), at_.number / 2, target());
+      case Opcode::UnlessObject:
+        return fmt::format("{}: {}", slot(at_.a), target());
+      case Opcode::Take1:
+      case Opcode::Take2:
+      case Opcode::Take3:
+      case Opcode::Take4:
+      case Opcode::TakeN:
+        return fmt::format("{} = {}", taken(), slot(at_.a));
+      case Opcode::Make1:
+      case Opcode::Make2:
+      case Opcode::Make3:
+      case Opcode::Make4:
+      case Opcode::MakeN:
+        return fmt::format("{} = {}({})", slot(at_.d), variant_of(made_header()), made());
       case Opcode::Count:
         return fmt::format("region {}", at_.number);
       default:
@@ -91,6 +118,21 @@ class InstructionText {
   std::string callee() const {
     const graph::CallSite site = plan_.sites[index_];
     return site.valid() ? graph_[graph_[site].callee].name : "piece";
+  }
+
+  std::string taken() const {
+    std::string text;
+    for (const TakeList::Field& field : at_.taken->fields) {
+      text += (text.empty() ? "" : ", ") + (field.slot == kNoSlot ? "_" : slot(field.slot));
+    }
+    return text;
+  }
+  uint64_t made_header() const { return opcode_ == Opcode::MakeN ? at_.made->header : at_.number; }
+  static uint64_t variant_of(uint64_t header) { return header >> 17 & 0x7fff; }
+  std::string made() const {
+    if (opcode_ == Opcode::MakeN) return slots(at_.made->slots);
+    const auto count = static_cast<std::size_t>(opcode_) - static_cast<std::size_t>(Opcode::Make1) + 1;
+    return slots({at_.takes, at_.takes + count});
   }
 
   std::string group() const {

@@ -25,7 +25,9 @@ constexpr uint32_t kDeepestNesting = 4000;
 
 class Finder {
  public:
-  explicit Finder(const Graph& graph) : graph_(graph) {}
+  Finder(const Graph& graph, std::vector<bool> functions) : graph_(graph) {
+    result_.functions = std::move(functions);
+  }
 
   Structure run() {
     prepare();
@@ -93,6 +95,8 @@ class Finder {
     for (OutPort control : node.controls) visit(control.node);
   }
 
+  bool is_wanted(FunctionId function) const { return result_.functions[function.index()]; }
+
   /// All nodes, each after what it needs. Depth-first with an explicit stack.
   std::vector<NodeId> forward_order() const {
     enum class State : uint8_t { Unseen, Open, Done };
@@ -100,7 +104,7 @@ class Finder {
     std::vector<NodeId> order;
     std::vector<NodeId> stack;
     for (std::size_t i = 0; i < state.size(); ++i) {
-      if (state[i] != State::Unseen) continue;
+      if (state[i] != State::Unseen || !is_wanted(graph_.nodes()[i].function)) continue;
       stack.push_back(NodeId(i));
       while (!stack.empty()) {
         const NodeId top = stack.back();
@@ -269,6 +273,7 @@ class Finder {
   void close_loops() {
     for (std::size_t l = 0; l < result_.loops.size(); ++l) {
       const graph::Loop& nodes = graph_.loops()[l];
+      if (!is_wanted(nodes.function)) continue;
       LoopShape& loop = result_.loops[l];
       if (nodes.exits.empty() || loop.variables.empty())
         throw Unstructured{"a loop has no variables or no results"};
@@ -302,13 +307,10 @@ class Finder {
   /// Results must not be dead while their function is alive.
   void check_results() {
     result_.results.resize(graph_.functions().size());
-    for (std::size_t f = 0; f < graph_.functions().size(); ++f)
-      result_.results[f] = graph_.functions()[f].results;
-    std::vector<OutPort> outputs;
-    for (NodeId output : graph_.outputs()) outputs.push_back(graph_[output].inputs[0]);
-    std::vector<OutPort>& of_main = result_.results[graph_.main().index()];
-    if (of_main.empty()) of_main = outputs;
-    if (of_main != outputs) throw Unstructured{"the results of main are not what its Output nodes read"};
+    for (std::size_t f = 0; f < graph_.functions().size(); ++f) {
+      if (is_wanted(FunctionId(f))) result_.results[f] = graph_.functions()[f].results;
+    }
+    if (is_wanted(graph_.main())) check_outputs();
     for (std::size_t f = 0; f < result_.results.size(); ++f) {
       for (OutPort port : result_.results[f]) {
         const BlockId block = block_of_output(port);
@@ -316,6 +318,14 @@ class Finder {
           throw Unstructured{"a result stands inside a branch"};
       }
     }
+  }
+
+  void check_outputs() {
+    std::vector<OutPort> outputs;
+    for (NodeId output : graph_.outputs()) outputs.push_back(graph_[output].inputs[0]);
+    std::vector<OutPort>& of_main = result_.results[graph_.main().index()];
+    if (of_main.empty()) of_main = outputs;
+    if (of_main != outputs) throw Unstructured{"the results of main are not what its Output nodes read"};
   }
 
   /// To be called when the items are known.
@@ -334,6 +344,7 @@ class Finder {
     result_.origins.assign(count, OutPort());
     for (std::size_t i = 0; i < count; ++i) {
       NodeId id(i);
+      if (!is_wanted(graph_[id].function)) continue;
       std::vector<NodeId> passed;
       while (passes_operand_on(graph_[id]) && !result_.origins[id.index()].node.valid()) {
         passed.push_back(id);
@@ -374,8 +385,13 @@ bool Structure::has_calls(const Item& item) const {
 }
 
 std::optional<Structure> find_structure(const Graph& graph, std::string& reason) {
+  return find_structure(graph, std::vector<bool>(graph.functions().size(), true), reason);
+}
+
+std::optional<Structure> find_structure(const Graph& graph, std::vector<bool> functions,
+                                        std::string& reason) {
   try {
-    return Finder(graph).run();
+    return Finder(graph, std::move(functions)).run();
   } catch (const Unstructured& found) {
     reason = found.reason;
     return std::nullopt;

@@ -68,6 +68,7 @@ struct LoopShape {
 };
 
 struct Structure {
+  std::vector<bool> functions;                       ///< of which it is, and of no others
   std::vector<Block> blocks;
   std::vector<BlockId> bodies;                       ///< by function
   std::vector<std::vector<graph::OutPort>> results;  ///< by function
@@ -84,7 +85,10 @@ struct Structure {
   bool has_calls(const Item& item) const;
 };
 
-/// The structure, or nothing and in `reason` why there is none.
+/// The structure of these functions, which call no others, or nothing and in `reason` why there is none.
+std::optional<Structure> find_structure(const graph::Graph& graph, std::vector<bool> functions,
+                                        std::string& reason);
+/// The same of all functions.
 std::optional<Structure> find_structure(const graph::Graph& graph, std::string& reason);
 
 }  // namespace hiaton::exec

@@ -5,6 +5,7 @@
 #include <new>
 
 #include "base/check.h"
+#include "base/pause.h"
 #include "exec/scalar/interpret.h"
 
 namespace hiaton::exec {
@@ -26,7 +27,7 @@ class Backoff {
  public:
   void wait() {
     if (pauses_ <= kMostPauses) {
-      for (int i = 0; i < pauses_; ++i) __builtin_ia32_pause();
+      for (int i = 0; i < pauses_; ++i) pause_thread();
       pauses_ *= 2;
       return;
     }
@@ -52,13 +53,15 @@ void Crew::stop() {
   for (const std::unique_ptr<Worker>& worker : workers) worker->poll.store(true);
 }
 
-Worker::Worker(Crew& its_crew, const Plan& its_plan, FrameBudget& budget)
+Worker::Worker(Crew& its_crew, const Plan& its_plan, FrameBudget& budget, DataHeap* heap)
     : pool(budget),
       calls(its_plan, pool),
       region_firings(its_plan.regions.size(), 0),
       passed(most_arguments(its_plan)),
       crew(its_crew),
-      plan(its_plan) {}
+      plan(its_plan) {
+  if (heap != nullptr) cells = &own_cells_.emplace(*heap);
+}
 
 bool Worker::answer_poll() {
   // Sequentially consistent, as are the thief's write of request_ and then poll: either this sees the request
@@ -88,12 +91,32 @@ void Worker::answer_request(Worker& thief) {
     }
     oldest.frame->slots[oldest.group->join_slot].bits = reinterpret_cast<uint64_t>(record);
   }
+  if (plan.has_data && !share_arguments(oldest)) {
+    thief.answer_.store(Answer::Refused, std::memory_order_release);
+    return;
+  }
   record->end = --oldest.end;
   record->pending.fetch_add(1, std::memory_order_relaxed);  // published by the release below
   ++atomic_operations;
   if (oldest.end == oldest.started) ++fork_begin;
   thief.gift_ = {oldest.frame, oldest.group, oldest.end, calls.is_on() ? calls.give() : 0};
   thief.answer_.store(Answer::Given, std::memory_order_release);
+}
+
+/// Before another worker may refer to what the newest call of the entry gets. False: there is no memory for
+/// that; the run ends.
+bool Worker::share_arguments(const ForkEntry& entry) {
+  const Group::Call& call = entry.group->calls[entry.end - 1];
+  try {
+    for (std::size_t i = 0; i < call.arguments.size(); ++i) {
+      if (call.is_data[i]) DataCells::share(entry.frame->slots[call.arguments[i].slot].data);
+    }
+    return true;
+  } catch (const std::bad_alloc&) {
+    fault = Fault::OutOfMemory;
+    crew.stop();
+    return false;
+  }
 }
 
 bool Worker::arrive(Frame* target, const Group& group) {
@@ -150,7 +173,7 @@ bool Worker::ask(Worker& victim) {
     Worker* self = this;
     // Withdrawn before the victim has seen it; otherwise its answer is about to come.
     if (over && victim.request_.compare_exchange_strong(self, nullptr)) return false;
-    __builtin_ia32_pause();
+    pause_thread();
     if (++spins > kSpins) std::this_thread::yield();
   }
 }

@@ -16,12 +16,14 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <thread>
 #include <vector>
 
 #include "exec/scalar/call_trace.h"
 #include "exec/scalar/frame.h"
 #include "exec/scalar/plan.h"
+#include "tensor/data_heap.h"
 
 namespace hiaton::exec {
 
@@ -62,7 +64,8 @@ struct Crew {
 };
 
 struct Worker {
-  Worker(Crew& its_crew, const Plan& its_plan, FrameBudget& budget);
+  /// `heap` may be null where the plan has no data values.
+  Worker(Crew& its_crew, const Plan& its_plan, FrameBudget& budget, DataHeap* heap);
 
   /// Raised by others who want to be looked at soon: with a request for work, or at the end of the run.
   alignas(64) std::atomic<bool> poll{false};
@@ -73,6 +76,7 @@ struct Worker {
   static constexpr uint32_t kMostForks = 8;
   ForkEntry forks[kMostForks];
   FramePool pool;
+  DataCells* cells = nullptr;  ///< of a plan with data values
   CallTrace calls;
   Frame* anchor = nullptr;  ///< of the chain this worker runs in
   std::vector<uint64_t> region_firings;
@@ -112,6 +116,7 @@ struct Worker {
   };
   enum class Answer : uint8_t { None, Refused, Given };
 
+  bool share_arguments(const ForkEntry& entry);
   void refuse_requests();
   void answer_request(Worker& thief);
   bool ask(Worker& victim);
@@ -121,6 +126,7 @@ struct Worker {
   alignas(64) std::atomic<Worker*> request_{nullptr};
   /// Whether this worker runs something, so that it is worth asking.
   std::atomic<bool> busy_{false};
+  std::optional<DataCells> own_cells_;
   alignas(64) std::atomic<Answer> answer_{Answer::None};
   Gift gift_;  ///< written before `answer_` becomes Given (release), read after (acquire)
 

@@ -22,7 +22,7 @@ void run_file(const char* file) {
 void build() {
   ModuleBuilder module;
   const FunctionRef twice = module.declare("main", {{DType::F64, "x"}}, {DType::F64});
-  module.define(twice, [](FunctionBuilder& f) { return f.param(0) + f.param(0); });
+  module.define(twice, [](FunctionBuilder& f) { return add(f.param(0), f.param(0)); });
   const Program program = Program::from_module(module.finish());
   std::cout << "twice " << to_string(program.run({Value(1.5)}).values[0]) << '\n';
 }

@@ -1,0 +1,17 @@
+// Which functions run depth first in threaded code, and which as items that wait for batches.
+#pragma once
+
+#include <vector>
+
+#include "hiaton/graph.h"
+
+namespace hiaton::exec {
+
+/// By function: whether it is *direct*: it has one phase, and nothing that it reaches holds a tensor or reads
+/// a learned parameter. A function that is not is *flow*. Direct functions call direct functions only.
+std::vector<bool> direct_functions(const graph::Graph& graph);
+
+/// Whether the program begins with a direct function.
+bool is_direct(const graph::Graph& graph);
+
+}  // namespace hiaton::exec

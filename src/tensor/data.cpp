@@ -1,0 +1,155 @@
+#include "hiaton/data.h"
+
+#include <array>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <vector>
+
+#include "hiaton/error.h"
+#include "hiaton/value.h"
+#include "tensor/data_heap.h"
+#include "tensor/data_references.h"
+#include "tensor/small_objects.h"
+
+namespace hiaton {
+namespace {
+
+/// Layouts of more fields than FieldLayout holds itself. They are never taken out, so that reading needs no
+/// lock.
+class WideLayouts {
+ public:
+  static constexpr std::size_t kMost = 1 << 15;
+
+  uint16_t number_of(std::span<const FieldKind> kinds) {
+    const std::lock_guard lock(mutex_);
+    std::vector<FieldKind> key(kinds.begin(), kinds.end());
+    const auto known = numbers_.find(key);
+    if (known != numbers_.end()) return known->second;
+    if (numbers_.size() == kMost) {
+      throw ProgramError("more than 32768 variants of data types whose fields differ and are more than 5");
+    }
+    const auto number = static_cast<uint16_t>(numbers_.size());
+    const auto added = numbers_.emplace(std::move(key), number).first;
+    // Pairs with the acquire of `kinds`, for threads that were handed a value of this layout.
+    by_number_[number].store(&added->first, std::memory_order_release);
+    return number;
+  }
+  std::span<const FieldKind> kinds(uint16_t number) const {
+    return *by_number_[number].load(std::memory_order_acquire);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::vector<FieldKind>, uint16_t> numbers_;
+  std::array<std::atomic<const std::vector<FieldKind>*>, kMost> by_number_{};
+};
+
+WideLayouts& wide_layouts() {
+  static WideLayouts layouts;
+  return layouts;
+}
+
+std::size_t bytes_of(std::size_t fields) {
+  return sizeof(DataObject) + fields * sizeof(Slot);
+}
+
+FieldLayout layout_of(std::span<const Value> fields) {
+  if (fields.size() <= FieldLayout::kMostInline) {
+    std::array<FieldKind, FieldLayout::kMostInline> kinds{};
+    for (std::size_t i = 0; i < fields.size(); ++i) kinds[i] = ValueView(fields[i]).kind;
+    return FieldLayout(std::span(kinds).first(fields.size()));
+  }
+  std::vector<FieldKind> kinds;
+  for (const Value& field : fields) kinds.push_back(ValueView(field).kind);
+  return FieldLayout(kinds);
+}
+
+}  // namespace
+
+FieldLayout::FieldLayout(std::span<const FieldKind> kinds) {
+  if (kinds.size() > kMostInline) {
+    code_ = static_cast<uint16_t>(kWide | wide_layouts().number_of(kinds));
+    return;
+  }
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    code_ = static_cast<uint16_t>(code_ | static_cast<unsigned>(kinds[i]) << (3 * i));
+  }
+}
+
+std::span<const FieldKind> FieldLayout::wide() const {
+  return wide_layouts().kinds(static_cast<uint16_t>(code_ & ~kWide));
+}
+
+Data Data::take(uint32_t variant, std::span<Value> fields) {
+  if (variant >= DataObject::kMostVariants) {
+    throw ProgramError("expected a data type with at most 32768 variants");
+  }
+  if (fields.empty()) return Data(reinterpret_cast<DataObject*>(bits_of_variant(variant)));
+  const FieldLayout layout = layout_of(fields);
+  auto* object = new (allocate_counted(bytes_of(fields.size()))) DataObject;
+  object->layout = layout.code();
+  object->variant_bits = static_cast<uint16_t>(variant << 1);
+  object->references = DataObject::kOutside + 1;
+  for (std::size_t i = 0; i < fields.size(); ++i) object->slots()[i] = fields[i].detach();
+  return Data(object);
+}
+
+Data::Data(uint32_t variant, std::span<const Value> fields) {
+  std::vector<Value> copies(fields.begin(), fields.end());
+  object_ = take(variant, copies).detach();
+}
+
+Data::Data(uint32_t variant, std::initializer_list<Value> fields)
+    : Data(variant, std::span<const Value>(fields.begin(), fields.size())) {}
+
+/// Takes no memory: values that nobody refers to any more hang together by their headers.
+void Data::free(DataObject* object) {
+  DeadValues dead;
+  dead.push(object);
+  while (!dead.empty()) {
+    const DeadValues::Value next = dead.pop();
+    for_each_reference(next.object, next.layout, [&](FieldKind kind, Slot slot) {
+      if (kind == FieldKind::Tensor) return Tensor::release(slot.tensor);
+      constexpr int32_t kLast = DataObject::kOutside + 1;
+      DataObject* inner = slot.data;
+      if (!has_object(inner)) return;
+      if (inner->counter().load(std::memory_order_acquire) == kLast ||
+          inner->counter().fetch_sub(1, std::memory_order_acq_rel) == kLast) {
+        dead.push(inner);
+      }
+    });
+    if (next.is_in_heap) {
+      free_outside(next.object);
+    } else {
+      free_counted(next.object, bytes_of(next.layout.count()));
+    }
+  }
+}
+
+bool operator==(const Data& a, const Data& b) {
+  std::vector<std::pair<const DataObject*, const DataObject*>> pairs{{a.object_, b.object_}};
+  while (!pairs.empty()) {
+    const auto [x, y] = pairs.back();
+    pairs.pop_back();
+    if (x == y) continue;
+    if (!Data::has_object(x) || !Data::has_object(y) || x->variant() != y->variant() ||
+        x->layout != y->layout) {
+      return false;
+    }
+    const DataFields left(x);
+    const DataFields right(y);
+    for (std::size_t i = 0; i < left.size(); ++i) {
+      if (left.view(i).is_data()) {
+        pairs.emplace_back(left.view(i).slot.data, right.view(i).slot.data);
+      } else if (left.view(i).is_scalar() ? left.view(i).slot.bits != right.view(i).slot.bits
+                                          : !(left[i] == right[i])) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+}  // namespace hiaton

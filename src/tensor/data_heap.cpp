@@ -1,0 +1,264 @@
+#include "tensor/data_heap.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+
+#include "tensor/data_references.h"
+
+namespace hiaton {
+namespace {
+
+constexpr std::size_t kChunkBytes = std::size_t{64} << 10;
+constexpr std::size_t kFirstSegment = std::size_t{256} << 10;
+constexpr std::size_t kLargestSegment = std::size_t{32} << 20;
+constexpr std::size_t kHugePage = std::size_t{2} << 20;
+
+bool is_outside(const DataObject* object) {
+  return object->references < DataObject::kLeastShared;
+}
+
+std::size_t cell_bytes(std::size_t fields) {
+  return sizeof(DataObject) + fields * sizeof(Slot);
+}
+
+}  // namespace
+
+/// Begins at a multiple of its size, so that each cell finds it.
+struct alignas(64) DataHeap::Chunk {
+  DataHeap* heap;
+  std::size_t fields;
+  uint64_t outside = 0;  ///< values in it that are outside of runs
+
+  std::byte* begin() { return reinterpret_cast<std::byte*>(this + 1); }
+  std::byte* end() {
+    const std::size_t room = kChunkBytes - sizeof(Chunk);
+    return begin() + room / cell_bytes(fields) * cell_bytes(fields);
+  }
+};
+
+DataHeap* DataHeap::make(std::function<bool(std::size_t)> take_bytes) {
+  return new DataHeap(std::move(take_bytes));
+}
+
+DataHeap::Chunk* DataHeap::chunk_of(const void* cell) {
+  return reinterpret_cast<Chunk*>(reinterpret_cast<uintptr_t>(cell) & ~(kChunkBytes - 1));
+}
+
+DataHeap::~DataHeap() {
+  for (const Segment& segment : segments_) munmap(segment.begin, segment.bytes);
+}
+
+bool DataHeap::add_segment() {
+  const std::size_t bytes =
+      segments_.empty() ? kFirstSegment : std::min(segments_.back().bytes * 2, kLargestSegment);
+  segments_.reserve(segments_.size() + 1);
+  chunks_.reserve(chunks_.size() + bytes / kChunkBytes);
+  if (!take_bytes_(bytes)) return false;
+  // A chunk more, so that there is a multiple of its size to begin at.
+  const std::size_t reserved = bytes + kChunkBytes;
+  void* memory =
+      mmap(nullptr, reserved, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) return false;
+  auto* from = static_cast<std::byte*>(memory);
+  auto* begin = reinterpret_cast<std::byte*>((reinterpret_cast<uintptr_t>(from) + kChunkBytes - 1) &
+                                             ~(kChunkBytes - 1));
+  if (begin > from) munmap(from, static_cast<std::size_t>(begin - from));
+  munmap(begin + bytes, static_cast<std::size_t>(from + reserved - (begin + bytes)));
+  if (bytes >= kHugePage) madvise(begin, bytes, MADV_HUGEPAGE);  // a hint: fewer page faults
+  segments_.push_back({begin, bytes});
+  bytes_.fetch_add(bytes, std::memory_order_relaxed);
+  next_ = begin;
+  end_ = begin + bytes;
+  return true;
+}
+
+/// With the lock held. Null where there is no memory.
+DataHeap::Chunk* DataHeap::add_chunk(std::size_t fields) {
+  if (next_ == end_ && !add_segment()) return nullptr;
+  auto* chunk = new (next_) Chunk{this, fields};
+  next_ += kChunkBytes;
+  chunks_.push_back(chunk);
+  return chunk;
+}
+
+DataObject* DataHeap::take_returned() {
+  has_returned_.store(false, std::memory_order_relaxed);
+  return std::exchange(returned_, nullptr);
+}
+
+template <class Visit>
+void DataHeap::for_each_value(Visit visit) {
+  for (Chunk* chunk : chunks_) {
+    const std::size_t bytes = cell_bytes(chunk->fields);
+    for (std::byte* at = chunk->begin(); at < chunk->end(); at += bytes) {
+      auto* object = reinterpret_cast<DataObject*>(at);
+      if (object->references != 0 && !is_outside(object)) visit(object);
+    }
+  }
+}
+
+uint64_t DataHeap::count_values() {
+  const std::lock_guard lock(mutex_);
+  uint64_t count = 0;
+  for_each_value([&](DataObject*) { ++count; });
+  return count;
+}
+
+void DataHeap::forget_values() {
+  const std::lock_guard lock(mutex_);
+  for_each_value([](DataObject* object) {
+    for_each_reference(object, object->fields_layout(), [](FieldKind kind, Slot slot) {
+      if (kind == FieldKind::Tensor) Tensor::release(slot.tensor);
+    });
+    object->references = 0;
+  });
+}
+
+/// Each value counts anew: by the references that are found on the way from the results.
+void DataHeap::give_out(std::span<const Slot> results) {
+  const std::lock_guard lock(mutex_);
+  std::vector<DataObject*> open;
+  const auto visit = [&](DataObject* object) {
+    if (!Data::has_object(object)) return;
+    if (is_outside(object)) {
+      object->counter().fetch_add(1, std::memory_order_relaxed);
+      return;
+    }
+    object->references = DataObject::kOutside + 1;
+    Chunk* chunk = chunk_of(object);
+    ++chunk->outside;
+    ++outside_;
+    open.push_back(object);
+  };
+  for (const Slot& result : results) {
+    visit(result.data);
+    while (!open.empty()) {
+      DataObject* object = open.back();
+      open.pop_back();
+      for_each_reference(object, object->fields_layout(), [&](FieldKind kind, Slot slot) {
+        if (kind == FieldKind::Data) visit(slot.data);
+      });
+    }
+  }
+}
+
+void DataHeap::leave() {
+  std::unique_lock lock(mutex_);
+  is_left_ = true;
+  if (outside_ == 0) {
+    lock.unlock();
+    delete this;
+    return;
+  }
+  // Chunks without a value go now, the others with the last of theirs; nothing else is left to unmap.
+  if (next_ != end_) munmap(next_, static_cast<std::size_t>(end_ - next_));
+  for (Chunk* chunk : chunks_) {
+    if (chunk->outside == 0) munmap(chunk, kChunkBytes);
+  }
+  segments_.clear();
+}
+
+/// With the lock held. Whether the heap is to be deleted.
+bool DataHeap::take_back(DataObject* object) {
+  Chunk* chunk = chunk_of(object);
+  --chunk->outside;
+  --outside_;
+  if (is_left_) {
+    if (chunk->outside == 0) munmap(chunk, kChunkBytes);
+    return outside_ == 0;
+  }
+  object->references = 0;
+  object->slots()[0].data = returned_;
+  returned_ = object;
+  has_returned_.store(true, std::memory_order_relaxed);
+  return false;
+}
+
+void free_outside(DataObject* object) {
+  DataHeap* heap = DataHeap::chunk_of(object)->heap;
+  std::unique_lock lock(heap->mutex_);
+  const bool is_last = heap->take_back(object);
+  lock.unlock();
+  if (is_last) delete heap;
+}
+
+// --- The cells of a worker
+// -----------------------------------------------------------------------------------
+
+DataObject* DataCells::carve(std::size_t fields) {
+  Size& size = sizes_[fields];
+  if (size.next == size.end) {
+    const std::lock_guard lock(heap_.mutex_);
+    if (heap_.has_returned_.load(std::memory_order_relaxed)) {
+      for (DataObject* cell = heap_.take_returned(); cell != nullptr;) {
+        DataObject* next = next_of(cell);
+        free_cell(cell, DataHeap::chunk_of(cell)->fields);
+        cell = next;
+      }
+    }
+    if (DataObject* cell = size.free; cell != nullptr) {
+      size.free = next_of(cell);
+      return cell;
+    }
+    DataHeap::Chunk* chunk = heap_.add_chunk(fields);
+    if (chunk == nullptr) return nullptr;
+    size.next = chunk->begin();
+    size.end = chunk->end();
+  }
+  auto* cell = reinterpret_cast<DataObject*>(size.next);
+  size.next += cell_bytes(fields);
+  return cell;
+}
+
+void DataCells::free_value(DataObject* object) {
+  DeadValues dead;
+  dead.push(object);
+  while (!dead.empty()) {
+    const DeadValues::Value next = dead.pop();
+    for_each_reference(next.object, next.layout, [&](FieldKind kind, Slot slot) {
+      if (kind == FieldKind::Tensor) {
+        Tensor::release(slot.tensor);
+      } else if (Data::has_object(slot.data) && drop(slot.data)) {
+        dead.push(slot.data);
+      }
+    });
+    free_cell(next.object, next.layout.count());
+  }
+}
+
+void DataCells::retain_shared(DataObject* object) {
+  object->counter().fetch_sub(1, std::memory_order_relaxed);
+}
+
+bool DataCells::drop_shared(DataObject* object) {
+  // Acquire and release: what other workers did with the value comes before it is freed.
+  return object->counter().load(std::memory_order_acquire) == -1 ||
+         object->counter().fetch_add(1, std::memory_order_acq_rel) == -1;
+}
+
+bool DataCells::claim_shared(DataObject* object) {
+  // Pairs with the release of whoever let go of the other references.
+  if (object->counter().load(std::memory_order_acquire) != -1) return false;
+  object->references = 1;
+  return true;
+}
+
+void DataCells::share(DataObject* object) {
+  std::vector<DataObject*> open;
+  const auto visit = [&](DataObject* one) {
+    if (!Data::has_object(one) || relaxed(one) <= 0) return;
+    open.push_back(one);  // before it is shared: where there is no memory, what is below must not be missed
+    one->references = -one->references;
+  };
+  visit(object);
+  while (!open.empty()) {
+    DataObject* next = open.back();
+    open.pop_back();
+    for_each_reference(next, next->fields_layout(), [&](FieldKind kind, Slot slot) {
+      if (kind == FieldKind::Data) visit(slot.data);
+    });
+  }
+}
+
+}  // namespace hiaton

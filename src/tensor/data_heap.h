@@ -1,0 +1,155 @@
+// Memory of the data values that a run makes.
+//
+// Cells of one size stand in chunks; each worker carves cells from chunks of its own and keeps those that are
+// free, so that making and freeing take no lock and no atomic operation. A cell that a worker frees serves
+// its next value of that size: what is taken apart and rebuilt runs in place. Values that leave the run stay
+// where they are: the heap lives until the last of them is gone, and gives back the chunks without any before
+// that.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "hiaton/value.h"
+
+namespace hiaton {
+
+/// The most fields that a value in a heap may have.
+inline constexpr std::size_t kMostHeapFields = 255;
+
+/// The chunks of one run, or of a worker that rests between runs. All of its functions may be called by
+/// several threads.
+class DataHeap {
+ public:
+  /// `take_bytes` is asked before memory is taken from the system; where it says no, or the system has none,
+  /// there is none.
+  static DataHeap* make(std::function<bool(std::size_t)> take_bytes);
+  /// Nobody makes values in it any more: the memory goes as soon as no value in it is outside of runs.
+  void leave();
+
+  /// Makes results of a run values of their own: all that they refer to is outside of runs then. Each slot
+  /// holds one reference. Throws std::bad_alloc, after which the run must be forgotten.
+  void give_out(std::span<const Slot> results);
+  /// Forgets all values that are not outside, after a run that failed: nobody refers to them any more.
+  void forget_values();
+  /// How many values there are that are not outside.
+  uint64_t count_values();
+  uint64_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
+
+ private:
+  friend class DataCells;
+  friend void free_outside(DataObject* object);
+  struct Chunk;
+  struct Segment {
+    std::byte* begin;
+    std::size_t bytes;
+  };
+
+  explicit DataHeap(std::function<bool(std::size_t)> take_bytes) : take_bytes_(std::move(take_bytes)) {}
+  ~DataHeap();
+  static Chunk* chunk_of(const void* cell);
+  Chunk* add_chunk(std::size_t fields);
+  bool add_segment();
+  DataObject* take_returned();
+  bool take_back(DataObject* object);
+  template <class Visit>
+  void for_each_value(Visit visit);
+
+  std::mutex mutex_;
+  std::function<bool(std::size_t)> take_bytes_;
+  std::vector<Chunk*> chunks_;
+  std::vector<Segment> segments_;
+  std::byte* next_ = nullptr;  ///< where the next chunk is carved
+  std::byte* end_ = nullptr;
+  DataObject* returned_ = nullptr;  ///< cells of values that were outside
+  std::atomic<bool> has_returned_{false};
+  std::atomic<uint64_t> bytes_{0};
+  uint64_t outside_ = 0;  ///< values that are outside of runs
+  bool is_left_ = false;
+};
+
+/// The cells of one worker. For its thread alone.
+class DataCells {
+ public:
+  explicit DataCells(DataHeap& heap) : heap_(heap) {}
+
+  /// A cell for a value of so many fields, 1 to kMostHeapFields; null where there is no memory.
+  DataObject* make(std::size_t fields) {
+    Size& size = sizes_[fields];
+    if (DataObject* cell = size.free; cell != nullptr) [[likely]] {
+      size.free = next_of(cell);
+      return cell;
+    }
+    return carve(fields);
+  }
+  /// Takes back the cell of a value that nobody refers to, and whose fields refer to nothing.
+  void free_cell(DataObject* cell, std::size_t fields) {
+    cell->references = 0;
+    set_next(cell, sizes_[fields].free);
+    sizes_[fields].free = cell;
+  }
+
+  /// One more reference, of a run's own.
+  static void retain(DataObject* object) {
+    if (Data::has_object(object)) retain_object(object);
+  }
+  static void retain_object(DataObject* object) {
+    const int32_t references = relaxed(object);
+    if (references > 0) [[likely]] {
+      object->references = references + 1;
+    } else if (references >= DataObject::kLeastShared) {
+      retain_shared(object);
+    }
+  }
+  /// One reference less; frees what nobody refers to then, without recursion.
+  void release(DataObject* object) {
+    if (Data::has_object(object) && drop(object)) free_value(object);
+  }
+  /// Lets go of one reference: whether it was the last.
+  static bool drop(DataObject* object) {
+    const int32_t references = relaxed(object);
+    if (references > 0) [[likely]] {
+      object->references = references - 1;
+      return references == 1;
+    }
+    return references >= DataObject::kLeastShared && drop_shared(object);
+  }
+  /// Whether the reference in hand is the only one; it counts as a plain one then.
+  static bool is_unique(DataObject* object) {
+    if (relaxed(object) == 1) [[likely]]
+      return true;
+    return relaxed(object) == -1 && claim_shared(object);
+  }
+  void free_value(DataObject* object);
+  /// Before another worker may refer to it: it and all below it are counted by atomic operations from now on.
+  /// Throws std::bad_alloc, which leaves some of it shared: right, and slower.
+  static void share(DataObject* object);
+
+ private:
+  struct Size {
+    DataObject* free = nullptr;
+    std::byte* next = nullptr;  ///< cells never used before
+    std::byte* end = nullptr;
+  };
+
+  static int32_t relaxed(DataObject* object) { return object->counter().load(std::memory_order_relaxed); }
+  static DataObject* next_of(const DataObject* cell) { return cell->slots()[0].data; }
+  static void set_next(DataObject* cell, DataObject* next) { cell->slots()[0].data = next; }
+  // Not inlined: the interpreter's code holds no atomic operations.
+  static void retain_shared(DataObject* object);
+  static bool drop_shared(DataObject* object);
+  static bool claim_shared(DataObject* object);
+  DataObject* carve(std::size_t fields);
+  friend class DataHeap;
+
+  DataHeap& heap_;
+  std::array<Size, kMostHeapFields + 1> sizes_{};
+};
+
+}  // namespace hiaton

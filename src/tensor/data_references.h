@@ -1,0 +1,56 @@
+// What data values refer to, and those that nobody refers to any more.
+#pragma once
+
+#include <bit>
+#include <cstring>
+
+#include "hiaton/value.h"
+
+namespace hiaton {
+
+/// Calls `visit` with each field that holds a tensor or a data value. `layout` is that of the object.
+template <class Visit>
+void for_each_reference(DataObject* object, FieldLayout layout, Visit visit) {
+  const std::size_t count = layout.count();
+  for (std::size_t i = 0; i < count; ++i) {
+    const FieldKind kind = layout.kind(i);
+    if (is_reference(kind)) visit(kind, object->slots()[i]);
+  }
+}
+
+/// Values that are to be freed, linked through their headers, so that it takes no memory. A header keeps its
+/// layout and the bit of the heap; the rest of it is the next value, whose address has 48 bits, the lowest
+/// three of them zero.
+class DeadValues {
+ public:
+  struct Value {
+    DataObject* object;
+    FieldLayout layout;
+    bool is_in_heap;
+  };
+
+  bool empty() const { return first_ == nullptr; }
+  void push(DataObject* object) {
+    const uint64_t heap_bit = object->is_in_heap() ? 1 : 0;
+    const uint64_t header = object->layout | (reinterpret_cast<uint64_t>(first_) | heap_bit) << kLayoutBits;
+    std::memcpy(static_cast<void*>(object), &header, sizeof header);
+    first_ = object;
+  }
+  Value pop() {
+    DataObject* object = first_;
+    uint64_t header = 0;
+    std::memcpy(&header, static_cast<const void*>(object), sizeof header);
+    const uint64_t link = header >> kLayoutBits;
+    first_ = reinterpret_cast<DataObject*>(link & ~uint64_t{1});
+    return {object, FieldLayout::from_code(static_cast<uint16_t>(header)), (link & 1) != 0};
+  }
+
+ private:
+  static constexpr int kLayoutBits = 16;
+  DataObject* first_ = nullptr;
+};
+
+/// Takes back the cell of a value outside of runs that stands in a heap.
+void free_outside(DataObject* object);
+
+}  // namespace hiaton
