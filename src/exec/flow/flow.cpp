@@ -6,6 +6,7 @@
 #include <exception>
 #include <new>
 #include <optional>
+#include <ranges>
 
 #include "exec/flow/team.h"
 #include "exec/flow/worker.h"
@@ -47,7 +48,7 @@ void add(RunStats& sum, const RunStats& part) {
   sum.frames_live_most += part.frames_live_most;
   sum.bytes += part.bytes;
   sum.kernel_seconds += part.kernel_seconds;
-  sum.regions.resize(part.regions.size());
+  sum.regions.resize(std::max(sum.regions.size(), part.regions.size()));  // none: it did not run
   for (std::size_t i = 0; i < part.regions.size(); ++i) {
     sum.regions[i].function = part.regions[i].function;
     sum.regions[i].name = part.regions[i].name;
@@ -268,7 +269,8 @@ class FlowRun {
       if (error == nullptr) options_.gradients->add(*part.gradients, pool);
       resting_.give_back(std::move(part.gradients));
     }
-    for (std::unique_ptr<flow::Worker>& member : members_) {
+    // The first to come takes the one that is given back last: the same one again, which is in its caches.
+    for (std::unique_ptr<flow::Worker>& member : std::views::reverse(members_)) {
       if (member != nullptr) resting_.give_back(std::move(member));
     }
     if (error != nullptr) std::rethrow_exception(error);
