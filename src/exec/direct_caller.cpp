@@ -15,13 +15,13 @@ class JoinedChain : public CallChain {
  public:
   JoinedChain(DirectChain inner, graph::CallSite site, CallChain& outer)
       : inner_(std::move(inner)), site_(site), outer_(outer) {
-    outer_.rewind();
+    JoinedChain::rewind();
   }
 
   void rewind() override {
     inner_.rewind();
     outer_.rewind();
-    is_outside_ = false;
+    is_outside_ = inner_.is_empty();
   }
   bool at_call() const override { return !is_outside_ || outer_.at_call(); }
   void go_outward() override {
@@ -97,6 +97,7 @@ Fault DirectCaller::call(graph::FunctionId function, std::span<const Slot> argum
     return stop_fault_.load();
   }
   worker.leave_chain();
+  worker.frame = nullptr;  // a poll leaves where it was answered
   const std::vector<graph::OutPort>& ports = graph_[function].results;
   data_.clear();
   for (std::size_t i = 0; i < results.size(); ++i) {

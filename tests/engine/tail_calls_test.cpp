@@ -15,8 +15,8 @@ RunResult run(const std::string& text, int64_t n, RunOptions options = {}) {
 void expect_constant_memory(const std::string& text) {
   EXPECT_EQ(run(text, 300).values, run(text, 300, {.executor = Executor::Reference}).values) << text;
   for (const bool batching : {true, false}) {
-    const RunStats few = run(text, 1'000, {.batching = batching}).stats;
-    const RunStats many = run(text, 100'000, {.batching = batching}).stats;
+    const RunStats few = run(text, 1'000, {.count_regions = true, .batching = batching}).stats;
+    const RunStats many = run(text, 100'000, {.count_regions = true, .batching = batching}).stats;
     EXPECT_GE(many.calls, 100'000u) << text;
     EXPECT_LE(many.frames_live_most, 4u) << text;
     EXPECT_LE(many.bytes, few.bytes + 1024) << text;  // a few values more or less where it looked

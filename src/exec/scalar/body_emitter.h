@@ -20,13 +20,15 @@ class BodyEmitter {
   using CallSite = graph::CallSite;
 
  public:
-  BodyEmitter(EmitContext& context, graph::FunctionId function, bool forking, SequentialForm& sequential)
+  BodyEmitter(EmitContext& context, graph::FunctionId function, bool forking, bool to_hole,
+              SequentialForm& sequential)
       : context_(context),
         graph_(context.graph),
         structure_(context.structure),
         plan_(context.plan),
         function_(function),
         forking_(forking),
+        to_hole_(to_hole),
         sequential_(sequential),
         next_kept_slot_(sequential.slots),
         kept_slots_(sequential.slots) {}
@@ -111,8 +113,26 @@ class BodyEmitter {
   std::set<NodeId> borrowed_by(std::span<const Item> items) const;
   std::vector<graph::OutPort> handed_to(CallSite site) const;
 
+  // Tail calls modulo constructor (emit_constructor.cpp)
+  /// A new value that the call's result becomes a field of.
+  struct HoleIn {
+    NodeId make;
+    std::size_t field;
+  };
+  struct ConstructorTail {
+    std::size_t call;             ///< its place among the items
+    std::vector<HoleIn> makes{};  ///< innermost first
+  };
+  std::optional<ConstructorTail> constructor_tail(std::span<const Item> items,
+                                                  const std::vector<graph::OutPort>& results) const;
+  void emit_constructor_tail(std::span<const Item> items, const ConstructorTail& tail,
+                             const std::vector<graph::OutPort>& results);
+  /// Whether what the call borrows outlives the frame.
+  bool may_be_tail_call(CallSite site) const;
+
   bool emit_data_op(NodeId id, std::span<const Item> rest);
   void emit_make(NodeId id);
+  void emit_make_of(NodeId id, const std::vector<uint16_t>& slots, uint32_t to);
   void emit_fields(NodeId id, std::span<const Item> rest);
   void emit_take(NodeId value, uint32_t variant, const std::vector<std::pair<uint32_t, uint32_t>>& slots);
   void emit_copy(NodeId id);
@@ -223,6 +243,7 @@ class BodyEmitter {
   /// What a call runs.
   struct Callee {
     graph::CallSite site{};
+    bool to_hole = false;
     std::optional<std::size_t> piece{};  ///< in EmitContext::pieces, in place of the function of the site
   };
   /// The sum of an i64 and a small constant that is only the argument of one call is computed by the call.
@@ -261,6 +282,8 @@ class BodyEmitter {
   Plan& plan_;
   const graph::FunctionId function_;
   const bool forking_;
+  const bool to_hole_;  ///< the body is the function's hole form; see emit_constructor.cpp
+  uint32_t hole_slot_ = kNoSlot;
   SequentialForm& sequential_;
   SlotAllocator slots_;
   uint32_t join_slot_ = kNoSlot;

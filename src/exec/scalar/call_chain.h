@@ -17,6 +17,8 @@ class DirectChain : public CallChain {
 
   void rewind() override;
   bool at_call() const override;
+  /// Whether there is no frame at all: the run ended before it had one.
+  bool is_empty() const { return innermost_.frame == nullptr; }
   void go_outward() override;
   graph::CallSite site() const override;
   /// None for a data value that has been handed on.

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <span>
+#include <unordered_set>
 
 #include "base/check.h"
 #include "exec/scalar/emit.h"
 #include "exec/scalar/interpret.h"
 #include "exec/scalar/kernel_table.h"
 #include "exec/scalar/plan.h"
+#include "exec/scalar/sink_fields.h"
 #include "exec/scalar/window.h"
 
 namespace hiaton::exec {
@@ -40,10 +42,11 @@ void require_inputs_are_params(const Graph& graph) {
   if (params != graph.inputs()) throw Unplannable{"the parameters of main are not its Input nodes"};
 }
 
-std::vector<uint32_t> entry_indices(const Plan& plan, std::size_t function_count, bool forking) {
+std::vector<uint32_t> entry_indices(const Plan& plan, std::size_t function_count, bool forking,
+                                    bool to_hole) {
   std::vector<uint32_t> entries(function_count, 0);
   for (const Plan::Body& body : plan.bodies) {
-    if (body.forking == forking && !body.is_piece()) entries[body.function.index()] = body.begin + 1;
+    if (body.forking == forking && body.to_hole == to_hole && !body.is_piece()) entries[body.function.index()] = body.begin + 1;
   }
   return entries;
 }
@@ -52,14 +55,22 @@ std::vector<uint32_t> entry_indices(const Plan& plan, std::size_t function_count
 void link(EmitContext& context) {
   Plan& plan = context.plan;
   const std::size_t functions = context.graph.functions().size();
-  const std::vector<uint32_t> sequential = entry_indices(plan, functions, false);
+  const std::vector<uint32_t> sequential = entry_indices(plan, functions, false, false);
   const std::vector<uint32_t> forking =
-      context.options.forking ? entry_indices(plan, functions, true) : sequential;
+      context.options.forking ? entry_indices(plan, functions, true, false) : sequential;
+  const std::vector<uint32_t> hole_sequential = entry_indices(plan, functions, false, true);
+  const std::vector<uint32_t> hole_forking =
+      context.options.forking ? entry_indices(plan, functions, true, true) : hole_sequential;
+  const auto entry_of = [&](FunctionId function, bool in_forking, bool to_hole) {
+    const std::vector<uint32_t>& entries =
+        to_hole ? (in_forking ? hole_forking : hole_sequential) : (in_forking ? forking : sequential);
+    return entries[function.index()];
+  };
   const Instruction* code = plan.code.data();
   for (const EntryReference& reference : context.entries) {
     const Instruction* entry =
         code + (reference.piece ? context.pieces[*reference.piece].begin + 1
-                                : (reference.forking ? forking : sequential)[reference.callee.index()]);
+                                : entry_of(reference.callee, reference.forking, reference.to_hole));
     switch (reference.kind) {
       case EntryReference::Kind::Instruction:
         plan.code[reference.index].target = entry;
@@ -82,7 +93,7 @@ void link(EmitContext& context) {
     }
   }
   for (const Plan::Body& body : plan.bodies) {
-    plan.code[body.begin].target = code + (body.is_piece() ? body.begin + 1 : forking[body.function.index()]);
+    plan.code[body.begin].target = code + (body.is_piece() ? body.begin + 1 : entry_of(body.function, true, body.to_hole));
   }
   if (context.structure.functions[context.graph.main().index()]) {
     plan.entry = code + forking[context.graph.main().index()];
@@ -167,8 +178,9 @@ std::shared_ptr<const Plan> compile(const Graph& graph, const PlanOptions& optio
 
 std::shared_ptr<const Plan> compile(const Graph& graph, const std::vector<bool>& functions,
                                     const PlanOptions& options, std::string& reason) {
-  const std::optional<Structure> structure = find_structure(graph, functions, reason);
+  std::optional<Structure> structure = find_structure(graph, functions, reason);
   if (!structure) return nullptr;
+  sink_fields(graph, *structure);
   const Lifetimes lifetimes = measure(graph, *structure);
   const Ownership ownership(graph, *structure);
   auto plan = std::make_shared<Plan>();
@@ -180,11 +192,19 @@ std::shared_ptr<const Plan> compile(const Graph& graph, const std::vector<bool>&
   if (options.forking) context.has_groups = functions_with_groups(graph, *structure);
   try {
     if (functions[graph.main().index()]) require_inputs_are_params(graph);
-    for (std::size_t f = 0; f < graph.functions().size(); ++f) {
-      if (!functions[f]) continue;
+    const auto emit_forms = [&](FunctionId function, bool to_hole) {
       SequentialForm sequential;
-      emit_body(context, FunctionId(f), false, sequential);
-      if (options.forking) emit_body(context, FunctionId(f), true, sequential);
+      emit_body(context, function, false, to_hole, sequential);
+      if (options.forking) emit_body(context, function, true, to_hole, sequential);
+    };
+    for (std::size_t f = 0; f < graph.functions().size(); ++f) {
+      if (functions[f]) emit_forms(FunctionId(f), false);
+    }
+    std::unordered_set<FunctionId> emitted;
+    while (!context.hole_forms.empty()) {
+      const FunctionId function = context.hole_forms.back();
+      context.hole_forms.pop_back();
+      if (emitted.insert(function).second) emit_forms(function, true);
     }
   } catch (const Unplannable& found) {
     reason = found.reason;

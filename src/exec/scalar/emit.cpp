@@ -10,9 +10,10 @@ using graph::NodeId;
 using graph::OutPort;
 
 void BodyEmitter::run() {
-  Plan::Body body{.function = function_, .forking = forking_, .begin = here()};
+  Plan::Body body{.function = function_, .forking = forking_, .to_hole = to_hole_, .begin = here()};
   emit(Opcode::Header);
   begin_params();
+  if (to_hole_) hole_slot_ = slots_.take();
   // Both forms have the same slots, so that the forking one can go on in the sequential one.
   if (context_.options.forking && context_.has_groups[function_.index()]) join_slot_ = slots_.take();
   emit_tail(structure_.bodies[function_.index()], structure_.results[function_.index()]);
@@ -61,12 +62,13 @@ void BodyEmitter::count_region(BlockId block) {
   at(count).number = known->second;
 }
 
-void emit_body(EmitContext& context, FunctionId function, bool forking, SequentialForm& sequential) {
+void emit_body(EmitContext& context, FunctionId function, bool forking, bool to_hole,
+               SequentialForm& sequential) {
   const std::size_t first_piece = context.pieces.size();
-  BodyEmitter(context, function, forking, sequential).run();
+  BodyEmitter(context, function, forking, to_hole, sequential).run();
   for (std::size_t i = first_piece; i < context.pieces.size(); ++i) {
     SequentialForm none;
-    BodyEmitter(context, function, forking, none).run_piece(context.pieces[i]);
+    BodyEmitter(context, function, forking, false, none).run_piece(context.pieces[i]);
   }
 }
 

@@ -22,6 +22,7 @@ struct EntryReference {
   graph::FunctionId callee;
   bool forking;
   std::optional<std::size_t> piece{};  ///< in EmitContext::pieces, in place of the callee
+  bool to_hole = false;                ///< the callee's hole form
 };
 
 /// A piece whose code stands behind that of its function.
@@ -52,6 +53,8 @@ struct EmitContext {
   const Ownership& ownership;
   const PlanOptions& options;
   Plan& plan;
+  /// Functions whose hole forms are called; see emit_constructor.cpp.
+  std::vector<graph::FunctionId> hole_forms{};
   std::unordered_set<graph::NodeId> loop_predicates{};
   std::vector<bool> has_groups{};  ///< by function: some of its calls do not need each other
   std::vector<EntryReference> entries{};
@@ -77,6 +80,8 @@ struct SequentialForm {
 
 /// Appends the body of `function`, and behind it those of its pieces. The sequential form fills `sequential`,
 /// the forking form (emitted second) reads it. Throws TooManySlots.
-void emit_body(EmitContext& context, graph::FunctionId function, bool forking, SequentialForm& sequential);
+/// `to_hole`: the hole form.
+void emit_body(EmitContext& context, graph::FunctionId function, bool forking, bool to_hole,
+               SequentialForm& sequential);
 
 }  // namespace hiaton::exec

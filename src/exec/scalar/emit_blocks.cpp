@@ -45,6 +45,10 @@ void BodyEmitter::emit_tail(BlockId block, const std::vector<OutPort>& results) 
       return emit_tail_conditional(items.back(), results);
     }
     for (std::size_t i = 0; i < items.size();) {
+      if (items[i].kind == Item::Kind::Call) {
+        const auto tail = constructor_tail(items, results);
+        if (tail && tail->call == i) return emit_constructor_tail(items, *tail, results);
+      }
       const bool is_last = i + 1 == items.size();
       if (is_last && items[i].kind == Item::Kind::Call && is_tail_call(CallSite(items[i].index), results)) {
         met(results);
@@ -127,6 +131,13 @@ void BodyEmitter::emit_return(const std::vector<OutPort>& results) {
   }();
   hand_on_now(results);
   drop_dead();
+  if (to_hole_) {
+    const uint16_t slot = in_slot(operands[0], temporaries);
+    const uint32_t index = emit(Opcode::ReturnToHole);
+    at(index).a = narrow(hole_slot_);
+    at(index).b() = slot;
+    return;
+  }
   if (results.size() == 1) {
     const Operand result = operands[0];
     const uint32_t index = emit(result.is_constant ? Opcode::ReturnConst : Opcode::Return1);
@@ -146,7 +157,7 @@ void BodyEmitter::emit_return(const std::vector<OutPort>& results) {
 }
 
 void BodyEmitter::defer_returned_operation(BlockId block, const std::vector<OutPort>& results) {
-  if (results.size() != 1) return;
+  if (results.size() != 1 || to_hole_) return;
   const NodeId value = structure_.origin(results[0]);
   const Node& node = graph_[value];
   if (node.kind != NodeKind::Op || structure_.block_of[value.index()] != block || !has_kernel(node)) return;

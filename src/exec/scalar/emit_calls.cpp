@@ -81,7 +81,8 @@ uint32_t BodyEmitter::emit_call(Opcode one, const Callee& callee, const std::vec
   const uint32_t index = emit(static_cast<Opcode>(static_cast<std::size_t>(one) + form));
   plan_.sites[index] = callee.site;
   EntryReference reference{
-      EntryReference::Kind::Instruction, index, 0, function_of(callee), forking, callee.piece};
+      EntryReference::Kind::Instruction, index, 0, function_of(callee), forking, callee.piece, callee.to_hole};
+  if (callee.to_hole) context_.hole_forms.push_back(function_of(callee));
   if (form == 3) {
     reference.kind = EntryReference::Kind::CallList;
     reference.index = static_cast<uint32_t>(plan_.call_lists.size());
@@ -132,7 +133,7 @@ void BodyEmitter::emit_calls(std::span<const Item> items, uint64_t group_start) 
   for (CallSite site : sites) results.push_back(define_results(site));
   const auto one_after_another = [&](bool forking) {
     for (std::size_t i = 0; i < sites.size(); ++i) {
-      emit_nested_call({sites[i]}, arguments[i], results[i], nullptr, forking);
+      emit_nested_call({.site = sites[i]}, arguments[i], results[i], nullptr, forking);
     }
   };
   if (alone || !forking_ || no_room_ || (keeping_ && !in_piece_)) {
@@ -141,7 +142,7 @@ void BodyEmitter::emit_calls(std::span<const Item> items, uint64_t group_start) 
     one_after_another(forking_ && !no_room_);
   } else {
     std::vector<Callee> callees;
-    for (CallSite site : sites) callees.push_back({site});
+    for (CallSite site : sites) callees.push_back({.site = site});
     const Forked forked = emit_group(callees, arguments, results, handover);
     if (in_piece_) {
       set_jump(forked.fork, here());
@@ -218,6 +219,10 @@ bool BodyEmitter::is_tail_call(CallSite site, const std::vector<OutPort>& result
   for (std::size_t i = 0; i < returns.size(); ++i) {
     if (structure_.origin(results[i]) != returns[i]) return false;
   }
+  return may_be_tail_call(site);
+}
+
+bool BodyEmitter::may_be_tail_call(CallSite site) const {
   const graph::Site& call = graph_[site];
   for (std::size_t i = 0; i < call.calls.size(); ++i) {
     const OutPort input = graph_[call.calls[i]].inputs[0];
@@ -229,10 +234,11 @@ bool BodyEmitter::is_tail_call(CallSite site, const std::vector<OutPort>& result
 
 void BodyEmitter::emit_tail_call(CallSite site) {
   std::vector<uint32_t> temporaries;
-  const std::vector<Argument> arguments = arguments_of(site, temporaries);
+  std::vector<Argument> arguments = arguments_of(site, temporaries);
   hand_on_now(handed_to(site));
   drop_dead();
-  emit_call(Opcode::TailCall1, {site}, arguments, forking_);
+  if (to_hole_) arguments.push_back({narrow(hole_slot_), 0});
+  emit_call(Opcode::TailCall1, {.site = site, .to_hole = to_hole_}, arguments, forking_);
   give_back(temporaries);
 }
 

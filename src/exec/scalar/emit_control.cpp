@@ -132,7 +132,7 @@ bool BodyEmitter::emit_return_if(const Item& item, int side, const std::vector<O
   if (returned_.contains(structure_.origin(results[0]))) return false;
   const NodeId predicate = structure_.origin(conditional.predicate);
   if (context_.options.count_regions || !deferred_.contains(predicate)) return false;
-  if (tested_in_branch(conditional.predicate)) return false;
+  if (to_hole_ || tested_in_branch(conditional.predicate)) return false;
   // Data values that the frame holds would have to be let go of first.
   if (std::ranges::any_of(held_, [](const auto& one) { return one.second.owned; })) return false;
   if (is_data(results[0]) && graph_[structure_.origin(results[0])].kind != NodeKind::Const) return false;

@@ -75,9 +75,16 @@ void BodyEmitter::emit_make(NodeId id) {
   give_back(temporaries);
   for (OutPort input : node.inputs) release(input);
   define(id, result_slot(id));
+  emit_make_of(id, slots, slot_of_[id]);
+  hold(id, true);
+}
+
+void BodyEmitter::emit_make_of(NodeId id, const std::vector<uint16_t>& slots, uint32_t to) {
+  const Node& node = graph_[id];
+  const std::size_t count = slots.size();
   const uint32_t index = emit(form(Opcode::Make1, count), id);
-  at(index).d = narrow(slot_of_[id]);
-  const uint64_t header = header_of(*node.type.data, variant);
+  at(index).d = narrow(to);
+  const uint64_t header = header_of(*node.type.data, static_cast<std::size_t>(node.attributes[0]));
   if (count <= kMostInInstruction) {
     at(index).number = header;
     std::ranges::copy(slots, at(index).takes);
@@ -85,7 +92,6 @@ void BodyEmitter::emit_make(NodeId id) {
     plan_.make_lists.push_back({header, slots});
     at(index).made = &plan_.make_lists.back();
   }
-  hold(id, true);
 }
 
 void BodyEmitter::emit_copy(NodeId id) {

@@ -53,7 +53,7 @@ void BodyEmitter::emit_fork(std::span<const Item> items) {
     const std::vector<NodeId>* values = nullptr;
     if (item.kind == Item::Kind::Call) {
       std::ranges::copy(handed_to(CallSite(item.index)), std::back_inserter(handed));
-      callees.push_back({CallSite(item.index)});
+      callees.push_back({.site = CallSite(item.index)});
       arguments.push_back(arguments_of(CallSite(item.index), constants));
       values = &graph_[CallSite(item.index)].returns;
     } else {

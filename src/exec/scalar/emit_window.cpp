@@ -200,7 +200,7 @@ void BodyEmitter::emit_window_calls(const Window& window, std::vector<SlotMap>& 
   for (SlotMap& place : at_place) {
     std::swap(slot_of_, place);
     for (CallSite site : window.calls) {
-      callees.push_back({site});
+      callees.push_back({.site = site});
       arguments.push_back(arguments_of(site, constants));
       results.push_back(define_results(site));
     }

@@ -428,6 +428,18 @@ at_MakeN : {
   NEXT;
 }
 
+at_HoleOf:
+  f->slots[pc->d].bits = reinterpret_cast<uint64_t>(&f->slots[pc->a].data->slots()[pc->number]);
+  NEXT;
+at_FillHole:
+  *reinterpret_cast<Slot*>(f->slots[pc->a].bits) = f->slots[pc->b()];
+  NEXT;
+at_ReturnToHole:
+  *reinterpret_cast<Slot*>(f->slots[pc->a].bits) = f->slots[pc->b()];
+  pc = f->resume;
+  f = f->parent;
+  GO;
+
 // --- Kernels with instructions of their own ---
 
 #define COMPUTE(label, F, In, Out, left, right)                \

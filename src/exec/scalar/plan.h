@@ -88,6 +88,7 @@ struct Plan {
     graph::FunctionId function;
     bool forking = false;
     Part part = Part::Whole;
+    bool to_hole = false;  ///< its result goes to the address that its last argument is
     uint32_t begin = 0;  ///< index of its Header
     uint32_t end = 0;
     uint16_t slots = 0;  ///< of its frames

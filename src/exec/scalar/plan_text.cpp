@@ -98,6 +98,11 @@ class InstructionText {
       case Opcode::Make4:
       case Opcode::MakeN:
         return fmt::format("{} = {}({})", slot(at_.d), variant_of(made_header()), made());
+      case Opcode::HoleOf:
+        return fmt::format("{} = address of {}.{}", slot(at_.d), slot(at_.a), at_.number);
+      case Opcode::FillHole:
+      case Opcode::ReturnToHole:
+        return fmt::format("at {}: {}", slot(at_.a), slot(at_.b()));
       case Opcode::Count:
         return fmt::format("region {}", at_.number);
       default:
@@ -203,7 +208,8 @@ std::string to_text(const Plan& plan, const graph::Graph& graph) {
   for (const Plan::Body& body : plan.bodies) {
     text += fmt::format("{} ({}), {} bytes a frame\n", graph[body.function].name,
                         body.is_piece() ? "piece"
-                        : body.forking  ? "forking"
+                        : body.forking  ? (body.to_hole ? "forking, to a hole" : "forking")
+                        : body.to_hole  ? "sequential, to a hole"
                                         : "sequential",
                         frame_bytes(body.slots));
     for (uint32_t i = body.begin + 1; i < body.end; ++i) {
