@@ -6,7 +6,6 @@
 #include <exception>
 #include <new>
 #include <optional>
-#include <ranges>
 
 #include "exec/flow/team.h"
 #include "exec/flow/worker.h"
@@ -270,8 +269,8 @@ class FlowRun {
       resting_.give_back(std::move(part.gradients));
     }
     // The first to come takes the one that is given back last: the same one again, which is in its caches.
-    for (std::unique_ptr<flow::Worker>& member : std::views::reverse(members_)) {
-      if (member != nullptr) resting_.give_back(std::move(member));
+    for (auto member = members_.rbegin(); member != members_.rend(); ++member) {
+      if (*member != nullptr) resting_.give_back(std::move(*member));
     }
     if (error != nullptr) std::rethrow_exception(error);
   }
