@@ -56,9 +56,7 @@ std::size_t most_results(const graph::Graph& graph) {
 }  // namespace
 
 DirectCaller::DirectCaller(const graph::Graph& graph, std::shared_ptr<const Plan> plan)
-    : graph_(graph),
-      plan_(std::move(plan)),
-      root_slots_(frame_bytes(most_results(graph)) / sizeof(Slot)) {
+    : graph_(graph), plan_(std::move(plan)), root_slots_(frame_bytes(most_results(graph)) / sizeof(Slot)) {
   if (plan_->has_data) {
     heap_.reset(DataHeap::make([this](std::size_t bytes) { return budget_.take_bytes(bytes); }));
   }

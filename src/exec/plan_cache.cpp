@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "exec/direct_functions.h"
-
 #include "exec/outline_loops.h"
 
 namespace hiaton::exec {
@@ -34,7 +33,7 @@ const PlanCache::Entry& PlanCache::get(const graph::Graph& graph, const PlanOpti
 }
 
 const PlanCache::FlowEntry& PlanCache::get_flow(const graph::Graph& graph, OverflowMode overflow,
-                                                  bool direct_code) {
+                                                bool direct_code) {
   const std::lock_guard lock(mutex_);
   for (const auto& entry : flow_entries_) {
     if (entry->overflow == overflow && entry->has_direct_code == direct_code) return *entry;

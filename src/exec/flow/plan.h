@@ -162,7 +162,7 @@ struct Call {
   std::vector<Move> arguments;  ///< to slots of the callee
   uint32_t params;              ///< item of the callee
   uint32_t place = 0;           ///< the branch side in which it stands; 0: none
-  bool is_direct = false;  ///< the callee runs in direct code, to its end
+  bool is_direct = false;       ///< the callee runs in direct code, to its end
   /// Of a tail call: how many items of the frame would only hand its results on. 0: it is none.
   uint32_t forwarded = 0;
   Worth worth = Worth::Nothing;

@@ -75,7 +75,8 @@ void find_tail_calls(const graph::Graph& graph, Plan& plan) {
   for (Function& function : plan.functions) {
     if (function.id == graph.main() || !has_one_phase(function)) continue;
     for (Call& call : function.calls) {
-      if (!call.is_direct && has_one_phase(plan.functions[call.callee])) call.forwarded = items_behind(function, call);
+      if (!call.is_direct && has_one_phase(plan.functions[call.callee]))
+        call.forwarded = items_behind(function, call);
     }
   }
 }

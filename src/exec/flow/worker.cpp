@@ -261,7 +261,8 @@ void Worker::call_direct(Frame* frame, const Call& call) {
   direct_slots_.clear();
   for (const Move& move : call.arguments) {
     const Type& type = (*graph_)[params[move.to].node].type;
-    direct_arguments_.emplace_back(type.is_data() ? SlotKind::Data : SlotKind::Scalar, fetch(frame, move.from));
+    direct_arguments_.emplace_back(type.is_data() ? SlotKind::Data : SlotKind::Scalar,
+                                   fetch(frame, move.from));
     direct_slots_.push_back(direct_arguments_.back().second.slot);
   }
   ++calls_;

@@ -180,16 +180,16 @@ class Worker {
   BatchRunner batches_;           ///< before the frames, which refer to its slabs
   std::vector<FramePool> pools_;  ///< by function
   std::vector<Ready> ready_;
-  std::vector<Frame*> batch_;      ///< that runs
-  std::vector<Waiting> waiting_;   ///< by region: frames in which it is ready
-  std::vector<uint32_t> batched_;  ///< regions that run in batches, by rank
-  std::vector<Cell> made_;         ///< results of the steps of a scalar region
+  std::vector<Frame*> batch_;             ///< that runs
+  std::vector<Waiting> waiting_;          ///< by region: frames in which it is ready
+  std::vector<uint32_t> batched_;         ///< regions that run in batches, by rank
+  std::vector<Cell> made_;                ///< results of the steps of a scalar region
   std::unique_ptr<DirectCaller> direct_;  ///< of a plan with direct code
   /// Of the direct call that is under way, or that failed.
   std::vector<std::pair<SlotKind, Cell>> direct_arguments_;
   std::vector<Slot> direct_slots_;
   std::vector<Slot> direct_results_;
-  std::vector<Value> fields_;      ///< of the data value that is made
+  std::vector<Value> fields_;  ///< of the data value that is made
   ExampleRange examples_;
   std::vector<Example> started_;  ///< of them, in their order
   uint64_t full_wave_ = 0;        ///< so many frames fill the wave that starts; 0: none starts

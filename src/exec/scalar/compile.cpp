@@ -46,7 +46,8 @@ std::vector<uint32_t> entry_indices(const Plan& plan, std::size_t function_count
                                     bool to_hole) {
   std::vector<uint32_t> entries(function_count, 0);
   for (const Plan::Body& body : plan.bodies) {
-    if (body.forking == forking && body.to_hole == to_hole && !body.is_piece()) entries[body.function.index()] = body.begin + 1;
+    if (body.forking == forking && body.to_hole == to_hole && !body.is_piece())
+      entries[body.function.index()] = body.begin + 1;
   }
   return entries;
 }
@@ -93,7 +94,8 @@ void link(EmitContext& context) {
     }
   }
   for (const Plan::Body& body : plan.bodies) {
-    plan.code[body.begin].target = code + (body.is_piece() ? body.begin + 1 : entry_of(body.function, true, body.to_hole));
+    plan.code[body.begin].target =
+        code + (body.is_piece() ? body.begin + 1 : entry_of(body.function, true, body.to_hole));
   }
   if (context.structure.functions[context.graph.main().index()]) {
     plan.entry = code + forking[context.graph.main().index()];

@@ -80,8 +80,13 @@ uint32_t BodyEmitter::emit_call(Opcode one, const Callee& callee, const std::vec
   const std::size_t form = callee.piece ? 3 : std::min<std::size_t>(arguments.size(), 4) - 1;
   const uint32_t index = emit(static_cast<Opcode>(static_cast<std::size_t>(one) + form));
   plan_.sites[index] = callee.site;
-  EntryReference reference{
-      EntryReference::Kind::Instruction, index, 0, function_of(callee), forking, callee.piece, callee.to_hole};
+  EntryReference reference{EntryReference::Kind::Instruction,
+                           index,
+                           0,
+                           function_of(callee),
+                           forking,
+                           callee.piece,
+                           callee.to_hole};
   if (callee.to_hole) context_.hole_forms.push_back(function_of(callee));
   if (form == 3) {
     reference.kind = EntryReference::Kind::CallList;

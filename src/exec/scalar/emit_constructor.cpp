@@ -1,7 +1,7 @@
-// Tail calls modulo constructor: where a function ends with `Cons(x, f(rest))`, the call needs no frame to come
-// back to. The new value is made first, with an empty field, and the callee's *hole form* gets the address of
-// that field, into which it puts its result; it may itself end so. Leijen and Lorenzen, "Tail recursion modulo
-// context" (POPL 2023).
+// Tail calls modulo constructor: where a function ends with `Cons(x, f(rest))`, the call needs no frame to
+// come back to. The new value is made first, with an empty field, and the callee's *hole form* gets the
+// address of that field, into which it puts its result; it may itself end so. Leijen and Lorenzen, "Tail
+// recursion modulo context" (POPL 2023).
 #include <algorithm>
 
 #include "base/check.h"

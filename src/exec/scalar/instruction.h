@@ -69,12 +69,12 @@ inline constexpr uint16_t kNoSlot = UINT16_MAX;
   X(Make2)                                                                                                   \
   X(Make3)                                                                                                   \
   X(Make4)                                                                                                   \
-  X(MakeN)     /* the same by the list made */                                                               \
-  X(HoleOf) /* d = address of field number of the data value in a */                                         \
-  X(FillHole) /* what the address in a refers to = slot in b */                                              \
+  X(MakeN)        /* the same by the list made */                                                            \
+  X(HoleOf)       /* d = address of field number of the data value in a */                                   \
+  X(FillHole)     /* what the address in a refers to = slot in b */                                          \
   X(ReturnToHole) /* the same, and returns nothing */                                                        \
-  X(BeginCall) /* in traced plans: the next instruction is a call */                                         \
-  X(EndCall)   /* in traced plans: the call before has returned */
+  X(BeginCall)    /* in traced plans: the next instruction is a call */                                      \
+  X(EndCall)      /* in traced plans: the call before has returned */
 
 // Forms of the instructions that compute, by what their operands are.
 #define HIATON_UNARY_FORMS(Name, F, In, Out) HIATON_OPCODE(Name##_Slot)

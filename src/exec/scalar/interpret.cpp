@@ -440,7 +440,7 @@ at_ReturnToHole:
   f = f->parent;
   GO;
 
-// --- Kernels with instructions of their own ---
+  // --- Kernels with instructions of their own ---
 
 #define COMPUTE(label, F, In, Out, left, right)                \
   label : {                                                    \

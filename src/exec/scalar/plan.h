@@ -89,7 +89,7 @@ struct Plan {
     bool forking = false;
     Part part = Part::Whole;
     bool to_hole = false;  ///< its result goes to the address that its last argument is
-    uint32_t begin = 0;  ///< index of its Header
+    uint32_t begin = 0;    ///< index of its Header
     uint32_t end = 0;
     uint16_t slots = 0;  ///< of its frames
 
@@ -110,12 +110,12 @@ struct Plan {
   std::deque<Group> groups;
   std::deque<TakeList> take_lists;
   std::deque<MakeList> make_lists;
-  bool has_data = false;               ///< its functions hold data values
-  std::vector<RegionStats> regions;    ///< what Count instructions count; firings 0
-  std::vector<bool> region_is_body;    ///< by region: it counts calls of a function
-  const Instruction* entry = nullptr;  ///< of main; null where the plan is not of it
+  bool has_data = false;                    ///< its functions hold data values
+  std::vector<RegionStats> regions;         ///< what Count instructions count; firings 0
+  std::vector<bool> region_is_body;         ///< by region: it counts calls of a function
+  const Instruction* entry = nullptr;       ///< of main; null where the plan is not of it
   std::vector<const Instruction*> entries;  ///< by function: of its sequential form; null where it has none
-  const Instruction* halt = nullptr;   ///< what main returns to
+  const Instruction* halt = nullptr;        ///< what main returns to
   uint16_t result_count = 0;
 
   uint32_t index_of(const Instruction* pc) const { return static_cast<uint32_t>(pc - code.data()); }

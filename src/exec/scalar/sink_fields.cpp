@@ -104,9 +104,9 @@ class FieldSinker {
   }
 
   bool side_reads(BlockId side, NodeId field) {
-    return is_read_at_end(side, field) ||
-           std::ranges::any_of(structure_[side].items,
-                               [&](const Item& item) { return fields_read(item).contains(field); });
+    return is_read_at_end(side, field) || std::ranges::any_of(structure_[side].items, [&](const Item& item) {
+             return fields_read(item).contains(field);
+           });
   }
 
   void sink_from(BlockId block) {

@@ -68,7 +68,7 @@ struct LoopShape {
 };
 
 struct Structure {
-  std::vector<bool> functions;                       ///< of which it is, and of no others
+  std::vector<bool> functions;  ///< of which it is, and of no others
   std::vector<Block> blocks;
   std::vector<BlockId> bodies;                       ///< by function
   std::vector<std::vector<graph::OutPort>> results;  ///< by function
