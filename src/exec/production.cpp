@@ -1,5 +1,6 @@
 #include "exec/production.h"
 
+#include <algorithm>
 #include <mutex>
 #include <new>
 #include <optional>
@@ -251,20 +252,25 @@ RunResult run_as_reference(const Graph& graph, std::span<const Value> arguments,
 
 }  // namespace
 
-RunResult run_production(const Graph& graph, std::span<const Value> arguments, const RunOptions& options,
-                         PlanCache& plans) {
-  return is_direct(graph) ? run_direct(graph, arguments, options, plans)
-                          : run_as_example(graph, arguments, options, plans);
-}
+namespace {
 
-RunResult run_direct(const Graph& graph, std::span<const Value> arguments, const RunOptions& options,
-                     PlanCache& plans) {
+/// The plan of a program that begins with a direct function; null where it does not, or where its Switch and
+/// Merge nodes do not nest or a frame would be too large.
+const Plan* direct_plan(const Graph& graph, const RunOptions& options, PlanCache& plans) {
+  if (!is_direct(graph)) return nullptr;
   const bool forking = options.workers > 1;
   const PlanOptions plan_options{options.overflow, forking, options.count_regions, options.trace != nullptr,
                                  forking ? options.parallel_iterations : 1};
-  const PlanCache::Entry& entry = plans.get(graph, plan_options);
-  if (entry.plan) return run_plan(graph, *entry.plan, arguments, options);
-  return run_as_reference(graph, arguments, options, entry.reason);
+  return plans.get(graph, plan_options).plan.get();
+}
+
+}  // namespace
+
+RunResult run_production(const Graph& graph, std::span<const Value> arguments, const RunOptions& options,
+                         PlanCache& plans) {
+  const Plan* plan = direct_plan(graph, options, plans);
+  return plan != nullptr ? run_plan(graph, *plan, arguments, options)
+                         : run_as_example(graph, arguments, options, plans);
 }
 
 RunResult run_as_example(const Graph& graph, std::span<const Value> arguments, const RunOptions& options,
@@ -290,12 +296,37 @@ RunResult run_as_example(const Graph& graph, std::span<const Value> arguments, c
 
 namespace {
 
+/// Of runs one after the other.
+void add(RunStats& all, const RunStats& run) {
+  all.seconds += run.seconds;
+  all.calls += run.calls;
+  all.steals += run.steals;
+  all.atomic_operations += run.atomic_operations;
+  all.frames_allocated = std::max(all.frames_allocated, run.frames_allocated);
+  all.frames_live_most = std::max(all.frames_live_most, run.frames_live_most);
+  all.bytes = std::max(all.bytes, run.bytes);
+  all.frames_live_at_end += run.frames_live_at_end;
+  all.values_live_at_end += run.values_live_at_end;
+  all.regions.resize(run.regions.size());
+  for (std::size_t i = 0; i < run.regions.size(); ++i) {
+    all.regions[i].function = run.regions[i].function;
+    all.regions[i].name = run.regions[i].name;
+    all.regions[i].firings += run.regions[i].firings;
+  }
+}
+
 /// One after the other: the calls of each run on all workers.
-void run_direct_all(const Graph& graph, Examples& examples, const RunOptions& options, PlanCache& plans) {
+void run_plan_all(const Graph& graph, const Plan& plan, Examples& examples, const RunOptions& options) {
+  RunStats of_run;
+  RunOptions own = options;
+  if (options.stats != nullptr) {
+    *options.stats = {};
+    own.stats = &of_run;
+  }
   for (std::size_t i = 0; i < examples.size(); ++i) {
-    const std::vector<Value> arguments = examples.arguments(i);
-    RunResult result = run_direct(graph, arguments, options, plans);
+    RunResult result = run_plan(graph, plan, examples.arguments(i), own);
     examples.take_results(i, std::move(result.values));
+    if (options.stats != nullptr) add(*options.stats, of_run);
   }
 }
 
@@ -303,7 +334,8 @@ void run_direct_all(const Graph& graph, Examples& examples, const RunOptions& op
 
 void run_production_all(const Graph& graph, Examples& examples, const RunOptions& options, PlanCache& plans) {
   const bool direct_code = options.executor == Executor::Production;
-  if (direct_code && is_direct(graph)) return run_direct_all(graph, examples, options, plans);
+  const Plan* plan = direct_code ? direct_plan(graph, options, plans) : nullptr;
+  if (plan != nullptr) return run_plan_all(graph, *plan, examples, options);
   const PlanCache::FlowEntry& entry = plans.get_flow(graph, options.overflow, direct_code);
   if (entry.plan != nullptr) {
     const Graph& planned = entry.outlined != nullptr ? *entry.outlined : graph;

@@ -22,10 +22,6 @@ void run_production_all(const graph::Graph& graph, Examples& examples, const Run
 RunResult run_as_example(const graph::Graph& graph, std::span<const Value> arguments,
                          const RunOptions& options, PlanCache& plans);
 
-/// Runs a program that begins with a direct function; a graph without a plan by the reference rules.
-RunResult run_direct(const graph::Graph& graph, std::span<const Value> arguments, const RunOptions& options,
-                     PlanCache& plans);
-
 /// Runs a graph, with a plan from `plans`. A graph that has no plan (its Switch and Merge nodes do not nest)
 /// runs by the reference rules; RunStats::fallback then says why.
 RunResult run_production(const graph::Graph& graph, std::span<const Value> arguments,

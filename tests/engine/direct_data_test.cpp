@@ -1,0 +1,275 @@
+// Data values in direct code: what a run keeps alive, that it counts right on every way out, and that nobody
+// sees a value change.
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "hiaton/hiaton.h"
+
+namespace hiaton {
+namespace {
+
+constexpr const char* kLists = R"(
+fn made(n: i64) -> List[i64] = if n == 0 then Nil else Cons(n % 7, made(n - 1))
+fn joined(xs: List[i64], ys: List[i64]) -> List[i64] =
+  match xs
+    Nil -> ys
+    Cons(x, rest) -> Cons(x, joined(rest, ys))
+fn more(xs: List[i64]) -> List[i64] =
+  match xs
+    Nil -> Nil
+    Cons(x, rest) -> Cons(x + 1, more(rest))
+fn merged(a: List[i64], b: List[i64]) -> List[i64] =
+  match a
+    Nil -> b
+    Cons(x, xs) ->
+      match b
+        Nil -> a
+        Cons(y, ys) -> if x <= y then Cons(x, merged(xs, b)) else Cons(y, merged(a, ys))
+fn halves(xs: List[i64], a: List[i64], b: List[i64]) -> (List[i64], List[i64]) =
+  match xs
+    Nil -> (a, b)
+    Cons(x, rest) -> halves(rest, Cons(x, b), a)
+fn sorted(xs: List[i64]) -> List[i64] =
+  match xs
+    Nil -> Nil
+    Cons(x, rest) ->
+      match rest
+        Nil -> xs
+        Cons(_, _) ->
+          let (a, b) = halves(xs, Nil, Nil)
+          merged(sorted(a), sorted(b))
+fn total(xs: List[i64], weight: i64, so_far: i64) -> i64 =
+  match xs
+    Nil -> so_far
+    Cons(x, rest) -> total(rest, weight + 1, so_far + weight * x)
+)";
+
+Program lists(const std::string& main) {
+  return Program::from_text("lists.hia", kLists + main);
+}
+
+constexpr const char* kTrees = R"(
+data Tree = Empty | Node(left: Tree, key: i64, right: Tree)
+fn inserted(t: Tree, key: i64) -> Tree =
+  match t
+    Empty -> Node(Empty, key, Empty)
+    Node(left, here, right) ->
+      if key < here then Node(inserted(left, key), here, right)
+      else if key > here then Node(left, here, inserted(right, key))
+      else t
+fn filled(t: Tree, n: i64, seed: i64) -> Tree =
+  if n == 0 then t else filled(inserted(t, seed % 1000), n - 1, (seed * 1103515245 + 12345) % 2147483648)
+fn count(t: Tree) -> i64 =
+  match t
+    Empty -> 0
+    Node(left, _, right) -> count(left) + 1 + count(right)
+fn doubled(t: Tree) -> Tree =
+  match t
+    Empty -> Empty
+    Node(left, key, right) -> Node(doubled(left), 2 * key, doubled(right))
+fn sum(t: Tree) -> i64 =
+  match t
+    Empty -> 0
+    Node(left, key, right) -> sum(left) + key + sum(right)
+)";
+
+Program trees(const std::string& main) {
+  return Program::from_text("trees.hia", kTrees + main);
+}
+
+/// The run, and that no value of it is left over.
+RunResult run(const Program& program, const std::vector<Value>& arguments, RunOptions options = {}) {
+  RunStats stats;
+  options.stats = &stats;
+  RunResult result = program.run(arguments, options);
+  EXPECT_EQ(stats.values_live_at_end, 0u);
+  EXPECT_EQ(stats.frames_live_at_end, 0u);
+  EXPECT_EQ(stats.fallback, "");
+  result.stats = stats;
+  return result;
+}
+
+TEST(DirectData, TailCallsModuloConstructorTakeNoFrames) {
+  for (const std::string name :
+       {"made(n)", "joined(made(n), made(n))", "more(made(n))", "merged(made(n), made(n))"}) {
+    const Program program = lists("fn main(n: i64) -> i64 = total(" + name + ", 1, 0)");
+    EXPECT_EQ(run(program, {Value(int64_t{40})}).values,
+              program.run({{Value(int64_t{40})}}, {.executor = Executor::Reference}).values);
+    for (const int workers : {1, 2}) {
+      const RunResult few = run(program, {Value(int64_t{10})}, {.workers = workers});
+      const RunResult many = run(program, {Value(int64_t{300'000})}, {.workers = workers});
+      EXPECT_LE(few.stats.frames_live_most, 10u) << name;
+      EXPECT_LE(many.stats.frames_live_most, 10u * static_cast<uint64_t>(workers)) << name;
+    }
+  }
+}
+
+TEST(DirectData, WhatNobodyElseHoldsIsRebuiltInItsMemory) {
+  const Program once = lists("fn main(n: i64) -> i64 = total(more(made(n)), 1, 0)");
+  const Program often = lists("fn main(n: i64) -> i64 = total(more(more(more(more(made(n))))), 1, 0)");
+  const Value n(int64_t{400'000});
+  const uint64_t bytes = run(once, {n}).stats.bytes;
+  EXPECT_LE(run(often, {n}).stats.bytes, bytes + (64 << 10));
+  // 24 bytes an element; memory is taken from the system in larger and larger pieces.
+  EXPECT_LE(bytes, 400'000u * 40 + (1 << 20));
+}
+
+TEST(DirectData, AValueThatSomebodyHoldsStaysAsItIs) {
+  const Program program = trees(
+      "fn main(n: i64) -> (i64, i64, i64) =\n"
+      "  let t = filled(Empty, n, 42)\n"
+      "  let more = inserted(t, 5000)\n"
+      "  let twice = doubled(t)\n"
+      "  (sum(t), sum(more) - sum(t), sum(twice) - sum(t))");
+  const std::vector<Value> arguments{Value(int64_t{60})};
+  const std::vector<Value> expected = program.run(arguments, {.executor = Executor::Reference}).values;
+  EXPECT_EQ(expected[1], Value(int64_t{5000}));
+  for (const int workers : {1, 2, 8})
+    EXPECT_EQ(run(program, arguments, {.workers = workers}).values, expected);
+}
+
+TEST(DirectData, ArgumentsAndResultsBelongToTheCaller) {
+  Value grown;
+  {
+    const Program program = trees("fn main(t: Tree, key: i64) -> Tree = inserted(t, key)");
+    grown = parse_value(program.parameters()[0].type, "Empty");
+    for (int64_t key = 0; key < 200; ++key) {
+      const Value before = grown;
+      const std::string text = to_string(before, program.parameters()[0].type);
+      grown = run(program, {before, Value(key * 37 % 199)}).values[0];
+      EXPECT_EQ(to_string(before, program.parameters()[0].type), text);
+    }
+  }
+  const Program count = trees("fn main(t: Tree) -> i64 = count(t)");
+  EXPECT_EQ(run(count, {grown}).values[0], Value(int64_t{199}));
+  std::thread([value = std::move(grown)]() mutable { value = Value(); }).join();
+}
+
+TEST(DirectData, NothingIsLeftWhereverARunFails) {
+  // The element that is divided by stands anywhere in the list.
+  const Program program = lists(
+      "fn divided(xs: List[i64], at: i64) -> List[i64] =\n"
+      "  match xs\n"
+      "    Nil -> Nil\n"
+      "    Cons(x, rest) -> Cons(x / at, divided(rest, at - 1))\n"
+      "fn main(n: i64, at: i64) -> i64 =\n"
+      "  let xs = sorted(made(n))\n"
+      "  total(divided(xs, at), 1, 0) + total(xs, 1, 0)");
+  for (const int workers : {1, 2, 8}) {
+    for (int64_t at = 0; at < 40; ++at) {
+      RunStats stats;
+      try {
+        program.run({{Value(int64_t{40}), Value(at)}}, {.workers = workers, .stats = &stats});
+        FAIL() << "expected a division by zero at element " << at;
+      } catch (const RunError& error) {
+        EXPECT_EQ(error.fault(), Fault::DivisionByZero);
+      }
+      EXPECT_EQ(stats.values_live_at_end, 0u);
+      EXPECT_EQ(stats.frames_live_at_end, 0u);
+    }
+  }
+}
+
+TEST(DirectData, NothingIsLeftWhereverABudgetEnds) {
+  const Program program = lists("fn main(n: i64) -> i64 = total(sorted(made(n)), 1, 0)");
+  const std::vector<Value> arguments{Value(int64_t{30'000})};
+  for (const int workers : {1, 2}) {
+    for (uint64_t bytes = 1 << 10; bytes < (1 << 22); bytes *= 2) {
+      RunStats stats;
+      try {
+        program.run(arguments, {.workers = workers, .max_bytes = bytes, .stats = &stats});
+      } catch (const RunError& error) {
+        EXPECT_EQ(error.fault(), Fault::MaxBytes);
+      }
+      EXPECT_EQ(stats.values_live_at_end, 0u) << bytes;
+    }
+  }
+}
+
+TEST(DirectData, StolenCallsCountRight) {
+  const Program sort = lists("fn main(n: i64) -> i64 = total(sorted(made(n)), 1, 0)");
+  const Program tree = trees(
+      "fn main(n: i64) -> i64 =\n"
+      "  let t = filled(Empty, n, 7)\n"
+      "  sum(doubled(doubled(t))) + count(doubled(t)) + sum(t)");
+  const std::vector<Value> arguments{Value(int64_t{3000})};
+  const std::vector<Value> sorted = run(sort, arguments).values;
+  const std::vector<Value> summed = run(tree, arguments).values;
+  for (int i = 0; i < 20; ++i) {
+    for (const int workers : {2, 3, 8}) {
+      EXPECT_EQ(run(sort, arguments, {.workers = workers}).values, sorted);
+      EXPECT_EQ(run(tree, arguments, {.workers = workers}).values, summed);
+    }
+  }
+}
+
+TEST(DirectData, LongListsAreFreedWithoutRecursion) {
+  const Program program = lists("fn main(n: i64) -> List[i64] = more(made(n))");
+  Value list = run(program, {Value(int64_t{1'000'000})}).values[0];
+  const Program measured = lists("fn main(xs: List[i64]) -> i64 = total(xs, 0, 0)");
+  EXPECT_GT(run(measured, {list}).values[0].as<int64_t>(), 0);
+  list = Value();
+}
+
+TEST(DirectData, ValuesOfManyFieldsAndVariants) {
+  std::string fields, sum, arguments;
+  for (int i = 0; i < 40; ++i) {
+    fields += (i > 0 ? ", f" : "f") + std::to_string(i) + (i % 3 == 0 ? ": List[i64]" : ": i64");
+    arguments += (i > 0 ? ", " : "") + std::string(i % 3 == 0 ? "Cons(n, Nil)" : "n + " + std::to_string(i));
+    sum += (i > 0 ? ", a" : "a") + std::to_string(i);
+  }
+  const Program program = Program::from_text(
+      "wide.hia",
+      "data Wide = None | Wide(" + fields + ") | Other(n: i64)\n" +
+          "fn made(n: i64) -> Wide = if n % 3 == 0 then None else if n % 3 == 1 then Other(n) else Wide(" +
+          arguments + ")\n" + "fn value(w: Wide) -> i64 =\n  match w\n    None -> 1\n    Wide(" + sum +
+          ") -> a1 + a5 + a38 + (match a3 Cons(x, _) -> x Nil -> 0)\n    Other(n) -> n\n" +
+          "fn main(n: i64) -> i64 = if n == 0 then 0 else value(made(n)) + main(n - 1)");
+  const std::vector<Value> arguments_of_main{Value(int64_t{30})};
+  EXPECT_EQ(run(program, arguments_of_main).values,
+            program.run(arguments_of_main, {.executor = Executor::Reference}).values);
+}
+
+TEST(DirectData, RunAllTakesTheSameWay) {
+  const Program program = lists("fn main(n: i64) -> i64 = total(sorted(made(n)), 1, 0)");
+  std::vector<std::vector<Value>> many;
+  for (int64_t n = 0; n < 50; ++n) many.push_back({Value(n)});
+  const auto together = program.run_all(many, {});
+  for (std::size_t i = 0; i < many.size(); ++i) {
+    EXPECT_EQ(together[i], program.run(many[i], {.executor = Executor::Reference}).values);
+  }
+}
+
+TEST(DirectData, FlowCallsDirectFunctions) {
+  const std::string text = std::string(kLists) +
+                           "fn main(x: f32[n], k: i64) -> (f32[n], List[i64]) =\n"
+                           "  let xs = sorted(made(k))\n"
+                           "  (x * f32(total(xs, 1, 0)) + f32(100 / k), more(xs))";
+  const Program program = Program::from_text("mixed.hia", text);
+  const std::vector<Value> arguments{parse_value(program.parameters()[0].type, "[1, 2]"), Value(int64_t{20})};
+  for (const int workers : {1, 2}) {
+    EXPECT_EQ(program.run(arguments, {.workers = workers}).values,
+              program.run(arguments, {.executor = Executor::Reference}).values);
+  }
+}
+
+TEST(DirectData, AnErrorInDirectCodeTellsTheCallsOfFlowAsWell) {
+  const Program program =
+      Program::from_text("mixed.hia",
+                         "fn f(n: i64) -> i64 = if n == 0 then 1 / n else f(n - 1) + 1\n"
+                         "fn g(x: f32[n], k: i64) -> f32[n] = if k == 9 then g(x, 2) + 1 else x * f32(f(k))\n"
+                         "fn main(x: f32[n]) -> f32[n] = g(x + 1, 2) + 1");
+  try {
+    program.run({{parse_value(program.parameters()[0].type, "[1, 2]")}}, {});
+    FAIL() << "expected a division by zero";
+  } catch (const RunError& error) {
+    ASSERT_EQ(error.chain().size(), 5u) << error.what();
+    EXPECT_EQ(error.chain()[0].function, "f");
+    EXPECT_EQ(error.chain()[3].function, "g");
+    EXPECT_EQ(error.chain()[4].function, "main");
+  }
+}
+
+}  // namespace
+}  // namespace hiaton
