@@ -53,7 +53,7 @@ fn main(n: i64) -> f32[1000] = grad(loss)(n, broadcast_to(f32(n), shape=[1000]))
 }
 
 # Arguments with which they need more than 32 MiB, and with which less than 400.
-SIZES = {"list": (1_000_000, 1000), "list_of_a_loop": (1_000_000, 1000), "tree": (19, 8), "tensors": (50_000, 100),
+SIZES = {"list": (2_000_000, 1000), "list_of_a_loop": (2_000_000, 1000), "tree": (21, 8), "tensors": (50_000, 100),
          "one_tensor": (1, 1), "gradient": (50_000, 100)}
 
 
