@@ -297,7 +297,7 @@ RunResult run_as_example(const Graph& graph, std::span<const Value> arguments, c
 namespace {
 
 /// Of runs one after the other.
-void add(RunStats& all, const RunStats& run) {
+void add_run(RunStats& all, const RunStats& run) {
   all.seconds += run.seconds;
   all.calls += run.calls;
   all.steals += run.steals;
@@ -326,7 +326,7 @@ void run_plan_all(const Graph& graph, const Plan& plan, Examples& examples, cons
   for (std::size_t i = 0; i < examples.size(); ++i) {
     RunResult result = run_plan(graph, plan, examples.arguments(i), own);
     examples.take_results(i, std::move(result.values));
-    if (options.stats != nullptr) add(*options.stats, of_run);
+    if (options.stats != nullptr) add_run(*options.stats, of_run);
   }
 }
 

@@ -206,8 +206,8 @@ void gemm(Transpose transpose_a, Transpose transpose_b, int64_t m, int64_t n, in
   if (transpose_a == Transpose::Yes || alpha != T{1}) {
     left.reserve(m * k);
     const int64_t row = transpose_a == Transpose::Yes ? 1 : a_stride;
-    in_ranges(m, 32, kWorkOfElement * m * k, [&, from = a](int64_t begin, int64_t end) {
-      copy_scaled(transpose_a, alpha, from + begin * row, end - begin, k, a_stride, left.data() + begin * k);
+    in_ranges(m, 32, kWorkOfElement * m * k, [&, from = a, to = left.data()](int64_t begin, int64_t end) {
+      copy_scaled(transpose_a, alpha, from + begin * row, end - begin, k, a_stride, to + begin * k);
     });
     a = left.data();
     a_stride = k;
