@@ -70,6 +70,13 @@ std::vector<Golden> golden_plans() {
        "fn main(n: i64) -> i64 = with acc = 0 for i in 0..n do if i % 2 == 0 then acc + f(i) else acc\n"
        "fn f(n: i64) -> i64 = n * n\n",
        {.forking = true, .parallel_iterations = 2}},
+      {"append",
+       "fn append(xs: List[i64], ys: List[i64]) -> List[i64] =\n"
+       "  match xs\n"
+       "    Nil -> ys\n"
+       "    Cons(x, rest) -> Cons(x, append(rest, ys))\n"
+       "fn main(xs: List[i64]) -> List[i64] = append(xs, xs)\n",
+       {}},
   };
 }
 

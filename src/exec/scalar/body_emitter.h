@@ -134,6 +134,10 @@ class BodyEmitter {
   void emit_make(NodeId id);
   void emit_make_of(NodeId id, const std::vector<uint16_t>& slots, uint32_t to);
   void emit_fields(NodeId id, std::span<const Item> rest);
+  uint32_t emit_match(uint32_t slot, std::size_t fields);
+  bool other_side_first(graph::OutPort predicate) const;
+  /// As emit_branch, to the side that is not `first`.
+  uint32_t emit_side_branch(graph::OutPort predicate, int first);
   void emit_take(NodeId value, uint32_t variant, const std::vector<std::pair<uint32_t, uint32_t>>& slots);
   void emit_copy(NodeId id);
   void emit_variant(NodeId id);
@@ -303,6 +307,8 @@ class BodyEmitter {
   std::vector<NodeId> data_params_;
   std::unordered_set<uint64_t> early_;  ///< items that were emitted together with an earlier one
   uint32_t depth_ = 0;                  ///< branches around
+  uint32_t last_test_ = UINT32_MAX;     ///< the last instruction that tests a variant
+  BlockId block_{};                     ///< that is being emitted; invalid where none is known
   bool frees_slots_ = true;             ///< not on the second of two ways that end alike
   /// By branch around: slots that its ends free, and the depth of what stood there.
   std::vector<std::map<uint32_t, uint32_t>> parked_{1};

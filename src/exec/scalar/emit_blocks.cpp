@@ -31,6 +31,7 @@ void BodyEmitter::emit_expected(std::span<const Item> items) {
 
 void BodyEmitter::emit_tail(BlockId block, const std::vector<OutPort>& results) {
   expect(results);
+  block_ = block;
   if (block.valid()) {
     const std::span<const Item> items = structure_[block].items;
     expect(items);

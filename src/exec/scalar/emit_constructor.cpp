@@ -64,10 +64,7 @@ void BodyEmitter::emit_constructor_tail(std::span<const Item> items, const Const
   std::set<NodeId> borrowed = borrowed_by(items.subspan(tail.call, 1));
   emit_retains(hand_on(handed, borrowed));
   // The slots of what moves stay: the function ends here.
-  uint32_t inner = take_slot();
-  const uint32_t empty = emit(Opcode::Const);
-  at(empty).d = narrow(inner);
-  at(empty).constant.bits = Data::bits_of_variant(0);
+  uint32_t inner = 0;  // anything: nobody reads the field before it is filled
   const uint32_t hole = take_slot();
   for (const HoleIn& made : tail.makes) {
     const auto& inputs = graph_[made.make].inputs;

@@ -15,20 +15,21 @@ using graph::OutPort;
 
 void BodyEmitter::emit_conditional(const Item& item) {
   const Conditional& conditional = structure_.conditionals[item.index];
-  const uint32_t branch = emit_branch(conditional.predicate, false);
+  const int first = other_side_first(conditional.predicate) ? 1 : 0;
+  const uint32_t branch = emit_side_branch(conditional.predicate, first);
   for (const Join& join : conditional.joins) define(join.merge, result_slot(join.merge));
   const HeldValues before = held_;
   dying_.clear();
   open_branch();
-  emit_side(item, 0);
+  emit_side(item, first);
   const HeldValues after = std::exchange(held_, before);
-  if (!side_has_code(item, 1)) {
+  if (!side_has_code(item, 1 - first)) {
     set_jump(branch, here());
     held_ = after;
   } else {
     const uint32_t over = emit(Opcode::Jump);
     set_jump(branch, here());
-    emit_side(item, 1);
+    emit_side(item, 1 - first);
     set_jump(over, here());
     HIATON_CHECK(std::ranges::equal(
         held_, after, {}, [](const auto& one) { return one.first; },
@@ -58,6 +59,7 @@ void BodyEmitter::emit_side(const Item& item, int side) {
   for (const Join& join : conditional.joins) given.push_back(join.from[side]);
   const std::span<const Item> items =
       block.valid() ? std::span<const Item>(structure_[block].items) : std::span<const Item>();
+  const BlockId around = std::exchange(block_, block);
   expect(given);
   expect(items);
   note_reads(item);
@@ -81,6 +83,7 @@ void BodyEmitter::emit_side(const Item& item, int side) {
   }
   free_moved(handover);
   drop_dead();
+  block_ = around;
 }
 
 bool BodyEmitter::is_single_result(NodeId value) const {
@@ -116,11 +119,12 @@ void BodyEmitter::emit_tail_conditional(const Item& item, const std::vector<OutP
     --depth_;
     return;
   }
-  const uint32_t branch = emit_branch(conditional.predicate, false);
-  emit_tail_side(0);
+  const int first = other_side_first(conditional.predicate) ? 1 : 0;
+  const uint32_t branch = emit_side_branch(conditional.predicate, first);
+  emit_tail_side(first);
   set_jump(branch, here());
   held_ = before;
-  emit_tail_side(1);
+  emit_tail_side(1 - first);
   parked_.pop_back();
   --depth_;
 }

@@ -183,7 +183,9 @@ void BodyEmitter::drop(NodeId value) {
     if (held.parent.valid()) dying_.push_back(held.parent);
     return;
   }
-  if (fields.empty()) {
+  if (fields.empty() && context_.ownership.is_known_without_fields(block_, value)) {
+    // There is nothing behind the reference.
+  } else if (fields.empty()) {
     const uint32_t index = emit(Opcode::Release);
     at(index).a = narrow(slot_of_.at(value));
   } else {

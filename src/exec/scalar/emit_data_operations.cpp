@@ -160,6 +160,23 @@ void BodyEmitter::emit_fields(NodeId id, std::span<const Item> rest) {
   free_slot(value, held);
 }
 
+/// A Take of a value in this slot. Right behind the test of its variant, both become one instruction.
+uint32_t BodyEmitter::emit_match(uint32_t slot, std::size_t fields) {
+  const uint32_t test = here() - 1;
+  const Opcode tested = plan_.opcodes[test];
+  const bool fuses = last_test_ == test && fields <= kMostInInstruction && at(test).a == slot &&
+                     (tested == Opcode::UnlessObject || tested == Opcode::UnlessVariant);
+  if (!fuses) {
+    const uint32_t index = emit(form(Opcode::Take1, fields));
+    at(index).a = narrow(slot);
+    return index;
+  }
+  at(test).d = static_cast<uint16_t>(at(test).number);
+  plan_.opcodes[test] =
+      form(tested == Opcode::UnlessObject ? Opcode::MatchObject1 : Opcode::MatchVariant1, fields);
+  return test;
+}
+
 void BodyEmitter::emit_take(NodeId value, uint32_t variant,
                             const std::vector<std::pair<uint32_t, uint32_t>>& slots) {
   const std::vector<FieldKind> kinds = field_kinds(*graph_[value].type.data, variant);
@@ -175,8 +192,7 @@ void BodyEmitter::emit_take(NodeId value, uint32_t variant,
     }
   }
   plan_.take_lists.push_back(std::move(list));
-  const uint32_t index = emit(form(Opcode::Take1, kinds.size()));
-  at(index).a = narrow(slot_of_.at(value));
+  const uint32_t index = emit_match(slot_of_.at(value), kinds.size());
   at(index).taken = &plan_.take_lists.back();
   if (kinds.size() <= kMostInInstruction) {
     for (std::size_t i = 0; i < kinds.size(); ++i)
@@ -240,6 +256,24 @@ void BodyEmitter::emit_variant(NodeId id) {
   give_back_if_unread(id);
 }
 
+/// Whether the other variant is the only one with fields: then its side comes first, so that its test and
+/// what takes it apart become one instruction.
+bool BodyEmitter::other_side_first(OutPort predicate) const {
+  const auto test = tested_in_branch(predicate);
+  if (!test || !is_in_branch(structure_.origin(predicate))) return false;
+  const std::vector<Variant>& variants = graph_[test->data].type.data->variants;
+  return variants.size() == 2 && test->variant < 2 && variants[test->variant].fields.empty() &&
+         !variants[1 - test->variant].fields.empty();
+}
+
+uint32_t BodyEmitter::emit_side_branch(OutPort predicate, int first) {
+  if (first == 0) return emit_branch(predicate, false);
+  const uint32_t branch = emit(Opcode::UnlessObject);
+  at(branch).a = narrow(slot_of_.at(tested_in_branch(predicate)->data));
+  last_test_ = branch;
+  return branch;
+}
+
 uint32_t BodyEmitter::emit_variant_branch(const Ownership::VariantTest& test) {
   const std::vector<Variant>& variants = graph_[test.data].type.data->variants;
   const auto has_fields = [](const Variant& variant) { return !variant.fields.empty(); };
@@ -255,6 +289,7 @@ uint32_t BodyEmitter::emit_variant_branch(const Ownership::VariantTest& test) {
   const uint32_t branch = emit(opcode);
   at(branch).a = narrow(slot_of_.at(test.data));
   at(branch).number = number;
+  last_test_ = branch;
   return branch;
 }
 

@@ -64,7 +64,15 @@ inline constexpr uint16_t kNoSlot = UINT16_MAX;
   X(Take2)                                                                                                   \
   X(Take3)                                                                                                   \
   X(Take4)                                                                                                   \
-  X(TakeN) /* the same by the list taken */                                                                  \
+  X(TakeN)        /* the same by the list taken */                                                           \
+  X(MatchObject1) /* UnlessObject, and Take1 of the same value */                                            \
+  X(MatchObject2)                                                                                            \
+  X(MatchObject3)                                                                                            \
+  X(MatchObject4)                                                                                            \
+  X(MatchVariant1) /* UnlessVariant of variant d, and Take1 of the same value */                             \
+  X(MatchVariant2)                                                                                           \
+  X(MatchVariant3)                                                                                           \
+  X(MatchVariant4)                                                                                           \
   X(Make1) /* d = a data value with header number and the fields in slots takes */                           \
   X(Make2)                                                                                                   \
   X(Make3)                                                                                                   \

@@ -401,6 +401,30 @@ at_UnlessObject:
   TAKE(3)
   TAKE(4)
 #undef TAKE
+#define MATCH(n)                                               \
+  at_MatchObject##n : {                                        \
+    DataObject* data = f->slots[pc->a].data;                   \
+    if (!Data::has_object(data)) {                             \
+      pc += pc->jump;                                          \
+      GO;                                                      \
+    }                                                          \
+    take_apart<n>(*worker->cells, f, pc->takes, *pc, data);    \
+    NEXT;                                                      \
+  }                                                            \
+  at_MatchVariant##n : {                                       \
+    DataObject* data = f->slots[pc->a].data;                   \
+    if (!Data::has_object(data) || data->variant() != pc->d) { \
+      pc += pc->jump;                                          \
+      GO;                                                      \
+    }                                                          \
+    take_apart<n>(*worker->cells, f, pc->takes, *pc, data);    \
+    NEXT;                                                      \
+  }
+  MATCH(1)
+  MATCH(2)
+  MATCH(3)
+  MATCH(4)
+#undef MATCH
 at_TakeN:
   take_apart(*worker->cells, f, *pc->taken, f->slots[pc->a].data);
   NEXT;

@@ -297,6 +297,14 @@ std::optional<Ownership::VariantTest> Ownership::variant_test(OutPort predicate)
   return VariantTest{structure_.origin(left.inputs[0]), static_cast<uint32_t>(number)};
 }
 
+bool Ownership::is_known_without_fields(BlockId block, NodeId data) const {
+  const std::vector<Variant>& variants = graph_[data].type.data->variants;
+  for (uint32_t variant = 0; variant < variants.size(); ++variant) {
+    if (variants[variant].fields.empty() && is_known_variant(block, data, variant)) return true;
+  }
+  return false;
+}
+
 bool Ownership::is_known_variant(BlockId block, NodeId data, uint32_t variant) const {
   std::unordered_set<uint32_t> others;
   for (; block.valid(); block = structure_[block].parent) {

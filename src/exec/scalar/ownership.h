@@ -48,6 +48,8 @@ class Ownership {
   std::optional<VariantTest> variant_test(graph::OutPort predicate) const;
   /// Whether in this block the value is sure to be of the variant, by the predicates around it.
   bool is_known_variant(BlockId block, graph::NodeId data, uint32_t variant) const;
+  /// Whether it is sure to be of one without fields.
+  bool is_known_without_fields(BlockId block, graph::NodeId data) const;
 
  private:
   class Borrowing;

@@ -92,6 +92,16 @@ class InstructionText {
       case Opcode::Take4:
       case Opcode::TakeN:
         return fmt::format("{} = {}", taken(), slot(at_.a));
+      case Opcode::MatchObject1:
+      case Opcode::MatchObject2:
+      case Opcode::MatchObject3:
+      case Opcode::MatchObject4:
+        return fmt::format("{} = {}; else {}", taken(), slot(at_.a), target());
+      case Opcode::MatchVariant1:
+      case Opcode::MatchVariant2:
+      case Opcode::MatchVariant3:
+      case Opcode::MatchVariant4:
+        return fmt::format("{} = {}, {}; else {}", taken(), slot(at_.a), at_.d, target());
       case Opcode::Make1:
       case Opcode::Make2:
       case Opcode::Make3:
