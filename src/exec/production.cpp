@@ -254,23 +254,23 @@ RunResult run_as_reference(const Graph& graph, std::span<const Value> arguments,
 
 namespace {
 
-/// The plan of a program that begins with a direct function; null where it does not, or where its Switch and
-/// Merge nodes do not nest or a frame would be too large.
-const Plan* direct_plan(const Graph& graph, const RunOptions& options, PlanCache& plans) {
+/// The plan of a program that begins with a direct function, or why it has none: its Switch and Merge nodes
+/// do not nest, or a frame would be too large. Null where the program does not begin so.
+const PlanCache::Entry* direct_entry(const Graph& graph, const RunOptions& options, PlanCache& plans) {
   if (!is_direct(graph)) return nullptr;
   const bool forking = options.workers > 1;
   const PlanOptions plan_options{options.overflow, forking, options.count_regions, options.trace != nullptr,
                                  forking ? options.parallel_iterations : 1};
-  return plans.get(graph, plan_options).plan.get();
+  return &plans.get(graph, plan_options);
 }
 
 }  // namespace
 
 RunResult run_production(const Graph& graph, std::span<const Value> arguments, const RunOptions& options,
                          PlanCache& plans) {
-  const Plan* plan = direct_plan(graph, options, plans);
-  return plan != nullptr ? run_plan(graph, *plan, arguments, options)
-                         : run_as_example(graph, arguments, options, plans);
+  const PlanCache::Entry* direct = direct_entry(graph, options, plans);
+  return direct != nullptr && direct->plan != nullptr ? run_plan(graph, *direct->plan, arguments, options)
+                                                      : run_as_example(graph, arguments, options, plans);
 }
 
 RunResult run_as_example(const Graph& graph, std::span<const Value> arguments, const RunOptions& options,
@@ -334,15 +334,18 @@ void run_plan_all(const Graph& graph, const Plan& plan, Examples& examples, cons
 
 void run_production_all(const Graph& graph, Examples& examples, const RunOptions& options, PlanCache& plans) {
   const bool direct_code = options.executor == Executor::Production;
-  const Plan* plan = direct_code ? direct_plan(graph, options, plans) : nullptr;
-  if (plan != nullptr) return run_plan_all(graph, *plan, examples, options);
+  const PlanCache::Entry* direct = direct_code ? direct_entry(graph, options, plans) : nullptr;
+  if (direct != nullptr && direct->plan != nullptr) {
+    return run_plan_all(graph, *direct->plan, examples, options);
+  }
   const PlanCache::FlowEntry& entry = plans.get_flow(graph, options.overflow, direct_code);
   if (entry.plan != nullptr) {
     const Graph& planned = entry.outlined != nullptr ? *entry.outlined : graph;
     return run_flow(planned, entry.plan, entry.workers, examples, options);
   }
   for (std::size_t i = 0; i < examples.size(); ++i) {
-    RunResult result = run_as_reference(graph, examples.arguments(i), options, entry.reason);
+    RunResult result = run_as_reference(graph, examples.arguments(i), options,
+                                        direct != nullptr ? direct->reason : entry.reason);
     examples.take_results(i, std::move(result.values));
   }
 }
