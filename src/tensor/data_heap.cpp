@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <new>
 
 #include "tensor/data_references.h"
 
@@ -21,6 +22,41 @@ bool is_outside(const DataObject* object) {
 std::size_t cell_bytes(std::size_t fields) {
   return sizeof(DataObject) + fields * sizeof(Slot);
 }
+
+/// Values whose fields are still to be visited. Not a vector: where a run ends because the C library has no
+/// memory, its values are walked all the same. Throws std::bad_alloc where the system has none.
+class OpenValues {
+ public:
+  OpenValues() = default;
+  OpenValues(const OpenValues&) = delete;
+  ~OpenValues() {
+    if (values_ != first_.data()) munmap(values_, capacity_ * sizeof(DataObject*));
+  }
+
+  bool empty() const { return count_ == 0; }
+  DataObject* pop() { return values_[--count_]; }
+  void push(DataObject* object) {
+    if (count_ == capacity_) grow();
+    values_[count_++] = object;
+  }
+
+ private:
+  void grow() {
+    const std::size_t larger = std::max<std::size_t>(capacity_ * 2, 8192);
+    void* memory = mmap(nullptr, larger * sizeof(DataObject*), PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) throw std::bad_alloc();
+    std::copy_n(values_, count_, static_cast<DataObject**>(memory));
+    if (values_ != first_.data()) munmap(values_, capacity_ * sizeof(DataObject*));
+    values_ = static_cast<DataObject**>(memory);
+    capacity_ = larger;
+  }
+
+  std::array<DataObject*, 64> first_;
+  DataObject** values_ = first_.data();
+  std::size_t capacity_ = first_.size();
+  std::size_t count_ = 0;
+};
 
 }  // namespace
 
@@ -75,7 +111,11 @@ bool DataHeap::add_segment() {
 
 /// With the lock held. Null where there is no memory.
 DataHeap::Chunk* DataHeap::add_chunk(std::size_t fields) {
-  if (next_ == end_ && !add_segment()) return nullptr;
+  try {
+    if (next_ == end_ && !add_segment()) return nullptr;
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
   auto* chunk = new (next_) Chunk{this, fields};
   next_ += kChunkBytes;
   chunks_.push_back(chunk);
@@ -118,24 +158,22 @@ void DataHeap::forget_values() {
 /// Each value counts anew: by the references that are found on the way from the results.
 void DataHeap::give_out(std::span<const Slot> results) {
   const std::lock_guard lock(mutex_);
-  std::vector<DataObject*> open;
+  OpenValues open;
   const auto visit = [&](DataObject* object) {
     if (!Data::has_object(object)) return;
     if (is_outside(object)) {
       object->counter().fetch_add(1, std::memory_order_relaxed);
       return;
     }
+    open.push(object);
     object->references = DataObject::kOutside + 1;
-    Chunk* chunk = chunk_of(object);
-    ++chunk->outside;
+    ++chunk_of(object)->outside;
     ++outside_;
-    open.push_back(object);
   };
   for (const Slot& result : results) {
     visit(result.data);
     while (!open.empty()) {
-      DataObject* object = open.back();
-      open.pop_back();
+      DataObject* object = open.pop();
       for_each_reference(object, object->fields_layout(), [&](FieldKind kind, Slot slot) {
         if (kind == FieldKind::Data) visit(slot.data);
       });
@@ -245,16 +283,15 @@ bool DataCells::claim_shared(DataObject* object) {
 }
 
 void DataCells::share(DataObject* object) {
-  std::vector<DataObject*> open;
+  OpenValues open;
   const auto visit = [&](DataObject* one) {
     if (!Data::has_object(one) || relaxed(one) <= 0) return;
-    open.push_back(one);  // before it is shared: where there is no memory, what is below must not be missed
+    open.push(one);  // before it is shared: where there is no memory, what is below must not be missed
     one->references = -one->references;
   };
   visit(object);
   while (!open.empty()) {
-    DataObject* next = open.back();
-    open.pop_back();
+    DataObject* next = open.pop();
     for_each_reference(next, next->fields_layout(), [&](FieldKind kind, Slot slot) {
       if (kind == FieldKind::Data) visit(slot.data);
     });
