@@ -1,8 +1,8 @@
 #include "exec/scalar/interpret.h"
 
 #include <algorithm>
-#include <cstring>
 
+#include "exec/scalar/take_apart.h"
 #include "kernels/scalar.h"
 
 // Addresses of labels are an extension that gcc and clang share.
@@ -46,66 +46,6 @@ Frame* start_call(Worker& worker, Frame* caller, const Instruction* call) {
   std::copy_n(worker.passed.begin(), count, callee->slots);
   worker.pc = entry;
   return callee;
-}
-
-// --- Data values ---
-
-void set_header(DataObject* object, uint64_t header) {
-  std::memcpy(static_cast<void*>(object), &header, sizeof header);
-}
-
-template <std::size_t kFields>
-[[gnu::always_inline]] inline void fill(DataObject* made, const Frame* frame, const Instruction& make) {
-  set_header(made, make.number);
-  for (std::size_t i = 0; i < kFields; ++i) made->slots()[i] = frame->slots[make.takes[i]];
-}
-
-/// Takes apart a value that others refer to as well: what is taken gets references of its own.
-void take_shared(DataCells& cells, Frame* frame, const TakeList& list, DataObject* object) {
-  for (std::size_t i = 0; i < list.fields.size(); ++i) {
-    const auto [slot, kind] = list.fields[i];
-    if (slot == kNoSlot) continue;
-    const Slot field = object->slots()[i];
-    if (kind == FieldKind::Data) DataCells::retain(field.data);
-    frame->slots[slot] = field;
-  }
-  cells.release(object);
-}
-
-void take_apart(DataCells& cells, Frame* frame, const TakeList& list, DataObject* object) {
-  if (!DataCells::is_unique(object)) return take_shared(cells, frame, list, object);
-  for (std::size_t i = 0; i < list.fields.size(); ++i) {
-    const auto [slot, kind] = list.fields[i];
-    const Slot field = object->slots()[i];
-    if (slot != kNoSlot) {
-      frame->slots[slot] = field;
-    } else if (kind == FieldKind::Data) {
-      cells.release(field.data);
-    } else if (kind == FieldKind::Tensor) {
-      Tensor::release(field.tensor);
-    }
-  }
-  cells.free_cell(object, list.fields.size());
-}
-
-/// The fields of an only reference move; the cell is the next one of its size that is made.
-template <std::size_t kFields>
-[[gnu::always_inline]] inline void take_apart(DataCells& cells, Frame* frame, const uint16_t* slots,
-                                              const Instruction& take, DataObject* object) {
-  if (!DataCells::is_unique(object)) [[unlikely]]
-    return take_shared(cells, frame, *take.taken, object);
-  Slot fields[kFields];
-  for (std::size_t i = 0; i < kFields; ++i) fields[i] = object->slots()[i];
-  cells.free_cell(object, kFields);
-  for (std::size_t i = 0; i < kFields; ++i) {
-    if (slots[i] != kNoSlot) {
-      frame->slots[slots[i]] = fields[i];
-    } else if (take.taken->fields[i].kind == FieldKind::Data) {
-      cells.release(fields[i].data);
-    } else if (take.taken->fields[i].kind == FieldKind::Tensor) {
-      Tensor::release(fields[i].tensor);
-    }
-  }
 }
 
 /// The interpreter proper. With `labels`, only tells where the code of each opcode stands.

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "exec/scalar/item_reads.h"
 #include "kernels/scalar.h"
 
 namespace hiaton::exec {
@@ -222,67 +223,22 @@ const std::vector<NodeId>& Ownership::find_reads(const Item& item) {
       reads.push_back(value);
     }
   };
-  const auto add_port = [&](OutPort port) { add(structure_.origin(port)); };
-  const auto add_inside = [&](BlockId block) {
-    if (!block.valid()) return;
-    for (const Item& inner : structure_[block].items) {
-      for (NodeId value : find_reads(inner)) add(value);
-    }
-  };
-  switch (item.kind) {
-    case Item::Kind::Op:
-      for (OutPort input : graph_[NodeId(item.index)].inputs) add_port(input);
-      break;
-    case Item::Kind::Call:
-      for (NodeId call : graph_[CallSite(item.index)].calls) add_port(graph_[call].inputs[0]);
-      break;
-    case Item::Kind::Conditional: {
-      const Conditional& conditional = structure_.conditionals[item.index];
-      if (const auto test = variant_test(conditional.predicate)) add(test->data);
-      for (const Join& join : conditional.joins) {
-        add_port(join.from[0]);
-        add_port(join.from[1]);
-      }
-      for (BlockId side : conditional.sides) add_inside(side);
-      break;
-    }
-    case Item::Kind::Loop: {
-      const LoopShape& loop = structure_.loops[item.index];
-      for (NodeId enter : graph_[LoopId(item.index)].enters) add_port(graph_[enter].inputs[0]);
-      for (const LoopShape::Variable& variable : loop.variables) add_port(graph_[variable.next].inputs[0]);
-      add_inside(loop.condition);
-      add_inside(loop.body);
-      break;
-    }
+  if (item.kind == Item::Kind::Conditional) {
+    const auto test = variant_test(structure_.conditionals[item.index].predicate);
+    if (test) add(test->data);
   }
+  for_each_own_read(graph_, structure_, item, [&](OutPort port) { add(structure_.origin(port)); });
+  for_each_inside(structure_, item, [&](const Item& inner) {
+    for (NodeId value : find_reads(inner)) add(value);
+  });
   return reads_[item.key()] = std::move(reads);
 }
 
 bool Ownership::touches_data(const Item& item) const {
-  if (!reads_of(item).empty()) return true;
-  const auto inside = [&](BlockId block) {
-    return block.valid() && std::ranges::any_of(structure_[block].items,
-                                                [&](const Item& inner) { return touches_data(inner); });
-  };
-  switch (item.kind) {
-    case Item::Kind::Op:
-      return is_data(NodeId(item.index));
-    case Item::Kind::Call:
-      return std::ranges::any_of(graph_[CallSite(item.index)].returns,
-                                 [&](NodeId result) { return is_data(result); });
-    case Item::Kind::Conditional: {
-      const Conditional& conditional = structure_.conditionals[item.index];
-      return std::ranges::any_of(conditional.joins, [&](const Join& join) { return is_data(join.merge); }) ||
-             inside(conditional.sides[0]) || inside(conditional.sides[1]);
-    }
-    case Item::Kind::Loop: {
-      const LoopShape& loop = structure_.loops[item.index];
-      return std::ranges::any_of(loop.variables,
-                                 [&](const LoopShape::Variable& one) { return is_data(one.merge); }) ||
-             inside(loop.condition) || inside(loop.body);
-    }
-  }
-  return false;
+  bool found = !reads_of(item).empty();
+  for_each_value(graph_, structure_, item, [&](NodeId value) { found = found || is_data(value); });
+  for_each_inside(structure_, item, [&](const Item& inner) { found = found || touches_data(inner); });
+  return found;
 }
 
 std::optional<Ownership::VariantTest> Ownership::variant_test(OutPort predicate) const {

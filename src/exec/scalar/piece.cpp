@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "exec/scalar/item_reads.h"
+
 namespace hiaton::exec {
 
 using graph::CallSite;
@@ -47,7 +49,7 @@ class PieceFinder {
     piece_.items.push_back({.item = item});
     add_whole(item);
     find_captures_of_whole(item);
-    for_each_value(item, [&](NodeId value) { piece_.results.push_back(value); });
+    for_each_value(graph_, structure_, item, [&](NodeId value) { piece_.results.push_back(value); });
     return std::move(piece_);
   }
 
@@ -59,73 +61,16 @@ class PieceFinder {
   }
   const Conditional& conditional(const Item& item) const { return structure_.conditionals[item.index]; }
 
-  /// What the item itself reads, without blocks inside.
-  template <class Visit>
-  void for_each_own_read(const Item& item, Visit visit) const {
-    switch (item.kind) {
-      case Item::Kind::Op:
-        for (OutPort input : graph_[NodeId(item.index)].inputs) visit(input);
-        break;
-      case Item::Kind::Call:
-        for (NodeId call : graph_[CallSite(item.index)].calls) visit(graph_[call].inputs[0]);
-        break;
-      case Item::Kind::Conditional:
-        visit(conditional(item).predicate);
-        for (const Join& join : conditional(item).joins) {
-          visit(join.from[0]);
-          visit(join.from[1]);
-        }
-        break;
-      case Item::Kind::Loop: {
-        const LoopShape& inner = structure_.loops[item.index];
-        for (NodeId enter : graph_[LoopId(item.index)].enters) visit(graph_[enter].inputs[0]);
-        visit(inner.predicate);
-        for (const LoopShape::Variable& variable : inner.variables) visit(graph_[variable.next].inputs[0]);
-        break;
-      }
-    }
-  }
-
-  template <class Visit>
-  void for_each_inside(const Item& item, Visit visit) const {
-    if (item.kind == Item::Kind::Conditional) {
-      for (BlockId side : conditional(item).sides) std::ranges::for_each(items_of(side), visit);
-    }
-    if (item.kind == Item::Kind::Loop) {
-      std::ranges::for_each(items_of(structure_.loops[item.index].condition), visit);
-      std::ranges::for_each(items_of(structure_.loops[item.index].body), visit);
-    }
-  }
-
-  template <class Visit>
-  void for_each_value(const Item& item, Visit visit) const {
-    switch (item.kind) {
-      case Item::Kind::Op:
-        visit(NodeId(item.index));
-        break;
-      case Item::Kind::Call:
-        std::ranges::for_each(graph_[CallSite(item.index)].returns, visit);
-        break;
-      case Item::Kind::Conditional:
-        for (const Join& join : conditional(item).joins) visit(join.merge);
-        break;
-      case Item::Kind::Loop:
-        for (const LoopShape::Variable& variable : structure_.loops[item.index].variables)
-          visit(variable.merge);
-        break;
-    }
-  }
-
   bool reads_slow(const Item& item) const {
     bool slow = false;
-    for_each_own_read(item, [&](OutPort port) { slow = slow || is_slow(port); });
-    for_each_inside(item, [&](const Item& inner) { slow = slow || reads_slow(inner); });
+    for_each_own_read(graph_, structure_, item, [&](OutPort port) { slow = slow || is_slow(port); });
+    for_each_inside(structure_, item, [&](const Item& inner) { slow = slow || reads_slow(inner); });
     return slow;
   }
 
   void set_slow(const Item& item) {
     slow_.insert(item);
-    for_each_value(item, [&](NodeId value) { slow_values_.insert(value); });
+    for_each_value(graph_, structure_, item, [&](NodeId value) { slow_values_.insert(value); });
   }
 
   /// Whether there is a slow one among the items.
@@ -179,7 +124,7 @@ class PieceFinder {
     if (item.kind == Item::Kind::Loop && slow_.contains(item)) return false;
     if (late_.contains(item)) return false;
     bool found = false;
-    for_each_inside(item, [&](const Item& inner) { found = found || has_fast_calls(inner); });
+    for_each_inside(structure_, item, [&](const Item& inner) { found = found || has_fast_calls(inner); });
     return found;
   }
 
@@ -189,8 +134,8 @@ class PieceFinder {
       ++calls_;
       sites_.insert(CallSite(item.index));
     }
-    for_each_value(item, [&](NodeId value) { made_.insert(value); });
-    for_each_inside(item, [&](const Item& inner) { add_whole(inner); });
+    for_each_value(graph_, structure_, item, [&](NodeId value) { made_.insert(value); });
+    for_each_inside(structure_, item, [&](const Item& inner) { add_whole(inner); });
   }
 
   bool calls_are_all(const std::vector<CallSite>& calls) const {
@@ -204,8 +149,8 @@ class PieceFinder {
   }
 
   void find_captures_of_whole(const Item& item) {
-    for_each_own_read(item, [&](OutPort port) { add_capture(port); });
-    for_each_inside(item, [&](const Item& inner) { find_captures_of_whole(inner); });
+    for_each_own_read(graph_, structure_, item, [&](OutPort port) { add_capture(port); });
+    for_each_inside(structure_, item, [&](const Item& inner) { find_captures_of_whole(inner); });
   }
 
   void find_captures(const PieceItem& item) {
@@ -224,8 +169,8 @@ class PieceFinder {
   /// What the items that the piece has not done read of it.
   void find_results(const Item& item) {
     if (piece_.done.contains(item)) return;
-    for_each_own_read(item, [&](OutPort port) { add_result(port); });
-    for_each_inside(item, [&](const Item& inner) { find_results(inner); });
+    for_each_own_read(graph_, structure_, item, [&](OutPort port) { add_result(port); });
+    for_each_inside(structure_, item, [&](const Item& inner) { find_results(inner); });
   }
 
   const Graph& graph_;

@@ -4,13 +4,12 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "exec/scalar/item_reads.h"
 #include "hiaton/op.h"
 
 namespace hiaton::exec {
 
-using graph::CallSite;
 using graph::Graph;
-using graph::LoopId;
 using graph::Node;
 using graph::NodeId;
 using graph::NodeKind;
@@ -66,40 +65,11 @@ class FieldSinker {
       const NodeId value = structure_.origin(port);
       if (is_field(value)) fields.insert(value);
     };
-    const auto add_inside = [&](BlockId block) {
-      if (!block.valid()) return;
-      for (const Item& inner : structure_[block].items) {
-        const Fields& more = fields_read(inner);
-        fields.insert(more.begin(), more.end());
-      }
-    };
-    switch (item.kind) {
-      case Item::Kind::Op:
-        for (OutPort input : graph_[NodeId(item.index)].inputs) add(input);
-        break;
-      case Item::Kind::Call:
-        for (NodeId call : graph_[CallSite(item.index)].calls) add(graph_[call].inputs[0]);
-        break;
-      case Item::Kind::Conditional: {
-        const Conditional& conditional = structure_.conditionals[item.index];
-        add(conditional.predicate);
-        for (const Join& join : conditional.joins) {
-          add(join.from[0]);
-          add(join.from[1]);
-        }
-        for (BlockId side : conditional.sides) add_inside(side);
-        break;
-      }
-      case Item::Kind::Loop: {
-        const LoopShape& loop = structure_.loops[item.index];
-        for (NodeId enter : graph_[LoopId(item.index)].enters) add(graph_[enter].inputs[0]);
-        add(loop.predicate);
-        for (const LoopShape::Variable& variable : loop.variables) add(graph_[variable.next].inputs[0]);
-        add_inside(loop.condition);
-        add_inside(loop.body);
-        break;
-      }
-    }
+    for_each_own_read(graph_, structure_, item, add);
+    for_each_inside(structure_, item, [&](const Item& inner) {
+      const Fields& more = fields_read(inner);
+      fields.insert(more.begin(), more.end());
+    });
     return reads_[item.key()] = std::move(fields);
   }
 
