@@ -18,6 +18,7 @@
 #include "exec/scalar/interpret.h"
 #include "exec/scalar/kernel_table.h"
 #include "exec/scalar/worker.h"
+#include "hiaton/thread_pool.h"
 
 namespace hiaton::exec {
 
@@ -315,28 +316,88 @@ void add_run(RunStats& all, const RunStats& run) {
   }
 }
 
-/// One after the other: the calls of each run on all workers.
-void run_plan_all(const Graph& graph, const Plan& plan, Examples& examples, const RunOptions& options) {
-  RunStats of_run;
-  RunOptions own = options;
-  if (options.stats != nullptr) {
-    *options.stats = {};
-    own.stats = &of_run;
+/// The runs of a program that begins with a direct function. Where there are enough of them, each worker runs
+/// some by itself; otherwise they run one after the other, each on all workers.
+class DirectRuns {
+ public:
+  DirectRuns(const Graph& graph, Examples& examples, const RunOptions& options)
+      : graph_(graph), examples_(examples), options_(options), start_(Clock::now()) {
+    if (options.stats != nullptr) *options.stats = {};
   }
-  for (std::size_t i = 0; i < examples.size(); ++i) {
-    RunResult result = run_plan(graph, plan, examples.arguments(i), own);
-    examples.take_results(i, std::move(result.values));
-    if (options.stats != nullptr) add_run(*options.stats, of_run);
+
+  static bool are_shared_out(const Examples& examples, const RunOptions& options) {
+    constexpr std::size_t kEach = 4;
+    return options.workers > 1 && options.trace == nullptr &&
+           examples.size() >= kEach * static_cast<std::size_t>(options.workers);
   }
-}
+
+  void in_turns(const Plan& plan) {
+    for (std::size_t i = 0; i < examples_.size(); ++i) run_one(plan, i, options_);
+  }
+
+  /// `plan` is that of one worker.
+  void shared_out(const Plan& plan) {
+    std::optional<ThreadPool> own;
+    ThreadPool* pool = options_.pool;
+    if (pool == nullptr) pool = &own.emplace(options_.workers);
+    const auto threads = static_cast<std::size_t>(options_.workers);
+    std::atomic<std::size_t> next = 0;
+    std::mutex mutex;
+    std::pair<std::size_t, std::exception_ptr> first_error{examples_.size(), nullptr};
+    RunOptions alone = options_;
+    alone.workers = 1;
+    pool->run(threads, [&](std::size_t) {
+      for (std::size_t i = next.fetch_add(1); i < examples_.size(); i = next.fetch_add(1)) {
+        try {
+          run_one(plan, i, alone);
+        } catch (...) {
+          const std::lock_guard lock(mutex);
+          if (i < first_error.first) first_error = {i, std::current_exception()};
+          next.store(examples_.size());
+        }
+      }
+    });
+    if (first_error.second != nullptr) std::rethrow_exception(first_error.second);
+  }
+
+ private:
+  void run_one(const Plan& plan, std::size_t index, const RunOptions& options) {
+    RunOptions own = options;
+    RunStats stats;
+    if (options.stats != nullptr) own.stats = &stats;
+    const std::vector<Value> arguments = examples_.arguments(index);
+    if (options.timeout != std::chrono::nanoseconds::max()) {  // that of all runs together
+      own.timeout = options.timeout - (Clock::now() - start_);
+      if (own.timeout <= std::chrono::nanoseconds::zero()) {
+        DirectChain nowhere(graph_, plan, nullptr, nullptr);
+        throw budget_error({graph_, arguments, nowhere}, options, Fault::Timeout);
+      }
+    }
+    RunResult result = run_plan(graph_, plan, arguments, own);
+    examples_.take_results(index, std::move(result.values));
+    if (options.stats == nullptr) return;
+    const std::lock_guard lock(mutex_);
+    add_run(*options_.stats, stats);
+  }
+
+  const Graph& graph_;
+  Examples& examples_;
+  const RunOptions& options_;
+  const Clock::time_point start_;
+  std::mutex mutex_;  ///< of the stats
+};
 
 }  // namespace
 
 void run_production_all(const Graph& graph, Examples& examples, const RunOptions& options, PlanCache& plans) {
   const bool direct_code = options.executor == Executor::Production;
-  const PlanCache::Entry* direct = direct_code ? direct_entry(graph, options, plans) : nullptr;
+  const bool shared_out = DirectRuns::are_shared_out(examples, options);
+  RunOptions each = options;
+  if (shared_out) each.workers = 1;
+  const PlanCache::Entry* direct = direct_code ? direct_entry(graph, each, plans) : nullptr;
   if (direct != nullptr && direct->plan != nullptr) {
-    return run_plan_all(graph, *direct->plan, examples, options);
+    DirectRuns runs(graph, examples, options);
+    return shared_out ? runs.shared_out(*direct->plan) : runs.in_turns(*direct->plan);
   }
   const PlanCache::FlowEntry& entry = plans.get_flow(graph, options.overflow, direct_code);
   if (entry.plan != nullptr) {

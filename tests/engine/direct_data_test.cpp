@@ -235,9 +235,36 @@ TEST(DirectData, RunAllTakesTheSameWay) {
   const Program program = lists("fn main(n: i64) -> i64 = total(sorted(made(n)), 1, 0)");
   std::vector<std::vector<Value>> many;
   for (int64_t n = 0; n < 50; ++n) many.push_back({Value(n)});
-  const auto together = program.run_all(many, {});
-  for (std::size_t i = 0; i < many.size(); ++i) {
-    EXPECT_EQ(together[i], program.run(many[i], {.executor = Executor::Reference}).values);
+  for (const int workers : {1, 2, 30}) {
+    RunStats stats;
+    const auto together = program.run_all(many, {.workers = workers, .stats = &stats});
+    EXPECT_EQ(stats.values_live_at_end, 0u);
+    for (std::size_t i = 0; i < many.size(); ++i) {
+      EXPECT_EQ(together[i], program.run(many[i], {.executor = Executor::Reference}).values);
+    }
+  }
+}
+
+TEST(DirectData, RunAllHasOneTimeForAllRunsAndTellsTheFirstError) {
+  const Program endless = Program::from_text("endless.hia",
+                                             "fn f(n: i64) -> i64 = if n < 0 then n else f(n + 1) * 0 + n\n"
+                                             "fn main(n: i64) -> i64 = f(10000000000 - n)");
+  const Program divides = Program::from_text("divides.hia", "fn main(n: i64) -> i64 = 100 / (n - 7)");
+  std::vector<std::vector<Value>> many;
+  for (int64_t n = 0; n < 40; ++n) many.push_back({Value(n)});
+  for (const int workers : {1, 2}) {
+    try {
+      endless.run_all(many, {.workers = workers, .timeout = std::chrono::milliseconds(50)});
+      FAIL() << "expected the time to end";
+    } catch (const RunError& error) {
+      EXPECT_EQ(error.fault(), Fault::Timeout);
+    }
+    try {
+      divides.run_all(many, {.workers = workers});
+      FAIL() << "expected a division by zero";
+    } catch (const RunError& error) {
+      EXPECT_EQ(error.fault(), Fault::DivisionByZero);
+    }
   }
 }
 
