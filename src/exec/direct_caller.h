@@ -38,10 +38,6 @@ class DirectCaller {
   uint64_t bytes() const { return budget_.bytes.load(std::memory_order_relaxed); }
 
  private:
-  struct LeaveHeap {
-    void operator()(DataHeap* heap) const { heap->leave(); }
-  };
-
   Frame* root() { return reinterpret_cast<Frame*>(root_slots_.data()); }
 
   const graph::Graph& graph_;

@@ -1,4 +1,4 @@
-// The production executor: plans, run by workers.
+// The production executor: which machine runs what, direct code or flow.
 #pragma once
 
 #include <memory>
@@ -9,11 +9,6 @@
 #include "hiaton/run.h"
 
 namespace hiaton::exec {
-
-/// Runs a compiled graph. Throws RunError. `plan` must come from `graph`, with the overflow mode of `options`
-/// and, for more than one worker, with forking forms.
-RunResult run_plan(const graph::Graph& graph, const Plan& plan, std::span<const Value> arguments,
-                   const RunOptions& options);
 
 /// Runs the program for each argument list, in batches across them.
 void run_production_all(const graph::Graph& graph, Examples& examples, const RunOptions& options,

@@ -74,6 +74,11 @@ class DataHeap {
   bool is_left_ = false;
 };
 
+/// For a heap that somebody owns until it leaves it.
+struct LeaveHeap {
+  void operator()(DataHeap* heap) const { heap->leave(); }
+};
+
 /// The cells of one worker. For its thread alone.
 class DataCells {
  public:

@@ -8,7 +8,7 @@
 #include <chrono>
 #include <thread>
 
-#include "exec/production.h"
+#include "exec/scalar/direct_run.h"
 
 namespace hiaton::exec::testing {
 namespace {
