@@ -15,8 +15,13 @@ constexpr std::size_t kFirstSegment = std::size_t{256} << 10;
 constexpr std::size_t kLargestSegment = std::size_t{32} << 20;
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
 
-bool is_outside(const DataObject* object) {
-  return object->references < DataObject::kLeastShared;
+/// Relaxed: only whether it is, which does not change, is asked; others may count at the same time.
+int32_t count_of(DataObject* object) {
+  return object->counter().load(std::memory_order_relaxed);
+}
+
+bool is_outside(DataObject* object) {
+  return count_of(object) < DataObject::kLeastShared;
 }
 
 std::size_t cell_bytes(std::size_t fields) {
@@ -133,7 +138,7 @@ void DataHeap::for_each_value(Visit visit) {
     const std::size_t bytes = cell_bytes(chunk->fields);
     for (std::byte* at = chunk->begin(); at < chunk->end(); at += bytes) {
       auto* object = reinterpret_cast<DataObject*>(at);
-      if (object->references != 0 && !is_outside(object)) visit(object);
+      if (count_of(object) != 0 && !is_outside(object)) visit(object);
     }
   }
 }
