@@ -117,8 +117,11 @@ std::string function_of(const OpDef& op) {
   if (op.takes_type && call.attributes.empty()) call.attributes = "Attributes{}";
   if (!call.attributes.empty()) arguments += ", " + call.attributes;
   if (op.takes_type) arguments += ", &type";
-  return fmt::format("{}inline Var {}({}) {{\n  return {}.op({});\n}}\n", comment(op.doc.value),
-                     cpp_name(op.name.value), fmt::join(call.parameters, ", "), call.builder, arguments);
+  const std::string name = cpp_name(op.name.value);
+  const std::string_view for_tidy =
+      name.ends_with('_') ? "  // NOLINT(readability-identifier-naming): a keyword of C++" : "";
+  return fmt::format("{}inline Var {}({}) {{{}\n  return {}.op({});\n}}\n", comment(op.doc.value), name,
+                     fmt::join(call.parameters, ", "), for_tidy, call.builder, arguments);
 }
 
 constexpr std::string_view kHead =
