@@ -85,7 +85,7 @@ RunResult run_as_example(const Graph& graph, std::span<const Value> arguments, c
 
 namespace {
 
-/// Of runs one after the other.
+/// Adds what a run did to what the runs before it did, one after the other.
 void add_run(RunStats& all, const RunStats& run) {
   all.seconds += run.seconds;
   all.calls += run.calls;

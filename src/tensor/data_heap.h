@@ -74,7 +74,7 @@ class DataHeap {
   bool is_left_ = false;
 };
 
-/// For a heap that somebody owns until it leaves it.
+/// Leaves a heap where its owner lets go of it.
 struct LeaveHeap {
   void operator()(DataHeap* heap) const { heap->leave(); }
 };

@@ -22,7 +22,7 @@ RunOptions options(Executor executor, int workers = 1, int parallel_iterations =
   return options;
 }
 
-/// Of the flow executor: each call goes to another worker.
+/// Options of a run in flow in which each call goes to another worker.
 RunOptions shared(int workers) {
   RunOptions shared = options(Executor::Flow, workers);
   shared.share_every_call = true;

@@ -221,7 +221,7 @@ void Worker::become_ready(Frame* frame, const Item& item) {
   return next;
 }
 
-/// Of one that went to another worker.
+/// Finishes the item of a call that went to another worker.
 void Worker::finish_call(Frame* frame, const Item& item) {
   const Item* next = finish_item(frame, item);
   if (next != nullptr) ready_.push_back({frame, next});

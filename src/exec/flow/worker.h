@@ -185,7 +185,7 @@ class Worker {
   std::vector<uint32_t> batched_;         ///< regions that run in batches, by rank
   std::vector<Cell> made_;                ///< results of the steps of a scalar region
   std::unique_ptr<DirectCaller> direct_;  ///< of a plan with direct code
-  /// Of the direct call that is under way, or that failed.
+  /// The arguments of the direct call that is under way, or that failed.
   std::vector<std::pair<SlotKind, Cell>> direct_arguments_;
   std::vector<Slot> direct_slots_;
   std::vector<Slot> direct_results_;

@@ -55,7 +55,7 @@ class Ownership::Borrowing {
         if (structure_.bodies[f].valid()) look_at_end(structure_.bodies[f], structure_.results[f]);
       }
     } while (changed_);
-    // Those of the program belong to whoever runs it.
+    // The parameters of the program belong to whoever runs it.
     std::vector<bool>& of_program = all_.borrowed_[graph_.main().index()];
     std::fill(of_program.begin(), of_program.end(), true);
   }
