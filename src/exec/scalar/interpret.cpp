@@ -1,7 +1,6 @@
 #include "exec/scalar/interpret.h"
 
-#include <algorithm>
-
+#include "exec/scalar/start_call.h"
 #include "exec/scalar/take_apart.h"
 #include "kernels/scalar.h"
 
@@ -13,40 +12,6 @@ namespace hiaton::exec {
 using namespace kernels;
 
 namespace {
-
-/// A frame with room for `slots` in place of `frame`, whose function makes a tail call. Null where none can
-/// be had.
-Frame* replace_frame(Worker& worker, Frame* frame, uint32_t slots) {
-  Frame* parent = frame->parent;
-  Frame* larger = worker.pool.insert(worker.anchor->child == frame ? worker.anchor : parent, slots);
-  if (larger == nullptr) return nullptr;
-  larger->parent = parent;
-  larger->resume = frame->resume;
-  return larger;
-}
-
-/// A call after a poll was answered: rare, so one general form for all call instructions. A worker that
-/// somebody waits for goes on in the forking form. Gives null where no frame can be had.
-Frame* start_call(Worker& worker, Frame* caller, const Instruction* call) {
-  const Opcode opcode = worker.plan.opcode(call);
-  const bool is_tail = opcode >= Opcode::TailCall1;
-  const bool has_list = opcode == Opcode::CallN || opcode == Opcode::TailCallN;
-  // Before anything is written: a tail call overwrites the slots it reads.
-  const std::size_t count = worker.plan.read_passed(caller->slots, call, worker.passed);
-  const Instruction* entry = has_list ? call->calls->target : call->target;
-  if (worker.hungry) entry = entry[-1].target;
-  worker.hungry = false;
-  const uint16_t slots = entry[-1].d;
-  Frame* callee = is_tail ? caller : caller->child;
-  if (callee->capacity < slots) {
-    callee = is_tail ? replace_frame(worker, caller, slots) : worker.pool.insert(caller, slots);
-    if (callee == nullptr) return nullptr;
-  }
-  if (!is_tail) callee->resume = call + 1;
-  std::copy_n(worker.passed.begin(), count, callee->slots);
-  worker.pc = entry;
-  return callee;
-}
 
 /// The interpreter proper. With `labels`, only tells where the code of each opcode stands.
 ///
@@ -333,8 +298,8 @@ at_UnlessObject:
   if (Data::has_object(f->slots[pc->a].data)) NEXT;
   pc += pc->jump;
   GO;
-#define TAKE(n)                                                                        \
-  at_Take##n : take_apart<n>(*worker->cells, f, pc->takes, *pc, f->slots[pc->a].data); \
+#define TAKE(n)                                                             \
+  at_Take##n : take_apart<n>(*worker->cells, f, *pc, f->slots[pc->a].data); \
   NEXT;
   TAKE(1)
   TAKE(2)
@@ -348,7 +313,7 @@ at_UnlessObject:
       pc += pc->jump;                                          \
       GO;                                                      \
     }                                                          \
-    take_apart<n>(*worker->cells, f, pc->takes, *pc, data);    \
+    take_apart<n>(*worker->cells, f, *pc, data);               \
     NEXT;                                                      \
   }                                                            \
   at_MatchVariant##n : {                                       \
@@ -357,7 +322,7 @@ at_UnlessObject:
       pc += pc->jump;                                          \
       GO;                                                      \
     }                                                          \
-    take_apart<n>(*worker->cells, f, pc->takes, *pc, data);    \
+    take_apart<n>(*worker->cells, f, *pc, data);               \
     NEXT;                                                      \
   }
   MATCH(1)

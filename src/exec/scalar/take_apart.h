@@ -49,16 +49,16 @@ inline void take_apart(DataCells& cells, Frame* frame, const TakeList& list, Dat
 
 /// The fields of an only reference move; the cell is the next one of its size that is made.
 template <std::size_t kFields>
-[[gnu::always_inline]] inline void take_apart(DataCells& cells, Frame* frame, const uint16_t* slots,
-                                              const Instruction& take, DataObject* object) {
+[[gnu::always_inline]] inline void take_apart(DataCells& cells, Frame* frame, const Instruction& take,
+                                              DataObject* object) {
   if (!DataCells::is_unique(object)) [[unlikely]]
     return take_shared(cells, frame, *take.taken, object);
   Slot fields[kFields];
   for (std::size_t i = 0; i < kFields; ++i) fields[i] = object->slots()[i];
   cells.free_cell(object, kFields);
   for (std::size_t i = 0; i < kFields; ++i) {
-    if (slots[i] != kNoSlot) {
-      frame->slots[slots[i]] = fields[i];
+    if (take.takes[i] != kNoSlot) {
+      frame->slots[take.takes[i]] = fields[i];
     } else if (take.taken->fields[i].kind == FieldKind::Data) {
       cells.release(fields[i].data);
     } else if (take.taken->fields[i].kind == FieldKind::Tensor) {
