@@ -144,7 +144,7 @@ class Examples {
   virtual std::size_t size() const = 0;
   /// Of the list `index`, by parameter; asked for once.
   virtual std::vector<Value> arguments(std::size_t index) = 0;
-  /// Of the list `index`, once they are complete.
+  /// Takes the results of the list `index`, once they are complete.
   virtual void take_results(std::size_t index, std::vector<Value> results) = 0;
 };
 

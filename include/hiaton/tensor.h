@@ -120,7 +120,7 @@ class Tensor {
   TensorObject* object_ = nullptr;
 };
 
-/// Of an element, in bytes.
+/// The size of an element in bytes.
 constexpr std::size_t size_of(DType dtype) {
   switch (dtype) {
     case DType::Bool:

@@ -117,7 +117,7 @@ class Value {
   bool is_scalar() const { return kind_ == Kind::Scalar; }
   bool is_tensor() const { return kind_ == Kind::Tensor; }
   bool is_data() const { return kind_ == Kind::Data; }
-  /// Of a scalar, or of the elements of a tensor.
+  /// The type of a scalar, or of the elements of a tensor.
   DType dtype() const { return dtype_; }
   /// Of a scalar or a tensor. A data value does not know its type.
   Type type() const { return kind_ == Kind::Tensor ? tensor().type() : Type(dtype_); }
@@ -182,7 +182,7 @@ struct ValueView {
   bool is_data() const { return kind == FieldKind::Data; }
   bool is_tensor() const { return kind == FieldKind::Tensor; }
   bool is_scalar() const { return !is_reference(kind); }
-  /// Of a scalar, or of the elements of a tensor.
+  /// The type of a scalar, or of the elements of a tensor.
   DType dtype() const {
     return is_tensor() ? slot.tensor->dtype : static_cast<DType>(static_cast<uint8_t>(kind) - 1);
   }

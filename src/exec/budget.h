@@ -98,7 +98,7 @@ class BudgetWatch {
     return Clock::now() - start_ > options_.timeout ? Fault::Timeout : Fault::None;
   }
 
-  /// Those that the meter counts.
+  /// The bytes that the meter counts.
   uint64_t bytes() const { return meter_.bytes(); }
   double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
   uint64_t most_frames() const { return most_frames_; }

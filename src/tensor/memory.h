@@ -50,7 +50,7 @@ constexpr std::size_t heap_bytes(std::size_t bytes) {
   return (bytes + kHeapHeader + kHeapStep - 1) / kHeapStep * kHeapStep;
 }
 
-/// Of a hash table of the standard library.
+/// The bytes of a hash table of the standard library.
 template <class Table>
 std::size_t table_bytes(const Table& table) {
   constexpr std::size_t kLinks = 2 * sizeof(void*);  // of an entry: the next one, its hash

@@ -30,7 +30,7 @@ std::size_t bytes_of(DType dtype, std::span<const int64_t> dims) {
   return bytes;
 }
 
-/// Of elements that take a cache line or more.
+/// The bytes that aligning takes; only elements of a cache line or more are aligned.
 constexpr std::size_t room_to_align(std::size_t element_bytes) {
   return element_bytes < kAlignment ? 0 : kAlignment;
 }
@@ -40,7 +40,7 @@ std::size_t object_bytes(std::size_t element_bytes) {
   return sizeof(TensorObject) + room_to_align(element_bytes) + element_bytes;
 }
 
-/// Of elements that stand behind the header.
+/// Returns where elements begin that stand behind the header.
 std::byte* own_elements(const void* object, std::size_t element_bytes) {
   const auto begin = reinterpret_cast<uintptr_t>(object) + sizeof(TensorObject);
   const std::size_t skipped =

@@ -315,7 +315,7 @@ void BatchRunner::run_together(std::span<BoundStep> steps, const Chunk& chunk) {
   });
 }
 
-/// Where the result of a step is to stand.
+/// Sets where the result of a step is to stand.
 void BatchRunner::place_result(BoundStep& bound, const Chunk& chunk) {
   if (!bound.is_sized) set_size(bound);
   TensorArgument& result = bound.result;

@@ -5,7 +5,7 @@
 
 namespace hiaton::exec::flow {
 
-/// Of a tensor whose dimensions are all known.
+/// The bytes of a tensor whose dimensions are all known.
 std::size_t bytes_of(const Type& type);
 
 /// Says of the steps of batched regions which inputs are gathered before them (Step::gathers) and, where

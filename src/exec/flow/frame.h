@@ -47,7 +47,7 @@ inline Cell borrow(const ValueView& value) {
   return cell;
 }
 
-/// With one.
+/// Returns a cell that holds a reference of its own to the value.
 inline Cell cell_of(const ValueView& value) {
   const Cell cell = borrow(value);
   retain(value.is_tensor() ? SlotKind::Tensor : value.is_data() ? SlotKind::Data : SlotKind::Scalar, cell);
@@ -101,7 +101,7 @@ class FrameLayout {
     if (where.kind == SlotKind::Tensor) std::memcpy(&cell.owner, at + sizeof(Slot), sizeof(TensorObject*));
     return cell;
   }
-  /// With a reference of its own.
+  /// Returns what the slot holds, with a reference of its own.
   Cell share(const Frame* frame, uint32_t slot) const {
     const Cell cell = load(frame, slot);
     retain(addresses_[slot].kind, cell);
@@ -119,7 +119,7 @@ class FrameLayout {
     std::memcpy(at, &cell.slot, sizeof(Slot));
     if (where.kind == SlotKind::Tensor) std::memcpy(at + sizeof(Slot), &cell.owner, sizeof(TensorObject*));
   }
-  /// Of a scalar or a data value.
+  /// Returns the scalar or the data value that the slot holds.
   Slot load_slot(const Frame* frame, uint32_t slot) const {
     Slot loaded;
     std::memcpy(&loaded, address(frame, slot), sizeof loaded);
@@ -194,7 +194,7 @@ class FramePool {
   void clear();
   uint64_t live() const { return live_; }
   uint64_t made() const { return made_; }
-  /// Of its frames, also of those that are free.
+  /// The bytes of its frames, also of those that are free.
   uint64_t bytes() const { return chunks_.size() * chunk_bytes(); }
 
  private:

@@ -112,7 +112,7 @@ uint64_t Worker::held_bytes() const {
   return bytes;
 }
 
-/// Of what is ready or waits.
+/// The bytes that lists of ready and waiting items take.
 uint64_t Worker::queue_bytes() const {
   uint64_t bytes = ready_.capacity() * sizeof(Ready) + batch_.capacity() * sizeof(Frame*);
   for (const Waiting& waiting : waiting_) bytes += waiting.bytes();

@@ -128,7 +128,7 @@ bool Worker::give_to_somebody(Frame* frame, const Call& call) {
   return to.has_value();
 }
 
-/// Those of a later phase.
+/// Sends the arguments of a later phase.
 void Worker::send_arguments(Frame* frame, const Call& call, const RemoteCall& remote) {
   send(remote.worker, {.kind = Message::Kind::Call,
                        .name = {static_cast<uint16_t>(number_), remote.generation, remote.slot},
@@ -147,7 +147,7 @@ std::vector<SentValue> Worker::arguments_of(Frame* frame, const Call& call) {
   return arguments;
 }
 
-/// With a reference of its own.
+/// Returns the value with a reference of its own, which another worker may hold.
 Cell Worker::fetch_to_send(Frame* frame, const Source& source) const {
   if (source.from == Source::From::Slot) {
     const FrameLayout& own = layout(frame);

@@ -17,7 +17,7 @@ class SlabPool : public TensorPool {
   /// A slab of so many instances; elements of any value, with one reference.
   TensorObject* make(DType dtype, int64_t instances, std::span<const int64_t> dims);
   void take_back(TensorObject* object) override;
-  /// Of all slabs, also of those that are free.
+  /// The bytes of all slabs, also of those that are free.
   uint64_t bytes() const { return bytes_; }
 
  private:

@@ -99,9 +99,9 @@ class Worker {
   void run_scalars(Frame* frame, const Region& region);
   Cell run_step(Frame* frame, const Step& step);
   Cell field_or_zero(Frame* frame, const Step& step);
-  /// Without a reference of its own.
+  /// Returns what the source gives, without a reference of its own.
   Cell borrow(const Frame* frame, const Source& source) const;
-  /// Of a scalar or a data value, likewise.
+  /// Returns the scalar or data value that the source gives, likewise.
   Slot borrow_slot(const Frame* frame, const Source& source) const {
     if (source.from == Source::From::Step) return made_[source.index].slot;
     if (source.from != Source::From::Slot) return borrow(frame, source).slot;
@@ -116,7 +116,7 @@ class Worker {
   void give_back(Frame* frame, const Return& result);
   void give_results(Frame* frame, const Return& result);
 
-  // With other workers of the team.
+  // What a worker does for the other workers of its team.
   void work_for_others();
   bool exchange();
   bool ask_for_calls();
