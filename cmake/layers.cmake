@@ -3,8 +3,7 @@
 set(hiaton_layers "")
 function(hiaton_layer name)
   cmake_parse_arguments(PARSE_ARGV 1 layer "" "" "LINKS")
-  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.cpp
-       ${PROJECT_SOURCE_DIR}/src/${name}/*/*.cpp)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.cpp)
   set(links "")
   foreach(link IN LISTS layer_LINKS)
     if(TARGET hiaton_${link})

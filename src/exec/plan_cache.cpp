@@ -20,14 +20,14 @@ std::unique_ptr<const graph::Graph> with_loops_as_calls(const graph::Graph& grap
 
 }  // namespace
 
-const PlanCache::Entry& PlanCache::get(const graph::Graph& graph, const PlanOptions& options) {
+const PlanCache::Entry& PlanCache::get(const graph::Graph& graph, const direct::PlanOptions& options) {
   const std::lock_guard lock(mutex_);
   for (const std::unique_ptr<Entry>& entry : entries_) {
     if (entry->options == options) return *entry;
   }
   auto entry = std::make_unique<Entry>();
   entry->options = options;
-  entry->plan = compile(graph, options, entry->reason);
+  entry->plan = direct::compile(graph, options, entry->reason);
   entries_.push_back(std::move(entry));
   return *entries_.back();
 }
@@ -44,10 +44,10 @@ const PlanCache::FlowEntry& PlanCache::get_flow(const graph::Graph& graph, Overf
   try {
     std::vector<bool> direct(graph.functions().size(), false);
     if (direct_code) direct = direct_functions(graph);
-    std::shared_ptr<const Plan> code;
+    std::shared_ptr<const direct::Plan> code;
     if (std::ranges::find(direct, true) != direct.end()) {
       std::string reason;
-      code = compile(graph, direct, {.overflow = overflow}, reason);
+      code = direct::compile(graph, direct, {.overflow = overflow}, reason);
       if (code == nullptr) direct.assign(direct.size(), false);
     }
     if (!graph.loops().empty()) entry->outlined = with_loops_as_calls(graph, direct);

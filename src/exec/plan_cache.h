@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "exec/direct/plan.h"
 #include "exec/flow/flow.h"
 #include "exec/flow/plan.h"
-#include "exec/scalar/plan.h"
 
 namespace hiaton::exec {
 
@@ -16,12 +16,12 @@ namespace hiaton::exec {
 class PlanCache {
  public:
   struct Entry {
-    PlanOptions options;
-    std::shared_ptr<const Plan> plan;  ///< null: the graph has none, for the reason beside it
+    direct::PlanOptions options;
+    std::shared_ptr<const direct::Plan> plan;  ///< null: the graph has none, for the reason beside it
     std::string reason;
   };
 
-  const Entry& get(const graph::Graph& graph, const PlanOptions& options);
+  const Entry& get(const graph::Graph& graph, const direct::PlanOptions& options);
 
   struct FlowEntry {
     OverflowMode overflow;

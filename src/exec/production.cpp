@@ -6,13 +6,13 @@
 #include <mutex>
 #include <optional>
 
+#include "exec/direct/run/call_chain.h"
+#include "exec/direct/run/direct_run.h"
 #include "exec/direct_functions.h"
 #include "exec/fault.h"
 #include "exec/flow/flow.h"
 #include "exec/listed_examples.h"
 #include "exec/reference.h"
-#include "exec/scalar/call_chain.h"
-#include "exec/scalar/direct_run.h"
 #include "hiaton/thread_pool.h"
 
 namespace hiaton::exec {
@@ -48,7 +48,7 @@ namespace {
 const PlanCache::Entry* direct_entry(const Graph& graph, const RunOptions& options, PlanCache& plans) {
   if (!is_direct(graph)) return nullptr;
   const bool forking = options.workers > 1;
-  const PlanOptions plan_options{options.overflow, forking, options.count_regions, options.trace != nullptr,
+  const direct::PlanOptions plan_options{options.overflow, forking, options.count_regions, options.trace != nullptr,
                                  forking ? options.parallel_iterations : 1};
   return &plans.get(graph, plan_options);
 }
@@ -58,8 +58,9 @@ const PlanCache::Entry* direct_entry(const Graph& graph, const RunOptions& optio
 RunResult run_production(const Graph& graph, std::span<const Value> arguments, const RunOptions& options,
                          PlanCache& plans) {
   const PlanCache::Entry* direct = direct_entry(graph, options, plans);
-  return direct != nullptr && direct->plan != nullptr ? run_plan(graph, *direct->plan, arguments, options)
-                                                      : run_as_example(graph, arguments, options, plans);
+  return direct != nullptr && direct->plan != nullptr
+             ? direct::run_plan(graph, *direct->plan, arguments, options)
+             : run_as_example(graph, arguments, options, plans);
 }
 
 RunResult run_as_example(const Graph& graph, std::span<const Value> arguments, const RunOptions& options,
@@ -119,12 +120,12 @@ class DirectRuns {
            examples.size() >= kEach * static_cast<std::size_t>(options.workers);
   }
 
-  void in_turns(const Plan& plan) {
+  void in_turns(const direct::Plan& plan) {
     for (std::size_t i = 0; i < examples_.size(); ++i) run_one(plan, i, options_);
   }
 
   /// `plan` is that of one worker.
-  void shared_out(const Plan& plan) {
+  void shared_out(const direct::Plan& plan) {
     std::optional<ThreadPool> own;
     ThreadPool* pool = options_.pool;
     if (pool == nullptr) pool = &own.emplace(options_.workers);
@@ -149,7 +150,7 @@ class DirectRuns {
   }
 
  private:
-  void run_one(const Plan& plan, std::size_t index, const RunOptions& options) {
+  void run_one(const direct::Plan& plan, std::size_t index, const RunOptions& options) {
     RunOptions own = options;
     RunStats stats;
     if (options.stats != nullptr) own.stats = &stats;
@@ -157,11 +158,11 @@ class DirectRuns {
     if (options.timeout != std::chrono::nanoseconds::max()) {  // that of all runs together
       own.timeout = options.timeout - (Clock::now() - start_);
       if (own.timeout <= std::chrono::nanoseconds::zero()) {
-        DirectChain nowhere(graph_, plan, nullptr, nullptr);
+        direct::DirectChain nowhere(graph_, plan, nullptr, nullptr);
         throw budget_error({graph_, arguments, nowhere}, options, Fault::Timeout);
       }
     }
-    RunResult result = run_plan(graph_, plan, arguments, own);
+    RunResult result = direct::run_plan(graph_, plan, arguments, own);
     examples_.take_results(index, std::move(result.values));
     if (options.stats == nullptr) return;
     const std::lock_guard lock(mutex_);

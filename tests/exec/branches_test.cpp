@@ -7,16 +7,18 @@
 #include <chrono>
 #include <thread>
 
+#include "exec/direct/plan.h"
 #include "exec/production.h"
-#include "exec/scalar/plan.h"
 #include "exec/stealing.h"
 
-namespace hiaton::exec::testing {
+namespace hiaton::exec::direct::testing {
+using namespace exec::testing;
+
 namespace {
 
 using std::chrono::milliseconds;
 
-/// A call of it gives a second worker nothing to do: what is stolen is a piece, or a call beside one.
+/// A call of it gives a second worker nothing to do: what is stolen is a task, or a call beside one.
 constexpr std::string_view kDown = "fn down(n: i64) -> i64 = if n <= 0 then 0 else 1 + down(n - 1)\n";
 
 struct BranchProgram {
@@ -186,13 +188,13 @@ TEST_P(Branches, GiveTheResultsOfTheReference) {
   EXPECT_EQ(steals > 0, GetParam().forks);
 }
 
-TEST_P(Branches, ArePiecesWhereTheyDoNotNeedEachOther) {
+TEST_P(Branches, AreTasksWhereTheyDoNotNeedEachOther) {
   std::string reason;
   const auto plan = compile(graph_, {.forking = true}, reason);
   ASSERT_NE(plan, nullptr) << reason;
-  const bool has_pieces = std::ranges::any_of(
+  const bool has_tasks = std::ranges::any_of(
       plan->bodies, [](const Plan::Body& body) { return body.part == Plan::Body::Part::Branch; });
-  EXPECT_EQ(has_pieces, GetParam().forks);
+  EXPECT_EQ(has_tasks, GetParam().forks);
   const auto sequential = compile(graph_, {}, reason);
   for (const Plan::Body& body : sequential->bodies) EXPECT_EQ(body.part, Plan::Body::Part::Whole);
 }
@@ -269,4 +271,4 @@ TEST_P(BranchErrors, OfBudgetsEndAllWorkers) {
 }
 
 }  // namespace
-}  // namespace hiaton::exec::testing
+}  // namespace hiaton::exec::direct::testing

@@ -1,6 +1,6 @@
 // Plans as they are: the code of some programs, line by line, and what frames take. After a wanted change run
 // this test with HIATON_UPDATE_GOLDEN=1 and look at the difference.
-#include "exec/scalar/plan.h"
+#include "exec/direct/plan.h"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,9 @@
 
 #include "exec/programs.h"
 
-namespace hiaton::exec::testing {
+namespace hiaton::exec::direct::testing {
+using namespace exec::testing;
+
 namespace {
 
 const std::filesystem::path kTests = HIATON_TESTS_DIR;
@@ -66,7 +68,7 @@ std::vector<Golden> golden_plans() {
        "  let right = if middle + 1 < high then count(middle + 1, high) else 0\n"
        "  left + right + 1\n"
        "fn main(n: i64) -> i64 = count(0, n)\n"},
-      {"piece",
+      {"task",
        "fn main(n: i64) -> i64 = with acc = 0 for i in 0..n do if i % 2 == 0 then acc + f(i) else acc\n"
        "fn f(n: i64) -> i64 = n * n\n",
        {.forking = true, .parallel_iterations = 2}},
@@ -101,14 +103,14 @@ TEST(PlanForms, OfOneFunctionHaveTheSameSlots) {
       if (!body.forking) slots.resize(std::max<std::size_t>(slots.size(), body.function.index() + 1));
       if (!body.forking) slots[body.function.index()] = body.slots;
     }
-    std::vector<bool> has_pieces(slots.size(), false);  // their results stand behind the common slots
+    std::vector<bool> has_tasks(slots.size(), false);  // their results stand behind the common slots
     for (const Plan::Body& body : plan->bodies) {
-      if (body.is_piece()) has_pieces[body.function.index()] = true;
+      if (body.is_outlined_task()) has_tasks[body.function.index()] = true;
     }
     for (const Plan::Body& body : plan->bodies) {
-      if (body.is_piece()) continue;
+      if (body.is_outlined_task()) continue;
       const uint16_t common = slots[body.function.index()];
-      if (has_pieces[body.function.index()]) {
+      if (has_tasks[body.function.index()]) {
         EXPECT_GE(body.slots, common) << program.name;
       } else {
         EXPECT_EQ(body.slots, common) << program.name;
@@ -126,4 +128,4 @@ TEST(PlanFrames, OfSumTakeAtMost64Bytes) {
 }
 
 }  // namespace
-}  // namespace hiaton::exec::testing
+}  // namespace hiaton::exec::direct::testing

@@ -8,9 +8,11 @@
 #include <chrono>
 #include <thread>
 
-#include "exec/scalar/direct_run.h"
+#include "exec/direct/run/direct_run.h"
 
-namespace hiaton::exec::testing {
+namespace hiaton::exec::direct::testing {
+using namespace exec::testing;
+
 namespace {
 
 using std::chrono::milliseconds;
@@ -232,4 +234,4 @@ TEST(RunsAtOnce, OfOnePlanDoNotDisturbEachOther) {
 }
 
 }  // namespace
-}  // namespace hiaton::exec::testing
+}  // namespace hiaton::exec::direct::testing

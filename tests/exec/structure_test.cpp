@@ -1,6 +1,6 @@
 // The nested structure that is found in a graph, and the legal graphs that have none: these run by the
 // reference rules.
-#include "exec/scalar/structure.h"
+#include "exec/direct/compile/structure.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,9 @@
 #include "exec/hand_built.h"
 #include "exec/programs.h"
 
-namespace hiaton::exec::testing {
+namespace hiaton::exec::direct::testing {
+using namespace exec::testing;
+
 namespace {
 
 /// The items of a block on one line, those inside in brackets: "mul call+call if(add|) loop(lt|add)".
@@ -341,4 +343,4 @@ TEST(Structure, IsFoundInEveryProgramOfTheTable) {
 }
 
 }  // namespace
-}  // namespace hiaton::exec::testing
+}  // namespace hiaton::exec::direct::testing

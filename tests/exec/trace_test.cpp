@@ -85,7 +85,8 @@ TEST(Trace, ARunThatIsNotDrawnHasNoInstructionForIt) {
   const graph::Graph graph = graph_of(kFib);
   std::string reason;
   for (const bool traced : {false, true}) {
-    const std::shared_ptr<const Plan> plan = compile(graph, {.forking = true, .traced = traced}, reason);
+    const std::shared_ptr<const direct::Plan> plan =
+        direct::compile(graph, {.forking = true, .traced = traced}, reason);
     EXPECT_EQ(to_text(*plan, graph).find("BeginCall") != std::string::npos, traced);
   }
 }

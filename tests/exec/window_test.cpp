@@ -1,13 +1,15 @@
 // Loops whose iterations run ahead of each other: the results of the ordinary loop, at every edge of a
 // window.
-#include "exec/scalar/window.h"
+#include "exec/direct/compile/window.h"
 
 #include <gtest/gtest.h>
 
-#include "exec/scalar/structure.h"
+#include "exec/direct/compile/structure.h"
 #include "exec/stealing.h"
 
-namespace hiaton::exec::testing {
+namespace hiaton::exec::direct::testing {
+using namespace exec::testing;
+
 namespace {
 
 constexpr std::string_view kWork =
@@ -89,7 +91,7 @@ const std::vector<Loop>& loops() {
       {"calls_in_an_inner_loop",
        "fn main(n: i64) -> i64 = with acc = 0 for i in 0..n do\n"
        "  acc * 2 + (with s = i for j in 0..i % 4 do s + (if s % 2 == 0 then work(j) else work(s % 6)))"},
-      {"windows_in_pieces_of_windows",
+      {"windows_in_tasks_of_windows",
        "fn main(n: i64) -> i64 = with acc = 0 for i in 0..n do\n"
        "  if i % 4 == 3 then acc + i else\n"
        "    acc * 3 - (with s = i for j in 0..i * 5 % 13 do\n"
@@ -205,7 +207,7 @@ TEST(Window, CallsInBranchesAreStolen) {
       100);
 }
 
-TEST(Window, CallsOfALoopInAPieceAreStolen) {
+TEST(Window, CallsOfALoopInATaskAreStolen) {
   expect_steals(
       "fn down(n: i64) -> i64 = if n <= 0 then 0 else 1 + down(n - 1)\n"
       "fn main(n: i64) -> i64 = with acc = 0 for i in 0..n do\n"
@@ -221,7 +223,7 @@ TEST(Window, CallsInBranchesThatMoveTheLoopOnAreStolen) {
       100);
 }
 
-TEST(Window, PiecesAreNotSeenInErrors) {
+TEST(Window, TasksAreNotSeenInErrors) {
   for (const char* text : {"fn bad(n: i64) -> i64 = if n < 0 then n else 10 / n + bad(-1)\n"
                            "fn main(n: i64) -> i64 = with acc = 0 for i in 0..n do if i % 2 == 0 then acc + "
                            "bad(i * i - 16) else acc",
@@ -281,4 +283,4 @@ TEST(Window, ErrorsInTheMiddleEndTheRun) {
 }
 
 }  // namespace
-}  // namespace hiaton::exec::testing
+}  // namespace hiaton::exec::direct::testing

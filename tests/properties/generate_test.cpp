@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-#include "exec/scalar/structure.h"
+#include "exec/direct/compile/structure.h"
 #include "hiaton/passes.h"
 #include "passes/call_graph.h"
 #include "properties/ways.h"
@@ -103,11 +103,11 @@ void see_module(const ir::Module& module, Features& seen) {
 
 /// What the scalar executor runs at the same time.
 void see_groups(const ir::Module& module, Features& seen) {
-  using exec::Item;
+  using exec::direct::Item;
   std::string reason;
-  const auto structure = exec::find_structure(passes::lower(module), reason);
+  const auto structure = exec::direct::find_structure(passes::lower(module), reason);
   ASSERT_TRUE(structure) << reason;
-  for (const exec::Block& block : structure->blocks) {
+  for (const exec::direct::Block& block : structure->blocks) {
     for (std::size_t i = 1; i < block.items.size(); ++i) {
       const Item& one = block.items[i - 1];
       const Item& other = block.items[i];

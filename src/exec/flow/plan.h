@@ -17,7 +17,7 @@
 #include "exec/flow/places.h"
 #include "hiaton/graph.h"
 
-namespace hiaton::exec {
+namespace hiaton::exec::direct {
 struct Plan;
 }
 
@@ -219,7 +219,7 @@ struct Plan {
   std::vector<Function> functions;  ///< as in the graph; those of direct code have no items
   std::vector<Region> regions;
   std::vector<Value> constants;
-  std::shared_ptr<const exec::Plan> direct;  ///< of the functions that run in direct code; null: none do
+  std::shared_ptr<const direct::Plan> direct;  ///< of the functions that run in direct code; null: none do
 };
 
 /// Why a graph has no plan.

@@ -35,7 +35,7 @@ Worker::Worker(const graph::Graph& graph, std::shared_ptr<const Plan> plan)
       waiting_(plan_.regions.size()),
       firings_(plan_.regions.size()),
       launches_(plan_.regions.size()) {
-  if (plan_.direct != nullptr) direct_ = std::make_unique<DirectCaller>(graph, plan_.direct);
+  if (plan_.direct != nullptr) direct_ = std::make_unique<direct::DirectCaller>(graph, plan_.direct);
   for (uint32_t i = 0; i < plan_.regions.size(); ++i) {
     const Region& region = plan_.regions[i];
     if (region.batched) {

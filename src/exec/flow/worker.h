@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "exec/budget.h"
-#include "exec/direct_caller.h"
+#include "exec/direct/run/direct_caller.h"
 #include "exec/flow/batch.h"
 #include "exec/flow/frame.h"
 #include "exec/flow/messages.h"
@@ -180,11 +180,11 @@ class Worker {
   BatchRunner batches_;           ///< before the frames, which refer to its slabs
   std::vector<FramePool> pools_;  ///< by function
   std::vector<Ready> ready_;
-  std::vector<Frame*> batch_;             ///< that runs
-  std::vector<Waiting> waiting_;          ///< by region: frames in which it is ready
-  std::vector<uint32_t> batched_;         ///< regions that run in batches, by rank
-  std::vector<Cell> made_;                ///< results of the steps of a scalar region
-  std::unique_ptr<DirectCaller> direct_;  ///< of a plan with direct code
+  std::vector<Frame*> batch_;                     ///< that runs
+  std::vector<Waiting> waiting_;                  ///< by region: frames in which it is ready
+  std::vector<uint32_t> batched_;                 ///< regions that run in batches, by rank
+  std::vector<Cell> made_;                        ///< results of the steps of a scalar region
+  std::unique_ptr<direct::DirectCaller> direct_;  ///< of a plan with direct code
   /// The arguments of the direct call that is under way, or that failed.
   std::vector<std::pair<SlotKind, Cell>> direct_arguments_;
   std::vector<Slot> direct_slots_;

@@ -1,0 +1,329 @@
+// Emits the body of one function, in one of its forms. One class, by subject in the files named below.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "exec/direct/compile/emit.h"
+#include "exec/direct/compile/slots.h"
+#include "exec/direct/compile/window.h"
+
+namespace hiaton::exec::direct {
+
+class BodyEmitter {
+  using NodeId = graph::NodeId;
+  using CallSite = graph::CallSite;
+
+ public:
+  BodyEmitter(EmitContext& context, graph::FunctionId function, bool forking, bool to_hole,
+              SequentialForm& sequential)
+      : context_(context),
+        graph_(context.graph),
+        structure_(context.structure),
+        plan_(context.plan),
+        function_(function),
+        forking_(forking),
+        to_hole_(to_hole),
+        sequential_(sequential),
+        next_kept_slot_(sequential.slots),
+        kept_slots_(sequential.slots) {}
+
+  void run();
+  /// The body of a task, where this function's stands.
+  void run_task(TaskBody& body);
+
+ private:
+  static constexpr uint32_t kNoSlot = UINT32_MAX;
+
+  struct Operand {
+    bool is_constant = false;
+    Slot constant;
+    uint32_t slot = kNoSlot;
+  };
+  struct Move {
+    uint32_t to;
+    Operand from;
+  };
+  using SlotMap = std::unordered_map<graph::NodeId, uint32_t>;
+
+  // Code
+  uint32_t here() const { return static_cast<uint32_t>(plan_.code.size()); }
+  uint32_t emit(Opcode opcode, graph::NodeId node = {});
+  Instruction& at(uint32_t index) { return plan_.code[index]; }
+  uint16_t narrow(uint32_t slot) const;
+  /// Where a jump at `from` goes on: at the next instruction to be emitted, or at `to`.
+  void set_jump(uint32_t from, uint32_t to);
+  void emit_move(uint32_t to, const Operand& from);
+  /// All at once: a slot is overwritten only when nobody needs its old value.
+  void emit_moves(std::vector<Move> moves);
+  void count_region(BlockId block);
+
+  // Data values (emit_data.cpp, emit_data_operations.cpp)
+  //
+  // At each point of the code, `held_` says which data values stand in slots, and whether the frame holds a
+  // reference of its own, and `pending_` how many items will still read each on every way from there. A field
+  // is borrowed from the value that it is a field of, until that one goes.
+  struct Held {
+    bool owned;
+    NodeId parent;   ///< of what is borrowed: the value that it is a field of; none for parameters
+    uint32_t depth;  ///< how many branches around its definition are being emitted
+  };
+  using HeldValues = std::map<NodeId, Held>;
+  /// What handing values on takes: instructions before, and slots that are free after.
+  struct Handover {
+    std::vector<NodeId> retained;
+    std::vector<std::pair<NodeId, Held>> moved;
+  };
+  void begin_params();
+  uint64_t params_held() const;
+  bool is_data(NodeId value) const { return context_.ownership.is_data(value); }
+  bool is_data(graph::OutPort port) const { return context_.ownership.is_data(port); }
+  void expect(std::span<const Item> items);
+  void expect(std::span<const graph::OutPort> ports);
+  void expect(NodeId value) { ++pending_[value]; }
+  void met(const Item& item);
+  void met(std::span<const graph::OutPort> ports);
+  void met(NodeId value);
+  void hold(NodeId value, bool owned, NodeId parent = {});
+  void hold_results(CallSite site);
+  bool is_live(NodeId value) const;
+  std::vector<NodeId> live_fields_of(NodeId value) const;
+  /// Hands on the values of these outputs, each as often as it stands there. `borrowed`: values that are
+  /// still read by what takes them.
+  Handover hand_on(std::span<const graph::OutPort> ports, const std::set<NodeId>& borrowed = {});
+  void emit_retains(const Handover& handover);
+  void free_moved(const Handover& handover);
+  void hand_on_now(std::span<const graph::OutPort> ports);
+  /// Lets go of the values that nothing reads any more.
+  void drop_dead();
+  void drop(NodeId value);
+  void free_slot(NodeId value, const Held& held);
+  /// Values that may be dead on the side of a branch that begins here.
+  void note_reads(const Item& item);
+  void open_branch();
+  void close_branch();
+  bool outlives_frame(NodeId value) const;
+  /// The values that the calls and tasks of a group read without taking them over, and what those are fields
+  /// of.
+  std::set<NodeId> borrowed_by(std::span<const Item> items) const;
+  std::vector<graph::OutPort> handed_to(CallSite site) const;
+
+  // Tail calls modulo constructor (emit_constructor.cpp)
+  /// A new value that the call's result becomes a field of.
+  struct HoleIn {
+    NodeId make;
+    std::size_t field;
+  };
+  struct ConstructorTail {
+    std::size_t call;             ///< its place among the items
+    std::vector<HoleIn> makes{};  ///< innermost first
+  };
+  std::optional<ConstructorTail> constructor_tail(std::span<const Item> items,
+                                                  const std::vector<graph::OutPort>& results) const;
+  void emit_constructor_tail(std::span<const Item> items, const ConstructorTail& tail,
+                             const std::vector<graph::OutPort>& results);
+  /// Whether what the call borrows outlives the frame.
+  bool may_be_tail_call(CallSite site) const;
+
+  bool emit_data_op(NodeId id, std::span<const Item> rest);
+  void emit_make(NodeId id);
+  void emit_make_of(NodeId id, const std::vector<uint16_t>& slots, uint32_t to);
+  void emit_fields(NodeId id, std::span<const Item> rest);
+  uint32_t emit_match(uint32_t slot, std::size_t fields);
+  bool other_side_first(graph::OutPort predicate) const;
+  /// As emit_branch, to the side that is not `first`.
+  uint32_t emit_side_branch(graph::OutPort predicate, int first);
+  void emit_take(NodeId value, uint32_t variant, const std::vector<std::pair<uint32_t, uint32_t>>& slots);
+  void emit_copy(NodeId id);
+  void emit_variant(NodeId id);
+  bool is_only_tested(NodeId variant) const;
+  /// A jump that is taken where the value is not of the variant.
+  uint32_t emit_variant_branch(const Ownership::VariantTest& test);
+  std::optional<Ownership::VariantTest> tested_in_branch(graph::OutPort predicate) const;
+
+  // Values and slots (emit_values.cpp)
+  uint32_t take_slot();
+  uint32_t take_slots(uint32_t count);
+  void define(graph::NodeId value, uint32_t slot);
+  uint32_t reads_left(graph::NodeId value);
+  uint32_t body_reads_left(graph::NodeId variable);
+  Operand operand(graph::OutPort port);
+  /// The operand in a slot; a constant is put into one, which `temporaries` then holds.
+  uint16_t in_slot(const Operand& from, std::vector<uint32_t>& temporaries);
+  void give_back(std::vector<uint32_t>& temporaries);
+  /// One read of the value is done.
+  void release(graph::OutPort port);
+  void release_value(graph::NodeId value);
+  void give_back_slot(graph::NodeId value);
+  bool is_param(graph::NodeId value) const;
+  /// The slot for the result of an operation: that of the Merge or loop variable it is for, where that is
+  /// safe, else a new one. To be called after the operands are released.
+  uint32_t result_slot(graph::NodeId value);
+  void give_back_if_unread(graph::NodeId value);
+
+  // Blocks and returns (emit_blocks.cpp)
+  /// A block whose values are read by what follows it.
+  void emit_block(BlockId block);
+  /// A block at whose end the function returns `results`.
+  void emit_tail(BlockId block, const std::vector<graph::OutPort>& results);
+  void emit_list(std::span<const Item> items);
+  /// The same where what the items read is expected already.
+  void emit_expected(std::span<const Item> items);
+  bool ends_in_tail_conditional(std::span<const Item> items,
+                                const std::vector<graph::OutPort>& results) const;
+  /// Emits the item at `i`, and what stands together with it; gives the index of the next one.
+  std::size_t emit_items(std::span<const Item> items, std::size_t i);
+  void emit_return(const std::vector<graph::OutPort>& results);
+  /// The operation that gives the only result, and is read for nothing else, is computed by the return.
+  void defer_returned_operation(BlockId block, const std::vector<graph::OutPort>& results);
+  void emit_returned_operation(graph::NodeId value);
+
+  // Operations and branches (emit_operations.cpp)
+  static bool has_kernel(const graph::Node& node) { return !node.op->kernels.empty(); }
+  Kernel kernel_of(const graph::Node& node) const;
+  /// `rest`: the items behind it in its block.
+  void emit_op(graph::NodeId id, std::span<const Item> rest);
+  /// A comparison that only steers one conditional or loop of its own block becomes part of the branch.
+  bool is_deferred_predicate(graph::NodeId id) { return is_in_branch(id) || can_defer(id); }
+  bool is_in_branch(graph::NodeId id) const { return deferred_.contains(id) && !exported_.contains(id); }
+  bool can_defer(graph::NodeId id);
+  bool steered_in_own_block(graph::NodeId id) const;
+  /// A jump that is taken when the predicate is false (or, for loops, true); its target is set later.
+  uint32_t emit_branch(graph::OutPort predicate, bool is_loop);
+
+  // Conditionals (emit_control.cpp)
+  void emit_conditional(const Item& item);
+  bool side_has_code(const Item& item, int side) const;
+  void emit_side(const Item& item, int side);
+  bool is_single_result(graph::NodeId value) const;
+  void emit_tail_conditional(const Item& item, const std::vector<graph::OutPort>& results);
+  /// A side that only returns something known becomes part of the comparison. False: it does not.
+  bool emit_return_if(const Item& item, int side, const std::vector<graph::OutPort>& results);
+
+  // Loops (emit_control.cpp)
+  void emit_loop(graph::LoopId id);
+  /// The condition stands behind the body: one jump an iteration.
+  void emit_body_first(const LoopShape& loop);
+  void emit_condition(const LoopShape& loop);
+  void drop_outside_loop(const LoopShape& loop);
+  void expect_variables(const LoopShape& loop);
+  void meet_variables(const LoopShape& loop);
+  void emit_condition_first(const LoopShape& loop);
+  void emit_loop_body(const LoopShape& loop);
+  void emit_next_values(const LoopShape& loop);
+
+  // Windows of loops (emit_window.cpp)
+  /// False: the loop has none. `to_end`: jumps to the end of the loop.
+  bool emit_window(graph::LoopId id, std::vector<uint32_t>& to_end);
+  bool hands_data_on(const LoopShape& loop, const Window& window) const;
+  void take_next_values(const LoopShape& loop, const std::vector<bool>& variable_waits, bool waiting);
+  void emit_window_calls(const Window& window, std::vector<SlotMap>& at_place, uint32_t count);
+  /// The same for the tasks of a window.
+  void emit_window_tasks(const OutlinedTask& task, std::vector<SlotMap>& at_place, uint32_t count);
+
+  // Tasks (emit_task.cpp)
+  void emit_task_items(const std::vector<TaskItem>& items);
+  void emit_split(const TaskItem& item);
+  /// Whether a task has done it already.
+  bool is_done(const Item& item) const {
+    return task_before_ != nullptr && task_before_->done.contains(item);
+  }
+
+  // Branches and loops that run at the same time as others (emit_fork.cpp)
+  /// Whether some of the items, which do not need each other, are to be made free to be stolen as tasks.
+  bool forks(std::span<const Item> items) const;
+  void emit_fork(std::span<const Item> items);
+  /// Jumps that are taken where fewer than two of the items would call anything.
+  std::vector<uint32_t> emit_worth(std::span<const Item> items);
+  /// Of a conditional or loop; gives its place in EmitContext::tasks.
+  std::size_t add_task(const Item& item);
+
+  // Calls (emit_calls.cpp)
+  /// What a call runs.
+  struct Callee {
+    graph::CallSite site{};
+    bool to_hole = false;
+    std::optional<std::size_t> task{};  ///< in EmitContext::tasks, in place of the function of the site
+  };
+  /// The sum of an i64 and a small constant that is only the argument of one call is computed by the call.
+  bool is_passed(graph::NodeId id);
+  bool is_in_call(graph::NodeId id) const { return passed_.contains(id) && !exported_.contains(id); }
+  /// What an addition or subtraction adds to its first operand, where that is a small constant.
+  std::optional<int16_t> plus_of(const graph::Node& node) const;
+  std::vector<Argument> arguments_of(graph::CallSite site, std::vector<uint32_t>& temporaries);
+  void release_arguments(graph::CallSite site);
+  uint32_t define_results(graph::CallSite site);
+  /// A call instruction of the `one`, `two`, `three` and general forms that follow each other in Opcode.
+  uint32_t emit_call(Opcode one, const Callee& callee, const std::vector<Argument>& arguments, bool forking);
+  /// Not a tail call. `group`: the one it belongs to, if any.
+  void emit_nested_call(const Callee& callee, const std::vector<Argument>& arguments, uint32_t results,
+                        const Group* group, bool forking);
+  graph::FunctionId function_of(const Callee& callee) const;
+  /// `group_start`: see SequentialForm.
+  void emit_calls(std::span<const Item> items, uint64_t group_start);
+  /// Jumps that are set by who emits a group: to where its calls run one after the other, as there is no room
+  /// for a fork, and to what follows it.
+  struct Forked {
+    uint32_t fork;
+    uint32_t over;
+  };
+  /// `count_slot`: how many of the calls are to be made, for the calls of a window.
+  Forked emit_group(const std::vector<Callee>& callees, const std::vector<std::vector<Argument>>& arguments,
+                    const std::vector<uint32_t>& results, const Handover& handover,
+                    uint32_t count_slot = kNoSlot);
+  std::vector<bool> data_arguments(const Callee& callee) const;
+  bool is_tail_call(graph::CallSite site, const std::vector<graph::OutPort>& results) const;
+  void emit_tail_call(graph::CallSite site);
+
+  EmitContext& context_;
+  const graph::Graph& graph_;
+  const Structure& structure_;
+  Plan& plan_;
+  const graph::FunctionId function_;
+  const bool forking_;
+  const bool to_hole_;  ///< the body is the function's hole form; see emit_constructor.cpp
+  uint32_t hole_slot_ = kNoSlot;
+  SequentialForm& sequential_;
+  SlotAllocator slots_;
+  uint32_t join_slot_ = kNoSlot;
+  /// In a window: every value has a slot of its own, behind those of the sequential form, and keeps it.
+  bool keeping_ = false;
+  bool in_window_ = false;                     ///< windows do not nest in one frame
+  bool in_task_ = false;                       ///< the body is that of a task; it has no sequential form
+  bool no_room_ = false;                       ///< for a fork: what runs as tasks where there is some
+  uint32_t fork_depth_ = 0;                    ///< forks of branches and loops, in tasks too, that are around
+  const OutlinedTask* task_before_ = nullptr;  ///< whose results the items that are being emitted read
+  uint32_t next_kept_slot_;
+  uint32_t kept_slots_;  ///< what next_kept_slot_ was at most
+  SlotMap slot_of_;
+  HeldValues held_;
+  std::unordered_map<NodeId, uint32_t> pending_;
+  std::vector<NodeId> dying_;  ///< values that may have been read for the last time
+  std::vector<NodeId> data_params_;
+  std::unordered_set<uint64_t> early_;  ///< items that were emitted together with an earlier one
+  uint32_t depth_ = 0;                  ///< branches around
+  uint32_t last_test_ = UINT32_MAX;     ///< the last instruction that tests a variant
+  BlockId block_{};                     ///< that is being emitted; invalid where none is known
+  bool frees_slots_ = true;             ///< not on the second of two ways that end alike
+  /// By branch around: slots that its ends free, and the depth of what stood there.
+  std::vector<std::map<uint32_t, uint32_t>> parked_{1};
+  std::unordered_map<graph::NodeId, uint32_t> reads_left_;
+  std::unordered_map<graph::NodeId, uint32_t> body_reads_left_;
+  std::unordered_map<graph::NodeId, bool>
+      body_of_variable_;                                   ///< whether the body of its loop is being emitted
+  std::unordered_map<graph::NodeId, uint32_t> wanted_in_;  ///< results that belong into the slot of a Merge
+  std::unordered_map<graph::NodeId, graph::NodeId>
+      next_of_;                                    ///< results that are the next value of a loop variable
+  std::unordered_set<graph::NodeId> shares_slot_;  ///< values that live in the slot of a Merge or variable
+  std::unordered_set<graph::NodeId> exported_;     ///< values that a task or what follows it needs in slots
+  std::unordered_set<graph::NodeId> returned_;     ///< operations that a return computes
+  std::unordered_set<graph::NodeId> passed_;       ///< sums that a call computes
+  std::unordered_set<graph::NodeId> deferred_;     ///< comparisons that are part of a branch
+};
+
+}  // namespace hiaton::exec::direct

@@ -1,0 +1,227 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <span>
+#include <unordered_set>
+
+#include "base/check.h"
+#include "exec/direct/compile/emit.h"
+#include "exec/direct/compile/sink_fields.h"
+#include "exec/direct/compile/window.h"
+#include "exec/direct/kernel_table.h"
+#include "exec/direct/plan.h"
+#include "exec/direct/run/interpret.h"
+
+namespace hiaton::exec::direct {
+
+using graph::FunctionId;
+using graph::Graph;
+using graph::NodeId;
+using graph::OutPort;
+
+namespace {
+
+std::vector<bool> functions_with_groups(const Graph& graph, const Structure& structure) {
+  std::vector<bool> result(graph.functions().size(), false);
+  for (const Block& block : structure.blocks) {
+    for (std::size_t i = 1; i < block.items.size(); ++i) {
+      if (block.items[i - 1].group == block.items[i].group) result[block.function.index()] = true;
+    }
+  }
+  for (std::size_t l = 0; l < graph.loops().size(); ++l) {
+    if (!structure.functions[graph.loops()[l].function.index()]) continue;
+    if (find_window(graph, structure, graph::LoopId(l))) result[graph.loops()[l].function.index()] = true;
+  }
+  return result;
+}
+
+/// Main is entered with the program's arguments in its first slots.
+void require_inputs_are_params(const Graph& graph) {
+  std::vector<NodeId> params;
+  for (OutPort param : graph[graph.main()].params) params.push_back(param.node);
+  if (params != graph.inputs()) throw Unplannable{"the parameters of main are not its Input nodes"};
+}
+
+std::vector<uint32_t> entry_indices(const Plan& plan, std::size_t function_count, bool forking,
+                                    bool to_hole) {
+  std::vector<uint32_t> entries(function_count, 0);
+  for (const Plan::Body& body : plan.bodies) {
+    if (body.forking == forking && body.to_hole == to_hole && !body.is_outlined_task())
+      entries[body.function.index()] = body.begin + 1;
+  }
+  return entries;
+}
+
+/// Fills in the addresses, now that the code does not move any more.
+void link(EmitContext& context) {
+  Plan& plan = context.plan;
+  const std::size_t functions = context.graph.functions().size();
+  const std::vector<uint32_t> sequential = entry_indices(plan, functions, false, false);
+  const std::vector<uint32_t> forking =
+      context.options.forking ? entry_indices(plan, functions, true, false) : sequential;
+  const std::vector<uint32_t> hole_sequential = entry_indices(plan, functions, false, true);
+  const std::vector<uint32_t> hole_forking =
+      context.options.forking ? entry_indices(plan, functions, true, true) : hole_sequential;
+  const auto entry_of = [&](FunctionId function, bool in_forking, bool to_hole) {
+    const std::vector<uint32_t>& entries =
+        to_hole ? (in_forking ? hole_forking : hole_sequential) : (in_forking ? forking : sequential);
+    return entries[function.index()];
+  };
+  const Instruction* code = plan.code.data();
+  for (const EntryReference& reference : context.entries) {
+    const Instruction* entry =
+        code + (reference.task ? context.tasks[*reference.task].begin + 1
+                               : entry_of(reference.callee, reference.forking, reference.to_hole));
+    switch (reference.kind) {
+      case EntryReference::Kind::Instruction:
+        plan.code[reference.index].target = entry;
+        break;
+      case EntryReference::Kind::CallList:
+        plan.call_lists[reference.index].target = entry;
+        break;
+      case EntryReference::Kind::GroupCall:
+        plan.groups[reference.index].calls[reference.call].entry = entry;
+        break;
+    }
+  }
+  for (const CodeReference& reference : context.code_references) {
+    Group& group = plan.groups[reference.group];
+    const Instruction* at = code + reference.instruction;
+    if (reference.call == CodeReference::kJoined) {
+      group.joined = at;
+    } else {
+      group.calls[reference.call].resume = at;
+    }
+  }
+  for (const Plan::Body& body : plan.bodies) {
+    plan.code[body.begin].target =
+        code + (body.is_outlined_task() ? body.begin + 1 : entry_of(body.function, true, body.to_hole));
+  }
+  if (context.structure.functions[context.graph.main().index()]) {
+    plan.entry = code + forking[context.graph.main().index()];
+  }
+  for (std::size_t f = 0; f < functions; ++f) {
+    plan.entries.push_back(context.structure.functions[f] ? code + sequential[f] : nullptr);
+  }
+  plan.halt = code + plan.code.size() - 1;
+}
+
+void append(Plan& plan, Opcode opcode) {
+  plan.code.emplace_back();
+  plan.opcodes.push_back(opcode);
+  plan.nodes.emplace_back();
+  plan.sites.emplace_back();
+  plan.groups_at.push_back(nullptr);
+  plan.params_held.push_back(0);
+}
+
+uint32_t line_of(const Graph& graph, Span span) {
+  return graph.source() && span.known() ? graph.source()->locate(span.begin).line : 0;
+}
+
+/// "body", or what in the function the block belongs to, with its line where the program has text.
+std::string region_name(const Graph& graph, const Structure& structure, BlockId block) {
+  const auto with_line = [&](Span span, std::string_view what) {
+    const uint32_t line = line_of(graph, span);
+    return line == 0 ? std::string(what) : fmt::format("line {}: {}", line, what);
+  };
+  if (!structure[block].parent.valid()) return "body";
+  for (const Conditional& conditional : structure.conditionals) {
+    for (int side = 0; side < 2; ++side) {
+      if (conditional.sides[side] == block && conditional.parent.valid()) {
+        return with_line(graph[structure.origin(conditional.predicate)].span, side == 0 ? "then" : "else");
+      }
+    }
+  }
+  for (std::size_t l = 0; l < structure.loops.size(); ++l) {
+    const Span span = graph.loops()[l].span;
+    if (structure.loops[l].condition == block) return with_line(span, "loop condition");
+    if (structure.loops[l].body == block) return with_line(span, "loop body");
+  }
+  return "block";
+}
+
+void name_regions(EmitContext& context) {
+  const Graph& graph = context.graph;
+  for (BlockId block : context.region_blocks) {
+    const FunctionId function = context.structure[block].function;
+    context.plan.regions.push_back({graph[function].name, region_name(graph, context.structure, block), 0});
+    context.plan.region_is_body.push_back(!context.structure[block].parent.valid());
+  }
+}
+
+}  // namespace
+
+const Plan::Body& Plan::body_at(const Instruction* pc) const {
+  const uint32_t index = index_of(pc);
+  const auto after = std::upper_bound(bodies.begin(), bodies.end(), index,
+                                      [](uint32_t wanted, const Body& body) { return wanted < body.begin; });
+  HIATON_CHECK(after != bodies.begin());
+  return *(after - 1);
+}
+
+std::size_t Plan::read_passed(const Slot* slots, const Instruction* call, std::span<Slot> to) const {
+  const Opcode code = opcode(call);
+  const Opcode one = code >= Opcode::TailCall1 ? Opcode::TailCall1 : Opcode::Call1;
+  const auto form = static_cast<std::size_t>(code) - static_cast<std::size_t>(one);
+  const bool has_list = form == 3;
+  const Argument in_instruction[] = {
+      {call->a, call->plus[0]}, {call->b(), call->plus[1]}, {call->c(), call->plus[2]}};
+  const std::span<const Argument> arguments = has_list ? std::span<const Argument>(call->calls->arguments)
+                                                       : std::span(in_instruction).first(form + 1);
+  const std::size_t count = std::min(arguments.size(), to.size());
+  for (std::size_t i = 0; i < count; ++i) arguments[i].pass(slots, &to[i]);
+  return count;
+}
+
+std::shared_ptr<const Plan> compile(const Graph& graph, const PlanOptions& options, std::string& reason) {
+  return compile(graph, std::vector<bool>(graph.functions().size(), true), options, reason);
+}
+
+std::shared_ptr<const Plan> compile(const Graph& graph, const std::vector<bool>& functions,
+                                    const PlanOptions& options, std::string& reason) {
+  std::optional<Structure> structure = find_structure(graph, functions, reason);
+  if (!structure) return nullptr;
+  sink_fields(graph, *structure);
+  const Lifetimes lifetimes = measure(graph, *structure);
+  const Ownership ownership(graph, *structure);
+  auto plan = std::make_shared<Plan>();
+  plan->has_data = ownership.has_data();
+  EmitContext context{graph, *structure, lifetimes, ownership, options, *plan};
+  for (const LoopShape& loop : structure->loops) {
+    if (loop.predicate.node.valid()) context.loop_predicates.insert(structure->origin(loop.predicate));
+  }
+  if (options.forking) context.has_groups = functions_with_groups(graph, *structure);
+  try {
+    if (functions[graph.main().index()]) require_inputs_are_params(graph);
+    const auto emit_forms = [&](FunctionId function, bool to_hole) {
+      SequentialForm sequential;
+      emit_body(context, function, false, to_hole, sequential);
+      if (options.forking) emit_body(context, function, true, to_hole, sequential);
+    };
+    for (std::size_t f = 0; f < graph.functions().size(); ++f) {
+      if (functions[f]) emit_forms(FunctionId(f), false);
+    }
+    std::unordered_set<FunctionId> emitted;
+    while (!context.hole_forms.empty()) {
+      const FunctionId function = context.hole_forms.back();
+      context.hole_forms.pop_back();
+      if (emitted.insert(function).second) emit_forms(function, true);
+    }
+  } catch (const Unplannable& found) {
+    reason = found.reason;
+    return nullptr;
+  } catch (const TooManySlots& found) {
+    reason = fmt::format("function '{}' has too many values at once", graph[found.function].name);
+    return nullptr;
+  }
+  plan->result_count = static_cast<uint16_t>(structure->results[graph.main().index()].size());
+  append(*plan, Opcode::Header);
+  append(*plan, Opcode::Halt);
+  link(context);
+  name_regions(context);
+  set_handlers(*plan);
+  return plan;
+}
+
+}  // namespace hiaton::exec::direct

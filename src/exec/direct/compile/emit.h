@@ -1,0 +1,87 @@
+// Turns the structure of one function into instructions.
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "exec/direct/compile/lifetimes.h"
+#include "exec/direct/compile/outlined_task.h"
+#include "exec/direct/compile/ownership.h"
+#include "exec/direct/compile/structure.h"
+#include "exec/direct/plan.h"
+
+namespace hiaton::exec::direct {
+
+/// A place in the code that must hold the address of a function's entry once all code stands.
+struct EntryReference {
+  enum class Kind : uint8_t { Instruction, CallList, GroupCall } kind;
+  uint32_t index;     ///< of the instruction, call list or group
+  uint32_t call = 0;  ///< within the group
+  graph::FunctionId callee;
+  bool forking;
+  std::optional<std::size_t> task{};  ///< in EmitContext::tasks, in place of the callee
+  bool to_hole = false;               ///< the callee's hole form
+};
+
+/// A task whose code stands behind that of its function.
+struct TaskBody {
+  graph::FunctionId function;
+  Plan::Body::Part part;
+  OutlinedTask task;
+  uint32_t depth;  ///< see BodyEmitter::fork_depth_
+  /// Comparisons before the task that are part of branches in it.
+  std::unordered_set<graph::NodeId> deferred{};
+  uint32_t begin = 0;  ///< index of its Header
+};
+
+/// A place in the code that must hold the address of another instruction once all code stands.
+struct CodeReference {
+  uint32_t group;
+  uint32_t call;  ///< kJoined: Group::joined, else Group::calls[call].resume
+  uint32_t instruction;
+
+  static constexpr uint32_t kJoined = UINT32_MAX;
+};
+
+/// What the functions of one plan share while they are emitted.
+struct EmitContext {
+  const graph::Graph& graph;
+  const Structure& structure;
+  const Lifetimes& lifetimes;
+  const Ownership& ownership;
+  const PlanOptions& options;
+  Plan& plan;
+  /// Functions whose hole forms are called; see emit_constructor.cpp.
+  std::vector<graph::FunctionId> hole_forms{};
+  std::unordered_set<graph::NodeId> loop_predicates{};
+  std::vector<bool> has_groups{};  ///< by function: some of its calls do not need each other
+  std::vector<EntryReference> entries{};
+  std::vector<CodeReference> code_references{};
+  std::deque<TaskBody> tasks{};
+  std::unordered_map<BlockId, std::size_t> region_of{};
+  std::vector<BlockId> region_blocks{};  ///< by region, for their names
+};
+
+struct TooManySlots {
+  graph::FunctionId function;
+};
+/// What instructions cannot do.
+struct Unplannable {
+  std::string reason;
+};
+
+/// What the forking form of a function needs to know of the sequential one.
+struct SequentialForm {
+  std::unordered_map<uint64_t, uint32_t> group_starts;  ///< by the key of the first item of a group
+  uint32_t slots = 0;
+};
+
+/// Appends the body of `function`, and behind it those of its tasks. The sequential form fills `sequential`,
+/// the forking form (emitted second) reads it. Throws TooManySlots.
+/// `to_hole`: the hole form.
+void emit_body(EmitContext& context, graph::FunctionId function, bool forking, bool to_hole,
+               SequentialForm& sequential);
+
+}  // namespace hiaton::exec::direct

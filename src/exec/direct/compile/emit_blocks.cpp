@@ -1,0 +1,183 @@
+#include <algorithm>
+
+#include "exec/direct/compile/body_emitter.h"
+#include "exec/direct/kernel_table.h"
+
+namespace hiaton::exec::direct {
+
+using graph::CallSite;
+using graph::LoopId;
+using graph::Node;
+using graph::NodeId;
+using graph::NodeKind;
+using graph::OutPort;
+
+void BodyEmitter::emit_block(BlockId block) {
+  if (!block.valid()) return;
+  emit_list(structure_[block].items);
+}
+
+void BodyEmitter::emit_list(std::span<const Item> items) {
+  expect(items);
+  emit_expected(items);
+}
+
+void BodyEmitter::emit_expected(std::span<const Item> items) {
+  for (std::size_t i = 0; i < items.size();) {
+    i = emit_items(items, i);
+    drop_dead();
+  }
+}
+
+void BodyEmitter::emit_tail(BlockId block, const std::vector<OutPort>& results) {
+  expect(results);
+  block_ = block;
+  if (block.valid()) {
+    const std::span<const Item> items = structure_[block].items;
+    expect(items);
+    drop_dead();
+    count_region(block);
+    defer_returned_operation(block, results);
+    if (ends_in_tail_conditional(items, results)) {
+      emit_expected(items.first(items.size() - 1));
+      met(results);
+      met(items.back());
+      dying_.clear();  // each side of it knows which values are dead there
+      return emit_tail_conditional(items.back(), results);
+    }
+    for (std::size_t i = 0; i < items.size();) {
+      if (items[i].kind == Item::Kind::Call) {
+        const auto tail = constructor_tail(items, results);
+        if (tail && tail->call == i) return emit_constructor_tail(items, *tail, results);
+      }
+      const bool is_last = i + 1 == items.size();
+      if (is_last && items[i].kind == Item::Kind::Call && is_tail_call(CallSite(items[i].index), results)) {
+        met(results);
+        met(items[i]);
+        return emit_tail_call(CallSite(items[i].index));
+      }
+      i = emit_items(items, i);
+      drop_dead();
+    }
+  }
+  drop_dead();
+  met(results);
+  emit_return(results);
+}
+
+/// A conditional that may run at the same time as others is none, unless it gives all results: only then are
+/// there calls at its end that can be tail calls. Both forms must decide alike.
+bool BodyEmitter::ends_in_tail_conditional(std::span<const Item> items,
+                                           const std::vector<OutPort>& results) const {
+  if (items.empty() || items.back().kind != Item::Kind::Conditional) return false;
+  const bool alone = items.size() == 1 || items[items.size() - 2].group != items.back().group;
+  if (alone || !context_.options.forking) return true;
+  const std::vector<Join>& joins = structure_.conditionals[items.back().index].joins;
+  return std::ranges::all_of(results, [&](OutPort result) {
+    return std::ranges::any_of(joins,
+                               [&](const Join& join) { return join.merge == structure_.origin(result); });
+  });
+}
+
+std::size_t BodyEmitter::emit_items(std::span<const Item> items, std::size_t i) {
+  if (early_.erase(items[i].key()) > 0) return i + 1;
+  if (is_done(items[i])) {
+    met(items[i]);
+    return i + 1;
+  }
+  std::size_t end = i + 1;
+  while (end < items.size() && items[end].group == items[i].group) ++end;
+  const std::span<const Item> group = items.subspan(i, end - i);
+  if (forks(group)) {
+    emit_fork(group);
+    return end;
+  }
+  const uint64_t group_start = items[i].key();
+  if (!forking_ && group.size() > 1) sequential_.group_starts[group_start] = here();
+  if (items[i].kind == Item::Kind::Call) {
+    std::vector<Item> calls;
+    for (; i < end && items[i].kind == Item::Kind::Call; ++i) {
+      met(items[i]);
+      if (!is_done(items[i])) calls.push_back(items[i]);
+    }
+    emit_calls(calls, group_start);
+    return i;
+  }
+  met(items[i]);
+  switch (items[i].kind) {
+    case Item::Kind::Op:
+      emit_op(NodeId(items[i].index), items.subspan(i + 1));
+      break;
+    case Item::Kind::Conditional:
+      emit_conditional(items[i]);
+      break;
+    case Item::Kind::Loop:
+      emit_loop(LoopId(items[i].index));
+      break;
+    case Item::Kind::Call:
+      break;
+  }
+  return i + 1;
+}
+
+void BodyEmitter::emit_return(const std::vector<OutPort>& results) {
+  std::vector<uint32_t> temporaries;
+  if (results.size() == 1 && returned_.contains(structure_.origin(results[0]))) {
+    return emit_returned_operation(structure_.origin(results[0]));
+  }
+  const std::vector<Operand> operands = [&] {
+    std::vector<Operand> all;
+    for (OutPort result : results) all.push_back(operand(result));
+    return all;
+  }();
+  hand_on_now(results);
+  drop_dead();
+  if (to_hole_) {
+    const uint16_t slot = in_slot(operands[0], temporaries);
+    const uint32_t index = emit(Opcode::ReturnToHole);
+    at(index).a = narrow(hole_slot_);
+    at(index).b() = slot;
+    return;
+  }
+  if (results.size() == 1) {
+    const Operand result = operands[0];
+    const uint32_t index = emit(result.is_constant ? Opcode::ReturnConst : Opcode::Return1);
+    if (result.is_constant) {
+      at(index).constant = result.constant;
+    } else {
+      at(index).a = narrow(result.slot);
+    }
+    return;
+  }
+  ReturnList list;
+  for (const Operand& result : operands) list.slots.push_back(in_slot(result, temporaries));
+  plan_.return_lists.push_back(std::move(list));
+  const uint32_t index = emit(Opcode::ReturnN);
+  at(index).returns = &plan_.return_lists.back();
+  give_back(temporaries);
+}
+
+void BodyEmitter::defer_returned_operation(BlockId block, const std::vector<OutPort>& results) {
+  if (results.size() != 1 || to_hole_) return;
+  const NodeId value = structure_.origin(results[0]);
+  const Node& node = graph_[value];
+  if (node.kind != NodeKind::Op || structure_.block_of[value.index()] != block || !has_kernel(node)) return;
+  if (context_.lifetimes.reads[value.index()] != 1 || !fast_return(kernel_of(node))) return;
+  if (graph_[structure_.origin(node.inputs[0])].kind != NodeKind::Const) returned_.insert(value);
+}
+
+void BodyEmitter::emit_returned_operation(NodeId value) {
+  const Node& node = graph_[value];
+  const FastReturn fast = *fast_return(kernel_of(node));
+  const Operand a = operand(node.inputs[0]);
+  const Operand b = operand(node.inputs[1]);
+  const uint32_t index = emit(b.is_constant ? fast.slot_const : fast.slot_slot, value);
+  at(index).a = narrow(a.slot);
+  if (b.is_constant) {
+    at(index).constant = b.constant;
+  } else {
+    at(index).b() = narrow(b.slot);
+  }
+}
+
+}  // namespace hiaton::exec::direct

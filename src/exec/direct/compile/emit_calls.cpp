@@ -1,0 +1,244 @@
+#include <algorithm>
+#include <iterator>
+
+#include "base/check.h"
+#include "exec/direct/compile/body_emitter.h"
+#include "exec/direct/kernel_table.h"
+#include "kernels/scalar.h"
+
+namespace hiaton::exec::direct {
+
+using graph::CallSite;
+using graph::Node;
+using graph::NodeId;
+using graph::NodeKind;
+using graph::OutPort;
+
+bool BodyEmitter::is_passed(NodeId id) {
+  if (exported_.contains(id)) return false;
+  if (passed_.contains(id)) return true;
+  const Node& node = graph_[id];
+  if (node.inputs.size() != 2 || !has_kernel(node) || context_.lifetimes.reads[id.index()] != 1 ||
+      !plus_of(node))
+    return false;
+  const auto readers = graph_.consumers({id, 0});
+  if (readers.size() != 1 || graph_[readers[0].node].kind != NodeKind::Call) return false;
+  const NodeId call = readers[0].node;
+  const bool same_block = structure_.block_of[call.index()] == structure_.block_of[id.index()];
+  if (!same_block || graph_[graph_[call].site].calls.size() > 3) return false;
+  passed_.insert(id);
+  return true;
+}
+
+std::optional<int16_t> BodyEmitter::plus_of(const Node& node) const {
+  const Kernel kernel = kernel_of(node);
+  const bool adds = kernel == Kernel{kernels::binary<kernels::Add, int64_t, int64_t>};
+  const bool subtracts = kernel == Kernel{kernels::binary<kernels::Sub, int64_t, int64_t>};
+  const Node& first = graph_[structure_.origin(node.inputs[0])];
+  const Node& second = graph_[structure_.origin(node.inputs[1])];
+  if (!(adds || subtracts) || first.kind == NodeKind::Const || second.kind != NodeKind::Const)
+    return std::nullopt;
+  const int64_t number = second.constant.as<int64_t>();
+  if (number < -INT16_MAX || number > INT16_MAX) return std::nullopt;
+  return static_cast<int16_t>(adds ? number : -number);
+}
+
+std::vector<Argument> BodyEmitter::arguments_of(CallSite site, std::vector<uint32_t>& temporaries) {
+  std::vector<Argument> arguments;
+  for (NodeId call : graph_[site].calls) {
+    const OutPort input = graph_[call].inputs[0];
+    const NodeId value = structure_.origin(input);
+    if (is_in_call(value)) {
+      const Node& sum = graph_[value];
+      arguments.push_back({narrow(operand(sum.inputs[0]).slot), *plus_of(sum)});
+    } else {
+      arguments.push_back({in_slot(operand(input), temporaries), 0});
+    }
+  }
+  return arguments;
+}
+
+void BodyEmitter::release_arguments(CallSite site) {
+  for (NodeId call : graph_[site].calls) {
+    const OutPort input = graph_[call].inputs[0];
+    const NodeId value = structure_.origin(input);
+    release(is_in_call(value) ? graph_[value].inputs[0] : input);
+  }
+}
+
+uint32_t BodyEmitter::define_results(CallSite site) {
+  const std::vector<NodeId>& returns = graph_[site].returns;
+  const uint32_t first =
+      returns.size() == 1 ? result_slot(returns[0]) : take_slots(static_cast<uint32_t>(returns.size()));
+  for (std::size_t i = 0; i < returns.size(); ++i) define(returns[i], first + static_cast<uint32_t>(i));
+  return first;
+}
+
+uint32_t BodyEmitter::emit_call(Opcode one, const Callee& callee, const std::vector<Argument>& arguments,
+                                bool forking) {
+  HIATON_CHECK(!arguments.empty() || callee.task);
+  const std::size_t form = callee.task ? 3 : std::min<std::size_t>(arguments.size(), 4) - 1;
+  const uint32_t index = emit(static_cast<Opcode>(static_cast<std::size_t>(one) + form));
+  plan_.sites[index] = callee.site;
+  EntryReference reference{
+      EntryReference::Kind::Instruction, index, 0, function_of(callee), forking, callee.task, callee.to_hole};
+  if (callee.to_hole) context_.hole_forms.push_back(function_of(callee));
+  if (form == 3) {
+    reference.kind = EntryReference::Kind::CallList;
+    reference.index = static_cast<uint32_t>(plan_.call_lists.size());
+    plan_.call_lists.push_back({nullptr, arguments});
+    at(index).calls = &plan_.call_lists.back();
+  } else {
+    at(index).a = arguments[0].slot;
+    if (arguments.size() > 1) at(index).b() = arguments[1].slot;
+    if (arguments.size() > 2) at(index).c() = arguments[2].slot;
+    for (std::size_t i = 0; i < arguments.size(); ++i) at(index).plus[i] = arguments[i].plus;
+  }
+  context_.entries.push_back(reference);
+  return index;
+}
+
+void BodyEmitter::emit_nested_call(const Callee& callee, const std::vector<Argument>& arguments,
+                                   uint32_t results, const Group* group, bool forking) {
+  const bool drawn = context_.options.traced && !callee.task;
+  if (drawn) emit(Opcode::BeginCall);
+  const uint32_t call = emit_call(Opcode::Call1, callee, arguments, forking);
+  at(call).d = narrow(results);
+  plan_.groups_at[call] = group;
+  if (drawn) emit(Opcode::EndCall);
+}
+
+graph::FunctionId BodyEmitter::function_of(const Callee& callee) const {
+  return callee.task ? function_ : graph_[callee.site].callee;
+}
+
+void BodyEmitter::emit_calls(std::span<const Item> items, uint64_t group_start) {
+  std::vector<CallSite> sites;
+  for (const Item& item : items) sites.emplace_back(item.index);
+  std::vector<uint32_t> temporaries;
+  std::vector<std::vector<Argument>> arguments;
+  for (CallSite site : sites) arguments.push_back(arguments_of(site, temporaries));
+  std::vector<OutPort> handed;
+  for (CallSite site : sites) std::ranges::copy(handed_to(site), std::back_inserter(handed));
+  const Handover handover = hand_on(handed, borrowed_by(items));
+  const bool alone = sites.size() == 1;
+  if (alone) {
+    emit_retains(handover);
+    give_back(temporaries);
+    release_arguments(sites[0]);
+    free_moved(handover);
+  }
+  // While several calls are under way, the arguments of those not yet started must stay.
+  std::vector<uint32_t> results;
+  for (CallSite site : sites) results.push_back(define_results(site));
+  const auto one_after_another = [&](bool forking) {
+    for (std::size_t i = 0; i < sites.size(); ++i) {
+      emit_nested_call({.site = sites[i]}, arguments[i], results[i], nullptr, forking);
+    }
+  };
+  if (alone || !forking_ || no_room_ || (keeping_ && !in_task_)) {
+    if (!alone && !forking_) sequential_.group_starts[group_start] = here();
+    if (!alone) emit_retains(handover);
+    one_after_another(forking_ && !no_room_);
+  } else {
+    std::vector<Callee> callees;
+    for (CallSite site : sites) callees.push_back({.site = site});
+    const Forked forked = emit_group(callees, arguments, results, handover);
+    if (in_task_) {
+      set_jump(forked.fork, here());
+      emit_retains(handover);
+      one_after_another(false);
+    } else {
+      set_jump(forked.fork, sequential_.group_starts.at(group_start));
+    }
+    set_jump(forked.over, here());
+  }
+  if (!alone) {
+    give_back(temporaries);
+    for (CallSite site : sites) release_arguments(site);
+    free_moved(handover);
+  }
+  for (CallSite site : sites) {
+    hold_results(site);
+    for (NodeId result : graph_[site].returns) give_back_if_unread(result);
+  }
+}
+
+/// Which arguments of a call or task are data values.
+std::vector<bool> BodyEmitter::data_arguments(const Callee& callee) const {
+  std::vector<bool> is_data_value;
+  if (callee.task) {
+    for (NodeId value : context_.tasks[*callee.task].task.captures) is_data_value.push_back(is_data(value));
+  } else {
+    for (NodeId call : graph_[callee.site].calls) is_data_value.push_back(is_data(graph_[call].inputs[0]));
+  }
+  return is_data_value;
+}
+
+BodyEmitter::Forked BodyEmitter::emit_group(const std::vector<Callee>& callees,
+                                            const std::vector<std::vector<Argument>>& arguments,
+                                            const std::vector<uint32_t>& results, const Handover& handover,
+                                            uint32_t count_slot) {
+  const uint32_t number = static_cast<uint32_t>(plan_.groups.size());
+  plan_.groups.emplace_back();
+  Group& group = plan_.groups.back();
+  group.join_slot = narrow(join_slot_);
+  const bool counted = count_slot != kNoSlot;
+  const uint32_t fork = emit(counted ? Opcode::ForkSome : Opcode::Fork);
+  at(fork).group = &group;
+  if (counted) at(fork).a = narrow(count_slot);
+  emit_retains(handover);  // before the first call: until then nobody asks for one
+  for (std::size_t i = 0; i < callees.size(); ++i) {
+    emit_nested_call(callees[i], arguments[i], results[i], &group, forking_);
+    const Opcode next = counted ? Opcode::NextOfSome : Opcode::Next;
+    const uint32_t after = emit(i + 1 < callees.size() ? next : Opcode::Join);
+    at(after).a = static_cast<uint16_t>(i + 1);
+    if (counted) at(after).d = narrow(count_slot);
+    at(after).group = &group;
+    group.calls.push_back({nullptr, nullptr, arguments[i], data_arguments(callees[i])});
+    context_.entries.push_back({EntryReference::Kind::GroupCall, number, static_cast<uint32_t>(i),
+                                function_of(callees[i]), true, callees[i].task});
+  }
+  const uint32_t over = emit(Opcode::Jump);
+  for (std::size_t i = 0; i < callees.size(); ++i) {
+    const uint32_t names_results = emit(Opcode::Header);
+    at(names_results).d = narrow(results[i]);
+    plan_.sites[names_results] = callees[i].site;
+    const uint32_t resume = emit(Opcode::StolenReturn);
+    at(resume).group = &group;
+    context_.code_references.push_back({number, static_cast<uint32_t>(i), resume});
+  }
+  context_.code_references.push_back({number, CodeReference::kJoined, over});
+  return {fork, over};
+}
+
+bool BodyEmitter::is_tail_call(CallSite site, const std::vector<OutPort>& results) const {
+  const std::vector<NodeId>& returns = graph_[site].returns;
+  if (returns.size() != results.size()) return false;
+  for (std::size_t i = 0; i < returns.size(); ++i) {
+    if (structure_.origin(results[i]) != returns[i]) return false;
+  }
+  return may_be_tail_call(site);
+}
+
+bool BodyEmitter::may_be_tail_call(CallSite site) const {
+  const graph::Site& call = graph_[site];
+  for (std::size_t i = 0; i < call.calls.size(); ++i) {
+    const OutPort input = graph_[call.calls[i]].inputs[0];
+    if (!is_data(input) || !context_.ownership.is_borrowed(call.callee, i)) continue;
+    if (!outlives_frame(structure_.origin(input))) return false;
+  }
+  return true;
+}
+
+void BodyEmitter::emit_tail_call(CallSite site) {
+  std::vector<uint32_t> temporaries;
+  std::vector<Argument> arguments = arguments_of(site, temporaries);
+  hand_on_now(handed_to(site));
+  drop_dead();
+  if (to_hole_) arguments.push_back({narrow(hole_slot_), 0});
+  emit_call(Opcode::TailCall1, {.site = site, .to_hole = to_hole_}, arguments, forking_);
+  give_back(temporaries);
+}
+
+}  // namespace hiaton::exec::direct

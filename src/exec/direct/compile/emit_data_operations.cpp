@@ -1,0 +1,296 @@
+// Operations on data values.
+#include <algorithm>
+
+#include "base/check.h"
+#include "exec/direct/compile/body_emitter.h"
+#include "tensor/data_heap.h"
+
+namespace hiaton::exec::direct {
+
+using graph::Node;
+using graph::NodeKind;
+using graph::OutPort;
+
+namespace {
+
+constexpr std::size_t kMostInInstruction = 4;
+
+FieldKind kind_of(const Type& type) {
+  return type.is_data() ? FieldKind::Data : type.is_tensor() ? FieldKind::Tensor : field_kind(type.dtype);
+}
+
+std::vector<FieldKind> field_kinds(const DataType& type, std::size_t variant) {
+  std::vector<FieldKind> kinds;
+  for (const Field& field : type.variants[variant].fields) kinds.push_back(kind_of(field.type));
+  if (kinds.size() > kMostHeapFields || variant >= DataObject::kMostVariants) {
+    throw Unplannable{"a data type has too many fields or variants"};
+  }
+  return kinds;
+}
+
+/// The header of a new value, with one reference to it.
+uint64_t header_of(const DataType& type, std::size_t variant) {
+  const uint64_t layout = FieldLayout(field_kinds(type, variant)).code();
+  return layout | (uint64_t{variant} << 1 | 1) << 16 | uint64_t{1} << 32;
+}
+
+Opcode form(Opcode one, std::size_t fields) {
+  return static_cast<Opcode>(static_cast<std::size_t>(one) + std::min(fields, kMostInInstruction + 1) - 1);
+}
+
+}  // namespace
+
+bool BodyEmitter::emit_data_op(NodeId id, std::span<const Item> rest) {
+  const Node& node = graph_[id];
+  if (has_kernel(node)) return false;
+  if (has_role(node, Role::Make)) {
+    emit_make(id);
+  } else if (has_role(node, Role::Field)) {
+    emit_fields(id, rest);
+  } else if (has_role(node, Role::Variant)) {
+    emit_variant(id);
+  } else if (has_role(node, Role::PassAfter)) {
+    emit_copy(id);
+  } else {
+    throw Unplannable{"an operation has no kernel for scalars"};
+  }
+  return true;
+}
+
+void BodyEmitter::emit_make(NodeId id) {
+  const Node& node = graph_[id];
+  const auto variant = static_cast<std::size_t>(node.attributes[0]);
+  const std::size_t count = node.inputs.size();
+  if (count == 0) {
+    define(id, result_slot(id));
+    const uint32_t index = emit(Opcode::Const);
+    at(index).d = narrow(slot_of_[id]);
+    at(index).constant.bits = Data::bits_of_variant(static_cast<uint32_t>(variant));
+    return hold(id, true);
+  }
+  std::vector<uint32_t> temporaries;
+  std::vector<uint16_t> slots;
+  for (OutPort input : node.inputs) slots.push_back(in_slot(operand(input), temporaries));
+  hand_on_now(node.inputs);
+  give_back(temporaries);
+  for (OutPort input : node.inputs) release(input);
+  define(id, result_slot(id));
+  emit_make_of(id, slots, slot_of_[id]);
+  hold(id, true);
+}
+
+void BodyEmitter::emit_make_of(NodeId id, const std::vector<uint16_t>& slots, uint32_t to) {
+  const Node& node = graph_[id];
+  const std::size_t count = slots.size();
+  const uint32_t index = emit(form(Opcode::Make1, count), id);
+  at(index).d = narrow(to);
+  const uint64_t header = header_of(*node.type.data, static_cast<std::size_t>(node.attributes[0]));
+  if (count <= kMostInInstruction) {
+    at(index).number = header;
+    std::ranges::copy(slots, at(index).takes);
+  } else {
+    plan_.make_lists.push_back({header, slots});
+    at(index).made = &plan_.make_lists.back();
+  }
+}
+
+void BodyEmitter::emit_copy(NodeId id) {
+  const Node& node = graph_[id];
+  const Operand from = operand(node.inputs[0]);
+  if (is_data(id)) hand_on_now(std::span(node.inputs).first(1));
+  for (OutPort input : node.inputs) release(input);
+  define(id, result_slot(id));
+  emit_move(slot_of_[id], from);
+  if (is_data(id)) {
+    hold(id, true);
+  } else {
+    give_back_if_unread(id);
+  }
+}
+
+/// The fields of one value that the block reads are read together: where nothing else reads the value after
+/// them, it is taken apart.
+void BodyEmitter::emit_fields(NodeId id, std::span<const Item> rest) {
+  const Node& first = graph_[id];
+  const NodeId value = structure_.origin(first.inputs[0]);
+  const auto variant = static_cast<uint32_t>(first.attributes[0]);
+  HIATON_CHECK(graph_[value].kind != NodeKind::Const);
+  std::vector<NodeId> fields{id};
+  for (const Item& item : rest) {
+    if (item.kind != Item::Kind::Op || is_done(item)) continue;
+    const Node& node = graph_[NodeId(item.index)];
+    const bool same = has_role(node, Role::Field) && structure_.origin(node.inputs[0]) == value &&
+                      static_cast<uint32_t>(node.attributes[0]) == variant;
+    if (!same || !early_.insert(item.key()).second) continue;
+    fields.emplace_back(item.index);
+    met(item);
+  }
+  if (!context_.ownership.is_known_variant(structure_.block_of[id.index()], value, variant)) {
+    const uint32_t index = emit(Opcode::RequireVariant, id);
+    at(index).a = narrow(slot_of_.at(value));
+    at(index).number = variant;
+  }
+  const Held held = held_.at(value);
+  const bool takes_apart = held.owned && pending_[value] == 0;
+  std::vector<std::pair<uint32_t, uint32_t>> slots;
+  for (NodeId other : takes_apart ? live_fields_of(value) : std::vector<NodeId>()) {
+    slots.emplace_back(static_cast<uint32_t>(graph_[other].attributes[1]), slot_of_.at(other));
+    held_[other].owned = true;
+    held_[other].parent = {};
+  }
+  for (NodeId field : fields) {
+    const bool data = is_data(field);
+    if (data ? pending_[field] == 0 : context_.lifetimes.reads[field.index()] == 0) continue;
+    define(field, result_slot(field));
+    const uint32_t slot = slot_of_[field];
+    const auto number = static_cast<uint32_t>(graph_[field].attributes[1]);
+    if (takes_apart) {
+      slots.emplace_back(number, slot);
+    } else {
+      const uint32_t index = emit(Opcode::Field);
+      at(index).d = narrow(slot);
+      at(index).a = narrow(slot_of_.at(value));
+      at(index).number = number;
+    }
+    if (data) hold(field, takes_apart, takes_apart ? NodeId() : value);
+  }
+  if (!takes_apart) return;
+  emit_take(value, variant, slots);
+  held_.erase(value);
+  free_slot(value, held);
+}
+
+/// A Take of a value in this slot. Right behind the test of its variant, both become one instruction.
+uint32_t BodyEmitter::emit_match(uint32_t slot, std::size_t fields) {
+  const uint32_t test = here() - 1;
+  const Opcode tested = plan_.opcodes[test];
+  const bool fuses = last_test_ == test && fields <= kMostInInstruction && at(test).a == slot &&
+                     (tested == Opcode::UnlessObject || tested == Opcode::UnlessVariant);
+  if (!fuses) {
+    const uint32_t index = emit(form(Opcode::Take1, fields));
+    at(index).a = narrow(slot);
+    return index;
+  }
+  at(test).d = static_cast<uint16_t>(at(test).number);
+  plan_.opcodes[test] =
+      form(tested == Opcode::UnlessObject ? Opcode::MatchObject1 : Opcode::MatchVariant1, fields);
+  return test;
+}
+
+void BodyEmitter::emit_take(NodeId value, uint32_t variant,
+                            const std::vector<std::pair<uint32_t, uint32_t>>& slots) {
+  const std::vector<FieldKind> kinds = field_kinds(*graph_[value].type.data, variant);
+  TakeList list;
+  for (FieldKind kind : kinds) list.fields.push_back({direct::kNoSlot, kind});
+  std::vector<std::pair<uint32_t, uint32_t>> copies;  ///< fields that are read twice
+  for (const auto& [field, slot] : slots) {
+    uint16_t& to = list.fields[field].slot;
+    if (to != direct::kNoSlot) {
+      copies.emplace_back(to, slot);
+    } else {
+      to = narrow(slot);
+    }
+  }
+  plan_.take_lists.push_back(std::move(list));
+  const uint32_t index = emit_match(slot_of_.at(value), kinds.size());
+  at(index).taken = &plan_.take_lists.back();
+  if (kinds.size() <= kMostInInstruction) {
+    for (std::size_t i = 0; i < kinds.size(); ++i)
+      at(index).takes[i] = plan_.take_lists.back().fields[i].slot;
+  }
+  for (const auto& [from, to] : copies) {
+    emit_move(to, {false, Slot(), from});
+    const bool data = std::ranges::any_of(slots, [&, from = from](const auto& one) {
+      return one.second == from && kinds[one.first] == FieldKind::Data;
+    });
+    if (!data) continue;
+    const uint32_t retain = emit(Opcode::Retain);
+    at(retain).a = narrow(to);
+  }
+}
+
+// --- Variants --------------------------------------------------------------------------------------------
+
+/// Whether all that reads the variant are comparisons that are parts of branches.
+bool BodyEmitter::is_only_tested(NodeId variant) const {
+  if (exported_.contains(variant)) return false;
+  std::vector<NodeId> open{variant};
+  while (!open.empty()) {
+    const NodeId value = open.back();
+    open.pop_back();
+    const std::size_t outputs = graph_[value].output_count();
+    for (uint32_t port = 0; port < outputs; ++port) {
+      for (const graph::InPort& reader : graph_.consumers({value, port})) {
+        const Node& node = graph_[reader.node];
+        if (node.kind == NodeKind::Switch && reader.port == 0) {
+          open.push_back(reader.node);
+          continue;
+        }
+        if (!is_equality(node) || reader.port != 0 || exported_.contains(reader.node)) return false;
+        if (!context_.ownership.variant_test({reader.node, 0}) || !steered_in_own_block(reader.node) ||
+            context_.loop_predicates.contains(reader.node) ||
+            context_.lifetimes.reads[reader.node.index()] != 1) {
+          return false;
+        }
+      }
+    }
+  }
+  return true;
+}
+
+std::optional<Ownership::VariantTest> BodyEmitter::tested_in_branch(OutPort predicate) const {
+  const auto test = context_.ownership.variant_test(predicate);
+  if (!test) return std::nullopt;
+  const Node& comparison = graph_[structure_.origin(predicate)];
+  if (!is_only_tested(structure_.origin(comparison.inputs[0]))) return std::nullopt;
+  return test;
+}
+
+void BodyEmitter::emit_variant(NodeId id) {
+  if (is_only_tested(id)) return;
+  const NodeId value = structure_.origin(graph_[id].inputs[0]);
+  define(id, result_slot(id));
+  const uint32_t index = emit(Opcode::VariantOf);
+  at(index).d = narrow(slot_of_[id]);
+  at(index).a = narrow(slot_of_.at(value));
+  give_back_if_unread(id);
+}
+
+/// Whether the other variant is the only one with fields: then its side comes first, so that its test and
+/// what takes it apart become one instruction.
+bool BodyEmitter::other_side_first(OutPort predicate) const {
+  const auto test = tested_in_branch(predicate);
+  if (!test || !is_in_branch(structure_.origin(predicate))) return false;
+  const std::vector<Variant>& variants = graph_[test->data].type.data->variants;
+  return variants.size() == 2 && test->variant < 2 && variants[test->variant].fields.empty() &&
+         !variants[1 - test->variant].fields.empty();
+}
+
+uint32_t BodyEmitter::emit_side_branch(OutPort predicate, int first) {
+  if (first == 0) return emit_branch(predicate, false);
+  const uint32_t branch = emit(Opcode::UnlessObject);
+  at(branch).a = narrow(slot_of_.at(tested_in_branch(predicate)->data));
+  last_test_ = branch;
+  return branch;
+}
+
+uint32_t BodyEmitter::emit_variant_branch(const Ownership::VariantTest& test) {
+  const std::vector<Variant>& variants = graph_[test.data].type.data->variants;
+  const auto has_fields = [](const Variant& variant) { return !variant.fields.empty(); };
+  const bool exists = test.variant < variants.size();
+  Opcode opcode = Opcode::UnlessVariant;
+  uint64_t number = test.variant;
+  if (exists && !has_fields(variants[test.variant])) {
+    opcode = Opcode::UnlessImmediate;
+    number = Data::bits_of_variant(test.variant);
+  } else if (exists && std::ranges::count_if(variants, has_fields) == 1) {
+    opcode = Opcode::UnlessObject;
+  }
+  const uint32_t branch = emit(opcode);
+  at(branch).a = narrow(slot_of_.at(test.data));
+  at(branch).number = number;
+  last_test_ = branch;
+  return branch;
+}
+
+}  // namespace hiaton::exec::direct

@@ -1,0 +1,268 @@
+#include "exec/direct/compile/item_order.h"
+
+#include <queue>
+#include <tuple>
+
+#include "base/check.h"
+
+namespace hiaton::exec::direct {
+
+using graph::CallSite;
+using graph::Graph;
+using graph::LoopId;
+using graph::Node;
+using graph::NodeId;
+using graph::NodeKind;
+using graph::OutPort;
+
+namespace {
+
+class ItemOrder {
+ public:
+  ItemOrder(const Graph& graph, const std::vector<Place>& places, Structure& structure)
+      : graph_(graph),
+        places_(places),
+        result_(structure),
+        unit_of_node_(graph.nodes().size(), kNone),
+        unit_of_conditional_(structure.conditionals.size(), kNone),
+        unit_of_loop_(structure.loops.size(), kNone) {}
+
+  void run() {
+    make_units();
+    connect_units();
+    order_units();
+  }
+
+ private:
+  struct Unit {
+    Item item;
+    BlockId block;
+    uint32_t waits_for = 0;
+    std::vector<uint32_t> needed_by;
+    uint32_t last_needed_by = UINT32_MAX;  ///< keeps repeated edges out
+  };
+
+  bool is_wanted(graph::FunctionId function) const { return result_.functions[function.index()]; }
+
+  uint32_t add_unit(Item::Kind kind, std::size_t index, BlockId block) {
+    units_.push_back({{kind, static_cast<uint32_t>(index)}, block, 0, {}, UINT32_MAX});
+    return static_cast<uint32_t>(units_.size() - 1);
+  }
+
+  void make_units() {
+    for (std::size_t i = 0; i < graph_.nodes().size(); ++i) {
+      const Node& node = graph_.nodes()[i];
+      if (node.kind == NodeKind::Op && !passes_operand_on(node) && is_wanted(node.function)) {
+        unit_of_node_[i] = add_unit(Item::Kind::Op, i, result_.block_of[i]);
+      }
+    }
+    for (std::size_t s = 0; s < graph_.sites().size(); ++s) {
+      if (!is_wanted(graph_.sites()[s].caller)) continue;
+      const BlockId block = result_.block_of[graph_.sites()[s].returns[0].index()];
+      const uint32_t unit = add_unit(Item::Kind::Call, s, block);
+      for (NodeId call : graph_.sites()[s].calls) unit_of_node_[call.index()] = unit;
+      for (NodeId result : graph_.sites()[s].returns) unit_of_node_[result.index()] = unit;
+      for (BlockId up = block; up.valid() && !result_[up].has_calls; up = result_[up].parent) {
+        result_.blocks[up.index()].has_calls = true;
+      }
+    }
+    for (std::size_t c = 0; c < result_.conditionals.size(); ++c) {
+      const Conditional& conditional = result_.conditionals[c];
+      if (!conditional.parent.valid()) continue;  // it steers a loop
+      unit_of_conditional_[c] = add_unit(Item::Kind::Conditional, c, conditional.parent);
+      for (const Join& join : conditional.joins) unit_of_node_[join.merge.index()] = unit_of_conditional_[c];
+    }
+    for (std::size_t l = 0; l < result_.loops.size(); ++l) {
+      if (!is_wanted(graph_.loops()[l].function)) continue;
+      unit_of_loop_[l] = add_unit(Item::Kind::Loop, l, result_.loops[l].parent);
+    }
+  }
+
+  /// The unit in which the value of this output is computed, seen from where it is read; kNone for
+  /// parameters, constants and loop variables, which are there from the start.
+  uint32_t defining_unit(OutPort port) const {
+    NodeId id = port.node;
+    while (true) {
+      const Node& node = graph_[id];
+      if (node.kind == NodeKind::Exit) return unit_of_loop_[node.loop.index()];
+      if (!passes_operand_on(node)) return unit_of_node_[id.index()];
+      id = node.inputs[0].node;
+    }
+  }
+
+  /// The unit of `outer` that holds `inner`, or kNone where `inner` comes after all units of `outer` (the
+  /// body of a loop after its condition).
+  uint32_t unit_around(BlockId inner, BlockId outer) const {
+    while (true) {
+      const BlockId parent = result_[inner].parent;
+      HIATON_CHECK(parent.valid());
+      if (parent == outer) break;
+      inner = parent;
+    }
+    const Place& place = places_[inner.index()];
+    return place.kind == Place::Kind::Side ? unit_of_conditional_[place.index] : unit_of_loop_[place.index];
+  }
+
+  void add_read(OutPort from, BlockId reader_block, uint32_t reader) {
+    const uint32_t definer = defining_unit(from);
+    if (definer == kNone) return;
+    const BlockId home = units_[definer].block;
+    if (reader_block != home) reader = unit_around(reader_block, home);
+    if (reader == kNone || reader == definer || units_[definer].last_needed_by == reader) return;
+    units_[definer].last_needed_by = reader;
+    units_[definer].needed_by.push_back(reader);
+    ++units_[reader].waits_for;
+  }
+
+  void connect_units() {
+    for (uint32_t u = 0; u < units_.size(); ++u) {
+      const Item item = units_[u].item;
+      const BlockId block = units_[u].block;
+      switch (item.kind) {
+        case Item::Kind::Op:
+          for (OutPort input : graph_[NodeId(item.index)].inputs) add_read(input, block, u);
+          break;
+        case Item::Kind::Call:
+          for (NodeId call : graph_[CallSite(item.index)].calls) add_read(graph_[call].inputs[0], block, u);
+          break;
+        case Item::Kind::Conditional: {
+          const Conditional& conditional = result_.conditionals[item.index];
+          add_read(conditional.predicate, block, u);
+          for (const Join& join : conditional.joins) {
+            for (int side = 0; side < 2; ++side) add_read(join.from[side], conditional.sides[side], kNone);
+          }
+          break;
+        }
+        case Item::Kind::Loop: {
+          const LoopShape& loop = result_.loops[item.index];
+          for (NodeId enter : graph_[LoopId(item.index)].enters) add_read(graph_[enter].inputs[0], block, u);
+          add_read(loop.predicate, loop.condition, kNone);
+          for (const LoopShape::Variable& variable : loop.variables) {
+            add_read(graph_[variable.next].inputs[0], loop.body, kNone);
+          }
+          break;
+        }
+      }
+    }
+  }
+
+  /// Which of several units that are ready comes first: work that stays in the block, then calls, then
+  /// branches and loops with calls inside, and last what gives the results of the function: its calls can
+  /// then forward their caller's return site.
+  uint32_t rank(const Unit& unit) const {
+    switch (unit.item.kind) {
+      case Item::Kind::Op:
+        return feeds_only_next_iteration(NodeId(unit.item.index)) ? 1 : 0;
+      case Item::Kind::Call:
+        return 2;
+      case Item::Kind::Conditional: {
+        if (function_results(unit).of_it > 0) return 4;
+        return result_.has_calls(unit.item) ? 3 : 0;
+      }
+      case Item::Kind::Loop:
+        return result_.has_calls(unit.item) ? 3 : 0;
+    }
+    return 0;
+  }
+
+  struct ResultCount {
+    std::size_t of_it = 0;
+    std::size_t all = 0;
+  };
+
+  /// How many results of its function a conditional gives.
+  ResultCount function_results(const Unit& unit) const {
+    if (unit.item.kind != Item::Kind::Conditional || result_[unit.block].parent.valid()) return {};
+    const std::vector<OutPort>& results = result_.results[result_[unit.block].function.index()];
+    ResultCount count{.of_it = 0, .all = results.size()};
+    for (OutPort result : results) {
+      if (defining_unit(result) == unit_of_conditional_[unit.item.index]) ++count.of_it;
+    }
+    return count;
+  }
+
+  /// Whether it may run at the same time as others that are ready. What gives all results stays by itself.
+  bool can_fork(const Unit& unit) const {
+    const ResultCount results = function_results(unit);
+    return result_.has_calls(unit.item) && (results.of_it == 0 || results.of_it < results.all);
+  }
+
+  bool feeds_only_next_iteration(NodeId id) const {
+    const auto& readers = graph_.consumers({id, 0});
+    return readers.size() == 1 && graph_[readers[0].node].kind == NodeKind::NextIteration;
+  }
+
+  void order_units() {
+    struct Ready {
+      uint32_t rank;
+      uint32_t unit;
+      bool operator<(const Ready& other) const {
+        return std::tie(rank, unit) > std::tie(other.rank, other.unit);
+      }
+    };
+    std::vector<std::priority_queue<Ready>> ready(result_.blocks.size());
+    std::vector<uint32_t> left(result_.blocks.size(), 0);
+    for (uint32_t u = 0; u < units_.size(); ++u) {
+      ++left[units_[u].block.index()];
+      if (units_[u].waits_for == 0) ready[units_[u].block.index()].push({rank(units_[u]), u});
+    }
+    for (std::size_t b = 0; b < result_.blocks.size(); ++b) {
+      uint32_t group = 0;
+      const auto take = [&](uint32_t u) {
+        Item item = units_[u].item;
+        item.group = group;
+        result_.blocks[b].items.push_back(item);
+        --left[b];
+      };
+      const auto release_readers = [&](uint32_t u) {
+        for (uint32_t reader : units_[u].needed_by) {
+          if (--units_[reader].waits_for == 0) ready[b].push({rank(units_[reader]), reader});
+        }
+      };
+      while (!ready[b].empty()) {
+        std::vector<uint32_t> taken{ready[b].top().unit};
+        const bool forks = can_fork(units_[taken[0]]);
+        ready[b].pop();
+        while (forks && !ready[b].empty() && can_fork(units_[ready[b].top().unit])) {
+          taken.push_back(ready[b].top().unit);
+          ready[b].pop();
+        }
+        ++group;
+        for (uint32_t u : taken) take(u);
+        for (uint32_t u : taken) release_readers(u);
+      }
+      if (left[b] != 0) throw Unstructured{"two branches of one predicate need each other's results"};
+    }
+  }
+
+  static constexpr uint32_t kNone = UINT32_MAX;
+
+  const Graph& graph_;
+  const std::vector<Place>& places_;
+  Structure& result_;
+  std::vector<Unit> units_;
+  std::vector<uint32_t> unit_of_node_;
+  std::vector<uint32_t> unit_of_conditional_;
+  std::vector<uint32_t> unit_of_loop_;
+};
+
+}  // namespace
+
+bool passes_operand_on(const Node& node) {
+  switch (node.kind) {
+    case NodeKind::Switch:
+    case NodeKind::Enter:
+    case NodeKind::Exit:
+      return true;
+    case NodeKind::Op:
+      return node.op->role == Role::Identity;
+    default:
+      return false;
+  }
+}
+
+void order_items(const Graph& graph, const std::vector<Place>& places, Structure& structure) {
+  ItemOrder(graph, places, structure).run();
+}
+
+}  // namespace hiaton::exec::direct

@@ -1,0 +1,277 @@
+// How parameters come to be borrowed: all are, until a rule says otherwise; then again, until nothing
+// changes, since handing a value to a parameter that is not borrowed hands it on. Rules for a parameter p,
+// and for the fields of p that are data values, which the function borrows as long as it borrows p:
+//   - p is a field of a new value, a result, a value of a branch or loop variable, or goes to a parameter
+//   that
+//     is not borrowed: it is handed on. (Fields of p may be: that takes a reference of their own.)
+//   - p is taken apart where a value of its size is made: its memory can serve that one.
+//   - a call at the end of a function passes to a borrowed parameter what the function itself holds: nobody
+//     would hold it while the callee runs, since the frame is gone.
+
+#include "exec/direct/compile/ownership.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "exec/direct/compile/item_reads.h"
+#include "kernels/scalar.h"
+
+namespace hiaton::exec::direct {
+
+using graph::CallSite;
+using graph::FunctionId;
+using graph::Graph;
+using graph::LoopId;
+using graph::Node;
+using graph::NodeId;
+using graph::NodeKind;
+using graph::OutPort;
+
+bool is_equality(const Node& node) {
+  if (node.kind != NodeKind::Op || node.inputs.size() != 2) return false;
+  const KernelVariant* kernel = node.op->find_kernel(DType::I64);
+  return kernel != nullptr && kernel->wrap == Kernel{kernels::binary<kernels::Eq, int64_t, bool>};
+}
+
+class Ownership::Borrowing {
+ public:
+  explicit Borrowing(Ownership& all) : all_(all), graph_(all.graph_), structure_(all.structure_) {
+    for (std::size_t f = 0; f < graph_.functions().size(); ++f) {
+      const graph::Function& function = graph_.functions()[f];
+      for (std::size_t p = 0; p < function.params.size(); ++p) {
+        param_of_[function.params[p].node] = {f, p};
+      }
+    }
+  }
+
+  void run() {
+    do {
+      changed_ = false;
+      for (const Block& block : structure_.blocks) {
+        for (const Item& item : block.items) look_at(item);
+      }
+      for (std::size_t f = 0; f < structure_.results.size(); ++f) {
+        for (OutPort result : structure_.results[f]) hand_on(result);
+        if (structure_.bodies[f].valid()) look_at_end(structure_.bodies[f], structure_.results[f]);
+      }
+    } while (changed_);
+    // The parameters of the program belong to whoever runs it.
+    std::vector<bool>& of_program = all_.borrowed_[graph_.main().index()];
+    std::fill(of_program.begin(), of_program.end(), true);
+  }
+
+ private:
+  struct Param {
+    std::size_t function;
+    std::size_t index;
+  };
+
+  void own(const Param& param) {
+    if (FunctionId(param.function) == graph_.main()) return;
+    std::vector<bool>& borrowed = all_.borrowed_[param.function];
+    if (!borrowed[param.index]) return;
+    borrowed[param.index] = false;
+    changed_ = true;
+  }
+
+  void hand_on(OutPort port) {
+    const NodeId value = structure_.origin(port);
+    if (const auto param = param_of_.find(value); param != param_of_.end()) own(param->second);
+  }
+
+  void look_at(const Item& item) {
+    switch (item.kind) {
+      case Item::Kind::Op: {
+        const Node& node = graph_[NodeId(item.index)];
+        if (has_role(node, Role::Make) || has_role(node, Role::PassAfter)) {
+          for (OutPort input : node.inputs) hand_on(input);
+        }
+        if (has_role(node, Role::Make)) reuse(NodeId(item.index));
+        break;
+      }
+      case Item::Kind::Call: {
+        const graph::Site& site = graph_[CallSite(item.index)];
+        for (std::size_t i = 0; i < site.calls.size(); ++i) {
+          if (!all_.borrowed_[site.callee.index()][i]) hand_on(graph_[site.calls[i]].inputs[0]);
+        }
+        break;
+      }
+      case Item::Kind::Conditional:
+        for (const Join& join : structure_.conditionals[item.index].joins) {
+          hand_on(join.from[0]);
+          hand_on(join.from[1]);
+        }
+        break;
+      case Item::Kind::Loop:
+        for (const LoopShape::Variable& variable : structure_.loops[item.index].variables) {
+          hand_on(graph_[variable.enter].inputs[0]);
+          hand_on(graph_[variable.next].inputs[0]);
+        }
+        break;
+    }
+  }
+
+  /// Parameters that are taken apart in the block of the node, or one around it, into as many fields.
+  void reuse(NodeId make) {
+    const std::size_t fields = graph_[make].inputs.size();
+    if (fields == 0) return;
+    for (BlockId block = structure_.block_of[make.index()]; block.valid(); block = structure_[block].parent) {
+      for (const Item& item : structure_[block].items) {
+        if (item.kind != Item::Kind::Op) continue;
+        const Node& node = graph_[NodeId(item.index)];
+        if (!has_role(node, Role::Field)) continue;
+        const Type& type = graph_[structure_.origin(node.inputs[0])].type;
+        const auto variant = static_cast<std::size_t>(node.attributes[0]);
+        if (type.data->variants[variant].fields.size() == fields) hand_on(node.inputs[0]);
+      }
+    }
+  }
+
+  void look_at_end(BlockId block, const std::vector<OutPort>& results) {
+    struct End {
+      BlockId block;
+      std::vector<OutPort> results;
+    };
+    std::vector<End> open{{block, results}};
+    while (!open.empty()) {
+      const End end = std::move(open.back());
+      open.pop_back();
+      if (!end.block.valid() || structure_[end.block].items.empty()) continue;
+      const Item& last = structure_[end.block].items.back();
+      if (last.kind == Item::Kind::Call) {
+        look_at_last_call(CallSite(last.index), end.results);
+      } else if (last.kind == Item::Kind::Conditional) {
+        const Conditional& conditional = structure_.conditionals[last.index];
+        for (int side = 0; side < 2; ++side) {
+          std::vector<OutPort> of_side = end.results;
+          for (OutPort& result : of_side) {
+            for (const Join& join : conditional.joins) {
+              if (structure_.origin(result) == join.merge) {
+                result = join.from[side];
+                break;
+              }
+            }
+          }
+          open.push_back({conditional.sides[side], std::move(of_side)});
+        }
+      }
+    }
+  }
+
+  void look_at_last_call(CallSite id, const std::vector<OutPort>& results) {
+    const graph::Site& site = graph_[id];
+    const bool forwards = std::ranges::equal(site.returns, results, {}, {},
+                                             [&](OutPort result) { return structure_.origin(result); });
+    if (!forwards) return;
+    for (std::size_t i = 0; i < site.calls.size(); ++i) {
+      const OutPort input = graph_[site.calls[i]].inputs[0];
+      if (all_.is_data(input) && !outlives_frame(structure_.origin(input))) {
+        own({site.callee.index(), i});
+      }
+    }
+  }
+
+  /// Constants, borrowed parameters, and fields of these.
+  bool outlives_frame(NodeId value) const {
+    while (true) {
+      const Node& node = graph_[value];
+      if (node.kind == NodeKind::Const) return true;
+      if (const auto param = param_of_.find(value); param != param_of_.end()) {
+        return all_.borrowed_[param->second.function][param->second.index];
+      }
+      if (!has_role(node, Role::Field)) return false;
+      value = structure_.origin(node.inputs[0]);
+    }
+  }
+
+  Ownership& all_;
+  const Graph& graph_;
+  const Structure& structure_;
+  std::unordered_map<NodeId, Param> param_of_;
+  bool changed_ = false;
+};
+
+Ownership::Ownership(const Graph& graph, const Structure& structure) : graph_(graph), structure_(structure) {
+  has_data_ = std::ranges::any_of(graph.nodes(), [](const Node& node) { return node.type.is_data(); });
+  for (const graph::Function& function : graph.functions()) {
+    borrowed_.emplace_back(function.params.size(), true);
+  }
+  if (!has_data_) {
+    for (const Block& block : structure.blocks) {
+      for (const Item& item : block.items) reads_[item.key()];
+    }
+    return;
+  }
+  for (std::size_t c = 0; c < structure.conditionals.size(); ++c) {
+    for (int side = 0; side < 2; ++side) {
+      const BlockId block = structure.conditionals[c].sides[side];
+      if (block.valid()) sides_[block] = {static_cast<uint32_t>(c), side};
+    }
+  }
+  for (const Block& block : structure.blocks) {
+    for (const Item& item : block.items) find_reads(item);
+  }
+  Borrowing(*this).run();
+}
+
+const std::vector<NodeId>& Ownership::find_reads(const Item& item) {
+  if (const auto known = reads_.find(item.key()); known != reads_.end()) return known->second;
+  std::unordered_set<NodeId> seen;
+  std::vector<NodeId> reads;
+  const auto add = [&](NodeId value) {
+    if (is_data(value) && graph_[value].kind != NodeKind::Const && seen.insert(value).second) {
+      reads.push_back(value);
+    }
+  };
+  if (item.kind == Item::Kind::Conditional) {
+    const auto test = variant_test(structure_.conditionals[item.index].predicate);
+    if (test) add(test->data);
+  }
+  for_each_own_read(graph_, structure_, item, [&](OutPort port) { add(structure_.origin(port)); });
+  for_each_inside(structure_, item, [&](const Item& inner) {
+    for (NodeId value : find_reads(inner)) add(value);
+  });
+  return reads_[item.key()] = std::move(reads);
+}
+
+bool Ownership::touches_data(const Item& item) const {
+  bool found = !reads_of(item).empty();
+  for_each_value(graph_, structure_, item, [&](NodeId value) { found = found || is_data(value); });
+  for_each_inside(structure_, item, [&](const Item& inner) { found = found || touches_data(inner); });
+  return found;
+}
+
+std::optional<Ownership::VariantTest> Ownership::variant_test(OutPort predicate) const {
+  const Node& node = graph_[structure_.origin(predicate)];
+  if (!is_equality(node)) return std::nullopt;
+  const Node& left = graph_[structure_.origin(node.inputs[0])];
+  const Node& right = graph_[structure_.origin(node.inputs[1])];
+  if (!has_role(left, Role::Variant) || right.kind != NodeKind::Const || right.parameter >= 0)
+    return std::nullopt;
+  const int64_t number = right.constant.as<int64_t>();
+  if (number < 0 || number >= int64_t{DataObject::kMostVariants}) return std::nullopt;
+  return VariantTest{structure_.origin(left.inputs[0]), static_cast<uint32_t>(number)};
+}
+
+bool Ownership::is_known_without_fields(BlockId block, NodeId data) const {
+  const std::vector<Variant>& variants = graph_[data].type.data->variants;
+  for (uint32_t variant = 0; variant < variants.size(); ++variant) {
+    if (variants[variant].fields.empty() && is_known_variant(block, data, variant)) return true;
+  }
+  return false;
+}
+
+bool Ownership::is_known_variant(BlockId block, NodeId data, uint32_t variant) const {
+  std::unordered_set<uint32_t> others;
+  for (; block.valid(); block = structure_[block].parent) {
+    const auto side = sides_.find(block);
+    if (side == sides_.end()) continue;
+    const auto test = variant_test(structure_.conditionals[side->second.conditional].predicate);
+    if (!test || test->data != data) continue;
+    if (side->second.side == 0) return test->variant == variant;
+    others.insert(test->variant);
+  }
+  return !others.contains(variant) && others.size() + 1 == graph_[data].type.data->variants.size();
+}
+
+}  // namespace hiaton::exec::direct

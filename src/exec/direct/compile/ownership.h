@@ -1,0 +1,71 @@
+// Who holds the data values of a structure, and until when.
+//
+// A frame holds a data value by a counted reference, or borrows it from somebody who holds it longer. The
+// last read of a value that is held moves its reference on; earlier ones take another. What is known before
+// instructions are emitted stands here: which data values each item reads, and which parameters a function
+// borrows from its caller.
+#pragma once
+
+#include <unordered_map>
+#include <vector>
+
+#include "exec/direct/compile/structure.h"
+#include "hiaton/op.h"
+
+namespace hiaton::exec::direct {
+
+/// Whether the node is the operation that has this role.
+inline bool has_role(const graph::Node& node, Role role) {
+  return node.kind == graph::NodeKind::Op && node.op->role == role;
+}
+/// Whether the node compares two numbers of type i64.
+bool is_equality(const graph::Node& node);
+
+class Ownership {
+ public:
+  Ownership(const graph::Graph& graph, const Structure& structure);
+
+  /// The data values that the item, and what stands inside it, reads and that come from outside of it. Each
+  /// stands there once.
+  const std::vector<graph::NodeId>& reads_of(const Item& item) const { return reads_.at(item.key()); }
+  /// Whether the item, or what stands inside it, reads or makes data values.
+  bool touches_data(const Item& item) const;
+  /// Whether the function borrows its parameter: it never hands it on, and does not take it apart to build
+  /// something of its size. The caller holds it until the call has returned.
+  bool is_borrowed(graph::FunctionId function, std::size_t parameter) const {
+    return borrowed_[function.index()][parameter];
+  }
+  /// Whether nodes hold data values at all.
+  bool has_data() const { return has_data_; }
+  bool is_data(graph::NodeId value) const { return graph_[value].type.is_data(); }
+  bool is_data(graph::OutPort port) const { return is_data(structure_.origin(port)); }
+  /// The data value whose variant the predicate tests, and which it must be to hold; nothing where the
+  /// predicate is something else.
+  struct VariantTest {
+    graph::NodeId data;
+    uint32_t variant;
+  };
+  std::optional<VariantTest> variant_test(graph::OutPort predicate) const;
+  /// Whether in this block the value is sure to be of the variant, by the predicates around it.
+  bool is_known_variant(BlockId block, graph::NodeId data, uint32_t variant) const;
+  /// Whether it is sure to be of one without fields.
+  bool is_known_without_fields(BlockId block, graph::NodeId data) const;
+
+ private:
+  class Borrowing;
+  const std::vector<graph::NodeId>& find_reads(const Item& item);
+
+  const graph::Graph& graph_;
+  const Structure& structure_;
+  bool has_data_ = false;
+  std::unordered_map<uint64_t, std::vector<graph::NodeId>> reads_;
+  std::vector<std::vector<bool>> borrowed_;
+  /// By block that is a side: its conditional and which side.
+  struct Side {
+    uint32_t conditional;
+    int side;
+  };
+  std::unordered_map<BlockId, Side> sides_;
+};
+
+}  // namespace hiaton::exec::direct

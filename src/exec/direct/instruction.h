@@ -1,0 +1,159 @@
+// The instructions that function bodies are compiled to.
+#pragma once
+
+#include <cstdint>
+
+#include "exec/direct/fast_kernels.h"
+#include "hiaton/op.h"
+#include "hiaton/value.h"
+
+namespace hiaton::exec::direct {
+
+struct Instruction;
+struct Group;
+struct CallList;
+struct ReturnList;
+struct TakeList;
+struct MakeList;
+
+/// The slot of a field that is not needed.
+inline constexpr uint16_t kNoSlot = UINT16_MAX;
+
+// Slots are numbered from 0 within a frame. d: destination slot; a, b, c: operand slots.
+#define HIATON_CONTROL_INSTRUCTIONS(X)                                                                       \
+  X(Header) /* stands before a body, never runs; d: how many slots a frame needs; target: the forking form's \
+               entry */                                                                                      \
+  X(Const)  /* d = constant */                                                                               \
+  X(Move)   /* d = a */                                                                                      \
+  X(Apply1) /* d = kernel(a) */                                                                              \
+  X(Apply2) /* d = kernel(a, b) */                                                                           \
+  X(Apply3) /* d = kernel(a, b, c) */                                                                        \
+  X(Jump)   /* pc += jump */                                                                                 \
+  X(JumpBack)    /* the same, and answers polls */                                                           \
+  X(BranchFalse) /* if not a: pc += jump */                                                                  \
+  X(LoopTrue)    /* if a: pc += jump, and answers polls */                                                   \
+  X(Call1)       /* d... = target(a + plus[0]) */                                                            \
+  X(Call2)       /* d... = target(a, b) */                                                                   \
+  X(Call3)       /* d... = target(a, b, c) */                                                                \
+  X(CallN)       /* d... = calls->target(calls->arguments) */                                                \
+  X(TailCall1)   /* the same, returning where the caller would */                                            \
+  X(TailCall2)                                                                                               \
+  X(TailCall3)                                                                                               \
+  X(TailCallN)                                                                                               \
+  X(Return1)      /* returns a */                                                                            \
+  X(ReturnConst)  /* returns constant */                                                                     \
+  X(ReturnN)      /* returns returns->slots */                                                               \
+  X(Fork)         /* makes the calls of group but the first free to be stolen; jump: the sequential form */  \
+  X(ForkRoom)     /* if no group can be forked here: pc += jump */                                           \
+  X(ForkSome)     /* Fork for as many calls of group as the slot in a says */                                \
+  X(NextOfSome)   /* Next where the slot in d says how many calls there are */                               \
+  X(Next)         /* a calls of group have been run here: go on with the next, or wait for the stolen */     \
+  X(Join)         /* all calls of group were started: wait for the stolen */                                 \
+  X(StolenReturn) /* a stolen call of group has returned */                                                  \
+  X(Halt)         /* the program has returned */                                                             \
+  X(Count)        /* one more firing of region number */                                                     \
+  X(Retain)       /* one more reference to the data value in a */                                            \
+  X(Release)      /* one less */                                                                             \
+  X(Field)        /* d = field number of the data value in a, without a reference of its own */              \
+  X(VariantOf)    /* d = variant of the data value in a */                                                   \
+  X(RequireVariant)  /* fails unless the data value in a is of variant number */                             \
+  X(UnlessVariant)   /* if the data value in a is not of variant number: pc += jump */                       \
+  X(UnlessImmediate) /* if a is not the variant without fields whose bits are number: pc += jump */          \
+  X(UnlessObject)    /* if the variant in a has no fields: pc += jump */                                     \
+  X(Take1)           /* takes the data value in a apart: field i to slot takes[i]; see Taking */             \
+  X(Take2)                                                                                                   \
+  X(Take3)                                                                                                   \
+  X(Take4)                                                                                                   \
+  X(TakeN)        /* the same by the list taken */                                                           \
+  X(MatchObject1) /* UnlessObject, and Take1 of the same value */                                            \
+  X(MatchObject2)                                                                                            \
+  X(MatchObject3)                                                                                            \
+  X(MatchObject4)                                                                                            \
+  X(MatchVariant1) /* UnlessVariant of variant d, and Take1 of the same value */                             \
+  X(MatchVariant2)                                                                                           \
+  X(MatchVariant3)                                                                                           \
+  X(MatchVariant4)                                                                                           \
+  X(Make1) /* d = a data value with header number and the fields in slots takes */                           \
+  X(Make2)                                                                                                   \
+  X(Make3)                                                                                                   \
+  X(Make4)                                                                                                   \
+  X(MakeN)        /* the same by the list made */                                                            \
+  X(HoleOf)       /* d = address of field number of the data value in a */                                   \
+  X(FillHole)     /* what the address in a refers to = slot in b */                                          \
+  X(ReturnToHole) /* the same, and returns nothing */                                                        \
+  X(BeginCall)    /* in traced plans: the next instruction is a call */                                      \
+  X(EndCall)      /* in traced plans: the call before has returned */
+
+// Forms of the instructions that compute, by what their operands are.
+#define HIATON_UNARY_FORMS(Name, F, In, Out) HIATON_OPCODE(Name##_Slot)
+#define HIATON_BINARY_FORMS(Name, F, In, Out) \
+  HIATON_OPCODE(Name##_SlotSlot) HIATON_OPCODE(Name##_SlotConst) HIATON_OPCODE(Name##_ConstSlot)
+// Unless: if not P(a, b): pc += jump. While: if P(a, b): pc += jump, and answers polls. b is the slot in d
+// for SlotSlot, the constant for SlotConst.
+#define HIATON_BRANCH_FORMS(Name, F, In, Out) \
+  HIATON_OPCODE(Unless##Name##_SlotSlot)      \
+  HIATON_OPCODE(Unless##Name##_SlotConst)     \
+  HIATON_OPCODE(While##Name##_SlotSlot) HIATON_OPCODE(While##Name##_SlotConst)
+// Return: returns P(a, b).
+#define HIATON_RETURN_FORMS(Name, F, In, Out) \
+  HIATON_OPCODE(Return##Name##_SlotSlot) HIATON_OPCODE(Return##Name##_SlotConst)
+// If and IfNot: if P(a, b) (or if not): returns `other` (_Const), or the slot in c (_Slot). b as for Unless.
+// The formatter never settles on a layout of this one.
+// clang-format off
+#define HIATON_RETURN_IF_FORMS(Name, F, In, Out)                                         \
+  HIATON_OPCODE(If##Name##_SlotSlot_Const) HIATON_OPCODE(If##Name##_SlotSlot_Slot)       \
+  HIATON_OPCODE(If##Name##_SlotConst_Const) HIATON_OPCODE(If##Name##_SlotConst_Slot)     \
+  HIATON_OPCODE(IfNot##Name##_SlotSlot_Const) HIATON_OPCODE(IfNot##Name##_SlotSlot_Slot) \
+  HIATON_OPCODE(IfNot##Name##_SlotConst_Const) HIATON_OPCODE(IfNot##Name##_SlotConst_Slot)
+// clang-format on
+
+/// Expands HIATON_OPCODE, which the user defines, for every opcode in order.
+#define HIATON_ALL_OPCODES                     \
+  HIATON_CONTROL_INSTRUCTIONS(HIATON_OPCODE)   \
+  HIATON_FAST_BINARY(HIATON_BINARY_FORMS)      \
+  HIATON_FAST_UNARY(HIATON_UNARY_FORMS)        \
+  HIATON_FAST_PREDICATES(HIATON_BRANCH_FORMS)  \
+  HIATON_RETURNED_KERNELS(HIATON_RETURN_FORMS) \
+  HIATON_RETURN_PREDICATES(HIATON_RETURN_IF_FORMS)
+
+enum class Opcode : uint16_t {
+#define HIATON_OPCODE(Name) Name,
+  HIATON_ALL_OPCODES
+#undef HIATON_OPCODE
+};
+
+struct Instruction {
+  const void* handler = nullptr;  ///< where the interpreter goes on for this opcode
+  uint16_t d = 0;
+  uint16_t a = 0;
+  union {
+    uint16_t bc[2];    ///< see b() and c()
+    int32_t jump = 0;  ///< in instructions, relative to this one
+  };
+  union {
+    Slot constant;
+    const Instruction* target;
+    const CallList* calls;
+    const ReturnList* returns;
+    const Group* group;
+    const TakeList* taken;
+    const MakeList* made;
+    Kernel kernel;
+    uint64_t number;
+  };
+
+  union {
+    int16_t plus[4] = {};  ///< Call and TailCall: added to each argument in the instruction
+    Slot other;            ///< the constant to return, where `constant` is what is compared with
+    uint16_t takes[4];     ///< Take and Make: the slots of the fields
+  };
+
+  Instruction() : constant() {}
+  uint16_t& b() { return bc[0]; }
+  uint16_t b() const { return bc[0]; }
+  uint16_t& c() { return bc[1]; }
+  uint16_t c() const { return bc[1]; }
+};
+static_assert(sizeof(Instruction) == 32);
+
+}  // namespace hiaton::exec::direct

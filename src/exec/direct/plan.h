@@ -1,0 +1,146 @@
+// A static tagged graph compiled for the production executor. Immutable; any number of runs may share it.
+//
+// Every function has two forms with the same slots: the sequential one runs its calls one after the other,
+// the forking one makes calls that do not need each other free to be stolen. Where enough calls are free
+// already, the forking form goes on in the sequential one; a worker that somebody asks for work goes the
+// other way.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "exec/direct/instruction.h"
+#include "hiaton/graph.h"
+#include "hiaton/run.h"
+
+namespace hiaton::exec::direct {
+
+/// An argument of a call: what stands in a slot, plus a small number where the argument is an i64.
+struct Argument {
+  uint16_t slot = 0;
+  int16_t plus = 0;
+
+  void pass(const Slot* from, Slot* to) const {
+    to->bits = from[slot].bits + static_cast<uint64_t>(int64_t{plus});
+  }
+};
+
+/// A call with more arguments than fit into its instruction.
+struct CallList {
+  const Instruction* target = nullptr;
+  std::vector<Argument> arguments;
+};
+
+/// Results of a return that gives several.
+struct ReturnList {
+  std::vector<uint16_t> slots;
+};
+
+/// How a Take instruction takes a data value apart: what its fields hold, and where they go. A field that is
+/// not needed goes to kNoSlot; where it refers to something, that is let go of.
+struct TakeList {
+  struct Field {
+    uint16_t slot;
+    FieldKind kind;
+  };
+  std::vector<Field> fields;
+};
+
+/// A data value of more fields than fit into an instruction.
+struct MakeList {
+  uint64_t header;
+  std::vector<uint16_t> slots;
+};
+
+/// Calls of functions and tasks that do not need each other, in the forking form of a function.
+struct Group {
+  struct Call {
+    const Instruction* entry = nullptr;  ///< of the callee's forking form
+    const Instruction* resume =
+        nullptr;  ///< a StolenReturn; the instruction before it names the result slots
+    std::vector<Argument> arguments;
+    std::vector<bool> is_data;  ///< by argument
+  };
+  std::vector<Call> calls;
+  uint16_t join_slot = 0;               ///< holds the JoinRecord once a call was stolen, else 0
+  const Instruction* joined = nullptr;  ///< where the frame goes on when all have returned
+};
+
+struct PlanOptions {
+  OverflowMode overflow = OverflowMode::Wrap;
+  bool forking = false;  ///< make the forking forms
+  bool count_regions = false;
+  bool traced = false;           ///< say where calls begin and end
+  int parallel_iterations = 10;  ///< how many iterations of a loop the forking forms run at once
+
+  friend bool operator==(const PlanOptions&, const PlanOptions&) = default;
+};
+
+struct Plan {
+  struct Body {
+    /// What of the function it is: see outlined_task.h.
+    enum class Part : uint8_t { Whole, Iteration, Branch };
+
+    graph::FunctionId function;
+    bool forking = false;
+    Part part = Part::Whole;
+    bool to_hole = false;  ///< its result goes to the address that its last argument is
+    uint32_t begin = 0;    ///< index of its Header
+    uint32_t end = 0;
+    uint16_t slots = 0;  ///< of its frames
+
+    bool is_outlined_task() const { return part != Part::Whole; }
+  };
+
+  std::vector<Instruction> code;
+  std::vector<Opcode> opcodes;         ///< by instruction
+  std::vector<graph::NodeId> nodes;    ///< by instruction: what it came from; invalid where nothing can fail
+  std::vector<graph::CallSite> sites;  ///< by instruction: of calls and of the names of stolen calls' results
+  std::vector<const Group*> groups_at;  ///< by instruction: calls that belong to a group
+  /// By instruction: the parameters of its function, of the first 64, whose slots still hold them: bit i for
+  /// parameter i. A data value may have been handed on.
+  std::vector<uint64_t> params_held;
+  std::vector<Body> bodies;  ///< in the order of the code
+  std::deque<CallList> call_lists;
+  std::deque<ReturnList> return_lists;
+  std::deque<Group> groups;
+  std::deque<TakeList> take_lists;
+  std::deque<MakeList> make_lists;
+  bool has_data = false;                    ///< its functions hold data values
+  std::vector<RegionStats> regions;         ///< what Count instructions count; firings 0
+  std::vector<bool> region_is_body;         ///< by region: it counts calls of a function
+  const Instruction* entry = nullptr;       ///< of main; null where the plan is not of it
+  std::vector<const Instruction*> entries;  ///< by function: of its sequential form; null where it has none
+  const Instruction* halt = nullptr;        ///< what main returns to
+  uint16_t result_count = 0;
+
+  uint32_t index_of(const Instruction* pc) const { return static_cast<uint32_t>(pc - code.data()); }
+  Opcode opcode(const Instruction* pc) const { return opcodes[index_of(pc)]; }
+  const Body& body_at(const Instruction* pc) const;
+  /// What a call or tail call in the frame whose slots these are passes: as much as there is room for in
+  /// `to`. Gives how many that are.
+  std::size_t read_passed(const Slot* slots, const Instruction* call, std::span<Slot> to) const;
+};
+
+/// Bytes of a frame with this many slots.
+constexpr std::size_t frame_bytes(std::size_t slots) {
+  return 32 + slots * sizeof(Slot);
+}
+
+/// The plan of a graph, or null and in `reason` why the graph cannot have one: its Switch and Merge nodes do
+/// not nest, or a function needs too many slots.
+std::shared_ptr<const Plan> compile(const graph::Graph& graph, const PlanOptions& options,
+                                    std::string& reason);
+
+/// The same for these functions alone, which call no others.
+std::shared_ptr<const Plan> compile(const graph::Graph& graph, const std::vector<bool>& functions,
+                                    const PlanOptions& options, std::string& reason);
+
+/// The code, for people: one line an instruction. `s0` is slot 0 of the frame.
+std::string to_text(const Plan& plan, const graph::Graph& graph);
+
+}  // namespace hiaton::exec::direct

@@ -1,0 +1,233 @@
+// Plans as text. What an instruction's fields mean is read off its name: see instruction.h.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "exec/direct/kernel_table.h"
+#include "exec/direct/plan.h"
+
+namespace hiaton::exec::direct {
+namespace {
+
+class InstructionText {
+ public:
+  InstructionText(const Plan& plan, const graph::Graph& graph, uint32_t index)
+      : plan_(plan),
+        graph_(graph),
+        index_(index),
+        at_(plan.code[index]),
+        opcode_(plan.opcodes[index]),
+        name_(name_of(opcode_)) {}
+
+  std::string text() const {
+    switch (opcode_) {
+      case Opcode::Header:
+        return fmt::format("results of a stolen call to {} in {}", callee(), slot(at_.d));
+      case Opcode::Const:
+        return fmt::format("{} = {}", slot(at_.d), at_.constant.i64);
+      case Opcode::Move:
+      case Opcode::Apply1:
+        return fmt::format("{} = {}", slot(at_.d), slot(at_.a));
+      case Opcode::Apply2:
+        return fmt::format("{} = {}, {}", slot(at_.d), slot(at_.a), slot(at_.b()));
+      case Opcode::Apply3:
+        return fmt::format("{} = {}, {}, {}", slot(at_.d), slot(at_.a), slot(at_.b()), slot(at_.c()));
+      case Opcode::Jump:
+      case Opcode::JumpBack:
+      case Opcode::ForkRoom:
+        return target();
+      case Opcode::BranchFalse:
+      case Opcode::LoopTrue:
+        return slot(at_.a) + ": " + target();
+      case Opcode::Call1:
+      case Opcode::Call2:
+      case Opcode::Call3:
+      case Opcode::CallN:
+        return fmt::format("{} = {}({})", slot(at_.d), callee(), arguments(opcode_, Opcode::Call1));
+      case Opcode::TailCall1:
+      case Opcode::TailCall2:
+      case Opcode::TailCall3:
+      case Opcode::TailCallN:
+        return fmt::format("{}({})", callee(), arguments(opcode_, Opcode::TailCall1));
+      case Opcode::Return1:
+        return slot(at_.a);
+      case Opcode::ReturnConst:
+        return fmt::format("{}", at_.constant.i64);
+      case Opcode::ReturnN:
+        return slots(at_.returns->slots);
+      case Opcode::Fork:
+        return group() + "; no room: " + target();
+      case Opcode::ForkSome:
+        return fmt::format("{}, the first {}", group(), slot(at_.a));
+      case Opcode::NextOfSome:
+        return fmt::format("{}, {} of {} done", group(), at_.a, slot(at_.d));
+      case Opcode::Next:
+        return fmt::format("{}, {} done", group(), at_.a);
+      case Opcode::Join:
+      case Opcode::StolenReturn:
+        return group();
+      case Opcode::Halt:
+      case Opcode::BeginCall:
+      case Opcode::EndCall:
+        return {};
+      case Opcode::Retain:
+      case Opcode::Release:
+        return slot(at_.a);
+      case Opcode::Field:
+        return fmt::format("{} = {}.{}", slot(at_.d), slot(at_.a), at_.number);
+      case Opcode::VariantOf:
+        return fmt::format("{} = {}", slot(at_.d), slot(at_.a));
+      case Opcode::RequireVariant:
+        return fmt::format("{}, {}", slot(at_.a), at_.number);
+      case Opcode::UnlessVariant:
+        return fmt::format("{}, {}: {}", slot(at_.a), at_.number, target());
+      case Opcode::UnlessImmediate:
+        return fmt::format("{}, {}: {}", slot(at_.a), at_.number / 2, target());
+      case Opcode::UnlessObject:
+        return fmt::format("{}: {}", slot(at_.a), target());
+      case Opcode::Take1:
+      case Opcode::Take2:
+      case Opcode::Take3:
+      case Opcode::Take4:
+      case Opcode::TakeN:
+        return fmt::format("{} = {}", taken(), slot(at_.a));
+      case Opcode::MatchObject1:
+      case Opcode::MatchObject2:
+      case Opcode::MatchObject3:
+      case Opcode::MatchObject4:
+        return fmt::format("{} = {}; else {}", taken(), slot(at_.a), target());
+      case Opcode::MatchVariant1:
+      case Opcode::MatchVariant2:
+      case Opcode::MatchVariant3:
+      case Opcode::MatchVariant4:
+        return fmt::format("{} = {}, {}; else {}", taken(), slot(at_.a), at_.d, target());
+      case Opcode::Make1:
+      case Opcode::Make2:
+      case Opcode::Make3:
+      case Opcode::Make4:
+      case Opcode::MakeN:
+        return fmt::format("{} = {}({})", slot(at_.d), variant_of(made_header()), made());
+      case Opcode::HoleOf:
+        return fmt::format("{} = address of {}.{}", slot(at_.d), slot(at_.a), at_.number);
+      case Opcode::FillHole:
+      case Opcode::ReturnToHole:
+        return fmt::format("at {}: {}", slot(at_.a), slot(at_.b()));
+      case Opcode::Count:
+        return fmt::format("region {}", at_.number);
+      default:
+        return computation();
+    }
+  }
+
+ private:
+  static std::string slot(uint32_t number) { return fmt::format("s{}", number); }
+
+  static std::string slots(const std::vector<uint16_t>& numbers) {
+    std::string text;
+    for (const uint16_t number : numbers) text += (text.empty() ? "" : ", ") + slot(number);
+    return text;
+  }
+
+  std::string target() const { return fmt::format("to {}", static_cast<int32_t>(index_) + at_.jump); }
+  std::string callee() const {
+    const graph::CallSite site = plan_.sites[index_];
+    return site.valid() ? graph_[graph_[site].callee].name : "task";
+  }
+
+  std::string taken() const {
+    std::string text;
+    for (const TakeList::Field& field : at_.taken->fields) {
+      text += (text.empty() ? "" : ", ") + (field.slot == kNoSlot ? "_" : slot(field.slot));
+    }
+    return text;
+  }
+  uint64_t made_header() const { return opcode_ == Opcode::MakeN ? at_.made->header : at_.number; }
+  static uint64_t variant_of(uint64_t header) { return header >> 17 & 0x7fff; }
+  std::string made() const {
+    if (opcode_ == Opcode::MakeN) return slots(at_.made->slots);
+    const auto count = static_cast<std::size_t>(opcode_) - static_cast<std::size_t>(Opcode::Make1) + 1;
+    return slots({at_.takes, at_.takes + count});
+  }
+
+  std::string group() const {
+    const auto found = std::find_if(plan_.groups.begin(), plan_.groups.end(),
+                                    [&](const Group& group) { return &group == at_.group; });
+    return fmt::format("group {}", found - plan_.groups.begin());
+  }
+
+  static std::string argument(const Argument& argument) {
+    if (argument.plus == 0) return slot(argument.slot);
+    return fmt::format("{} {} {}", slot(argument.slot), argument.plus < 0 ? '-' : '+',
+                       std::abs(int{argument.plus}));
+  }
+
+  std::string arguments(Opcode opcode, Opcode first) const {
+    const std::size_t form = static_cast<std::size_t>(opcode) - static_cast<std::size_t>(first);
+    const Argument inside[] = {{at_.a, at_.plus[0]}, {at_.b(), at_.plus[1]}, {at_.c(), at_.plus[2]}};
+    std::string text;
+    const auto add = [&](const Argument& from) { text += (text.empty() ? "" : ", ") + argument(from); };
+    if (form == 3) {
+      for (const Argument& from : at_.calls->arguments) add(from);
+    } else {
+      for (std::size_t i = 0; i <= form; ++i) add(inside[i]);
+    }
+    return text;
+  }
+
+  bool has(std::string_view part) const { return name_.find(part) != std::string_view::npos; }
+  bool starts_with(std::string_view part) const { return name_.starts_with(part); }
+
+  std::string constant(const Slot& value) const {
+    if (has("F64")) return fmt::format("{}", value.f64);
+    if (has("F32")) return fmt::format("{}", value.f32);
+    if (has("I32")) return fmt::format("{}", value.i32);
+    if (has("Bool")) return value.boolean ? "true" : "false";
+    return fmt::format("{}", value.i64);
+  }
+
+  /// One of the kernels that have instructions of their own, in one of its forms.
+  std::string computation() const {
+    const bool branches = starts_with("Unless") || starts_with("While");
+    const bool may_return = starts_with("If");
+    const bool is_predicate = branches || may_return;  // its right operand is in d
+    const uint16_t right_slot = is_predicate ? at_.d : at_.b();
+    std::string operands = slot(at_.a);
+    if (has("_ConstSlot")) operands = fmt::format("{}, {}", constant(at_.constant), slot(at_.b()));
+    if (has("_SlotSlot")) operands += ", " + slot(right_slot);
+    if (has("_SlotConst")) operands += ", " + constant(at_.constant);
+    if (branches) return operands + ": " + target();
+    if (may_return && name_.ends_with("_Const")) return fmt::format("{}: {}", operands, constant(at_.other));
+    if (may_return) return fmt::format("{}: {}", operands, slot(at_.c()));
+    if (starts_with("Return")) return operands;
+    return fmt::format("{} = {}", slot(at_.d), operands);
+  }
+
+  const Plan& plan_;
+  const graph::Graph& graph_;
+  const uint32_t index_;
+  const Instruction& at_;
+  const Opcode opcode_;
+  const std::string_view name_;
+};
+
+}  // namespace
+
+std::string to_text(const Plan& plan, const graph::Graph& graph) {
+  std::string text;
+  for (const Plan::Body& body : plan.bodies) {
+    text += fmt::format("{} ({}), {} bytes a frame\n", graph[body.function].name,
+                        body.is_outlined_task() ? "task"
+                        : body.forking          ? (body.to_hole ? "forking, to a hole" : "forking")
+                        : body.to_hole          ? "sequential, to a hole"
+                                                : "sequential",
+                        frame_bytes(body.slots));
+    for (uint32_t i = body.begin + 1; i < body.end; ++i) {
+      text += fmt::format("{:4} {:<25} {}\n", i, name_of(plan.opcodes[i]),
+                          InstructionText(plan, graph, i).text());
+    }
+  }
+  return text;
+}
+
+}  // namespace hiaton::exec::direct

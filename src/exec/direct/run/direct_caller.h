@@ -1,0 +1,53 @@
+// Calls of direct functions from the items of flow: each runs to its end, in the thread that makes it.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "exec/direct/run/worker.h"
+#include "exec/fault.h"
+
+namespace hiaton::exec::direct {
+
+/// One worker of flow has one, with frames and data values that it keeps from run to run.
+class DirectCaller {
+ public:
+  /// `plan` is of the direct functions of `graph`.
+  DirectCaller(const graph::Graph& graph, std::shared_ptr<const Plan> plan);
+  ~DirectCaller();
+
+  /// To be called before a run; forgets what a failed one left.
+  void begin(const RunOptions& options);
+  /// Runs the function. A data value among the arguments belongs to the caller, who holds it until the call
+  /// has returned; one among the results is outside of runs, with a reference for the caller. Gives a fault,
+  /// and no results, where the run is to end.
+  Fault call(graph::FunctionId function, std::span<const Slot> arguments, std::span<Slot> results);
+  /// Ends the call that is under way, from any thread; there is none other in this run then.
+  void stop(Fault fault);
+
+  /// After a call that gave a fault: the operation that failed; not valid where a budget is used up.
+  graph::NodeId failed() const;
+  /// What it read.
+  std::vector<Value> operands() const;
+  /// The calls around the place where it failed: those of direct code, then one of `site`, then those of
+  /// `outer`, which must live as long.
+  std::unique_ptr<CallChain> chain(graph::CallSite site, CallChain& outer) const;
+  /// What it holds.
+  uint64_t bytes() const { return budget_.bytes.load(std::memory_order_relaxed); }
+
+ private:
+  Frame* root() { return reinterpret_cast<Frame*>(root_slots_.data()); }
+
+  const graph::Graph& graph_;
+  const std::shared_ptr<const Plan> plan_;
+  FrameBudget budget_;
+  std::unique_ptr<DataHeap, LeaveHeap> heap_;
+  RunState state_;
+  std::vector<Slot> root_slots_;  ///< the frame that a function returns to
+  std::vector<Slot> data_;        ///< results that are data values
+  std::atomic<Fault> stop_fault_{Fault::None};
+};
+
+}  // namespace hiaton::exec::direct

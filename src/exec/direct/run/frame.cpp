@@ -1,0 +1,97 @@
+#include "exec/direct/run/frame.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <new>
+
+#include "exec/direct/plan.h"
+
+namespace hiaton::exec::direct {
+namespace {
+
+constexpr std::size_t kFirstChunk = std::size_t{64} << 10;
+constexpr std::size_t kLargestChunk = std::size_t{32} << 20;
+constexpr std::size_t kHugePage = std::size_t{2} << 20;
+
+}  // namespace
+
+Frame no_frame{nullptr, nullptr, &no_frame, 0, {}};
+
+FramePool::~FramePool() {
+  while (newest_ != nullptr) {
+    const Chunk chunk = *newest_;
+    munmap(newest_, chunk.bytes);
+    newest_ = chunk.before;
+  }
+}
+
+Frame* FramePool::carve(uint32_t slots) {
+  const std::size_t bytes = frame_bytes(slots);
+  if (static_cast<std::size_t>(end_ - next_) < bytes && !add_chunk(bytes)) return nullptr;
+  Frame* frame = reinterpret_cast<Frame*>(next_);
+  next_ += bytes;
+  frame->child = &no_frame;
+  frame->capacity = slots;
+  return frame;
+}
+
+Frame* FramePool::insert(Frame* parent, uint32_t slots) {
+  if (budget_.max_frames != std::numeric_limits<uint64_t>::max() &&
+      budget_.frames.fetch_add(1, std::memory_order_relaxed) >= budget_.max_frames) {
+    failure_ = Fault::MaxFrames;
+    return nullptr;
+  }
+  Frame* frame = carve(slots);
+  if (frame == nullptr) return nullptr;
+  ++carved_;
+  Frame* old_child = parent->child;
+  frame->parent = parent;
+  frame->child = old_child;
+  parent->child = frame;
+  if (old_child != &no_frame) old_child->parent = frame;
+  return frame;
+}
+
+Frame* FramePool::take_anchor() {
+  if (idle_ == nullptr) return carve(0);
+  Frame* anchor = idle_;
+  idle_ = anchor->parent;
+  return anchor;
+}
+
+bool FramePool::add_chunk(std::size_t at_least) {
+  // Chunks double, so that small runs stay small and deep ones ask the system rarely.
+  std::size_t bytes = newest_ == nullptr ? kFirstChunk : std::min(newest_->bytes * 2, kLargestChunk);
+  const uint64_t held = budget_.bytes.load(std::memory_order_relaxed);
+  if (held < budget_.max_bytes) bytes = std::min<uint64_t>(bytes, budget_.max_bytes - held);
+  bytes = std::max(bytes, sizeof(Chunk) + at_least);
+  if (!budget_.take_bytes(bytes)) {
+    failure_ = Fault::MaxBytes;
+    return false;
+  }
+  void* memory =
+      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) {
+    failure_ = Fault::OutOfMemory;
+    return false;
+  }
+  if (bytes >= kHugePage)
+    madvise(memory, bytes, MADV_HUGEPAGE);  // a hint: fewer page faults in deep recursion
+  newest_ = new (memory) Chunk{newest_, bytes};
+  bytes_ += bytes;
+  if (track != nullptr) track->count(carved_, bytes_);
+  next_ = static_cast<std::byte*>(memory) + sizeof(Chunk);
+  end_ = static_cast<std::byte*>(memory) + bytes;
+  return true;
+}
+
+uint64_t FramePool::count_idle() const {
+  uint64_t count = 0;
+  for (const Frame* anchor = idle_; anchor != nullptr; anchor = anchor->parent) {
+    for (const Frame* frame = anchor->child; frame != &no_frame; frame = frame->child) ++count;
+  }
+  return count;
+}
+
+}  // namespace hiaton::exec::direct

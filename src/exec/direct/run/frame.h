@@ -1,0 +1,103 @@
+// Frames: the run-time record of a tag. A frame's parent and return site are the tag's next label; its slots
+// hold the values of the function's nodes under that tag.
+//
+// Frames hang together in chains: a frame keeps the frame of the call it made last, and its next call uses
+// that frame again. So a call takes one load and a return nothing to find and to leave a frame, and a chain
+// holds as many frames as its calls were ever deep. A chain belongs to the worker that runs its innermost
+// frame.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+#include "exec/direct/instruction.h"
+#include "hiaton/error.h"
+#include "hiaton/trace.h"
+
+namespace hiaton::exec::direct {
+
+struct Frame {
+  Frame* parent;              ///< the caller; fixed, but for the first frame of a chain
+  const Instruction* resume;  ///< where the parent goes on; the instruction before it names the result slots
+  Frame* child;               ///< the frame for the next call; kNoFrame where there is none yet
+  uint32_t capacity;          ///< how many slots it has
+  Slot slots[1];              ///< as many as `capacity` says
+};
+
+/// Stands for "none" in Frame::child: too small for any call. Never written.
+extern Frame no_frame;
+
+/// What all workers of a run may hold together. Only touched when a chain grows.
+struct FrameBudget {
+  uint64_t max_frames = std::numeric_limits<uint64_t>::max();
+  uint64_t max_bytes = std::numeric_limits<uint64_t>::max();
+  std::atomic<uint64_t> frames{0};
+  std::atomic<uint64_t> bytes{0};
+
+  /// Takes so many bytes of the budget; false, and nothing taken, where there are not so many.
+  bool take_bytes(uint64_t wanted) {
+    if (bytes.fetch_add(wanted, std::memory_order_relaxed) + wanted <= max_bytes) return true;
+    bytes.fetch_sub(wanted, std::memory_order_relaxed);
+    is_refused.store(true, std::memory_order_relaxed);
+    return false;
+  }
+  std::atomic<bool> is_refused{false};  ///< bytes were wanted that the budget did not have
+};
+
+/// Makes the frames of one worker, and keeps its idle chains. Memory goes back to the system only when the
+/// pools of the run are destroyed, since chains move between workers.
+class FramePool {
+ public:
+  explicit FramePool(FrameBudget& budget) : budget_(budget) {}
+  ~FramePool();
+  FramePool(const FramePool&) = delete;
+  FramePool& operator=(const FramePool&) = delete;
+
+  /// A frame of at least `slots` slots as the child of `parent`, whose present child is too small: it is put
+  /// between the two. Null where a budget or memory is exhausted, see failure().
+  Frame* insert(Frame* parent, uint32_t slots);
+
+  /// A frame without slots before the first of a chain; null where memory is exhausted.
+  Frame* take_anchor();
+  void give_anchor(Frame* anchor) {
+    anchor->parent = idle_;
+    idle_ = anchor;
+  }
+
+  Fault failure() const { return failure_; }
+  /// Why there is no more memory.
+  Fault memory_fault() const {
+    return budget_.is_refused.load(std::memory_order_relaxed) ? Fault::MaxBytes : Fault::OutOfMemory;
+  }
+  /// Frames made so far, without anchors: what was alive at once in this pool's chains at most.
+  uint64_t carved() const { return carved_; }
+  /// Memory that the frames stand in.
+  uint64_t bytes() const { return bytes_; }
+  /// Where is drawn how the pool grows; null: nowhere.
+  Trace::Track* track = nullptr;
+  /// Frames in idle chains: slow, for the end of a run.
+  uint64_t count_idle() const;
+
+ private:
+  /// The begin of a chunk of memory.
+  struct Chunk {
+    Chunk* before;
+    std::size_t bytes;
+  };
+
+  Frame* carve(uint32_t slots);
+  bool add_chunk(std::size_t at_least);
+
+  FrameBudget& budget_;
+  std::byte* next_ = nullptr;
+  std::byte* end_ = nullptr;
+  uint64_t carved_ = 0;
+  uint64_t bytes_ = 0;
+  Fault failure_ = Fault::None;
+  Chunk* newest_ = nullptr;
+  Frame* idle_ = nullptr;  ///< the first anchor; `parent` is the next one
+};
+
+}  // namespace hiaton::exec::direct

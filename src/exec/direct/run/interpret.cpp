@@ -1,0 +1,473 @@
+#include "exec/direct/run/interpret.h"
+
+#include "exec/direct/run/start_call.h"
+#include "exec/direct/run/take_apart.h"
+#include "kernels/scalar.h"
+
+// Addresses of labels are an extension that gcc and clang share.
+#pragma GCC diagnostic ignored "-Wpedantic"
+
+namespace hiaton::exec::direct {
+
+using namespace kernels;
+
+namespace {
+
+/// The interpreter proper. With `labels`, only tells where the code of each opcode stands.
+///
+/// It keeps the frame `f` and the next instruction `pc` in registers. In the common case no instruction
+/// touches memory that another worker writes, but for the relaxed load of `poll`.
+Outcome execute(Worker* worker, Frame* f, const Instruction* pc, const void* const** labels) {
+  static const void* const handlers[] = {
+#define HIATON_OPCODE(Name) &&at_##Name,
+      HIATON_ALL_OPCODES
+#undef HIATON_OPCODE
+  };
+  if (labels != nullptr) {
+    *labels = handlers;
+    return Outcome::Halted;
+  }
+
+  const std::atomic<bool>& poll = worker->poll;
+  Fault fault = Fault::None;
+
+#define GO goto * pc->handler
+#define NEXT \
+  do {       \
+    ++pc;    \
+    GO;      \
+  } while (false)
+  GO;
+
+  // --- Calls and returns ---
+
+#define PASS(i, slot) \
+  callee->slots[i].bits = f->slots[slot].bits + static_cast<uint64_t>(int64_t{pc->plus[i]})
+#define CALL(Name, target_entry, pass_arguments)           \
+  at_##Name : {                                            \
+    if (poll.load(std::memory_order_relaxed)) [[unlikely]] \
+      goto polled_call;                                    \
+    const Instruction* entry = target_entry;               \
+    Frame* callee = f->child;                              \
+    if (callee->capacity < entry[-1].d) [[unlikely]] {     \
+      callee = worker->pool.insert(f, entry[-1].d);        \
+      if (callee == nullptr) goto out_of_frames;           \
+    }                                                      \
+    callee->resume = pc + 1;                               \
+    pass_arguments;                                        \
+    f = callee;                                            \
+    pc = entry;                                            \
+    GO;                                                    \
+  }
+  CALL(Call1, pc->target, PASS(0, pc->a))
+  CALL(Call2, pc->target, PASS(0, pc->a); PASS(1, pc->b()))
+  CALL(Call3, pc->target, PASS(0, pc->a); PASS(1, pc->b()); PASS(2, pc->c()))
+  CALL(CallN, pc->calls->target, {
+    Slot* to = callee->slots;
+    for (const Argument& argument : pc->calls->arguments) argument.pass(f->slots, to++);
+  })
+#undef CALL
+
+  // The callee takes over the caller's frame: it returns where the caller would have.
+#define TAIL_CALL(Name, read_arguments, pass_arguments)    \
+  at_##Name : {                                            \
+    if (poll.load(std::memory_order_relaxed)) [[unlikely]] \
+      goto polled_call;                                    \
+    const Instruction* entry = pc->target;                 \
+    Frame* callee = f;                                     \
+    read_arguments;                                        \
+    if (f->capacity < entry[-1].d) [[unlikely]] {          \
+      callee = replace_frame(*worker, f, entry[-1].d);     \
+      if (callee == nullptr) goto out_of_frames;           \
+    }                                                      \
+    pass_arguments;                                        \
+    f = callee;                                            \
+    pc = entry;                                            \
+    GO;                                                    \
+  }
+#define READ(i, slot) \
+  const uint64_t argument##i = f->slots[slot].bits + static_cast<uint64_t>(int64_t{pc->plus[i]})
+#define WRITE(i) callee->slots[i].bits = argument##i
+  TAIL_CALL(TailCall1, READ(0, pc->a), WRITE(0))
+  TAIL_CALL(TailCall2, READ(0, pc->a); READ(1, pc->b()), WRITE(0); WRITE(1))
+  TAIL_CALL(TailCall3, READ(0, pc->a); READ(1, pc->b()); READ(2, pc->c()), WRITE(0); WRITE(1); WRITE(2))
+#undef READ
+#undef WRITE
+#undef TAIL_CALL
+at_TailCallN : {
+  if (poll.load(std::memory_order_relaxed)) [[unlikely]]
+    goto polled_call;
+  worker->frame = f;
+  f = start_call(*worker, f, pc);
+  if (f == nullptr) goto out_of_frames_of_tail_call;
+  pc = worker->pc;
+  GO;
+}
+
+#define RETURN(result)                     \
+  do {                                     \
+    const Slot value = result;             \
+    const Instruction* resume = f->resume; \
+    f = f->parent;                         \
+    f->slots[resume[-1].d] = value;        \
+    pc = resume;                           \
+    GO;                                    \
+  } while (false)
+at_Return1:
+  RETURN(f->slots[pc->a]);
+at_ReturnConst:
+  RETURN(pc->constant);
+at_ReturnN : {
+  const Instruction* resume = f->resume;
+  Slot* results = &f->parent->slots[resume[-1].d];
+  for (const uint16_t slot : pc->returns->slots) *results++ = f->slots[slot];
+  f = f->parent;
+  pc = resume;
+  GO;
+}
+#define HIATON_CODE(Name, F, In, Out)                                                      \
+  at_Return##Name##_SlotSlot                                                               \
+      : RETURN(make_slot<Out>(F{}(get<In>(f->slots[pc->a]), get<In>(f->slots[pc->b()])))); \
+  at_Return##Name##_SlotConst : RETURN(make_slot<Out>(F{}(get<In>(f->slots[pc->a]), get<In>(pc->constant))));
+  HIATON_RETURNED_KERNELS(HIATON_CODE)
+#undef HIATON_CODE
+#define RETURN_IF(label, condition, result) \
+  label : {                                 \
+    if (!(condition)) NEXT;                 \
+    RETURN(result);                         \
+  }
+#define HOLDS(F, In, right) F{}(get<In>(f->slots[pc->a]), get<In>(right))
+#define HIATON_CODE(Name, F, In, Out)                                                          \
+  RETURN_IF(at_If##Name##_SlotSlot_Const, HOLDS(F, In, f->slots[pc->d]), pc->other)            \
+  RETURN_IF(at_If##Name##_SlotSlot_Slot, HOLDS(F, In, f->slots[pc->d]), f->slots[pc->c()])     \
+  RETURN_IF(at_If##Name##_SlotConst_Const, HOLDS(F, In, pc->constant), pc->other)              \
+  RETURN_IF(at_If##Name##_SlotConst_Slot, HOLDS(F, In, pc->constant), f->slots[pc->c()])       \
+  RETURN_IF(at_IfNot##Name##_SlotSlot_Const, !HOLDS(F, In, f->slots[pc->d]), pc->other)        \
+  RETURN_IF(at_IfNot##Name##_SlotSlot_Slot, !HOLDS(F, In, f->slots[pc->d]), f->slots[pc->c()]) \
+  RETURN_IF(at_IfNot##Name##_SlotConst_Const, !HOLDS(F, In, pc->constant), pc->other)          \
+  RETURN_IF(at_IfNot##Name##_SlotConst_Slot, !HOLDS(F, In, pc->constant), f->slots[pc->c()])
+  HIATON_RETURN_PREDICATES(HIATON_CODE)
+#undef HIATON_CODE
+#undef HOLDS
+#undef RETURN_IF
+#undef RETURN
+
+  // --- Calls that may be stolen ---
+
+at_Fork : {
+  if (worker->fork_end == Worker::kMostForks) {
+    pc += pc->jump;
+    GO;
+  }
+  f->slots[pc->group->join_slot].bits = 0;
+  worker->forks[worker->fork_end++] = {f, pc->group, 1, static_cast<uint32_t>(pc->group->calls.size())};
+  NEXT;
+}
+at_ForkRoom:
+  pc += worker->fork_end == Worker::kMostForks ? pc->jump : 1;
+  GO;
+at_ForkSome : {
+  const auto count = static_cast<uint32_t>(f->slots[pc->a].bits);
+  f->slots[pc->group->join_slot].bits = 0;
+  if (count > 1) worker->forks[worker->fork_end++] = {f, pc->group, 1, count};
+  NEXT;
+}
+at_NextOfSome:
+  if (f->slots[pc->d].bits == pc->a) {
+    if (f->slots[pc->group->join_slot].bits != 0) goto wait_for_stolen;
+    pc = pc->group->joined;
+    GO;
+  }
+  // falls through: there is another call
+at_Next : {
+  // Where nothing was stolen the group is the last in the fork list; otherwise its record knows how far to
+  // go.
+  const uint64_t record = f->slots[pc->group->join_slot].bits;
+  const uint32_t end = record == 0 ? worker->forks[worker->fork_end - 1].end
+                                   : reinterpret_cast<const JoinRecord*>(record)->end;
+  const uint32_t started = pc->a;
+  if (started == end) goto wait_for_stolen;
+  if (started + 1 == end) {
+    --worker->fork_end;
+  } else {
+    worker->forks[worker->fork_end - 1].started = started + 1;
+  }
+  NEXT;
+}
+at_Join:
+  if (f->slots[pc->group->join_slot].bits != 0) goto wait_for_stolen;
+  NEXT;
+at_StolenReturn:
+  worker->leave_chain();
+wait_for_stolen : {
+  const Group& group = *pc->group;
+  worker->fork_begin = worker->fork_end = 0;
+  if (!worker->arrive(f, group)) return Outcome::Parked;
+  if (worker->calls.is_on()) worker->calls.go_on(group);
+  pc = group.joined;
+  GO;
+}
+
+  // --- Values and jumps ---
+
+at_Const:
+  f->slots[pc->d] = pc->constant;
+  NEXT;
+at_Move:
+  f->slots[pc->d] = f->slots[pc->a];
+  NEXT;
+at_Apply1 : {
+  const Slot operand = f->slots[pc->a];
+  fault = pc->kernel(&operand, &f->slots[pc->d]);
+  if (fault != Fault::None) [[unlikely]]
+    goto failed;
+  NEXT;
+}
+at_Apply2 : {
+  const Slot operands[] = {f->slots[pc->a], f->slots[pc->b()]};
+  fault = pc->kernel(operands, &f->slots[pc->d]);
+  if (fault != Fault::None) [[unlikely]]
+    goto failed;
+  NEXT;
+}
+at_Apply3 : {
+  const Slot operands[] = {f->slots[pc->a], f->slots[pc->b()], f->slots[pc->c()]};
+  fault = pc->kernel(operands, &f->slots[pc->d]);
+  if (fault != Fault::None) [[unlikely]]
+    goto failed;
+  NEXT;
+}
+at_Jump:
+  pc += pc->jump;
+  GO;
+at_JumpBack:
+  pc += pc->jump;
+  if (poll.load(std::memory_order_relaxed)) [[unlikely]]
+    goto polled_loop;
+  GO;
+at_BranchFalse:
+  pc += f->slots[pc->a].boolean ? 1 : pc->jump;
+  GO;
+at_LoopTrue:
+  if (!f->slots[pc->a].boolean) NEXT;
+  pc += pc->jump;
+  if (poll.load(std::memory_order_relaxed)) [[unlikely]]
+    goto polled_loop;
+  GO;
+at_Count:
+  ++worker->region_firings[pc->number];
+  NEXT;
+at_BeginCall:
+  worker->calls.begin_call(f, pc + 1);
+  NEXT;
+at_EndCall:
+  worker->calls.end_call();
+  NEXT;
+
+  // --- Data values ---
+
+at_Retain:
+  DataCells::retain(f->slots[pc->a].data);
+  NEXT;
+at_Release:
+  worker->cells->release(f->slots[pc->a].data);
+  NEXT;
+at_Field:
+  f->slots[pc->d] = f->slots[pc->a].data->slots()[pc->number];
+  NEXT;
+at_VariantOf:
+  f->slots[pc->d] = make_slot(int64_t{Data::variant_of(f->slots[pc->a].data)});
+  NEXT;
+at_RequireVariant:
+  if (Data::variant_of(f->slots[pc->a].data) != pc->number) {
+    fault = Fault::Index;
+    goto failed;
+  }
+  NEXT;
+at_UnlessVariant : {
+  const DataObject* data = f->slots[pc->a].data;
+  if (Data::has_object(data) && data->variant() == pc->number) NEXT;
+  pc += pc->jump;
+  GO;
+}
+at_UnlessImmediate:
+  if (f->slots[pc->a].bits == pc->number) NEXT;
+  pc += pc->jump;
+  GO;
+at_UnlessObject:
+  if (Data::has_object(f->slots[pc->a].data)) NEXT;
+  pc += pc->jump;
+  GO;
+#define TAKE(n)                                                             \
+  at_Take##n : take_apart<n>(*worker->cells, f, *pc, f->slots[pc->a].data); \
+  NEXT;
+  TAKE(1)
+  TAKE(2)
+  TAKE(3)
+  TAKE(4)
+#undef TAKE
+#define MATCH(n)                                               \
+  at_MatchObject##n : {                                        \
+    DataObject* data = f->slots[pc->a].data;                   \
+    if (!Data::has_object(data)) {                             \
+      pc += pc->jump;                                          \
+      GO;                                                      \
+    }                                                          \
+    take_apart<n>(*worker->cells, f, *pc, data);               \
+    NEXT;                                                      \
+  }                                                            \
+  at_MatchVariant##n : {                                       \
+    DataObject* data = f->slots[pc->a].data;                   \
+    if (!Data::has_object(data) || data->variant() != pc->d) { \
+      pc += pc->jump;                                          \
+      GO;                                                      \
+    }                                                          \
+    take_apart<n>(*worker->cells, f, *pc, data);               \
+    NEXT;                                                      \
+  }
+  MATCH(1)
+  MATCH(2)
+  MATCH(3)
+  MATCH(4)
+#undef MATCH
+at_TakeN:
+  take_apart(*worker->cells, f, *pc->taken, f->slots[pc->a].data);
+  NEXT;
+#define MAKE(n)                                \
+  at_Make##n : {                               \
+    DataObject* made = worker->cells->make(n); \
+    if (made == nullptr) [[unlikely]]          \
+      goto out_of_cells;                       \
+    fill<n>(made, f, *pc);                     \
+    f->slots[pc->d].data = made;               \
+    NEXT;                                      \
+  }
+  MAKE(1)
+  MAKE(2)
+  MAKE(3)
+  MAKE(4)
+#undef MAKE
+at_MakeN : {
+  const MakeList& list = *pc->made;
+  DataObject* made = worker->cells->make(list.slots.size());
+  if (made == nullptr) goto out_of_cells;
+  set_header(made, list.header);
+  for (std::size_t i = 0; i < list.slots.size(); ++i) made->slots()[i] = f->slots[list.slots[i]];
+  f->slots[pc->d].data = made;
+  NEXT;
+}
+
+at_HoleOf:
+  f->slots[pc->d].bits = reinterpret_cast<uint64_t>(&f->slots[pc->a].data->slots()[pc->number]);
+  NEXT;
+at_FillHole:
+  *reinterpret_cast<Slot*>(f->slots[pc->a].bits) = f->slots[pc->b()];
+  NEXT;
+at_ReturnToHole:
+  *reinterpret_cast<Slot*>(f->slots[pc->a].bits) = f->slots[pc->b()];
+  pc = f->resume;
+  f = f->parent;
+  GO;
+
+  // --- Kernels with instructions of their own ---
+
+#define COMPUTE(label, F, In, Out, left, right)                \
+  label : {                                                    \
+    fault = compute<F, In, Out>(left, right, f->slots[pc->d]); \
+    if (fault != Fault::None) [[unlikely]]                     \
+      goto failed;                                             \
+    NEXT;                                                      \
+  }
+#define HIATON_CODE(Name, F, In, Out)                                           \
+  COMPUTE(at_##Name##_SlotSlot, F, In, Out, f->slots[pc->a], f->slots[pc->b()]) \
+  COMPUTE(at_##Name##_SlotConst, F, In, Out, f->slots[pc->a], pc->constant)     \
+  COMPUTE(at_##Name##_ConstSlot, F, In, Out, pc->constant, f->slots[pc->b()])
+  HIATON_FAST_BINARY(HIATON_CODE)
+#undef HIATON_CODE
+#undef COMPUTE
+
+#define HIATON_CODE(Name, F, In, Out)                                                 \
+  at_##Name##_Slot : f->slots[pc->d] = make_slot<Out>(F{}(get<In>(f->slots[pc->a]))); \
+  NEXT;
+  HIATON_FAST_UNARY(HIATON_CODE)
+#undef HIATON_CODE
+
+  // Both ways of a branch have their own jump, so that each is predicted by itself.
+#define UNLESS(label, F, In, right)                          \
+  label : {                                                  \
+    if (F{}(get<In>(f->slots[pc->a]), get<In>(right))) NEXT; \
+    pc += pc->jump;                                          \
+    GO;                                                      \
+  }
+#define WHILE(label, F, In, right)                            \
+  label : {                                                   \
+    if (!F{}(get<In>(f->slots[pc->a]), get<In>(right))) NEXT; \
+    pc += pc->jump;                                           \
+    if (poll.load(std::memory_order_relaxed)) [[unlikely]]    \
+      goto polled_loop;                                       \
+    GO;                                                       \
+  }
+#define HIATON_CODE(Name, F, In, Out)                        \
+  UNLESS(at_Unless##Name##_SlotSlot, F, In, f->slots[pc->d]) \
+  UNLESS(at_Unless##Name##_SlotConst, F, In, pc->constant)   \
+  WHILE(at_While##Name##_SlotSlot, F, In, f->slots[pc->d])   \
+  WHILE(at_While##Name##_SlotConst, F, In, pc->constant)
+  HIATON_FAST_PREDICATES(HIATON_CODE)
+#undef HIATON_CODE
+#undef UNLESS
+#undef WHILE
+
+  // --- The rare ways on and out ---
+
+polled_call : {
+  worker->frame = f;
+  worker->pc = pc;
+  if (!worker->answer_poll()) return Outcome::Stopped;
+  Frame* callee = start_call(*worker, f, pc);
+  if (callee == nullptr) goto out_of_frames;
+  f = callee;
+  pc = worker->pc;
+  GO;
+}
+polled_loop:
+  worker->frame = f;
+  worker->pc = pc;
+  if (!worker->answer_poll()) return Outcome::Stopped;
+  GO;
+out_of_cells:
+  fault = worker->pool.memory_fault();
+  goto failed;
+out_of_frames_of_tail_call:
+  f = worker->frame;
+out_of_frames:
+  fault = worker->pool.failure();
+failed:
+  worker->frame = f;
+  worker->pc = pc;
+  worker->fault = fault;
+  return Outcome::Failed;
+at_Halt:
+  return Outcome::Halted;
+at_Header:
+  __builtin_unreachable();
+
+#undef GO
+#undef NEXT
+#undef PASS
+}
+
+}  // namespace
+
+Outcome interpret(Worker& worker, Frame* frame, const Instruction* pc) {
+  return execute(&worker, frame, pc, nullptr);
+}
+
+void set_handlers(Plan& plan) {
+  const void* const* handlers = nullptr;
+  execute(nullptr, nullptr, nullptr, &handlers);
+  for (std::size_t i = 0; i < plan.code.size(); ++i) {
+    plan.code[i].handler = handlers[static_cast<std::size_t>(plan.opcodes[i])];
+  }
+}
+
+}  // namespace hiaton::exec::direct

@@ -1,0 +1,15 @@
+// The interpreter of plans: the hot path of the production executor.
+#pragma once
+
+#include "exec/direct/plan.h"
+#include "exec/direct/run/worker.h"
+
+namespace hiaton::exec::direct {
+
+/// Runs `frame` from `pc` on, and everything it calls, until the outcome.
+Outcome interpret(Worker& worker, Frame* frame, const Instruction* pc);
+
+/// Writes the address of its code into each instruction.
+void set_handlers(Plan& plan);
+
+}  // namespace hiaton::exec::direct

@@ -1,0 +1,256 @@
+#include "exec/direct/run/worker.h"
+
+#include <algorithm>
+#include <chrono>
+#include <new>
+
+#include "base/check.h"
+#include "base/pause.h"
+#include "exec/direct/run/interpret.h"
+
+namespace hiaton::exec::direct {
+namespace {
+
+JoinRecord* record_of(const Frame* frame, const Group& group) {
+  return reinterpret_cast<JoinRecord*>(frame->slots[group.join_slot].bits);
+}
+
+std::size_t most_arguments(const Plan& plan) {
+  std::size_t most = std::size(Instruction().plus);
+  for (const CallList& list : plan.call_lists) most = std::max(most, list.arguments.size());
+  return most;
+}
+
+/// Waits twice as long each time: first spinning, then sleeping. Every request costs the worker that is
+/// asked, so a worker that was refused must soon ask rarely.
+class Backoff {
+ public:
+  void wait() {
+    if (pauses_ <= kMostPauses) {
+      for (int i = 0; i < pauses_; ++i) pause_thread();
+      pauses_ *= 2;
+      return;
+    }
+    std::this_thread::sleep_for(sleep_);
+    sleep_ = std::min(sleep_ * 2, kLongestSleep);
+  }
+
+ private:
+  static constexpr int kMostPauses = 512;  // some 10 microseconds
+  static constexpr std::chrono::microseconds kLongestSleep{500};
+
+  int pauses_ = 16;
+  std::chrono::microseconds sleep_{20};
+};
+
+}  // namespace
+
+RunState::RunState() = default;
+RunState::~RunState() = default;
+
+void RunState::stop() {
+  stopping.store(true);
+  for (const std::unique_ptr<Worker>& worker : workers) worker->poll.store(true);
+}
+
+Worker::Worker(RunState& its_state, const Plan& its_plan, FrameBudget& budget, DataHeap* heap)
+    : pool(budget),
+      calls(its_plan, pool),
+      region_firings(its_plan.regions.size(), 0),
+      passed(most_arguments(its_plan)),
+      state(its_state),
+      plan(its_plan) {
+  if (heap != nullptr) cells = &own_cells_.emplace(*heap);
+}
+
+bool Worker::answer_poll() {
+  // Sequentially consistent, as are the thief's write of request_ and then poll: either this sees the request
+  // below, or the thief's poll comes after this store and is seen at the next call.
+  poll.store(false);
+  ++atomic_operations;
+  if (state.stopping.load()) return false;
+  Worker* thief = request_.exchange(nullptr);
+  ++atomic_operations;
+  if (thief != nullptr) answer_request(*thief);
+  return true;
+}
+
+void Worker::answer_request(Worker& thief) {
+  if (fork_begin == fork_end) {
+    hungry = true;
+    thief.answer_.store(Answer::Refused, std::memory_order_release);
+    return;
+  }
+  ForkEntry& oldest = forks[fork_begin];
+  JoinRecord* record = record_of(oldest.frame, *oldest.group);
+  if (record == nullptr) {
+    record = new (std::nothrow) JoinRecord{1, oldest.end, anchor};
+    if (record == nullptr) {  // without memory for it, this worker runs the call itself
+      thief.answer_.store(Answer::Refused, std::memory_order_release);
+      return;
+    }
+    oldest.frame->slots[oldest.group->join_slot].bits = reinterpret_cast<uint64_t>(record);
+  }
+  if (plan.has_data && !share_arguments(oldest)) {
+    thief.answer_.store(Answer::Refused, std::memory_order_release);
+    return;
+  }
+  record->end = --oldest.end;
+  record->pending.fetch_add(1, std::memory_order_relaxed);  // published by the release below
+  ++atomic_operations;
+  if (oldest.end == oldest.started) ++fork_begin;
+  thief.gift_ = {oldest.frame, oldest.group, oldest.end, calls.is_on() ? calls.give() : 0};
+  thief.answer_.store(Answer::Given, std::memory_order_release);
+}
+
+/// Before another worker may refer to what the newest call of the entry gets. False: there is no memory for
+/// that; the run ends.
+bool Worker::share_arguments(const ForkEntry& entry) {
+  const Group::Call& call = entry.group->calls[entry.end - 1];
+  try {
+    for (std::size_t i = 0; i < call.arguments.size(); ++i) {
+      if (call.is_data[i]) DataCells::share(entry.frame->slots[call.arguments[i].slot].data);
+    }
+    return true;
+  } catch (const std::bad_alloc&) {
+    fault = Fault::OutOfMemory;
+    state.stop();
+    return false;
+  }
+}
+
+bool Worker::arrive(Frame* target, const Group& group) {
+  JoinRecord* record = record_of(target, group);
+  ++atomic_operations;
+  // Acquire and release: what each worker wrote into the frame before it came back is there for the last one.
+  if (record->pending.fetch_sub(1, std::memory_order_acq_rel) != 1) return false;
+  anchor = record->anchor;
+  delete record;
+  target->slots[group.join_slot].bits = 0;
+  return true;
+}
+
+Frame* Worker::start_chain(Frame* parent, const Instruction* resume, uint32_t slots) {
+  anchor = pool.take_anchor();
+  if (anchor == nullptr) return nullptr;
+  Frame* first = anchor->child->capacity < slots ? pool.insert(anchor, slots) : anchor->child;
+  if (first == nullptr) {
+    leave_chain();
+    return nullptr;
+  }
+  first->parent = parent;
+  first->resume = resume;
+  return first;
+}
+
+void Worker::leave_chain() {
+  if (calls.is_on()) calls.end_stretch();
+  pool.give_anchor(anchor);
+  anchor = nullptr;
+}
+
+void Worker::refuse_requests() {
+  if (request_.load(std::memory_order_relaxed) == nullptr) return;
+  Worker* thief = request_.exchange(nullptr);
+  if (thief != nullptr) thief->answer_.store(Answer::Refused, std::memory_order_release);
+}
+
+/// True: gift_ holds a call of the victim.
+bool Worker::ask(Worker& victim) {
+  if (!victim.busy_.load(std::memory_order_relaxed)) return false;
+  answer_.store(Answer::None, std::memory_order_relaxed);
+  Worker* nobody = nullptr;
+  if (!victim.request_.compare_exchange_strong(nobody, this)) return false;
+  victim.poll.store(true);
+  // The answer comes at the victim's next call, unless its thread is not running.
+  constexpr int kSpins = 1000;
+  int spins = 0;
+  while (true) {
+    const Answer answer = answer_.load(std::memory_order_acquire);
+    if (answer != Answer::None) return answer == Answer::Given;
+    refuse_requests();
+    const bool over = state.finished.load() || state.stopping.load();
+    Worker* self = this;
+    // Withdrawn before the victim has seen it; otherwise its answer is about to come.
+    if (over && victim.request_.compare_exchange_strong(self, nullptr)) return false;
+    pause_thread();
+    if (++spins > kSpins) std::this_thread::yield();
+  }
+}
+
+Outcome Worker::run_gift() {
+  ++steals;
+  const Group::Call& call = gift_.group->calls[gift_.call];
+  const bool stopping = state.stopping.load();
+  Frame* callee = stopping ? nullptr : start_chain(gift_.frame, call.resume, call.entry[-1].d);
+  if (callee == nullptr) {  // come back without the call: the run ends
+    fault = stopping ? Fault::None : pool.failure();
+    const bool is_last = arrive(gift_.frame, *gift_.group);
+    frame = is_last ? gift_.frame : nullptr;
+    pc = gift_.group->joined;
+    return stopping ? Outcome::Stopped : Outcome::Failed;
+  }
+  if (calls.is_on()) calls.begin_gift(call, gift_.frame->slots, gift_.arrow);
+  for (std::size_t i = 0; i < call.arguments.size(); ++i) {
+    call.arguments[i].pass(gift_.frame->slots, &callee->slots[i]);
+  }
+  return interpret(*this, callee, call.entry);
+}
+
+Outcome Worker::begin(const std::function<Outcome()>& start) {
+  busy_.store(true);
+  const Outcome outcome = start();
+  if (calls.is_on()) calls.end_stretch();
+  busy_.store(false);
+  refuse_requests();
+  return outcome;
+}
+
+Outcome Worker::help() {
+  Backoff backoff;
+  while (!state.finished.load() && !state.stopping.load()) {
+    refuse_requests();
+    bool found = false;
+    for (const std::unique_ptr<Worker>& victim : state.workers) {
+      if (victim.get() != this && ask(*victim)) {
+        found = true;
+        break;
+      }
+    }
+    if (!found) {
+      backoff.wait();
+      continue;
+    }
+    const Outcome outcome = begin([this] { return run_gift(); });
+    if (outcome != Outcome::Parked) return outcome;
+    backoff = Backoff();
+  }
+  frame = nullptr;
+  return Outcome::Parked;
+}
+
+void Worker::unwind() {
+  fork_begin = fork_end = 0;
+  Frame* f = frame;
+  const Instruction* at = pc;
+  while (f != nullptr) {
+    const Group* group = plan.groups_at[plan.index_of(at)];
+    if (group != nullptr && record_of(f, *group) != nullptr && !arrive(f, *group)) return;
+    const Instruction* resume = f->resume;
+    f = f->parent;
+    switch (plan.opcode(resume)) {
+      case Opcode::Halt:
+        leave_chain();
+        return;
+      case Opcode::StolenReturn:
+        leave_chain();
+        if (!arrive(f, *resume->group)) return;
+        at = resume->group->joined;
+        break;
+      default:
+        at = resume - 1;
+    }
+  }
+}
+
+}  // namespace hiaton::exec::direct

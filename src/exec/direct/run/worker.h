@@ -1,0 +1,136 @@
+// A worker: one thread's share of a production run, and how workers take calls from each other.
+//
+// A worker owns the frames from the one it runs up to where its work began. Calls that nobody has started and
+// that do not need each other stand in its fork list, oldest first; only the owner touches the list. A worker
+// without work asks another: it writes itself into `request`, then raises `poll`. The owner looks at `poll`
+// at calls and loop ends (a relaxed load: seeing it late costs time, nothing else), and gives its OLDEST free
+// call away. The frame of that call then has a JoinRecord, which counts who has still to come back to it: the
+// only memory that two workers write. Who comes back last goes on with the frame and so becomes its owner.
+//
+// Why giving the oldest keeps things simple: when a frame has had a call stolen, every frame above it has had
+// its free calls stolen before. So whoever goes on with the frame, and returns through those above, finds
+// there nothing that stands in another worker's fork list.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "exec/direct/plan.h"
+#include "exec/direct/run/call_trace.h"
+#include "exec/direct/run/frame.h"
+#include "tensor/data_heap.h"
+
+namespace hiaton::exec::direct {
+
+struct JoinRecord {
+  std::atomic<uint32_t> pending;  ///< who has still to come back: the owner and each thief
+  uint32_t end;                   ///< calls of the group from this one on were stolen; the owner's
+  Frame* anchor;                  ///< of the chain that the frame is in
+};
+
+/// A frame whose group of calls still has calls that nobody started: those from `started` to `end`.
+struct ForkEntry {
+  Frame* frame;
+  const Group* group;
+  uint32_t started;
+  uint32_t end;
+};
+
+/// How a stretch of interpretation ended.
+enum class Outcome : uint8_t {
+  Halted,   ///< main has returned
+  Parked,   ///< the frame waits for stolen calls; another worker will go on with it
+  Stopped,  ///< the run is to end: Worker::frame and Worker::pc say where this worker was
+  Failed,   ///< the instruction at Worker::pc failed in Worker::frame with Worker::fault
+};
+
+struct Worker;
+
+/// What the workers of one run share. Not touched by the interpreter's common case.
+struct RunState {
+  std::vector<std::unique_ptr<Worker>> workers;
+  /// The run is to end early; who sets it raises every worker's `poll` afterwards.
+  std::atomic<bool> stopping{false};
+  std::atomic<bool> finished{false};
+
+  RunState();
+  ~RunState();
+  void stop();
+};
+
+struct Worker {
+  /// `heap` may be null where the plan has no data values.
+  Worker(RunState& its_state, const Plan& its_plan, FrameBudget& budget, DataHeap* heap);
+
+  /// Raised by others who want to be looked at soon: with a request for work, or at the end of the run.
+  alignas(64) std::atomic<bool> poll{false};
+  bool hungry = false;  ///< a request went unanswered: the next call goes on in its forking form
+  uint32_t fork_begin = 0;
+  uint32_t fork_end = 0;
+  /// With this many free groups of calls, deeper ones run in their sequential form.
+  static constexpr uint32_t kMostForks = 8;
+  ForkEntry forks[kMostForks];
+  FramePool pool;
+  DataCells* cells = nullptr;  ///< of a plan with data values
+  CallTrace calls;
+  Frame* anchor = nullptr;  ///< of the chain this worker runs in
+  std::vector<uint64_t> region_firings;
+  std::vector<Slot>
+      passed;  ///< room for the arguments of any call: running takes no other memory than frames
+
+  RunState& state;
+  const Plan& plan;
+  Frame* frame = nullptr;  ///< with pc: where this worker was when interpretation ended
+  const Instruction* pc = nullptr;
+  Fault fault = Fault::None;
+  uint64_t steals = 0;
+  uint64_t atomic_operations = 0;  ///< read-modify-writes and fences
+
+  /// Looks at what `poll` was raised for. False: the run is to end.
+  bool answer_poll();
+  /// One of those who had to come back to `target` is there. True: it was the last, and goes on with the
+  /// frame and its chain.
+  bool arrive(Frame* target, const Group& group);
+  /// Runs the program from its start.
+  Outcome begin(const std::function<Outcome()>& start);
+  /// Makes the first frame of a chain, which returns to `parent`. Null where a budget or memory is exhausted.
+  Frame* start_chain(Frame* parent, const Instruction* resume, uint32_t slots);
+  /// The first frame of this worker's chain has returned.
+  void leave_chain();
+  /// Waits for work and runs it, until the run is finished or stopping. Gives how the last stretch ended.
+  Outcome help();
+  /// Gives back all frames from `frame` outwards after an error, up to those that others still come back to.
+  void unwind();
+
+ private:
+  struct Gift {
+    Frame* frame = nullptr;
+    const Group* group = nullptr;
+    uint32_t call = 0;
+    uint64_t arrow = 0;  ///< of the trace, if there is one
+  };
+  enum class Answer : uint8_t { None, Refused, Given };
+
+  bool share_arguments(const ForkEntry& entry);
+  void refuse_requests();
+  void answer_request(Worker& thief);
+  bool ask(Worker& victim);
+  Outcome run_gift();
+
+  /// The idle worker that wants a call from this one; null: nobody asks.
+  alignas(64) std::atomic<Worker*> request_{nullptr};
+  /// Whether this worker runs something, so that it is worth asking.
+  std::atomic<bool> busy_{false};
+  std::optional<DataCells> own_cells_;
+  alignas(64) std::atomic<Answer> answer_{Answer::None};
+  Gift gift_;  ///< written before `answer_` becomes Given (release), read after (acquire)
+
+  friend struct RunState;
+};
+
+}  // namespace hiaton::exec::direct
