@@ -10,7 +10,7 @@ import re
 import subprocess
 import sys
 
-INSTRUCTION_LIST = pathlib.Path(__file__).resolve().parents[2] / "src" / "exec" / "scalar" / "instruction.h"
+INSTRUCTION_LIST = pathlib.Path(__file__).resolve().parents[2] / "src" / "exec" / "direct" / "instruction.h"
 EXECUTE = r"hiaton::exec::direct::\(anonymous namespace\)::execute\(hiaton::exec::direct::Worker"
 # xchg with memory locks without being told to.
 ATOMIC = re.compile(r"\block\b|\b[lms]fence\b|\bxchg\b.*\[")
