@@ -49,13 +49,15 @@ class BodyChecker::Applied {
 
   /// Where among such arguments the size of dimension `axis` of its result stands; none where only the call
   /// itself tells it.
-  std::optional<Dimensions::Place> place_of(std::size_t axis, const std::vector<Type>& arguments) const {
+  std::optional<Dimensions::ArgumentAxis> place_of(std::size_t axis,
+                                                   const std::vector<Type>& arguments) const {
     const Dim dim = head_ != nullptr ? head_->results[0]->shape[axis] : result(arguments).shape[axis];
     if (dim == unknown_dim()) return std::nullopt;
     for (std::size_t i = 0; i < arguments.size(); ++i) {
       const Shape shape = param(i).value_or(arguments[i]).shape;
       const auto found = std::find(shape.begin(), shape.end(), dim);
-      if (found != shape.end()) return Dimensions::Place{i, static_cast<std::size_t>(found - shape.begin())};
+      if (found != shape.end())
+        return Dimensions::ArgumentAxis{i, static_cast<std::size_t>(found - shape.begin())};
     }
     return std::nullopt;
   }

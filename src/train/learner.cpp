@@ -93,7 +93,7 @@ class ProgramLearner : public Learner {
         gradients_(model_.parameters()),
         parameters_(first_parameters(model_, options.seed)) {}
 
-  std::vector<Parameter>& parameters() override {
+  std::vector<ParameterValues>& parameters() override {
     values_.clear();
     return parameters_;
   }
@@ -186,7 +186,7 @@ class ProgramLearner : public Learner {
   const TreeValues trees_;
   const std::unique_ptr<ThreadPool> pool_;  ///< null: one worker
   Gradients gradients_;
-  std::vector<Parameter> parameters_;
+  std::vector<ParameterValues> parameters_;
   std::optional<uint64_t> seed_;  ///< of the step, where the model takes one
   std::vector<Value> values_;     ///< of parameters_ as they are; empty where they may have changed
 };
