@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "exec/direct/plan.h"
-#include "exec/flow/flow.h"
 #include "exec/flow/plan.h"
+#include "exec/flow/run/flow_run.h"
 
 namespace hiaton::exec {
 

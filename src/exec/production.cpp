@@ -10,7 +10,7 @@
 #include "exec/direct/run/direct_run.h"
 #include "exec/direct_functions.h"
 #include "exec/fault.h"
-#include "exec/flow/flow.h"
+#include "exec/flow/run/flow_run.h"
 #include "exec/listed_examples.h"
 #include "exec/reference.h"
 #include "hiaton/thread_pool.h"
@@ -48,8 +48,8 @@ namespace {
 const PlanCache::Entry* direct_entry(const Graph& graph, const RunOptions& options, PlanCache& plans) {
   if (!is_direct(graph)) return nullptr;
   const bool forking = options.workers > 1;
-  const direct::PlanOptions plan_options{options.overflow, forking, options.count_regions, options.trace != nullptr,
-                                 forking ? options.parallel_iterations : 1};
+  const direct::PlanOptions plan_options{options.overflow, forking, options.count_regions,
+                                         options.trace != nullptr, forking ? options.parallel_iterations : 1};
   return &plans.get(graph, plan_options);
 }
 

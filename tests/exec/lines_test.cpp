@@ -1,5 +1,5 @@
 // Lines of a batch give for any places of their operands what they give instance by instance.
-#include "exec/flow/lines.h"
+#include "exec/flow/run/lines.h"
 
 #include <gtest/gtest.h>
 

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "exec/flow/places.h"
+#include "exec/flow/compile/places.h"
 #include "hiaton/graph.h"
 
 namespace hiaton::exec::direct {
