@@ -13,7 +13,6 @@
 #include "exec/flow/compile/buffers.h"
 #include "exec/flow/compile/ends.h"
 #include "exec/flow/compile/frame_slots.h"
-#include "exec/flow/compile/node_order.h"
 #include "exec/flow/compile/places.h"
 #include "exec/flow/compile/rank.h"
 #include "exec/flow/compile/releases.h"
@@ -33,14 +32,14 @@ using graph::OutPort;
 
 class BodyCompiler {
  public:
-  BodyCompiler(const graph::Graph& graph, graph::FunctionId id, std::vector<NodeId> nodes,
-               OverflowMode overflow, Plan& plan)
+  BodyCompiler(const graph::Graph& graph, const Structure& structure, graph::FunctionId id,
+               std::vector<NodeId> nodes, OverflowMode overflow, Plan& plan)
       : graph_(graph),
         id_(id),
         function_(graph[id]),
         nodes_(std::move(nodes)),
         overflow_(overflow),
-        places_(graph, id, nodes_),
+        places_(graph, structure, id, nodes_),
         plan_(plan),
         out_(plan.functions[id.index()]) {}
 
@@ -438,6 +437,18 @@ class BodyCompiler {
   std::vector<MergeGroup> merge_groups_;
 };
 
+/// The blocks of all functions that are not direct.
+Structure structure_of(const graph::Graph& graph, const std::vector<bool>& direct) {
+  if (!graph.loops().empty()) throw Unsupported{"it has loops"};
+  std::vector<bool> functions = direct;
+  functions.flip();
+  try {
+    return find_blocks(graph, std::move(functions));
+  } catch (const Unstructured& found) {
+    throw Unsupported{found.reason};
+  }
+}
+
 }  // namespace
 
 Plan compile(const graph::Graph& graph, OverflowMode overflow) {
@@ -447,11 +458,13 @@ Plan compile(const graph::Graph& graph, OverflowMode overflow) {
 Plan compile(const graph::Graph& graph, const std::vector<bool>& direct, OverflowMode overflow) {
   Plan plan;
   plan.functions.resize(graph.functions().size());
-  std::vector<std::vector<NodeId>> nodes = nodes_in_order(graph);
+  const Structure structure = structure_of(graph, direct);
+  std::vector<std::vector<NodeId>> nodes(graph.functions().size());
+  for (NodeId id : structure.order) nodes[graph[id].function.index()].push_back(id);
   for (std::size_t f = 0; f < nodes.size(); ++f) {
     plan.functions[f].id = graph::FunctionId(f);
     if (direct[f]) continue;
-    BodyCompiler(graph, graph::FunctionId(f), std::move(nodes[f]), overflow, plan).run();
+    BodyCompiler(graph, structure, graph::FunctionId(f), std::move(nodes[f]), overflow, plan).run();
   }
   for (Function& function : plan.functions) {
     for (Call& call : function.calls) {

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <tuple>
 #include <vector>
 
+#include "exec/structure.h"
 #include "hiaton/graph.h"
 
 namespace hiaton::exec::flow {
@@ -22,15 +22,17 @@ struct Place {
   uint32_t depth = 0;
 };
 
-/// The nodes of one function.
+/// The nodes of one function: its blocks are the places.
 class Places {
  public:
-  Places(const graph::Graph& graph, graph::FunctionId function, const std::vector<graph::NodeId>& nodes);
+  /// `nodes`: those of the function, in the order of the structure.
+  Places(const graph::Graph& graph, const Structure& structure, graph::FunctionId function,
+         const std::vector<graph::NodeId>& nodes);
 
   const std::vector<Place>& all() const { return all_; }
   /// Nothing for constants under every tag.
   std::optional<PlaceId> place_of(graph::OutPort port) const;
-  PlaceId place_of(graph::NodeId node) const { return node_places_.at(node); }
+  PlaceId place_of(graph::NodeId node) const;
   /// Grows along every edge but those inside a region.
   uint32_t level_of(graph::NodeId node) const { return levels_.at(node); }
   /// Whether the node runs as part of a batch.
@@ -39,19 +41,15 @@ class Places {
   graph::OutPort origin(graph::OutPort port) const;
 
  private:
-  void find_place(graph::NodeId id);
+  void add_places(graph::FunctionId function);
   void find_batched(graph::NodeId id);
   void set_level(graph::NodeId id);
-  PlaceId side_of(const graph::Node& node, bool side);
-  PlaceId deepest(const graph::Node& node) const;
-  bool is_inside(PlaceId inner, PlaceId outer) const;
+  PlaceId place_of(BlockId block) const { return block.valid() ? place_of_block_.at(block) : kRoot; }
 
   const graph::Graph& graph_;
-  graph::FunctionId function_;
+  const Structure& structure_;
   std::vector<Place> all_{1};
-  std::map<std::tuple<PlaceId, graph::OutPort, bool>, PlaceId> by_side_;
-  std::map<graph::NodeId, PlaceId> node_places_;
-  std::map<graph::NodeId, std::pair<PlaceId, PlaceId>> switch_places_;
+  std::map<BlockId, PlaceId> place_of_block_;
   std::map<graph::NodeId, uint32_t> levels_;
   std::map<graph::NodeId, bool> batched_;
 };
