@@ -35,22 +35,29 @@ inline void retain(SlotKind kind, const Cell& cell) {
   }
 }
 
-/// Of any value; without a reference of its own.
-inline Cell borrow(const ValueView& value) {
+/// A cell for what a value or a field of one holds; without a reference of its own.
+inline Cell borrow(SlotKind kind, Slot slot) {
   Cell cell;
-  if (value.is_tensor()) {
-    cell.owner = value.slot.tensor;
+  cell.slot = slot;
+  if (kind == SlotKind::Tensor) {
+    cell.owner = slot.tensor;
     cell.set_elements(cell.owner->elements);
-  } else {
-    cell.slot = value.slot;
   }
   return cell;
+}
+
+inline SlotKind slot_kind(const ValueView& value) {
+  return value.is_tensor() ? SlotKind::Tensor : value.is_data() ? SlotKind::Data : SlotKind::Scalar;
+}
+
+inline Cell borrow(const ValueView& value) {
+  return borrow(slot_kind(value), value.slot);
 }
 
 /// Returns a cell that holds a reference of its own to the value.
 inline Cell cell_of(const ValueView& value) {
   const Cell cell = borrow(value);
-  retain(value.is_tensor() ? SlotKind::Tensor : value.is_data() ? SlotKind::Data : SlotKind::Scalar, cell);
+  retain(slot_kind(value), cell);
   return cell;
 }
 

@@ -35,7 +35,9 @@ Cell Worker::borrow(const Frame* frame, const Source& source) const {
     case Step::Code::Field: {
       const DataObject* data = borrow_slot(frame, step.operands[0]).data;
       if (Data::variant_of(data) != step.variant) fail(frame, step, Fault::Index);
-      return cell_of(DataFields(data).view(step.field));
+      out = flow::borrow(step.kind, data->slots()[step.field]);
+      retain(step.kind, out);
+      return out;
     }
     case Step::Code::FieldOrZero:
       return field_or_zero(frame, step);
