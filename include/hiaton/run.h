@@ -95,10 +95,10 @@ struct RunOptions {
   OverflowMode overflow = OverflowMode::Wrap;
   /// How many iterations of one loop may be under way at once.
   int parallel_iterations = 10;
-  /// Of all workers together. More of either ends the run with Fault::MaxFrames or Fault::MaxBytes. Bytes are
-  /// those of frames and what waits in them, of tensors, data values and what kernels gather; not those of
-  /// arguments made before it, parameters, and the gradients and packed copies of parameters. Without a limit
-  /// of its own, a run may take seven eighths of what the machine has left.
+  /// Budgets of all workers together. More of either ends the run with Fault::MaxFrames or Fault::MaxBytes.
+  /// Bytes are those of frames and what waits in them, of tensors, data values and what kernels gather; not
+  /// those of arguments made before it, parameters, and the gradients and packed copies of parameters.
+  /// Without a limit of its own, a run may take seven eighths of what the machine has left.
   uint64_t max_frames = std::numeric_limits<uint64_t>::max();
   uint64_t max_bytes = std::numeric_limits<uint64_t>::max();
   std::chrono::nanoseconds timeout = std::chrono::nanoseconds::max();
@@ -142,7 +142,7 @@ class Examples {
  public:
   virtual ~Examples() = default;
   virtual std::size_t size() const = 0;
-  /// Of the list `index`, by parameter; asked for once.
+  /// The arguments of the list `index`, by parameter; asked for once.
   virtual std::vector<Value> arguments(std::size_t index) = 0;
   /// Takes the results of the list `index`, once they are complete.
   virtual void take_results(std::size_t index, std::vector<Value> results) = 0;

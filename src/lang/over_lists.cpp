@@ -98,7 +98,7 @@ struct BodyChecker::OverList {
   std::vector<Var> initial;  ///< one, but for `map`
   std::vector<Var> extras;   ///< the same for every element
 
-  /// Of the function that is applied.
+  /// The argument types of the function that is applied.
   std::vector<Type> argument_types() const {
     std::vector<Type> types;
     for (Var first : initial) types.push_back(first.type());
@@ -328,7 +328,7 @@ Vars BodyChecker::map_tensor(const Applied& applied, const OverList& over) {
                       over.elements);
 }
 
-/// Of what the function gives for an element; none where only a call of it tells them.
+/// The sizes of what the function gives for an element; none where only a call of it tells them.
 std::optional<std::vector<SizeOf>> BodyChecker::sizes_of_row(const Applied& applied, const OverList& over) {
   const std::vector<Type> types = over.argument_types();
   std::vector<SizeOf> sizes;

@@ -28,7 +28,7 @@ Var whole(const Contribution& part, const Type& type) {
   return part.gradient.builder().op("pad", {part.gradient}, {axis, start, size - start - length});
 }
 
-/// Those of fields, joined by variants; the others as they are.
+/// Joins contributions to fields by variant and leaves the others as they are.
 std::vector<Var> joined_fields(const std::vector<Contribution>& parts, const Type& type,
                                DataGradients& data) {
   std::vector<Var> wholes;

@@ -85,8 +85,8 @@ class MergeCommon : public Rewriter {
     ir::BlockId block;  ///< of the latest
   };
 
-  /// Of nodes without blocks. Not inlined: `visit` recurses as deep as blocks are nested, so its frame is
-  /// small.
+  /// Visits a node without blocks. Not inlined: `visit` recurses as deep as blocks are nested, so its frame
+  /// must be small.
   [[gnu::noinline]] void visit_mergeable(const ir::Node& node) {
     ir::ValueIds operands = mapped(node.operands);
     number_and_order(node, operands);
