@@ -163,26 +163,49 @@ void DataHeap::forget_values() {
 /// Each value counts anew: by the references that are found on the way from the results.
 void DataHeap::give_out(std::span<const Slot> results) {
   const std::lock_guard lock(mutex_);
-  OpenValues open;
-  const auto visit = [&](DataObject* object) {
-    if (!Data::has_object(object)) return;
-    if (is_outside(object)) {
-      object->counter().fetch_add(1, std::memory_order_relaxed);
-      return;
+  for (const Slot& result : results) give_out_value(result.data);
+}
+
+/// Counts a reference to the value. Whether it is the first, so that what is below is still to be counted.
+bool DataHeap::begin_value(DataObject* object) {
+  if (!Data::has_object(object)) return false;
+  if (is_outside(object)) {
+    object->counter().fetch_add(1, std::memory_order_relaxed);
+    return false;
+  }
+  ++chunk_of(object)->outside;
+  ++outside_;
+  return true;
+}
+
+/// Goes down and up again by reversed pointers (Schorr and Waite): on the way from the result to `object`,
+/// the field that leads down refers to the value above, and `references` is the number of that field. Nothing
+/// else refers up, since values have no cycles, so that nobody reads such a count.
+void DataHeap::give_out_value(DataObject* result) {
+  if (!begin_value(result)) return;
+  DataObject* above = nullptr;
+  DataObject* object = result;
+  std::size_t field = 0;
+  while (true) {
+    const FieldLayout layout = object->fields_layout();
+    const std::size_t count = layout.count();
+    while (field < count &&
+           !(layout.kind(field) == FieldKind::Data && begin_value(object->slots()[field].data))) {
+      ++field;
     }
-    open.push(object);
+    if (field < count) {
+      object->references = static_cast<int32_t>(field);
+      DataObject* below = std::exchange(object->slots()[field].data, above);
+      above = std::exchange(object, below);
+      field = 0;
+      continue;
+    }
     object->references = DataObject::kOutside + 1;
-    ++chunk_of(object)->outside;
-    ++outside_;
-  };
-  for (const Slot& result : results) {
-    visit(result.data);
-    while (!open.empty()) {
-      DataObject* object = open.pop();
-      for_each_reference(object, object->fields_layout(), [&](FieldKind kind, Slot slot) {
-        if (kind == FieldKind::Data) visit(slot.data);
-      });
-    }
+    if (above == nullptr) return;
+    field = static_cast<std::size_t>(above->references);
+    DataObject* below = std::exchange(object, above);
+    above = std::exchange(object->slots()[field].data, below);
+    ++field;
   }
 }
 
@@ -301,6 +324,27 @@ void DataCells::share(DataObject* object) {
       if (kind == FieldKind::Data) visit(slot.data);
     });
   }
+}
+
+bool DataCells::is_alone(DataObject* object) {
+  OpenValues open;
+  bool is_alone = true;
+  const auto visit = [&](DataObject* one) {
+    if (!Data::has_object(one) || relaxed(one) < 0) return;
+    if (relaxed(one) == 1) {
+      open.push(one);
+    } else {
+      is_alone = false;
+    }
+  };
+  visit(object);
+  while (is_alone && !open.empty()) {
+    DataObject* next = open.pop();
+    for_each_reference(next, next->fields_layout(), [&](FieldKind kind, Slot slot) {
+      if (kind == FieldKind::Data) visit(slot.data);
+    });
+  }
+  return is_alone;
 }
 
 }  // namespace hiaton

@@ -1,6 +1,6 @@
 #include "exec/flow/rank.h"
 
-#include <algorithm>
+#include "base/components.h"
 
 namespace hiaton::exec::flow {
 namespace {
@@ -55,53 +55,6 @@ Dependencies dependencies_of(const Plan& plan) {
     }
   }
   return all;
-}
-
-/// Tarjan's components, numbered so that readers come later; with a stack of its own.
-std::vector<uint32_t> topological_components(const std::vector<std::vector<std::size_t>>& readers) {
-  constexpr uint32_t kUnseen = UINT32_MAX;
-  const std::size_t count = readers.size();
-  std::vector<uint32_t> order(count, kUnseen);
-  std::vector<uint32_t> low(count, 0);
-  std::vector<uint32_t> component(count, kUnseen);
-  std::vector<std::size_t> members;
-  std::vector<std::pair<std::size_t, std::size_t>> path;
-  uint32_t seen = 0;
-  uint32_t components = 0;
-  const auto begin = [&](std::size_t node) {
-    order[node] = low[node] = seen++;
-    members.push_back(node);
-    path.emplace_back(node, 0);
-  };
-  for (std::size_t root = 0; root < count; ++root) {
-    if (order[root] != kUnseen) continue;
-    begin(root);
-    while (!path.empty()) {
-      auto& [node, next] = path.back();
-      if (next < readers[node].size()) {
-        const std::size_t reader = readers[node][next++];
-        if (order[reader] == kUnseen) {
-          begin(reader);
-        } else if (component[reader] == kUnseen) {
-          low[node] = std::min(low[node], order[reader]);
-        }
-        continue;
-      }
-      const std::size_t done = node;
-      path.pop_back();
-      if (!path.empty()) low[path.back().first] = std::min(low[path.back().first], low[done]);
-      if (low[done] != order[done]) continue;
-      std::size_t member;
-      do {
-        member = members.back();
-        members.pop_back();
-        component[member] = components;
-      } while (member != done);
-      ++components;
-    }
-  }
-  for (uint32_t& number : component) number = components - 1 - number;
-  return component;
 }
 
 }  // namespace

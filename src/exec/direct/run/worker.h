@@ -4,8 +4,10 @@
 // that do not need each other stand in its fork list, oldest first; only the owner touches the list. A worker
 // without work asks another: it writes itself into `request`, then raises `poll`. The owner looks at `poll`
 // at calls and loop ends (a relaxed load: seeing it late costs time, nothing else), and gives its OLDEST free
-// call away. The frame of that call then has a JoinRecord, which counts who has still to come back to it: the
-// only memory that two workers write. Who comes back last goes on with the frame and so becomes its owner.
+// call away. Data values that the call gets are counted by atomic operations from then on, unless the call
+// takes over the only reference to them and to all that is below: then they move to the thief as they are.
+// The frame of that call then has a JoinRecord, which counts who has still to come back to it: the only
+// memory that two workers write. Who comes back last goes on with the frame and so becomes its owner.
 //
 // Why giving the oldest keeps things simple: when a frame has had a call stolen, every frame above it has had
 // its free calls stolen before. So whoever goes on with the frame, and returns through those above, finds
@@ -57,6 +59,10 @@ struct RunState {
   /// The run is to end early; who sets it raises every worker's `poll` afterwards.
   std::atomic<bool> stopping{false};
   std::atomic<bool> finished{false};
+  /// Workers that ask for work. Who gives a call away counts the thief out.
+  std::atomic<int> idle{0};
+  /// For tests: each call that can be given away is, as long as a worker is idle; the first waits for all.
+  bool shares_every_call = false;
 
   RunState();
   ~RunState();
@@ -70,7 +76,6 @@ struct Worker {
   /// Raised by others who want to be looked at soon: with a request for work, or at the end of the run.
   alignas(64) std::atomic<bool> poll{false};
   bool hungry = false;  ///< a request went unanswered: the next call goes on in its forking form
-  uint32_t fork_begin = 0;
   uint32_t fork_end = 0;
   /// With this many free groups of calls, deeper ones run in their sequential form.
   static constexpr uint32_t kMostForks = 8;
@@ -102,6 +107,8 @@ struct Worker {
   Frame* start_chain(Frame* parent, const Instruction* resume, uint32_t slots);
   /// The first frame of this worker's chain has returned.
   void leave_chain();
+  /// Waits for the others, so that calls can be given to them: for a run that shares every call.
+  void wait_for_others() const;
   /// Waits for work and runs it, until the run is finished or stopping. Gives how the last stretch ended.
   Outcome help();
   /// Gives back all frames from `frame` outwards after an error, up to those that others still come back to.
@@ -118,8 +125,10 @@ struct Worker {
 
   bool share_arguments(const ForkEntry& entry);
   void refuse_requests();
-  void answer_request(Worker& thief);
+  bool answer_request(Worker& thief);
+  void give_all_away();
   bool ask(Worker& victim);
+  bool find_work();
   Outcome run_gift();
 
   /// The idle worker that wants a call from this one; null: nobody asks.
