@@ -347,4 +347,63 @@ bool DataCells::is_alone(DataObject* object) {
   return is_alone;
 }
 
+DataObject* DataCells::copy(DataObject* object) {
+  const auto is_copied = [](DataObject* one) { return Data::has_object(one) && !is_outside(one); };
+  if (!is_copied(object)) return object;
+  std::array<DataObject*, kMostCopied> values;  // before the copies are made, what they are of
+  std::size_t count = 1;
+  values[0] = object;
+  for (std::size_t i = 0; i < count; ++i) {
+    bool fits = true;
+    for_each_reference(values[i], values[i]->fields_layout(), [&](FieldKind kind, Slot slot) {
+      if (kind != FieldKind::Data || !is_copied(slot.data)) return;
+      fits = fits && count < kMostCopied;
+      if (fits) values[count++] = slot.data;
+    });
+    if (!fits) return nullptr;
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t fields = values[i]->fields_layout().count();
+    DataObject* made = make(fields);
+    if (made == nullptr) {
+      while (i-- > 0) free_cell(values[i], values[i]->fields_layout().count());
+      return nullptr;
+    }
+    std::copy_n(values[i]->slots(), fields, made->slots());
+    made->layout = values[i]->layout;
+    made->variant_bits = values[i]->variant_bits;
+    made->references = 1;
+    values[i] = made;
+  }
+  // The copies stand in the order in which the references to them were met.
+  std::size_t next = 1;
+  for (std::size_t i = 0; i < count; ++i) {
+    const FieldLayout layout = values[i]->fields_layout();
+    for (std::size_t f = 0; f < layout.count(); ++f) {
+      Slot& slot = values[i]->slots()[f];
+      if (layout.kind(f) == FieldKind::Tensor) {
+        Tensor::retain(slot.tensor);
+      } else if (layout.kind(f) == FieldKind::Data && is_copied(slot.data)) {
+        slot.data = values[next++];
+      }
+    }
+  }
+  return values[0];
+}
+
+DataObject* DataCells::hold(std::span<DataObject* const> held) {
+  DataObject* made = make(held.size());
+  if (made == nullptr) return nullptr;
+  const std::array<FieldKind, kMostHeld> kinds = [] {
+    std::array<FieldKind, kMostHeld> all{};
+    all.fill(FieldKind::Data);
+    return all;
+  }();
+  made->layout = FieldLayout(std::span(kinds).first(held.size())).code();
+  made->variant_bits = 1;  // it stands in a heap
+  made->references = 1;
+  for (std::size_t i = 0; i < held.size(); ++i) made->slots()[i].data = held[i];
+  return made;
+}
+
 }  // namespace hiaton

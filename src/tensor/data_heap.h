@@ -137,6 +137,13 @@ class DataCells {
   /// Before another worker may refer to it: it and all below it are counted by atomic operations from now on.
   /// Throws std::bad_alloc, which leaves some of it shared: right, and slower.
   static void share(DataObject* object);
+  /// A copy of it and of all below, for another worker alone, where that is at most kMostCopied values; null
+  /// where it is more, or there is no memory. What is outside of runs is not copied.
+  DataObject* copy(DataObject* object);
+  static constexpr std::size_t kMostCopied = 256;
+  /// A value that holds these references; null where there is no memory. At most kMostHeld of them.
+  DataObject* hold(std::span<DataObject* const> held);
+  static constexpr std::size_t kMostHeld = FieldLayout::kMostInline;
   /// Whether this is the only reference to it, and what is below is referred to from there alone, or shared
   /// already: then it moves to another worker as it is. Throws std::bad_alloc.
   static bool is_alone(DataObject* object);

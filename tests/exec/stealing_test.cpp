@@ -118,7 +118,7 @@ TEST_P(Stealing, OfEveryCallGivesTheSame) {
     const RunResult result = run(Mode{Executor::Production, workers}, graph, program.arguments, options);
     ASSERT_EQ(result.values, expected);
     ASSERT_EQ(result.stats.frames_live_at_end, 0u);
-    EXPECT_GT(result.stats.steals, 10u);
+    EXPECT_GT(result.stats.steals, 0u);
   }
 }
 

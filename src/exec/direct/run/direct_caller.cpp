@@ -76,12 +76,12 @@ void DirectCaller::begin(const RunOptions& options) {
   while (state_.workers.size() < workers) {
     state_.workers.push_back(std::make_unique<Worker>(state_, *plan_, budget_, heap_.get()));
   }
+  if (failed_ != nullptr) failed_->unwind();
+  failed_ = nullptr;
   if (heap_ != nullptr && stop_fault_.load() != Fault::None) heap_->forget_values();
   stop_fault_.store(Fault::None);
   state_.stopping.store(false);
   state_.shares_every_call = options.share_every_call && workers > 1;
-  if (failed_ != nullptr) failed_->unwind();
-  failed_ = nullptr;
   calls_ = 0;
   for (const std::unique_ptr<Worker>& worker : state_.workers) {
     worker->poll.store(false);

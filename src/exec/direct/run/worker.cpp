@@ -1,8 +1,10 @@
 #include "exec/direct/run/worker.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <new>
+#include <utility>
 
 #include "base/check.h"
 #include "base/pause.h"
@@ -105,7 +107,7 @@ bool Worker::answer_request(Worker& thief) {
     }
     oldest.frame->slots[oldest.group->join_slot].bits = reinterpret_cast<uint64_t>(record);
   }
-  if (plan.has_data && !share_arguments(oldest)) {
+  if (!pass_arguments(oldest, thief)) {
     thief.answer_.store(Answer::Refused, std::memory_order_release);
     return false;
   }
@@ -113,7 +115,8 @@ bool Worker::answer_request(Worker& thief) {
   record->pending.fetch_add(1, std::memory_order_relaxed);  // published by the release below
   state.idle.fetch_sub(1);
   atomic_operations += 2;
-  thief.gift_ = {oldest.frame, oldest.group, oldest.end, calls.is_on() ? calls.give() : 0};
+  thief.gift_ = {oldest.frame, oldest.group, oldest.end, calls.is_on() ? calls.give() : 0,
+                 thief.gift_.copies};
   if (oldest.end == oldest.started) {  // leaves room for another one
     std::copy(forks + 1, forks + fork_end, forks);
     --fork_end;
@@ -122,22 +125,39 @@ bool Worker::answer_request(Worker& thief) {
   return true;
 }
 
-/// Before another worker may refer to what the newest call of the entry gets. False: there is no memory for
-/// that; the run ends.
-bool Worker::share_arguments(const ForkEntry& entry) {
+/// Passes the arguments of the newest call of the entry. False: there is no memory for that; the run ends.
+bool Worker::pass_arguments(const ForkEntry& entry, Worker& thief) {
   const Group::Call& call = entry.group->calls[entry.end - 1];
+  std::array<DataObject*, DataCells::kMostHeld> copies;
+  std::size_t copied = 0;
+  thief.gift_.copies = nullptr;
   try {
     for (std::size_t i = 0; i < call.arguments.size(); ++i) {
-      if (!call.is_data[i]) continue;
-      DataObject* data = entry.frame->slots[call.arguments[i].slot].data;
-      if (!call.is_taken_over[i] || !DataCells::is_alone(data)) DataCells::share(data);
+      Slot& slot = thief.passed[i];
+      call.arguments[i].pass(entry.frame->slots, &slot);
+      if (!call.is_data[i] || !Data::has_object(slot.data)) continue;
+      const bool is_taken_over = call.is_taken_over[i];
+      if (is_taken_over && DataCells::is_alone(slot.data)) continue;
+      DataObject* const own = slot.data;
+      DataObject* copy = is_taken_over || copied < copies.size() ? cells->copy(own) : nullptr;
+      if (copy == nullptr) {
+        DataCells::share(own);
+      } else if (copy != own) {
+        slot.data = copy;
+        if (is_taken_over) {
+          cells->release(own);
+        } else {
+          copies[copied++] = copy;
+        }
+      }
     }
-    return true;
-  } catch (const std::bad_alloc&) {
-    fault = Fault::OutOfMemory;
-    state.stop();
-    return false;
+    if (copied > 0) thief.gift_.copies = cells->hold({copies.data(), copied});
+    if (copied == 0 || thief.gift_.copies != nullptr) return true;
+  } catch (const std::bad_alloc&) {  // the same
   }
+  fault = pool.memory_fault();
+  state.stop();
+  return false;
 }
 
 bool Worker::arrive(Frame* target, const Group& group) {
@@ -166,6 +186,7 @@ Frame* Worker::start_chain(Frame* parent, const Instruction* resume, uint32_t sl
 
 void Worker::leave_chain() {
   if (calls.is_on()) calls.end_stretch();
+  if (anchor->copies != nullptr) cells->release(std::exchange(anchor->copies, nullptr));
   pool.give_anchor(anchor);
   anchor = nullptr;
 }
@@ -212,9 +233,8 @@ Outcome Worker::run_gift() {
     return stopping ? Outcome::Stopped : Outcome::Failed;
   }
   if (calls.is_on()) calls.begin_gift(call, gift_.frame->slots, gift_.arrow);
-  for (std::size_t i = 0; i < call.arguments.size(); ++i) {
-    call.arguments[i].pass(gift_.frame->slots, &callee->slots[i]);
-  }
+  anchor->copies = gift_.copies;
+  std::copy_n(passed.begin(), call.arguments.size(), callee->slots);
   return interpret(*this, callee, call.entry);
 }
 

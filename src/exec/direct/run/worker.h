@@ -4,8 +4,9 @@
 // that do not need each other stand in its fork list, oldest first; only the owner touches the list. A worker
 // without work asks another: it writes itself into `request`, then raises `poll`. The owner looks at `poll`
 // at calls and loop ends (a relaxed load: seeing it late costs time, nothing else), and gives its OLDEST free
-// call away. Data values that the call gets are counted by atomic operations from then on, unless the call
-// takes over the only reference to them and to all that is below: then they move to the thief as they are.
+// call away. Data values that the call gets move to the thief as they are where the call takes over the
+// only reference to them and to all that is below; small ones are copied; others are counted by atomic
+// operations from then on.
 // The frame of that call then has a JoinRecord, which counts who has still to come back to it: the only
 // memory that two workers write. Who comes back last goes on with the frame and so becomes its owner.
 //
@@ -119,11 +120,12 @@ struct Worker {
     Frame* frame = nullptr;
     const Group* group = nullptr;
     uint32_t call = 0;
-    uint64_t arrow = 0;  ///< of the trace, if there is one
+    uint64_t arrow = 0;            ///< of the trace, if there is one
+    DataObject* copies = nullptr;  ///< holds those that the call borrows
   };
   enum class Answer : uint8_t { None, Refused, Given };
 
-  bool share_arguments(const ForkEntry& entry);
+  bool pass_arguments(const ForkEntry& entry, Worker& thief);
   void refuse_requests();
   bool answer_request(Worker& thief);
   void give_all_away();
@@ -137,7 +139,8 @@ struct Worker {
   std::atomic<bool> busy_{false};
   std::optional<DataCells> own_cells_;
   alignas(64) std::atomic<Answer> answer_{Answer::None};
-  Gift gift_;  ///< written before `answer_` becomes Given (release), read after (acquire)
+  /// With the arguments in `passed`: written before `answer_` becomes Given (release), read after (acquire).
+  Gift gift_;
 
   friend struct RunState;
 };
