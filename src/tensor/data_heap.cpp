@@ -326,7 +326,7 @@ void DataCells::share(DataObject* object) {
   }
 }
 
-bool DataCells::is_alone(DataObject* object) {
+bool DataCells::is_alone(DataObject* object, std::size_t& steps) {
   OpenValues open;
   bool is_alone = true;
   const auto visit = [&](DataObject* one) {
@@ -339,6 +339,8 @@ bool DataCells::is_alone(DataObject* object) {
   };
   visit(object);
   while (is_alone && !open.empty()) {
+    if (steps == 0) return false;
+    --steps;
     DataObject* next = open.pop();
     for_each_reference(next, next->fields_layout(), [&](FieldKind kind, Slot slot) {
       if (kind == FieldKind::Data) visit(slot.data);

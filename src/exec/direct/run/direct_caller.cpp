@@ -88,6 +88,7 @@ void DirectCaller::begin(const RunOptions& options) {
     worker->frame = nullptr;
     worker->fault = Fault::None;
     worker->hungry = false;
+    worker->steps_left = Worker::kMostSteps;
     worker->steals = worker->atomic_operations = 0;
     worker->region_firings.assign(worker->region_firings.size(), 0);
   }

@@ -137,7 +137,7 @@ bool Worker::pass_arguments(const ForkEntry& entry, Worker& thief) {
       call.arguments[i].pass(entry.frame->slots, &slot);
       if (!call.is_data[i] || !Data::has_object(slot.data)) continue;
       const bool is_taken_over = call.is_taken_over[i];
-      if (is_taken_over && DataCells::is_alone(slot.data)) continue;
+      if (is_taken_over && DataCells::is_alone(slot.data, steps_left)) continue;
       DataObject* const own = slot.data;
       DataObject* copy = is_taken_over || copied < copies.size() ? cells->copy(own) : nullptr;
       if (copy == nullptr) {

@@ -76,6 +76,10 @@ struct Worker {
 
   /// Raised by others who want to be looked at soon: with a request for work, or at the end of the run.
   alignas(64) std::atomic<bool> poll{false};
+  /// How many data values it may still look at to find out that nobody else refers to them. Without a bound,
+  /// a list that is stolen element by element would be gone through for each of them.
+  static constexpr std::size_t kMostSteps = std::size_t{1} << 20;
+  std::size_t steps_left = kMostSteps;
   bool hungry = false;  ///< a request went unanswered: the next call goes on in its forking form
   uint32_t fork_end = 0;
   /// With this many free groups of calls, deeper ones run in their sequential form.
