@@ -122,7 +122,8 @@ struct RunOptions {
   /// Runs of many argument lists: into how many parts they are cut, each of which is batched by itself; 0:
   /// one for each worker. The same number gives the same bits for any number of workers.
   int parts = 0;
-  /// For tests: Flow gives each call that it can to another worker, also where none is idle.
+  /// For tests: each call that can be given to another worker is: by Flow also where none is idle, by direct
+  /// code whenever one is.
   bool share_every_call = false;
   /// Production and Flow: where the run is drawn; null: nowhere.
   Trace* trace = nullptr;

@@ -34,7 +34,7 @@ class DataHeap {
   void leave();
 
   /// Makes results of a run values of their own: all that they refer to is outside of runs then. Each slot
-  /// holds one reference. Throws std::bad_alloc, after which the run must be forgotten.
+  /// holds one reference. Takes no memory.
   void give_out(std::span<const Slot> results);
   /// Forgets all values that are not outside, after a run that failed: nobody refers to them any more.
   void forget_values();
@@ -58,6 +58,8 @@ class DataHeap {
   bool add_segment();
   DataObject* take_returned();
   bool take_back(DataObject* object);
+  bool begin_value(DataObject* object);
+  void give_out_value(DataObject* result);
   template <class Visit>
   void for_each_value(Visit visit);
 
@@ -135,6 +137,17 @@ class DataCells {
   /// Before another worker may refer to it: it and all below it are counted by atomic operations from now on.
   /// Throws std::bad_alloc, which leaves some of it shared: right, and slower.
   static void share(DataObject* object);
+  /// A copy of it and of all below, for another worker alone, where that is at most kMostCopied values; null
+  /// where it is more, or there is no memory. What is outside of runs is not copied.
+  DataObject* copy(DataObject* object);
+  static constexpr std::size_t kMostCopied = 256;
+  /// A value that holds these references; null where there is no memory. At most kMostHeld of them.
+  DataObject* hold(std::span<DataObject* const> held);
+  static constexpr std::size_t kMostHeld = FieldLayout::kMostInline;
+  /// Whether this is the only reference to it, and what is below is referred to from there alone, or shared
+  /// already: then it moves to another worker as it is. Takes from `steps`, one for each value that it looks
+  /// at; false also where there are not enough. Throws std::bad_alloc.
+  static bool is_alone(DataObject* object, std::size_t& steps);
 
  private:
   struct Size {

@@ -63,7 +63,8 @@ struct Group {
     const Instruction* resume =
         nullptr;  ///< a StolenReturn; the instruction before it names the result slots
     std::vector<Argument> arguments;
-    std::vector<bool> is_data;  ///< by argument
+    std::vector<bool> is_data;        ///< by argument
+    std::vector<bool> is_taken_over;  ///< by argument: a data value whose reference becomes the callee's
   };
   std::vector<Call> calls;
   uint16_t join_slot = 0;               ///< holds the JoinRecord once a call was stolen, else 0

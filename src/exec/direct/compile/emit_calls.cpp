@@ -175,6 +175,16 @@ std::vector<bool> BodyEmitter::data_arguments(const Callee& callee) const {
   return is_data_value;
 }
 
+/// Which of them the callee takes over; a task borrows all that it captures.
+std::vector<bool> BodyEmitter::taken_over_arguments(const Callee& callee) const {
+  std::vector<bool> is_taken_over = data_arguments(callee);
+  for (std::size_t i = 0; i < is_taken_over.size(); ++i) {
+    if (callee.task || context_.ownership.is_borrowed(graph_[callee.site].callee, i))
+      is_taken_over[i] = false;
+  }
+  return is_taken_over;
+}
+
 BodyEmitter::Forked BodyEmitter::emit_group(const std::vector<Callee>& callees,
                                             const std::vector<std::vector<Argument>>& arguments,
                                             const std::vector<uint32_t>& results, const Handover& handover,
@@ -195,7 +205,8 @@ BodyEmitter::Forked BodyEmitter::emit_group(const std::vector<Callee>& callees,
     at(after).a = static_cast<uint16_t>(i + 1);
     if (counted) at(after).d = narrow(count_slot);
     at(after).group = &group;
-    group.calls.push_back({nullptr, nullptr, arguments[i], data_arguments(callees[i])});
+    group.calls.push_back(
+        {nullptr, nullptr, arguments[i], data_arguments(callees[i]), taken_over_arguments(callees[i])});
     context_.entries.push_back({EntryReference::Kind::GroupCall, number, static_cast<uint32_t>(i),
                                 function_of(callees[i]), true, callees[i].task});
   }

@@ -2,8 +2,10 @@
 
 #include <queue>
 #include <tuple>
+#include <unordered_set>
 
 #include "base/check.h"
+#include "base/components.h"
 
 namespace hiaton::exec::direct {
 
@@ -32,6 +34,8 @@ class ItemOrder {
   void run() {
     make_units();
     connect_units();
+    find_recursion();
+    find_preparations();
     order_units();
   }
 
@@ -42,12 +46,13 @@ class ItemOrder {
     uint32_t waits_for = 0;
     std::vector<uint32_t> needed_by;
     uint32_t last_needed_by = UINT32_MAX;  ///< keeps repeated edges out
+    bool is_preparation = false;           ///< see find_preparations()
   };
 
   bool is_wanted(graph::FunctionId function) const { return result_.functions[function.index()]; }
 
   uint32_t add_unit(Item::Kind kind, std::size_t index, BlockId block) {
-    units_.push_back({{kind, static_cast<uint32_t>(index)}, block, 0, {}, UINT32_MAX});
+    units_.push_back({{kind, static_cast<uint32_t>(index)}, block, 0, {}, UINT32_MAX, false});
     return static_cast<uint32_t>(units_.size() - 1);
   }
 
@@ -148,21 +153,84 @@ class ItemOrder {
     }
   }
 
-  /// Which of several units that are ready comes first: work that stays in the block, then calls, then
-  /// branches and loops with calls inside, and last what gives the results of the function: its calls can
-  /// then forward their caller's return site.
+  /// Finds the blocks that continue the recursion of their function: those that call it, or a function that
+  /// leads back to it.
+  void find_recursion() {
+    std::vector<std::vector<std::size_t>> callees(graph_.functions().size());
+    for (const graph::Site& site : graph_.sites()) {
+      callees[site.caller.index()].push_back(site.callee.index());
+    }
+    const std::vector<uint32_t> component = strongly_connected_components(callees).of;
+    recurses_.assign(result_.blocks.size(), false);
+    for (const Unit& unit : units_) {
+      if (unit.item.kind != Item::Kind::Call) continue;
+      const graph::Site& site = graph_[CallSite(unit.item.index)];
+      if (component[site.caller.index()] != component[site.callee.index()]) continue;
+      recursive_calls_.insert(unit.item.index);
+      for (BlockId up = unit.block; up.valid() && !recurses_[up.index()]; up = result_[up].parent) {
+        recurses_[up.index()] = true;
+      }
+    }
+  }
+
+  bool continues_recursion(const Unit& unit) const {
+    const auto recurses = [&](BlockId block) { return block.valid() && recurses_[block.index()]; };
+    switch (unit.item.kind) {
+      case Item::Kind::Op:
+        return false;
+      case Item::Kind::Call:
+        return recursive_calls_.contains(unit.item.index);
+      case Item::Kind::Conditional: {
+        const Conditional& conditional = result_.conditionals[unit.item.index];
+        return recurses(conditional.sides[0]) || recurses(conditional.sides[1]);
+      }
+      case Item::Kind::Loop: {
+        const LoopShape& loop = result_.loops[unit.item.index];
+        return recurses(loop.condition) || recurses(loop.body);
+      }
+    }
+    return false;
+  }
+
+  /// Finds the preparations: calls, and branches and loops with calls, that do not continue the recursion of
+  /// their function, and that something which does continue it needs. They run before what continues the
+  /// recursion and does not need them: all that continues it can then run at the same time.
+  void find_preparations() {
+    std::vector<std::vector<uint32_t>> needs(units_.size());
+    std::vector<uint32_t> open;
+    for (uint32_t u = 0; u < units_.size(); ++u) {
+      for (uint32_t reader : units_[u].needed_by) needs[reader].push_back(u);
+      if (can_fork(units_[u]) && continues_recursion(units_[u])) open.push_back(u);
+    }
+    std::vector<bool> is_needed(units_.size(), false);
+    while (!open.empty()) {
+      const uint32_t reader = open.back();
+      open.pop_back();
+      for (uint32_t u : needs[reader]) {
+        if (is_needed[u]) continue;
+        is_needed[u] = true;
+        units_[u].is_preparation = result_.has_calls(units_[u].item) && !continues_recursion(units_[u]);
+        open.push_back(u);
+      }
+    }
+  }
+
+  /// Which of several units that are ready comes first: work that stays in the block, then preparations, then
+  /// calls, then branches and loops with calls inside, and last what gives the results of the function: its
+  /// calls can then forward their caller's return site.
   uint32_t rank(const Unit& unit) const {
+    if (unit.is_preparation) return 2;
     switch (unit.item.kind) {
       case Item::Kind::Op:
         return feeds_only_next_iteration(NodeId(unit.item.index)) ? 1 : 0;
       case Item::Kind::Call:
-        return 2;
+        return 3;
       case Item::Kind::Conditional: {
-        if (function_results(unit).of_it > 0) return 4;
-        return result_.has_calls(unit.item) ? 3 : 0;
+        if (function_results(unit).of_it > 0) return 5;
+        return result_.has_calls(unit.item) ? 4 : 0;
       }
       case Item::Kind::Loop:
-        return result_.has_calls(unit.item) ? 3 : 0;
+        return result_.has_calls(unit.item) ? 4 : 0;
     }
     return 0;
   }
@@ -223,9 +291,12 @@ class ItemOrder {
       };
       while (!ready[b].empty()) {
         std::vector<uint32_t> taken{ready[b].top().unit};
-        const bool forks = can_fork(units_[taken[0]]);
+        const Unit& first = units_[taken[0]];
+        const bool forks = can_fork(first);
         ready[b].pop();
-        while (forks && !ready[b].empty() && can_fork(units_[ready[b].top().unit])) {
+        while (forks && !ready[b].empty()) {
+          const Unit& next = units_[ready[b].top().unit];
+          if (!can_fork(next) || next.is_preparation != first.is_preparation) break;
           taken.push_back(ready[b].top().unit);
           ready[b].pop();
         }
@@ -245,6 +316,8 @@ class ItemOrder {
   std::vector<uint32_t> unit_of_node_;
   std::vector<uint32_t> unit_of_conditional_;
   std::vector<uint32_t> unit_of_loop_;
+  std::vector<bool> recurses_;  ///< by block: it, or one inside, continues the recursion of its function
+  std::unordered_set<uint32_t> recursive_calls_;  ///< sites that do
 };
 
 }  // namespace

@@ -41,6 +41,7 @@ class DirectRun {
     for (int i = 0; i < workers; ++i) {
       state_.workers.push_back(std::make_unique<Worker>(state_, plan, budget_, heap_.get()));
     }
+    state_.shares_every_call = options.share_every_call && workers > 1;
     if (options.trace != nullptr) draw_in(*options.trace);
   }
 
@@ -88,6 +89,7 @@ class DirectRun {
       throw;
     }
     Worker& first = *state_.workers[0];
+    if (state_.shares_every_call) first.wait_for_others();
     settle(first, first.begin([&] { return start_main(first); }));
     if (!is_over()) settle(first, first.help());
   }

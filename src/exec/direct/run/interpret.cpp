@@ -201,7 +201,7 @@ at_StolenReturn:
   worker->leave_chain();
 wait_for_stolen : {
   const Group& group = *pc->group;
-  worker->fork_begin = worker->fork_end = 0;
+  worker->fork_end = 0;
   if (!worker->arrive(f, group)) return Outcome::Parked;
   if (worker->calls.is_on()) worker->calls.go_on(group);
   pc = group.joined;

@@ -1,6 +1,6 @@
 #include "exec/flow/compile/rank.h"
 
-#include <algorithm>
+#include "base/components.h"
 
 #include "base/components.h"
 

@@ -131,7 +131,8 @@ class FlowRun {
         team_(options.workers, count_, sharing()),
         members_(workers_),
         tracks_(std::min(workers_, count_)),
-        use_(options) {
+        use_(options),
+        direct_watch_(options, Clock::now()) {
     parts_.resize(count_ + workers_);  // behind them, what members do for others
     for (std::size_t i = 0; i < tracks_.size() && options.trace != nullptr; ++i) {
       tracks_[i] = &options.trace->worker(i);
@@ -188,7 +189,7 @@ class FlowRun {
     bool at_work = taken.has_value();
     Trace::Track* track = nullptr;
     while (true) {
-      flow::Membership membership{team_.shares_calls() ? &team_ : nullptr, number};
+      flow::Membership membership{direct_watch_, team_.shares_calls() ? &team_ : nullptr, number};
       if (!taken) {
         membership.mail = team_.rest(number, at_work);
         if (membership.mail.empty()) return;
@@ -287,6 +288,7 @@ class FlowRun {
   std::vector<Trace::Track*> tracks_;
   std::atomic<std::size_t> next_track_{0};
   SharedUse use_;
+  SharedWatch direct_watch_;
   std::unique_ptr<flow::PackedParameters> packed_;
 };
 

@@ -137,6 +137,7 @@ void Worker::add_to(RunStats& stats) const {
     stats.regions[i].firings += firings_[i];
     stats.regions[i].launches += launches_[i];
   }
+  if (direct_ != nullptr) direct_->add_to(stats);
 }
 
 }  // namespace hiaton::exec::flow

@@ -17,6 +17,7 @@
 #include "exec/flow/run/messages.h"
 #include "exec/flow/run/team.h"
 #include "exec/flow/run/waiting.h"
+#include "exec/run_watch.h"
 #include "hiaton/error.h"
 #include "hiaton/run.h"
 #include "hiaton/trace.h"
@@ -47,7 +48,8 @@ struct Stopped {};
 
 /// Whose member a worker is in a run.
 struct Membership {
-  Team* team = nullptr;  ///< null: it is alone
+  SharedWatch& direct_watch;  ///< ends calls of direct code
+  Team* team = nullptr;       ///< null: it is alone
   uint32_t number = 0;
   std::vector<Message> mail{};  ///< with which it begins
 };
