@@ -141,6 +141,7 @@ void BodyEmitter::emit_return(const std::vector<OutPort>& results) {
   }
   if (results.size() == 1) {
     const Operand result = operands[0];
+    if (!result.is_constant && fuse_return_of_make(result.slot)) return;
     const uint32_t index = emit(result.is_constant ? Opcode::ReturnConst : Opcode::Return1);
     if (result.is_constant) {
       at(index).constant = result.constant;

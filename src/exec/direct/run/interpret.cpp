@@ -43,6 +43,8 @@ Outcome execute(Worker* worker, Frame* f, const Instruction* pc, const void* con
 
 #define PASS(i, slot) \
   callee->slots[i].bits = f->slots[slot].bits + static_cast<uint64_t>(int64_t{pc->plus[i]})
+#define PASS_LAST callee->slots[3] = f->slots[static_cast<uint16_t>(pc->plus[3])]
+#define PASS_CONSTANT callee->slots[pc->plus[3]].i64 = pc->plus[pc->plus[3]]
 #define CALL(Name, target_entry, pass_arguments)           \
   at_##Name : {                                            \
     if (poll.load(std::memory_order_relaxed)) [[unlikely]] \
@@ -62,10 +64,13 @@ Outcome execute(Worker* worker, Frame* f, const Instruction* pc, const void* con
   CALL(Call1, pc->target, PASS(0, pc->a))
   CALL(Call2, pc->target, PASS(0, pc->a); PASS(1, pc->b()))
   CALL(Call3, pc->target, PASS(0, pc->a); PASS(1, pc->b()); PASS(2, pc->c()))
+  CALL(Call4, pc->target, PASS(0, pc->a); PASS(1, pc->b()); PASS(2, pc->c()); PASS_LAST)
   CALL(CallN, pc->calls->target, {
     Slot* to = callee->slots;
     for (const Argument& argument : pc->calls->arguments) argument.pass(f->slots, to++);
   })
+  CALL(Call2Const, pc->target, PASS(0, pc->a); PASS(1, pc->b()); PASS_CONSTANT)
+  CALL(Call3Const, pc->target, PASS(0, pc->a); PASS(1, pc->b()); PASS(2, pc->c()); PASS_CONSTANT)
 #undef CALL
 
   // The callee takes over the caller's frame: it returns where the caller would have.
@@ -91,6 +96,12 @@ Outcome execute(Worker* worker, Frame* f, const Instruction* pc, const void* con
   TAIL_CALL(TailCall1, READ(0, pc->a), WRITE(0))
   TAIL_CALL(TailCall2, READ(0, pc->a); READ(1, pc->b()), WRITE(0); WRITE(1))
   TAIL_CALL(TailCall3, READ(0, pc->a); READ(1, pc->b()); READ(2, pc->c()), WRITE(0); WRITE(1); WRITE(2))
+  TAIL_CALL(TailCall4, READ(0, pc->a); READ(1, pc->b()); READ(2, pc->c());
+            const Slot last = f->slots[static_cast<uint16_t>(pc->plus[3])], WRITE(0); WRITE(1); WRITE(2);
+            callee->slots[3] = last)
+  TAIL_CALL(TailCall2Const, READ(0, pc->a); READ(1, pc->b()), WRITE(0); WRITE(1); PASS_CONSTANT)
+  TAIL_CALL(TailCall3Const, READ(0, pc->a); READ(1, pc->b()); READ(2, pc->c()), WRITE(0); WRITE(1); WRITE(2);
+            PASS_CONSTANT)
 #undef READ
 #undef WRITE
 #undef TAIL_CALL
@@ -150,7 +161,6 @@ at_ReturnN : {
 #undef HIATON_CODE
 #undef HOLDS
 #undef RETURN_IF
-#undef RETURN
 
   // --- Calls that may be stolen ---
 
@@ -298,6 +308,30 @@ at_UnlessObject:
   if (Data::has_object(f->slots[pc->a].data)) NEXT;
   pc += pc->jump;
   GO;
+#define PEEK(label, n, differs)                    \
+  label : {                                        \
+    const DataObject* data = f->slots[pc->a].data; \
+    if (!Data::has_object(data) || (differs)) {    \
+      pc += pc->jump;                              \
+      GO;                                          \
+    }                                              \
+    peek<n>(f, *pc, data);                         \
+    NEXT;                                          \
+  }
+  PEEK(at_PeekObject1, 1, false)
+  PEEK(at_PeekObject2, 2, false)
+  PEEK(at_PeekObject3, 3, false)
+  PEEK(at_PeekVariant1, 1, data->variant() != pc->number >> 16)
+  PEEK(at_PeekVariant2, 2, data->variant() != pc->number >> 16)
+  PEEK(at_PeekVariant3, 3, data->variant() != pc->number >> 16)
+#undef PEEK
+at_NextField:
+  f->slots[pc->d] = f->slots[pc->a].data->slots()[pc->number];
+  f->slots[static_cast<uint16_t>(pc->plus[0])].i64 += pc->plus[1];
+  pc += pc->jump;
+  if (poll.load(std::memory_order_relaxed)) [[unlikely]]
+    goto polled_loop;
+  GO;
 #define TAKE(n)                                                             \
   at_Take##n : take_apart<n>(*worker->cells, f, *pc, f->slots[pc->a].data); \
   NEXT;
@@ -333,19 +367,31 @@ at_UnlessObject:
 at_TakeN:
   take_apart(*worker->cells, f, *pc->taken, f->slots[pc->a].data);
   NEXT;
-#define MAKE(n)                                \
-  at_Make##n : {                               \
+#define MAKE(label, n, fill_more, go_on)       \
+  label : {                                    \
     DataObject* made = worker->cells->make(n); \
     if (made == nullptr) [[unlikely]]          \
       goto out_of_cells;                       \
     fill<n>(made, f, *pc);                     \
-    f->slots[pc->d].data = made;               \
-    NEXT;                                      \
+    fill_more;                                 \
+    go_on;                                     \
   }
-  MAKE(1)
-  MAKE(2)
-  MAKE(3)
-  MAKE(4)
+#define KEEP                   \
+  do {                         \
+    f->slots[pc->d].data = made; \
+    NEXT;                      \
+  } while (false)
+#define MAKE_ALL(n)                                                               \
+  MAKE(at_Make##n, n, , KEEP)                                                     \
+  MAKE(at_MakeConst##n, n, fill_constant(made, *pc), KEEP)                        \
+  MAKE(at_ReturnMake##n, n, , RETURN(slot_of(made)))                              \
+  MAKE(at_ReturnMakeConst##n, n, fill_constant(made, *pc), RETURN(slot_of(made)))
+  MAKE_ALL(1)
+  MAKE_ALL(2)
+  MAKE_ALL(3)
+  MAKE_ALL(4)
+#undef MAKE_ALL
+#undef KEEP
 #undef MAKE
 at_MakeN : {
   const MakeList& list = *pc->made;
