@@ -73,6 +73,11 @@ inline constexpr uint16_t kNoSlot = UINT16_MAX;
   X(PeekVariant1) /* the same with UnlessVariant of variant number >> 16 */                                  \
   X(PeekVariant2)                                                                                            \
   X(PeekVariant3)                                                                                            \
+  X(PeekTest1)    /* PeekObject1 and the UnlessImmediate behind it, which stays there for its operands */     \
+  X(PeekTest2)                                                                                               \
+  X(PeekTest3)                                                                                               \
+  X(FieldPeekTest) /* a Field and the PeekTest1 behind it */                                                 \
+  X(FieldUnlessLt) /* a Field and the UnlessLtI64_SlotSlot behind it */                                      \
   X(Take1)           /* takes the data value in a apart: field i to slot takes[i]; see Taking */             \
   X(Take2)                                                                                                   \
   X(Take3)                                                                                                   \

@@ -84,6 +84,8 @@ class InstructionText {
       case Opcode::Release:
         return slot(at_.a);
       case Opcode::Field:
+      case Opcode::FieldPeekTest:
+      case Opcode::FieldUnlessLt:
         return fmt::format("{} = {}.{}", slot(at_.d), slot(at_.a), at_.number);
       case Opcode::VariantOf:
         return fmt::format("{} = {}", slot(at_.d), slot(at_.a));
@@ -99,6 +101,10 @@ class InstructionText {
       case Opcode::PeekObject2:
       case Opcode::PeekObject3:
         return fmt::format("{}; else {}", peeks(Opcode::PeekObject1), target());
+      case Opcode::PeekTest1:
+      case Opcode::PeekTest2:
+      case Opcode::PeekTest3:
+        return fmt::format("{}; else {}", peeks(Opcode::PeekTest1), target());
       case Opcode::PeekVariant1:
       case Opcode::PeekVariant2:
       case Opcode::PeekVariant3:

@@ -64,6 +64,8 @@ class BodyEmitter {
   void count_region(BlockId block);
   /// Jumps of the body to a return become that return.
   void return_instead_of_jumping(uint32_t begin);
+  /// Instructions of the body that do the work of the one behind them too.
+  void fuse_peeks(uint32_t begin);
 
   // Data values (emit_data.cpp, emit_data_operations.cpp)
   //

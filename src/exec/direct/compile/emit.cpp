@@ -20,6 +20,7 @@ void BodyEmitter::run() {
   if (context_.has_groups_of(function_)) join_slot_ = slots_.take();
   emit_tail(structure_.bodies[function_.index()], structure_.results[function_.index()]);
   return_instead_of_jumping(body.begin);
+  fuse_peeks(body.begin);
   if (!forking_) sequential_.slots = slots_.count();
   body.slots = narrow(std::max(slots_.count(), forking_ ? kept_slots_ : 0));
   at(body.begin).d = body.slots;
@@ -62,6 +63,21 @@ void BodyEmitter::return_instead_of_jumping(uint32_t begin) {
     at(i) = at(to);
     plan_.opcodes[i] = plan_.opcodes[to];
     plan_.nodes[i] = plan_.nodes[to];
+  }
+}
+
+void BodyEmitter::fuse_peeks(uint32_t begin) {
+  for (uint32_t i = here() - 1; i-- > begin;) {
+    Opcode& opcode = plan_.opcodes[i];
+    const Opcode next = plan_.opcodes[i + 1];
+    if (opcode >= Opcode::PeekObject1 && opcode <= Opcode::PeekObject3 && next == Opcode::UnlessImmediate) {
+      const auto form = static_cast<std::size_t>(opcode) - static_cast<std::size_t>(Opcode::PeekObject1);
+      opcode = static_cast<Opcode>(static_cast<std::size_t>(Opcode::PeekTest1) + form);
+    } else if (opcode == Opcode::Field && next == Opcode::PeekTest1) {
+      opcode = Opcode::FieldPeekTest;
+    } else if (opcode == Opcode::Field && next == Opcode::UnlessLtI64_SlotSlot) {
+      opcode = Opcode::FieldUnlessLt;
+    }
   }
 }
 

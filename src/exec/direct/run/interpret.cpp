@@ -308,6 +308,33 @@ at_UnlessObject:
   if (Data::has_object(f->slots[pc->a].data)) NEXT;
   pc += pc->jump;
   GO;
+at_FieldUnlessLt:
+  f->slots[pc->d] = f->slots[pc->a].data->slots()[pc->number];
+  ++pc;
+  if (f->slots[pc->a].i64 < f->slots[pc->d].i64) NEXT;
+  pc += pc->jump;
+  GO;
+at_FieldPeekTest:
+  f->slots[pc->d] = f->slots[pc->a].data->slots()[pc->number];
+  ++pc;
+  // falls through: to the instruction behind it
+#define PEEK_TEST(n)                               \
+  at_PeekTest##n : {                               \
+    const DataObject* data = f->slots[pc->a].data; \
+    if (!Data::has_object(data)) {                 \
+      pc += pc->jump;                              \
+      GO;                                          \
+    }                                              \
+    peek<n>(f, *pc, data);                         \
+    ++pc;                                          \
+    if (f->slots[pc->a].bits == pc->number) NEXT;  \
+    pc += pc->jump;                                \
+    GO;                                            \
+  }
+  PEEK_TEST(1)
+  PEEK_TEST(2)
+  PEEK_TEST(3)
+#undef PEEK_TEST
 #define PEEK(label, n, differs)                    \
   label : {                                        \
     const DataObject* data = f->slots[pc->a].data; \
