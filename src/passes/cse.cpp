@@ -2,6 +2,8 @@
 // either order where the operation is commutative) and at the same placement, becomes that node's results.
 // The other node stands earlier in the same block or in a block around it, so it has run whenever this one
 // would. Calls take part only where the callee can neither fail nor run on forever; branches and loops never.
+// A scalar field of one data value that both sides of a branch read is read before the branch: both have waited
+// for memory then, not for memory, the branch, and memory again.
 // Equal constants count as the same operand, but each block keeps constants of its own: they need no edge
 // from the block around.
 #include <algorithm>
@@ -70,6 +72,7 @@ class MergeCommon : public Rewriter {
  protected:
   void visit(const ir::Node& node) override {
     if (node.kind == NodeKind::Const) return visit_constant(node);
+    if (node.kind == NodeKind::If && node.operands.size() == 1) visit_common_fields(node);
     if (!may_merge(node)) return emit_copy(node);
     visit_mergeable(node);
   }
@@ -100,6 +103,26 @@ class MergeCommon : public Rewriter {
     const ir::NodeId added(made().nodes.size());
     emit_copy(node);
     known_.add(hash, added);
+  }
+
+  /// Makes the fields that both sides of a branch read.
+  [[gnu::noinline]] void visit_common_fields(const ir::Node& branch) {
+    const auto& [then, otherwise] = std::pair(old()[branch.blocks[0]].nodes, old()[branch.blocks[1]].nodes);
+    for (const ir::NodeId id : then) {
+      const ir::Node& node = old()[id];
+      if (!is_scalar_field(node)) continue;
+      const bool is_made_inside = std::ranges::any_of(then, [&](ir::NodeId other) {
+        return std::ranges::find(old()[other].results, node.operands[0]) != old()[other].results.end();
+      });
+      const bool has_twin = std::ranges::any_of(otherwise, [&](ir::NodeId other) {
+        const ir::Node& twin = old()[other];
+        return is_scalar_field(twin) && twin.operands == node.operands && twin.attributes == node.attributes;
+      });
+      if (has_twin && !is_made_inside) visit_mergeable(node);
+    }
+  }
+  bool is_scalar_field(const ir::Node& node) const {
+    return node.kind == NodeKind::Op && node.op->role == Role::Field && old()[node.results[0]].type.is_scalar();
   }
 
   [[gnu::noinline]] void visit_constant(const ir::Node& node) {

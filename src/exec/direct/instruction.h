@@ -202,7 +202,7 @@ struct PeekedField {
   uint16_t slot;
   uint16_t field;
 };
-inline PeekedField peeked(const Instruction& peek, std::size_t i) {
+[[gnu::always_inline]] inline PeekedField peeked(const Instruction& peek, std::size_t i) {
   if (i == 0) return {peek.d, static_cast<uint16_t>(peek.number)};
   return {peek.takes[2 * i - 2], peek.takes[2 * i - 1]};
 }
