@@ -10,6 +10,7 @@
 #include <bit>
 #include <functional>
 #include <map>
+#include <set>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -107,18 +108,23 @@ class MergeCommon : public Rewriter {
 
   /// Makes the fields that both sides of a branch read.
   [[gnu::noinline]] void visit_common_fields(const ir::Node& branch) {
-    const auto& [then, otherwise] = std::pair(old()[branch.blocks[0]].nodes, old()[branch.blocks[1]].nodes);
+    const auto& then = old()[branch.blocks[0]].nodes;
+    const auto& otherwise = old()[branch.blocks[1]].nodes;
+    using Field = std::tuple<ir::ValueId, int64_t, int64_t>;
+    const auto field_of = [](const ir::Node& node) {
+      return Field(node.operands[0], node.attributes[0], node.attributes[1]);
+    };
+    std::set<Field> twins;
+    for (const ir::NodeId id : otherwise) {
+      if (is_scalar_field(old()[id])) twins.insert(field_of(old()[id]));
+    }
+    if (twins.empty()) return;
+    std::set<ir::ValueId> made_inside;
     for (const ir::NodeId id : then) {
       const ir::Node& node = old()[id];
-      if (!is_scalar_field(node)) continue;
-      const bool is_made_inside = std::ranges::any_of(then, [&](ir::NodeId other) {
-        return std::ranges::find(old()[other].results, node.operands[0]) != old()[other].results.end();
-      });
-      const bool has_twin = std::ranges::any_of(otherwise, [&](ir::NodeId other) {
-        const ir::Node& twin = old()[other];
-        return is_scalar_field(twin) && twin.operands == node.operands && twin.attributes == node.attributes;
-      });
-      if (has_twin && !is_made_inside) visit_mergeable(node);
+      const bool is_common = is_scalar_field(node) && twins.contains(field_of(node));
+      if (is_common && !made_inside.contains(node.operands[0])) visit_mergeable(node);
+      made_inside.insert(node.results.begin(), node.results.end());
     }
   }
   bool is_scalar_field(const ir::Node& node) const {

@@ -50,6 +50,7 @@ inline constexpr uint16_t kNoSlot = UINT16_MAX;
   X(Return1)      /* returns a */                                                                            \
   X(ReturnConst)  /* returns constant */                                                                     \
   X(ReturnN)      /* returns returns->slots */                                                               \
+  X(ReturnSum)    /* returns a + b + constant, of type i64 */                                                \
   X(Fork)         /* makes the calls of group but the first free to be stolen; jump: the sequential form */  \
   X(ForkRoom)     /* if no group can be forked here: pc += jump */                                           \
   X(ForkSome)     /* Fork for as many calls of group as the slot in a says */                                \
@@ -73,6 +74,9 @@ inline constexpr uint16_t kNoSlot = UINT16_MAX;
   X(PeekVariant1) /* the same with UnlessVariant of variant number >> 16 */                                  \
   X(PeekVariant2)                                                                                            \
   X(PeekVariant3)                                                                                            \
+  X(PeekOrReturn1) /* PeekObject1 that returns the number in jump instead of jumping */                      \
+  X(PeekOrReturn2)                                                                                           \
+  X(PeekOrReturn3)                                                                                           \
   X(PeekTest1)    /* PeekObject1 and the UnlessImmediate behind it, which stays there for its operands */     \
   X(PeekTest2)                                                                                               \
   X(PeekTest3)                                                                                               \
@@ -87,6 +91,10 @@ inline constexpr uint16_t kNoSlot = UINT16_MAX;
   X(MatchObject2)                                                                                            \
   X(MatchObject3)                                                                                            \
   X(MatchObject4)                                                                                            \
+  X(MatchOrReturn1) /* MatchObject1 that returns the number in jump instead of jumping */                    \
+  X(MatchOrReturn2)                                                                                          \
+  X(MatchOrReturn3)                                                                                          \
+  X(MatchOrReturn4)                                                                                          \
   X(MatchVariant1) /* UnlessVariant of variant d, and Take1 of the same value */                             \
   X(MatchVariant2)                                                                                           \
   X(MatchVariant3)                                                                                           \

@@ -63,6 +63,8 @@ class InstructionText {
         return slot(at_.a);
       case Opcode::ReturnConst:
         return fmt::format("{}", at_.constant.i64);
+      case Opcode::ReturnSum:
+        return fmt::format("{}, {}, {}", slot(at_.a), slot(at_.b()), at_.constant.i64);
       case Opcode::ReturnN:
         return slots(at_.returns->slots);
       case Opcode::Fork:
@@ -101,6 +103,10 @@ class InstructionText {
       case Opcode::PeekObject2:
       case Opcode::PeekObject3:
         return fmt::format("{}; else {}", peeks(Opcode::PeekObject1), target());
+      case Opcode::PeekOrReturn1:
+      case Opcode::PeekOrReturn2:
+      case Opcode::PeekOrReturn3:
+        return fmt::format("{}; else returns {}", peeks(Opcode::PeekOrReturn1), at_.jump);
       case Opcode::PeekTest1:
       case Opcode::PeekTest2:
       case Opcode::PeekTest3:
@@ -120,6 +126,11 @@ class InstructionText {
       case Opcode::MatchObject3:
       case Opcode::MatchObject4:
         return fmt::format("{} = {}; else {}", taken(), slot(at_.a), target());
+      case Opcode::MatchOrReturn1:
+      case Opcode::MatchOrReturn2:
+      case Opcode::MatchOrReturn3:
+      case Opcode::MatchOrReturn4:
+        return fmt::format("{} = {}; else returns {}", taken(), slot(at_.a), at_.jump);
       case Opcode::MatchVariant1:
       case Opcode::MatchVariant2:
       case Opcode::MatchVariant3:

@@ -65,7 +65,7 @@ class BodyEmitter {
   /// Jumps of the body to a return become that return.
   void return_instead_of_jumping(uint32_t begin);
   /// Instructions of the body that do the work of the one behind them too.
-  void fuse_peeks(uint32_t begin);
+  void fuse_instructions(uint32_t begin);
 
   // Data values (emit_data.cpp, emit_data_operations.cpp)
   //
@@ -164,6 +164,11 @@ class BodyEmitter {
   uint32_t take_slots(uint32_t count);
   void define(graph::NodeId value, uint32_t slot);
   uint32_t reads_left(graph::NodeId value);
+  /// One read less; how many there still are.
+  uint32_t take_read(graph::NodeId value) {
+    reads_left(value);
+    return --reads_left_[value];
+  }
   uint32_t body_reads_left(graph::NodeId variable);
   Operand operand(graph::OutPort port);
   /// The operand in a slot; a constant is put into one, which `temporaries` then holds.
@@ -195,6 +200,7 @@ class BodyEmitter {
   /// The operation that gives the only result, and is read for nothing else, is computed by the return.
   void defer_returned_operation(BlockId block, const std::vector<graph::OutPort>& results);
   void emit_returned_operation(graph::NodeId value);
+  bool fuse_sum(const Operand& a, const Operand& b, Opcode returning);
 
   // Operations and branches (emit_operations.cpp)
   static bool has_kernel(const graph::Node& node) { return !node.op->kernels.empty(); }
@@ -273,7 +279,7 @@ class BodyEmitter {
     bool to_hole = false;
     std::optional<std::size_t> task{};  ///< in EmitContext::tasks, in place of the function of the site
   };
-  /// The sum of an i64 and a small constant that is only the argument of one call is computed by the call.
+  /// The sum of an i64 and a small constant that only calls of its block get is computed by these.
   bool is_passed(graph::NodeId id);
   bool is_in_call(graph::NodeId id) const { return passed_.contains(id) && !exported_.contains(id); }
   /// What an addition or subtraction adds to its first operand, where that is a small constant.

@@ -20,7 +20,7 @@ void BodyEmitter::run() {
   if (context_.has_groups_of(function_)) join_slot_ = slots_.take();
   emit_tail(structure_.bodies[function_.index()], structure_.results[function_.index()]);
   return_instead_of_jumping(body.begin);
-  fuse_peeks(body.begin);
+  fuse_instructions(body.begin);
   if (!forking_) sequential_.slots = slots_.count();
   body.slots = narrow(std::max(slots_.count(), forking_ ? kept_slots_ : 0));
   at(body.begin).d = body.slots;
@@ -52,7 +52,7 @@ void BodyEmitter::set_jump(uint32_t from, uint32_t to) {
 void BodyEmitter::return_instead_of_jumping(uint32_t begin) {
   const auto returns = [](Opcode opcode) {
     return opcode == Opcode::Return1 || opcode == Opcode::ReturnConst || opcode == Opcode::ReturnN ||
-           opcode == Opcode::ReturnToHole || (opcode >= Opcode::ReturnMake1 && opcode <= Opcode::ReturnMakeConst4) ||
+           opcode == Opcode::ReturnToHole || opcode == Opcode::ReturnSum || (opcode >= Opcode::ReturnMake1 && opcode <= Opcode::ReturnMakeConst4) ||
            is_returned_kernel(opcode);
   };
   for (uint32_t i = begin; i < here(); ++i) {
@@ -66,7 +66,17 @@ void BodyEmitter::return_instead_of_jumping(uint32_t begin) {
   }
 }
 
-void BodyEmitter::fuse_peeks(uint32_t begin) {
+void BodyEmitter::fuse_instructions(uint32_t begin) {
+  const auto return_in_place = [&](uint32_t i, Opcode one, Opcode last, Opcode returning) {
+    if (plan_.opcodes[i] < one || plan_.opcodes[i] > last) return;
+    const auto to = static_cast<uint32_t>(static_cast<int32_t>(i) + at(i).jump);
+    if (plan_.opcodes[to] != Opcode::ReturnConst) return;
+    const auto number = static_cast<int32_t>(at(to).constant.i64);
+    if (number != at(to).constant.i64) return;
+    at(i).jump = number;
+    const auto form = static_cast<std::size_t>(plan_.opcodes[i]) - static_cast<std::size_t>(one);
+    plan_.opcodes[i] = static_cast<Opcode>(static_cast<std::size_t>(returning) + form);
+  };
   for (uint32_t i = here() - 1; i-- > begin;) {
     Opcode& opcode = plan_.opcodes[i];
     const Opcode next = plan_.opcodes[i + 1];
@@ -78,6 +88,8 @@ void BodyEmitter::fuse_peeks(uint32_t begin) {
     } else if (opcode == Opcode::Field && next == Opcode::UnlessLtI64_SlotSlot) {
       opcode = Opcode::FieldUnlessLt;
     }
+    return_in_place(i, Opcode::PeekObject1, Opcode::PeekObject3, Opcode::PeekOrReturn1);
+    return_in_place(i, Opcode::MatchObject1, Opcode::MatchObject4, Opcode::MatchOrReturn1);
   }
 }
 

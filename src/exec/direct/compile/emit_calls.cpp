@@ -18,16 +18,17 @@ bool BodyEmitter::is_passed(NodeId id) {
   if (exported_.contains(id)) return false;
   if (passed_.contains(id)) return true;
   const Node& node = graph_[id];
-  if (node.inputs.size() != 2 || !has_kernel(node) || context_.lifetimes.reads[id.index()] != 1 ||
-      !plus_of(node))
-    return false;
+  if (node.inputs.size() != 2 || !has_kernel(node) || !plus_of(node)) return false;
   const auto readers = graph_.consumers({id, 0});
-  if (readers.size() != 1 || graph_[readers[0].node].kind != NodeKind::Call) return false;
-  const NodeId call = readers[0].node;
-  const bool same_block = structure_.block_of[call.index()] == structure_.block_of[id.index()];
-  const std::vector<NodeId>& arguments = graph_[graph_[call].site].calls;
-  const bool has_room = arguments.size() != kMostPassed || arguments.back() != call;
-  if (!same_block || !has_room) return false;
+  const auto passes = [&](const graph::InPort& reader) {
+    if (graph_[reader.node].kind != NodeKind::Call) return false;
+    const std::vector<NodeId>& arguments = graph_[graph_[reader.node].site].calls;
+    const bool has_room = arguments.size() != kMostPassed || arguments.back() != reader.node;
+    return has_room && structure_.block_of[reader.node.index()] == structure_.block_of[id.index()];
+  };
+  const bool all_pass = !readers.empty() && context_.lifetimes.reads[id.index()] == readers.size() &&
+                        std::ranges::all_of(readers, passes);
+  if (!all_pass) return false;
   passed_.insert(id);
   return true;
 }
@@ -74,7 +75,11 @@ void BodyEmitter::release_arguments(CallSite site) {
   for (NodeId call : graph_[site].calls) {
     const OutPort input = graph_[call].inputs[0];
     const NodeId value = structure_.origin(input);
-    release(is_in_call(value) ? graph_[value].inputs[0] : input);
+    if (!is_in_call(value)) {
+      release(input);
+    } else if (!keeping_ && take_read(value) == 0) {
+      release(graph_[value].inputs[0]);
+    }
   }
 }
 

@@ -128,6 +128,8 @@ at_Return1:
   RETURN(f->slots[pc->a]);
 at_ReturnConst:
   RETURN(pc->constant);
+at_ReturnSum:
+  RETURN(make_slot(Add{}(Add{}(f->slots[pc->a].i64, f->slots[pc->b()].i64), pc->constant.i64)));
 at_ReturnN : {
   const Instruction* resume = f->resume;
   Slot* results = &f->parent->slots[resume[-1].d];
@@ -335,22 +337,27 @@ at_FieldPeekTest:
   PEEK_TEST(2)
   PEEK_TEST(3)
 #undef PEEK_TEST
-#define PEEK(label, n, differs)                    \
-  label : {                                        \
-    const DataObject* data = f->slots[pc->a].data; \
-    if (!Data::has_object(data) || (differs)) {    \
-      pc += pc->jump;                              \
-      GO;                                          \
-    }                                              \
-    peek<n>(f, *pc, data);                         \
-    NEXT;                                          \
+#define JUMP        \
+  do {              \
+    pc += pc->jump; \
+    GO;             \
+  } while (false)
+#define RETURN_NUMBER RETURN(make_slot(int64_t{pc->jump}))
+#define PEEK(label, n, differs, otherwise)               \
+  label : {                                              \
+    const DataObject* data = f->slots[pc->a].data;       \
+    if (!Data::has_object(data) || (differs)) otherwise; \
+    peek<n>(f, *pc, data);                               \
+    NEXT;                                                \
   }
-  PEEK(at_PeekObject1, 1, false)
-  PEEK(at_PeekObject2, 2, false)
-  PEEK(at_PeekObject3, 3, false)
-  PEEK(at_PeekVariant1, 1, data->variant() != pc->number >> 16)
-  PEEK(at_PeekVariant2, 2, data->variant() != pc->number >> 16)
-  PEEK(at_PeekVariant3, 3, data->variant() != pc->number >> 16)
+#define PEEK_ALL(n)                                                               \
+  PEEK(at_PeekObject##n, n, false, JUMP)                                          \
+  PEEK(at_PeekOrReturn##n, n, false, RETURN_NUMBER)                               \
+  PEEK(at_PeekVariant##n, n, data->variant() != pc->number >> 16, JUMP)
+  PEEK_ALL(1)
+  PEEK_ALL(2)
+  PEEK_ALL(3)
+#undef PEEK_ALL
 #undef PEEK
 at_NextField:
   f->slots[pc->d] = f->slots[pc->a].data->slots()[pc->number];
@@ -367,25 +374,17 @@ at_NextField:
   TAKE(3)
   TAKE(4)
 #undef TAKE
-#define MATCH(n)                                               \
-  at_MatchObject##n : {                                        \
-    DataObject* data = f->slots[pc->a].data;                   \
-    if (!Data::has_object(data)) {                             \
-      pc += pc->jump;                                          \
-      GO;                                                      \
-    }                                                          \
-    take_apart<n>(*worker->cells, f, *pc, data);               \
-    NEXT;                                                      \
-  }                                                            \
-  at_MatchVariant##n : {                                       \
-    DataObject* data = f->slots[pc->a].data;                   \
-    if (!Data::has_object(data) || data->variant() != pc->d) { \
-      pc += pc->jump;                                          \
-      GO;                                                      \
-    }                                                          \
-    take_apart<n>(*worker->cells, f, *pc, data);               \
-    NEXT;                                                      \
+#define MATCH_IF(label, n, condition, otherwise)            \
+  label : {                                                 \
+    DataObject* data = f->slots[pc->a].data;                \
+    if (!Data::has_object(data) || !(condition)) otherwise; \
+    take_apart<n>(*worker->cells, f, *pc, data);            \
+    NEXT;                                                   \
   }
+#define MATCH(n)                                                 \
+  MATCH_IF(at_MatchObject##n, n, true, JUMP)                     \
+  MATCH_IF(at_MatchOrReturn##n, n, true, RETURN_NUMBER)          \
+  MATCH_IF(at_MatchVariant##n, n, data->variant() == pc->d, JUMP)
   MATCH(1)
   MATCH(2)
   MATCH(3)
