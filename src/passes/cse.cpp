@@ -2,10 +2,9 @@
 // either order where the operation is commutative) and at the same placement, becomes that node's results.
 // The other node stands earlier in the same block or in a block around it, so it has run whenever this one
 // would. Calls take part only where the callee can neither fail nor run on forever; branches and loops never.
-// A scalar field of one data value that both sides of a branch read is read before the branch: both have waited
-// for memory then, not for memory, the branch, and memory again.
-// Equal constants count as the same operand, but each block keeps constants of its own: they need no edge
-// from the block around.
+// A scalar field of one data value that both sides of a branch read is read before the branch: both have
+// waited for memory then, not for memory, the branch, and memory again. Equal constants count as the same
+// operand, but each block keeps constants of its own: they need no edge from the block around.
 #include <algorithm>
 #include <bit>
 #include <functional>
@@ -128,7 +127,8 @@ class MergeCommon : public Rewriter {
     }
   }
   bool is_scalar_field(const ir::Node& node) const {
-    return node.kind == NodeKind::Op && node.op->role == Role::Field && old()[node.results[0]].type.is_scalar();
+    return node.kind == NodeKind::Op && node.op->role == Role::Field &&
+           old()[node.results[0]].type.is_scalar();
   }
 
   [[gnu::noinline]] void visit_constant(const ir::Node& node) {

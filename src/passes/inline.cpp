@@ -1,8 +1,9 @@
 // inline_small_functions. Its rule: a call f(a, b) becomes the body of f with a and b for its parameters, if
 // f
-//   - is small: at most kInlineNodes nodes, not counting constants, after calls in it were replaced likewise; or is
-//     called in one place alone, at most kInlineOnceNodes nodes, and computes with scalars and data values without
-//     calls or loops, which something else could do at the same time;
+//   - is small: at most kInlineNodes nodes, not counting constants, after calls in it were replaced likewise;
+//   or is
+//     called in one place alone, at most kInlineOnceNodes nodes, and computes with scalars and data values
+//     without calls or loops, which something else could do at the same time;
 //   - does not call itself, directly or through others
 //   - has no placement, and neither has the call: who places something wants to find it there;
 //   - is not to be computed again by gradients: what they keep goes by its calls.
@@ -35,7 +36,8 @@ bool is_plain_work(const ir::Function& function) {
     return node.kind == NodeKind::Const || node.kind == NodeKind::Op || node.kind == NodeKind::If;
   };
   return std::ranges::all_of(function.nodes, is_plain) &&
-         std::ranges::none_of(function.values, [](const ir::ValueInfo& value) { return value.type.is_tensor(); });
+         std::ranges::none_of(function.values,
+                              [](const ir::ValueInfo& value) { return value.type.is_tensor(); });
 }
 
 class Inline : public Rewriter {

@@ -79,8 +79,8 @@ struct LeaveHeap {
   void operator()(DataHeap* heap) const { heap->leave(); }
 };
 
-/// The cells of one worker. For its thread alone. What the interpreter does all the time is always inlined: in a
-/// function of its size the compiler would rather not.
+/// The cells of one worker. For its thread alone. What the interpreter does all the time is always inlined:
+/// in a function of its size the compiler would rather not.
 class DataCells {
  public:
   explicit DataCells(DataHeap& heap) : heap_(heap) {}

@@ -39,7 +39,7 @@ inline constexpr uint16_t kNoSlot = UINT16_MAX;
   X(CallN)       /* d... = calls->target(calls->arguments) */                                                \
   X(Call2Const)  /* Call2 whose argument number plus[3] is what would be added to it */                      \
   X(Call3Const)                                                                                              \
-  X(TailCall1)   /* the same, returning where the caller would */                                            \
+  X(TailCall1) /* the same, returning where the caller would */                                              \
   X(TailCall2)                                                                                               \
   X(TailCall3)                                                                                               \
   X(TailCall4)                                                                                               \
@@ -47,7 +47,7 @@ inline constexpr uint16_t kNoSlot = UINT16_MAX;
   X(TailCall2Const)                                                                                          \
   X(TailCall3Const)                                                                                          \
   X(NextField) /* d = field number of the data value in a; plus[0] += plus[1]; pc += jump; answers polls */  \
-  X(Return1)      /* returns a */                                                                            \
+  X(Return1)   /* returns a */                                                                               \
   X(ReturnConst)  /* returns constant */                                                                     \
   X(ReturnN)      /* returns returns->slots */                                                               \
   X(ReturnSum)    /* returns a + b + constant, of type i64 */                                                \
@@ -68,7 +68,7 @@ inline constexpr uint16_t kNoSlot = UINT16_MAX;
   X(UnlessVariant)   /* if the data value in a is not of variant number: pc += jump */                       \
   X(UnlessImmediate) /* if a is not the variant without fields whose bits are number: pc += jump */          \
   X(UnlessObject)    /* if the variant in a has no fields: pc += jump */                                     \
-  X(PeekObject1) /* UnlessObject, and fields of the same value to slots; see PeekedField */                  \
+  X(PeekObject1)     /* UnlessObject, and fields of the same value to slots; see PeekedField */              \
   X(PeekObject2)                                                                                             \
   X(PeekObject3)                                                                                             \
   X(PeekVariant1) /* the same with UnlessVariant of variant number >> 16 */                                  \
@@ -77,12 +77,12 @@ inline constexpr uint16_t kNoSlot = UINT16_MAX;
   X(PeekOrReturn1) /* PeekObject1 that returns the number in jump instead of jumping */                      \
   X(PeekOrReturn2)                                                                                           \
   X(PeekOrReturn3)                                                                                           \
-  X(PeekTest1)    /* PeekObject1 and the UnlessImmediate behind it, which stays there for its operands */     \
+  X(PeekTest1) /* PeekObject1 and the UnlessImmediate behind it, which stays there for its operands */       \
   X(PeekTest2)                                                                                               \
   X(PeekTest3)                                                                                               \
   X(FieldPeekTest) /* a Field and the PeekTest1 behind it */                                                 \
   X(FieldUnlessLt) /* a Field and the UnlessLtI64_SlotSlot behind it */                                      \
-  X(Take1)           /* takes the data value in a apart: field i to slot takes[i]; see Taking */             \
+  X(Take1)         /* takes the data value in a apart: field i to slot takes[i]; see Taking */               \
   X(Take2)                                                                                                   \
   X(Take3)                                                                                                   \
   X(Take4)                                                                                                   \
@@ -204,8 +204,8 @@ constexpr bool is_tail_call(Opcode call) {
 
 /// The most fields that a Peek instruction reads.
 inline constexpr std::size_t kMostPeeked = 3;
-/// Of a Peek instruction: to which slot which field goes. The first stands in d and the lower half of number, the
-/// others in takes.
+/// Of a Peek instruction: to which slot which field goes. The first stands in d and the lower half of number,
+/// the others in takes.
 struct PeekedField {
   uint16_t slot;
   uint16_t field;

@@ -216,8 +216,8 @@ class BodyEmitter {
   }
   bool can_defer(graph::NodeId id);
   bool is_comparison(graph::NodeId id) const;
-  /// The conjunction that alone reads the comparison, both of whose operands can be parts of a branch; none where
-  /// there is none.
+  /// The conjunction that alone reads the comparison, both of whose operands can be parts of a branch; none
+  /// where there is none.
   graph::NodeId conjunction_of(graph::NodeId id) const;
   bool is_branch_on_both(graph::NodeId id) const;
   bool steered_in_own_block(graph::NodeId id) const;
@@ -343,8 +343,8 @@ class BodyEmitter {
   uint32_t last_label_ = 0;             ///< the last instruction that a jump goes to
   /// Jumps of a branch on a conjunction: another jump to the same place.
   std::unordered_map<uint32_t, uint32_t> also_jumps_;
-  BlockId block_{};                     ///< that is being emitted; invalid where none is known
-  bool frees_slots_ = true;             ///< not on the second of two ways that end alike
+  BlockId block_{};          ///< that is being emitted; invalid where none is known
+  bool frees_slots_ = true;  ///< not on the second of two ways that end alike
   /// By branch around: slots that its ends free, and the depth of what stood there.
   std::vector<std::map<uint32_t, uint32_t>> parked_{1};
   std::unordered_map<graph::NodeId, uint32_t> reads_left_;

@@ -52,13 +52,15 @@ void BodyEmitter::set_jump(uint32_t from, uint32_t to) {
 void BodyEmitter::return_instead_of_jumping(uint32_t begin) {
   const auto returns = [](Opcode opcode) {
     return opcode == Opcode::Return1 || opcode == Opcode::ReturnConst || opcode == Opcode::ReturnN ||
-           opcode == Opcode::ReturnToHole || opcode == Opcode::ReturnSum || (opcode >= Opcode::ReturnMake1 && opcode <= Opcode::ReturnMakeConst4) ||
+           opcode == Opcode::ReturnToHole || opcode == Opcode::ReturnSum ||
+           (opcode >= Opcode::ReturnMake1 && opcode <= Opcode::ReturnMakeConst4) ||
            is_returned_kernel(opcode);
   };
   for (uint32_t i = begin; i < here(); ++i) {
     if (plan_.opcodes[i] != Opcode::Jump) continue;
     auto to = static_cast<uint32_t>(static_cast<int32_t>(i) + at(i).jump);
-    while (plan_.opcodes[to] == Opcode::Jump) to = static_cast<uint32_t>(static_cast<int32_t>(to) + at(to).jump);
+    while (plan_.opcodes[to] == Opcode::Jump)
+      to = static_cast<uint32_t>(static_cast<int32_t>(to) + at(to).jump);
     if (!returns(plan_.opcodes[to])) continue;
     at(i) = at(to);
     plan_.opcodes[i] = plan_.opcodes[to];

@@ -189,7 +189,8 @@ bool BodyEmitter::fuse_sum(const Operand& a, const Operand& b, Opcode returning)
   if (last_label_ == here() || at(last).d != a.slot) return false;
   if (before == Opcode::AddI64_SlotSlot && returning == Opcode::ReturnAddI64_SlotConst) {
     at(last).constant = b.constant;
-  } else if (before == Opcode::AddI64_SlotConst && returning == Opcode::ReturnAddI64_SlotSlot && b.slot != a.slot) {
+  } else if (before == Opcode::AddI64_SlotConst && returning == Opcode::ReturnAddI64_SlotSlot &&
+             b.slot != a.slot) {
     at(last).b() = narrow(b.slot);
   } else {
     return false;

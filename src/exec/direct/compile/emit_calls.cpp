@@ -269,8 +269,8 @@ void BodyEmitter::emit_tail_call(CallSite site) {
   give_back(temporaries);
 }
 
-/// All other parameters but one to which a number is added stay as they are. Functions with groups go on with a call,
-/// which can change to the forking form.
+/// All other parameters but one to which a number is added stay as they are. Functions with groups go on with
+/// a call, which can change to the forking form.
 bool BodyEmitter::fuse_next_field(CallSite site, const std::vector<Argument>& arguments) {
   if (graph_[site].callee != function_ || in_task_ || context_.has_groups_of(function_)) return false;
   const uint32_t last = here() - 1;

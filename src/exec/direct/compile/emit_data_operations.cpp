@@ -78,7 +78,8 @@ void BodyEmitter::emit_make(NodeId id) {
   hold(id, true);
 }
 
-std::vector<BodyEmitter::MadeField> BodyEmitter::fields_in_slots(NodeId id, std::vector<uint32_t>& temporaries) {
+std::vector<BodyEmitter::MadeField> BodyEmitter::fields_in_slots(NodeId id,
+                                                                 std::vector<uint32_t>& temporaries) {
   const Node& node = graph_[id];
   bool has_constant = node.inputs.size() > kMostInInstruction;
   std::vector<MadeField> fields;
@@ -98,7 +99,8 @@ std::vector<BodyEmitter::MadeField> BodyEmitter::fields_in_slots(NodeId id, std:
 void BodyEmitter::emit_make_of(NodeId id, const std::vector<MadeField>& fields, uint32_t to) {
   const Node& node = graph_[id];
   const std::size_t count = fields.size();
-  const auto constant = std::ranges::find_if(fields, [](const MadeField& field) { return field.constant.has_value(); });
+  const auto constant =
+      std::ranges::find_if(fields, [](const MadeField& field) { return field.constant.has_value(); });
   const uint32_t index = emit(form(constant != fields.end() ? Opcode::MakeConst1 : Opcode::Make1, count), id);
   at(index).d = narrow(to);
   const uint64_t header = header_of(*node.type.data, static_cast<std::size_t>(node.attributes[0]));
@@ -122,7 +124,8 @@ void BodyEmitter::emit_make_of(NodeId id, const std::vector<MadeField>& fields, 
 bool BodyEmitter::fuse_return_of_make(uint32_t slot) {
   const uint32_t last = here() - 1;
   const Opcode made = plan_.opcodes[last];
-  if (made < Opcode::Make1 || made > Opcode::MakeConst4 || at(last).d != slot || last_label_ == here()) return false;
+  if (made < Opcode::Make1 || made > Opcode::MakeConst4 || at(last).d != slot || last_label_ == here())
+    return false;
   const auto form = static_cast<std::size_t>(made) - static_cast<std::size_t>(Opcode::Make1);
   plan_.opcodes[last] = static_cast<Opcode>(static_cast<std::size_t>(Opcode::ReturnMake1) + form);
   return true;

@@ -92,7 +92,8 @@ bool BodyEmitter::is_branch_on_both(NodeId id) const {
     return false;
   }
   return std::ranges::all_of(node.inputs, [&](OutPort input) {
-    return is_comparison(input.node) && structure_.block_of[input.node.index()] == structure_.block_of[id.index()];
+    return is_comparison(input.node) &&
+           structure_.block_of[input.node.index()] == structure_.block_of[id.index()];
   });
 }
 

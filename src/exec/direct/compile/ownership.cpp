@@ -1,8 +1,8 @@
 // How parameters come to be borrowed: all are, until a rule says otherwise; then again, until nothing
 // changes, since handing a value to a parameter that is not borrowed hands it on. Rules for a parameter p,
 // and for the fields of p that are data values, which the function borrows as long as it borrows p:
-//   - p is a field of a new value (but see is_kept_beside), a result, a value of a branch or loop variable, or goes to a parameter
-//   that
+//   - p is a field of a new value (but see is_kept_beside), a result, a value of a branch or loop variable,
+//   or goes to a parameter that
 //     is not borrowed: it is handed on. (Fields of p may be: that takes a reference of their own.)
 //   - p is taken apart where a value of its size is made: its memory can serve that one.
 //   - a call at the end of a function passes to a borrowed parameter what the function itself holds: nobody
@@ -142,9 +142,10 @@ class Ownership::Borrowing {
     for_each_reusable(make, [&](OutPort taken) { hand_on(taken); });
   }
 
-  /// Whether the parameter that becomes a field of the new value also goes on to the function itself, beside it: a
-  /// function that owned it would take a reference for one of both wherever it runs, one that borrows it does so
-  /// only where it makes the value. Not of types whose values are rebuilt in place: another reference forbids that.
+  /// Whether the parameter that becomes a field of the new value also goes on to the function itself, beside
+  /// it: a function that owned it would take a reference for one of both wherever it runs, one that borrows
+  /// it does so only where it makes the value. Not of types whose values are rebuilt in place: another
+  /// reference forbids that.
   bool is_kept_beside(NodeId make, NodeId param) const {
     if (!param_of_.contains(param) || rebuilt_.contains(graph_[param].type.data.get())) return false;
     for (BlockId block = structure_.block_of[make.index()]; block.valid(); block = structure_[block].parent) {
