@@ -96,14 +96,15 @@ bool DataHeap::add_segment() {
   segments_.reserve(segments_.size() + 1);
   chunks_.reserve(chunks_.size() + bytes / kChunkBytes);
   if (!take_bytes_(bytes)) return false;
-  // A chunk more, so that there is a multiple of its size to begin at.
-  const std::size_t reserved = bytes + kChunkBytes;
+  // More than is needed, so that there is a multiple of the size of a chunk, or of a huge page, to begin at.
+  const std::size_t alignment = bytes >= kHugePage ? kHugePage : kChunkBytes;
+  const std::size_t reserved = bytes + alignment;
   void* memory =
       mmap(nullptr, reserved, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return false;
   auto* from = static_cast<std::byte*>(memory);
-  auto* begin = reinterpret_cast<std::byte*>((reinterpret_cast<uintptr_t>(from) + kChunkBytes - 1) &
-                                             ~(kChunkBytes - 1));
+  auto* begin =
+      reinterpret_cast<std::byte*>((reinterpret_cast<uintptr_t>(from) + alignment - 1) & ~(alignment - 1));
   if (begin > from) munmap(from, static_cast<std::size_t>(begin - from));
   munmap(begin + bytes, static_cast<std::size_t>(from + reserved - (begin + bytes)));
   if (bytes >= kHugePage) madvise(begin, bytes, MADV_HUGEPAGE);  // a hint: fewer page faults

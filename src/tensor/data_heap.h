@@ -81,13 +81,14 @@ struct LeaveHeap {
   void operator()(DataHeap* heap) const { heap->leave(); }
 };
 
-/// The cells of one worker. For its thread alone.
+/// The cells of one worker. For its thread alone. What the interpreter does all the time is always inlined:
+/// in a function of its size the compiler would rather not.
 class DataCells {
  public:
   explicit DataCells(DataHeap& heap) : heap_(heap) {}
 
   /// A cell for a value of so many fields, 1 to kMostHeapFields; null where there is no memory.
-  DataObject* make(std::size_t fields) {
+  [[gnu::always_inline]] DataObject* make(std::size_t fields) {
     Size& size = sizes_[fields];
     if (DataObject* cell = size.free; cell != nullptr) [[likely]] {
       size.free = next_of(cell);
@@ -96,17 +97,17 @@ class DataCells {
     return carve(fields);
   }
   /// Takes back the cell of a value that nobody refers to, and whose fields refer to nothing.
-  void free_cell(DataObject* cell, std::size_t fields) {
+  [[gnu::always_inline]] void free_cell(DataObject* cell, std::size_t fields) {
     cell->references = 0;
     set_next(cell, sizes_[fields].free);
     sizes_[fields].free = cell;
   }
 
   /// One more reference, of a run's own.
-  static void retain(DataObject* object) {
+  [[gnu::always_inline]] static void retain(DataObject* object) {
     if (Data::has_object(object)) retain_object(object);
   }
-  static void retain_object(DataObject* object) {
+  [[gnu::always_inline]] static void retain_object(DataObject* object) {
     const int32_t references = relaxed(object);
     if (references > 0) [[likely]] {
       object->references = references + 1;
@@ -115,11 +116,11 @@ class DataCells {
     }
   }
   /// One reference less; frees what nobody refers to then, without recursion.
-  void release(DataObject* object) {
+  [[gnu::always_inline]] void release(DataObject* object) {
     if (Data::has_object(object) && drop(object)) free_value(object);
   }
   /// Lets go of one reference: whether it was the last.
-  static bool drop(DataObject* object) {
+  [[gnu::always_inline]] static bool drop(DataObject* object) {
     const int32_t references = relaxed(object);
     if (references > 0) [[likely]] {
       object->references = references - 1;
@@ -128,7 +129,7 @@ class DataCells {
     return references >= DataObject::kLeastShared && drop_shared(object);
   }
   /// Whether the reference in hand is the only one; it counts as a plain one then.
-  static bool is_unique(DataObject* object) {
+  [[gnu::always_inline]] static bool is_unique(DataObject* object) {
     if (relaxed(object) == 1) [[likely]]
       return true;
     return relaxed(object) == -1 && claim_shared(object);
