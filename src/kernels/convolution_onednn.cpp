@@ -189,7 +189,7 @@ void for_pieces(const Convolution& shape, int64_t images, F f) {
   });
 }
 
-constexpr int64_t kMostPieces = 16;
+constexpr int64_t kMostPieces = 64;
 /// Each has a sum of its own.
 constexpr int64_t kMostPiecesOfSum = 8;
 

@@ -76,6 +76,7 @@ struct Step {
   bool shared = false;       ///< the same for all frames of a batch
   bool fixed_shapes = true;  ///< the dimensions of operands and result are known before the run
   bool transposed = false;   ///< Product: with the transposed parameter
+  bool is_result = false;    ///< the program gives the result as one of its own
   uint32_t variant = 0;      ///< Field, FieldOrZero, Make: that the data value has or gets
   uint32_t field = 0;        ///< Field, FieldOrZero: which of its fields
   int64_t offset = 0;  ///< View: of the first element in the operand; in a row: of the result, in results

@@ -438,6 +438,21 @@ class BodyCompiler {
   std::vector<MergeGroup> merge_groups_;
 };
 
+/// Sets Step::is_result.
+void mark_results(const graph::Graph& graph, Plan& plan) {
+  const Function& program = plan.functions[graph.main().index()];
+  std::set<uint32_t> slots;
+  for (const Return& result : program.returns) {
+    for (const Source& source : result.results) {
+      if (source.from == Source::From::Slot) slots.insert(source.index);
+    }
+  }
+  for (Region& region : plan.regions) {
+    if (region.function != graph.main().index() || !region.batched) continue;
+    for (Step& step : region.steps) step.is_result = step.slot && slots.contains(*step.slot);
+  }
+}
+
 }  // namespace
 
 Plan compile(const graph::Graph& graph, OverflowMode overflow) {
@@ -471,6 +486,7 @@ Plan compile(const graph::Graph& graph, const std::vector<bool>& direct, Overflo
   find_tail_calls(graph, plan);
   weigh_calls(plan);
   find_releases(plan);
+  mark_results(graph, plan);
   share_buffers(plan, graph);
   place_slots(plan);
   return plan;

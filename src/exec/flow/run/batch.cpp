@@ -315,6 +315,13 @@ void BatchRunner::run_together(std::span<BoundStep> steps, const Chunk& chunk) {
   });
 }
 
+/// Returns a slab for so many instances; one instance that the program gives as its result gets a tensor of its
+/// own, which then need not be copied.
+TensorObject* BatchRunner::make_owner(const Step& step, int64_t instances, const TensorArgument& result) {
+  if (step.is_result && instances == 1) return Tensor::uninitialized(result.dtype, result.dims).detach();
+  return slabs_.make(result.dtype, instances, result.dims);
+}
+
 /// Sets where the result of a step is to stand.
 void BatchRunner::place_result(BoundStep& bound, const Chunk& chunk) {
   if (!bound.is_sized) set_size(bound);
@@ -325,7 +332,7 @@ void BatchRunner::place_result(BoundStep& bound, const Chunk& chunk) {
     result.stride = bound.whole->stride;
   } else if (step.slot && step.kind == SlotKind::Tensor) {
     const auto all = static_cast<int64_t>(step.shared ? 1 : chunk.of);
-    if (bound.slab == nullptr) bound.slab = slabs_.make(result.dtype, all, result.dims);
+    if (bound.slab == nullptr) bound.slab = make_owner(step, all, result);
     result.elements = bound.slab->elements + chunk.begin * bound.bytes;
   } else if (step.buffer) {
     result.elements = buffers_[*step.buffer];

@@ -83,6 +83,7 @@ class BatchRunner {
   const TensorArgument* place_of(const Source& source, std::span<const BoundStep> steps) const;
   Fault run_step(BoundStep& bound, const Chunk& chunk);
   void run_together(std::span<BoundStep> steps, const Chunk& chunk);
+  TensorObject* make_owner(const Step& step, int64_t instances, const TensorArgument& result);
   void place_result(BoundStep& bound, const Chunk& chunk);
   Fault find_dims(BoundStep& bound);
   void multiply(const Step& step, const TensorArgument& out, int64_t batch);
