@@ -54,8 +54,8 @@ std::size_t object_bytes(const TensorObject& object) {
   return object_bytes(object.is_view ? 0 : bytes_of(object.dtype, {object.dims.data(), object.rank}));
 }
 
-/// Asks for huge pages for what a large tensor takes: to touch fresh memory page by page takes longer than many
-/// an operation on it.
+/// Asks for huge pages for what a large tensor takes: to touch fresh memory page by page takes longer than
+/// many an operation on it.
 void advise_huge_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t bytes) {
 #if defined(MADV_HUGEPAGE)
   constexpr std::size_t kWorthIt = std::size_t{8} << 20;

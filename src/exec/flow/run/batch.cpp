@@ -315,8 +315,8 @@ void BatchRunner::run_together(std::span<BoundStep> steps, const Chunk& chunk) {
   });
 }
 
-/// Returns a slab for so many instances; one instance that the program gives as its result gets a tensor of its
-/// own, which then need not be copied.
+/// Returns a slab for so many instances; one instance that the program gives as its result gets a tensor of
+/// its own, which then need not be copied.
 TensorObject* BatchRunner::make_owner(const Step& step, int64_t instances, const TensorArgument& result) {
   if (step.is_result && instances == 1) return Tensor::uninitialized(result.dtype, result.dims).detach();
   return slabs_.make(result.dtype, instances, result.dims);
