@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "exec/flow/plan.h"
+#include "exec/flow/run/elementwise_steps.h"
 #include "exec/flow/run/frame.h"
 #include "exec/flow/run/gradient_sums.h"
-#include "exec/flow/run/lines.h"
 #include "exec/flow/run/packed_parameters.h"
 #include "exec/flow/run/scratch.h"
 #include "exec/flow/run/slabs.h"
@@ -103,9 +103,9 @@ class BatchRunner {
   std::vector<TensorArgument> parameters_;  ///< of the options
   std::vector<TensorArgument> slots_;       ///< by slot of the function whose region runs
   std::vector<TensorArgument> operands_;
-  std::vector<Line> lines_;          ///< that run together
-  std::vector<const void*> rows_;    ///< that are gathered
-  std::vector<std::byte*> buffers_;  ///< of the region that runs
+  std::vector<ElementwiseStep> elementwise_;  ///< that run together
+  std::vector<const void*> rows_;             ///< that are gathered
+  std::vector<std::byte*> buffers_;           ///< of the region that runs
   GradientSums sums_;
   std::vector<std::vector<BoundStep>> bound_;  ///< by region
   std::span<BoundStep> running_;               ///< of the region that runs

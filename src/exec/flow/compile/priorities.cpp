@@ -1,6 +1,6 @@
-#include "exec/flow/compile/rank.h"
-
 #include <algorithm>
+
+#include "exec/flow/compile/passes.h"
 
 namespace hiaton::exec::flow {
 namespace {
@@ -106,14 +106,14 @@ std::vector<uint32_t> topological_components(const std::vector<std::vector<std::
 
 }  // namespace
 
-void rank_regions(Plan& plan) {
+void prioritize_regions(Plan& plan) {
   const Dependencies all = dependencies_of(plan);
   const std::vector<uint32_t> component = topological_components(all.readers);
   std::vector<std::size_t> members(component.size());
   for (uint32_t number : component) ++members[number];
   for (Region& region : plan.regions) {
-    region.rank = component[all.first_item[region.function] + region.item];
-    region.recursive = members[region.rank] > 1;
+    region.priority = component[all.first_item[region.function] + region.item];
+    region.recursive = members[region.priority] > 1;
   }
 }
 
