@@ -70,7 +70,7 @@ TEST_F(FlowPlans, WithAWaitTooManyAreFound) {
     ++std::ranges::find_if(function.items, [](const Item& item) { return item.waits == 2; })->waits;
   });
   EXPECT_THAT(message, HasSubstr("flow plan of encode, item "));
-  EXPECT_THAT(message, HasSubstr("expected 3 items that it waits for, found 2"));
+  EXPECT_THAT(message, HasSubstr("expected 2 items that it waits for, found 3"));
 }
 
 TEST_F(FlowPlans, WithoutACounterAreFound) {
