@@ -2,13 +2,13 @@
 // last one that reads it, the ends included. What begins to live takes a buffer that is free then, the
 // smallest of those large enough, else a new one. Inputs that are gathered together live as long as what they
 // are gathered into. Steps that run together gather before the first of them, and write to their rows from
-// then on. Their lines, which take the instances some at a time, may write where an operand stands that no
-// later one reads: an instance of it is as large as one of theirs, or larger, as what a view is taken from.
-// But what is the same for all instances stays to the end.
-#include "exec/flow/compile/buffers.h"
-
+// then on. Elementwise steps, which take the instances some at a time, may write where an operand stands that
+// no later one reads: an instance of it is as large as one of theirs, or larger, as what a view is taken
+// from. But what is the same for all instances stays to the end.
 #include <algorithm>
 #include <map>
+
+#include "exec/flow/compile/passes.h"
 
 namespace hiaton::exec::flow {
 namespace {
@@ -119,7 +119,7 @@ std::size_t bytes_of(const Type& type) {
   return bytes;
 }
 
-void share_buffers(Plan& plan, const graph::Graph& graph) {
+void share_buffers(const graph::Graph& graph, Plan& plan) {
   for (Region& region : plan.regions) {
     if (region.batched) RegionBuffers(graph, plan.functions[region.function], region).run();
   }

@@ -1,10 +1,10 @@
 // The rule: of the two sides of a branch a frame takes one, so their slots stand at the same positions,
 // behind those of the place around the branch; branches of one place stand one behind the other. Slots of
 // items that never fire have no position.
-#include "exec/flow/compile/frame_slots.h"
-
 #include <algorithm>
 #include <map>
+
+#include "exec/flow/compile/passes.h"
 
 namespace hiaton::exec::flow {
 namespace {
@@ -12,7 +12,7 @@ namespace {
 class SlotPlacer {
  public:
   SlotPlacer(const Plan& plan, Function& function)
-      : plan_(plan), function_(function), used_(function.slots.size()), live_(function.items.size()) {}
+      : plan_(plan), function_(function), used_(function.slots.size()) {}
 
   void run() {
     find_used();
@@ -33,22 +33,9 @@ class SlotPlacer {
         }
       }
     }
+    const std::vector<bool> live = items_that_can_fire(function_);
     for (uint32_t i = 0; i < function_.items.size(); ++i) {
-      const ItemKind kind = function_.items[i].kind;
-      if (kind == ItemKind::Params || kind == ItemKind::Side || kind == ItemKind::Returned) follow(i);
-    }
-  }
-
-  /// The item fires, and so does what it wakes.
-  void follow(uint32_t first) {
-    std::vector<uint32_t> open{first};
-    while (!open.empty()) {
-      const uint32_t item = open.back();
-      open.pop_back();
-      if (live_[item]) continue;
-      live_[item] = true;
-      use(function_.items[item]);
-      open.insert(open.end(), function_.items[item].wakes.begin(), function_.items[item].wakes.end());
+      if (live[i]) use(function_.items[i]);
     }
   }
 
@@ -109,10 +96,26 @@ class SlotPlacer {
   const Plan& plan_;
   Function& function_;
   std::vector<bool> used_;  ///< by slot
-  std::vector<bool> live_;  ///< by item
 };
 
 }  // namespace
+
+std::vector<bool> items_that_can_fire(const Function& function) {
+  std::vector<bool> live(function.items.size());
+  std::vector<uint32_t> open;
+  for (uint32_t i = 0; i < function.items.size(); ++i) {
+    const ItemKind kind = function.items[i].kind;
+    if (kind == ItemKind::Params || kind == ItemKind::Side || kind == ItemKind::Returned) open.push_back(i);
+  }
+  while (!open.empty()) {
+    const uint32_t item = open.back();
+    open.pop_back();
+    if (live[item]) continue;
+    live[item] = true;
+    open.insert(open.end(), function.items[item].wakes.begin(), function.items[item].wakes.end());
+  }
+  return live;
+}
 
 void place_slots(Plan& plan) {
   for (Function& function : plan.functions) SlotPlacer(plan, function).run();

@@ -1,7 +1,7 @@
-#include "exec/flow/compile/steps.h"
-
 #include <algorithm>
 #include <set>
+
+#include "exec/flow/compile/passes.h"
 
 namespace hiaton::exec::flow {
 namespace {
@@ -47,7 +47,7 @@ class FastSteps {
       if (role == Role::Slice) choose_view(step);
       if (role == Role::Sum) choose_bias(step);
       if (role == Role::Join) choose_gather_together(step);
-      if (step.code == Step::Code::Tensor) choose_line(step);
+      if (step.code == Step::Code::Tensor) choose_elementwise(step);
     }
     for (std::size_t i = 0; i < region_.steps.size(); i += region_.steps[i].together) choose_together(i);
   }
@@ -120,13 +120,13 @@ class FastSteps {
   /// results that nothing else reads.
   void choose_together(std::size_t first) const {
     Step& begin = region_.steps[first];
-    if (begin.line == nullptr) return;
+    if (begin.elementwise == nullptr) return;
     std::size_t end = first + 1;
     for (std::size_t i = end; i < region_.steps.size(); ++i) {
       Step& step = region_.steps[i];
-      if (step.line != nullptr && type(step) == type(begin)) {
+      if (step.elementwise != nullptr && type(step) == type(begin)) {
         end = i + 1;
-      } else if (is_row_of_lines(step, first, end)) {
+      } else if (is_row_of_elementwise_steps(step, first, end)) {
         step.code = Step::Code::Row;
         for (std::size_t k = 0; k < step.operands.size(); ++k) {
           Step& part = region_.steps[step.operands[k].index];
@@ -141,23 +141,23 @@ class FastSteps {
     begin.together = static_cast<uint32_t>(end - first);
   }
 
-  bool is_row_of_lines(const Step& step, std::size_t begin, std::size_t end) const {
+  bool is_row_of_elementwise_steps(const Step& step, std::size_t begin, std::size_t end) const {
     return is_row_of_operands(step) && std::ranges::all_of(step.operands, [&](const Source& operand) {
              if (operand.from != Source::From::Step || operand.index < begin || operand.index >= end)
                return false;
              const Step& part = region_.steps[operand.index];
-             return part.line != nullptr && !part.slot && uses_[operand.index] == 1;
+             return part.elementwise != nullptr && !part.slot && uses_[operand.index] == 1;
            });
   }
 
-  void choose_line(Step& step) const {
+  void choose_elementwise(Step& step) const {
     const OpDef& op = this->op(step);
     if (op.line_kernel == nullptr || type(step).shape.empty() || !step.fixed_shapes) return;
     const bool same = std::ranges::all_of(step.operands, [&](const Source& operand) {
       const Type* of = type(operand);
       return of != nullptr && *of == type(step);
     });
-    if (same) step.line = op.line_kernel(type(step).dtype);
+    if (same) step.elementwise = op.line_kernel(type(step).dtype);
   }
 
   /// A product takes one bias.

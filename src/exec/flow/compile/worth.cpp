@@ -1,6 +1,6 @@
-#include "exec/flow/compile/worth.h"
-
 #include <algorithm>
+
+#include "exec/flow/compile/passes.h"
 
 namespace hiaton::exec::flow {
 namespace {

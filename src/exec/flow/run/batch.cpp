@@ -1,6 +1,6 @@
-// A batch, in the order of its steps: operands that do not stand one behind the other are gathered, each step
-// is one call of a kernel, elementwise ones run together (lines.h), and what frames need later stays in a
-// slab that they refer to.
+// A batch, in the order of its steps: operands that are not contiguous are gathered, each step
+// is one call of a kernel, elementwise ones run together (elementwise_steps.h), and what frames need later
+// stays in a slab that they refer to.
 #include "exec/flow/run/batch.h"
 
 #include <algorithm>
@@ -164,7 +164,7 @@ BatchFault BatchRunner::run_chunk(const Region& region, const Chunk& chunk, std:
       gather_together(running_[i], chunk, frames);
     } else {
       for (const Gather& input : step.gathers) slots_[input.slot] = gather(function, input, frames);
-      if (step.line != nullptr) {
+      if (step.elementwise != nullptr) {
         run_together(running_.subspan(i, step.together), chunk);
       } else if (const Fault fault = run_step(running_[i], chunk); fault != Fault::None) {
         return {fault, &step};
@@ -181,7 +181,7 @@ void BatchRunner::make_buffers(const Region& region, std::size_t batch) {
   for (std::size_t bytes : region.buffers) buffers_.push_back(scratch_.take(bytes * batch));
 }
 
-/// Where the instances stand one behind the other already, nothing is copied.
+/// Where the instances are contiguous already, nothing is copied.
 TensorArgument BatchRunner::gather(const Function& function, const Gather& input,
                                    std::span<Frame* const> frames) {
   const uint32_t slot = input.slot;
@@ -210,7 +210,7 @@ TensorArgument BatchRunner::gather(const Function& function, const Gather& input
   return {gathered, dims, type.dtype, size};
 }
 
-/// The instances in rows_; whether they stand one behind the other.
+/// Puts the addresses of the instances into rows_ and says whether they are contiguous.
 bool BatchRunner::find_rows(const FrameLayout::TensorPlace& place, std::size_t bytes,
                             std::span<Frame* const> frames) {
   rows_.resize(frames.size());
@@ -295,24 +295,32 @@ Fault BatchRunner::run_step(BoundStep& bound, const Chunk& chunk) {
 void BatchRunner::run_together(std::span<BoundStep> steps, const Chunk& chunk) {
   const std::size_t element = size_of(steps[0].result.dtype);
   const auto place = [&](const TensorArgument& of) {
-    return Line::Place{of.elements, of.stride * static_cast<int64_t>(element)};
+    return ElementwiseStep::Operand{of.elements, of.stride * static_cast<int64_t>(element)};
   };
   for (BoundStep& bound : steps) {
     if (bound.step->code == Step::Code::Row) place_result(bound, chunk);
   }
-  lines_.clear();
+  elementwise_.clear();
   for (BoundStep& bound : steps) {
     if (bound.step->code == Step::Code::Row) continue;
     place_result(bound, chunk);
-    if (bound.step->line == nullptr) continue;
-    lines_.push_back({bound.step->line, place(*bound.operands[0]),
-                      bound.operands.size() > 1 ? place(*bound.operands[1]) : Line::Place(),
-                      place(bound.result)});
+    if (bound.step->elementwise == nullptr) continue;
+    elementwise_.push_back(
+        {bound.step->elementwise, place(*bound.operands[0]),
+         bound.operands.size() > 1 ? place(*bound.operands[1]) : ElementwiseStep::Operand(),
+         place(bound.result)});
   }
   run_kernel([&] {
-    run_lines(lines_, static_cast<int64_t>(chunk.size), static_cast<int64_t>(steps[0].bytes / element),
-              static_cast<int64_t>(element));
+    run_elementwise_steps(elementwise_, static_cast<int64_t>(chunk.size),
+                          static_cast<int64_t>(steps[0].bytes / element), static_cast<int64_t>(element));
   });
+}
+
+/// Returns a slab for so many instances; one instance that the program gives as its result gets a tensor of
+/// its own, which then need not be copied.
+TensorObject* BatchRunner::make_owner(const Step& step, int64_t instances, const TensorArgument& result) {
+  if (step.is_result && instances == 1) return Tensor::uninitialized(result.dtype, result.dims).detach();
+  return slabs_.make(result.dtype, instances, result.dims);
 }
 
 /// Sets where the result of a step is to stand.
@@ -325,7 +333,7 @@ void BatchRunner::place_result(BoundStep& bound, const Chunk& chunk) {
     result.stride = bound.whole->stride;
   } else if (step.slot && step.kind == SlotKind::Tensor) {
     const auto all = static_cast<int64_t>(step.shared ? 1 : chunk.of);
-    if (bound.slab == nullptr) bound.slab = slabs_.make(result.dtype, all, result.dims);
+    if (bound.slab == nullptr) bound.slab = make_owner(step, all, result);
     result.elements = bound.slab->elements + chunk.begin * bound.bytes;
   } else if (step.buffer) {
     result.elements = buffers_[*step.buffer];

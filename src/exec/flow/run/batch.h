@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "exec/flow/plan.h"
+#include "exec/flow/run/elementwise_steps.h"
 #include "exec/flow/run/frame.h"
 #include "exec/flow/run/gradient_sums.h"
-#include "exec/flow/run/lines.h"
 #include "exec/flow/run/packed_parameters.h"
 #include "exec/flow/run/scratch.h"
 #include "exec/flow/run/slabs.h"
@@ -83,6 +83,7 @@ class BatchRunner {
   const TensorArgument* place_of(const Source& source, std::span<const BoundStep> steps) const;
   Fault run_step(BoundStep& bound, const Chunk& chunk);
   void run_together(std::span<BoundStep> steps, const Chunk& chunk);
+  TensorObject* make_owner(const Step& step, int64_t instances, const TensorArgument& result);
   void place_result(BoundStep& bound, const Chunk& chunk);
   Fault find_dims(BoundStep& bound);
   void multiply(const Step& step, const TensorArgument& out, int64_t batch);
@@ -102,9 +103,9 @@ class BatchRunner {
   std::vector<TensorArgument> parameters_;  ///< of the options
   std::vector<TensorArgument> slots_;       ///< by slot of the function whose region runs
   std::vector<TensorArgument> operands_;
-  std::vector<Line> lines_;          ///< that run together
-  std::vector<const void*> rows_;    ///< that are gathered
-  std::vector<std::byte*> buffers_;  ///< of the region that runs
+  std::vector<ElementwiseStep> elementwise_;  ///< that run together
+  std::vector<const void*> rows_;             ///< that are gathered
+  std::vector<std::byte*> buffers_;           ///< of the region that runs
   GradientSums sums_;
   std::vector<std::vector<BoundStep>> bound_;  ///< by region
   std::span<BoundStep> running_;               ///< of the region that runs

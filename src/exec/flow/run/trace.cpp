@@ -24,7 +24,7 @@ void Worker::begin_trace(Trace::Track* track) {
     const Region& region = plan_.regions[index];
     const std::string name = fmt::format("{}: {}", graph_->functions()[region.function].name, region.name);
     const std::vector<Trace::Field> fields{
-        {"firings", DType::I64}, {"rank", DType::I64}, {"operations", DType::I64}};
+        {"firings", DType::I64}, {"priority", DType::I64}, {"operations", DType::I64}};
     kinds_.batch[index] = trace.kind({name, "batch", fields});
   }
   kinds_.gift.clear();
@@ -69,7 +69,7 @@ void Worker::end_items() {
 void Worker::begin_launch(std::size_t region, std::size_t firings) {
   Slot* fields = track_->begin(kinds_.batch[region]);
   fields[0].i64 = as_integer(firings);
-  fields[1].i64 = plan_.regions[region].rank;
+  fields[1].i64 = plan_.regions[region].priority;
   fields[2].i64 = as_integer(plan_.regions[region].steps.size());
 }
 

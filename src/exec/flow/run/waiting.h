@@ -8,11 +8,8 @@
 
 namespace hiaton::exec::flow {
 
-/// Chooses Region::order: whose batches the batches of a region follow.
-void choose_orders(Plan& plan);
-
 /// Frames in which one region is ready. Frames that one batch of another region ran, Region::order, go on
-/// together and in its order: their tensors stand one behind the other then, and need not be gathered. So the
+/// together and in its order: their tensors are contiguous then, and need not be gathered. So the
 /// backward path runs the batches of the forward path again, the last one first.
 class Waiting {
  public:

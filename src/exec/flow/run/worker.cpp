@@ -44,8 +44,9 @@ Worker::Worker(const graph::Graph& graph, std::shared_ptr<const Plan> plan)
       made_.resize(std::max(made_.size(), region.steps.size()));
     }
   }
-  std::stable_sort(batched_.begin(), batched_.end(),
-                   [&](uint32_t a, uint32_t b) { return plan_.regions[a].rank < plan_.regions[b].rank; });
+  std::stable_sort(batched_.begin(), batched_.end(), [&](uint32_t a, uint32_t b) {
+    return plan_.regions[a].priority < plan_.regions[b].priority;
+  });
 }
 
 void Worker::run(const graph::Graph& graph, const ExampleRange& examples, const RunOptions& options,
@@ -149,14 +150,14 @@ bool Worker::start_next() {
   return true;
 }
 
-/// Ranks first; among regions of one rank, the one that most frames wait for which came since it ran; where
-/// there is none, the one that most frames wait for.
+/// Priorities first; among regions of one priority, the one that most frames wait for which came since it
+/// ran; where there is none, the one that most frames wait for.
 const Region* Worker::choose() const {
   const Region* best = nullptr;
   std::pair<std::size_t, std::size_t> most;
   for (uint32_t index : batched_) {
     const Region& region = plan_.regions[index];
-    if (best != nullptr && region.rank != best->rank) break;
+    if (best != nullptr && region.priority != best->priority) break;
     const std::pair frames(waiting_[index].fresh(), waiting_[index].size());
     if (frames <= most) continue;
     most = frames;

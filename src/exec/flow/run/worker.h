@@ -55,7 +55,7 @@ struct Membership {
 };
 
 /// The rule: what can fire without a batch fires at once, innermost first; when nothing can, the ready batch
-/// of lowest rank runs, among several the one that most frames have come to since it ran.
+/// of lowest priority number runs, among several the one that most frames have come to since it ran.
 class Worker {
  public:
   Worker(const graph::Graph& graph, std::shared_ptr<const Plan> plan);
@@ -184,7 +184,7 @@ class Worker {
   std::vector<Ready> ready_;
   std::vector<Frame*> batch_;                     ///< that runs
   std::vector<Waiting> waiting_;                  ///< by region: frames in which it is ready
-  std::vector<uint32_t> batched_;                 ///< regions that run in batches, by rank
+  std::vector<uint32_t> batched_;                 ///< regions that run in batches, by priority
   std::vector<Cell> made_;                        ///< results of the steps of a scalar region
   std::unique_ptr<direct::DirectCaller> direct_;  ///< of a plan with direct code
   /// The arguments of the direct call that is under way, or that failed.

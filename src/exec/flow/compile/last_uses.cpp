@@ -1,19 +1,19 @@
 // The rule: a value goes with an item that reads it, if each other item that reads it has fired by then for
 // certain, or never will: it stands on the other side of a branch. Items that pass it on take it with them;
 // others let go of it if it is a tensor and they are of a later phase than the first.
-#include "exec/flow/compile/releases.h"
-
 #include <algorithm>
 #include <map>
+
+#include "exec/flow/compile/passes.h"
 
 namespace hiaton::exec::flow {
 namespace {
 
 using Items = std::vector<uint32_t>;
 
-class BodyReleases {
+class BodyLastUses {
  public:
-  explicit BodyReleases(const Plan& plan, Function& function)
+  explicit BodyLastUses(const Plan& plan, Function& function)
       : plan_(plan), function_(function), next_(function.items.size()), before_(function.items.size()) {
     for (uint32_t i = 0; i < function.items.size(); ++i) add_edges(i);
   }
@@ -149,9 +149,9 @@ class BodyReleases {
 
 }  // namespace
 
-void find_releases(Plan& plan) {
+void find_last_uses(Plan& plan) {
   for (Function& function : plan.functions) {
-    if (!function.items.empty()) BodyReleases(plan, function).run();
+    if (!function.items.empty()) BodyLastUses(plan, function).run();
   }
 }
 

@@ -1,8 +1,7 @@
-#include "exec/flow/compile/rank.h"
+#include <algorithm>
 
 #include "base/components.h"
-
-#include "base/components.h"
+#include "exec/flow/compile/passes.h"
 
 namespace hiaton::exec::flow {
 namespace {
@@ -61,13 +60,13 @@ Dependencies dependencies_of(const Plan& plan) {
 
 }  // namespace
 
-void rank_regions(Plan& plan) {
+void prioritize_regions(Plan& plan) {
   const Dependencies all = dependencies_of(plan);
   const Components components = strongly_connected_components(all.readers);
   const auto count = static_cast<uint32_t>(components.sizes.size());
   for (Region& region : plan.regions) {
     const uint32_t component = components.of[all.first_item[region.function] + region.item];
-    region.rank = count - 1 - component;
+    region.priority = count - 1 - component;
     region.recursive = components.sizes[component] > 1;
   }
 }

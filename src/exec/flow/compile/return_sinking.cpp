@@ -1,12 +1,11 @@
 // The rule: where a function returns nothing but results of one branch, and waits for nothing else, each side
 // returns its own: one of its ends becomes the return, which waits for all that they wait for. The other ends
 // and the return behind the branch never fire.
-#include "exec/flow/compile/ends.h"
-
 #include <algorithm>
 #include <map>
 #include <optional>
 
+#include "exec/flow/compile/passes.h"
 #include "exec/flow/compile/places.h"
 
 namespace hiaton::exec::flow {
@@ -95,7 +94,7 @@ void shorten(Function& function, uint32_t item) {
 
 }  // namespace
 
-void shorten_ends(Plan& plan) {
+void sink_returns(Plan& plan) {
   for (Function& function : plan.functions) {
     Items returns;
     for (uint32_t i = 0; i < function.items.size(); ++i) {

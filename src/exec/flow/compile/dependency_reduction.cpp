@@ -1,9 +1,9 @@
 // The rule: item c need not wait for a where it waits for b, and b for a. The results of a call, of any
 // phase, come after its first phase, and so after what that waits for. Ends of branches are no such b: of two
 // one is enough.
-#include "exec/flow/compile/waits.h"
-
 #include <algorithm>
+
+#include "exec/flow/compile/passes.h"
 
 namespace hiaton::exec::flow {
 namespace {
@@ -31,7 +31,7 @@ std::vector<Items> earlier_items(const Function& function) {
   return earlier;
 }
 
-void drop_implied_waits(Function& function) {
+void reduce_dependencies(Function& function) {
   const std::vector<Items> earlier = earlier_items(function);
   std::vector<bool> implied(function.items.size());
   for (uint32_t item = 0; item < function.items.size(); ++item) {
@@ -52,8 +52,8 @@ void drop_implied_waits(Function& function) {
 
 }  // namespace
 
-void drop_implied_waits(Plan& plan) {
-  for (Function& function : plan.functions) drop_implied_waits(function);
+void reduce_dependencies(Plan& plan) {
+  for (Function& function : plan.functions) reduce_dependencies(function);
 }
 
 void number_counters(Plan& plan) {

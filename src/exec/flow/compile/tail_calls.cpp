@@ -2,11 +2,10 @@
 // branches in which it stands to the results of the function, and nothing else reads them. Then the items on
 // that way need not fire, and the frame can go once the call has its arguments. Not where the caller or what
 // it calls has phases: a gradient comes back through its frame; nor in main, whose frame stands for the run.
-#include "exec/flow/compile/tails.h"
-
 #include <algorithm>
 #include <optional>
 
+#include "exec/flow/compile/passes.h"
 #include "exec/flow/compile/places.h"
 
 namespace hiaton::exec::flow {
