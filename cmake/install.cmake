@@ -1,6 +1,5 @@
 # What `cmake --install` and `cpack` give to others: the command, a shared library that exports what include/hiaton
 # declares and nothing else, the headers, what CMake and pkg-config need to find them, the models and the docs.
-include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 add_library(hiaton_shared SHARED)

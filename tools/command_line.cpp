@@ -32,9 +32,9 @@ CommandLine split_at_dashes(int argc, char** argv) {
 
 int execute(CLI::App& app, const CommandLine& line) {
   const Command commands[] = {
-      add_run_command(app),   add_check_command(app),   add_graph_command(app),
-      add_trace_command(app), add_watch_command(app),   add_ops_command(app),
-      add_train_command(app), add_predict_command(app), add_eval_command(app),
+      add_run_command(app),   add_check_command(app), add_graph_command(app), add_trace_command(app),
+      add_watch_command(app), add_ops_command(app),   add_train_command(app), add_predict_command(app),
+      add_eval_command(app),  add_hosts_command(app),
   };
   std::vector<std::string> reversed(line.options.rbegin(), line.options.rend());  // as CLI11 wants it
   app.parse(reversed);

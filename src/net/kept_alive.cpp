@@ -1,0 +1,38 @@
+#include <condition_variable>
+#include <thread>
+
+#include "net/transport.h"
+
+namespace hiaton::net {
+
+struct KeptAlive::Parts {
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool is_over = false;
+  std::thread thread;
+};
+
+KeptAlive::KeptAlive(Transport& transport, std::chrono::nanoseconds longest_silence)
+    : parts_(std::make_unique<Parts>()) {
+  parts_->thread = std::thread([&transport, longest_silence, &parts = *parts_] {
+    std::unique_lock lock(parts.mutex);
+    while (!parts.changed.wait_for(lock, longest_silence / 10, [&parts] { return parts.is_over; })) {
+      try {
+        transport.keep_alive();
+      } catch (const std::exception& error) {
+        transport.fail(error.what());
+      }
+    }
+  });
+}
+
+KeptAlive::~KeptAlive() {
+  {
+    const std::lock_guard lock(parts_->mutex);
+    parts_->is_over = true;
+  }
+  parts_->changed.notify_one();
+  parts_->thread.join();
+}
+
+}  // namespace hiaton::net
