@@ -71,7 +71,7 @@ class HostsWork : public net::Work {
  public:
   explicit HostsWork(const HostsCommand& command) : command_(command) {}
 
-  std::string prepare() override { return {}; }
+  std::string prepare(int /*self*/) override { return {}; }
   void work(net::Transport& transport) override {
     const std::vector<net::Measured> measured = net::measure(transport);
     if (transport.self() != 0) return;

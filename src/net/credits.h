@@ -10,6 +10,7 @@
 // another, since each returns half of the window. No order between packets is relied on.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <utility>
 
@@ -34,7 +35,7 @@ class Credits {
   bool must_return() const { return owed_ >= (window_ + 1) / 2; }
   uint32_t take_owed() { return std::exchange(owed_, 0); }
 
-  friend bool operator==(const Credits&, const Credits&) = default;
+  friend auto operator<=>(const Credits&, const Credits&) = default;
 
  private:
   uint32_t window_;

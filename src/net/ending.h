@@ -13,6 +13,7 @@
 //     take(report): all over?    <- report <-
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <optional>
 
@@ -23,7 +24,7 @@ struct EndingReport {
   uint64_t sent = 0;
   uint64_t handled = 0;
 
-  friend bool operator==(const EndingReport&, const EndingReport&) = default;
+  friend auto operator<=>(const EndingReport&, const EndingReport&) = default;
 };
 
 /// What process 0 does.
@@ -49,7 +50,7 @@ class EndingWaves {
   }
   bool is_expected(const EndingReport& report) const { return missing_ > 0 && report.wave == wave_; }
 
-  friend bool operator==(const EndingWaves&, const EndingWaves&) = default;
+  friend auto operator<=>(const EndingWaves&, const EndingWaves&) = default;
 
  private:
   int processes_;
@@ -71,7 +72,7 @@ class EndingAnswers {
     return EndingReport{answered_, sent, handled};
   }
 
-  friend bool operator==(const EndingAnswers&, const EndingAnswers&) = default;
+  friend auto operator<=>(const EndingAnswers&, const EndingAnswers&) = default;
 
  private:
   uint32_t asked_ = 0;

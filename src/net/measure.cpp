@@ -6,7 +6,7 @@ namespace hiaton::net {
 namespace {
 
 /// What a message asks for, or answers, as Header::aux.
-enum Step : uint32_t { kPing, kPong, kBulk, kBulkEnds, kBulkIsHere, kOver };
+enum Step : uint32_t { kPing, kPong, kBulk, kBulkEnds, kBulkIsHere, kMeasured };
 
 constexpr int kPings = 200;
 constexpr std::size_t kPieceBytes = 256 * 1024;
@@ -42,7 +42,7 @@ class Measuring {
   }
 
   void end() {
-    for (int i = 1; i < transport_.size(); ++i) transport_.send(i, {.aux = kOver}, {});
+    for (int i = 1; i < transport_.size(); ++i) transport_.send(i, {.aux = kMeasured}, {});
     transport_.flush();
   }
 
@@ -103,7 +103,7 @@ void answer_until_over(Transport& transport) {
       transport.send(from, {.aux = kPong, .name = static_cast<uint64_t>(clock_of_this_machine())}, {});
     if (header.aux == kBulk) ++arrived;
     if (header.aux == kBulkEnds) expected = header.name;
-    if (header.aux == kOver) is_over = true;
+    if (header.aux == kMeasured) is_over = true;
     if (expected == 0 || arrived < expected) return;
     arrived = expected = 0;
     transport.send(from, {.aux = kBulkIsHere}, {});

@@ -24,7 +24,7 @@ void join(Transport& transport, Work& work) {
   std::string program;
   std::string text;
   try {
-    program = work.prepare();
+    program = work.prepare(transport.self());
   } catch (const std::exception& error) {
     problem = std::current_exception();
     text = error.what();

@@ -15,7 +15,7 @@ class Work {
  public:
   virtual ~Work() = default;
   /// Reads what it is to work on and says what that is: Identity::program. What it throws ends all.
-  virtual std::string prepare() = 0;
+  virtual std::string prepare(int self) = 0;
   /// Works, once all have prepared. Every message that it is sent must have been handed to it, or be handed
   /// to it by Transport::end, when it returns.
   virtual void work(Transport& transport) = 0;
