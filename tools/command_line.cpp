@@ -4,12 +4,10 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <new>
 #include <string>
 #include <vector>
 
 #include "commands.h"
-#include "hiaton/error.h"
 #include "output.h"
 #include "process.h"
 #include "word_errors.h"
@@ -74,18 +72,8 @@ int run(int argc, char** argv) {
   prepare_process();
   try {
     return run_command_line(split_at_dashes(argc, argv));
-  } catch (const UsageError& error) {
-    complain(error.what());
-    return kUsage;
-  } catch (const RunError& error) {
-    complain(error.what());
-    return error.fault() == Fault::Interrupted ? kInterrupted : kError;
-  } catch (const std::bad_alloc&) {
-    complain("out of memory");
-    return kError;
-  } catch (const std::exception& error) {
-    complain(error.what());
-    return kError;
+  } catch (const std::exception&) {
+    return report_current_exception();
   }
 }
 

@@ -32,9 +32,8 @@ int work_launched(const net::Launched& launched, const ProcessOptions& options,
   } catch (const net::ProcessFailure& failure) {
     if (failure.is_reported_here()) complain(failure.what());
     return kError;
-  } catch (const std::exception& error) {
-    if (process.is_first()) complain(error.what());
-    return kError;
+  } catch (const std::exception&) {
+    return process.is_first() ? report_current_exception() : int{kError};
   }
 }
 
