@@ -5,6 +5,14 @@
 
 namespace hiaton::net {
 
+namespace {
+
+/// MPI moves what is larger than a few packets only while both sides call it, so signs of life alone are too
+/// rare.
+constexpr std::chrono::milliseconds kPeriod(1);
+
+}  // namespace
+
 struct KeptAlive::Parts {
   std::mutex mutex;
   std::condition_variable changed;
@@ -12,11 +20,10 @@ struct KeptAlive::Parts {
   std::thread thread;
 };
 
-KeptAlive::KeptAlive(Transport& transport, std::chrono::nanoseconds longest_silence)
-    : parts_(std::make_unique<Parts>()) {
-  parts_->thread = std::thread([&transport, longest_silence, &parts = *parts_] {
+KeptAlive::KeptAlive(Transport& transport) : parts_(std::make_unique<Parts>()) {
+  parts_->thread = std::thread([&transport, &parts = *parts_] {
     std::unique_lock lock(parts.mutex);
-    while (!parts.changed.wait_for(lock, longest_silence / 10, [&parts] { return parts.is_over; })) {
+    while (!parts.changed.wait_for(lock, kPeriod, [&parts] { return parts.is_over; })) {
       try {
         transport.keep_alive();
       } catch (const std::exception& error) {

@@ -43,7 +43,7 @@ void join(Transport& transport, Work& work) {
 void work_in(Link& link, const Transport::Options& options, Work& work) {
   Transport transport(link, options);
   {
-    const KeptAlive alive(transport, options.longest_silence);
+    const KeptAlive alive(transport);
     try {
       join(transport, work);
       work.work(transport);

@@ -172,7 +172,7 @@ class Transport {
 /// Calls keep_alive() while it lives, from a thread of its own.
 class KeptAlive {
  public:
-  KeptAlive(Transport& transport, std::chrono::nanoseconds longest_silence);
+  explicit KeptAlive(Transport& transport);
   ~KeptAlive();
   KeptAlive(const KeptAlive&) = delete;
   KeptAlive& operator=(const KeptAlive&) = delete;
