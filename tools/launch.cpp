@@ -159,8 +159,9 @@ int launch(const std::vector<net::Host>& hosts, const std::vector<std::string>& 
   const Said said = pass_on(started.standard_error);
   const int status = wait_for(started.process);
   if (status == 0) return kSuccess;
+  if (status == kInterrupted) return kInterrupted;
   if (!said.has_error) complain(reason_of(said, status));
-  return status == kUsage || status == kInterrupted ? status : int{kError};
+  return status == kUsage ? kUsage : kError;
 }
 
 }  // namespace hiaton::cli

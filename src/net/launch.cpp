@@ -81,7 +81,10 @@ bool stands_alone(std::string_view line) {
                                                  "[proxy:",
                                                  "[mpiexec@"};
   const auto begins = [line](std::string_view begin) { return line.starts_with(begin); };
-  return line.empty() || line.starts_with("=   ") ||
+  const bool is_repeated =
+      line.starts_with("[") && (line.find("sent help message") != std::string_view::npos ||
+                                line.find("Set MCA parameter") != std::string_view::npos);
+  return line.empty() || is_repeated || line.starts_with("=   ") ||
          std::any_of(std::begin(kBegins), std::end(kBegins), begins);
 }
 

@@ -82,7 +82,6 @@ void Transport::put(int to, Packet packet) {
   const uint32_t credits = receiver.credits.take_owed();
   std::memcpy(packet.data() + offsetof(PacketHeader, credits), &credits, sizeof credits);
   receiver.silence.sent(link_.now());
-  bytes_sent_ += packet.size();
   try {
     link_.send(to, std::move(packet));
   } catch (const LinkError& error) {

@@ -103,9 +103,6 @@ class Transport {
   /// Tells all others that this process cannot go on.
   void fail(const std::string& message) noexcept;
 
-  uint64_t messages_sent() const { return sent_; }
-  uint64_t bytes_sent() const { return bytes_sent_; }
-
  private:
   enum class Kind : uint8_t { Hello, Verdict, Messages, Credits, Wave, Report, End, Failure };
   struct PacketHeader;
@@ -166,7 +163,6 @@ class Transport {
   EndingAnswers answers_;
   uint64_t sent_ = 0;
   uint64_t handled_ = 0;
-  uint64_t bytes_sent_ = 0;
 };
 
 /// Calls keep_alive() while it lives, from a thread of its own.
