@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -24,6 +25,14 @@ namespace hiaton::cli {
 namespace {
 
 namespace fs = std::filesystem;
+
+/// A signal handler reaches nothing but a global.
+std::atomic<bool> launch_interrupted = false;
+static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may not take a lock");
+
+extern "C" void note_interrupt_of_launch(int) {
+  launch_interrupted.store(true, std::memory_order_relaxed);  // a flag by itself: it publishes no other data
+}
 
 struct Launcher {
   net::Mpi mpi;
@@ -155,11 +164,11 @@ int launch(const std::vector<net::Host>& hosts, const std::vector<std::string>& 
   const net::LaunchCommand command = net::launch_command(launcher.mpi, launcher.path, hosts, program,
                                                          net::name_of_this_machine(), geteuid() == 0);
   const Started started = start(command);
-  std::signal(SIGINT, SIG_IGN);  // the launcher gets it too, and ends the processes
+  std::signal(SIGINT, note_interrupt_of_launch);  // the launcher gets it too, and ends the processes
   const Said said = pass_on(started.standard_error);
   const int status = wait_for(started.process);
   if (status == 0) return kSuccess;
-  if (status == kInterrupted) return kInterrupted;
+  if (launch_interrupted.load(std::memory_order_relaxed)) return kInterrupted;
   if (!said.has_error) complain(reason_of(said, status));
   return status == kUsage ? kUsage : kError;
 }
