@@ -1,6 +1,5 @@
-# What `cmake --install` and `cpack` give to others: the command, a shared library that exports what include/hiaton
+# What `cmake --install` and `cpack` give to others: the command with its plug-ins for MPI, a shared library that exports what include/hiaton
 # declares and nothing else, the headers, what CMake and pkg-config need to find them, the models and the docs.
-include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 add_library(hiaton_shared SHARED)
@@ -29,6 +28,9 @@ endif()
 set_target_properties(hiaton_shared PROPERTIES LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/exports.map)
 
 install(TARGETS hiaton RUNTIME COMPONENT command)
+if(hiaton_mpi_plugins)
+  install(TARGETS ${hiaton_mpi_plugins} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/hiaton COMPONENT mpi)
+endif()
 install(TARGETS hiaton_shared EXPORT hiaton
         LIBRARY COMPONENT library NAMELINK_COMPONENT development)
 install(DIRECTORY include/hiaton ${hiaton_made_headers}/hiaton TYPE INCLUDE COMPONENT development FILES_MATCHING PATTERN "*.h")
@@ -51,7 +53,7 @@ file(RELATIVE_PATH pkgconfig_to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(cmake/hiaton.pc.in hiaton.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/hiaton.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
 
-# Debian: cpack -G DEB makes one package of all of it.
+# Debian: cpack -G DEB makes the package hiaton, and hiaton-mpi of the plug-ins, so that hiaton needs no MPI.
 set(CPACK_PACKAGE_VENDOR "The Hiaton developers")
 set(CPACK_PACKAGE_CONTACT "The Hiaton developers <developers@hiaton.invalid>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
@@ -62,4 +64,16 @@ set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_DEPENDS libdnnl${dnnl_major})  # it is loaded while a program runs, so shlibdeps does not see it
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS graphviz)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_DEBIAN_HIATON_PACKAGE_NAME hiaton)
+set(CPACK_DEBIAN_MPI_PACKAGE_NAME hiaton-mpi)
+set(CPACK_DEBIAN_MPI_PACKAGE_DEPENDS "hiaton (= ${PROJECT_VERSION})")
+set(CPACK_DEBIAN_MPI_PACKAGE_RECOMMENDS "openmpi-bin | mpich")
+set(CPACK_DEBIAN_MPI_PACKAGE_SUGGESTS "")
+set(CPACK_COMPONENT_MPI_DESCRIPTION "Plug-ins by which hiaton works in several processes on several machines.")
 include(CPack)
+cpack_add_component(mpi)
+cpack_add_component_group(hiaton DESCRIPTION "${PROJECT_DESCRIPTION}.")
+foreach(component IN ITEMS command library development)
+  cpack_add_component(${component} GROUP hiaton)
+endforeach()

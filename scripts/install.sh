@@ -6,6 +6,7 @@ hiaton_packages=(
   g++ cmake ninja-build ccache          # to build
   libfmt-dev libcli11-dev nlohmann-json3-dev
   libdnnl-dev                           # convolutions
+  libopenmpi-dev openmpi-bin libmpich-dev mpich  # several machines: both are plug-ins
   libgtest-dev libgmock-dev libbenchmark-dev  # tests and micro benchmarks
   libtbb-dev libopenblas-serial-dev ocaml-nox  # peers in the benchmarks
   graphviz                              # hiaton graph --format=svg

@@ -4,12 +4,10 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <new>
 #include <string>
 #include <vector>
 
 #include "commands.h"
-#include "hiaton/error.h"
 #include "output.h"
 #include "process.h"
 #include "word_errors.h"
@@ -32,9 +30,9 @@ CommandLine split_at_dashes(int argc, char** argv) {
 
 int execute(CLI::App& app, const CommandLine& line) {
   const Command commands[] = {
-      add_run_command(app),   add_check_command(app),   add_graph_command(app),
-      add_trace_command(app), add_watch_command(app),   add_ops_command(app),
-      add_train_command(app), add_predict_command(app), add_eval_command(app),
+      add_run_command(app),   add_check_command(app), add_graph_command(app), add_trace_command(app),
+      add_watch_command(app), add_ops_command(app),   add_train_command(app), add_predict_command(app),
+      add_eval_command(app),  add_hosts_command(app),
   };
   std::vector<std::string> reversed(line.options.rbegin(), line.options.rend());  // as CLI11 wants it
   app.parse(reversed);
@@ -74,18 +72,8 @@ int run(int argc, char** argv) {
   prepare_process();
   try {
     return run_command_line(split_at_dashes(argc, argv));
-  } catch (const UsageError& error) {
-    complain(error.what());
-    return kUsage;
-  } catch (const RunError& error) {
-    complain(error.what());
-    return error.fault() == Fault::Interrupted ? kInterrupted : kError;
-  } catch (const std::bad_alloc&) {
-    complain("out of memory");
-    return kError;
-  } catch (const std::exception& error) {
-    complain(error.what());
-    return kError;
+  } catch (const std::exception&) {
+    return report_current_exception();
   }
 }
 

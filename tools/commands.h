@@ -27,5 +27,6 @@ Command add_ops_command(CLI::App& app);
 Command add_train_command(CLI::App& app);
 Command add_predict_command(CLI::App& app);
 Command add_eval_command(CLI::App& app);
+Command add_hosts_command(CLI::App& app);
 
 }  // namespace hiaton::cli

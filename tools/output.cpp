@@ -5,6 +5,9 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <new>
+
+#include "hiaton/error.h"
 
 namespace hiaton::cli {
 namespace {
@@ -30,6 +33,24 @@ void write_to(const std::string& path, std::string_view text) {
   const bool closed = file == nullptr || std::fclose(file) == 0;
   if (!written || !closed) {
     throw SystemError(fmt::format("cannot write '{}': {}", path, std::strerror(written ? errno : reason)));
+  }
+}
+
+int report_current_exception() {
+  try {
+    throw;
+  } catch (const UsageError& error) {
+    complain(error.what());
+    return kUsage;
+  } catch (const RunError& error) {
+    complain(error.what());
+    return error.fault() == Fault::Interrupted ? kInterrupted : kError;
+  } catch (const std::bad_alloc&) {
+    complain("out of memory");
+    return kError;
+  } catch (const std::exception& error) {
+    complain(error.what());
+    return kError;
   }
 }
 

@@ -27,6 +27,9 @@ void write_to_stdout(std::string_view text);
 /// Writes `text` to the file, or to standard output where `path` is empty. Throws SystemError.
 void write_to(const std::string& path, std::string_view text);
 
+/// Reports the exception that is being handled. Returns the exit status that goes with it.
+int report_current_exception();
+
 /// Writes an error message to standard error, with "error: " before it where it does not say so itself.
 void complain(const std::string& message);
 

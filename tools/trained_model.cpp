@@ -11,6 +11,7 @@
 #include "hiaton/engine.h"
 #include "hiaton/error.h"
 #include "hiaton/lang.h"
+#include "net/identity.h"
 #include "train/files.h"
 #include "train/model_sizes.h"
 
@@ -146,6 +147,17 @@ std::map<std::string, int64_t> trained_sizes(const ModelDirectory& directory) {
   const train::LearnerOptions options = learner_options(directory.program(), info, words, info.execution);
   const std::shared_ptr<const Source> program = read_program(directory.program());
   return lang::declared_sizes(program, {train::sizes_for(options, program)});
+}
+
+std::string hash_of_model(const std::filesystem::path& path) {
+  const auto [directory, parameters] = find_checkpoint(path);
+  std::string all;
+  for (const std::filesystem::path& file :
+       {directory.info(), directory.vocabulary(), directory.program(), parameters}) {
+    const std::string bytes = train::read_bytes(file);
+    all += net::hash_of(std::as_bytes(std::span(bytes)));
+  }
+  return net::hash_of(std::as_bytes(std::span(all)));
 }
 
 TrainedModel load_model(const std::filesystem::path& path, const Execution& execution) {

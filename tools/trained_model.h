@@ -92,6 +92,9 @@ struct TrainedModel {
   std::unique_ptr<train::Learner> learner;
 };
 
+/// A hash of all that decides what a model predicts. `path` is as for find_checkpoint. Throws ProgramError.
+std::string hash_of_model(const std::filesystem::path& path);
+
 /// `path` is as for find_checkpoint. Throws ProgramError.
 TrainedModel load_model(const std::filesystem::path& path, const Execution& execution);
 

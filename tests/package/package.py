@@ -94,6 +94,21 @@ def check_debian(build, directory):
     for file in ("share/bash-completion/completions/hiaton", "share/doc/hiaton/README.md", "include/hiaton/hiaton.h"):
         if not (usr / file).exists():
             sys.exit(f"the package lacks {file}")
+    if any((build / "tools").glob("hiaton_*.so")):
+        check_plugins(directory)
+
+
+def check_plugins(directory):
+    """The package hiaton-mpi adds to the other one what the command finds; that one asks for no MPI."""
+    package = next(directory.glob("hiaton-mpi_*.deb"))
+    expect(run("dpkg-deb", "-f", package, "Depends"), "hiaton (= ")
+    if "mpi" in run("dpkg-deb", "-f", next(directory.glob("hiaton_*.deb")), "Depends"):
+        sys.exit("the package hiaton depends on MPI")
+    run("dpkg-deb", "-x", package, directory / "root")
+    if shutil.which("mpirun.openmpi") or shutil.which("mpiexec.mpich"):
+        found = run(directory / "root/usr/bin/hiaton", "hosts", "localhost:2")
+        if len(found.splitlines()) != 3:
+            sys.exit(f"expected two processes, found:\n{found}")
 
 
 def check_completion(command):

@@ -1,0 +1,79 @@
+// Bytes of messages: written one after the other, and read with checks, since a reader trusts nobody.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+namespace hiaton::net {
+
+/// Numbers have their fixed size, in the byte order that all processes of a run have.
+class ByteWriter {
+ public:
+  template <class T>
+  requires std::is_arithmetic_v<T>
+  void number(T value) { raw(&value, sizeof value); }
+  /// Small numbers take one byte: seven bits a byte, the lowest first.
+  void compact(uint64_t value) {
+    while (value >= 0x80) {
+      number(static_cast<uint8_t>(value | 0x80));
+      value >>= 7;
+    }
+    number(static_cast<uint8_t>(value));
+  }
+  void text(std::string_view value) {
+    compact(value.size());
+    raw(value.data(), value.size());
+  }
+  void raw(const void* bytes, std::size_t size) {
+    const auto* begin = static_cast<const std::byte*>(bytes);
+    bytes_.insert(bytes_.end(), begin, begin + size);
+  }
+  std::span<const std::byte> bytes() const { return bytes_; }
+  void clear() { bytes_.clear(); }
+
+ private:
+  std::vector<std::byte> bytes_;
+};
+
+/// Throws ProgramError where the bytes are not what is asked for: "message from process 1, byte 17: expected
+/// ..., found ...".
+class ByteReader {
+ public:
+  /// `from` is what messages call the bytes; it must outlive the reader.
+  ByteReader(std::span<const std::byte> bytes, std::string_view from) : bytes_(bytes), from_(from) {}
+
+  template <class T>
+  requires std::is_arithmetic_v<T> T number() {
+    T value;
+    std::memcpy(&value, take(sizeof value), sizeof value);
+    return value;
+  }
+  uint64_t compact();
+  std::string text();
+  const std::byte* take(std::size_t size) {
+    if (size > left()) fail_short(size);
+    const std::byte* begin = bytes_.data() + position_;
+    position_ += size;
+    return begin;
+  }
+  std::size_t left() const { return bytes_.size() - position_; }
+  std::size_t position() const { return position_; }
+  void require_end() const;
+  /// `what` is "expected ..., found ...".
+  [[noreturn]] void fail(const std::string& what) const;
+
+ private:
+  [[noreturn]] void fail_short(std::size_t size) const;
+
+  std::span<const std::byte> bytes_;
+  std::string_view from_;
+  std::size_t position_ = 0;
+};
+
+}  // namespace hiaton::net

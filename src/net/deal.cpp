@@ -1,0 +1,185 @@
+#include "net/deal.h"
+
+#include <fmt/format.h>
+
+#include <deque>
+#include <map>
+
+#include "base/check.h"
+
+namespace hiaton::net {
+namespace {
+
+/// What a message is, as Header::aux.
+enum DealMessage : uint32_t { kAsk, kRange, kOver, kResults };
+
+constexpr std::chrono::milliseconds kLongestWait(100);
+
+using Bytes = std::vector<std::byte>;
+
+Bytes bytes_in(std::span<const std::byte> bytes) {
+  return {bytes.begin(), bytes.end()};
+}
+
+/// Process 0: deals out, works itself, and puts the results in order.
+class Dealing {
+ public:
+  Dealing(Transport& transport, Dealt& dealt, std::size_t most)
+      : transport_(transport),
+        dealt_(dealt),
+        dealer_(dealt.size(), static_cast<std::size_t>(transport.size()), most) {}
+
+  void run() {
+    while (!dealer_.all_done()) {
+      answer();
+      if (const std::optional<Range> range = dealer_.next()) {
+        work_on(*range);
+      } else if (!dealer_.all_done()) {
+        transport_.wait(kLongestWait);
+      }
+    }
+  }
+
+  void answer() {
+    const auto take = [this](int from, const Header& header, std::span<const std::byte> payload) {
+      this->take(from, header, payload);
+    };
+    while (transport_.poll(take) > 0) {
+    }
+    transport_.flush();
+  }
+
+  void take(int from, const Header& header, std::span<const std::byte> payload) {
+    if (header.aux == kResults) take_results(from, header.name, payload);
+    if (header.aux != kAsk && header.aux != kResults)
+      throw ProgramError(fmt::format("{}: expected a question or results, found a message {}",
+                                     transport_.name(from), header.aux));
+    const std::optional<Range> range = dealer_.next();
+    if (!range) return transport_.send(from, {.aux = kOver}, {});
+    things_.clear();
+    dealt_.write(*range, things_);
+    under_way_.emplace(range->begin, UnderWay{from, *range});
+    transport_.send(from, {.aux = kRange, .name = range->begin}, things_.bytes());
+  }
+
+ private:
+  struct UnderWay {
+    int process;
+    Range range;
+  };
+
+  void work_on(const Range& range) {
+    things_.clear();
+    dealt_.write(range, things_);
+    ByteReader things(things_.bytes(), "what this process has written");
+    ByteWriter results;
+    dealt_.work(things, results);
+    done(range, bytes_in(results.bytes()), 0);
+  }
+
+  void take_results(int from, uint64_t begin, std::span<const std::byte> payload) {
+    const auto found = under_way_.find(begin);
+    if (found == under_way_.end() || found->second.process != from) {
+      throw ProgramError(
+          fmt::format("{}: expected results of what it was given, found others", transport_.name(from)));
+    }
+    const Range range = found->second.range;
+    under_way_.erase(found);
+    done(range, bytes_in(payload), from);
+  }
+
+  void done(const Range& range, Bytes results, int from) {
+    dealer_.done(range);
+    done_.emplace(range.begin, Done{range, std::move(results), from});
+    for (auto next = done_.begin(); next != done_.end() && next->first == taken_; next = done_.erase(next)) {
+      const Done& one = next->second;
+      const std::string sender = "results of " + transport_.name(one.from);
+      ByteReader in(one.results, sender);
+      dealt_.take(one.range, in);
+      in.require_end();
+      taken_ += one.range.count;
+    }
+  }
+
+  struct Done {
+    Range range;
+    Bytes results;
+    int from;
+  };
+
+  Transport& transport_;
+  Dealt& dealt_;
+  Dealer dealer_;
+  std::map<std::size_t, UnderWay> under_way_;  ///< by begin
+  std::map<std::size_t, Done> done_;           ///< by begin, until those before are done too
+  std::size_t taken_ = 0;
+  ByteWriter things_;
+};
+
+/// All others.
+class DealtWork {
+ public:
+  DealtWork(Transport& transport, Dealt& dealt) : transport_(transport), dealt_(dealt) {}
+
+  void run() {
+    for (int asks = state_.begin(); asks > 0; --asks) transport_.send(0, {.aux = kAsk}, {});
+    for (;;) {
+      transport_.flush();
+      const std::size_t arrived = transport_.poll(
+          [this](int, const Header& header, std::span<const std::byte> payload) { take(header, payload); });
+      if (!waiting_.empty()) {
+        work_on_first();
+      } else if (state_.is_over()) {
+        return;
+      } else if (arrived == 0) {
+        transport_.wait(kLongestWait);
+      }
+    }
+  }
+
+ private:
+  struct Waiting {
+    uint64_t begin;
+    Bytes things;
+  };
+
+  void take(const Header& header, std::span<const std::byte> payload) {
+    if (header.aux != kRange && header.aux != kOver) {
+      throw ProgramError(
+          fmt::format("{}: expected a range or the end, found a message {}", transport_.name(0), header.aux));
+    }
+    state_.answered();
+    if (header.aux == kRange) waiting_.push_back({header.name, bytes_in(payload)});
+  }
+
+  void work_on_first() {
+    const Waiting next = std::move(waiting_.front());
+    waiting_.pop_front();
+    ByteReader things(next.things, "message from process 0");
+    ByteWriter results;
+    dealt_.work(things, results);
+    transport_.send(0, {.aux = kResults, .name = next.begin}, results.bytes());
+    state_.finished();
+  }
+
+  Transport& transport_;
+  Dealt& dealt_;
+  DealtTo state_;
+  std::deque<Waiting> waiting_;
+};
+
+}  // namespace
+
+void deal(Transport& transport, Dealt& dealt, std::size_t most) {
+  if (transport.self() != 0) {
+    DealtWork(transport, dealt).run();
+    return;
+  }
+  Dealing dealing(transport, dealt, most);
+  dealing.run();
+  transport.end([&dealing](int from, const Header& header, std::span<const std::byte> payload) {
+    dealing.take(from, header, payload);
+  });
+}
+
+}  // namespace hiaton::net

@@ -1,0 +1,79 @@
+#include "net/in_process.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+
+namespace hiaton::net {
+
+std::string name_of_this_machine() {
+  std::array<char, 256> name{};
+  if (gethostname(name.data(), name.size() - 1) != 0 || name[0] == '\0') return "localhost";
+  return name.data();
+}
+
+namespace {
+
+struct Mailbox {
+  std::mutex mutex;
+  std::condition_variable filled;
+  std::deque<Arrival> packets;
+};
+
+using Mailboxes = std::vector<Mailbox>;
+
+class InProcessLink : public Link {
+ public:
+  InProcessLink(int self, std::shared_ptr<Mailboxes> boxes) : self_(self), boxes_(std::move(boxes)) {}
+
+  int self() const override { return self_; }
+  int size() const override { return static_cast<int>(boxes_->size()); }
+  std::string host(int /*process*/) const override { return name_of_this_machine(); }
+  void send(int to, Packet packet) override {
+    Mailbox& box = box_of(to);
+    {
+      const std::lock_guard lock(box.mutex);
+      box.packets.push_back({self_, std::move(packet)});
+    }
+    box.filled.notify_one();
+  }
+  bool receive(Arrival& arrival) override {
+    Mailbox& box = box_of(self_);
+    const std::lock_guard lock(box.mutex);
+    if (box.packets.empty()) return false;
+    arrival = std::move(box.packets.front());
+    box.packets.pop_front();
+    return true;
+  }
+  bool all_sent() override { return true; }
+  void wait(std::chrono::nanoseconds /*idle*/, std::chrono::nanoseconds most) override {
+    Mailbox& box = box_of(self_);
+    std::unique_lock lock(box.mutex);
+    box.filled.wait_for(lock, most, [&box] { return !box.packets.empty(); });
+  }
+  std::chrono::nanoseconds now() const override {
+    return std::chrono::steady_clock::now().time_since_epoch();
+  }
+  void close() override {}
+  void abort(int /*status*/) override {}
+
+ private:
+  Mailbox& box_of(int process) { return (*boxes_)[static_cast<std::size_t>(process)]; }
+
+  int self_;
+  std::shared_ptr<Mailboxes> boxes_;
+};
+
+}  // namespace
+
+std::vector<std::unique_ptr<Link>> in_process_links(int processes) {
+  auto boxes = std::make_shared<Mailboxes>(static_cast<std::size_t>(processes));
+  std::vector<std::unique_ptr<Link>> links;
+  for (int i = 0; i < processes; ++i) links.push_back(std::make_unique<InProcessLink>(i, boxes));
+  return links;
+}
+
+}  // namespace hiaton::net

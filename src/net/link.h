@@ -1,0 +1,102 @@
+// What moves packets between processes: the threads of one, a simulation, or MPI, which is a plug-in.
+//
+// A plug-in is compiled from this header and links nothing else of Hiaton, so all of it is inline.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#pragma GCC visibility push(default)
+namespace hiaton::net {
+
+/// Packets up to this size go by receives that wait for them; larger ones each ask for memory of their own.
+inline constexpr std::size_t kPacketBytes = 16 * 1024;
+
+/// Bytes on their way to one process: filled by the sender, then handed over whole.
+class Packet {
+ public:
+  Packet() = default;
+  explicit Packet(std::size_t capacity)
+      : bytes_(std::make_unique_for_overwrite<std::byte[]>(capacity)), capacity_(capacity) {}
+  Packet(Packet&& other) noexcept
+      : bytes_(std::move(other.bytes_)),
+        capacity_(std::exchange(other.capacity_, 0)),
+        size_(std::exchange(other.size_, 0)) {}
+  Packet& operator=(Packet&& other) noexcept {
+    std::swap(bytes_, other.bytes_);
+    std::swap(capacity_, other.capacity_);
+    std::swap(size_, other.size_);
+    return *this;
+  }
+
+  std::byte* data() { return bytes_.get(); }
+  const std::byte* data() const { return bytes_.get(); }
+  std::size_t size() const { return size_; }
+  std::size_t capacity() const { return capacity_; }
+  /// `size` is at most the capacity.
+  void resize(std::size_t size) { size_ = size; }
+  std::span<const std::byte> bytes() const { return {bytes_.get(), size_}; }
+
+ private:
+  std::unique_ptr<std::byte[]> bytes_;
+  std::size_t capacity_ = 0;
+  std::size_t size_ = 0;
+};
+
+struct Arrival {
+  int from = 0;
+  Packet packet;
+};
+
+/// A packet could not be sent or received. The process is -1 where it is not known.
+class LinkError : public std::runtime_error {
+ public:
+  LinkError(int process, const std::string& reason) : std::runtime_error(reason), process_(process) {}
+  int process() const { return process_; }
+
+ private:
+  int process_;
+};
+
+/// The way from this process to the others, which are numbered from 0. Packets arrive whole and once, in any
+/// order. One thread at a time calls it, but for `wait` and `now`.
+class Link {
+ public:
+  virtual ~Link() = default;
+  virtual int self() const = 0;
+  virtual int size() const = 0;
+  virtual std::string host(int process) const = 0;
+  /// Sends to another process. Returns at once: the packet is kept until it has left.
+  virtual void send(int to, Packet packet) = 0;
+  /// Takes a packet that has arrived. Returns false where there is none.
+  virtual bool receive(Arrival& arrival) = 0;
+  /// Whether all packets have left this process.
+  virtual bool all_sent() = 0;
+  /// Returns when a packet may have arrived, at the latest after `most`. `idle` is for how long nothing has
+  /// come.
+  virtual void wait(std::chrono::nanoseconds idle, std::chrono::nanoseconds most) = 0;
+  /// The clock that silence is measured by. It never goes back.
+  virtual std::chrono::nanoseconds now() const = 0;
+  /// Leaves in good order, at the same time as all others. Nothing may be sent after it.
+  virtual void close() = 0;
+  /// Ends all processes, where a process is lost that would have to take part in `close`. Returns only where
+  /// the link cannot do that.
+  virtual void abort(int status) = 0;
+};
+
+/// What a plug-in exports under the name kOpenLink. It is refused where its version is not the one of the
+/// program that loads it. The caller owns the link. Throws LinkError.
+struct LinkPlugin {
+  const char* version;
+  Link* (*open)();
+};
+inline constexpr const char* kLinkPluginName = "hiaton_link_plugin";
+
+}  // namespace hiaton::net
+#pragma GCC visibility pop

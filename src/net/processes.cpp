@@ -1,0 +1,90 @@
+#include "net/processes.h"
+
+#include <exception>
+#include <thread>
+#include <vector>
+
+#include "hiaton/error.h"
+#include "net/in_process.h"
+
+namespace hiaton::net {
+namespace {
+
+/// How long the others wait for process 0, which reports what went wrong and then ends all.
+constexpr std::chrono::seconds kLastWait(5);
+
+void refuse_message(int /*from*/, const Header& header, std::span<const std::byte> /*payload*/) {
+  throw InternalError("internal error: a message on channel " + std::to_string(header.channel) +
+                      " that nobody waits for; please report it");
+}
+
+/// Throws what prepare() has thrown, once the others know.
+void join(Transport& transport, Work& work) {
+  std::exception_ptr problem;
+  std::string program;
+  std::string text;
+  try {
+    program = work.prepare(transport.self());
+  } catch (const std::exception& error) {
+    problem = std::current_exception();
+    text = error.what();
+  }
+  Identity identity = identity_for(std::move(program));
+  identity.problem = text;
+  transport.introduce(std::move(identity));
+  try {
+    transport.join();
+  } catch (const ProcessFailure&) {
+    if (problem != nullptr && transport.self() == 0) std::rethrow_exception(problem);
+    throw;
+  }
+}
+
+void work_in(Link& link, const Transport::Options& options, Work& work) {
+  Transport transport(link, options);
+  {
+    const KeptAlive alive(transport);
+    try {
+      join(transport, work);
+      work.work(transport);
+      transport.end(refuse_message);
+    } catch (const std::exception& error) {
+      transport.fail(error.what());
+      throw;
+    }
+  }
+  transport.close();
+}
+
+}  // namespace
+
+void work_in_threads(int count, const Transport::Options& options, const MakeWork& make_work) {
+  const std::vector<std::unique_ptr<Link>> links = in_process_links(count);
+  std::vector<std::jthread> others;
+  for (int i = 1; i < count; ++i) {
+    others.emplace_back([&options, &make_work, link = links[static_cast<std::size_t>(i)].get()] {
+      try {
+        const std::unique_ptr<Work> work = make_work();
+        work_in(*link, options, *work);
+      } catch (const std::exception&) {
+        // Process 0 has been told.
+      }
+    });
+  }
+  const std::unique_ptr<Work> work = make_work();
+  work_in(*links[0], options, *work);
+}
+
+void LaunchedProcess::work(const Transport::Options& options, const MakeWork& make_work) {
+  const std::unique_ptr<Work> work = make_work();
+  work_in(*link_, options, *work);
+  is_closed_ = true;
+}
+
+LaunchedProcess::~LaunchedProcess() {
+  if (is_closed_) return;
+  if (!is_first()) std::this_thread::sleep_for(kLastWait);
+  link_->abort(1);
+}
+
+}  // namespace hiaton::net

@@ -1,0 +1,429 @@
+#include "net/transport.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "base/check.h"
+
+namespace hiaton::net {
+
+/// Stands before each packet.
+struct Transport::PacketHeader {
+  static constexpr uint32_t kMagic = 0x4E746948;  ///< "HitN" where the lowest byte comes first
+  uint32_t magic = kMagic;
+  uint16_t version = kWireVersion;
+  uint8_t kind = 0;
+  uint8_t unused = 0;
+  uint32_t credits = 0;  ///< returned to the receiver
+  uint32_t unused_too = 0;
+};
+
+namespace {
+
+struct MessageHeader {
+  Header header;
+  uint64_t bytes;
+};
+static_assert(sizeof(MessageHeader) == 24);
+
+constexpr std::size_t kSpares = 64;
+constexpr uint32_t kSwappedMagic = 0x4869744E;
+
+}  // namespace
+
+Transport::Transport(Link& link, const Options& options)
+    : link_(link), self_(link.self()), size_(link.size()), options_(options), waves_(size_) {
+  const Silence silence(options.longest_silence, link_.now());
+  for (int i = 0; i < size_; ++i) {
+    Peer& peer = peers_.emplace_back(options.window, silence);
+    peer.name = fmt::format("process {} ({})", i, link_.host(i));
+    peer.sender = "message from " + peer.name;
+  }
+}
+
+void Transport::introduce(Identity identity) {
+  const std::lock_guard lock(mutex_);
+  peer(self_).identity = std::move(identity);
+  peer(self_).has_said_hello = true;
+  if (self_ == 0) return give_verdict_when_all_are_here();
+  ByteWriter hello;
+  write_identity(peer(self_).identity, hello);
+  control(0, Kind::Hello, hello);
+}
+
+uint32_t Transport::weight_of(const Packet& packet) const {
+  return packet.size() <= kPacketBytes ? 1 : std::max(1u, options_.window / 8);
+}
+
+Packet Transport::new_packet(std::size_t bytes) {
+  if (bytes > kPacketBytes || spare_.empty()) return Packet(std::max(bytes, kPacketBytes));
+  Packet packet = std::move(spare_.back());
+  spare_.pop_back();
+  return packet;
+}
+
+void Transport::append(Packet& packet, const void* bytes, std::size_t size) {
+  if (size > 0) std::memcpy(packet.data() + packet.size(), bytes, size);
+  packet.resize(packet.size() + size);
+}
+
+void Transport::begin(Packet& packet, Kind kind) {
+  PacketHeader header;
+  header.kind = static_cast<uint8_t>(kind);
+  packet.resize(0);
+  append(packet, &header, sizeof header);
+}
+
+/// With the credits that are owed there.
+void Transport::put(int to, Packet packet) {
+  Peer& receiver = peer(to);
+  const uint32_t credits = receiver.credits.take_owed();
+  std::memcpy(packet.data() + offsetof(PacketHeader, credits), &credits, sizeof credits);
+  receiver.silence.sent(link_.now());
+  try {
+    link_.send(to, std::move(packet));
+  } catch (const LinkError& error) {
+    lose(error.process() < 0 ? to : error.process(), error.what());
+  }
+}
+
+void Transport::control(int to, Kind kind, const ByteWriter& body) {
+  Packet packet = new_packet(sizeof(PacketHeader) + body.bytes().size());
+  begin(packet, kind);
+  append(packet, body.bytes().data(), body.bytes().size());
+  put(to, std::move(packet));
+}
+
+void Transport::control_all(Kind kind, const ByteWriter& body) {
+  for (int i = 0; i < size_; ++i) {
+    if (i != self_) control(i, kind, body);
+  }
+}
+
+void Transport::send(int to, const Header& header, std::span<const std::byte> payload) {
+  const std::lock_guard lock(mutex_);
+  throw_if_failed();
+  HIATON_CHECK(to != self_ && to >= 0 && to < size_ && joined_ && !ended_);
+  Peer& receiver = peer(to);
+  const MessageHeader message{header, payload.size()};
+  const std::size_t bytes = sizeof message + payload.size();
+  if (receiver.open.size() + bytes > receiver.open.capacity()) {
+    close_open(to);
+    receiver.open = new_packet(sizeof(PacketHeader) + bytes);
+    begin(receiver.open, Kind::Messages);
+  }
+  append(receiver.open, &message, sizeof message);
+  append(receiver.open, payload.data(), payload.size());
+  ++sent_;
+}
+
+void Transport::close_open(int to) {
+  Peer& receiver = peer(to);
+  if (receiver.open.size() == 0) return;
+  receiver.ready.push_back(std::exchange(receiver.open, Packet()));
+  send_ready(to);
+}
+
+void Transport::send_ready(int to) {
+  Peer& receiver = peer(to);
+  while (!receiver.ready.empty() && !failure_) {
+    const uint32_t weight = weight_of(receiver.ready.front());
+    if (!receiver.credits.may_send(weight)) return;
+    receiver.credits.sent(weight);
+    Packet packet = std::move(receiver.ready.front());
+    receiver.ready.pop_front();
+    put(to, std::move(packet));
+  }
+}
+
+void Transport::flush() {
+  const std::lock_guard lock(mutex_);
+  for (int i = 0; i < size_; ++i) close_open(i);
+}
+
+uint64_t Transport::waiting_bytes() const {
+  const std::lock_guard lock(mutex_);
+  uint64_t bytes = 0;
+  for (const Peer& peer : peers_) {
+    for (const Packet& packet : peer.ready) bytes += packet.size();
+  }
+  return bytes;
+}
+
+/// Takes all that has arrived: packets of messages wait in the inbox.
+void Transport::pull() {
+  Arrival arrival;
+  try {
+    while (link_.receive(arrival)) take(std::exchange(arrival, Arrival()));
+  } catch (const LinkError& error) {
+    lose(error.process(), error.what());
+  }
+}
+
+void Transport::take(Arrival arrival) {
+  HIATON_CHECK(arrival.from >= 0 && arrival.from < size_ && arrival.from != self_);
+  Peer& sender = peer(arrival.from);
+  sender.silence.heard(link_.now());
+  ByteReader in(arrival.packet.bytes(), sender.sender);
+  PacketHeader header;
+  std::memcpy(&header, in.take(sizeof header), sizeof header);
+  if (header.magic != PacketHeader::kMagic) {
+    in.fail(header.magic == kSwappedMagic ? "expected the byte order of this machine, found the other one"
+                                          : "expected a packet of Hiaton, found other bytes");
+  }
+  if (header.version != kWireVersion)
+    in.fail(fmt::format("expected wire version {}, found {}", kWireVersion, header.version));
+  if (!sender.credits.returned(header.credits))
+    in.fail(fmt::format("expected credits for packets that were sent, found {}", header.credits));
+  if (header.kind > static_cast<uint8_t>(Kind::Failure))
+    in.fail(fmt::format("expected a kind of packet, found number {}", header.kind));
+  if (static_cast<Kind>(header.kind) == Kind::Messages) {
+    inbox_.push_back(std::move(arrival));
+  } else {
+    take_control(arrival.from, static_cast<Kind>(header.kind), in);
+    in.require_end();
+  }
+  if (header.credits > 0) send_ready(arrival.from);
+}
+
+void Transport::take_control(int from, Kind kind, ByteReader& in) {
+  switch (kind) {
+    case Kind::Hello:
+      return hello(from, in);
+    case Kind::Verdict:
+      joined_ = true;
+      return;
+    case Kind::Wave:
+      return answers_.asked(in.number<uint32_t>());
+    case Kind::Report: {
+      EndingReport report;
+      report.wave = in.number<uint32_t>();
+      report.sent = in.number<uint64_t>();
+      report.handled = in.number<uint64_t>();
+      if (!waves_.is_expected(report)) in.fail("expected a report that was asked for, found another");
+      finish_wave(report);
+      return;
+    }
+    case Kind::End:
+      ended_ = true;
+      return;
+    case Kind::Failure: {
+      const bool is_lost = in.number<uint8_t>() != 0;
+      note_failure({in.text(), is_lost, self_ == 0});
+      return;
+    }
+    case Kind::Messages:
+    case Kind::Credits:
+      return;
+  }
+}
+
+void Transport::hello(int from, ByteReader& in) {
+  if (self_ != 0 || peer(from).has_said_hello) in.fail("expected no further hello, found one");
+  peer(from).identity = read_identity(in);
+  peer(from).has_said_hello = true;
+  give_verdict_when_all_are_here();
+}
+
+void Transport::give_verdict_when_all_are_here() {
+  if (std::all_of(peers_.begin(), peers_.end(), [](const Peer& peer) { return peer.has_said_hello; }))
+    give_verdict();
+}
+
+/// The same for all: nobody starts where one may not.
+void Transport::give_verdict() {
+  if (!peer(0).identity.problem.empty()) return note_failure({peer(0).identity.problem, false, true});
+  std::string refused;
+  for (int i = 1; i < size_; ++i) {
+    const Identity& other = peer(i).identity;
+    std::string reason = other.problem.empty() ? "" : ": " + other.problem;
+    if (reason.empty() && options_.must_agree) reason = difference(peer(0).identity, other);
+    if (!reason.empty()) refused += (refused.empty() ? "" : "\n") + name(i) + reason;
+  }
+  if (!refused.empty()) return note_failure({refused, false, true});
+  joined_ = true;
+  control_all(Kind::Verdict, {});
+}
+
+/// The first failure counts. Process 0 tells the others.
+void Transport::note_failure(const Failure& failure) {
+  if (failure_) return;
+  failure_ = failure;
+  if (self_ != 0) return;
+  ByteWriter body;
+  body.number(static_cast<uint8_t>(failure.is_lost ? 1 : 0));
+  body.text(failure.message);
+  control_all(Kind::Failure, body);
+}
+
+void Transport::lose(int process, const std::string& reason) {
+  const std::string who = process < 0 ? "a process" : name(process);
+  note_failure({fmt::format("{} was killed or cannot be reached: {}", who, reason), true,
+                self_ == 0 || (process == 0 && self_ == 1)});
+}
+
+void Transport::throw_if_failed() const {
+  if (failure_) throw ProcessFailure(failure_->message, failure_->is_reported_here, failure_->is_lost);
+}
+
+void Transport::fail(const std::string& message) noexcept {
+  try {
+    const std::lock_guard lock(mutex_);
+    if (failure_) return;
+    const std::string with_name = self_ == 0 ? message : fmt::format("{} ({})", message, name(self_));
+    note_failure({with_name, false, self_ == 0});
+    if (self_ == 0) return;
+    ByteWriter body;
+    body.number(uint8_t{0});
+    body.text(with_name);
+    control(0, Kind::Failure, body);
+  } catch (...) {
+    // The others notice that this process says nothing any more.
+  }
+}
+
+/// Returns credits, tells who watches this process that it lives, and looks for who says nothing.
+void Transport::tick() {
+  const std::chrono::nanoseconds now = link_.now();
+  for (int i = 0; i < size_; ++i) {
+    if (i == self_) continue;
+    const Peer& other = peer(i);
+    const bool speaks = is_watched(i) && other.silence.must_send(now);
+    if (other.credits.must_return() || speaks) control(i, Kind::Credits, {});
+    if (is_watched(i) && !ended_ && other.silence.is_lost(now)) {
+      const double seconds = std::chrono::duration<double>(other.silence.lasts(now)).count();
+      lose(i, fmt::format("nothing was heard of it for {:.1f} s", seconds));
+    }
+  }
+}
+
+void Transport::keep_alive() {
+  const std::lock_guard lock(mutex_);
+  if (failure_ || ended_) return;
+  pull();
+  tick();
+}
+
+std::size_t Transport::poll(const OnMessage& on_message, std::size_t most) {
+  std::deque<Arrival> arrived;
+  {
+    const std::lock_guard lock(mutex_);
+    throw_if_failed();
+    pull();
+    tick();
+    throw_if_failed();
+    if (!joined_) return 0;  // another process may know before this one that all take part
+    for (; !inbox_.empty() && arrived.size() < most; inbox_.pop_front()) {
+      arrived.push_back(std::move(inbox_.front()));
+    }
+  }
+  std::size_t count = 0;
+  for (Arrival& arrival : arrived) {
+    const std::size_t messages = hand_on(arrival, on_message);
+    const std::lock_guard lock(mutex_);
+    count += messages;
+    handled_ += messages;
+    peer(arrival.from).credits.handled(weight_of(arrival.packet));
+    if (arrival.packet.capacity() == kPacketBytes && spare_.size() < kSpares)
+      spare_.push_back(std::move(arrival.packet));
+  }
+  return count;
+}
+
+std::size_t Transport::hand_on(const Arrival& arrival, const OnMessage& on_message) {
+  ByteReader in(arrival.packet.bytes(), peer(arrival.from).sender);
+  in.take(sizeof(PacketHeader));
+  std::size_t count = 0;
+  for (; in.left() > 0; ++count) {
+    MessageHeader message{};
+    std::memcpy(&message, in.take(sizeof message), sizeof message);
+    if (message.bytes > in.left())
+      in.fail(fmt::format("expected a message of {} bytes, found {}", message.bytes, in.left()));
+    const std::byte* payload = in.take(message.bytes);
+    on_message(arrival.from, message.header, {payload, static_cast<std::size_t>(message.bytes)});
+  }
+  return count;
+}
+
+void Transport::wait(std::chrono::nanoseconds most) {
+  const std::chrono::nanoseconds begin = link_.now();
+  for (;;) {
+    const std::chrono::nanoseconds idle = link_.now() - begin;
+    {
+      const std::lock_guard lock(mutex_);
+      pull();
+      tick();
+      if (!inbox_.empty() || failure_ || ended_ || idle >= most) return;
+    }
+    link_.wait(idle, std::min(most - idle, options_.longest_silence / 5));
+  }
+}
+
+bool Transport::try_join() {
+  const std::lock_guard lock(mutex_);
+  pull();
+  tick();
+  throw_if_failed();
+  return joined_;
+}
+
+void Transport::join() {
+  const std::chrono::nanoseconds begin = link_.now();
+  while (!try_join()) link_.wait(link_.now() - begin, std::chrono::milliseconds(10));
+}
+
+/// Returns whether all is over.
+bool Transport::finish_wave(const EndingReport& report) {
+  if (!waves_.take(report)) return false;
+  ended_ = true;
+  control_all(Kind::End, {});
+  return true;
+}
+
+void Transport::advance_ending() {
+  if (self_ != 0) {
+    const std::optional<EndingReport> report = answers_.answer(sent_, handled_);
+    if (!report) return;
+    ByteWriter body;
+    body.number(report->wave);
+    body.number(report->sent);
+    body.number(report->handled);
+    return control(0, Kind::Report, body);
+  }
+  while (!ended_) {
+    const std::optional<uint32_t> wave = waves_.next_wave();
+    if (!wave) return;
+    ByteWriter body;
+    body.number(*wave);
+    control_all(Kind::Wave, body);
+    finish_wave({*wave, sent_, handled_});
+  }
+}
+
+bool Transport::try_end() {
+  const std::lock_guard lock(mutex_);
+  throw_if_failed();
+  for (int i = 0; i < size_; ++i) close_open(i);
+  pull();
+  tick();
+  throw_if_failed();
+  if (inbox_.empty() && !ended_) advance_ending();
+  return ended_;
+}
+
+void Transport::end(const OnMessage& on_message) {
+  while (!try_end()) {
+    if (poll(on_message) == 0) wait(std::chrono::milliseconds(1));
+  }
+}
+
+void Transport::close() {
+  const std::lock_guard lock(mutex_);
+  const std::chrono::nanoseconds begin = link_.now();
+  while (!link_.all_sent()) link_.wait(link_.now() - begin, std::chrono::milliseconds(1));
+  link_.close();
+}
+
+}  // namespace hiaton::net

@@ -1,0 +1,181 @@
+// Messages between the processes of a run.
+//
+// Messages to one process gather in a packet, which goes when it is full or flushed. Credits (credits.h)
+// bound what is under way; what has none waits here. Nothing relies on the order of two packets. A process
+// that is lost, or that fails, ends the work of all: from then on everything throws ProcessFailure.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "hiaton/error.h"
+#include "net/bytes.h"
+#include "net/credits.h"
+#include "net/ending.h"
+#include "net/identity.h"
+#include "net/link.h"
+#include "net/silence.h"
+
+namespace hiaton::net {
+
+/// Stands before each message.
+struct Header {
+  uint32_t channel = 0;  ///< for whom it is, in the receiving process
+  uint32_t aux = 0;      ///< these two mean what the channel says
+  uint64_t name = 0;
+};
+
+/// Another process has failed or is lost. `what()` names it.
+class ProcessFailure : public Error {
+ public:
+  ProcessFailure(const std::string& message, bool is_reported_here, bool is_lost)
+      : Error(message), is_reported_here_(is_reported_here), is_lost_(is_lost) {}
+  /// Of all processes, one tells the user.
+  bool is_reported_here() const { return is_reported_here_; }
+  /// The process may not be there any more, and cannot take part in a common end.
+  bool is_lost() const { return is_lost_; }
+
+ private:
+  bool is_reported_here_;
+  bool is_lost_;
+};
+
+/// May be used by several threads.
+class Transport {
+ public:
+  struct Options {
+    std::chrono::nanoseconds longest_silence = std::chrono::seconds(10);
+    uint32_t window = 64;  ///< packets under way to one process
+    /// Whether processes that differ (identity.h) are refused.
+    bool must_agree = true;
+  };
+  using OnMessage = std::function<void(int from, const Header& header, std::span<const std::byte> payload)>;
+
+  Transport(Link& link, const Options& options);
+  Transport(const Transport&) = delete;
+  Transport& operator=(const Transport&) = delete;
+  ~Transport() = default;
+
+  int self() const { return self_; }
+  int size() const { return size_; }
+  /// "process 1 (nodeb)".
+  const std::string& name(int process) const { return peers_[static_cast<std::size_t>(process)].name; }
+  std::string host(int process) const { return link_.host(process); }
+  std::chrono::nanoseconds now() const { return link_.now(); }
+
+  /// Says to the others what this process is. Once.
+  void introduce(Identity identity);
+  /// Returns whether all processes take part; messages may be sent from then on. Throws ProcessFailure where
+  /// one may not.
+  bool try_join();
+  void join();
+  /// What the others say of themselves; process 0 knows, once they have joined.
+  const Identity& identity(int process) const { return peers_[static_cast<std::size_t>(process)].identity; }
+
+  /// Sends to another process. Never waits. What cannot go yet is counted by waiting_bytes().
+  void send(int to, const Header& header, std::span<const std::byte> payload);
+  /// Lets all go that has been sent.
+  void flush();
+  uint64_t waiting_bytes() const;
+  /// Hands on the messages of up to `most` packets that have arrived. `on_message` may send. Returns how many
+  /// messages these were.
+  std::size_t poll(const OnMessage& on_message, std::size_t most = 64);
+  /// Returns when something may have arrived, at the latest after `most`.
+  void wait(std::chrono::nanoseconds most);
+  /// Takes note of what has arrived and tells the others that this process lives, while it computes.
+  void keep_alive();
+
+  /// To be called when this process has nothing to do, until it returns true: then no process has, no message
+  /// is under way, and none may be sent any more.
+  bool try_end();
+  /// try_end() until all have ended; what arrives meanwhile is handed on, and may make more work.
+  void end(const OnMessage& on_message);
+  /// After the end: leaves the link, together with all others.
+  void close();
+  /// Tells all others that this process cannot go on.
+  void fail(const std::string& message) noexcept;
+
+ private:
+  enum class Kind : uint8_t { Hello, Verdict, Messages, Credits, Wave, Report, End, Failure };
+  struct PacketHeader;
+  struct Peer {
+    Peer(uint32_t window, const Silence& heard) : credits(window), silence(heard) {}
+    std::string name;
+    std::string sender;  ///< "message from process 1 (nodeb)"
+    Identity identity;
+    bool has_said_hello = false;
+    Packet open;               ///< gathers messages
+    std::deque<Packet> ready;  ///< waits for credit
+    Credits credits;
+    Silence silence;
+  };
+  struct Failure {
+    std::string message;
+    bool is_lost;
+    bool is_reported_here;
+  };
+
+  Peer& peer(int process) { return peers_[static_cast<std::size_t>(process)]; }
+  uint32_t weight_of(const Packet& packet) const;
+  Packet new_packet(std::size_t bytes);
+  static void begin(Packet& packet, Kind kind);
+  static void append(Packet& packet, const void* bytes, std::size_t size);
+  void put(int to, Packet packet);
+  void control(int to, Kind kind, const ByteWriter& body);
+  void control_all(Kind kind, const ByteWriter& body);
+  void close_open(int to);
+  void send_ready(int to);
+  void pull();
+  void take(Arrival arrival);
+  void take_control(int from, Kind kind, ByteReader& in);
+  void hello(int from, ByteReader& in);
+  void give_verdict_when_all_are_here();
+  void give_verdict();
+  void tick();
+  bool is_watched(int process) const { return process != self_ && (self_ == 0 || process == 0); }
+  void note_failure(const Failure& failure);
+  void throw_if_failed() const;
+  void lose(int process, const std::string& reason);
+  std::size_t hand_on(const Arrival& arrival, const OnMessage& on_message);
+  void advance_ending();
+  bool finish_wave(const EndingReport& report);
+
+  mutable std::mutex mutex_;
+  Link& link_;
+  int self_;
+  int size_;
+  Options options_;
+  std::vector<Peer> peers_;
+  std::deque<Arrival> inbox_;  ///< packets of messages
+  std::vector<Packet> spare_;
+  std::optional<Failure> failure_;
+  bool joined_ = false;
+  bool ended_ = false;
+  EndingWaves waves_;
+  EndingAnswers answers_;
+  uint64_t sent_ = 0;
+  uint64_t handled_ = 0;
+};
+
+/// Calls keep_alive() while it lives, from a thread of its own.
+class KeptAlive {
+ public:
+  explicit KeptAlive(Transport& transport);
+  ~KeptAlive();
+  KeptAlive(const KeptAlive&) = delete;
+  KeptAlive& operator=(const KeptAlive&) = delete;
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace hiaton::net

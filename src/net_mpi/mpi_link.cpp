@@ -1,0 +1,203 @@
+// Processes that MPI connects. One source, compiled against Open MPI and against MPICH: two plug-ins, so that
+// nothing else needs either. MPI-3 calls only, by one thread at a time.
+#include <mpi.h>
+
+#include <array>
+#include <climits>
+#include <deque>
+#include <thread>
+#include <vector>
+
+#include "net/link.h"
+
+namespace hiaton::net {
+namespace {
+
+/// Receives that wait for packets, of all senders together; credits bound what comes besides.
+constexpr std::size_t kReceives = 64;
+/// After so long without an arrival a process gives its processor away now and then.
+constexpr std::chrono::microseconds kSpins(20);
+constexpr std::chrono::milliseconds kYields(1);
+constexpr std::chrono::microseconds kNap(200);
+
+std::string text_of(int error) {
+  std::array<char, MPI_MAX_ERROR_STRING> text{};
+  int length = 0;
+  MPI_Error_string(error, text.data(), &length);
+  return {text.data(), static_cast<std::size_t>(length)};
+}
+
+void check(int error, int process = -1) {
+  if (error != MPI_SUCCESS) throw LinkError(process, text_of(error));
+}
+
+class MpiLink : public Link {
+ public:
+  MpiLink() {
+    int provided = 0;
+    check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided));
+    if (provided < MPI_THREAD_SERIALIZED) {
+      MPI_Finalize();
+      throw LinkError(-1, "expected an MPI that threads may call in turn, found one without threads");
+    }
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    check(MPI_Comm_dup(MPI_COMM_WORLD, &small_));
+    check(MPI_Comm_dup(MPI_COMM_WORLD, &large_));
+    check(MPI_Comm_rank(small_, &self_));
+    check(MPI_Comm_size(small_, &size_));
+    find_hosts();
+    for (std::size_t i = 0; i < kReceives; ++i) {
+      receives_.emplace_back();
+      start(receives_.back());
+    }
+  }
+
+  int self() const override { return self_; }
+  int size() const override { return size_; }
+  std::string host(int process) const override { return hosts_[static_cast<std::size_t>(process)]; }
+
+  void send(int to, Packet packet) override {
+    if (packet.size() > INT_MAX)
+      throw LinkError(to, "expected a message of less than 2 GiB, found a larger one");
+    sends_.emplace_back();
+    Transfer& transfer = sends_.back();
+    transfer.packet = std::move(packet);
+    transfer.process = to;
+    const auto bytes = static_cast<int>(transfer.packet.size());
+    check(MPI_Isend(transfer.packet.data(), bytes, MPI_BYTE, to, 0,
+                    transfer.packet.size() <= kPacketBytes ? small_ : large_, &transfer.request),
+          to);
+  }
+
+  bool receive(Arrival& arrival) override {
+    forget_sent();
+    return receive_small(arrival) || receive_large(arrival);
+  }
+
+  bool all_sent() override {
+    forget_sent();
+    return sends_.empty();
+  }
+
+  void wait(std::chrono::nanoseconds idle, std::chrono::nanoseconds most) override {
+    if (idle < kSpins) return;
+    if (idle < kYields) return std::this_thread::yield();
+    std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(kNap, most));
+  }
+
+  std::chrono::nanoseconds now() const override {
+    return std::chrono::steady_clock::now().time_since_epoch();
+  }
+
+  void close() override {
+    // Nobody sends any more once all have come here.
+    MPI_Barrier(small_);
+    for (Transfer& transfer : receives_) {
+      MPI_Cancel(&transfer.request);
+      MPI_Wait(&transfer.request, MPI_STATUS_IGNORE);
+    }
+    receives_.clear();
+    MPI_Comm_free(&small_);
+    MPI_Comm_free(&large_);
+    MPI_Finalize();
+  }
+
+  void abort(int status) override { MPI_Abort(MPI_COMM_WORLD, status); }
+
+ private:
+  struct Transfer {
+    Packet packet;
+    MPI_Request request = MPI_REQUEST_NULL;
+    int process = -1;
+  };
+
+  void find_hosts() {
+    std::array<char, MPI_MAX_PROCESSOR_NAME> own{};
+    int length = 0;
+    check(MPI_Get_processor_name(own.data(), &length));
+    std::vector<char> all(own.size() * static_cast<std::size_t>(size_));
+    constexpr int kLength = MPI_MAX_PROCESSOR_NAME;
+    check(MPI_Allgather(own.data(), kLength, MPI_CHAR, all.data(), kLength, MPI_CHAR, small_));
+    for (int i = 0; i < size_; ++i)
+      hosts_.emplace_back(all.data() + own.size() * static_cast<std::size_t>(i));
+  }
+
+  void start(Transfer& transfer) {
+    transfer.packet = Packet(kPacketBytes);
+    check(MPI_Irecv(transfer.packet.data(), static_cast<int>(kPacketBytes), MPI_BYTE, MPI_ANY_SOURCE, 0,
+                    small_, &transfer.request));
+  }
+
+  /// Receives complete in the order in which they were started, but for long packets, which may come late:
+  /// those behind wait for them.
+  bool receive_small(Arrival& arrival) {
+    Transfer& oldest = receives_.front();
+    int is_done = 0;
+    MPI_Status status;
+    check(MPI_Test(&oldest.request, &is_done, &status));
+    if (is_done == 0) return false;
+    take(oldest, status, arrival);
+    receives_.pop_front();
+    receives_.emplace_back();
+    start(receives_.back());
+    return true;
+  }
+
+  /// One at a time: what it takes memory for is bounded by the sender's credits.
+  bool receive_large(Arrival& arrival) {
+    MPI_Status status;
+    if (incoming_.request == MPI_REQUEST_NULL) {
+      int is_there = 0;
+      MPI_Message message = MPI_MESSAGE_NULL;
+      check(MPI_Improbe(MPI_ANY_SOURCE, 0, large_, &is_there, &message, &status));
+      if (is_there == 0) return false;
+      int bytes = 0;
+      check(MPI_Get_count(&status, MPI_BYTE, &bytes), status.MPI_SOURCE);
+      incoming_.packet = Packet(static_cast<std::size_t>(bytes));
+      incoming_.process = status.MPI_SOURCE;
+      check(MPI_Imrecv(incoming_.packet.data(), bytes, MPI_BYTE, &message, &incoming_.request),
+            status.MPI_SOURCE);
+    }
+    int is_done = 0;
+    check(MPI_Test(&incoming_.request, &is_done, &status), incoming_.process);
+    if (is_done == 0) return false;
+    take(incoming_, status, arrival);
+    return true;
+  }
+
+  static void take(Transfer& transfer, const MPI_Status& status, Arrival& arrival) {
+    int bytes = 0;
+    check(MPI_Get_count(&status, MPI_BYTE, &bytes), status.MPI_SOURCE);
+    transfer.packet.resize(static_cast<std::size_t>(bytes));
+    arrival.from = status.MPI_SOURCE;
+    arrival.packet = std::exchange(transfer.packet, Packet());
+  }
+
+  void forget_sent() {
+    while (!sends_.empty()) {
+      int is_done = 0;
+      check(MPI_Test(&sends_.front().request, &is_done, MPI_STATUS_IGNORE), sends_.front().process);
+      if (is_done == 0) return;
+      sends_.pop_front();
+    }
+  }
+
+  MPI_Comm small_ = MPI_COMM_NULL;
+  MPI_Comm large_ = MPI_COMM_NULL;
+  int self_ = 0;
+  int size_ = 1;
+  std::vector<std::string> hosts_;
+  std::deque<Transfer> sends_;
+  std::deque<Transfer> receives_;
+  Transfer incoming_;
+};
+
+Link* open_link() {
+  return new MpiLink;
+}
+
+}  // namespace
+}  // namespace hiaton::net
+
+extern "C" __attribute__((visibility("default")))
+const hiaton::net::LinkPlugin hiaton_link_plugin = {HIATON_VERSION, &hiaton::net::open_link};

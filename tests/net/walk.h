@@ -1,0 +1,44 @@
+// Walks every interleaving of a protocol: all states that can be reached from the first one.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace hiaton::net {
+
+/// A state of a protocol has an order, and
+///   std::vector<State> next() const;             each state that one step leads to
+///   std::string wrong() const;                   what must never be; empty: nothing is wrong
+///   bool may_rest() const;                       whether nothing need happen any more
+struct Walked {
+  std::size_t states = 0;
+  std::size_t ends = 0;  ///< states in which nothing can happen any more
+  std::string wrong;     ///< the first thing found
+};
+
+template <class State>
+Walked walk(const State& first) {
+  Walked walked;
+  std::set<State> known{first};
+  std::deque<const State*> open{&*known.begin()};
+  for (; !open.empty() && walked.wrong.empty(); open.pop_front()) {
+    const State& state = *open.front();
+    ++walked.states;
+    walked.wrong = state.wrong();
+    const std::vector<State> next = state.next();
+    if (next.empty()) {
+      ++walked.ends;
+      if (walked.wrong.empty() && !state.may_rest()) walked.wrong = "nothing can happen any more";
+    }
+    for (const State& one : next) {
+      const auto [place, is_new] = known.insert(one);
+      if (is_new) open.push_back(&*place);
+    }
+  }
+  return walked;
+}
+
+}  // namespace hiaton::net

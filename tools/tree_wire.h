@@ -1,0 +1,34 @@
+// Trees and predictions as bytes, for the processes that share the work on them.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "hiaton/train.h"
+#include "net/values.h"
+
+namespace hiaton::cli {
+
+/// Of trees whose words are ids of a vocabulary.
+class TreeWire {
+ public:
+  /// Ids are below `words`, labels below `classes`.
+  TreeWire(int32_t words, int32_t classes);
+
+  void write(std::span<const train::Tree> trees, net::ByteWriter& out) const;
+  /// Throws ProgramError where the bytes are no trees.
+  std::vector<train::Tree> read_trees(net::ByteReader& in) const;
+
+  void write(std::span<const train::Prediction> predictions, net::ByteWriter& out) const;
+  /// Throws ProgramError where the bytes are no predictions of these trees.
+  std::vector<train::Prediction> read_predictions(std::span<const train::Tree> trees,
+                                                  net::ByteReader& in) const;
+
+ private:
+  int32_t words_;
+  int32_t classes_;
+  net::ValueCodec trees_;
+  net::ValueCodec predictions_;
+};
+
+}  // namespace hiaton::cli
