@@ -46,10 +46,11 @@ namespace {
 /// The plan of a program that begins with a direct function, or why it has none: its Switch and Merge nodes
 /// do not nest, or a frame would be too large. Null where the program does not begin so.
 const PlanCache::Entry* direct_entry(const Graph& graph, const RunOptions& options, PlanCache& plans) {
-  if (!is_direct(graph)) return nullptr;
+  const TensorsIn tensors = options.batching ? TensorsIn::FlowOnly : TensorsIn::DirectCode;
+  if (!is_direct(graph, tensors)) return nullptr;
   const bool forking = options.workers > 1;
-  const direct::PlanOptions plan_options{options.overflow, forking, options.count_regions, options.trace != nullptr,
-                                 forking ? options.parallel_iterations : 1};
+  const direct::PlanOptions plan_options{options.overflow, forking, options.count_regions,
+                                         options.trace != nullptr, forking ? options.parallel_iterations : 1};
   return &plans.get(graph, plan_options);
 }
 

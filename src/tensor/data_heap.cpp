@@ -152,12 +152,7 @@ uint64_t DataHeap::count_values() {
 
 void DataHeap::forget_values() {
   const std::lock_guard lock(mutex_);
-  for_each_value([](DataObject* object) {
-    for_each_reference(object, object->fields_layout(), [](FieldKind kind, Slot slot) {
-      if (kind == FieldKind::Tensor) Tensor::release(slot.tensor);
-    });
-    object->references = 0;
-  });
+  for_each_value([](DataObject* object) { object->references = 0; });
 }
 
 /// Each value counts anew: by the references that are found on the way from the results.
@@ -180,7 +175,11 @@ void DataHeap::give_out(std::span<const Slot> results) {
     while (!open.empty()) {
       DataObject* object = open.pop();
       for_each_reference(object, object->fields_layout(), [&](FieldKind kind, Slot slot) {
-        if (kind == FieldKind::Data) visit(slot.data);
+        if (kind == FieldKind::Data) {
+          visit(slot.data);
+        } else {
+          TensorHeap::give_out(slot.tensor);
+        }
       });
     }
   }
@@ -261,7 +260,7 @@ void DataCells::free_value(DataObject* object) {
     const DeadValues::Value next = dead.pop();
     for_each_reference(next.object, next.layout, [&](FieldKind kind, Slot slot) {
       if (kind == FieldKind::Tensor) {
-        Tensor::release(slot.tensor);
+        release_tensor(slot.tensor);
       } else if (Data::has_object(slot.data) && drop(slot.data)) {
         dead.push(slot.data);
       }
@@ -298,7 +297,11 @@ void DataCells::share(DataObject* object) {
   while (!open.empty()) {
     DataObject* next = open.pop();
     for_each_reference(next, next->fields_layout(), [&](FieldKind kind, Slot slot) {
-      if (kind == FieldKind::Data) visit(slot.data);
+      if (kind == FieldKind::Data) {
+        visit(slot.data);
+      } else {
+        TensorCells::share(slot.tensor);
+      }
     });
   }
 }

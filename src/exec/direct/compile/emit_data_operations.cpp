@@ -49,7 +49,7 @@ bool BodyEmitter::emit_data_op(NodeId id, std::span<const Item> rest) {
     emit_fields(id, rest);
   } else if (has_role(node, Role::Variant)) {
     emit_variant(id);
-  } else if (has_role(node, Role::PassAfter)) {
+  } else if (has_role(node, Role::PassAfter) || has_role(node, Role::Identity)) {
     emit_copy(id);
   } else {
     throw Unplannable{"an operation has no kernel for scalars"};
@@ -200,11 +200,11 @@ void BodyEmitter::emit_take(NodeId value, uint32_t variant,
   }
   for (const auto& [from, to] : copies) {
     emit_move(to, {false, Slot(), from});
-    const bool data = std::ranges::any_of(slots, [&, from = from](const auto& one) {
-      return one.second == from && kinds[one.first] == FieldKind::Data;
-    });
-    if (!data) continue;
-    const uint32_t retain = emit(Opcode::Retain);
+    const auto field =
+        std::ranges::find_if(slots, [&, from = from](const auto& one) { return one.second == from; });
+    const FieldKind kind = kinds[field->first];
+    if (!is_reference(kind)) continue;
+    const uint32_t retain = emit(kind == FieldKind::Data ? Opcode::Retain : Opcode::RetainTensor);
     at(retain).a = narrow(to);
   }
 }

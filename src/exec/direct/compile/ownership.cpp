@@ -192,7 +192,7 @@ class Ownership::Borrowing {
 };
 
 Ownership::Ownership(const Graph& graph, const Structure& structure) : graph_(graph), structure_(structure) {
-  has_data_ = std::ranges::any_of(graph.nodes(), [](const Node& node) { return node.type.is_data(); });
+  has_data_ = std::ranges::any_of(graph.nodes(), [](const Node& node) { return !node.type.is_scalar(); });
   for (const graph::Function& function : graph.functions()) {
     borrowed_.emplace_back(function.params.size(), true);
   }
@@ -254,6 +254,7 @@ std::optional<Ownership::VariantTest> Ownership::variant_test(OutPort predicate)
 }
 
 bool Ownership::is_known_without_fields(BlockId block, NodeId data) const {
+  if (!graph_[data].type.is_data()) return false;
   const std::vector<Variant>& variants = graph_[data].type.data->variants;
   for (uint32_t variant = 0; variant < variants.size(); ++variant) {
     if (variants[variant].fields.empty() && is_known_variant(block, data, variant)) return true;

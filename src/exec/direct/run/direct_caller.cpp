@@ -73,6 +73,7 @@ void DirectCaller::begin(const RunOptions& options) {
   stop_fault_.store(Fault::None);
   state_.stopping.store(false);
   Worker& worker = *state_.workers[0];
+  worker.parameters = options.parameters;
   worker.poll.store(false);
   if (worker.frame != nullptr) worker.unwind();
   worker.frame = nullptr;

@@ -357,6 +357,23 @@ at_MakeN : {
   NEXT;
 }
 
+  // --- Tensors ---
+
+at_Tensor:
+  fault = worker->tensors->run(*pc->tensor, f->slots, f->slots[pc->d]);
+  if (fault != Fault::None) [[unlikely]]
+    goto failed_on_tensors;
+  NEXT;
+at_RetainTensor:
+  TensorCells::retain(f->slots[pc->a].tensor);
+  NEXT;
+at_ReleaseTensor:
+  worker->tensors->cells.release(f->slots[pc->a].tensor);
+  NEXT;
+at_Parameter:
+  f->slots[pc->d] = worker->parameters[pc->number].slot();
+  NEXT;
+
 at_HoleOf:
   f->slots[pc->d].bits = reinterpret_cast<uint64_t>(&f->slots[pc->a].data->slots()[pc->number]);
   NEXT;
@@ -434,6 +451,8 @@ polled_loop:
   worker->pc = pc;
   if (!worker->answer_poll()) return Outcome::Stopped;
   GO;
+failed_on_tensors:
+  if (fault != Fault::OutOfMemory) goto failed;
 out_of_cells:
   fault = worker->pool.memory_fault();
   goto failed;

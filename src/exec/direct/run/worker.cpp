@@ -53,14 +53,16 @@ void RunState::stop() {
   for (const std::unique_ptr<Worker>& worker : workers) worker->poll.store(true);
 }
 
-Worker::Worker(RunState& its_state, const Plan& its_plan, FrameBudget& budget, DataHeap* heap)
+Worker::Worker(RunState& its_state, const Plan& its_plan, FrameBudget& budget, DataHeap* heap,
+               TensorHeap* tensor_heap)
     : pool(budget),
       calls(its_plan, pool),
       region_firings(its_plan.regions.size(), 0),
       passed(most_arguments(its_plan)),
       state(its_state),
       plan(its_plan) {
-  if (heap != nullptr) cells = &own_cells_.emplace(*heap);
+  if (tensor_heap != nullptr) tensors = std::make_unique<TensorMachine>(*tensor_heap);
+  if (heap != nullptr) cells = &own_cells_.emplace(*heap, tensors == nullptr ? nullptr : &tensors->cells);
 }
 
 bool Worker::answer_poll() {
@@ -91,7 +93,7 @@ void Worker::answer_request(Worker& thief) {
     }
     oldest.frame->slots[oldest.group->join_slot].bits = reinterpret_cast<uint64_t>(record);
   }
-  if (plan.has_data && !share_arguments(oldest)) {
+  if ((plan.has_data || plan.has_tensors) && !share_arguments(oldest)) {
     thief.answer_.store(Answer::Refused, std::memory_order_release);
     return;
   }
@@ -109,7 +111,9 @@ bool Worker::share_arguments(const ForkEntry& entry) {
   const Group::Call& call = entry.group->calls[entry.end - 1];
   try {
     for (std::size_t i = 0; i < call.arguments.size(); ++i) {
-      if (call.is_data[i]) DataCells::share(entry.frame->slots[call.arguments[i].slot].data);
+      const Slot argument = entry.frame->slots[call.arguments[i].slot];
+      if (call.kinds[i] == FieldKind::Data) DataCells::share(argument.data);
+      if (call.kinds[i] == FieldKind::Tensor) TensorCells::share(argument.tensor);
     }
     return true;
   } catch (const std::bad_alloc&) {
