@@ -114,7 +114,9 @@ void BodyEmitter::emit_fields(NodeId id, std::span<const Item> rest) {
   const Node& first = graph_[id];
   const NodeId value = structure_.origin(first.inputs[0]);
   const auto variant = static_cast<uint32_t>(first.attributes[0]);
-  HIATON_CHECK(graph_[value].kind != NodeKind::Const);
+  const bool is_constant = graph_[value].kind == NodeKind::Const;
+  std::vector<uint32_t> temporaries;
+  const uint16_t slot_of_value = in_slot(operand(first.inputs[0]), temporaries);
   std::vector<NodeId> fields{id};
   for (const Item& item : rest) {
     if (item.kind != Item::Kind::Op || is_done(item)) continue;
@@ -127,10 +129,11 @@ void BodyEmitter::emit_fields(NodeId id, std::span<const Item> rest) {
   }
   if (!context_.ownership.is_known_variant(structure_.block_of[id.index()], value, variant)) {
     const uint32_t index = emit(Opcode::RequireVariant, id);
-    at(index).a = narrow(slot_of_.at(value));
+    at(index).a = slot_of_value;
     at(index).number = variant;
   }
-  const Held held = held_.at(value);
+  // Whoever has the graph holds its constants.
+  const Held held = is_constant ? Held{.owned = false, .parent = {}, .depth = depth_} : held_.at(value);
   const bool takes_apart = held.owned && pending_[value] == 0;
   std::vector<std::pair<uint32_t, uint32_t>> slots;
   for (NodeId other : takes_apart ? live_fields_of(value) : std::vector<NodeId>()) {
@@ -149,11 +152,12 @@ void BodyEmitter::emit_fields(NodeId id, std::span<const Item> rest) {
     } else {
       const uint32_t index = emit(Opcode::Field);
       at(index).d = narrow(slot);
-      at(index).a = narrow(slot_of_.at(value));
+      at(index).a = slot_of_value;
       at(index).number = number;
     }
-    if (data) hold(field, takes_apart, takes_apart ? NodeId() : value);
+    if (data) hold(field, takes_apart, takes_apart || is_constant ? NodeId() : value);
   }
+  give_back(temporaries);
   if (!takes_apart) return;
   emit_take(value, variant, slots);
   held_.erase(value);
@@ -248,11 +252,13 @@ std::optional<Ownership::VariantTest> BodyEmitter::tested_in_branch(OutPort pred
 
 void BodyEmitter::emit_variant(NodeId id) {
   if (is_only_tested(id)) return;
-  const NodeId value = structure_.origin(graph_[id].inputs[0]);
+  std::vector<uint32_t> temporaries;
+  const uint16_t slot = in_slot(operand(graph_[id].inputs[0]), temporaries);
+  give_back(temporaries);
   define(id, result_slot(id));
   const uint32_t index = emit(Opcode::VariantOf);
   at(index).d = narrow(slot_of_[id]);
-  at(index).a = narrow(slot_of_.at(value));
+  at(index).a = slot;
   give_back_if_unread(id);
 }
 

@@ -250,6 +250,7 @@ std::optional<Ownership::VariantTest> Ownership::variant_test(OutPort predicate)
     return std::nullopt;
   const int64_t number = right.constant.as<int64_t>();
   if (number < 0 || number >= int64_t{DataObject::kMostVariants}) return std::nullopt;
+  if (graph_[structure_.origin(left.inputs[0])].kind == NodeKind::Const) return std::nullopt;
   return VariantTest{structure_.origin(left.inputs[0]), static_cast<uint32_t>(number)};
 }
 
