@@ -1,5 +1,7 @@
 #include "exec/direct_functions.h"
 
+#include <algorithm>
+
 namespace hiaton::exec {
 
 using graph::Graph;
@@ -10,7 +12,7 @@ namespace {
 
 bool is_for_direct_code(const Node& node, TensorsIn tensors) {
   if (node.kind == NodeKind::Accumulate) return false;
-  if (tensors == TensorsIn::FlowOnly && node.type.is_tensor()) return false;
+  if (tensors == TensorsIn::FlowOnly && (node.type.is_tensor() || node.parameter >= 0)) return false;
   if (node.kind != NodeKind::Op || node.op->fusion.value != Fusion::Data) return true;
   return node.op->role != Role::FieldOrZero;  // of gradients, which have several phases
 }
@@ -18,6 +20,10 @@ bool is_for_direct_code(const Node& node, TensorsIn tensors) {
 }  // namespace
 
 std::vector<bool> direct_functions(const Graph& graph, TensorsIn tensors) {
+  // Programs with data values keep their tensors in flow.
+  const bool has_data =
+      std::ranges::any_of(graph.nodes(), [](const Node& node) { return node.type.is_data(); });
+  if (has_data) tensors = TensorsIn::FlowOnly;
   std::vector<bool> direct(graph.functions().size(), true);
   for (std::size_t f = 0; f < direct.size(); ++f) direct[f] = graph.functions()[f].phases.size() <= 1;
   for (const Node& node : graph.nodes()) {

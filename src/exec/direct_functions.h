@@ -11,9 +11,9 @@ namespace hiaton::exec {
 /// Whether operations on tensors may be instructions of direct code.
 enum class TensorsIn : uint8_t { FlowOnly, DirectCode };
 
-/// By function: whether it is *direct*: it has one phase, and nothing that it reaches holds a tensor, unless
-/// tensors may be in direct code. A function that is not is *flow*. Direct functions call direct functions
-/// only.
+/// By function: whether it is *direct*: it has one phase, and nothing that it reaches holds a tensor or reads
+/// a learned parameter, unless tensors may be in direct code and the program has no data values. A function
+/// that is not is *flow*. Direct functions call direct functions only.
 std::vector<bool> direct_functions(const graph::Graph& graph, TensorsIn tensors = TensorsIn::FlowOnly);
 
 /// Whether the program begins with a direct function.

@@ -188,6 +188,8 @@ void BodyEmitter::emit_take(NodeId value, uint32_t variant,
   for (FieldKind kind : kinds) list.fields.push_back({direct::kNoSlot, kind});
   std::vector<std::pair<uint32_t, uint32_t>> copies;  ///< fields that are read twice
   for (const auto& [field, slot] : slots) {
+    // A field of another variant is live only where the branches around contradict each other.
+    if (field >= kinds.size()) continue;
     uint16_t& to = list.fields[field].slot;
     if (to != direct::kNoSlot) {
       copies.emplace_back(to, slot);
