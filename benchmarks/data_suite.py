@@ -46,6 +46,10 @@ def binary_trees(depth):
     return program("binary_trees", {"depth": depth}, ALL)
 
 
+def ray_tracer(width):
+    return program("ray_tracer", {"width": width})
+
+
 def fft(n):
     return program("fft", {"n": n}, ("native C++", "CPython"))
 
@@ -101,6 +105,7 @@ class Sizes:
             (binary_trees(6 if smoke else 20), 1.7),
             (list_queens(4 if smoke else 11), 1.7),
             (derivative(4 if smoke else 15, 3), 1.7),
+            (ray_tracer(8 if smoke else 300), 1.7),
             (fft(self.fft), 1.7),
         ]
 

@@ -60,5 +60,6 @@ set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_DEPENDS libdnnl${dnnl_major})  # it is loaded while a program runs, so shlibdeps does not see it
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS graphviz)
 include(CPack)

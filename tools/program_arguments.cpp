@@ -18,7 +18,7 @@ bool is_identifier(const std::string& name) {
 }
 
 /// One option name a parameter, all different.
-std::vector<std::string> parameter_options(const std::vector<Parameter>& parameters) {
+std::vector<std::string> parameter_options(const std::vector<EntryParameter>& parameters) {
   std::vector<std::string> names;
   std::set<std::string> taken;
   for (std::size_t i = 0; i < parameters.size(); ++i) {

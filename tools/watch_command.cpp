@@ -26,7 +26,7 @@ struct WatchCommand {
 std::string title_of(const WatchCommand& command, const PreparedRun& prepared) {
   std::string arguments;
   for (std::size_t i = 0; i < prepared.arguments.size(); ++i) {
-    const Parameter& parameter = prepared.program.parameters()[i];
+    const EntryParameter& parameter = prepared.program.parameters()[i];
     arguments += fmt::format("{}{} = {}", i > 0 ? ", " : "", parameter.name,
                              to_string(prepared.arguments[i], parameter.type));
   }

@@ -32,7 +32,7 @@ class Trainee {
   /// What the model predicts for each tree.
   virtual std::vector<std::vector<Value>> predict(Trees trees);
 
-  const std::vector<train::Parameter>& parameters() const { return parameters_; }
+  const std::vector<train::ParameterValues>& parameters() const { return parameters_; }
   const std::vector<train::Gradient>& gradients() const { return gradients_; }
   /// Of all runs from now on; parameters and gradients are set for each.
   RunOptions& options() { return options_; }
@@ -48,7 +48,7 @@ class Trainee {
   const Model model_;
   const ExampleOf example_of_;
   RunOptions options_;
-  std::vector<train::Parameter> parameters_;
+  std::vector<train::ParameterValues> parameters_;
   std::vector<Value> values_;  ///< of parameters_; made anew after each change
   train::Optimizer optimizer_;
   Gradients sums_;

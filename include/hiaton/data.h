@@ -34,6 +34,7 @@ constexpr bool is_reference(FieldKind kind) {
 class FieldLayout {
  public:
   static constexpr std::size_t kMostInline = 5;
+  static constexpr std::size_t kBitsOfKind = 3;
 
   constexpr FieldLayout() = default;
   /// Throws ProgramError where there are more different layouts than can be told apart: 32,768.
@@ -45,11 +46,15 @@ class FieldLayout {
   }
 
   uint16_t code() const { return code_; }
+  /// Whether the code holds the kinds themselves, the first field's in the lowest bits.
+  bool is_inline() const { return code_ < kWide; }
   std::size_t count() const {
-    return code_ < kWide ? (static_cast<std::size_t>(std::bit_width(code_)) + 2) / 3 : wide().size();
+    constexpr std::size_t kRoundUp = kBitsOfKind - 1;
+    return is_inline() ? (static_cast<std::size_t>(std::bit_width(code_)) + kRoundUp) / kBitsOfKind
+                       : wide().size();
   }
   FieldKind kind(std::size_t field) const {
-    return code_ < kWide ? static_cast<FieldKind>(code_ >> (3 * field) & 7) : wide()[field];
+    return is_inline() ? static_cast<FieldKind>(code_ >> (kBitsOfKind * field) & 7) : wide()[field];
   }
   friend bool operator==(const FieldLayout&, const FieldLayout&) = default;
 

@@ -37,7 +37,7 @@ struct CompileOptions {
 };
 
 /// A parameter of the function `main`.
-struct Parameter {
+struct EntryParameter {
   std::string name;
   Type type;
 };
@@ -57,7 +57,7 @@ class Program {
   static Program from_graph(graph::Graph graph, const CompileOptions& options = {});
 
   /// What `main` takes, in order.
-  const std::vector<Parameter>& parameters() const { return parameters_; }
+  const std::vector<EntryParameter>& parameters() const { return parameters_; }
   /// The types of what it gives, in order.
   const std::vector<Type>& results() const { return results_; }
   /// The functions before any simplification; empty for a program made from a graph.
@@ -89,7 +89,7 @@ class Program {
   graph::Graph graph_;
   OverflowMode overflow_;
   std::shared_ptr<exec::PlanCache> plans_;  ///< what runs have compiled so far; guards itself
-  std::vector<Parameter> parameters_;
+  std::vector<EntryParameter> parameters_;
   std::vector<Type> results_;
 };
 

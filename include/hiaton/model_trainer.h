@@ -40,7 +40,7 @@ class ModelTrainer {
 
   const Model& model() const;
   /// For save_parameters.
-  const std::vector<Parameter>& parameters() const;
+  const std::vector<ParameterValues>& parameters() const;
 
  private:
   struct Parts;

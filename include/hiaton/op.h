@@ -229,8 +229,8 @@ struct OpDef {
   std::vector<KernelVariant> kernels{};  ///< on scalars, by the element type of the first operand
   Required<TensorKernel> tensor_kernel;  ///< on tensors and on batches of scalars; null: none
   ValueKernel value_kernel = nullptr;    ///< of Fusion::Data, and of no other
-  /// Of some of Fusion::Elementwise: what gives the bits of the tensor kernel for operands of the result's
-  /// shape, where that is not a scalar's, by their element type; null where there is none.
+  /// Some operations of Fusion::Elementwise have it: what gives the bits of the tensor kernel for operands of
+  /// the result's shape, where that is not a scalar's, by their element type; null where there is none.
   LineKernel (*line_kernel)(DType) = nullptr;
   /// Whether the tensor kernel can give a Fault where the scalar kernels have none: for an index, or for no
   /// rows.

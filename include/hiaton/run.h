@@ -95,10 +95,10 @@ struct RunOptions {
   OverflowMode overflow = OverflowMode::Wrap;
   /// How many iterations of one loop may be under way at once.
   int parallel_iterations = 10;
-  /// Of all workers together. More of either ends the run with Fault::MaxFrames or Fault::MaxBytes. Bytes are
-  /// those of frames and what waits in them, of tensors, data values and what kernels gather; not those of
-  /// arguments made before it, parameters, and the gradients and packed copies of parameters. Without a limit
-  /// of its own, a run may take seven eighths of what the machine has left.
+  /// Budgets of all workers together. More of either ends the run with Fault::MaxFrames or Fault::MaxBytes.
+  /// Bytes are those of frames and what waits in them, of tensors, data values and what kernels gather; not
+  /// those of arguments made before it, parameters, and the gradients and packed copies of parameters.
+  /// Without a limit of its own, a run may take seven eighths of what the machine has left.
   uint64_t max_frames = std::numeric_limits<uint64_t>::max();
   uint64_t max_bytes = std::numeric_limits<uint64_t>::max();
   std::chrono::nanoseconds timeout = std::chrono::nanoseconds::max();
@@ -122,7 +122,8 @@ struct RunOptions {
   /// Runs of many argument lists: into how many parts they are cut, each of which is batched by itself; 0:
   /// one for each worker. The same number gives the same bits for any number of workers.
   int parts = 0;
-  /// For tests: Flow gives each call that it can to another worker, also where none is idle.
+  /// For tests: each call that can be given to another worker is: by Flow also where none is idle, by direct
+  /// code whenever one is.
   bool share_every_call = false;
   /// Production and Flow: where the run is drawn; null: nowhere.
   Trace* trace = nullptr;
@@ -142,7 +143,7 @@ class Examples {
  public:
   virtual ~Examples() = default;
   virtual std::size_t size() const = 0;
-  /// Of the list `index`, by parameter; asked for once.
+  /// The arguments of the list `index`, by parameter; asked for once.
   virtual std::vector<Value> arguments(std::size_t index) = 0;
   /// Takes the results of the list `index`, once they are complete.
   virtual void take_results(std::size_t index, std::vector<Value> results) = 0;

@@ -23,7 +23,7 @@ class Trace;
 namespace hiaton::train {
 
 /// A tensor that is learned. `values` is row-major and has as many elements as `shape` says.
-struct Parameter {
+struct ParameterValues {
   std::string name;
   std::vector<int64_t> shape;
   std::vector<float> values;
@@ -60,7 +60,7 @@ class Learner {
 
   /// Which they are and their shapes never change; the values are read and written by the trainer between
   /// runs, through a reference that it asks for again after each run.
-  virtual std::vector<Parameter>& parameters() = 0;
+  virtual std::vector<ParameterValues>& parameters() = 0;
 
   /// The sum of the losses of the trees; no regularization. Fills `gradients`, one a parameter, with the
   /// gradient of that sum.
@@ -217,7 +217,7 @@ TrainingResult train(Learner& learner, std::span<const Tree> train, std::span<co
 /// unchanged then.
 void load_parameters(const std::filesystem::path& path, Learner& learner);
 /// Writes the parameters alone, as a safetensors file, atomically.
-void save_parameters(const std::filesystem::path& path, const std::vector<Parameter>& parameters);
+void save_parameters(const std::filesystem::path& path, const std::vector<ParameterValues>& parameters);
 
 }  // namespace hiaton::train
 #pragma GCC visibility pop

@@ -12,7 +12,7 @@ Blueprints::Blueprints(const graph::Graph& graph, const RunOptions& options)
     : graph_(graph),
       function_count_(static_cast<uint32_t>(graph.functions().size())),
       blueprints_(graph.functions().size() + graph.loops().size()),
-      places_(graph.nodes().size()) {
+      locations_(graph.nodes().size()) {
   for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
     const graph::Node& node = graph.nodes()[n];
     if (node.kind == NodeKind::Input || is_under_every_tag(node)) continue;
@@ -33,8 +33,8 @@ void Blueprints::add(NodeId id, const RunOptions& options) {
   const graph::Node& node = graph_[id];
   const uint32_t home = home_of(id);
   Blueprint& blueprint = blueprints_[home];
-  places_[id.index()] = {home, static_cast<uint32_t>(blueprint.nodes.size()),
-                         static_cast<uint32_t>(blueprint.operands.size())};
+  locations_[id.index()] = {home, static_cast<uint32_t>(blueprint.nodes.size()),
+                            static_cast<uint32_t>(blueprint.operands.size())};
   CopiedNode copied;
   copied.pending = static_cast<uint32_t>(inputs_to_match(graph_, node));
   if (is_entry(graph_, node) || node.kind == NodeKind::Return) copied.pending = 1;

@@ -31,14 +31,14 @@ class Blueprints {
   /// `options`: those of the run; they have the values of the program's parameters.
   Blueprints(const graph::Graph& graph, const RunOptions& options);
 
-  struct Place {
+  struct Location {
     static constexpr uint32_t kNowhere = std::numeric_limits<uint32_t>::max();
     uint32_t blueprint = kNowhere;  ///< kNowhere for Input and for Const under every tag
     uint32_t node = 0;              ///< index in Blueprint::nodes
     uint32_t operands = 0;          ///< index in Blueprint::operands of its first operand
   };
 
-  const Place& of(graph::NodeId node) const { return places_[node.index()]; }
+  const Location& of(graph::NodeId node) const { return locations_[node.index()]; }
   const Blueprint& operator[](uint32_t index) const { return blueprints_[index]; }
   uint32_t index_of(graph::FunctionId function) const { return function.value; }
   uint32_t index_of(graph::LoopId loop) const { return function_count_ + loop.value; }
@@ -52,7 +52,7 @@ class Blueprints {
   const graph::Graph& graph_;
   uint32_t function_count_;
   std::vector<Blueprint> blueprints_;
-  std::vector<Place> places_;
+  std::vector<Location> locations_;
   std::vector<graph::NodeId> at_start_;
 };
 

@@ -80,7 +80,7 @@ class BudgetWatch {
     return Fault::None;
   }
 
-  /// With more frames it is time to tell: each worker may use its share of what is left.
+  /// A worker with more frames than this calls use(): each may take its share of what is left.
   uint64_t most_frames_to_use() const { return most_frames_to_use_; }
 
   /// For the message that says why the run ends.

@@ -78,7 +78,7 @@ class CopyChain : public CallChain {
   std::vector<std::optional<Value>> arguments() const override {
     std::vector<std::optional<Value>> values;
     for (graph::OutPort param : graph_[graph_[at_->site].callee].params) {
-      const Blueprints::Place& place = blueprints_.of(param.node);
+      const Blueprints::Location& place = blueprints_.of(param.node);
       values.emplace_back();
       if (at_->nodes[place.node].started) values.back() = at_->operands[place.operands];
     }

@@ -161,7 +161,7 @@ void ExpandingRun::give(Copy& copy, NodeId id, std::optional<uint32_t> input, co
 
 /// A Merge is ready with its first live input, or when all are dead.
 bool ExpandingRun::merge(Copy& copy, NodeId id, const Value& value, bool dead) {
-  const Blueprints::Place& place = blueprints_.of(id);
+  const Blueprints::Location& place = blueprints_.of(id);
   CopiedNode& node = copy.nodes[place.node];
   if (node.pending > 0) --node.pending;
   if (node.started || (dead && node.pending > 0)) return false;
@@ -172,7 +172,7 @@ bool ExpandingRun::merge(Copy& copy, NodeId id, const Value& value, bool dead) {
 
 bool ExpandingRun::match(Copy& copy, NodeId id, std::optional<uint32_t> input, const Value& value,
                          bool dead) {
-  const Blueprints::Place& place = blueprints_.of(id);
+  const Blueprints::Location& place = blueprints_.of(id);
   CopiedNode& node = copy.nodes[place.node];
   if (node.started) return false;
   node.dead = node.dead || dead;
@@ -184,7 +184,7 @@ bool ExpandingRun::match(Copy& copy, NodeId id, std::optional<uint32_t> input, c
 
 void ExpandingRun::fire(Copy& copy, NodeId id) {
   const graph::Node& node = graph_[id];
-  const Blueprints::Place& place = blueprints_.of(id);
+  const Blueprints::Location& place = blueprints_.of(id);
   const bool dead = copy.nodes[place.node].dead;
   const Value* operands = copy.operands.data() + place.operands;
   switch (node.kind) {
@@ -436,7 +436,7 @@ std::vector<WaitingNode> ExpandingRun::waiting() const {
   std::vector<WaitingNode> nodes;
   for (const auto& copy : copies_) {
     for (std::size_t n = 0; n < graph_.nodes().size(); ++n) {
-      const Blueprints::Place& place = blueprints_.of(NodeId(n));
+      const Blueprints::Location& place = blueprints_.of(NodeId(n));
       if (place.blueprint != copy->blueprint || copy->nodes[place.node].started) continue;
       const std::size_t missing = copy->nodes[place.node].pending;
       if (missing == blueprints_[place.blueprint].nodes[place.node].pending) continue;

@@ -41,7 +41,7 @@ std::string trimmed_line(const Graph& graph, Span span) {
   return std::string(line.substr(begin, line.find_last_not_of(" \t") - begin + 1));
 }
 
-/// Of a large tensor the first elements.
+/// The text of a value; large tensors show their first elements.
 std::string shown(const Value& value) {
   constexpr int64_t kMost = 16;
   constexpr int64_t kShown = 4;
@@ -54,7 +54,7 @@ std::string shown(const Value& value) {
   return text + "...";
 }
 
-/// Of a data value its variant.
+/// The text of a value of this type; data values show their variant.
 std::string shown(const Value& value, const Type& type) {
   if (!value.is_data() || !type.is_data()) return shown(value);
   const Data data = value.data();
@@ -97,7 +97,7 @@ std::string written_name(const graph::Function& function) {
                                  : function.name.substr(0, function.name.find(kExtendedSuffix));
 }
 
-/// Of the first phase: those of later ones are gradients.
+/// The arguments of the first phase as text. Those of later phases are gradients, which nobody wrote.
 std::vector<std::string> argument_texts(const Graph& graph, const graph::Function& function,
                                         std::span<const std::optional<Value>> arguments) {
   std::vector<std::string> texts;

@@ -13,7 +13,7 @@ class CounterRandom {
 
   /// In [0, 1).
   double uniform(uint64_t n) const { return static_cast<double>(mix(key_ + kStep * n) >> 11) * 0x1p-53; }
-  /// With mean 0 and standard deviation 1.
+  /// A normally distributed number with mean 0 and standard deviation 1.
   double normal(uint64_t n) const {
     const double radius = std::sqrt(-2 * std::log(1 - uniform(2 * n)));
     return radius * std::cos(2 * std::numbers::pi * uniform(2 * n + 1));

@@ -32,14 +32,17 @@ const PlanCache::Entry& PlanCache::get(const graph::Graph& graph, const direct::
   return *entries_.back();
 }
 
-const PlanCache::FlowEntry& PlanCache::get_flow(const graph::Graph& graph, OverflowMode overflow,
+const PlanCache::FlowEntry& PlanCache::get_flow(const graph::Graph& graph, const direct::PlanOptions& options,
                                                 bool direct_code) {
   const std::lock_guard lock(mutex_);
   for (const auto& entry : flow_entries_) {
-    if (entry->overflow == overflow && entry->has_direct_code == direct_code) return *entry;
+    const bool has_code = entry->plan != nullptr && entry->plan->direct != nullptr;
+    const bool is_alike =
+        has_code ? entry->direct_options == options : entry->direct_options.overflow == options.overflow;
+    if (is_alike && entry->has_direct_code == direct_code) return *entry;
   }
   auto entry = std::make_unique<FlowEntry>();
-  entry->overflow = overflow;
+  entry->direct_options = options;
   entry->has_direct_code = direct_code;
   try {
     std::vector<bool> direct(graph.functions().size(), false);
@@ -47,13 +50,13 @@ const PlanCache::FlowEntry& PlanCache::get_flow(const graph::Graph& graph, Overf
     std::shared_ptr<const direct::Plan> code;
     if (std::ranges::find(direct, true) != direct.end()) {
       std::string reason;
-      code = direct::compile(graph, direct, {.overflow = overflow}, reason);
+      code = direct::compile(graph, direct, options, reason);
       if (code == nullptr) direct.assign(direct.size(), false);
     }
     if (!graph.loops().empty()) entry->outlined = with_loops_as_calls(graph, direct);
     const graph::Graph& planned = entry->outlined != nullptr ? *entry->outlined : graph;
     direct.resize(planned.functions().size(), false);  // the functions of loops
-    flow::Plan plan = flow::compile(planned, direct, overflow);
+    flow::Plan plan = flow::compile(planned, direct, options.overflow);
     plan.direct = std::move(code);
     entry->plan = std::make_shared<const flow::Plan>(std::move(plan));
   } catch (const flow::Unsupported& unsupported) {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "exec/direct/plan.h"
-#include "exec/flow/flow.h"
 #include "exec/flow/plan.h"
+#include "exec/flow/run/flow_run.h"
 
 namespace hiaton::exec {
 
@@ -24,16 +24,17 @@ class PlanCache {
   const Entry& get(const graph::Graph& graph, const direct::PlanOptions& options);
 
   struct FlowEntry {
-    OverflowMode overflow;
     bool has_direct_code;
+    direct::PlanOptions direct_options;      ///< of the direct code that the plan has
     std::shared_ptr<const flow::Plan> plan;  ///< null: the graph has none, for the reason beside it
     std::string reason;
     /// The graph with its loops as calls, where it has loops: what the plan is of.
     std::unique_ptr<const graph::Graph> outlined;
     mutable flow::Workers workers;
   };
-  /// `direct_code`: functions that are direct run in direct code.
-  const FlowEntry& get_flow(const graph::Graph& graph, OverflowMode overflow, bool direct_code);
+  /// `direct_code`: functions that are direct run in direct code, which is compiled with `options`; of those
+  /// a plan without such functions knows the overflow mode only.
+  const FlowEntry& get_flow(const graph::Graph& graph, const direct::PlanOptions& options, bool direct_code);
 
  private:
   std::mutex mutex_;

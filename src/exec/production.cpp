@@ -10,7 +10,7 @@
 #include "exec/direct/run/direct_run.h"
 #include "exec/direct_functions.h"
 #include "exec/fault.h"
-#include "exec/flow/flow.h"
+#include "exec/flow/run/flow_run.h"
 #include "exec/listed_examples.h"
 #include "exec/reference.h"
 #include "hiaton/thread_pool.h"
@@ -39,19 +39,18 @@ RunResult run_as_reference(const Graph& graph, std::span<const Value> arguments,
   }
 }
 
-}  // namespace
-
-namespace {
+direct::PlanOptions direct_options(const RunOptions& options) {
+  const bool forking = options.workers > 1;
+  return {options.overflow, forking, options.count_regions, options.trace != nullptr,
+          forking ? options.parallel_iterations : 1};
+}
 
 /// The plan of a program that begins with a direct function, or why it has none: its Switch and Merge nodes
 /// do not nest, or a frame would be too large. Null where the program does not begin so.
 const PlanCache::Entry* direct_entry(const Graph& graph, const RunOptions& options, PlanCache& plans) {
   const TensorsIn tensors = options.batching ? TensorsIn::FlowOnly : TensorsIn::DirectCode;
   if (!is_direct(graph, tensors)) return nullptr;
-  const bool forking = options.workers > 1;
-  const direct::PlanOptions plan_options{options.overflow, forking, options.count_regions,
-                                         options.trace != nullptr, forking ? options.parallel_iterations : 1};
-  return &plans.get(graph, plan_options);
+  return &plans.get(graph, direct_options(options));
 }
 
 }  // namespace
@@ -189,7 +188,9 @@ void run_production_all(const Graph& graph, Examples& examples, const RunOptions
     DirectRuns runs(graph, examples, options);
     return shared_out ? runs.shared_out(*direct->plan) : runs.in_turns(*direct->plan);
   }
-  const PlanCache::FlowEntry& entry = plans.get_flow(graph, options.overflow, direct_code);
+  direct::PlanOptions below_flow = direct_options(options);
+  below_flow.traced = false;
+  const PlanCache::FlowEntry& entry = plans.get_flow(graph, below_flow, direct_code);
   if (entry.plan != nullptr) {
     const Graph& planned = entry.outlined != nullptr ? *entry.outlined : graph;
     return run_flow(planned, entry.plan, entry.workers, examples, options);

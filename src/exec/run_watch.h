@@ -5,7 +5,10 @@
 #include <condition_variable>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "hiaton/run.h"
 
@@ -50,6 +53,50 @@ class RunWatch {
   std::condition_variable wakes_;
   bool is_over_ = false;
   std::jthread thread_;  ///< last: it is joined before the rest goes
+};
+
+/// The watch of a run of several workers that come and go. Its thread starts with the first one that comes.
+class SharedWatch {
+ public:
+  SharedWatch(const RunOptions& options, RunWatch::Clock::time_point start)
+      : options_(options), start_(start) {}
+
+  /// While it lives, `stop` is called where the run is to end, also where that was before.
+  class Entry {
+   public:
+    Entry(SharedWatch& all, std::function<void(Fault)> stop) : all_(all), stop_(std::move(stop)) {
+      if (RunWatch::is_needed(all_.options_)) all_.add(stop_);
+    }
+    Entry(const Entry&) = delete;
+    ~Entry() {
+      const std::lock_guard lock(all_.mutex_);
+      std::erase(all_.stops_, &stop_);
+    }
+
+   private:
+    SharedWatch& all_;
+    const std::function<void(Fault)> stop_;
+  };
+
+ private:
+  void add(const std::function<void(Fault)>& stop) {
+    const std::lock_guard lock(mutex_);
+    stops_.push_back(&stop);
+    if (fault_ != Fault::None) return stop(fault_);
+    if (!watch_) watch_.emplace(options_, start_, [this](Fault fault) { end(fault); });
+  }
+  void end(Fault fault) {
+    const std::lock_guard lock(mutex_);
+    fault_ = fault;
+    for (const std::function<void(Fault)>* stop : stops_) (*stop)(fault);
+  }
+
+  const RunOptions& options_;
+  const RunWatch::Clock::time_point start_;
+  std::mutex mutex_;
+  std::vector<const std::function<void(Fault)>*> stops_;
+  Fault fault_ = Fault::None;
+  std::optional<RunWatch> watch_;  ///< last: its thread ends before the rest goes
 };
 
 }  // namespace hiaton::exec

@@ -32,7 +32,7 @@ struct TagCell {
   const TagCell* outer;  ///< the tail of the list; null for the empty tag
   TagLabel label;
   mutable uint64_t references = 0;  ///< handles, and cells whose tail this is
-  /// Of a call: the arguments that have come, for the chain of calls in messages.
+  /// The arguments of a call that have come, for the chain of calls in messages.
   mutable std::vector<std::optional<Value>> arguments{};
 };
 

@@ -39,7 +39,7 @@ std::vector<Var> FunctionBuilder::checked_arguments(const ir::Function& callee,
     given[i] = checked(given[i], dimensions.substitute(param));
     for (std::size_t axis = 0; axis < param.shape.size(); ++axis) {
       if (param.shape[axis].size >= 0 || param.shape[axis] == unknown_dim()) continue;
-      const Dimensions::Place first = dimensions.place_of(param.shape[axis].symbol);
+      const Dimensions::ArgumentAxis first = dimensions.first_of(param.shape[axis].symbol);
       const Dim dim = given[i].type().shape[axis];
       const Dim measure = arguments[first.argument].type().shape[first.axis];
       const bool itself = first.axis == axis && arguments[first.argument].id() == arguments[i].id();

@@ -47,7 +47,7 @@ class FunctionVerifier {
   enum class Visibility : uint8_t { Undefined, Visible, OutOfScope };
 
   /// A block that is being walked: which node is next, and how many of its blocks have been walked.
-  struct Place {
+  struct BlockWalk {
     BlockId block;
     std::size_t node = 0;
     std::size_t blocks_done = 0;
@@ -145,7 +145,7 @@ class FunctionVerifier {
   const std::vector<ValueId>& seen_by_side_of(BlockId block) {
     static const std::vector<ValueId> none;
     if (path_.size() < 2) return none;
-    const Place& outer = path_[path_.size() - 2];
+    const BlockWalk& outer = path_[path_.size() - 2];
     const NodeId id = f_[outer.block].nodes[outer.node];
     const Node& node = f_[id];
     if (node.kind != NodeKind::If || !node.of.valid()) return none;
@@ -162,7 +162,7 @@ class FunctionVerifier {
   }
 
   void step() {
-    Place& place = path_.back();
+    BlockWalk& place = path_.back();
     const Block& block = f_[place.block];
     if (place.node == block.nodes.size()) return leave(block);
     const NodeId id = block.nodes[place.node];
@@ -191,7 +191,7 @@ class FunctionVerifier {
   }
 
   void keep_for_family(std::size_t visible) {
-    const Place& outer = path_[path_.size() - 2];
+    const BlockWalk& outer = path_[path_.size() - 2];
     const NodeId id = f_[outer.block].nodes[outer.node];
     const Node& node = f_[id];
     if (node.kind != NodeKind::If || !has_families_) return;
@@ -401,8 +401,8 @@ class FunctionVerifier {
   std::vector<bool> blocks_seen_;
   const bool has_families_;  ///< some If takes the side of another
   std::map<std::pair<std::size_t, std::size_t>, std::vector<ValueId>>
-      defined_by_side_;      ///< by first If and side
-  std::vector<Place> path_;  ///< from the body inwards
+      defined_by_side_;          ///< by first If and side
+  std::vector<BlockWalk> path_;  ///< from the body inwards
   const std::array<Type, 1> one_bool_{DType::Bool};
   std::vector<Type> operand_types_;  ///< of the operation being checked; kept for its memory
 };

@@ -6,138 +6,212 @@
 // pieces are depends on the shape alone, since oneDNN may choose another order of sums for another shape: so
 // the bits do not depend on how many threads there are.
 #include <algorithm>
-#include <dnnl.hpp>
+#include <array>
 #include <map>
+#include <optional>
+#include <span>
+#include <utility>
 
 #include "base/per_thread.h"
 #include "kernels/aligned.h"
 #include "kernels/convolution.h"
 #include "kernels/launch.h"
-
-// Of OpenMP, by which oneDNN runs its threads. Its header is another package for each compiler.
-extern "C" {
-int omp_get_max_threads();
-void omp_set_num_threads(int);
-}
+#include "kernels/onednn.h"
 
 namespace hiaton::kernels {
 namespace {
 
-using dnnl::memory;
+using Descriptor = OneDnnHandle<dnnl_primitive_desc_t>;
+using Primitive = OneDnnHandle<dnnl_primitive_t>;
+using Memory = OneDnnHandle<dnnl_memory_t>;
+using Stream = OneDnnHandle<dnnl_stream_t>;
 
-const dnnl::engine& cpu() {
-  static const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
-  return engine;
+Memory make_memory(const dnnl_memory_desc_t& layout, void* elements) {
+  dnnl_memory_t made = nullptr;
+  check_onednn(onednn().memory_create(&made, &layout, onednn_cpu(), elements), "make a memory");
+  return {made, onednn().memory_destroy};
 }
 
-/// One thread for what it runs: the callers are the threads.
-class OneThread {
- public:
-  OneThread() : before_(omp_get_max_threads()) { omp_set_num_threads(1); }
-  ~OneThread() { omp_set_num_threads(before_); }
-  OneThread(const OneThread&) = delete;
-  OneThread& operator=(const OneThread&) = delete;
-
- private:
-  int before_;
-};
-
-memory::desc dense(const memory::dims& dims) {
-  return {dims, memory::data_type::f32, memory::format_tag::nchw};
+Stream make_stream() {
+  dnnl_stream_t made = nullptr;
+  check_onednn(onednn().stream_create(&made, onednn_cpu(), dnnl_stream_default_flags), "make a stream");
+  return {made, onednn().stream_destroy};
 }
-memory::desc any_order(const memory::dims& dims) {
-  return {dims, memory::data_type::f32, memory::format_tag::any};
+
+Descriptor describe(const dnnl_convolution_desc_t& convolution, const Descriptor& forward) {
+  dnnl_primitive_desc_t made = nullptr;
+  check_onednn(onednn().primitive_desc_create(&made, &convolution, nullptr, onednn_cpu(), forward.get()),
+               "compute a convolution of this shape");
+  return {made, onednn().primitive_desc_destroy};
+}
+
+Primitive make_primitive(const Descriptor& descriptor) {
+  dnnl_primitive_t made = nullptr;
+  check_onednn(onednn().primitive_create(&made, descriptor.get()), "make a primitive");
+  return {made, onednn().primitive_destroy};
+}
+
+Primitive make_reorder(const dnnl_memory_desc_t& from, const dnnl_memory_desc_t& to) {
+  dnnl_primitive_desc_t made = nullptr;
+  check_onednn(onednn().reorder_primitive_desc_create(&made, &from, onednn_cpu(), &to, onednn_cpu(), nullptr),
+               "bring a tensor into another order");
+  return make_primitive({made, onednn().primitive_desc_destroy});
+}
+
+void execute(const Primitive& primitive, const Stream& stream, std::span<const dnnl_exec_arg_t> arguments) {
+  check_onednn(onednn().primitive_execute(primitive.get(), stream.get(), static_cast<int>(arguments.size()),
+                                          arguments.data()),
+               "run a primitive");
 }
 
 /// A tensor as the caller has it, and as the primitive wants it.
 struct Port {
   int argument;
-  memory::desc given;
-  memory::desc wanted;
-  memory own{};  ///< in the wanted order; empty where that is the given one
+  dnnl_memory_desc_t given;
+  dnnl_memory_desc_t wanted;
+};
+
+/// A port of a computation: where it reads a tensor, or writes it.
+class BoundPort {
+ public:
+  BoundPort(const Port& port, bool is_result)
+      : argument_(port.argument), outside_(make_memory(port.given, DNNL_MEMORY_NONE)) {
+    if (onednn().memory_desc_equal(&port.given, &port.wanted) != 0) return;
+    own_.emplace(make_memory(port.wanted, DNNL_MEMORY_ALLOCATE));
+    reorder_.emplace(is_result ? make_reorder(port.wanted, port.given)
+                               : make_reorder(port.given, port.wanted));
+  }
+
+  void set(const float* elements) {
+    check_onednn(onednn().memory_set_data_handle(outside_.get(), const_cast<float*>(elements)),
+                 "read a tensor");
+  }
+  dnnl_exec_arg_t argument() const { return {argument_, own_ ? own_->get() : outside_.get()}; }
+  void read(const Stream& stream) const {
+    if (reorder_) move(outside_, *own_, stream);
+  }
+  void write(const Stream& stream) const {
+    if (reorder_) move(*own_, outside_, stream);
+  }
+
+ private:
+  void move(const Memory& from, const Memory& to, const Stream& stream) const {
+    const dnnl_exec_arg_t arguments[] = {{DNNL_ARG_FROM, from.get()}, {DNNL_ARG_TO, to.get()}};
+    execute(*reorder_, stream, arguments);
+  }
+
+  int argument_;
+  Memory outside_;
+  std::optional<Memory> own_;  ///< in the wanted order; none where that is the given one
+  std::optional<Primitive> reorder_;
 };
 
 /// A primitive that makes one tensor of two.
 class Computation {
  public:
-  Computation(const dnnl::primitive& primitive, Port first, Port second, Port result)
-      : primitive_(primitive), ports_{std::move(first), std::move(second), std::move(result)} {
-    for (Port& port : ports_) {
-      if (port.given != port.wanted) port.own = memory(port.wanted, cpu());
-    }
-  }
+  Computation(const Descriptor& chosen, const Port& first, const Port& second, const Port& result)
+      : primitive_(make_primitive(chosen)),
+        stream_(make_stream()),
+        first_(first, false),
+        second_(second, false),
+        result_(result, true) {}
 
   void run(const float* first, const float* second, float* result) {
     const OneThread one_thread;
-    dnnl::stream stream(cpu());
-    float* const given[] = {const_cast<float*>(first), const_cast<float*>(second), result};
-    std::unordered_map<int, memory> arguments;
-    memory outside[3];
-    for (std::size_t i = 0; i < 3; ++i) {
-      Port& port = ports_[i];
-      outside[i] = memory(port.given, cpu(), given[i]);
-      if (port.own && i < 2) dnnl::reorder(outside[i], port.own).execute(stream, outside[i], port.own);
-      arguments.emplace(port.argument, port.own ? port.own : outside[i]);
-    }
-    primitive_.execute(stream, arguments);
-    if (ports_[2].own) dnnl::reorder(ports_[2].own, outside[2]).execute(stream, ports_[2].own, outside[2]);
-    stream.wait();
+    first_.set(first);
+    second_.set(second);
+    result_.set(result);
+    first_.read(stream_);
+    second_.read(stream_);
+    const dnnl_exec_arg_t arguments[] = {first_.argument(), second_.argument(), result_.argument()};
+    execute(primitive_, stream_, arguments);
+    result_.write(stream_);
+    check_onednn(onednn().stream_wait(stream_.get()), "end a primitive");
   }
 
  private:
-  dnnl::primitive primitive_;
-  Port ports_[3];
+  Primitive primitive_;
+  Stream stream_;
+  BoundPort first_, second_, result_;
 };
 
-/// The dimensions of a convolution in oneDNN's words.
-struct Dims {
-  memory::dims x, w, y, strides, padding;
+using Dims = std::array<dnnl_dim_t, 4>;
+
+dnnl_memory_desc_t layout_of(const Dims& dims, dnnl_format_tag_t order) {
+  dnnl_memory_desc_t layout;
+  check_onednn(onednn().memory_desc_init_by_tag(&layout, 4, dims.data(), dnnl_f32, order),
+               "lay out a tensor");
+  return layout;
+}
+
+/// The tensors of a convolution, as the caller has them and in any order, and how oneDNN describes it.
+struct Shape {
+  explicit Shape(const Convolution& s)
+      : x{s.images, s.channels, s.height, s.width},
+        w{s.outputs, s.channels, s.filter_height, s.filter_width},
+        y{s.images, s.outputs, s.out_height(), s.out_width()},
+        strides{s.stride, s.stride},
+        padding{s.padding, s.padding} {}
+
+  static dnnl_memory_desc_t dense(const Dims& dims) { return layout_of(dims, dnnl_nchw); }
+  static dnnl_memory_desc_t any(const Dims& dims) { return layout_of(dims, dnnl_format_tag_any); }
+
+  Descriptor forward() const {
+    dnnl_convolution_desc_t convolution;
+    const dnnl_memory_desc_t any_x = any(x), any_w = any(w), any_y = any(y);
+    check_onednn(
+        onednn().convolution_forward_desc_init(&convolution, dnnl_forward_training, dnnl_convolution_direct,
+                                               &any_x, &any_w, nullptr, &any_y, strides, padding, padding),
+        "describe a convolution");
+    return describe(convolution, {nullptr, onednn().primitive_desc_destroy});
+  }
+  /// `init`: of the gradient of the input or of the filters; its first operands are `a` and `b`.
+  Descriptor backward(const auto& init, const Dims& a, const Dims& b, const Dims& c) const {
+    dnnl_convolution_desc_t convolution;
+    const dnnl_memory_desc_t any_a = any(a), any_b = any(b), any_c = any(c);
+    check_onednn(init(&convolution, &any_a, &any_b, &any_c), "describe the gradient of a convolution");
+    return describe(convolution, forward());
+  }
+
+  const Dims x, w, y;
+  const dnnl_dims_t strides, padding;
 };
-Dims dims_of(const Convolution& s) {
-  return {.x = {s.images, s.channels, s.height, s.width},
-          .w = {s.outputs, s.channels, s.filter_height, s.filter_width},
-          .y = {s.images, s.outputs, s.out_height(), s.out_width()},
-          .strides = {s.stride, s.stride},
-          .padding = {s.padding, s.padding}};
+
+/// The port for a tensor of these dimensions, in the order that the primitive has chosen.
+Port port(int argument, const Dims& dims, const Descriptor& chosen, dnnl_query_t query) {
+  return {argument, Shape::dense(dims), *onednn().primitive_desc_query_md(chosen.get(), query, 0)};
 }
 
-dnnl::convolution_forward::primitive_desc forward_of(const Dims& d) {
-  return {{dnnl::prop_kind::forward_training, dnnl::algorithm::convolution_direct, any_order(d.x),
-           any_order(d.w), any_order(d.y), d.strides, d.padding, d.padding},
-          cpu()};
+Computation make_forward(const Convolution& convolution) {
+  const Shape s(convolution);
+  const Descriptor chosen = s.forward();
+  return {chosen, port(DNNL_ARG_SRC, s.x, chosen, dnnl_query_src_md),
+          port(DNNL_ARG_WEIGHTS, s.w, chosen, dnnl_query_weights_md),
+          port(DNNL_ARG_DST, s.y, chosen, dnnl_query_dst_md)};
 }
 
-Computation make_forward(const Convolution& s) {
-  const Dims d = dims_of(s);
-  const auto chosen = forward_of(d);
-  return {dnnl::convolution_forward(chosen),
-          {DNNL_ARG_SRC, dense(d.x), chosen.src_desc()},
-          {DNNL_ARG_WEIGHTS, dense(d.w), chosen.weights_desc()},
-          {DNNL_ARG_DST, dense(d.y), chosen.dst_desc()}};
+Computation make_input_gradient(const Convolution& convolution) {
+  const Shape s(convolution);
+  const auto init = [&](auto* made, const auto* dx, const auto* w, const auto* g) {
+    return onednn().convolution_backward_data_desc_init(made, dnnl_convolution_direct, dx, w, g, s.strides,
+                                                        s.padding, s.padding);
+  };
+  const Descriptor chosen = s.backward(init, s.x, s.w, s.y);
+  return {chosen, port(DNNL_ARG_DIFF_DST, s.y, chosen, dnnl_query_diff_dst_md),
+          port(DNNL_ARG_WEIGHTS, s.w, chosen, dnnl_query_weights_md),
+          port(DNNL_ARG_DIFF_SRC, s.x, chosen, dnnl_query_diff_src_md)};
 }
 
-Computation make_input_gradient(const Convolution& s) {
-  const Dims d = dims_of(s);
-  const dnnl::convolution_backward_data::primitive_desc chosen(
-      {dnnl::algorithm::convolution_direct, any_order(d.x), any_order(d.w), any_order(d.y), d.strides,
-       d.padding, d.padding},
-      cpu(), forward_of(d));
-  return {dnnl::convolution_backward_data(chosen),
-          {DNNL_ARG_DIFF_DST, dense(d.y), chosen.diff_dst_desc()},
-          {DNNL_ARG_WEIGHTS, dense(d.w), chosen.weights_desc()},
-          {DNNL_ARG_DIFF_SRC, dense(d.x), chosen.diff_src_desc()}};
-}
-
-Computation make_filter_gradient(const Convolution& s) {
-  const Dims d = dims_of(s);
-  const dnnl::convolution_backward_weights::primitive_desc chosen(
-      {dnnl::algorithm::convolution_direct, any_order(d.x), any_order(d.w), any_order(d.y), d.strides,
-       d.padding, d.padding},
-      cpu(), forward_of(d));
-  return {dnnl::convolution_backward_weights(chosen),
-          {DNNL_ARG_DIFF_DST, dense(d.y), chosen.diff_dst_desc()},
-          {DNNL_ARG_SRC, dense(d.x), chosen.src_desc()},
-          {DNNL_ARG_DIFF_WEIGHTS, dense(d.w), chosen.diff_weights_desc()}};
+Computation make_filter_gradient(const Convolution& convolution) {
+  const Shape s(convolution);
+  const auto init = [&](auto* made, const auto* x, const auto* dw, const auto* g) {
+    return onednn().convolution_backward_weights_desc_init(made, dnnl_convolution_direct, x, dw, nullptr, g,
+                                                           s.strides, s.padding, s.padding);
+  };
+  const Descriptor chosen = s.backward(init, s.x, s.w, s.y);
+  return {chosen, port(DNNL_ARG_DIFF_DST, s.y, chosen, dnnl_query_diff_dst_md),
+          port(DNNL_ARG_SRC, s.x, chosen, dnnl_query_src_md),
+          port(DNNL_ARG_DIFF_WEIGHTS, s.w, chosen, dnnl_query_diff_weights_md)};
 }
 
 /// How many computations of a kind a thread keeps: each has memory of its own.
@@ -146,6 +220,7 @@ constexpr std::size_t kMostKept = 128;
 /// The computation for a shape, valid until that for another one is asked for.
 template <Computation (*make)(const Convolution&)>
 Computation& computation_for(const Convolution& shape) {
+  onednn();  // it is loaded before there is anything made with it, which therefore goes before it does
   static PerThread<std::map<Convolution, Computation>> all_made;
   std::map<Convolution, Computation>& made = all_made.get();
   const auto found = made.find(shape);
@@ -189,7 +264,7 @@ void for_pieces(const Convolution& shape, int64_t images, F f) {
   });
 }
 
-constexpr int64_t kMostPieces = 16;
+constexpr int64_t kMostPieces = 64;
 /// Each has a sum of its own.
 constexpr int64_t kMostPiecesOfSum = 8;
 

@@ -31,6 +31,10 @@ HelpedLaunches::~HelpedLaunches() {
   helpers_of_thread = before_;
 }
 
+LaunchHelpers* launch_helpers() {
+  return helpers_of_thread;
+}
+
 bool is_worth_cutting(int64_t work) {
   return work >= kWorthHelp && helpers_of_thread != nullptr && helpers_of_thread->idle() > 0;
 }

@@ -33,6 +33,9 @@ class HelpedLaunches {
   LaunchHelpers* const before_;
 };
 
+/// Who helps with what this thread does; null: nobody.
+LaunchHelpers* launch_helpers();
+
 /// Whether there is someone to help with this launch. `work`: about how many multiply-adds it takes; what
 /// goes through memory takes some 16 for each element.
 bool is_worth_cutting(int64_t work);

@@ -19,15 +19,15 @@ struct Real<float> {
   static constexpr float kTanhIsOne = 10.0F;
   static constexpr float kLog2High = 0.693359375F, kLog2Low = -2.12194440e-4F;  // their sum is log 2
   static constexpr float kLeastNormal = 1.17549435e-38F;
-  /// Of r^2, r^3 and so on in exp(r) - 1 - r. With these the largest relative error of exp(r) - 1 for
-  /// |r| <= log 2 / 2 is the least possible, 1.3e-8.
+  /// The coefficients of r^2, r^3 and so on in exp(r) - 1 - r. They give the least possible largest relative
+  /// error of exp(r) - 1 for |r| <= log 2 / 2, 1.3e-8.
   static constexpr float kExpTail[] = {0.49999997F, 0.16666543F, 0.0416672F, 0.0083665475F, 0.0013882517F};
   static constexpr int kLogTerms = 5;
-  /// Of erf(x) / x for x in [0, 1], by powers of x^2: with the least largest error, 1.2e-9.
+  /// The coefficients of erf(x) / x for x in [0, 1], by powers of x^2; the largest error is 1.2e-9.
   static constexpr float kErfNear[] = {1.12837911F,    -0.37612626F,    0.112835944F,  -0.0268542115F,
                                        0.00518908724F, -0.00080168643F, 7.87587487e-5F};
-  /// Of exp(x^2) (1 - erf(x)) for x in [1, 4], by powers of (x - 2) / (x + 2): 6.8e-9. From 4 on, erf(x)
-  /// is 1.
+  /// The coefficients of exp(x^2) (1 - erf(x)) for x in [1, 4], by powers of (x - 2) / (x + 2); the largest
+  /// error is 6.8e-9. From 4 on, erf(x) is 1.
   static constexpr float kErfIsOne = 4.0F, kErfMiddle = 2.0F;
   static constexpr float kErfFar[] = {0.255395681F,   -0.427185982F,  0.241658196F,    -0.0789683089F,
                                       0.00373237184F, 0.00681114011F, -0.000837975414F};

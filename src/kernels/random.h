@@ -16,7 +16,7 @@ std::array<uint32_t, 4> philox(std::array<uint32_t, 4> counter, std::array<uint3
 /// out[i] in [0, 1), a multiple of 2^-24, evenly distributed.
 void uniform(int64_t n, int64_t seed, float* out);
 
-/// Of mean 0 and variance 1, normally distributed.
+/// Fills `out` with normally distributed numbers of mean 0 and variance 1.
 void normal(int64_t n, int64_t seed, float* out);
 
 /// out[i] = x[i] / (1 - rate) with probability 1 - rate, else 0. T: float, double.

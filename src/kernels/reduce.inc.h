@@ -166,7 +166,7 @@ constexpr T kInfinity = T(__builtin_inf());
 
 /// What the algorithms below have in common, on the lines beginning at x.
 template <class T>
-struct Line {
+struct LineReductions {
   using V = typename Vector<T>::Register;
   static constexpr auto add = [](V a, V b) { return a + b; };
 
@@ -218,35 +218,36 @@ void sum(const AxisLayout& layout, const T* x, T* out) {
   for_lines<T>(layout, [=](auto lines, int64_t first, int64_t result) {
     typename Vector<T>::Register total{};
     for (int64_t s = 0; s < lines.steps(); ++s) total += lines.load(x + first, s, T{0});
-    lines.store_result(out + result, lines.fold(total, Line<T>::add));
+    lines.store_result(out + result, lines.fold(total, LineReductions<T>::add));
   });
 }
 
 template <class T>
 void max(const AxisLayout& layout, const T* x, T* out) {
   for_lines<T>(layout, [=](auto lines, int64_t first, int64_t result) {
-    lines.store_result(out + result, Line<T>::max(lines, x + first));
+    lines.store_result(out + result, LineReductions<T>::max(lines, x + first));
   });
 }
 
 template <class T>
 void logsumexp(const AxisLayout& layout, const T* x, T* out) {
   for_lines<T>(layout, [=](auto lines, int64_t first, int64_t result) {
-    lines.store_result(out + result, Line<T>::logsumexp(lines, x + first));
+    lines.store_result(out + result, LineReductions<T>::logsumexp(lines, x + first));
   });
 }
 
 template <class T>
 void softmax(const AxisLayout& layout, const T* x, T* out) {
-  for_lines<T>(layout,
-               [=](auto lines, int64_t first, int64_t) { Line<T>::softmax(lines, x + first, out + first); });
+  for_lines<T>(layout, [=](auto lines, int64_t first, int64_t) {
+    LineReductions<T>::softmax(lines, x + first, out + first);
+  });
 }
 
 template <class T>
 void log_softmax(const AxisLayout& layout, const T* x, T* out) {
   for_lines<T>(layout, [=](auto lines, int64_t first, int64_t) {
-    const auto most = Line<T>::max(lines, x + first);
-    const auto rest = Math<T>::log(Line<T>::sum_of_exp(lines, x + first, most));
+    const auto most = LineReductions<T>::max(lines, x + first);
+    const auto rest = Math<T>::log(LineReductions<T>::sum_of_exp(lines, x + first, most));
     for (int64_t s = 0; s < lines.steps(); ++s)
       lines.store(out + first, s, (lines.load(x + first, s, T{0}) - most) - rest);
   });
@@ -258,7 +259,7 @@ void softmax_gradient(const AxisLayout& layout, const T* y, const T* g, T* out) 
     typename Vector<T>::Register total{};
     for (int64_t s = 0; s < lines.steps(); ++s)
       total += lines.load(y + first, s, T{0}) * lines.load(g + first, s, T{0});
-    total = lines.fold(total, Line<T>::add);
+    total = lines.fold(total, LineReductions<T>::add);
     for (int64_t s = 0; s < lines.steps(); ++s)
       lines.store(out + first, s, lines.load(y + first, s, T{0}) * (lines.load(g + first, s, T{0}) - total));
   };
@@ -271,7 +272,7 @@ void log_softmax_gradient(const AxisLayout& layout, const T* y, const T* g, T* o
   for_lines<T>(layout, [=](auto lines, int64_t first, int64_t) {
     typename Vector<T>::Register total{};
     for (int64_t s = 0; s < lines.steps(); ++s) total += lines.load(g + first, s, T{0});
-    total = lines.fold(total, Line<T>::add);
+    total = lines.fold(total, LineReductions<T>::add);
     for (int64_t s = 0; s < lines.steps(); ++s)
       lines.store(out + first, s,
                   lines.load(g + first, s, T{0}) - Math<T>::exp(lines.load(y + first, s, T{0})) * total);
@@ -283,9 +284,9 @@ void cross_entropy(int64_t rows, int64_t classes, const T* logits, const int64_t
   for_rows<T>(rows, classes, [=](auto lines, int64_t first, int64_t result) {
     for (int64_t r = 0; r < lines.rows(); ++r)
       loss[result + r] = logits[first + r * classes + labels[result + r]];
-    const auto by = Line<T>::shift(lines, logits + first);
+    const auto by = LineReductions<T>::shift(lines, logits + first);
     // Both differences are small, so that a certain loss does not drown in the size of the logits.
-    const auto rest = Math<T>::log(Line<T>::sum_of_exp(lines, logits + first, by));
+    const auto rest = Math<T>::log(LineReductions<T>::sum_of_exp(lines, logits + first, by));
     lines.store_result(loss + result, rest - (lines.load_result(loss + result) - by));
   });
 }
@@ -295,7 +296,7 @@ void cross_entropy_gradient(int64_t rows, int64_t classes, const T* logits, cons
                             T* out) {
   for_rows<T>(rows, classes, [=](auto lines, int64_t first, int64_t result) {
     T* const to = out + first;
-    Line<T>::softmax(lines, logits + first, to);
+    LineReductions<T>::softmax(lines, logits + first, to);
     for (int64_t r = 0; r < lines.rows(); ++r) to[r * classes + labels[result + r]] -= T{1};
     const auto factor = lines.load_result(g + result);
     for (int64_t s = 0; s < lines.steps(); ++s) lines.store(to, s, lines.load(to, s, T{0}) * factor);

@@ -134,7 +134,7 @@ class BodyChecker {
   // Any number of values; no values at all: not even their number is known (structures.cpp).
   Vars values(ExprId id, Wishes wishes);
   Vars call(const Expr& expr);
-  /// Of their types; empty where their number is wrong, which is reported.
+  /// Arguments of the types that the callee wants; empty where their number is wrong, which is reported.
   std::vector<Var> call_arguments(const Expr& expr, const FunctionHead& callee);
   Vars stand_ins(const std::vector<std::optional<Type>>& types);
   Vars emit_call(FunctionRef callee, const std::vector<Var>& arguments, Span span);

@@ -83,7 +83,7 @@ class Declarations {
   const Size* size(Symbol name) const { return find(sizes_, name); }
   const Type* type(Symbol name) const { return find(data_types_, name); }
   const VariantPlace* variant(Symbol name) const { return find(variants_, name); }
-  /// Of the program or of the built-in list.
+  /// Whether the name is a variant of a data type of the program or of the built-in list.
   bool is_variant(Symbol name) const {
     return variants_.contains(name) || list_variant(symbols_[name]).has_value();
   }

@@ -12,7 +12,7 @@ namespace hiaton::lang {
 
 class Diagnostics {
  public:
-  /// Of a long message only the begin and the end count: names and types have any length.
+  /// Adds a message. Only the begin and the end of a long one are kept: names and types have any length.
   void add(Span span, std::string message) {
     if (message.size() > 2 * kShown) message.replace(kShown, message.size() - 2 * kShown, " ... ");
     found_.push_back({span, std::move(message)});

@@ -49,13 +49,15 @@ class BodyChecker::Applied {
 
   /// Where among such arguments the size of dimension `axis` of its result stands; none where only the call
   /// itself tells it.
-  std::optional<Dimensions::Place> place_of(std::size_t axis, const std::vector<Type>& arguments) const {
+  std::optional<Dimensions::ArgumentAxis> place_of(std::size_t axis,
+                                                   const std::vector<Type>& arguments) const {
     const Dim dim = head_ != nullptr ? head_->results[0]->shape[axis] : result(arguments).shape[axis];
     if (dim == unknown_dim()) return std::nullopt;
     for (std::size_t i = 0; i < arguments.size(); ++i) {
       const Shape shape = param(i).value_or(arguments[i]).shape;
       const auto found = std::find(shape.begin(), shape.end(), dim);
-      if (found != shape.end()) return Dimensions::Place{i, static_cast<std::size_t>(found - shape.begin())};
+      if (found != shape.end())
+        return Dimensions::ArgumentAxis{i, static_cast<std::size_t>(found - shape.begin())};
     }
     return std::nullopt;
   }
@@ -96,7 +98,7 @@ struct BodyChecker::OverList {
   std::vector<Var> initial;  ///< one, but for `map`
   std::vector<Var> extras;   ///< the same for every element
 
-  /// Of the function that is applied.
+  /// The argument types of the function that is applied.
   std::vector<Type> argument_types() const {
     std::vector<Type> types;
     for (Var first : initial) types.push_back(first.type());
@@ -326,7 +328,7 @@ Vars BodyChecker::map_tensor(const Applied& applied, const OverList& over) {
                       over.elements);
 }
 
-/// Of what the function gives for an element; none where only a call of it tells them.
+/// The sizes of what the function gives for an element; none where only a call of it tells them.
 std::optional<std::vector<SizeOf>> BodyChecker::sizes_of_row(const Applied& applied, const OverList& over) {
   const std::vector<Type> types = over.argument_types();
   std::vector<SizeOf> sizes;

@@ -59,7 +59,7 @@ Var log_softmax_rule(const GradientQuestion& q, std::size_t) {
   return apply(q, "log_softmax_gradient", {q.result, q.gradient}, {q.attributes[0]});
 }
 
-/// Of y (g - sum of g y).
+/// The gradient of the softmax gradient, y (g - sum of g y).
 Var softmax_gradient_rule(const GradientQuestion& q, std::size_t index) {
   const Var y = q.operands[0];
   const Var g = q.operands[1];
@@ -67,7 +67,7 @@ Var softmax_gradient_rule(const GradientQuestion& q, std::size_t index) {
   if (index == 1) return apply(q, "softmax_gradient", {y, q.gradient}, {axis});
   return q.gradient * (g - line_sum(q, g * y, axis)) - g * line_sum(q, q.gradient * y, axis);
 }
-/// Of g - exp(y) (sum of g).
+/// The gradient of the log_softmax gradient, g - exp(y) (sum of g).
 Var log_softmax_gradient_rule(const GradientQuestion& q, std::size_t index) {
   const Var weighted = q.gradient * apply(q, "exp", {q.operands[0]});
   const int64_t axis = q.attributes[0];
@@ -78,7 +78,7 @@ Var log_softmax_gradient_rule(const GradientQuestion& q, std::size_t index) {
 Var cross_entropy_rule(const GradientQuestion& q, std::size_t) {
   return apply(q, "cross_entropy_gradient", {q.operands[0], q.operands[1], q.gradient});
 }
-/// Of g (softmax(logits) - [class = label]).
+/// The gradient of the cross_entropy gradient, g (softmax(logits) - [class = label]).
 Var cross_entropy_gradient_rule(const GradientQuestion& q, std::size_t index) {
   const Var logits = q.operands[0];
   const Var g = q.operands[2];

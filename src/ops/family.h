@@ -46,7 +46,7 @@ inline KernelVariant with_trap(KernelVariant wrap, KernelVariant trap) {
   return {wrap.operand, wrap.wrap, wrap.wrap_can_fail, trap.trap, trap.trap_can_fail};
 }
 
-/// Of types whose results may not fit: `Wrap` gives their low bits, `Trap` a Fault.
+/// Kernels for types whose results may not fit: `Wrap` gives the low bits, `Trap` a Fault.
 template <class Wrap, class Trap, class... In>
 std::vector<KernelVariant> trapping_unary_kernels() {
   return {with_trap(unary_variant<Wrap, In, In>(), unary_variant<Trap, In, In>())...};

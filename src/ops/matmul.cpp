@@ -26,7 +26,7 @@ int64_t leading(const TensorArgument& argument, std::size_t kept) {
   return product(argument.dims.first(argument.dims.size() - kept));
 }
 
-/// Of a [.., rows, depth], with one matrix for all of it or as many as it has.
+/// The product of a [.., rows, depth] with one matrix for all of it, or with as many matrices as it has.
 Product product_of(const TensorArgument& a, const TensorArgument& b, int64_t columns) {
   Product p{.depth = a.dims.back(), .columns = columns};
   if (b.dims.size() > 2) {
@@ -48,7 +48,7 @@ void multiply(const Product& p, Transpose transpose_b, const T* a, const T* b, T
   }
 }
 
-/// With one right-hand side for all instances, their rows are the rows of one large product.
+/// Where all instances have one right-hand side, their rows are the rows of one large product.
 Fault multiply_all(const KernelCall& call, Product p, Transpose transpose_b) {
   const TensorArgument& a = call.operands[0];
   const TensorArgument& b = call.operands[1];

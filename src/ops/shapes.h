@@ -12,7 +12,7 @@ namespace hiaton::ops {
 bool is_fixed(const Dim& dim);
 /// Whether the two may be one size at run time.
 bool may_equal(const Dim& a, const Dim& b);
-/// Of two dimensions that must be one size: the one that says more.
+/// The more precise of two dimensions that must be of one size.
 Dim unify(const Dim& a, const Dim& b);
 /// Whether all dimensions of the two are known, or called by the same name.
 bool surely_equal(std::span<const Dim> a, std::span<const Dim> b);

@@ -28,23 +28,23 @@ Var whole(const Contribution& part, const Type& type) {
   return part.gradient.builder().op("pad", {part.gradient}, {axis, start, size - start - length});
 }
 
-/// Those of fields, joined by variants; the others as they are.
+/// Joins contributions to fields by variant and leaves the others as they are.
 std::vector<Var> joined_fields(const std::vector<Contribution>& parts, const Type& type,
                                DataGradients& data) {
   std::vector<Var> wholes;
-  std::map<Contribution::Place, Var> by_place;
+  std::map<Contribution::FieldIndex, Var> by_field;
   for (const Contribution& part : parts) {
-    if (!part.place) {
+    if (!part.field) {
       wholes.push_back(part.gradient);
       continue;
     }
-    const auto [known, added] = by_place.emplace(*part.place, part.gradient);
+    const auto [known, added] = by_field.emplace(*part.field, part.gradient);
     if (!added) known->second = data.sum(known->second, part.gradient);
   }
-  for (auto next = by_place.begin(); next != by_place.end();) {
+  for (auto next = by_field.begin(); next != by_field.end();) {
     const std::size_t variant = next->first.variant;
     DataGradients::Fields fields;
-    for (; next != by_place.end() && next->first.variant == variant; ++next) {
+    for (; next != by_field.end() && next->first.variant == variant; ++next) {
       fields.emplace_back(next->first.field, next->second);
     }
     wholes.push_back(data.make(fields[0].second.builder(), type, variant, fields));

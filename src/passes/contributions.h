@@ -16,15 +16,15 @@ struct Contribution {
     int64_t start = 0;
     int64_t length = 0;
   };
-  struct Place {
+  struct FieldIndex {
     std::size_t variant = 0;
     std::size_t field = 0;
-    friend auto operator<=>(const Place&, const Place&) = default;
+    friend auto operator<=>(const FieldIndex&, const FieldIndex&) = default;
   };
 
   Var gradient;
   std::optional<Slice> slice{};
-  std::optional<Place> place{};
+  std::optional<FieldIndex> field{};
 };
 
 /// The gradient of a value of type `type`; `parts` is not empty. Slices that lie one behind the other and

@@ -2,12 +2,14 @@
 // either order where the operation is commutative) and at the same placement, becomes that node's results.
 // The other node stands earlier in the same block or in a block around it, so it has run whenever this one
 // would. Calls take part only where the callee can neither fail nor run on forever; branches and loops never.
-// Equal constants count as the same operand, but each block keeps constants of its own: they need no edge
-// from the block around.
+// A scalar field of one data value that both sides of a branch read is read before the branch: both have
+// waited for memory then, not for memory, the branch, and memory again. Equal constants count as the same
+// operand, but each block keeps constants of its own: they need no edge from the block around.
 #include <algorithm>
 #include <bit>
 #include <functional>
 #include <map>
+#include <set>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -70,6 +72,7 @@ class MergeCommon : public Rewriter {
  protected:
   void visit(const ir::Node& node) override {
     if (node.kind == NodeKind::Const) return visit_constant(node);
+    if (node.kind == NodeKind::If && node.operands.size() == 1) visit_common_fields(node);
     if (!may_merge(node)) return emit_copy(node);
     visit_mergeable(node);
   }
@@ -85,8 +88,8 @@ class MergeCommon : public Rewriter {
     ir::BlockId block;  ///< of the latest
   };
 
-  /// Of nodes without blocks. Not inlined: `visit` recurses as deep as blocks are nested, so its frame is
-  /// small.
+  /// Visits a node without blocks. Not inlined: `visit` recurses as deep as blocks are nested, so its frame
+  /// must be small.
   [[gnu::noinline]] void visit_mergeable(const ir::Node& node) {
     ir::ValueIds operands = mapped(node.operands);
     number_and_order(node, operands);
@@ -100,6 +103,32 @@ class MergeCommon : public Rewriter {
     const ir::NodeId added(made().nodes.size());
     emit_copy(node);
     known_.add(hash, added);
+  }
+
+  /// Makes the fields that both sides of a branch read.
+  [[gnu::noinline]] void visit_common_fields(const ir::Node& branch) {
+    const auto& then = old()[branch.blocks[0]].nodes;
+    const auto& otherwise = old()[branch.blocks[1]].nodes;
+    using Field = std::tuple<ir::ValueId, int64_t, int64_t>;
+    const auto field_of = [](const ir::Node& node) {
+      return Field(node.operands[0], node.attributes[0], node.attributes[1]);
+    };
+    std::set<Field> twins;
+    for (const ir::NodeId id : otherwise) {
+      if (is_scalar_field(old()[id])) twins.insert(field_of(old()[id]));
+    }
+    if (twins.empty()) return;
+    std::set<ir::ValueId> made_inside;
+    for (const ir::NodeId id : then) {
+      const ir::Node& node = old()[id];
+      const bool is_common = is_scalar_field(node) && twins.contains(field_of(node));
+      if (is_common && !made_inside.contains(node.operands[0])) visit_mergeable(node);
+      made_inside.insert(node.results.begin(), node.results.end());
+    }
+  }
+  bool is_scalar_field(const ir::Node& node) const {
+    return node.kind == NodeKind::Op && node.op->role == Role::Field &&
+           old()[node.results[0]].type.is_scalar();
   }
 
   [[gnu::noinline]] void visit_constant(const ir::Node& node) {

@@ -1,6 +1,9 @@
 // inline_small_functions. Its rule: a call f(a, b) becomes the body of f with a and b for its parameters, if
 // f
-//   - is small: at most kInlineNodes nodes, not counting constants, after calls in it were replaced likewise
+//   - is small: at most kInlineNodes nodes, not counting constants, after calls in it were replaced likewise;
+//   or is
+//     called in one place alone, at most kInlineOnceNodes nodes, and computes with scalars and data values
+//     without calls or loops, which something else could do at the same time;
 //   - does not call itself, directly or through others
 //   - has no placement, and neither has the call: who places something wants to find it there;
 //   - is not to be computed again by gradients: what they keep goes by its calls.
@@ -18,6 +21,7 @@ namespace {
 using ir::NodeKind;
 
 constexpr std::size_t kInlineNodes = 40;
+constexpr std::size_t kInlineOnceNodes = 400;
 constexpr std::size_t kMostGrowth = 2;
 constexpr std::size_t kAlwaysAllowedGrowth = 10'000;
 
@@ -25,6 +29,15 @@ std::size_t size_of(const ir::Function& function) {
   const auto is_constant = [](const ir::Node& node) { return node.kind == NodeKind::Const; };
   const auto constants = std::count_if(function.nodes.begin(), function.nodes.end(), is_constant);
   return function.nodes.size() - static_cast<std::size_t>(constants);
+}
+
+bool is_plain_work(const ir::Function& function) {
+  const auto is_plain = [](const ir::Node& node) {
+    return node.kind == NodeKind::Const || node.kind == NodeKind::Op || node.kind == NodeKind::If;
+  };
+  return std::ranges::all_of(function.nodes, is_plain) &&
+         std::ranges::none_of(function.values,
+                              [](const ir::ValueInfo& value) { return value.type.is_tensor(); });
 }
 
 class Inline : public Rewriter {
@@ -46,16 +59,28 @@ class Inline : public Rewriter {
 
 }  // namespace
 
-SmallBodies::SmallBodies(const ir::Module& module) : bodies_(module.functions.size(), nullptr) {
+SmallBodies::SmallBodies(const ir::Module& module)
+    : bodies_(module.functions.size(), nullptr), calls_(module.functions.size(), 0) {
   std::size_t nodes = 0;
-  for (const ir::Function& function : module.functions) nodes += function.nodes.size();
+  for (const ir::Function& function : module.functions) {
+    nodes += function.nodes.size();
+    for (const ir::Node& node : function.nodes) {
+      if (node.callee.valid()) ++calls_[node.callee.index()];
+    }
+  }
   nodes_left_ = (kMostGrowth - 1) * nodes + kAlwaysAllowedGrowth;
 }
 
+bool SmallBodies::fits(ir::FunctionId id, const ir::Function& function) const {
+  const std::size_t size = size_of(function);
+  const bool is_only_call = calls_[id.index()] == 1 && size <= kInlineOnceNodes && is_plain_work(function);
+  return size <= kInlineNodes || is_only_call;
+}
+
 void SmallBodies::offer(ir::FunctionId id, const ir::Function& function, bool is_recursive) {
-  const bool fits = size_of(function) <= kInlineNodes && function.placement.empty() && !function.recompute &&
-                    !is_recursive && function.body.valid();
-  bodies_[id.index()] = fits ? &function : nullptr;
+  const bool may_be_copied =
+      function.placement.empty() && !function.recompute && !is_recursive && function.body.valid();
+  bodies_[id.index()] = may_be_copied && fits(id, function) ? &function : nullptr;
 }
 
 const ir::Function* SmallBodies::body_for(const ir::Node& call) const {

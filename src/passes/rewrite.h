@@ -50,7 +50,7 @@ class Rewriter {
   /// Makes the nodes of an old block in the open block.
   void visit_nodes(ir::BlockId old_block);
   ir::BlockId rebuild(ir::BlockId old_block);
-  /// With only those parameters and results.
+  /// Rebuilds a block with only these parameters and results.
   ir::BlockId rebuild(ir::BlockId old_block, std::span<const std::size_t> params,
                       std::span<const std::size_t> results);
   /// Makes the body of another function in the open block. The arguments and the results are new values.

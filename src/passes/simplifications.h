@@ -26,7 +26,10 @@ class SmallBodies {
   void spend(std::size_t nodes) { nodes_left_ -= nodes; }
 
  private:
+  bool fits(ir::FunctionId id, const ir::Function& function) const;
+
   std::vector<const ir::Function*> bodies_;  ///< by function
+  std::vector<std::size_t> calls_;           ///< by function: of it, in the whole module
   std::size_t nodes_left_;
 };
 

@@ -57,9 +57,11 @@ std::size_t bytes_of(std::size_t fields) {
 
 FieldLayout layout_of(std::span<const Value> fields) {
   if (fields.size() <= FieldLayout::kMostInline) {
-    std::array<FieldKind, FieldLayout::kMostInline> kinds{};
-    for (std::size_t i = 0; i < fields.size(); ++i) kinds[i] = ValueView(fields[i]).kind;
-    return FieldLayout(std::span(kinds).first(fields.size()));
+    unsigned code = 0;
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+      code |= static_cast<unsigned>(ValueView(fields[i]).kind) << (FieldLayout::kBitsOfKind * i);
+    }
+    return FieldLayout::from_code(static_cast<uint16_t>(code));
   }
   std::vector<FieldKind> kinds;
   for (const Value& field : fields) kinds.push_back(ValueView(field).kind);
@@ -74,7 +76,7 @@ FieldLayout::FieldLayout(std::span<const FieldKind> kinds) {
     return;
   }
   for (std::size_t i = 0; i < kinds.size(); ++i) {
-    code_ = static_cast<uint16_t>(code_ | static_cast<unsigned>(kinds[i]) << (3 * i));
+    code_ = static_cast<uint16_t>(code_ | static_cast<unsigned>(kinds[i]) << (kBitsOfKind * i));
   }
 }
 

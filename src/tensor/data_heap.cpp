@@ -96,14 +96,15 @@ bool DataHeap::add_segment() {
   segments_.reserve(segments_.size() + 1);
   chunks_.reserve(chunks_.size() + bytes / kChunkBytes);
   if (!take_bytes_(bytes)) return false;
-  // A chunk more, so that there is a multiple of its size to begin at.
-  const std::size_t reserved = bytes + kChunkBytes;
+  // More than is needed, so that there is a multiple of the size of a chunk, or of a huge page, to begin at.
+  const std::size_t alignment = bytes >= kHugePage ? kHugePage : kChunkBytes;
+  const std::size_t reserved = bytes + alignment;
   void* memory =
       mmap(nullptr, reserved, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return false;
   auto* from = static_cast<std::byte*>(memory);
-  auto* begin = reinterpret_cast<std::byte*>((reinterpret_cast<uintptr_t>(from) + kChunkBytes - 1) &
-                                             ~(kChunkBytes - 1));
+  auto* begin =
+      reinterpret_cast<std::byte*>((reinterpret_cast<uintptr_t>(from) + alignment - 1) & ~(alignment - 1));
   if (begin > from) munmap(from, static_cast<std::size_t>(begin - from));
   munmap(begin + bytes, static_cast<std::size_t>(from + reserved - (begin + bytes)));
   if (bytes >= kHugePage) madvise(begin, bytes, MADV_HUGEPAGE);  // a hint: fewer page faults
@@ -158,30 +159,52 @@ void DataHeap::forget_values() {
 /// Each value counts anew: by the references that are found on the way from the results.
 void DataHeap::give_out(std::span<const Slot> results) {
   const std::lock_guard lock(mutex_);
-  OpenValues open;
-  const auto visit = [&](DataObject* object) {
-    if (!Data::has_object(object)) return;
-    if (is_outside(object)) {
-      object->counter().fetch_add(1, std::memory_order_relaxed);
-      return;
+  for (const Slot& result : results) give_out_value(result.data);
+}
+
+/// Counts a reference to the value. Whether it is the first, so that what is below is still to be counted.
+bool DataHeap::begin_value(DataObject* object) {
+  if (!Data::has_object(object)) return false;
+  if (is_outside(object)) {
+    object->counter().fetch_add(1, std::memory_order_relaxed);
+    return false;
+  }
+  ++chunk_of(object)->outside;
+  ++outside_;
+  return true;
+}
+
+/// Goes down and up again by reversed pointers (Schorr and Waite): on the way from the result to `object`,
+/// the field that leads down refers to the value above, and `references` is the number of that field. Nothing
+/// else refers up, since values have no cycles, so that nobody reads such a count.
+void DataHeap::give_out_value(DataObject* result) {
+  if (!begin_value(result)) return;
+  DataObject* above = nullptr;
+  DataObject* object = result;
+  std::size_t field = 0;
+  while (true) {
+    const FieldLayout layout = object->fields_layout();
+    const std::size_t count = layout.count();
+    while (field < count &&
+           !(layout.kind(field) == FieldKind::Data && begin_value(object->slots()[field].data))) {
+      ++field;
     }
-    open.push(object);
+    if (field < count) {
+      object->references = static_cast<int32_t>(field);
+      DataObject* below = std::exchange(object->slots()[field].data, above);
+      above = std::exchange(object, below);
+      field = 0;
+      continue;
+    }
     object->references = DataObject::kOutside + 1;
-    ++chunk_of(object)->outside;
-    ++outside_;
-  };
-  for (const Slot& result : results) {
-    visit(result.data);
-    while (!open.empty()) {
-      DataObject* object = open.pop();
-      for_each_reference(object, object->fields_layout(), [&](FieldKind kind, Slot slot) {
-        if (kind == FieldKind::Data) {
-          visit(slot.data);
-        } else {
-          TensorHeap::give_out(slot.tensor);
-        }
-      });
-    }
+    for_each_reference(object, layout, [](FieldKind kind, Slot slot) {
+      if (kind == FieldKind::Tensor) TensorHeap::give_out(slot.tensor);
+    });
+    if (above == nullptr) return;
+    field = static_cast<std::size_t>(above->references);
+    DataObject* below = std::exchange(object, above);
+    above = std::exchange(object->slots()[field].data, below);
+    ++field;
   }
 }
 
@@ -304,6 +327,89 @@ void DataCells::share(DataObject* object) {
       }
     });
   }
+}
+
+bool DataCells::is_alone(DataObject* object, std::size_t& steps) {
+  OpenValues open;
+  bool is_alone = true;
+  const auto visit = [&](DataObject* one) {
+    if (!Data::has_object(one) || relaxed(one) < 0) return;
+    if (relaxed(one) == 1) {
+      open.push(one);
+    } else {
+      is_alone = false;
+    }
+  };
+  visit(object);
+  while (is_alone && !open.empty()) {
+    if (steps == 0) return false;
+    --steps;
+    DataObject* next = open.pop();
+    for_each_reference(next, next->fields_layout(), [&](FieldKind kind, Slot slot) {
+      if (kind == FieldKind::Data) visit(slot.data);
+    });
+  }
+  return is_alone;
+}
+
+DataObject* DataCells::copy(DataObject* object) {
+  const auto is_copied = [](DataObject* one) { return Data::has_object(one) && !is_outside(one); };
+  if (!is_copied(object)) return object;
+  std::array<DataObject*, kMostCopied> values;  // before the copies are made, what they are of
+  std::size_t count = 1;
+  values[0] = object;
+  for (std::size_t i = 0; i < count; ++i) {
+    bool fits = true;
+    for_each_reference(values[i], values[i]->fields_layout(), [&](FieldKind kind, Slot slot) {
+      if (kind != FieldKind::Data || !is_copied(slot.data)) return;
+      fits = fits && count < kMostCopied;
+      if (fits) values[count++] = slot.data;
+    });
+    if (!fits) return nullptr;
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t fields = values[i]->fields_layout().count();
+    DataObject* made = make(fields);
+    if (made == nullptr) {
+      while (i-- > 0) free_cell(values[i], values[i]->fields_layout().count());
+      return nullptr;
+    }
+    std::copy_n(values[i]->slots(), fields, made->slots());
+    made->layout = values[i]->layout;
+    made->variant_bits = values[i]->variant_bits;
+    made->references = 1;
+    values[i] = made;
+  }
+  // The copies stand in the order in which the references to them were met.
+  std::size_t next = 1;
+  for (std::size_t i = 0; i < count; ++i) {
+    const FieldLayout layout = values[i]->fields_layout();
+    for (std::size_t f = 0; f < layout.count(); ++f) {
+      Slot& slot = values[i]->slots()[f];
+      if (layout.kind(f) == FieldKind::Tensor) {
+        TensorCells::retain(slot.tensor);
+        TensorCells::share(slot.tensor);
+      } else if (layout.kind(f) == FieldKind::Data && is_copied(slot.data)) {
+        slot.data = values[next++];
+      }
+    }
+  }
+  return values[0];
+}
+
+DataObject* DataCells::hold(std::span<DataObject* const> held) {
+  DataObject* made = make(held.size());
+  if (made == nullptr) return nullptr;
+  const std::array<FieldKind, kMostHeld> kinds = [] {
+    std::array<FieldKind, kMostHeld> all{};
+    all.fill(FieldKind::Data);
+    return all;
+  }();
+  made->layout = FieldLayout(std::span(kinds).first(held.size())).code();
+  made->variant_bits = 1;  // it stands in a heap
+  made->references = 1;
+  for (std::size_t i = 0; i < held.size(); ++i) made->slots()[i].data = held[i];
+  return made;
 }
 
 }  // namespace hiaton

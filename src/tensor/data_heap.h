@@ -35,7 +35,7 @@ class DataHeap {
   void leave();
 
   /// Makes results of a run values of their own: all that they refer to is outside of runs then. Each slot
-  /// holds one reference. Throws std::bad_alloc, after which the run must be forgotten.
+  /// holds one reference. Takes no memory.
   void give_out(std::span<const Slot> results);
   /// Forgets all values that are not outside, after a run that failed: nobody refers to them any more.
   void forget_values();
@@ -59,6 +59,8 @@ class DataHeap {
   bool add_segment();
   DataObject* take_returned();
   bool take_back(DataObject* object);
+  bool begin_value(DataObject* object);
+  void give_out_value(DataObject* result);
   template <class Visit>
   void for_each_value(Visit visit);
 
@@ -80,14 +82,15 @@ struct LeaveHeap {
   void operator()(DataHeap* heap) const { heap->leave(); }
 };
 
-/// The cells of one worker. For its thread alone.
+/// The cells of one worker. For its thread alone. What the interpreter does all the time is always inlined:
+/// in a function of its size the compiler would rather not.
 class DataCells {
  public:
   /// `tensors` are those of the same worker; null where the run makes none.
   explicit DataCells(DataHeap& heap, TensorCells* tensors = nullptr) : heap_(heap), tensors_(tensors) {}
 
   /// A cell for a value of so many fields, 1 to kMostHeapFields; null where there is no memory.
-  DataObject* make(std::size_t fields) {
+  [[gnu::always_inline]] DataObject* make(std::size_t fields) {
     Size& size = sizes_[fields];
     if (DataObject* cell = size.free; cell != nullptr) [[likely]] {
       size.free = next_of(cell);
@@ -96,17 +99,17 @@ class DataCells {
     return carve(fields);
   }
   /// Takes back the cell of a value that nobody refers to, and whose fields refer to nothing.
-  void free_cell(DataObject* cell, std::size_t fields) {
+  [[gnu::always_inline]] void free_cell(DataObject* cell, std::size_t fields) {
     cell->references = 0;
     set_next(cell, sizes_[fields].free);
     sizes_[fields].free = cell;
   }
 
   /// One more reference, of a run's own.
-  static void retain(DataObject* object) {
+  [[gnu::always_inline]] static void retain(DataObject* object) {
     if (Data::has_object(object)) retain_object(object);
   }
-  static void retain_object(DataObject* object) {
+  [[gnu::always_inline]] static void retain_object(DataObject* object) {
     const int32_t references = relaxed(object);
     if (references > 0) [[likely]] {
       object->references = references + 1;
@@ -115,11 +118,11 @@ class DataCells {
     }
   }
   /// One reference less; frees what nobody refers to then, without recursion.
-  void release(DataObject* object) {
+  [[gnu::always_inline]] void release(DataObject* object) {
     if (Data::has_object(object) && drop(object)) free_value(object);
   }
   /// Lets go of one reference: whether it was the last.
-  static bool drop(DataObject* object) {
+  [[gnu::always_inline]] static bool drop(DataObject* object) {
     const int32_t references = relaxed(object);
     if (references > 0) [[likely]] {
       object->references = references - 1;
@@ -128,7 +131,7 @@ class DataCells {
     return references >= DataObject::kLeastShared && drop_shared(object);
   }
   /// Whether the reference in hand is the only one; it counts as a plain one then.
-  static bool is_unique(DataObject* object) {
+  [[gnu::always_inline]] static bool is_unique(DataObject* object) {
     if (relaxed(object) == 1) [[likely]]
       return true;
     return relaxed(object) == -1 && claim_shared(object);
@@ -141,6 +144,17 @@ class DataCells {
   /// Before another worker may refer to it: it and all below it are counted by atomic operations from now on.
   /// Throws std::bad_alloc, which leaves some of it shared: right, and slower.
   static void share(DataObject* object);
+  /// A copy of it and of all below, for another worker alone, where that is at most kMostCopied values; null
+  /// where it is more, or there is no memory. What is outside of runs is not copied.
+  DataObject* copy(DataObject* object);
+  static constexpr std::size_t kMostCopied = 256;
+  /// A value that holds these references; null where there is no memory. At most kMostHeld of them.
+  DataObject* hold(std::span<DataObject* const> held);
+  static constexpr std::size_t kMostHeld = FieldLayout::kMostInline;
+  /// Whether this is the only reference to it, and what is below is referred to from there alone, or shared
+  /// already: then it moves to another worker as it is. Takes from `steps`, one for each value that it looks
+  /// at; false also where there are not enough. Throws std::bad_alloc.
+  static bool is_alone(DataObject* object, std::size_t& steps);
 
  private:
   struct Size {

@@ -11,6 +11,14 @@ namespace hiaton {
 /// Calls `visit` with each field that holds a tensor or a data value. `layout` is that of the object.
 template <class Visit>
 void for_each_reference(DataObject* object, FieldLayout layout, Visit visit) {
+  if (layout.is_inline()) {
+    Slot* slot = object->slots();
+    for (unsigned code = layout.code(); code != 0; code >>= FieldLayout::kBitsOfKind, ++slot) {
+      const auto kind = static_cast<FieldKind>(code & 7);
+      if (is_reference(kind)) visit(kind, *slot);
+    }
+    return;
+  }
   const std::size_t count = layout.count();
   for (std::size_t i = 0; i < count; ++i) {
     const FieldKind kind = layout.kind(i);

@@ -14,7 +14,7 @@ namespace hiaton {
 class Dimensions {
  public:
   /// A dimension of an argument, which gave a symbol its size.
-  struct Place {
+  struct ArgumentAxis {
     std::size_t argument;
     std::size_t axis;
   };
@@ -23,7 +23,7 @@ class Dimensions {
   /// would stand for two sizes.
   bool bind(const Type& param, const Type& argument);
   /// Where the symbol came first. Bound ones only.
-  Place place_of(const std::string& symbol) const { return known_.find(symbol)->second.place; }
+  ArgumentAxis first_of(const std::string& symbol) const { return known_.find(symbol)->second.first; }
   /// The type of a result, with what is known of its symbols; symbols of the callee that are not known become
   /// dimensions that only the run knows.
   Type substitute(Type type) const;
@@ -33,7 +33,7 @@ class Dimensions {
  private:
   struct Known {
     Dim dim;
-    Place place;
+    ArgumentAxis first;
   };
   std::map<std::string, Known, std::less<>> known_;
   std::size_t arguments_ = 0;

@@ -164,7 +164,7 @@ class ValueReader {
     return true;
   }
 
-  /// Of a value of this type.
+  /// Reads a character that a value of this type must have here.
   void expect(char sign, const Type& type) {
     if (!accept(sign)) fail(type, rest(), fmt::format(" instead of '{}'", sign));
   }

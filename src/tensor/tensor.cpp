@@ -1,6 +1,8 @@
 #include "hiaton/tensor.h"
 
 #include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <new>
@@ -52,8 +54,22 @@ std::size_t object_bytes(const TensorObject& object) {
   return object_bytes(object.is_view ? 0 : bytes_of(object.dtype, {object.dims.data(), object.rank}));
 }
 
+/// Asks for huge pages for what a large tensor takes: to touch fresh memory page by page takes longer than
+/// many an operation on it.
+void advise_huge_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t bytes) {
+#if defined(MADV_HUGEPAGE)
+  constexpr std::size_t kWorthIt = std::size_t{8} << 20;
+  if (bytes < kWorthIt) return;
+  const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  const uintptr_t begin = (reinterpret_cast<uintptr_t>(memory) + page - 1) / page * page;
+  const uintptr_t end = (reinterpret_cast<uintptr_t>(memory) + bytes) / page * page;
+  madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);  // nothing is wrong where it fails
+#endif
+}
+
 TensorObject* make_object(DType dtype, std::span<const int64_t> dims, std::size_t element_bytes) {
   void* memory = allocate_counted(object_bytes(element_bytes));
+  advise_huge_pages(memory, object_bytes(element_bytes));
   auto* object = new (memory) TensorObject;
   object->dtype = dtype;
   object->rank = static_cast<uint8_t>(dims.size());

@@ -19,13 +19,13 @@ constexpr const char* kProgressField = "hiaton.training";
 constexpr std::string_view kSlotPrefix = "optimizer.";
 constexpr std::size_t kDifferencesShown = 5;
 
-std::string slot_tensor(const OptimizerSlot& slot, const Parameter& parameter) {
+std::string slot_tensor(const OptimizerSlot& slot, const ParameterValues& parameter) {
   return fmt::format("{}{}.{}", kSlotPrefix, slot.name, parameter.name);
 }
 
-std::vector<TensorView> views_of(const std::vector<Parameter>& parameters) {
+std::vector<TensorView> views_of(const std::vector<ParameterValues>& parameters) {
   std::vector<TensorView> views;
-  for (const Parameter& parameter : parameters)
+  for (const ParameterValues& parameter : parameters)
     views.push_back({parameter.name, parameter.shape, parameter.values});
   return views;
 }
@@ -64,15 +64,17 @@ void compare(const SafetensorsFile& file, const std::string& name, const std::st
 }
 
 /// What the file holds besides or other than the parameters.
-std::vector<std::string> differences(const SafetensorsFile& file, const std::vector<Parameter>& parameters) {
+std::vector<std::string> differences(const SafetensorsFile& file,
+                                     const std::vector<ParameterValues>& parameters) {
   std::vector<std::string> found;
-  for (const Parameter& parameter : parameters) {
+  for (const ParameterValues& parameter : parameters) {
     compare(file, parameter.name, show_type("F32", parameter.shape), found);
   }
   for (const SafetensorsFile::Tensor& tensor : file.tensors()) {
-    const bool known = tensor.name.starts_with(kSlotPrefix) ||
-                       std::any_of(parameters.begin(), parameters.end(),
-                                   [&](const Parameter& parameter) { return parameter.name == tensor.name; });
+    const bool known =
+        tensor.name.starts_with(kSlotPrefix) ||
+        std::any_of(parameters.begin(), parameters.end(),
+                    [&](const ParameterValues& parameter) { return parameter.name == tensor.name; });
     if (!known) {
       found.push_back(
           fmt::format("'{}': expected none, found {}", tensor.name, show_type(tensor.dtype, tensor.shape)));
@@ -94,20 +96,22 @@ void require_none(const SafetensorsFile& file, std::vector<std::string> differen
 
 /// The values of all parameters, in their order.
 std::vector<std::vector<float>> read_parameters(const SafetensorsFile& file,
-                                                const std::vector<Parameter>& parameters) {
+                                                const std::vector<ParameterValues>& parameters) {
   require_none(file, differences(file, parameters),
                "expected the parameters of this model, found those of another");
   std::vector<std::vector<float>> values;
-  for (const Parameter& parameter : parameters) values.push_back(file.values_of(*file.find(parameter.name)));
+  for (const ParameterValues& parameter : parameters)
+    values.push_back(file.values_of(*file.find(parameter.name)));
   return values;
 }
 
-std::vector<OptimizerSlot> read_slots(const SafetensorsFile& file, const std::vector<Parameter>& parameters,
+std::vector<OptimizerSlot> read_slots(const SafetensorsFile& file,
+                                      const std::vector<ParameterValues>& parameters,
                                       const Optimizer& optimizer) {
   std::vector<OptimizerSlot> slots;
   for (const OptimizerSlot& like : optimizer.slots()) {
     OptimizerSlot slot{like.name, {}};
-    for (const Parameter& parameter : parameters) {
+    for (const ParameterValues& parameter : parameters) {
       const std::string name = slot_tensor(like, parameter);
       const SafetensorsFile::Tensor* tensor = file.find(name);
       if (tensor == nullptr || tensor->shape != parameter.shape) {
@@ -121,7 +125,7 @@ std::vector<OptimizerSlot> read_slots(const SafetensorsFile& file, const std::ve
   return slots;
 }
 
-void assign(std::vector<Parameter>& parameters, std::vector<std::vector<float>> values) {
+void assign(std::vector<ParameterValues>& parameters, std::vector<std::vector<float>> values) {
   for (std::size_t i = 0; i < parameters.size(); ++i) parameters[i].values = std::move(values[i]);
 }
 
@@ -155,7 +159,7 @@ uint64_t fingerprint(std::span<const Tree> trees) {
   return hash;
 }
 
-void save_parameters(const std::filesystem::path& path, const std::vector<Parameter>& parameters) {
+void save_parameters(const std::filesystem::path& path, const std::vector<ParameterValues>& parameters) {
   write_safetensors(path, views_of(parameters), {});
 }
 
@@ -183,7 +187,7 @@ std::vector<Value> load_values(const std::filesystem::path& path,
   return values;
 }
 
-void save_checkpoint(const std::filesystem::path& path, const std::vector<Parameter>& parameters,
+void save_checkpoint(const std::filesystem::path& path, const std::vector<ParameterValues>& parameters,
                      const Optimizer& optimizer, const Progress& progress, const Settings& settings,
                      uint64_t data_fingerprint) {
   std::vector<TensorView> tensors = views_of(parameters);
@@ -199,7 +203,7 @@ void save_checkpoint(const std::filesystem::path& path, const std::vector<Parame
   write_safetensors(path, tensors, {{kProgressField, training.dump()}});
 }
 
-void load_checkpoint(const std::filesystem::path& path, std::vector<Parameter>& parameters,
+void load_checkpoint(const std::filesystem::path& path, std::vector<ParameterValues>& parameters,
                      Optimizer& optimizer, Progress& progress, const Settings& settings,
                      uint64_t data_fingerprint) {
   const SafetensorsFile file(path);

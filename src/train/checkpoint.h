@@ -33,14 +33,14 @@ std::vector<Value> load_values(const std::filesystem::path& path,
 /// Tells sets of trees apart: shapes, labels and words, in order.
 uint64_t fingerprint(std::span<const Tree> trees);
 
-void save_checkpoint(const std::filesystem::path& path, const std::vector<Parameter>& parameters,
+void save_checkpoint(const std::filesystem::path& path, const std::vector<ParameterValues>& parameters,
                      const Optimizer& optimizer, const Progress& progress, const Settings& settings,
                      uint64_t data_fingerprint);
 
 /// Fills parameters, optimizer and progress. Throws ProgramError where the file is damaged, is not from
 /// save_checkpoint, or was made with another model, other settings that matter, or other data; nothing is
 /// changed then.
-void load_checkpoint(const std::filesystem::path& path, std::vector<Parameter>& parameters,
+void load_checkpoint(const std::filesystem::path& path, std::vector<ParameterValues>& parameters,
                      Optimizer& optimizer, Progress& progress, const Settings& settings,
                      uint64_t data_fingerprint);
 

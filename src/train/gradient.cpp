@@ -21,7 +21,7 @@ bool are_rows(const std::vector<int64_t>& rows, int64_t row_count) {
   return rising && previous < row_count;
 }
 
-double squares_of(const Gradient& gradient, const Parameter& parameter) {
+double squares_of(const Gradient& gradient, const ParameterValues& parameter) {
   if (!gradient.sparse) return sum_of_squares(gradient.values.data(), gradient.values.size());
   const auto width = static_cast<std::size_t>(parameter.row_width());
   double sum = 0;
@@ -32,19 +32,19 @@ double squares_of(const Gradient& gradient, const Parameter& parameter) {
 
 }  // namespace
 
-int64_t Parameter::row_count() const {
+int64_t ParameterValues::row_count() const {
   return shape.empty() ? 1 : shape[0];
 }
 
-int64_t Parameter::row_width() const {
+int64_t ParameterValues::row_width() const {
   int64_t width = 1;
   for (std::size_t i = 1; i < shape.size(); ++i) width *= shape[i];
   return width;
 }
 
-void check_form(const std::vector<Parameter>& parameters) {
+void check_form(const std::vector<ParameterValues>& parameters) {
   std::set<std::string_view> names;
-  for (const Parameter& parameter : parameters) {
+  for (const ParameterValues& parameter : parameters) {
     if (!names.insert(parameter.name).second) {
       throw ProgramError(
           fmt::format("expected parameters of different names, found '{}' twice", parameter.name));
@@ -57,9 +57,9 @@ void check_form(const std::vector<Parameter>& parameters) {
   }
 }
 
-void check_form(std::span<const Gradient> gradients, const std::vector<Parameter>& parameters) {
+void check_form(std::span<const Gradient> gradients, const std::vector<ParameterValues>& parameters) {
   for (std::size_t i = 0; i < parameters.size(); ++i) {
-    const Parameter& parameter = parameters[i];
+    const ParameterValues& parameter = parameters[i];
     const Gradient& gradient = gradients[i];
     if (gradient.values.size() != parameter.values.size()) {
       throw ProgramError(fmt::format("gradient of '{}': expected {} elements, found {}", parameter.name,
@@ -72,13 +72,14 @@ void check_form(std::span<const Gradient> gradients, const std::vector<Parameter
   }
 }
 
-double norm_of(std::span<const Gradient> gradients, const std::vector<Parameter>& parameters) {
+double norm_of(std::span<const Gradient> gradients, const std::vector<ParameterValues>& parameters) {
   double squares = 0;
   for (std::size_t i = 0; i < gradients.size(); ++i) squares += squares_of(gradients[i], parameters[i]);
   return std::sqrt(squares);
 }
 
-std::string first_not_finite(std::span<const Gradient> gradients, const std::vector<Parameter>& parameters) {
+std::string first_not_finite(std::span<const Gradient> gradients,
+                             const std::vector<ParameterValues>& parameters) {
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     if (!std::isfinite(squares_of(gradients[i], parameters[i]))) return parameters[i].name;
   }
@@ -86,7 +87,7 @@ std::string first_not_finite(std::span<const Gradient> gradients, const std::vec
 }
 
 std::string name_not_finite(double loss, std::span<const Gradient> gradients,
-                            const std::vector<Parameter>& parameters) {
+                            const std::vector<ParameterValues>& parameters) {
   if (!std::isfinite(loss)) return fmt::format("the loss, {},", loss);
   return fmt::format("the gradient of '{}'", first_not_finite(gradients, parameters));
 }

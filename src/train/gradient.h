@@ -11,20 +11,21 @@ namespace hiaton::train {
 
 /// Throws ProgramError where names are not all different, or shapes and values do not go together: a defect
 /// of the learner.
-void check_form(const std::vector<Parameter>& parameters);
+void check_form(const std::vector<ParameterValues>& parameters);
 
 /// Throws ProgramError where a gradient does not have the form that Gradient promises for its parameter: a
 /// defect of the learner.
-void check_form(std::span<const Gradient> gradients, const std::vector<Parameter>& parameters);
+void check_form(std::span<const Gradient> gradients, const std::vector<ParameterValues>& parameters);
 
 /// The Euclidean norm of all gradients together; not finite exactly where an element is not.
-double norm_of(std::span<const Gradient> gradients, const std::vector<Parameter>& parameters);
+double norm_of(std::span<const Gradient> gradients, const std::vector<ParameterValues>& parameters);
 
 /// The name of the first parameter whose gradient has an element that is not finite; empty where all are.
-std::string first_not_finite(std::span<const Gradient> gradients, const std::vector<Parameter>& parameters);
+std::string first_not_finite(std::span<const Gradient> gradients,
+                             const std::vector<ParameterValues>& parameters);
 
 /// For messages, where the loss is not finite or a gradient is not: which of them.
 std::string name_not_finite(double loss, std::span<const Gradient> gradients,
-                            const std::vector<Parameter>& parameters);
+                            const std::vector<ParameterValues>& parameters);
 
 }  // namespace hiaton::train

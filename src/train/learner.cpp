@@ -93,7 +93,7 @@ class ProgramLearner : public Learner {
         gradients_(model_.parameters()),
         parameters_(first_parameters(model_, options.seed)) {}
 
-  std::vector<Parameter>& parameters() override {
+  std::vector<ParameterValues>& parameters() override {
     values_.clear();
     return parameters_;
   }
@@ -168,7 +168,7 @@ class ProgramLearner : public Learner {
     run.workers = options_.workers;
     run.pool = pool_.get();
     run.batching = options_.batching != "off";
-    run.parts = parts();
+    run.parts = is_deterministic() ? parts() : 0;  // else workers may give each other calls
     run.max_bytes = options_.max_bytes;
     run.parameters = parameter_values();
     run.trace = options_.trace;
@@ -176,7 +176,8 @@ class ProgramLearner : public Learner {
   }
 
   /// Into how many parts of equally many trees a minibatch is cut.
-  int parts() const { return options_.batching == "deterministic" ? kDeterministicParts : options_.workers; }
+  int parts() const { return is_deterministic() ? kDeterministicParts : options_.workers; }
+  bool is_deterministic() const { return options_.batching == "deterministic"; }
 
   /// A minibatch is then always cut like this, for any number of workers.
   static constexpr int kDeterministicParts = 2;
@@ -186,7 +187,7 @@ class ProgramLearner : public Learner {
   const TreeValues trees_;
   const std::unique_ptr<ThreadPool> pool_;  ///< null: one worker
   Gradients gradients_;
-  std::vector<Parameter> parameters_;
+  std::vector<ParameterValues> parameters_;
   std::optional<uint64_t> seed_;  ///< of the step, where the model takes one
   std::vector<Value> values_;     ///< of parameters_ as they are; empty where they may have changed
 };

@@ -31,7 +31,7 @@ using Evaluate = int32_t (*)(std::vector<int32_t>& operands);
 int32_t median(std::vector<int32_t>& operands) {
   std::sort(operands.begin(), operands.end());
   const std::size_t middle = operands.size() / 2;
-  // Of an even number of operands, the mean of the middle two, rounded down.
+  // The median of an even number of operands is the mean of the middle two, rounded down.
   return operands.size() % 2 == 1 ? operands[middle] : (operands[middle - 1] + operands[middle]) / 2;
 }
 
@@ -93,7 +93,7 @@ class Generator {
   }
 
  private:
-  /// With the value whose turn it is, if that can be had.
+  /// An expression with the value whose turn it is, if one is found.
   Expression draw_balanced() {
     Expression expression;
     for (int draws = 0; draws < kDrawsForAValue; ++draws) {

@@ -175,7 +175,7 @@ class Trainer {
   }
 
   void require_finite_parameters() const {
-    for (const Parameter& parameter : learner_.parameters()) {
+    for (const ParameterValues& parameter : learner_.parameters()) {
       if (std::isfinite(sum_of_squares(parameter.values.data(), parameter.values.size()))) continue;
       throw ProgramError(
           fmt::format("training diverged: '{}' is not finite after step {} (epoch {}); try a lower learning "

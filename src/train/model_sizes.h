@@ -11,7 +11,8 @@
 
 namespace hiaton::train {
 
-/// Those of the options, and `classes` and `vocab`, which the data decides, where the program declares them.
+/// The sizes of the options, and `classes` and `vocab`, which the data decides, where the program declares
+/// them.
 std::map<std::string, int64_t> sizes_for(const LearnerOptions& options,
                                          const std::shared_ptr<const Source>& program);
 

@@ -39,7 +39,7 @@ struct ModelTrainer::Parts {
   const std::unique_ptr<ThreadPool> own_pool;  ///< null: one worker, or the pool of `run`
   ThreadPool* const pool;
   const double clip;
-  std::vector<Parameter> parameters;
+  std::vector<ParameterValues> parameters;
   Optimizer optimizer;
   Gradients sums;
   std::vector<Gradient> gradients;
@@ -91,7 +91,7 @@ const Model& ModelTrainer::model() const {
   return parts_->model;
 }
 
-const std::vector<Parameter>& ModelTrainer::parameters() const {
+const std::vector<ParameterValues>& ModelTrainer::parameters() const {
   return parts_->parameters;
 }
 

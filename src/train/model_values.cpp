@@ -8,8 +8,8 @@
 
 namespace hiaton::train {
 
-std::vector<Parameter> first_parameters(const Model& model, uint64_t seed) {
-  std::vector<Parameter> parameters;
+std::vector<ParameterValues> first_parameters(const Model& model, uint64_t seed) {
+  std::vector<ParameterValues> parameters;
   const std::vector<Value> initial = model.initial_parameters(seed);
   for (std::size_t i = 0; i < initial.size(); ++i) {
     const Tensor tensor = initial[i].tensor();
@@ -24,9 +24,9 @@ std::vector<Parameter> first_parameters(const Model& model, uint64_t seed) {
   return parameters;
 }
 
-std::vector<Value> values_of(std::vector<Parameter>& parameters) {
+std::vector<Value> values_of(std::vector<ParameterValues>& parameters) {
   std::vector<Value> values;
-  for (Parameter& parameter : parameters) {
+  for (ParameterValues& parameter : parameters) {
     values.emplace_back(Tensor(DType::F32, parameter.shape,
                                reinterpret_cast<std::byte*>(parameter.values.data()),
                                std::shared_ptr<const void>()));

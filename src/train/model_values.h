@@ -9,10 +9,10 @@
 namespace hiaton::train {
 
 /// The parameters of a model with their first values. Throws ProgramError where one is not of f32.
-std::vector<Parameter> first_parameters(const Model& model, uint64_t seed);
+std::vector<ParameterValues> first_parameters(const Model& model, uint64_t seed);
 
 /// The parameters as the engine sees them, without a copy: they must outlive the values.
-std::vector<Value> values_of(std::vector<Parameter>& parameters);
+std::vector<Value> values_of(std::vector<ParameterValues>& parameters);
 
 /// A loss.
 double number_in(const Value& value);

@@ -35,11 +35,12 @@ AdamScalars adam_scalars(const OptimizerSettings& settings, uint64_t steps) {
 
 }  // namespace
 
-Optimizer::Optimizer(const OptimizerSettings& settings, const std::vector<Parameter>& parameters)
+Optimizer::Optimizer(const OptimizerSettings& settings, const std::vector<ParameterValues>& parameters)
     : settings_(settings) {
   for (const std::string_view name : slot_names(settings)) {
     OptimizerSlot slot{name, {}};
-    for (const Parameter& parameter : parameters) slot.values.emplace_back(parameter.values.size(), 0.0f);
+    for (const ParameterValues& parameter : parameters)
+      slot.values.emplace_back(parameter.values.size(), 0.0f);
     slots_.push_back(std::move(slot));
   }
 }
@@ -50,7 +51,7 @@ void Optimizer::restore(std::vector<OptimizerSlot> slots, uint64_t steps) {
   steps_ = steps;
 }
 
-void Optimizer::step(std::vector<Parameter>& parameters, std::span<const Gradient> gradients,
+void Optimizer::step(std::vector<ParameterValues>& parameters, std::span<const Gradient> gradients,
                      double learning_rate, double gradient_scale, ThreadPool* pool) {
   ++steps_;
   if (settings_.kind == OptimizerKind::Adam) adam_ = adam_scalars(settings_, steps_);

@@ -21,12 +21,12 @@ struct OptimizerSlot {
 /// Changes parameters along their gradients. All that it remembers are the slots and the number of steps.
 class Optimizer {
  public:
-  Optimizer(const OptimizerSettings& settings, const std::vector<Parameter>& parameters);
+  Optimizer(const OptimizerSettings& settings, const std::vector<ParameterValues>& parameters);
 
   /// One step, with `gradient_scale` times the gradients. They have the form that check_form wants, and
   /// finite values. The threads of a pool share the work; the result is the same.
-  void step(std::vector<Parameter>& parameters, std::span<const Gradient> gradients, double learning_rate,
-            double gradient_scale, ThreadPool* pool = nullptr);
+  void step(std::vector<ParameterValues>& parameters, std::span<const Gradient> gradients,
+            double learning_rate, double gradient_scale, ThreadPool* pool = nullptr);
 
   const std::vector<OptimizerSlot>& slots() const { return slots_; }
   uint64_t steps() const { return steps_; }

@@ -28,7 +28,7 @@ Value list_of(int32_t count, const auto& take_element) {
 }  // namespace
 
 TreeValues::TreeValues(const Program& program, std::string name) : name_(std::move(name)) {
-  const std::vector<hiaton::Parameter>& parameters = program.parameters();
+  const std::vector<EntryParameter>& parameters = program.parameters();
   has_seed_ = parameters.size() == 2 && parameters[1].type == Type(DType::I64);
   if (parameters.size() != (has_seed_ ? 2 : 1) || !parameters[0].type.is_data()) {
     throw ProgramError(fmt::format(

@@ -191,7 +191,7 @@ End end_of_process(uint64_t nth, const Work& work) {
 
 std::string parameters_of(train::Learner& learner) {
   std::string text;
-  for (const train::Parameter& parameter : learner.parameters()) {
+  for (const train::ParameterValues& parameter : learner.parameters()) {
     for (float value : parameter.values) text += std::to_string(value) + " ";
   }
   return text;

@@ -90,6 +90,31 @@ RunResult run(const Program& program, const std::vector<Value>& arguments, RunOp
   return result;
 }
 
+/// One worker, several that take calls when they have nothing to do, and several that take all they can get.
+std::vector<RunOptions> worker_ways() {
+  std::vector<RunOptions> ways{{.workers = 1}};
+  for (const int workers : {2, 8}) {
+    ways.push_back({.workers = workers});
+    ways.push_back({.workers = workers, .share_every_call = true});
+  }
+  return ways;
+}
+
+/// How the run ends, and that nothing of it is left over.
+Fault fault_of(const Program& program, const std::vector<Value>& arguments, RunOptions options) {
+  RunStats stats;
+  options.stats = &stats;
+  Fault fault = Fault::None;
+  try {
+    program.run(arguments, options);
+  } catch (const RunError& error) {
+    fault = error.fault();
+  }
+  EXPECT_EQ(stats.values_live_at_end, 0u);
+  EXPECT_EQ(stats.frames_live_at_end, 0u);
+  return fault;
+}
+
 TEST(DirectData, TailCallsModuloConstructorTakeNoFrames) {
   for (const std::string name :
        {"made(n)", "joined(made(n), made(n))", "more(made(n))", "merged(made(n), made(n))"}) {
@@ -125,8 +150,7 @@ TEST(DirectData, AValueThatSomebodyHoldsStaysAsItIs) {
   const std::vector<Value> arguments{Value(int64_t{60})};
   const std::vector<Value> expected = program.run(arguments, {.executor = Executor::Reference}).values;
   EXPECT_EQ(expected[1], Value(int64_t{5000}));
-  for (const int workers : {1, 2, 8})
-    EXPECT_EQ(run(program, arguments, {.workers = workers}).values, expected);
+  for (const RunOptions& way : worker_ways()) EXPECT_EQ(run(program, arguments, way).values, expected);
 }
 
 TEST(DirectData, ArgumentsAndResultsBelongToTheCaller) {
@@ -156,33 +180,47 @@ TEST(DirectData, NothingIsLeftWhereverARunFails) {
       "fn main(n: i64, at: i64) -> i64 =\n"
       "  let xs = sorted(made(n))\n"
       "  total(divided(xs, at), 1, 0) + total(xs, 1, 0)");
-  for (const int workers : {1, 2, 8}) {
+  for (const RunOptions& way : worker_ways()) {
     for (int64_t at = 0; at < 40; ++at) {
-      RunStats stats;
-      try {
-        program.run({{Value(int64_t{40}), Value(at)}}, {.workers = workers, .stats = &stats});
-        FAIL() << "expected a division by zero at element " << at;
-      } catch (const RunError& error) {
-        EXPECT_EQ(error.fault(), Fault::DivisionByZero);
-      }
-      EXPECT_EQ(stats.values_live_at_end, 0u);
-      EXPECT_EQ(stats.frames_live_at_end, 0u);
+      EXPECT_EQ(fault_of(program, {Value(int64_t{40}), Value(at)}, way), Fault::DivisionByZero) << at;
     }
+  }
+}
+
+TEST(DirectData, NothingIsLeftWhereverAStolenCallFails) {
+  // Each leaf of a tree of calls, in turn, divides by zero; all of them hold lists that others hold as well.
+  const Program program = lists(
+      "fn tree(depth: i64, number: i64, bad: i64, xs: List[i64]) -> List[i64] =\n"
+      "  if depth == 0 then Cons(100 / (number - bad), xs)\n"
+      "  else joined(tree(depth - 1, number * 2, bad, Cons(depth, xs)), tree(depth - 1, number * 2 + 1, bad, "
+      "xs))\n"
+      "fn main(depth: i64, bad: i64) -> i64 = total(tree(depth, 1, bad, made(5)), 1, 0)");
+  for (const RunOptions& way : worker_ways()) {
+    for (int64_t bad = 16; bad < 32; ++bad) {
+      EXPECT_EQ(fault_of(program, {Value(int64_t{4}), Value(bad)}, way), Fault::DivisionByZero) << bad;
+    }
+    EXPECT_EQ(fault_of(program, {Value(int64_t{4}), Value(int64_t{0})}, way), Fault::None);
+  }
+}
+
+TEST(DirectData, NothingIsLeftWhereverTheFramesEnd) {
+  const Program program = lists("fn main(n: i64) -> i64 = total(sorted(made(n)), 1, 0)");
+  for (RunOptions way : worker_ways()) {
+    Fault fault = Fault::MaxFrames;
+    for (way.max_frames = 1; fault == Fault::MaxFrames && way.max_frames < 1000; ++way.max_frames) {
+      fault = fault_of(program, {Value(int64_t{60})}, way);
+    }
+    EXPECT_EQ(fault, Fault::None);
   }
 }
 
 TEST(DirectData, NothingIsLeftWhereverABudgetEnds) {
   const Program program = lists("fn main(n: i64) -> i64 = total(sorted(made(n)), 1, 0)");
-  const std::vector<Value> arguments{Value(int64_t{30'000})};
-  for (const int workers : {1, 2}) {
-    for (uint64_t bytes = 1 << 10; bytes < (1 << 22); bytes *= 2) {
-      RunStats stats;
-      try {
-        program.run(arguments, {.workers = workers, .max_bytes = bytes, .stats = &stats});
-      } catch (const RunError& error) {
-        EXPECT_EQ(error.fault(), Fault::MaxBytes);
-      }
-      EXPECT_EQ(stats.values_live_at_end, 0u) << bytes;
+  for (RunOptions way : worker_ways()) {
+    const std::vector<Value> few{Value(int64_t{way.share_every_call ? 500 : 30'000})};
+    for (way.max_bytes = 1 << 10; way.max_bytes < (1 << 22); way.max_bytes *= 2) {
+      const Fault fault = fault_of(program, few, way);
+      EXPECT_TRUE(fault == Fault::MaxBytes || fault == Fault::None) << name_of(fault);
     }
   }
 }
@@ -200,6 +238,23 @@ TEST(DirectData, StolenCallsCountRight) {
     for (const int workers : {2, 3, 8}) {
       EXPECT_EQ(run(sort, arguments, {.workers = workers}).values, sorted);
       EXPECT_EQ(run(tree, arguments, {.workers = workers}).values, summed);
+    }
+  }
+}
+
+TEST(DirectData, EveryCallCanBeStolen) {
+  const Program sort = lists("fn main(n: i64) -> i64 = total(sorted(made(n)), 1, 0)");
+  const Program tree = trees(
+      "fn main(n: i64) -> i64 =\n"
+      "  let t = filled(Empty, n, 7)\n"
+      "  sum(doubled(doubled(t))) + count(doubled(t)) + sum(t)");
+  for (const Program* program : {&sort, &tree}) {
+    const std::vector<Value> arguments{Value(int64_t{200})};
+    const std::vector<Value> expected = run(*program, arguments).values;
+    for (const int workers : {2, 8}) {
+      const RunResult result = run(*program, arguments, {.workers = workers, .share_every_call = true});
+      EXPECT_EQ(result.values, expected);
+      EXPECT_GT(result.stats.steals, 0u);
     }
   }
 }
@@ -275,9 +330,51 @@ TEST(DirectData, FlowCallsDirectFunctions) {
                            "  (x * f32(total(xs, 1, 0)) + f32(100 / k), more(xs))";
   const Program program = Program::from_text("mixed.hia", text);
   const std::vector<Value> arguments{parse_value(program.parameters()[0].type, "[1, 2]"), Value(int64_t{20})};
+  const std::vector<Value> expected = program.run(arguments, {.executor = Executor::Reference}).values;
+  for (const RunOptions& way : worker_ways()) {
+    EXPECT_EQ(program.run(arguments, way).values, expected);
+    EXPECT_EQ(fault_of(program, {arguments[0], Value(int64_t{0})}, way), Fault::DivisionByZero);
+    EXPECT_EQ(program.run(arguments, way).values, expected) << "after an error";
+  }
+}
+
+constexpr const char* kFibBelowFlow =
+    "fn fib(n: i64) -> i64 = if n <= 1 then 1 else fib(n - 1) + fib(n - 2)\n"
+    "fn main(x: f64[2], n: i64) -> f64[2] = x * f64(fib(n))";
+
+TEST(DirectData, IdleWorkersOfFlowTakeCallsOfDirectCode) {
+  const Program program = Program::from_text("mixed.hia", kFibBelowFlow);
+  const Value x = parse_value(program.parameters()[0].type, "[1, 2]");
+  RunStats stats;
+  const RunOptions options{.workers = 2, .stats = &stats, .share_every_call = true};
+  for (int i = 0; i < 1000 && stats.steals == 0; ++i) {  // the other worker may come late
+    EXPECT_EQ(to_string(program.run({{x, Value(int64_t{20})}}, options).values[0]), "[10946.0, 21892.0]");
+  }
+  EXPECT_GT(stats.steals, 0u);
+}
+
+TEST(DirectData, RegionsBelowFlowAreCounted) {
+  const Program program = Program::from_text("mixed.hia", kFibBelowFlow);
+  const Value x = parse_value(program.parameters()[0].type, "[1, 2]");
   for (const int workers : {1, 2}) {
-    EXPECT_EQ(program.run(arguments, {.workers = workers}).values,
-              program.run(arguments, {.executor = Executor::Reference}).values);
+    RunStats stats;
+    const RunOptions options{.workers = workers, .count_regions = true, .stats = &stats};
+    program.run({{x, Value(int64_t{10})}}, options);
+    EXPECT_EQ(stats.calls, 177u);
+    uint64_t bodies = 0;
+    for (const RegionStats& region : stats.regions) {
+      if (region.function == "fib" && region.name == "body") bodies += region.firings;
+    }
+    EXPECT_EQ(bodies, 177u);
+  }
+}
+
+TEST(DirectData, TheTimeEndsCallsBelowFlow) {
+  const Program program = Program::from_text("mixed.hia", kFibBelowFlow);
+  const Value x = parse_value(program.parameters()[0].type, "[1, 2]");
+  for (RunOptions way : worker_ways()) {
+    way.timeout = std::chrono::milliseconds(20);
+    EXPECT_EQ(fault_of(program, {x, Value(int64_t{80})}, way), Fault::Timeout);
   }
 }
 

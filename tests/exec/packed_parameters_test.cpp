@@ -1,5 +1,5 @@
 // Packed parameters: the products of a run see the parameters of this run, however those before were packed.
-#include "exec/flow/packed_parameters.h"
+#include "exec/flow/run/packed_parameters.h"
 
 #include <gtest/gtest.h>
 

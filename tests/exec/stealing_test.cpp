@@ -108,6 +108,20 @@ INSTANTIATE_TEST_SUITE_P(Workers, Stealing,
                                   std::to_string(std::get<0>(info.param)) + "_workers";
                          });
 
+TEST_P(Stealing, OfEveryCallGivesTheSame) {
+  const auto& [workers, program] = GetParam();
+  const graph::Graph graph = graph_of(program.text);
+  const std::vector<Value> expected = run(Mode{Executor::Reference}, graph, program.arguments).values;
+  RunOptions options;
+  options.share_every_call = true;
+  for (int i = 0; i < 3; ++i) {
+    const RunResult result = run(Mode{Executor::Production, workers}, graph, program.arguments, options);
+    ASSERT_EQ(result.values, expected);
+    ASSERT_EQ(result.stats.frames_live_at_end, 0u);
+    EXPECT_GT(result.stats.steals, 0u);
+  }
+}
+
 class StolenErrors : public ::testing::TestWithParam<int> {};
 
 INSTANTIATE_TEST_SUITE_P(Workers, StolenErrors, ::testing::Values(2, 3, 8));

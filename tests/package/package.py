@@ -85,7 +85,9 @@ def check_debian(build, directory):
     """The package holds the command, which runs with what the package says it depends on."""
     run("cpack", "-G", "DEB", "-B", directory, "--config", build / "CPackConfig.cmake")
     package = next(directory.glob("hiaton_*.deb"))
-    expect(run("dpkg-deb", "-f", package, "Depends"), "libfmt9")
+    depends = run("dpkg-deb", "-f", package, "Depends")
+    expect(depends, "libfmt9")
+    expect(depends, "libdnnl2")
     run("dpkg-deb", "-x", package, directory / "root")
     usr = directory / "root" / "usr"
     expect(run(usr / "bin" / "hiaton", "run", usr / "share/hiaton/examples/fact.hia", "--n=3"), "11\n")

@@ -103,11 +103,11 @@ void see_module(const ir::Module& module, Features& seen) {
 
 /// What the scalar executor runs at the same time.
 void see_groups(const ir::Module& module, Features& seen) {
-  using exec::direct::Item;
+  using exec::Item;
   std::string reason;
   const auto structure = exec::direct::find_structure(passes::lower(module), reason);
   ASSERT_TRUE(structure) << reason;
-  for (const exec::direct::Block& block : structure->blocks) {
+  for (const exec::Block& block : structure->blocks) {
     for (std::size_t i = 1; i < block.items.size(); ++i) {
       const Item& one = block.items[i - 1];
       const Item& other = block.items[i];

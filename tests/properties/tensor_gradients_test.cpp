@@ -29,7 +29,7 @@ using Lists = std::vector<std::vector<Value>>;
 
 Lists examples_for(const hiaton::Program& program, uint64_t seed) {
   std::vector<Type> types;
-  for (const Parameter& parameter : program.parameters()) types.push_back(parameter.type);
+  for (const EntryParameter& parameter : program.parameters()) types.push_back(parameter.type);
   Lists examples;
   for (std::size_t i = 0; i < kExamples; ++i)
     examples.push_back(random_arguments(types, seed * kExamples + i));

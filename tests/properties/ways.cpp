@@ -22,9 +22,9 @@ RunOptions options(Executor executor, int workers = 1, int parallel_iterations =
   return options;
 }
 
-/// Options of a run in flow in which each call goes to another worker.
-RunOptions shared(int workers) {
-  RunOptions shared = options(Executor::Flow, workers);
+/// Options of a run in which each call that can goes to another worker.
+RunOptions shared(Executor executor, int workers) {
+  RunOptions shared = options(executor, workers);
   shared.share_every_call = true;
   return shared;
 }
@@ -129,14 +129,16 @@ const std::vector<Way>& ways() {
       way("production without batches", all, unbatched(1)),
       way("production without batches, 2 workers", as_it_is, unbatched(2), 2),
       way("production without batches, 8 workers", all, unbatched(8), 4),
+      way("production, 2 workers, every call shared", as_it_is, shared(Production, 2), 4),
+      way("production, 8 workers, every call shared", all, shared(Production, 8), 16),
       way("production, one iteration at a time", as_it_is, options(Production, 1, 1)),
       way("production", calls, options(Production)),
       way("flow", as_it_is, options(Flow)),
       way("flow", calls, options(Flow)),
       way("flow", all, options(Flow)),
       way("flow, 2 workers", all, options(Flow, 2), 4),
-      way("flow, 2 workers, every call shared", calls, shared(2), 4),
-      way("flow, 8 workers, every call shared", all, shared(8), 16),
+      way("flow, 2 workers, every call shared", calls, shared(Flow, 2), 4),
+      way("flow, 8 workers, every call shared", all, shared(Flow, 8), 16),
       way("production", folded, options(Production)),
       way("production", flattened, options(Production)),
       way("production", merged, options(Production)),

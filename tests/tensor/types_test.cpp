@@ -40,8 +40,8 @@ TEST(Dimensions, BindAndSubstitute) {
   EXPECT_TRUE(dimensions.bind(symbolic({"n", "m"}), symbolic({"_", "k"})));
   EXPECT_TRUE(dimensions.bind(symbolic({"n"}), symbolic({"4"})));
   EXPECT_EQ(dimensions.substitute(symbolic({"m", "n", "q", "2"})), symbolic({"k", "4", "_", "2"}));
-  EXPECT_EQ(dimensions.place_of("n").argument, 0u);
-  EXPECT_EQ(dimensions.place_of("m").axis, 1u);
+  EXPECT_EQ(dimensions.first_of("n").argument, 0u);
+  EXPECT_EQ(dimensions.first_of("m").axis, 1u);
   EXPECT_FALSE(dimensions.bind(symbolic({"n"}), symbolic({"5"})));
   EXPECT_TRUE(dimensions.bind(symbolic({"_"}), symbolic({"9"})));
 }

@@ -20,7 +20,7 @@ class BagOfWords : public Learner {
     for (std::size_t i = 0; i < count; ++i) parameters_[0].values[i] = 0.01f * static_cast<float>(i % 7);
   }
 
-  std::vector<Parameter>& parameters() override { return parameters_; }
+  std::vector<ParameterValues>& parameters() override { return parameters_; }
   void begin_step(uint64_t step) override { steps.push_back(step); }
 
   double loss_and_gradients(std::span<const Tree* const> batch, std::span<Gradient> gradients) override {
@@ -104,7 +104,7 @@ class BagOfWords : public Learner {
   }
 
   int32_t classes_;
-  std::vector<Parameter> parameters_;
+  std::vector<ParameterValues> parameters_;
   std::vector<float> sums_[2];  ///< of the gradients
 };
 

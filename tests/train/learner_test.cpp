@@ -6,6 +6,7 @@
 
 #include "directory.h"
 #include "hiaton/error.h"
+#include "hiaton/trace.h"
 
 namespace hiaton::train {
 namespace {
@@ -44,7 +45,7 @@ std::string model_with(std::string_view rate,
 class ProgramLearnerTest : public ::testing::Test {
  protected:
   std::unique_ptr<Learner> learner(const std::string& program, const std::string& batching = "on",
-                                   int workers = 1) {
+                                   int workers = 1, Trace* trace = nullptr) {
     write_file(directory_ / "model.hia", program);
     LearnerOptions options;
     options.model = directory_ / "model.hia";
@@ -52,6 +53,7 @@ class ProgramLearnerTest : public ::testing::Test {
     options.vocabulary_size = 10;
     options.batching = batching;
     options.workers = workers;
+    options.trace = trace;
     return make_learner(options);
   }
 
@@ -168,6 +170,29 @@ TEST_F(ProgramLearnerTest, SaysWhatALossTakes) {
   EXPECT_THAT(
       error_of<ProgramError>([&] { learner(program); }),
       HasSubstr("expected 'loss' to take one tree of a data type, and perhaps a seed of type i64, found 2"));
+}
+
+/// A tree with 2^depth leaves.
+std::string balanced_tree(int depth) {
+  if (depth == 0) return "(1 a)";
+  const std::string half = balanced_tree(depth - 1);
+  return "(0 " + half + " " + half + ")";
+}
+
+/// Without a part of its own, the other worker gets calls; only in deterministic runs nobody does.
+TEST_F(ProgramLearnerTest, OneTreeIsLearntFromByTwoWorkers) {
+  trees_ = trees(balanced_tree(12) + "\n");
+  const auto gives_calls = [&](const std::string& batching) {
+    Trace trace;
+    const std::unique_ptr<Learner> learner = this->learner(model_with("0.0"), batching, 2, &trace);
+    constexpr int kMostSteps = 50;  // of some, the other worker may wake too late
+    for (int number = 0; number < kMostSteps && trace.to_json().find("\"ph\":\"s\"") == std::string::npos;
+         ++number)
+      step(*learner, trees_, static_cast<uint64_t>(number));
+    return trace.to_json().find("\"ph\":\"s\"") != std::string::npos;
+  };
+  EXPECT_TRUE(gives_calls("on"));
+  EXPECT_FALSE(gives_calls("deterministic"));
 }
 
 }  // namespace

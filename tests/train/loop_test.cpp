@@ -40,7 +40,7 @@ struct Training {
   }
   std::vector<std::vector<float>> values() {
     std::vector<std::vector<float>> all;
-    for (const Parameter& parameter : learner.parameters()) all.push_back(parameter.values);
+    for (const ParameterValues& parameter : learner.parameters()) all.push_back(parameter.values);
     return all;
   }
 };

@@ -28,7 +28,7 @@ std::vector<float> random_values(std::size_t count, uint64_t seed) {
   return values;
 }
 
-std::vector<Parameter> parameters() {
+std::vector<ParameterValues> parameters() {
   return {{"E", {kRows, kWidth}, random_values(kRows * kWidth, 1)}};
 }
 
@@ -93,7 +93,7 @@ const std::vector<OptimizerSettings>& all_rules() {
 
 TEST(OptimizerTest, FollowsTheRulesOfTheLiterature) {
   for (const OptimizerSettings& settings : all_rules()) {
-    std::vector<Parameter> learned = parameters();
+    std::vector<ParameterValues> learned = parameters();
     Optimizer optimizer(settings, learned);
     Naive naive(settings, learned[0].values);
     for (uint64_t step = 0; step < 20; ++step) {
@@ -107,8 +107,8 @@ TEST(OptimizerTest, FollowsTheRulesOfTheLiterature) {
 
 TEST(OptimizerTest, RowsAreUpdatedAsInADenseStepAndOthersStayAsTheyAre) {
   for (const OptimizerSettings& settings : all_rules()) {
-    std::vector<Parameter> with_rows = parameters();
-    std::vector<Parameter> with_all = parameters();
+    std::vector<ParameterValues> with_rows = parameters();
+    std::vector<ParameterValues> with_all = parameters();
     const std::vector<float> before = with_rows[0].values;
     Optimizer rows_optimizer(settings, with_rows);
     Optimizer all_optimizer(settings, with_all);
@@ -136,8 +136,8 @@ TEST(OptimizerTest, AThreadPoolGivesTheSameBits) {
   const Given rows(all.memory, {0, 3, 500, 501, 999});
   for (const OptimizerSettings& settings : all_rules()) {
     for (const Given* gradient : {&all, &rows}) {
-      std::vector<Parameter> alone = {{"E", shape, random_values(101'000, 1)}};
-      std::vector<Parameter> shared = alone;
+      std::vector<ParameterValues> alone = {{"E", shape, random_values(101'000, 1)}};
+      std::vector<ParameterValues> shared = alone;
       Optimizer one(settings, alone);
       Optimizer several(settings, shared);
       for (int step = 0; step < 3; ++step) {
@@ -151,16 +151,17 @@ TEST(OptimizerTest, AThreadPoolGivesTheSameBits) {
 
 TEST(OptimizerTest, GoesOnFromASavedStateWithTheSameBits) {
   for (const OptimizerSettings& settings : all_rules()) {
-    std::vector<Parameter> learned = parameters();
+    std::vector<ParameterValues> learned = parameters();
     Optimizer first(settings, learned);
-    const auto steps = [&](Optimizer& optimizer, std::vector<Parameter>& of, uint64_t begin, uint64_t end) {
+    const auto steps = [&](Optimizer& optimizer, std::vector<ParameterValues>& of, uint64_t begin,
+                           uint64_t end) {
       for (uint64_t step = begin; step < end; ++step) {
         const Given gradient = dense(step);
         optimizer.step(of, gradient.alone(), 0.1, 1);
       }
     };
     steps(first, learned, 0, 5);
-    std::vector<Parameter> resumed = learned;
+    std::vector<ParameterValues> resumed = learned;
     Optimizer second(settings, resumed);
     second.restore(first.slots(), first.steps());
     steps(first, learned, 5, 10);
@@ -170,7 +171,7 @@ TEST(OptimizerTest, GoesOnFromASavedStateWithTheSameBits) {
 }
 
 TEST(GradientTest, TheNormCountsAllGradients) {
-  const std::vector<Parameter> two = {{"W", {2}, {0, 0}}, {"E", {4, 1}, std::vector<float>(4)}};
+  const std::vector<ParameterValues> two = {{"W", {2}, {0, 0}}, {"E", {4, 1}, std::vector<float>(4)}};
   const Given all({3, 0});
   const Given rows({7, 7, 4, 7}, {2});
   EXPECT_DOUBLE_EQ(norm_of(std::vector<Gradient>{all, rows}, two), 5);
@@ -185,7 +186,7 @@ TEST(GradientTest, TheNormOfHugeGradientsIsFinite) {
 }
 
 TEST(GradientTest, NamesTheFirstThatIsNotFinite) {
-  const std::vector<Parameter> two = {{"W", {2}, {0, 0}}, {"b", {9}, std::vector<float>(9)}};
+  const std::vector<ParameterValues> two = {{"W", {2}, {0, 0}}, {"b", {9}, std::vector<float>(9)}};
   const Given first({1, 2});
   Given second(std::vector<float>(9));
   const std::vector<Gradient> gradients = {first, second};
@@ -202,7 +203,7 @@ TEST(GradientTest, NamesTheFirstThatIsNotFinite) {
 }
 
 TEST(GradientTest, RefusesAnotherForm) {
-  const std::vector<Parameter> learned = parameters();
+  const std::vector<ParameterValues> learned = parameters();
   const auto error_with = [&](const Gradient& gradient) {
     return error_of<ProgramError>([&] { check_form({&gradient, 1}, learned); });
   };

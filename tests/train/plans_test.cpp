@@ -8,7 +8,7 @@
 #include <set>
 #include <string>
 
-#include "exec/flow/plan.h"
+#include "exec/flow/compile/passes.h"
 #include "hiaton/model.h"
 
 namespace hiaton::train {
@@ -30,6 +30,12 @@ class EveryPlan : public ::testing::TestWithParam<const char*> {
 INSTANTIATE_TEST_SUITE_P(Models, EveryPlan,
                          ::testing::Values("treernn", "rntn", "treelstm", "childsum", "td_treelstm", "lstm"),
                          [](const auto& info) { return info.param; });
+
+TEST_P(EveryPlan, KeepsWhatThePassesPromise) {
+  EXPECT_NO_THROW(flow::verify(model_.training_program().graph(), plan_));
+  const graph::Graph& predicting = model_.predict_program().graph();
+  EXPECT_NO_THROW(flow::verify(predicting, flow::compile(predicting, OverflowMode::Wrap)));
+}
 
 /// What a view is a view of.
 flow::Source whole(const flow::Region& region, flow::Source source) {
@@ -126,9 +132,9 @@ TEST_P(EveryPlan, RunsLinesOfOneTypeTogether) {
       };
       for (std::size_t i = begin; i < end && end - begin > 1; ++i) {
         const flow::Step& step = region.steps[i];
-        EXPECT_TRUE(step.line != nullptr || step.code == flow::Step::Code::View ||
+        EXPECT_TRUE(step.elementwise != nullptr || step.code == flow::Step::Code::View ||
                     step.code == flow::Step::Code::Row);
-        if (step.line == nullptr) continue;
+        if (step.elementwise == nullptr) continue;
         ++lines;
         EXPECT_EQ(type(i), type(begin));
         EXPECT_TRUE(!step.row || (*step.row > i && *step.row < end));

@@ -33,7 +33,7 @@ TEST(Samples, WritesATrainingRunThatWasResumed) {
   BagOfWords learner(kReviewWords, 2);
   const TrainingResult result = train(learner, data, dev, settings);
   nlohmann::json expected{{"epochs", result.history.size()}, {"steps", 18}};
-  for (const Parameter& parameter : learner.parameters()) {
+  for (const ParameterValues& parameter : learner.parameters()) {
     expected[parameter.name] = {{"shape", parameter.shape}, {"values", parameter.values}};
   }
   write_file(out / "expected.json", expected.dump());

@@ -36,14 +36,22 @@ inline constexpr uint16_t kNoSlot = UINT16_MAX;
   X(Call1)       /* d... = target(a + plus[0]) */                                                            \
   X(Call2)       /* d... = target(a, b) */                                                                   \
   X(Call3)       /* d... = target(a, b, c) */                                                                \
+  X(Call4)       /* d... = target(a, b, c, plus[3]), nothing being added to the last */                      \
   X(CallN)       /* d... = calls->target(calls->arguments) */                                                \
-  X(TailCall1)   /* the same, returning where the caller would */                                            \
+  X(Call2Const)  /* Call2 whose argument number plus[3] is what would be added to it */                      \
+  X(Call3Const)                                                                                              \
+  X(TailCall1) /* the same, returning where the caller would */                                              \
   X(TailCall2)                                                                                               \
   X(TailCall3)                                                                                               \
+  X(TailCall4)                                                                                               \
   X(TailCallN)                                                                                               \
-  X(Return1)      /* returns a */                                                                            \
+  X(TailCall2Const)                                                                                          \
+  X(TailCall3Const)                                                                                          \
+  X(NextField) /* d = field number of the data value in a; plus[0] += plus[1]; pc += jump; answers polls */  \
+  X(Return1)   /* returns a */                                                                               \
   X(ReturnConst)  /* returns constant */                                                                     \
   X(ReturnN)      /* returns returns->slots */                                                               \
+  X(ReturnSum)    /* returns a + b + constant, of type i64 */                                                \
   X(Fork)         /* makes the calls of group but the first free to be stolen; jump: the sequential form */  \
   X(ForkRoom)     /* if no group can be forked here: pc += jump */                                           \
   X(ForkSome)     /* Fork for as many calls of group as the slot in a says */                                \
@@ -61,7 +69,21 @@ inline constexpr uint16_t kNoSlot = UINT16_MAX;
   X(UnlessVariant)   /* if the data value in a is not of variant number: pc += jump */                       \
   X(UnlessImmediate) /* if a is not the variant without fields whose bits are number: pc += jump */          \
   X(UnlessObject)    /* if the variant in a has no fields: pc += jump */                                     \
-  X(Take1)           /* takes the data value in a apart: field i to slot takes[i]; see Taking */             \
+  X(PeekObject1)     /* UnlessObject, and fields of the same value to slots; see PeekedField */              \
+  X(PeekObject2)                                                                                             \
+  X(PeekObject3)                                                                                             \
+  X(PeekVariant1) /* the same with UnlessVariant of variant number >> 16 */                                  \
+  X(PeekVariant2)                                                                                            \
+  X(PeekVariant3)                                                                                            \
+  X(PeekOrReturn1) /* PeekObject1 that returns the number in jump instead of jumping */                      \
+  X(PeekOrReturn2)                                                                                           \
+  X(PeekOrReturn3)                                                                                           \
+  X(PeekTest1) /* PeekObject1 and the UnlessImmediate behind it, which stays there for its operands */       \
+  X(PeekTest2)                                                                                               \
+  X(PeekTest3)                                                                                               \
+  X(FieldPeekTest) /* a Field and the PeekTest1 behind it */                                                 \
+  X(FieldUnlessLt) /* a Field and the UnlessLtI64_SlotSlot behind it */                                      \
+  X(Take1)         /* takes the data value in a apart: field i to slot takes[i]; see Taking */               \
   X(Take2)                                                                                                   \
   X(Take3)                                                                                                   \
   X(Take4)                                                                                                   \
@@ -70,6 +92,10 @@ inline constexpr uint16_t kNoSlot = UINT16_MAX;
   X(MatchObject2)                                                                                            \
   X(MatchObject3)                                                                                            \
   X(MatchObject4)                                                                                            \
+  X(MatchOrReturn1) /* MatchObject1 that returns the number in jump instead of jumping */                    \
+  X(MatchOrReturn2)                                                                                          \
+  X(MatchOrReturn3)                                                                                          \
+  X(MatchOrReturn4)                                                                                          \
   X(MatchVariant1) /* UnlessVariant of variant d, and Take1 of the same value */                             \
   X(MatchVariant2)                                                                                           \
   X(MatchVariant3)                                                                                           \
@@ -78,7 +104,19 @@ inline constexpr uint16_t kNoSlot = UINT16_MAX;
   X(Make2)                                                                                                   \
   X(Make3)                                                                                                   \
   X(Make4)                                                                                                   \
-  X(MakeN)         /* the same by the list made */                                                           \
+  X(MakeConst1) /* the same, field number a being the number in jump */                                      \
+  X(MakeConst2)                                                                                              \
+  X(MakeConst3)                                                                                              \
+  X(MakeConst4)                                                                                              \
+  X(ReturnMake1) /* Make1, and returns what was made */                                                      \
+  X(ReturnMake2)                                                                                             \
+  X(ReturnMake3)                                                                                             \
+  X(ReturnMake4)                                                                                             \
+  X(ReturnMakeConst1)                                                                                        \
+  X(ReturnMakeConst2)                                                                                        \
+  X(ReturnMakeConst3)                                                                                        \
+  X(ReturnMakeConst4)                                                                                        \
+  X(MakeN)         /* Make by the list made */                                                               \
   X(HoleOf)        /* d = address of field number of the data value in a */                                  \
   X(FillHole)      /* what the address in a refers to = slot in b */                                         \
   X(ReturnToHole)  /* the same, and returns nothing */                                                       \
@@ -151,7 +189,7 @@ struct Instruction {
   union {
     int16_t plus[4] = {};  ///< Call and TailCall: added to each argument in the instruction
     Slot other;            ///< the constant to return, where `constant` is what is compared with
-    uint16_t takes[4];     ///< Take and Make: the slots of the fields
+    uint16_t takes[4];     ///< Take and Make: the slots of the fields; Peek: see there
   };
 
   Instruction() : constant() {}
@@ -161,5 +199,26 @@ struct Instruction {
   uint16_t c() const { return bc[1]; }
 };
 static_assert(sizeof(Instruction) == 32);
+
+/// Whether a call or tail call passes what stands in its CallList.
+constexpr bool passes_list(Opcode call) {
+  return call == Opcode::CallN || call == Opcode::TailCallN;
+}
+constexpr bool is_tail_call(Opcode call) {
+  return call >= Opcode::TailCall1;
+}
+
+/// The most fields that a Peek instruction reads.
+inline constexpr std::size_t kMostPeeked = 3;
+/// Of a Peek instruction: to which slot which field goes. The first stands in d and the lower half of number,
+/// the others in takes.
+struct PeekedField {
+  uint16_t slot;
+  uint16_t field;
+};
+[[gnu::always_inline]] inline PeekedField peeked(const Instruction& peek, std::size_t i) {
+  if (i == 0) return {peek.d, static_cast<uint16_t>(peek.number)};
+  return {peek.takes[2 * i - 2], peek.takes[2 * i - 1]};
+}
 
 }  // namespace hiaton::exec::direct

@@ -82,6 +82,17 @@ Operands operands_of(Opcode opcode) {
   return static_cast<Operands>((number - kFirst) % 3);
 }
 
+bool is_returned_kernel(Opcode opcode) {
+  switch (opcode) {
+#define HIATON_OPCODE(Name) case Opcode::Name:
+    HIATON_RETURNED_KERNELS(HIATON_RETURN_FORMS)
+#undef HIATON_OPCODE
+    return true;
+    default:
+      return false;
+  }
+}
+
 const char* name_of(Opcode opcode) {
   static const char* const names[] = {
 #define HIATON_OPCODE(Name) #Name,

@@ -43,6 +43,9 @@ std::optional<FastReturnIf> fast_return_if(Kernel predicate);
 enum class Operands : uint8_t { SlotSlot, SlotConst, ConstSlot };
 Operands operands_of(Opcode opcode);
 
+/// Whether the instruction computes what it returns.
+bool is_returned_kernel(Opcode opcode);
+
 /// The name of an opcode, for people.
 const char* name_of(Opcode opcode);
 

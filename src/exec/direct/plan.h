@@ -6,6 +6,7 @@
 // other way.
 #pragma once
 
+#include <array>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -20,15 +21,19 @@
 
 namespace hiaton::exec::direct {
 
-/// An argument of a call: what stands in a slot, plus a small number where the argument is an i64.
+/// An argument of a call: what stands in a slot, plus a small number where the argument is an i64; or, where
+/// the slot is kNoSlot, the number alone.
 struct Argument {
   uint16_t slot = 0;
   int16_t plus = 0;
 
+  bool is_constant() const { return slot == kNoSlot; }
   void pass(const Slot* from, Slot* to) const {
-    to->bits = from[slot].bits + static_cast<uint64_t>(int64_t{plus});
+    to->bits = (is_constant() ? 0 : from[slot].bits) + static_cast<uint64_t>(int64_t{plus});
   }
 };
+/// How many arguments fit into a call instruction.
+inline constexpr std::size_t kMostPassed = 4;
 
 /// A call with more arguments than fit into its instruction.
 struct CallList {
@@ -64,7 +69,8 @@ struct Group {
     const Instruction* resume =
         nullptr;  ///< a StolenReturn; the instruction before it names the result slots
     std::vector<Argument> arguments;
-    std::vector<FieldKind> kinds;  ///< by argument; None of those that are not counted
+    std::vector<FieldKind> kinds;     ///< by argument; None of those that are not counted
+    std::vector<bool> is_taken_over;  ///< by argument: a data value whose reference becomes the callee's
   };
   std::vector<Call> calls;
   uint16_t join_slot = 0;               ///< holds the JoinRecord once a call was stolen, else 0
@@ -124,6 +130,9 @@ struct Plan {
   uint32_t index_of(const Instruction* pc) const { return static_cast<uint32_t>(pc - code.data()); }
   Opcode opcode(const Instruction* pc) const { return opcodes[index_of(pc)]; }
   const Body& body_at(const Instruction* pc) const;
+  /// What a call or tail call passes; `in_instruction` is where it is put unless it stands in a list.
+  std::span<const Argument> arguments_of(const Instruction* call,
+                                         std::array<Argument, kMostPassed>& in_instruction) const;
   /// What a call or tail call in the frame whose slots these are passes: as much as there is room for in
   /// `to`. Gives how many that are.
   std::size_t read_passed(const Slot* slots, const Instruction* call, std::span<Slot> to) const;

@@ -43,17 +43,28 @@ class InstructionText {
       case Opcode::Call1:
       case Opcode::Call2:
       case Opcode::Call3:
+      case Opcode::Call4:
       case Opcode::CallN:
-        return fmt::format("{} = {}({})", slot(at_.d), callee(), arguments(opcode_, Opcode::Call1));
+      case Opcode::Call2Const:
+      case Opcode::Call3Const:
+        return fmt::format("{} = {}({})", slot(at_.d), callee(), arguments());
       case Opcode::TailCall1:
       case Opcode::TailCall2:
       case Opcode::TailCall3:
+      case Opcode::TailCall4:
       case Opcode::TailCallN:
-        return fmt::format("{}({})", callee(), arguments(opcode_, Opcode::TailCall1));
+      case Opcode::TailCall2Const:
+      case Opcode::TailCall3Const:
+        return fmt::format("{}({})", callee(), arguments());
+      case Opcode::NextField:
+        return fmt::format("{} = {}.{}, {} + {}: {}", slot(at_.d), slot(at_.a), at_.number,
+                           slot(static_cast<uint16_t>(at_.plus[0])), at_.plus[1], target());
       case Opcode::Return1:
         return slot(at_.a);
       case Opcode::ReturnConst:
         return constant_of();
+      case Opcode::ReturnSum:
+        return fmt::format("{}, {}, {}", slot(at_.a), slot(at_.b()), at_.constant.i64);
       case Opcode::ReturnN:
         return slots(at_.returns->slots);
       case Opcode::Fork:
@@ -81,6 +92,8 @@ class InstructionText {
       case Opcode::Parameter:
         return fmt::format("{} = {}", slot(at_.d), graph_.parameters()[at_.number].name);
       case Opcode::Field:
+      case Opcode::FieldPeekTest:
+      case Opcode::FieldUnlessLt:
         return fmt::format("{} = {}.{}", slot(at_.d), slot(at_.a), at_.number);
       case Opcode::VariantOf:
         return fmt::format("{} = {}", slot(at_.d), slot(at_.a));
@@ -92,6 +105,22 @@ class InstructionText {
         return fmt::format("{}, {}: {}", slot(at_.a), at_.number / 2, target());
       case Opcode::UnlessObject:
         return fmt::format("{}: {}", slot(at_.a), target());
+      case Opcode::PeekObject1:
+      case Opcode::PeekObject2:
+      case Opcode::PeekObject3:
+        return fmt::format("{}; else {}", peeks(Opcode::PeekObject1), target());
+      case Opcode::PeekOrReturn1:
+      case Opcode::PeekOrReturn2:
+      case Opcode::PeekOrReturn3:
+        return fmt::format("{}; else returns {}", peeks(Opcode::PeekOrReturn1), at_.jump);
+      case Opcode::PeekTest1:
+      case Opcode::PeekTest2:
+      case Opcode::PeekTest3:
+        return fmt::format("{}; else {}", peeks(Opcode::PeekTest1), target());
+      case Opcode::PeekVariant1:
+      case Opcode::PeekVariant2:
+      case Opcode::PeekVariant3:
+        return fmt::format("{}, {}; else {}", peeks(Opcode::PeekVariant1), at_.number >> 16, target());
       case Opcode::Take1:
       case Opcode::Take2:
       case Opcode::Take3:
@@ -103,6 +132,11 @@ class InstructionText {
       case Opcode::MatchObject3:
       case Opcode::MatchObject4:
         return fmt::format("{} = {}; else {}", taken(), slot(at_.a), target());
+      case Opcode::MatchOrReturn1:
+      case Opcode::MatchOrReturn2:
+      case Opcode::MatchOrReturn3:
+      case Opcode::MatchOrReturn4:
+        return fmt::format("{} = {}; else returns {}", taken(), slot(at_.a), at_.jump);
       case Opcode::MatchVariant1:
       case Opcode::MatchVariant2:
       case Opcode::MatchVariant3:
@@ -112,8 +146,21 @@ class InstructionText {
       case Opcode::Make2:
       case Opcode::Make3:
       case Opcode::Make4:
+      case Opcode::MakeConst1:
+      case Opcode::MakeConst2:
+      case Opcode::MakeConst3:
+      case Opcode::MakeConst4:
       case Opcode::MakeN:
         return fmt::format("{} = {}({})", slot(at_.d), variant_of(made_header()), made());
+      case Opcode::ReturnMake1:
+      case Opcode::ReturnMake2:
+      case Opcode::ReturnMake3:
+      case Opcode::ReturnMake4:
+      case Opcode::ReturnMakeConst1:
+      case Opcode::ReturnMakeConst2:
+      case Opcode::ReturnMakeConst3:
+      case Opcode::ReturnMakeConst4:
+        return fmt::format("{}({})", variant_of(made_header()), made());
       case Opcode::HoleOf:
         return fmt::format("{} = address of {}.{}", slot(at_.d), slot(at_.a), at_.number);
       case Opcode::FillHole:
@@ -171,8 +218,22 @@ class InstructionText {
   static uint64_t variant_of(uint64_t header) { return header >> 17 & 0x7fff; }
   std::string made() const {
     if (opcode_ == Opcode::MakeN) return slots(at_.made->slots);
-    const auto count = static_cast<std::size_t>(opcode_) - static_cast<std::size_t>(Opcode::Make1) + 1;
-    return slots({at_.takes, at_.takes + count});
+    const auto form = static_cast<std::size_t>(opcode_) - static_cast<std::size_t>(Opcode::Make1);
+    std::string text;
+    for (std::size_t i = 0; i <= form % 4; ++i) {
+      const bool is_constant = form / 4 % 2 == 1 && at_.a == i;
+      text += (text.empty() ? "" : ", ") + (is_constant ? fmt::format("{}", at_.jump) : slot(at_.takes[i]));
+    }
+    return text;
+  }
+  std::string peeks(Opcode one) const {
+    const auto count = static_cast<std::size_t>(opcode_) - static_cast<std::size_t>(one) + 1;
+    std::string text;
+    for (std::size_t i = 0; i < count; ++i) {
+      const PeekedField field = peeked(at_, i);
+      text += fmt::format("{}{} = {}.{}", i == 0 ? "" : ", ", slot(field.slot), slot(at_.a), field.field);
+    }
+    return text;
   }
 
   std::string group() const {
@@ -182,20 +243,17 @@ class InstructionText {
   }
 
   static std::string argument(const Argument& argument) {
+    if (argument.is_constant()) return fmt::format("{}", argument.plus);
     if (argument.plus == 0) return slot(argument.slot);
     return fmt::format("{} {} {}", slot(argument.slot), argument.plus < 0 ? '-' : '+',
                        std::abs(int{argument.plus}));
   }
 
-  std::string arguments(Opcode opcode, Opcode first) const {
-    const std::size_t form = static_cast<std::size_t>(opcode) - static_cast<std::size_t>(first);
-    const Argument inside[] = {{at_.a, at_.plus[0]}, {at_.b(), at_.plus[1]}, {at_.c(), at_.plus[2]}};
+  std::string arguments() const {
+    std::array<Argument, kMostPassed> in_instruction;
     std::string text;
-    const auto add = [&](const Argument& from) { text += (text.empty() ? "" : ", ") + argument(from); };
-    if (form == 3) {
-      for (const Argument& from : at_.calls->arguments) add(from);
-    } else {
-      for (std::size_t i = 0; i <= form; ++i) add(inside[i]);
+    for (const Argument& from : plan_.arguments_of(&at_, in_instruction)) {
+      text += (text.empty() ? "" : ", ") + argument(from);
     }
     return text;
   }

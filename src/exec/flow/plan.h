@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "exec/flow/places.h"
+#include "exec/flow/compile/places.h"
 #include "hiaton/graph.h"
 
 namespace hiaton::exec::direct {
@@ -59,9 +59,8 @@ struct Step {
     View,     ///< elements of the operand
     Product,  ///< of the first operand and a parameter of rank 2, plus a third operand if there is one
     Accumulate,
-    GatherTogether,  ///< the operands, inputs of the region, stand one behind the other where they are
-                     ///< gathered
-    Row,             ///< the operands, results of lines, stand one behind the other where they are computed
+    GatherTogether,  ///< the operands, inputs of the region, are contiguous where they are gathered
+    Row,             ///< the operands, results of elementwise steps, are contiguous where they are computed
     Nothing,         ///< a later step does it
   };
   Code code;
@@ -71,17 +70,18 @@ struct Step {
   std::optional<uint32_t>
       slot{};               ///< where the frame keeps the result, if anything outside the region needs it
   Kernel kernel = nullptr;  ///< Kernel
-  LineKernel line =
+  LineKernel elementwise =
       nullptr;               ///< Tensor, of operands of the result's shape; null: the kernel of the operation
   bool shared = false;       ///< the same for all frames of a batch
   bool fixed_shapes = true;  ///< the dimensions of operands and result are known before the run
   bool transposed = false;   ///< Product: with the transposed parameter
+  bool is_result = false;    ///< the program gives the result as one of its own
   uint32_t variant = 0;      ///< Field, FieldOrZero, Make: that the data value has or gets
   uint32_t field = 0;        ///< Field, FieldOrZero: which of its fields
   int64_t offset = 0;  ///< View: of the first element in the operand; in a row: of the result, in results
-  std::optional<uint32_t> row{};  ///< a step of that code, whose operand the result of this line is
-  /// This step and those behind it that run together, some instances at a time: lines, with the views between
-  /// and the rows behind them.
+  std::optional<uint32_t> row{};  ///< a step of that code, whose operand the result of this step is
+  /// This step and those behind it that run together, some instances at a time: elementwise steps, with the
+  /// views between and the rows behind them.
   uint32_t together = 1;
   std::optional<uint32_t> buffer{};  ///< of the region, that the result stands in while steps read it
   std::vector<Gather> gathers{};  ///< inputs of the region that nothing before this step and those that run
@@ -103,7 +103,9 @@ struct Region {
   /// How many frames of a batch run all steps before the next ones run any, so that what the steps hand on
   /// stays in the cache.
   std::size_t chunk = std::numeric_limits<std::size_t>::max();
-  uint32_t rank = 0;  ///< batches of lower rank run first: they cannot come again after those of higher rank
+  /// Batches of a smaller number run first: they cannot become ready again because one of a larger number
+  /// ran.
+  uint32_t priority = 0;
   bool recursive = false;  ///< through calls it can become ready again because it ran
   /// A slot that batches of another region make: this one follows their order. None: any order.
   std::optional<uint32_t> order{};

@@ -56,12 +56,16 @@ class BodyEmitter {
   uint32_t emit(Opcode opcode, graph::NodeId node = {});
   Instruction& at(uint32_t index) { return plan_.code[index]; }
   uint16_t narrow(uint32_t slot) const;
-  /// Where a jump at `from` goes on: at the next instruction to be emitted, or at `to`.
+  /// Where a jump at `from`, and those that go with it, go on.
   void set_jump(uint32_t from, uint32_t to);
   void emit_move(uint32_t to, const Operand& from);
   /// All at once: a slot is overwritten only when nobody needs its old value.
   void emit_moves(std::vector<Move> moves);
   void count_region(BlockId block);
+  /// Jumps of the body to a return become that return.
+  void return_instead_of_jumping(uint32_t begin);
+  /// Instructions of the body that do the work of the one behind them too.
+  void fuse_instructions(uint32_t begin);
 
   // Data values and tensors (emit_data.cpp, emit_data_operations.cpp)
   //
@@ -132,9 +136,18 @@ class BodyEmitter {
 
   bool emit_data_op(NodeId id, std::span<const Item> rest);
   void emit_make(NodeId id);
-  void emit_make_of(NodeId id, const std::vector<uint16_t>& slots, uint32_t to);
+  /// A field of a new value: a slot, or a constant that fits into the instruction.
+  struct MadeField {
+    uint16_t slot;
+    std::optional<int32_t> constant{};
+  };
+  /// At most one of the fields stays a constant.
+  std::vector<MadeField> fields_in_slots(NodeId id, std::vector<uint32_t>& temporaries);
+  void emit_make_of(NodeId id, const std::vector<MadeField>& fields, uint32_t to);
+  bool fuse_return_of_make(uint32_t slot);
   void emit_fields(NodeId id, std::span<const Item> rest);
   uint32_t emit_match(uint32_t slot, std::size_t fields);
+  void emit_field(uint32_t to, uint32_t slot, uint32_t field);
   bool other_side_first(graph::OutPort predicate) const;
   /// As emit_branch, to the side that is not `first`.
   uint32_t emit_side_branch(graph::OutPort predicate, int first);
@@ -162,6 +175,11 @@ class BodyEmitter {
   uint32_t take_slots(uint32_t count);
   void define(graph::NodeId value, uint32_t slot);
   uint32_t reads_left(graph::NodeId value);
+  /// One read less; how many there still are.
+  uint32_t take_read(graph::NodeId value) {
+    reads_left(value);
+    return --reads_left_[value];
+  }
   uint32_t body_reads_left(graph::NodeId variable);
   Operand operand(graph::OutPort port);
   /// The operand in a slot; a constant is put into one, which `temporaries` then holds.
@@ -193,6 +211,7 @@ class BodyEmitter {
   /// The operation that gives the only result, and is read for nothing else, is computed by the return.
   void defer_returned_operation(BlockId block, const std::vector<graph::OutPort>& results);
   void emit_returned_operation(graph::NodeId value);
+  bool fuse_sum(const Operand& a, const Operand& b, Opcode returning);
 
   // Operations and branches (emit_operations.cpp)
   /// Whether the operation runs on scalars, by a kernel of its own for them.
@@ -202,11 +221,21 @@ class BodyEmitter {
   void emit_op(graph::NodeId id, std::span<const Item> rest);
   /// A comparison that only steers one conditional or loop of its own block becomes part of the branch.
   bool is_deferred_predicate(graph::NodeId id) { return is_in_branch(id) || can_defer(id); }
-  bool is_in_branch(graph::NodeId id) const { return deferred_.contains(id) && !exported_.contains(id); }
+  bool is_in_branch(graph::NodeId id) const {
+    if (!deferred_.contains(id) || exported_.contains(id)) return false;
+    const graph::NodeId conjunction = conjunction_of(id);
+    return !conjunction.valid() || is_in_branch(conjunction);
+  }
   bool can_defer(graph::NodeId id);
+  bool is_comparison(graph::NodeId id) const;
+  /// The conjunction that alone reads the comparison, both of whose operands can be parts of a branch; none
+  /// where there is none.
+  graph::NodeId conjunction_of(graph::NodeId id) const;
+  bool is_branch_on_both(graph::NodeId id) const;
   bool steered_in_own_block(graph::NodeId id) const;
   /// A jump that is taken when the predicate is false (or, for loops, true); its target is set later.
   uint32_t emit_branch(graph::OutPort predicate, bool is_loop);
+  uint32_t emit_comparison_branch(graph::NodeId comparison, bool is_loop);
 
   // Conditionals (emit_control.cpp)
   void emit_conditional(const Item& item);
@@ -262,7 +291,7 @@ class BodyEmitter {
     bool to_hole = false;
     std::optional<std::size_t> task{};  ///< in EmitContext::tasks, in place of the function of the site
   };
-  /// The sum of an i64 and a small constant that is only the argument of one call is computed by the call.
+  /// The sum of an i64 and a small constant that only calls of its block get is computed by these.
   bool is_passed(graph::NodeId id);
   bool is_in_call(graph::NodeId id) const { return passed_.contains(id) && !exported_.contains(id); }
   /// What an addition or subtraction adds to its first operand, where that is a small constant.
@@ -289,8 +318,11 @@ class BodyEmitter {
                     const std::vector<uint32_t>& results, const Handover& handover,
                     uint32_t count_slot = kNoSlot);
   std::vector<FieldKind> argument_kinds(const Callee& callee) const;
+  std::vector<bool> taken_over_arguments(const Callee& callee) const;
   bool is_tail_call(graph::CallSite site, const std::vector<graph::OutPort>& results) const;
   void emit_tail_call(graph::CallSite site);
+  /// A walk along a list: a tail call of the body to itself that passes on a field read just before.
+  bool fuse_next_field(graph::CallSite site, const std::vector<Argument>& arguments);
 
   EmitContext& context_;
   const graph::Graph& graph_;
@@ -299,6 +331,7 @@ class BodyEmitter {
   const graph::FunctionId function_;
   const bool forking_;
   const bool to_hole_;  ///< the body is the function's hole form; see emit_constructor.cpp
+  uint32_t entry_ = 0;  ///< the first instruction of the body
   uint32_t hole_slot_ = kNoSlot;
   SequentialForm& sequential_;
   SlotAllocator slots_;
@@ -320,8 +353,11 @@ class BodyEmitter {
   std::unordered_set<uint64_t> early_;  ///< items that were emitted together with an earlier one
   uint32_t depth_ = 0;                  ///< branches around
   uint32_t last_test_ = UINT32_MAX;     ///< the last instruction that tests a variant
-  BlockId block_{};                     ///< that is being emitted; invalid where none is known
-  bool frees_slots_ = true;             ///< not on the second of two ways that end alike
+  uint32_t last_label_ = 0;             ///< the last instruction that a jump goes to
+  /// Jumps of a branch on a conjunction: another jump to the same place.
+  std::unordered_map<uint32_t, uint32_t> also_jumps_;
+  BlockId block_{};          ///< that is being emitted; invalid where none is known
+  bool frees_slots_ = true;  ///< not on the second of two ways that end alike
   /// By branch around: slots that its ends free, and the depth of what stood there.
   std::vector<std::map<uint32_t, uint32_t>> parked_{1};
   std::unordered_map<graph::NodeId, uint32_t> reads_left_;

@@ -160,15 +160,24 @@ const Plan::Body& Plan::body_at(const Instruction* pc) const {
   return *(after - 1);
 }
 
-std::size_t Plan::read_passed(const Slot* slots, const Instruction* call, std::span<Slot> to) const {
+std::span<const Argument> Plan::arguments_of(const Instruction* call,
+                                             std::array<Argument, kMostPassed>& in_instruction) const {
   const Opcode code = opcode(call);
-  const Opcode one = code >= Opcode::TailCall1 ? Opcode::TailCall1 : Opcode::Call1;
+  if (passes_list(code)) return call->calls->arguments;
+  in_instruction = {{{call->a, call->plus[0]},
+                     {call->b(), call->plus[1]},
+                     {call->c(), call->plus[2]},
+                     {static_cast<uint16_t>(call->plus[3]), 0}}};
+  const Opcode one = is_tail_call(code) ? Opcode::TailCall1 : Opcode::Call1;
   const auto form = static_cast<std::size_t>(code) - static_cast<std::size_t>(one);
-  const bool has_list = form == 3;
-  const Argument in_instruction[] = {
-      {call->a, call->plus[0]}, {call->b(), call->plus[1]}, {call->c(), call->plus[2]}};
-  const std::span<const Argument> arguments = has_list ? std::span<const Argument>(call->calls->arguments)
-                                                       : std::span(in_instruction).first(form + 1);
+  if (form < kMostPassed) return std::span(in_instruction).first(form + 1);
+  in_instruction[static_cast<std::size_t>(call->plus[3])].slot = kNoSlot;
+  return std::span(in_instruction).first(form - kMostPassed + 1);
+}
+
+std::size_t Plan::read_passed(const Slot* slots, const Instruction* call, std::span<Slot> to) const {
+  std::array<Argument, kMostPassed> in_instruction;
+  const std::span<const Argument> arguments = arguments_of(call, in_instruction);
   const std::size_t count = std::min(arguments.size(), to.size());
   for (std::size_t i = 0; i < count; ++i) arguments[i].pass(slots, &to[i]);
   return count;

@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "exec/direct/compile/body_emitter.h"
+#include "exec/direct/kernel_table.h"
 
 namespace hiaton::exec::direct {
 
@@ -12,11 +13,14 @@ using graph::OutPort;
 void BodyEmitter::run() {
   Plan::Body body{.function = function_, .forking = forking_, .to_hole = to_hole_, .begin = here()};
   emit(Opcode::Header);
+  entry_ = here();
   begin_params();
   if (to_hole_) hole_slot_ = slots_.take();
   // Both forms have the same slots, so that the forking one can go on in the sequential one.
-  if (context_.options.forking && context_.has_groups[function_.index()]) join_slot_ = slots_.take();
+  if (context_.has_groups_of(function_)) join_slot_ = slots_.take();
   emit_tail(structure_.bodies[function_.index()], structure_.results[function_.index()]);
+  return_instead_of_jumping(body.begin);
+  fuse_instructions(body.begin);
   if (!forking_) sequential_.slots = slots_.count();
   body.slots = narrow(std::max(slots_.count(), forking_ ? kept_slots_ : 0));
   at(body.begin).d = body.slots;
@@ -41,6 +45,54 @@ uint16_t BodyEmitter::narrow(uint32_t slot) const {
 
 void BodyEmitter::set_jump(uint32_t from, uint32_t to) {
   at(from).jump = static_cast<int32_t>(to) - static_cast<int32_t>(from);
+  last_label_ = std::max(last_label_, to);
+  if (const auto also = also_jumps_.find(from); also != also_jumps_.end()) set_jump(also->second, to);
+}
+
+void BodyEmitter::return_instead_of_jumping(uint32_t begin) {
+  const auto returns = [](Opcode opcode) {
+    return opcode == Opcode::Return1 || opcode == Opcode::ReturnConst || opcode == Opcode::ReturnN ||
+           opcode == Opcode::ReturnToHole || opcode == Opcode::ReturnSum ||
+           (opcode >= Opcode::ReturnMake1 && opcode <= Opcode::ReturnMakeConst4) ||
+           is_returned_kernel(opcode);
+  };
+  for (uint32_t i = begin; i < here(); ++i) {
+    if (plan_.opcodes[i] != Opcode::Jump) continue;
+    auto to = static_cast<uint32_t>(static_cast<int32_t>(i) + at(i).jump);
+    while (plan_.opcodes[to] == Opcode::Jump)
+      to = static_cast<uint32_t>(static_cast<int32_t>(to) + at(to).jump);
+    if (!returns(plan_.opcodes[to])) continue;
+    at(i) = at(to);
+    plan_.opcodes[i] = plan_.opcodes[to];
+    plan_.nodes[i] = plan_.nodes[to];
+  }
+}
+
+void BodyEmitter::fuse_instructions(uint32_t begin) {
+  const auto return_in_place = [&](uint32_t i, Opcode one, Opcode last, Opcode returning) {
+    if (plan_.opcodes[i] < one || plan_.opcodes[i] > last) return;
+    const auto to = static_cast<uint32_t>(static_cast<int32_t>(i) + at(i).jump);
+    if (plan_.opcodes[to] != Opcode::ReturnConst) return;
+    const auto number = static_cast<int32_t>(at(to).constant.i64);
+    if (number != at(to).constant.i64) return;
+    at(i).jump = number;
+    const auto form = static_cast<std::size_t>(plan_.opcodes[i]) - static_cast<std::size_t>(one);
+    plan_.opcodes[i] = static_cast<Opcode>(static_cast<std::size_t>(returning) + form);
+  };
+  for (uint32_t i = here() - 1; i-- > begin;) {
+    Opcode& opcode = plan_.opcodes[i];
+    const Opcode next = plan_.opcodes[i + 1];
+    if (opcode >= Opcode::PeekObject1 && opcode <= Opcode::PeekObject3 && next == Opcode::UnlessImmediate) {
+      const auto form = static_cast<std::size_t>(opcode) - static_cast<std::size_t>(Opcode::PeekObject1);
+      opcode = static_cast<Opcode>(static_cast<std::size_t>(Opcode::PeekTest1) + form);
+    } else if (opcode == Opcode::Field && next == Opcode::PeekTest1) {
+      opcode = Opcode::FieldPeekTest;
+    } else if (opcode == Opcode::Field && next == Opcode::UnlessLtI64_SlotSlot) {
+      opcode = Opcode::FieldUnlessLt;
+    }
+    return_in_place(i, Opcode::PeekObject1, Opcode::PeekObject3, Opcode::PeekOrReturn1);
+    return_in_place(i, Opcode::MatchObject1, Opcode::MatchObject4, Opcode::MatchOrReturn1);
+  }
 }
 
 void BodyEmitter::emit_move(uint32_t to, const Operand& from) {

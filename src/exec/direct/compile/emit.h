@@ -60,6 +60,9 @@ struct EmitContext {
   std::vector<EntryReference> entries{};
   std::vector<CodeReference> code_references{};
   std::deque<TaskBody> tasks{};
+  bool has_groups_of(graph::FunctionId function) const {
+    return options.forking && has_groups[function.index()];
+  }
   std::unordered_map<BlockId, std::size_t> region_of{};
   std::vector<BlockId> region_blocks{};  ///< by region, for their names
 };

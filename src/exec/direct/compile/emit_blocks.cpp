@@ -141,6 +141,7 @@ void BodyEmitter::emit_return(const std::vector<OutPort>& results) {
   }
   if (results.size() == 1) {
     const Operand result = operands[0];
+    if (!result.is_constant && fuse_return_of_make(result.slot)) return;
     const uint32_t index = emit(result.is_constant ? Opcode::ReturnConst : Opcode::Return1);
     if (result.is_constant) {
       at(index).constant = result.constant;
@@ -171,6 +172,7 @@ void BodyEmitter::emit_returned_operation(NodeId value) {
   const FastReturn fast = *fast_return(kernel_of(node));
   const Operand a = operand(node.inputs[0]);
   const Operand b = operand(node.inputs[1]);
+  if (fuse_sum(a, b, b.is_constant ? fast.slot_const : fast.slot_slot)) return;
   const uint32_t index = emit(b.is_constant ? fast.slot_const : fast.slot_slot, value);
   at(index).a = narrow(a.slot);
   if (b.is_constant) {
@@ -178,6 +180,23 @@ void BodyEmitter::emit_returned_operation(NodeId value) {
   } else {
     at(index).b() = narrow(b.slot);
   }
+}
+
+/// The sum of two slots and a constant, one of whose additions stands just before.
+bool BodyEmitter::fuse_sum(const Operand& a, const Operand& b, Opcode returning) {
+  const uint32_t last = here() - 1;
+  Opcode& before = plan_.opcodes[last];
+  if (last_label_ == here() || at(last).d != a.slot) return false;
+  if (before == Opcode::AddI64_SlotSlot && returning == Opcode::ReturnAddI64_SlotConst) {
+    at(last).constant = b.constant;
+  } else if (before == Opcode::AddI64_SlotConst && returning == Opcode::ReturnAddI64_SlotSlot &&
+             b.slot != a.slot) {
+    at(last).b() = narrow(b.slot);
+  } else {
+    return false;
+  }
+  before = Opcode::ReturnSum;
+  return true;
 }
 
 }  // namespace hiaton::exec::direct

@@ -18,14 +18,17 @@ bool BodyEmitter::is_passed(NodeId id) {
   if (exported_.contains(id)) return false;
   if (passed_.contains(id)) return true;
   const Node& node = graph_[id];
-  if (node.inputs.size() != 2 || !has_kernel(node) || context_.lifetimes.reads[id.index()] != 1 ||
-      !plus_of(node))
-    return false;
+  if (node.inputs.size() != 2 || !has_kernel(node) || !plus_of(node)) return false;
   const auto readers = graph_.consumers({id, 0});
-  if (readers.size() != 1 || graph_[readers[0].node].kind != NodeKind::Call) return false;
-  const NodeId call = readers[0].node;
-  const bool same_block = structure_.block_of[call.index()] == structure_.block_of[id.index()];
-  if (!same_block || graph_[graph_[call].site].calls.size() > 3) return false;
+  const auto passes = [&](const graph::InPort& reader) {
+    if (graph_[reader.node].kind != NodeKind::Call) return false;
+    const std::vector<NodeId>& arguments = graph_[graph_[reader.node].site].calls;
+    const bool has_room = arguments.size() != kMostPassed || arguments.back() != reader.node;
+    return has_room && structure_.block_of[reader.node.index()] == structure_.block_of[id.index()];
+  };
+  const bool all_pass = !readers.empty() && context_.lifetimes.reads[id.index()] == readers.size() &&
+                        std::ranges::all_of(readers, passes);
+  if (!all_pass) return false;
   passed_.insert(id);
   return true;
 }
@@ -44,16 +47,26 @@ std::optional<int16_t> BodyEmitter::plus_of(const Node& node) const {
   return static_cast<int16_t>(adds ? number : -number);
 }
 
+/// One constant fits into a call of two or three arguments; where they stand in a list, all do.
 std::vector<Argument> BodyEmitter::arguments_of(CallSite site, std::vector<uint32_t>& temporaries) {
   std::vector<Argument> arguments;
+  const std::size_t count = graph_[site].calls.size();
+  std::size_t constants_left = count > kMostPassed ? count : count == 2 || count == 3 ? 1 : 0;
   for (NodeId call : graph_[site].calls) {
     const OutPort input = graph_[call].inputs[0];
     const NodeId value = structure_.origin(input);
     if (is_in_call(value)) {
       const Node& sum = graph_[value];
       arguments.push_back({narrow(operand(sum.inputs[0]).slot), *plus_of(sum)});
+      continue;
+    }
+    const Operand from = operand(input);
+    const auto number = static_cast<int16_t>(from.constant.i64);
+    if (from.is_constant && constants_left > 0 && number == from.constant.i64) {
+      arguments.push_back({direct::kNoSlot, number});
+      --constants_left;
     } else {
-      arguments.push_back({in_slot(operand(input), temporaries), 0});
+      arguments.push_back({in_slot(from, temporaries), 0});
     }
   }
   return arguments;
@@ -63,7 +76,11 @@ void BodyEmitter::release_arguments(CallSite site) {
   for (NodeId call : graph_[site].calls) {
     const OutPort input = graph_[call].inputs[0];
     const NodeId value = structure_.origin(input);
-    release(is_in_call(value) ? graph_[value].inputs[0] : input);
+    if (!is_in_call(value)) {
+      release(input);
+    } else if (!keeping_ && take_read(value) == 0) {
+      release(graph_[value].inputs[0]);
+    }
   }
 }
 
@@ -78,22 +95,32 @@ uint32_t BodyEmitter::define_results(CallSite site) {
 uint32_t BodyEmitter::emit_call(Opcode one, const Callee& callee, const std::vector<Argument>& arguments,
                                 bool forking) {
   HIATON_CHECK(!arguments.empty() || callee.task);
-  const std::size_t form = callee.task ? 3 : std::min<std::size_t>(arguments.size(), 4) - 1;
+  const std::size_t count = arguments.size();
+  const auto constant = std::ranges::find_if(arguments, &Argument::is_constant);
+  const bool has_constant = constant != arguments.end();
+  const bool fits = !callee.task && count <= kMostPassed && (!has_constant || count == 2 || count == 3);
+  constexpr std::size_t kList = kMostPassed;
+  const std::size_t form = !fits ? kList : has_constant ? kList + count - 1 : count - 1;
   const uint32_t index = emit(static_cast<Opcode>(static_cast<std::size_t>(one) + form));
   plan_.sites[index] = callee.site;
   EntryReference reference{
       EntryReference::Kind::Instruction, index, 0, function_of(callee), forking, callee.task, callee.to_hole};
   if (callee.to_hole) context_.hole_forms.push_back(function_of(callee));
-  if (form == 3) {
+  if (form == kList) {
     reference.kind = EntryReference::Kind::CallList;
     reference.index = static_cast<uint32_t>(plan_.call_lists.size());
     plan_.call_lists.push_back({nullptr, arguments});
     at(index).calls = &plan_.call_lists.back();
   } else {
-    at(index).a = arguments[0].slot;
-    if (arguments.size() > 1) at(index).b() = arguments[1].slot;
-    if (arguments.size() > 2) at(index).c() = arguments[2].slot;
-    for (std::size_t i = 0; i < arguments.size(); ++i) at(index).plus[i] = arguments[i].plus;
+    const auto slot_of = [](const Argument& argument) {
+      return argument.is_constant() ? uint16_t{0} : argument.slot;
+    };
+    at(index).a = slot_of(arguments[0]);
+    if (count > 1) at(index).b() = slot_of(arguments[1]);
+    if (count > 2) at(index).c() = slot_of(arguments[2]);
+    for (std::size_t i = 0; i < std::min<std::size_t>(count, 3); ++i) at(index).plus[i] = arguments[i].plus;
+    if (count == kMostPassed) at(index).plus[3] = static_cast<int16_t>(arguments[3].slot);
+    if (has_constant) at(index).plus[3] = static_cast<int16_t>(constant - arguments.begin());
   }
   context_.entries.push_back(reference);
   return index;
@@ -182,6 +209,17 @@ std::vector<FieldKind> BodyEmitter::argument_kinds(const Callee& callee) const {
   return kinds;
 }
 
+/// Which data values among them the callee takes over; a task borrows all that it captures.
+std::vector<bool> BodyEmitter::taken_over_arguments(const Callee& callee) const {
+  const std::vector<FieldKind> kinds = argument_kinds(callee);
+  std::vector<bool> is_taken_over(kinds.size(), false);
+  for (std::size_t i = 0; i < kinds.size() && !callee.task; ++i) {
+    is_taken_over[i] =
+        kinds[i] == FieldKind::Data && !context_.ownership.is_borrowed(graph_[callee.site].callee, i);
+  }
+  return is_taken_over;
+}
+
 BodyEmitter::Forked BodyEmitter::emit_group(const std::vector<Callee>& callees,
                                             const std::vector<std::vector<Argument>>& arguments,
                                             const std::vector<uint32_t>& results, const Handover& handover,
@@ -202,7 +240,8 @@ BodyEmitter::Forked BodyEmitter::emit_group(const std::vector<Callee>& callees,
     at(after).a = static_cast<uint16_t>(i + 1);
     if (counted) at(after).d = narrow(count_slot);
     at(after).group = &group;
-    group.calls.push_back({nullptr, nullptr, arguments[i], argument_kinds(callees[i])});
+    group.calls.push_back(
+        {nullptr, nullptr, arguments[i], argument_kinds(callees[i]), taken_over_arguments(callees[i])});
     context_.entries.push_back({EntryReference::Kind::GroupCall, number, static_cast<uint32_t>(i),
                                 function_of(callees[i]), true, callees[i].task});
   }
@@ -244,8 +283,37 @@ void BodyEmitter::emit_tail_call(CallSite site) {
   hand_on_now(handed_to(site));
   drop_dead();
   if (to_hole_) arguments.push_back({narrow(hole_slot_), 0});
+  if (fuse_next_field(site, arguments)) return give_back(temporaries);
   emit_call(Opcode::TailCall1, {.site = site, .to_hole = to_hole_}, arguments, forking_);
   give_back(temporaries);
+}
+
+/// All other parameters but one to which a number is added stay as they are. Functions with groups go on with
+/// a call, which can change to the forking form.
+bool BodyEmitter::fuse_next_field(CallSite site, const std::vector<Argument>& arguments) {
+  if (graph_[site].callee != function_ || in_task_ || context_.has_groups_of(function_)) return false;
+  const uint32_t last = here() - 1;
+  if (plan_.opcodes[last] != Opcode::Field || last_label_ == here()) return false;
+  std::optional<uint16_t> next;
+  Argument counter{};
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const Argument& argument = arguments[i];
+    if (argument.slot == i && argument.plus == 0) continue;
+    if (argument.slot == at(last).d && argument.plus == 0 && !next) {
+      next = static_cast<uint16_t>(i);
+    } else if (argument.slot == i && counter.plus == 0) {
+      counter = argument;
+    } else {
+      return false;
+    }
+  }
+  if (!next) return false;
+  plan_.opcodes[last] = Opcode::NextField;
+  at(last).d = *next;
+  at(last).plus[0] = static_cast<int16_t>(counter.slot);
+  at(last).plus[1] = counter.plus;
+  at(last).jump = static_cast<int32_t>(entry_) - static_cast<int32_t>(last);
+  return true;
 }
 
 }  // namespace hiaton::exec::direct

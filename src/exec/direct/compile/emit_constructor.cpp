@@ -65,15 +65,14 @@ void BodyEmitter::emit_constructor_tail(std::span<const Item> items, const Const
   emit_retains(hand_on(handed, borrowed));
   // The slots of what moves stay: the function ends here.
   uint32_t inner = 0;  // anything: nobody reads the field before it is filled
+  NodeId made_before = graph_[site].returns[0];
   const uint32_t hole = take_slot();
   for (const HoleIn& made : tail.makes) {
-    const auto& inputs = graph_[made.make].inputs;
-    std::vector<uint16_t> slots;
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-      slots.push_back(i == made.field ? narrow(inner) : in_slot(operand(inputs[i]), temporaries));
-    }
+    slot_of_[made_before] = inner;
+    const std::vector<MadeField> fields = fields_in_slots(made.make, temporaries);
     const uint32_t outer = take_slot();
-    emit_make_of(made.make, slots, outer);
+    emit_make_of(made.make, fields, outer);
+    made_before = made.make;
     if (&made == &tail.makes.front()) {
       const uint32_t address = emit(Opcode::HoleOf);
       at(address).d = narrow(hole);

@@ -69,29 +69,95 @@ void BodyEmitter::emit_make(NodeId id) {
     return hold(id, true);
   }
   std::vector<uint32_t> temporaries;
-  std::vector<uint16_t> slots;
-  for (OutPort input : node.inputs) slots.push_back(in_slot(operand(input), temporaries));
+  const std::vector<MadeField> fields = fields_in_slots(id, temporaries);
   hand_on_now(node.inputs);
   give_back(temporaries);
   for (OutPort input : node.inputs) release(input);
   define(id, result_slot(id));
-  emit_make_of(id, slots, slot_of_[id]);
+  emit_make_of(id, fields, slot_of_[id]);
   hold(id, true);
 }
 
-void BodyEmitter::emit_make_of(NodeId id, const std::vector<uint16_t>& slots, uint32_t to) {
+std::vector<BodyEmitter::MadeField> BodyEmitter::fields_in_slots(NodeId id,
+                                                                 std::vector<uint32_t>& temporaries) {
   const Node& node = graph_[id];
-  const std::size_t count = slots.size();
-  const uint32_t index = emit(form(Opcode::Make1, count), id);
+  bool has_constant = node.inputs.size() > kMostInInstruction;
+  std::vector<MadeField> fields;
+  for (OutPort input : node.inputs) {
+    const Operand from = operand(input);
+    const auto number = static_cast<int32_t>(from.constant.i64);
+    if (from.is_constant && !has_constant && number == from.constant.i64) {
+      fields.push_back({0, number});
+      has_constant = true;
+    } else {
+      fields.push_back({in_slot(from, temporaries)});
+    }
+  }
+  return fields;
+}
+
+void BodyEmitter::emit_make_of(NodeId id, const std::vector<MadeField>& fields, uint32_t to) {
+  const Node& node = graph_[id];
+  const std::size_t count = fields.size();
+  const auto constant =
+      std::ranges::find_if(fields, [](const MadeField& field) { return field.constant.has_value(); });
+  const uint32_t index = emit(form(constant != fields.end() ? Opcode::MakeConst1 : Opcode::Make1, count), id);
   at(index).d = narrow(to);
   const uint64_t header = header_of(*node.type.data, static_cast<std::size_t>(node.attributes[0]));
   if (count <= kMostInInstruction) {
     at(index).number = header;
-    std::ranges::copy(slots, at(index).takes);
+    for (std::size_t i = 0; i < count; ++i) at(index).takes[i] = fields[i].slot;
+    if (constant != fields.end()) {
+      at(index).a = static_cast<uint16_t>(constant - fields.begin());
+      at(index).jump = *constant->constant;
+    }
   } else {
-    plan_.make_lists.push_back({header, slots});
+    MakeList list{header, {}};
+    for (const MadeField& field : fields) list.slots.push_back(field.slot);
+    plan_.make_lists.push_back(std::move(list));
     at(index).made = &plan_.make_lists.back();
+    plan_.opcodes[index] = Opcode::MakeN;
   }
+}
+
+/// What was made just before and stands in the slot is returned by the instruction that makes it.
+bool BodyEmitter::fuse_return_of_make(uint32_t slot) {
+  const uint32_t last = here() - 1;
+  const Opcode made = plan_.opcodes[last];
+  if (made < Opcode::Make1 || made > Opcode::MakeConst4 || at(last).d != slot || last_label_ == here())
+    return false;
+  const auto form = static_cast<std::size_t>(made) - static_cast<std::size_t>(Opcode::Make1);
+  plan_.opcodes[last] = static_cast<Opcode>(static_cast<std::size_t>(Opcode::ReturnMake1) + form);
+  return true;
+}
+
+/// Right behind the test of the value's variant, reading a few fields is part of the test.
+void BodyEmitter::emit_field(uint32_t to, uint32_t slot, uint32_t field) {
+  const uint32_t test = here() - 1;
+  const Opcode tested = plan_.opcodes[test];
+  const bool follows_test = last_test_ == test && at(test).a == slot;
+  const auto first_peek = [&](Opcode peek) {
+    plan_.opcodes[test] = peek;
+    at(test).d = narrow(to);
+    at(test).number = (at(test).number << 16) | field;
+  };
+  const auto next_peek = [&](std::size_t count) {
+    plan_.opcodes[test] = static_cast<Opcode>(static_cast<std::size_t>(tested) + 1);
+    at(test).takes[2 * count - 2] = narrow(to);
+    at(test).takes[2 * count - 1] = static_cast<uint16_t>(field);
+  };
+  const bool overwrites = to == slot;  // what is read next would be read of something else
+  if (follows_test && !overwrites && tested == Opcode::UnlessObject) return first_peek(Opcode::PeekObject1);
+  if (follows_test && !overwrites && tested == Opcode::UnlessVariant) return first_peek(Opcode::PeekVariant1);
+  if (follows_test && tested >= Opcode::PeekObject1 && tested < Opcode::PeekVariant3 &&
+      tested != Opcode::PeekObject3) {
+    const Opcode one = tested < Opcode::PeekVariant1 ? Opcode::PeekObject1 : Opcode::PeekVariant1;
+    return next_peek(static_cast<std::size_t>(tested) - static_cast<std::size_t>(one) + 1);
+  }
+  const uint32_t index = emit(Opcode::Field);
+  at(index).d = narrow(to);
+  at(index).a = narrow(slot);
+  at(index).number = field;
 }
 
 void BodyEmitter::emit_copy(NodeId id) {
@@ -150,10 +216,7 @@ void BodyEmitter::emit_fields(NodeId id, std::span<const Item> rest) {
     if (takes_apart) {
       slots.emplace_back(number, slot);
     } else {
-      const uint32_t index = emit(Opcode::Field);
-      at(index).d = narrow(slot);
-      at(index).a = slot_of_value;
-      at(index).number = number;
+      emit_field(slot, slot_of_value, number);
     }
     if (data) hold(field, takes_apart, takes_apart || is_constant ? NodeId() : value);
   }

@@ -141,6 +141,18 @@ std::size_t BodyEmitter::add_task(const Item& item) {
   const auto capture = [&](NodeId value) {
     if (std::ranges::find(captures, value) == captures.end()) captures.push_back(value);
   };
+  const auto capture_compared = [&](NodeId comparison, const auto& self) -> void {
+    body.deferred.insert(comparison);
+    if (const auto test = tested_in_branch({comparison, 0})) return capture(test->data);
+    for (OutPort input : graph_[comparison].inputs) {
+      const NodeId compared = structure_.origin(input);
+      if (is_in_branch(compared)) {
+        self(compared, self);
+      } else if (graph_[compared].kind != graph::NodeKind::Const) {
+        capture(compared);
+      }
+    }
+  };
   for (NodeId value : body.task.captures) {
     const bool is_variant = graph_[value].kind == graph::NodeKind::Op && graph_[value].inputs.size() == 1 &&
                             graph_[structure_.origin(graph_[value].inputs[0])].type.is_data() &&
@@ -153,15 +165,7 @@ std::size_t BodyEmitter::add_task(const Item& item) {
       capture(value);
       continue;
     }
-    body.deferred.insert(value);
-    if (const auto test = tested_in_branch({value, 0})) {
-      capture(test->data);
-      continue;
-    }
-    for (OutPort input : graph_[value].inputs) {
-      const NodeId compared = structure_.origin(input);
-      if (graph_[compared].kind != graph::NodeKind::Const) capture(compared);
-    }
+    capture_compared(value, capture_compared);
   }
   body.task.captures = std::move(captures);
   context_.tasks.push_back(std::move(body));

@@ -1,6 +1,9 @@
+#include <algorithm>
+
 #include "base/check.h"
 #include "exec/direct/compile/body_emitter.h"
 #include "exec/direct/kernel_table.h"
+#include "kernels/scalar.h"
 
 namespace hiaton::exec::direct {
 
@@ -58,16 +61,41 @@ void BodyEmitter::emit_op(NodeId id, std::span<const Item> rest) {
 }
 
 bool BodyEmitter::can_defer(NodeId id) {
-  const Node& node = graph_[id];
-  if (exported_.contains(id) || context_.lifetimes.reads[id.index()] != 1 || node.inputs.size() != 2 ||
-      !has_kernel(node)) {
-    return false;
-  }
-  if (!fast_branch(kernel_of(node))) return false;
-  if (graph_[structure_.origin(node.inputs[0])].kind == NodeKind::Const) return false;
-  if (!steered_in_own_block(id)) return false;
+  if (exported_.contains(id)) return false;
+  const bool in_conjunction = is_comparison(id) && conjunction_of(id).valid();
+  const bool alone = (is_comparison(id) || is_branch_on_both(id)) && steered_in_own_block(id);
+  if (in_conjunction ? exported_.contains(conjunction_of(id)) : !alone) return false;
   deferred_.insert(id);
   return true;
+}
+
+/// Whether it compares, is read once, and has a branch instruction.
+bool BodyEmitter::is_comparison(NodeId id) const {
+  const Node& node = graph_[id];
+  return context_.lifetimes.reads[id.index()] == 1 && node.kind == NodeKind::Op && node.inputs.size() == 2 &&
+         has_kernel(node) && fast_branch(kernel_of(node)) &&
+         graph_[structure_.origin(node.inputs[0])].kind != NodeKind::Const;
+}
+
+graph::NodeId BodyEmitter::conjunction_of(NodeId id) const {
+  const auto readers = graph_.consumers({id, 0});
+  if (readers.size() != 1 || !is_branch_on_both(readers[0].node)) return {};
+  return readers[0].node;
+}
+
+/// A conjunction of two comparisons of its block that steers conditionals of it is two branches.
+bool BodyEmitter::is_branch_on_both(NodeId id) const {
+  const Node& node = graph_[id];
+  if (node.kind != NodeKind::Op || node.inputs.size() != 2 || !has_kernel(node) ||
+      kernel_of(node) != Kernel{kernels::binary<kernels::And, bool, bool>} ||
+      context_.lifetimes.reads[id.index()] != 1 || !steered_in_own_block(id) ||
+      context_.loop_predicates.contains(id)) {
+    return false;
+  }
+  return std::ranges::all_of(node.inputs, [&](OutPort input) {
+    return is_comparison(input.node) &&
+           structure_.block_of[input.node.index()] == structure_.block_of[id.index()];
+  });
 }
 
 bool BodyEmitter::steered_in_own_block(NodeId id) const {
@@ -90,6 +118,15 @@ uint32_t BodyEmitter::emit_branch(OutPort predicate, bool is_loop) {
     return branch;
   }
   if (const auto test = tested_in_branch(predicate)) return emit_variant_branch(*test);
+  if (is_branch_on_both(value)) {
+    const uint32_t first = emit_comparison_branch(graph_[value].inputs[0].node, false);
+    also_jumps_[first] = emit_comparison_branch(graph_[value].inputs[1].node, false);
+    return first;
+  }
+  return emit_comparison_branch(value, is_loop);
+}
+
+uint32_t BodyEmitter::emit_comparison_branch(NodeId value, bool is_loop) {
   const Node& node = graph_[value];
   const FastBranch fast = *fast_branch(kernel_of(node));
   const Operand a = operand(node.inputs[0]);

@@ -1,8 +1,8 @@
 // How parameters come to be borrowed: all are, until a rule says otherwise; then again, until nothing
 // changes, since handing a value to a parameter that is not borrowed hands it on. Rules for a parameter p,
 // and for the fields of p that are data values, which the function borrows as long as it borrows p:
-//   - p is a field of a new value, a result, a value of a branch or loop variable, or goes to a parameter
-//   that
+//   - p is a field of a new value (but see is_kept_beside), a result, a value of a branch or loop variable,
+//   or goes to a parameter that
 //     is not borrowed: it is handed on. (Fields of p may be: that takes a reference of their own.)
 //   - p is taken apart where a value of its size is made: its memory can serve that one.
 //   - a call at the end of a function passes to a borrowed parameter what the function itself holds: nobody
@@ -45,6 +45,14 @@ class Ownership::Borrowing {
   }
 
   void run() {
+    for (const Block& block : structure_.blocks) {
+      for (const Item& item : block.items) {
+        if (item.kind != Item::Kind::Op || !has_role(graph_[NodeId(item.index)], Role::Make)) continue;
+        for_each_reusable(NodeId(item.index), [&](OutPort taken) {
+          rebuilt_.insert(graph_[structure_.origin(taken)].type.data.get());
+        });
+      }
+    }
     do {
       changed_ = false;
       for (const Block& block : structure_.blocks) {
@@ -84,7 +92,9 @@ class Ownership::Borrowing {
       case Item::Kind::Op: {
         const Node& node = graph_[NodeId(item.index)];
         if (has_role(node, Role::Make) || has_role(node, Role::PassAfter)) {
-          for (OutPort input : node.inputs) hand_on(input);
+          for (OutPort input : node.inputs) {
+            if (!is_kept_beside(NodeId(item.index), structure_.origin(input))) hand_on(input);
+          }
         }
         if (has_role(node, Role::Make)) reuse(NodeId(item.index));
         break;
@@ -111,8 +121,9 @@ class Ownership::Borrowing {
     }
   }
 
-  /// Parameters that are taken apart in the block of the node, or one around it, into as many fields.
-  void reuse(NodeId make) {
+  /// Calls `visit` with what is taken apart in the block of the node, or one around it, into as many fields.
+  template <class Visit>
+  void for_each_reusable(NodeId make, Visit visit) const {
     const std::size_t fields = graph_[make].inputs.size();
     if (fields == 0) return;
     for (BlockId block = structure_.block_of[make.index()]; block.valid(); block = structure_[block].parent) {
@@ -122,9 +133,32 @@ class Ownership::Borrowing {
         if (!has_role(node, Role::Field)) continue;
         const Type& type = graph_[structure_.origin(node.inputs[0])].type;
         const auto variant = static_cast<std::size_t>(node.attributes[0]);
-        if (type.data->variants[variant].fields.size() == fields) hand_on(node.inputs[0]);
+        if (type.data->variants[variant].fields.size() == fields) visit(node.inputs[0]);
       }
     }
+  }
+
+  void reuse(NodeId make) {
+    for_each_reusable(make, [&](OutPort taken) { hand_on(taken); });
+  }
+
+  /// Whether the parameter that becomes a field of the new value also goes on to the function itself, beside
+  /// it: a function that owned it would take a reference for one of both wherever it runs, one that borrows
+  /// it does so only where it makes the value. Not of types whose values are rebuilt in place: another
+  /// reference forbids that.
+  bool is_kept_beside(NodeId make, NodeId param) const {
+    if (!param_of_.contains(param) || rebuilt_.contains(graph_[param].type.data.get())) return false;
+    for (BlockId block = structure_.block_of[make.index()]; block.valid(); block = structure_[block].parent) {
+      for (const Item& item : structure_[block].items) {
+        if (item.kind != Item::Kind::Call) continue;
+        const graph::Site& site = graph_[CallSite(item.index)];
+        if (site.callee != structure_[block].function) continue;
+        for (NodeId call : site.calls) {
+          if (structure_.origin(graph_[call].inputs[0]) == param) return true;
+        }
+      }
+    }
+    return false;
   }
 
   void look_at_end(BlockId block, const std::vector<OutPort>& results) {
@@ -188,6 +222,7 @@ class Ownership::Borrowing {
   const Graph& graph_;
   const Structure& structure_;
   std::unordered_map<NodeId, Param> param_of_;
+  std::unordered_set<const DataType*> rebuilt_;  ///< types of which values are taken apart to make such again
   bool changed_ = false;
 };
 

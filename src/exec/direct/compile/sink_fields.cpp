@@ -101,8 +101,18 @@ class FieldSinker {
       reader = &items[i];
     }
     if (reader == nullptr || reader->kind != Item::Kind::Conditional) return false;
+    // A call that gets another field could not use its memory again while the whole value is held.
+    const bool passes_call =
+        std::any_of(items.data() + at, reader, [](const Item& item) { return item.kind != Item::Kind::Op; });
+    if (passes_call) return false;
     const Conditional& conditional = structure_.conditionals[reader->index];
     if (structure_.origin(conditional.predicate) == field) return false;
+    const bool is_scalar = !graph_[field].type.is_data() && !graph_[field].type.is_tensor();
+    if (is_scalar && std::ranges::all_of(conditional.sides, [&](BlockId side) {
+          return side.valid() && side_reads(side, field);
+        })) {
+      return false;
+    }
     for (BlockId side : conditional.sides) {
       if (!side.valid() || !side_reads(side, field)) continue;
       Item moved = items[at];

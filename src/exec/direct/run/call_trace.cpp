@@ -96,7 +96,7 @@ void CallTrace::end_stretch() {
 }
 
 void CallTrace::draw_begin(const Frame* frame, const Instruction* call) {
-  const bool has_list = plan_.opcode(call) == Opcode::CallN;
+  const bool has_list = passes_list(plan_.opcode(call));
   const Instruction* entry = has_list ? call->calls->target : call->target;
   Slot slots[Trace::kMostFields];
   const std::size_t count = plan_.read_passed(frame->slots, call, slots);

@@ -1,6 +1,7 @@
 #include "exec/direct/run/direct_caller.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include "base/check.h"
 #include "exec/budget.h"
@@ -56,11 +57,13 @@ std::size_t most_results(const graph::Graph& graph) {
 }  // namespace
 
 DirectCaller::DirectCaller(const graph::Graph& graph, std::shared_ptr<const Plan> plan)
-    : graph_(graph), plan_(std::move(plan)), root_slots_(frame_bytes(most_results(graph)) / sizeof(Slot)) {
+    : graph_(graph),
+      plan_(std::move(plan)),
+      root_slots_(frame_bytes(most_results(graph)) / sizeof(Slot)),
+      lengths_(graph.functions().size()) {
   if (plan_->has_data) {
     heap_.reset(DataHeap::make([this](std::size_t bytes) { return budget_.take_bytes(bytes); }));
   }
-  state_.workers.push_back(std::make_unique<Worker>(state_, *plan_, budget_, heap_.get()));
 }
 
 DirectCaller::~DirectCaller() = default;
@@ -69,34 +72,55 @@ void DirectCaller::begin(const RunOptions& options) {
   budget_.max_frames = options.max_frames;
   budget_.max_bytes = byte_limit(options);
   budget_.is_refused.store(false);
+  const std::size_t workers = plan_->groups.empty() ? 1 : static_cast<std::size_t>(options.workers);
+  while (state_.workers.size() < workers) {
+    state_.workers.push_back(std::make_unique<Worker>(state_, *plan_, budget_, heap_.get()));
+  }
+  if (failed_ != nullptr) failed_->unwind();
+  failed_ = nullptr;
   if (heap_ != nullptr && stop_fault_.load() != Fault::None) heap_->forget_values();
   stop_fault_.store(Fault::None);
   state_.stopping.store(false);
-  Worker& worker = *state_.workers[0];
-  worker.parameters = options.parameters;
-  worker.poll.store(false);
-  if (worker.frame != nullptr) worker.unwind();
-  worker.frame = nullptr;
-  worker.fault = Fault::None;
+  state_.shares_every_call = options.share_every_call && workers > 1;
+  calls_ = 0;
+  for (const std::unique_ptr<Worker>& worker : state_.workers) {
+    worker->parameters = options.parameters;
+    worker->poll.store(false);
+    worker->frame = nullptr;
+    worker->fault = Fault::None;
+    worker->hungry = false;
+    worker->steps_left = Worker::kMostSteps;
+    worker->steals = worker->atomic_operations = 0;
+    worker->region_firings.assign(worker->region_firings.size(), 0);
+  }
+}
+
+/// Another thread needs some microseconds to come. Who has not been run yet may take long.
+bool DirectCaller::is_worth_sharing(const Length& length) const {
+  constexpr double kLong = 50e-6;
+  return !length.is_known || length.seconds > kLong || state_.shares_every_call;
 }
 
 Fault DirectCaller::call(graph::FunctionId function, std::span<const Slot> arguments,
                          std::span<Slot> results) {
-  Worker& worker = *state_.workers[0];
+  ++calls_;
   const Instruction* entry = plan_->entries[function.index()];
-  Frame* frame = worker.start_chain(root(), plan_->halt, entry[-1].d);
-  if (frame == nullptr) {
-    stop_fault_.store(worker.pool.failure());
-    return worker.pool.failure();
+  kernels::LaunchHelpers* helpers = state_.workers.size() > 1 ? kernels::launch_helpers() : nullptr;
+  Fault fault = Fault::None;
+  if (helpers == nullptr || (helpers->idle() == 0 && !state_.shares_every_call)) {
+    fault = run_alone(entry, arguments);
+  } else {
+    using Clock = std::chrono::steady_clock;
+    Length& length = lengths_[function.index()];
+    const Clock::time_point start = Clock::now();
+    const bool shares = is_worth_sharing(length);
+    fault = shares ? run_shared(*helpers, entry, arguments) : run_alone(entry, arguments);
+    length = {true, std::chrono::duration<double>(Clock::now() - start).count()};
   }
-  std::copy(arguments.begin(), arguments.end(), frame->slots);
-  const Outcome outcome = interpret(worker, frame, entry);
-  if (outcome != Outcome::Halted) {
-    if (outcome == Outcome::Failed) stop_fault_.store(worker.fault);
-    return stop_fault_.load();
+  if (fault != Fault::None) {
+    stop_fault_.store(fault);
+    return fault;
   }
-  worker.leave_chain();
-  worker.frame = nullptr;  // a poll leaves where it was answered
   const std::vector<graph::OutPort>& ports = graph_[function].results;
   data_.clear();
   for (std::size_t i = 0; i < results.size(); ++i) {
@@ -107,24 +131,111 @@ Fault DirectCaller::call(graph::FunctionId function, std::span<const Slot> argum
   return Fault::None;
 }
 
+Outcome DirectCaller::start(Worker& worker, const Instruction* entry, std::span<const Slot> arguments) {
+  Frame* frame = worker.start_chain(root(), plan_->halt, entry[-1].d);
+  if (frame == nullptr) {
+    worker.frame = nullptr;
+    worker.fault = worker.pool.failure();
+    return Outcome::Failed;
+  }
+  std::copy(arguments.begin(), arguments.end(), frame->slots);
+  return interpret(worker, frame, entry);
+}
+
+Fault DirectCaller::run_alone(const Instruction* entry, std::span<const Slot> arguments) {
+  Worker& worker = *state_.workers[0];
+  settle(worker, start(worker, entry, arguments));
+  return fault_of_run();
+}
+
+Fault DirectCaller::run_shared(kernels::LaunchHelpers& helpers, const Instruction* entry,
+                               std::span<const Slot> arguments) {
+  const std::size_t others =
+      state_.shares_every_call ? state_.workers.size() - 1
+                               : std::min<std::size_t>(state_.workers.size() - 1,
+                                                       static_cast<std::size_t>(std::max(helpers.idle(), 1)));
+  state_.finished.store(false);
+  state_.idle.store(0);
+  std::atomic<std::size_t> next{0};
+  helpers.run(others + 1, [&](std::size_t) {
+    const std::size_t number = next.fetch_add(1);
+    Worker& worker = *state_.workers[number];
+    if (number == 0) {
+      settle(worker, worker.begin([&] { return start(worker, entry[-1].target, arguments); }));
+    }
+    if (!state_.finished.load() && !state_.stopping.load()) settle(worker, worker.help());
+  });
+  return fault_of_run();
+}
+
+/// What follows from the end of a stretch of interpretation.
+void DirectCaller::settle(Worker& worker, Outcome outcome) {
+  if (outcome == Outcome::Parked) return;
+  if (outcome == Outcome::Halted) {
+    worker.leave_chain();
+    worker.frame = nullptr;  // a poll leaves where it was answered
+    state_.finished.store(true);
+    return;
+  }
+  if (outcome == Outcome::Failed) {
+    Fault none = Fault::None;
+    stop_fault_.compare_exchange_strong(none, worker.fault);
+  }
+  state_.stop();
+  {
+    const std::lock_guard lock(mutex_);
+    if (failed_ == nullptr && worker.frame != nullptr) {
+      failed_ = &worker;
+      return;
+    }
+  }
+  worker.unwind();
+}
+
+/// Fault::None: it gave its results.
+Fault DirectCaller::fault_of_run() const {
+  if (!state_.stopping.load()) return Fault::None;
+  if (stop_fault_.load() != Fault::None) return stop_fault_.load();
+  for (const std::unique_ptr<Worker>& worker : state_.workers) {
+    if (worker->fault != Fault::None) return worker->fault;
+  }
+  return Fault::None;
+}
+
 void DirectCaller::stop(Fault fault) {
-  stop_fault_.store(fault);
+  Fault none = Fault::None;
+  stop_fault_.compare_exchange_strong(none, fault);
   state_.stop();
 }
 
+void DirectCaller::add_to(RunStats& stats) const {
+  const std::size_t first = stats.regions.size();
+  for (const RegionStats& region : plan_->regions) stats.regions.push_back(region);
+  uint64_t bodies = 0;
+  for (const std::unique_ptr<Worker>& worker : state_.workers) {
+    stats.steals += worker->steals;
+    stats.atomic_operations += worker->atomic_operations;
+    for (std::size_t i = 0; i < worker->region_firings.size(); ++i) {
+      stats.regions[first + i].firings += worker->region_firings[i];
+      if (plan_->region_is_body[i]) bodies += worker->region_firings[i];
+    }
+  }
+  if (!plan_->regions.empty()) stats.calls += bodies - calls_;  // flow has counted those that it made
+}
+
 graph::NodeId DirectCaller::failed() const {
-  const Worker& worker = *state_.workers[0];
-  if (worker.frame == nullptr || worker.pc == nullptr || !is_operation_fault(worker.fault)) return {};
-  return plan_->nodes[plan_->index_of(worker.pc)];
+  if (failed_ == nullptr || failed_->pc == nullptr || !is_operation_fault(failed_->fault)) return {};
+  return plan_->nodes[plan_->index_of(failed_->pc)];
 }
 
 std::vector<Value> DirectCaller::operands() const {
-  return operands_of_failed(graph_, *state_.workers[0], failed());
+  return operands_of_failed(graph_, *failed_, failed());
 }
 
 std::unique_ptr<CallChain> DirectCaller::chain(graph::CallSite site, CallChain& outer) const {
-  const Worker& worker = *state_.workers[0];
-  return std::make_unique<JoinedChain>(DirectChain(graph_, *plan_, worker.frame, worker.pc), site, outer);
+  Frame* frame = failed_ != nullptr ? failed_->frame : nullptr;
+  const Instruction* pc = failed_ != nullptr ? failed_->pc : nullptr;
+  return std::make_unique<JoinedChain>(DirectChain(graph_, *plan_, frame, pc), site, outer);
 }
 
 }  // namespace hiaton::exec::direct

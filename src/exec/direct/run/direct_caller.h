@@ -1,13 +1,16 @@
-// Calls of direct functions from the items of flow: each runs to its end, in the thread that makes it.
+// Calls of direct functions from the items of flow: each runs to its end, in the thread that makes it and,
+// where it takes long, in those of workers of flow that have nothing to do.
 #pragma once
 
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <vector>
 
 #include "exec/direct/run/worker.h"
 #include "exec/fault.h"
+#include "kernels/launch.h"
 
 namespace hiaton::exec::direct {
 
@@ -20,9 +23,10 @@ class DirectCaller {
 
   /// To be called before a run; forgets what a failed one left.
   void begin(const RunOptions& options);
-  /// Runs the function. A data value among the arguments belongs to the caller, who holds it until the call
-  /// has returned; one among the results is outside of runs, with a reference for the caller. Gives a fault,
-  /// and no results, where the run is to end.
+  /// Runs the function, with the help of those who help this thread with launches. A data value among the
+  /// arguments belongs to the caller, who holds it until the call has returned; one among the results is
+  /// outside of runs, with a reference for the caller. Gives a fault, and no results, where the run is to
+  /// end.
   Fault call(graph::FunctionId function, std::span<const Slot> arguments, std::span<Slot> results);
   /// Ends the call that is under way, from any thread; there is none other in this run then.
   void stop(Fault fault);
@@ -34,10 +38,25 @@ class DirectCaller {
   /// The calls around the place where it failed: those of direct code, then one of `site`, then those of
   /// `outer`, which must live as long.
   std::unique_ptr<CallChain> chain(graph::CallSite site, CallChain& outer) const;
+  /// What the calls since begin() did.
+  void add_to(RunStats& stats) const;
   /// What it holds.
   uint64_t bytes() const { return budget_.bytes.load(std::memory_order_relaxed); }
 
  private:
+  /// How long calls of a function take.
+  struct Length {
+    bool is_known = false;
+    double seconds = 0;
+  };
+
+  bool is_worth_sharing(const Length& length) const;
+  Fault run_alone(const Instruction* entry, std::span<const Slot> arguments);
+  Fault run_shared(kernels::LaunchHelpers& helpers, const Instruction* entry,
+                   std::span<const Slot> arguments);
+  Outcome start(Worker& worker, const Instruction* entry, std::span<const Slot> arguments);
+  void settle(Worker& worker, Outcome outcome);
+  Fault fault_of_run() const;
   Frame* root() { return reinterpret_cast<Frame*>(root_slots_.data()); }
 
   const graph::Graph& graph_;
@@ -47,7 +66,11 @@ class DirectCaller {
   RunState state_;
   std::vector<Slot> root_slots_;  ///< the frame that a function returns to
   std::vector<Slot> data_;        ///< results that are data values
+  std::vector<Length> lengths_;   ///< by function
+  uint64_t calls_ = 0;            ///< since begin()
   std::atomic<Fault> stop_fault_{Fault::None};
+  std::mutex mutex_;
+  Worker* failed_ = nullptr;  ///< keeps its frames until the next run: they say where it failed
 };
 
 }  // namespace hiaton::exec::direct

@@ -48,6 +48,7 @@ class DirectRun {
       state_.workers.back()->parameters = options.parameters;
       if (tensors != nullptr) state_.workers.back()->tensors->times_kernels = options.time_kernels;
     }
+    state_.shares_every_call = options.share_every_call && workers > 1;
     if (options.trace != nullptr) draw_in(*options.trace);
   }
 
@@ -95,6 +96,7 @@ class DirectRun {
       throw;
     }
     Worker& first = *state_.workers[0];
+    if (state_.shares_every_call) first.wait_for_others();
     settle(first, first.begin([&] { return start_main(first); }));
     if (!is_over()) settle(first, first.help());
   }

@@ -16,7 +16,7 @@ constexpr std::size_t kHugePage = std::size_t{2} << 20;
 
 }  // namespace
 
-Frame no_frame{nullptr, nullptr, &no_frame, 0, {}};
+Frame no_frame{nullptr, {nullptr}, &no_frame, 0, {}};
 
 FramePool::~FramePool() {
   while (newest_ != nullptr) {
@@ -54,9 +54,13 @@ Frame* FramePool::insert(Frame* parent, uint32_t slots) {
 }
 
 Frame* FramePool::take_anchor() {
-  if (idle_ == nullptr) return carve(0);
   Frame* anchor = idle_;
-  idle_ = anchor->parent;
+  if (anchor != nullptr) {
+    idle_ = anchor->parent;
+  } else {
+    anchor = carve(0);
+  }
+  if (anchor != nullptr) anchor->copies = nullptr;
   return anchor;
 }
 

@@ -20,11 +20,15 @@
 namespace hiaton::exec::direct {
 
 struct Frame {
-  Frame* parent;              ///< the caller; fixed, but for the first frame of a chain
-  const Instruction* resume;  ///< where the parent goes on; the instruction before it names the result slots
-  Frame* child;               ///< the frame for the next call; kNoFrame where there is none yet
-  uint32_t capacity;          ///< how many slots it has
-  Slot slots[1];              ///< as many as `capacity` says
+  Frame* parent;  ///< the caller; fixed, but for the first frame of a chain
+  union {
+    const Instruction*
+        resume;          ///< where the parent goes on; the instruction before it names the result slots
+    DataObject* copies;  ///< of an anchor: what its chain borrows and nobody else holds; may be null
+  };
+  Frame* child;       ///< the frame for the next call; kNoFrame where there is none yet
+  uint32_t capacity;  ///< how many slots it has
+  Slot slots[1];      ///< as many as `capacity` says
 };
 
 /// Stands for "none" in Frame::child: too small for any call. Never written.

@@ -43,6 +43,8 @@ Outcome execute(Worker* worker, Frame* f, const Instruction* pc, const void* con
 
 #define PASS(i, slot) \
   callee->slots[i].bits = f->slots[slot].bits + static_cast<uint64_t>(int64_t{pc->plus[i]})
+#define PASS_LAST callee->slots[3] = f->slots[static_cast<uint16_t>(pc->plus[3])]
+#define PASS_CONSTANT callee->slots[pc->plus[3]].i64 = pc->plus[pc->plus[3]]
 #define CALL(Name, target_entry, pass_arguments)           \
   at_##Name : {                                            \
     if (poll.load(std::memory_order_relaxed)) [[unlikely]] \
@@ -62,10 +64,13 @@ Outcome execute(Worker* worker, Frame* f, const Instruction* pc, const void* con
   CALL(Call1, pc->target, PASS(0, pc->a))
   CALL(Call2, pc->target, PASS(0, pc->a); PASS(1, pc->b()))
   CALL(Call3, pc->target, PASS(0, pc->a); PASS(1, pc->b()); PASS(2, pc->c()))
+  CALL(Call4, pc->target, PASS(0, pc->a); PASS(1, pc->b()); PASS(2, pc->c()); PASS_LAST)
   CALL(CallN, pc->calls->target, {
     Slot* to = callee->slots;
     for (const Argument& argument : pc->calls->arguments) argument.pass(f->slots, to++);
   })
+  CALL(Call2Const, pc->target, PASS(0, pc->a); PASS(1, pc->b()); PASS_CONSTANT)
+  CALL(Call3Const, pc->target, PASS(0, pc->a); PASS(1, pc->b()); PASS(2, pc->c()); PASS_CONSTANT)
 #undef CALL
 
   // The callee takes over the caller's frame: it returns where the caller would have.
@@ -91,6 +96,12 @@ Outcome execute(Worker* worker, Frame* f, const Instruction* pc, const void* con
   TAIL_CALL(TailCall1, READ(0, pc->a), WRITE(0))
   TAIL_CALL(TailCall2, READ(0, pc->a); READ(1, pc->b()), WRITE(0); WRITE(1))
   TAIL_CALL(TailCall3, READ(0, pc->a); READ(1, pc->b()); READ(2, pc->c()), WRITE(0); WRITE(1); WRITE(2))
+  TAIL_CALL(TailCall4, READ(0, pc->a); READ(1, pc->b()); READ(2, pc->c());
+            const Slot last = f->slots[static_cast<uint16_t>(pc->plus[3])], WRITE(0); WRITE(1); WRITE(2);
+            callee->slots[3] = last)
+  TAIL_CALL(TailCall2Const, READ(0, pc->a); READ(1, pc->b()), WRITE(0); WRITE(1); PASS_CONSTANT)
+  TAIL_CALL(TailCall3Const, READ(0, pc->a); READ(1, pc->b()); READ(2, pc->c()), WRITE(0); WRITE(1); WRITE(2);
+            PASS_CONSTANT)
 #undef READ
 #undef WRITE
 #undef TAIL_CALL
@@ -117,6 +128,8 @@ at_Return1:
   RETURN(f->slots[pc->a]);
 at_ReturnConst:
   RETURN(pc->constant);
+at_ReturnSum:
+  RETURN(make_slot(Add{}(Add{}(f->slots[pc->a].i64, f->slots[pc->b()].i64), pc->constant.i64)));
 at_ReturnN : {
   const Instruction* resume = f->resume;
   Slot* results = &f->parent->slots[resume[-1].d];
@@ -150,7 +163,6 @@ at_ReturnN : {
 #undef HIATON_CODE
 #undef HOLDS
 #undef RETURN_IF
-#undef RETURN
 
   // --- Calls that may be stolen ---
 
@@ -201,7 +213,7 @@ at_StolenReturn:
   worker->leave_chain();
 wait_for_stolen : {
   const Group& group = *pc->group;
-  worker->fork_begin = worker->fork_end = 0;
+  worker->fork_end = 0;
   if (!worker->arrive(f, group)) return Outcome::Parked;
   if (worker->calls.is_on()) worker->calls.go_on(group);
   pc = group.joined;
@@ -266,97 +278,6 @@ at_EndCall:
 
   // --- Data values ---
 
-at_Retain:
-  DataCells::retain(f->slots[pc->a].data);
-  NEXT;
-at_Release:
-  worker->cells->release(f->slots[pc->a].data);
-  NEXT;
-at_Field:
-  f->slots[pc->d] = f->slots[pc->a].data->slots()[pc->number];
-  NEXT;
-at_VariantOf:
-  f->slots[pc->d] = make_slot(int64_t{Data::variant_of(f->slots[pc->a].data)});
-  NEXT;
-at_RequireVariant:
-  if (Data::variant_of(f->slots[pc->a].data) != pc->number) {
-    fault = Fault::Index;
-    goto failed;
-  }
-  NEXT;
-at_UnlessVariant : {
-  const DataObject* data = f->slots[pc->a].data;
-  if (Data::has_object(data) && data->variant() == pc->number) NEXT;
-  pc += pc->jump;
-  GO;
-}
-at_UnlessImmediate:
-  if (f->slots[pc->a].bits == pc->number) NEXT;
-  pc += pc->jump;
-  GO;
-at_UnlessObject:
-  if (Data::has_object(f->slots[pc->a].data)) NEXT;
-  pc += pc->jump;
-  GO;
-#define TAKE(n)                                                             \
-  at_Take##n : take_apart<n>(*worker->cells, f, *pc, f->slots[pc->a].data); \
-  NEXT;
-  TAKE(1)
-  TAKE(2)
-  TAKE(3)
-  TAKE(4)
-#undef TAKE
-#define MATCH(n)                                               \
-  at_MatchObject##n : {                                        \
-    DataObject* data = f->slots[pc->a].data;                   \
-    if (!Data::has_object(data)) {                             \
-      pc += pc->jump;                                          \
-      GO;                                                      \
-    }                                                          \
-    take_apart<n>(*worker->cells, f, *pc, data);               \
-    NEXT;                                                      \
-  }                                                            \
-  at_MatchVariant##n : {                                       \
-    DataObject* data = f->slots[pc->a].data;                   \
-    if (!Data::has_object(data) || data->variant() != pc->d) { \
-      pc += pc->jump;                                          \
-      GO;                                                      \
-    }                                                          \
-    take_apart<n>(*worker->cells, f, *pc, data);               \
-    NEXT;                                                      \
-  }
-  MATCH(1)
-  MATCH(2)
-  MATCH(3)
-  MATCH(4)
-#undef MATCH
-at_TakeN:
-  take_apart(*worker->cells, f, *pc->taken, f->slots[pc->a].data);
-  NEXT;
-#define MAKE(n)                                \
-  at_Make##n : {                               \
-    DataObject* made = worker->cells->make(n); \
-    if (made == nullptr) [[unlikely]]          \
-      goto out_of_cells;                       \
-    fill<n>(made, f, *pc);                     \
-    f->slots[pc->d].data = made;               \
-    NEXT;                                      \
-  }
-  MAKE(1)
-  MAKE(2)
-  MAKE(3)
-  MAKE(4)
-#undef MAKE
-at_MakeN : {
-  const MakeList& list = *pc->made;
-  DataObject* made = worker->cells->make(list.slots.size());
-  if (made == nullptr) goto out_of_cells;
-  set_header(made, list.header);
-  for (std::size_t i = 0; i < list.slots.size(); ++i) made->slots()[i] = f->slots[list.slots[i]];
-  f->slots[pc->d].data = made;
-  NEXT;
-}
-
   // --- Tensors ---
 
 at_Tensor:
@@ -374,17 +295,7 @@ at_Parameter:
   f->slots[pc->d] = worker->parameters[pc->number].slot();
   NEXT;
 
-at_HoleOf:
-  f->slots[pc->d].bits = reinterpret_cast<uint64_t>(&f->slots[pc->a].data->slots()[pc->number]);
-  NEXT;
-at_FillHole:
-  *reinterpret_cast<Slot*>(f->slots[pc->a].bits) = f->slots[pc->b()];
-  NEXT;
-at_ReturnToHole:
-  *reinterpret_cast<Slot*>(f->slots[pc->a].bits) = f->slots[pc->b()];
-  pc = f->resume;
-  f = f->parent;
-  GO;
+#include "exec/direct/run/interpret_data.inc"
 
   // --- Kernels with instructions of their own ---
 

@@ -15,11 +15,10 @@ Frame* replace_frame(Worker& worker, Frame* frame, uint32_t slots) {
 
 Frame* start_call(Worker& worker, Frame* caller, const Instruction* call) {
   const Opcode opcode = worker.plan.opcode(call);
-  const bool is_tail = opcode >= Opcode::TailCall1;
-  const bool has_list = opcode == Opcode::CallN || opcode == Opcode::TailCallN;
+  const bool is_tail = is_tail_call(opcode);
   // Before anything is written: a tail call overwrites the slots it reads.
   const std::size_t count = worker.plan.read_passed(caller->slots, call, worker.passed);
-  const Instruction* entry = has_list ? call->calls->target : call->target;
+  const Instruction* entry = passes_list(opcode) ? call->calls->target : call->target;
   if (worker.hungry) entry = entry[-1].target;
   worker.hungry = false;
   const uint16_t slots = entry[-1].d;

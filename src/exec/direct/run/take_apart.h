@@ -19,6 +19,26 @@ template <std::size_t kFields>
   for (std::size_t i = 0; i < kFields; ++i) made->slots()[i] = frame->slots[make.takes[i]];
 }
 
+inline Slot slot_of(DataObject* object) {
+  Slot slot;
+  slot.data = object;
+  return slot;
+}
+
+/// Where one field of a new value is a constant.
+inline void fill_constant(DataObject* made, const Instruction& make) {
+  made->slots()[make.a].bits = static_cast<uint64_t>(int64_t{make.jump});
+}
+
+/// Reads fields of a value without taking references of them.
+template <std::size_t kFields>
+[[gnu::always_inline]] inline void peek(Frame* frame, const Instruction& peek, const DataObject* object) {
+  for (std::size_t i = 0; i < kFields; ++i) {
+    const PeekedField one = peeked(peek, i);
+    frame->slots[one.slot] = object->slots()[one.field];
+  }
+}
+
 /// Takes apart a value that others refer to as well: what is taken gets references of its own.
 inline void take_shared(DataCells& cells, Frame* frame, const TakeList& list, DataObject* object) {
   for (std::size_t i = 0; i < list.fields.size(); ++i) {

@@ -1,8 +1,10 @@
 #include "exec/direct/run/worker.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <new>
+#include <utility>
 
 #include "base/check.h"
 #include "base/pause.h"
@@ -68,59 +70,97 @@ Worker::Worker(RunState& its_state, const Plan& its_plan, FrameBudget& budget, D
 bool Worker::answer_poll() {
   // Sequentially consistent, as are the thief's write of request_ and then poll: either this sees the request
   // below, or the thief's poll comes after this store and is seen at the next call.
-  poll.store(false);
+  poll.store(state.shares_every_call);
   ++atomic_operations;
   if (state.stopping.load()) return false;
   Worker* thief = request_.exchange(nullptr);
   ++atomic_operations;
   if (thief != nullptr) answer_request(*thief);
+  if (state.shares_every_call) give_all_away();
   return true;
 }
 
-void Worker::answer_request(Worker& thief) {
-  if (fork_begin == fork_end) {
+void Worker::give_all_away() {
+  hungry = true;
+  while (fork_end > 0 && state.idle.load() > 0 && !state.stopping.load()) {
+    Worker* thief = request_.exchange(nullptr);
+    if (thief == nullptr) {
+      std::this_thread::yield();
+    } else if (!answer_request(*thief)) {
+      return;
+    }
+  }
+}
+
+/// Whether a call was given away.
+bool Worker::answer_request(Worker& thief) {
+  if (fork_end == 0) {
     hungry = true;
     thief.answer_.store(Answer::Refused, std::memory_order_release);
-    return;
+    return false;
   }
-  ForkEntry& oldest = forks[fork_begin];
+  ForkEntry& oldest = forks[0];
   JoinRecord* record = record_of(oldest.frame, *oldest.group);
   if (record == nullptr) {
     record = new (std::nothrow) JoinRecord{1, oldest.end, anchor};
     if (record == nullptr) {  // without memory for it, this worker runs the call itself
       thief.answer_.store(Answer::Refused, std::memory_order_release);
-      return;
+      return false;
     }
     oldest.frame->slots[oldest.group->join_slot].bits = reinterpret_cast<uint64_t>(record);
   }
-  if ((plan.has_data || plan.has_tensors) && !share_arguments(oldest)) {
+  if (!pass_arguments(oldest, thief)) {
     thief.answer_.store(Answer::Refused, std::memory_order_release);
-    return;
+    return false;
   }
   record->end = --oldest.end;
   record->pending.fetch_add(1, std::memory_order_relaxed);  // published by the release below
-  ++atomic_operations;
-  if (oldest.end == oldest.started) ++fork_begin;
-  thief.gift_ = {oldest.frame, oldest.group, oldest.end, calls.is_on() ? calls.give() : 0};
+  state.idle.fetch_sub(1);
+  atomic_operations += 2;
+  thief.gift_ = {oldest.frame, oldest.group, oldest.end, calls.is_on() ? calls.give() : 0,
+                 thief.gift_.copies};
+  if (oldest.end == oldest.started) {  // leaves room for another one
+    std::copy(forks + 1, forks + fork_end, forks);
+    --fork_end;
+  }
   thief.answer_.store(Answer::Given, std::memory_order_release);
+  return true;
 }
 
-/// Before another worker may refer to what the newest call of the entry gets. False: there is no memory for
-/// that; the run ends.
-bool Worker::share_arguments(const ForkEntry& entry) {
+/// Passes the arguments of the newest call of the entry. False: there is no memory for that; the run ends.
+bool Worker::pass_arguments(const ForkEntry& entry, Worker& thief) {
   const Group::Call& call = entry.group->calls[entry.end - 1];
+  std::array<DataObject*, DataCells::kMostHeld> copies;
+  std::size_t copied = 0;
+  thief.gift_.copies = nullptr;
   try {
     for (std::size_t i = 0; i < call.arguments.size(); ++i) {
-      const Slot argument = entry.frame->slots[call.arguments[i].slot];
-      if (call.kinds[i] == FieldKind::Data) DataCells::share(argument.data);
-      if (call.kinds[i] == FieldKind::Tensor) TensorCells::share(argument.tensor);
+      Slot& slot = thief.passed[i];
+      call.arguments[i].pass(entry.frame->slots, &slot);
+      if (call.kinds[i] == FieldKind::Tensor) TensorCells::share(slot.tensor);
+      if (call.kinds[i] != FieldKind::Data || !Data::has_object(slot.data)) continue;
+      const bool is_taken_over = call.is_taken_over[i];
+      if (is_taken_over && DataCells::is_alone(slot.data, steps_left)) continue;
+      DataObject* const own = slot.data;
+      DataObject* copy = is_taken_over || copied < copies.size() ? cells->copy(own) : nullptr;
+      if (copy == nullptr) {
+        DataCells::share(own);
+      } else if (copy != own) {
+        slot.data = copy;
+        if (is_taken_over) {
+          cells->release(own);
+        } else {
+          copies[copied++] = copy;
+        }
+      }
     }
-    return true;
-  } catch (const std::bad_alloc&) {
-    fault = Fault::OutOfMemory;
-    state.stop();
-    return false;
+    if (copied > 0) thief.gift_.copies = cells->hold({copies.data(), copied});
+    if (copied == 0 || thief.gift_.copies != nullptr) return true;
+  } catch (const std::bad_alloc&) {  // the same
   }
+  fault = pool.memory_fault();
+  state.stop();
+  return false;
 }
 
 bool Worker::arrive(Frame* target, const Group& group) {
@@ -149,6 +189,7 @@ Frame* Worker::start_chain(Frame* parent, const Instruction* resume, uint32_t sl
 
 void Worker::leave_chain() {
   if (calls.is_on()) calls.end_stretch();
+  if (anchor->copies != nullptr) cells->release(std::exchange(anchor->copies, nullptr));
   pool.give_anchor(anchor);
   anchor = nullptr;
 }
@@ -195,14 +236,14 @@ Outcome Worker::run_gift() {
     return stopping ? Outcome::Stopped : Outcome::Failed;
   }
   if (calls.is_on()) calls.begin_gift(call, gift_.frame->slots, gift_.arrow);
-  for (std::size_t i = 0; i < call.arguments.size(); ++i) {
-    call.arguments[i].pass(gift_.frame->slots, &callee->slots[i]);
-  }
+  anchor->copies = gift_.copies;
+  std::copy_n(passed.begin(), call.arguments.size(), callee->slots);
   return interpret(*this, callee, call.entry);
 }
 
 Outcome Worker::begin(const std::function<Outcome()>& start) {
   busy_.store(true);
+  if (state.shares_every_call) poll.store(true);
   const Outcome outcome = start();
   if (calls.is_on()) calls.end_stretch();
   busy_.store(false);
@@ -210,31 +251,42 @@ Outcome Worker::begin(const std::function<Outcome()>& start) {
   return outcome;
 }
 
+void Worker::wait_for_others() const {
+  constexpr std::chrono::seconds kPatience{1};  // the system may have no thread for each worker
+  const auto end = std::chrono::steady_clock::now() + kPatience;
+  const auto others = static_cast<int>(state.workers.size()) - 1;
+  while (state.idle.load() < others && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+}
+
 Outcome Worker::help() {
-  Backoff backoff;
-  while (!state.finished.load() && !state.stopping.load()) {
-    refuse_requests();
-    bool found = false;
-    for (const std::unique_ptr<Worker>& victim : state.workers) {
-      if (victim.get() != this && ask(*victim)) {
-        found = true;
-        break;
-      }
-    }
-    if (!found) {
-      backoff.wait();
-      continue;
-    }
+  while (find_work()) {
     const Outcome outcome = begin([this] { return run_gift(); });
     if (outcome != Outcome::Parked) return outcome;
-    backoff = Backoff();
   }
   frame = nullptr;
   return Outcome::Parked;
 }
 
+/// False: the run is finished or stopping.
+bool Worker::find_work() {
+  state.idle.fetch_add(1);
+  Backoff backoff;
+  while (!state.finished.load() && !state.stopping.load()) {
+    refuse_requests();
+    for (const std::unique_ptr<Worker>& victim : state.workers) {
+      if (victim.get() != this && ask(*victim)) return true;
+    }
+    if (state.shares_every_call) {
+      std::this_thread::yield();
+    } else {
+      backoff.wait();
+    }
+  }
+  return false;
+}
+
 void Worker::unwind() {
-  fork_begin = fork_end = 0;
+  fork_end = 0;
   Frame* f = frame;
   const Instruction* at = pc;
   while (f != nullptr) {

@@ -4,8 +4,11 @@
 // that do not need each other stand in its fork list, oldest first; only the owner touches the list. A worker
 // without work asks another: it writes itself into `request`, then raises `poll`. The owner looks at `poll`
 // at calls and loop ends (a relaxed load: seeing it late costs time, nothing else), and gives its OLDEST free
-// call away. The frame of that call then has a JoinRecord, which counts who has still to come back to it: the
-// only memory that two workers write. Who comes back last goes on with the frame and so becomes its owner.
+// call away. Data values that the call gets move to the thief as they are where the call takes over the
+// only reference to them and to all that is below; small ones are copied; others are counted by atomic
+// operations from then on.
+// The frame of that call then has a JoinRecord, which counts who has still to come back to it: the only
+// memory that two workers write. Who comes back last goes on with the frame and so becomes its owner.
 //
 // Why giving the oldest keeps things simple: when a frame has had a call stolen, every frame above it has had
 // its free calls stolen before. So whoever goes on with the frame, and returns through those above, finds
@@ -58,6 +61,10 @@ struct RunState {
   /// The run is to end early; who sets it raises every worker's `poll` afterwards.
   std::atomic<bool> stopping{false};
   std::atomic<bool> finished{false};
+  /// Workers that ask for work. Who gives a call away counts the thief out.
+  std::atomic<int> idle{0};
+  /// For tests: each call that can be given away is, as long as a worker is idle; the first waits for all.
+  bool shares_every_call = false;
 
   RunState();
   ~RunState();
@@ -71,8 +78,11 @@ struct Worker {
 
   /// Raised by others who want to be looked at soon: with a request for work, or at the end of the run.
   alignas(64) std::atomic<bool> poll{false};
+  /// How many data values it may still look at to find out that nobody else refers to them. Without a bound,
+  /// a list that is stolen element by element would be gone through for each of them.
+  static constexpr std::size_t kMostSteps = std::size_t{1} << 20;
+  std::size_t steps_left = kMostSteps;
   bool hungry = false;  ///< a request went unanswered: the next call goes on in its forking form
-  uint32_t fork_begin = 0;
   uint32_t fork_end = 0;
   /// With this many free groups of calls, deeper ones run in their sequential form.
   static constexpr uint32_t kMostForks = 8;
@@ -106,6 +116,8 @@ struct Worker {
   Frame* start_chain(Frame* parent, const Instruction* resume, uint32_t slots);
   /// The first frame of this worker's chain has returned.
   void leave_chain();
+  /// Waits for the others, so that calls can be given to them: for a run that shares every call.
+  void wait_for_others() const;
   /// Waits for work and runs it, until the run is finished or stopping. Gives how the last stretch ended.
   Outcome help();
   /// Gives back all frames from `frame` outwards after an error, up to those that others still come back to.
@@ -116,14 +128,17 @@ struct Worker {
     Frame* frame = nullptr;
     const Group* group = nullptr;
     uint32_t call = 0;
-    uint64_t arrow = 0;  ///< of the trace, if there is one
+    uint64_t arrow = 0;            ///< of the trace, if there is one
+    DataObject* copies = nullptr;  ///< holds those that the call borrows
   };
   enum class Answer : uint8_t { None, Refused, Given };
 
-  bool share_arguments(const ForkEntry& entry);
+  bool pass_arguments(const ForkEntry& entry, Worker& thief);
   void refuse_requests();
-  void answer_request(Worker& thief);
+  bool answer_request(Worker& thief);
+  void give_all_away();
   bool ask(Worker& victim);
+  bool find_work();
   Outcome run_gift();
 
   /// The idle worker that wants a call from this one; null: nobody asks.
@@ -132,7 +147,8 @@ struct Worker {
   std::atomic<bool> busy_{false};
   std::optional<DataCells> own_cells_;
   alignas(64) std::atomic<Answer> answer_{Answer::None};
-  Gift gift_;  ///< written before `answer_` becomes Given (release), read after (acquire)
+  /// With the arguments in `passed`: written before `answer_` becomes Given (release), read after (acquire).
+  Gift gift_;
 
   friend struct RunState;
 };

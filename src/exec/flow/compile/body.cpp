@@ -1,0 +1,437 @@
+// From the graph to items. Each body by itself:
+//   - the value of each node has a slot in the frame, or is a constant, a parameter, or a step of a region
+//   - operations in the same place, on the same level and of the same class (batched or not) are one region
+//   - each place but that of the body has a Side item; what stands in it waits for that item too
+//   - a Switch is nothing: its readers read its operand, in its place
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/check.h"
+#include "exec/fault.h"
+#include "exec/firing.h"
+#include "exec/flow/compile/passes.h"
+#include "exec/flow/compile/places.h"
+
+namespace hiaton::exec::flow {
+namespace {
+
+using graph::NodeId;
+using graph::NodeKind;
+using graph::OutPort;
+
+class BodyCompiler {
+ public:
+  BodyCompiler(const graph::Graph& graph, const Structure& structure, graph::FunctionId id,
+               std::vector<NodeId> nodes, OverflowMode overflow, Plan& plan)
+      : graph_(graph),
+        id_(id),
+        function_(graph[id]),
+        nodes_(std::move(nodes)),
+        overflow_(overflow),
+        places_(graph, structure, id, nodes_),
+        plan_(plan),
+        out_(plan.functions[id.index()]) {}
+
+  void run() {
+    out_.id = id_;
+    side_items_.resize(places_.all().size());
+    declare_params();
+    for (PlaceId place = 1; place < places_.all().size(); ++place) {
+      side_items_[place] = add(ItemKind::Side, out_.sides.size());
+      out_.sides.emplace_back();
+    }
+    declare_sites();
+    declare_regions();
+    declare_merges();
+    fill_regions();
+    fill_calls();
+    fill_joins();
+    fill_returns();
+    fill_branches();
+    list_kept();
+    count_items();
+    out_.places = places_.all();
+  }
+
+ private:
+  struct Group {
+    uint32_t item;
+    uint32_t region;
+    std::vector<NodeId> nodes;
+  };
+  /// Merges of one branch that are joined together.
+  struct MergeGroup {
+    PlaceId sides[2];
+    std::vector<NodeId> merges;
+    uint32_t items[2];
+  };
+
+  uint32_t add(ItemKind kind, std::size_t index) {
+    out_.items.push_back({.kind = kind, .index = static_cast<uint32_t>(index), .wakes = {}});
+    waits_.emplace_back();
+    return static_cast<uint32_t>(out_.items.size() - 1);
+  }
+
+  uint32_t add_slot(const Type& type, PlaceId place) {
+    out_.slots.push_back(slot_kind(type));
+    out_.slot_places.push_back(place);
+    out_.slot_types.push_back(type);
+    return static_cast<uint32_t>(out_.slots.size() - 1);
+  }
+
+  /// What an item waits for: another item, or a group of merges, of which one side fires.
+  struct Wait {
+    uint32_t item = 0;
+    std::optional<std::size_t> merges;
+    friend auto operator<=>(const Wait&, const Wait&) = default;
+  };
+
+  void wait_for(uint32_t item, const Wait& wait) {
+    if (!waits_[item].insert(wait).second) return;
+    ++out_.items[item].waits;
+    if (!wait.merges) {
+      out_.items[wait.item].wakes.push_back(item);
+    } else {
+      for (uint32_t join : merge_groups_[*wait.merges].items) out_.items[join].wakes.push_back(item);
+    }
+  }
+
+  void wait_in_place(uint32_t item, PlaceId place) {
+    wait_for(item, {place == kRoot ? out_.param_items[0] : side_items_[place], std::nullopt});
+  }
+
+  void wait_for_value(uint32_t item, OutPort port) {
+    const OutPort origin = places_.origin(port);
+    const auto found = producers_.find(origin.node);
+    if (found != producers_.end() && found->second != Wait{item, std::nullopt}) wait_for(item, found->second);
+  }
+
+  // Declarations: slots, and what gives each value ----------------------------------------------------------
+
+  void declare_params() {
+    std::size_t param = 0;
+    const std::size_t phases = std::max<std::size_t>(1, function_.phases.size());
+    for (std::size_t phase = 0; phase < phases; ++phase) {
+      const uint32_t item = add(ItemKind::Params, phase);
+      out_.param_items.push_back(item);
+      const std::size_t end =
+          function_.phases.empty() ? function_.params.size() : param + function_.phases[phase].params;
+      for (; param < end; ++param) {
+        const NodeId node = function_.params[param].node;
+        const uint32_t slot = add_slot(graph_[node].type, kRoot);
+        out_.params.push_back(slot);
+        slots_[node] = slot;
+        producers_[node] = {item, std::nullopt};
+      }
+    }
+  }
+
+  void declare_sites() {
+    for (NodeId id : nodes_) {
+      const graph::Node& node = graph_[id];
+      if (node.kind != NodeKind::Call || sites_.contains(node.site)) continue;
+      sites_[node.site] = static_cast<uint32_t>(out_.sites.size());
+      Site& site = out_.sites.emplace_back();
+      site.site = node.site;
+      declare_site_results(site);
+    }
+  }
+
+  void declare_site_results(Site& site) {
+    const graph::Site& from = graph_[site.site];
+    const graph::Function& callee = graph_[from.callee];
+    const PlaceId place = place_of_results(from);
+    std::size_t result = 0;
+    for (std::size_t phase = 0; phase < std::max<std::size_t>(1, callee.phases.size()); ++phase) {
+      SitePhase& part = site.phases.emplace_back();
+      const std::size_t count = callee.phases.empty() ? callee.results.size() : callee.phases[phase].results;
+      for (const std::size_t end = result + count; result < end && result < from.returns.size(); ++result) {
+        const NodeId node = from.returns[result];
+        if (!part.returned) part.returned = add(ItemKind::Returned, phase);
+        const bool used = !graph_.consumers({node}).empty() || is_result(node);
+        part.slots.push_back(used ? std::optional(add_slot(graph_[node].type, place)) : std::nullopt);
+        if (used) slots_[node] = *part.slots.back();
+        producers_[node] = {*part.returned, std::nullopt};
+      }
+    }
+  }
+
+  /// The outermost in which a phase is called: there its results may come.
+  PlaceId place_of_results(const graph::Site& site) const {
+    PlaceId outermost = site.calls.empty() ? kRoot : places_.place_of(site.calls[0]);
+    for (NodeId call : site.calls) {
+      const PlaceId place = places_.place_of(call);
+      if (places_.all()[place].depth < places_.all()[outermost].depth) outermost = place;
+    }
+    return outermost;
+  }
+
+  bool is_result(NodeId node) const {
+    return std::find(function_.results.begin(), function_.results.end(), OutPort{node}) !=
+           function_.results.end();
+  }
+
+  void declare_regions() {
+    std::map<std::tuple<PlaceId, uint32_t, bool>, std::size_t> group_at;
+    for (NodeId id : nodes_) {
+      const NodeKind kind = graph_[id].kind;
+      if (kind != NodeKind::Op && kind != NodeKind::Accumulate) continue;
+      const bool batched = places_.is_batched(id);
+      const auto [entry, first] =
+          group_at.try_emplace({places_.place_of(id), places_.level_of(id), batched}, groups_.size());
+      if (first) declare_region(id, batched);
+      groups_[entry->second].nodes.push_back(id);
+      producers_[id] = {groups_[entry->second].item, std::nullopt};
+    }
+  }
+
+  void declare_region(NodeId first, bool batched) {
+    const auto region = static_cast<uint32_t>(plan_.regions.size());
+    const uint32_t item = add(ItemKind::Region, region);
+    Region& made = plan_.regions.emplace_back();
+    made.function = static_cast<uint32_t>(id_.index());
+    made.item = item;
+    made.batched = batched;
+    made.name = describe(graph_, first);
+    groups_.push_back({item, region, {}});
+  }
+
+  void declare_merges() {
+    std::map<std::tuple<PlaceId, PlaceId, uint32_t>, std::size_t> group_at;
+    for (NodeId id : nodes_) {
+      const graph::Node& node = graph_[id];
+      if (node.kind != NodeKind::Merge || slots_.contains(id)) continue;
+      const PlaceId first = *places_.place_of(node.inputs[0]);
+      const PlaceId second = *places_.place_of(node.inputs[1]);
+      const auto [entry, is_new] =
+          group_at.try_emplace({first, second, places_.level_of(id)}, merge_groups_.size());
+      if (is_new) {
+        MergeGroup& group = merge_groups_.emplace_back(MergeGroup{{first, second}, {}, {}});
+        for (std::size_t side = 0; side < 2; ++side) {
+          const PlaceId place = group.sides[side];
+          group.items[side] = add(ItemKind::Join, out_.joins.size());
+          out_.joins.push_back({place, places_.all()[place].parent, {}});
+        }
+      }
+      merge_groups_[entry->second].merges.push_back(id);
+      slots_[id] = add_slot(node.type, places_.place_of(id));
+      producers_[id] = {0, entry->second};
+    }
+  }
+
+  // Sources -----------------------------------------------------------------------------------------------
+
+  Source constant(const Value& value) {
+    plan_.constants.push_back(value);
+    return {Source::From::Constant, static_cast<uint32_t>(plan_.constants.size() - 1)};
+  }
+
+  /// The slot of an operation's result is made when somebody outside its region asks for it.
+  Source source(OutPort port) {
+    const OutPort origin = places_.origin(port);
+    const graph::Node& node = graph_[origin.node];
+    if (node.kind == NodeKind::Const) {
+      if (node.parameter >= 0) return {Source::From::Parameter, static_cast<uint32_t>(node.parameter)};
+      return constant(node.constant);
+    }
+    const auto found = slots_.find(origin.node);
+    if (found != slots_.end()) return {Source::From::Slot, found->second};
+    HIATON_CHECK(node.kind == NodeKind::Op);
+    const uint32_t slot = add_slot(node.type, places_.place_of(origin.node));
+    slots_[origin.node] = slot;
+    const auto step = steps_.find(origin.node);
+    if (step != steps_.end()) plan_.regions[step->second.first].steps[step->second.second].slot = slot;
+    return {Source::From::Slot, slot};
+  }
+
+  // Regions -----------------------------------------------------------------------------------------------
+
+  void fill_regions() {
+    for (const Group& group : groups_) {
+      Region& region = plan_.regions[group.region];
+      for (std::size_t i = 0; i < group.nodes.size(); ++i) {
+        steps_[group.nodes[i]] = {group.region, static_cast<uint32_t>(i)};
+        region.steps.push_back(step_of(graph_, group.nodes[i], region.batched, overflow_));
+      }
+    }
+    for (const Group& group : groups_) fill_region(group);
+  }
+
+  void fill_region(const Group& group) {
+    Region& region = plan_.regions[group.region];
+    wait_in_place(group.item, places_.place_of(group.nodes[0]));
+    for (Step& step : region.steps) {
+      const graph::Node& node = graph_[step.node];
+      const auto own = slots_.find(step.node);
+      if (own != slots_.end()) step.slot = own->second;
+      bool shared = node.kind == NodeKind::Op && region.batched;
+      for (OutPort input : node.inputs) {
+        step.operands.push_back(operand(input, group));
+        const Source& from = step.operands.back();
+        shared = shared && (from.from == Source::From::Constant || from.from == Source::From::Parameter ||
+                            (from.from == Source::From::Step && region.steps[from.index].shared));
+        if (from.from == Source::From::Slot) region.inputs.push_back(from.index);
+        step.fixed_shapes = step.fixed_shapes && is_fixed(type_of(input));
+      }
+      step.shared = shared;
+      step.fixed_shapes = step.fixed_shapes && is_fixed(node.type);
+      region.fixed_shapes = region.fixed_shapes && step.fixed_shapes;
+    }
+    std::sort(region.inputs.begin(), region.inputs.end());
+    region.inputs.erase(std::unique(region.inputs.begin(), region.inputs.end()), region.inputs.end());
+  }
+
+  void list_kept() {
+    for (const Group& group : groups_) {
+      Region& region = plan_.regions[group.region];
+      for (uint32_t i = 0; i < region.steps.size(); ++i) {
+        const Step& step = region.steps[i];
+        if (step.slot) {
+          region.kept.push_back(i);
+        } else if (step.kind != SlotKind::Scalar) {
+          region.held.push_back(i);
+        }
+      }
+    }
+  }
+
+  Source operand(OutPort input, const Group& group) {
+    const OutPort origin = places_.origin(input);
+    const auto step = steps_.find(origin.node);
+    if (step != steps_.end() && step->second.first == group.region) {
+      return {Source::From::Step, step->second.second};
+    }
+    wait_for_value(group.item, input);
+    return source(input);
+  }
+
+  const Type& type_of(OutPort port) const { return graph_[places_.origin(port).node].type; }
+
+  // Calls, joins, returns, branches -------------------------------------------------------------------------
+
+  void fill_calls() {
+    for (const auto& [site, index] : sites_) {
+      std::optional<uint32_t> before;
+      std::size_t param = 0;
+      const graph::Site& from = graph_[site];
+      const graph::Function& callee = graph_[from.callee];
+      for (std::size_t phase = 0; phase < std::max<std::size_t>(1, callee.phases.size()); ++phase) {
+        const std::size_t count = callee.phases.empty() ? callee.params.size() : callee.phases[phase].params;
+        const std::size_t end = std::min(param + count, from.calls.size());
+        if (param == end) break;
+        const uint32_t item = add(ItemKind::Call, out_.calls.size());
+        Call call{.site = index,
+                  .phase = static_cast<uint32_t>(phase),
+                  .callee = static_cast<uint32_t>(from.callee.index()),
+                  .arguments = {},
+                  .params = static_cast<uint32_t>(phase)};
+        for (; param < end; ++param) {
+          const NodeId node = from.calls[param];
+          const PlaceId place = places_.place_of(node);
+          const bool is_deeper = places_.all()[place].depth > places_.all()[call.place].depth;
+          if (is_deeper) call.place = place;
+          wait_in_place(item, place);
+          wait_for_value(item, graph_[node].inputs[0]);
+          call.arguments.push_back({source(graph_[node].inputs[0]), static_cast<uint32_t>(param)});
+        }
+        if (before) wait_for(item, {*before, std::nullopt});
+        before = item;
+        out_.calls.push_back(std::move(call));
+      }
+    }
+  }
+
+  void fill_joins() {
+    for (const MergeGroup& group : merge_groups_) {
+      for (std::size_t side = 0; side < 2; ++side) {
+        const uint32_t item = group.items[side];
+        wait_in_place(item, group.sides[side]);
+        for (NodeId merge : group.merges) {
+          const OutPort from = graph_[merge].inputs[side];
+          wait_for_value(item, from);
+          out_.joins[out_.items[item].index].moves.push_back({source(from), slots_.at(merge)});
+        }
+      }
+    }
+  }
+
+  void fill_returns() {
+    std::size_t result = 0;
+    for (std::size_t phase = 0; phase < out_.param_items.size(); ++phase) {
+      const std::size_t count =
+          function_.phases.empty() ? function_.results.size() : function_.phases[phase].results;
+      if (count == 0) continue;
+      const uint32_t item = add(ItemKind::Return, out_.returns.size());
+      Return made{.phase = static_cast<uint32_t>(phase), .place = kRoot, .results = {}};
+      wait_in_place(item, kRoot);
+      for (const std::size_t end = result + count; result < end; ++result) {
+        wait_for_value(item, function_.results[result]);
+        made.results.push_back(source(function_.results[result]));
+      }
+      out_.returns.push_back(std::move(made));
+    }
+  }
+
+  void fill_branches() {
+    std::map<std::pair<PlaceId, OutPort>, uint32_t> by_predicate;
+    for (PlaceId place = 1; place < places_.all().size(); ++place) {
+      const Place& side = places_.all()[place];
+      const auto [entry, first] = by_predicate.try_emplace({side.parent, side.predicate}, 0);
+      if (first) {
+        entry->second = static_cast<uint32_t>(out_.branches.size());
+        const uint32_t item = add(ItemKind::Branch, out_.branches.size());
+        branch_places_[item] = side.parent;
+        wait_in_place(item, side.parent);
+        wait_for_value(item, side.predicate);
+        out_.branches.push_back({.predicate = source(side.predicate), .sides = {}});
+      }
+      out_.branches[entry->second].sides[side.side ? 0 : 1] = side_items_[place];
+    }
+  }
+
+  /// How many items fire when a place is entered.
+  void count_items() {
+    const auto count = [&](PlaceId place) {
+      if (place == kRoot) {
+        ++out_.root_items;
+      } else {
+        ++out_.sides[out_.items[side_items_[place]].index].items;
+      }
+    };
+    for (const Group& group : groups_) count(places_.place_of(group.nodes[0]));
+    for (const auto& [item, place] : branch_places_) count(place);
+    for (const Call& call : out_.calls) count(call.place);
+    for (const MergeGroup& group : merge_groups_) {
+      for (PlaceId side : group.sides) count(side);
+    }
+    out_.root_items += static_cast<uint32_t>(out_.returns.size() + out_.param_items.size() - 1);
+  }
+
+  const graph::Graph& graph_;
+  const graph::FunctionId id_;
+  const graph::Function& function_;
+  const std::vector<NodeId> nodes_;
+  const OverflowMode overflow_;
+  const Places places_;
+  Plan& plan_;
+  Function& out_;
+  std::vector<std::set<Wait>> waits_;  ///< by item
+  std::vector<uint32_t> side_items_;   ///< by place
+  std::map<NodeId, uint32_t> slots_;
+  std::map<NodeId, Wait> producers_;
+  std::map<NodeId, std::pair<uint32_t, uint32_t>> steps_;  ///< by operation: region and step
+  std::map<graph::CallSite, uint32_t> sites_;
+  std::map<uint32_t, PlaceId> branch_places_;
+  std::vector<Group> groups_;
+  std::vector<MergeGroup> merge_groups_;
+};
+
+}  // namespace
+
+void compile_body(const graph::Graph& graph, const Structure& structure, graph::FunctionId id,
+                  std::vector<NodeId> nodes, OverflowMode overflow, Plan& plan) {
+  BodyCompiler(graph, structure, id, std::move(nodes), overflow, plan).run();
+}
+
+}  // namespace hiaton::exec::flow

@@ -1,0 +1,131 @@
+#include "exec/flow/compile/places.h"
+
+#include <algorithm>
+
+#include "exec/firing.h"
+#include "exec/flow/plan.h"
+
+namespace hiaton::exec::flow {
+
+using graph::Node;
+using graph::NodeId;
+using graph::NodeKind;
+using graph::OutPort;
+
+namespace {
+
+bool is_operation(const Node& node) {
+  return node.kind == NodeKind::Op || node.kind == NodeKind::Accumulate;
+}
+
+}  // namespace
+
+Places::Places(const graph::Graph& graph, const Structure& structure, graph::FunctionId function,
+               const std::vector<NodeId>& nodes)
+    : graph_(graph), structure_(structure) {
+  const graph::Function& body = graph[function];
+  add_places(function);
+  for (NodeId id : nodes) find_batched(id);
+  // Parameters of a later phase come after the results of the phases before.
+  const std::size_t phases = std::max<std::size_t>(1, body.phases.size());
+  std::size_t param = 0;
+  std::size_t result = 0;
+  uint32_t level = 0;
+  for (std::size_t phase = 0; phase < phases; ++phase) {
+    const std::size_t end = body.phases.empty() ? body.params.size() : param + body.phases[phase].params;
+    for (; param < end; ++param) levels_[body.params[param].node] = level;
+    for (NodeId id : nodes) set_level(id);
+    const std::size_t results =
+        body.phases.empty() ? body.results.size() : result + body.phases[phase].results;
+    for (; result < results; ++result) {
+      const auto found = levels_.find(origin(body.results[result]).node);
+      if (found != levels_.end()) level = std::max(level, found->second + 1);
+    }
+  }
+  for (NodeId id : nodes) {
+    if (!levels_.contains(id) && graph[id].kind != NodeKind::Const)
+      throw Unsupported{"its nodes stand in no order"};
+  }
+}
+
+/// Both sides of a branch are places, also one in which nothing stands.
+void Places::add_places(graph::FunctionId function) {
+  place_of_block_[structure_.bodies[function.index()]] = kRoot;
+  for (const Conditional& conditional : structure_.conditionals) {
+    if (structure_[conditional.parent].function != function) continue;
+    const PlaceId parent = place_of_block_.at(conditional.parent);
+    for (std::size_t side = 0; side < 2; ++side) {
+      if (conditional.sides[side].valid())
+        place_of_block_[conditional.sides[side]] = static_cast<PlaceId>(all_.size());
+      all_.push_back({parent, conditional.predicate, side == 0, all_[parent].depth + 1});
+    }
+  }
+}
+
+OutPort Places::origin(OutPort port) const {
+  while (graph_[port.node].kind == NodeKind::Switch) port = graph_[port.node].inputs[0];
+  return port;
+}
+
+PlaceId Places::place_of(NodeId node) const {
+  return place_of(structure_.block_of[node.index()]);
+}
+
+std::optional<PlaceId> Places::place_of(OutPort port) const {
+  if (is_under_every_tag(graph_[port.node])) return std::nullopt;
+  return place_of(structure_.block_of_output(graph_, port));
+}
+
+/// Tensor operations; and arithmetic on floats that such operations gave.
+void Places::find_batched(NodeId id) {
+  const Node& node = graph_[id];
+  bool& batched = batched_[id];
+  if (node.kind == NodeKind::Accumulate) batched = true;
+  if (node.kind != NodeKind::Op || node.op->value_kernel != nullptr) return;
+  batched = node.type.is_tensor();
+  for (OutPort from : node.inputs) {
+    const OutPort source = origin(from);
+    const bool from_batch = graph_[source.node].kind == NodeKind::Op && batched_[source.node] &&
+                            is_float(node.type.dtype) && place_of(source.node) == place_of(id);
+    batched = batched || graph_[source.node].type.is_tensor() || from_batch;
+  }
+  batched = batched && node.op->tensor_kernel.value != nullptr;
+}
+
+void Places::set_level(NodeId id) {
+  if (levels_.contains(id)) return;
+  const Node& node = graph_[id];
+  uint32_t level = 0;
+  const auto after = [&](OutPort from, uint32_t step) {
+    const OutPort source = origin(from);
+    if (graph_[source.node].kind == NodeKind::Const) return true;
+    const auto found = levels_.find(source.node);
+    if (found == levels_.end()) return false;
+    level = std::max(level, found->second + step);
+    return true;
+  };
+  if (node.kind == NodeKind::Return) {
+    for (OutPort call : node.controls) {
+      if (!after(call, 1)) return;
+    }
+    levels_[id] = level;
+    return;
+  }
+  for (OutPort from : node.inputs) {
+    const OutPort source = origin(from);
+    const bool same_region = is_operation(node) && is_operation(graph_[source.node]) &&
+                             batched_[source.node] == batched_[id] && place_of(source.node) == place_of(id);
+    if (!after(from, same_region ? 0 : 1)) return;
+  }
+  if (node.kind == NodeKind::Merge) {
+    const PlaceId side = place_of(node.inputs[0]).value_or(kRoot);
+    if (side != kRoot && !after(all_[side].predicate, 1)) return;
+  }
+  // Inside a branch it also waits for the predicates around it.
+  for (PlaceId place = place_of(id); place != kRoot; place = all_[place].parent) {
+    if (!after(all_[place].predicate, 1)) return;
+  }
+  levels_[id] = level;
+}
+
+}  // namespace hiaton::exec::flow

@@ -1,0 +1,231 @@
+// Runs programs by items and batches: one thread, any number of argument lists at once. Workers of a team
+// give each other calls (sharing.cpp).
+#pragma once
+
+#include <algorithm>
+#include <deque>
+#include <memory>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "exec/budget.h"
+#include "exec/direct/run/direct_caller.h"
+#include "exec/flow/plan.h"
+#include "exec/flow/run/batch.h"
+#include "exec/flow/run/frame.h"
+#include "exec/flow/run/messages.h"
+#include "exec/flow/run/team.h"
+#include "exec/flow/run/waiting.h"
+#include "exec/run_watch.h"
+#include "hiaton/error.h"
+#include "hiaton/run.h"
+#include "hiaton/trace.h"
+
+namespace hiaton::exec::flow {
+
+/// Some of the examples of a run, which stand one behind the other.
+struct ExampleRange {
+  Examples* all = nullptr;
+  std::size_t begin = 0;
+  std::size_t end = 0;
+
+  std::size_t size() const { return end - begin; }
+};
+
+/// What ends a run: an operation failed, or a budget is used up. The chain of calls may go through other
+/// workers, so the message is made when none of them runs any more.
+struct Failure {
+  Frame* frame = nullptr;
+  const Step* step = nullptr;  ///< null: a budget
+  Fault fault = Fault::None;
+  std::vector<Value> operands{};
+  const Call* direct = nullptr;  ///< in a call of direct code, which is this item of the frame
+};
+
+/// Another worker ended the run.
+struct Stopped {};
+
+/// Whose member a worker is in a run.
+struct Membership {
+  SharedWatch& direct_watch;  ///< ends calls of direct code
+  Team* team = nullptr;       ///< null: it is alone
+  uint32_t number = 0;
+  std::vector<Message> mail{};  ///< with which it begins
+};
+
+/// The rule: what can fire without a batch fires at once, innermost first; when nothing can, the ready batch
+/// of lowest priority number runs, among several the one that most frames have come to since it ran.
+class Worker {
+ public:
+  Worker(const graph::Graph& graph, std::shared_ptr<const Plan> plan);
+
+  /// Runs the program for each example; may be called again, also after an error. `graph` is the one of the
+  /// plan; `packed` are the parameters of the options; `track`, where the run is drawn, may be null. In a
+  /// team of which all parts are taken it goes on with what others send, until the run is over. Throws
+  /// Failure, Stopped, or RunError.
+  void run(const graph::Graph& graph, const ExampleRange& examples, const RunOptions& options,
+           const PackedParameters& packed, SharedUse& use, Gradients* gradients, Trace::Track* track,
+           Membership membership);
+  /// What a person reads of the failure of the last run. Not while a worker of its team runs.
+  RunError error_of(const Failure& failure) const;
+  /// What it keeps from run to run.
+  uint64_t held_bytes() const;
+  /// What the last run did.
+  void add_to(RunStats& stats) const;
+
+ private:
+  struct Ready {
+    Frame* frame;
+    const Item* item;
+  };
+  /// An example that is under way.
+  struct Example {
+    std::vector<Value> arguments;  ///< until nothing of it can fire any more
+    std::vector<Value> results;    ///< until they are taken
+    std::size_t results_to_come;
+  };
+
+  void start(uint32_t root);
+  bool start_next();
+  void drain();
+  void fire_next();
+  const Item* fire(Frame* frame, const Item& item);
+  const Item* finish_item(Frame* frame, const Item& item, const Item* next = nullptr);
+  const Item* wake(Frame* frame, const Item& item, const Item* next = nullptr);
+  void make_ready(Frame* frame, const Item& item);
+  /// Nothing of it can fire any more, and all it called are gone.
+  static bool is_over(const Frame* frame) { return frame->unfinished == 0 && frame->children == 0; }
+  void free(Frame* frame);
+
+  void run_scalars(Frame* frame, const Region& region);
+  Cell run_step(Frame* frame, const Step& step);
+  Cell field_or_zero(Frame* frame, const Step& step);
+  /// Returns what the source gives, without a reference of its own.
+  Cell borrow(const Frame* frame, const Source& source) const;
+  /// Returns the scalar or data value that the source gives, likewise.
+  Slot borrow_slot(const Frame* frame, const Source& source) const {
+    if (source.from == Source::From::Step) return made_[source.index].slot;
+    if (source.from != Source::From::Slot) return borrow(frame, source).slot;
+    return layout(frame).load_slot(frame, source.index);
+  }
+  Value fetch_operand(const Frame* frame, const Step& step, std::size_t index) const;
+  const Item* decide(Frame* frame, const Branch& branch);
+  void call(Frame* frame, const Call& call);
+  void call_direct(Frame* frame, const Call& call);
+  void release_direct_arguments();
+  void join(Frame* frame, const Join& join);
+  void give_back(Frame* frame, const Return& result);
+  void give_results(Frame* frame, const Return& result);
+
+  // What a worker does for the other workers of its team.
+  void work_for_others();
+  bool exchange();
+  bool ask_for_calls();
+  void give_calls();
+  std::optional<std::size_t> oldest_worth_giving() const;
+  void give_call(Frame* frame, const Call& call, uint32_t to);
+  bool give_to_somebody(Frame* frame, const Call& call);
+  void send_arguments(Frame* frame, const Call& call, const RemoteCall& remote);
+  void send_results(Frame* frame, const Return& result);
+  void end_call_of_another(RemoteCaller* caller);
+  std::vector<SentValue> arguments_of(Frame* frame, const Call& call);
+  void send(uint32_t to, Message message);
+  void send_all();
+  void deliver(std::span<Message> mail);
+  void take_call(Message& message);
+  void take_results(Message& message);
+  void become_ready(Frame* frame, const Item& item);
+  void finish_call(Frame* frame, const Item& item);
+  Cell fetch_to_send(Frame* frame, const Source& source) const;
+  void forget_others();
+  void draw_gift(uint32_t function, uint64_t arrow);
+
+  void begin_trace(Trace::Track* track);
+  void end_trace();
+  void begin_items();
+  void end_items();
+  void begin_launch(std::size_t region, std::size_t firings);
+  void end_launch();
+  void sample();
+  uint64_t queue_bytes() const;
+  uint64_t scalar_firings() const;
+
+  const Region* choose() const;
+  void run_batch(const Region& region, std::vector<Frame*>& frames);
+  void run_batch_of(const Region& region, std::span<Frame* const> frames);
+  BatchFault run_or_end(const Region& region, std::span<Frame* const> frames);
+  int compare_shapes(const Region& region, Frame* a, Frame* b) const;
+  void sort_by_shapes(const Region& region, std::vector<Frame*>& frames) const;
+  std::size_t end_of_same_shapes(const Region& region, const std::vector<Frame*>& frames, std::size_t begin,
+                                 std::size_t end) const;
+  [[noreturn]] void fail(Frame* frame, const Step& step, Fault fault);
+  std::size_t region_of(const Step& step) const;
+  void watch(Frame* frame) {
+    most_frames_ = std::max(most_frames_, frames_);
+    if (watch_->is_time_to_poll() || frames_ > watch_->most_frames_to_use()) look(frame);
+  }
+  void look(Frame* frame);
+  [[noreturn]] static void end(Frame* frame, Fault budget) { throw Failure{frame, nullptr, budget}; }
+
+  const Function& function(const Frame* frame) const { return plan_.functions[frame->function]; }
+  const FrameLayout& layout(const Frame* frame) const { return pools_[frame->function].layout(); }
+  Cell fetch(Frame* frame, const Source& source) const;
+
+  void clear();
+
+  const std::shared_ptr<const Plan> shared_plan_;
+  const Plan& plan_;
+  const graph::Graph* graph_;
+  const RunOptions* options_ = nullptr;
+  BudgetWatch* watch_ = nullptr;  ///< of the run
+  BatchRunner batches_;           ///< before the frames, which refer to its slabs
+  std::vector<FramePool> pools_;  ///< by function
+  std::vector<Ready> ready_;
+  std::vector<Frame*> batch_;                     ///< that runs
+  std::vector<Waiting> waiting_;                  ///< by region: frames in which it is ready
+  std::vector<uint32_t> batched_;                 ///< regions that run in batches, by priority
+  std::vector<Cell> made_;                        ///< results of the steps of a scalar region
+  std::unique_ptr<direct::DirectCaller> direct_;  ///< of a plan with direct code
+  /// The arguments of the direct call that is under way, or that failed.
+  std::vector<std::pair<SlotKind, Cell>> direct_arguments_;
+  std::vector<Slot> direct_slots_;
+  std::vector<Slot> direct_results_;
+  std::vector<Value> fields_;  ///< of the data value that is made
+  ExampleRange examples_;
+  std::vector<Example> started_;  ///< of them, in their order
+  uint64_t full_wave_ = 0;        ///< so many frames fill the wave that starts; 0: none starts
+  uint64_t calls_ = 0;
+  uint64_t frames_ = 0;
+  uint64_t most_frames_ = 0;
+  uint64_t most_bytes_ = 0;
+  uint64_t steals_ = 0;
+  std::vector<uint64_t> firings_;
+  std::vector<uint64_t> launches_;
+
+  Team* team_ = nullptr;  ///< null: nobody gets calls, nobody gives any
+  uint32_t number_ = 0;
+  uint32_t fires_to_exchange_ = 1;
+  bool gives_every_call_ = false;
+  std::deque<RemoteCall> remote_calls_;  ///< by slot of their return names
+  std::vector<uint32_t> free_remote_calls_;
+  std::unordered_map<uint64_t, RemoteCaller*> callers_;  ///< by return name: of calls with several phases
+  std::vector<std::unique_ptr<RemoteCaller>> all_callers_;
+  std::vector<RemoteCaller*> free_callers_;
+  struct Sent {
+    uint32_t to;
+    Message message;
+  };
+  std::vector<Sent> outbox_;
+
+  struct Kinds {
+    Trace::KindId part;
+    Trace::KindId items;
+    std::vector<Trace::KindId> batch;  ///< by region
+    std::vector<Trace::KindId> gift;   ///< by function
+  };
+  Trace::Track* track_ = nullptr;  ///< null: the run is not drawn
+  Kinds kinds_{};
+};
+
+}  // namespace hiaton::exec::flow
