@@ -48,7 +48,8 @@ direct::PlanOptions direct_options(const RunOptions& options) {
 /// The plan of a program that begins with a direct function, or why it has none: its Switch and Merge nodes
 /// do not nest, or a frame would be too large. Null where the program does not begin so.
 const PlanCache::Entry* direct_entry(const Graph& graph, const RunOptions& options, PlanCache& plans) {
-  if (!is_direct(graph)) return nullptr;
+  const TensorsIn tensors = options.batching ? TensorsIn::FlowOnly : TensorsIn::DirectCode;
+  if (!is_direct(graph, tensors)) return nullptr;
   return &plans.get(graph, direct_options(options));
 }
 

@@ -70,6 +70,7 @@ std::span<const OpDef> checks() {
           .tensor_kernel = copy_kernel,
           .gradient = pass_to_first,
           .fusion = Fusion::Tensor,
+          .role = Role::Reshape,
           .samples = {{{tensor<float>({1, 2}, {1, 2})}, tensor<float>({1, 2}, {1, 2}), {-1, 2}}},
       },
       {
@@ -81,6 +82,7 @@ std::span<const OpDef> checks() {
           .tensor_kernel = copy_kernel,
           .gradient = pass_to_first,
           .fusion = Fusion::Tensor,
+          .role = Role::Reshape,
           .samples = {{{tensor<float>({2}, {1, 2}), tensor<float>({1, 2}, {0, 0})},
                        tensor<float>({2}, {1, 2}),
                        {0, 1}}},

@@ -153,12 +153,7 @@ uint64_t DataHeap::count_values() {
 
 void DataHeap::forget_values() {
   const std::lock_guard lock(mutex_);
-  for_each_value([](DataObject* object) {
-    for_each_reference(object, object->fields_layout(), [](FieldKind kind, Slot slot) {
-      if (kind == FieldKind::Tensor) Tensor::release(slot.tensor);
-    });
-    object->references = 0;
-  });
+  for_each_value([](DataObject* object) { object->references = 0; });
 }
 
 /// Each value counts anew: by the references that are found on the way from the results.
@@ -202,6 +197,9 @@ void DataHeap::give_out_value(DataObject* result) {
       continue;
     }
     object->references = DataObject::kOutside + 1;
+    for_each_reference(object, layout, [](FieldKind kind, Slot slot) {
+      if (kind == FieldKind::Tensor) TensorHeap::give_out(slot.tensor);
+    });
     if (above == nullptr) return;
     field = static_cast<std::size_t>(above->references);
     DataObject* below = std::exchange(object, above);
@@ -285,7 +283,7 @@ void DataCells::free_value(DataObject* object) {
     const DeadValues::Value next = dead.pop();
     for_each_reference(next.object, next.layout, [&](FieldKind kind, Slot slot) {
       if (kind == FieldKind::Tensor) {
-        Tensor::release(slot.tensor);
+        release_tensor(slot.tensor);
       } else if (Data::has_object(slot.data) && drop(slot.data)) {
         dead.push(slot.data);
       }
@@ -322,7 +320,11 @@ void DataCells::share(DataObject* object) {
   while (!open.empty()) {
     DataObject* next = open.pop();
     for_each_reference(next, next->fields_layout(), [&](FieldKind kind, Slot slot) {
-      if (kind == FieldKind::Data) visit(slot.data);
+      if (kind == FieldKind::Data) {
+        visit(slot.data);
+      } else {
+        TensorCells::share(slot.tensor);
+      }
     });
   }
 }
@@ -385,7 +387,8 @@ DataObject* DataCells::copy(DataObject* object) {
     for (std::size_t f = 0; f < layout.count(); ++f) {
       Slot& slot = values[i]->slots()[f];
       if (layout.kind(f) == FieldKind::Tensor) {
-        Tensor::retain(slot.tensor);
+        TensorCells::retain(slot.tensor);
+        TensorCells::share(slot.tensor);
       } else if (layout.kind(f) == FieldKind::Data && is_copied(slot.data)) {
         slot.data = values[next++];
       }

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "hiaton/value.h"
+#include "tensor/tensor_heap.h"
 
 namespace hiaton {
 
@@ -85,7 +86,8 @@ struct LeaveHeap {
 /// in a function of its size the compiler would rather not.
 class DataCells {
  public:
-  explicit DataCells(DataHeap& heap) : heap_(heap) {}
+  /// `tensors` are those of the same worker; null where the run makes none.
+  explicit DataCells(DataHeap& heap, TensorCells* tensors = nullptr) : heap_(heap), tensors_(tensors) {}
 
   /// A cell for a value of so many fields, 1 to kMostHeapFields; null where there is no memory.
   [[gnu::always_inline]] DataObject* make(std::size_t fields) {
@@ -135,6 +137,10 @@ class DataCells {
     return relaxed(object) == -1 && claim_shared(object);
   }
   void free_value(DataObject* object);
+  /// A value lets go of a tensor that is its field.
+  void release_tensor(TensorObject* tensor) {
+    if (tensors_ != nullptr) tensors_->release(tensor);
+  }
   /// Before another worker may refer to it: it and all below it are counted by atomic operations from now on.
   /// Throws std::bad_alloc, which leaves some of it shared: right, and slower.
   static void share(DataObject* object);
@@ -168,6 +174,7 @@ class DataCells {
   friend class DataHeap;
 
   DataHeap& heap_;
+  TensorCells* const tensors_;
   std::array<Size, kMostHeapFields + 1> sizes_{};
 };
 

@@ -24,7 +24,8 @@ TEST(CallChains, OfABudgetHaveTheArgumentsOfTheirCalls) {
       "  let a = count(30, 1000, x)\n"
       "  deeper(if a > 5 then 30 else 31, x)\n");
   for (RunOptions way : all_ways()) {
-    if (way.executor != Executor::Production) continue;  // where the last call has no arguments yet
+    // Elsewhere the last call has no arguments yet; direct code keeps the frames that it has made.
+    if (way.executor != Executor::Production || !way.batching) continue;
     way.max_frames = 40;
     const RunError error = error_of(program, {kTwo}, way);
     ASSERT_EQ(error.fault(), Fault::MaxFrames) << error.what();

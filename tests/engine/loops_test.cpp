@@ -69,6 +69,10 @@ TEST(Loops, ShowTheLastIterationInTheChainOfAnError) {
       EXPECT_EQ(error.fault(), Fault::DivisionByZero);
       EXPECT_THAT(error.message(),
                   testing::StartsWith("test.hia:2:33: error: division by zero: [166, 333] / 0"));
+      if (!batching) {  // direct code has the loop in the frame of its function
+        ASSERT_EQ(error.chain().size(), 1u) << error.what();
+        continue;
+      }
       ASSERT_EQ(error.chain().size(), 2u) << error.what();
       EXPECT_EQ(error.chain()[0].function, "main_loop");
       EXPECT_THAT(error.chain()[0].arguments, testing::Contains("n = 5"));

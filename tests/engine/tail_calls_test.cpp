@@ -17,7 +17,11 @@ void expect_constant_memory(const std::string& text) {
   for (const bool batching : {true, false}) {
     const RunStats few = run(text, 1'000, {.count_regions = true, .batching = batching}).stats;
     const RunStats many = run(text, 100'000, {.count_regions = true, .batching = batching}).stats;
-    EXPECT_GE(many.calls, 100'000u) << text;
+    // Without batches a loop is one in its frame, not calls.
+    const bool is_loop = text.find(" for ") != std::string::npos;
+    if (batching || !is_loop) {
+      EXPECT_GE(many.calls, 100'000u) << text;
+    }
     EXPECT_LE(many.frames_live_most, 4u) << text;
     EXPECT_LE(many.bytes, few.bytes + 1024) << text;  // a few values more or less where it looked
     EXPECT_EQ(many.frames_live_at_end, 0u) << text;

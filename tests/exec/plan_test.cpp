@@ -72,6 +72,12 @@ std::vector<Golden> golden_plans() {
        "fn main(n: i64) -> i64 = with acc = 0 for i in 0..n do if i % 2 == 0 then acc + f(i) else acc\n"
        "fn f(n: i64) -> i64 = n * n\n",
        {.forking = true, .parallel_iterations = 2}},
+      {"tensors",
+       "fn fib(n: i64, x: f32[2]) -> f32[2] = if n <= 1 then x else fib(n - 1, x) + fib(n - 2, x)\n"
+       "fn main(n: i64) -> f32 = sum(fib(n, [1, 2]))\n"},
+      {"tensor_loop",
+       "fn main(n: i64, x: f32[_]) -> f32[_] = with h = x for _ in 0..n do tanh(h + 0.5) * h\n",
+       {}},
       {"append",
        "fn append(xs: List[i64], ys: List[i64]) -> List[i64] =\n"
        "  match xs\n"

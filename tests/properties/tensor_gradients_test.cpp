@@ -190,6 +190,32 @@ std::string wrong_by_parameters(const Differentiable& program) {
   return "";
 }
 
+/// The value of the loss alone, in direct code: whether its bits are those of the reference, and nothing is
+/// left over.
+std::string wrong_values(const Differentiable& program) {
+  const std::string main = fmt::format("fn main({}) -> f64 = loss({})\n", program.params, program.names);
+  const hiaton::Program loss =
+      hiaton::Program::from_text("loss.hia", program.program(false) + main, options_for(program));
+  const std::vector<Value> parameters = parameters_of(loss);
+  for (const std::vector<Value>& arguments : examples_for(loss, program.seed)) {
+    const std::vector<Value> expected =
+        loss.run(arguments,
+                 {.executor = Executor::Reference, .max_frames = kMostFrames, .parameters = parameters})
+            .values;
+    for (const int workers : {1, 2, 8}) {
+      RunStats stats;
+      const std::vector<Value> found =
+          loss.run(arguments,
+                   {.workers = workers, .stats = &stats, .parameters = parameters, .batching = false})
+              .values;
+      if (found != expected) return fmt::format("the value, {} workers, without batches", workers);
+      if (stats.values_live_at_end != 0) return "values are left over";
+      if (!stats.fallback.empty()) return stats.fallback;
+    }
+  }
+  return "";
+}
+
 /// So many parts of the programs, which may be tested at the same time.
 constexpr uint64_t kShares = 5;
 
@@ -204,6 +230,7 @@ TEST_P(RandomTensorPrograms, HaveTheSameGradientsHoweverTheyRun) {
     std::string wrong;
     try {
       wrong = seed % 4 == 3 ? wrong_by_parameters(program) : wrong_by_arguments(program);
+      if (wrong.empty()) wrong = wrong_values(program);
     } catch (const RunError& error) {
       if (error.fault() != Fault::MaxFrames) wrong = error.what();
     } catch (const std::exception& error) {

@@ -29,6 +29,13 @@ RunOptions shared(Executor executor, int workers) {
   return shared;
 }
 
+/// Tensors run in direct code where runs do not batch.
+RunOptions unbatched(int workers) {
+  RunOptions unbatched = options(Executor::Production, workers);
+  unbatched.batching = false;
+  return unbatched;
+}
+
 ir::Module unchanged(const ir::Module& module, OverflowMode) {
   return module;
 }
@@ -118,6 +125,10 @@ const std::vector<Way>& ways() {
       way("production", as_it_is, options(Production)),
       way("production, 2 workers", as_it_is, options(Production, 2)),
       way("production, 8 workers", as_it_is, options(Production, 8), 4),
+      way("production without batches", as_it_is, unbatched(1)),
+      way("production without batches", all, unbatched(1)),
+      way("production without batches, 2 workers", as_it_is, unbatched(2), 2),
+      way("production without batches, 8 workers", all, unbatched(8), 4),
       way("production, 2 workers, every call shared", as_it_is, shared(Production, 2), 4),
       way("production, 8 workers, every call shared", all, shared(Production, 8), 16),
       way("production, one iteration at a time", as_it_is, options(Production, 1, 1)),

@@ -15,6 +15,7 @@ struct CallList;
 struct ReturnList;
 struct TakeList;
 struct MakeList;
+struct TensorOperation;
 
 /// The slot of a field that is not needed.
 inline constexpr uint16_t kNoSlot = UINT16_MAX;
@@ -115,12 +116,16 @@ inline constexpr uint16_t kNoSlot = UINT16_MAX;
   X(ReturnMakeConst2)                                                                                        \
   X(ReturnMakeConst3)                                                                                        \
   X(ReturnMakeConst4)                                                                                        \
-  X(MakeN)        /* Make by the list made */                                                                \
-  X(HoleOf)       /* d = address of field number of the data value in a */                                   \
-  X(FillHole)     /* what the address in a refers to = slot in b */                                          \
-  X(ReturnToHole) /* the same, and returns nothing */                                                        \
-  X(BeginCall)    /* in traced plans: the next instruction is a call */                                      \
-  X(EndCall)      /* in traced plans: the call before has returned */
+  X(MakeN)         /* Make by the list made */                                                               \
+  X(HoleOf)        /* d = address of field number of the data value in a */                                  \
+  X(FillHole)      /* what the address in a refers to = slot in b */                                         \
+  X(ReturnToHole)  /* the same, and returns nothing */                                                       \
+  X(Tensor)        /* d = the operation `tensor` on tensors and scalars */                                   \
+  X(RetainTensor)  /* one more reference to the tensor in a */                                               \
+  X(ReleaseTensor) /* one less */                                                                            \
+  X(Parameter)     /* d = parameter number of the program, without a reference of its own */                 \
+  X(BeginCall)     /* in traced plans: the next instruction is a call */                                     \
+  X(EndCall)       /* in traced plans: the call before has returned */
 
 // Forms of the instructions that compute, by what their operands are.
 #define HIATON_UNARY_FORMS(Name, F, In, Out) HIATON_OPCODE(Name##_Slot)
@@ -176,6 +181,7 @@ struct Instruction {
     const Group* group;
     const TakeList* taken;
     const MakeList* made;
+    const TensorOperation* tensor;
     Kernel kernel;
     uint64_t number;
   };

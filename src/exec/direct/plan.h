@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "exec/direct/instruction.h"
+#include "exec/direct/tensor_operation.h"
 #include "hiaton/graph.h"
 #include "hiaton/run.h"
 
@@ -68,7 +69,7 @@ struct Group {
     const Instruction* resume =
         nullptr;  ///< a StolenReturn; the instruction before it names the result slots
     std::vector<Argument> arguments;
-    std::vector<bool> is_data;        ///< by argument
+    std::vector<FieldKind> kinds;     ///< by argument; None of those that are not counted
     std::vector<bool> is_taken_over;  ///< by argument: a data value whose reference becomes the callee's
   };
   std::vector<Call> calls;
@@ -116,7 +117,9 @@ struct Plan {
   std::deque<Group> groups;
   std::deque<TakeList> take_lists;
   std::deque<MakeList> make_lists;
+  std::deque<TensorOperation> tensor_operations;
   bool has_data = false;                    ///< its functions hold data values
+  bool has_tensors = false;                 ///< its functions hold tensors
   std::vector<RegionStats> regions;         ///< what Count instructions count; firings 0
   std::vector<bool> region_is_body;         ///< by region: it counts calls of a function
   const Instruction* entry = nullptr;       ///< of main; null where the plan is not of it

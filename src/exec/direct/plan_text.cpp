@@ -25,7 +25,7 @@ class InstructionText {
       case Opcode::Header:
         return fmt::format("results of a stolen call to {} in {}", callee(), slot(at_.d));
       case Opcode::Const:
-        return fmt::format("{} = {}", slot(at_.d), at_.constant.i64);
+        return fmt::format("{} = {}", slot(at_.d), constant_of());
       case Opcode::Move:
       case Opcode::Apply1:
         return fmt::format("{} = {}", slot(at_.d), slot(at_.a));
@@ -62,7 +62,7 @@ class InstructionText {
       case Opcode::Return1:
         return slot(at_.a);
       case Opcode::ReturnConst:
-        return fmt::format("{}", at_.constant.i64);
+        return constant_of();
       case Opcode::ReturnSum:
         return fmt::format("{}, {}, {}", slot(at_.a), slot(at_.b()), at_.constant.i64);
       case Opcode::ReturnN:
@@ -84,7 +84,13 @@ class InstructionText {
         return {};
       case Opcode::Retain:
       case Opcode::Release:
+      case Opcode::RetainTensor:
+      case Opcode::ReleaseTensor:
         return slot(at_.a);
+      case Opcode::Tensor:
+        return fmt::format("{} = {}", slot(at_.d), tensor_operation());
+      case Opcode::Parameter:
+        return fmt::format("{} = {}", slot(at_.d), graph_.parameters()[at_.number].name);
       case Opcode::Field:
       case Opcode::FieldPeekTest:
       case Opcode::FieldUnlessLt:
@@ -168,6 +174,25 @@ class InstructionText {
   }
 
  private:
+  /// The address of a tensor tells nobody anything.
+  std::string constant_of() const {
+    const bool is_tensor = std::ranges::any_of(graph_.nodes(), [&](const graph::Node& node) {
+      return node.kind == graph::NodeKind::Const && node.type.is_tensor() &&
+             node.constant.slot().bits == at_.constant.bits;
+    });
+    return is_tensor ? "a constant tensor" : fmt::format("{}", at_.constant.i64);
+  }
+
+  /// An operand that the operation lets go of has a star.
+  std::string tensor_operation() const {
+    std::string operands;
+    for (const TensorOperation::Operand& operand : at_.tensor->operands) {
+      if (!operands.empty()) operands += ", ";
+      operands += slot(operand.slot) + (operand.takes ? "*" : "");
+    }
+    return fmt::format("{}({}) : {}", at_.tensor->op->name.value, operands, to_string(at_.tensor->type));
+  }
+
   static std::string slot(uint32_t number) { return fmt::format("s{}", number); }
 
   static std::string slots(const std::vector<uint16_t>& numbers) {

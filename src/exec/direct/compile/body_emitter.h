@@ -67,7 +67,7 @@ class BodyEmitter {
   /// Instructions of the body that do the work of the one behind them too.
   void fuse_instructions(uint32_t begin);
 
-  // Data values (emit_data.cpp, emit_data_operations.cpp)
+  // Data values and tensors (emit_data.cpp, emit_data_operations.cpp)
   //
   // At each point of the code, `held_` says which data values stand in slots, and whether the frame holds a
   // reference of its own, and `pending_` how many items will still read each on every way from there. A field
@@ -159,6 +159,17 @@ class BodyEmitter {
   uint32_t emit_variant_branch(const Ownership::VariantTest& test);
   std::optional<Ownership::VariantTest> tested_in_branch(graph::OutPort predicate) const;
 
+  // Tensors (emit_tensors.cpp)
+  void begin_parameters();
+  bool is_parameter(NodeId value) const {
+    return graph_[value].kind == graph::NodeKind::Const && graph_[value].parameter >= 0;
+  }
+  /// Whether the operation is one instruction on tensors, or on scalars that only its tensor kernel takes.
+  bool is_tensor_op(NodeId id) const;
+  void emit_tensor_op(NodeId id);
+  void emit_retain(NodeId value, uint32_t slot);
+  void emit_release(NodeId value, uint32_t slot);
+
   // Values and slots (emit_values.cpp)
   uint32_t take_slot();
   uint32_t take_slots(uint32_t count);
@@ -203,7 +214,8 @@ class BodyEmitter {
   bool fuse_sum(const Operand& a, const Operand& b, Opcode returning);
 
   // Operations and branches (emit_operations.cpp)
-  static bool has_kernel(const graph::Node& node) { return !node.op->kernels.empty(); }
+  /// Whether the operation runs on scalars, by a kernel of its own for them.
+  bool has_kernel(const graph::Node& node) const;
   Kernel kernel_of(const graph::Node& node) const;
   /// `rest`: the items behind it in its block.
   void emit_op(graph::NodeId id, std::span<const Item> rest);
@@ -305,7 +317,7 @@ class BodyEmitter {
   Forked emit_group(const std::vector<Callee>& callees, const std::vector<std::vector<Argument>>& arguments,
                     const std::vector<uint32_t>& results, const Handover& handover,
                     uint32_t count_slot = kNoSlot);
-  std::vector<bool> data_arguments(const Callee& callee) const;
+  std::vector<FieldKind> argument_kinds(const Callee& callee) const;
   std::vector<bool> taken_over_arguments(const Callee& callee) const;
   bool is_tail_call(graph::CallSite site, const std::vector<graph::OutPort>& results) const;
   void emit_tail_call(graph::CallSite site);

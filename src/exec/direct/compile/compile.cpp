@@ -195,7 +195,12 @@ std::shared_ptr<const Plan> compile(const Graph& graph, const std::vector<bool>&
   const Lifetimes lifetimes = measure(graph, *structure);
   const Ownership ownership(graph, *structure);
   auto plan = std::make_shared<Plan>();
-  plan->has_data = ownership.has_data();
+  for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
+    const graph::Node& node = graph.nodes()[n];
+    if (!node.function.valid() || !functions[node.function.index()]) continue;
+    plan->has_data = plan->has_data || node.type.is_data();
+    plan->has_tensors = plan->has_tensors || node.type.is_tensor();
+  }
   EmitContext context{graph, *structure, lifetimes, ownership, options, *plan};
   for (const LoopShape& loop : structure->loops) {
     if (loop.predicate.node.valid()) context.loop_predicates.insert(structure->origin(loop.predicate));

@@ -39,7 +39,8 @@ std::optional<int16_t> BodyEmitter::plus_of(const Node& node) const {
   const bool subtracts = kernel == Kernel{kernels::binary<kernels::Sub, int64_t, int64_t>};
   const Node& first = graph_[structure_.origin(node.inputs[0])];
   const Node& second = graph_[structure_.origin(node.inputs[1])];
-  if (!(adds || subtracts) || first.kind == NodeKind::Const || second.kind != NodeKind::Const)
+  if (!(adds || subtracts) || first.kind == NodeKind::Const || second.kind != NodeKind::Const ||
+      second.parameter >= 0)
     return std::nullopt;
   const int64_t number = second.constant.as<int64_t>();
   if (number < -INT16_MAX || number > INT16_MAX) return std::nullopt;
@@ -191,23 +192,30 @@ void BodyEmitter::emit_calls(std::span<const Item> items, uint64_t group_start) 
   }
 }
 
-/// Which arguments of a call or task are data values.
-std::vector<bool> BodyEmitter::data_arguments(const Callee& callee) const {
-  std::vector<bool> is_data_value;
+/// How references to the arguments of a call or task are counted.
+std::vector<FieldKind> BodyEmitter::argument_kinds(const Callee& callee) const {
+  std::vector<FieldKind> kinds;
+  const auto add = [&](NodeId value) {
+    const Type& type = graph_[value].type;
+    kinds.push_back(type.is_data()     ? FieldKind::Data
+                    : type.is_tensor() ? FieldKind::Tensor
+                                       : FieldKind::None);
+  };
   if (callee.task) {
-    for (NodeId value : context_.tasks[*callee.task].task.captures) is_data_value.push_back(is_data(value));
+    for (NodeId value : context_.tasks[*callee.task].task.captures) add(value);
   } else {
-    for (NodeId call : graph_[callee.site].calls) is_data_value.push_back(is_data(graph_[call].inputs[0]));
+    for (NodeId call : graph_[callee.site].calls) add(structure_.origin(graph_[call].inputs[0]));
   }
-  return is_data_value;
+  return kinds;
 }
 
-/// Which of them the callee takes over; a task borrows all that it captures.
+/// Which data values among them the callee takes over; a task borrows all that it captures.
 std::vector<bool> BodyEmitter::taken_over_arguments(const Callee& callee) const {
-  std::vector<bool> is_taken_over = data_arguments(callee);
-  for (std::size_t i = 0; i < is_taken_over.size(); ++i) {
-    if (callee.task || context_.ownership.is_borrowed(graph_[callee.site].callee, i))
-      is_taken_over[i] = false;
+  const std::vector<FieldKind> kinds = argument_kinds(callee);
+  std::vector<bool> is_taken_over(kinds.size(), false);
+  for (std::size_t i = 0; i < kinds.size() && !callee.task; ++i) {
+    is_taken_over[i] =
+        kinds[i] == FieldKind::Data && !context_.ownership.is_borrowed(graph_[callee.site].callee, i);
   }
   return is_taken_over;
 }
@@ -233,7 +241,7 @@ BodyEmitter::Forked BodyEmitter::emit_group(const std::vector<Callee>& callees,
     if (counted) at(after).d = narrow(count_slot);
     at(after).group = &group;
     group.calls.push_back(
-        {nullptr, nullptr, arguments[i], data_arguments(callees[i]), taken_over_arguments(callees[i])});
+        {nullptr, nullptr, arguments[i], argument_kinds(callees[i]), taken_over_arguments(callees[i])});
     context_.entries.push_back({EntryReference::Kind::GroupCall, number, static_cast<uint32_t>(i),
                                 function_of(callees[i]), true, callees[i].task});
   }

@@ -278,6 +278,11 @@ void BodyEmitter::emit_loop_body(const LoopShape& loop) {
         graph_[next].kind == NodeKind::Op && structure_.block_of[next.index()] == loop.body;
     if (computed_here && context_.lifetimes.reads[next.index()] == 1) next_of_[next] = variable.merge;
   }
+  // What reads a variable behind the loop does not read its value in this iteration.
+  std::unordered_map<NodeId, uint32_t> behind;
+  for (const LoopShape::Variable& variable : loop.variables) {
+    behind[variable.merge] = std::exchange(pending_[variable.merge], 0);
+  }
   std::vector<OutPort> next_values;
   for (const LoopShape::Variable& variable : loop.variables) {
     next_values.push_back(graph_[variable.next].inputs[0]);
@@ -301,6 +306,7 @@ void BodyEmitter::emit_loop_body(const LoopShape& loop) {
     if (is_data(variable.merge)) hold(variable.merge, true);
   }
   dying_.clear();
+  for (const auto& [variable, reads] : behind) pending_[variable] = reads;
   for (const LoopShape::Variable& variable : loop.variables) body_of_variable_[variable.merge] = false;
 }
 

@@ -17,6 +17,7 @@ void BodyEmitter::begin_params() {
     data_params_.push_back(params[i].node);
     hold(params[i].node, !context_.ownership.is_borrowed(function_, i));
   }
+  begin_parameters();
 }
 
 uint64_t BodyEmitter::params_held() const {
@@ -116,8 +117,7 @@ BodyEmitter::Handover BodyEmitter::hand_on(std::span<const OutPort> ports, const
 
 void BodyEmitter::emit_retains(const Handover& handover) {
   for (NodeId value : handover.retained) {
-    const uint32_t index = emit(Opcode::Retain);
-    at(index).a = narrow(slot_of_.at(value));
+    emit_retain(value, slot_of_.at(value));
   }
 }
 
@@ -186,8 +186,7 @@ void BodyEmitter::drop(NodeId value) {
   if (fields.empty() && context_.ownership.is_known_without_fields(block_, value)) {
     // There is nothing behind the reference.
   } else if (fields.empty()) {
-    const uint32_t index = emit(Opcode::Release);
-    at(index).a = narrow(slot_of_.at(value));
+    emit_release(value, slot_of_.at(value));
   } else {
     std::vector<std::pair<uint32_t, uint32_t>> slots;
     for (NodeId field : fields) {

@@ -49,7 +49,7 @@ bool BodyEmitter::emit_data_op(NodeId id, std::span<const Item> rest) {
     emit_fields(id, rest);
   } else if (has_role(node, Role::Variant)) {
     emit_variant(id);
-  } else if (has_role(node, Role::PassAfter)) {
+  } else if (has_role(node, Role::PassAfter) || has_role(node, Role::Identity)) {
     emit_copy(id);
   } else {
     throw Unplannable{"an operation has no kernel for scalars"};
@@ -180,7 +180,9 @@ void BodyEmitter::emit_fields(NodeId id, std::span<const Item> rest) {
   const Node& first = graph_[id];
   const NodeId value = structure_.origin(first.inputs[0]);
   const auto variant = static_cast<uint32_t>(first.attributes[0]);
-  HIATON_CHECK(graph_[value].kind != NodeKind::Const);
+  const bool is_constant = graph_[value].kind == NodeKind::Const;
+  std::vector<uint32_t> temporaries;
+  const uint16_t slot_of_value = in_slot(operand(first.inputs[0]), temporaries);
   std::vector<NodeId> fields{id};
   for (const Item& item : rest) {
     if (item.kind != Item::Kind::Op || is_done(item)) continue;
@@ -193,10 +195,11 @@ void BodyEmitter::emit_fields(NodeId id, std::span<const Item> rest) {
   }
   if (!context_.ownership.is_known_variant(structure_.block_of[id.index()], value, variant)) {
     const uint32_t index = emit(Opcode::RequireVariant, id);
-    at(index).a = narrow(slot_of_.at(value));
+    at(index).a = slot_of_value;
     at(index).number = variant;
   }
-  const Held held = held_.at(value);
+  // Whoever has the graph holds its constants.
+  const Held held = is_constant ? Held{.owned = false, .parent = {}, .depth = depth_} : held_.at(value);
   const bool takes_apart = held.owned && pending_[value] == 0;
   std::vector<std::pair<uint32_t, uint32_t>> slots;
   for (NodeId other : takes_apart ? live_fields_of(value) : std::vector<NodeId>()) {
@@ -213,10 +216,11 @@ void BodyEmitter::emit_fields(NodeId id, std::span<const Item> rest) {
     if (takes_apart) {
       slots.emplace_back(number, slot);
     } else {
-      emit_field(slot, slot_of_.at(value), number);
+      emit_field(slot, slot_of_value, number);
     }
-    if (data) hold(field, takes_apart, takes_apart ? NodeId() : value);
+    if (data) hold(field, takes_apart, takes_apart || is_constant ? NodeId() : value);
   }
+  give_back(temporaries);
   if (!takes_apart) return;
   emit_take(value, variant, slots);
   held_.erase(value);
@@ -247,6 +251,8 @@ void BodyEmitter::emit_take(NodeId value, uint32_t variant,
   for (FieldKind kind : kinds) list.fields.push_back({direct::kNoSlot, kind});
   std::vector<std::pair<uint32_t, uint32_t>> copies;  ///< fields that are read twice
   for (const auto& [field, slot] : slots) {
+    // A field of another variant is live only where the branches around contradict each other.
+    if (field >= kinds.size()) continue;
     uint16_t& to = list.fields[field].slot;
     if (to != direct::kNoSlot) {
       copies.emplace_back(to, slot);
@@ -263,11 +269,11 @@ void BodyEmitter::emit_take(NodeId value, uint32_t variant,
   }
   for (const auto& [from, to] : copies) {
     emit_move(to, {false, Slot(), from});
-    const bool data = std::ranges::any_of(slots, [&, from = from](const auto& one) {
-      return one.second == from && kinds[one.first] == FieldKind::Data;
-    });
-    if (!data) continue;
-    const uint32_t retain = emit(Opcode::Retain);
+    const auto field =
+        std::ranges::find_if(slots, [&, from = from](const auto& one) { return one.second == from; });
+    const FieldKind kind = kinds[field->first];
+    if (!is_reference(kind)) continue;
+    const uint32_t retain = emit(kind == FieldKind::Data ? Opcode::Retain : Opcode::RetainTensor);
     at(retain).a = narrow(to);
   }
 }
@@ -311,11 +317,13 @@ std::optional<Ownership::VariantTest> BodyEmitter::tested_in_branch(OutPort pred
 
 void BodyEmitter::emit_variant(NodeId id) {
   if (is_only_tested(id)) return;
-  const NodeId value = structure_.origin(graph_[id].inputs[0]);
+  std::vector<uint32_t> temporaries;
+  const uint16_t slot = in_slot(operand(graph_[id].inputs[0]), temporaries);
+  give_back(temporaries);
   define(id, result_slot(id));
   const uint32_t index = emit(Opcode::VariantOf);
   at(index).d = narrow(slot_of_[id]);
-  at(index).a = narrow(slot_of_.at(value));
+  at(index).a = slot;
   give_back_if_unread(id);
 }
 

@@ -103,7 +103,7 @@ void BodyEmitter::emit_fork(std::span<const Item> items) {
       if (pending_[value] > 0) {
         emit_move(slot_of_.at(value), {false, Slot(), slot});
       } else {
-        at(emit(Opcode::Release)).a = narrow(slot);
+        emit_release(value, slot);
       }
       continue;
     }
@@ -155,7 +155,8 @@ std::size_t BodyEmitter::add_task(const Item& item) {
   };
   for (NodeId value : body.task.captures) {
     const bool is_variant = graph_[value].kind == graph::NodeKind::Op && graph_[value].inputs.size() == 1 &&
-                            is_data(graph_[value].inputs[0]) && !is_data(value) && !slot_of_.contains(value);
+                            graph_[structure_.origin(graph_[value].inputs[0])].type.is_data() &&
+                            !is_data(value) && !slot_of_.contains(value);
     if (is_variant) {
       capture(structure_.origin(graph_[value].inputs[0]));
       continue;

@@ -20,6 +20,7 @@ Kernel BodyEmitter::kernel_of(const Node& node) const {
 }
 
 void BodyEmitter::emit_op(NodeId id, std::span<const Item> rest) {
+  if (is_tensor_op(id)) return emit_tensor_op(id);
   if (emit_data_op(id, rest)) return;
   if (returned_.contains(id) || is_deferred_predicate(id) || is_passed(id)) return;
   const Node& node = graph_[id];

@@ -20,6 +20,7 @@ void BodyEmitter::run_task(TaskBody& to_emit) {
     if (is_data(value)) hold(value, false);
   }
   join_slot_ = take_slot();
+  begin_parameters();
   exported_.insert(task.results.begin(), task.results.end());
   exported_.insert(task.captures.begin(), task.captures.end());
   std::vector<graph::OutPort> results;

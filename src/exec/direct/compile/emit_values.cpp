@@ -38,7 +38,8 @@ uint32_t BodyEmitter::body_reads_left(NodeId variable) {
 
 BodyEmitter::Operand BodyEmitter::operand(OutPort port) {
   const NodeId value = structure_.origin(port);
-  if (graph_[value].kind == NodeKind::Const) return {true, graph_[value].constant.slot(), kNoSlot};
+  if (graph_[value].kind == NodeKind::Const && !is_parameter(value))
+    return {true, graph_[value].constant.slot(), kNoSlot};
   const auto found = slot_of_.find(value);
   HIATON_CHECK(found != slot_of_.end());
   return {false, Slot(), found->second};

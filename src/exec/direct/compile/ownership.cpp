@@ -227,7 +227,7 @@ class Ownership::Borrowing {
 };
 
 Ownership::Ownership(const Graph& graph, const Structure& structure) : graph_(graph), structure_(structure) {
-  has_data_ = std::ranges::any_of(graph.nodes(), [](const Node& node) { return node.type.is_data(); });
+  has_data_ = std::ranges::any_of(graph.nodes(), [](const Node& node) { return !node.type.is_scalar(); });
   for (const graph::Function& function : graph.functions()) {
     borrowed_.emplace_back(function.params.size(), true);
   }
@@ -285,10 +285,12 @@ std::optional<Ownership::VariantTest> Ownership::variant_test(OutPort predicate)
     return std::nullopt;
   const int64_t number = right.constant.as<int64_t>();
   if (number < 0 || number >= int64_t{DataObject::kMostVariants}) return std::nullopt;
+  if (graph_[structure_.origin(left.inputs[0])].kind == NodeKind::Const) return std::nullopt;
   return VariantTest{structure_.origin(left.inputs[0]), static_cast<uint32_t>(number)};
 }
 
 bool Ownership::is_known_without_fields(BlockId block, NodeId data) const {
+  if (!graph_[data].type.is_data()) return false;
   const std::vector<Variant>& variants = graph_[data].type.data->variants;
   for (uint32_t variant = 0; variant < variants.size(); ++variant) {
     if (variants[variant].fields.empty() && is_known_variant(block, data, variant)) return true;

@@ -35,9 +35,10 @@ class Ownership {
   bool is_borrowed(graph::FunctionId function, std::size_t parameter) const {
     return borrowed_[function.index()][parameter];
   }
-  /// Whether nodes hold data values at all.
+  /// Whether nodes hold data values or tensors at all.
   bool has_data() const { return has_data_; }
-  bool is_data(graph::NodeId value) const { return graph_[value].type.is_data(); }
+  /// Whether references to the value are counted: of data values and of tensors.
+  bool is_data(graph::NodeId value) const { return !graph_[value].type.is_scalar(); }
   bool is_data(graph::OutPort port) const { return is_data(structure_.origin(port)); }
   /// The data value whose variant the predicate tests, and which it must be to hold; nothing where the
   /// predicate is something else.

@@ -1,5 +1,7 @@
 #include "exec/direct/run/call_chain.h"
 
+#include <cstring>
+
 #include "exec/direct/kernel_table.h"
 
 namespace hiaton::exec::direct {
@@ -7,8 +9,21 @@ namespace hiaton::exec::direct {
 using graph::Graph;
 using graph::NodeId;
 
+namespace {
+
+/// Other workers may refer to the tensor, and only those of the run may count it.
+Value copy_of(const TensorObject& tensor) {
+  Tensor copy = Tensor::uninitialized(tensor.dtype, {tensor.dims.data(), tensor.rank});
+  const std::size_t bytes = static_cast<std::size_t>(copy.size()) * size_of(tensor.dtype);
+  std::memcpy(copy.mutable_data<std::byte>(), tensor.elements, bytes);
+  return copy;
+}
+
+}  // namespace
+
 Value value_in(const Type& type, Slot slot) {
-  return type.is_data() ? ValueView(FieldKind::Data, slot).value() : Value(type.dtype, slot);
+  if (type.is_data()) return ValueView(FieldKind::Data, slot).value();
+  return type.is_tensor() ? copy_of(*slot.tensor) : Value(type.dtype, slot);
 }
 
 DirectChain::DirectChain(const Graph& graph, const Plan& plan, const Frame* frame, const Instruction* pc)
@@ -40,7 +55,7 @@ std::vector<std::optional<Value>> DirectChain::arguments() const {
   std::vector<std::optional<Value>> values;
   for (std::size_t i = 0; i < function.params.size(); ++i) {
     const Type& type = graph_[function.params[i].node].type;
-    const bool is_held = !type.is_data() || (i < 64 && (held >> i & 1) != 0);
+    const bool is_held = type.is_scalar() || (i < 64 && (held >> i & 1) != 0);
     values.push_back(is_held ? std::optional(value_in(type, now_.frame->slots[i])) : std::nullopt);
   }
   return values;
@@ -53,6 +68,14 @@ void DirectChain::leave_tasks() {
 
 std::vector<Value> operands_of_failed(const Graph& graph, const Worker& worker, NodeId node) {
   const std::size_t count = graph[node].inputs.size();
+  if (worker.plan.opcode(worker.pc) == Opcode::Tensor) {
+    std::vector<Value> values;
+    for (std::size_t i = 0; i < count; ++i) {
+      const Slot slot = worker.frame->slots[worker.pc->tensor->operands[i].slot];
+      values.push_back(value_in(graph[graph[node].inputs[i].node].type, slot));
+    }
+    return values;
+  }
   const Operands form = operands_of(worker.plan.opcode(worker.pc));
   const Instruction& at = *worker.pc;
   std::vector<Value> values;

@@ -84,6 +84,7 @@ void DirectCaller::begin(const RunOptions& options) {
   state_.shares_every_call = options.share_every_call && workers > 1;
   calls_ = 0;
   for (const std::unique_ptr<Worker>& worker : state_.workers) {
+    worker->parameters = options.parameters;
     worker->poll.store(false);
     worker->frame = nullptr;
     worker->fault = Fault::None;

@@ -38,8 +38,15 @@ class DirectRun {
     if (plan.has_data) {
       heap_.reset(DataHeap::make([this](std::size_t bytes) { return budget_.take_bytes(bytes); }));
     }
+    if (plan.has_tensors) {
+      tensor_heap_.emplace([this](std::size_t bytes) { return budget_.take_bytes(bytes); },
+                           [this](std::size_t bytes) { budget_.give_bytes(bytes); });
+    }
     for (int i = 0; i < workers; ++i) {
-      state_.workers.push_back(std::make_unique<Worker>(state_, plan, budget_, heap_.get()));
+      TensorHeap* tensors = tensor_heap_ ? &*tensor_heap_ : nullptr;
+      state_.workers.push_back(std::make_unique<Worker>(state_, plan, budget_, heap_.get(), tensors));
+      state_.workers.back()->parameters = options.parameters;
+      if (tensors != nullptr) state_.workers.back()->tensors->times_kernels = options.time_kernels;
     }
     state_.shares_every_call = options.share_every_call && workers > 1;
     if (options.trace != nullptr) draw_in(*options.trace);
@@ -52,7 +59,7 @@ class DirectRun {
     const bool has_results = state_.finished.load() && !error_ && !state_.stopping.load();
     std::vector<Value> values = has_results ? results() : std::vector<Value>();
     if (heap_ != nullptr && !has_results) heap_->forget_values();
-    RunStats stats = collect(std::chrono::duration<double>(Clock::now() - start).count());
+    RunStats stats = collect(std::chrono::duration<double>(Clock::now() - start).count(), has_results);
     if (options_.stats != nullptr) *options_.stats = stats;
     if (error_) throw RunError(*error_);
     if (state_.stopping.load()) throw_without_place();
@@ -166,31 +173,43 @@ class DirectRun {
     std::vector<Slot> data;
     for (std::size_t i = 0; i < plan_.result_count; ++i) {
       if (type_of(i).is_data()) data.push_back(root()->slots[i]);
+      if (type_of(i).is_tensor()) TensorHeap::give_out(root()->slots[i].tensor);
     }
     if (heap_ != nullptr) heap_->give_out(data);
     std::vector<Value> values;
     for (std::size_t i = 0; i < plan_.result_count; ++i) {
       const Slot slot = root()->slots[i];
-      values.push_back(type_of(i).is_data() ? Value(Data::adopt(slot.data)) : Value(type_of(i).dtype, slot));
+      if (type_of(i).is_data()) {
+        values.emplace_back(Data::adopt(slot.data));
+      } else if (type_of(i).is_tensor()) {
+        values.emplace_back(Tensor::adopt(slot.tensor));
+      } else {
+        values.emplace_back(type_of(i).dtype, slot);
+      }
     }
     return values;
   }
 
-  RunStats collect(double seconds) const {
+  RunStats collect(double seconds, bool has_results) {
     RunStats stats;
     stats.seconds = seconds;
-    stats.bytes = budget_.bytes.load();
+    stats.bytes = budget_.most_bytes();
     stats.regions = plan_.regions;
     uint64_t idle = 0;
     for (const std::unique_ptr<Worker>& worker : state_.workers) {
       stats.frames_allocated += worker->pool.carved();
       idle += worker->pool.count_idle();
       stats.steals += worker->steals;
+      if (worker->tensors != nullptr) stats.kernel_seconds += worker->tensors->kernel_seconds;
       stats.atomic_operations += worker->atomic_operations;
       for (std::size_t i = 0; i < stats.regions.size(); ++i)
         stats.regions[i].firings += worker->region_firings[i];
     }
     if (heap_ != nullptr && options_.stats != nullptr) stats.values_live_at_end = heap_->count_values();
+    // After a run that failed its tensors are all forgotten with the heap.
+    if (tensor_heap_ && options_.stats != nullptr && has_results) {
+      stats.values_live_at_end += tensor_heap_->count_tensors();
+    }
     stats.frames_live_most = stats.frames_allocated;
     stats.frames_live_at_end = stats.frames_allocated - idle;
     for (std::size_t i = 0; i < stats.regions.size(); ++i) {
@@ -208,6 +227,7 @@ class DirectRun {
   std::optional<CallKinds> kinds_;             ///< where the run is drawn
   std::vector<Trace::Track*> tracks_{};        ///< by worker; empty: it is not drawn
   std::unique_ptr<DataHeap, LeaveHeap> heap_;  ///< of a plan with data values
+  std::optional<TensorHeap> tensor_heap_{};    ///< of a plan with tensors
   RunState state_;
   std::vector<Slot> root_slots_;  ///< the frame that main returns to
   std::mutex mutex_;

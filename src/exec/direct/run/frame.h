@@ -7,6 +7,7 @@
 // frame.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -47,7 +48,18 @@ struct FrameBudget {
     is_refused.store(true, std::memory_order_relaxed);
     return false;
   }
+  void give_bytes(uint64_t given) {
+    const uint64_t held = bytes.fetch_sub(given, std::memory_order_relaxed);
+    uint64_t most = most_.load(std::memory_order_relaxed);
+    while (most < held && !most_.compare_exchange_weak(most, held, std::memory_order_relaxed)) {
+    }
+  }
+  /// What was taken at once at most.
+  uint64_t most_bytes() const { return std::max(most_.load(), bytes.load()); }
   std::atomic<bool> is_refused{false};  ///< bytes were wanted that the budget did not have
+
+ private:
+  std::atomic<uint64_t> most_{0};
 };
 
 /// Makes the frames of one worker, and keeps its idle chains. Memory goes back to the system only when the

@@ -278,6 +278,23 @@ at_EndCall:
 
   // --- Data values ---
 
+  // --- Tensors ---
+
+at_Tensor:
+  fault = worker->tensors->run(*pc->tensor, f->slots, f->slots[pc->d]);
+  if (fault != Fault::None) [[unlikely]]
+    goto failed_on_tensors;
+  NEXT;
+at_RetainTensor:
+  TensorCells::retain(f->slots[pc->a].tensor);
+  NEXT;
+at_ReleaseTensor:
+  worker->tensors->cells.release(f->slots[pc->a].tensor);
+  NEXT;
+at_Parameter:
+  f->slots[pc->d] = worker->parameters[pc->number].slot();
+  NEXT;
+
 #include "exec/direct/run/interpret_data.inc"
 
   // --- Kernels with instructions of their own ---
@@ -345,6 +362,8 @@ polled_loop:
   worker->pc = pc;
   if (!worker->answer_poll()) return Outcome::Stopped;
   GO;
+failed_on_tensors:
+  if (fault != Fault::OutOfMemory) goto failed;
 out_of_cells:
   fault = worker->pool.memory_fault();
   goto failed;

@@ -46,6 +46,7 @@ inline void take_shared(DataCells& cells, Frame* frame, const TakeList& list, Da
     if (slot == kNoSlot) continue;
     const Slot field = object->slots()[i];
     if (kind == FieldKind::Data) DataCells::retain(field.data);
+    if (kind == FieldKind::Tensor) TensorCells::retain(field.tensor);
     frame->slots[slot] = field;
   }
   cells.release(object);
@@ -61,7 +62,7 @@ inline void take_apart(DataCells& cells, Frame* frame, const TakeList& list, Dat
     } else if (kind == FieldKind::Data) {
       cells.release(field.data);
     } else if (kind == FieldKind::Tensor) {
-      Tensor::release(field.tensor);
+      cells.release_tensor(field.tensor);
     }
   }
   cells.free_cell(object, list.fields.size());
@@ -82,7 +83,7 @@ template <std::size_t kFields>
     } else if (take.taken->fields[i].kind == FieldKind::Data) {
       cells.release(fields[i].data);
     } else if (take.taken->fields[i].kind == FieldKind::Tensor) {
-      Tensor::release(fields[i].tensor);
+      cells.release_tensor(fields[i].tensor);
     }
   }
 }

@@ -55,14 +55,16 @@ void RunState::stop() {
   for (const std::unique_ptr<Worker>& worker : workers) worker->poll.store(true);
 }
 
-Worker::Worker(RunState& its_state, const Plan& its_plan, FrameBudget& budget, DataHeap* heap)
+Worker::Worker(RunState& its_state, const Plan& its_plan, FrameBudget& budget, DataHeap* heap,
+               TensorHeap* tensor_heap)
     : pool(budget),
       calls(its_plan, pool),
       region_firings(its_plan.regions.size(), 0),
       passed(most_arguments(its_plan)),
       state(its_state),
       plan(its_plan) {
-  if (heap != nullptr) cells = &own_cells_.emplace(*heap);
+  if (tensor_heap != nullptr) tensors = std::make_unique<TensorMachine>(*tensor_heap);
+  if (heap != nullptr) cells = &own_cells_.emplace(*heap, tensors == nullptr ? nullptr : &tensors->cells);
 }
 
 bool Worker::answer_poll() {
@@ -135,7 +137,8 @@ bool Worker::pass_arguments(const ForkEntry& entry, Worker& thief) {
     for (std::size_t i = 0; i < call.arguments.size(); ++i) {
       Slot& slot = thief.passed[i];
       call.arguments[i].pass(entry.frame->slots, &slot);
-      if (!call.is_data[i] || !Data::has_object(slot.data)) continue;
+      if (call.kinds[i] == FieldKind::Tensor) TensorCells::share(slot.tensor);
+      if (call.kinds[i] != FieldKind::Data || !Data::has_object(slot.data)) continue;
       const bool is_taken_over = call.is_taken_over[i];
       if (is_taken_over && DataCells::is_alone(slot.data, steps_left)) continue;
       DataObject* const own = slot.data;

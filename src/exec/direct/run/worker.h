@@ -26,6 +26,7 @@
 #include "exec/direct/plan.h"
 #include "exec/direct/run/call_trace.h"
 #include "exec/direct/run/frame.h"
+#include "exec/direct/run/tensors.h"
 #include "tensor/data_heap.h"
 
 namespace hiaton::exec::direct {
@@ -71,8 +72,9 @@ struct RunState {
 };
 
 struct Worker {
-  /// `heap` may be null where the plan has no data values.
-  Worker(RunState& its_state, const Plan& its_plan, FrameBudget& budget, DataHeap* heap);
+  /// `heap` may be null where the plan has no data values, `tensor_heap` where it has no tensors.
+  Worker(RunState& its_state, const Plan& its_plan, FrameBudget& budget, DataHeap* heap,
+         TensorHeap* tensor_heap = nullptr);
 
   /// Raised by others who want to be looked at soon: with a request for work, or at the end of the run.
   alignas(64) std::atomic<bool> poll{false};
@@ -86,7 +88,9 @@ struct Worker {
   static constexpr uint32_t kMostForks = 8;
   ForkEntry forks[kMostForks];
   FramePool pool;
-  DataCells* cells = nullptr;  ///< of a plan with data values
+  DataCells* cells = nullptr;              ///< of a plan with data values
+  std::unique_ptr<TensorMachine> tensors;  ///< of a plan with tensors
+  std::span<const Value> parameters{};     ///< of the run
   CallTrace calls;
   Frame* anchor = nullptr;  ///< of the chain this worker runs in
   std::vector<uint64_t> region_firings;

@@ -6,7 +6,9 @@
 namespace hiaton::exec::flow {
 
 Structure structure_of(const graph::Graph& graph, const std::vector<bool>& direct) {
-  if (!graph.loops().empty()) throw Unsupported{"it has loops"};
+  for (const graph::Loop& loop : graph.loops()) {
+    if (!direct[loop.function.index()]) throw Unsupported{"it has loops"};
+  }
   std::vector<bool> functions = direct;
   functions.flip();
   try {

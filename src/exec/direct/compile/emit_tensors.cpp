@@ -1,0 +1,116 @@
+// Operations on tensors, and parameters of the program.
+//
+// An operation borrows its operands. One that nothing reads after it is let go of by the instruction itself,
+// which may use its memory for the result.
+#include <algorithm>
+
+#include "base/check.h"
+#include "exec/direct/compile/body_emitter.h"
+
+namespace hiaton::exec::direct {
+
+using graph::Node;
+using graph::NodeKind;
+using graph::OutPort;
+
+/// What a run is given, a plan does not know: each body loads the parameters that it reads into slots of
+/// their own. The run holds them, so they are not counted.
+void BodyEmitter::begin_parameters() {
+  if (graph_.parameters().empty()) return;
+  std::map<int32_t, uint32_t> slots;
+  for (std::size_t n = 0; n < graph_.nodes().size(); ++n) {
+    const NodeId id(n);
+    if (graph_[id].function != function_ || !is_parameter(id)) continue;
+    const auto [slot, is_new] = slots.try_emplace(graph_[id].parameter, 0);
+    if (is_new) {
+      slot->second = take_slot();
+      const uint32_t index = emit(Opcode::Parameter);
+      at(index).d = narrow(slot->second);
+      at(index).number = static_cast<uint64_t>(slot->first);
+    }
+    define(id, slot->second);
+  }
+}
+
+bool BodyEmitter::has_kernel(const Node& node) const {
+  const auto is_scalar = [&](OutPort input) { return graph_[structure_.origin(input)].type.is_scalar(); };
+  return node.type.is_scalar() && !node.inputs.empty() && !node.op->kernels.empty() &&
+         std::ranges::all_of(node.inputs, is_scalar) &&
+         node.op->find_kernel(graph_[structure_.origin(node.inputs[0])].type.dtype) != nullptr;
+}
+
+bool BodyEmitter::is_tensor_op(NodeId id) const {
+  const Node& node = graph_[id];
+  if (node.op->fusion.value == Fusion::Data || has_role(node, Role::Identity)) return false;
+  return !has_kernel(node) && node.op->tensor_kernel.value != nullptr;
+}
+
+void BodyEmitter::emit_tensor_op(NodeId id) {
+  const Node& node = graph_[id];
+  TensorOperation operation{.number = static_cast<uint32_t>(plan_.tensor_operations.size()),
+                            .op = node.op,
+                            .attributes = node.attributes,
+                            .overflow = context_.options.overflow,
+                            .type = node.type,
+                            .is_fixed = is_fixed(node.type)};
+  std::vector<uint32_t> temporaries;
+  std::vector<NodeId> taken;
+  bool has_same_types = !node.inputs.empty();  // those of the result
+  for (OutPort input : node.inputs) {
+    const NodeId value = structure_.origin(input);
+    const Type& type = graph_[value].type;
+    operation.is_fixed = operation.is_fixed && is_fixed(type);
+    has_same_types = has_same_types && type.is_tensor() && type.dtype == node.type.dtype;
+    TensorOperation::Operand operand{in_slot(this->operand(input), temporaries), type.dtype,
+                                     type.is_tensor()};
+    const auto held = held_.find(value);
+    operand.takes = held != held_.end() && held->second.owned && pending_[value] == 0 &&
+                    std::ranges::find(taken, value) == taken.end();
+    if (operand.takes) taken.push_back(value);
+    operation.operands.push_back(operand);
+  }
+  if (operation.is_fixed) {
+    operation.size = 1;
+    for (const Dim& dim : node.type.shape) {
+      operation.dims.push_back(dim.size);
+      operation.size *= dim.size;
+    }
+    operation.bytes = static_cast<std::size_t>(operation.size) * size_of(node.type.dtype);
+    for (OutPort input : node.inputs) {
+      has_same_types = has_same_types && graph_[structure_.origin(input)].type == node.type;
+    }
+  }
+  if (node.type.is_tensor() && has_same_types && node.inputs.size() <= 2 && node.op->line_kernel != nullptr) {
+    operation.line = node.op->line_kernel(node.type.dtype);
+  }
+  if (operation.line != nullptr) operation.code = TensorOperation::Code::Line;
+  if (has_role(node, Role::Reshape) && node.type.is_tensor()) operation.code = TensorOperation::Code::View;
+
+  const uint32_t index = emit(Opcode::Tensor, id);
+  plan_.tensor_operations.push_back(std::move(operation));
+  at(index).tensor = &plan_.tensor_operations.back();
+  give_back(temporaries);
+  for (NodeId value : taken) {
+    const Held held = held_.at(value);
+    held_.erase(value);
+    free_slot(value, held);
+  }
+  for (OutPort input : node.inputs) release(input);
+  define(id, result_slot(id));
+  at(index).d = narrow(slot_of_[id]);
+  if (is_data(id)) {
+    hold(id, true);
+  } else {
+    give_back_if_unread(id);
+  }
+}
+
+void BodyEmitter::emit_retain(NodeId value, uint32_t slot) {
+  at(emit(graph_[value].type.is_data() ? Opcode::Retain : Opcode::RetainTensor)).a = narrow(slot);
+}
+
+void BodyEmitter::emit_release(NodeId value, uint32_t slot) {
+  at(emit(graph_[value].type.is_data() ? Opcode::Release : Opcode::ReleaseTensor)).a = narrow(slot);
+}
+
+}  // namespace hiaton::exec::direct

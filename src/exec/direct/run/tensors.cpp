@@ -1,0 +1,230 @@
+#include "exec/direct/run/tensors.h"
+
+#include <algorithm>
+#include <chrono>
+#include <new>
+
+#include "hiaton/value.h"
+
+namespace hiaton::exec::direct {
+namespace {
+
+std::span<const int64_t> dims_of(const TensorObject& tensor) {
+  return {tensor.dims.data(), tensor.rank};
+}
+
+/// False: more than any memory has.
+bool count_bytes(DType dtype, std::span<const int64_t> dims, std::size_t& bytes) {
+  constexpr std::size_t kMost = std::size_t{1} << 50;
+  bytes = size_of(dtype);
+  for (int64_t dim : dims) {
+    if (__builtin_mul_overflow(bytes, static_cast<std::size_t>(dim), &bytes) || bytes > kMost) return false;
+  }
+  return true;
+}
+
+TensorArgument argument_of(const TensorOperation::Operand& operand, const Slot* slots) {
+  const Slot& slot = slots[operand.slot];
+  if (!operand.is_tensor) {
+    return {reinterpret_cast<std::byte*>(const_cast<Slot*>(&slot)), {}, operand.dtype, 0};
+  }
+  return {slot.tensor->elements, dims_of(*slot.tensor), operand.dtype, 0};
+}
+
+bool same_dims(const TensorObject& a, const TensorObject& b) {
+  return std::ranges::equal(dims_of(a), dims_of(b));
+}
+
+}  // namespace
+
+Fault TensorMachine::run(const TensorOperation& operation, const Slot* slots, Slot& result) {
+  try {
+    return run_code(operation, slots, result);
+  } catch (const std::bad_alloc&) {
+    return Fault::OutOfMemory;
+  }
+}
+
+Fault TensorMachine::run_code(const TensorOperation& operation, const Slot* slots, Slot& result) {
+  switch (operation.code) {
+    case TensorOperation::Code::Line:
+      return run_line(operation, slots, result);
+    case TensorOperation::Code::View:
+      return run_view(operation, slots, result);
+    case TensorOperation::Code::Kernel:
+      break;
+  }
+  return run_kernel(operation, slots, result);
+}
+
+/// An operand that nothing reads after this, and nobody else refers to, becomes the result.
+Fault TensorMachine::run_line(const TensorOperation& operation, const Slot* slots, Slot& result) {
+  const bool binary = operation.operands.size() == 2;
+  const TensorOperation::Operand& first = operation.operands[0];
+  const TensorOperation::Operand& second = operation.operands[binary ? 1 : 0];
+  TensorObject* a = slots[first.slot].tensor;
+  TensorObject* b = slots[second.slot].tensor;
+  int64_t size = operation.size;
+  std::size_t bytes = operation.bytes;
+  if (!operation.is_fixed) {
+    if (binary && !same_dims(*a, *b)) return run_kernel(operation, slots, result);
+    size = 1;
+    for (int64_t dim : dims_of(*a)) size *= dim;
+    bytes = static_cast<std::size_t>(size) * size_of(operation.type.dtype);
+  }
+  const bool takes_second = binary && second.takes;
+  TensorObject* out = nullptr;
+  if (first.takes && TensorCells::may_be_reused(a)) {
+    out = a;
+  } else if (takes_second && TensorCells::may_be_reused(b)) {
+    out = b;
+  } else {
+    out = cells.make(operation.type.dtype, dims_of(*a), bytes);
+    if (out == nullptr) return Fault::OutOfMemory;
+  }
+  if (times_kernels) [[unlikely]] {
+    const auto start = std::chrono::steady_clock::now();
+    operation.line(size, a->elements, b->elements, out->elements);
+    kernel_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  } else {
+    operation.line(size, a->elements, b->elements, out->elements);
+  }
+  if (first.takes && out != a) cells.release(a);
+  if (takes_second && out != b) cells.release(b);
+  result.tensor = out;
+  return Fault::None;
+}
+
+/// Where nobody else refers to the operand, it takes the other shape itself.
+Fault TensorMachine::run_view(const TensorOperation& operation, const Slot* slots, Slot& result) {
+  const TensorOperation::Operand& operand = operation.operands[0];
+  if (!operand.is_tensor) return run_kernel(operation, slots, result);
+  Dims dims = operation.dims;
+  if (!operation.is_fixed && !find_dims(operation, slots, dims)) return Fault::Shape;
+  TensorObject* of = slots[operand.slot].tensor;
+  if (operand.takes && TensorCells::may_be_reused(of)) {
+    TensorCells::set_shape(of, of->dtype, dims);
+    for (std::size_t i = 1; i < operation.operands.size(); ++i) {
+      if (operation.operands[i].takes) cells.release(slots[operation.operands[i].slot].tensor);
+    }
+    result.tensor = of;
+    return Fault::None;
+  }
+  TensorObject* view = cells.make_view(of, dims);
+  if (view == nullptr) return Fault::OutOfMemory;
+  let_go(operation, slots);
+  result.tensor = view;
+  return Fault::None;
+}
+
+Fault TensorMachine::run_kernel(const TensorOperation& operation, const Slot* slots, Slot& result) {
+  constexpr std::size_t kFew = 4;
+  std::array<TensorArgument, kFew> few;
+  std::vector<TensorArgument> many;
+  const std::size_t count = operation.operands.size();
+  if (count > kFew) many.resize(count);
+  TensorArgument* arguments = count > kFew ? many.data() : few.data();
+  for (std::size_t i = 0; i < count; ++i) arguments[i] = argument_of(operation.operands[i], slots);
+  KernelCall call{operation.op, {arguments, count}, {}, operation.attributes, 1, operation.overflow};
+  if (operation.type.is_scalar()) {
+    // Where only the run knows the operands' shapes, the type rule checks them.
+    Dims none;
+    if (!operation.is_fixed && !find_dims(operation, slots, none)) return Fault::Shape;
+    Slot out;
+    call.result = {reinterpret_cast<std::byte*>(&out), {}, operation.type.dtype, 0};
+    const Fault fault = timed(call);
+    if (fault != Fault::None) return fault;
+    let_go(operation, slots);
+    result = out;
+    return Fault::None;
+  }
+  Dims dims = operation.dims;
+  std::size_t bytes = operation.bytes;
+  if (!operation.is_fixed) {
+    if (!find_dims(operation, slots, dims)) return Fault::Shape;
+    if (!count_bytes(operation.type.dtype, dims, bytes)) return Fault::OutOfMemory;
+  }
+  TensorObject* made = cells.make(operation.type.dtype, dims, bytes);
+  if (made == nullptr) return Fault::OutOfMemory;
+  call.result = {made->elements, dims_of(*made), operation.type.dtype, 0};
+  const Fault fault = timed(call);
+  if (fault != Fault::None) {
+    cells.release(made);
+    return fault;
+  }
+  let_go(operation, slots);
+  result.tensor = made;
+  return Fault::None;
+}
+
+Fault TensorMachine::timed(const KernelCall& call) {
+  if (!times_kernels) return call.op->tensor_kernel.value(call);
+  const auto start = std::chrono::steady_clock::now();
+  const Fault fault = call.op->tensor_kernel.value(call);
+  kernel_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return fault;
+}
+
+/// The dimensions of the result, as the type rule says; they stay valid until the next call. False: the
+/// operands do not go together.
+bool TensorMachine::find_dims(const TensorOperation& operation, const Slot* slots, Dims& dims) {
+  KnownShape asked;
+  asked.operation = operation.number;
+  uint64_t hash = operation.number;
+  bool fits = true;
+  for (const TensorOperation::Operand& operand : operation.operands) {
+    if (!operand.is_tensor) continue;
+    for (int64_t dim : dims_of(*slots[operand.slot].tensor)) {
+      if (asked.count == KnownShape::kMostDims) {
+        fits = false;
+        break;
+      }
+      asked.operands[asked.count++] = dim;
+      hash = (hash ^ static_cast<uint64_t>(dim)) * 0x9E3779B97F4A7C15;
+    }
+  }
+  if (shapes_ == nullptr) shapes_ = std::make_unique<KnownShapes>();
+  KnownShape& known = (*shapes_)[hash >> 55];
+  const auto is_asked = [&] {
+    return known.operation == asked.operation && known.count == asked.count &&
+           std::equal(asked.operands.begin(), asked.operands.begin() + asked.count, known.operands.begin());
+  };
+  if (fits && is_asked()) {
+    dims = {known.dims.data(), known.rank};
+    return true;
+  }
+  std::vector<Type> types;
+  for (const TensorOperation::Operand& operand : operation.operands) {
+    if (!operand.is_tensor) {
+      types.emplace_back(operand.dtype);
+      continue;
+    }
+    const Dims of = dims_of(*slots[operand.slot].tensor);
+    types.push_back(tensor_type(operand.dtype, {of.begin(), of.end()}));
+  }
+  Type type;
+  try {
+    type = operation.op->type_rule.value({types, operation.attributes, &operation.type});
+  } catch (const ProgramError&) {
+    return false;
+  }
+  if (!is_fixed(type) || type.shape.size() > kMaxRank) return false;
+  asked.rank = static_cast<uint8_t>(type.shape.size());
+  for (std::size_t i = 0; i < type.shape.size(); ++i) asked.dims[i] = type.shape[i].size;
+  if (fits) {
+    known = asked;
+    dims = {known.dims.data(), known.rank};
+  } else {
+    found_ = asked.dims;
+    dims = {found_.data(), asked.rank};
+  }
+  return true;
+}
+
+void TensorMachine::let_go(const TensorOperation& operation, const Slot* slots) {
+  for (const TensorOperation::Operand& operand : operation.operands) {
+    if (operand.takes) cells.release(slots[operand.slot].tensor);
+  }
+}
+
+}  // namespace hiaton::exec::direct

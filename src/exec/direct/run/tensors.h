@@ -1,0 +1,54 @@
+// Runs instructions on tensors, for one worker.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "exec/direct/tensor_operation.h"
+#include "hiaton/error.h"
+#include "tensor/tensor_heap.h"
+
+namespace hiaton::exec::direct {
+
+class TensorMachine {
+ public:
+  explicit TensorMachine(TensorHeap& heap) : cells(heap) {}
+
+  /// Fault::OutOfMemory stands for a used up budget as well. Writes no result, and lets go of nothing, where
+  /// it gives a fault.
+  Fault run(const TensorOperation& operation, const Slot* slots, Slot& result);
+
+  TensorCells cells;
+  bool times_kernels = false;
+  double kernel_seconds = 0;
+
+ private:
+  using Dims = std::span<const int64_t>;
+
+  /// The dimensions that a result had for operands of these dimensions: type rules take longer than most
+  /// operations on small tensors.
+  struct KnownShape {
+    static constexpr std::size_t kMostDims = 8;
+    uint32_t operation = UINT32_MAX;
+    uint8_t count = 0;  ///< of the operands' dimensions
+    uint8_t rank = 0;   ///< of the result
+    std::array<int64_t, kMostDims> operands{};
+    std::array<int64_t, kMaxRank> dims{};
+  };
+
+  Fault run_code(const TensorOperation& operation, const Slot* slots, Slot& result);
+  Fault run_line(const TensorOperation& operation, const Slot* slots, Slot& result);
+  Fault run_view(const TensorOperation& operation, const Slot* slots, Slot& result);
+  Fault run_kernel(const TensorOperation& operation, const Slot* slots, Slot& result);
+  bool find_dims(const TensorOperation& operation, const Slot* slots, Dims& dims);
+  void let_go(const TensorOperation& operation, const Slot* slots);
+  Fault timed(const KernelCall& call);
+
+  using KnownShapes = std::array<KnownShape, 512>;
+  std::unique_ptr<KnownShapes> shapes_;    ///< made when one is first needed
+  std::array<int64_t, kMaxRank> found_{};  ///< of a shape that is not kept
+};
+
+}  // namespace hiaton::exec::direct

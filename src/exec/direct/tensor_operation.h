@@ -1,0 +1,39 @@
+// What an instruction on tensors does: an operation with what is known of its operands before the run.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "hiaton/op.h"
+
+namespace hiaton::exec::direct {
+
+struct TensorOperation {
+  enum class Code : uint8_t {
+    Line,    ///< elements one by one, of operands of the result's shape
+    View,    ///< the elements of the first operand in another shape
+    Kernel,  ///< whatever the tensor kernel does
+  };
+  struct Operand {
+    uint16_t slot;
+    DType dtype;
+    bool is_tensor;
+    /// The operation lets go of the tensor, since nothing reads it after that.
+    bool takes = false;
+  };
+
+  Code code = Code::Kernel;
+  uint32_t number = 0;  ///< among those of the plan
+  const OpDef* op = nullptr;
+  Attributes attributes{};
+  OverflowMode overflow = OverflowMode::Wrap;
+  std::vector<Operand> operands{};
+  LineKernel line = nullptr;
+  Type type{};                  ///< of the result, as the graph declares it
+  bool is_fixed = false;        ///< all shapes are known before the run
+  std::vector<int64_t> dims{};  ///< of the result, where they are known
+  int64_t size = 0;             ///< elements of the result, where they are known
+  std::size_t bytes = 0;        ///< what they take
+};
+
+}  // namespace hiaton::exec::direct
