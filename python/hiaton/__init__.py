@@ -17,3 +17,6 @@ from hiaton.programs import Gradients, Module, Program, RowGrad, load, program
 from hiaton.tensors import (arange, asarray, eye, from_dlpack, from_numpy, full, ones, tensor, zeros)
 
 __version__ = _core.version
+
+for _name in ("Data", "DType", "Error", "Function", "InternalError", "ProgramError", "RunError", "Tensor"):
+    getattr(_core, _name).__module__ = "hiaton"

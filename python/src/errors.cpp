@@ -17,7 +17,7 @@ struct ErrorClasses {
 };
 
 PyObject* add_class(nb::module_& m, const char* name, const char* doc, nb::handle bases) {
-  const std::string full = std::string("hiaton.") + name;
+  const std::string full = nb::cast<std::string>(m.attr("__name__")) + "." + name;
   PyObject* made = PyErr_NewExceptionWithDoc(full.c_str(), doc, bases.ptr(), nullptr);
   if (made == nullptr) nb::raise_python_error();
   m.attr(name) = nb::handle(made);

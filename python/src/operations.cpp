@@ -161,7 +161,8 @@ std::string text_of(const Signature& signature) {
   for (std::size_t i = 0; i < signature.operands.size(); ++i) {
     const bool many = op.is_variadic() && i + 1 == signature.operands.size();
     text += std::string(between) + (many ? "*" : "") + signature.operands[i] + ": " +
-            (many ? "ArrayLike | collections.abc.Sequence[ArrayLike]" : "ArrayLike");
+            (many ? "numpy.typing.ArrayLike | collections.abc.Sequence[numpy.typing.ArrayLike]"
+                  : "numpy.typing.ArrayLike");
     between = ", ";
   }
   for (std::size_t i = 0; i < signature.attributes.size(); ++i) {

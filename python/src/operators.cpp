@@ -66,11 +66,11 @@ Value floor_quotient(const Operand& a, const Operand& b) {
 template <class Rule>
 void def_binary(nb::class_<EagerTensor>& tensor, const char* name, const char* reflected, Rule rule) {
   tensor.def(
-      name, [rule](const EagerTensor& self, nb::handle b) { return to_object(rule({self.value}, other(b))); },
+      name, [rule](const EagerTensor& self, nb::handle b) { return EagerTensor{rule({self.value}, other(b))}; },
       nb::is_operator(), nb::arg("other"));
   tensor.def(
       reflected,
-      [rule](const EagerTensor& self, nb::handle b) { return to_object(rule(other(b), {self.value})); },
+      [rule](const EagerTensor& self, nb::handle b) { return EagerTensor{rule(other(b), {self.value})}; },
       nb::is_operator(), nb::arg("other"));
 }
 
@@ -86,7 +86,7 @@ void def_comparison(nb::class_<EagerTensor>& tensor, const char* name, std::stri
   tensor.def(
       name,
       [def](const EagerTensor& self, nb::handle b) {
-        return to_object(apply_two(*def, {self.value}, other(b)));
+        return EagerTensor{apply_two(*def, {self.value}, other(b))};
       },
       nb::is_operator(), nb::arg("other"));
 }
@@ -94,7 +94,7 @@ void def_comparison(nb::class_<EagerTensor>& tensor, const char* name, std::stri
 void def_unary(nb::class_<EagerTensor>& tensor, const char* name, std::string_view op_name) {
   const OpDef* def = catalog().find(op_name);
   tensor.def(name, [def](const EagerTensor& self) {
-    return to_object(apply_operation(*def, {&self.value, 1}));
+    return EagerTensor{apply_operation(*def, {&self.value, 1})};
   });
 }
 
@@ -121,7 +121,7 @@ void bind_operators(nb::class_<EagerTensor>& tensor) {
   def_unary(tensor, "__neg__", "neg");
   def_unary(tensor, "__abs__", "abs");
   def_unary(tensor, "__invert__", "not");
-  tensor.def("__pos__", [](nb::handle self) { return nb::borrow(self); });
+  tensor.def("__pos__", [](const EagerTensor& self) { return self; });
   tensor.attr("__hash__") = nb::none();  // `==` compares the elements
 }
 
