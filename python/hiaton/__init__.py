@@ -9,7 +9,7 @@
 """
 
 from hiaton import _core, optim
-from hiaton._core import (Data, DType, Error, Function, InternalError, ProgramError, RunError, Tensor, dtype, f32,
+from hiaton._core import (Data, DType, Error, Function, InternalError, ProgramError, RunError, Tensor, f32,
                           f64, i32, i64, ops)
 from hiaton._core import bool as bool  # noqa: PLC0414: the element type
 from hiaton._core.ops import *  # noqa: F403: every operation of the catalogue

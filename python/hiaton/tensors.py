@@ -8,7 +8,7 @@ from hiaton import _core
 def _of_type(array, dtype):
     """The array in an element type that there is; numbers of Python become f32 and i64."""
     if dtype is not None:
-        return array.astype(_core.numpy_name(_core.dtype(dtype)), copy=False)
+        return array.astype(_core.numpy_name(_core.DType(dtype)), copy=False)
     return array
 
 
@@ -62,7 +62,7 @@ def full(shape, value, dtype=None):
     """A tensor in which all elements are `value`."""
     if dtype is None:
         dtype = tensor(value).dtype
-    return _core.shared(numpy.full(shape, value, _core.numpy_name(_core.dtype(dtype))))
+    return _core.shared(numpy.full(shape, value, _core.numpy_name(_core.DType(dtype))))
 
 
 def zeros(shape, dtype=_core.f32):
@@ -77,7 +77,7 @@ def ones(shape, dtype=_core.f32):
 
 def eye(rows, columns=None, dtype=_core.f32):
     """A matrix with ones on its diagonal and zeros elsewhere."""
-    return _core.shared(numpy.eye(rows, columns, dtype=_core.numpy_name(_core.dtype(dtype))))
+    return _core.shared(numpy.eye(rows, columns, dtype=_core.numpy_name(_core.DType(dtype))))
 
 
 def arange(start, stop=None, step=1, dtype=None):
@@ -87,4 +87,4 @@ def arange(start, stop=None, step=1, dtype=None):
     if dtype is None:
         is_whole = all(isinstance(number, int) for number in (start, stop, step))
         dtype = _core.i64 if is_whole else _core.f32
-    return _core.shared(numpy.arange(start, stop, step, _core.numpy_name(_core.dtype(dtype))))
+    return _core.shared(numpy.arange(start, stop, step, _core.numpy_name(_core.DType(dtype))))

@@ -65,7 +65,10 @@ void bind_dtypes(nb::module_& m) {
       m, "DType",
       "The type of the elements of a tensor. Called with a tensor, an array or a number, it "
       "converts the elements to itself.");
-  type.def_prop_ro("name", [](const ElementType& t) { return std::string(name_of(t.dtype)); })
+  type.def(
+          "__init__", [](ElementType* t, nb::handle object) { new (t) ElementType{dtype_of(object)}; },
+          nb::arg("object"), "From a name, a type of Python or one of NumPy.")
+      .def_prop_ro("name", [](const ElementType& t) { return std::string(name_of(t.dtype)); })
       .def_prop_ro("itemsize", [](const ElementType& t) { return size_of(t.dtype); })
       .def("__repr__", [](const ElementType& t) { return "hiaton." + std::string(name_of(t.dtype)); })
       .def(
@@ -82,12 +85,8 @@ void bind_dtypes(nb::module_& m) {
       .def("__hash__", [](const ElementType& t) { return static_cast<int>(t.dtype); })
       .def("__call__", &cast_to, nb::arg("x"), nb::sig("def __call__(self, x: typing.Any, /) -> Tensor"))
       .def("__reduce__", [](const ElementType& t) {
-        const nb::object find = nb::module_::import_("hiaton._core").attr("dtype");
-        return nb::make_tuple(find, nb::make_tuple(std::string(name_of(t.dtype))));
+        return nb::make_tuple(nb::type<ElementType>(), nb::make_tuple(std::string(name_of(t.dtype))));
       });
-  m.def(
-      "dtype", [](nb::handle object) { return ElementType{dtype_of(object)}; }, nb::arg("object"),
-      "The element type that a name, a type of Python or one of NumPy stands for.");
   m.def(
       "numpy_name", [](const ElementType& t) { return std::string(numpy_name(t.dtype)); }, nb::arg("dtype"),
       "The name that NumPy has for it.");
