@@ -66,7 +66,8 @@ Value floor_quotient(const Operand& a, const Operand& b) {
 template <class Rule>
 void def_binary(nb::class_<EagerTensor>& tensor, const char* name, const char* reflected, Rule rule) {
   tensor.def(
-      name, [rule](const EagerTensor& self, nb::handle b) { return EagerTensor{rule({self.value}, other(b))}; },
+      name,
+      [rule](const EagerTensor& self, nb::handle b) { return EagerTensor{rule({self.value}, other(b))}; },
       nb::is_operator(), nb::arg("other"));
   tensor.def(
       reflected,
