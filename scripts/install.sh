@@ -12,6 +12,7 @@ hiaton_packages=(
   graphviz                              # hiaton graph --format=svg
   chromium                              # tests of the pages of hiaton watch; some 400 MB
   python3 python3-venv                  # tests from outside, and the runner of the benchmarks
+  python3-dev python3-pip               # the Python package
   qemu-user                             # machines with fewer instructions, for a test
   pkg-config dpkg-dev file doxygen      # the installed library and the Debian package
   clang-format clang-tidy clang libclang-rt-14-dev  # the last two: fuzzing

@@ -79,7 +79,7 @@ run_tests() {
 }
 
 format_is_clean() {
-  find benchmarks examples include src tests tools -name '*.h' -print0 -o -name '*.cpp' -print0 |
+  find benchmarks examples include python src tests tools -name '*.h' -print0 -o -name '*.cpp' -print0 |
     xargs -0 clang-format --dry-run -Werror
 }
 
@@ -104,12 +104,26 @@ build_and_test() {
   [[ "${failures[*]-}" == *"build $preset"* ]] || run_tests "$@"
 }
 
+# The tests of the wheel, as one check.
+python_package() {
+  local log="$logs/python.log" status=0
+  scripts/test_python.sh >"$log" 2>&1 || status=$?
+  if ((status == 77)); then
+    skipped+=("python: $(tail -n 1 "$log")")
+    tail -n 1 "$log"
+  else
+    check "Python package: $(tail -n 1 "$log")" bash -c "cat $log; exit $status"
+  fi
+}
+
 mkdir -p "$logs"
 say "What the machine lacks"
 check "install" install_missing
 say "Format"
 check "clang-format" format_is_clean
 build_and_test release
+say "Python package"
+python_package
 build_and_test asan
 build_and_test tsan
 say "clang-tidy, and fuzzing at the same time, a minute each"

@@ -34,9 +34,11 @@ struct CompileOptions {
   passes::SimplifyOptions simplify{};
   /// Values for sizes that the program declares (`size d = 128`).
   std::map<std::string, int64_t> sizes{};
+  /// The function that a Program runs. A Model has entries of its own.
+  std::string entry = "main";
 };
 
-/// A parameter of the function `main`.
+/// A parameter of the function that runs.
 struct EntryParameter {
   std::string name;
   Type type;
@@ -48,7 +50,7 @@ struct EntryParameter {
 class Program {
  public:
   /// Reads program text, or a saved graph where the name ends in ".json". Throws ProgramError where the file
-  /// cannot be read or holds no legal program with a function `main`.
+  /// cannot be read or holds no legal program with the function `options.entry`.
   static Program from_file(const std::filesystem::path& path, const CompileOptions& options = {});
   /// `name` is what messages call the text.
   static Program from_text(std::string name, std::string text, const CompileOptions& options = {});
@@ -56,7 +58,7 @@ class Program {
   /// A graph is run as it is; of `options` only the overflow mode counts.
   static Program from_graph(graph::Graph graph, const CompileOptions& options = {});
 
-  /// What `main` takes, in order.
+  /// What the function that runs takes, in order.
   const std::vector<EntryParameter>& parameters() const { return parameters_; }
   /// The types of what it gives, in order.
   const std::vector<Type>& results() const { return results_; }

@@ -2,6 +2,7 @@
 // and `pop` is what the shared library exports.
 #pragma once
 
+#include "hiaton/apply.h"
 #include "hiaton/builder.h"
 #include "hiaton/engine.h"
 #include "hiaton/error.h"

@@ -34,7 +34,7 @@ Program Program::from_module(ir::Module module, const CompileOptions& options) {
 }
 
 Program Program::from_verified(ir::Module module, const CompileOptions& options) {
-  graph::Graph graph = compile(module, "main", Purpose::Run, options);
+  graph::Graph graph = compile(module, options.entry, Purpose::Run, options);
   return Program(std::move(module), std::move(graph), options.simplify.overflow);
 }
 

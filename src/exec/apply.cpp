@@ -1,30 +1,39 @@
 #include "exec/apply.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
 #include "base/check.h"
+#include "exec/fault.h"
+#include "hiaton/apply.h"
 
 namespace hiaton::exec {
 namespace {
 
-Fault apply_to_scalars(const graph::Node& node, std::span<const Value> operands, OverflowMode mode,
-                       const KernelVariant& variant, Value& result) {
+Value apply_to_scalars(DType result, const KernelVariant& variant, std::span<const Value> operands,
+                       OverflowMode mode, Fault& fault) {
   constexpr std::size_t kMostOperands = 8;
   std::array<Slot, kMostOperands> slots;
   HIATON_CHECK(operands.size() <= kMostOperands);
   for (std::size_t i = 0; i < operands.size(); ++i) slots[i] = operands[i].slot();
   Slot out;
-  const Fault fault = (mode == OverflowMode::Trap ? variant.trap : variant.wrap)(slots.data(), &out);
-  result = Value(node.type.dtype, out);
-  return fault;
+  fault = (mode == OverflowMode::Trap ? variant.trap : variant.wrap)(slots.data(), &out);
+  return {result, out};
 }
 
-/// The result's type for these operands.
-Type result_type(const graph::Node& node, std::span<const Value> operands) {
+/// The kernel for these operands where all are scalars; nullptr: there is none.
+const KernelVariant* scalar_kernel(const OpDef& op, std::span<const Value> operands) {
+  const bool scalar = !operands.empty() && std::ranges::all_of(operands, &Value::is_scalar);
+  return scalar ? op.find_kernel(operands[0].dtype()) : nullptr;
+}
+
+std::vector<Type> operand_types(std::span<const Value> operands) {
   std::vector<Type> types;
+  types.reserve(operands.size());
   for (const Value& operand : operands) types.push_back(operand.type());
-  return node.op->type_rule.value({types, node.attributes, &node.type});
+  return types;
 }
 
 /// A scalar as a tensor of rank 0, in place.
@@ -37,32 +46,24 @@ TensorArgument argument_of(const Value& value) {
   return {object.elements, {object.dims.data(), object.rank}, object.dtype, 0};
 }
 
-Fault apply_to_tensors(const graph::Node& node, std::span<const Value> operands, OverflowMode mode,
-                       Value& result) {
-  Type type;
-  try {
-    type = result_type(node, operands);
-  } catch (const ProgramError&) {
-    return Fault::Shape;
-  }
-  if (!is_fixed(type)) return Fault::Shape;
-  std::vector<TensorArgument> arguments;
+/// By the tensor kernel, to a result of a type with fixed dimensions.
+Value apply_to_tensors(const OpDef& op, std::span<const int64_t> attributes, const Type& type,
+                       std::span<const Value> operands, OverflowMode mode, Fault& fault) {
+  SmallVector<TensorArgument, 4> arguments;
   for (const Value& operand : operands) arguments.push_back(argument_of(operand));
-  KernelCall call{node.op, arguments, {}, node.attributes, 1, mode};
+  KernelCall call{&op, arguments, {}, attributes, 1, mode};
   if (type.is_scalar()) {
     Slot out;
     call.result = {reinterpret_cast<std::byte*>(&out), {}, type.dtype, 0};
-    const Fault fault = node.op->tensor_kernel.value(call);
-    result = Value(type.dtype, out);
-    return fault;
+    fault = op.tensor_kernel.value(call);
+    return {type.dtype, out};
   }
-  std::vector<int64_t> dims;
+  SmallVector<int64_t, kMaxRank> dims;
   for (const Dim& dim : type.shape) dims.push_back(dim.size);
   Tensor made(type.dtype, dims);
   call.result = {made.mutable_data<std::byte>(), made.dims(), type.dtype, 0};
-  const Fault fault = node.op->tensor_kernel.value(call);
-  result = Value(std::move(made));
-  return fault;
+  fault = op.tensor_kernel.value(call);
+  return made;
 }
 
 template <class T>
@@ -121,15 +122,23 @@ void accumulate_as(const graph::Node& node, std::span<const Value> operands, Gra
 }  // namespace
 
 Fault apply(const graph::Node& node, std::span<const Value> operands, OverflowMode mode, Value& result) {
-  if (node.op->value_kernel != nullptr) {
-    return node.op->value_kernel(operands, node.attributes, result);
+  const OpDef& op = *node.op;
+  if (op.value_kernel != nullptr) return op.value_kernel(operands, node.attributes, result);
+  Fault fault = Fault::None;
+  const KernelVariant* variant = node.type.is_scalar() ? scalar_kernel(op, operands) : nullptr;
+  if (variant != nullptr) {
+    result = apply_to_scalars(node.type.dtype, *variant, operands, mode, fault);
+    return fault;
   }
-  const bool scalar =
-      node.type.is_scalar() && !operands.empty() &&
-      std::all_of(operands.begin(), operands.end(), [](const Value& v) { return v.is_scalar(); });
-  const KernelVariant* variant = scalar ? node.op->find_kernel(operands[0].dtype()) : nullptr;
-  if (variant != nullptr) return apply_to_scalars(node, operands, mode, *variant, result);
-  return apply_to_tensors(node, operands, mode, result);
+  Type type;
+  try {
+    type = op.type_rule.value({operand_types(operands), node.attributes, &node.type});
+  } catch (const ProgramError&) {
+    return Fault::Shape;
+  }
+  if (!is_fixed(type)) return Fault::Shape;
+  result = apply_to_tensors(op, node.attributes, type, operands, mode, fault);
+  return fault;
 }
 
 const Value& constant_of(const graph::Node& node, const RunOptions& options) {
@@ -148,3 +157,43 @@ void accumulate(const graph::Node& node, std::span<const Value> operands, Gradie
 }
 
 }  // namespace hiaton::exec
+
+namespace hiaton {
+namespace {
+
+/// Also says which operation it is that refuses its operands.
+Type checked_result_type(const OpDef& op, std::span<const Value> operands,
+                         std::span<const int64_t> attributes) {
+  const std::string_view name = op.name.value;
+  if (op.fusion.value == Fusion::Data || op.takes_type)
+    throw ProgramError(fmt::format("{}: expected an operation on numbers and tensors", name));
+  if (!op.takes(operands.size())) {
+    throw ProgramError(fmt::format("{}: expected {}{} operands, found {}", name,
+                                   op.is_variadic() ? "at least " : "",
+                                   op.arity() - (op.is_variadic() ? 1 : 0), operands.size()));
+  }
+  if (!op.takes_attributes(attributes.size())) {
+    throw ProgramError(
+        fmt::format("{}: expected {} attributes, found {}", name, op.attributes.size(), attributes.size()));
+  }
+  try {
+    return op.result_type({exec::operand_types(operands), attributes});
+  } catch (const ProgramError& error) {
+    throw ProgramError(fmt::format("{}: {}", name, error.what()));
+  }
+}
+
+}  // namespace
+
+Value apply_operation(const OpDef& op, std::span<const Value> operands, std::span<const int64_t> attributes,
+                      OverflowMode mode) {
+  const Type type = checked_result_type(op, operands, attributes);
+  const KernelVariant* variant = type.is_scalar() ? exec::scalar_kernel(op, operands) : nullptr;
+  Fault fault = Fault::None;
+  Value result = variant != nullptr ? exec::apply_to_scalars(type.dtype, *variant, operands, mode, fault)
+                                    : exec::apply_to_tensors(op, attributes, type, operands, mode, fault);
+  if (fault == Fault::None) return result;
+  throw RunError(fault, exec::operation_message(op, attributes, type, operands, fault));
+}
+
+}  // namespace hiaton

@@ -74,21 +74,16 @@ std::string applied(const OpDef& op, std::span<const Value> operands) {
 }
 
 /// What the type rule says of the operands.
-std::string wrong_shapes(const graph::Node& node, std::span<const Value> operands) {
+std::string wrong_shapes(const OpDef& op, std::span<const int64_t> attributes, const Type* declared,
+                         std::span<const Value> operands) {
   std::vector<Type> types;
   for (const Value& operand : operands) types.push_back(operand.type());
   try {
-    const Type type = node.op->result_type({types, node.attributes, &node.type});
-    return fmt::format("{} would give {}", applied(*node.op, operands), to_string(type));
+    const Type type = op.result_type({types, attributes, declared});
+    return fmt::format("{} would give {}", applied(op, operands), to_string(type));
   } catch (const ProgramError& error) {
     return error.what();
   }
-}
-
-std::string reason(const graph::Node& node, std::span<const Value> operands, Fault fault) {
-  if (fault == Fault::Shape) return wrong_shapes(node, operands);
-  if (fault == Fault::NoRows) return "how large a row of the result is, only a call with a row tells";
-  return applied(*node.op, operands);
 }
 
 /// As the program has it: the name of the function that it extends by gradients.
@@ -250,13 +245,22 @@ std::string describe(const Graph& graph, graph::NodeId id) {
   return text;
 }
 
+std::string operation_message(const OpDef& op, std::span<const int64_t> attributes, const Type& type,
+                              std::span<const Value> operands, Fault fault) {
+  if (fault == Fault::Shape)
+    return fmt::format("{}: {}", name_of(fault), wrong_shapes(op, attributes, &type, operands));
+  if (fault == Fault::NoRows) {
+    return fmt::format("{}: how large a row of the result is, only a call with a row tells", name_of(fault));
+  }
+  const bool lacks_room = fault == Fault::Overflow || fault == Fault::InvalidCast;
+  const std::string fit = lacks_room ? fmt::format(" does not fit {}", to_string(type)) : "";
+  return fmt::format("{}: {}{}", name_of(fault), applied(op, operands), fit);
+}
+
 RunError operation_error(const RunPlace& place, graph::NodeId failed, std::span<const Value> operands,
                          Fault fault) {
   const graph::Node& node = place.graph[failed];
-  std::string message = fmt::format("{}: {}", name_of(fault), reason(node, operands, fault));
-  if (fault == Fault::Overflow || fault == Fault::InvalidCast) {
-    message += fmt::format(" does not fit {}", to_string(node.type));
-  }
+  const std::string message = operation_message(*node.op, node.attributes, node.type, operands, fault);
   return with_chain(place, fault, message_at(place.graph, node.span, message, describe(place.graph, failed)));
 }
 

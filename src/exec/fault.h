@@ -42,6 +42,10 @@ struct WaitingNode {
   std::size_t missing = 0;    ///< how many of its inputs have not come
 };
 
+/// What an operation that gives a `type` refused, and why: "division by zero: 7 / 0".
+std::string operation_message(const OpDef& op, std::span<const int64_t> attributes, const Type& type,
+                              std::span<const Value> operands, Fault fault);
+
 /// An operation refused its operands.
 RunError operation_error(const RunPlace& place, graph::NodeId failed, std::span<const Value> operands,
                          Fault fault);

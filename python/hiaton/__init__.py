@@ -1,0 +1,22 @@
+"""Hiaton: recursive models as one static graph.
+
+    import hiaton as hia
+    fact = hia.program("fn main(n: i64) -> i64 = if n == 0 then 1 else n * main(n - 1)")
+    fact(5)                                              # 120
+
+`hiaton.tensor` makes tensors, `hiaton.ops` are the operations on them, `hiaton.load` reads programs and models, and
+`hiaton.optim` trains these.
+"""
+
+from hiaton import _core, optim
+from hiaton._core import (Data, DType, Error, Function, InternalError, ProgramError, RunError, Tensor, f32,
+                          f64, i32, i64, ops)
+from hiaton._core import bool as bool  # noqa: PLC0414: the element type
+from hiaton._core.ops import *  # noqa: F403: every operation of the catalogue
+from hiaton.programs import Gradients, Module, Program, RowGrad, load, program
+from hiaton.tensors import (arange, asarray, eye, from_dlpack, from_numpy, full, ones, tensor, zeros)
+
+__version__ = _core.version
+
+for _name in ("Data", "DType", "Error", "Function", "InternalError", "ProgramError", "RunError", "Tensor"):
+    getattr(_core, _name).__module__ = "hiaton"

@@ -1,0 +1,191 @@
+"""Programs and models in .hia, called from Python."""
+
+import collections.abc
+import os
+import types
+import typing
+
+from hiaton import _core
+
+
+class RowGrad(typing.NamedTuple):
+    """The gradient of some rows of a table; that of all others is zero."""
+
+    rows: _core.Tensor
+    values: _core.Tensor
+
+
+class Gradients(collections.abc.Mapping):
+    """The gradients of the parameters of a module, by name."""
+
+    def __init__(self, names, core):
+        self._names = names
+        self._core = core
+
+    def __getitem__(self, name):
+        """A tensor, or a RowGrad where only some rows of the parameter were used."""
+        values = self._core.get(name)
+        rows = self._core.rows(name)
+        return values if rows is None else RowGrad(rows, values[rows])
+
+    def __iter__(self):
+        return iter(self._names)
+
+    def __len__(self):
+        return len(self._names)
+
+    def __repr__(self):
+        return f"<hiaton gradients of {', '.join(self._names)}>"
+
+
+def _class_of_variant(base, variant, program):
+    def field(index):
+        return property(lambda value: value._field(index))
+
+    body = {name: field(index) for index, name in enumerate(variant.fields)}
+    parts = (f"{name}: {text}" for name, text in zip(variant.fields, variant.field_types))
+    body |= {
+        "__slots__": (),
+        "__match_args__": tuple(variant.fields),
+        "__doc__": f"{variant.name}({', '.join(parts)})",
+        "__module__": program,
+        "_variant": variant,
+    }
+    return type(variant.name, (base,), body)
+
+
+def _classes(core, program):
+    """A class for each data type of the program, and one for each of its variants."""
+    made = {}
+    for name in core.types():
+        base = type(name, (_core.Data,), {"__slots__": (), "__module__": program, "__doc__": f"data {name}"})
+        made[name] = base
+        for number, variant in enumerate(core.variants(name)):
+            made[variant.name] = _class_of_variant(base, variant, program)
+            core.set_class(name, number, made[variant.name])
+    return types.SimpleNamespace(**made)
+
+
+_SETTINGS = ("workers", "batching", "max_frames", "max_bytes", "timeout")
+
+
+class Program:
+    """A program: called, it runs its function `main`; its other functions are attributes.
+
+    `types` has a class for each data type of the program and for each variant: `types.Leaf(word=3)` makes a value, its
+    fields are attributes, and `match` takes it apart.
+    """
+
+    def __init__(self, source, name):
+        self._source = source
+        self._name = name
+        self._classes = source.new_classes()
+        self._settings = dict.fromkeys(_SETTINGS)
+        self._functions = {}
+        self.types = _classes(self._classes, name)
+
+    _store = None
+
+    def function(self, name):
+        """The function of this name; attributes are the same, but for names that a program has itself."""
+        if name not in self._functions:
+            self._functions[name] = _core.function(self._source, name, self._classes, self._store, **self._settings)
+        return self._functions[name]
+
+    @property
+    def functions(self):
+        """The names of the functions."""
+        return list(self._source.functions)
+
+    def with_options(self, *, workers=None, batching=None, max_frames=None, max_bytes=None, timeout=None):
+        """The same program, whose runs go otherwise.
+
+        workers: how many threads share a run. batching: whether what is alike in calls runs at once; "deterministic"
+        gives the same bits for any number of workers. max_frames, max_bytes, timeout (in seconds): a run that needs
+        more ends with RunError.
+        """
+        given = {"workers": workers, "batching": batching, "max_frames": max_frames, "max_bytes": max_bytes,
+                 "timeout": timeout}
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        other._settings = self._settings | {name: value for name, value in given.items() if value is not None}
+        other._functions = {}
+        return other
+
+    def __getattr__(self, name):
+        if not name.startswith("_") and name in self._source.functions:
+            return self.function(name)
+        raise AttributeError(f"{self._name} has no function '{name}'; it has {', '.join(self._source.functions)}")
+
+    def __dir__(self):
+        return [*super().__dir__(), *self._source.functions]
+
+    def __call__(self, *args, **kwargs):
+        return self.function("main")(*args, **kwargs)
+
+    def map(self, *lists):
+        """Calls `main` for the first of each of the lists, for the second of each, and so on, all together."""
+        return self.function("main").map(*lists)
+
+    def __repr__(self):
+        return f"<hiaton program {self._name}: {', '.join(self._source.functions)}>"
+
+
+class Module(Program):
+    """A program with parameters that are learned; called, it runs its function `predict`."""
+
+    def __init__(self, source, name, seed):
+        super().__init__(source, name)
+        self._store = _core.new_store(source, seed)
+
+    @property
+    def parameters(self):
+        """Copies of the parameters, by name."""
+        return {name: self._store.get(name) for name in self._store.names}
+
+    def update(self, parameters):
+        """Gives parameters other values, by name."""
+        from hiaton.tensors import asarray
+
+        for name, value in parameters.items():
+            self._store.set(name, asarray(value, _core.f32))
+
+    def __call__(self, *args, **kwargs):
+        return self.function("predict")(*args, **kwargs)
+
+    def map(self, *lists):
+        """Calls `predict` for the first of each of the lists, for the second of each, and so on, all together."""
+        return self.function("predict").map(*lists)
+
+    def value_and_grad(self, *lists):
+        """The mean of what `loss` gives for the first of each of the lists, for the second of each, and so on, and the
+        gradients of that mean by the parameters."""
+        loss, gradients = _core.value_and_grad(self.function("loss"), *lists)
+        return loss, Gradients(self._store.names, gradients)
+
+    def save(self, path):
+        """Writes the parameters as a safetensors file, which `hiaton predict` and `hiaton evaluate` read too."""
+        self._store.save(os.fspath(path))
+
+    def load(self, path):
+        """Reads the parameters from such a file, also from one that `hiaton train` wrote."""
+        self._store.load(self._source, os.fspath(path))
+
+
+def _made(source, name, seed):
+    return Module(source, name, seed) if source.has_parameters else Program(source, name)
+
+
+def load(path, *, seed=1, overflow="wrap", **sizes):
+    """The program in a .hia file: a Module where it has parameters, which begin with random values by `seed`.
+
+    `sizes` are values for the sizes that the program declares, as `d=64`. `overflow` says what becomes of integers that
+    do not fit: "wrap" or, as an error, "trap".
+    """
+    name = os.fspath(path)
+    return _made(_core.source(name, "", True, sizes, overflow), name, seed)
+
+
+def program(text, *, name="<program>", seed=1, overflow="wrap", **sizes):
+    """The same for a text. `name` is what messages call it."""
+    return _made(_core.source(name, text, False, sizes, overflow), name, seed)

@@ -1,0 +1,90 @@
+"""Making tensors."""
+
+import numpy
+
+from hiaton import _core
+
+
+def _of_type(array, dtype):
+    """The array in an element type that there is; numbers of Python become f32 and i64."""
+    if dtype is not None:
+        return array.astype(_core.numpy_name(_core.DType(dtype)), copy=False)
+    return array
+
+
+def tensor(data, dtype=None):
+    """A tensor with the elements of numbers, nested lists, an array or another tensor, which are copied.
+
+    Floats of Python become f32, its integers i64; arrays keep their element type. `dtype` asks for another one.
+    """
+    is_array = isinstance(data, (_core.Tensor, numpy.ndarray, numpy.generic)) or hasattr(data, "__dlpack__")
+    array = numpy.from_dlpack(data) if is_array and not hasattr(data, "__array__") else numpy.asarray(data)
+    if dtype is None and not is_array and array.dtype == numpy.float64:
+        dtype = _core.f32
+    return _core.shared(numpy.array(_of_type(array, dtype), order="C"))
+
+
+def asarray(data, dtype=None):
+    """The same, without a copy where that is possible: the tensor shares the memory of an array, which must not be
+    written any more."""
+    if isinstance(data, _core.Tensor):
+        return data if dtype is None else data.astype(dtype)
+    if dtype is None and (isinstance(data, numpy.ndarray) or hasattr(data, "__dlpack__")):
+        try:
+            return _core.shared(data)
+        except ValueError:
+            return tensor(data)
+    return tensor(data, dtype)
+
+
+def from_numpy(array):
+    """A tensor that shares the memory of an array of NumPy, which must not be written any more.
+
+    Raises ValueError where the elements of the array are not contiguous.
+    """
+    if not isinstance(array, numpy.ndarray):
+        raise TypeError(f"expected an array of NumPy, found {type(array).__name__}")
+    return _core.shared(array)
+
+
+def from_dlpack(array):
+    """A tensor that shares the memory of an array of any package that knows DLPack, as PyTorch or JAX. It must not be
+    written any more.
+
+    Raises ValueError where the elements of the array are not contiguous.
+    """
+    if not hasattr(array, "__dlpack__"):
+        raise TypeError(f"expected an object with __dlpack__, found {type(array).__name__}")
+    return _core.shared(array)
+
+
+def full(shape, value, dtype=None):
+    """A tensor in which all elements are `value`."""
+    if dtype is None:
+        dtype = tensor(value).dtype
+    return _core.shared(numpy.full(shape, value, _core.numpy_name(_core.DType(dtype))))
+
+
+def zeros(shape, dtype=_core.f32):
+    """A tensor of zeros."""
+    return full(shape, 0, dtype)
+
+
+def ones(shape, dtype=_core.f32):
+    """A tensor of ones."""
+    return full(shape, 1, dtype)
+
+
+def eye(rows, columns=None, dtype=_core.f32):
+    """A matrix with ones on its diagonal and zeros elsewhere."""
+    return _core.shared(numpy.eye(rows, columns, dtype=_core.numpy_name(_core.DType(dtype))))
+
+
+def arange(start, stop=None, step=1, dtype=None):
+    """The numbers from `start` on, `step` apart, below `stop`; with one argument, from 0 to below that."""
+    if stop is None:
+        start, stop = 0, start
+    if dtype is None:
+        is_whole = all(isinstance(number, int) for number in (start, stop, step))
+        dtype = _core.i64 if is_whole else _core.f32
+    return _core.shared(numpy.arange(start, stop, step, _core.numpy_name(_core.DType(dtype))))

@@ -1,0 +1,268 @@
+// Models with learned parameters: gradients, optimizers, files of parameters.
+#include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "programs.h"
+#include "train/checkpoint.h"
+#include "train/gradient.h"
+#include "train/model_values.h"
+#include "train/optimizer.h"
+
+namespace hiaton::python {
+namespace {
+
+std::vector<graph::Parameter> declared(const Source& source) {
+  std::vector<graph::Parameter> parameters;
+  for (const ir::Parameter& parameter : source.module().parameters)
+    parameters.push_back({parameter.name, parameter.type, parameter.initial});
+  return parameters;
+}
+
+std::vector<train::ParameterValues> trainable(const Source& source, const std::vector<Value>& values) {
+  std::vector<train::ParameterValues> parameters;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const Tensor tensor = values[i].tensor();
+    const std::string& name = source.module().parameters[i].name;
+    if (tensor.dtype() != DType::F32) {
+      throw ProgramError("parameter '" + name + "': expected f32 to train it, found " +
+                         hiaton::to_string(values[i].type()));
+    }
+    parameters.push_back({name,
+                          {tensor.dims().begin(), tensor.dims().end()},
+                          {tensor.data<float>(), tensor.data<float>() + tensor.size()}});
+  }
+  return parameters;
+}
+
+std::shared_ptr<ParameterStore> new_store(const Source& source, uint64_t seed) {
+  return std::make_shared<ParameterStore>(trainable(source, initial_parameters(declared(source), seed)));
+}
+
+std::size_t index_of(const ParameterStore& store, const std::string& name) {
+  for (std::size_t i = 0; i < store.parameters().size(); ++i) {
+    if (store.parameters()[i].name == name) return i;
+  }
+  throw nb::key_error(("there is no parameter '" + name + "'").c_str());
+}
+
+Tensor copied(const train::ParameterValues& parameter) {
+  Tensor tensor(DType::F32, parameter.shape);
+  std::ranges::copy(parameter.values, tensor.mutable_data<float>());
+  return tensor;
+}
+
+nb::object parameter(ParameterStore& store, const std::string& name) {
+  const std::size_t index = index_of(store, name);
+  Tensor tensor;
+  {
+    const nb::gil_scoped_release released;
+    const std::shared_lock lock(store.mutex());
+    tensor = copied(store.parameters()[index]);
+  }
+  return to_object(std::move(tensor));
+}
+
+void set_parameter(ParameterStore& store, const std::string& name, const EagerTensor& given) {
+  const std::size_t index = index_of(store, name);
+  const Type expected = tensor_type(DType::F32, store.parameters()[index].shape);
+  if (!(given.value.type() == expected)) {
+    throw nb::type_error(("parameter '" + name + "': expected " + to_string(expected) + ", found " +
+                          to_string(given.value.type()))
+                             .c_str());
+  }
+  const nb::gil_scoped_release released;
+  store.update([&](std::vector<train::ParameterValues>& parameters) {
+    const auto* elements = given.value.tensor().data<float>();
+    std::copy_n(elements, given.size(), parameters[index].values.begin());
+  });
+}
+
+void load(ParameterStore& store, const Source& source, const std::filesystem::path& path) {
+  const nb::gil_scoped_release released;
+  const std::vector<Value> values = train::load_values(path, declared(source));
+  store.update(
+      [&](std::vector<train::ParameterValues>& parameters) { parameters = trainable(source, values); });
+}
+
+void save(ParameterStore& store, const std::filesystem::path& path) {
+  const nb::gil_scoped_release released;
+  const std::shared_lock lock(store.mutex());
+  train::save_parameters(path, store.parameters());
+}
+
+/// The gradients of a mean loss: sums, and what they are multiplied with.
+struct MeanGradients {
+  std::shared_ptr<ParameterStore> store;
+  std::shared_ptr<Gradients> sums;
+  double scale;
+};
+
+Tensor scaled(const Tensor& tensor, double scale) {
+  Tensor made(DType::F32, tensor.dims());
+  const auto* from = tensor.data<float>();
+  std::transform(from, from + tensor.size(), made.mutable_data<float>(),
+                 [scale](float x) { return static_cast<float>(x * scale); });
+  return made;
+}
+
+nb::object gradient(const MeanGradients& gradients, const std::string& name) {
+  return to_object(scaled((*gradients.sums)[index_of(*gradients.store, name)].values, gradients.scale));
+}
+
+/// The numbers of the rows that may differ from zero, in increasing order; None: all may.
+nb::object gradient_rows(const MeanGradients& gradients, const std::string& name) {
+  const Gradients::Sum& sum = (*gradients.sums)[index_of(*gradients.store, name)];
+  if (sum.dense) return nb::none();
+  std::vector<int64_t> rows = sum.rows;
+  std::ranges::sort(rows);
+  Tensor tensor(DType::I64, {static_cast<int64_t>(rows.size())});
+  std::ranges::copy(rows, tensor.mutable_data<int64_t>());
+  return to_object(std::move(tensor));
+}
+
+nb::tuple value_and_grad(const Function& loss, const nb::args& lists) {
+  const std::vector<std::vector<Value>> examples = loss.argument_lists(lists);
+  if (examples.empty()) throw nb::value_error("expected examples, found none");
+  const std::shared_ptr<const Model> model = loss.source->model();
+  const auto sums = std::make_shared<Gradients>(model->parameters());
+  const double scale = 1.0 / static_cast<double>(examples.size());
+  double mean = 0;
+  loss.run([&](RunOptions options) {
+    sums->clear(options.pool);
+    options.gradients = sums.get();
+    mean = 0;
+    for (const std::vector<Value>& results : model->loss(examples, std::move(options)))
+      mean += scale * train::number_in(results[0]);
+  });
+  return nb::make_tuple(mean, nb::cast(MeanGradients{loss.store, sums, scale}));
+}
+
+const train::OptimizerSettings& checked(const train::OptimizerSettings& settings) {
+  train::check({.optimizer = settings});
+  return settings;
+}
+
+/// What `hiaton.optim.Optimizer` has from the engine.
+class StoreOptimizer {
+ public:
+  StoreOptimizer(std::shared_ptr<ParameterStore> store, const train::OptimizerSettings& settings, double rate)
+      : learning_rate(rate),
+        store_(std::move(store)),
+        clip_(settings.clip),
+        optimizer_(checked(settings), store_->parameters()) {}
+
+  void update(const MeanGradients& gradients) {
+    if (gradients.store != store_) throw nb::value_error("expected gradients of the module of the optimizer");
+    const nb::gil_scoped_release released;
+    store_->update([&](std::vector<train::ParameterValues>& parameters) {
+      std::vector<train::Gradient> parts;
+      for (std::size_t i = 0; i < parameters.size(); ++i)
+        parts.push_back(train::gradient_in(*gradients.sums, i));
+      const double norm = gradients.scale * train::norm_of(parts, parameters);
+      if (!std::isfinite(norm)) {
+        throw ProgramError("training diverged: the gradient of '" +
+                           train::first_not_finite(parts, parameters) +
+                           "' is not finite; try a lower learning rate or clipping");
+      }
+      optimizer_.step(parameters, parts, learning_rate, gradients.scale * train::clip_factor(norm, clip_));
+    });
+  }
+  uint64_t steps() const { return optimizer_.steps(); }
+
+  double learning_rate;
+
+ private:
+  std::shared_ptr<ParameterStore> store_;
+  double clip_;
+  train::Optimizer optimizer_;
+};
+
+void bind_optimizers(nb::module_& m) {
+  m.def(
+      "sgd",
+      [](std::shared_ptr<ParameterStore> store, double rate, double momentum, double l2, double clip) {
+        return new StoreOptimizer(
+            std::move(store),
+            {.kind = train::OptimizerKind::Sgd, .momentum = momentum, .l2 = l2, .clip = clip}, rate);
+      },
+      nb::arg("store"), nb::arg("learning_rate"), nb::arg("momentum"), nb::arg("l2"), nb::arg("clip"));
+  m.def(
+      "adagrad",
+      [](std::shared_ptr<ParameterStore> store, double rate, double epsilon, double l2, double clip) {
+        return new StoreOptimizer(
+            std::move(store),
+            {.kind = train::OptimizerKind::Adagrad, .epsilon = epsilon, .l2 = l2, .clip = clip}, rate);
+      },
+      nb::arg("store"), nb::arg("learning_rate"), nb::arg("epsilon"), nb::arg("l2"), nb::arg("clip"));
+  m.def(
+      "adam",
+      [](std::shared_ptr<ParameterStore> store, double rate, double beta1, double beta2, double epsilon,
+         double l2, double clip) {
+        return new StoreOptimizer(std::move(store),
+                                  {.kind = train::OptimizerKind::Adam,
+                                   .beta1 = beta1,
+                                   .beta2 = beta2,
+                                   .epsilon = epsilon,
+                                   .l2 = l2,
+                                   .clip = clip},
+                                  rate);
+      },
+      nb::arg("store"), nb::arg("learning_rate"), nb::arg("beta1"), nb::arg("beta2"), nb::arg("epsilon"),
+      nb::arg("l2"), nb::arg("clip"));
+  nb::class_<StoreOptimizer>(m, "StoreOptimizer")
+      .def_rw("learning_rate", &StoreOptimizer::learning_rate)
+      .def_prop_ro("steps", &StoreOptimizer::steps)
+      .def("update", &StoreOptimizer::update, nb::arg("gradients"));
+}
+
+}  // namespace
+
+ParameterStore::ParameterStore(std::vector<train::ParameterValues> parameters)
+    : parameters_(std::make_shared<std::vector<train::ParameterValues>>(std::move(parameters))) {
+  make_values();
+}
+
+void ParameterStore::make_values() {
+  values_.clear();
+  for (train::ParameterValues& parameter : *parameters_) {
+    auto* elements = reinterpret_cast<std::byte*>(parameter.values.data());
+    values_.emplace_back(Tensor(DType::F32, parameter.shape, elements, parameters_));
+  }
+}
+
+void ParameterStore::update(const std::function<void(std::vector<train::ParameterValues>&)>& change) {
+  const std::unique_lock lock(mutex_);
+  if (shared_.exchange(false))
+    parameters_ = std::make_shared<std::vector<train::ParameterValues>>(*parameters_);
+  change(*parameters_);
+  make_values();
+}
+
+void bind_learning(nb::module_& m) {
+  nb::class_<ParameterStore>(m, "ParameterStore")
+      .def_prop_ro("names",
+                   [](const ParameterStore& store) {
+                     std::vector<std::string> names;
+                     for (const train::ParameterValues& parameter : store.parameters())
+                       names.push_back(parameter.name);
+                     return names;
+                   })
+      .def("get", &parameter, nb::arg("name"))
+      .def("set", &set_parameter, nb::arg("name"), nb::arg("tensor"))
+      .def("load", &load, nb::arg("source"), nb::arg("path"))
+      .def("save", &save, nb::arg("path"));
+  m.def("new_store", &new_store, nb::arg("source"), nb::arg("seed"));
+  nb::class_<MeanGradients>(m, "MeanGradients")
+      .def("get", &gradient, nb::arg("name"))
+      .def("rows", &gradient_rows, nb::arg("name"));
+  m.def("value_and_grad", &value_and_grad);
+  bind_optimizers(m);
+}
+
+}  // namespace hiaton::python

@@ -1,0 +1,16 @@
+// The extension module hiaton._core.
+#include "tensors.h"
+
+NB_MODULE(_core, m) {
+  m.attr("version") = HIATON_VERSION;
+  m.doc() = "What the package hiaton has from the engine.";
+  // Classes of programs and their values refer to each other until the interpreter ends.
+  nanobind::set_leak_warnings(false);
+  hiaton::python::bind_errors(m);
+  hiaton::python::bind_dtypes(m);
+  hiaton::python::bind_tensors(m);
+  hiaton::python::bind_operations(m);
+  hiaton::python::bind_data(m);
+  hiaton::python::bind_programs(m);
+  hiaton::python::bind_learning(m);
+}

@@ -1,0 +1,129 @@
+// The operators of Python on tensors.
+#include <nanobind/operators.h>
+
+#include <array>
+#include <string_view>
+
+#include "hiaton/apply.h"
+#include "tensors.h"
+
+namespace hiaton::python {
+namespace {
+
+const OpDef& op(std::string_view name) {
+  return *catalog().find(name);
+}
+
+/// An operand of a binary operator; Python tries the other one's operator where it is none of ours.
+Operand other(nb::handle object) {
+  std::optional<Operand> operand = operand_of(object);
+  if (!operand) throw nb::next_overload();
+  return std::move(*operand);
+}
+
+Value apply_two(const OpDef& def, const Operand& a, const Operand& b) {
+  const std::array operands = {a, b};
+  return apply_promoted(def, operands);
+}
+
+/// `/`: floats also from integers, as in Python.
+Value quotient(const Operand& a, const Operand& b) {
+  const auto as_float = [](const Operand& x) {
+    if (!is_integer(x.value.dtype()) || x.weak) return x;
+    return Operand{apply_operation(op("f64"), {&x.value, 1})};
+  };
+  Operand x = as_float(a);
+  Operand y = as_float(b);
+  // A number of Python beside integers is a float too.
+  const bool from_integers = is_integer(a.value.dtype()) && is_integer(b.value.dtype());
+  if (from_integers && x.weak) x = {Value(static_cast<double>(x.value.as<int64_t>()))};
+  if (from_integers && y.weak) y = {Value(static_cast<double>(y.value.as<int64_t>()))};
+  return apply_two(op("div"), x, y);
+}
+
+/// `%`: with the sign of the divisor, as in Python.
+Value remainder(const Operand& a, const Operand& b) {
+  const Operand r = {apply_two(op("rem"), a, b)};
+  const Operand zero = {Value(int64_t{0}), true};
+  const Operand left_negative = {apply_two(op("lt"), r, zero)};
+  const Operand right_negative = {apply_two(
+      op("lt"), b.weak ? Operand{apply_two(op("add"), b, {apply_two(op("mul"), r, zero)})} : b, zero)};
+  const Operand signs_differ = {apply_two(op("ne"), left_negative, right_negative)};
+  const Operand not_zero = {apply_two(op("ne"), r, zero)};
+  const Operand moves = {apply_two(op("and"), signs_differ, not_zero)};
+  const std::array choice = {moves, Operand{apply_two(op("add"), r, b)}, r};
+  return apply_promoted(op("where"), choice);
+}
+
+/// `//`: rounded down, as in Python.
+Value floor_quotient(const Operand& a, const Operand& b) {
+  const Operand exact = {apply_two(op("sub"), a, {remainder(a, b)})};
+  const Value quotient = apply_two(op("div"), exact, b);
+  if (is_integer(quotient.dtype())) return quotient;
+  return apply_operation(op("round"), {&quotient, 1});
+}
+
+template <class Rule>
+void def_binary(nb::class_<EagerTensor>& tensor, const char* name, const char* reflected, Rule rule) {
+  tensor.def(
+      name,
+      [rule](const EagerTensor& self, nb::handle b) { return EagerTensor{rule({self.value}, other(b))}; },
+      nb::is_operator(), nb::arg("other"));
+  tensor.def(
+      reflected,
+      [rule](const EagerTensor& self, nb::handle b) { return EagerTensor{rule(other(b), {self.value})}; },
+      nb::is_operator(), nb::arg("other"));
+}
+
+void def_catalogued(nb::class_<EagerTensor>& tensor, const char* name, const char* reflected,
+                    std::string_view op_name) {
+  const OpDef* def = catalog().find(op_name);
+  def_binary(tensor, name, reflected,
+             [def](const Operand& a, const Operand& b) { return apply_two(*def, a, b); });
+}
+
+void def_comparison(nb::class_<EagerTensor>& tensor, const char* name, std::string_view op_name) {
+  const OpDef* def = catalog().find(op_name);
+  tensor.def(
+      name,
+      [def](const EagerTensor& self, nb::handle b) {
+        return EagerTensor{apply_two(*def, {self.value}, other(b))};
+      },
+      nb::is_operator(), nb::arg("other"));
+}
+
+void def_unary(nb::class_<EagerTensor>& tensor, const char* name, std::string_view op_name) {
+  const OpDef* def = catalog().find(op_name);
+  tensor.def(name, [def](const EagerTensor& self) {
+    return EagerTensor{apply_operation(*def, {&self.value, 1})};
+  });
+}
+
+}  // namespace
+
+void bind_operators(nb::class_<EagerTensor>& tensor) {
+  def_catalogued(tensor, "__add__", "__radd__", "add");
+  def_catalogued(tensor, "__sub__", "__rsub__", "sub");
+  def_catalogued(tensor, "__mul__", "__rmul__", "mul");
+  def_catalogued(tensor, "__pow__", "__rpow__", "pow");
+  def_catalogued(tensor, "__matmul__", "__rmatmul__", "matmul");
+  def_catalogued(tensor, "__and__", "__rand__", "and");
+  def_catalogued(tensor, "__or__", "__ror__", "or");
+  def_catalogued(tensor, "__xor__", "__rxor__", "ne");
+  def_binary(tensor, "__truediv__", "__rtruediv__", quotient);
+  def_binary(tensor, "__floordiv__", "__rfloordiv__", floor_quotient);
+  def_binary(tensor, "__mod__", "__rmod__", remainder);
+  def_comparison(tensor, "__eq__", "eq");
+  def_comparison(tensor, "__ne__", "ne");
+  def_comparison(tensor, "__lt__", "lt");
+  def_comparison(tensor, "__le__", "le");
+  def_comparison(tensor, "__gt__", "gt");
+  def_comparison(tensor, "__ge__", "ge");
+  def_unary(tensor, "__neg__", "neg");
+  def_unary(tensor, "__abs__", "abs");
+  def_unary(tensor, "__invert__", "not");
+  tensor.def("__pos__", [](const EagerTensor& self) { return self; });
+  tensor.attr("__hash__") = nb::none();  // `==` compares the elements
+}
+
+}  // namespace hiaton::python

@@ -1,0 +1,133 @@
+// Which element type operands get that differ in theirs.
+#include <array>
+#include <limits>
+#include <string>
+
+#include "hiaton/apply.h"
+#include "tensors.h"
+
+namespace hiaton::python {
+namespace {
+
+/// What a number of Python becomes that stands beside no tensor.
+DType default_dtype(DType weak) {
+  return weak == DType::F64 ? DType::F32 : weak;
+}
+
+/// The element type of all numbers among the operands; nothing where there are none.
+std::optional<DType> common_dtype(const OpDef& op, std::span<const Operand> operands) {
+  std::optional<DType> common;
+  bool weak_float = false;
+  bool weak_integer = false;
+  for (const Operand& operand : operands) {
+    const DType dtype = operand.value.dtype();
+    if (operand.weak) {
+      (is_float(dtype) ? weak_float : weak_integer) = true;
+      continue;
+    }
+    if (dtype == DType::Bool) continue;
+    if (common && is_float(*common) != is_float(dtype)) {
+      const std::string text = std::string(op.name.value) +
+                               ": expected tensors of integers or tensors of floats, found " +
+                               std::string(name_of(*common)) + " and " + std::string(name_of(dtype)) +
+                               "; convert one of them with .astype";
+      throw nb::type_error(text.c_str());
+    }
+    common = common ? std::max(*common, dtype) : dtype;  // within a kind, the wider one comes later
+  }
+  if (common && is_integer(*common) && weak_float) {
+    const std::string text = std::string(op.name.value) + ": expected an integer beside a tensor of " +
+                             std::string(name_of(*common)) +
+                             ", found a float; convert the tensor with .astype";
+    throw nb::type_error(text.c_str());
+  }
+  if (common || !(weak_float || weak_integer)) return common;
+  return default_dtype(weak_float ? DType::F64 : DType::I64);
+}
+
+Value number_as(const Value& number, DType dtype) {
+  if (number.dtype() == DType::F64) {
+    const double x = number.as<double>();
+    return dtype == DType::F32 ? Value(static_cast<float>(x)) : Value(x);
+  }
+  const int64_t n = number.as<int64_t>();
+  switch (dtype) {
+    case DType::I32:
+      if (n < std::numeric_limits<int32_t>::min() || n > std::numeric_limits<int32_t>::max()) {
+        const std::string text = "expected an integer that fits i32, found " + std::to_string(n);
+        PyErr_SetString(PyExc_OverflowError, text.c_str());
+        nb::raise_python_error();
+      }
+      return static_cast<int32_t>(n);
+    case DType::F32:
+      return static_cast<float>(n);
+    case DType::F64:
+      return static_cast<double>(n);
+    default:
+      return n;
+  }
+}
+
+Value converted(const Operand& operand, DType dtype) {
+  if (operand.weak) return number_as(operand.value, dtype);
+  if (operand.value.dtype() == dtype || operand.value.dtype() == DType::Bool) return operand.value;
+  return apply_operation(*catalog().find(name_of(dtype)), {&operand.value, 1});
+}
+
+/// Where the operands of an operation need not be of one type: a float takes that of the first tensor of
+/// floats.
+Value converted_alone(const Operand& operand, std::span<const Operand> all) {
+  if (!operand.weak) return operand.value;
+  if (operand.value.dtype() == DType::I64) return operand.value;
+  for (const Operand& other : all) {
+    if (!other.weak && is_float(other.value.dtype())) return number_as(operand.value, other.value.dtype());
+  }
+  return number_as(operand.value, DType::F32);
+}
+
+bool have_one_type(std::span<const Operand> operands) {
+  for (const Operand& operand : operands) {
+    if (operand.weak || operand.value.dtype() != operands[0].value.dtype()) return false;
+  }
+  return true;
+}
+
+/// Whether the operands that are numbers are of one type.
+bool wants_one_type(const OpDef& op) {
+  return op.fusion.value == Fusion::Elementwise || op.role == Role::Product ||
+         op.role == Role::ProductTransposed || op.role == Role::Join;
+}
+
+}  // namespace
+
+std::optional<Operand> operand_of(nb::handle object) {
+  EagerTensor* tensor = nullptr;
+  if (nb::try_cast(object, tensor) && tensor != nullptr) return Operand{tensor->value};
+  if (PyBool_Check(object.ptr())) return Operand{Value(object.is(Py_True))};
+  if (PyFloat_CheckExact(object.ptr())) return Operand{Value(PyFloat_AS_DOUBLE(object.ptr())), true};
+  if (PyLong_CheckExact(object.ptr())) {
+    const long long n = PyLong_AsLongLong(object.ptr());
+    if (n == -1 && PyErr_Occurred() != nullptr) nb::raise_python_error();
+    return Operand{Value(static_cast<int64_t>(n)), true};
+  }
+  if (std::optional<Value> array = shared_array(object)) return Operand{std::move(*array)};
+  return std::nullopt;
+}
+
+Value apply_promoted(const OpDef& op, std::span<const Operand> operands,
+                     std::span<const int64_t> attributes) {
+  std::vector<Value> values(operands.size());
+  if (have_one_type(operands)) {
+    for (std::size_t i = 0; i < operands.size(); ++i) values[i] = operands[i].value;
+  } else if (wants_one_type(op)) {
+    const std::optional<DType> dtype = common_dtype(op, operands);
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+      values[i] = dtype ? converted(operands[i], *dtype) : operands[i].value;
+    }
+  } else {
+    for (std::size_t i = 0; i < operands.size(); ++i) values[i] = converted_alone(operands[i], operands);
+  }
+  return apply_operation(op, values, attributes);
+}
+
+}  // namespace hiaton::python

@@ -1,0 +1,80 @@
+// Tensors as Python sees them, and what operations take as one.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "hiaton/op.h"
+#include "hiaton/value.h"
+
+namespace hiaton::python {
+
+namespace nb = nanobind;
+
+/// `hiaton.Tensor`: a tensor, or a scalar as a tensor of rank 0. Never a data value.
+struct EagerTensor {
+  Value value;
+
+  std::span<const int64_t> dims() const {
+    if (!value.is_tensor()) return {};
+    const TensorObject& object = *value.slot().tensor;
+    return {object.dims.data(), object.rank};
+  }
+  const std::byte* elements() const {
+    if (!value.is_tensor()) return reinterpret_cast<const std::byte*>(&value.slot());
+    return value.slot().tensor->elements;
+  }
+  int64_t size() const {
+    int64_t product = 1;
+    for (const int64_t dim : dims()) product *= dim;
+    return product;
+  }
+};
+
+/// `hiaton.DType`.
+struct ElementType {
+  DType dtype;
+};
+
+nb::object to_object(Value value);
+/// A scalar as a number of Python.
+nb::object number_object(const Value& scalar);
+
+/// What stands for an element type: a DType, a name as "f32", bool, int, float, or what NumPy knows.
+DType dtype_of(nb::handle object);
+
+/// A tensor that shares the memory of an array of NumPy or of any other that knows DLPack, which it keeps
+/// alive. Throws TypeError for element types that there are not, ValueError where the elements are not
+/// contiguous. Nothing where the object is no array.
+std::optional<Value> shared_array(nb::handle object);
+
+/// An argument of an operation: a Python number takes the element type of the tensors beside it.
+struct Operand {
+  Value value;  ///< of a weak one, an i64 or an f64
+  bool weak = false;
+};
+/// Nothing where the object is neither a number nor an array.
+std::optional<Operand> operand_of(nb::handle object);
+
+/// Applies an operation after giving all operands one element type, as the Array API standard says: within
+/// the integers and within the floats the wider one; a Python number takes that of the tensors.
+Value apply_promoted(const OpDef& op, std::span<const Operand> operands,
+                     std::span<const int64_t> attributes = {});
+
+/// A part of a tensor by a key of Python: integers, slices, `...`, `None`, or one tensor of row numbers.
+Value part_of(const EagerTensor& tensor, nb::handle key);
+
+void bind_dtypes(nb::module_& m);
+void bind_tensors(nb::module_& m);
+void bind_exchange(nb::module_& m, nb::class_<EagerTensor>& tensor);
+void bind_operators(nb::class_<EagerTensor>& tensor);
+void bind_operations(nb::module_& m);
+void bind_errors(nb::module_& m);
+void bind_data(nb::module_& m);
+void bind_programs(nb::module_& m);
+void bind_learning(nb::module_& m);
+
+}  // namespace hiaton::python

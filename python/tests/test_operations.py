@@ -1,0 +1,74 @@
+"""Every operation of the catalogue is a function with a text."""
+
+import inspect
+import pathlib
+import re
+
+import numpy as np
+import pytest
+
+import hiaton as hia
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def test_every_operation_has_a_function_and_a_text():
+    page = (ROOT / "docs/operations.md").read_text()
+    rows = [line for line in page.splitlines() if line.startswith("| ") and "| any values |" not in line]
+    documented = [re.split(r" \| ", line[2:]) for line in rows[2:]]
+    texts = {getattr(hia.ops, name).__doc__.split("\n\n")[-1].strip() for name in hia.ops.__all__}
+    assert len(documented) > 80
+    for row in documented:
+        if row[0] not in ("bool", "i32", "i64", "f32", "f64", "identity"):
+            assert any(row[2].strip() == text for text in texts), row[0]
+
+
+def test_functions_of_the_standard_have_its_names():
+    for name in ["add", "subtract", "multiply", "equal", "less_equal", "logical_and", "minimum", "tanh", "matmul",
+                 "concat", "stack", "permute_dims", "reshape", "where", "sum", "mean", "max", "argmax", "broadcast_to"]:
+        assert callable(getattr(hia, name)) and inspect.getdoc(getattr(hia, name)), name
+
+
+def test_operands_and_attributes_go_by_place_and_by_name():
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)
+    assert hia.sum(x).item() == 15
+    assert hia.sum(x, 0).tolist() == hia.sum(x, axis=0).tolist() == hia.sum(x=x, axis=(0,)).tolist() == [3, 5, 7]
+    assert hia.sum(x, axis=None).item() == 15
+    assert hia.reshape(x, (3, 2)).shape == hia.reshape(x, shape=[3, -1]).shape == (3, 2)
+    assert hia.concat([x, x], 0).tolist() == hia.concat(x, x, axis=0).tolist() == np.concatenate([x, x]).tolist()
+    assert hia.permute_dims(x, (1, 0)).tolist() == x.T.tolist()
+    assert np.allclose(hia.softmax(x).numpy().sum(axis=-1), 1)
+    assert hia.cross_entropy([0.0, 0.0] + np.zeros(2, np.float32), 1).item() == pytest.approx(np.log(2))
+
+
+@pytest.mark.parametrize("call, message", [
+    (lambda x: hia.sum(), "sum.*expected an argument 'x'"),
+    (lambda x: hia.sum(x, 0, 1), "sum.*at most 2"),
+    (lambda x: hia.sum(x, dim=0), "sum.*no argument 'dim'"),
+    (lambda x: hia.sum(x, x=x), "sum.*"),
+    (lambda x: hia.sum(x, axis="a"), "sum.*axis"),
+    (lambda x: hia.tanh([1.0]), "tanh.*'a'.*found list"),
+    (lambda x: hia.concat([x]), "concat.*'axis'"),
+])
+def test_wrong_calls_are_type_errors(call, message):
+    with pytest.raises(TypeError, match=message):
+        call(hia.ones((2, 3)))
+
+
+def test_the_engine_says_what_it_expected():
+    with pytest.raises(hia.ProgramError, match=r"matmul: expected .*found f32\[2, 3\] and f32\[2\]"):
+        hia.ones((2, 3)) @ hia.ones(2)
+    with pytest.raises(hia.ProgramError, match="softmax: expected an axis from -2 to 1, found 5"):
+        hia.softmax(hia.ones((2, 3)), axis=5)
+    with pytest.raises(hia.RunError, match="division by zero: 7 / 0") as raised:
+        hia.div(7, 0)
+    assert raised.value.fault == "division by zero"
+    assert issubclass(hia.ProgramError, ValueError) and issubclass(hia.RunError, hia.Error)
+
+
+def test_eager_and_program_give_the_same_bits():
+    rng = np.random.default_rng(2)
+    x, w, b = (rng.normal(size=shape).astype(np.float32) for shape in [(5, 7), (7, 3), (3,)])
+    model = hia.program("fn main(x: f32[5, 7], w: f32[7, 3], b: f32[3]) -> f32[5, 3] = softmax(tanh(x @ w + b))")
+    eager = hia.softmax(hia.tanh(hia.asarray(x) @ w + b))
+    assert eager.numpy().tobytes() == model(x, w, b).numpy().tobytes()
