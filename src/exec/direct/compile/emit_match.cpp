@@ -8,6 +8,14 @@ namespace hiaton::exec::direct {
 
 using graph::NodeId;
 
+namespace {
+
+/// Fewer tests are faster than the jump: each is one instruction with what takes the value apart, the jump is
+/// one more.
+constexpr std::size_t kLeastTests = 3;
+
+}  // namespace
+
 /// What the conditional tests, where it can be part of one jump: sides that are counted stand between the
 /// tests.
 std::optional<Ownership::VariantTest> BodyEmitter::test_of_match(const Conditional& conditional) const {
@@ -50,7 +58,9 @@ uint32_t BodyEmitter::emit_side_branch(const Conditional& conditional, int first
   if (!test || !is_in_branch(structure_.origin(conditional.predicate)))
     return emit_branch(conditional.predicate, false);
   if (const auto match = go_on_with_match(conditional, *test)) return *match;
-  if (next_test(conditional) != nullptr) return emit_match_jump(conditional, *test);
+  std::size_t tests = 1;
+  for (const Conditional* next = next_test(conditional); next != nullptr; next = next_test(*next)) ++tests;
+  if (tests >= kLeastTests) return emit_match_jump(conditional, *test);
   return emit_branch(conditional.predicate, false);
 }
 
