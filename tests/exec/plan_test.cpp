@@ -85,6 +85,51 @@ std::vector<Golden> golden_plans() {
        "    Cons(x, rest) -> Cons(x, append(rest, ys))\n"
        "fn main(xs: List[i64]) -> List[i64] = append(xs, xs)\n",
        {}},
+      {"match",
+       "data Shape = Point | Line(n: i64) | Box(a: i64, b: i64) | Group(a: Shape, b: Shape)\n"
+       "fn size(s: Shape) -> i64 =\n"
+       "  match s\n"
+       "    Point -> 1\n"
+       "    Line(n) -> n\n"
+       "    Box(a, b) -> a * b\n"
+       "    Group(a, b) -> size(a) + size(b)\n"
+       "fn turned(s: Shape) -> Shape =\n"
+       "  match s\n"
+       "    Group(a, b) -> Group(turned(b), turned(a))\n"
+       "    Box(a, b) -> Box(b, a)\n"
+       "    _ -> s\n"
+       "fn main(s: Shape) -> (i64, Shape) = (size(s), turned(s))\n",
+       {}},
+      {"safe",
+       "fn safe(column: i64, distance: i64, placed: List[i64]) -> bool =\n"
+       "  match placed\n"
+       "    Nil -> true\n"
+       "    Cons(other, rest) ->\n"
+       "      other != column and abs(other - column) != distance and safe(column, distance + 1, rest)\n"
+       "fn main(column: i64, placed: List[i64]) -> bool = safe(column, 1, placed)\n",
+       {}},
+      {"insert",
+       "data Color = Red | Black\n"
+       "data Tree = Leaf | Node(color: Color, left: Tree, key: i64, right: Tree)\n"
+       "fn balance(left: Tree, key: i64, right: Tree) -> Tree =\n"
+       "  match left\n"
+       "    Node(Red, Node(Red, a, x, b), y, c) ->\n"
+       "      Node(Red, Node(Black, a, x, b), y, Node(Black, c, key, right))\n"
+       "    _ -> Node(Black, left, key, right)\n"
+       "fn inserted(t: Tree, key: i64) -> Tree =\n"
+       "  match t\n"
+       "    Leaf -> Node(Red, Leaf, key, Leaf)\n"
+       "    Node(Black, left, x, right) ->\n"
+       "      if key < x then balance(inserted(left, key), x, right) else t\n"
+       "    Node(Red, left, x, right) ->\n"
+       "      if key < x then Node(Red, inserted(left, key), x, right) else t\n"
+       "fn main(t: Tree, key: i64) -> Tree = inserted(t, key)\n",
+       {}},
+      {"window_with_data",
+       "fn sum(xs: List[i64], k: i64) -> i64 = match xs Nil -> k Cons(x, rest) -> sum(rest, k + x)\n"
+       "fn main(xs: List[i64], n: i64) -> List[i64] = with ys = Nil[i64] for i in 0..n do Cons(sum(xs, i), "
+       "ys)\n",
+       {.forking = true, .parallel_iterations = 2}},
   };
 }
 

@@ -132,6 +132,24 @@ const std::vector<Loop>& loops() {
        "fn main(n: i64) -> (i64, i64) = with i = 0, acc = 1 while i < n do\n"
        "  if work(i % 3) > 1 then (i + 2, acc * 2 + work(i % 8)) else (i + 1, acc - 1)",
        false},
+      {"a_data_value_that_all_iterations_read",
+       "fn sum(xs: List[i64], k: i64) -> i64 = match xs Nil -> k Cons(x, rest) -> sum(rest, k * 2 + x)\n"
+       "fn main(n: i64) -> i64 = let xs = Cons(n, Cons(3, Nil)) with acc = 0 for i in 0..n do acc + sum(xs, "
+       "i)"},
+      {"data_values_made_ahead",
+       "fn sum(xs: List[i64], k: i64) -> i64 = match xs Nil -> k Cons(x, rest) -> sum(rest, k * 2 + x)\n"
+       "fn main(n: i64) -> (i64, i64) = with i = 0, acc = 0 while i < n do\n"
+       "  let xs = Cons(i, Cons(work(2), Nil))\n"
+       "  (i + 1, acc + sum(Cons(i, Nil), 1) + (match xs Nil -> 1 Cons(x, _) -> x))"},
+      {"a_data_value_that_waits",
+       "fn sum(xs: List[i64]) -> i64 = match xs Nil -> 0 Cons(x, rest) -> x + 2 * sum(rest)\n"
+       "fn main(n: i64) -> i64 = sum(with xs = Nil[i64] for i in 0..n do Cons(work(i % 9), xs))"},
+      {"a_data_value_that_does_not_wait",
+       "fn sum(xs: List[i64], k: i64) -> i64 = match xs Nil -> k Cons(x, rest) -> sum(rest, k * 2 + x)\n"
+       "fn main(n: i64) -> (i64, i64, i64) =\n"
+       "  let (i, xs, acc) = (with i = 0, xs = Nil[i64], acc = 0 while i < n do (i + 1, Cons(i, xs), acc + "
+       "sum(xs, i)))\n"
+       "  (i, sum(xs, 0), acc)"},
       {"a_condition_that_calls", "fn main(n: i64) -> i64 = with i = 0 while i < n + work(3) do i + work(2)",
        false},
   };
@@ -156,6 +174,7 @@ TEST_P(Windows, GiveTheResultsOfTheReferenceAtEveryEdge) {
         const RunResult result = run(Mode{Executor::Production, workers}, graph, {n}, options);
         ASSERT_EQ(result.values, expected) << n << " iterations, " << workers << " workers";
         ASSERT_EQ(result.stats.frames_live_at_end, 0u);
+        ASSERT_EQ(result.stats.values_live_at_end, 0u);
       }
     }
   }

@@ -64,8 +64,11 @@ inline constexpr uint16_t kNoSlot = UINT16_MAX;
   X(Retain)       /* one more reference to the data value in a */                                            \
   X(Release)      /* one less */                                                                             \
   X(Field)        /* d = field number of the data value in a, without a reference of its own */              \
-  X(VariantOf)    /* d = variant of the data value in a */                                                   \
+  X(Field2)       /* the same for several fields; see PeekedField */                                         \
+  X(Field3)                                                                                                  \
+  X(VariantOf)       /* d = variant of the data value in a */                                                \
   X(RequireVariant)  /* fails unless the data value in a is of variant number */                             \
+  X(MatchJump)       /* pc += variant_jumps[the variant of the data value in a] */                           \
   X(UnlessVariant)   /* if the data value in a is not of variant number: pc += jump */                       \
   X(UnlessImmediate) /* if a is not the variant without fields whose bits are number: pc += jump */          \
   X(UnlessObject)    /* if the variant in a has no fields: pc += jump */                                     \
@@ -182,6 +185,7 @@ struct Instruction {
     const TakeList* taken;
     const MakeList* made;
     const TensorOperation* tensor;
+    const int32_t* variant_jumps;  ///< by variant of the type that is matched
     Kernel kernel;
     uint64_t number;
   };

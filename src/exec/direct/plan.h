@@ -118,11 +118,12 @@ struct Plan {
   std::deque<TakeList> take_lists;
   std::deque<MakeList> make_lists;
   std::deque<TensorOperation> tensor_operations;
-  bool has_data = false;                    ///< its functions hold data values
-  bool has_tensors = false;                 ///< its functions hold tensors
-  std::vector<RegionStats> regions;         ///< what Count instructions count; firings 0
-  std::vector<bool> region_is_body;         ///< by region: it counts calls of a function
-  const Instruction* entry = nullptr;       ///< of main; null where the plan is not of it
+  std::deque<std::vector<int32_t>> jump_tables;  ///< of MatchJump instructions
+  bool has_data = false;                         ///< its functions hold data values
+  bool has_tensors = false;                      ///< its functions hold tensors
+  std::vector<RegionStats> regions;              ///< what Count instructions count; firings 0
+  std::vector<bool> region_is_body;              ///< by region: it counts calls of a function
+  const Instruction* entry = nullptr;            ///< of main; null where the plan is not of it
   std::vector<const Instruction*> entries;  ///< by function: of its sequential form; null where it has none
   const Instruction* halt = nullptr;        ///< what main returns to
   uint16_t result_count = 0;

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <string_view>
 
 #include "exec/direct/kernel_table.h"
@@ -95,6 +96,11 @@ class InstructionText {
       case Opcode::FieldPeekTest:
       case Opcode::FieldUnlessLt:
         return fmt::format("{} = {}.{}", slot(at_.d), slot(at_.a), at_.number);
+      case Opcode::Field2:
+      case Opcode::Field3:
+        return peeks(Opcode::Field);
+      case Opcode::MatchJump:
+        return fmt::format("{}: {}", slot(at_.a), variant_jumps());
       case Opcode::VariantOf:
         return fmt::format("{} = {}", slot(at_.d), slot(at_.a));
       case Opcode::RequireVariant:
@@ -205,6 +211,23 @@ class InstructionText {
   std::string callee() const {
     const graph::CallSite site = plan_.sites[index_];
     return site.valid() ? graph_[graph_[site].callee].name : "task";
+  }
+
+  /// Variants that go on at the same place stand together.
+  std::string variant_jumps() const {
+    const auto table = std::ranges::find_if(
+        plan_.jump_tables, [&](const auto& jumps) { return jumps.data() == at_.variant_jumps; });
+    std::map<int32_t, std::string> variants;
+    for (std::size_t variant = 0; variant < table->size(); ++variant) {
+      std::string& text = variants[(*table)[variant]];
+      text += fmt::format("{}{}", text.empty() ? "" : " ", variant);
+    }
+    std::string text;
+    for (const auto& [jump, numbers] : variants) {
+      text +=
+          fmt::format("{}{} to {}", text.empty() ? "" : ", ", numbers, static_cast<int32_t>(index_) + jump);
+    }
+    return text;
   }
 
   std::string taken() const {

@@ -78,6 +78,7 @@ class BodyEmitter {
     uint32_t depth;  ///< how many branches around its definition are being emitted
   };
   using HeldValues = std::map<NodeId, Held>;
+  using PendingReads = std::unordered_map<NodeId, uint32_t>;
   /// What handing values on takes: instructions before, and slots that are free after.
   struct Handover {
     std::vector<NodeId> retained;
@@ -148,9 +149,8 @@ class BodyEmitter {
   void emit_fields(NodeId id, std::span<const Item> rest);
   uint32_t emit_match(uint32_t slot, std::size_t fields);
   void emit_field(uint32_t to, uint32_t slot, uint32_t field);
+  bool join_fields(uint32_t to, uint32_t slot, uint32_t field);
   bool other_side_first(graph::OutPort predicate) const;
-  /// As emit_branch, to the side that is not `first`.
-  uint32_t emit_side_branch(graph::OutPort predicate, int first);
   void emit_take(NodeId value, uint32_t variant, const std::vector<std::pair<uint32_t, uint32_t>>& slots);
   void emit_copy(NodeId id);
   void emit_variant(NodeId id);
@@ -169,6 +169,18 @@ class BodyEmitter {
   void emit_tensor_op(NodeId id);
   void emit_retain(NodeId value, uint32_t slot);
   void emit_release(NodeId value, uint32_t slot);
+
+  // Matches of several variants (emit_match.cpp)
+  /// As emit_branch, to the side that is not `first`.
+  uint32_t emit_side_branch(const Conditional& conditional, int first);
+  std::optional<Ownership::VariantTest> test_of_match(const Conditional& conditional) const;
+  const Conditional* next_test(const Conditional& conditional) const;
+  uint32_t emit_match_jump(const Conditional& conditional, const Ownership::VariantTest& test);
+  std::optional<uint32_t> go_on_with_match(const Conditional& conditional,
+                                           const Ownership::VariantTest& test);
+  /// Where a match goes on with the variants that no test has named so far.
+  void set_other_variants(uint32_t match, uint32_t to);
+  void finish_matches();
 
   // Values and slots (emit_values.cpp)
   uint32_t take_slot();
@@ -255,17 +267,29 @@ class BodyEmitter {
   void expect_variables(const LoopShape& loop);
   void meet_variables(const LoopShape& loop);
   void emit_condition_first(const LoopShape& loop);
+  PendingReads set_reads_behind_aside(const LoopShape& loop);
   void emit_loop_body(const LoopShape& loop);
   void emit_next_values(const LoopShape& loop);
 
   // Windows of loops (emit_window.cpp)
   /// False: the loop has none. `to_end`: jumps to the end of the loop.
   bool emit_window(graph::LoopId id, std::vector<uint32_t>& to_end);
-  bool hands_data_on(const LoopShape& loop, const Window& window) const;
+  /// What the code of one iteration in a window knows between its two parts.
+  struct WindowPlace {
+    SlotMap slots;
+    HeldValues held;  ///< values of the iteration
+    PendingReads pending;
+    std::vector<NodeId> read_by_calls;  ///< data values that stay until the calls have returned
+  };
+  /// Whether data values can be held at each place of the window.
+  bool can_hold_data(graph::LoopId id, const Window& window) const;
+  WindowPlace emit_ahead(const LoopShape& loop, const Window& window);
+  void emit_rest(const LoopShape& loop, const Window& window, const WindowPlace& place);
+  bool is_of_iteration(const LoopShape& loop, NodeId value) const;
   void take_next_values(const LoopShape& loop, const std::vector<bool>& variable_waits, bool waiting);
-  void emit_window_calls(const Window& window, std::vector<SlotMap>& at_place, uint32_t count);
+  void emit_window_calls(const Window& window, std::vector<WindowPlace>& at_place, uint32_t count);
   /// The same for the tasks of a window.
-  void emit_window_tasks(const OutlinedTask& task, std::vector<SlotMap>& at_place, uint32_t count);
+  void emit_window_tasks(const OutlinedTask& task, std::vector<WindowPlace>& at_place, uint32_t count);
 
   // Tasks (emit_task.cpp)
   void emit_task_items(const std::vector<TaskItem>& items);
@@ -347,7 +371,7 @@ class BodyEmitter {
   uint32_t kept_slots_;  ///< what next_kept_slot_ was at most
   SlotMap slot_of_;
   HeldValues held_;
-  std::unordered_map<NodeId, uint32_t> pending_;
+  PendingReads pending_;
   std::vector<NodeId> dying_;  ///< values that may have been read for the last time
   std::vector<NodeId> data_params_;
   std::unordered_set<uint64_t> early_;  ///< items that were emitted together with an earlier one
@@ -356,6 +380,15 @@ class BodyEmitter {
   uint32_t last_label_ = 0;             ///< the last instruction that a jump goes to
   /// Jumps of a branch on a conjunction: another jump to the same place.
   std::unordered_map<uint32_t, uint32_t> also_jumps_;
+  /// A match whose tests are emitted as one jump.
+  struct Match {
+    uint32_t jump;                  ///< the MatchJump
+    std::vector<uint32_t> targets;  ///< by variant: the instruction; kNoTarget where no test has named it
+    BlockId others{};               ///< the side that the other variants go to
+    uint32_t others_at = kNoTarget;
+    static constexpr uint32_t kNoTarget = UINT32_MAX;
+  };
+  std::vector<Match> matches_;
   BlockId block_{};          ///< that is being emitted; invalid where none is known
   bool frees_slots_ = true;  ///< not on the second of two ways that end alike
   /// By branch around: slots that its ends free, and the depth of what stood there.

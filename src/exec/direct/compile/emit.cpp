@@ -19,6 +19,7 @@ void BodyEmitter::run() {
   // Both forms have the same slots, so that the forking one can go on in the sequential one.
   if (context_.has_groups_of(function_)) join_slot_ = slots_.take();
   emit_tail(structure_.bodies[function_.index()], structure_.results[function_.index()]);
+  finish_matches();
   return_instead_of_jumping(body.begin);
   fuse_instructions(body.begin);
   if (!forking_) sequential_.slots = slots_.count();
@@ -44,8 +45,9 @@ uint16_t BodyEmitter::narrow(uint32_t slot) const {
 }
 
 void BodyEmitter::set_jump(uint32_t from, uint32_t to) {
-  at(from).jump = static_cast<int32_t>(to) - static_cast<int32_t>(from);
   last_label_ = std::max(last_label_, to);
+  if (plan_.opcodes[from] == Opcode::MatchJump) return set_other_variants(from, to);
+  at(from).jump = static_cast<int32_t>(to) - static_cast<int32_t>(from);
   if (const auto also = also_jumps_.find(from); also != also_jumps_.end()) set_jump(also->second, to);
 }
 

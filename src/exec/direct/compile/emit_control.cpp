@@ -16,7 +16,7 @@ using graph::OutPort;
 void BodyEmitter::emit_conditional(const Item& item) {
   const Conditional& conditional = structure_.conditionals[item.index];
   const int first = other_side_first(conditional.predicate) ? 1 : 0;
-  const uint32_t branch = emit_side_branch(conditional.predicate, first);
+  const uint32_t branch = emit_side_branch(conditional, first);
   for (const Join& join : conditional.joins) define(join.merge, result_slot(join.merge));
   const HeldValues before = held_;
   dying_.clear();
@@ -120,7 +120,7 @@ void BodyEmitter::emit_tail_conditional(const Item& item, const std::vector<OutP
     return;
   }
   const int first = other_side_first(conditional.predicate) ? 1 : 0;
-  const uint32_t branch = emit_side_branch(conditional.predicate, first);
+  const uint32_t branch = emit_side_branch(conditional, first);
   emit_tail_side(first);
   set_jump(branch, here());
   held_ = before;
@@ -270,18 +270,23 @@ void BodyEmitter::emit_condition_first(const LoopShape& loop) {
   frees_slots_ = true;
 }
 
+/// What follows the loop reads the variables of the last iteration, not those that an iteration begins with.
+BodyEmitter::PendingReads BodyEmitter::set_reads_behind_aside(const LoopShape& loop) {
+  PendingReads behind;
+  for (const LoopShape::Variable& variable : loop.variables) {
+    if (is_data(variable.merge)) behind[variable.merge] = std::exchange(pending_[variable.merge], 0);
+  }
+  return behind;
+}
+
 void BodyEmitter::emit_loop_body(const LoopShape& loop) {
+  const PendingReads behind = set_reads_behind_aside(loop);
   for (const LoopShape::Variable& variable : loop.variables) {
     body_of_variable_[variable.merge] = true;
     const NodeId next = structure_.origin(graph_[variable.next].inputs[0]);
     const bool computed_here =
         graph_[next].kind == NodeKind::Op && structure_.block_of[next.index()] == loop.body;
     if (computed_here && context_.lifetimes.reads[next.index()] == 1) next_of_[next] = variable.merge;
-  }
-  // What reads a variable behind the loop does not read its value in this iteration.
-  std::unordered_map<NodeId, uint32_t> behind;
-  for (const LoopShape::Variable& variable : loop.variables) {
-    behind[variable.merge] = std::exchange(pending_[variable.merge], 0);
   }
   std::vector<OutPort> next_values;
   for (const LoopShape::Variable& variable : loop.variables) {

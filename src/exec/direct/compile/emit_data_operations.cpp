@@ -1,7 +1,6 @@
 // Operations on data values.
 #include <algorithm>
 
-#include "base/check.h"
 #include "exec/direct/compile/body_emitter.h"
 #include "tensor/data_heap.h"
 
@@ -154,10 +153,27 @@ void BodyEmitter::emit_field(uint32_t to, uint32_t slot, uint32_t field) {
     const Opcode one = tested < Opcode::PeekVariant1 ? Opcode::PeekObject1 : Opcode::PeekVariant1;
     return next_peek(static_cast<std::size_t>(tested) - static_cast<std::size_t>(one) + 1);
   }
+  if (join_fields(to, slot, field)) return;
   const uint32_t index = emit(Opcode::Field);
   at(index).d = narrow(to);
   at(index).a = narrow(slot);
   at(index).number = field;
+}
+
+/// Fields of one value that are read one after the other are read by one instruction.
+bool BodyEmitter::join_fields(uint32_t to, uint32_t slot, uint32_t field) {
+  const uint32_t last = here() - 1;
+  const Opcode before = plan_.opcodes[last];
+  if ((before != Opcode::Field && before != Opcode::Field2) || last_label_ == here() || at(last).a != slot)
+    return false;
+  const std::size_t count = before == Opcode::Field ? 1 : 2;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (peeked(at(last), i).slot == slot) return false;  // it stands for another value by now
+  }
+  at(last).takes[2 * count - 2] = narrow(to);
+  at(last).takes[2 * count - 1] = static_cast<uint16_t>(field);
+  plan_.opcodes[last] = count == 1 ? Opcode::Field2 : Opcode::Field3;
+  return true;
 }
 
 void BodyEmitter::emit_copy(NodeId id) {
@@ -180,9 +196,6 @@ void BodyEmitter::emit_fields(NodeId id, std::span<const Item> rest) {
   const Node& first = graph_[id];
   const NodeId value = structure_.origin(first.inputs[0]);
   const auto variant = static_cast<uint32_t>(first.attributes[0]);
-  const bool is_constant = graph_[value].kind == NodeKind::Const;
-  std::vector<uint32_t> temporaries;
-  const uint16_t slot_of_value = in_slot(operand(first.inputs[0]), temporaries);
   std::vector<NodeId> fields{id};
   for (const Item& item : rest) {
     if (item.kind != Item::Kind::Op || is_done(item)) continue;
@@ -193,9 +206,12 @@ void BodyEmitter::emit_fields(NodeId id, std::span<const Item> rest) {
     fields.emplace_back(item.index);
     met(item);
   }
+  const bool is_constant = graph_[value].kind == NodeKind::Const;
+  std::vector<uint32_t> temporaries;
+  const uint16_t slot = in_slot(operand(first.inputs[0]), temporaries);
   if (!context_.ownership.is_known_variant(structure_.block_of[id.index()], value, variant)) {
     const uint32_t index = emit(Opcode::RequireVariant, id);
-    at(index).a = slot_of_value;
+    at(index).a = slot;
     at(index).number = variant;
   }
   // Whoever has the graph holds its constants.
@@ -211,12 +227,12 @@ void BodyEmitter::emit_fields(NodeId id, std::span<const Item> rest) {
     const bool data = is_data(field);
     if (data ? pending_[field] == 0 : context_.lifetimes.reads[field.index()] == 0) continue;
     define(field, result_slot(field));
-    const uint32_t slot = slot_of_[field];
+    const uint32_t to = slot_of_[field];
     const auto number = static_cast<uint32_t>(graph_[field].attributes[1]);
     if (takes_apart) {
-      slots.emplace_back(number, slot);
+      slots.emplace_back(number, to);
     } else {
-      emit_field(slot, slot_of_value, number);
+      emit_field(to, slot, number);
     }
     if (data) hold(field, takes_apart, takes_apart || is_constant ? NodeId() : value);
   }
@@ -319,11 +335,11 @@ void BodyEmitter::emit_variant(NodeId id) {
   if (is_only_tested(id)) return;
   std::vector<uint32_t> temporaries;
   const uint16_t slot = in_slot(operand(graph_[id].inputs[0]), temporaries);
-  give_back(temporaries);
   define(id, result_slot(id));
   const uint32_t index = emit(Opcode::VariantOf);
   at(index).d = narrow(slot_of_[id]);
   at(index).a = slot;
+  give_back(temporaries);
   give_back_if_unread(id);
 }
 
@@ -331,18 +347,11 @@ void BodyEmitter::emit_variant(NodeId id) {
 /// what takes it apart become one instruction.
 bool BodyEmitter::other_side_first(OutPort predicate) const {
   const auto test = tested_in_branch(predicate);
-  if (!test || !is_in_branch(structure_.origin(predicate))) return false;
+  if (!test || !is_in_branch(structure_.origin(predicate)) || graph_[test->data].kind == NodeKind::Const)
+    return false;
   const std::vector<Variant>& variants = graph_[test->data].type.data->variants;
   return variants.size() == 2 && test->variant < 2 && variants[test->variant].fields.empty() &&
          !variants[1 - test->variant].fields.empty();
-}
-
-uint32_t BodyEmitter::emit_side_branch(OutPort predicate, int first) {
-  if (first == 0) return emit_branch(predicate, false);
-  const uint32_t branch = emit(Opcode::UnlessObject);
-  at(branch).a = narrow(slot_of_.at(tested_in_branch(predicate)->data));
-  last_test_ = branch;
-  return branch;
 }
 
 uint32_t BodyEmitter::emit_variant_branch(const Ownership::VariantTest& test) {
@@ -357,9 +366,12 @@ uint32_t BodyEmitter::emit_variant_branch(const Ownership::VariantTest& test) {
   } else if (exists && std::ranges::count_if(variants, has_fields) == 1) {
     opcode = Opcode::UnlessObject;
   }
+  std::vector<uint32_t> temporaries;
+  const uint16_t slot = in_slot(operand({test.data, 0}), temporaries);
   const uint32_t branch = emit(opcode);
-  at(branch).a = narrow(slot_of_.at(test.data));
+  at(branch).a = slot;
   at(branch).number = number;
+  give_back(temporaries);
   last_test_ = branch;
   return branch;
 }

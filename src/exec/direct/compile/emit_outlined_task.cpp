@@ -35,6 +35,7 @@ void BodyEmitter::run_task(TaskBody& to_emit) {
   plan_.return_lists.push_back(std::move(list));
   const uint32_t index = emit(Opcode::ReturnN);
   at(index).returns = &plan_.return_lists.back();
+  finish_matches();
   fuse_instructions(body.begin);
   body.slots = narrow(kept_slots_);
   at(body.begin).d = body.slots;

@@ -10,9 +10,12 @@
 //   for each place j:  (count reached: done)  the rest of iteration j
 //           the variables take their values after the last place; back to top
 //
-// Every place has its own slots, so that the iterations do not disturb each other.
+// Every place has its own slots, so that the iterations do not disturb each other. It also holds data values
+// of its own: what its rest reads stays with it while the next place begins, and what it hands on to that one
+// has a reference of its own. A place whose condition is false has made nothing.
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/check.h"
 #include "exec/direct/compile/body_emitter.h"
@@ -25,6 +28,7 @@ namespace hiaton::exec::direct {
 using graph::CallSite;
 using graph::LoopId;
 using graph::NodeId;
+using graph::OutPort;
 
 namespace {
 
@@ -41,13 +45,16 @@ bool BodyEmitter::emit_window(LoopId id, std::vector<uint32_t>& to_end) {
     return false;
   }
   const std::optional<Window> window = find_window(graph_, structure_, id);
-  if (!window || hands_data_on(loop, *window)) return false;
+  if (!window || !can_hold_data(id, *window)) return false;
   const std::size_t items = structure_[loop.condition].items.size() + structure_[loop.body].items.size() + 1;
   const std::size_t places = std::min<std::size_t>(
       {static_cast<std::size_t>(context_.options.parallel_iterations), kMostPlaces, kMostItems / items});
   if (places < 2) return false;
 
   const SlotMap outside = slot_of_;
+  const HeldValues held_outside = held_;
+  const PendingReads behind = set_reads_behind_aside(loop);
+  const PendingReads pending_outside = pending_;
   const std::size_t calls = window->task ? 1 : window->calls.size();  // of a place
   const bool kept_before = keeping_;
   const auto exported_before = exported_;
@@ -58,16 +65,17 @@ bool BodyEmitter::emit_window(LoopId id, std::vector<uint32_t>& to_end) {
   const uint32_t top = here();
   const uint32_t room = emit(Opcode::ForkRoom);
 
-  std::vector<SlotMap> at_place;  ///< at the end of what runs ahead
+  std::vector<WindowPlace> at_place;  ///< at the end of what runs ahead
   std::vector<uint32_t> to_calls;
   std::vector<uint32_t> leaves;
   for (std::size_t j = 0; j < places; ++j) {
+    held_ = held_outside;
+    pending_ = pending_outside;
     count_region(loop.condition);
-    emit_block(loop.condition);
+    emit_condition(loop);
     leaves.push_back(emit_branch(loop.predicate, false));
     count_region(loop.body);
-    emit_task_items(window->ahead);
-    at_place.push_back(slot_of_);
+    at_place.push_back(emit_ahead(loop, *window));
     take_next_values(loop, window->variable_waits, false);
   }
   const SlotMap after_last = slot_of_;
@@ -93,7 +101,7 @@ bool BodyEmitter::emit_window(LoopId id, std::vector<uint32_t>& to_end) {
   std::vector<std::pair<uint32_t, SlotMap>> done;  ///< jumps to the end, with the variables' slots there
   SlotMap variables = outside;
   for (std::size_t j = 0; j < places; ++j) {
-    SlotMap here_slots = at_place[j];
+    SlotMap& here_slots = at_place[j].slots;
     for (std::size_t v = 0; v < loop.variables.size(); ++v) {
       const NodeId merge = loop.variables[v].merge;
       if (window->variable_waits[v]) here_slots[merge] = variables.at(merge);
@@ -106,9 +114,7 @@ bool BodyEmitter::emit_window(LoopId id, std::vector<uint32_t>& to_end) {
       at(reached).constant = make_slot(static_cast<int64_t>(j * calls));
       done.emplace_back(reached, variables);
     }
-    slot_of_ = here_slots;
-    emit_list(window->rest);
-    take_next_values(loop, window->variable_waits, true);
+    emit_rest(loop, *window, at_place[j]);
     for (std::size_t v = 0; v < loop.variables.size(); ++v) {
       const NodeId merge = loop.variables[v].merge;
       if (window->variable_waits[v]) variables[merge] = slot_of_.at(merge);
@@ -135,6 +141,9 @@ bool BodyEmitter::emit_window(LoopId id, std::vector<uint32_t>& to_end) {
   to_end.push_back(leaves[0]);
   set_jump(room, here());
   slot_of_ = outside;
+  held_ = held_outside;
+  pending_ = pending_outside;
+  for (const auto& [variable, reads] : behind) pending_[variable] = reads;
   keeping_ = kept_before;
   in_window_ = false;
   exported_ = exported_before;
@@ -142,40 +151,109 @@ bool BodyEmitter::emit_window(LoopId id, std::vector<uint32_t>& to_end) {
   return true;
 }
 
-/// Whether iterations hand data values to each other, or make some outside of their tasks: then they run in
-/// order, since a value that runs ahead may never be read.
-bool BodyEmitter::hands_data_on(const LoopShape& loop, const Window& window) const {
+/// Where an item is split, both parts would have to agree on who holds what a side gives.
+bool BodyEmitter::can_hold_data(LoopId id, const Window& window) const {
   const Ownership& ownership = context_.ownership;
-  if (!ownership.has_data()) return false;
-  const auto left_outside = [&](const Item& item, const auto& self) -> bool {
-    if (window.task && window.task->done.contains(item)) return false;
-    if (item.kind != Item::Kind::Conditional) return ownership.touches_data(item);
-    const Conditional& conditional = structure_.conditionals[item.index];
-    if (ownership.variant_test(conditional.predicate)) return true;
-    for (const Join& join : conditional.joins) {
-      if (is_data(join.merge)) return true;
+  if (!ownership.has_data()) return true;
+  const bool splits_ahead = std::ranges::any_of(
+      window.ahead, [&](const TaskItem& item) { return item.is_split && ownership.touches_data(item.item); });
+  if (splits_ahead) return false;
+  if (!window.task) return true;
+  const bool splits_task =
+      std::ranges::any_of(window.task->items, [](const TaskItem& item) { return item.is_split; });
+  if (splits_task && std::ranges::any_of(window.task->results, [&](NodeId value) { return is_data(value); }))
+    return false;
+  // A variant that is only tested before the loop stands in no slot.
+  return std::ranges::all_of(window.task->captures, [&](NodeId value) {
+    return structure_[structure_.block_of[value.index()]].loop == id || slot_of_.contains(value);
+  });
+}
+
+/// What of an iteration runs before its calls.
+BodyEmitter::WindowPlace BodyEmitter::emit_ahead(const LoopShape& loop, const Window& window) {
+  std::vector<OutPort> next_ahead;
+  for (std::size_t v = 0; v < loop.variables.size(); ++v) {
+    const OutPort next = graph_[loop.variables[v].next].inputs[0];
+    expect({&next, 1});
+    if (!window.variable_waits[v]) {
+      next_ahead.push_back(next);
+      if (is_data(loop.variables[v].merge)) dying_.push_back(loop.variables[v].merge);
+    } else {
+      held_.erase(loop.variables[v].merge);  // it has no value yet
     }
-    return std::ranges::any_of(conditional.sides, [&](BlockId side) {
-      return side.valid() && std::ranges::any_of(structure_[side].items,
-                                                 [&](const Item& inner) { return self(inner, self); });
-    });
-  };
-  const auto any_left = [&](const std::vector<Item>& items) {
-    return std::ranges::any_of(items, [&](const Item& item) { return left_outside(item, left_outside); });
-  };
-  for (const LoopShape::Variable& variable : loop.variables) {
-    if (is_data(variable.merge)) return true;
   }
-  for (const TaskItem& item : window.ahead) {
-    if (ownership.touches_data(item.item)) return true;
-  }
+  std::vector<Item> calls;
   for (CallSite site : window.calls) {
-    const Item call{.kind = Item::Kind::Call, .index = static_cast<uint32_t>(site.index())};
-    if (ownership.touches_data(call)) return true;
+    calls.push_back({.kind = Item::Kind::Call, .index = static_cast<uint32_t>(site.index())});
   }
-  if (window.task && std::ranges::any_of(window.task->results, [&](NodeId value) { return is_data(value); }))
-    return true;
-  return any_left(structure_[loop.condition].items) || any_left(window.rest);
+  std::vector<NodeId> captures;
+  if (window.task)
+    std::ranges::copy_if(window.task->captures, std::back_inserter(captures),
+                         [&](NodeId value) { return is_data(value); });
+  expect(window.rest);
+  expect(calls);
+  for (NodeId value : captures) expect(value);
+  for (const TaskItem& item : window.ahead) expect({&item.item, 1});
+  drop_dead();
+  for (const TaskItem& item : window.ahead) met(item.item);
+  emit_task_items(window.ahead);
+  drop_dead();
+
+  // What the calls read without taking it over stays until all have returned.
+  std::vector<OutPort> handed;
+  for (CallSite site : window.calls) std::ranges::copy(handed_to(site), std::back_inserter(handed));
+  for (const Item& call : calls) met(call);
+  const std::set<NodeId> borrowed = borrowed_by(calls);
+  for (NodeId value : borrowed) expect(value);
+  emit_retains(hand_on(handed, borrowed));
+  met(next_ahead);
+  emit_retains(hand_on(next_ahead));
+  dying_.clear();
+
+  WindowPlace place{slot_of_, {}, pending_, captures};
+  place.read_by_calls.insert(place.read_by_calls.end(), borrowed.begin(), borrowed.end());
+  for (const auto& [value, held] : held_) {
+    if (is_of_iteration(loop, value)) place.held.emplace(value, held);
+  }
+  return place;
+}
+
+/// Whether the value is one of the loop's variables or is computed in its body, so that each place has one.
+bool BodyEmitter::is_of_iteration(const LoopShape& loop, NodeId value) const {
+  for (BlockId block = structure_.block_of[value.index()]; block.valid(); block = structure_[block].parent) {
+    if (block == loop.condition || block == loop.body) return true;
+  }
+  return false;
+}
+
+/// What of an iteration needs its calls, or those of earlier ones.
+void BodyEmitter::emit_rest(const LoopShape& loop, const Window& window, const WindowPlace& place) {
+  slot_of_ = place.slots;
+  pending_ = place.pending;
+  std::erase_if(held_, [&](const auto& one) { return is_of_iteration(loop, one.first); });
+  held_.insert(place.held.begin(), place.held.end());
+  for (CallSite site : window.calls) hold_results(site);
+  if (window.task) {
+    for (NodeId result : window.task->results) {
+      if (is_data(result)) hold(result, true);
+    }
+  }
+  std::vector<OutPort> next_values;
+  for (std::size_t v = 0; v < loop.variables.size(); ++v) {
+    if (!window.variable_waits[v]) continue;
+    next_values.push_back(graph_[loop.variables[v].next].inputs[0]);
+    if (is_data(loop.variables[v].merge)) hold(loop.variables[v].merge, true);
+  }
+  for (NodeId value : place.read_by_calls) met(value);
+  for (const auto& [value, held] : place.held) dying_.push_back(value);
+  drop_dead();
+  emit_expected(window.rest);
+  met(next_values);
+  emit_retains(hand_on(next_values));
+  drop_dead();
+  HIATON_CHECK(
+      std::ranges::none_of(held_, [&](const auto& one) { return is_of_iteration(loop, one.first); }));
+  take_next_values(loop, window.variable_waits, true);
 }
 
 /// The variables that wait for calls, or the others, stand for their next values from here on.
@@ -191,36 +269,37 @@ void BodyEmitter::take_next_values(const LoopShape& loop, const std::vector<bool
   for (const auto& [merge, slot] : next) slot_of_[merge] = slot;
 }
 
-void BodyEmitter::emit_window_calls(const Window& window, std::vector<SlotMap>& at_place, uint32_t count) {
+void BodyEmitter::emit_window_calls(const Window& window, std::vector<WindowPlace>& at_place,
+                                    uint32_t count) {
   std::vector<Callee> callees;
   std::vector<std::vector<Argument>> arguments;
   std::vector<uint32_t> results;
   std::vector<uint32_t> constants;
-  for (SlotMap& place : at_place) {
-    std::swap(slot_of_, place);
+  for (WindowPlace& place : at_place) {
+    std::swap(slot_of_, place.slots);
     for (CallSite site : window.calls) {
       callees.push_back({.site = site});
       arguments.push_back(arguments_of(site, constants));
       results.push_back(define_results(site));
     }
-    std::swap(slot_of_, place);
+    std::swap(slot_of_, place.slots);
   }
   const Forked forked = emit_group(callees, arguments, results, {}, count);
   set_jump(forked.over, here());
 }
 
-void BodyEmitter::emit_window_tasks(const OutlinedTask& task, std::vector<SlotMap>& at_place,
+void BodyEmitter::emit_window_tasks(const OutlinedTask& task, std::vector<WindowPlace>& at_place,
                                     uint32_t count) {
   const Callee callee{.task = context_.tasks.size()};
   context_.tasks.push_back({function_, Plan::Body::Part::Iteration, task, fork_depth_});
   std::vector<std::vector<Argument>> arguments;
   std::vector<uint32_t> results;
-  for (SlotMap& place : at_place) {
+  for (WindowPlace& place : at_place) {
     std::vector<Argument>& captured = arguments.emplace_back();
-    for (NodeId value : task.captures) captured.push_back({narrow(place.at(value)), 0});
+    for (NodeId value : task.captures) captured.push_back({narrow(place.slots.at(value)), 0});
     results.push_back(take_slots(static_cast<uint32_t>(task.results.size())));
     for (std::size_t i = 0; i < task.results.size(); ++i) {
-      place[task.results[i]] = results.back() + static_cast<uint32_t>(i);
+      place.slots[task.results[i]] = results.back() + static_cast<uint32_t>(i);
     }
   }
   const std::vector<Callee> callees(at_place.size(), callee);

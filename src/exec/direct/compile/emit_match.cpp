@@ -1,0 +1,109 @@
+// Matches of several variants. Branches on the variants of one value, each on the side of the one before
+// where that does not hold, are one jump through a table.
+#include <algorithm>
+
+#include "exec/direct/compile/body_emitter.h"
+
+namespace hiaton::exec::direct {
+
+using graph::NodeId;
+
+namespace {
+
+/// Fewer tests are faster than the jump: each is one instruction with what takes the value apart, the jump is
+/// one more.
+constexpr std::size_t kLeastTests = 3;
+
+}  // namespace
+
+/// What the conditional tests, where it can be part of one jump: sides that are counted stand between the
+/// tests.
+std::optional<Ownership::VariantTest> BodyEmitter::test_of_match(const Conditional& conditional) const {
+  const auto test = context_.ownership.variant_test(conditional.predicate);
+  if (!test || graph_[test->data].kind == graph::NodeKind::Const || context_.options.count_regions ||
+      test->variant >= graph_[test->data].type.data->variants.size()) {
+    return std::nullopt;
+  }
+  const NodeId comparison = structure_.origin(conditional.predicate);
+  return steered_in_own_block(comparison) ? tested_in_branch(conditional.predicate) : std::nullopt;
+}
+
+/// The conditional that is all that the other side does, where it tests the same value; null where there is
+/// none.
+const Conditional* BodyEmitter::next_test(const Conditional& conditional) const {
+  const auto test = test_of_match(conditional);
+  if (!test || !conditional.sides[1].valid()) return nullptr;
+  const std::vector<Item>& items = structure_[conditional.sides[1]].items;
+  if (items.empty() || items.back().kind != Item::Kind::Conditional) return nullptr;
+  const Conditional& next = structure_.conditionals[items.back().index];
+  const auto next_test = test_of_match(next);
+  if (!next_test || next_test->data != test->data) return nullptr;
+  const bool is_all = std::ranges::all_of(items.begin(), items.end() - 1, [&](const Item& item) {
+    if (item.kind != Item::Kind::Op) return false;
+    const NodeId id(item.index);
+    return id == structure_.origin(next.predicate) ||
+           (has_role(graph_[id], Role::Variant) && is_only_tested(id));
+  });
+  return is_all ? &next : nullptr;
+}
+
+uint32_t BodyEmitter::emit_side_branch(const Conditional& conditional, int first) {
+  if (first == 1) {
+    const uint32_t branch = emit(Opcode::UnlessObject);
+    at(branch).a = narrow(slot_of_.at(tested_in_branch(conditional.predicate)->data));
+    last_test_ = branch;
+    return branch;
+  }
+  const auto test = test_of_match(conditional);
+  if (!test || !is_in_branch(structure_.origin(conditional.predicate)))
+    return emit_branch(conditional.predicate, false);
+  if (const auto match = go_on_with_match(conditional, *test)) return *match;
+  std::size_t tests = 1;
+  for (const Conditional* next = next_test(conditional); next != nullptr; next = next_test(*next)) ++tests;
+  if (tests >= kLeastTests) return emit_match_jump(conditional, *test);
+  return emit_branch(conditional.predicate, false);
+}
+
+uint32_t BodyEmitter::emit_match_jump(const Conditional& conditional, const Ownership::VariantTest& test) {
+  const uint32_t jump = emit(Opcode::MatchJump);
+  at(jump).a = narrow(slot_of_.at(test.data));
+  const std::size_t variants = graph_[test.data].type.data->variants.size();
+  Match match{
+      .jump = jump, .targets = std::vector(variants, Match::kNoTarget), .others = conditional.sides[1]};
+  match.targets[test.variant] = here();
+  matches_.push_back(std::move(match));
+  last_label_ = here();
+  return jump;
+}
+
+/// The next test of a match, to which the match goes on directly.
+std::optional<uint32_t> BodyEmitter::go_on_with_match(const Conditional& conditional,
+                                                      const Ownership::VariantTest& test) {
+  const auto match = std::ranges::find_if(matches_, [&](const Match& one) {
+    return one.others == conditional.parent && one.others_at == here() &&
+           at(one.jump).a == slot_of_.at(test.data);
+  });
+  if (match == matches_.end()) return std::nullopt;
+  if (match->targets[test.variant] == Match::kNoTarget) match->targets[test.variant] = here();
+  match->others = conditional.sides[1];
+  match->others_at = Match::kNoTarget;
+  return match->jump;
+}
+
+void BodyEmitter::set_other_variants(uint32_t match, uint32_t to) {
+  std::ranges::find(matches_, match, &Match::jump)->others_at = to;
+}
+
+void BodyEmitter::finish_matches() {
+  for (const Match& match : matches_) {
+    std::vector<int32_t> jumps;
+    for (const uint32_t target : match.targets) {
+      const uint32_t to = target == Match::kNoTarget ? match.others_at : target;
+      jumps.push_back(static_cast<int32_t>(to) - static_cast<int32_t>(match.jump));
+    }
+    plan_.jump_tables.push_back(std::move(jumps));
+    at(match.jump).variant_jumps = plan_.jump_tables.back().data();
+  }
+}
+
+}  // namespace hiaton::exec::direct

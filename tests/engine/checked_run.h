@@ -1,0 +1,49 @@
+// Runs of direct code that leave nothing behind.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "hiaton/hiaton.h"
+
+namespace hiaton {
+
+/// The run, and that no value of it is left over.
+inline RunResult run(const Program& program, const std::vector<Value>& arguments, RunOptions options = {}) {
+  RunStats stats;
+  options.stats = &stats;
+  RunResult result = program.run(arguments, options);
+  EXPECT_EQ(stats.values_live_at_end, 0u);
+  EXPECT_EQ(stats.frames_live_at_end, 0u);
+  EXPECT_EQ(stats.fallback, "");
+  result.stats = stats;
+  return result;
+}
+
+/// One worker, several that take calls when they have nothing to do, and several that take all they can get.
+inline std::vector<RunOptions> worker_ways() {
+  std::vector<RunOptions> ways{{.workers = 1}};
+  for (const int workers : {2, 8}) {
+    ways.push_back({.workers = workers});
+    ways.push_back({.workers = workers, .share_every_call = true});
+  }
+  return ways;
+}
+
+/// How the run ends, and that nothing of it is left over.
+inline Fault fault_of(const Program& program, const std::vector<Value>& arguments, RunOptions options) {
+  RunStats stats;
+  options.stats = &stats;
+  Fault fault = Fault::None;
+  try {
+    program.run(arguments, options);
+  } catch (const RunError& error) {
+    fault = error.fault();
+  }
+  EXPECT_EQ(stats.values_live_at_end, 0u);
+  EXPECT_EQ(stats.frames_live_at_end, 0u);
+  return fault;
+}
+
+}  // namespace hiaton
