@@ -9,6 +9,7 @@
 #include <limits>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "hiaton/type.h"
 
@@ -65,6 +66,9 @@ class FieldLayout {
   uint16_t code_ = 0;
 };
 
+/// What the fields of a variant hold.
+std::vector<FieldKind> field_kinds(const Variant& variant);
+
 union Slot;
 
 /// What a Data points to: eight bytes, and eight for each field behind them.
@@ -104,6 +108,10 @@ class Data {
   Data(uint32_t variant, std::initializer_list<Value> fields);
   /// The same, but what the fields refer to moves into the data value; they are scalars then.
   static Data take(uint32_t variant, std::span<Value> fields);
+  /// The same for fields of a known layout: takes over the references in the slots, also where it throws.
+  static Data take(uint32_t variant, FieldLayout layout, std::span<const Slot> slots);
+  /// Lets go of the references in the first fields of a layout.
+  static void release_slots(FieldLayout layout, std::span<const Slot> slots);
   /// Takes over one reference.
   static Data adopt(DataObject* object) { return Data(object); }
 

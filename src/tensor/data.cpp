@@ -1,5 +1,6 @@
 #include "hiaton/data.h"
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <memory>
@@ -55,6 +56,19 @@ std::size_t bytes_of(std::size_t fields) {
   return sizeof(DataObject) + fields * sizeof(Slot);
 }
 
+/// A value that is referred to once, and whose fields are still to be filled in.
+DataObject* allocate(uint32_t variant, FieldLayout layout, std::size_t fields) {
+  if (variant >= DataObject::kMostVariants) {
+    throw ProgramError("expected a data type with at most 32768 variants");
+  }
+  if (fields == 0) return reinterpret_cast<DataObject*>(Data::bits_of_variant(variant));
+  auto* object = new (allocate_counted(bytes_of(fields))) DataObject;
+  object->layout = layout.code();
+  object->variant_bits = static_cast<uint16_t>(variant << 1);
+  object->references = DataObject::kOutside + 1;
+  return object;
+}
+
 FieldLayout layout_of(std::span<const Value> fields) {
   if (fields.size() <= FieldLayout::kMostInline) {
     unsigned code = 0;
@@ -84,18 +98,40 @@ std::span<const FieldKind> FieldLayout::wide() const {
   return wide_layouts().kinds(static_cast<uint16_t>(code_ & ~kWide));
 }
 
-Data Data::take(uint32_t variant, std::span<Value> fields) {
-  if (variant >= DataObject::kMostVariants) {
-    throw ProgramError("expected a data type with at most 32768 variants");
+std::vector<FieldKind> field_kinds(const Variant& variant) {
+  std::vector<FieldKind> kinds;
+  for (const Field& field : variant.fields) {
+    kinds.push_back(field.type.is_data()     ? FieldKind::Data
+                    : field.type.is_tensor() ? FieldKind::Tensor
+                                             : field_kind(field.type.dtype));
   }
-  if (fields.empty()) return Data(reinterpret_cast<DataObject*>(bits_of_variant(variant)));
-  const FieldLayout layout = layout_of(fields);
-  auto* object = new (allocate_counted(bytes_of(fields.size()))) DataObject;
-  object->layout = layout.code();
-  object->variant_bits = static_cast<uint16_t>(variant << 1);
-  object->references = DataObject::kOutside + 1;
+  return kinds;
+}
+
+Data Data::take(uint32_t variant, std::span<Value> fields) {
+  DataObject* object = allocate(variant, layout_of(fields), fields.size());
   for (std::size_t i = 0; i < fields.size(); ++i) object->slots()[i] = fields[i].detach();
   return Data(object);
+}
+
+Data Data::take(uint32_t variant, FieldLayout layout, std::span<const Slot> slots) {
+  DataObject* object = nullptr;
+  try {
+    object = allocate(variant, layout, slots.size());
+  } catch (...) {
+    release_slots(layout, slots);
+    throw;
+  }
+  if (!slots.empty()) std::copy(slots.begin(), slots.end(), object->slots());
+  return Data(object);
+}
+
+void Data::release_slots(FieldLayout layout, std::span<const Slot> slots) {
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    const FieldKind kind = layout.kind(i);
+    if (kind == FieldKind::Tensor) Tensor::release(slots[i].tensor);
+    if (kind == FieldKind::Data) release(slots[i].data);
+  }
 }
 
 Data::Data(uint32_t variant, std::span<const Value> fields) {

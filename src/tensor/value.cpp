@@ -163,9 +163,11 @@ bool fits(const Value& value, const Type& type) {
     for (std::size_t i = 0; i < fields.size(); ++i) {
       const ValueView inner = found.view(i);
       const Type& inner_type = fields[i].type;
-      const bool is_right_scalar =
-          inner.is_scalar() && inner.dtype() == inner_type.dtype && inner_type.is_scalar();
-      if (!is_right_scalar) waiting.push_back({inner, &inner_type});
+      if (!inner.is_scalar()) {
+        waiting.push_back({inner, &inner_type});
+      } else if (inner.dtype() != inner_type.dtype || !inner_type.is_scalar()) {
+        return false;
+      }
     }
   }
   return true;

@@ -39,7 +39,7 @@ TreeValues::TreeValues(const Program& program, std::string name) : name_(std::mo
   type_ = parameters[0].type;
   const DataType& data = *type_.data;
   for (uint32_t v = 0; v < data.variants.size(); ++v) {
-    Shape shape{.variant = v, .roles = {}, .exists = true};
+    Shape shape{.variant = v, .roles = {}, .layout = {}, .exists = true};
     for (const Field& field : data.variants[v].fields) {
       const bool number = field.type == Type(DType::I64);
       const int role = number && field.name == "label"                             ? kLabel
@@ -55,6 +55,7 @@ TreeValues::TreeValues(const Program& program, std::string name) : name_(std::mo
       }
       shape.roles.push_back(role);
     }
+    shape.layout = FieldLayout(field_kinds(data.variants[v]));
     const auto count = [&](int role) { return std::count(shape.roles.begin(), shape.roles.end(), role); };
     if (count(kWord) == 1 && count(kChild) == 0 && count(kChildren) == 0) leaf_ = shape;
     if (count(kWord) == 0 && count(kChild) == 2 && count(kChildren) == 0) binary_ = shape;
@@ -71,7 +72,7 @@ TreeValues::TreeValues(const Program& program, std::string name) : name_(std::mo
 /// Children stand behind their parents, so from the last node to the first all children are there in time.
 Value TreeValues::value_of(const Tree& tree) const {
   std::vector<Value> made(tree.nodes.size());
-  std::vector<Value> fields;
+  std::vector<Slot> fields;
   for (std::size_t i = tree.nodes.size(); i-- > 0;) {
     const Node& node = tree.nodes[i];
     const Shape& shape = node.child_count == 0                     ? leaf_
@@ -93,19 +94,19 @@ Value TreeValues::value_of(const Tree& tree) const {
     for (const int role : shape.roles) {
       switch (role) {
         case kLabel:
-          fields.emplace_back(int64_t{node.label});
+          fields.push_back(make_slot(int64_t{node.label}));
           break;
         case kWord:
-          fields.emplace_back(int64_t{node.word});
+          fields.push_back(make_slot(int64_t{node.word}));
           break;
         case kChild:
-          fields.push_back(take_child());
+          fields.push_back(take_child().detach());
           break;
         default:
-          fields.push_back(list_of(node.child_count, take_child));
+          fields.push_back(list_of(node.child_count, take_child).detach());
       }
     }
-    made[i] = Data::take(shape.variant, fields);
+    made[i] = Data::take(shape.variant, shape.layout, fields);
   }
   return std::move(made[0]);
 }
@@ -135,7 +136,10 @@ Prediction prediction_in(const Value& value, const Tree& tree, int32_t classes, 
     open.pop_back();
     if (next.is_data()) {
       const DataFields fields(next.slot.data);
-      for (std::size_t i = fields.size(); i-- > 0;) open.push_back(fields.view(i));
+      for (std::size_t i = fields.size(); i-- > 0;) {
+        const ValueView field = fields.view(i);
+        if (!field.is_scalar()) open.push_back(field);
+      }
     } else if (next.is_tensor() && next.dtype() == DType::F32) {
       const TensorObject& tensor = *next.slot.tensor;
       if (tensor.rank != 1 || tensor.dims[0] != classes) continue;

@@ -28,6 +28,7 @@ class TreeValues {
   struct Shape {
     uint32_t variant = 0;
     std::vector<int> roles;  ///< by field
+    FieldLayout layout;
     bool exists = false;
   };
   enum Role : int { kLabel, kWord, kChild, kChildren };

@@ -77,6 +77,7 @@ struct Step {
   bool transposed = false;   ///< Product: with the transposed parameter
   bool is_result = false;    ///< the program gives the result as one of its own
   uint32_t variant = 0;      ///< Field, FieldOrZero, Make: that the data value has or gets
+  FieldLayout layout{};      ///< Make: of the data value
   uint32_t field = 0;        ///< Field, FieldOrZero: which of its fields
   int64_t offset = 0;  ///< View: of the first element in the operand; in a row: of the result, in results
   std::optional<uint32_t> row{};  ///< a step of that code, whose operand the result of this step is

@@ -14,13 +14,8 @@ namespace {
 
 constexpr std::size_t kMostInInstruction = 4;
 
-FieldKind kind_of(const Type& type) {
-  return type.is_data() ? FieldKind::Data : type.is_tensor() ? FieldKind::Tensor : field_kind(type.dtype);
-}
-
-std::vector<FieldKind> field_kinds(const DataType& type, std::size_t variant) {
-  std::vector<FieldKind> kinds;
-  for (const Field& field : type.variants[variant].fields) kinds.push_back(kind_of(field.type));
+std::vector<FieldKind> heap_field_kinds(const DataType& type, std::size_t variant) {
+  std::vector<FieldKind> kinds = field_kinds(type.variants[variant]);
   if (kinds.size() > kMostHeapFields || variant >= DataObject::kMostVariants) {
     throw Unplannable{"a data type has too many fields or variants"};
   }
@@ -29,7 +24,7 @@ std::vector<FieldKind> field_kinds(const DataType& type, std::size_t variant) {
 
 /// The header of a new value, with one reference to it.
 uint64_t header_of(const DataType& type, std::size_t variant) {
-  const uint64_t layout = FieldLayout(field_kinds(type, variant)).code();
+  const uint64_t layout = FieldLayout(heap_field_kinds(type, variant)).code();
   return layout | (uint64_t{variant} << 1 | 1) << 16 | uint64_t{1} << 32;
 }
 
@@ -262,7 +257,7 @@ uint32_t BodyEmitter::emit_match(uint32_t slot, std::size_t fields) {
 
 void BodyEmitter::emit_take(NodeId value, uint32_t variant,
                             const std::vector<std::pair<uint32_t, uint32_t>>& slots) {
-  const std::vector<FieldKind> kinds = field_kinds(*graph_[value].type.data, variant);
+  const std::vector<FieldKind> kinds = heap_field_kinds(*graph_[value].type.data, variant);
   TakeList list;
   for (FieldKind kind : kinds) list.fields.push_back({direct::kNoSlot, kind});
   std::vector<std::pair<uint32_t, uint32_t>> copies;  ///< fields that are read twice

@@ -204,9 +204,11 @@ Step step_of(const graph::Graph& graph, graph::NodeId id, bool is_batched, Overf
     case Step::Code::Field:
     case Step::Code::FieldOrZero:
       step.field = attribute(1);
-      [[fallthrough]];
+      step.variant = attribute(0);
+      break;
     case Step::Code::Make:
       step.variant = attribute(0);
+      step.layout = FieldLayout(field_kinds(node.type.data->variants[step.variant]));
       break;
     default:
       break;

@@ -67,7 +67,7 @@ void FrameLayout::release(const Frame* frame) const {
   for (const std::byte* at = begin + data_; at != begin + tensors_; at += sizeof(Slot)) {
     DataObject* data = nullptr;
     std::memcpy(&data, at, sizeof data);
-    if (data != nullptr) Data::release(data);
+    Data::release(data);
   }
   for (const std::byte* at = begin + tensors_; at != begin + scalars_; at += sizeof(Cell)) {
     TensorObject* owner = nullptr;

@@ -114,7 +114,7 @@ uint64_t Worker::held_bytes() const {
 
 /// The bytes that lists of ready and waiting items take.
 uint64_t Worker::queue_bytes() const {
-  uint64_t bytes = ready_.capacity() * sizeof(Ready) + batch_.capacity() * sizeof(Frame*);
+  uint64_t bytes = ready_.bytes() + batch_.capacity() * sizeof(Frame*);
   for (const Waiting& waiting : waiting_) bytes += waiting.bytes();
   return bytes;
 }

@@ -45,12 +45,9 @@ Cell Worker::borrow(const Frame* frame, const Source& source) const {
       out = borrow(frame, step.operands[0]);
       retain(step.kind, out);
       break;
-    case Step::Code::Make: {
-      fields_.clear();
-      for (std::size_t i = 0; i < step.operands.size(); ++i) fields_.push_back(fetch_operand(frame, step, i));
-      out.slot.data = Data::take(step.variant, fields_).detach();
+    case Step::Code::Make:
+      out.slot.data = make_data(frame, step);
       break;
-    }
     case Step::Code::Tensor:
     case Step::Code::View:
     case Step::Code::Product:
@@ -100,6 +97,25 @@ Cell Worker::field_or_zero(Frame* frame, const Step& step) {
   if (node.type.is_data()) return cell_of(Value(Data(0, {})));
   if (node.type.is_scalar()) return cell_of(zero_of(node.type.dtype));
   return cell_of(Value(Tensor(node.type.dtype, borrow(frame, step.operands[1]).dims())));
+}
+
+DataObject* Worker::make_data(const Frame* frame, const Step& step) {
+  fields_.clear();
+  try {
+    for (std::size_t i = 0; i < step.operands.size(); ++i) {
+      const FieldKind kind = step.layout.kind(i);
+      if (kind == FieldKind::Tensor) {
+        fields_.push_back(fetch_operand(frame, step, i).detach());
+        continue;
+      }
+      fields_.push_back(borrow_slot(frame, step.operands[i]));
+      if (kind == FieldKind::Data) Data::retain(fields_.back().data);
+    }
+  } catch (...) {
+    Data::release_slots(step.layout, fields_);
+    throw;
+  }
+  return Data::take(step.variant, step.layout, fields_).detach();
 }
 
 Value Worker::fetch_operand(const Frame* frame, const Step& step, std::size_t index) const {

@@ -67,7 +67,7 @@ void Worker::give_calls() {
     const std::optional<uint32_t> to = team_->take_asking();
     if (!to) return;
     const auto [frame, item] = ready_[*oldest];
-    ready_.erase(ready_.begin() + static_cast<std::ptrdiff_t>(*oldest));
+    ready_.erase(*oldest);
     const Call& call = function(frame).calls[item->index];
     try {
       give_call(frame, call, *to);

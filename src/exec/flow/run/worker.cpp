@@ -190,7 +190,7 @@ const Region* Worker::choose() const {
   for (const uint32_t* reader = item.wakes.data() + item.wakes.size(); reader != item.wakes.data();) {
     const Item& woken = items[*--reader];
     if (!count_down(frame, woken)) continue;
-    if (next != nullptr) ready_.push_back({frame, next});
+    if (next != nullptr) ready_.push({frame, next});
     next = &woken;
   }
   return next;
@@ -199,7 +199,7 @@ const Region* Worker::choose() const {
 /// All that waits for the item.
 [[gnu::always_inline]] inline void Worker::make_ready(Frame* frame, const Item& item) {
   const Item* next = wake(frame, item);
-  if (next != nullptr) ready_.push_back({frame, next});
+  if (next != nullptr) ready_.push({frame, next});
 }
 
 void Worker::become_ready(Frame* frame, const Item& item) {
@@ -223,7 +223,7 @@ void Worker::become_ready(Frame* frame, const Item& item) {
 /// Finishes the item of a call that went to another worker.
 void Worker::finish_call(Frame* frame, const Item& item) {
   const Item* next = finish_item(frame, item);
-  if (next != nullptr) ready_.push_back({frame, next});
+  if (next != nullptr) ready_.push({frame, next});
 }
 
 /// Of a frame that is over; then perhaps its caller is.
@@ -403,8 +403,7 @@ void Worker::give_results(Frame* frame, const Return& result) {
 }
 
 void Worker::fire_next() {
-  const Ready next = ready_.back();
-  ready_.pop_back();
+  const Ready next = ready_.pop();
   if (ready_.size() >= kFramesAhead) __builtin_prefetch(ready_[ready_.size() - kFramesAhead].frame, 1);
   try {
     for (const Item* item = next.item; item != nullptr;) item = fire(next.frame, *item);
@@ -427,7 +426,7 @@ void Worker::run_batch(const Region& region, std::vector<Frame*>& frames) {
   for (std::size_t i = 0; i < frames.size(); ++i) {
     if (i + kFramesAhead < frames.size()) __builtin_prefetch(frames[i + kFramesAhead], 1);
     const Item* next = finish_item(frames[i], item);
-    if (next != nullptr) ready_.push_back({frames[i], next});
+    if (next != nullptr) ready_.push({frames[i], next});
   }
 }
 

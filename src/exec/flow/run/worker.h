@@ -79,6 +79,29 @@ class Worker {
     Frame* frame;
     const Item* item;
   };
+  /// What is ready, the next to fire last. `push` is always inlined, which that of a vector is not.
+  class ReadyStack {
+   public:
+    bool empty() const { return count_ == 0; }
+    std::size_t size() const { return count_; }
+    const Ready& operator[](std::size_t index) const { return all_[index]; }
+    uint64_t bytes() const { return all_.capacity() * sizeof(Ready); }
+    [[gnu::always_inline]] void push(const Ready& ready) {
+      if (count_ == all_.size()) [[unlikely]]
+        all_.resize(std::max<std::size_t>(2 * count_, 64));
+      all_[count_++] = ready;
+    }
+    Ready pop() { return all_[--count_]; }
+    void erase(std::size_t index) {
+      std::copy(all_.data() + index + 1, all_.data() + count_, all_.data() + index);
+      --count_;
+    }
+    void clear() { count_ = 0; }
+
+   private:
+    std::vector<Ready> all_;  ///< behind the first `count_`, room for more
+    std::size_t count_ = 0;
+  };
   /// An example that is under way.
   struct Example {
     std::vector<Value> arguments;  ///< until nothing of it can fire any more
@@ -109,6 +132,7 @@ class Worker {
     if (source.from != Source::From::Slot) return borrow(frame, source).slot;
     return layout(frame).load_slot(frame, source.index);
   }
+  DataObject* make_data(const Frame* frame, const Step& step);
   Value fetch_operand(const Frame* frame, const Step& step, std::size_t index) const;
   const Item* decide(Frame* frame, const Branch& branch);
   void call(Frame* frame, const Call& call);
@@ -181,7 +205,7 @@ class Worker {
   BudgetWatch* watch_ = nullptr;  ///< of the run
   BatchRunner batches_;           ///< before the frames, which refer to its slabs
   std::vector<FramePool> pools_;  ///< by function
-  std::vector<Ready> ready_;
+  ReadyStack ready_;
   std::vector<Frame*> batch_;                     ///< that runs
   std::vector<Waiting> waiting_;                  ///< by region: frames in which it is ready
   std::vector<uint32_t> batched_;                 ///< regions that run in batches, by priority
@@ -191,7 +215,7 @@ class Worker {
   std::vector<std::pair<SlotKind, Cell>> direct_arguments_;
   std::vector<Slot> direct_slots_;
   std::vector<Slot> direct_results_;
-  std::vector<Value> fields_;  ///< of the data value that is made
+  std::vector<Slot> fields_;  ///< of the data value that is made
   ExampleRange examples_;
   std::vector<Example> started_;  ///< of them, in their order
   uint64_t full_wave_ = 0;        ///< so many frames fill the wave that starts; 0: none starts
