@@ -214,7 +214,7 @@ constexpr bool is_tail_call(Opcode call) {
 
 /// The most fields that a Peek instruction reads.
 inline constexpr std::size_t kMostPeeked = 3;
-/// Of a Peek instruction: to which slot which field goes. The first stands in d and the lower half of number,
+/// Which field a Peek instruction reads to which slot. The first stands in d and the lower half of number,
 /// the others in takes.
 struct PeekedField {
   uint16_t slot;

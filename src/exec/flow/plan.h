@@ -26,9 +26,9 @@ namespace hiaton::exec::flow {
 /// Where a value comes from.
 struct Source {
   enum class From : uint8_t {
-    Slot,       ///< of the frame
-    Constant,   ///< of the plan
-    Parameter,  ///< of the program
+    Slot,       ///< a slot of the frame
+    Constant,   ///< a constant of the plan
+    Parameter,  ///< a parameter of the program
     Step,       ///< an earlier step of the same region
   };
   From from = From::Slot;
@@ -43,7 +43,7 @@ inline constexpr std::size_t kSlotKinds = 3;
 /// An input of a region, which stands in the slots of the frames of a batch.
 struct Gather {
   uint32_t slot;
-  std::optional<uint32_t> buffer;  ///< of the region; none: memory of its own
+  std::optional<uint32_t> buffer;  ///< one of the region's; none: memory of its own
 };
 
 /// One operation of a region.
@@ -57,7 +57,8 @@ struct Step {
     Copy,
     Tensor,
     View,     ///< elements of the operand
-    Product,  ///< of the first operand and a parameter of rank 2, plus a third operand if there is one
+    Product,  ///< the product of the first operand and a parameter of rank 2, plus a third operand if there
+              ///< is one
     Accumulate,
     GatherTogether,  ///< the operands, inputs of the region, are contiguous where they are gathered
     Row,             ///< the operands, results of elementwise steps, are contiguous where they are computed
@@ -65,7 +66,7 @@ struct Step {
   };
   Code code;
   graph::NodeId node;
-  SlotKind kind = SlotKind::Scalar;  ///< of the result
+  SlotKind kind = SlotKind::Scalar;  ///< what the result is
   std::vector<Source> operands{};
   std::optional<uint32_t>
       slot{};               ///< where the frame keeps the result, if anything outside the region needs it
@@ -84,7 +85,7 @@ struct Step {
   /// This step and those behind it that run together, some instances at a time: elementwise steps, with the
   /// views between and the rows behind them.
   uint32_t together = 1;
-  std::optional<uint32_t> buffer{};  ///< of the region, that the result stands in while steps read it
+  std::optional<uint32_t> buffer{};  ///< the buffer of the region where the result stands while steps read it
   std::vector<Gather> gathers{};  ///< inputs of the region that nothing before this step and those that run
                                   ///< together with it reads, but these do
 };
@@ -124,14 +125,14 @@ enum class ItemKind : uint8_t {
   Return,    ///< passes the results of a phase to the caller
 };
 
-/// Of an item that waits for one other, or for none.
+/// The counter of an item that waits for one other, or for none.
 constexpr uint16_t kNoCounter = UINT16_MAX;
 
 /// Fires once in a frame, when `waits` others have.
 struct Item {
   ItemKind kind;
-  uint16_t counter = kNoCounter;  ///< of the frame: how many of them are to come
-  uint32_t index;                 ///< of what it does, by kind
+  uint16_t counter = kNoCounter;  ///< the frame's counter of those that are to come
+  uint32_t index;                 ///< the number of what it does, by kind
   uint32_t waits = 0;
   std::vector<uint32_t> wakes;       ///< items that wait for it
   std::vector<uint32_t> releases{};  ///< slots of tensors that nobody reads any more
@@ -143,7 +144,7 @@ struct Branch {
 };
 
 struct Side {
-  uint32_t items = 0;  ///< that can fire now, all kinds but Params, Side and Returned
+  uint32_t items = 0;  ///< how many can fire now, all kinds but Params, Side and Returned
 };
 
 struct Move {
@@ -166,7 +167,7 @@ struct Call {
   uint32_t params;              ///< item of the callee
   uint32_t place = 0;           ///< the branch side in which it stands; 0: none
   bool is_direct = false;       ///< the callee runs in direct code, to its end
-  /// Of a tail call: how many items of the frame would only hand its results on. 0: it is none.
+  /// How many items of the frame would only hand on the results of a tail call; 0: it is none.
   uint32_t forwarded = 0;
   Worth worth = Worth::Nothing;
 };
@@ -194,7 +195,7 @@ struct Site {
   std::vector<SitePhase> phases;
 };
 
-/// Of a slot that no item which can fire reads or writes.
+/// The position of a slot that no item which can fire reads or writes.
 constexpr uint32_t kNoPosition = UINT32_MAX;
 
 struct Function {
@@ -210,7 +211,7 @@ struct Function {
   std::vector<Type> slot_types;
   std::vector<PlaceId> slot_places;  ///< those in which they are written
   std::vector<Place> places;
-  std::vector<uint32_t> positions;                     ///< of slots in a frame, among those of their kind
+  std::vector<uint32_t> positions;  ///< where slots stand in a frame, among those of their kind
   std::array<uint32_t, kSlotKinds> position_counts{};  ///< by kind
   std::vector<uint32_t> params;                        ///< slots, by parameter
   std::vector<uint32_t> param_items;                   ///< by phase
@@ -222,7 +223,8 @@ struct Plan {
   std::vector<Function> functions;  ///< as in the graph; those of direct code have no items
   std::vector<Region> regions;
   std::vector<Value> constants;
-  std::shared_ptr<const direct::Plan> direct;  ///< of the functions that run in direct code; null: none do
+  std::shared_ptr<const direct::Plan>
+      direct;  ///< the plan of functions that run in direct code; null: none do
 };
 
 /// Why a graph has no plan.

@@ -17,7 +17,7 @@ namespace hiaton::exec::direct {
 /// A place in the code that must hold the address of a function's entry once all code stands.
 struct EntryReference {
   enum class Kind : uint8_t { Instruction, CallList, GroupCall } kind;
-  uint32_t index;     ///< of the instruction, call list or group
+  uint32_t index;     ///< the number of the instruction, call list or group
   uint32_t call = 0;  ///< within the group
   graph::FunctionId callee;
   bool forking;

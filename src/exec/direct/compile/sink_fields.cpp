@@ -127,7 +127,7 @@ class FieldSinker {
   Structure& structure_;
   std::unordered_map<BlockId, Fields> at_end_;
   std::unordered_map<uint64_t, Fields> reads_;
-  uint32_t next_group_ = UINT32_MAX;  ///< of none that there is
+  uint32_t next_group_ = UINT32_MAX;  ///< a number that no group has yet
 };
 
 }  // namespace

@@ -17,7 +17,7 @@ namespace hiaton::exec::direct {
 
 struct Window {
   std::vector<TaskItem> ahead;         ///< needs no call of this or an earlier iteration
-  std::vector<graph::CallSite> calls;  ///< with arguments that need none; empty where there is a task
+  std::vector<graph::CallSite> calls;  ///< calls whose arguments need no task; empty where there is one
   std::optional<OutlinedTask> task;
   std::vector<Item> rest;            ///< the rest of the body, in order
   std::vector<bool> variable_waits;  ///< by variable of the loop: its next value needs a call

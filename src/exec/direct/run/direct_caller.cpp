@@ -66,7 +66,9 @@ DirectCaller::DirectCaller(const graph::Graph& graph, std::shared_ptr<const Plan
   }
 }
 
-DirectCaller::~DirectCaller() = default;
+DirectCaller::~DirectCaller() {
+  if (failed_ != nullptr) failed_->unwind();
+}
 
 void DirectCaller::begin(const RunOptions& options) {
   budget_.max_frames = options.max_frames;

@@ -72,7 +72,7 @@ class SlotPlacer {
     if (source.from == Source::From::Slot) used_[source.index] = true;
   }
 
-  /// Of the place and all in it, from these positions on. Gives the first ones behind them.
+  /// Places the slots of the place and all in it from these positions on, and gives the first ones behind.
   Counts place_all(PlaceId place, Counts next) {
     for (std::size_t slot = 0; slot < used_.size(); ++slot) {
       if (!used_[slot] || function_.slot_places[slot] != place) continue;

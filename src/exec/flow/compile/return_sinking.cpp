@@ -34,7 +34,7 @@ std::map<PlaceId, Items> ends_before(const Function& function, uint32_t item) {
       return {};
     }
   }
-  // Of two ends, one of each side, one is waited for.
+  // Where there are two ends, one of each side, one is waited for.
   const std::size_t pairs = function.items[item].waits - arguments;
   const bool one_branch =
       ends.size() == 2 && ends.begin()->second.size() == pairs && ends.rbegin()->second.size() == pairs;

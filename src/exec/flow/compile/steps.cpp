@@ -98,7 +98,7 @@ class FastSteps {
     return axis == 0 || axis == -static_cast<int64_t>(type(step).shape.size());
   }
 
-  /// Of inputs that nothing has read yet.
+  /// A row of inputs that nothing has read yet is gathered as one: they are contiguous then.
   void choose_gather_together(Step& step) const {
     if (!is_row_of_operands(step)) return;
     std::set<uint32_t> inputs;

@@ -60,7 +60,7 @@ class Verifier {
     for (uint32_t reader : item.wakes) at(function_.items, reader, "items");
   }
 
-  /// Of the two ends of a branch one fires, so they count as one.
+  /// The two ends of a branch count as one, since only one of them fires.
   void check_waits() {
     std::vector<std::set<std::pair<bool, uint32_t>>> waited(function_.items.size());
     for (uint32_t i = 0; i < function_.items.size(); ++i) {
@@ -294,7 +294,7 @@ class Verifier {
   const Plan& plan_;
   const Function& function_;
   std::vector<bool> live_;  ///< by item
-  uint32_t item_ = 0;       ///< that is checked
+  uint32_t item_ = 0;       ///< the item that is checked
 };
 
 }  // namespace

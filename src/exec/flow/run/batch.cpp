@@ -41,7 +41,7 @@ TensorArgument constant(const Value& value) {
   return {object.elements, {object.dims.data(), object.rank}, object.dtype, 0};
 }
 
-/// Of data values, which no kernel reads, nothing.
+/// Data values, which no kernel reads, have no argument.
 void set_constants(std::vector<TensorArgument>& constants, std::span<const Value> values) {
   for (std::size_t i = 0; i < values.size(); ++i) {
     constants[i] = values[i].is_data() ? TensorArgument() : constant(values[i]);

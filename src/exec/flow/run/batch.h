@@ -36,11 +36,11 @@ class BatchRunner {
 
   /// Runs the steps of a region for frames whose operands have the same shapes.
   BatchFault run(const Region& region, std::span<Frame* const> frames);
-  /// Of the step that failed, in the first frame. They refer to memory that is valid until the next run.
+  /// The operands of the step that failed, in the first frame. Their memory is valid until the next run.
   std::vector<hiaton::Value> failed_operands() const;
   /// Adds what is left to the gradients.
   void finish();
-  /// Of its slabs and its scratch memory, which it keeps from run to run.
+  /// The size of its slabs and its scratch memory, which it keeps from run to run.
   uint64_t bytes() const { return slabs_.bytes() + scratch_.bytes(); }
   /// Since begin, if the options want to know.
   double kernel_seconds() const { return kernel_seconds_; }
@@ -50,13 +50,13 @@ class BatchRunner {
   struct BoundStep {
     const Step* step;
     std::vector<const TensorArgument*> operands{};  ///< where they are when it runs
-    const TensorArgument* whole = nullptr;          ///< that the result is a part of: a view, or one of a row
+    const TensorArgument* whole = nullptr;          ///< what the result is a part of: a view, or one of a row
     std::size_t offset = 0;                         ///< bytes, of the first element in the whole
-    std::vector<int64_t> dims{};                    ///< of an instance of the result
+    std::vector<int64_t> dims{};                    ///< the dimensions of an instance of the result
     std::size_t bytes = 0;                          ///< likewise
     bool is_sized = false;                          ///< these two are known before the run
     TensorArgument result{};
-    TensorObject* slab = nullptr;  ///< that its elements stand in, if the frames are to keep them
+    TensorObject* slab = nullptr;  ///< where its elements stand, if the frames are to keep them
   };
 
   /// Instances of a batch that run all steps before the next ones run any.
@@ -99,16 +99,16 @@ class BatchRunner {
   SlabPool slabs_;
   Scratch scratch_;
   // Steps are bound to the elements of these three, and to each other.
-  std::vector<TensorArgument> constants_;   ///< of the plan
-  std::vector<TensorArgument> parameters_;  ///< of the options
+  std::vector<TensorArgument> constants_;   ///< those of the plan
+  std::vector<TensorArgument> parameters_;  ///< those of the options
   std::vector<TensorArgument> slots_;       ///< by slot of the function whose region runs
   std::vector<TensorArgument> operands_;
-  std::vector<ElementwiseStep> elementwise_;  ///< that run together
-  std::vector<const void*> rows_;             ///< that are gathered
-  std::vector<std::byte*> buffers_;           ///< of the region that runs
+  std::vector<ElementwiseStep> elementwise_;  ///< steps that run together
+  std::vector<const void*> rows_;             ///< rows that are gathered
+  std::vector<std::byte*> buffers_;           ///< those of the region that runs
   GradientSums sums_;
   std::vector<std::vector<BoundStep>> bound_;  ///< by region
-  std::span<BoundStep> running_;               ///< of the region that runs
+  std::span<BoundStep> running_;               ///< those of the region that runs
   bool has_failed_ = false;                    ///< the last batch did: what it made is still there
 };
 

@@ -23,7 +23,7 @@ struct Extent {
   const std::byte* begin;
   int64_t step;
   int64_t instance;  ///< bytes
-  int64_t bytes;     ///< of all instances
+  int64_t bytes;     ///< the size of all instances
 };
 
 /// Whether writing the one disturbs who reads the other: they overlap, and not instance by instance.

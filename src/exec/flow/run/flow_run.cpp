@@ -26,7 +26,7 @@ struct Part {
   std::unique_ptr<Gradients> gradients;
   RunStats stats;
   std::exception_ptr error;
-  std::optional<flow::Failure> failure;  ///< of which the error is made when no worker runs any more
+  std::optional<flow::Failure> failure;  ///< the error is made of it when no worker runs any more
   const flow::Worker* worker = nullptr;  ///< whose failure it is
 };
 
@@ -164,7 +164,7 @@ class FlowRun {
   }
 
  private:
-  /// With `deterministic`, the bits of gradients must not depend on who ran what.
+  /// The bits of gradients must not depend on who ran what where `deterministic` is asked for.
   flow::Sharing sharing() const {
     const bool in_one_order = options_.parts > 0 && options_.gradients != nullptr;
     if (workers_ < 2 || workers_ > UINT16_MAX || in_one_order) return flow::Sharing::Launches;
@@ -281,7 +281,7 @@ class FlowRun {
   flow::Workers& resting_;
   const RunOptions& options_;
   const std::size_t workers_;
-  const std::size_t count_;  ///< of parts that examples were cut into
+  const std::size_t count_;  ///< how many parts the examples were cut into
   std::vector<Part> parts_;
   flow::Team team_;
   std::vector<std::unique_ptr<flow::Worker>> members_;  ///< by number

@@ -24,10 +24,10 @@ class Workers {
   ~Workers();
   std::unique_ptr<Worker> take(const graph::Graph& graph, const std::shared_ptr<const Plan>& plan);
   void give_back(std::unique_ptr<Worker> worker);
-  /// Of a run before, or of none.
+  /// Gives the packed parameters of a run before, or empty ones.
   std::unique_ptr<PackedParameters> take_packed(const Plan& plan);
   void give_back(std::unique_ptr<PackedParameters> packed);
-  /// With what an earlier run left there.
+  /// Gives sums that still hold what an earlier run left there.
   std::unique_ptr<Gradients> take_gradients(const graph::Graph& graph);
   void give_back(std::unique_ptr<Gradients> gradients);
 

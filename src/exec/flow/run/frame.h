@@ -73,9 +73,9 @@ Value to_value(const Cell& cell, const Type& type);
 /// The record of one tag. Behind it stand, for each item that waits for several others, how many of them are
 /// to come; then the frames of its call sites, and what its slots hold.
 struct Frame {
-  Frame* parent;  ///< that takes its results
+  Frame* parent;  ///< who takes its results
   uint32_t function;
-  uint32_t site;        ///< of the parent, whose results it gives
+  uint32_t site;        ///< the site in the parent whose results it gives
   uint32_t label;       ///< the call site that it is a call of: that of the site, or a tail call
   uint32_t unfinished;  ///< items that can still fire
   uint32_t children;    ///< alive
@@ -132,7 +132,7 @@ class FrameLayout {
     std::memcpy(&loaded, address(frame, slot), sizeof loaded);
     return loaded;
   }
-  /// Of a slot that holds a tensor, in any frame: loops over frames look it up once.
+  /// Where the frames of a function hold one of their tensors: loops over frames look it up once.
   class TensorPlace {
    public:
     Cell load(const Frame* frame) const {

@@ -10,7 +10,7 @@
 
 namespace hiaton::exec::flow {
 
-/// Of one worker.
+/// The sums of one worker.
 class GradientSums {
  public:
   explicit GradientSums(std::size_t parameters) : products_(parameters) {}

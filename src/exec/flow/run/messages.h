@@ -52,7 +52,7 @@ class SentValue {
 
 struct Message {
   enum class Kind : uint8_t { Call, Return };
-  /// Of a Return without results, which only says that the call is over.
+  /// The phase of a Return without results, which only says that the call is over.
   static constexpr uint32_t kNoPhase = UINT32_MAX;
 
   Kind kind;
@@ -61,7 +61,7 @@ struct Message {
   bool over = false;                ///< Return: nothing of the call can fire any more
   const Call* call = nullptr;       ///< Call: in the plan, which all workers share
   uint32_t caller_function = 0;     ///< Call: in which it stands
-  uint64_t arrow = 0;               ///< of the trace, if there is one
+  uint64_t arrow = 0;               ///< its arrow in the trace, if there is one
   std::vector<SentValue> values{};  ///< Call: by argument; Return: results that the caller has slots for
 };
 
@@ -75,7 +75,7 @@ struct RemoteCall : Frame {
   uint32_t caller_site = 0;
   uint32_t slot = 0;
   uint16_t generation = 0;
-  uint16_t worker = 0;  ///< that runs it
+  uint16_t worker = 0;  ///< who runs it
 };
 
 /// The caller of a call that is run here for another worker: stands as the parent of the callee's frame.

@@ -23,7 +23,7 @@ class OuterProducts {
   void flush();
 
  private:
-  /// Of both operands, `rows` of each.
+  /// Rows of both operands that wait to be multiplied, `rows` of each.
   template <class T>
   struct Waiting {
     std::vector<T> x, g;

@@ -75,9 +75,7 @@ RunError Worker::error_of(const Failure& failure) const {
                                                   : outermost->parent;
   }
   const std::vector<Value> arguments = owner->started_[outermost->root].arguments;
-  FrameChain chain(plan_, pools_, failure.frame, [this](const RemoteCaller& caller) {
-    return team_->worker(caller.name.caller)->remote_calls_[caller.name.slot].caller;
-  });
+  FrameChain chain(plan_, pools_, failure.frame, find_caller);
   if (failure.direct != nullptr) {
     const graph::CallSite site = plan_.functions[failure.frame->function].sites[failure.direct->site].site;
     const std::unique_ptr<CallChain> whole = direct_->chain(site, chain);

@@ -83,7 +83,7 @@ void Worker::run_scalars(Frame* frame, const Region& region) {
   let_go();
 }
 
-/// Of the operand `like` it needs the shape alone.
+/// The operand `like` is there for its shape alone.
 Cell Worker::field_or_zero(Frame* frame, const Step& step) {
   const graph::Node& node = (*graph_)[step.node];
   const DataObject* data = borrow_slot(frame, step.operands[0]).data;

@@ -22,7 +22,7 @@ class SlabPool : public TensorPool {
 
  private:
   TensorObject* make_slab(std::size_t bytes);
-  /// Those that are free.
+  /// Frees the slabs that nothing refers to.
   void free_all();
 
   /// Sizes are rounded up to four steps for each power of two.

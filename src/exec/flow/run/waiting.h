@@ -17,12 +17,12 @@ class Waiting {
   /// Frames that came since the last take().
   std::size_t fresh() const { return fresh_.size(); }
   std::size_t size() const { return fresh_.size() + held_; }
-  /// Those to run now, perhaps none: a frame stays while others of its batch are to come.
+  /// Gives the frames to run now, perhaps none: a frame stays while others of its batch are to come.
   void take(const Region& region, const FrameLayout& layout, std::vector<Frame*>& now);
-  /// All of them: no others can come before some have run.
+  /// Gives all frames: no others can come before some have run.
   void take_all(std::vector<Frame*>& all);
   void clear();
-  /// That it holds.
+  /// How much memory it holds.
   std::size_t bytes() const {
     return fresh_.capacity() * sizeof(Frame*) + groups_.capacity() * sizeof(Group) + group_bytes_;
   }
@@ -41,7 +41,7 @@ class Waiting {
   std::vector<Group> groups_;  ///< in the order in which their first frames came; without frames: all ran
   std::unordered_map<const TensorObject*, std::size_t> group_of_;  ///< by slab: groups that are not complete
   std::size_t held_ = 0;
-  std::size_t group_bytes_ = 0;  ///< of the frames of groups
+  std::size_t group_bytes_ = 0;  ///< the memory of the frames of groups
 };
 
 }  // namespace hiaton::exec::flow

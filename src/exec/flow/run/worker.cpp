@@ -226,7 +226,7 @@ void Worker::finish_call(Frame* frame, const Item& item) {
   if (next != nullptr) ready_.push({frame, next});
 }
 
-/// Of a frame that is over; then perhaps its caller is.
+/// Frees a frame that is over, and its caller where that is over then, and so on.
 void Worker::free(Frame* frame) {
   do {
     if (frame->function == kElsewhere) return end_call_of_another(static_cast<RemoteCaller*>(frame));

@@ -51,7 +51,7 @@ struct Membership {
   SharedWatch& direct_watch;  ///< ends calls of direct code
   Team* team = nullptr;       ///< null: it is alone
   uint32_t number = 0;
-  std::vector<Message> mail{};  ///< with which it begins
+  std::vector<Message> mail{};  ///< what it begins with
 };
 
 /// The rule: what can fire without a batch fires at once, innermost first; when nothing can, the ready batch
@@ -202,22 +202,22 @@ class Worker {
   const Plan& plan_;
   const graph::Graph* graph_;
   const RunOptions* options_ = nullptr;
-  BudgetWatch* watch_ = nullptr;  ///< of the run
+  BudgetWatch* watch_ = nullptr;  ///< that of the run
   BatchRunner batches_;           ///< before the frames, which refer to its slabs
   std::vector<FramePool> pools_;  ///< by function
   ReadyStack ready_;
-  std::vector<Frame*> batch_;                     ///< that runs
+  std::vector<Frame*> batch_;                     ///< the batch that runs
   std::vector<Waiting> waiting_;                  ///< by region: frames in which it is ready
   std::vector<uint32_t> batched_;                 ///< regions that run in batches, by priority
   std::vector<Cell> made_;                        ///< results of the steps of a scalar region
-  std::unique_ptr<direct::DirectCaller> direct_;  ///< of a plan with direct code
+  std::unique_ptr<direct::DirectCaller> direct_;  ///< there where the plan has direct code
   /// The arguments of the direct call that is under way, or that failed.
   std::vector<std::pair<SlotKind, Cell>> direct_arguments_;
   std::vector<Slot> direct_slots_;
   std::vector<Slot> direct_results_;
-  std::vector<Slot> fields_;  ///< of the data value that is made
+  std::vector<Slot> fields_;  ///< the fields of the data value that is made
   ExampleRange examples_;
-  std::vector<Example> started_;  ///< of them, in their order
+  std::vector<Example> started_;  ///< examples that have begun, in their order
   uint64_t full_wave_ = 0;        ///< so many frames fill the wave that starts; 0: none starts
   uint64_t calls_ = 0;
   uint64_t frames_ = 0;
