@@ -13,7 +13,7 @@ namespace hiaton::net {
 namespace {
 
 constexpr int kMostProcesses = 65'535;
-constexpr std::size_t kMostNotes = 16 * 1024;
+constexpr std::size_t kMostNotes = std::size_t{16} * 1024;
 
 /// Nothing that a launcher, or a shell on the way of a launcher of somebody else, could take for more than a
 /// name.
@@ -135,13 +135,13 @@ bool LauncherNotes::take(std::string_view line) {
 }
 
 std::string LauncherNotes::lost_process() const {
-  static const std::regex kOpenMpi(
+  static const std::regex open_mpi(
       "process rank (\\d+) with PID \\d+ on node (\\S+) exited on signal (\\d+)");
-  static const std::regex kMpich("PID (\\d+) RUNNING AT (\\S+)\\s*\n=\\s+EXIT CODE: (\\d+)");
+  static const std::regex mpich("PID (\\d+) RUNNING AT (\\S+)\\s*\n=\\s+EXIT CODE: (\\d+)");
   std::smatch found;
-  if (std::regex_search(text_, found, kOpenMpi))
+  if (std::regex_search(text_, found, open_mpi))
     return fmt::format("process {} ({}) was killed by signal {}", found.str(1), found.str(2), found.str(3));
-  if (std::regex_search(text_, found, kMpich) && text_.find("EXIT STRING") != std::string::npos)
+  if (std::regex_search(text_, found, mpich) && text_.find("EXIT STRING") != std::string::npos)
     return fmt::format("a process on {} was killed by signal {}", found.str(2), found.str(3));
   return {};
 }

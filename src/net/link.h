@@ -16,7 +16,7 @@
 namespace hiaton::net {
 
 /// Packets up to this size go by receives that wait for them; larger ones each ask for memory of their own.
-inline constexpr std::size_t kPacketBytes = 16 * 1024;
+inline constexpr std::size_t kPacketBytes = std::size_t{16} * 1024;
 
 /// Bytes on their way to one process: filled by the sender, then handed over whole.
 class Packet {

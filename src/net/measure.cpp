@@ -9,7 +9,7 @@ namespace {
 enum Step : uint32_t { kPing, kPong, kBulk, kBulkEnds, kBulkIsHere, kMeasured };
 
 constexpr int kPings = 200;
-constexpr std::size_t kPieceBytes = 256 * 1024;
+constexpr std::size_t kPieceBytes = std::size_t{256} * 1024;
 constexpr std::size_t kLeastPieces = 4;
 constexpr std::size_t kMostPieces = 1024;
 /// A transfer that takes so long is long enough to tell the speed.

@@ -179,13 +179,14 @@ void Transport::take(Arrival arrival) {
     in.fail(fmt::format("expected credits for packets that were sent, found {}", header.credits));
   if (header.kind > static_cast<uint8_t>(Kind::Failure))
     in.fail(fmt::format("expected a kind of packet, found number {}", header.kind));
+  const int from = arrival.from;
   if (static_cast<Kind>(header.kind) == Kind::Messages) {
     inbox_.push_back(std::move(arrival));
   } else {
-    take_control(arrival.from, static_cast<Kind>(header.kind), in);
+    take_control(from, static_cast<Kind>(header.kind), in);
     in.require_end();
   }
-  if (header.credits > 0) send_ready(arrival.from);
+  if (header.credits > 0) send_ready(from);
 }
 
 void Transport::take_control(int from, Kind kind, ByteReader& in) {

@@ -24,7 +24,7 @@ std::byte* elements_of(RunTensor* block) {
 
 }  // namespace
 
-constinit TensorHeap::Mark TensorHeap::mark_;
+constinit TensorHeap::Mark TensorHeap::runs_mark;
 
 void TensorHeap::Mark::take_back(TensorObject*) {
   HIATON_CHECK(false);  // runs count their tensors themselves

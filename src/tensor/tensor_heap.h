@@ -50,7 +50,7 @@ class TensorHeap {
 
  private:
   friend class TensorCells;
-  static TensorPool* mark() { return &mark_; }
+  static TensorPool* mark() { return &runs_mark; }
   RunTensor* add(std::size_t room);
   void remove(RunTensor* block);
   void unlink(RunTensor* block);
@@ -59,7 +59,7 @@ class TensorHeap {
   struct Mark : TensorPool {
     void take_back(TensorObject* object) override;
   };
-  static Mark mark_;
+  static Mark runs_mark;
 
   std::mutex mutex_;
   std::function<bool(std::size_t)> take_bytes_;
@@ -127,7 +127,7 @@ class TensorCells {
   // Exact sizes up to 1 KiB, then four for each power of two.
   static constexpr std::size_t kStep = 16;
   static constexpr std::size_t kExactSizes = 65;
-  static constexpr std::size_t kSizes = kExactSizes + 4 * 12;
+  static constexpr std::size_t kSizes = kExactSizes + std::size_t{4} * 12;
 #if defined(HIATON_SANITIZED)
   static constexpr std::size_t kMostKept = 0;  // a sanitizer is to see whoever uses a tensor that is free
 #else
