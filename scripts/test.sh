@@ -22,11 +22,11 @@ fail() {
 
 # check NAME COMMAND...: one check; shows the end of the output where it fails.
 check() {
-  local name="$1" log="$logs/${1//[ \/]/_}.log"
+  local name="$1" log="$logs/${1//[ \/]/_}.log" began=$SECONDS
   shift
   if "$@" >"$log" 2>&1; then
     passed=$((passed + 1))
-    echo "passed: $name"
+    echo "passed: $name ($((SECONDS - began)) s)"
   else
     fail "$name"
     echo "FAILED: $name"
@@ -55,7 +55,7 @@ output_of_failed_tests() {
 
 # run_tests PRESET [CTEST OPTION...]: every test counts as one check.
 run_tests() {
-  local preset="$1" log="$logs/tests_$1.log"
+  local preset="$1" log="$logs/tests_$1.log" began=$SECONDS
   shift
   ctest --preset "$preset" -j "$jobs" --timeout 600 "$@" >"$log" 2>&1
   local status=$? summary count bad left_out
@@ -70,7 +70,7 @@ run_tests() {
   skipped+=("${left_out[@]/#/$preset: }")
   passed=$((passed + count - bad - ${#left_out[@]}))
   failed=$((failed + bad))
-  echo "$preset: $((count - bad - ${#left_out[@]})) of $count tests passed, ${#left_out[@]} skipped"
+  echo "$preset: $((count - bad - ${#left_out[@]})) of $count tests passed, ${#left_out[@]} skipped ($((SECONDS - began)) s)"
   if ((bad > 0)); then
     failures+=("$bad tests of $preset, see $log")
     sed -n '/The following tests FAILED/,$p' "$log"
@@ -83,10 +83,12 @@ format_is_clean() {
     xargs -0 clang-format --dry-run -Werror
 }
 
-# Everything but the tests. Sources of the engine and above include a header that is made by a program.
+# Everything but the tests. Sources of the engine and above include a header that is made by a program. Only findings
+# are printed, not what clang-tidy says about its own progress.
 tidy() {
   cmake --preset tidy && cmake --build build/tidy --target hiaton_ops_header -j "$jobs" || return
-  run-clang-tidy -p build/tidy -quiet -j "$jobs" -extra-arg=-Wno-c99-extensions '^(?!.*/tests/)'
+  run-clang-tidy -p build/tidy -quiet -j "$jobs" -extra-arg=-Wno-c99-extensions '^(?!.*/tests/)' 2>&1 |
+    sed -E '/^clang-tidy|^[0-9]+ warnings? generated|^$/d'
 }
 
 # Of what runs in the background since clang-tidy began.

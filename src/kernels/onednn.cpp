@@ -14,7 +14,7 @@ const OneDnn& onednn() {
 }
 
 dnnl_engine_t onednn_cpu() {
-  static const dnnl_engine_t engine = [] {  // it stays until the process ends
+  static dnnl_engine* const engine = [] {  // it stays until the process ends
     dnnl_engine_t made = nullptr;
     check_onednn(onednn().engine_create(&made, dnnl_cpu, 0), "use the processor");
     return made;
