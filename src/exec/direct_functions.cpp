@@ -20,10 +20,6 @@ bool is_for_direct_code(const Node& node, TensorsIn tensors) {
 }  // namespace
 
 std::vector<bool> direct_functions(const Graph& graph, TensorsIn tensors) {
-  // Programs with data values keep their tensors in flow.
-  const bool has_data =
-      std::ranges::any_of(graph.nodes(), [](const Node& node) { return node.type.is_data(); });
-  if (has_data) tensors = TensorsIn::FlowOnly;
   std::vector<bool> direct(graph.functions().size(), true);
   for (std::size_t f = 0; f < direct.size(); ++f) direct[f] = graph.functions()[f].phases.size() <= 1;
   for (const Node& node : graph.nodes()) {

@@ -12,8 +12,8 @@ namespace hiaton::exec {
 enum class TensorsIn : uint8_t { FlowOnly, DirectCode };
 
 /// By function: whether it is *direct*: it has one phase, and nothing that it reaches holds a tensor or reads
-/// a learned parameter, unless tensors may be in direct code and the program has no data values. A function
-/// that is not is *flow*. Direct functions call direct functions only.
+/// a learned parameter, unless tensors may be in direct code. A function that is not is *flow*. Direct
+/// functions call direct functions only.
 std::vector<bool> direct_functions(const graph::Graph& graph, TensorsIn tensors = TensorsIn::FlowOnly);
 
 /// Whether the program begins with a direct function.

@@ -116,6 +116,45 @@ TEST(DirectData, AValueThatSomebodyHoldsStaysAsItIs) {
   for (const RunOptions& way : worker_ways()) EXPECT_EQ(run(program, arguments, way).values, expected);
 }
 
+TEST(DirectData, AConstantBesideAResultTakesNoSlotOfIt) {
+  const Program program =
+      Program::from_text("test.hia",
+                         "data Tree = Tip | Node(left: Tree, right: Tree)\n"
+                         "fn f(n: i64, t: Tree) -> (Tree, i64) =\n"
+                         "  if n <= 0 then (Node(t, t), 5) else\n"
+                         "    let (a, x) = f(n - 1, Node(t, Tip))\n"
+                         "    (Node(a, t), x)\n"
+                         "fn size(t: Tree) -> i64 = match t Tip -> 1 Node(a, b) -> size(a) + size(b)\n"
+                         "fn main(n: i64) -> i64 =\n"
+                         "  let (t, x) = f(n, Tip)\n"
+                         "  size(t) * x\n");
+  const std::vector<Value> arguments{Value(int64_t{4})};
+  const std::vector<Value> expected = program.run(arguments, {.executor = Executor::Reference}).values;
+  for (const RunOptions& way : worker_ways()) EXPECT_EQ(run(program, arguments, way).values, expected);
+}
+
+/// A field that only its own fields are needed of is taken apart on both sides of a branch.
+TEST(DirectData, FieldsOfFieldsOnOneSideOfABranch) {
+  const Program program =
+      Program::from_text("test.hia",
+                         "data T = A | B(a: T, b: T, c: T) | C(a: T, b: T, c: T, d: T)\n"
+                         "fn f(t: T, k: i64) -> T =\n"
+                         "  match t\n"
+                         "    B(p, C(q, _, r, s), u) -> C((if k % 2 == 0 then p else q), f(u, k + 1), s, r)\n"
+                         "    _ -> t\n"
+                         "fn g(t: T, k: i64) -> T =\n"
+                         "  match t\n"
+                         "    B(p, C(_, _, r, s), u) -> C((if k % 2 == 0 then p else A), g(u, k + 1), s, r)\n"
+                         "    _ -> A\n"
+                         "fn main(n: i64) -> (T, T) =\n"
+                         "  let t = B(C(A, A, A, A), C(A, B(A, A, A), A, A), B(A, A, C(A, A, A, A)))\n"
+                         "  (f(t, n), g(t, n))\n");
+  for (const int64_t n : {0, 1}) {
+    const std::vector<Value> expected = program.run({{Value(n)}}, {.executor = Executor::Reference}).values;
+    for (const RunOptions& way : worker_ways()) EXPECT_EQ(run(program, {Value(n)}, way).values, expected);
+  }
+}
+
 TEST(DirectData, ArgumentsAndResultsBelongToTheCaller) {
   Value grown;
   {

@@ -95,6 +95,8 @@ class BodyEmitter {
   void met(std::span<const graph::OutPort> ports);
   void met(NodeId value);
   void hold(NodeId value, bool owned, NodeId parent = {});
+  /// The field that was borrowed from a value that goes is the frame's own from here on.
+  void take_over(NodeId field);
   void hold_results(CallSite site);
   bool is_live(NodeId value) const;
   std::vector<NodeId> live_fields_of(NodeId value) const;

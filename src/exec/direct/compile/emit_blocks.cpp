@@ -125,11 +125,13 @@ void BodyEmitter::emit_return(const std::vector<OutPort>& results) {
   if (results.size() == 1 && returned_.contains(structure_.origin(results[0]))) {
     return emit_returned_operation(structure_.origin(results[0]));
   }
-  const std::vector<Operand> operands = [&] {
-    std::vector<Operand> all;
-    for (OutPort result : results) all.push_back(operand(result));
-    return all;
-  }();
+  std::vector<Operand> operands;
+  for (OutPort result : results) operands.push_back(operand(result));
+  // Constants get slots of their own before those of what moves are free.
+  ReturnList list;
+  if (results.size() != 1) {
+    for (const Operand& result : operands) list.slots.push_back(in_slot(result, temporaries));
+  }
   hand_on_now(results);
   drop_dead();
   if (to_hole_) {
@@ -150,8 +152,6 @@ void BodyEmitter::emit_return(const std::vector<OutPort>& results) {
     }
     return;
   }
-  ReturnList list;
-  for (const Operand& result : operands) list.slots.push_back(in_slot(result, temporaries));
   plan_.return_lists.push_back(std::move(list));
   const uint32_t index = emit(Opcode::ReturnN);
   at(index).returns = &plan_.return_lists.back();

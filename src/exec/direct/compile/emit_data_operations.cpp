@@ -215,8 +215,7 @@ void BodyEmitter::emit_fields(NodeId id, std::span<const Item> rest) {
   std::vector<std::pair<uint32_t, uint32_t>> slots;
   for (NodeId other : takes_apart ? live_fields_of(value) : std::vector<NodeId>()) {
     slots.emplace_back(static_cast<uint32_t>(graph_[other].attributes[1]), slot_of_.at(other));
-    held_[other].owned = true;
-    held_[other].parent = {};
+    take_over(other);
   }
   for (NodeId field : fields) {
     const bool data = is_data(field);
