@@ -3,10 +3,12 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "exec/direct/plan.h"
+#include "exec/direct_functions.h"
 #include "exec/flow/plan.h"
 #include "exec/flow/run/flow_run.h"
 
@@ -36,10 +38,13 @@ class PlanCache {
   /// a plan without such functions knows the overflow mode only.
   const FlowEntry& get_flow(const graph::Graph& graph, const direct::PlanOptions& options, bool direct_code);
 
+  const DirectFacts& facts(const graph::Graph& graph);
+
  private:
   std::mutex mutex_;
   std::vector<std::unique_ptr<Entry>> entries_;
   std::vector<std::unique_ptr<FlowEntry>> flow_entries_;
+  std::optional<DirectFacts> facts_;
 };
 
 }  // namespace hiaton::exec

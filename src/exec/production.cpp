@@ -8,7 +8,6 @@
 
 #include "exec/direct/run/call_chain.h"
 #include "exec/direct/run/direct_run.h"
-#include "exec/direct_functions.h"
 #include "exec/fault.h"
 #include "exec/flow/run/flow_run.h"
 #include "exec/listed_examples.h"
@@ -46,10 +45,14 @@ direct::PlanOptions direct_options(const RunOptions& options) {
 }
 
 /// The plan of a program that begins with a direct function, or why it has none: its Switch and Merge nodes
-/// do not nest, or a frame would be too large. Null where the program does not begin so.
-const PlanCache::Entry* direct_entry(const Graph& graph, const RunOptions& options, PlanCache& plans) {
-  const TensorsIn tensors = options.batching ? TensorsIn::FlowOnly : TensorsIn::DirectCode;
-  if (!is_direct(graph, tensors)) return nullptr;
+/// do not nest, or a frame would be too large. Null where the program does not begin so, or is better run in
+/// batches.
+const PlanCache::Entry* direct_entry(const Graph& graph, std::size_t examples, const RunOptions& options,
+                                     PlanCache& plans) {
+  const DirectFacts& facts = plans.facts(graph);
+  if (!facts.may_begin_direct) return nullptr;
+  const TensorsIn tensors = tensors_in(facts, options.batching, examples, options.workers);
+  if (tensors == TensorsIn::FlowOnly && !facts.begins_direct) return nullptr;
   return &plans.get(graph, direct_options(options));
 }
 
@@ -57,7 +60,7 @@ const PlanCache::Entry* direct_entry(const Graph& graph, const RunOptions& optio
 
 RunResult run_production(const Graph& graph, std::span<const Value> arguments, const RunOptions& options,
                          PlanCache& plans) {
-  const PlanCache::Entry* direct = direct_entry(graph, options, plans);
+  const PlanCache::Entry* direct = direct_entry(graph, 1, options, plans);
   return direct != nullptr && direct->plan != nullptr
              ? direct::run_plan(graph, *direct->plan, arguments, options)
              : run_as_example(graph, arguments, options, plans);
@@ -183,7 +186,7 @@ void run_production_all(const Graph& graph, Examples& examples, const RunOptions
   const bool shared_out = DirectRuns::are_shared_out(examples, options);
   RunOptions each = options;
   if (shared_out) each.workers = 1;
-  const PlanCache::Entry* direct = direct_code ? direct_entry(graph, each, plans) : nullptr;
+  const PlanCache::Entry* direct = direct_code ? direct_entry(graph, examples.size(), each, plans) : nullptr;
   if (direct != nullptr && direct->plan != nullptr) {
     DirectRuns runs(graph, examples, options);
     return shared_out ? runs.shared_out(*direct->plan) : runs.in_turns(*direct->plan);

@@ -326,10 +326,11 @@ TEST(DirectData, RunAllHasOneTimeForAllRunsAndTellsTheFirstError) {
 }
 
 TEST(DirectData, FlowCallsDirectFunctions) {
-  const std::string text = std::string(kLists) +
-                           "fn main(x: f32[n], k: i64) -> (f32[n], List[i64]) =\n"
-                           "  let xs = sorted(made(k))\n"
-                           "  (x * f32(total(xs, 1, 0)) + f32(100 / k), more(xs))";
+  const std::string text =
+      std::string(kLists) +
+      "fn main(x: f32[n], k: i64) -> (f32[n], List[i64]) =\n"
+      "  let xs = sorted(made(k))\n"
+      "  (x * f32(total(xs, 1, 0)) + f32(100 / k) * dot(reshape(x, shape=[2]), [1f32, 0]), more(xs))";
   const Program program = Program::from_text("mixed.hia", text);
   const std::vector<Value> arguments{parse_value(program.parameters()[0].type, "[1, 2]"), Value(int64_t{20})};
   const std::vector<Value> expected = program.run(arguments, {.executor = Executor::Reference}).values;
@@ -340,9 +341,10 @@ TEST(DirectData, FlowCallsDirectFunctions) {
   }
 }
 
+/// The product with a constant gains from batches, so that `main` is in flow.
 constexpr const char* kFibBelowFlow =
     "fn fib(n: i64) -> i64 = if n <= 1 then 1 else fib(n - 1) + fib(n - 2)\n"
-    "fn main(x: f64[2], n: i64) -> f64[2] = x * f64(fib(n))";
+    "fn main(x: f64[2], n: i64) -> f64[2] = x @ [[1, 0], [0, 1]] * f64(fib(n))";
 
 TEST(DirectData, IdleWorkersOfFlowTakeCallsOfDirectCode) {
   const Program program = Program::from_text("mixed.hia", kFibBelowFlow);
@@ -364,10 +366,13 @@ TEST(DirectData, RegionsBelowFlowAreCounted) {
     program.run({{x, Value(int64_t{10})}}, options);
     EXPECT_EQ(stats.calls, 177u);
     uint64_t bodies = 0;
+    uint64_t launches = 0;
     for (const RegionStats& region : stats.regions) {
+      launches += region.launches;
       if (region.function == "fib" && region.name == "body") bodies += region.firings;
     }
     EXPECT_EQ(bodies, 177u);
+    EXPECT_GT(launches, 0u);
   }
 }
 
@@ -381,11 +386,11 @@ TEST(DirectData, TheTimeEndsCallsBelowFlow) {
 }
 
 TEST(DirectData, AnErrorInDirectCodeTellsTheCallsOfFlowAsWell) {
-  const Program program =
-      Program::from_text("mixed.hia",
-                         "fn f(n: i64) -> i64 = if n == 0 then 1 / n else f(n - 1) + 1\n"
-                         "fn g(x: f32[n], k: i64) -> f32[n] = if k == 9 then g(x, 2) + 1 else x * f32(f(k))\n"
-                         "fn main(x: f32[n]) -> f32[n] = g(x + 1, 2) + 1");
+  const Program program = Program::from_text(
+      "mixed.hia",
+      "fn f(n: i64) -> i64 = if n == 0 then 1 / n else f(n - 1) + 1\n"
+      "fn g(x: f32[n], k: i64) -> f32[n] = if k == 9 then g(x, 2) + 1 else x * f32(f(k))\n"
+      "fn main(x: f32[n]) -> f32[n] = g(x + 1, 2) + dot(reshape(x, shape=[2]), [1f32, 0])");
   try {
     program.run({{parse_value(program.parameters()[0].type, "[1, 2]")}}, {});
     FAIL() << "expected a division by zero";

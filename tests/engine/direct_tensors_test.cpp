@@ -267,6 +267,48 @@ TEST(DirectTensors, StolenCallsCountRight) {
   }
 }
 
+/// Whether a run, or one of so many examples, has launches: it is in flow.
+bool is_in_flow(const std::string& text, const std::vector<Value>& arguments, int workers,
+                std::size_t examples = 1) {
+  const Program program = Program::from_text("test.hia", text);
+  const std::vector<Value> learned = initial_parameters(program.graph().parameters(), 1);
+  RunStats stats;
+  program.run_all(std::vector(examples, arguments),
+                  {.workers = workers, .count_regions = true, .stats = &stats, .parameters = learned});
+  return std::ranges::any_of(stats.regions, [](const RegionStats& one) { return one.launches > 0; });
+}
+
+TEST(DirectTensors, RunWhereNothingIsGainedByBatches) {
+  const std::vector<Value> arguments{Value(int64_t{4}), tensor("[1, 2]")};
+  for (const int workers : {1, 2}) {
+    // Calls that can be shared, also of many examples.
+    EXPECT_FALSE(is_in_flow(kFibText, arguments, workers));
+    EXPECT_FALSE(is_in_flow(kFibText, arguments, workers, 20));
+    // Of one chain, only one example.
+    const std::string chain =
+        "fn main(n: i64, x: f32[2]) -> f32[2] = with h = x for _ in 0..n do tanh(h + 0.5)\n";
+    EXPECT_FALSE(is_in_flow(chain, arguments, workers));
+    EXPECT_TRUE(is_in_flow(chain, arguments, workers, 20));
+    // Products, where all instances have one operand together.
+    const std::string product =
+        "fn cell(n: i64, x: f32[2], w: f32[2, 2]) -> f32[2] =\n"
+        "  if n <= 0 then x else tanh((cell(n - 1, x, w) + cell(n - 2, x, w)) @ w)\n";
+    EXPECT_FALSE(is_in_flow(product + "fn main(n: i64, x: f32[2]) -> f32[2] = cell(n, x, outer(x, x))\n",
+                            arguments, workers));
+    EXPECT_TRUE(
+        is_in_flow("param w: f32[2, 2] = normal(1)\n"
+                   "fn main(n: i64, x: f32[2]) -> f32[2] = if n <= 0 then x else tanh(x @ w)\n",
+                   arguments, workers));
+    EXPECT_TRUE(
+        is_in_flow("fn main(n: i64, x: f32[2]) -> f32[2] = x @ [[1f32, 2], [3, 4]]\n", arguments, workers));
+    // Large launches, which several workers share.
+    EXPECT_TRUE(is_in_flow("fn main(n: i64, x: f32[2]) -> f32 = sum(broadcast_to(sum(x), shape=[200000]))\n",
+                           arguments, workers));
+    EXPECT_EQ(is_in_flow("fn main(n: i64, x: f32[_]) -> f32[_] = tanh(x)\n", arguments, workers),
+              workers > 1);
+  }
+}
+
 TEST(DirectTensors, ProgramsOfSeveralPhasesRunInFlow) {
   const Program program =
       Program::from_text("test.hia",

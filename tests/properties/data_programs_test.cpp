@@ -50,7 +50,11 @@ std::vector<RunOptions> ways_to_run(uint64_t seed, bool has_tensors) {
     way.batching = !has_tensors;
     ways.push_back(way);
   }
-  if (has_tensors) ways.push_back({.workers = 2, .batching = false});
+  if (has_tensors) {
+    ways.push_back({.workers = 2, .batching = false});
+    ways.push_back({.executor = Executor::Flow});
+    ways.push_back({.workers = 2});
+  }
   return ways;
 }
 

@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <new>
 
 #include "exec/direct/plan.h"
@@ -14,6 +15,13 @@ constexpr std::size_t kFirstChunk = std::size_t{64} << 10;
 constexpr std::size_t kLargestChunk = std::size_t{32} << 20;
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
 
+/// Null where there is no memory.
+void* map_pages(std::size_t bytes) {
+  void* memory =
+      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return memory == MAP_FAILED ? nullptr : memory;
+}
+
 }  // namespace
 
 Frame no_frame{nullptr, {nullptr}, &no_frame, 0, {}};
@@ -21,7 +29,11 @@ Frame no_frame{nullptr, {nullptr}, &no_frame, 0, {}};
 FramePool::~FramePool() {
   while (newest_ != nullptr) {
     const Chunk chunk = *newest_;
-    munmap(newest_, chunk.bytes);
+    if (chunk.before == nullptr) {
+      std::free(newest_);
+    } else {
+      munmap(newest_, chunk.bytes);
+    }
     newest_ = chunk.before;
   }
 }
@@ -74,9 +86,10 @@ bool FramePool::add_chunk(std::size_t at_least) {
     failure_ = Fault::MaxBytes;
     return false;
   }
-  void* memory =
-      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) {
+  // The first chunk comes from the C library, which gives the memory of one run to the next: of short runs,
+  // mapping pages and touching them would be most of the time.
+  void* memory = newest_ == nullptr ? std::malloc(bytes) : map_pages(bytes);
+  if (memory == nullptr) {
     failure_ = Fault::OutOfMemory;
     return false;
   }
