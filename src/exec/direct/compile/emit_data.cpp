@@ -206,15 +206,6 @@ void BodyEmitter::drop(NodeId value) {
   free_slot(value, held);
 }
 
-bool BodyEmitter::outlives_frame(NodeId value) const {
-  if (graph_[value].kind == NodeKind::Const) return true;
-  for (auto held = held_.find(value); held != held_.end(); held = held_.find(held->second.parent)) {
-    if (held->second.owned) return false;
-    if (!held->second.parent.valid()) return true;
-  }
-  return false;
-}
-
 std::vector<OutPort> BodyEmitter::handed_to(CallSite site) const {
   std::vector<OutPort> ports;
   const graph::Site& call = graph_[site];

@@ -290,31 +290,10 @@ void BodyEmitter::emit_take(NodeId value, uint32_t variant,
 
 // --- Variants --------------------------------------------------------------------------------------------
 
-/// Whether all that reads the variant are comparisons that are parts of branches.
 bool BodyEmitter::is_only_tested(NodeId variant) const {
-  if (exported_.contains(variant)) return false;
-  std::vector<NodeId> open{variant};
-  while (!open.empty()) {
-    const NodeId value = open.back();
-    open.pop_back();
-    const std::size_t outputs = graph_[value].output_count();
-    for (uint32_t port = 0; port < outputs; ++port) {
-      for (const graph::InPort& reader : graph_.consumers({value, port})) {
-        const Node& node = graph_[reader.node];
-        if (node.kind == NodeKind::Switch && reader.port == 0) {
-          open.push_back(reader.node);
-          continue;
-        }
-        if (!is_equality(node) || reader.port != 0 || exported_.contains(reader.node)) return false;
-        if (!context_.ownership.variant_test({reader.node, 0}) || !steered_in_own_block(reader.node) ||
-            context_.loop_predicates.contains(reader.node) ||
-            context_.lifetimes.reads[reader.node.index()] != 1) {
-          return false;
-        }
-      }
-    }
-  }
-  return true;
+  const auto tests = context_.schedule.placements.tests.find(variant);
+  return tests != context_.schedule.placements.tests.end() && !exported_.contains(variant) &&
+         std::ranges::none_of(tests->second, [&](NodeId test) { return exported_.contains(test); });
 }
 
 std::optional<Ownership::VariantTest> BodyEmitter::tested_in_branch(OutPort predicate) const {
