@@ -1,6 +1,7 @@
 // The body of one function: from syntax to nodes.
 #pragma once
 
+#include <functional>
 #include <initializer_list>
 #include <span>
 #include <utility>
@@ -122,14 +123,38 @@ class BodyChecker {
   /// The variant that a name or call means; empty where it means none.
   std::optional<VariantPlace> variant_of(const Expr& expr, const Wish& wish);
   Var construct(const Expr& expr, const VariantPlace& place);
+  Var field_value(ExprId argument, const VariantPlace& place, std::size_t field);
   Var cons(const Expr& expr);
   bool is_construction(const Expr& expr) const;
   Var construction(const Expr& expr, const Wish& wish);
+
+  // Their fields by name (fields.cpp).
+  std::span<const FieldName> field_names(Range range) const;
+  /// By argument, the field that it is for; empty where they do not fit, which is reported.
+  std::optional<std::vector<std::size_t>> fields_of_arguments(const Expr& expr, const VariantPlace& place);
+  /// Adds which fields the names mean; false where they mean none or one twice, which is reported.
+  bool add_named_fields(std::span<const FieldName> names, const Variant& variant,
+                        std::vector<std::size_t>& targets);
+  bool require_field(const Type& type, Symbol name, Span span);
+  void report_no_field(const Type& type, std::size_t variant, std::string_view name, Span span);
+  Var field(const Expr& expr);
+  Var update(const Expr& expr);
+  Var by_variant(Var of, Span span, const std::function<Var(const VariantPlace&)>& make);
 
   // match (matches.cpp).
   class Matching;
   Vars match(const Expr& expr, Wishes wishes);
   void check_apart(const Arm& arm, Wishes wishes);
+  /// What is to be run for a value.
+  struct Side {
+    Value key;
+    ir::BlockId block{};
+  };
+  /// The last side needs no test.
+  Vars test_in_turn(Var tested, std::span<const Side> sides, Span span);
+  /// The same for the numbers of all variants: many sides would be branches too deep inside each other.
+  Vars test_halves(Var number, std::vector<Side> sides, Span span);
+  Var compare(Tok op, Var one, const Value& other, Span span);
 
   // Any number of values; no values at all: not even their number is known (structures.cpp).
   Vars values(ExprId id, Wishes wishes);

@@ -4,18 +4,6 @@
 #include "lang/body_checker.h"
 
 namespace hiaton::lang {
-namespace {
-
-std::string fields_of(const Variant& variant) {
-  std::string text;
-  for (const Field& field : variant.fields) {
-    text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", field.name, to_string(field.type));
-  }
-  return text.empty() ? variant.name : fmt::format("{}({})", variant.name, text);
-}
-
-}  // namespace
-
 bool BodyChecker::is_construction(const Expr& expr) const {
   return declarations_.is_variant(expr.name);
 }
@@ -45,23 +33,14 @@ Var BodyChecker::construction(const Expr& expr, const Wish& wish) {
 
 Var BodyChecker::construct(const Expr& expr, const VariantPlace& place) {
   const std::span<const ExprId> arguments = list(expr.list);
-  const std::size_t expected = place->fields.size();
-  if (expr.attributes.count > 0) {
-    report_attributes(expr);
-    return stand_in(place.data);
-  }
-  if (arguments.size() != expected) {
-    report(expr.span, fmt::format("'{}' has {}, found {}: {}", place->name, count_of(expected, "field"),
-                                  arguments.size(), fields_of(*place)));
+  const std::optional<std::vector<std::size_t>> targets = fields_of_arguments(expr, place);
+  if (!targets) {
     for (ExprId argument : arguments) value(argument);
     return stand_in(place.data);
   }
-  std::vector<Var> fields;
-  for (std::size_t i = 0; i < expected; ++i) {
-    const Type type = field_type(place.data, place.index, i);
-    fields.push_back(require(arguments[i], value(arguments[i], type), type, [&] {
-      return fmt::format("field '{}' of '{}'", place->fields[i].name, place->name);
-    }));
+  std::vector<Var> fields(place->fields.size());
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    fields[(*targets)[i]] = field_value(arguments[i], place, (*targets)[i]);
   }
   f_->set_span(expr.span);
   return are_known(fields) ? f_->make(place.data, place.index, fields) : stand_in(place.data);

@@ -37,6 +37,7 @@ void Syntax::clear() {
   loops.clear();
   gradients.clear();
   attributes.clear();
+  fields.clear();
   arms.clear();
   arm_patterns.clear();
   types.clear();
@@ -208,7 +209,7 @@ ExprId Parser::operators(int weakest) {
   ExprId left = operand();
   while (true) {
     const Level level = level_of(next().kind);
-    if (level == kNone || level < weakest) return left;
+    if (level == kNone || level < weakest || at_negative_arm()) return left;
     const Token& op = take();
     left = level <= kAnd ? logic(left, op, level) : binary(left, op, level);
     if (level == kComparison && level_of(next().kind) == kComparison) {

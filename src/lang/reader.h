@@ -1,6 +1,7 @@
 // Walking along the tokens: what reading heads and reading bodies share.
 #pragma once
 
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -44,6 +45,10 @@ class Reader {
   const Token& next() const { return *next_; }
   /// Behind the End there is nothing else.
   const Token& after_next() const { return at(Tok::End) ? *next_ : next_[1]; }
+  /// Whether tokens of these kinds come next.
+  bool at_all(std::initializer_list<Tok> kinds) const;
+  /// With an opening bracket as the next token: the one behind its closing bracket.
+  const Token& behind_brackets() const;
   const Token& take() { return *next_++; }
   bool accept(Tok kind) {
     if (!at(kind)) return false;

@@ -51,6 +51,8 @@ struct Expr {
     Call,
     List,       ///< `[a, b]`
     Index,      ///< `a[b, c]`
+    Field,      ///< `a.name`
+    Update,     ///< `a with name = value, ...`
     Parameter,  ///< `param name`: the learned parameter, whatever else has this name
     Gradient,   ///< a GradientOf, and arguments
     Tuple,
@@ -67,14 +69,16 @@ struct Expr {
   bool negative = false;          ///< Number: a minus stands before it
   bool of_catalog = false;        ///< Call: `::name(...)`, the operation, whatever else has this name
   std::optional<DType> suffix{};  ///< Number
-  Symbol name = 0;                ///< Name, Call, Parameter; Gradient: the function
+  Symbol name = 0;                ///< Name, Call, Parameter, Field; Gradient: the function
   Span span{};
-  Span sign{};  ///< Binary, Logic, Negate, Not: the operator's place; Number: the digits; Call: the name
+  Span sign{};  ///< Binary, Logic, Negate, Not: the operator's place; Number: the digits; Call, Field: the
+                ///< name
   ExprId a{}, b{}, c{};  ///< operands: of If the condition and the branches; of Block (a) the last
-                         ///< expression; of Match and Index (a) what is looked at
-  Range list{};  ///< Call, Gradient, Tuple, List, Index: in Syntax::lists; Block: in Syntax::lets; Match: in
-                 ///< Syntax::arms
+                         ///< expression; of Match, Index, Field and Update (a) what is looked at
+  Range list{};  ///< Call, Gradient, Tuple, List, Index, Update: in Syntax::lists; Block: in Syntax::lets;
+                 ///< Match: in Syntax::arms
   Range attributes{};  ///< Call: in Syntax::attributes
+  Range fields{};      ///< Call of a variant, Update: in Syntax::fields, for the last ones of the list
   uint32_t index =
       0;  ///< Loop: in Syntax::loops; Gradient: in Syntax::gradients; On: in TokenList::strings; Name, Call:
           ///< one more than the place in Syntax::types of the type in brackets, 0 where there is none
@@ -95,18 +99,38 @@ struct Attribute {
   std::optional<std::vector<int64_t>> values{};  ///< empty where broken, which is reported
 };
 
-/// What an arm of a `match` waits for.
-struct ArmPattern {
-  enum class Kind : uint8_t { Any, Name, Variant };
-  Kind kind = Kind::Any;
+/// The name before a value of a field: `x` in `Point(x=1)` and in `p with x = 1`.
+struct FieldName {
   Symbol name = 0;
   Span span{};
-  bool has_parentheses = false;  ///< Variant: otherwise all fields are left open
-  Range parts{};                 ///< Variant: in Syntax::arm_patterns
+};
+
+/// What an arm of a `match` waits for.
+struct ArmPattern {
+  enum class Kind : uint8_t {
+    Any,
+    Name,
+    Variant,
+    Nil,      ///< `[]`
+    Cons,     ///< `[first, ..rest]`
+    Literal,  ///< a number, `true` or `false`
+    Tuple,
+  };
+  Kind kind = Kind::Any;
+  bool has_parts = false;         ///< Variant: otherwise all fields are left open
+  bool negative = false;          ///< Literal: a minus stands before it
+  Tok literal = Tok::Error;       ///< Literal: Integer, Float, True or False
+  std::optional<DType> suffix{};  ///< Literal
+  Symbol name = 0;                ///< Name, Variant
+  std::optional<Symbol> whole{};  ///< the name before '@'
+  Span span{};
+  Span sign{};    ///< Literal: without its minus; else of the name `whole`
+  Range parts{};  ///< Variant, Cons, Tuple: in Syntax::arm_patterns
 };
 
 struct Arm {
   ArmPattern pattern;
+  ExprId guard;  ///< invalid where there is none
   ExprId body;
   bool holds_match = false;  ///< in its body
 };
@@ -160,6 +184,7 @@ struct Syntax {
   std::vector<Loop> loops;
   std::vector<GradientOf> gradients;
   std::vector<Attribute> attributes;
+  std::vector<FieldName> fields;
   std::vector<Arm> arms;
   std::vector<ArmPattern> arm_patterns;
   std::vector<std::optional<Type>> types;

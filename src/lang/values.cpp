@@ -59,6 +59,10 @@ Var BodyChecker::value(ExprId id, const Wish& wish) {
       return list_literal(expr, wish);
     case Expr::Kind::Index:
       return index(expr);
+    case Expr::Kind::Field:
+      return field(expr);
+    case Expr::Kind::Update:
+      return update(expr);
     case Expr::Kind::Negate:
       return apply(operations_.negation(), {&expr.a, 1}, wish, expr.sign);
     case Expr::Kind::Not:
