@@ -20,6 +20,8 @@ namespace hiaton::lang {
 using Wish = std::optional<Type>;
 using Wishes = std::span<const Wish>;
 
+class TypeInference;
+
 /// How something that takes attributes is called. For as long as what it is made of lives.
 struct Signature {
   Signature(const OpDef& op)  // NOLINT(google-explicit-constructor): an operation has one
@@ -39,7 +41,7 @@ struct Signature {
 class BodyChecker {
  public:
   BodyChecker(const Source& source, const TokenList& tokens, const Symbols& symbols,
-              const Operations& operations, const Functions& functions, Declarations& declarations,
+              const Operations& operations, Functions& functions, Declarations& declarations,
               Generated& generated, Diagnostics& diagnostics);
 
   /// The results of the function; without meaning where there are findings.
@@ -131,7 +133,7 @@ class BodyChecker {
   // Their fields by name (fields.cpp).
   std::span<const FieldName> field_names(Range range) const;
   /// By argument, the field that it is for; empty where they do not fit, which is reported.
-  std::optional<std::vector<std::size_t>> fields_of_arguments(const Expr& expr, const VariantPlace& place);
+  std::optional<std::vector<std::size_t>> fields_of_arguments(const Expr& expr, const Variant& variant);
   /// Adds which fields the names mean; false where they mean none or one twice, which is reported.
   bool add_named_fields(std::span<const FieldName> names, const Variant& variant,
                         std::vector<std::size_t>& targets);
@@ -140,6 +142,28 @@ class BodyChecker {
   Var field(const Expr& expr);
   Var update(const Expr& expr);
   Var by_variant(Var of, Span span, const std::function<Var(const VariantPlace&)>& make);
+
+  // Generic functions and data types (generic_uses.cpp).
+  /// A call of which the function and its arguments are known.
+  struct Resolved {
+    const FunctionHead* callee = nullptr;
+    std::vector<Var> arguments;
+  };
+  bool follows_its_place(ExprId id) const;
+  Var argument_for(TypeInference& types, ExprId argument, std::size_t type);
+  /// The arguments, of which the types stand at `places`; `result` is where that of what is wished stands.
+  std::vector<Var> infer(TypeInference& types, std::span<const ExprId> arguments,
+                         std::span<const std::size_t> places, const Wish& wish, std::size_t result);
+  bool require_complete(const TypeInference& types, Symbol name, Span span);
+  /// `given` are the types in brackets. Empty where something is wrong, which is reported.
+  std::optional<Resolved> resolve_generic(const Expr& expr, const FunctionHead& generic,
+                                          std::span<const std::optional<Type>> given, const Wish& wish);
+  const FunctionHead* instance_of(const FunctionHead& generic, const TypeInference& types, Span span);
+  std::string first_uses(const FunctionHead& last) const;
+  /// For arguments of these types; any number of them.
+  const FunctionHead* instance_for(const FunctionHead& generic, const std::vector<Type>& arguments,
+                                   Span span);
+  Var construct_generic(const Expr& expr, const GenericVariant& variant);
 
   // match (matches.cpp).
   class Matching;
@@ -158,7 +182,7 @@ class BodyChecker {
 
   // Any number of values; no values at all: not even their number is known (structures.cpp).
   Vars values(ExprId id, Wishes wishes);
-  Vars call(const Expr& expr);
+  Vars call(const Expr& expr, Wishes wishes);
   /// Arguments of the types that the callee wants; empty where their number is wrong, which is reported.
   std::vector<Var> call_arguments(const Expr& expr, const FunctionHead& callee);
   Vars stand_ins(const std::vector<std::optional<Type>>& types);
@@ -214,7 +238,7 @@ class BodyChecker {
   const TokenList& tokens_;
   const Symbols& symbols_;
   const Operations& operations_;
-  const Functions& functions_;
+  Functions& functions_;
   Declarations& declarations_;
   Generated& generated_;
   Diagnostics& diagnostics_;

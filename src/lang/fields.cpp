@@ -36,22 +36,22 @@ Var BodyChecker::field_value(ExprId argument, const VariantPlace& place, std::si
 
 /// Arguments without names come first, in the order of the fields.
 std::optional<std::vector<std::size_t>> BodyChecker::fields_of_arguments(const Expr& expr,
-                                                                         const VariantPlace& place) {
+                                                                         const Variant& variant) {
   const std::span<const FieldName> names = field_names(expr.fields);
-  const std::size_t expected = place->fields.size();
+  const std::size_t expected = variant.fields.size();
   if (expr.list.count > expected || (names.empty() && expr.list.count < expected)) {
-    report(expr.span, fmt::format("'{}' has {}, found {}: {}", place->name, count_of(expected, "field"),
-                                  expr.list.count, declaration_of(*place)));
+    report(expr.span, fmt::format("'{}' has {}, found {}: {}", variant.name, count_of(expected, "field"),
+                                  expr.list.count, declaration_of(variant)));
     return std::nullopt;
   }
   std::vector<std::size_t> targets(expr.list.count - names.size());
   std::iota(targets.begin(), targets.end(), std::size_t{0});
-  if (!add_named_fields(names, *place, targets)) return std::nullopt;
+  if (!add_named_fields(names, variant, targets)) return std::nullopt;
   if (targets.size() == expected) return targets;
   for (std::size_t field = 0; field < expected; ++field) {
     if (std::find(targets.begin(), targets.end(), field) != targets.end()) continue;
-    report(expr.span, fmt::format("'{}' needs a value for its field '{}': {}", place->name,
-                                  place->fields[field].name, declaration_of(*place)));
+    report(expr.span, fmt::format("'{}' needs a value for its field '{}': {}", variant.name,
+                                  variant.fields[field].name, declaration_of(variant)));
     break;
   }
   return std::nullopt;

@@ -115,19 +115,35 @@ ExprId Parser::negated_condition() {
   return add({.kind = Expr::Kind::Not, .span = span_from(word.span.begin), .sign = word.span, .a = inner});
 }
 
+/// The types in the brackets behind a name: the elements' of a list, those of a generic data type or
+/// function.
+Range Parser::types_behind(const Token& word) {
+  if (!at(Tok::LeftBracket) || next().starts_line || word.kind != Tok::Name) return {};
+  const GenericVariant* const variant = declarations().generic_variant(word.payload);
+  const bool is_list = Declarations::list_variant(source().text(word.span)).has_value();
+  const bool is_function = functions_.contains(word.payload) && behind_brackets().kind == Tok::LeftParen;
+  if (!is_list && variant == nullptr && !is_function) return {};
+  const std::optional<std::vector<Type>> read = types_in_brackets();
+  std::vector<std::optional<Type>> types;
+  if (!read) {
+    types.push_back(std::nullopt);
+  } else if (variant != nullptr) {
+    types.push_back(instance(*variant->type, *read, span_from(word.span.begin)));
+  } else if (is_list) {
+    if (read->size() > 1) report(span_from(word.span.begin), "expected one type for the elements of a list");
+    types.push_back(declarations().list_of((*read)[0]));
+  } else {
+    types.assign(read->begin(), read->end());
+  }
+  return append<std::optional<Type>>(syntax_.types, types);
+}
+
 ExprId Parser::name_or_call() {
   const Token& word = take();
   const Symbol symbol = word.kind == Tok::Name ? word.payload : static_cast<Symbol>(word.kind);
-  uint32_t type = 0;
-  const bool may_have_type = Declarations::list_variant(source().text(word.span)).has_value();
-  if (may_have_type && at(Tok::LeftBracket) && !next().starts_line) {
-    take();
-    syntax_.types.push_back(this->type());
-    expect(Tok::RightBracket, "']' after the type of the elements");
-    type = static_cast<uint32_t>(syntax_.types.size());
-  }
-  if (at(Tok::LeftParen) && !next().starts_line) return call(symbol, word, type);
-  return add({.kind = Expr::Kind::Name, .name = symbol, .span = span_from(word.span.begin), .index = type});
+  const Range types = types_behind(word);
+  if (at(Tok::LeftParen) && !next().starts_line) return call(symbol, word, types);
+  return add({.kind = Expr::Kind::Name, .name = symbol, .span = span_from(word.span.begin), .types = types});
 }
 
 Flex Parser::arguments(Tok close, std::string_view expected, Named* named) {
@@ -193,10 +209,10 @@ ExprId Parser::operation_call() {
   if (!is_word || operations_.find_shadowed(symbol) == nullptr) fail_expected("an operation after '::'");
   const Token& word = take();
   if (!at(Tok::LeftParen)) fail_expected("'(' and the operands");
-  return call(symbol, word, 0, true);
+  return call(symbol, word, {}, true);
 }
 
-ExprId Parser::call(Symbol symbol, const Token& word, uint32_t type, bool of_catalog) {
+ExprId Parser::call(Symbol symbol, const Token& word, Range types, bool of_catalog) {
   const Deeper deeper = nested();
   take();
   const std::size_t first = open_list_.size();
@@ -214,7 +230,7 @@ ExprId Parser::call(Symbol symbol, const Token& word, uint32_t type, bool of_cat
               .list = close_list(first),
               .attributes = attributes,
               .fields = append<FieldName>(syntax_.fields, named.fields),
-              .index = type});
+              .types = types});
 }
 
 /// `x[i, j]` is x[i][j].

@@ -82,6 +82,7 @@ ExprId Parser::read_body(const FunctionHead& head) {
   syntax_.clear();
   go_to(head.body);
   begin_sizes(head.sizes);
+  begin_type_arguments(head.type_arguments);
   try {
     const ExprId body = expression();
     refuse_mistyped_sizes();

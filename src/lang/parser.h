@@ -11,9 +11,12 @@ namespace hiaton::lang {
 
 class Parser : Reader {
  public:
+  /// `functions` are the names of generic functions.
   Parser(const Source& source, const TokenList& tokens, const Operations& operations,
-         Declarations& declarations, Diagnostics& diagnostics)
-      : Reader(source, tokens, declarations, diagnostics), operations_(operations) {}
+         std::unordered_set<Symbol> functions, Declarations& declarations, Diagnostics& diagnostics)
+      : Reader(source, tokens, declarations, diagnostics),
+        operations_(operations),
+        functions_(std::move(functions)) {}
 
   /// The body of a function with a readable head; Broken where it cannot be read, which is reported.
   ExprId read_body(const FunctionHead& head);
@@ -76,7 +79,8 @@ class Parser : Reader {
   ExprId minus();
   ExprId negated_condition();
   ExprId name_or_call();
-  ExprId call(Symbol symbol, const Token& word, uint32_t type, bool of_catalog = false);
+  Range types_behind(const Token& word);
+  ExprId call(Symbol symbol, const Token& word, Range types, bool of_catalog = false);
   ExprId operation_call();
   /// The expressions up to the closing bracket, pushed onto open_list_; what they have in common.
   Flex arguments(Tok close, std::string_view expected, Named* named);
@@ -115,6 +119,7 @@ class Parser : Reader {
   };
 
   const Operations& operations_;
+  std::unordered_set<Symbol> functions_;  ///< generic ones
   Syntax syntax_;
   int nesting_ = 0;
   int brackets_ = 0;                     ///< around the place of reading

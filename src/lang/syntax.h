@@ -79,9 +79,8 @@ struct Expr {
                  ///< Match: in Syntax::arms
   Range attributes{};  ///< Call: in Syntax::attributes
   Range fields{};      ///< Call of a variant, Update: in Syntax::fields, for the last ones of the list
-  uint32_t index =
-      0;  ///< Loop: in Syntax::loops; Gradient: in Syntax::gradients; On: in TokenList::strings; Name, Call:
-          ///< one more than the place in Syntax::types of the type in brackets, 0 where there is none
+  Range types{};       ///< Name, Call: those in brackets, in Syntax::types
+  uint32_t index = 0;  ///< Loop: in Syntax::loops; Gradient: in Syntax::gradients; On: in TokenList::strings
 };
 
 /// `type` is empty where none was written or it is broken; the latter has been reported.
@@ -160,6 +159,13 @@ struct Loop {
   ExprId body;
 };
 
+/// The types that stand for the type parameters of a generic function or data type, where they are known.
+struct TypeArgument {
+  Symbol parameter = 0;
+  std::optional<Type> type{};
+};
+using TypeArguments = std::vector<TypeArgument>;
+
 /// What stands before the body of a function.
 struct FunctionHead {
   Symbol name = 0;
@@ -173,6 +179,20 @@ struct FunctionHead {
   std::optional<uint32_t> placement{};   ///< in TokenList::strings
   std::optional<GradientOf> gradient{};  ///< it is this gradient and has no body
   std::size_t body = 0;                  ///< its first token
+
+  // Of a generic function, of which every use has types of its own: until these are known, only where types
+  // stand is. `params` then have no types, and there are no `results`.
+  std::size_t begin = 0;                    ///< the token `fn`
+  std::vector<Symbol> type_params{};        ///< none: the function is not generic
+  std::vector<std::size_t> param_types{};   ///< the first token of each
+  std::vector<std::size_t> result_types{};  ///< likewise
+
+  // Of a use of a generic function.
+  TypeArguments type_arguments{};
+  const FunctionHead* made_for = nullptr;  ///< the function with this use
+  std::size_t depth = 0;                   ///< how many such uses led to this one
+
+  bool is_generic() const { return !type_params.empty(); }
 };
 
 /// The body of one function.
