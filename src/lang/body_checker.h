@@ -165,6 +165,14 @@ class BodyChecker {
                                    Span span);
   Var construct_generic(const Expr& expr, const GenericVariant& variant);
 
+  // Equality of data values (equality.cpp).
+  bool compares_data(const Operation& operation, std::span<const Var> operands) const;
+  Var compare_data(const Operation& operation, std::span<const Var> operands, Span span);
+  FunctionRef equality_of(const Type& type);
+  Var same(FunctionBuilder& f, Var a, Var b);
+  Var same_from(FunctionBuilder& f, Var a, Var b, std::size_t variant);
+  Var same_fields(FunctionBuilder& f, Var a, Var b, std::size_t variant, std::size_t from);
+
   // match (matches.cpp).
   class Matching;
   Vars match(const Expr& expr, Wishes wishes);

@@ -9,8 +9,10 @@
 namespace hiaton::lang {
 namespace {
 
-/// How many generic types may be made for each other's fields: more would never end.
+/// How many generic types may be made for each other's fields, and how long the name of one may be: more
+/// would never end.
 constexpr int kMaxTypeDepth = 50;
+constexpr std::size_t kLongestType = 1000;
 
 }  // namespace
 
@@ -118,9 +120,11 @@ std::optional<Type> Reader::instance(const GenericType& generic, const std::vect
                              generic.params.size() == 1 ? "" : "s", arguments.size()));
     return std::nullopt;
   }
-  if (declarations_.instance_depth() == kMaxTypeDepth) {
-    report(span, fmt::format("the fields of '{}' would need endlessly many types, such as {}[{} ...", name,
-                             name, to_string(arguments[0]).substr(0, 100)));
+  std::size_t length = 0;
+  for (const Type& argument : arguments) length += to_string(argument).size();
+  if (declarations_.instance_depth() == kMaxTypeDepth || length > kLongestType) {
+    report(span, fmt::format("this would need endlessly many types: '{}' of '{}' of ever larger types", name,
+                             name));
     return std::nullopt;
   }
   const Declarations::Instance made = declarations_.instance(generic, arguments);

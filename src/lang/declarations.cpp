@@ -49,6 +49,7 @@ std::optional<Type> Declarations::declare_type(Symbol name, Span span) {
   if (!is_free_for_type(name, span)) return std::nullopt;
   const Type type = types_.declare(std::string(symbols_[name]));
   data_types_.emplace(name, type);
+  declared_types_.emplace_back(name, span);
   return type;
 }
 
@@ -116,6 +117,52 @@ void Declarations::add_parameter(ParameterDeclaration parameter) {
   if (!is_free_for_value(parameter.name, parameter.span)) return;
   parameter_numbers_.emplace(parameter.name, parameters_.size());
   parameters_.push_back(std::move(parameter));
+}
+
+/// A type has values where one of its variants has, and a variant where the types of all of its fields have.
+std::unordered_set<const DataType*> Declarations::types_with_values() const {
+  struct Waiting {
+    const DataType* of;
+    std::size_t missing = 0;
+  };
+  std::vector<Waiting> variants;
+  std::unordered_map<const DataType*, std::vector<std::size_t>> waiting_for;
+  std::unordered_set<const DataType*> with_values;
+  std::vector<const DataType*> found;
+  const auto add = [&](const DataType* type) {
+    if (with_values.insert(type).second) found.push_back(type);
+  };
+  for (const Type& type : types_.all()) {
+    for (const Variant& variant : type.data->variants) {
+      Waiting& waiting = variants.emplace_back(Waiting{type.data.get()});
+      for (const Field& field : variant.fields) {
+        if (!field.type.is_data()) continue;
+        ++waiting.missing;
+        waiting_for[field.type.data.get()].push_back(variants.size() - 1);
+      }
+      if (waiting.missing == 0) add(type.data.get());
+    }
+  }
+  while (!found.empty()) {
+    const DataType* type = found.back();
+    found.pop_back();
+    for (const std::size_t variant : waiting_for[type]) {
+      if (--variants[variant].missing == 0) add(variants[variant].of);
+    }
+  }
+  return with_values;
+}
+
+void Declarations::refuse_types_without_values() {
+  const std::unordered_set<const DataType*> with_values = types_with_values();
+  for (const auto& [name, span] : declared_types_) {
+    const Type& type = data_types_.at(name);
+    if (type.data->variants.empty() || with_values.contains(type.data.get())) continue;
+    diagnostics_.add(
+        span, fmt::format("no value of '{}' can be made: each of its variants needs another value that "
+                          "needs one of '{}' first",
+                          symbols_[name], symbols_[name]));
+  }
 }
 
 void Declarations::refuse_names_of_variants() {

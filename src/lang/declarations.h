@@ -119,6 +119,8 @@ class Declarations {
 
   /// Reports a name that is taken.
   void add_parameter(ParameterDeclaration parameter);
+  /// Reports data types of which no value can be made.
+  void refuse_types_without_values();
   /// Reports sizes and learned parameters that are named like variants.
   void refuse_names_of_variants();
   /// Throws ProgramError where the options name sizes that the program does not have.
@@ -178,6 +180,7 @@ class Declarations {
     const GenericType* generic = nullptr;
     std::vector<Type> arguments;
   };
+  std::unordered_set<const DataType*> types_with_values() const;
   bool is_free_for_value(Symbol name, Span span);
   bool is_free_for_type(Symbol name, Span span);
   /// Reports a name that is taken.
@@ -191,6 +194,7 @@ class Declarations {
   std::unordered_set<Symbol> announced_;
   BySymbol<Size> sizes_;
   BySymbol<Type> data_types_;
+  std::vector<std::pair<Symbol, Span>> declared_types_;  ///< in the order of the text
   BySymbol<VariantPlace> variants_;
   BySymbol<std::unique_ptr<GenericType>> generic_types_;
   BySymbol<GenericVariant> generic_variants_;

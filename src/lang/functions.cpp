@@ -9,6 +9,7 @@
 #include "ir/differentiable.h"
 #include "ir/names.h"
 #include "ir/type_lists.h"
+#include "lang/generated.h"
 #include "lang/heads.h"
 #include "lang/suggest.h"
 
@@ -119,14 +120,7 @@ const FunctionHead* Functions::instance(const FunctionHead& generic, const TypeA
   for (const TypeArgument& argument : arguments) {
     const std::string type = to_string(*argument.type);
     key += ", " + type;
-    name += '_';
-    for (const char c : type) {
-      if (ir::continues_name(c))
-        name += c;
-      else if (name.back() != '_')
-        name += '_';
-    }
-    if (name.back() == '_') name.pop_back();
+    name += '_' + as_name(type);
   }
   const auto known = instances_by_types_.find(key);
   if (known != instances_by_types_.end()) return known->second;

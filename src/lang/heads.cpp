@@ -43,6 +43,7 @@ class HeadReader : Reader {
     }
     for_each_declaration([&] { declaration(); });
     declarations().refuse_names_of_variants();
+    declarations().refuse_types_without_values();
     return std::move(heads_);
   }
 

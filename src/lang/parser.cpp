@@ -107,6 +107,18 @@ void Parser::fail_after_body() {
   fail_expected("an operator, 'fn' or the end of the program");
 }
 
+/// Of the block of which the first `let` stands at `begin`. A line that begins with a minus may have been
+/// meant as its result.
+void Parser::fail_without_result(uint32_t begin) {
+  if (const Token* minus = last_minus_at_a_line(begin)) {
+    fail(minus->span,
+         "this line continues the value of the 'let' before, for it begins with '-', and the 'let' has no "
+         "expression "
+         "that it is for; in parentheses, (-x), it is one of its own");
+  }
+  fail_expected("the expression that the 'let' before is for");
+}
+
 Pattern Parser::pattern(std::string_view what) {
   if (at(Tok::Underscore)) return {std::nullopt, std::nullopt, take().span};
   const Token& name = expect(Tok::Name, what);
@@ -137,7 +149,7 @@ ExprId Parser::block() {
     const Let read = let();
     open_lets_.push_back(read);
   }
-  if (at_declaration() || at(Tok::End)) fail_expected("the expression that the 'let' before is for");
+  if (at_declaration() || at(Tok::End)) fail_without_result(begin);
   const ExprId last = operators(kOr);
   const Range lets = append(syntax_.lets, std::span<const Let>(open_lets_).subspan(first));
   open_lets_.resize(first);

@@ -43,6 +43,7 @@ class Parser : Reader {
   static Level level_of(Tok op);
   [[noreturn]] void fail_nesting();
   [[noreturn]] void fail_after_body();
+  [[noreturn]] void fail_without_result(uint32_t begin);
 
   ExprId add(const Expr& expr);
   ExprId broken(Span span) { return add({.span = span}); }

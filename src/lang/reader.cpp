@@ -43,6 +43,13 @@ const Token& Reader::behind_brackets() const {
   return *token;
 }
 
+const Token* Reader::last_minus_at_a_line(uint32_t begin) const {
+  for (const Token* token = next_; token != first_ && token[-1].span.begin >= begin; --token) {
+    if (token[-1].starts_line) return token[-1].kind == Tok::Minus ? token - 1 : nullptr;
+  }
+  return nullptr;
+}
+
 void Reader::skip_to_declaration() {
   while (!at(Tok::End) && !at_declaration()) ++next_;
 }

@@ -50,6 +50,9 @@ class Reader {
   bool at_all(std::initializer_list<Tok> kinds) const;
   /// With an opening bracket as the next token: the one behind its closing bracket.
   const Token& behind_brackets() const;
+  /// The last minus before the next token that begins a line, from `begin` in the text on; nullptr where
+  /// there is none.
+  const Token* last_minus_at_a_line(uint32_t begin) const;
   const Token& take() { return *next_++; }
   bool accept(Tok kind) {
     if (!at(kind)) return false;

@@ -169,6 +169,7 @@ Var BodyChecker::emit(const Operation& operation, std::span<const Var> operands,
     report(span, fmt::format("unknown operation '{}'", operation.name));
     return Var();
   }
+  if (compares_data(operation, operands)) return compare_data(operation, operands, span);
   f_->set_span(span);
   try {
     return f_->op(*operation.def, operands, std::move(attributes));

@@ -54,6 +54,7 @@ const PrintCase kPrograms[] = {
     {"OnlyNamedFieldsAreTaken",
      "data P = P(x: i64, y: i64, z: i64)\nfn f(p: P) -> i64 = match p P(_, y, _) -> y\n",
      "data P = P(x: i64, y: i64, z: i64)\n\nfn f(p: P) -> i64 = field(p, variant=0, field=1)\n"},
+    {"EqualityComparesFields", "data P = P(x: i64, y: f64[2]) | Q\nfn f(p: P, q: P) -> bool = p != q\n", ""},
     {"FieldsByName",
      "data P = P(x: i64, y: i64)\n"
      "fn f(p: P) -> i64 = p.x + P(y=p.y, x=2).y\n",
@@ -302,6 +303,15 @@ const ErrorCase kErrors[] = {
      "2:27: a Tree has a field 'left' only where it is no 'Leaf': 'match' tells which it is"},
     {"FieldOfTwoTypes", "data T = A(x: i64) | B(x: f64)\nfn f(t: T) -> i64 = t.x",
      "2:23: field 'x' is of type i64 in 'A' and of type f64 in 'B': 'match' takes them apart"},
+    {"NoValues",
+     "data A = A(b: B) | C(b: B)\ndata B = B(a: A)\ndata D = D | E(d: D)\nfn f(d: D) -> i64 = 1\ndata L = "
+     "L(ls: List[L])",
+     "1:6: no value of 'A' can be made: each of its variants needs another value that needs one of 'A' "
+     "first"},
+    {"LineThatBeginsWithAMinus", "fn f(n: i64) -> i64 =\n  let m = n\n  -m * 2\ndata A = A",
+     "3:3: this line continues the value of the 'let' before, for it begins with '-', and the 'let' has no "
+     "expression that it is for; in parentheses, (-x), it is one of its own"},
+    {"EqualityOfTwoTypes", TREE "fn f(t: Tree, n: i64) -> bool = t == n", ""},
     {"FieldWithoutAName", "fn f(n: i64) -> i64 = n.if",
      "1:25: expected the name of a field after '.', found 'if', a keyword"},
     {"FieldGivenTwice", "data P = P(x: i64, y: i64)\nfn f() -> P = P(1, x=2)",

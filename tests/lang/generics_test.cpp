@@ -108,11 +108,15 @@ const ErrorCase kErrors[] = {
     {"WrongResult", "fn half[T](x: T) -> T = 0.5\nfn f(n: i64) -> i64 = half(n)",
      "1:25: the result of 'half': expected i64, found f64 (where T = i64)"},
     {"EndlessFunctions", "fn wrap[T](x: T) -> i64 = wrap(Cons(x, []))\nfn f() -> i64 = wrap(1)",
-     "1:27: this would need endlessly many functions: 'wrap' for T = i64, 'wrap' for T = List[i64], 'wrap' for T "
+     "1:27: this would need endlessly many functions: 'wrap' for T = i64, 'wrap' for T = List[i64], 'wrap' "
+     "for T "
      "= List[List[i64]], and so on (where T = List[List[List[List[List[List[List[List[List[List[List[L ...)"},
     {"EndlessTypes",
      PAIR "data Nest[T] = End | More(x: T, rest: Nest[Pair[T, T]])\nfn f(n: Nest[i64]) -> i64 = 1",
-     "2:39: the fields of 'Nest' would need endlessly many types, such as Nest[Pair["},
+     "2:39: this would need endlessly many types: 'Nest' of 'Nest' of ever larger types"},
+    {"EndlessListsOfTypes",
+     "data Nest[T] = End | More(x: T, rest: Nest[List[T]])\nfn f(n: Nest[i64]) -> i64 = 1",
+     "1:39: this would need endlessly many types: 'Nest' of 'Nest' of ever larger types"},
     {"SmallTypeParameter", "fn f[t](x: i64) -> i64 = x",
      "1:6: expected the name of a type parameter with a capital first letter, found 't'"},
     {"TypeParameterTwice", "fn f[T, T](x: T) -> i64 = 1", "1:9: type parameter 'T' is defined twice"},
