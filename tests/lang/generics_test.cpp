@@ -113,7 +113,7 @@ const ErrorCase kErrors[] = {
      "= List[List[i64]], and so on (where T = List[List[List[List[List[List[List[List[List[List[List[L ...)"},
     {"EndlessTypes",
      PAIR "data Nest[T] = End | More(x: T, rest: Nest[Pair[T, T]])\nfn f(n: Nest[i64]) -> i64 = 1",
-     "2:39: this would need endlessly many types: 'Nest' of 'Nest' of ever larger types"},
+     "2:44: this would need endlessly many types: 'Pair' of 'Pair' of ever larger types"},
     {"EndlessListsOfTypes",
      "data Nest[T] = End | More(x: T, rest: Nest[List[T]])\nfn f(n: Nest[i64]) -> i64 = 1",
      "1:39: this would need endlessly many types: 'Nest' of 'Nest' of ever larger types"},
