@@ -130,6 +130,11 @@ void BodyEmitter::emit_return(const std::vector<OutPort>& results) {
     for (OutPort result : results) all.push_back(operand(result));
     return all;
   }();
+  // Before slots of what is handed on are free: constants must not be written there.
+  ReturnList list;
+  if (results.size() > 1) {
+    for (const Operand& result : operands) list.slots.push_back(in_slot(result, temporaries));
+  }
   hand_on_now(results);
   drop_dead();
   if (to_hole_) {
@@ -150,8 +155,6 @@ void BodyEmitter::emit_return(const std::vector<OutPort>& results) {
     }
     return;
   }
-  ReturnList list;
-  for (const Operand& result : operands) list.slots.push_back(in_slot(result, temporaries));
   plan_.return_lists.push_back(std::move(list));
   const uint32_t index = emit(Opcode::ReturnN);
   at(index).returns = &plan_.return_lists.back();

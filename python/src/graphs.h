@@ -1,0 +1,89 @@
+// Functions of Python as graphs: how they are built, and how objects become their arguments.
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "programs.h"
+
+namespace hiaton::python {
+
+/// A type of the module that is being built.
+struct GraphType {
+  Type type;
+};
+
+/// `hiaton.nn.Parameter`: a tensor that an optimizer changes.
+struct LearnedTensor : EagerTensor {
+  std::shared_ptr<std::vector<float>> storage;
+};
+
+/// How a value of Python becomes values of a graph, and back.
+struct Plan {
+  enum class Kind : uint8_t { Constant, Bool, Int, Float, Symbol, Tensor, Object, Union, Tuple, List };
+  Kind kind = Kind::Constant;
+  nb::object constant;           ///< Constant: the object itself. Tuple: its class. Symbol: names to numbers
+  Type type;                     ///< Tensor: of it. Object, List: of the data
+  std::vector<Plan> parts;       ///< Tuple: its items. Union: its sides. List: the one of its elements
+  std::vector<Type> components;  ///< the types of the values that it becomes
+  struct ObjectTable* objects = nullptr;
+};
+
+/// How the objects of some classes become values of the one data type that a graph has for objects. Its
+/// variant 0 stands for None.
+struct ObjectTable {
+  struct Field {
+    nb::object name;
+    Plan plan;
+  };
+  struct Class {
+    nb::object made;  ///< the class
+    uint32_t variant;
+    std::vector<Field> fields;
+  };
+  std::unordered_map<PyTypeObject*, std::size_t> by_type;
+  std::vector<Class> classes;
+};
+
+/// The objects of one call and their values, so that what is shared stays shared, and what comes back
+/// unchanged is the same object.
+class Snapshot {
+ public:
+  /// Throws Miss where the object does not fit the plan.
+  void take(nb::handle object, const Plan& plan, std::vector<Value>& values);
+  /// The object for values that begin here; moves `values` behind them.
+  nb::object give(const Plan& plan, const Value*& values);
+
+  /// Why an object does not fit.
+  struct Miss {
+    const char* reason;
+    nb::object object;
+  };
+
+ private:
+  Data object(nb::handle object, const ObjectTable& table);
+  Data list(nb::handle object, const Plan& plan);
+  nb::object made(const Data& data, const ObjectTable& table);
+
+  struct Known {
+    Data data;
+    bool complete = false;
+  };
+  std::unordered_map<PyObject*, Known> values_;
+  std::unordered_map<const DataObject*, PyObject*> objects_;
+  std::unordered_map<const DataObject*, nb::object> made_;
+  int depth_ = 0;
+};
+
+/// Whether all operands of the operation that are numbers get one element type.
+bool operands_share_a_type(const OpDef& op);
+/// What Python calls an operation, an operand or an attribute of the catalogue.
+std::string python_name_of(std::string_view name);
+
+void bind_graphs(nb::module_& m);
+void bind_graph_calls(nb::module_& m);
+
+}  // namespace hiaton::python
