@@ -24,16 +24,36 @@ PyObject* miss_class = nullptr;
   nb::raise_python_error();
 }
 
+FieldLayout layout_of(const std::vector<Type>& types) {
+  std::vector<FieldKind> kinds;
+  for (const Type& type : types) {
+    kinds.push_back(type.is_data()     ? FieldKind::Data
+                    : type.is_tensor() ? FieldKind::Tensor
+                                       : field_kind(type.dtype));
+  }
+  return FieldLayout(kinds);
+}
+
+/// Whether values of the plan hold objects or lists.
+bool holds_objects(const Plan& plan) {
+  return plan.kind == Plan::Kind::Object || plan.kind == Plan::Kind::List ||
+         std::ranges::any_of(plan.parts, holds_objects);
+}
+
 /// `_core.ObjectTable`, as Python holds it.
 struct TableHandle {
   std::shared_ptr<ObjectTable> table = std::make_shared<ObjectTable>();
 
   void add_class(nb::object made, uint32_t variant,
                  const std::vector<std::pair<nb::object, Plan>>& fields) const {
-    auto* const type = reinterpret_cast<PyTypeObject*>(made.ptr());
-    table->by_type.emplace(type, table->classes.size());
-    ObjectTable::Class& added = table->classes.emplace_back(ObjectTable::Class{std::move(made), variant, {}});
-    for (const auto& [name, plan] : fields) added.fields.push_back({name, plan});
+    ObjectTable::Class& added =
+        table->classes.emplace_back(ObjectTable::Class{std::move(made), variant, {}, {}});
+    std::vector<Type> types;
+    for (const auto& [name, plan] : fields) {
+      added.fields.push_back({name, plan});
+      types.insert(types.end(), plan.components.begin(), plan.components.end());
+    }
+    added.layout = layout_of(types);
   }
 };
 
@@ -51,6 +71,12 @@ Plan plan_of(const std::string& kind, nb::object constant, const GraphType& type
   plan.parts = std::move(parts);
   for (const GraphType& component : components) plan.components.push_back(component.type);
   plan.objects = table == nullptr ? nullptr : table->table.get();
+  if (plan.kind == Plan::Kind::List) {
+    const Type head = field_type(plan.type, 1, 0);
+    plan.layout = layout_of({head, plan.type});
+  } else {
+    plan.layout = layout_of(plan.components);
+  }
   return plan;
 }
 
@@ -88,14 +114,13 @@ struct GraphFunction {
   std::shared_ptr<const Program> program;
 
   std::vector<Value> arguments(Snapshot& snapshot, const nb::tuple& given) const {
-    std::vector<Value> values;
     try {
-      for (std::size_t i = 0; i < parameters.size(); ++i) snapshot.take(given[i], parameters[i], values);
+      std::vector<Value> values = snapshot.arguments(given, parameters);
+      if (values.empty()) values.emplace_back(int64_t{0});
+      return values;
     } catch (const Snapshot::Miss& miss) {
       raise_miss(miss);
     }
-    if (values.empty()) values.emplace_back(int64_t{0});
-    return values;
   }
 
   void run(const std::function<void(RunOptions)>& run) const {
@@ -119,7 +144,7 @@ struct GraphFunction {
 
   nb::object call(const nb::tuple& given) {
     if (program == nullptr) program = source->program(entry);
-    Snapshot snapshot;
+    Snapshot snapshot(holds_objects(result));
     const std::vector<Value> values = arguments(snapshot, given);
     std::vector<Value> results;
     run([&](RunOptions options) { results = program->run(values, std::move(options)).values; });
@@ -129,7 +154,7 @@ struct GraphFunction {
 
   nb::tuple value_and_grad(const nb::tuple& given) const {
     const std::shared_ptr<const Model> model = source->model();
-    Snapshot snapshot;
+    Snapshot snapshot(holds_objects(result));
     const std::vector<std::vector<Value>> examples = {arguments(snapshot, given)};
     const auto sums = std::make_shared<Gradients>(model->parameters());
     std::vector<Value> results;

@@ -29,6 +29,7 @@ struct Plan {
   Type type;                     ///< Tensor: of it. Object, List: of the data
   std::vector<Plan> parts;       ///< Tuple: its items. Union: its sides. List: the one of its elements
   std::vector<Type> components;  ///< the types of the values that it becomes
+  FieldLayout layout;            ///< of these as the fields of one data value
   struct ObjectTable* objects = nullptr;
 };
 
@@ -43,8 +44,15 @@ struct ObjectTable {
     nb::object made;  ///< the class
     uint32_t variant;
     std::vector<Field> fields;
+    FieldLayout layout;  ///< of all values that the fields become
   };
-  std::unordered_map<PyTypeObject*, std::size_t> by_type;
+  /// nullptr where there is none of this type: there are few.
+  const Class* find(PyTypeObject* type) const {
+    for (const Class& one : classes) {
+      if (reinterpret_cast<PyTypeObject*>(one.made.ptr()) == type) return &one;
+    }
+    return nullptr;
+  }
   std::vector<Class> classes;
 };
 
@@ -52,8 +60,11 @@ struct ObjectTable {
 /// unchanged is the same object.
 class Snapshot {
  public:
-  /// Throws Miss where the object does not fit the plan.
-  void take(nb::handle object, const Plan& plan, std::vector<Value>& values);
+  /// `gives_objects`: results hold objects or lists, which may be some that came in.
+  explicit Snapshot(bool gives_objects) : gives_objects_(gives_objects) {}
+
+  /// What the arguments become. Throws Miss where one does not fit its plan.
+  std::vector<Value> arguments(const nb::tuple& given, const std::vector<Plan>& plans);
   /// The object for values that begin here; moves `values` behind them.
   nb::object give(const Plan& plan, const Value*& values);
 
@@ -64,15 +75,21 @@ class Snapshot {
   };
 
  private:
+  /// Adds what the object becomes to `values_`. The caller holds one reference of its own to the object.
+  void take(nb::handle object, const Plan& plan);
   Data object(nb::handle object, const ObjectTable& table);
   Data list(nb::handle object, const Plan& plan);
+  /// The values from here on as a data value; they are gone then.
+  Data taken_from(std::size_t begin, uint32_t variant, FieldLayout layout);
   nb::object made(const Data& data, const ObjectTable& table);
 
   struct Known {
     Data data;
     bool complete = false;
   };
-  std::unordered_map<PyObject*, Known> values_;
+  bool gives_objects_;
+  std::vector<Value> values_;  ///< a stack: of the fields that are being read
+  std::unordered_map<PyObject*, Known> shared_;
   std::unordered_map<const DataObject*, PyObject*> objects_;
   std::unordered_map<const DataObject*, nb::object> made_;
   int depth_ = 0;

@@ -1,5 +1,6 @@
 // Objects of Python as values of a graph, and back.
 #include <array>
+#include <utility>
 
 #include "graphs.h"
 
@@ -51,7 +52,7 @@ bool fits(nb::handle object, const Plan& plan) {
       return nb::try_cast(object, tensor) && tensor != nullptr && compatible(tensor->value.type(), plan.type);
     }
     case Plan::Kind::Object:
-      return given == Py_None || plan.objects->by_type.contains(Py_TYPE(given));
+      return given == Py_None || plan.objects->find(Py_TYPE(given)) != nullptr;
     case Plan::Kind::Tuple:
       return Py_TYPE(given) == reinterpret_cast<PyTypeObject*>(plan.constant.ptr()) &&
              static_cast<std::size_t>(PyTuple_GET_SIZE(given)) == plan.parts.size();
@@ -95,16 +96,21 @@ nb::object symbol_of_number(int64_t number, const nb::object& numbers) {
 
 }  // namespace
 
-void Snapshot::take(nb::handle object, const Plan& plan, std::vector<Value>& values) {
+std::vector<Value> Snapshot::arguments(const nb::tuple& given, const std::vector<Plan>& plans) {
+  for (std::size_t i = 0; i < plans.size(); ++i) take(nb::object(given[i]), plans[i]);
+  return std::exchange(values_, {});
+}
+
+void Snapshot::take(nb::handle object, const Plan& plan) {
   if (plan.kind == Plan::Kind::Union) {
     for (std::size_t side = 0; side < plan.parts.size(); ++side) {
       if (!fits(object, plan.parts[side])) continue;
-      values.emplace_back(static_cast<int64_t>(side));
+      values_.emplace_back(static_cast<int64_t>(side));
       for (std::size_t other = 0; other < plan.parts.size(); ++other) {
         if (other == side) {
-          take(object, plan.parts[side], values);
+          take(object, plan.parts[side]);
         } else {
-          for (const Type& type : plan.parts[other].components) values.push_back(default_of(type));
+          for (const Type& type : plan.parts[other].components) values_.push_back(default_of(type));
         }
       }
       return;
@@ -115,63 +121,75 @@ void Snapshot::take(nb::handle object, const Plan& plan, std::vector<Value>& val
   PyObject* const given = object.ptr();
   switch (plan.kind) {
     case Plan::Kind::Bool:
-      values.emplace_back(given == Py_True);
+      values_.emplace_back(given == Py_True);
       break;
     case Plan::Kind::Int:
-      values.emplace_back(integer_in(object));
+      values_.emplace_back(integer_in(object));
       break;
     case Plan::Kind::Float:
-      values.emplace_back(PyFloat_AS_DOUBLE(given));
+      values_.emplace_back(PyFloat_AS_DOUBLE(given));
       break;
     case Plan::Kind::Symbol:
-      values.emplace_back(number_of_symbol(object, plan.constant));
+      values_.emplace_back(number_of_symbol(object, plan.constant));
       break;
     case Plan::Kind::Tensor:
-      values.push_back(nb::inst_ptr<EagerTensor>(object)->value);
+      values_.push_back(nb::inst_ptr<EagerTensor>(object)->value);
       break;
     case Plan::Kind::Object:
-      values.emplace_back(this->object(object, *plan.objects));
+      values_.emplace_back(this->object(object, *plan.objects));
       break;
     case Plan::Kind::Tuple:
       for (std::size_t i = 0; i < plan.parts.size(); ++i)
-        take(PyTuple_GET_ITEM(given, static_cast<Py_ssize_t>(i)), plan.parts[i], values);
+        take(nb::borrow(PyTuple_GET_ITEM(given, static_cast<Py_ssize_t>(i))), plan.parts[i]);
       break;
     case Plan::Kind::List:
-      values.emplace_back(list(object, plan));
+      values_.emplace_back(list(object, plan));
       break;
     default:
       break;
   }
 }
 
+Data Snapshot::taken_from(std::size_t begin, uint32_t variant, FieldLayout layout) {
+  constexpr std::size_t kFew = 16;
+  std::array<Slot, kFew> few;
+  std::vector<Slot> many;
+  const std::size_t count = values_.size() - begin;
+  if (count > kFew) many.resize(count);
+  const std::span<Slot> slots = count > kFew ? std::span(many) : std::span(few).first(count);
+  for (std::size_t i = 0; i < count; ++i) slots[i] = values_[begin + i].detach();
+  values_.resize(begin);
+  return Data::take(variant, layout, slots);
+}
+
 Data Snapshot::object(nb::handle object, const ObjectTable& table) {
   if (object.is_none()) return {0, {}};
   PyObject* const given = object.ptr();
-  const bool may_be_shared = Py_REFCNT(given) > 1;
+  // Whoever reads it holds one reference, and what it was read from another.
+  const bool may_be_shared = Py_REFCNT(given) > 2;
   if (may_be_shared) {
-    const auto known = values_.find(given);
-    if (known != values_.end()) {
+    const auto known = shared_.find(given);
+    if (known != shared_.end()) {
       if (!known->second.complete) miss("an object that reaches itself through fields that are read", object);
       return known->second.data;
     }
-    values_.emplace(given, Known{});
+    shared_.emplace(given, Known{});
   }
   const Deeper deeper(depth_);
   if (depth_ > kDeepest) miss("objects that stand too deep inside each other", object);
-  const ObjectTable::Class& described = table.classes[table.by_type.at(Py_TYPE(given))];
-  std::vector<Value> fields;
-  fields.reserve(described.fields.size());
+  const ObjectTable::Class& described = *table.find(Py_TYPE(given));
+  const std::size_t begin = values_.size();
   for (const ObjectTable::Field& field : described.fields) {
     const auto value = nb::steal(PyObject_GetAttr(given, field.name.ptr()));
     if (!value.is_valid()) {
       PyErr_Clear();
       miss("an object without a field that others of its class have", object);
     }
-    take(value, field.plan, fields);
+    take(value, field.plan);
   }
-  Data data = Data::take(described.variant, fields);
-  if (may_be_shared) values_[given] = {data, true};
-  objects_.emplace(data.object(), given);
+  Data data = taken_from(begin, described.variant, described.layout);
+  if (may_be_shared) shared_[given] = {data, true};
+  if (gives_objects_) objects_.emplace(data.object(), given);
   return data;
 }
 
@@ -180,13 +198,19 @@ Data Snapshot::list(nb::handle object, const Plan& plan) {
   if (depth_ > kDeepest) miss("objects that stand too deep inside each other", object);
   const Plan& element = plan.parts[0];
   Data made(kNil, {});
-  std::vector<Value> parts;
   for (Py_ssize_t i = PyList_GET_SIZE(object.ptr()); i-- > 0;) {
-    parts.clear();
-    take(nb::borrow(PyList_GET_ITEM(object.ptr(), i)), element, parts);
-    Value head = parts.size() == 1 ? std::move(parts[0]) : Value(Data::take(1, parts));
-    std::array fields = {std::move(head), Value(std::move(made))};
-    made = Data::take(kCons, fields);
+    const std::size_t begin = values_.size();
+    take(nb::borrow(PyList_GET_ITEM(object.ptr(), i)), element);
+    if (element.components.size() != 1) {
+      Data box = taken_from(begin, 1, element.layout);
+      values_.emplace_back(std::move(box));
+    }
+    values_.emplace_back(std::move(made));
+    made = taken_from(begin, kCons, plan.layout);
+  }
+  if (gives_objects_) {
+    if (!Data::has_object(made.object())) miss("an empty list, which may be given back", object);
+    objects_.emplace(made.object(), object.ptr());
   }
   return made;
 }
@@ -251,6 +275,8 @@ nb::object Snapshot::give(const Plan& plan, const Value*& values) {
     case Plan::Kind::List: {
       nb::list elements;
       Data rest = (values++)->data();
+      const auto given = objects_.find(rest.object());
+      if (given != objects_.end()) return nb::borrow(given->second);
       while (rest.variant() == kCons) {
         const Value head = rest.field(0);
         std::vector<Value> parts;

@@ -83,7 +83,7 @@ class Node:
 
 class ChildSum(nn.Module):
     def __init__(self, vocab=5, d=4, classes=2):
-        self.E = nn.Embedding(vocab, d)
+        self.E = nn.Embedding(vocab, d, scale=1.0)
         self.W = nn.Linear(2 * d, d)
         self.V = nn.Linear(d, classes)
         self.norm = nn.LayerNorm(d)

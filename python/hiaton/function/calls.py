@@ -86,6 +86,8 @@ class Calls:
                 return self.call_method(callee, "__call__", args, named)
             self.refuse(f"a call of {callee.type} cannot be converted")
         target = callee.type.value
+        if isinstance(target, types.FunctionType) and target.__module__ == "hiaton.tensors":
+            return self._constant_tensor(target, args, named)
         if isinstance(target, types.FunctionType):
             return self.call_function(target, args, named)
         if isinstance(target, types.MethodType):
@@ -109,6 +111,17 @@ class Calls:
             return self.call_function(method, [callee, *args], named)
         self.refuse(f"'{_name_of(target)}' is foreign to the graph; call it outside of the function, or let Python run this "
                     "function")
+
+    def _constant_tensor(self, function, args, named):
+        """hia.zeros(3), and what else makes tensors of numbers that are known before the run."""
+        def known(value):
+            if isinstance(value.type, Tup):
+                return tuple(map(known, self.items(value)))
+            if not isinstance(value.type, Const):
+                self.refuse(f"hia.{function.__name__}: expected numbers that are known before the run, found {value.type}")
+            return value.type.value
+        made = function(*map(known, args), **{name: known(value) for name, value in named.items()})
+        return self.constant_value(made, function.__name__)
 
     # Functions of Python.
 
