@@ -25,7 +25,9 @@ struct LearnedTensor : EagerTensor {
 struct Plan {
   enum class Kind : uint8_t { Constant, Bool, Int, Float, Symbol, Tensor, Object, Union, Tuple, List };
   Kind kind = Kind::Constant;
-  nb::object constant;           ///< Constant: the object itself. Tuple: its class. Symbol: names to numbers
+  /// Constant: the object itself. Tuple: its class. Symbol: names to numbers. Object: a tuple of the classes
+  /// that fit, with None where that does.
+  nb::object constant;
   Type type;                     ///< Tensor: of it. Object, List: of the data
   std::vector<Plan> parts;       ///< Tuple: its items. Union: its sides. List: the one of its elements
   std::vector<Type> components;  ///< the types of the values that it becomes

@@ -34,6 +34,15 @@ Value default_of(const Type& type) {
   return Value(type.dtype, Slot{});
 }
 
+/// Whether the object is None and that stands in the tuple, or is of a class that does.
+bool is_one_of(PyObject* object, PyObject* classes) {
+  PyObject* const wanted = object == Py_None ? object : reinterpret_cast<PyObject*>(Py_TYPE(object));
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(classes); ++i) {
+    if (PyTuple_GET_ITEM(classes, i) == wanted) return true;
+  }
+  return false;
+}
+
 bool fits(nb::handle object, const Plan& plan) {
   PyObject* const given = object.ptr();
   switch (plan.kind) {
@@ -52,7 +61,7 @@ bool fits(nb::handle object, const Plan& plan) {
       return nb::try_cast(object, tensor) && tensor != nullptr && compatible(tensor->value.type(), plan.type);
     }
     case Plan::Kind::Object:
-      return given == Py_None || plan.objects->find(Py_TYPE(given)) != nullptr;
+      return is_one_of(given, plan.constant.ptr());
     case Plan::Kind::Tuple:
       return Py_TYPE(given) == reinterpret_cast<PyTypeObject*>(plan.constant.ptr()) &&
              static_cast<std::size_t>(PyTuple_GET_SIZE(given)) == plan.parts.size();

@@ -256,6 +256,24 @@ def test_what_comes_in_goes_out_as_the_same_object():
     assert "1 calls" in deepest.report()
 
 
+def test_a_class_that_was_not_seen_is_a_new_graph():
+    class Empty(Shape):
+        pass
+
+    class Full(Shape):
+        def area(self):
+            return 7.0
+
+    @hia.function(strict=True)
+    def pair(first, shapes):
+        return first.area(), sum(s.area() for s in shapes)
+
+    assert pair(Empty(), [Full()]) == (0.0, 7.0)
+    assert pair(Full(), [Empty(), Full()]) == (7.0, 7.0)
+    assert pair(Empty(), [Empty()]) == (0.0, 0.0)
+    assert "0 calls in plain Python" in pair.report()
+
+
 def test_shared_objects_stay_shared_and_cycles_run_in_python():
     @hia.function(strict=True)
     def depth(t):

@@ -11,7 +11,7 @@ import random_programs
 
 import hiaton as hia
 
-COUNT = int(os.environ.get("HIATON_PROGRAMS", 2000))
+COUNT = int(os.environ.get("HIATON_PROGRAMS", 500))
 FIRST = int(os.environ.get("HIATON_SEED", 1))
 CALLS = 6
 

@@ -35,7 +35,7 @@ def test_every_class_stands_in_it():
     assert set(there) == known - ELSEWHERE - NEWER
 
 
-@pytest.mark.parametrize("classes,what,lines", rows(), ids=lambda value: value[0] if isinstance(value, list) else value)
+@pytest.mark.parametrize("classes,what,lines", list(rows()), ids=lambda value: value[0] if isinstance(value, list) else value)
 def test_it_is_as_the_table_says(classes, what, lines, request):
     text = "def f(n):\n" + "".join(f"    {line}\n" for line in lines)
     found = {type(node).__name__ for node in ast.walk(ast.parse(text))}

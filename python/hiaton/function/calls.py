@@ -245,7 +245,7 @@ class Calls:
     def builtin_abs(self, value):
         value = self.operand(value)
         if is_number(value.type):
-            return Value(Const(abs(value.type.value)))
+            return self.known(abs(value.type.value))
         if isinstance(value.type, Tens):
             return self.tensor_op("abs", [value], {})
         if not isinstance(value.type, Scalar):
@@ -278,9 +278,10 @@ class Calls:
 
     def _constant_call(self, function, *values):
         try:
-            return Value(Const(function(*(v.type.value for v in values))))
+            found = function(*(v.type.value for v in values))
         except (ArithmeticError, ValueError, TypeError):
             self.fail()
+        return self.known(found)
 
     def builtin_min(self, *values):
         return self._extreme("smaller", "smallest", values)

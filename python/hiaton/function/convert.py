@@ -5,14 +5,14 @@ loops and what follows a branch that may leave early. What a function gives, wha
 fields hold is not known at first: conversion is done again, with what it found, until nothing new is found.
 """
 
-import ast
 import collections
+import contextlib
 
 from hiaton import _core
 from hiaton.function.frame import Frame
 from hiaton.function.source import ConversionError
-from hiaton.function.types import (BOOL, INT, NEVER, NONE, Const, Lst, NeverType, Objs, Opaque, Scalar, Symbol, Tens,
-                                   Tup, Union, Value, general, join, size_of)
+from hiaton.function.types import (NEVER, Const, NeverType, Objs, Opaque, Scalar, Symbol, Tens, Tup, Union, Value,
+                                   general, join, size_of)
 
 MOST_ROUNDS = 60
 MOST_INSTANCES = 400
@@ -28,6 +28,10 @@ def graph_type(dtype, dims=()):
 
 class Unreached(Exception):
     """This path gives no value: a call in it never returns, or its result is not known yet."""
+
+
+class Incomplete(Exception):
+    """The body was built with types that did not hold."""
 
 
 class Instance:
@@ -56,6 +60,7 @@ class Converter:
         self.guards = {}            # what the conversion took as fixed
         self.learned = []           # the parameters, in the order of the module
         self.source = None
+        self.refusal = None         # why the last round could not be finished
         self.entry = entry          # the name of the function in the graph; None: its own
 
     # The rounds.
@@ -82,7 +87,14 @@ class Converter:
                 self.entry = main.name
                 self.result = main.result
                 return self
-        raise ConversionError(f"'{self.function.__qualname__}': expected types that do not grow for ever")
+        raise ConversionError(self.refusal or f"'{self.function.__qualname__}': expected types that do not grow for ever")
+
+    def refuse(self, message):
+        """Ends the conversion, if what it was found by holds: else another round will tell."""
+        self.refusal = message
+        if self.changed:
+            raise Incomplete
+        raise ConversionError(message)
 
     def _begin_round(self):
         self.builder = _core.GraphBuilder()
@@ -128,13 +140,16 @@ class Converter:
                 found = Value(NEVER)
             known = self.assume(("result", instance.key), found.type)
             if known != instance.result:
-                raise _Incomplete
+                raise Incomplete
             return list(frame.coerce(found, known).ids) or [frame.constant(0, "i64")]
 
         try:
             self.builder.define(instance.number, body)
-        except _Incomplete:
+        except Incomplete:
             pass
+        except _core.ProgramError as error:
+            with contextlib.suppress(Incomplete):
+                self.refuse(f"'{instance.name}': {error}")
 
     def assume(self, what, found):
         """Takes into account that it has this type too: the type of all that was found."""
@@ -197,6 +212,9 @@ class Converter:
         if isinstance(type_, Tens):
             return [graph_type(type_.dtype, type_.dims)]
         if isinstance(type_, Objs):
+            for cls in type_.classes - self.read.keys():
+                self.read[cls] = {}
+                self.changed = True
             return [self.object_type]
         if isinstance(type_, Tup):
             return [kind for item in type_.items for kind in self.graph_types(item)]
@@ -271,10 +289,6 @@ class Converter:
 
     def symbol(self, text):
         return self.symbols.setdefault(text, len(self.symbols))
-
-
-class _Incomplete(Exception):
-    """The body was built with types that did not hold."""
 
 
 _KEYWORDS = set("fn let in if then else on with while for do and or not true false nan inf nanf32 inff32 _ data match param "

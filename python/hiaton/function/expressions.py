@@ -24,7 +24,7 @@ class Expressions:
             self.node = before
 
     def eval_Constant(self, node):
-        return Value(Const(node.value))
+        return self.known(node.value)
 
     def eval_Name(self, node):
         return self.name_value(node.id)

@@ -6,7 +6,6 @@ from hiaton.function.expressions import Expressions
 from hiaton.function.loops import Loops
 from hiaton.function.objects import Objects
 from hiaton.function.operators import Operators
-from hiaton.function.source import ConversionError
 from hiaton.function.statements import Statements
 from hiaton.function.tensors import Tensors
 from hiaton.function.types import (NEVER, NONE, Const, Lst, NeverType, Objs, Opaque, Scalar, Symbol, Tens, Tup, Union,
@@ -34,7 +33,7 @@ class Frame(Expressions, Operators, Calls, Tensors, Objects, Statements, Loops):
         node = node if node is not None and hasattr(node, "lineno") else self.node
         line = f":{node.lineno}" if node is not None else ""
         file = self.where.file if self.where else "?"
-        raise ConversionError(f"{file}{line}: {message}")
+        self.converter.refuse(f"{file}{line}: {message}")
 
     # Values.
 

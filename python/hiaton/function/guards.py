@@ -1,7 +1,5 @@
 """What a graph takes as fixed, looked at again at each call."""
 
-import inspect
-
 _MISSING = object()
 
 
@@ -15,7 +13,7 @@ class Guards:
     """`hold` is one function, made of all of them."""
 
     def __init__(self, guards):
-        self._names = {"missing": _MISSING, "same": _same, "static": inspect.getattr_static}
+        self._names = {"missing": _MISSING, "same": _same}
         tests = [self._test(*guard) for guard in guards.values()]
         tests = [test for test in dict.fromkeys(tests) if test]
         self._count = len(tests)
@@ -51,7 +49,7 @@ class Guards:
         if kind == "list":
             return f"len({holder}) == {len(found)} and all(map({self._name(_is)}, {holder}, {expected}))"
         if kind == "static":
-            return f"static({holder}, {key!r}) is {expected}"
+            return f"{holder}.{key} is {self._name(getattr(container, key))}"
         return self._equal(f"{holder}.{key}", found, expected)
 
     def _equal(self, now, found, expected):

@@ -99,16 +99,12 @@ class Objects:
             dtype = str(found.dtype).split(".")[-1]
             kind = _core.graph_type(found.dtype, list(found.shape))
             return Value(Tens(dtype, found.shape), (self.graph.constant(found, kind),))
-        if isinstance(found, bool) or not isinstance(found, int):
-            pass
-        elif not -(1 << 63) <= found < 1 << 63:
-            self.fail()
         if isinstance(found, tuple):
             return self.tuple_of([self.constant_value(one, name) for one in found], type(found))
         if type(found) is list:
             self.converter.guard("list", found, None, tuple(found))
             return self.tuple_of([self.constant_value(one, name) for one in found], list)
-        return Value(Const(found))
+        return self.known(found)
 
     def eval_Subscript(self, node):
         value = self.chosen(self.eval(node.value), lambda side: side != NONE)

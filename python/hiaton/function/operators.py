@@ -69,9 +69,13 @@ class Operators:
             self.fail()
         if not isinstance(found, NUMBERS):
             self.refuse(f"'{_SIGNS[operator]}' gives {type(found).__name__}")
-        if isinstance(found, int) and not -(1 << 63) <= found < 1 << 63:
+        return self.known(found)
+
+    def known(self, number):
+        """A number as a value. Where it does not fit 64 bits, Python runs the call."""
+        if isinstance(number, int) and not -(1 << 63) <= number < 1 << 63:
             self.fail()
-        return Value(Const(found))
+        return Value(Const(number))
 
     def _by_method(self, word, left, right):
         """The operator of a class; None where neither has one."""
@@ -144,7 +148,7 @@ class Operators:
         value = self.operand(value)
         if is_number(value.type):
             found = {"USub": lambda x: -x, "UAdd": lambda x: +x, "Invert": lambda x: ~x}[operator](value.type.value)
-            return Value(Const(found))
+            return self.known(found)
         if self.numeric(value.type):
             kind = float if value.type.kind is float else int
             if operator == "Invert":

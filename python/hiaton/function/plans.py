@@ -25,6 +25,7 @@ class Planner:
             kind, main = "tensor", components[0]
         elif isinstance(type_, Objs):
             kind, main, table = "object", components[0], self.table
+            constant = (*type_.classes, *[None] * type_.none)
         elif isinstance(type_, Tup):
             kind, constant, parts = "tuple", type_.cls, [self.plan(item) for item in type_.items]
         elif isinstance(type_, Union):

@@ -10,7 +10,25 @@ class ConversionError(TypeError):
     """A function cannot become a graph; the message says where, why, and what to do."""
 
 
-_files = {}  # by name: the text, its tree and its code
+class _File:
+    """The text of a file, and its functions by the line where they begin and their name."""
+
+    def __init__(self, text, name):
+        self.text = text
+        self.codes = {}
+        self.nodes = {}
+        self.found = {}
+        for code in _codes(compile(text, name, "exec", dont_inherit=True)):
+            self.codes.setdefault((code.co_firstlineno, code.co_name), []).append(code)
+        for node in ast.walk(ast.parse(text, name)):
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                line = min([node.lineno, *(d.lineno for d in node.decorator_list)])
+                self.nodes.setdefault((line, node.name), []).append(node)
+            elif isinstance(node, ast.Lambda):
+                self.nodes.setdefault((node.lineno, "<lambda>"), []).append(node)
+
+
+_files = {}
 
 
 def _file(name):
@@ -19,9 +37,10 @@ def _file(name):
         linecache.checkcache(name)
         lines = linecache.getlines(name)
     text = "".join(lines)
-    if name not in _files or _files[name][0] != text:
-        tree = ast.parse(text, name)
-        _files[name] = (text, tree, compile(text, name, "exec", dont_inherit=True))
+    if not text:
+        raise OSError
+    if name not in _files or _files[name].text != text:
+        _files[name] = _File(text, name)
     return _files[name]
 
 
@@ -54,24 +73,20 @@ def tree_of(function):
     code = function.__code__
     gone = f"{place(function)}: '{code.co_name}' was defined by exec or changed on disk"
     try:
-        _, tree, compiled = _file(code.co_filename)
+        file = _file(code.co_filename)
     except (OSError, SyntaxError, ValueError):
         raise ConversionError(f"{gone}: expected its text, found none that compiles") from None
-    matches = [c for c in _codes(compiled) if c.co_firstlineno == code.co_firstlineno and c.co_name == code.co_name]
-    if not any(_same(code, c) for c in matches):
+    if code in file.found:
+        return file.found[code]
+    key = code.co_firstlineno, code.co_name
+    if not any(_same(code, other) for other in file.codes.get(key, ())):
         raise ConversionError(f"{gone}: expected the text that runs; reload the module")
-    found = []
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == code.co_name:
-            first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
-            if first == code.co_firstlineno:
-                found.append(node)
-        elif isinstance(node, ast.Lambda) and code.co_name == "<lambda>" and node.lineno == code.co_firstlineno:
-            found.append(node)
-    if len(found) != 1:
-        raise ConversionError(f"{place(function)}: expected one function on this line, found {len(found)}; "
+    nodes = file.nodes.get(key, ())
+    if len(nodes) != 1:
+        raise ConversionError(f"{place(function)}: expected one function on this line, found {len(nodes)}; "
                               "give each a line of its own")
-    return found[0]
+    file.found[code] = nodes[0]
+    return nodes[0]
 
 
 def is_generator(function):

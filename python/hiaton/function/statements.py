@@ -47,19 +47,32 @@ def _nodes(nodes):
         todo += ast.iter_child_nodes(node)
 
 
-def _assigned(*nodes):
-    names = set()
-    for node in _nodes(nodes):
+def _of(node, what, find):
+    """What is found below a node, found once."""
+    if not hasattr(node, what):
+        setattr(node, what, frozenset(find(node)))
+    return getattr(node, what)
+
+
+def _find_assigned(root):
+    for node in _nodes([root]):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            names.add(node.id)
+            yield node.id
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Attribute) \
                 and isinstance(node.value.func.value, ast.Name):
-            names.add(node.value.func.value.id)  # append
-    return names
+            yield node.value.func.value.id  # append
+
+
+def _assigned(*nodes):
+    return set().union(*(_of(node, "hiaton_assigned", _find_assigned) for node in nodes))
+
+
+def _find_read(root):
+    return (node.id for node in _nodes([root]) if isinstance(node, ast.Name))
 
 
 def read_names(nodes):
-    return {node.id for node in _nodes(nodes) if isinstance(node, ast.Name)}
+    return set().union(*(_of(node, "hiaton_read", _find_read) for node in nodes))
 
 
 def leaves(nodes, kinds):
@@ -99,10 +112,10 @@ class Rest:
         if not self.is_shared:
             return frame.run(self.statements, self.following)
         names, values = frame.passed(self.names)
-        where = frame.where
+        where, loop, loop_key = frame.where, frame.loop, frame.loop_key
 
         def build(inner, given):
-            inner.where = where
+            inner.where, inner.loop, inner.loop_key = where, loop, loop_key
             inner.env = dict(zip(names, given))
             return inner.run(self.statements, self.following)
         key = ("rest", frame.base_key(), id(self.statements[0]), tuple(names))
