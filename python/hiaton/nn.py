@@ -4,15 +4,13 @@ A module finds its parameters by its attributes. Its methods run as they stand, 
 `hiaton.function` that uses them.
 """
 
-import collections.abc
 import os
 
 import numpy
 
 from hiaton import _core, tensors
 from hiaton._core import Parameter, ops
-from hiaton.function import GradientCallable
-from hiaton.programs import RowGrad
+from hiaton.function.gradients import Gradients, ModuleGradients
 
 __all__ = ["Dropout", "Embedding", "Gradients", "LayerNorm", "LSTMCell", "Linear", "Module", "Parameter", "value_and_grad"]
 
@@ -157,39 +155,9 @@ class Dropout(Module):
         return ops.dropout(x, self.rate, seed)
 
 
-class Gradients(collections.abc.Mapping):
-    """The gradients of a number by the parameters of a module, by path."""
-
-    def __init__(self, module, numbers, core):
-        self._parameters = module.parameters()
-        self._numbers = numbers
-        self._core = core
-
-    def numbers_of(self, parameters):
-        """Which gradient of the graph is that of each parameter; -1: none."""
-        return [self._numbers.get(id(parameter), -1) for parameter in parameters]
-
-    def __getitem__(self, path):
-        """A tensor, or a RowGrad where only some rows of the parameter were used."""
-        number = self._numbers.get(id(self._parameters[path]), -1)
-        if number < 0:
-            return tensors.zeros(self._parameters[path].shape)
-        values, rows = self._core.values(number), self._core.rows(number)
-        return values if rows is None else RowGrad(rows, values[rows])
-
-    def __iter__(self):
-        return iter(self._parameters)
-
-    def __len__(self):
-        return len(self._parameters)
-
-    def __repr__(self):
-        return f"<hiaton gradients of {', '.join(self._parameters)}>"
-
-
 def value_and_grad(module, function):
     """A function that gives what `function` gives, a number, and its gradients by the parameters of the module.
 
     They are those of a graph, which `function` is converted to as by `hiaton.function`; ConversionError where it cannot be.
     """
-    return GradientCallable(module, function)
+    return ModuleGradients(module, function)

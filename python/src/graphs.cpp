@@ -133,6 +133,13 @@ class GraphBuilder {
       return Vars(std::span<const Var>(made.vars_of(results)));
     });
   }
+  /// The function that gives the first result of another and its gradients by the parameters that hold
+  /// floats.
+  std::string declare_gradient(uint32_t of) {
+    const std::string name = builder_.unused_name("gradient");
+    builder_.declare_gradient(name, {ir::FunctionId(of)}, true);
+    return name;
+  }
   std::shared_ptr<Source> finish() {
     CompileOptions options;
     options.simplify.overflow = OverflowMode::Trap;
@@ -213,6 +220,7 @@ void bind_graphs(nb::module_& m) {
       .def("add_parameter", &GraphBuilder::add_parameter, nb::arg("name"), nb::arg("type"))
       .def("declare", &GraphBuilder::declare, nb::arg("name"), nb::arg("parameters"), nb::arg("results"))
       .def("define", &GraphBuilder::define, nb::arg("function"), nb::arg("body"))
+      .def("declare_gradient", &GraphBuilder::declare_gradient, nb::arg("of"))
       .def("finish", &GraphBuilder::finish);
 }
 

@@ -230,3 +230,28 @@ def test_what_has_no_gradient_is_refused():
         nn.value_and_grad(model, lambda m, t: t.label + 1)(model, trees(1)[0])
     with pytest.raises(AttributeError):
         nn.value_and_grad(model, mean_loss)(model, [Tree(0, None, Tree(0, 1), None)])
+
+
+def test_gradients_by_arguments():
+    def loss(x, y, n):
+        total = hia.sum(x * x) * y
+        for _ in range(n):
+            total = total * 2.0
+        return total
+
+    x = hia.tensor([1.0, -2.0])
+    value, gradient = hia.value_and_grad(loss)(x, 3.0, 2)
+    assert value.item() == 60.0 and gradient.tolist() == [24.0, -48.0]
+    by_x, by_y = hia.grad(loss, argnums=(0, 1))(x, 3.0, 1)
+    assert by_x.tolist() == [12.0, -24.0] and by_y == 10.0
+    with pytest.raises(TypeError, match="expected a tensor of floats or a float as argument 2, found int"):
+        hia.grad(loss, argnums=2)(x, 3.0, 2)
+
+
+def test_many_examples_at_once():
+    model, examples = TreeRNN(), trees(6)
+    mapped = hia.vmap(model.loss)
+    expected = [model.loss(t).item() for t in examples]
+    for _ in range(2):
+        assert [loss.item() for loss in mapped(examples)] == pytest.approx(expected, rel=1e-6)
+    assert mapped([]) == []

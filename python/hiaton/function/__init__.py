@@ -36,7 +36,7 @@ class Graph:
         return f"({', '.join(map(str, self.types))}) -> {self.result}"
 
 
-def converted(function, args, settings, fields, types=None, entry=None):
+def converted(function, args, settings, fields, types=None, entry=None, by_arguments=False):
     """A graph of the function for arguments like these. Raises ConversionError where there can be none."""
     from hiaton.function.convert import Converter
     from hiaton.function.observe import Observer
@@ -44,7 +44,7 @@ def converted(function, args, settings, fields, types=None, entry=None):
     found = tuple(observer.type_of(value) for value in args)
     if types is not None:
         found = types(found)
-    converter = Converter(function, found, fields, _parameter_names(args), entry).convert()
+    converter = Converter(function, found, fields, _parameter_names(args), entry, by_arguments).convert()
     return Graph(converter, graph_function(converter, settings))
 
 
@@ -214,47 +214,3 @@ def function(target=None, *, strict=False, workers=1, budget=5_000_000):
     if target is None:
         return functools.partial(function, strict=strict, workers=workers, budget=budget)
     return GraphCallable(target, strict=strict, workers=workers, budget=budget)
-
-
-class GradientCallable:
-    """What `nn.value_and_grad` gives."""
-
-    def __init__(self, module, target):
-        self.module = module
-        self.target = getattr(target, "__wrapped__", target)
-        self.receiver = ()
-        if inspect.ismethod(self.target):
-            self.receiver = (self.target.__self__,)
-            self.target = self.target.__func__
-            self.target = getattr(self.target, "__wrapped__", self.target)
-        self._signature = inspect.signature(self.target)
-        self._graphs = []
-        self._fields = {}
-
-    def __call__(self, *args, **named):
-        bound = self._signature.bind(*self.receiver, *args, **named)
-        bound.apply_defaults()
-        values = tuple(bound.arguments.values())
-        for graph in self._graphs:
-            if graph.guards.hold():
-                try:
-                    return self._run(graph, values)
-                except _core.Miss:
-                    continue
-        graph = converted(self.target, values, {"workers": 1, "max_frames": 0}, self._fields, entry="loss")
-        self._graphs = [graph, *self._graphs][:MOST_GRAPHS]
-        try:
-            return self._run(graph, values)
-        except _core.Miss as miss:
-            raise ConversionError(f"'{self.target.__qualname__}': {miss.args[0]}") from None
-
-    def _run(self, graph, values):
-        from hiaton.nn import Gradients
-        try:
-            loss, core = graph.core.value_and_grad(values)
-        except _core.RunError:
-            # Python says what is wrong with the call, where it can.
-            self.target(*values)
-            raise
-        numbers = {id(parameter): number for number, (parameter, _) in enumerate(graph.parameters)}
-        return loss, Gradients(self.module, numbers, core)

@@ -12,7 +12,7 @@ from hiaton import _core
 from hiaton.function.frame import Frame
 from hiaton.function.source import ConversionError
 from hiaton.function.types import (NEVER, Const, NeverType, Objs, Opaque, Scalar, Symbol, Tens, Tup, Union, Value,
-                                   general, join, size_of)
+                                   general, is_float, join, size_of)
 
 MOST_ROUNDS = 60
 MOST_INSTANCES = 400
@@ -47,7 +47,7 @@ class Instance:
 class Converter:
     """Converts a function for arguments of some types."""
 
-    def __init__(self, function, types, fields, names, entry=None):
+    def __init__(self, function, types, fields, names, entry=None, by_arguments=False):
         self.function = function
         self.types = types
         self.fields = fields        # by class and name: the type of a field
@@ -62,6 +62,7 @@ class Converter:
         self.source = None
         self.refusal = None         # why the last round could not be finished
         self.entry = entry          # the name of the function in the graph; None: its own
+        self.by_arguments = by_arguments  # whether the graph gives gradients by its arguments too
 
     # The rounds.
 
@@ -83,9 +84,12 @@ class Converter:
             if not self.changed:
                 if main.result is NEVER:
                     raise ConversionError(f"no path through '{self.function.__qualname__}' gives a result")
-                self.source = self.builder.finish()
                 self.entry = main.name
                 self.result = main.result
+                if self.by_arguments:
+                    self.entry = self.builder.declare_gradient(main.number)
+                    self.result = Tup((main.result, *filter(is_float, self.types)))
+                self.source = self.builder.finish()
                 return self
         raise ConversionError(self.refusal or f"'{self.function.__qualname__}': expected types that do not grow for ever")
 

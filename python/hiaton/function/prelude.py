@@ -121,3 +121,7 @@ def element(items, index):
                 return item
             index -= 1
     raise IndexError
+
+
+def mapped(function, examples):
+    return [function(example) for example in examples]

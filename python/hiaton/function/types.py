@@ -146,6 +146,11 @@ def is_number(type_):
     return isinstance(type_, Const) and isinstance(type_.value, NUMBERS)
 
 
+def is_float(type_):
+    """Whether it is a float or a tensor of floats."""
+    return type_ == FLOAT or isinstance(type_, Tens) and type_.dtype in ("f32", "f64")
+
+
 def general(type_):
     """The type without the value of a number."""
     if is_number(type_):
