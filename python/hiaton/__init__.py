@@ -22,3 +22,4 @@ __version__ = _core.version
 
 for _name in ("Data", "DType", "Error", "Function", "InternalError", "ProgramError", "RunError", "Tensor"):
     getattr(_core, _name).__module__ = "hiaton"
+ConversionError.__module__ = FallbackWarning.__module__ = "hiaton"

@@ -10,7 +10,6 @@ import warnings
 import pytest
 
 import hiaton as hia
-from hiaton import nn
 
 
 @dataclasses.dataclass
@@ -272,6 +271,34 @@ def test_a_class_that_was_not_seen_is_a_new_graph():
     assert pair(Full(), [Empty(), Full()]) == (7.0, 7.0)
     assert pair(Empty(), [Empty()]) == (0.0, 0.0)
     assert "0 calls in plain Python" in pair.report()
+
+
+class Level(enum.IntEnum):
+    LOW = 1
+    HIGH = 2
+
+
+def test_enumerations_of_integers_and_nan_are_compared_as_python_does():
+    def compared(level, n, x, xs):
+        return level == Level.LOW, level == n, x in xs, xs == [x], (x, n) == (x, n)
+
+    nan = math.nan
+    graph = hia.function(compared)
+    for args in [(Level.LOW, 1, 0.5, [0.5]), (Level.HIGH, 1, nan, [nan]), (Level.LOW, 2, 0.5, [nan])]:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            assert graph(*args) == compared(*args)
+
+
+def test_a_copy_of_a_list_is_another_list():
+    @hia.function(strict=True)
+    def copied(xs):
+        return list(xs), [x for x in xs], xs
+
+    given = [1, 2]
+    for found in copied(given)[:2]:
+        assert found == given and found is not given
+    assert copied(given)[2] is given
 
 
 def test_shared_objects_stay_shared_and_cycles_run_in_python():

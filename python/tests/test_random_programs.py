@@ -2,7 +2,6 @@
 
 import collections
 import copy
-import itertools
 import linecache
 import os
 import warnings

@@ -6,9 +6,12 @@ import threading
 import warnings
 
 from hiaton import _core
+from hiaton.function.convert import Converter
+from hiaton.function.errors import ConversionError
 from hiaton.function.guards import Guards
+from hiaton.function.observe import Observer
 from hiaton.function.plans import graph_function
-from hiaton.function.source import ConversionError
+from hiaton.function.types import Union, join
 
 MOST_GRAPHS = 8
 MOST_CONVERSIONS = 16
@@ -38,8 +41,6 @@ class Graph:
 
 def converted(function, args, settings, fields, types=None, entry=None, by_arguments=False):
     """A graph of the function for arguments like these. Raises ConversionError where there can be none."""
-    from hiaton.function.convert import Converter
-    from hiaton.function.observe import Observer
     observer = Observer(fields)
     found = tuple(observer.type_of(value) for value in args)
     if types is not None:
@@ -148,7 +149,6 @@ class GraphCallable:
             before = {}
 
             def generalized(found):
-                from hiaton.function.types import Union, join
                 for graph in self._graphs:
                     both = tuple(join(a, b) for a, b in zip(graph.types, found))
                     if not any(isinstance(t, Union) for t in both) and both != found and graph.guards.hold():

@@ -10,8 +10,8 @@ import types
 from hiaton import _core
 from hiaton.function import prelude
 from hiaton.function.source import is_generator
-from hiaton.function.types import (BOOL, FLOAT, INT, NEVER, NONE, SYMBOL, Const, Lst, Objs, Opaque, Scalar, Symbol, Tens,
-                                   Tup, Union, Value, general, is_data_class, is_number)
+from hiaton.function.types import (FLOAT, INT, NEVER, Const, Lst, Objs, Scalar, Tens,
+                                   Tup, Union, Value, is_number)
 
 _DTYPES = {"bool": 0, "i32": 1, "i64": 2, "f32": 3, "f64": 4}
 
@@ -191,6 +191,8 @@ class Calls:
         groups = {}
         for cls in sorted(value.type.classes, key=lambda c: c.__qualname__):
             found = inspect.getattr_static(cls, name, None)
+            if (cls, name) in self.converter.fields:
+                self.refuse(f"objects of '{cls.__name__}' have a field '{name}' of their own: it cannot be called")
             if found is None:
                 self.refuse(f"'{cls.__name__}' has no method '{name}'")
             self.converter.guard("static", cls, name, found)

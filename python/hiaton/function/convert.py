@@ -9,8 +9,9 @@ import collections
 import contextlib
 
 from hiaton import _core
+from hiaton.function.errors import ConversionError, Incomplete, Unreached
 from hiaton.function.frame import Frame
-from hiaton.function.source import ConversionError
+from hiaton.function.statements import build_function
 from hiaton.function.types import (NEVER, Const, NeverType, Objs, Opaque, Scalar, Symbol, Tens, Tup, Union, Value,
                                    general, is_float, join, size_of)
 
@@ -24,14 +25,6 @@ _DTYPES = {bool: "bool", int: "i64", float: "f64"}
 
 def graph_type(dtype, dims=()):
     return _core.graph_type(_core.DType(dtype), list(dims))
-
-
-class Unreached(Exception):
-    """This path gives no value: a call in it never returns, or its result is not known yet."""
-
-
-class Incomplete(Exception):
-    """The body was built with types that did not hold."""
 
 
 class Instance:
@@ -171,7 +164,6 @@ class Converter:
 
     def instance_of(self, function, types, is_entry=False):
         """The instance of a function of Python, which has a parameter for each type."""
-        from hiaton.function.statements import build_function
         self.guard_code(function)
         return self.instance(("function", id(function.__code__), id(function), *types), function.__name__,
                              types, lambda frame, values: build_function(frame, function, values), is_entry)

@@ -3,7 +3,9 @@
 import ast
 import builtins
 
-from hiaton.function.types import (BOOL, NEVER, NONE, SYMBOL, Const, Lst, NeverType, Objs, Opaque, Scalar, Symbol, Tens,
+from hiaton import _core
+
+from hiaton.function.types import (BOOL, NEVER, NONE, Const, Lst, NeverType, Objs, Opaque, Scalar, Symbol, Tens,
                                    Tup, Union, Value, is_number)
 
 CONVERTED = ("Constant", "Name", "Attribute", "Subscript", "BinOp", "UnaryOp", "Compare", "BoolOp", "IfExp", "Call",
@@ -354,8 +356,7 @@ class Expressions:
             return isinstance(type_.value, classes)
         kinds = {Scalar: getattr(type_, "kind", None), Symbol: str, Lst: list, Tup: getattr(type_, "cls", None)}
         if isinstance(type_, Tens):
-            from hiaton import Tensor
-            return issubclass(Tensor, classes)
+            return issubclass(_core.Tensor, classes)
         return issubclass(kinds[type(type_)], classes)
 
     def is_instance(self, value, classes):

@@ -2,14 +2,15 @@
 
 from hiaton import _core
 from hiaton.function.calls import Calls
+from hiaton.function.errors import Unreached
 from hiaton.function.expressions import Expressions
 from hiaton.function.loops import Loops
 from hiaton.function.objects import Objects
 from hiaton.function.operators import Operators
 from hiaton.function.statements import Statements
 from hiaton.function.tensors import Tensors
-from hiaton.function.types import (NEVER, NONE, Const, Lst, NeverType, Objs, Opaque, Scalar, Symbol, Tens, Tup, Union,
-                                   Value, general, join, side_for, sides_of)
+from hiaton.function.types import (NEVER, Const, Lst, Objs, Opaque, Scalar, Symbol, Tens, Tup, Union,
+                                   Value, general, join, side_for)
 
 _ORDER = (Tens, float, int, Objs, Lst, Tup, Symbol, bool)
 
@@ -169,7 +170,10 @@ class Frame(Expressions, Operators, Calls, Tensors, Objects, Statements, Loops):
             return len(_ORDER)
         number = min(numbers, key=rank)
         self.note_strict(value, value.type.sides[number])
-        self.require(self.op("eq", value.ids[0], self.constant(number, "i64")))
+        if number == 1 and len(value.type.sides) == 2:
+            self.require_not_zero(value.ids[0])
+        else:
+            self.require(self.op("eq", value.ids[0], self.constant(number, "i64")))
         return self.side(value, number)
 
     def note_strict(self, value, side):
@@ -185,10 +189,12 @@ class Frame(Expressions, Operators, Calls, Tensors, Objects, Statements, Loops):
 
     def require(self, condition):
         """Where it does not hold, the run ends and CPython runs the call."""
-        self.op("div", self.constant(1, "i64"), self.op("i64", condition))
+        self.require_not_zero(self.op("i64", condition))
+
+    def require_not_zero(self, number):
+        self.op("div", self.constant(1, "i64"), number)
 
     def fail(self):
-        from hiaton.function.convert import Unreached
         self.require(self.constant(False, "bool"))
         raise Unreached
 
@@ -199,7 +205,6 @@ class Frame(Expressions, Operators, Calls, Tensors, Objects, Statements, Loops):
 
         `key` says which branch it is, so that the next round knows that type; or it is the type.
         """
-        from hiaton.function.convert import Unreached
         is_known = not isinstance(key, tuple)
         if not is_known:
             key = ("branch", self.key, key)

@@ -2,7 +2,7 @@
 
 import inspect
 
-from hiaton import _core, programs
+from hiaton import _core, programs, tensors
 from hiaton.function import MOST_GRAPHS, ConversionError, GraphCallable, converted, prelude
 from hiaton.function.types import Const, Scalar, Symbol, Tens, is_float
 
@@ -22,8 +22,7 @@ class Gradients(programs.Gradients):
     def __getitem__(self, path):
         number = self._numbers.get(id(self._parameters[path]), -1)
         if number < 0:
-            from hiaton.tensors import zeros
-            return zeros(self._parameters[path].shape)
+            return tensors.zeros(self._parameters[path].shape)
         values, rows = self._core.values(number), self._core.rows(number)
         return values if rows is None else programs.RowGrad(rows, values[rows])
 

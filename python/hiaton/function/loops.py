@@ -3,7 +3,8 @@
 import ast
 import builtins
 
-from hiaton.function.types import INT, NEVER, NONE, Const, Lst, Objs, Tup, Union, Value, general, is_number
+from hiaton.function.statements import Rest, assigned, is_unbound, leaves, nodes_below, read_names
+from hiaton.function.types import INT, NEVER, NONE, Const, Lst, Tup, Value, is_number
 
 MOST_UNROLLED = 32
 
@@ -170,7 +171,6 @@ class _Leave:
 class Loops:
     def run_loop(self, node, rest, following):
         """A loop; gives a value where what follows belongs to it, since it may return, else None."""
-        from hiaton.function.statements import Rest, _assigned, _is_unbound, leaves
         if leaves([*node.body, *node.orelse], (ast.Return,)):
             after = Rest(rest, following, True)
             names = self._needed(node) | after.names
@@ -178,7 +178,7 @@ class Loops:
         else:
             after = None
             elsewhere = self._read_elsewhere(node)
-            results = sorted(_assigned(node) & elsewhere)
+            results = sorted(assigned(node) & elsewhere)
             names = self._needed(node) | set(results)
         items = None
         if isinstance(node, ast.For):
@@ -196,11 +196,11 @@ class Loops:
             del self.env[name]
         if isinstance(made.type, Tup):
             for name, item in zip(results, self.items(made)):
-                if _is_unbound(item.type):
+                if is_unbound(item.type):
                     self.env.pop(name, None)
                 else:
                     self.bind(name, item)
-        for name in _assigned(node) - set(results):
+        for name in assigned(node) - set(results):
             for key in [k for k in self.env if k == name or isinstance(k, tuple) and k[0] == name]:
                 del self.env[key]
         return None
@@ -208,15 +208,13 @@ class Loops:
     @staticmethod
     def _needed(node):
         """The names that a turn may read before it gives them values."""
-        from hiaton.function.statements import _assigned, read_names
         if isinstance(node, ast.While):
             return read_names([node])
-        return read_names([*node.body, *node.orelse]) - _assigned(node.target)
+        return read_names([*node.body, *node.orelse]) - assigned(node.target)
 
     def _read_elsewhere(self, node):
-        from hiaton.function.statements import _nodes
-        inside = {id(n) for n in _nodes([node])}
-        return {n.id for n in _nodes([self.where.tree]) if isinstance(n, ast.Name) and id(n) not in inside
+        inside = {id(n) for n in nodes_below([node])}
+        return {n.id for n in nodes_below([self.where.tree]) if isinstance(n, ast.Name) and id(n) not in inside
                 and not isinstance(n.ctx, ast.Store)} | self._outer_names()
 
     def _outer_names(self):
@@ -228,7 +226,6 @@ class Loops:
 
     def _unrolled(self, node):
         """The tuple that the loop goes over, if it is one whose items are of several types."""
-        from hiaton.function.statements import leaves
         if not isinstance(node.iter, (ast.Name, ast.Attribute, ast.Tuple)):
             return None
         value = self.eval(node.iter)
@@ -308,7 +305,6 @@ class Loops:
 
     def comprehension(self, node):
         """A list, element after element; they do not wait for each other."""
-        from hiaton.function.statements import read_names
         first = node.generators[0]
         read = read_names([node.elt, *first.ifs, *node.generators[1:]])
         where = self.where
@@ -415,8 +411,9 @@ class Loops:
     def call_list(self, node):
         if not node.args:
             return self.default(Lst(NEVER, True))
-        items = self._as_list_value(node)
-        return Value(Lst(items.type.element, True), self.forward(items).ids)
+        if isinstance(node.args[0], (ast.GeneratorExp, ast.ListComp)):
+            return self._as_list_value(node)
+        return self.call_prelude("collected", [self._as_list_value(node)])  # a list of its own
 
     def call_tuple(self, node):
         items = self._one(node)

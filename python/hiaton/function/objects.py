@@ -6,7 +6,8 @@ import inspect
 import types
 
 from hiaton import _core
-from hiaton.function.types import (INT, NEVER, NONE, NUMBERS, Const, Lst, NeverType, Objs, Opaque, Scalar, Tens, Tup, Union,
+from hiaton.function.statements import Scope
+from hiaton.function.types import (INT, NEVER, NONE, NUMBERS, Const, Lst, Objs, Opaque, Tens, Tup, Union,
                                    Value, general, is_data_class, is_number, join)
 
 _MISSING = object()
@@ -185,7 +186,6 @@ class Objects:
 
     def _run_init(self, cls, args, named):
         """The fields that a plain __init__ sets: assignments to attributes of self, one after the other."""
-        from hiaton.function.statements import Scope
         init = cls.__init__
         if not isinstance(init, types.FunctionType):
             if init is not object.__init__ or args or named:

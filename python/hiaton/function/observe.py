@@ -4,7 +4,7 @@ import enum
 import types as python_types
 
 from hiaton import _core
-from hiaton.function.types import (BOOL, FLOAT, INT, NEVER, NONE, SYMBOL, Const, Lst, Objs, Opaque, Tens, Tup, general,
+from hiaton.function.types import (BOOL, FLOAT, INT, NEVER, NONE, SYMBOL, Const, Lst, Objs, Opaque, Tens, Tup,
                                    is_data_class, join)
 
 _SCALARS = {bool: BOOL, int: INT, float: FLOAT, str: SYMBOL}

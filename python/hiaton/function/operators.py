@@ -1,10 +1,10 @@
 """Operators, with Python's meaning: integers that do not fit, and whatever would raise, end the run."""
 
+import enum
 import functools
 
-from hiaton import _core
 from hiaton.function.types import (BOOL, FLOAT, INT, NONE, NUMBERS, SYMBOL, Const, Lst, NeverType, Objs, Opaque, Scalar,
-                                   Symbol, Tens, Tup, Union, Value, general, is_number)
+                                   Tens, Tup, Union, Value, is_number, is_text)
 
 _SPECIAL = {"Add": "add", "Sub": "sub", "Mult": "mul", "Div": "truediv", "FloorDiv": "floordiv", "Mod": "mod",
             "Pow": "pow", "MatMult": "matmul", "BitAnd": "and", "BitOr": "or", "BitXor": "xor", "LShift": "lshift",
@@ -58,7 +58,7 @@ class Operators:
     def operand(self, value):
         if isinstance(value.type, Objs) and value.type.none and value.type.classes:
             self.note_strict(value, Objs(value.type.classes))
-            self.require(self.negated(self.is_none(value)))
+            self.require_not_zero(self.graph.variant(value.ids[0]))
             return Value(Objs(value.type.classes), value.ids)
         return self.chosen(value, lambda side: side != NONE)
 
@@ -245,33 +245,39 @@ class Operators:
             if a == NONE or b == NONE:
                 self.refuse("a tensor is compared with None: use 'is'")
             return self.tensor_binary("Eq", left, right)
-        if isinstance(a, Const) and isinstance(b, Const) and not isinstance(a.value, (list, dict)):
+        if isinstance(a, Const) and isinstance(b, Const) and all(
+                type(t.value) in (*NUMBERS, str, type(None)) or isinstance(t.value, enum.Enum) for t in (a, b)):
             return bool(a.value == b.value)
         if self.numeric(a) and self.numeric(b):
             return self._compare_numbers("eq", left, right)
-        if {True} == {t == SYMBOL or isinstance(t, Const) and isinstance(t.value, str) for t in (a, b)}:
+        if is_text(a) and is_text(b):
             return self.op("eq", self.coerce(left, SYMBOL).ids[0], self.coerce(right, SYMBOL).ids[0])
         if isinstance(a, Tup) and isinstance(b, Tup):
             if len(a.items) != len(b.items):
                 return False
             found = True
             for x, y in zip(self.items(left), self.items(right)):
-                same = self.equal(x, y)
-                if isinstance(same, Value):
-                    self.refuse("tuples of tensors cannot be compared")
+                same = self.equal_within(x, y)
                 found = self.all_of(found, same)
             return found
         if isinstance(a, Lst) and isinstance(b, Lst):
             return self.truth(self.call_prelude("lists_equal", [left, right]))
         if isinstance(a, Objs) or isinstance(b, Objs):
             return self._equal_objects(left, right)
-        if isinstance(a, Const) or isinstance(b, Const):
-            constant = a.value if isinstance(a, Const) else b.value
-            if type(constant).__eq__ in (object.__eq__, str.__eq__, int.__eq__, float.__eq__) or constant is None:
-                return False
-        if type(a) is not type(b):
+        constants = [t.value for t in (a, b) if isinstance(t, Const) and not is_number(t) and not is_text(t)]
+        if all(c is None or type(c).__eq__ is object.__eq__ for c in constants) and (constants or type(a) is not type(b)):
             return False
         self.refuse(f"'==' of {a} and {b} cannot be converted")
+
+    def equal_within(self, left, right):
+        """== of elements of containers, which Python takes as equal where they are the same object, also NaN."""
+        for value in (left, right):
+            if value.type == FLOAT:
+                self.require(self.op("eq", value.ids[0], value.ids[0]))
+        same = self.equal(left, right)
+        if isinstance(same, Value):
+            self.refuse("elements that are tensors cannot be compared")
+        return same
 
     def _equal_objects(self, left, right):
         if NONE in (left.type, right.type):
@@ -296,7 +302,7 @@ class Operators:
         if isinstance(container.type, Tup):
             found = False
             for item in self.items(container):
-                found = self.any_of(found, self.equal(value, item))
+                found = self.any_of(found, self.equal_within(value, item))
             return found
         if isinstance(container.type, Lst):
             return self.truth(self.call_prelude("contains", [container, value]))

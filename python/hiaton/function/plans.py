@@ -1,7 +1,8 @@
 """How the arguments of a converted function become values of its graph, and its results objects again."""
 
 from hiaton import _core
-from hiaton.function.types import (NEVER, Const, Lst, NeverType, Objs, Opaque, Scalar, Symbol, Tens, Tup, Union)
+from hiaton.function.errors import ConversionError
+from hiaton.function.types import NEVER, Const, Lst, NeverType, Objs, Opaque, Scalar, Symbol, Tens, Tup, Union
 
 _KINDS = {bool: "bool", int: "int", float: "float"}
 
@@ -26,6 +27,8 @@ class Planner:
         elif isinstance(type_, Objs):
             kind, main, table = "object", components[0], self.table
             constant = (*type_.classes, *[None] * type_.none)
+        elif isinstance(type_, Tup) and type_.cls is list:
+            raise ConversionError("a list that is known before the run cannot be given back; give a copy, list(...)")
         elif isinstance(type_, Tup):
             kind, constant, parts = "tuple", type_.cls, [self.plan(item) for item in type_.items]
         elif isinstance(type_, Union):

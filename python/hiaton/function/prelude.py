@@ -41,12 +41,16 @@ def lists_equal(a, b):
     if len(a) != len(b):
         return False
     for x, y in zip(a, b):
+        if x != x:
+            raise ValueError  # NaN: Python looks whether it is the same object
         if not x == y:
             return False
     return True
 
 
 def contains(items, value):
+    if value != value:
+        raise ValueError  # NaN: Python looks whether it is the same object
     for item in items:
         if item == value:
             return True

@@ -5,9 +5,7 @@ import inspect
 import linecache
 import types
 
-
-class ConversionError(TypeError):
-    """A function cannot become a graph; the message says where, why, and what to do."""
+from hiaton.function.errors import ConversionError
 
 
 class _File:

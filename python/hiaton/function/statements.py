@@ -4,7 +4,7 @@ import ast
 import inspect
 
 from hiaton.function.source import is_generator, tree_of
-from hiaton.function.types import FLOAT, NEVER, NONE, Const, Lst, Tens, Tup, Value
+from hiaton.function.types import FLOAT, NEVER, NONE, Const, Lst, Tens, Tup, Value, sides_of
 
 
 class Scope:
@@ -28,7 +28,7 @@ def build_function(frame, function, values):
     frame.where = Scope(function)
     if is_generator(function):
         frame.refuse(f"'{function.__qualname__}' is a generator or a coroutine: give a list", frame.where.tree)
-    if frame.where.cells.keys() & _assigned(frame.where.tree) and not isinstance(frame.where.tree, ast.Lambda):
+    if frame.where.cells.keys() & assigned(frame.where.tree) and not isinstance(frame.where.tree, ast.Lambda):
         frame.refuse("'nonlocal' cannot be converted; give the value back", frame.where.tree)
     frame.env = dict(zip(frame.where.parameters, values))
     frame.given, frame.strict_key = values, id(function.__code__)
@@ -38,7 +38,7 @@ def build_function(frame, function, values):
     return frame.run(tree.body, End())
 
 
-def _nodes(nodes):
+def nodes_below(nodes):
     """All nodes below, but for those of functions defined inside."""
     todo = list(nodes)
     while todo:
@@ -55,7 +55,7 @@ def _of(node, what, find):
 
 
 def _find_assigned(root):
-    for node in _nodes([root]):
+    for node in nodes_below([root]):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             yield node.id
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Attribute) \
@@ -63,12 +63,12 @@ def _find_assigned(root):
             yield node.value.func.value.id  # append
 
 
-def _assigned(*nodes):
+def assigned(*nodes):
     return set().union(*(_of(node, "hiaton_assigned", _find_assigned) for node in nodes))
 
 
 def _find_read(root):
-    return (node.id for node in _nodes([root]) if isinstance(node, ast.Name))
+    return (node.id for node in nodes_below([root]) if isinstance(node, ast.Name))
 
 
 def read_names(nodes):
@@ -207,7 +207,7 @@ class Statements:
 
     def _join_if(self, node, condition, true, false):
         """A branch whose sides go on behind it: its results are the names that they give values."""
-        changed = sorted(_assigned(*node.body, *node.orelse))
+        changed = sorted(assigned(*node.body, *node.orelse))
         bound = [{}, {}]
 
         def side(number, statements):
@@ -219,7 +219,7 @@ class Statements:
             return run
         value = self.branch(condition, true, side(0, node.body), false, side(1, node.orelse), ("join", id(node)))
         for name, item in zip(changed, self.items(value)):
-            if _is_unbound(item.type):
+            if is_unbound(item.type):
                 for key in [k for k in self.env if k == name or isinstance(k, tuple) and k[0] == name]:
                     del self.env[key]
             else:
@@ -302,8 +302,7 @@ class _Unbound:
 UNBOUND = _Unbound()
 
 
-def _is_unbound(type_):
-    from hiaton.function.types import sides_of
+def is_unbound(type_):
     return any(side == Const(UNBOUND) for side in sides_of(type_))
 
 

@@ -157,14 +157,10 @@ class Tensors:
             if not value.type.dims:
                 self.fail()
             row = self.as_kind(key, int)
-            if not is_number(key.type) or key.type.value < 0:
+            if is_number(key.type) and key.type.value < 0:
                 length = self.op("size", value.ids[0], attributes=(0,)) if size < 0 else self.constant(size, "i64")
-                negative = self.op("lt", row, self.constant(0, "i64"))
-                if is_number(key.type):
-                    row = self.op("add", row, length)
-                else:
-                    # A row by a negative number is rare: Python takes it.
-                    self.require(self.op("not", negative))
+                row = self.op("add", row, length)
+            # Others that are negative are rare: there the run fails, and Python takes the row.
             return self.tensor_value(self.op("gather", value.ids[0], row))
         if isinstance(key.type, Tens) and key.type.dtype in ("i32", "i64"):
             return self.tensor_value(self.op("gather", value.ids[0], key.ids[0]))

@@ -20,7 +20,7 @@ class Const(Type):
     value: object
 
     def _key(self):
-        if isinstance(self.value, (*NUMBERS, str, bytes, type(None))):
+        if type(self.value) in (*NUMBERS, str, bytes, type(None)):
             return (type(self.value), repr(self.value))
         return (object, id(self.value))
 
@@ -143,7 +143,11 @@ class Value:
 
 
 def is_number(type_):
-    return isinstance(type_, Const) and isinstance(type_.value, NUMBERS)
+    return isinstance(type_, Const) and type(type_.value) in NUMBERS
+
+
+def is_text(type_):
+    return type_ == SYMBOL or isinstance(type_, Const) and type(type_.value) is str
 
 
 def is_float(type_):
