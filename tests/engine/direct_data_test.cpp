@@ -288,6 +288,17 @@ TEST(DirectData, ValuesOfManyFieldsAndVariants) {
             program.run(arguments_of_main, {.executor = Executor::Reference}).values);
 }
 
+TEST(DirectData, ConstantsAreReturnedBesideValuesThatWereJustMade) {
+  const Program program = Program::from_text(
+      "beside.hia",
+      "fn main(n: i64) -> (i64, List[i64], i64) = if n > 3 then (1, Nil, n) else (0, Cons(n, Nil), 0)");
+  for (const int64_t n : {1, 5}) {
+    const std::vector<Value> arguments{Value(n)};
+    EXPECT_EQ(run(program, arguments).values,
+              program.run(arguments, {.executor = Executor::Reference}).values);
+  }
+}
+
 TEST(DirectData, RunAllTakesTheSameWay) {
   const Program program = lists("fn main(n: i64) -> i64 = total(sorted(made(n)), 1, 0)");
   std::vector<std::vector<Value>> many;
