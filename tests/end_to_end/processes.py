@@ -131,6 +131,28 @@ class Threads(ProcessesTest):
         self.assert_one_error(hiaton("train", MODEL, *TRAINING, "--out", f"{self.directory.name}/x", "--processes=5"),
                               "expected at most 4 processes, as many as a batch has parts (--parts), found 5")
 
+    def test_runs_are_those_of_one_process(self):
+        for words in (["examples/queens.hia", "--n=9"], ["examples/fib.hia", "--n=27"], ["examples/ack.hia", "--m=2", "--n=9"],
+                      ["examples/trees.hia", "--depth=8"], ["examples/mandelbrot.hia"]):
+            alone = hiaton("run", *words)
+            for processes in (2, 3):
+                spread = hiaton("run", *words, f"--processes={processes}")
+                self.assertEqual((spread.returncode, spread.stdout, spread.stderr),
+                                 (alone.returncode, alone.stdout, alone.stderr))
+
+    def test_a_run_says_what_crossed(self):
+        done = json.loads(hiaton("run", "examples/queens.hia", "--n=11", "--processes=2", "--stats", "--json").stdout)
+        alone = json.loads(hiaton("run", "examples/queens.hia", "--n=11", "--stats", "--json").stdout)
+        self.assertEqual(done["results"], alone["results"])
+        self.assertEqual(done["stats"]["calls"], alone["stats"]["calls"])
+        self.assertEqual(done["stats"]["regions"], alone["stats"]["regions"])
+        self.assertEqual(done["stats"]["frames_live_at_end"], 0)
+        self.assertLess(0, done["stats"]["remote_calls"])
+        self.assertLess(0, done["stats"]["remote_bytes"])
+        self.assertEqual(alone["stats"]["remote_bytes"], 0)
+        self.assert_fails(hiaton("run", "examples/queens.hia", "--n=5", "--processes=2", "--executor=reference"), 2,
+                          "expected production with several processes")
+
     def test_an_error_is_reported_once(self):
         self.assert_one_error(hiaton("predict", "/nowhere", "--processes=3"), "there is no such checkpoint")
         self.assert_one_error(hiaton("predict", self.model(), "/nowhere", "--processes=3"), "cannot read '/nowhere'")
@@ -212,6 +234,17 @@ class Launched(ProcessesTest):
         self.assertGreater(restarted, 0)
         self.assert_fails(hiaton("train", MODEL, "--restart=1"), 2, "--restart: expected --hosts")
 
+    def test_runs_are_those_of_one_process(self):
+        alone = hiaton("run", "examples/queens.hia", "--n=10")
+        for mpi in self.each_mpi():
+            for processes in (2, 3, 4):
+                spread = launched(mpi, processes, "run", "examples/queens.hia", "--n=10")
+                self.assertEqual((spread.returncode, spread.stdout), (0, alone.stdout), spread.stderr)
+            done = launched(mpi, 2, "run", "examples/queens.hia", "--n=11", "--max-frames=3")
+            self.assert_one_error(done, "frame budget: more than 3 frames are live")
+        done = hiaton("run", "examples/queens.hia", "--n=10", "--hosts=localhost:2")
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, alone.stdout, ""))
+
     def test_the_command_finds_the_launcher(self):
         for _ in self.each_mpi():
             pass
@@ -242,7 +275,10 @@ class Launched(ProcessesTest):
 
     def disturb(self, model, mpi, number, with_signal, *words):
         """A long prediction in three processes, one of which gets a signal. What was said, and how long it took."""
-        command = ["predict", model, "--generate=30000", *words]
+        return self.disturb_command(["predict", model, "--generate=30000", *words], model, mpi, number, with_signal)
+
+    def disturb_command(self, command, model, mpi, number, with_signal):
+        """The same for a command, whose processes are found by one of its words."""
         start = [HIATON, *command, "--hosts=localhost:3"] if mpi is None else \
             [*LAUNCHERS[mpi], "-n", "3", HIATON, *command]
         process = subprocess.Popen(start, cwd=ROOT, env=ENVIRONMENT, text=True, stdin=subprocess.DEVNULL,
@@ -275,6 +311,18 @@ class Launched(ProcessesTest):
             status, said, seconds = self.disturb(model, None, number, signal.SIGKILL)
             self.assertEqual(status, 1, said)
             self.assertEqual(said.count("error: "), 1, said)
+            self.assertRegex(said, rf"error: process {number} \(.*\) was killed")
+            self.assertLess(seconds, 5)
+
+    def test_a_process_that_is_killed_in_a_run_is_named(self):
+        if lacks("openmpi"):
+            self.skipTest(lacks("openmpi"))
+        program = f"{self.directory.name}/queens.hia"
+        shutil.copy(ROOT / "examples/queens.hia", program)
+        for number in (0, 1):
+            status, said, seconds = self.disturb_command(["run", program, "--n=15"], program, None, number,
+                                                         signal.SIGKILL)
+            self.assertEqual((status, said.count("error: ")), (1, 1), said)
             self.assertRegex(said, rf"error: process {number} \(.*\) was killed")
             self.assertLess(seconds, 5)
 
