@@ -13,6 +13,7 @@
 #include "exec/listed_examples.h"
 #include "exec/reference.h"
 #include "hiaton/thread_pool.h"
+#include "net/transport.h"
 
 namespace hiaton::exec {
 
@@ -39,7 +40,7 @@ RunResult run_as_reference(const Graph& graph, std::span<const Value> arguments,
 }
 
 direct::PlanOptions direct_options(const RunOptions& options) {
-  const bool forking = options.workers > 1;
+  const bool forking = options.workers > 1 || options.processes != nullptr;
   return {options.overflow, forking, options.count_regions, options.trace != nullptr,
           forking ? options.parallel_iterations : 1};
 }
@@ -61,6 +62,12 @@ const PlanCache::Entry* direct_entry(const Graph& graph, std::size_t examples, c
 RunResult run_production(const Graph& graph, std::span<const Value> arguments, const RunOptions& options,
                          PlanCache& plans) {
   const PlanCache::Entry* direct = direct_entry(graph, 1, options, plans);
+  if (options.processes != nullptr) {
+    if (options.trace != nullptr)
+      throw ProgramError("expected one process for a run that is drawn, found several");
+    // Batches stay in one process.
+    if (options.processes->self() != 0 && (direct == nullptr || direct->plan == nullptr)) return {};
+  }
   return direct != nullptr && direct->plan != nullptr
              ? direct::run_plan(graph, *direct->plan, arguments, options)
              : run_as_example(graph, arguments, options, plans);

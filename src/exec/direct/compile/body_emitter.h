@@ -319,6 +319,7 @@ class BodyEmitter {
                     const std::vector<uint32_t>& results, const Handover& handover,
                     uint32_t count_slot = kNoSlot);
   std::vector<FieldKind> argument_kinds(const Callee& callee) const;
+  void describe_results(const Callee& callee, Group::Call& call) const;
   std::vector<bool> taken_over_arguments(const Callee& callee) const;
   void emit_tail_call(graph::CallSite site);
   /// A walk along a list: a tail call of the body to itself that passes on a field read just before.

@@ -186,6 +186,16 @@ std::vector<bool> BodyEmitter::taken_over_arguments(const Callee& callee) const 
   return is_taken_over;
 }
 
+/// How many there are, and whether all that the call reads and gives can go to another process.
+void BodyEmitter::describe_results(const Callee& callee, Group::Call& call) const {
+  const std::vector<NodeId>& results =
+      callee.task ? context_.tasks[*callee.task].task.results : graph_[callee.site].returns;
+  call.results = narrow(static_cast<uint32_t>(results.size()));
+  call.can_be_sent =
+      std::ranges::all_of(call.kinds, [](FieldKind kind) { return kind == FieldKind::None; }) &&
+      std::ranges::all_of(results, [this](NodeId value) { return graph_[value].type.is_scalar(); });
+}
+
 BodyEmitter::Forked BodyEmitter::emit_group(const std::vector<Callee>& callees,
                                             const std::vector<std::vector<Argument>>& arguments,
                                             const std::vector<uint32_t>& results, const Handover& handover,
@@ -208,6 +218,7 @@ BodyEmitter::Forked BodyEmitter::emit_group(const std::vector<Callee>& callees,
     at(after).group = &group;
     group.calls.push_back(
         {nullptr, nullptr, arguments[i], argument_kinds(callees[i]), taken_over_arguments(callees[i])});
+    describe_results(callees[i], group.calls.back());
     context_.entries.push_back({EntryReference::Kind::GroupCall, number, static_cast<uint32_t>(i),
                                 function_of(callees[i]), true, callees[i].task});
   }

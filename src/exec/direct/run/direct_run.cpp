@@ -9,6 +9,7 @@
 #include "exec/budget.h"
 #include "exec/direct/run/call_chain.h"
 #include "exec/direct/run/interpret.h"
+#include "exec/direct/run/remote_calls.h"
 #include "exec/direct/run/worker.h"
 #include "exec/fault.h"
 #include "exec/run_watch.h"
@@ -22,7 +23,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-class DirectRun {
+class DirectRun : private RemoteCalls::Owner {
  public:
   DirectRun(const Graph& graph, const Plan& plan, std::span<const Value> arguments, const RunOptions& options)
       : graph_(graph),
@@ -48,19 +49,25 @@ class DirectRun {
       state_.workers.back()->parameters = options.parameters;
       if (tensors != nullptr) state_.workers.back()->tensors->times_kernels = options.time_kernels;
     }
-    state_.shares_every_call = options.share_every_call && workers > 1;
+    if (options.processes != nullptr && is_parallel)
+      remote_.emplace(*options.processes, state_, plan, budget_, static_cast<RemoteCalls::Owner&>(*this));
+    state_.remote = remote_ ? &*remote_ : nullptr;
+    state_.shares_every_call = options.share_every_call && (workers > 1 || remote_);
     if (options.trace != nullptr) draw_in(*options.trace);
   }
 
   RunResult run() {
+    if (!is_first() && !remote_) return {};  // there is nothing to be shared
     const Clock::time_point start = Clock::now();
     work(start);
     for (Trace::Track* track : tracks_) track->count(0, 0);
     const bool has_results = state_.finished.load() && !error_ && !state_.stopping.load();
-    std::vector<Value> values = has_results ? results() : std::vector<Value>();
+    std::vector<Value> values = has_results && is_first() ? results() : std::vector<Value>();
     if (heap_ != nullptr && !has_results) heap_->forget_values();
     RunStats stats = collect(std::chrono::duration<double>(Clock::now() - start).count(), has_results);
+    if (remote_) remote_->finish(stats);
     if (options_.stats != nullptr) *options_.stats = stats;
+    if (!is_first()) return {{}, std::move(stats)};
     if (error_) throw RunError(*error_);
     if (state_.stopping.load()) throw_without_place();
     HIATON_CHECK(state_.finished.load());
@@ -68,6 +75,8 @@ class DirectRun {
   }
 
  private:
+  bool is_first() const { return options_.processes == nullptr || options_.processes->self() == 0; }
+
   void draw_in(Trace& trace) {
     kinds_.emplace(trace, graph_);
     for (std::size_t i = 0; i < state_.workers.size(); ++i) {
@@ -79,25 +88,27 @@ class DirectRun {
   /// All threads have ended when it returns or throws.
   void work(Clock::time_point start) {
     std::vector<std::jthread> threads;
-    threads.reserve(state_.workers.size());
+    threads.reserve(state_.workers.size() + 1);
     std::optional<RunWatch> watch;
     try {
+      if (remote_) threads.emplace_back([this] { remote_->serve(); });
       for (std::size_t i = 1; i < state_.workers.size(); ++i) {
         threads.emplace_back([this, i] { settle(*state_.workers[i], state_.workers[i]->help()); });
       }
-      if (RunWatch::is_needed(options_)) {
+      if (is_first() && RunWatch::is_needed(options_)) {
         watch.emplace(options_, start, [this](Fault fault) {
           stop_fault_.store(fault);
           state_.stop();
         });
       }
     } catch (...) {
+      if (remote_ && !is_first()) remote_->report(error_without_place(Fault::OutOfMemory), nullptr);
       state_.stop();
       throw;
     }
     Worker& first = *state_.workers[0];
-    if (state_.shares_every_call) first.wait_for_others();
-    settle(first, first.begin([&] { return start_main(first); }));
+    if (state_.shares_every_call && is_first()) first.wait_for_others();
+    if (is_first()) settle(first, first.begin([&] { return start_main(first); }));
     if (!is_over()) settle(first, first.help());
   }
 
@@ -147,7 +158,11 @@ class DirectRun {
   /// belong to nobody else as long as this worker has not come back to them.
   void keep_error(Worker& worker, Fault fault) {
     const std::lock_guard lock(mutex_);
-    if (error_ || fault == Fault::None || worker.frame == nullptr) return;
+    if (error_ || fault == Fault::None) return;
+    if (worker.frame == nullptr) {
+      if (!is_first()) remote_->report(error_.emplace(error_without_place(fault)), nullptr);
+      return;
+    }
     DirectChain chain(graph_, plan_, worker.frame, worker.pc);
     const RunPlace place{graph_, arguments_, chain};
     const NodeId node = worker.pc == nullptr ? NodeId() : plan_.nodes[plan_.index_of(worker.pc)];
@@ -156,6 +171,22 @@ class DirectRun {
     } else {
       error_ = budget_error(place, options_, fault);
     }
+    if (!is_first()) remote_->report(*error_, worker.frame);
+  }
+
+  RunError with_calls_around(const RunError& error, const Frame* frame, const Group::Call& call) override {
+    GivenChain chain(graph_, plan_, frame, call);
+    return exec::with_calls_around({graph_, arguments_, chain}, error);
+  }
+
+  void take_error(const RunError& error) override {
+    const std::lock_guard lock(mutex_);
+    if (!error_) error_ = error;
+  }
+
+  RunError error_without_place(Fault fault) const {
+    DirectChain chain(graph_, plan_, nullptr, nullptr);
+    return budget_error({graph_, arguments_, chain}, options_, fault);
   }
 
   /// No worker had a frame when the run was stopped.
@@ -164,8 +195,7 @@ class DirectRun {
     for (const std::unique_ptr<Worker>& worker : state_.workers) {
       if (fault == Fault::None) fault = worker->fault;
     }
-    DirectChain chain(graph_, plan_, nullptr, nullptr);
-    throw budget_error({graph_, arguments_, chain}, options_, fault);
+    throw error_without_place(fault);
   }
 
   std::vector<Value> results() {
@@ -210,12 +240,13 @@ class DirectRun {
     if (tensor_heap_ && options_.stats != nullptr && has_results) {
       stats.values_live_at_end += tensor_heap_->count_tensors();
     }
+    if (remote_) idle += remote_->pool().count_idle();
     stats.frames_live_most = stats.frames_allocated;
     stats.frames_live_at_end = stats.frames_allocated - idle;
     for (std::size_t i = 0; i < stats.regions.size(); ++i) {
       if (plan_.region_is_body[i]) stats.calls += stats.regions[i].firings;
     }
-    if (stats.calls > 0) --stats.calls;  // main itself is not called
+    if (stats.calls > 0 && is_first()) --stats.calls;  // main itself is not called
     return stats;
   }
 
@@ -233,6 +264,7 @@ class DirectRun {
   std::mutex mutex_;
   std::optional<RunError> error_;
   std::atomic<Fault> stop_fault_{Fault::None};
+  std::optional<RemoteCalls> remote_{};  ///< where several processes share the run
 };
 
 }  // namespace

@@ -377,6 +377,7 @@ failed:
   worker->fault = fault;
   return Outcome::Failed;
 at_Halt:
+  worker->frame = f;
   return Outcome::Halted;
 at_Header:
   __builtin_unreachable();

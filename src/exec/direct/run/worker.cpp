@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "base/pause.h"
 #include "exec/direct/run/interpret.h"
+#include "exec/direct/run/remote_calls.h"
 
 namespace hiaton::exec::direct {
 namespace {
@@ -82,7 +83,10 @@ bool Worker::answer_poll() {
 
 void Worker::give_all_away() {
   hungry = true;
-  while (fork_end > 0 && state.idle.load() > 0 && !state.stopping.load()) {
+  const auto is_asked = [this] {
+    return state.idle.load() > 0 || (state.remote != nullptr && state.remote->is_asked());
+  };
+  while (fork_end > 0 && is_asked() && !state.stopping.load()) {
     Worker* thief = request_.exchange(nullptr);
     if (thief == nullptr) {
       std::this_thread::yield();
@@ -100,6 +104,10 @@ bool Worker::answer_request(Worker& thief) {
     return false;
   }
   ForkEntry& oldest = forks[0];
+  if (thief.steals_for != nullptr && !thief.steals_for->may_give(oldest.group->calls[oldest.end - 1])) {
+    thief.answer_.store(Answer::Refused, std::memory_order_release);
+    return false;
+  }
   JoinRecord* record = record_of(oldest.frame, *oldest.group);
   if (record == nullptr) {
     record = new (std::nothrow) JoinRecord{1, oldest.end, anchor};
@@ -255,24 +263,42 @@ void Worker::wait_for_others() const {
   constexpr std::chrono::seconds kPatience{1};  // the system may have no thread for each worker
   const auto end = std::chrono::steady_clock::now() + kPatience;
   const auto others = static_cast<int>(state.workers.size()) - 1;
-  while (state.idle.load() < others && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+  const auto are_there = [&] {
+    return state.idle.load() >= others && (state.remote == nullptr || state.remote->have_all_asked());
+  };
+  while (!are_there() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
 }
 
 Outcome Worker::help() {
   while (find_work()) {
-    const Outcome outcome = begin([this] { return run_gift(); });
+    const Outcome outcome = begin([this] { return run_found(); });
+    if (outcome == Outcome::Halted && state.remote != nullptr && state.remote->take_results(*this)) continue;
     if (outcome != Outcome::Parked) return outcome;
   }
   frame = nullptr;
   return Outcome::Parked;
 }
 
+/// What find_work() has found. Another worker may have been faster.
+Outcome Worker::run_found() {
+  if (gift_.frame != nullptr) return run_gift();
+  return state.remote->run_waiting(*this).value_or(Outcome::Parked);
+}
+
 /// False: the run is finished or stopping.
 bool Worker::find_work() {
   state.idle.fetch_add(1);
+  gift_.frame = nullptr;
   Backoff backoff;
   while (!state.finished.load() && !state.stopping.load()) {
     refuse_requests();
+    if (state.remote != nullptr) {
+      if (state.remote->has_waiting()) {
+        state.idle.fetch_sub(1);
+        return true;
+      }
+      state.remote->want();
+    }
     for (const std::unique_ptr<Worker>& victim : state.workers) {
       if (victim.get() != this && ask(*victim)) return true;
     }

@@ -47,13 +47,14 @@ struct ForkEntry {
 
 /// How a stretch of interpretation ended.
 enum class Outcome : uint8_t {
-  Halted,   ///< main has returned
+  Halted,   ///< main has returned, or a call of another process, to Worker::frame
   Parked,   ///< the frame waits for stolen calls; another worker will go on with it
   Stopped,  ///< the run is to end: Worker::frame and Worker::pc say where this worker was
   Failed,   ///< the instruction at Worker::pc failed in Worker::frame with Worker::fault
 };
 
 struct Worker;
+class RemoteCalls;
 
 /// What the workers of one run share. Not touched by the interpreter's common case.
 struct RunState {
@@ -63,6 +64,8 @@ struct RunState {
   std::atomic<bool> finished{false};
   /// Workers that ask for work. Who gives a call away counts the thief out.
   std::atomic<int> idle{0};
+  /// Where workers find calls of other processes; null: there are none.
+  RemoteCalls* remote = nullptr;
   /// For tests: each call that can be given away is, as long as a worker is idle; the first waits for all.
   bool shares_every_call = false;
 
@@ -97,6 +100,8 @@ struct Worker {
   std::vector<Slot>
       passed;  ///< room for the arguments of any call: running takes no other memory than frames
 
+  /// For whom an agent steals, which takes only what can go to other processes; null: for itself.
+  const RemoteCalls* steals_for = nullptr;
   RunState& state;
   const Plan& plan;
   Frame* frame = nullptr;  ///< with pc: where this worker was when interpretation ended
@@ -139,6 +144,7 @@ struct Worker {
   void give_all_away();
   bool ask(Worker& victim);
   bool find_work();
+  Outcome run_found();
   Outcome run_gift();
 
   /// The idle worker that wants a call from this one; null: nobody asks.
@@ -151,6 +157,7 @@ struct Worker {
   Gift gift_;
 
   friend struct RunState;
+  friend class RemoteCalls;
 };
 
 }  // namespace hiaton::exec::direct
