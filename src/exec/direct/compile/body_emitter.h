@@ -167,7 +167,7 @@ class BodyEmitter {
   /// Whether the operation is one instruction on tensors, or on scalars that only its tensor kernel takes.
   bool is_tensor_op(NodeId id) const;
   void emit_tensor_op(NodeId id);
-  void emit_retain(NodeId value, uint32_t slot);
+  void emit_retain(const Type& type, uint32_t slot);
   void emit_release(NodeId value, uint32_t slot);
 
   // Matches of several variants (emit_match.cpp)
@@ -341,7 +341,7 @@ class BodyEmitter {
   Forked emit_group(const std::vector<Callee>& callees, const std::vector<std::vector<Argument>>& arguments,
                     const std::vector<uint32_t>& results, const Handover& handover,
                     uint32_t count_slot = kNoSlot);
-  std::vector<FieldKind> argument_kinds(const Callee& callee) const;
+  std::vector<graph::NodeId> passed_values(const Callee& callee) const;
   std::vector<bool> taken_over_arguments(const Callee& callee) const;
   bool is_tail_call(graph::CallSite site, const std::vector<graph::OutPort>& results) const;
   void emit_tail_call(graph::CallSite site);

@@ -192,30 +192,21 @@ void BodyEmitter::emit_calls(std::span<const Item> items, uint64_t group_start) 
   }
 }
 
-/// How references to the arguments of a call or task are counted.
-std::vector<FieldKind> BodyEmitter::argument_kinds(const Callee& callee) const {
-  std::vector<FieldKind> kinds;
-  const auto add = [&](NodeId value) {
-    const Type& type = graph_[value].type;
-    kinds.push_back(type.is_data()     ? FieldKind::Data
-                    : type.is_tensor() ? FieldKind::Tensor
-                                       : FieldKind::None);
-  };
-  if (callee.task) {
-    for (NodeId value : context_.tasks[*callee.task].task.captures) add(value);
-  } else {
-    for (NodeId call : graph_[callee.site].calls) add(structure_.origin(graph_[call].inputs[0]));
-  }
-  return kinds;
+/// The values that a call or task gets, by argument.
+std::vector<NodeId> BodyEmitter::passed_values(const Callee& callee) const {
+  if (callee.task) return context_.tasks[*callee.task].task.captures;
+  std::vector<NodeId> values;
+  for (NodeId call : graph_[callee.site].calls) values.push_back(structure_.origin(graph_[call].inputs[0]));
+  return values;
 }
 
 /// Which data values among them the callee takes over; a task borrows all that it captures.
 std::vector<bool> BodyEmitter::taken_over_arguments(const Callee& callee) const {
-  const std::vector<FieldKind> kinds = argument_kinds(callee);
-  std::vector<bool> is_taken_over(kinds.size(), false);
-  for (std::size_t i = 0; i < kinds.size() && !callee.task; ++i) {
+  const std::vector<NodeId> values = passed_values(callee);
+  std::vector<bool> is_taken_over(values.size(), false);
+  for (std::size_t i = 0; i < values.size() && !callee.task; ++i) {
     is_taken_over[i] =
-        kinds[i] == FieldKind::Data && !context_.ownership.is_borrowed(graph_[callee.site].callee, i);
+        graph_[values[i]].type.is_data() && !context_.ownership.is_borrowed(graph_[callee.site].callee, i);
   }
   return is_taken_over;
 }
@@ -240,8 +231,8 @@ BodyEmitter::Forked BodyEmitter::emit_group(const std::vector<Callee>& callees,
     at(after).a = static_cast<uint16_t>(i + 1);
     if (counted) at(after).d = narrow(count_slot);
     at(after).group = &group;
-    group.calls.push_back(
-        {nullptr, nullptr, arguments[i], argument_kinds(callees[i]), taken_over_arguments(callees[i])});
+    group.calls.push_back({nullptr, nullptr, arguments[i], {}, taken_over_arguments(callees[i])});
+    context_.passed.push_back({number, static_cast<uint32_t>(i), passed_values(callees[i])});
     context_.entries.push_back({EntryReference::Kind::GroupCall, number, static_cast<uint32_t>(i),
                                 function_of(callees[i]), true, callees[i].task});
   }

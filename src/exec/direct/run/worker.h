@@ -4,7 +4,8 @@
 // that do not need each other stand in its fork list, oldest first; only the owner touches the list. A worker
 // without work asks another: it writes itself into `request`, then raises `poll`. The owner looks at `poll`
 // at calls and loop ends (a relaxed load: seeing it late costs time, nothing else), and gives its OLDEST free
-// call away. Data values that the call gets move to the thief as they are where the call takes over the
+// call away. Data values that the call gets move to the thief as they are where their type says that nobody
+// takes a second reference to them (Group::Call::kinds), or where the call takes over the
 // only reference to them and to all that is below; small ones are copied; others are counted by atomic
 // operations from then on.
 // The frame of that call then has a JoinRecord, which counts who has still to come back to it: the only
