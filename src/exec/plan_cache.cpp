@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "exec/direct_functions.h"
 #include "exec/outline_loops.h"
 
 namespace hiaton::exec {
@@ -19,6 +18,13 @@ std::unique_ptr<const graph::Graph> with_loops_as_calls(const graph::Graph& grap
 }
 
 }  // namespace
+
+bool PlanCache::begins_direct(const graph::Graph& graph, TensorsIn tensors) {
+  const std::lock_guard lock(mutex_);
+  std::optional<bool>& known = begins_direct_[static_cast<std::size_t>(tensors)];
+  if (!known) known = is_direct(graph, tensors);
+  return *known;
+}
 
 const PlanCache::Entry& PlanCache::get(const graph::Graph& graph, const direct::PlanOptions& options) {
   const std::lock_guard lock(mutex_);

@@ -23,26 +23,36 @@ std::size_t most_arguments(const Plan& plan) {
   return most;
 }
 
-/// Waits twice as long each time: first spinning, then sleeping. Every request costs the worker that is
-/// asked, so a worker that was refused must soon ask rarely.
+/// Waits longer each time, by a part of the time that it has waited in all: first spinning, then sleeping.
+/// Every request costs the worker that is asked, so a worker that was refused must soon ask rarely. The end
+/// of a run waits for whoever sleeps, so a sleep must be short beside the run.
 class Backoff {
  public:
+  explicit Backoff(const RunState& state) : state_(state) {}
+
   void wait() {
     if (pauses_ <= kMostPauses) {
-      for (int i = 0; i < pauses_; ++i) pause_thread();
+      for (int i = 0; i < pauses_ && !is_over(); ++i) pause_thread();
       pauses_ *= 2;
       return;
     }
-    std::this_thread::sleep_for(sleep_);
-    sleep_ = std::min(sleep_ * 2, kLongestSleep);
+    const Clock::time_point now = Clock::now();
+    const Clock::duration next = std::min<Clock::duration>((now - start_) / 8, kLongest);
+    if (now - start_ > kSpinning) return std::this_thread::sleep_for(next);
+    while (Clock::now() < now + next && !is_over()) std::this_thread::yield();
   }
 
  private:
-  static constexpr int kMostPauses = 512;  // some 10 microseconds
-  static constexpr std::chrono::microseconds kLongestSleep{500};
+  bool is_over() const { return state_.finished.load() || state_.stopping.load(); }
 
+  using Clock = std::chrono::steady_clock;
+  static constexpr int kMostPauses = 512;  // some 10 microseconds
+  static constexpr std::chrono::milliseconds kSpinning{2};
+  static constexpr std::chrono::microseconds kLongest{500};
+
+  const RunState& state_;
+  const Clock::time_point start_ = Clock::now();
   int pauses_ = 16;
-  std::chrono::microseconds sleep_{20};
 };
 
 }  // namespace
@@ -78,6 +88,11 @@ bool Worker::answer_poll() {
   if (thief != nullptr) answer_request(*thief);
   if (state.shares_every_call) give_all_away();
   return true;
+}
+
+bool Worker::find_fork_room() {
+  if (fork_room < kMostForks && state.call_others()) fork_room = kMostForks;
+  return fork_end < kMostForks;
 }
 
 void Worker::give_all_away() {
@@ -270,7 +285,7 @@ Outcome Worker::help() {
 /// False: the run is finished or stopping.
 bool Worker::find_work() {
   state.idle.fetch_add(1);
-  Backoff backoff;
+  Backoff backoff(state);
   while (!state.finished.load() && !state.stopping.load()) {
     refuse_requests();
     for (const std::unique_ptr<Worker>& victim : state.workers) {

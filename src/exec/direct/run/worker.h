@@ -66,6 +66,9 @@ struct RunState {
   std::atomic<int> idle{0};
   /// For tests: each call that can be given away is, as long as a worker is idle; the first waits for all.
   bool shares_every_call = false;
+  /// Calls the other workers where they do not look for work yet: for the first one, when it has calls that
+  /// can be given away. False: it is too early.
+  std::function<bool()> call_others{};
 
   RunState();
   ~RunState();
@@ -88,6 +91,7 @@ struct Worker {
   /// With this many free groups of calls, deeper ones run in their sequential form.
   static constexpr uint32_t kMostForks = 8;
   ForkEntry forks[kMostForks];
+  uint32_t fork_room = kMostForks;  ///< 0: the others do not look for work yet
   FramePool pool;
   DataCells* cells = nullptr;              ///< of a plan with data values
   std::unique_ptr<TensorMachine> tensors;  ///< of a plan with tensors
@@ -108,6 +112,8 @@ struct Worker {
 
   /// Looks at what `poll` was raised for. False: the run is to end.
   bool answer_poll();
+  /// Whether another group of calls has room where `fork_end` has reached `fork_room`.
+  bool find_fork_room();
   /// One of those who had to come back to `target` is there. True: it was the last, and goes on with the
   /// frame and its chain.
   bool arrive(Frame* target, const Group& group);
