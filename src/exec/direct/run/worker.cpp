@@ -23,32 +23,38 @@ std::size_t most_arguments(const Plan& plan) {
   return most;
 }
 
-/// Waits longer each time, by a part of the time that it has waited in all: first spinning, then sleeping.
-/// Every request costs the worker that is asked, so a worker that was refused must soon ask rarely. The end
-/// of a run waits for whoever sleeps, so a sleep must be short beside the run.
+/// Waits longer each time, by a part of the time that it has waited in all: first spinning, where each worker
+/// may have a core, then sleeping. Every request costs the worker that is asked, so a worker that was refused
+/// must soon ask rarely. The end of a run waits for whoever sleeps, so a sleep must be short beside the run.
 class Backoff {
  public:
   explicit Backoff(const RunState& state) : state_(state) {}
 
   void wait() {
     if (pauses_ <= kMostPauses) {
-      for (int i = 0; i < pauses_ && !is_over(); ++i) pause_thread();
+      pause(pauses_);
       pauses_ *= 2;
       return;
     }
-    const Clock::time_point now = Clock::now();
-    const Clock::duration next = std::min<Clock::duration>((now - start_) / 8, kLongest);
-    if (now - start_ > kSpinning) return std::this_thread::sleep_for(next);
-    while (Clock::now() < now + next && !is_over()) std::this_thread::yield();
+    const Clock::duration waited = Clock::now() - start_;
+    if (waited < kSpinning && has_core_for_each()) return pause(kMostPauses);
+    std::this_thread::sleep_for(std::clamp<Clock::duration>(waited / 8, kShortest, kLongest));
   }
 
  private:
-  bool is_over() const { return state_.finished.load() || state_.stopping.load(); }
-
   using Clock = std::chrono::steady_clock;
   static constexpr int kMostPauses = 512;  // some 10 microseconds
-  static constexpr std::chrono::milliseconds kSpinning{2};
+  static constexpr std::chrono::microseconds kSpinning{300};
+  static constexpr std::chrono::microseconds kShortest{20};
   static constexpr std::chrono::microseconds kLongest{500};
+
+  bool has_core_for_each() const {
+    static const unsigned cores = std::thread::hardware_concurrency();
+    return state_.workers.size() <= cores;
+  }
+  void pause(int times) const {
+    for (int i = 0; i < times && !state_.finished.load() && !state_.stopping.load(); ++i) pause_thread();
+  }
 
   const RunState& state_;
   const Clock::time_point start_ = Clock::now();
