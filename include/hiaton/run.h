@@ -95,7 +95,7 @@ class Gradients {
 struct RunOptions {
   Executor executor = Executor::Production;
   int workers = 1;
-  /// Flow: whose threads are the workers; null: threads that start and end with the run.
+  /// Whose threads are the workers; null: threads that start when the run needs them and end with it.
   ThreadPool* pool = nullptr;
   OverflowMode overflow = OverflowMode::Wrap;
   /// How many iterations of one loop may be under way at once.

@@ -1,6 +1,7 @@
 // The plans of one graph, each compiled when a run first needs it.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "exec/direct/plan.h"
+#include "exec/direct/run/direct_run.h"
 #include "exec/direct_functions.h"
 #include "exec/flow/plan.h"
 #include "exec/flow/run/flow_run.h"
@@ -21,8 +23,11 @@ class PlanCache {
     direct::PlanOptions options;
     std::shared_ptr<const direct::Plan> plan;  ///< null: the graph has none, for the reason beside it
     std::string reason;
+    mutable direct::LastRun last_run{};
   };
 
+  /// Whether the program begins with a direct function.
+  bool begins_direct(const graph::Graph& graph, TensorsIn tensors);
   const Entry& get(const graph::Graph& graph, const direct::PlanOptions& options);
 
   struct FlowEntry {

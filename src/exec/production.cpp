@@ -69,7 +69,7 @@ RunResult run_production(const Graph& graph, std::span<const Value> arguments, c
     if (options.processes->self() != 0 && (direct == nullptr || direct->plan == nullptr)) return {};
   }
   return direct != nullptr && direct->plan != nullptr
-             ? direct::run_plan(graph, *direct->plan, arguments, options)
+             ? direct::run_plan(graph, *direct->plan, arguments, options, direct->last_run)
              : run_as_example(graph, arguments, options, plans);
 }
 
@@ -130,12 +130,12 @@ class DirectRuns {
            examples.size() >= kEach * static_cast<std::size_t>(options.workers);
   }
 
-  void in_turns(const direct::Plan& plan) {
-    for (std::size_t i = 0; i < examples_.size(); ++i) run_one(plan, i, options_);
+  void in_turns(const PlanCache::Entry& entry) {
+    for (std::size_t i = 0; i < examples_.size(); ++i) run_one(entry, i, options_);
   }
 
-  /// `plan` is that of one worker.
-  void shared_out(const direct::Plan& plan) {
+  /// `entry` is that of one worker.
+  void shared_out(const PlanCache::Entry& entry) {
     std::optional<ThreadPool> own;
     ThreadPool* pool = options_.pool;
     if (pool == nullptr) pool = &own.emplace(options_.workers);
@@ -148,7 +148,7 @@ class DirectRuns {
     pool->run(threads, [&](std::size_t) {
       for (std::size_t i = next.fetch_add(1); i < examples_.size(); i = next.fetch_add(1)) {
         try {
-          run_one(plan, i, alone);
+          run_one(entry, i, alone);
         } catch (...) {
           const std::lock_guard lock(mutex);
           if (i < first_error.first) first_error = {i, std::current_exception()};
@@ -160,7 +160,7 @@ class DirectRuns {
   }
 
  private:
-  void run_one(const direct::Plan& plan, std::size_t index, const RunOptions& options) {
+  void run_one(const PlanCache::Entry& entry, std::size_t index, const RunOptions& options) {
     RunOptions own = options;
     RunStats stats;
     if (options.stats != nullptr) own.stats = &stats;
@@ -168,11 +168,11 @@ class DirectRuns {
     if (options.timeout != std::chrono::nanoseconds::max()) {  // that of all runs together
       own.timeout = options.timeout - (Clock::now() - start_);
       if (own.timeout <= std::chrono::nanoseconds::zero()) {
-        direct::DirectChain nowhere(graph_, plan, nullptr, nullptr);
+        direct::DirectChain nowhere(graph_, *entry.plan, nullptr, nullptr);
         throw budget_error({graph_, arguments, nowhere}, options, Fault::Timeout);
       }
     }
-    RunResult result = direct::run_plan(graph_, plan, arguments, own);
+    RunResult result = direct::run_plan(graph_, *entry.plan, arguments, own, entry.last_run);
     examples_.take_results(index, std::move(result.values));
     if (options.stats == nullptr) return;
     const std::lock_guard lock(mutex_);
@@ -196,7 +196,7 @@ void run_production_all(const Graph& graph, Examples& examples, const RunOptions
   const PlanCache::Entry* direct = direct_code ? direct_entry(graph, examples.size(), each, plans) : nullptr;
   if (direct != nullptr && direct->plan != nullptr) {
     DirectRuns runs(graph, examples, options);
-    return shared_out ? runs.shared_out(*direct->plan) : runs.in_turns(*direct->plan);
+    return shared_out ? runs.shared_out(*direct) : runs.in_turns(*direct);
   }
   direct::PlanOptions below_flow = direct_options(options);
   below_flow.traced = false;

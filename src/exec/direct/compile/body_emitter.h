@@ -156,7 +156,7 @@ class BodyEmitter {
   /// Whether the operation is one instruction on tensors, or on scalars that only its tensor kernel takes.
   bool is_tensor_op(NodeId id) const;
   void emit_tensor_op(NodeId id);
-  void emit_retain(NodeId value, uint32_t slot);
+  void emit_retain(const Type& type, uint32_t slot);
   void emit_release(NodeId value, uint32_t slot);
 
   // Matches of several variants (emit_match.cpp)
@@ -318,8 +318,10 @@ class BodyEmitter {
   Forked emit_group(const std::vector<Callee>& callees, const std::vector<std::vector<Argument>>& arguments,
                     const std::vector<uint32_t>& results, const Handover& handover,
                     uint32_t count_slot = kNoSlot);
-  std::vector<FieldKind> argument_kinds(const Callee& callee) const;
-  void describe_results(const Callee& callee, Group::Call& call) const;
+  /// `passed`: the values that the call gets.
+  void describe_results(const Callee& callee, const std::vector<graph::NodeId>& passed,
+                        Group::Call& call) const;
+  std::vector<graph::NodeId> passed_values(const Callee& callee) const;
   std::vector<bool> taken_over_arguments(const Callee& callee) const;
   void emit_tail_call(graph::CallSite site);
   /// A walk along a list: a tail call of the body to itself that passes on a field read just before.

@@ -92,6 +92,18 @@ void link(EmitContext& context) {
   plan.halt = code + plan.code.size() - 1;
 }
 
+/// Says how arguments that pass to another worker are counted, now that all code stands.
+void find_kinds_of_passed(EmitContext& context) {
+  const auto kind_of = [&](const Type& type) {
+    if (type.is_tensor()) return FieldKind::Tensor;
+    return type.is_data() && context.counted_types.contain(type) ? FieldKind::Data : FieldKind::None;
+  };
+  for (const PassedValues& passed : context.passed) {
+    std::vector<FieldKind>& kinds = context.plan.groups[passed.group].calls[passed.call].kinds;
+    for (NodeId value : passed.values) kinds.push_back(kind_of(context.graph[value].type));
+  }
+}
+
 void append(Plan& plan, Opcode opcode) {
   plan.code.emplace_back();
   plan.opcodes.push_back(opcode);
@@ -216,6 +228,7 @@ std::shared_ptr<const Plan> compile(const Graph& graph, const std::vector<bool>&
   append(*plan, Opcode::Header);
   append(*plan, Opcode::Halt);
   link(context);
+  find_kinds_of_passed(context);
   name_regions(context);
   set_handlers(*plan);
   return plan;

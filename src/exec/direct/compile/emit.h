@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "exec/direct/compile/counted_types.h"
 #include "exec/direct/compile/lifetimes.h"
 #include "exec/direct/compile/outlined_task.h"
 #include "exec/direct/compile/ownership.h"
@@ -44,6 +45,14 @@ struct CodeReference {
   static constexpr uint32_t kJoined = UINT32_MAX;
 };
 
+/// A call that other workers may take, Group::calls[call] of Plan::groups[group], and the values that it
+/// gets.
+struct PassedValues {
+  uint32_t group;
+  uint32_t call;
+  std::vector<graph::NodeId> values;
+};
+
 /// What the functions of one plan share while they are emitted.
 struct EmitContext {
   const graph::Graph& graph;
@@ -58,6 +67,8 @@ struct EmitContext {
   std::vector<EntryReference> entries{};
   std::vector<CodeReference> code_references{};
   std::deque<TaskBody> tasks{};
+  std::vector<PassedValues> passed{};
+  CountedTypes counted_types{};
   std::unordered_map<BlockId, std::size_t> region_of{};
   std::vector<BlockId> region_blocks{};  ///< by region, for their names
 };

@@ -158,42 +158,33 @@ void BodyEmitter::emit_calls(std::span<const Item> items, uint64_t group_start) 
   }
 }
 
-/// How references to the arguments of a call or task are counted.
-std::vector<FieldKind> BodyEmitter::argument_kinds(const Callee& callee) const {
-  std::vector<FieldKind> kinds;
-  const auto add = [&](NodeId value) {
-    const Type& type = graph_[value].type;
-    kinds.push_back(type.is_data()     ? FieldKind::Data
-                    : type.is_tensor() ? FieldKind::Tensor
-                                       : FieldKind::None);
-  };
-  if (callee.task) {
-    for (NodeId value : context_.tasks[*callee.task].task.captures) add(value);
-  } else {
-    for (NodeId call : graph_[callee.site].calls) add(structure_.origin(graph_[call].inputs[0]));
-  }
-  return kinds;
+/// The values that a call or task gets, by argument.
+std::vector<NodeId> BodyEmitter::passed_values(const Callee& callee) const {
+  if (callee.task) return context_.tasks[*callee.task].task.captures;
+  std::vector<NodeId> values;
+  for (NodeId call : graph_[callee.site].calls) values.push_back(structure_.origin(graph_[call].inputs[0]));
+  return values;
 }
 
 /// Which data values among them the callee takes over; a task borrows all that it captures.
 std::vector<bool> BodyEmitter::taken_over_arguments(const Callee& callee) const {
-  const std::vector<FieldKind> kinds = argument_kinds(callee);
-  std::vector<bool> is_taken_over(kinds.size(), false);
-  for (std::size_t i = 0; i < kinds.size() && !callee.task; ++i) {
+  const std::vector<NodeId> values = passed_values(callee);
+  std::vector<bool> is_taken_over(values.size(), false);
+  for (std::size_t i = 0; i < values.size() && !callee.task; ++i) {
     is_taken_over[i] =
-        kinds[i] == FieldKind::Data && !context_.ownership.is_borrowed(graph_[callee.site].callee, i);
+        graph_[values[i]].type.is_data() && !context_.ownership.is_borrowed(graph_[callee.site].callee, i);
   }
   return is_taken_over;
 }
 
 /// How many there are, and whether all that the call reads and gives can go to another process.
-void BodyEmitter::describe_results(const Callee& callee, Group::Call& call) const {
+void BodyEmitter::describe_results(const Callee& callee, const std::vector<NodeId>& passed,
+                                   Group::Call& call) const {
   const std::vector<NodeId>& results =
       callee.task ? context_.tasks[*callee.task].task.results : graph_[callee.site].returns;
   call.results = narrow(static_cast<uint32_t>(results.size()));
-  call.can_be_sent =
-      std::ranges::all_of(call.kinds, [](FieldKind kind) { return kind == FieldKind::None; }) &&
-      std::ranges::all_of(results, [this](NodeId value) { return graph_[value].type.is_scalar(); });
+  const auto is_scalar = [this](NodeId value) { return graph_[value].type.is_scalar(); };
+  call.can_be_sent = std::ranges::all_of(passed, is_scalar) && std::ranges::all_of(results, is_scalar);
 }
 
 BodyEmitter::Forked BodyEmitter::emit_group(const std::vector<Callee>& callees,
@@ -216,9 +207,10 @@ BodyEmitter::Forked BodyEmitter::emit_group(const std::vector<Callee>& callees,
     at(after).a = static_cast<uint16_t>(i + 1);
     if (counted) at(after).d = narrow(count_slot);
     at(after).group = &group;
-    group.calls.push_back(
-        {nullptr, nullptr, arguments[i], argument_kinds(callees[i]), taken_over_arguments(callees[i])});
-    describe_results(callees[i], group.calls.back());
+    std::vector<NodeId> passed = passed_values(callees[i]);
+    group.calls.push_back({nullptr, nullptr, arguments[i], {}, taken_over_arguments(callees[i])});
+    describe_results(callees[i], passed, group.calls.back());
+    context_.passed.push_back({number, static_cast<uint32_t>(i), std::move(passed)});
     context_.entries.push_back({EntryReference::Kind::GroupCall, number, static_cast<uint32_t>(i),
                                 function_of(callees[i]), true, callees[i].task});
   }

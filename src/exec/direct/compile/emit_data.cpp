@@ -124,7 +124,7 @@ BodyEmitter::Handover BodyEmitter::hand_on(std::span<const OutPort> ports, const
 
 void BodyEmitter::emit_retains(const Handover& handover) {
   for (NodeId value : handover.retained) {
-    emit_retain(value, slot_of_.at(value));
+    emit_retain(graph_[value].type, slot_of_.at(value));
   }
 }
 

@@ -281,10 +281,8 @@ void BodyEmitter::emit_take(NodeId value, uint32_t variant,
     emit_move(to, {false, Slot(), from});
     const auto field =
         std::ranges::find_if(slots, [&, from = from](const auto& one) { return one.second == from; });
-    const FieldKind kind = kinds[field->first];
-    if (!is_reference(kind)) continue;
-    const uint32_t retain = emit(kind == FieldKind::Data ? Opcode::Retain : Opcode::RetainTensor);
-    at(retain).a = narrow(to);
+    if (is_reference(kinds[field->first]))
+      emit_retain(field_type(graph_[value].type, variant, field->first), to);
   }
 }
 

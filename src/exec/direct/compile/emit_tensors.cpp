@@ -98,8 +98,9 @@ void BodyEmitter::emit_tensor_op(NodeId id) {
   }
 }
 
-void BodyEmitter::emit_retain(NodeId value, uint32_t slot) {
-  at(emit(graph_[value].type.is_data() ? Opcode::Retain : Opcode::RetainTensor)).a = narrow(slot);
+void BodyEmitter::emit_retain(const Type& type, uint32_t slot) {
+  context_.counted_types.add(type);
+  at(emit(type.is_data() ? Opcode::Retain : Opcode::RetainTensor)).a = narrow(slot);
 }
 
 void BodyEmitter::emit_release(NodeId value, uint32_t slot) {

@@ -24,26 +24,42 @@ std::size_t most_arguments(const Plan& plan) {
   return most;
 }
 
-/// Waits twice as long each time: first spinning, then sleeping. Every request costs the worker that is
-/// asked, so a worker that was refused must soon ask rarely.
+/// Waits longer each time, by a part of the time that it has waited in all: first spinning, where each worker
+/// may have a core, then sleeping. Every request costs the worker that is asked, so a worker that was refused
+/// must soon ask rarely. The end of a run waits for whoever sleeps, so a sleep must be short beside the run.
 class Backoff {
  public:
+  explicit Backoff(const RunState& state) : state_(state) {}
+
   void wait() {
     if (pauses_ <= kMostPauses) {
-      for (int i = 0; i < pauses_; ++i) pause_thread();
+      pause(pauses_);
       pauses_ *= 2;
       return;
     }
-    std::this_thread::sleep_for(sleep_);
-    sleep_ = std::min(sleep_ * 2, kLongestSleep);
+    const Clock::duration waited = Clock::now() - start_;
+    if (waited < kSpinning && has_core_for_each()) return pause(kMostPauses);
+    std::this_thread::sleep_for(std::clamp<Clock::duration>(waited / 8, kShortest, kLongest));
   }
 
  private:
+  using Clock = std::chrono::steady_clock;
   static constexpr int kMostPauses = 512;  // some 10 microseconds
-  static constexpr std::chrono::microseconds kLongestSleep{500};
+  static constexpr std::chrono::microseconds kSpinning{300};
+  static constexpr std::chrono::microseconds kShortest{20};
+  static constexpr std::chrono::microseconds kLongest{500};
 
+  bool has_core_for_each() const {
+    static const unsigned cores = std::thread::hardware_concurrency();
+    return state_.workers.size() <= cores;
+  }
+  void pause(int times) const {
+    for (int i = 0; i < times && !state_.finished.load() && !state_.stopping.load(); ++i) pause_thread();
+  }
+
+  const RunState& state_;
+  const Clock::time_point start_ = Clock::now();
   int pauses_ = 16;
-  std::chrono::microseconds sleep_{20};
 };
 
 }  // namespace
@@ -79,6 +95,11 @@ bool Worker::answer_poll() {
   if (thief != nullptr) answer_request(*thief);
   if (state.shares_every_call) give_all_away();
   return true;
+}
+
+bool Worker::find_fork_room() {
+  if (fork_room < kMostForks && state.call_others()) fork_room = kMostForks;
+  return fork_end < kMostForks;
 }
 
 void Worker::give_all_away() {
@@ -289,7 +310,7 @@ Outcome Worker::run_found() {
 bool Worker::find_work() {
   state.idle.fetch_add(1);
   gift_.frame = nullptr;
-  Backoff backoff;
+  Backoff backoff(state);
   while (!state.finished.load() && !state.stopping.load()) {
     refuse_requests();
     if (state.remote != nullptr) {
