@@ -38,7 +38,7 @@ class ScheduleText {
  private:
   template <class... Args>
   void line(int depth, fmt::format_string<Args...> format, Args&&... args) {
-    text_.append(static_cast<std::size_t>(2 * depth), ' ');
+    text_.append(2 * static_cast<std::size_t>(depth), ' ');
     fmt::format_to(std::back_inserter(text_), format, std::forward<Args>(args)...);
     text_ += '\n';
   }
