@@ -382,6 +382,36 @@ def test_integers_beyond_64_bits_are_pythons():
     assert factorial(5) == 120
 
 
+def test_a_graph_that_always_fails_is_given_up():
+    @hia.function
+    def doubled(n):
+        return n + n
+
+    big = 2**62
+    assert doubled(1) == 2
+    assert [doubled(big) for _ in range(2)] == [2 * big] * 2
+    assert doubled(1) == 2
+    assert [doubled(big) for _ in range(2)] == [2 * big] * 2
+    with pytest.warns(hia.FallbackWarning, match="its graph fails where Python gives a result: .*overflow"):
+        assert doubled(big) == 2 * big
+    assert doubled(1) == 2 and "in plain Python: its graph fails" in doubled.report()
+
+
+def test_errors_are_those_of_python():
+    @hia.function(strict=True)
+    def divided(a, b):
+        if b > 9:
+            raise ValueError(f"too large: {b}")
+        return a // b
+
+    for _ in range(5):
+        with pytest.raises(ZeroDivisionError):
+            divided(1, 0)
+        with pytest.raises(ValueError, match="too large: 10"):
+            divided(1, 10)
+    assert divided(7, 2) == 3
+
+
 def test_graphs_recur_deeper_than_python():
     @hia.function(strict=True)
     def count(n):
