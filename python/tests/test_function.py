@@ -369,7 +369,14 @@ def test_methods_and_defaults():
         def after(self, n, times=2):
             return n + self.step * times
 
+        @hia.function(strict=True)
+        def twice(self, n):
+            return self.after(self.after(n))
+
     assert Counter().after(1) == 7 and Counter().after(1, times=4) == 13
+    assert Counter().twice(1) == 13
+    shared = Counter()
+    assert hia.function(lambda c, n: c.twice(n), strict=True)(shared, 2) == 14
 
 
 def test_integers_beyond_64_bits_are_pythons():

@@ -3,6 +3,7 @@
 import functools
 import inspect
 import threading
+import types as python_types
 import warnings
 
 from hiaton import _core
@@ -78,7 +79,7 @@ class GraphCallable:
         self._lock = threading.RLock()
 
     def __get__(self, instance, owner=None):
-        return self if instance is None else functools.partial(self, instance)
+        return self if instance is None else python_types.MethodType(self, instance)
 
     def __call__(self, *args, **named):
         function = self.__wrapped__
