@@ -133,7 +133,30 @@ def left_in_the_middle(n):
             return None
 
 
+def applied(function, xs):
+    return [function(x) for x in xs] if len(xs) < 3 else applied(
+        function, [x + 1 for x in xs if x > 2])
+
+
+class Scale:
+    __hiaton_constant__ = True
+
+    def __init__(self, by):
+        self.by = by
+
+    def scaled(self, x):
+        return x * self.by
+
+    def all(self, xs):
+        return applied(self.scaled, xs)
+
+
+def with_methods(scale, xs):
+    return scale.all(xs), applied(scale.scaled, xs)
+
+
 CASES = [
+    (with_methods, [(Scale(3), [1, 2]), (Scale(2), [1, 5, 9])]),
     (root, [(9,), (7,), (0,), (16,)]),
     (some, [(links(1, 2, 3),), (None,), (links(5, 6, 7, 8),)]),
     (machine, [([1, 2, 3, 0, 2],), ([5],), ([],)]),
