@@ -290,6 +290,16 @@ def test_enumerations_of_integers_and_nan_are_compared_as_python_does():
             assert graph(*args) == compared(*args)
 
 
+def test_objects_that_are_made_alike_are_two():
+    @hia.function(strict=True)
+    def made(n):
+        one = Number(n)
+        return one, Number(n), one, [n], [n]
+
+    a, b, again, xs, ys = made(3)
+    assert a is again and a is not b and a == b and xs is not ys
+
+
 def test_a_copy_of_a_list_is_another_list():
     @hia.function(strict=True)
     def copied(xs):
