@@ -140,8 +140,11 @@ class GraphBuilder {
     builder_.declare_gradient(name, {ir::FunctionId(of)}, true);
     return name;
   }
-  std::shared_ptr<Source> finish() {
+  /// `merging`: whether values that are computed alike may become one. Objects that are made are not the
+  /// same.
+  std::shared_ptr<Source> finish(bool merging) {
     CompileOptions options;
+    options.simplify.cse = merging;
     options.simplify.overflow = OverflowMode::Trap;
     ir::Module module = builder_.finish();
     builder_.module().data_types = module.data_types;  // plans still ask for them
@@ -221,7 +224,7 @@ void bind_graphs(nb::module_& m) {
       .def("declare", &GraphBuilder::declare, nb::arg("name"), nb::arg("parameters"), nb::arg("results"))
       .def("define", &GraphBuilder::define, nb::arg("function"), nb::arg("body"))
       .def("declare_gradient", &GraphBuilder::declare_gradient, nb::arg("of"))
-      .def("finish", &GraphBuilder::finish);
+      .def("finish", &GraphBuilder::finish, nb::arg("merging"));
 }
 
 }  // namespace hiaton::python

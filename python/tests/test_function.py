@@ -290,6 +290,16 @@ def test_enumerations_of_integers_and_nan_are_compared_as_python_does():
             assert graph(*args) == compared(*args)
 
 
+def test_objects_that_are_made_alike_are_two():
+    @hia.function(strict=True)
+    def made(n):
+        one = Number(n)
+        return one, Number(n), one, [n], [n]
+
+    a, b, again, xs, ys = made(3)
+    assert a is again and a is not b and a == b and xs is not ys
+
+
 def test_a_copy_of_a_list_is_another_list():
     @hia.function(strict=True)
     def copied(xs):
@@ -369,7 +379,14 @@ def test_methods_and_defaults():
         def after(self, n, times=2):
             return n + self.step * times
 
+        @hia.function(strict=True)
+        def twice(self, n):
+            return self.after(self.after(n))
+
     assert Counter().after(1) == 7 and Counter().after(1, times=4) == 13
+    assert Counter().twice(1) == 13
+    shared = Counter()
+    assert hia.function(lambda c, n: c.twice(n), strict=True)(shared, 2) == 14
 
 
 def test_integers_beyond_64_bits_are_pythons():
@@ -380,6 +397,36 @@ def test_integers_beyond_64_bits_are_pythons():
     assert factorial(20) == math.factorial(20)
     assert factorial(30) == math.factorial(30)
     assert factorial(5) == 120
+
+
+def test_a_graph_that_always_fails_is_given_up():
+    @hia.function
+    def doubled(n):
+        return n + n
+
+    big = 2**62
+    assert doubled(1) == 2
+    assert [doubled(big) for _ in range(2)] == [2 * big] * 2
+    assert doubled(1) == 2
+    assert [doubled(big) for _ in range(2)] == [2 * big] * 2
+    with pytest.warns(hia.FallbackWarning, match="its graph fails where Python gives a result: .*overflow"):
+        assert doubled(big) == 2 * big
+    assert doubled(1) == 2 and "in plain Python: its graph fails" in doubled.report()
+
+
+def test_errors_are_those_of_python():
+    @hia.function(strict=True)
+    def divided(a, b):
+        if b > 9:
+            raise ValueError(f"too large: {b}")
+        return a // b
+
+    for _ in range(5):
+        with pytest.raises(ZeroDivisionError):
+            divided(1, 0)
+        with pytest.raises(ValueError, match="too large: 10"):
+            divided(1, 10)
+    assert divided(7, 2) == 3
 
 
 def test_graphs_recur_deeper_than_python():

@@ -3,6 +3,7 @@
 import functools
 import inspect
 import threading
+import types as python_types
 import warnings
 
 from hiaton import _core
@@ -78,7 +79,7 @@ class GraphCallable:
         self._lock = threading.RLock()
 
     def __get__(self, instance, owner=None):
-        return self if instance is None else functools.partial(self, instance)
+        return self if instance is None else python_types.MethodType(self, instance)
 
     def __call__(self, *args, **named):
         function = self.__wrapped__
@@ -135,9 +136,9 @@ class GraphCallable:
     def _after_fault(self, graph, error, args, named):
         """Nothing has changed: Python runs the call, and raises what there is to raise."""
         graph.faults += 1
-        graph.faults_in_turn += 1
         made = self._run_plain(args, named)
-        if graph.faults_in_turn >= MOST_FAULTS:
+        graph.faults_in_turn += 1
+        if graph.faults_in_turn >= MOST_FAULTS and not self._strict:
             self._refuse(f"its graph fails where Python gives a result: {error}")
         return made
 

@@ -49,6 +49,7 @@ class Converter:
         self.symbols = {}           # by text: its number
         self.assumed = {}           # by what: the type that it was found to have so far
         self.strict = {}            # by function, parameter and type: the side that it must be of
+        self.makes_objects = False  # whether the graph makes objects, of which no two are the same
         self.fixed = set()          # functions that need numbers which are known before the run
         self.guards = {}            # what the conversion took as fixed
         self.learned = []           # the parameters, in the order of the module
@@ -82,7 +83,7 @@ class Converter:
                 if self.by_arguments:
                     self.entry = self.builder.declare_gradient(main.number)
                     self.result = Tup((main.result, *filter(is_float, self.types)))
-                self.source = self.builder.finish()
+                self.source = self.builder.finish(not self.makes_objects)
                 return self
         raise ConversionError(self.refusal or f"'{self.function.__qualname__}': expected types that do not grow for ever")
 

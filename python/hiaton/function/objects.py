@@ -219,6 +219,7 @@ class Objects:
 
     def made(self, cls, fields):
         converter = self.converter
+        converter.makes_objects = True
         fields = {name: Value(Lst(f.type.element), self.forward(f).ids) if isinstance(f.type, Lst) else f
                   for name, f in fields.items()}
         known = {name: converter.found_field(cls, name, value.type) for name, value in fields.items()}

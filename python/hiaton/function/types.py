@@ -22,6 +22,8 @@ class Const(Type):
     def _key(self):
         if type(self.value) in (*NUMBERS, str, bytes, type(None)):
             return (type(self.value), repr(self.value))
+        if isinstance(self.value, python_types.MethodType):  # made anew each time that it is read
+            return (python_types.MethodType, id(self.value.__func__), id(self.value.__self__))
         return (object, id(self.value))
 
     def __eq__(self, other):
