@@ -24,8 +24,7 @@ void wait_for_change(const std::atomic<uint64_t>& value, uint64_t old) {
 
 }  // namespace
 
-bool SharedLoop::begin(std::size_t count, const std::function<void(std::size_t)>& work) {
-  if (is_running_.exchange(true)) return false;
+void SharedLoop::begin(std::size_t count, const std::function<void(std::size_t)>& work) {
   work_ = &work;
   count_ = count;
   to_end_.store(count);
@@ -33,14 +32,6 @@ bool SharedLoop::begin(std::size_t count, const std::function<void(std::size_t)>
   while (!to_take_.compare_exchange_weak(before, (before / kOneRound + 1) * kOneRound + count)) {
   }
   to_take_.notify_all();
-  return true;
-}
-
-void SharedLoop::end() {
-  while (help()) {
-  }
-  wait_for_end();
-  is_running_.store(false);
 }
 
 bool SharedLoop::help() {

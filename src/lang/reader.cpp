@@ -22,34 +22,6 @@ bool Reader::at_declaration() const {
   }
 }
 
-bool Reader::at_all(std::initializer_list<Tok> kinds) const {
-  const Token* token = next_;  // none of the kinds is the End, which is the last one
-  for (const Tok kind : kinds) {
-    if (token->kind != kind) return false;
-    ++token;
-  }
-  return true;
-}
-
-const Token& Reader::behind_brackets() const {
-  const Token* token = next_;
-  int open = 0;
-  do {
-    if (token->kind == Tok::End) return *token;
-    if (token->kind == Tok::LeftParen || token->kind == Tok::LeftBracket) ++open;
-    if (token->kind == Tok::RightParen || token->kind == Tok::RightBracket) --open;
-    ++token;
-  } while (open > 0);
-  return *token;
-}
-
-const Token* Reader::last_minus_at_a_line(uint32_t begin) const {
-  for (const Token* token = next_; token != first_ && token[-1].span.begin >= begin; --token) {
-    if (token[-1].starts_line) return token[-1].kind == Tok::Minus ? token - 1 : nullptr;
-  }
-  return nullptr;
-}
-
 void Reader::skip_to_declaration() {
   while (!at(Tok::End) && !at_declaration()) ++next_;
 }

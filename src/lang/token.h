@@ -57,7 +57,6 @@ enum class Tok : uint8_t {
   Colon,
   Arrow,
   DotDot,
-  Dot,  ///< of a field
   Assign,
   Plus,
   Minus,

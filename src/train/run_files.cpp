@@ -12,11 +12,9 @@
 
 namespace hiaton::train {
 
-RunFiles::RunFiles(const std::filesystem::path& directory, bool resume, bool read_only)
-    : directory_(directory), read_only_(read_only) {
+RunFiles::RunFiles(const std::filesystem::path& directory, bool resume) : directory_(directory) {
   if (!enabled()) {
-    if (resume && directory_.empty())
-      throw ProgramError("expected a directory to resume from, found none in the settings");
+    if (resume) throw ProgramError("expected a directory to resume from, found none in the settings");
     return;
   }
   std::error_code error;
