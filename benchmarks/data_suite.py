@@ -212,6 +212,11 @@ class Suite:
             count = 2 * round(found[0].results[0] / 3) - 1  # the result is fib of [1, 2], summed up
             rows.append(self.time_row(f"a call of {calls.label()}", statistics.median(run.seconds for run in found) / count,
                                       200e-9, scale))
+        again = f"one of {self.sizes.runs:,} runs of a small program"
+        if self.wanted(again):
+            show_progress(again)
+            scale, found = self.scale(), [self.contenders.embedded("run_each", self.sizes.runs) for _ in range(self.rounds)]
+            rows.append(self.time_row(again, statistics.median(run.seconds for run in found) / self.sizes.runs, 3e-6, scale))
         if self.wanted(start):
             show_progress(start)
             command = [self.contenders.hiaton_command, "run", "examples/fact.hia", "--n=3"]

@@ -7,8 +7,10 @@
 #include "commands.h"
 #include "hiaton/error.h"
 #include "output.h"
+#include "prediction_work.h"
+#include "process_options.h"
 #include "report.h"
-#include "trained_model.h"
+#include "train/evaluate.h"
 
 namespace hiaton::cli {
 namespace {
@@ -18,6 +20,7 @@ struct EvalCommand {
   std::string file;
   bool json = false;
   ExecutionOptions execution;
+  ProcessOptions processes;
 };
 
 /// The file, or what training was evaluated on.
@@ -43,22 +46,48 @@ std::string show(const train::Evaluation& evaluation, std::size_t trees) {
                      share(evaluation.all_accuracy, evaluation.nodes, "nodes"));
 }
 
+class EvalWork : public PredictionWork {
+ public:
+  explicit EvalWork(const EvalCommand& command)
+      : PredictionWork(command.checkpoint, command.execution.execution()), command_(command) {}
+
+ protected:
+  std::vector<train::Tree> read(const TrainedModel& model) override {
+    train::Treebank bank = cli::read(command_, model.info);
+    std::vector<train::Tree> trees = encode(std::move(bank.trees), bank.words, model.words);
+    trees_ = trees.size();
+    return trees;
+  }
+  void take(std::size_t /*begin*/, std::span<const train::Tree> trees,
+            std::span<const train::Prediction> predictions) override {
+    for (std::size_t i = 0; i < trees.size(); ++i) counter_.add(predictions[i], trees[i]);
+  }
+
+  /// Writes what was measured.
+  void finish() override {
+    const train::Evaluation evaluation = counter_.finish();
+    if (!command_.json) return write_to_stdout(show(evaluation, trees_));
+    write_to_stdout(dump({{"trees", trees_},
+                          {"loss", evaluation.loss},
+                          {"root_accuracy", evaluation.root_accuracy},
+                          {"all_accuracy", evaluation.all_accuracy},
+                          {"roots", evaluation.roots},
+                          {"nodes", evaluation.nodes}}));
+  }
+
+ private:
+  const EvalCommand& command_;
+  std::size_t trees_ = 0;
+  train::EvaluationCounter counter_;
+};
+
 int evaluate_model(const EvalCommand& command) {
-  TrainedModel model = load_model(command.checkpoint, command.execution.execution());
-  train::Treebank trees = read(command, model.info);
-  const std::vector<train::Tree> encoded = encode(std::move(trees.trees), trees.words, model.words);
-  const train::Evaluation evaluation = train::evaluate(*model.learner, encoded);
-  if (!command.json) {
-    write_to_stdout(show(evaluation, encoded.size()));
+  if (!is_spread(command.processes)) {
+    EvalWork(command).work_alone();
     return kSuccess;
   }
-  write_to_stdout(dump({{"trees", encoded.size()},
-                        {"loss", evaluation.loss},
-                        {"root_accuracy", evaluation.root_accuracy},
-                        {"all_accuracy", evaluation.all_accuracy},
-                        {"roots", evaluation.roots},
-                        {"nodes", evaluation.nodes}}));
-  return kSuccess;
+  return work_in_processes(command.processes, words_for_processes(),
+                           [&command] { return std::make_unique<EvalWork>(command); });
 }
 
 }  // namespace
@@ -76,6 +105,7 @@ Command add_eval_command(CLI::App& app) {
       ->type_name("");
   options->add_flag("--json", command->json, "One JSON object");
   command->execution.add_to(*options);
+  add_process_options(*options, command->processes, true);
   return {options, [command](const std::vector<std::string>& after_dashes) {
             if (!after_dashes.empty()) throw UsageError("'hiaton eval' takes nothing after --");
             return evaluate_model(*command);

@@ -149,15 +149,14 @@ int wait_for(pid_t process) {
 }
 
 std::string reason_of(const Said& said, int status) {
-  const std::string lost = said.notes.lost_process();
-  if (!lost.empty()) return lost;
+  if (const auto lost = said.notes.lost_process()) return lost->message;
   if (said.notes.text().empty()) return fmt::format("the launcher ended with status {}", status);
   return fmt::format("the launcher ended with status {}:\n{}", status, said.notes.text());
 }
 
 }  // namespace
 
-int launch(const std::vector<net::Host>& hosts, const std::vector<std::string>& words) {
+LaunchEnd launch(const std::vector<net::Host>& hosts, const std::vector<std::string>& words) {
   const Launcher launcher = find_launcher();
   std::vector<std::string> program{fs::canonical("/proc/self/exe").string()};
   program.insert(program.end(), words.begin(), words.end());
@@ -167,10 +166,16 @@ int launch(const std::vector<net::Host>& hosts, const std::vector<std::string>& 
   std::signal(SIGINT, note_interrupt_of_launch);  // the launcher gets it too, and ends the processes
   const Said said = pass_on(started.standard_error);
   const int status = wait_for(started.process);
-  if (status == 0) return kSuccess;
-  if (launch_interrupted.load(std::memory_order_relaxed)) return kInterrupted;
-  if (!said.has_error) complain(reason_of(said, status));
-  return status == kUsage ? kUsage : kError;
+  if (status == 0) return {};
+  if (launch_interrupted.load(std::memory_order_relaxed)) return {.status = kInterrupted};
+  return {.status = status == kUsage ? int{kUsage} : int{kError},
+          .complaint = said.has_error ? "" : reason_of(said, status),
+          .lost = said.notes.lost_process()};
+}
+
+int report(const LaunchEnd& end) {
+  if (!end.complaint.empty()) complain(end.complaint);
+  return end.status;
 }
 
 }  // namespace hiaton::cli

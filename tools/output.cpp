@@ -54,6 +54,10 @@ int report_current_exception() {
   }
 }
 
+void note(const std::string& message) {
+  fmt::print(stderr, "note: {}\n", message);
+}
+
 void complain(const std::string& message) {
   const std::string first_line = message.substr(0, message.find('\n'));
   const bool names_a_place = first_line.find(": error: ") != std::string::npos;

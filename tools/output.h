@@ -30,6 +30,9 @@ void write_to(const std::string& path, std::string_view text);
 /// Reports the exception that is being handled. Returns the exit status that goes with it.
 int report_current_exception();
 
+/// Writes to standard error what is no error of this command.
+void note(const std::string& message);
+
 /// Writes an error message to standard error, with "error: " before it where it does not say so itself.
 void complain(const std::string& message);
 

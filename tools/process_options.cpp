@@ -72,20 +72,20 @@ int work_in_processes(const ProcessOptions& options, const std::vector<std::stri
                       const net::MakeWork& make_work) {
   if (const std::optional<net::Launched> launched = net::find_launched())
     return work_launched(*launched, options, make_work);
-  if (!options.hosts.empty()) return launch(net::parse_hosts(options.hosts), words);
+  if (!options.hosts.empty()) return report(launch(net::parse_hosts(options.hosts), words));
   net::work_in_threads(options.processes, options.transport, make_work);
   return kSuccess;
 }
 
-std::vector<std::string> words_without_hosts() {
+std::vector<std::string> words_for_processes() {
   std::ifstream file("/proc/self/cmdline", std::ios::binary);
   std::vector<std::string> words;
   std::string word;
   std::getline(file, word, '\0');
   while (std::getline(file, word, '\0')) {
-    if (word == "--hosts") {
+    if (word == "--hosts" || word == "--restart") {
       std::getline(file, word, '\0');
-    } else if (!word.starts_with("--hosts=")) {
+    } else if (!word.starts_with("--hosts=") && !word.starts_with("--restart=")) {
       words.push_back(word);
     }
   }

@@ -28,7 +28,8 @@ bool is_spread(const ProcessOptions& options);
 int work_in_processes(const ProcessOptions& options, const std::vector<std::string>& words,
                       const net::MakeWork& make_work);
 
-/// The words that this process was started with, without its name and without the option --hosts.
-std::vector<std::string> words_without_hosts();
+/// The words that this process was started with, without its name and without what says where the others are
+/// started: --hosts and --restart.
+std::vector<std::string> words_for_processes();
 
 }  // namespace hiaton::cli

@@ -4,11 +4,13 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "hiaton/engine.h"
+#include "hiaton/thread_pool.h"
 
 namespace hiaton::cli {
 
@@ -31,7 +33,8 @@ void add_executor_options(CLI::App& command, RunOptions& run, const std::vector<
 struct PreparedRun {
   Program program;
   std::vector<Value> arguments;
-  std::vector<Value> parameters;  ///< of the program; the options of the run refer to them
+  std::vector<Value> parameters;        ///< of the program; the options of the run refer to them
+  std::unique_ptr<ThreadPool> threads;  ///< of the workers, likewise; null: one worker
 };
 
 /// Reads the program and its arguments, and lets Ctrl-C cancel the run. Nothing where help was asked for,

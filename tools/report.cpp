@@ -52,7 +52,10 @@ std::string show_totals(const RunStats& stats) {
          line("frames live at most", std::to_string(stats.frames_live_most)) +
          line("frames allocated", std::to_string(stats.frames_allocated)) +
          line("bytes held", show_bytes(stats.bytes)) + line("steals", std::to_string(stats.steals)) +
-         line("atomic operations", std::to_string(stats.atomic_operations));
+         line("atomic operations", std::to_string(stats.atomic_operations)) +
+         (stats.remote_bytes == 0 ? ""
+                                  : line("calls to processes", std::to_string(stats.remote_calls)) +
+                                        line("bytes to processes", show_bytes(stats.remote_bytes)));
 }
 
 std::string show_regions(const std::vector<RegionStats>& regions) {
@@ -119,6 +122,8 @@ nlohmann::ordered_json to_json(const RunStats& stats) {
           {"bytes", stats.bytes},
           {"steals", stats.steals},
           {"atomic_operations", stats.atomic_operations},
+          {"remote_calls", stats.remote_calls},
+          {"remote_bytes", stats.remote_bytes},
           {"regions", regions},
           {"fallback", stats.fallback}};
 }

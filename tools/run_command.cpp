@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <exception>
 #include <memory>
 
 #include "budget_options.h"
@@ -10,6 +11,7 @@
 #include "hiaton/engine.h"
 #include "hiaton/error.h"
 #include "output.h"
+#include "process_options.h"
 #include "program_run.h"
 #include "report.h"
 
@@ -18,6 +20,7 @@ namespace {
 
 struct RunCommand {
   ProgramRun program;
+  ProcessOptions processes;
   std::string events;
   bool stats = false;
   bool json = false;
@@ -89,6 +92,63 @@ int run_program(RunCommand& command, const PreparedRun& prepared) {
   return kSuccess;
 }
 
+/// What decides the results: processes that differ in it would not run the same program.
+std::string hash_of(const PreparedRun& prepared, const RunOptions& run) {
+  std::string all = graph::to_json(prepared.program.graph());
+  for (std::size_t i = 0; i < prepared.arguments.size(); ++i)
+    all += to_string(prepared.arguments[i], prepared.program.parameters()[i].type) + "\n";
+  all += fmt::format("{} {} {}", run.batching, run.parallel_iterations, static_cast<int>(run.executor));
+  return net::hash_of(std::as_bytes(std::span(all)));
+}
+
+/// One of several processes, which give each other calls. Process 0 has the results.
+class SharedRunWork : public net::Work {
+ public:
+  /// `error` is set where the run of process 0 fails: its processes end in good order all the same.
+  SharedRunWork(const RunCommand& command, const PreparedRun& prepared, std::exception_ptr& error)
+      : command_(command), prepared_(prepared), error_(error) {}
+
+  std::string prepare(int /*self*/) override {
+    return "the program " + hash_of(prepared_, command_.program.run);
+  }
+
+  void work(net::Transport& transport) override {
+    RunCommand own = command_;
+    own.program.run.processes = &transport;
+    if (transport.self() == 0) {
+      try {
+        run_program(own, prepared_);
+      } catch (const RunError&) {
+        error_ = std::current_exception();
+      }
+    } else {
+      RunOptions& run = own.program.run;
+      run.count_regions = own.stats;
+      run.cancel = nullptr;
+      prepared_.program.run(prepared_.arguments, run);
+    }
+    // A question may have come too late.
+    transport.end([](int, const net::Header&, std::span<const std::byte>) {});
+  }
+
+ private:
+  const RunCommand& command_;
+  const PreparedRun& prepared_;
+  std::exception_ptr& error_;
+};
+
+int run_in_processes(RunCommand& command, const PreparedRun& prepared) {
+  if (!is_spread(command.processes)) return run_program(command, prepared);
+  if (command.program.run.executor != Executor::Production)
+    throw UsageError("--executor: expected production with several processes, found another one");
+  std::exception_ptr error;
+  const int status = work_in_processes(command.processes, words_for_processes(), [&] {
+    return std::make_unique<SharedRunWork>(command, prepared, error);
+  });
+  if (error != nullptr) std::rethrow_exception(error);
+  return status;
+}
+
 /// Only the reference executor knows tokens.
 void choose_executor(const CLI::App& options, RunCommand& command) {
   if (command.events.empty()) return;
@@ -108,10 +168,11 @@ Command add_run_command(CLI::App& app) {
   add_executor_options(*options, command->program.run, {"production", "flow", "reference", "expanding"});
   add_budgets(*options, command->program.run);
   add_output_options(*options, *command);
+  add_process_options(*options, command->processes, true);
   return {options, [options, command](const std::vector<std::string>& after_dashes) {
             choose_executor(*options, *command);
             const std::optional<PreparedRun> prepared = prepare(*options, command->program, after_dashes);
-            return prepared ? run_program(*command, *prepared) : int{kSuccess};
+            return prepared ? run_in_processes(*command, *prepared) : int{kSuccess};
           }};
 }
 

@@ -4,15 +4,22 @@
 #include <charconv>
 #include <csignal>
 #include <memory>
+#include <optional>
 
 #include "choices.h"
 #include "commands.h"
 #include "hiaton/engine.h"
 #include "hiaton/error.h"
 #include "interrupt.h"
+#include "launch.h"
 #include "output.h"
+#include "process_options.h"
 #include "trace_options.h"
+#include "train/checkpoint.h"
+#include "train/files.h"
 #include "train/progress_bar.h"
+#include "train/settings_json.h"
+#include "train/shared_batches.h"
 #include "trained_model.h"
 #include "training_options.h"
 #include "tree_data.h"
@@ -28,9 +35,10 @@ struct TrainCommand {
   TrainingOptions training;
   ExecutionOptions execution;
   std::string trace_file;
-  Trace* trace = nullptr;  ///< null: nothing is drawn
   Trace::Options trace_limits;
   bool resume = false;
+  ProcessOptions processes;
+  int restarts = 0;
   TreeDataOptions data_options;
   std::vector<CLI::Option*> fixed;  ///< what resumed training cannot change
 };
@@ -53,26 +61,28 @@ std::map<std::string, int64_t> parse_sizes(const std::vector<std::string>& words
 }
 
 /// All that a training run needs.
-struct Prepared {
-  train::Vocabulary words;
-  std::vector<train::Tree> train;
-  std::vector<train::Tree> dev;
-  std::unique_ptr<train::Learner> learner;
+struct Training {
+  ModelDirectory directory;
+  std::filesystem::path program;
+  ModelInfo info;
+  train::Settings settings;
+  train::Vocabulary words{};
+  std::vector<train::Tree> train{};
+  std::vector<train::Tree> dev{};
+  std::unique_ptr<train::Learner> learner{};
 };
 
 /// With the words known, if they are.
-Prepared prepare(const std::filesystem::path& program, ModelInfo& info, const train::Vocabulary* known_words,
-                 Trace* trace) {
+void load(Training& training, const train::Vocabulary* known_words, Trace* trace) {
+  ModelInfo& info = training.info;
   LoadedTrees trees = load_trees(info.data, info.classes);
   info.classes = trees.classes;
-  Prepared prepared;
-  prepared.words = known_words != nullptr ? *known_words : train::Vocabulary::of(trees.train, info.min_count);
-  prepared.train = encode(std::move(trees.train.trees), trees.train.words, prepared.words);
-  prepared.dev = encode(std::move(trees.dev.trees), trees.dev.words, prepared.words);
-  train::LearnerOptions options = learner_options(program, info, prepared.words, info.execution);
+  training.words = known_words != nullptr ? *known_words : train::Vocabulary::of(trees.train, info.min_count);
+  training.train = encode(std::move(trees.train.trees), trees.train.words, training.words);
+  training.dev = encode(std::move(trees.dev.trees), trees.dev.words, training.words);
+  train::LearnerOptions options = learner_options(training.program, info, training.words, info.execution);
   options.trace = trace;
-  prepared.learner = make_learner(options);
-  return prepared;
+  training.learner = make_learner(options);
 }
 
 std::string describe_best(const train::TrainingResult& result) {
@@ -96,38 +106,38 @@ int finish(const ModelDirectory& directory, const train::TrainingResult& result)
   return kSuccess;
 }
 
-int train_with_progress(const ModelDirectory& directory, Prepared& prepared, const train::Settings& settings,
-                        std::function<void()> on_start, const TrainCommand& command) {
+/// Shows progress, and keeps signals from ending the training in the middle of a step.
+train::TrainingResult train_with_progress(Training& training, train::Callbacks callbacks) {
   std::signal(SIGPIPE, SIG_IGN);  // training is worth more than what it says
   train::ProgressBar bar(stderr);
-  train::Callbacks callbacks;
-  callbacks.on_start = std::move(on_start);
+  const train::Settings& settings = training.settings;
+  if (!settings.resume) {
+    callbacks.on_start = [&] { training.directory.write(training.program, training.words, training.info); };
+  }
   callbacks.on_step = [&](const train::StepReport& report) { bar.show(report); };
   callbacks.on_epoch = [&](const train::EpochReport& report) { bar.show(report, settings.epochs); };
-  callbacks.cancel = &cancel_on_interrupt();
-  callbacks.trace = command.trace;
-  const train::TrainingResult result =
-      train::train(*prepared.learner, prepared.train, prepared.dev, settings, callbacks);
+  train::TrainingResult result =
+      train::train(*training.learner, training.train, training.dev, settings, callbacks);
   bar.clear();
-  if (command.trace != nullptr) write_trace(command.trace_file, *command.trace);
-  return finish(directory, result);
+  return result;
 }
 
-int start(TrainCommand& command) {
+/// Where the command says that it is written to.
+ModelDirectory directory_of(const TrainCommand& command) {
+  return ModelDirectory(command.out.empty() ? "checkpoints" / std::filesystem::path(command.model).stem()
+                                            : std::filesystem::path(command.out));
+}
+
+Training start(const TrainCommand& command, Trace* trace) {
   if (command.model.empty()) throw UsageError("expected a MODEL to train; see 'hiaton train --help'");
-  const std::filesystem::path program(command.model);
-  const ModelDirectory directory(command.out.empty() ? "checkpoints" / program.stem()
-                                                     : std::filesystem::path(command.out));
-  train::Settings settings = command.training.settings();
-  check(settings);
-  settings.out = directory.path();
-  command.info.sizes = parse_sizes(command.sizes);
-  command.info.seed = settings.seed;
-  command.info.execution = command.execution.execution();
-  Prepared prepared = prepare(program, command.info, nullptr, command.trace);
-  return train_with_progress(
-      directory, prepared, settings, [&] { directory.write(program, prepared.words, command.info); },
-      command);
+  Training training{directory_of(command), command.model, command.info, command.training.settings()};
+  check(training.settings);
+  training.settings.out = training.directory.path();
+  training.info.sizes = parse_sizes(command.sizes);
+  training.info.seed = training.settings.seed;
+  training.info.execution = command.execution.execution();
+  load(training, nullptr, trace);
+  return training;
 }
 
 /// The same model as before, if one is named at all.
@@ -138,16 +148,14 @@ void require_same_model(const std::string& file, const ModelDirectory& directory
                   directory.program().string()));
 }
 
-int resume(TrainCommand& command) {
+Training resume(const TrainCommand& command, Trace* trace) {
   for (const CLI::Option* option : command.fixed) {
     if (option->count() > 0)
       throw UsageError(fmt::format("{} cannot change with --resume", option->get_name()));
   }
   if (command.out.empty() && command.model.empty())
     throw UsageError("--resume: expected --out DIR or a MODEL");
-  const ModelDirectory directory(command.out.empty()
-                                     ? "checkpoints" / std::filesystem::path(command.model).stem()
-                                     : std::filesystem::path(command.out));
+  const ModelDirectory directory = directory_of(command);
   ModelInfo info = directory.read_info();
   require_same_model(command.model, directory);
   // Files may have moved; that they hold the same trees is checked against the checkpoint.
@@ -158,16 +166,110 @@ int resume(TrainCommand& command) {
   settings.out = directory.path();
   settings.resume = true;
   const train::Vocabulary words = train::Vocabulary::load(directory.vocabulary());
-  Prepared prepared = prepare(directory.program(), info, &words, command.trace);
-  return train_with_progress(directory, prepared, settings, {}, command);
+  Training training{directory, directory.program(), std::move(info), std::move(settings)};
+  load(training, &words, trace);
+  return training;
 }
 
-int start_or_resume(TrainCommand& command) {
-  const auto train = [&] { return command.resume ? resume(command) : start(command); };
-  if (command.trace_file.empty()) return train();
-  Trace trace(command.trace_limits);
-  command.trace = &trace;
-  return train();
+Training begin_or_resume(const TrainCommand& command, Trace* trace) {
+  return command.resume ? resume(command, trace) : start(command, trace);
+}
+
+std::unique_ptr<Trace> make_trace(const TrainCommand& command) {
+  return command.trace_file.empty() ? nullptr : std::make_unique<Trace>(command.trace_limits);
+}
+
+int train_alone(const TrainCommand& command) {
+  const std::unique_ptr<Trace> trace = make_trace(command);
+  Training training = begin_or_resume(command, trace.get());
+  const train::TrainingResult result =
+      train_with_progress(training, {.cancel = &cancel_on_interrupt(), .trace = trace.get()});
+  if (trace != nullptr) write_trace(command.trace_file, *trace);
+  return finish(training.directory, result);
+}
+
+/// What decides the numbers: processes that differ in it would not train the same model.
+std::string hash_of(const Training& training) {
+  std::string all = read_program(training.program)->text().data();
+  all += to_json(training.info).dump() + train::to_json(training.settings).dump();
+  all += fmt::format("{} {}", train::fingerprint(training.train), train::fingerprint(training.dev));
+  if (training.settings.resume) all += train::read_bytes(training.directory.last());
+  return net::hash_of(std::as_bytes(std::span(all)));
+}
+
+/// One of several processes. Each trains the same model, computes its share of each batch, and changes the
+/// parameters by the gradients of all; process 0 writes, and shows progress.
+class TrainWork : public net::Work {
+ public:
+  /// `status` is set by process 0.
+  TrainWork(const TrainCommand& command, int& status) : command_(command), status_(status) {}
+
+  std::string prepare(int self) override {
+    if (self == 0) trace_ = make_trace(command_);
+    training_.emplace(begin_or_resume(command_, trace_.get()));
+    training_->settings.read_only = self != 0;
+    return "the training " + hash_of(*training_);
+  }
+
+  void work(net::Transport& transport) override {
+    const std::atomic<bool>& interrupted = cancel_on_interrupt();
+    const bool is_first = transport.self() == 0;
+    train::SharedBatches sharing(transport, is_first ? &interrupted : nullptr);
+    training_->learner->share(sharing);
+    const train::Callbacks callbacks{.cancel = &sharing.cancelled(), .trace = trace_.get()};
+    if (is_first) {
+      const train::TrainingResult result = train_with_progress(*training_, callbacks);
+      if (trace_ != nullptr) write_trace(command_.trace_file, *trace_);
+      status_ = finish(training_->directory, result);
+    } else {
+      train::train(*training_->learner, training_->train, training_->dev, training_->settings, callbacks);
+    }
+  }
+
+ private:
+  const TrainCommand& command_;
+  int& status_;
+  std::unique_ptr<Trace> trace_;
+  std::optional<Training> training_;
+};
+
+/// The words of a command that goes on where training was when a process was lost.
+std::vector<std::string> words_to_go_on(const TrainCommand& command, const std::vector<std::string>& words) {
+  const ModelDirectory directory = directory_of(command);
+  if (command.resume || !std::filesystem::exists(directory.last())) return words;
+  // All else is in the directory.
+  const auto silence =
+      std::chrono::duration_cast<std::chrono::microseconds>(command.processes.transport.longest_silence);
+  const uint64_t max_bytes = command.execution.execution().max_bytes;
+  std::vector<std::string> go_on{"train", "--resume", "--out", directory.path().string(),
+                                 fmt::format("--heartbeat={}us", silence.count())};
+  if (max_bytes != RunOptions().max_bytes) go_on.push_back(fmt::format("--max-bytes={}", max_bytes));
+  return go_on;
+}
+
+/// Starts the processes again without those that were lost, as often as the command allows.
+int train_on_hosts(const TrainCommand& command) {
+  std::vector<net::Host> hosts = net::parse_hosts(command.processes.hosts);
+  std::vector<std::string> words = words_for_processes();
+  for (int restarts = 0;; ++restarts) {
+    const LaunchEnd end = launch(hosts, words);
+    if (!end.lost || restarts == command.restarts) return report(end);
+    hosts = without_process_on(end.lost->host, std::move(hosts));
+    if (hosts.empty()) return report(end);
+    note(fmt::format("{}; training goes on with the processes that are left", end.lost->message));
+    words = words_to_go_on(command, words);
+  }
+}
+
+int train(const TrainCommand& command) {
+  if (command.restarts > 0 && command.processes.hosts.empty())
+    throw UsageError("--restart: expected --hosts, whose processes can be started again");
+  if (!is_spread(command.processes)) return train_alone(command);
+  if (!command.processes.hosts.empty()) return train_on_hosts(command);
+  int status = kSuccess;
+  const int failed = work_in_processes(
+      command.processes, {}, [&command, &status] { return std::make_unique<TrainWork>(command, status); });
+  return failed != kSuccess ? failed : status;
 }
 
 void add_model_options(CLI::App& options, TrainCommand& command) {
@@ -204,14 +306,20 @@ Command add_train_command(CLI::App& app) {
   command->fixed.insert(command->fixed.end(), command->data_options.listops.begin(),
                         command->data_options.listops.end());
   command->training.add_to(*options);
-  command->execution.add_to(*options);
+  command->execution.add_to(*options, true);
+  add_process_options(*options, command->processes, true);
+  options->add_option("--restart", command->restarts, "Go on without processes that are lost, N times")
+      ->check(in_range(0, 1'000'000))
+      ->type_name("N")
+      ->default_str("0")
+      ->group("Processes");
   options->add_option("--trace", command->trace_file, "Write the timeline of the training here")
       ->type_name("FILE")
       ->group("Trace");
   add_trace_limits(*options, command->trace_limits);
   return {options, [command](const std::vector<std::string>& after_dashes) {
             if (!after_dashes.empty()) throw UsageError("'hiaton train' takes nothing after --");
-            return start_or_resume(*command);
+            return train(*command);
           }};
 }
 

@@ -30,20 +30,23 @@ std::map<std::string, int64_t> sizes_from(const JsonPlace& place, const nlohmann
 }
 
 constexpr int kMostWorkers = 1024;
+constexpr int kMostParts = 1024;
 const std::vector<std::string> kBatching = {"on", "off", "deterministic"};
 
 nlohmann::ordered_json to_json(const Execution& execution) {
-  return {{"workers", execution.workers}, {"batching", execution.batching}};
+  return {{"workers", execution.workers}, {"batching", execution.batching}, {"parts", execution.parts}};
 }
 
 Execution execution_from(const JsonPlace& place) {
-  place.require_fields({"workers", "batching"});
+  place.require_fields({"workers", "batching", "parts"});
   const std::string batching = place.field("batching").text();
   if (std::ranges::count(kBatching, batching) == 0) {
     place.field("batching")
         .fail(fmt::format("expected one of {}, found '{}'", fmt::join(kBatching, ", "), batching));
   }
-  return {.workers = static_cast<int>(place.field("workers").integer(1, kMostWorkers)), .batching = batching};
+  return {.workers = static_cast<int>(place.field("workers").integer(1, kMostWorkers)),
+          .batching = batching,
+          .parts = static_cast<int>(place.field("parts").integer(1, kMostParts))};
 }
 
 [[noreturn]] void fail_on_program(const std::filesystem::path& path, const ModelDirectory& directory) {
@@ -58,7 +61,13 @@ Execution execution_from(const JsonPlace& place) {
 
 }  // namespace
 
-void ExecutionOptions::add_to(CLI::App& command) {
+nlohmann::ordered_json to_json(const ModelInfo& model) {
+  return {{"classes", model.classes},    {"sizes", model.sizes},
+          {"seed", model.seed},          {"min_count", model.min_count},
+          {"data", to_json(model.data)}, {"execution", to_json(model.execution)}};
+}
+
+void ExecutionOptions::add_to(CLI::App& command, bool with_parts) {
   constexpr const char* kGroup = "Execution";
   workers_ = command.add_option("--workers", given_.workers, "How many threads share the work")
                  ->check(in_range(1, kMostWorkers))
@@ -69,17 +78,27 @@ void ExecutionOptions::add_to(CLI::App& command) {
       command
           .add_option("--batching", given_.batching,
                       "Run the same step of many calls at once; deterministic: with the same bits for any "
-                      "number of workers")
+                      "number of workers and processes")
           ->check(one_of(kBatching))
           ->type_name("MODE")
           ->default_str("on")
           ->group(kGroup);
+  if (with_parts) {
+    parts_ = command
+                 .add_option("--parts", given_.parts,
+                             "Deterministic: into how many parts a batch is cut; at least the processes")
+                 ->check(in_range(1, kMostParts))
+                 ->type_name("N")
+                 ->capture_default_str()
+                 ->group(kGroup);
+  }
   add_max_bytes(command, given_.max_bytes, kGroup);
 }
 
 Execution ExecutionOptions::over(Execution base) const {
   if (workers_->count() > 0) base.workers = given_.workers;
   if (batching_->count() > 0) base.batching = given_.batching;
+  if (parts_ != nullptr && parts_->count() > 0) base.parts = given_.parts;
   base.max_bytes = given_.max_bytes;
   return base;
 }
@@ -87,13 +106,10 @@ Execution ExecutionOptions::over(Execution base) const {
 void ModelDirectory::write(const std::filesystem::path& program_file, const train::Vocabulary& words,
                            const ModelInfo& model) const {
   constexpr int kIndent = 2;
-  const nlohmann::ordered_json json{{"classes", model.classes},    {"sizes", model.sizes},
-                                    {"seed", model.seed},          {"min_count", model.min_count},
-                                    {"data", to_json(model.data)}, {"execution", to_json(model.execution)}};
   train::write_atomically(program(), {read_program(program_file)->text()});
   words.save(vocabulary());
-  train::write_atomically(info(),
-                          {json.dump(kIndent, ' ', true, nlohmann::json::error_handler_t::replace) + "\n"});
+  train::write_atomically(
+      info(), {to_json(model).dump(kIndent, ' ', true, nlohmann::json::error_handler_t::replace) + "\n"});
 }
 
 ModelInfo ModelDirectory::read_info() const {
@@ -121,6 +137,7 @@ train::LearnerOptions learner_options(const std::filesystem::path& program, cons
           .seed = model.seed,
           .workers = execution.workers,
           .batching = execution.batching,
+          .parts = execution.parts,
           .max_bytes = execution.max_bytes};
 }
 

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "hiaton/learner.h"
@@ -18,6 +19,7 @@ namespace hiaton::cli {
 struct Execution {
   int workers = 1;
   std::string batching = "on";
+  int parts = 2;                                ///< of a batch, where it is deterministic
   uint64_t max_bytes = RunOptions().max_bytes;  ///< of a step; never saved: another machine has other memory
 };
 
@@ -31,10 +33,13 @@ struct ModelInfo {
   Execution execution;  ///< of training
 };
 
+nlohmann::ordered_json to_json(const ModelInfo& model);
+
 /// Options and what they fill; must outlive the parsing.
 class ExecutionOptions {
  public:
-  void add_to(CLI::App& command);
+  /// `with_parts`: of a command that trains.
+  void add_to(CLI::App& command, bool with_parts = false);
 
   const Execution& execution() const { return given_; }
   /// `base`, with what was given.
@@ -44,6 +49,7 @@ class ExecutionOptions {
   Execution given_;
   CLI::Option* workers_ = nullptr;
   CLI::Option* batching_ = nullptr;
+  CLI::Option* parts_ = nullptr;  ///< null: the command has none
 };
 
 /// A directory that training writes to.

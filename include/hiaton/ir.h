@@ -116,6 +116,9 @@ struct GradientRequest {
 struct Module {
   std::shared_ptr<const Source> source;  ///< null for modules made by a Builder
   DataTypes data_types;
+  /// Declarations of generic data types as program text: "data Pair[A, B] = Pair(first: A, second: B)". Their
+  /// uses are data types such as "Pair[i64, f64]".
+  std::vector<std::string> generic_data_types{};
   std::vector<Parameter> parameters;
   std::vector<Function> functions;
   std::vector<GradientRequest> gradient_requests;  ///< the functions here have no body

@@ -22,6 +22,7 @@ struct LearnerOptions {
   uint64_t seed = 1;                       ///< of the first values of the parameters, and of dropout
   int workers = 1;                         ///< threads that share a step
   std::string batching = "on";  ///< on, off, or deterministic: the same bits for any number of workers
+  int parts = 2;                ///< deterministic: into how many a batch is cut; at least the processes
   uint64_t max_bytes = RunOptions().max_bytes;  ///< that a step may hold besides its trees
   Trace* trace = nullptr;                       ///< where runs are drawn; null: nowhere
 };

@@ -18,6 +18,9 @@ namespace hiaton {
 
 class ThreadPool;
 class Trace;
+namespace net {
+class Transport;
+}
 
 enum class Executor : uint8_t {
   Production,  ///< frames, fused regions, stolen calls; Flow where the program has tensors or data values
@@ -51,6 +54,8 @@ struct RunStats {
   uint64_t bytes = 0;               ///< memory that the run held at most, as RunOptions::max_bytes counts it
   uint64_t steals = 0;
   uint64_t atomic_operations = 0;  ///< read-modify-writes and fences by the workers
+  uint64_t remote_calls = 0;       ///< that ran in another process than their caller
+  uint64_t remote_bytes = 0;       ///< of the messages between the processes of the run
   double seconds = 0;
   double kernel_seconds = 0;  ///< of all workers together, where RunOptions::time_kernels is set
   std::vector<RegionStats> regions;
@@ -90,7 +95,7 @@ class Gradients {
 struct RunOptions {
   Executor executor = Executor::Production;
   int workers = 1;
-  /// Flow: whose threads are the workers; null: threads that start and end with the run.
+  /// Whose threads are the workers; null: threads that start when the run needs them and end with it.
   ThreadPool* pool = nullptr;
   OverflowMode overflow = OverflowMode::Wrap;
   /// How many iterations of one loop may be under way at once.
@@ -127,6 +132,10 @@ struct RunOptions {
   bool share_every_call = false;
   /// Production and Flow: where the run is drawn; null: nowhere.
   Trace* trace = nullptr;
+  /// The processes that share the run; null: this one alone. All of them run the same program with the same
+  /// arguments and options, and give each other calls of direct code. Process 0 gets the results, the
+  /// statistics of all, and the error; the others give no values. Budgets are those of each process.
+  net::Transport* processes = nullptr;
   /// Reference executor only: called for every token.
   std::function<void(const TokenEvent&)> on_token{};
 };

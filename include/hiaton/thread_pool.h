@@ -26,6 +26,13 @@ class ThreadPool {
   /// call of `work`, this caller makes all calls itself.
   void run(std::size_t count, const std::function<void(std::size_t)>& work);
 
+  /// Lets the other threads of the pool make such calls, while this one goes on. False: there are no others,
+  /// or the pool is busy, and nothing has begun. Otherwise end_help() must follow, and `work` live until
+  /// then.
+  bool begin_help(std::size_t count, const std::function<void(std::size_t)>& work);
+  /// Makes the calls that nobody has begun, and returns when all have returned.
+  void end_help();
+
  private:
   struct Parts;
   std::unique_ptr<Parts> parts_;

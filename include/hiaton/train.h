@@ -52,6 +52,8 @@ struct Prediction {
   float probability(std::size_t index, int32_t label) const;
 };
 
+class SharedBatches;
+
 /// A model with its parameters, as the training loop sees it. Deterministic: equal parameters, trees and step
 /// give equal bits, or resumed training differs from uninterrupted training.
 class Learner {
@@ -75,6 +77,11 @@ class Learner {
   /// Called before each loss_and_gradients with the number of the step, from 0: a model with dropout draws
   /// its random numbers from it and its own seed, and so draws the same ones when training is resumed.
   virtual void begin_step(uint64_t /*step*/) {}
+
+  /// From now on losses, gradients and predictions are those of batches that several processes share. All of
+  /// them ask for the same things in the same order, and get the same. Throws ProgramError where the learner
+  /// cannot do that.
+  virtual void share(SharedBatches& sharing);
 };
 
 enum class OptimizerKind : uint8_t { Sgd, Adagrad, Adam };
@@ -123,6 +130,7 @@ struct Settings {
   int64_t eval_batch = 100;            ///< trees predicted at once
   std::filesystem::path out{};  ///< directory for what is written, made where missing; empty: nothing is
   bool resume = false;          ///< go on from `out`/last.safetensors
+  bool read_only = false;       ///< write nothing to `out`: another process of the same training does
 
   friend bool operator==(const Settings&, const Settings&) = default;
 };
@@ -135,7 +143,7 @@ std::string_view name_of(OptimizerKind kind);
 std::string_view name_of(ScheduleKind kind);
 std::string_view name_of(ScoreKind kind);
 
-/// All settings but `out` and `resume`, as a JSON file.
+/// All settings but `out`, `resume` and `read_only`, as a JSON file.
 void save_settings(const std::filesystem::path& path, const Settings& settings);
 /// Throws ProgramError where the file is not one that save_settings wrote.
 Settings load_settings(const std::filesystem::path& path);

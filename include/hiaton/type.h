@@ -135,7 +135,8 @@ struct Variant {
 ///
 /// Data types may contain each other and themselves. They live together in one DataTypes, which every Type
 /// that names one keeps alive; the types of fields refer to their siblings without owning them. Those that
-/// programs do not declare have names with brackets: "List[i64]", "Gradient[Tree]".
+/// programs do not declare have names with brackets: "List[i64]", "Gradient[Tree]", and "Pair[i64, f64]", a use
+/// of a generic data type.
 class DataType {
  public:
   std::string name;

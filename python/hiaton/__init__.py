@@ -4,15 +4,17 @@
     fact = hia.program("fn main(n: i64) -> i64 = if n == 0 then 1 else n * main(n - 1)")
     fact(5)                                              # 120
 
-`hiaton.tensor` makes tensors, `hiaton.ops` are the operations on them, `hiaton.load` reads programs and models, and
-`hiaton.optim` trains these.
+`hiaton.tensor` makes tensors, `hiaton.ops` are the operations on them, `hiaton.function` makes graphs of functions of
+Python, `hiaton.nn` has modules for them, `hiaton.load` reads programs and models, and `hiaton.optim` trains all of these.
 """
 
-from hiaton import _core, optim
+from hiaton import _core, nn, optim
 from hiaton._core import (Data, DType, Error, Function, InternalError, ProgramError, RunError, Tensor, f32,
                           f64, i32, i64, ops)
 from hiaton._core import bool as bool  # noqa: PLC0414: the element type
 from hiaton._core.ops import *  # noqa: F403: every operation of the catalogue
+from hiaton.function import ConversionError, FallbackWarning, function
+from hiaton.function.gradients import grad, value_and_grad, vmap
 from hiaton.programs import Gradients, Module, Program, RowGrad, load, program
 from hiaton.tensors import (arange, asarray, eye, from_dlpack, from_numpy, full, ones, tensor, zeros)
 
@@ -20,3 +22,4 @@ __version__ = _core.version
 
 for _name in ("Data", "DType", "Error", "Function", "InternalError", "ProgramError", "RunError", "Tensor"):
     getattr(_core, _name).__module__ = "hiaton"
+ConversionError.__module__ = FallbackWarning.__module__ = "hiaton"

@@ -4,11 +4,19 @@ from hiaton import _core
 
 
 class Optimizer:
-    """Changes the parameters of a module along gradients. `learning_rate` may be set between steps."""
+    """Changes the parameters of a module along gradients. `learning_rate` may be set between steps.
 
-    def __init__(self, module, core):
-        self._module = module
-        self._core = core
+    The module is one of `hiaton.nn`, its parameters by path, or a program with parameters.
+    """
+
+    def __init__(self, kind, module, learning_rate, settings):
+        self._parameters = None
+        if hasattr(module, "_store"):
+            self._core = _core.store_optimizer(module._store, kind, settings, learning_rate)
+            return
+        parameters = module if isinstance(module, dict) else module.parameters()
+        self._parameters = list(parameters.values())
+        self._core = _core.TensorOptimizer(list(parameters), self._parameters, kind, settings, learning_rate)
 
     @property
     def learning_rate(self):
@@ -23,9 +31,13 @@ class Optimizer:
         """How many steps it has made."""
         return self._core.steps
 
-    def update(self, gradients):
-        """One step against the gradients that `value_and_grad` of the module gave."""
-        self._core.update(gradients._core)
+    def update(self, *given):
+        """One step against the gradients that `value_and_grad` gave: update(gradients), or update(module, gradients)."""
+        gradients = given[-1]
+        if self._parameters is None:
+            self._core.update(gradients._core)
+        else:
+            self._core.update(gradients._core, gradients.numbers_of(self._parameters))
 
 
 class SGD(Optimizer):
@@ -35,18 +47,19 @@ class SGD(Optimizer):
     """
 
     def __init__(self, module, learning_rate=1e-2, momentum=0.0, *, l2=0.0, clip=0.0):
-        super().__init__(module, _core.sgd(module._store, learning_rate, momentum, l2, clip))
+        super().__init__("sgd", module, learning_rate, {"momentum": momentum, "l2": l2, "clip": clip})
 
 
 class Adagrad(Optimizer):
     """Adagrad; l2 and clip as for SGD."""
 
     def __init__(self, module, learning_rate=1e-2, epsilon=1e-8, *, l2=0.0, clip=0.0):
-        super().__init__(module, _core.adagrad(module._store, learning_rate, epsilon, l2, clip))
+        super().__init__("adagrad", module, learning_rate, {"epsilon": epsilon, "l2": l2, "clip": clip})
 
 
 class Adam(Optimizer):
     """Adam; l2 and clip as for SGD."""
 
     def __init__(self, module, learning_rate=1e-3, beta1=0.9, beta2=0.999, epsilon=1e-8, *, l2=0.0, clip=0.0):
-        super().__init__(module, _core.adam(module._store, learning_rate, beta1, beta2, epsilon, l2, clip))
+        super().__init__("adam", module, learning_rate,
+                         {"beta1": beta1, "beta2": beta2, "epsilon": epsilon, "l2": l2, "clip": clip})

@@ -143,11 +143,6 @@ nb::tuple value_and_grad(const Function& loss, const nb::args& lists) {
   return nb::make_tuple(mean, nb::cast(MeanGradients{loss.store, sums, scale}));
 }
 
-const train::OptimizerSettings& checked(const train::OptimizerSettings& settings) {
-  train::check({.optimizer = settings});
-  return settings;
-}
-
 /// What `hiaton.optim.Optimizer` has from the engine.
 class StoreOptimizer {
  public:
@@ -155,7 +150,7 @@ class StoreOptimizer {
       : learning_rate(rate),
         store_(std::move(store)),
         clip_(settings.clip),
-        optimizer_(checked(settings), store_->parameters()) {}
+        optimizer_(settings, store_->parameters()) {}
 
   void update(const MeanGradients& gradients) {
     if (gradients.store != store_) throw nb::value_error("expected gradients of the module of the optimizer");
@@ -185,36 +180,12 @@ class StoreOptimizer {
 
 void bind_optimizers(nb::module_& m) {
   m.def(
-      "sgd",
-      [](std::shared_ptr<ParameterStore> store, double rate, double momentum, double l2, double clip) {
-        return new StoreOptimizer(
-            std::move(store),
-            {.kind = train::OptimizerKind::Sgd, .momentum = momentum, .l2 = l2, .clip = clip}, rate);
+      "store_optimizer",
+      [](std::shared_ptr<ParameterStore> store, const std::string& kind, const nb::dict& settings,
+         double rate) {
+        return new StoreOptimizer(std::move(store), optimizer_settings(kind, settings), rate);
       },
-      nb::arg("store"), nb::arg("learning_rate"), nb::arg("momentum"), nb::arg("l2"), nb::arg("clip"));
-  m.def(
-      "adagrad",
-      [](std::shared_ptr<ParameterStore> store, double rate, double epsilon, double l2, double clip) {
-        return new StoreOptimizer(
-            std::move(store),
-            {.kind = train::OptimizerKind::Adagrad, .epsilon = epsilon, .l2 = l2, .clip = clip}, rate);
-      },
-      nb::arg("store"), nb::arg("learning_rate"), nb::arg("epsilon"), nb::arg("l2"), nb::arg("clip"));
-  m.def(
-      "adam",
-      [](std::shared_ptr<ParameterStore> store, double rate, double beta1, double beta2, double epsilon,
-         double l2, double clip) {
-        return new StoreOptimizer(std::move(store),
-                                  {.kind = train::OptimizerKind::Adam,
-                                   .beta1 = beta1,
-                                   .beta2 = beta2,
-                                   .epsilon = epsilon,
-                                   .l2 = l2,
-                                   .clip = clip},
-                                  rate);
-      },
-      nb::arg("store"), nb::arg("learning_rate"), nb::arg("beta1"), nb::arg("beta2"), nb::arg("epsilon"),
-      nb::arg("l2"), nb::arg("clip"));
+      nb::arg("store"), nb::arg("kind"), nb::arg("settings"), nb::arg("learning_rate"));
   nb::class_<StoreOptimizer>(m, "StoreOptimizer")
       .def_rw("learning_rate", &StoreOptimizer::learning_rate)
       .def_prop_ro("steps", &StoreOptimizer::steps)
@@ -222,6 +193,24 @@ void bind_optimizers(nb::module_& m) {
 }
 
 }  // namespace
+
+train::OptimizerSettings optimizer_settings(const std::string& kind, const nb::dict& given) {
+  train::OptimizerSettings settings;
+  if (kind == "sgd") settings.kind = train::OptimizerKind::Sgd;
+  if (kind == "adagrad") settings.kind = train::OptimizerKind::Adagrad;
+  if (kind == "adam") settings.kind = train::OptimizerKind::Adam;
+  const auto read = [&](const char* name, double& to) {
+    if (given.contains(name)) to = nb::cast<double>(given[name]);
+  };
+  read("momentum", settings.momentum);
+  read("beta1", settings.beta1);
+  read("beta2", settings.beta2);
+  read("epsilon", settings.epsilon);
+  read("l2", settings.l2);
+  read("clip", settings.clip);
+  train::check({.optimizer = settings});
+  return settings;
+}
 
 ParameterStore::ParameterStore(std::vector<train::ParameterValues> parameters)
     : parameters_(std::make_shared<std::vector<train::ParameterValues>>(std::move(parameters))) {

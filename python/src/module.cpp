@@ -1,5 +1,5 @@
 // The extension module hiaton._core.
-#include "tensors.h"
+#include "graphs.h"
 
 NB_MODULE(_core, m) {
   m.attr("version") = HIATON_VERSION;
@@ -13,4 +13,6 @@ NB_MODULE(_core, m) {
   hiaton::python::bind_data(m);
   hiaton::python::bind_programs(m);
   hiaton::python::bind_learning(m);
+  hiaton::python::bind_graphs(m);
+  hiaton::python::bind_graph_calls(m);
 }

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "tensors.h"
+#include "graphs.h"
 
 namespace hiaton::python {
 namespace {
@@ -20,13 +20,6 @@ constexpr std::pair<std::string_view, std::string_view> kNames[] = {
     {"min", "minimum"},      {"max", "maximum"},     {"reduce_max", "max"}, {"transpose", "permute_dims"},
     {"axes", "axis"},        {"permutation", "axes"}};
 
-std::string name_in_python(std::string_view name) {
-  for (const auto& [ours, theirs] : kNames) {
-    if (ours == name) return std::string(theirs);
-  }
-  return std::string(name);
-}
-
 /// How a function of Python is called.
 struct Signature {
   const OpDef* op;
@@ -34,12 +27,12 @@ struct Signature {
   std::vector<std::string> operands;
   std::vector<std::string> attributes;
 
-  explicit Signature(const OpDef& def) : op(&def), name(name_in_python(def.name.value)) {
+  explicit Signature(const OpDef& def) : op(&def), name(python_name_of(def.name.value)) {
     for (std::string_view operand : def.operands.value) {
       if (operand.ends_with("...")) operand.remove_suffix(3);
       operands.emplace_back(operand);
     }
-    for (const AttributeDef& attribute : def.attributes) attributes.push_back(name_in_python(attribute.name));
+    for (const AttributeDef& attribute : def.attributes) attributes.push_back(python_name_of(attribute.name));
   }
 };
 
@@ -188,6 +181,13 @@ void bind_operation(nb::module_& m, const OpDef& op) {
 
 }  // namespace
 
+std::string python_name_of(std::string_view name) {
+  for (const auto& [ours, theirs] : kNames) {
+    if (ours == name) return std::string(theirs);
+  }
+  return std::string(name);
+}
+
 void bind_operations(nb::module_& m) {
   nb::module_ ops = m.def_submodule("ops", "The operations of the catalogue.");
   nb::list names;
@@ -195,7 +195,7 @@ void bind_operations(nb::module_& m) {
     // Types convert to themselves, and values of data types have classes of their own.
     if (op->fusion.value == Fusion::Data || op->takes_type || dtype_from_name(op->name.value)) continue;
     bind_operation(ops, *op);
-    names.append(name_in_python(op->name.value));
+    names.append(python_name_of(op->name.value));
   }
   ops.attr("__all__") = names;
 }

@@ -243,6 +243,7 @@ void Function::run(const std::function<void(RunOptions)>& run) const {
 void bind_programs(nb::module_& m) {
   nb::class_<Source>(m, "Source")
       .def_prop_ro("functions", &function_names)
+      .def("text", [](const Source& source) { return ir::print(source.module()); })
       .def_prop_ro("has_parameters", [](const Source& source) { return !source.module().parameters.empty(); })
       .def(
           "new_classes", [](const Source& source) { return new DataClasses(source.module().data_types); },

@@ -115,6 +115,9 @@ class ParameterStore {
   std::atomic<bool> shared_{false};
 };
 
+/// The settings of an optimizer of `hiaton.optim` by its kind. Throws ProgramError where they make no sense.
+train::OptimizerSettings optimizer_settings(const std::string& kind, const nb::dict& given);
+
 /// A text with its functions, ready to be called.
 class Source {
  public:

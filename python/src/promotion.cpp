@@ -3,8 +3,8 @@
 #include <limits>
 #include <string>
 
+#include "graphs.h"
 #include "hiaton/apply.h"
-#include "tensors.h"
 
 namespace hiaton::python {
 namespace {
@@ -92,13 +92,12 @@ bool have_one_type(std::span<const Operand> operands) {
   return true;
 }
 
-/// Whether the operands that are numbers are of one type.
-bool wants_one_type(const OpDef& op) {
+}  // namespace
+
+bool operands_share_a_type(const OpDef& op) {
   return op.fusion.value == Fusion::Elementwise || op.role == Role::Product ||
          op.role == Role::ProductTransposed || op.role == Role::Join;
 }
-
-}  // namespace
 
 std::optional<Operand> operand_of(nb::handle object) {
   EagerTensor* tensor = nullptr;
@@ -119,7 +118,7 @@ Value apply_promoted(const OpDef& op, std::span<const Operand> operands,
   std::vector<Value> values(operands.size());
   if (have_one_type(operands)) {
     for (std::size_t i = 0; i < operands.size(); ++i) values[i] = operands[i].value;
-  } else if (wants_one_type(op)) {
+  } else if (operands_share_a_type(op)) {
     const std::optional<DType> dtype = common_dtype(op, operands);
     for (std::size_t i = 0; i < operands.size(); ++i) {
       values[i] = dtype ? converted(operands[i], *dtype) : operands[i].value;

@@ -4,6 +4,7 @@ The blocks of one page share their names and run in the root of the repository.
 """
 
 import doctest
+import linecache
 import os
 import pathlib
 import re
@@ -11,13 +12,21 @@ import re
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "README.md", ROOT / "docs/python.md"]
+PAGES = [ROOT / "README.md", ROOT / "docs/python.md", ROOT / "docs/python-functions.md"]
 
 
 def blocks(page):
     text = page.read_text()
     for match in re.finditer(r"^```(python|pycon)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
         yield match.group(1), match.group(2), text.count("\n", 0, match.start()) + 1
+
+
+def with_text(code, page, line):
+    """Its code, whose functions can find their text: as in a file of Python."""
+    text = "\n" * line + code
+    name = f"<{page.name}:{line}>"
+    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
+    return compile(text, name, "exec")
 
 
 def run_session(code, names, page, line):
@@ -32,7 +41,7 @@ def run_session(code, names, page, line):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_the_page_shows_what_happens(page, tmp_path):
-    names = {"directory": tmp_path}
+    names = {"directory": tmp_path, "__name__": "__main__"}
     before = pathlib.Path.cwd()
     os.chdir(ROOT)
     try:
@@ -42,6 +51,6 @@ def test_the_page_shows_what_happens(page, tmp_path):
             if kind == "pycon":
                 run_session(code, names, page, line)
             else:
-                exec(compile("\n" * line + code, str(page), "exec"), names)
+                exec(with_text(code, page, line), names)
     finally:
         os.chdir(before)

@@ -24,7 +24,8 @@ void wait_for_change(const std::atomic<uint64_t>& value, uint64_t old) {
 
 }  // namespace
 
-void SharedLoop::begin(std::size_t count, const std::function<void(std::size_t)>& work) {
+bool SharedLoop::begin(std::size_t count, const std::function<void(std::size_t)>& work) {
+  if (is_running_.exchange(true)) return false;
   work_ = &work;
   count_ = count;
   to_end_.store(count);
@@ -32,6 +33,14 @@ void SharedLoop::begin(std::size_t count, const std::function<void(std::size_t)>
   while (!to_take_.compare_exchange_weak(before, (before / kOneRound + 1) * kOneRound + count)) {
   }
   to_take_.notify_all();
+  return true;
+}
+
+void SharedLoop::end() {
+  while (help()) {
+  }
+  wait_for_end();
+  is_running_.store(false);
 }
 
 bool SharedLoop::help() {

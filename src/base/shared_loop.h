@@ -26,17 +26,18 @@ class SharedLoop {
   /// calls itself.
   template <class Began>
   void run(std::size_t count, const std::function<void(std::size_t)>& work, Began began) {
-    if (count < 2 || is_running_.exchange(true)) {
+    if (count < 2 || !begin(count, work)) {
       for (std::size_t i = 0; i < count; ++i) work(i);
       return;
     }
-    begin(count, work);
     began();
-    while (help()) {
-    }
-    wait_for_end();
-    is_running_.store(false);
+    end();
   }
+  /// Begins a round of such calls for those that help, while this thread does something else. False: another
+  /// round is under way, and nothing has begun. `work` must live until end().
+  bool begin(std::size_t count, const std::function<void(std::size_t)>& work);
+  /// Makes the calls of this thread's round that nobody has taken, and returns when all have returned.
+  void end();
 
   /// Makes a call of the round that is under way. False: there is none to be made.
   bool help();
@@ -51,7 +52,6 @@ class SharedLoop {
   static constexpr uint64_t kOneRound = uint64_t{1} << 32;
   static uint64_t calls_in(uint64_t round) { return round % kOneRound; }
 
-  void begin(std::size_t count, const std::function<void(std::size_t)>& work);
   void wait_for_end();
 
   std::atomic<uint64_t> to_take_{0};

@@ -55,6 +55,14 @@ void ThreadPool::run(std::size_t count, const std::function<void(std::size_t)>& 
   parts_->loop.run(count, work, [] {});
 }
 
+bool ThreadPool::begin_help(std::size_t count, const std::function<void(std::size_t)>& work) {
+  return !parts_->threads.empty() && count > 0 && parts_->loop.begin(count, work);
+}
+
+void ThreadPool::end_help() {
+  parts_->loop.end();
+}
+
 void run_in_pieces(ThreadPool* pool, std::size_t size, std::size_t piece,
                    const std::function<void(std::size_t, std::size_t)>& work) {
   if (pool == nullptr || size <= piece) return work(0, size);

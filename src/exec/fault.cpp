@@ -277,6 +277,18 @@ RunError budget_error(const RunPlace& place, const RunOptions& options, Fault fa
   return with_chain(place, fault, message_at(graph, span, message, ""));
 }
 
+RunError with_calls_around(const RunPlace& place, const RunError& error) {
+  const RunError outer = with_chain(place, error.fault(), error.message());
+  std::vector<CallRecord> records = error.chain();
+  records.insert(records.end(), outer.chain().begin(), outer.chain().end());
+  const uint64_t length = error.chain_length() + outer.chain_length();
+  if (length > 2 * kShownCallsEachEnd) {
+    const auto each_end = static_cast<std::ptrdiff_t>(kShownCallsEachEnd);
+    records.erase(records.begin() + each_end, records.end() - each_end);
+  }
+  return {error.fault(), error.message(), std::move(records), length};
+}
+
 RunError no_result_error(const Graph& graph, graph::NodeId output, bool was_dead,
                          std::span<const WaitingNode> waiting) {
   std::string message = fmt::format("no result: {}: {}", describe(graph, output),

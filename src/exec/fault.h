@@ -56,6 +56,9 @@ RunError operation_error(const RunPlace& place, graph::NodeId failed, std::span<
 RunError budget_error(const RunPlace& place, const RunOptions& options, Fault fault,
                       std::optional<graph::LoopId> loop = std::nullopt);
 
+/// The error of a call that another process ran, with the calls around it here.
+RunError with_calls_around(const RunPlace& place, const RunError& error);
+
 /// All tokens are consumed and `output` has no value. `was_dead`: it got a dead token.
 RunError no_result_error(const graph::Graph& graph, graph::NodeId output, bool was_dead,
                          std::span<const WaitingNode> waiting);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "exec/direct_functions.h"
 #include "exec/outline_loops.h"
 
 namespace hiaton::exec {
@@ -19,6 +18,12 @@ std::unique_ptr<const graph::Graph> with_loops_as_calls(const graph::Graph& grap
 }
 
 }  // namespace
+
+const DirectFacts& PlanCache::facts(const graph::Graph& graph) {
+  const std::lock_guard lock(mutex_);
+  if (!facts_) facts_ = direct_facts(graph);
+  return *facts_;
+}
 
 const PlanCache::Entry& PlanCache::get(const graph::Graph& graph, const direct::PlanOptions& options) {
   const std::lock_guard lock(mutex_);

@@ -1,12 +1,16 @@
 // The plans of one graph, each compiled when a run first needs it.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "exec/direct/plan.h"
+#include "exec/direct/run/direct_run.h"
+#include "exec/direct_functions.h"
 #include "exec/flow/plan.h"
 #include "exec/flow/run/flow_run.h"
 
@@ -19,8 +23,11 @@ class PlanCache {
     direct::PlanOptions options;
     std::shared_ptr<const direct::Plan> plan;  ///< null: the graph has none, for the reason beside it
     std::string reason;
+    mutable direct::LastRun last_run{};
   };
 
+  /// Whether the program begins with a direct function.
+  bool begins_direct(const graph::Graph& graph, TensorsIn tensors);
   const Entry& get(const graph::Graph& graph, const direct::PlanOptions& options);
 
   struct FlowEntry {
@@ -36,10 +43,13 @@ class PlanCache {
   /// a plan without such functions knows the overflow mode only.
   const FlowEntry& get_flow(const graph::Graph& graph, const direct::PlanOptions& options, bool direct_code);
 
+  const DirectFacts& facts(const graph::Graph& graph);
+
  private:
   std::mutex mutex_;
   std::vector<std::unique_ptr<Entry>> entries_;
   std::vector<std::unique_ptr<FlowEntry>> flow_entries_;
+  std::optional<DirectFacts> facts_;
 };
 
 }  // namespace hiaton::exec

@@ -8,12 +8,12 @@
 
 #include "exec/direct/run/call_chain.h"
 #include "exec/direct/run/direct_run.h"
-#include "exec/direct_functions.h"
 #include "exec/fault.h"
 #include "exec/flow/run/flow_run.h"
 #include "exec/listed_examples.h"
 #include "exec/reference.h"
 #include "hiaton/thread_pool.h"
+#include "net/transport.h"
 
 namespace hiaton::exec {
 
@@ -40,16 +40,20 @@ RunResult run_as_reference(const Graph& graph, std::span<const Value> arguments,
 }
 
 direct::PlanOptions direct_options(const RunOptions& options) {
-  const bool forking = options.workers > 1;
+  const bool forking = options.workers > 1 || options.processes != nullptr;
   return {options.overflow, forking, options.count_regions, options.trace != nullptr,
           forking ? options.parallel_iterations : 1};
 }
 
 /// The plan of a program that begins with a direct function, or why it has none: its Switch and Merge nodes
-/// do not nest, or a frame would be too large. Null where the program does not begin so.
-const PlanCache::Entry* direct_entry(const Graph& graph, const RunOptions& options, PlanCache& plans) {
-  const TensorsIn tensors = options.batching ? TensorsIn::FlowOnly : TensorsIn::DirectCode;
-  if (!is_direct(graph, tensors)) return nullptr;
+/// do not nest, or a frame would be too large. Null where the program does not begin so, or is better run in
+/// batches.
+const PlanCache::Entry* direct_entry(const Graph& graph, std::size_t examples, const RunOptions& options,
+                                     PlanCache& plans) {
+  const DirectFacts& facts = plans.facts(graph);
+  if (!facts.may_begin_direct) return nullptr;
+  const TensorsIn tensors = tensors_in(facts, options.batching, examples, options.workers);
+  if (tensors == TensorsIn::FlowOnly && !facts.begins_direct) return nullptr;
   return &plans.get(graph, direct_options(options));
 }
 
@@ -57,9 +61,15 @@ const PlanCache::Entry* direct_entry(const Graph& graph, const RunOptions& optio
 
 RunResult run_production(const Graph& graph, std::span<const Value> arguments, const RunOptions& options,
                          PlanCache& plans) {
-  const PlanCache::Entry* direct = direct_entry(graph, options, plans);
+  const PlanCache::Entry* direct = direct_entry(graph, 1, options, plans);
+  if (options.processes != nullptr) {
+    if (options.trace != nullptr)
+      throw ProgramError("expected one process for a run that is drawn, found several");
+    // Batches stay in one process.
+    if (options.processes->self() != 0 && (direct == nullptr || direct->plan == nullptr)) return {};
+  }
   return direct != nullptr && direct->plan != nullptr
-             ? direct::run_plan(graph, *direct->plan, arguments, options)
+             ? direct::run_plan(graph, *direct->plan, arguments, options, direct->last_run)
              : run_as_example(graph, arguments, options, plans);
 }
 
@@ -120,12 +130,12 @@ class DirectRuns {
            examples.size() >= kEach * static_cast<std::size_t>(options.workers);
   }
 
-  void in_turns(const direct::Plan& plan) {
-    for (std::size_t i = 0; i < examples_.size(); ++i) run_one(plan, i, options_);
+  void in_turns(const PlanCache::Entry& entry) {
+    for (std::size_t i = 0; i < examples_.size(); ++i) run_one(entry, i, options_);
   }
 
-  /// `plan` is that of one worker.
-  void shared_out(const direct::Plan& plan) {
+  /// `entry` is that of one worker.
+  void shared_out(const PlanCache::Entry& entry) {
     std::optional<ThreadPool> own;
     ThreadPool* pool = options_.pool;
     if (pool == nullptr) pool = &own.emplace(options_.workers);
@@ -138,7 +148,7 @@ class DirectRuns {
     pool->run(threads, [&](std::size_t) {
       for (std::size_t i = next.fetch_add(1); i < examples_.size(); i = next.fetch_add(1)) {
         try {
-          run_one(plan, i, alone);
+          run_one(entry, i, alone);
         } catch (...) {
           const std::lock_guard lock(mutex);
           if (i < first_error.first) first_error = {i, std::current_exception()};
@@ -150,7 +160,7 @@ class DirectRuns {
   }
 
  private:
-  void run_one(const direct::Plan& plan, std::size_t index, const RunOptions& options) {
+  void run_one(const PlanCache::Entry& entry, std::size_t index, const RunOptions& options) {
     RunOptions own = options;
     RunStats stats;
     if (options.stats != nullptr) own.stats = &stats;
@@ -158,11 +168,11 @@ class DirectRuns {
     if (options.timeout != std::chrono::nanoseconds::max()) {  // that of all runs together
       own.timeout = options.timeout - (Clock::now() - start_);
       if (own.timeout <= std::chrono::nanoseconds::zero()) {
-        direct::DirectChain nowhere(graph_, plan, nullptr, nullptr);
+        direct::DirectChain nowhere(graph_, *entry.plan, nullptr, nullptr);
         throw budget_error({graph_, arguments, nowhere}, options, Fault::Timeout);
       }
     }
-    RunResult result = direct::run_plan(graph_, plan, arguments, own);
+    RunResult result = direct::run_plan(graph_, *entry.plan, arguments, own, entry.last_run);
     examples_.take_results(index, std::move(result.values));
     if (options.stats == nullptr) return;
     const std::lock_guard lock(mutex_);
@@ -183,10 +193,10 @@ void run_production_all(const Graph& graph, Examples& examples, const RunOptions
   const bool shared_out = DirectRuns::are_shared_out(examples, options);
   RunOptions each = options;
   if (shared_out) each.workers = 1;
-  const PlanCache::Entry* direct = direct_code ? direct_entry(graph, each, plans) : nullptr;
+  const PlanCache::Entry* direct = direct_code ? direct_entry(graph, examples.size(), each, plans) : nullptr;
   if (direct != nullptr && direct->plan != nullptr) {
     DirectRuns runs(graph, examples, options);
-    return shared_out ? runs.shared_out(*direct->plan) : runs.in_turns(*direct->plan);
+    return shared_out ? runs.shared_out(*direct) : runs.in_turns(*direct);
   }
   direct::PlanOptions below_flow = direct_options(options);
   below_flow.traced = false;

@@ -166,6 +166,7 @@ bool equal(const Module& a, const Module& b) {
   const auto same_request = [](const GradientRequest& x, const GradientRequest& y) {
     return x.function == y.function && x.of == y.of && x.with_value == y.with_value;
   };
+  if (a.generic_data_types != b.generic_data_types) return false;
   if (!std::equal(a.parameters.begin(), a.parameters.end(), b.parameters.begin(), b.parameters.end(),
                   same_parameter) ||
       !std::equal(a.gradient_requests.begin(), a.gradient_requests.end(), b.gradient_requests.begin(),

@@ -481,6 +481,7 @@ std::string print(const Module& module) {
     for (const Variant& variant : data.data->variants) names.insert(variant.name);
     if (!is_built_in(*data.data)) text += declaration(data);
   }
+  for (const std::string& declaration : module.generic_data_types) text += declaration + '\n';
   for (const Parameter& parameter : module.parameters) {
     names.insert(parameter.name);
     text += declaration(parameter);

@@ -26,7 +26,7 @@ std::vector<Wish> types_of(std::span<const Var> vars) {
 }
 
 BodyChecker::BodyChecker(const Source& source, const TokenList& tokens, const Symbols& symbols,
-                         const Operations& operations, const Functions& functions, Declarations& declarations,
+                         const Operations& operations, Functions& functions, Declarations& declarations,
                          Generated& generated, Diagnostics& diagnostics)
     : source_(source),
       tokens_(tokens),

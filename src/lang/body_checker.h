@@ -1,6 +1,7 @@
 // The body of one function: from syntax to nodes.
 #pragma once
 
+#include <functional>
 #include <initializer_list>
 #include <span>
 #include <utility>
@@ -18,6 +19,8 @@ namespace hiaton::lang {
 /// of their own.
 using Wish = std::optional<Type>;
 using Wishes = std::span<const Wish>;
+
+class TypeInference;
 
 /// How something that takes attributes is called. For as long as what it is made of lives.
 struct Signature {
@@ -38,7 +41,7 @@ struct Signature {
 class BodyChecker {
  public:
   BodyChecker(const Source& source, const TokenList& tokens, const Symbols& symbols,
-              const Operations& operations, const Functions& functions, Declarations& declarations,
+              const Operations& operations, Functions& functions, Declarations& declarations,
               Generated& generated, Diagnostics& diagnostics);
 
   /// The results of the function; without meaning where there are findings.
@@ -122,18 +125,72 @@ class BodyChecker {
   /// The variant that a name or call means; empty where it means none.
   std::optional<VariantPlace> variant_of(const Expr& expr, const Wish& wish);
   Var construct(const Expr& expr, const VariantPlace& place);
+  Var field_value(ExprId argument, const VariantPlace& place, std::size_t field);
   Var cons(const Expr& expr);
   bool is_construction(const Expr& expr) const;
   Var construction(const Expr& expr, const Wish& wish);
+
+  // Their fields by name (fields.cpp).
+  std::span<const FieldName> field_names(Range range) const;
+  /// By argument, the field that it is for; empty where they do not fit, which is reported.
+  std::optional<std::vector<std::size_t>> fields_of_arguments(const Expr& expr, const Variant& variant);
+  /// Adds which fields the names mean; false where they mean none or one twice, which is reported.
+  bool add_named_fields(std::span<const FieldName> names, const Variant& variant,
+                        std::vector<std::size_t>& targets);
+  bool require_field(const Type& type, Symbol name, Span span);
+  void report_no_field(const Type& type, std::size_t variant, std::string_view name, Span span);
+  Var field(const Expr& expr);
+  Var update(const Expr& expr);
+  Var by_variant(Var of, Span span, const std::function<Var(const VariantPlace&)>& make);
+
+  // Generic functions and data types (generic_uses.cpp).
+  /// A call of which the function and its arguments are known.
+  struct Resolved {
+    const FunctionHead* callee = nullptr;
+    std::vector<Var> arguments;
+  };
+  bool follows_its_place(ExprId id) const;
+  Var argument_for(TypeInference& types, ExprId argument, std::size_t type);
+  /// The arguments, of which the types stand at `places`; `result` is where that of what is wished stands.
+  std::vector<Var> infer(TypeInference& types, std::span<const ExprId> arguments,
+                         std::span<const std::size_t> places, const Wish& wish, std::size_t result);
+  bool require_complete(const TypeInference& types, Symbol name, Span span);
+  /// `given` are the types in brackets. Empty where something is wrong, which is reported.
+  std::optional<Resolved> resolve_generic(const Expr& expr, const FunctionHead& generic,
+                                          std::span<const std::optional<Type>> given, const Wish& wish);
+  const FunctionHead* instance_of(const FunctionHead& generic, const TypeInference& types, Span span);
+  std::string first_uses(const FunctionHead& last) const;
+  /// For arguments of these types; any number of them.
+  const FunctionHead* instance_for(const FunctionHead& generic, const std::vector<Type>& arguments,
+                                   Span span);
+  Var construct_generic(const Expr& expr, const GenericVariant& variant);
+
+  // Equality of data values (equality.cpp).
+  bool compares_data(const Operation& operation, std::span<const Var> operands) const;
+  Var compare_data(const Operation& operation, std::span<const Var> operands, Span span);
+  FunctionRef equality_of(const Type& type);
+  Var same(FunctionBuilder& f, Var a, Var b);
+  Var same_from(FunctionBuilder& f, Var a, Var b, std::size_t variant);
+  Var same_fields(FunctionBuilder& f, Var a, Var b, std::size_t variant, std::size_t from);
 
   // match (matches.cpp).
   class Matching;
   Vars match(const Expr& expr, Wishes wishes);
   void check_apart(const Arm& arm, Wishes wishes);
+  /// What is to be run for a value.
+  struct Side {
+    Value key;
+    ir::BlockId block{};
+  };
+  /// The last side needs no test.
+  Vars test_in_turn(Var tested, std::span<const Side> sides, Span span);
+  /// The same for the numbers of all variants: many sides would be branches too deep inside each other.
+  Vars test_halves(Var number, std::vector<Side> sides, Span span);
+  Var compare(Tok op, Var one, const Value& other, Span span);
 
   // Any number of values; no values at all: not even their number is known (structures.cpp).
   Vars values(ExprId id, Wishes wishes);
-  Vars call(const Expr& expr);
+  Vars call(const Expr& expr, Wishes wishes);
   /// Arguments of the types that the callee wants; empty where their number is wrong, which is reported.
   std::vector<Var> call_arguments(const Expr& expr, const FunctionHead& callee);
   Vars stand_ins(const std::vector<std::optional<Type>>& types);
@@ -189,7 +246,7 @@ class BodyChecker {
   const TokenList& tokens_;
   const Symbols& symbols_;
   const Operations& operations_;
-  const Functions& functions_;
+  Functions& functions_;
   Declarations& declarations_;
   Generated& generated_;
   Diagnostics& diagnostics_;

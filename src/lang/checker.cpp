@@ -3,16 +3,37 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "lang/body_checker.h"
 #include "lang/heads.h"
 #include "lang/parser.h"
+#include "lang/type_inference.h"
 
 namespace hiaton::lang {
 namespace {
 
 /// Thrown out of ModuleBuilder::define, which wants results.
 struct NoModule {};
+
+std::unordered_set<Symbol> generic_names(const std::vector<FunctionHead>& heads) {
+  std::unordered_set<Symbol> names;
+  for (const FunctionHead& head : heads) {
+    if (head.is_generic()) names.insert(head.name);
+  }
+  return names;
+}
+
+std::string shortened(const std::string& text) {
+  constexpr std::size_t kLongest = 60;
+  return text.size() <= kLongest ? text : text.substr(0, kLongest) + " ...";
+}
+
+/// To read the body of a generic function that nothing uses.
+FunctionHead with_any_types(FunctionHead head) {
+  for (const Symbol param : head.type_params) head.type_arguments.push_back({param, Type(DType::I64)});
+  return head;
+}
 
 }  // namespace
 
@@ -28,16 +49,12 @@ ir::Module check(const std::shared_ptr<const Source>& source, const TokenList& t
     builder.add_parameter(std::string(symbols[parameter.name]), parameter.type, parameter.span,
                           parameter.initial);
   }
-  const Functions functions(*source, tokens, symbols, operations, heads, declarations, builder, diagnostics);
+  Functions functions(*source, tokens, symbols, operations, heads, declarations, builder, diagnostics);
   Generated generated(builder);
-  Parser parser(*source, tokens, operations, declarations, diagnostics);
+  Parser parser(*source, tokens, operations, generic_names(heads), declarations, diagnostics);
   BodyChecker checker(*source, tokens, symbols, operations, functions, declarations, generated, diagnostics);
-  for (const FunctionHead& head : heads) {
-    if (!head.readable) continue;
-    if (head.gradient) {
-      functions.define_gradient(head);
-      continue;
-    }
+  const auto check_body = [&](const FunctionHead& head) {
+    if (head.gradient) return functions.define_gradient(head);
     const ExprId body = parser.read_body(head);
     try {
       builder.define(functions.reference(head), [&](FunctionBuilder& f) {
@@ -50,8 +67,29 @@ ir::Module check(const std::shared_ptr<const Source>& source, const TokenList& t
       diagnostics.add(parser.syntax()[body].span,
                       fmt::format("the results of '{}': {}", symbols[head.name], error.what()));
     }
+  };
+  for (const FunctionHead& head : heads) {
+    if (head.readable && !head.is_generic()) check_body(head);
+  }
+  std::unordered_set<std::size_t> broken;  // generic functions, by their first token
+  std::unordered_set<std::size_t> used;
+  for (std::size_t i = 0; i < functions.instances().size(); ++i) {
+    const FunctionHead& head = functions.instances()[i];
+    used.insert(head.begin);
+    if (broken.contains(head.begin)) continue;
+    const std::size_t findings = diagnostics.count();
+    diagnostics.set_context(
+        fmt::format(" (where {})", shortened(to_string(head.type_arguments, declarations))));
+    check_body(head);
+    diagnostics.set_context("");
+    if (diagnostics.count() > findings) broken.insert(head.begin);
+  }
+  for (const FunctionHead& head : heads) {
+    if (head.readable && head.is_generic() && !used.contains(head.begin))
+      parser.read_body(with_any_types(head));
   }
   if (!diagnostics.empty()) return ir::Module();
+  builder.module().generic_data_types = declarations.generic_texts();
   std::sort(builder.module().gradient_requests.begin(), builder.module().gradient_requests.end(),
             [](const auto& a, const auto& b) { return a.function < b.function; });
   return builder.finish();

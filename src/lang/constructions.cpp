@@ -4,32 +4,19 @@
 #include "lang/body_checker.h"
 
 namespace hiaton::lang {
-namespace {
-
-std::string fields_of(const Variant& variant) {
-  std::string text;
-  for (const Field& field : variant.fields) {
-    text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", field.name, to_string(field.type));
-  }
-  return text.empty() ? variant.name : fmt::format("{}({})", variant.name, text);
-}
-
-}  // namespace
-
 bool BodyChecker::is_construction(const Expr& expr) const {
   return declarations_.is_variant(expr.name);
 }
 
 /// The type in brackets decides; then that which is wished; then the program's own variant of this name.
 std::optional<VariantPlace> BodyChecker::variant_of(const Expr& expr, const Wish& wish) {
-  const std::optional<std::size_t> in_list = Declarations::list_variant(symbols_[expr.name]);
-  if (expr.index > 0) {
-    const std::optional<Type>& element = syntax_->types[expr.index - 1];
-    if (!element) return std::nullopt;
-    return VariantPlace{declarations_.list_of(*element), *in_list};
+  const std::string_view name = symbols_[expr.name];
+  if (expr.types.count > 0) {
+    const std::optional<Type>& type = syntax_->types[expr.types.begin];
+    return type ? std::optional(VariantPlace{*type, *type->data->find(name)}) : std::nullopt;
   }
   if (wish && wish->is_data()) {
-    if (const auto index = wish->data->find(symbols_[expr.name])) return VariantPlace{*wish, *index};
+    if (const auto index = wish->data->find(name)) return VariantPlace{*wish, *index};
   }
   if (const VariantPlace* place = declarations_.variant(expr.name)) return *place;
   return std::nullopt;
@@ -37,7 +24,10 @@ std::optional<VariantPlace> BodyChecker::variant_of(const Expr& expr, const Wish
 
 Var BodyChecker::construction(const Expr& expr, const Wish& wish) {
   if (const std::optional<VariantPlace> place = variant_of(expr, wish)) return construct(expr, *place);
-  if (expr.index > 0) return Var();  // its type is reported
+  if (expr.types.count > 0) return Var();  // its type is reported
+  if (const GenericVariant* generic = declarations_.generic_variant(expr.name)) {
+    return construct_generic(expr, *generic);
+  }
   if (Declarations::list_variant(symbols_[expr.name]) == Declarations::kCons) return cons(expr);
   report(expr.span, "expected a list of a known type, found 'Nil' alone; Nil[i64] is the empty list of i64");
   return Var();
@@ -45,23 +35,14 @@ Var BodyChecker::construction(const Expr& expr, const Wish& wish) {
 
 Var BodyChecker::construct(const Expr& expr, const VariantPlace& place) {
   const std::span<const ExprId> arguments = list(expr.list);
-  const std::size_t expected = place->fields.size();
-  if (expr.attributes.count > 0) {
-    report_attributes(expr);
-    return stand_in(place.data);
-  }
-  if (arguments.size() != expected) {
-    report(expr.span, fmt::format("'{}' has {}, found {}: {}", place->name, count_of(expected, "field"),
-                                  arguments.size(), fields_of(*place)));
+  const std::optional<std::vector<std::size_t>> targets = fields_of_arguments(expr, *place);
+  if (!targets) {
     for (ExprId argument : arguments) value(argument);
     return stand_in(place.data);
   }
-  std::vector<Var> fields;
-  for (std::size_t i = 0; i < expected; ++i) {
-    const Type type = field_type(place.data, place.index, i);
-    fields.push_back(require(arguments[i], value(arguments[i], type), type, [&] {
-      return fmt::format("field '{}' of '{}'", place->fields[i].name, place->name);
-    }));
+  std::vector<Var> fields(place->fields.size());
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    fields[(*targets)[i]] = field_value(arguments[i], place, (*targets)[i]);
   }
   f_->set_span(expr.span);
   return are_known(fields) ? f_->make(place.data, place.index, fields) : stand_in(place.data);
@@ -72,7 +53,7 @@ Var BodyChecker::cons(const Expr& expr) {
   const std::span<const ExprId> parts = list(expr.list);
   if (parts.size() != 2) return construct(expr, {declarations_.list_of(DType::I64), Declarations::kCons});
   const Expr& tail = (*syntax_)[parts[1]];
-  const bool tail_is_nil = tail.kind == Expr::Kind::Name && tail.index == 0 &&
+  const bool tail_is_nil = tail.kind == Expr::Kind::Name && tail.types.count == 0 &&
                            Declarations::list_variant(symbols_[tail.name]) == Declarations::kNil;
   const bool tail_decides = (*syntax_)[parts[0]].flex != Flex::Rigid && !tail_is_nil;
   const Var first = value(parts[tail_decides ? 1 : 0]);

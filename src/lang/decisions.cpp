@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
-#include <unordered_map>
-#include <unordered_set>
+
+#include "lang/pattern_checker.h"
 
 namespace hiaton::lang {
 namespace {
@@ -25,32 +25,42 @@ struct Row {
   std::size_t arm = 0;
 };
 
-/// A value that is known to be of a variant.
+/// What is known of a value on the way to a decision.
 struct Known {
   std::size_t access;
-  std::size_t variant;
+  std::optional<std::size_t> variant;
+  std::string text;  ///< of one that is no data value
 };
 
 struct TooMany {};
 
 class DecisionMaker {
  public:
-  DecisionMaker(const Type& matched, std::span<const Arm> arms, const Syntax& syntax, const Symbols& symbols,
-                Span place, Diagnostics& diagnostics)
-      : arms_(arms), syntax_(syntax), symbols_(symbols), place_(place), diagnostics_(diagnostics) {
-    made_.accesses.push_back({.type = matched});
+  DecisionMaker(std::span<const Type> matched, std::span<const Arm> arms, const Syntax& syntax,
+                const PatternChecker& patterns, Span place, Diagnostics& diagnostics)
+      : matched_count_(matched.size()),
+        arms_(arms),
+        syntax_(syntax),
+        patterns_(patterns),
+        place_(place),
+        diagnostics_(diagnostics) {
+    for (const Type& type : matched) made_.accesses.push_back({.type = type});
   }
 
   std::optional<Decisions> run() {
     const std::size_t findings = diagnostics_.count();
-    for (const Arm& arm : arms_) {
-      std::unordered_set<Symbol> names;
-      check(arm.pattern, made_.accesses[0].type, names);
-    }
-    if (diagnostics_.count() > findings) return std::nullopt;
     std::vector<Row> rows;
     for (std::size_t i = 0; i < arms_.size(); ++i) {
-      rows.push_back({{{Access::kMatched, &arms_[i].pattern}}, {}, i});
+      Row& row = rows.emplace_back();
+      row.arm = i;
+      const ArmPattern& pattern = arms_[i].pattern;
+      if (matched_count_ == 1) {
+        row.columns.push_back({0, &pattern});
+      } else {
+        for (std::size_t part = 0; part < pattern.parts.count; ++part) {
+          row.columns.push_back({part, &syntax_.arm_patterns[pattern.parts.begin + part]});
+        }
+      }
     }
     reached_.assign(arms_.size(), false);
     try {
@@ -65,99 +75,94 @@ class DecisionMaker {
   }
 
  private:
-  // Patterns against types.
-
-  void check(const ArmPattern& pattern, const Type& type, std::unordered_set<Symbol>& names) {
-    const std::string_view name = symbols_[pattern.name];
-    if (pattern.kind == ArmPattern::Kind::Any) return;
-    if (pattern.kind == ArmPattern::Kind::Name) {
-      if (!names.insert(pattern.name).second) {
-        diagnostics_.add(pattern.span, fmt::format("name '{}' is defined twice", name));
-      }
-      return;
-    }
-    if (!type.is_data()) {
-      diagnostics_.add(pattern.span, fmt::format("expected a name or '_' for a value of type {}, found '{}'",
-                                                 to_string(type), name));
-      return;
-    }
-    const std::optional<std::size_t> variant = type.data->find(name);
-    if (!variant) {
-      diagnostics_.add(pattern.span, fmt::format("expected a variant of {} ({}), found '{}'", to_string(type),
-                                                 fmt::join(names_of(type), ", "), name));
-      return;
-    }
-    variants_.emplace(&pattern, *variant);
-    const std::vector<Field>& fields = type.data->variants[*variant].fields;
-    if (!has_parts(pattern)) return;
-    if (pattern.parts.count != fields.size()) {
-      diagnostics_.add(pattern.span,
-                       fmt::format("'{}' has {} field{}, found {} in the pattern", name, fields.size(),
-                                   fields.size() == 1 ? "" : "s", pattern.parts.count));
-      return;
-    }
-    for (std::size_t i = 0; i < fields.size(); ++i) check(part(pattern, i), fields[i].type, names);
-  }
-
-  /// A variant without parentheses leaves all fields open.
-  static bool has_parts(const ArmPattern& pattern) { return pattern.has_parentheses; }
-
-  const ArmPattern& part(const ArmPattern& pattern, std::size_t i) const {
-    return syntax_.arm_patterns[pattern.parts.begin + i];
-  }
-
-  static std::vector<std::string_view> names_of(const Type& type) {
-    std::vector<std::string_view> names;
-    for (const Variant& variant : type.data->variants) names.emplace_back(variant.name);
-    return names;
-  }
-
-  // Decisions.
-
   /// What rows of arms, the first of which counts where several fit, come down to.
   std::size_t make(std::vector<Row> rows) {
-    if (made_.tree.size() == kMaxDecisions || known_.size() == kMaxNesting) throw TooMany();
+    if (made_.tree.size() == kMaxDecisions || known_.size() + guards_passed_ >= kMaxNesting) throw TooMany();
     const std::size_t id = made_.tree.size();
     made_.tree.emplace_back();
     if (rows.empty()) {
-      missing_.push_back(example(Access::kMatched));
+      add_missing();
       return id;
     }
     for (Row& row : rows) bind_names(row);
-    if (rows[0].columns.empty()) {
-      reached_[rows[0].arm] = true;
-      made_.tree[id].arm = rows[0].arm;
-      made_.tree[id].bindings = std::move(rows[0].bindings);
+    if (!rows[0].columns.empty()) {
+      make_test(id, rows);
       return id;
     }
-    make_test(id, rows);
+    const std::size_t arm = rows[0].arm;
+    reached_[arm] = true;
+    made_.tree[id].arm = arm;
+    made_.tree[id].bindings = std::move(rows[0].bindings);
+    if (arms_[arm].guard.valid()) {
+      ++guards_passed_;
+      rows.erase(rows.begin());
+      const std::size_t otherwise = make(std::move(rows));
+      made_.tree[id].otherwise = otherwise;
+      --guards_passed_;
+    }
     return id;
   }
 
-  void make_test(std::size_t id, const std::vector<Row>& rows) {
+  void make_test(std::size_t id, std::vector<Row>& rows) {
     const std::size_t tested = rows[0].columns[0].access;
-    const Wanted wanted = wanted_variants(rows, tested);
+    made_.tree[id].tested = tested;
+    if (made_.accesses[tested].type.is_data()) {
+      test_variants(id, rows, tested);
+    } else {
+      test_literals(id, rows, tested);
+    }
+  }
+
+  void test_variants(std::size_t id, const std::vector<Row>& rows, std::size_t tested) {
+    const Wanted wanted =
+        wanted_by(rows, tested, [&](const ArmPattern& pattern) { return patterns_.variant(pattern); });
     std::vector<bool> is_mentioned(made_.accesses[tested].type.data->variants.size(), false);
     std::vector<Decision::Choice> choices;
+    const auto choose = [&](std::size_t variant, std::vector<Row> left) {
+      known_.push_back({tested, variant, ""});
+      choices.push_back({static_cast<int64_t>(variant), make(std::move(left))});
+      known_.pop_back();
+    };
     for (const std::optional<std::size_t>& variant : wanted) {  // in the order of the arms
       if (!variant || is_mentioned[*variant]) continue;
       is_mentioned[*variant] = true;
-      known_.push_back({tested, *variant});
-      choices.push_back({*variant, make(rows_of(rows, wanted, tested, *variant))});
-      known_.pop_back();
+      choose(*variant, rows_of(rows, wanted, tested, *variant));
     }
     std::vector<Row> others = rows_of(rows, wanted, tested, std::nullopt);
     const bool all_alike = !others.empty();
     if (all_alike && choices.size() > ir::kMaxNesting) throw TooMany();  // tested one inside the other
     for (std::size_t variant = 0; variant < is_mentioned.size(); ++variant) {
       if (is_mentioned[variant]) continue;
-      known_.push_back({tested, variant});
-      choices.push_back({variant, make(std::move(others))});
-      known_.pop_back();
+      choose(variant, std::move(others));
       if (all_alike) break;
       others.clear();
     }
-    made_.tree[id].tested = tested;
+    made_.tree[id].names_all_variants = choices.size() == is_mentioned.size();
+    made_.tree[id].choices = std::move(choices);
+  }
+
+  void test_literals(std::size_t id, const std::vector<Row>& rows, std::size_t tested) {
+    std::vector<Value> literals;
+    const Wanted wanted = wanted_by(rows, tested, [&](const ArmPattern& pattern) {
+      const Value literal = patterns_.literal(pattern);
+      const auto same = std::find(literals.begin(), literals.end(), literal);
+      const auto number = static_cast<std::size_t>(same - literals.begin());
+      if (number == literals.size()) literals.push_back(literal);
+      return number;
+    });
+    if (literals.size() > ir::kMaxNesting) throw TooMany();  // tested one inside the other
+    std::vector<Decision::Choice> choices;
+    for (std::size_t i = 0; i < literals.size(); ++i) {
+      known_.push_back({tested, std::nullopt, to_string(literals[i])});
+      choices.push_back({literals[i], make(rows_of(rows, wanted, tested, i))});
+      known_.pop_back();
+    }
+    const bool both_truths = made_.accesses[tested].type.dtype == DType::Bool && literals.size() == 2;
+    if (!both_truths) {
+      known_.push_back({tested, std::nullopt, other_than(literals)});
+      choices.push_back({Value(), make(rows_of(rows, wanted, tested, std::nullopt))});
+      known_.pop_back();
+    }
     made_.tree[id].choices = std::move(choices);
   }
 
@@ -165,9 +170,10 @@ class DecisionMaker {
     std::vector<Row::Column> undecided;
     for (const Row::Column& column : row.columns) {
       const ArmPattern& pattern = *column.pattern;
+      if (pattern.whole) row.bindings.push_back({*pattern.whole, pattern.span, column.access});
       if (pattern.kind == ArmPattern::Kind::Name) {
         row.bindings.push_back({pattern.name, pattern.span, column.access});
-      } else if (pattern.kind == ArmPattern::Kind::Variant) {
+      } else if (pattern.kind != ArmPattern::Kind::Any) {
         undecided.push_back(column);
       }
     }
@@ -181,32 +187,33 @@ class DecisionMaker {
     return nullptr;
   }
 
-  /// By row: the variant that it waits for; none where any will do.
+  /// By row: the number of the variant or literal that it waits for; none where any will do.
   using Wanted = std::vector<std::optional<std::size_t>>;
 
-  Wanted wanted_variants(const std::vector<Row>& rows, std::size_t access) const {
+  template <class NumberOf>
+  static Wanted wanted_by(const std::vector<Row>& rows, std::size_t access, const NumberOf& number_of) {
     Wanted wanted;
     for (const Row& row : rows) {
       const ArmPattern* pattern = pattern_at(row, access);
-      wanted.push_back(pattern == nullptr ? std::nullopt : std::optional(variants_.at(pattern)));
+      wanted.push_back(pattern == nullptr ? std::nullopt : std::optional(number_of(*pattern)));
     }
     return wanted;
   }
 
-  /// The rows that are left where the value is of the variant; without one: of a variant that no row
-  /// mentions.
+  /// The rows that are left where the value is of the variant or literal with this number; without one: where
+  /// it is none that a row mentions.
   std::vector<Row> rows_of(const std::vector<Row>& rows, const Wanted& wanted, std::size_t access,
-                           std::optional<std::size_t> variant) {
+                           std::optional<std::size_t> number) {
     std::vector<Row> left;
     for (std::size_t row = 0; row < rows.size(); ++row) {
-      if (wanted[row] && wanted[row] != variant) continue;
+      if (wanted[row] && wanted[row] != number) continue;
       Row& next = left.emplace_back(rows[row]);
       if (!wanted[row]) continue;
       const ArmPattern* pattern = pattern_at(rows[row], access);
       std::erase_if(next.columns, [&](const Row::Column& column) { return column.access == access; });
       std::vector<Row::Column> parts;
-      for (std::size_t i = 0; has_parts(*pattern) && i < pattern->parts.count; ++i) {
-        parts.push_back({field_of(access, *variant, i), &part(*pattern, i)});
+      for (std::size_t i = 0; pattern->has_parts && i < pattern->parts.count; ++i) {
+        parts.push_back({field_of(access, *number, i), &syntax_.arm_patterns[pattern->parts.begin + i]});
       }
       next.columns.insert(next.columns.begin(), parts.begin(), parts.end());
     }
@@ -224,12 +231,20 @@ class DecisionMaker {
 
   // Findings.
 
+  void add_missing() {
+    std::string text;
+    for (std::size_t i = 0; i < matched_count_; ++i) text += (i == 0 ? "" : ", ") + example(i);
+    if (matched_count_ > 1) text = fmt::format("({})", text);
+    missing_.push_back(text + (guards_passed_ > 0 ? " where no condition holds" : ""));
+  }
+
   /// A value that takes the way that is being made: "Node(Leaf(_, _), _)".
   std::string example(std::size_t access) {
     const auto known = std::find_if(known_.begin(), known_.end(),
                                     [&](const Known& other) { return other.access == access; });
     if (known == known_.end()) return "_";
-    const std::size_t variant = known->variant;
+    if (!known->variant) return known->text;
+    const std::size_t variant = *known->variant;
     const Variant& shown = made_.accesses[access].type.data->variants[variant];
     std::string fields;
     for (std::size_t i = 0; i < shown.fields.size(); ++i) {
@@ -238,6 +253,16 @@ class DecisionMaker {
       fields += field == fields_.end() ? "_" : example(field->second);
     }
     return fields.empty() ? shown.name : fmt::format("{}({})", shown.name, fields);
+  }
+
+  static std::string other_than(const std::vector<Value>& literals) {
+    const DType type = literals[0].dtype();
+    if (type == DType::Bool) return literals[0].as<bool>() ? "false" : "true";
+    if (is_float(type)) return "_";
+    int64_t other = 0;
+    const auto is_taken = [&](const Value& literal) { return to_string(literal) == std::to_string(other); };
+    while (std::any_of(literals.begin(), literals.end(), is_taken)) ++other;
+    return std::to_string(other);
   }
 
   void report_missing() {
@@ -259,24 +284,30 @@ class DecisionMaker {
     }
   }
 
+  std::size_t matched_count_;
   std::span<const Arm> arms_;
   const Syntax& syntax_;
-  const Symbols& symbols_;
+  const PatternChecker& patterns_;
   Span place_;
   Diagnostics& diagnostics_;
   Decisions made_;
   std::map<std::tuple<std::size_t, std::size_t, std::size_t>, std::size_t> fields_;  ///< accesses
-  std::unordered_map<const ArmPattern*, std::size_t> variants_;  ///< that patterns wait for
-  std::vector<Known> known_;  ///< on the way to the decision that is being made
+  std::vector<Known> known_;       ///< on the way to the decision that is being made
+  std::size_t guards_passed_ = 0;  ///< likewise: that did not hold
   std::vector<bool> reached_;
   std::vector<std::string> missing_;
 };
 
 }  // namespace
 
-std::optional<Decisions> decide(const Type& matched, std::span<const Arm> arms, const Syntax& syntax,
-                                const Symbols& symbols, Span place, Diagnostics& diagnostics) {
-  return DecisionMaker(matched, arms, syntax, symbols, place, diagnostics).run();
+std::optional<Decisions> decide(std::span<const Type> matched, std::span<const Arm> arms,
+                                const Syntax& syntax, const Source& source, const Symbols& symbols,
+                                Span place, Diagnostics& diagnostics) {
+  const std::size_t findings = diagnostics.count();
+  PatternChecker patterns(syntax, source, symbols, diagnostics);
+  for (const Arm& arm : arms) patterns.check(arm.pattern, matched);
+  if (diagnostics.count() > findings) return std::nullopt;
+  return DecisionMaker(matched, arms, syntax, patterns, place, diagnostics).run();
 }
 
 }  // namespace hiaton::lang

@@ -2,19 +2,20 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "hiaton/value.h"
 #include "lang/diagnostics.h"
 #include "lang/symbols.h"
 #include "lang/syntax.h"
 
 namespace hiaton::lang {
 
-/// A value that patterns look at: the matched one, or a field of one that is known to be of a variant.
+/// A value that patterns look at: a matched one, or a field of one that is known to be of a variant.
 struct Access {
-  static constexpr std::size_t kMatched = 0;
-  std::size_t parent = 0;  ///< without meaning for the matched value
+  std::size_t parent = 0;  ///< without meaning for the matched values, which come first
   std::size_t variant = 0;
   std::size_t field = 0;
   Type type;
@@ -27,13 +28,15 @@ struct Decision {
     std::size_t access;
   };
   struct Choice {
-    std::size_t variant;  ///< without meaning for the last one, which takes what is left
-    std::size_t next;     ///< in Decisions::tree
+    Value key;         ///< a literal or the number of a variant; the last choice may take what others leave
+    std::size_t next;  ///< in Decisions::tree
   };
-  std::vector<Choice> choices;  ///< empty: an arm is found
-  std::size_t tested = 0;       ///< which access decides among the choices
+  std::vector<Choice> choices;      ///< empty: an arm is found
+  bool names_all_variants = false;  ///< the choices are the variants of a data type, each once
+  std::size_t tested = 0;           ///< which access decides among the choices
   std::size_t arm = 0;
-  std::vector<Binding> bindings;  ///< of the arm
+  std::vector<Binding> bindings{};  ///< of the arm
+  std::size_t otherwise = 0;        ///< in Decisions::tree: where the guard of the arm does not hold
 };
 
 struct Decisions {
@@ -42,8 +45,9 @@ struct Decisions {
 };
 
 /// Empty where patterns are wrong, leave something out or are never reached, which is reported; `place` is
-/// that of the word `match`. `matched` is a data type.
-std::optional<Decisions> decide(const Type& matched, std::span<const Arm> arms, const Syntax& syntax,
-                                const Symbols& symbols, Span place, Diagnostics& diagnostics);
+/// that of the word `match`.
+std::optional<Decisions> decide(std::span<const Type> matched, std::span<const Arm> arms,
+                                const Syntax& syntax, const Source& source, const Symbols& symbols,
+                                Span place, Diagnostics& diagnostics);
 
 }  // namespace hiaton::lang

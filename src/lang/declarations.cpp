@@ -29,42 +29,140 @@ void Declarations::add_size(Symbol name, Span span, std::optional<int64_t> value
   sizes_.emplace(name, Size{given == options_.sizes.end() ? value : std::optional(given->second), span});
 }
 
-std::optional<Type> Declarations::declare_type(Symbol name, Span span) {
+bool Declarations::is_free_for_type(Symbol name, Span span) {
   const std::string_view text = symbols_[name];
   if (!ir::is_capitalized(text)) {
     diagnostics_.add(
         span, fmt::format("expected the name of a data type with a capital first letter, found '{}'", text));
-    return std::nullopt;
+    return false;
   }
-  if (text == kList || data_types_.contains(name)) {
+  if (text == kList || data_types_.contains(name) || generic_types_.contains(name)) {
     diagnostics_.add(span, text == kList
                                ? fmt::format("expected a new name, found '{}', which is built in", text)
                                : fmt::format("data type '{}' is defined twice", text));
-    return std::nullopt;
+    return false;
   }
-  const Type type = types_.declare(std::string(text));
+  return true;
+}
+
+std::optional<Type> Declarations::declare_type(Symbol name, Span span) {
+  if (!is_free_for_type(name, span)) return std::nullopt;
+  const Type type = types_.declare(std::string(symbols_[name]));
   data_types_.emplace(name, type);
+  declared_types_.emplace_back(name, span);
   return type;
+}
+
+bool Declarations::is_free_for_variant(Symbol name, Span span) {
+  const VariantPlace* const known = find(variants_, name);
+  const GenericVariant* const generic = find(generic_variants_, name);
+  if (known == nullptr && generic == nullptr) return true;
+  diagnostics_.add(span,
+                   fmt::format("variant '{}' is defined twice; the first one belongs to '{}'", symbols_[name],
+                               known != nullptr ? to_string(known->data) : symbols_[generic->type->name]));
+  return false;
 }
 
 void Declarations::define_type(const Type& type, std::vector<std::pair<Symbol, Variant>> variants,
                                const std::vector<Span>& spans) {
   std::vector<Variant> all;
   for (std::size_t i = 0; i < variants.size(); ++i) {
-    const auto [known, added] = variants_.try_emplace(variants[i].first, VariantPlace{type, i});
-    if (!added) {
-      diagnostics_.add(spans[i], fmt::format("variant '{}' is defined twice; the first one belongs to '{}'",
-                                             symbols_[variants[i].first], to_string(known->second.data)));
+    if (is_free_for_variant(variants[i].first, spans[i])) {
+      variants_.emplace(variants[i].first, VariantPlace{type, i});
     }
     all.push_back(std::move(variants[i].second));
   }
   types_.define(type, std::move(all));
 }
 
+GenericType* Declarations::declare_generic_type(GenericType type) {
+  if (!is_free_for_type(type.name, type.span)) return nullptr;
+  const Symbol name = type.name;
+  return generic_types_.emplace(name, std::make_unique<GenericType>(std::move(type))).first->second.get();
+}
+
+void Declarations::define_generic_type(const GenericType& type) {
+  for (std::size_t i = 0; i < type.variants.size(); ++i) {
+    const GenericType::VariantHead& variant = type.variants[i];
+    if (is_free_for_variant(variant.name, variant.span)) {
+      generic_variants_.emplace(variant.name, GenericVariant{&type, i});
+    }
+  }
+}
+
+Declarations::Instance Declarations::instance(const GenericType& generic,
+                                              const std::vector<Type>& arguments) {
+  std::string name;
+  for (const Type& argument : arguments) name += (name.empty() ? "" : ", ") + to_string(argument);
+  name = fmt::format("{}[{}]", symbols_[generic.name], name);
+  if (const std::optional<Type> known = types_.find(name)) return {*known, false};
+  const Type made = types_.declare(name);
+  instances_.emplace(made.data.get(), InstanceOf{&generic, arguments});
+  return {made, true};
+}
+
+const std::vector<Type>* Declarations::arguments_of(const Type& type, const GenericType& generic) const {
+  const auto found = instances_.find(type.data.get());
+  return found == instances_.end() || found->second.generic != &generic ? nullptr : &found->second.arguments;
+}
+
+std::vector<std::string> Declarations::generic_texts() const {
+  std::vector<std::string> texts;
+  for (const auto& [name, generic] : generic_types_) texts.push_back(generic->text);
+  std::sort(texts.begin(), texts.end());
+  return texts;
+}
+
 void Declarations::add_parameter(ParameterDeclaration parameter) {
   if (!is_free_for_value(parameter.name, parameter.span)) return;
   parameter_numbers_.emplace(parameter.name, parameters_.size());
   parameters_.push_back(std::move(parameter));
+}
+
+/// A type has values where one of its variants has, and a variant where the types of all of its fields have.
+std::unordered_set<const DataType*> Declarations::types_with_values() const {
+  struct Waiting {
+    const DataType* of;
+    std::size_t missing = 0;
+  };
+  std::vector<Waiting> variants;
+  std::unordered_map<const DataType*, std::vector<std::size_t>> waiting_for;
+  std::unordered_set<const DataType*> with_values;
+  std::vector<const DataType*> found;
+  const auto add = [&](const DataType* type) {
+    if (with_values.insert(type).second) found.push_back(type);
+  };
+  for (const Type& type : types_.all()) {
+    for (const Variant& variant : type.data->variants) {
+      Waiting& waiting = variants.emplace_back(Waiting{type.data.get()});
+      for (const Field& field : variant.fields) {
+        if (!field.type.is_data()) continue;
+        ++waiting.missing;
+        waiting_for[field.type.data.get()].push_back(variants.size() - 1);
+      }
+      if (waiting.missing == 0) add(type.data.get());
+    }
+  }
+  while (!found.empty()) {
+    const DataType* type = found.back();
+    found.pop_back();
+    for (const std::size_t variant : waiting_for[type]) {
+      if (--variants[variant].missing == 0) add(variants[variant].of);
+    }
+  }
+  return with_values;
+}
+
+void Declarations::refuse_types_without_values() {
+  const std::unordered_set<const DataType*> with_values = types_with_values();
+  for (const auto& [name, span] : declared_types_) {
+    const Type& type = data_types_.at(name);
+    if (type.data->variants.empty() || with_values.contains(type.data.get())) continue;
+    diagnostics_.add(
+        span, fmt::format("no value of '{}' can be made: each of its variants needs another value that "
+                          "needs one of '{}' first",
+                          symbols_[name], symbols_[name]));
+  }
 }
 
 void Declarations::refuse_names_of_variants() {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -24,6 +25,33 @@ struct VariantPlace {
 
   const Variant& operator*() const { return data.data->variants[index]; }
   const Variant* operator->() const { return &**this; }
+};
+
+/// A data type with type parameters: what it is made of is read again for each use.
+struct GenericType {
+  struct FieldPlace {
+    Symbol name = 0;
+    std::size_t type = 0;  ///< its first token
+  };
+  struct VariantHead {
+    Symbol name = 0;
+    Span span{};
+    std::vector<FieldPlace> fields;
+  };
+  Symbol name = 0;
+  Span span{};
+  std::vector<Symbol> params;
+  std::size_t variants_begin = 0;  ///< the first token
+  std::vector<VariantHead> variants{};
+  std::string text{};  ///< the declaration in one line
+};
+
+struct GenericVariant {
+  const GenericType* type = nullptr;
+  std::size_t index = 0;
+
+  const GenericType::VariantHead& operator*() const { return type->variants[index]; }
+  const GenericType::VariantHead* operator->() const { return &**this; }
 };
 
 struct Size {
@@ -66,8 +94,33 @@ class Declarations {
   /// The variants of a declared type, by the symbols of their names.
   void define_type(const Type& type, std::vector<std::pair<Symbol, Variant>> variants,
                    const std::vector<Span>& spans);
+  // Generic data types.
+  /// nullptr where the name is taken, which is reported.
+  GenericType* declare_generic_type(GenericType type);
+  void define_generic_type(const GenericType& type);
+  /// The type for these arguments; `is_new` where it has no variants yet.
+  struct Instance {
+    Type type;
+    bool is_new = false;
+  };
+  Instance instance(const GenericType& generic, const std::vector<Type>& arguments);
+  void define_instance(const Type& type, std::vector<Variant> variants) {
+    types_.define(type, std::move(variants));
+  }
+  const GenericType* generic_type(Symbol name) const {
+    const auto found = generic_types_.find(name);
+    return found == generic_types_.end() ? nullptr : found->second.get();
+  }
+  const GenericVariant* generic_variant(Symbol name) const { return find(generic_variants_, name); }
+  /// The arguments of a type that is one of the generic type; nullptr where it is none.
+  const std::vector<Type>* arguments_of(const Type& type, const GenericType& generic) const;
+  /// How many types are being made for each other's fields.
+  int& instance_depth() { return instance_depth_; }
+
   /// Reports a name that is taken.
   void add_parameter(ParameterDeclaration parameter);
+  /// Reports data types of which no value can be made.
+  void refuse_types_without_values();
   /// Reports sizes and learned parameters that are named like variants.
   void refuse_names_of_variants();
   /// Throws ProgramError where the options name sizes that the program does not have.
@@ -76,7 +129,7 @@ class Declarations {
   /// Whether declarations of this name came to nothing.
   bool is_broken(Symbol name) const {
     return announced_.contains(name) && !data_types_.contains(name) && !is_variant(name) &&
-           !parameter_numbers_.contains(name);
+           !generic_types_.contains(name) && !parameter_numbers_.contains(name);
   }
   std::string_view spelled(Symbol name) const { return symbols_[name]; }
   std::size_t size_count() const { return sizes_.size(); }
@@ -85,18 +138,24 @@ class Declarations {
   const VariantPlace* variant(Symbol name) const { return find(variants_, name); }
   /// Whether the name is a variant of a data type of the program or of the built-in list.
   bool is_variant(Symbol name) const {
-    return variants_.contains(name) || list_variant(symbols_[name]).has_value();
+    return variants_.contains(name) || generic_variants_.contains(name) ||
+           list_variant(symbols_[name]).has_value();
   }
   const std::size_t* parameter(Symbol name) const { return find(parameter_numbers_, name); }
   const std::vector<ParameterDeclaration>& parameters() const { return parameters_; }
 
+  /// Their declarations in one line each, in the order of their names.
+  std::vector<std::string> generic_texts() const;
+
   template <class Visit>
   void for_each_type_name(Visit visit) const {
     for (const auto& [name, type] : data_types_) visit(symbols_[name]);
+    for (const auto& [name, type] : generic_types_) visit(symbols_[name]);
   }
   template <class Visit>
   void for_each_variant_name(Visit visit) const {
     for (const auto& [name, place] : variants_) visit(symbols_[name]);
+    for (const auto& [name, place] : generic_variants_) visit(symbols_[name]);
   }
   template <class Visit>
   void for_each_size(Visit visit) const {
@@ -117,7 +176,15 @@ class Declarations {
     const auto found = things.find(name);
     return found == things.end() ? nullptr : &found->second;
   }
+  struct InstanceOf {
+    const GenericType* generic = nullptr;
+    std::vector<Type> arguments;
+  };
+  std::unordered_set<const DataType*> types_with_values() const;
   bool is_free_for_value(Symbol name, Span span);
+  bool is_free_for_type(Symbol name, Span span);
+  /// Reports a name that is taken.
+  bool is_free_for_variant(Symbol name, Span span);
   void refuse_variant(Symbol name, Span span, std::string_view what);
 
   const Symbols& symbols_;
@@ -127,7 +194,12 @@ class Declarations {
   std::unordered_set<Symbol> announced_;
   BySymbol<Size> sizes_;
   BySymbol<Type> data_types_;
+  std::vector<std::pair<Symbol, Span>> declared_types_;  ///< in the order of the text
   BySymbol<VariantPlace> variants_;
+  BySymbol<std::unique_ptr<GenericType>> generic_types_;
+  BySymbol<GenericVariant> generic_variants_;
+  std::unordered_map<const DataType*, InstanceOf> instances_;
+  int instance_depth_ = 0;
   BySymbol<std::size_t> parameter_numbers_;
   std::vector<ParameterDeclaration> parameters_;
 };

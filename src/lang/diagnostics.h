@@ -14,9 +14,12 @@ class Diagnostics {
  public:
   /// Adds a message. Only the begin and the end of a long one are kept: names and types have any length.
   void add(Span span, std::string message) {
+    message += context_;
     if (message.size() > 2 * kShown) message.replace(kShown, message.size() - 2 * kShown, " ... ");
     found_.push_back({span, std::move(message)});
   }
+  /// Stands behind every message from here on.
+  void set_context(std::string context) { context_ = std::move(context); }
   bool empty() const { return found_.empty(); }
   std::size_t count() const { return found_.size(); }
   /// Looking for similar names is only worth its time for findings that will be shown.
@@ -26,6 +29,7 @@ class Diagnostics {
  private:
   static constexpr std::size_t kShown = 500;
   std::vector<Diagnostic> found_;
+  std::string context_;
 };
 
 }  // namespace hiaton::lang

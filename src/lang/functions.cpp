@@ -7,7 +7,10 @@
 
 #include "hiaton/error.h"
 #include "ir/differentiable.h"
+#include "ir/names.h"
 #include "ir/type_lists.h"
+#include "lang/generated.h"
+#include "lang/heads.h"
 #include "lang/suggest.h"
 
 namespace hiaton::lang {
@@ -47,7 +50,7 @@ bool require_distinct(std::span<const Pattern> patterns, std::string_view what, 
 
 Functions::Functions(const Source& source, const TokenList& tokens, const Symbols& symbols,
                      const Operations& operations, const std::vector<FunctionHead>& heads,
-                     const Declarations& declarations, ModuleBuilder& builder, Diagnostics& diagnostics)
+                     Declarations& declarations, ModuleBuilder& builder, Diagnostics& diagnostics)
     : source_(source),
       tokens_(tokens),
       symbols_(symbols),
@@ -58,18 +61,25 @@ Functions::Functions(const Source& source, const TokenList& tokens, const Symbol
       diagnostics_(diagnostics),
       by_symbol_(symbols.size(), nullptr) {
   references_.reserve(heads.size());
-  for (const FunctionHead& head : heads) references_.push_back(declare(head));
+  for (const FunctionHead& head : heads) {
+    if (!head.is_generic()) {
+      references_.emplace(&head, declare(head));
+    } else if (name_is_free(head)) {
+      by_symbol_[head.name] = &head;
+    }
+  }
 }
 
-/// A function whose name or parameters are refused stands in the module too, so that its body is checked.
-FunctionRef Functions::declare(const FunctionHead& head) {
-  const bool has_name = name_is_free(head);
-  if (has_name) by_symbol_[head.name] = &head;
+std::vector<ir::ValueInfo> Functions::params_of(const FunctionHead& head) const {
   std::vector<ir::ValueInfo> params;
   params.reserve(head.params.size());
   for (const Pattern& param : head.params) {
     params.push_back({known_or_any(param.type), std::string(symbols_[*param.name])});
   }
+  return params;
+}
+
+void Functions::require_names_of_params(const FunctionHead& head) {
   for (const Pattern& param : head.params) {
     if (declarations_.is_variant(*param.name)) {
       diagnostics_.add(param.span,
@@ -77,21 +87,58 @@ FunctionRef Functions::declare(const FunctionHead& head) {
                                    symbols_[*param.name]));
     }
   }
+}
+
+/// A function whose name or parameters are refused stands in the module too, so that its body is checked.
+FunctionRef Functions::declare(const FunctionHead& head) {
+  const bool has_name = name_is_free(head);
+  if (has_name) by_symbol_[head.name] = &head;
+  require_names_of_params(head);
   const bool distinct = require_distinct(head.params, "parameter", symbols_, diagnostics_);
-  if (has_name && distinct) {
-    const FunctionRef declared =
-        builder_.declare(std::string(symbols_[head.name]), std::move(params), results_of(head));
-    ir::Function& function = builder_.module()[declared.id];
-    function.span = head.span;
-    function.recompute = head.recompute;
-    if (head.placement) function.placement = tokens_.strings[*head.placement];
-    return declared;
-  }
+  if (has_name && distinct) return declare_as(std::string(symbols_[head.name]), head);
   std::vector<ir::Function>& functions = builder_.module().functions;
   ir::Function& refused = functions.emplace_back();
-  refused.params = std::move(params);
+  refused.params = params_of(head);
   refused.results = results_of(head);
   return {ir::FunctionId(functions.size() - 1)};
+}
+
+FunctionRef Functions::declare_as(const std::string& name, const FunctionHead& head) {
+  const FunctionRef declared = builder_.declare(name, params_of(head), results_of(head));
+  ir::Function& function = builder_.module()[declared.id];
+  function.span = head.span;
+  function.recompute = head.recompute;
+  if (head.placement) function.placement = tokens_.strings[*head.placement];
+  return declared;
+}
+
+/// What is wrong with the names of parameters is reported once, with the first use.
+const FunctionHead* Functions::instance(const FunctionHead& generic, const TypeArguments& arguments,
+                                        const FunctionHead& made_for) {
+  std::string name(symbols_[generic.name]);
+  std::string key = name;
+  for (const TypeArgument& argument : arguments) {
+    const std::string type = to_string(*argument.type);
+    key += ", " + type;
+    name += '_' + as_name(type);
+  }
+  const auto known = instances_by_types_.find(key);
+  if (known != instances_by_types_.end()) return known->second;
+  FunctionHead head =
+      read_head_for(generic, arguments, source_, tokens_, symbols_, declarations_, diagnostics_);
+  const std::size_t findings = diagnostics_.count();
+  require_names_of_params(generic);
+  const bool is_right = require_distinct(generic.params, "parameter", symbols_, diagnostics_) &&
+                        diagnostics_.count() == findings && head.readable;
+  head.made_for = &made_for;
+  head.depth = made_for.depth + 1;
+  const FunctionHead* made = nullptr;
+  if (is_right) {
+    made = &instances_.emplace_back(std::move(head));
+    references_.emplace(made, declare_as(builder_.unused_name(name), *made));
+  }
+  instances_by_types_.emplace(std::move(key), made);
+  return made;
 }
 
 bool Functions::name_is_free(const FunctionHead& head) {
@@ -160,6 +207,10 @@ void Functions::report_unknown(const GradientOf& gradient) const {
 }
 
 std::string Functions::signature(const FunctionHead& head) const {
+  if (head.is_generic()) {
+    const std::string_view text = source_.text({head.name_span.begin, head.span.end - 1});
+    return std::string(text.substr(0, text.find_last_not_of(" \t\r\n") + 1));
+  }
   std::string text = fmt::format("{}(", symbols_[head.name]);
   std::string_view separator;
   for (const Pattern& param : head.params) {

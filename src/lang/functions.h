@@ -1,7 +1,9 @@
 // The functions of the program that is being read.
 #pragma once
 
+#include <deque>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "hiaton/builder.h"
@@ -16,15 +18,19 @@ namespace hiaton::lang {
 class Functions {
  public:
   Functions(const Source& source, const TokenList& tokens, const Symbols& symbols,
-            const Operations& operations, const std::vector<FunctionHead>& heads,
-            const Declarations& declarations, ModuleBuilder& builder, Diagnostics& diagnostics);
+            const Operations& operations, const std::vector<FunctionHead>& heads, Declarations& declarations,
+            ModuleBuilder& builder, Diagnostics& diagnostics);
 
   const std::vector<FunctionHead>& heads() const { return heads_; }
   /// nullptr where no function has this name.
   const FunctionHead* find(Symbol name) const { return by_symbol_[name]; }
-  FunctionRef reference(const FunctionHead& head) const {
-    return references_[static_cast<std::size_t>(&head - heads_.data())];
-  }
+  FunctionRef reference(const FunctionHead& head) const { return references_.at(&head); }
+  /// The function that a generic one is for these types; nullptr where its head is wrong, which is reported.
+  /// `made_for` is the function with this use.
+  const FunctionHead* instance(const FunctionHead& generic, const TypeArguments& arguments,
+                               const FunctionHead& made_for);
+  /// Those that were made, in order; more may be made while their bodies are read.
+  const std::deque<FunctionHead>& instances() const { return instances_; }
   /// Asks for the gradient that the function is. Reports where it cannot be.
   void define_gradient(const FunctionHead& head) const;
   /// Says why there is no such gradient where no function of the program has the name.
@@ -34,6 +40,9 @@ class Functions {
 
  private:
   FunctionRef declare(const FunctionHead& head);
+  FunctionRef declare_as(const std::string& name, const FunctionHead& head);
+  std::vector<ir::ValueInfo> params_of(const FunctionHead& head) const;
+  void require_names_of_params(const FunctionHead& head);
   bool name_is_free(const FunctionHead& head);
 
   const Source& source_;
@@ -41,11 +50,13 @@ class Functions {
   const Symbols& symbols_;
   const Operations& operations_;
   const std::vector<FunctionHead>& heads_;
-  const Declarations& declarations_;
+  Declarations& declarations_;
   ModuleBuilder& builder_;
   Diagnostics& diagnostics_;
   std::vector<const FunctionHead*> by_symbol_;
-  std::vector<FunctionRef> references_;  ///< by head
+  std::unordered_map<const FunctionHead*, FunctionRef> references_;
+  std::deque<FunctionHead> instances_;  ///< of generic functions
+  std::unordered_map<std::string, const FunctionHead*> instances_by_types_;
 };
 
 /// Whether no two patterns have the same name; reports those that do. `what` is what they name.

@@ -6,6 +6,19 @@
 
 namespace hiaton::lang {
 
+std::string as_name(std::string_view type) {
+  std::string name;
+  for (const char c : type) {
+    if (ir::continues_name(c)) {
+      name += c;
+    } else if (!name.empty() && name.back() != '_') {
+      name += '_';
+    }
+  }
+  if (!name.empty() && name.back() == '_') name.pop_back();
+  return name;
+}
+
 FunctionRef Generated::gradient(FunctionRef of, bool with_value) {
   const std::string word = with_value ? "value_and_grad" : "grad";
   const std::string key = fmt::format("{} {}", word, of.id.index());

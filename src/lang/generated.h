@@ -10,6 +10,9 @@
 
 namespace hiaton::lang {
 
+/// A type as a part of the name of a function: "List_i64".
+std::string as_name(std::string_view type);
+
 /// Makes each of them once.
 class Generated {
  public:

@@ -13,7 +13,15 @@ Vars BodyChecker::gradient(const Expr& expr) {
     for (ExprId argument : list(expr.list)) value(argument);
     return unknown();
   }
-  const std::vector<Var> arguments = call_arguments(expr, *callee);
+  std::vector<Var> arguments;
+  if (callee->is_generic()) {
+    const std::optional<Resolved> resolved = resolve_generic(expr, *callee, {}, std::nullopt);
+    if (!resolved) return unknown();
+    callee = resolved->callee;
+    arguments = resolved->arguments;
+  } else {
+    arguments = call_arguments(expr, *callee);
+  }
   if (!diagnostics_.empty()) return unknown();
   FunctionRef derived = functions_.reference(*callee);
   try {

@@ -18,6 +18,18 @@ class HeadReader : Reader {
              Declarations& declarations, Diagnostics& diagnostics)
       : Reader(source, tokens, declarations, diagnostics), symbols_(symbols) {}
 
+  /// Of a generic function, for a use.
+  FunctionHead run_for(const FunctionHead& generic, TypeArguments arguments) {
+    arguments_ = std::move(arguments);
+    go_to(generic.begin);
+    begin_sizes({});
+    try {
+      function();
+    } catch (const Unreadable&) {
+    }
+    return std::move(heads_.back());
+  }
+
   /// Types may name sizes and data types that come later in the text: these come first.
   std::vector<FunctionHead> run() {
     const std::size_t begin = position();
@@ -31,6 +43,7 @@ class HeadReader : Reader {
     }
     for_each_declaration([&] { declaration(); });
     declarations().refuse_names_of_variants();
+    declarations().refuse_types_without_values();
     return std::move(heads_);
   }
 
@@ -67,7 +80,15 @@ class HeadReader : Reader {
       take();
       const Token& name = take();
       declarations().announce(name.payload);
-      types_[name.span.begin] = declarations().declare_type(name.payload, name.span);
+      if (at(Tok::LeftBracket)) {
+        GenericType generic{.name = name.payload, .span = name.span, .params = type_parameters()};
+        expect(Tok::Assign, "'=' and the variants of the data type");
+        accept(Tok::Bar);
+        generic.variants_begin = position();
+        generic_types_[name.span.begin] = declarations().declare_generic_type(std::move(generic));
+      } else {
+        types_[name.span.begin] = declarations().declare_type(name.payload, name.span);
+      }
     } else {
       take();
     }
@@ -104,63 +125,65 @@ class HeadReader : Reader {
   void data() {
     take();
     const Token& name = expect(Tok::Name, "the name of the data type");
+    if (at(Tok::LeftBracket)) return generic_data(name);
     const std::optional<Type> type = types_[name.span.begin];
     expect(Tok::Assign, "'=' and the variants of the data type");
     std::vector<std::pair<Symbol, Variant>> variants;
     std::vector<Span> spans;
     accept(Tok::Bar);
     do {
-      spans.push_back(next().span);
-      variants.push_back(variant());
+      const Token& word = next();
+      spans.push_back(word.span);
+      if (word.kind == Tok::Name) declarations().announce(word.payload);
+      variants.emplace_back(word.payload, variant());
     } while (accept(Tok::Bar));
     if (type) declarations().define_type(*type, std::move(variants), spans);
     require_end("'|' and another variant");
   }
 
-  std::pair<Symbol, Variant> variant() {
-    const Token& name = expect(Tok::Name, "the name of a variant");
-    declarations().announce(name.payload);
-    Variant variant{std::string(symbols_[name.payload]), {}};
-    if (!ir::is_capitalized(variant.name)) {
-      report(name.span, fmt::format("expected the name of a variant with a capital first letter, found '{}'",
-                                    variant.name));
-    }
-    if (at(Tok::LeftParen)) fields(variant);
-    return {name.payload, std::move(variant)};
-  }
-
-  void fields(Variant& variant) {
-    take();
-    std::unordered_set<Symbol> names;
-    if (at(Tok::RightParen)) fail_expected("a field; a variant without fields has no parentheses");
-    while (!at(Tok::RightParen)) {
-      const Token& name = expect(Tok::Name, "the name of a field");
-      expect(Tok::Colon, "':' and the type of the field");
-      if (!names.insert(name.payload).second) {
-        report(name.span, fmt::format("field '{}' is defined twice", symbols_[name.payload]));
+  /// Fields and their types are read for each use; here, where they stand.
+  void generic_data(const Token& name) {
+    GenericType* generic = generic_types_[name.span.begin];
+    if (generic == nullptr) throw Unreadable();
+    go_to(generic->variants_begin);
+    do {
+      const Token& word = expect(Tok::Name, "the name of a variant");
+      declarations().announce(word.payload);
+      GenericType::VariantHead head{.name = word.payload, .span = word.span, .fields = {}};
+      if (accept(Tok::LeftParen)) {
+        while (!at(Tok::RightParen)) {
+          const Token& field = expect(Tok::Name, "the name of a field");
+          expect(Tok::Colon, "':' and the type of the field");
+          head.fields.push_back({field.payload, position()});
+          skip_type();
+          if (!accept(Tok::Comma)) break;
+        }
+        expect(Tok::RightParen, "an operator, ',' or ')' after a field");
       }
-      variant.fields.push_back({std::string(symbols_[name.payload]), field_type()});
-      if (!accept(Tok::Comma)) break;
-    }
-    expect(Tok::RightParen, "an operator, ',' or ')' after a field");
+      generic->variants.push_back(std::move(head));
+    } while (accept(Tok::Bar));
+    declarations().define_generic_type(*generic);
+    generic->text = text_of(*generic, position());
+    require_end("'|' and another variant");
   }
 
-  /// Symbols belong to functions only.
-  Type field_type() {
-    const uint32_t begin = next().span.begin;
-    std::optional<Type> read = type();
-    if (!read) return Type();
-    for (const Dim& dim : read->shape) {
-      if (dim.size < 0 && dim != unknown_dim()) report_symbol(span_from(begin), dim);
+  /// In one line, as a declaration is printed.
+  std::string text_of(const GenericType& generic, std::size_t end) {
+    std::string text = fmt::format("data {}[", symbols_[generic.name]);
+    for (const Symbol param : generic.params) {
+      text += fmt::format("{}{}", text.back() == '[' ? "" : ", ", symbols_[param]);
     }
-    return *read;
-  }
-
-  void report_symbol(Span span, const Dim& dim) {
-    const std::string hint =
-        dim == unknown_dim() ? "" : fmt::format("; a size is declared by a line 'size {} = ...'", dim.symbol);
-    report(span,
-           fmt::format("expected a dimension that is known before the run, found '{}'{}", dim.symbol, hint));
+    text += "] = ";
+    go_to(generic.variants_begin);
+    while (position() < end) {
+      const Token& token = take();
+      const bool closes = token.kind == Tok::Comma && (at(Tok::RightParen) || at(Tok::RightBracket));
+      if (closes) continue;
+      if (token.kind == Tok::Bar) text += ' ';
+      text += source().text(token.span);
+      if (token.kind == Tok::Comma || token.kind == Tok::Colon || token.kind == Tok::Bar) text += ' ';
+    }
+    return text;
   }
 
   void parameter() {
@@ -218,12 +241,23 @@ class HeadReader : Reader {
   }
 
   void function() {
+    const std::size_t begin = position();
     const Token& fn = expect(Tok::Fn, "'fn' (the start of a function)");
     const Token& name = expect(Tok::Name, "the name of the function");
     FunctionHead& head = heads_.emplace_back();
     head.name = name.payload;
     head.name_span = name.span;
     head.readable = false;
+    head.begin = begin;
+    if (at(Tok::LeftBracket)) {
+      std::vector<Symbol> type_params = type_parameters();
+      if (arguments_.empty()) {
+        head.type_params = std::move(type_params);
+      } else {
+        head.type_arguments = arguments_;
+        begin_type_arguments(arguments_);
+      }
+    }
     parameters(head);
     head.sizes = sizes_read();
     begin_sizes(head.sizes);
@@ -258,28 +292,39 @@ class HeadReader : Reader {
     while (!at(Tok::RightParen)) {
       const Token& name = expect(Tok::Name, "the name of a parameter");
       expect(Tok::Colon, "':' and the type of the parameter");
-      head.params.push_back({name.payload, type(), name.span});
+      head.param_types.push_back(position());
+      head.params.push_back({name.payload, type_of(head), name.span});
       if (!accept(Tok::Comma)) break;
     }
     expect(Tok::RightParen, "',' or ')' after a parameter");
   }
 
   void results(FunctionHead& head) {
-    if (!accept(Tok::LeftParen)) {
-      head.results.push_back(type());
-      return;
-    }
+    const auto result = [&] {
+      head.result_types.push_back(position());
+      head.results.push_back(type_of(head));
+    };
+    if (!accept(Tok::LeftParen)) return result();
     if (at(Tok::RightParen)) fail_expected("the type of at least one result");
     while (!at(Tok::RightParen)) {
-      head.results.push_back(type());
+      result();
       if (!accept(Tok::Comma)) break;
     }
     expect(Tok::RightParen, "',' or ')' after the type of a result");
   }
 
+  /// That of a generic function is read for each use.
+  std::optional<Type> type_of(const FunctionHead& head) {
+    if (!head.is_generic()) return type();
+    skip_type();
+    return std::nullopt;
+  }
+
   const Symbols& symbols_;
-  std::unordered_map<uint32_t, std::optional<Type>> types_;  ///< by where their names begin
-  std::unordered_map<uint32_t, std::size_t> ends_;           ///< of sizes: the token behind, likewise
+  TypeArguments arguments_;  ///< of the generic function that is read for a use
+  std::unordered_map<uint32_t, GenericType*> generic_types_;  ///< by where their names begin
+  std::unordered_map<uint32_t, std::optional<Type>> types_;   ///< by where their names begin
+  std::unordered_map<uint32_t, std::size_t> ends_;            ///< of sizes: the token behind, likewise
   std::vector<FunctionHead> heads_;
 };
 
@@ -288,6 +333,13 @@ class HeadReader : Reader {
 std::vector<FunctionHead> read_heads(const Source& source, const TokenList& tokens, const Symbols& symbols,
                                      Declarations& declarations, Diagnostics& diagnostics) {
   return HeadReader(source, tokens, symbols, declarations, diagnostics).run();
+}
+
+FunctionHead read_head_for(const FunctionHead& generic, TypeArguments arguments, const Source& source,
+                           const TokenList& tokens, const Symbols& symbols, Declarations& declarations,
+                           Diagnostics& diagnostics) {
+  return HeadReader(source, tokens, symbols, declarations, diagnostics)
+      .run_for(generic, std::move(arguments));
 }
 
 }  // namespace hiaton::lang

@@ -12,4 +12,10 @@ namespace hiaton::lang {
 std::vector<FunctionHead> read_heads(const Source& source, const TokenList& tokens, const Symbols& symbols,
                                      Declarations& declarations, Diagnostics& diagnostics);
 
+/// The head of a generic function for these type arguments; not readable where a type is wrong, which is
+/// reported.
+FunctionHead read_head_for(const FunctionHead& generic, TypeArguments arguments, const Source& source,
+                           const TokenList& tokens, const Symbols& symbols, Declarations& declarations,
+                           Diagnostics& diagnostics);
+
 }  // namespace hiaton::lang

@@ -214,6 +214,7 @@ class Lexer {
         break;
       case '.':
         if (next == '.') return sign(2, Tok::DotDot);
+        if (ir::starts_name(next)) return sign(1, Tok::Dot);
         break;
     }
     read_unknown();

@@ -12,7 +12,8 @@ namespace hiaton::lang {
 /// Makes the nodes of one `match`.
 class BodyChecker::Matching {
  public:
-  Matching(BodyChecker& checker, const Expr& expr, const Decisions& decisions, Var matched, Wishes wishes)
+  Matching(BodyChecker& checker, const Expr& expr, const Decisions& decisions, const Vars& matched,
+           Wishes wishes)
       : checker_(checker),
         expr_(expr),
         decisions_(decisions),
@@ -22,12 +23,12 @@ class BodyChecker::Matching {
         has_wish_(
             std::any_of(wishes.begin(), wishes.end(), [](const Wish& wish) { return wish.has_value(); })),
         broken_(expr.list.count, false) {
-    vars_[Access::kMatched] = matched;
+    std::copy(matched.begin(), matched.end(), vars_.begin());
     std::vector<bool> seen(broken_.size(), false);
     for (std::size_t i = 0; i < decisions_.tree.size(); ++i) {
       const Decision& decision = decisions_.tree[i];
       if (!decision.choices.empty()) continue;
-      if (!seen[decision.arm]) arms_.push_back({decision.arm, i});
+      if (!seen[decision.arm]) arms_.push_back({static_cast<int64_t>(decision.arm), i});
       copies_matches_ = copies_matches_ || (seen[decision.arm] && arm_of(decision).holds_match);
       seen[decision.arm] = true;
     }
@@ -43,6 +44,7 @@ class BodyChecker::Matching {
       f().set_span(expr_.sign);
       return f().constant(static_cast<int64_t>(decision.arm));
     });
+    guards_are_decided_ = true;
     return branch(arms_, true, number, [&](const Decision& decision) { return arm(decision); });
   }
 
@@ -57,22 +59,50 @@ class BodyChecker::Matching {
   /// `give` gives the values where an arm is found.
   template <class Give>
   Vars take(const Decision& decision, const Give& give) {
-    if (decision.choices.empty()) return give(decision);
+    if (decision.choices.empty()) {
+      const bool is_decided = guards_are_decided_ || !arm_of(decision).guard.valid();
+      return is_decided ? give(decision) : guarded(decision, give);
+    }
     if (decision.choices.size() == 1) return take(decisions_.tree[decision.choices[0].next], give);
     f().set_span(expr_.sign);
-    const Var variant = f().variant(var_of(decision.tested));
-    const Type& tested = decisions_.accesses[decision.tested].type;
-    return branch(decision.choices, decision.choices.size() == tested.data->variants.size(), variant, give);
+    const Var tested = var_of(decision.tested);
+    const Var key = decisions_.accesses[decision.tested].type.is_data() ? f().variant(tested) : tested;
+    return branch(decision.choices, decision.names_all_variants, key, give);
   }
 
-  /// `is_complete`: no choice takes what several numbers leave.
+  /// The arm where its guard holds, else what the next arms say.
   template <class Give>
-  Vars branch(const Choices& choices, bool is_complete, Var number, const Give& give) {
+  Vars guarded(const Decision& decision, const Give& give) {
+    const ExprId guard = arm_of(decision).guard;
+    const std::size_t names = checker_.scope_.size();
+    bind_names(decision);
+    const Var condition = checker_.require(guard, checker_.value(guard), DType::Bool,
+                                           [] { return std::string("the condition of an arm"); });
+    checker_.scope_.shrink(names);
+    const std::size_t made = made_.size();
+    const ir::BlockId held = f().begin_block({});
+    const Vars then = give(decision);
+    checker_.close(held, then);
+    forget_down_to(made);
+    const ir::BlockId failed = f().begin_block({});
+    const Vars otherwise = take(decisions_.tree[decision.otherwise], give);
+    checker_.close(failed, otherwise);
+    forget_down_to(made);
+    if (!known(then) || !known(otherwise)) return checker_.in_place_of(known(then) ? then : otherwise);
+    if (!require_alike(then, otherwise, checker_.place_of(arm_of(decision).body))) return unknown();
+    if (!known(condition) || !all_known(then) || !all_known(otherwise)) return checker_.in_place_of(then);
+    f().set_span(expr_.sign);
+    return f().finish_if(condition, held, failed);
+  }
+
+  /// `names_all`: the keys are 0, 1, 2, ..., in any order.
+  template <class Give>
+  Vars branch(const Choices& choices, bool names_all, Var key, const Give& give) {
     std::vector<Side> sides(choices.size());
     std::vector<Vars> results(choices.size(), unknown());
     for (std::size_t i : in_order_of_types(choices)) {
       const std::size_t made = made_.size();
-      sides[i] = {static_cast<int64_t>(choices[i].variant), f().begin_block({})};
+      sides[i] = {choices[i].key, f().begin_block({})};
       results[i] = take(decisions_.tree[choices[i].next], give);
       checker_.close(sides[i].block, results[i]);
       forget_down_to(made);
@@ -80,10 +110,14 @@ class BodyChecker::Matching {
     const auto first = std::find_if(results.begin(), results.end(), [](const Vars& r) { return known(r); });
     if (first == results.end()) return unknown();
     for (std::size_t i = 0; i < results.size(); ++i) {
-      if (known(results[i]) && !require_alike(*first, results[i], choices[i])) return unknown();
+      if (!known(results[i])) continue;
+      const Decision& next = decisions_.tree[choices[i].next];
+      const Span place = next.choices.empty() ? checker_.place_of(arm_of(next).body) : expr_.sign;
+      if (!require_alike(*first, results[i], place)) return unknown();
     }
     if (!std::all_of(results.begin(), results.end(), all_known)) return checker_.in_place_of(*first);
-    return is_complete ? test_halves(number, sides) : test_in_turn(number, sides);
+    return names_all ? checker_.test_halves(key, std::move(sides), expr_.sign)
+                     : checker_.test_in_turn(key, sides, expr_.sign);
   }
 
   /// Where nothing is wished, arms with a type of their own come first, so that literals take it.
@@ -108,15 +142,19 @@ class BodyChecker::Matching {
     if (broken_[decision.arm]) return unknown();  // reported the first time
     const std::size_t findings = checker_.diagnostics_.count();
     const std::size_t names = checker_.scope_.size();
-    for (const Decision::Binding& binding : decision.bindings) {
-      f().set_span(binding.span);
-      checker_.bind({binding.name, std::nullopt, binding.span}, var_of(binding.access));
-    }
+    bind_names(decision);
     Vars results = checker_.values(arm_of(decision).body, wishes_);
     checker_.scope_.shrink(names);
     broken_[decision.arm] = checker_.diagnostics_.count() > findings;
     follow(results);
     return results;
+  }
+
+  void bind_names(const Decision& decision) {
+    for (const Decision::Binding& binding : decision.bindings) {
+      f().set_span(binding.span);
+      checker_.bind({binding.name, std::nullopt, binding.span}, var_of(binding.access));
+    }
   }
 
   /// Fields are taken where they are first needed; the block that is open then, and those inside it, see
@@ -138,55 +176,13 @@ class BodyChecker::Matching {
     for (; made_.size() > count; made_.pop_back()) vars_[made_.back()] = Var();
   }
 
-  bool require_alike(const Vars& first, const Vars& other, const Decision::Choice& choice) {
+  bool require_alike(const Vars& first, const Vars& other, Span place) {
     if (alike(first, other, wanted_)) return true;
-    const Decision& next = decisions_.tree[choice.next];
-    const Span place = next.choices.empty() ? checker_.place_of(arm_of(next).body) : expr_.sign;
     checker_.report(
         place, fmt::format("the arms of 'match' differ: {} in one before, {} in this one{}", type_list(first),
                            type_list(other), hint_at_sizes(first, other, wanted_)));
     return false;
   }
-
-  /// What is to be run for a number.
-  struct Side {
-    int64_t number = 0;
-    ir::BlockId block{};
-  };
-
-  /// The last side needs no test.
-  Vars test_in_turn(Var number, std::span<const Side> sides) {
-    const Var is_it = compare(Tok::Equal, number, sides[0].number);
-    ir::BlockId otherwise = sides[1].block;
-    if (sides.size() > 2) {
-      otherwise = f().begin_block({});
-      f().end_block(otherwise, test_in_turn(number, sides.subspan(1)));
-    }
-    f().set_span(expr_.sign);
-    return f().finish_if(is_it, sides[0].block, otherwise);
-  }
-
-  /// Many sides would be branches too deep inside each other.
-  Vars test_halves(Var number, std::vector<Side> sides) {
-    if (sides.size() <= kLongestInTurn) return test_in_turn(number, sides);
-    std::sort(sides.begin(), sides.end(), [](const Side& a, const Side& b) { return a.number < b.number; });
-    const auto middle = sides.begin() + static_cast<std::ptrdiff_t>(sides.size() / 2);
-    const Var is_below = compare(Tok::Less, number, middle->number);
-    const ir::BlockId below = f().begin_block({});
-    f().end_block(below, test_halves(number, {sides.begin(), middle}));
-    const ir::BlockId above = f().begin_block({});
-    f().end_block(above, test_halves(number, {middle, sides.end()}));
-    f().set_span(expr_.sign);
-    return f().finish_if(is_below, below, above);
-  }
-
-  Var compare(Tok op, Var number, int64_t with) {
-    f().set_span(expr_.sign);
-    const std::array operands = {number, f().constant(with)};
-    return checker_.emit(checker_.operations_.infix(op), operands, expr_.sign);
-  }
-
-  static constexpr std::size_t kLongestInTurn = 8;
 
   BodyChecker& checker_;
   const Expr& expr_;
@@ -199,17 +195,58 @@ class BodyChecker::Matching {
   std::vector<bool> broken_;  ///< by arm: there are findings about it
   Choices arms_;              ///< by its number, a decision for each arm
   bool copies_matches_ = false;
+  bool guards_are_decided_ = false;  ///< each arm is made for its number
 };
 
+Vars BodyChecker::test_in_turn(Var tested, std::span<const Side> sides, Span span) {
+  if (tested.type().dtype == DType::Bool) {
+    const bool first_is_true = sides[0].key.as<bool>();
+    f_->set_span(span);
+    return f_->finish_if(tested, sides[first_is_true ? 0 : 1].block, sides[first_is_true ? 1 : 0].block);
+  }
+  const Var is_it = compare(Tok::Equal, tested, sides[0].key, span);
+  ir::BlockId otherwise = sides[1].block;
+  if (sides.size() > 2) {
+    otherwise = f_->begin_block({});
+    f_->end_block(otherwise, test_in_turn(tested, sides.subspan(1), span));
+  }
+  f_->set_span(span);
+  return f_->finish_if(is_it, sides[0].block, otherwise);
+}
+
+Vars BodyChecker::test_halves(Var number, std::vector<Side> sides, Span span) {
+  constexpr std::size_t kLongestInTurn = 8;
+  if (sides.size() <= kLongestInTurn) return test_in_turn(number, sides, span);
+  const auto key = [](const Side& side) { return side.key.as<int64_t>(); };
+  std::sort(sides.begin(), sides.end(), [&](const Side& a, const Side& b) { return key(a) < key(b); });
+  const auto middle = sides.begin() + static_cast<std::ptrdiff_t>(sides.size() / 2);
+  const Var is_below = compare(Tok::Less, number, middle->key, span);
+  const ir::BlockId below = f_->begin_block({});
+  f_->end_block(below, test_halves(number, {sides.begin(), middle}, span));
+  const ir::BlockId above = f_->begin_block({});
+  f_->end_block(above, test_halves(number, {middle, sides.end()}, span));
+  f_->set_span(span);
+  return f_->finish_if(is_below, below, above);
+}
+
+Var BodyChecker::compare(Tok op, Var one, const Value& other, Span span) {
+  f_->set_span(span);
+  const std::array operands = {one, f_->constant(other)};
+  return emit(operations_.infix(op), operands, span);
+}
+
+/// Types that could not be read have no variants.
 Vars BodyChecker::match(const Expr& expr, Wishes wishes) {
-  const Var matched = value(expr.a);
+  const Vars matched = values(expr.a, {});
   const auto arms = std::span(syntax_->arms).subspan(expr.list.begin, expr.list.count);
+  std::vector<Type> types;
+  for (const Var var : matched) {
+    if (known(var) && !(var.type().is_data() && var.type().data->variants.empty()))
+      types.push_back(var.type());
+  }
   std::optional<Decisions> decisions;
-  if (known(matched) && !matched.type().is_data()) {
-    report(place_of(expr.a),
-           fmt::format("'match': expected a value of a data type, found {}", to_string(matched.type())));
-  } else if (known(matched) && !matched.type().data->variants.empty()) {  // else they could not be read
-    decisions = decide(matched.type(), arms, *syntax_, symbols_, expr.sign, diagnostics_);
+  if (known(matched) && types.size() == matched.size()) {
+    decisions = decide(types, arms, *syntax_, source_, symbols_, expr.sign, diagnostics_);
   }
   if (decisions) return Matching(*this, expr, *decisions, matched, wishes).run();
   for (const Arm& arm : arms) check_apart(arm, wishes);
@@ -223,11 +260,13 @@ void BodyChecker::check_apart(const Arm& arm, Wishes wishes) {
   while (!waiting.empty()) {
     const ArmPattern pattern = waiting.back();
     waiting.pop_back();
+    if (pattern.whole) scope_.bind(*pattern.whole, Var());
     if (pattern.kind == ArmPattern::Kind::Name) scope_.bind(pattern.name, Var());
     const auto first = syntax_->arm_patterns.begin() + pattern.parts.begin;
     waiting.insert(waiting.end(), first, first + pattern.parts.count);
   }
   ir::BlockId nowhere = f_->begin_block({});
+  if (arm.guard.valid()) value(arm.guard);
   values(arm.body, wishes);
   close(nowhere, unknown());
   scope_.shrink(names);

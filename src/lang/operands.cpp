@@ -6,8 +6,20 @@
 namespace hiaton::lang {
 
 ExprId Parser::operand() {
-  const ExprId first = primary();
-  return at(Tok::LeftBracket) && !next().starts_line ? indexed(first) : first;
+  ExprId expr = primary();
+  for (int parts = 0;; ++parts) {
+    if (parts == kMaxNesting) fail_nesting();
+    const bool continues = !next().starts_line;
+    if (at(Tok::LeftBracket) && continues) {
+      expr = indexed(expr);
+    } else if (at(Tok::Dot)) {
+      expr = field(expr);
+    } else if (at(Tok::With) && continues && !at_loop()) {
+      expr = update(expr);
+    } else {
+      return expr;
+    }
+  }
 }
 
 ExprId Parser::primary() {
@@ -103,29 +115,47 @@ ExprId Parser::negated_condition() {
   return add({.kind = Expr::Kind::Not, .span = span_from(word.span.begin), .sign = word.span, .a = inner});
 }
 
+/// The types in the brackets behind a name: the elements' of a list, those of a generic data type or
+/// function.
+Range Parser::types_behind(const Token& word) {
+  if (!at(Tok::LeftBracket) || next().starts_line || word.kind != Tok::Name) return {};
+  const GenericVariant* const variant = declarations().generic_variant(word.payload);
+  const bool is_list = Declarations::list_variant(source().text(word.span)).has_value();
+  const bool is_function = functions_.contains(word.payload) && behind_brackets().kind == Tok::LeftParen;
+  if (!is_list && variant == nullptr && !is_function) return {};
+  const std::optional<std::vector<Type>> read = types_in_brackets();
+  std::vector<std::optional<Type>> types;
+  if (!read) {
+    types.push_back(std::nullopt);
+  } else if (variant != nullptr) {
+    types.push_back(instance(*variant->type, *read, span_from(word.span.begin)));
+  } else if (is_list) {
+    if (read->size() > 1) report(span_from(word.span.begin), "expected one type for the elements of a list");
+    types.push_back(declarations().list_of((*read)[0]));
+  } else {
+    types.assign(read->begin(), read->end());
+  }
+  return append<std::optional<Type>>(syntax_.types, types);
+}
+
 ExprId Parser::name_or_call() {
   const Token& word = take();
   const Symbol symbol = word.kind == Tok::Name ? word.payload : static_cast<Symbol>(word.kind);
-  uint32_t type = 0;
-  const bool may_have_type = Declarations::list_variant(source().text(word.span)).has_value();
-  if (may_have_type && at(Tok::LeftBracket) && !next().starts_line) {
-    take();
-    syntax_.types.push_back(this->type());
-    expect(Tok::RightBracket, "']' after the type of the elements");
-    type = static_cast<uint32_t>(syntax_.types.size());
-  }
-  if (at(Tok::LeftParen) && !next().starts_line) return call(symbol, word, type);
-  return add({.kind = Expr::Kind::Name, .name = symbol, .span = span_from(word.span.begin), .index = type});
+  const Range types = types_behind(word);
+  if (at(Tok::LeftParen) && !next().starts_line) return call(symbol, word, types);
+  return add({.kind = Expr::Kind::Name, .name = symbol, .span = span_from(word.span.begin), .types = types});
 }
 
-Flex Parser::arguments(Tok close, std::string_view expected, std::vector<Attribute>* attributes) {
+Flex Parser::arguments(Tok close, std::string_view expected, Named* named) {
   const Deeper deeper(brackets_);
   Flex flex = Flex::Integer;
   while (!at(close)) {
-    if (attributes != nullptr && at_attribute()) {
-      attributes->push_back(attribute());
+    if (named != nullptr && named->are_fields && at_name_of_value()) {
+      named->fields.push_back(field_value());
+    } else if (named != nullptr && at_name_of_value()) {
+      named->attributes.push_back(attribute());
     } else {
-      if (attributes != nullptr && !attributes->empty()) fail_expected("another 'name=value'");
+      if (named != nullptr && !named->empty()) fail_expected("another 'name=value'");
       const ExprId argument = expression();
       flex = common_flex(flex, flex_of(argument));
       open_list_.push_back(argument);
@@ -134,6 +164,15 @@ Flex Parser::arguments(Tok close, std::string_view expected, std::vector<Attribu
   }
   expect(close, expected);
   return flex;
+}
+
+/// The value behind the name is pushed onto open_list_.
+FieldName Parser::field_value() {
+  const Token& name = take();
+  take();
+  const ExprId value = expression();
+  open_list_.push_back(value);
+  return {name.payload, name.span};
 }
 
 Attribute Parser::attribute() {
@@ -170,16 +209,16 @@ ExprId Parser::operation_call() {
   if (!is_word || operations_.find_shadowed(symbol) == nullptr) fail_expected("an operation after '::'");
   const Token& word = take();
   if (!at(Tok::LeftParen)) fail_expected("'(' and the operands");
-  return call(symbol, word, 0, true);
+  return call(symbol, word, {}, true);
 }
 
-ExprId Parser::call(Symbol symbol, const Token& word, uint32_t type, bool of_catalog) {
+ExprId Parser::call(Symbol symbol, const Token& word, Range types, bool of_catalog) {
   const Deeper deeper = nested();
   take();
   const std::size_t first = open_list_.size();
-  std::vector<Attribute> attributes;
-  const Flex flex = arguments(Tok::RightParen, "an operator, ',' or ')' in the arguments", &attributes);
-  const Range named = append<Attribute>(syntax_.attributes, attributes);
+  Named named{.are_fields = declarations().is_variant(symbol), .attributes = {}, .fields = {}};
+  const Flex flex = arguments(Tok::RightParen, "an operator, ',' or ')' in the arguments", &named);
+  const Range attributes = append<Attribute>(syntax_.attributes, named.attributes);
   const Operation* operation = of_catalog ? operations_.find_shadowed(symbol) : operations_.find(symbol);
   const bool passes_type = operation != nullptr && operation->keeps_type && open_list_.size() > first;
   return add({.kind = Expr::Kind::Call,
@@ -189,25 +228,50 @@ ExprId Parser::call(Symbol symbol, const Token& word, uint32_t type, bool of_cat
               .span = span_from(word.span.begin),
               .sign = word.span,
               .list = close_list(first),
-              .attributes = named,
-              .index = type});
+              .attributes = attributes,
+              .fields = append<FieldName>(syntax_.fields, named.fields),
+              .types = types});
 }
 
 /// `x[i, j]` is x[i][j].
 ExprId Parser::indexed(ExprId expr) {
-  while (at(Tok::LeftBracket) && !next().starts_line) {
-    const Deeper deeper = nested();
-    const Token& open = take();
-    if (at(Tok::RightBracket)) fail_expected("an index between '[' and ']'");
-    const std::size_t first = open_list_.size();
-    arguments(Tok::RightBracket, "an operator, ',' or ']' after an index", nullptr);
-    expr = add({.kind = Expr::Kind::Index,
-                .span = span_from(syntax_[expr].span.begin),
-                .sign = {open.span.begin, span_from(open.span.begin).end},
-                .a = expr,
-                .list = close_list(first)});
-  }
-  return expr;
+  const Deeper deeper = nested();
+  const Token& open = take();
+  if (at(Tok::RightBracket)) fail_expected("an index between '[' and ']'");
+  const std::size_t first = open_list_.size();
+  arguments(Tok::RightBracket, "an operator, ',' or ']' after an index", nullptr);
+  return add({.kind = Expr::Kind::Index,
+              .span = span_from(syntax_[expr].span.begin),
+              .sign = {open.span.begin, span_from(open.span.begin).end},
+              .a = expr,
+              .list = close_list(first)});
+}
+
+ExprId Parser::field(ExprId expr) {
+  take();
+  const Token& name = expect(Tok::Name, "the name of a field after '.'");
+  return add({.kind = Expr::Kind::Field,
+              .name = name.payload,
+              .span = span_from(syntax_[expr].span.begin),
+              .sign = name.span,
+              .a = expr});
+}
+
+ExprId Parser::update(ExprId expr) {
+  const Deeper deeper = nested();
+  const Token& word = take();
+  const std::size_t first = open_list_.size();
+  std::vector<FieldName> fields;
+  do {
+    if (!at_name_of_value()) fail_expected("the name of a field, '=' and its value");
+    fields.push_back(field_value());
+  } while (at_all({Tok::Comma, Tok::Name, Tok::Assign}) && accept(Tok::Comma));
+  return add({.kind = Expr::Kind::Update,
+              .span = span_from(syntax_[expr].span.begin),
+              .sign = word.span,
+              .a = expr,
+              .list = close_list(first),
+              .fields = append<FieldName>(syntax_.fields, fields)});
 }
 
 ExprId Parser::list() {
@@ -291,74 +355,6 @@ ExprId Parser::conditional() {
               .c = otherwise});
 }
 
-ExprId Parser::match() {
-  const Deeper deeper = nested();
-  const Token& word = take();
-  const ExprId matched = operators(kOr);
-  std::vector<Arm> arms;
-  if (!at_arm()) fail_expected("an operator or an arm ('Variant(names) -> expression' or '_ -> expression')");
-  const auto place = [&](const Token& token) { return source().locate(token.span.begin); };
-  open_matches_.push_back({place(word).line, next().starts_line ? place(next()).column : 0, brackets_});
-  Flex flex = Flex::Float;
-  while (at_arm() && (arms.empty() || !at_swallowed_arm())) {
-    const ArmPattern pattern = arm_pattern();
-    expect(Tok::Arrow, "'->' and the value of the arm");
-    const std::size_t arms_before = syntax_.arms.size();
-    const ExprId body = expression();
-    arms.push_back({pattern, body, syntax_.arms.size() > arms_before});
-    const Flex own = flex_of(arms.back().body);
-    flex = arms.size() == 1 ? own : common_flex(flex, own);
-  }
-  open_matches_.pop_back();
-  if (!at_arm() && after_next().kind == Tok::Arrow) fail_expected("an arm that begins with a variant or '_'");
-  return add({.kind = Expr::Kind::Match,
-              .flex = flex,
-              .span = span_from(word.span.begin),
-              .sign = word.span,
-              .a = matched,
-              .list = append<Arm>(syntax_.arms, arms)});
-}
-
-bool Parser::at_swallowed_arm() {
-  if (!next().starts_line) return false;
-  const OpenMatch& inner = open_matches_.back();
-  const uint32_t column = source().locate(next().span.begin).column;
-  if (column == inner.arm_column) return false;
-  const auto has_it = [&](const OpenMatch& outer) {
-    return outer.arm_column == column && outer.brackets == inner.brackets;
-  };
-  if (std::none_of(open_matches_.begin(), open_matches_.end(), has_it)) return false;
-  if (swallowed_ != position()) {
-    report(next().span,
-           fmt::format("this arm belongs to the 'match' of line {}, for arms go on until the end "
-                       "of the expression; put that 'match' in parentheses",
-                       inner.line));
-  }
-  swallowed_ = position();
-  return true;
-}
-
-ArmPattern Parser::arm_pattern() {
-  const Deeper deeper = nested();
-  if (at(Tok::Underscore)) return {.kind = ArmPattern::Kind::Any, .span = take().span};
-  const bool is_variant = at_capitalized_name();
-  const Token& name = expect(Tok::Name, "a variant, a name or '_'");
-  ArmPattern read{.kind = is_variant ? ArmPattern::Kind::Variant : ArmPattern::Kind::Name,
-                  .name = name.payload,
-                  .span = name.span};
-  if (!is_variant || !accept(Tok::LeftParen)) return read;
-  std::vector<ArmPattern> parts;
-  while (!at(Tok::RightParen)) {
-    parts.push_back(arm_pattern());
-    if (!accept(Tok::Comma)) break;
-  }
-  expect(Tok::RightParen, "',' or ')' in a pattern");
-  read.span = span_from(name.span.begin);
-  read.has_parentheses = true;
-  read.parts = append<ArmPattern>(syntax_.arm_patterns, parts);
-  return read;
-}
-
 ExprId Parser::loop() {
   const Deeper deeper = nested();
   const Token& word = take();
@@ -372,7 +368,10 @@ ExprId Parser::loop() {
     expect(Tok::DotDot, "an operator or '..' and the end of the range");
     read.end = operators(kSum);
   } else {
-    expect(Tok::While, "an operator, ',', 'while' or 'for' after a loop variable");
+    expect(Tok::While,
+           at(Tok::With) ? "',', 'while' or 'for' after a loop variable (a value with other fields stands in "
+                           "parentheses here)"
+                         : "an operator, ',', 'while' or 'for' after a loop variable");
     read.condition = expression();
   }
   expect(Tok::Do, "an operator or 'do' and the next values of the loop variables");

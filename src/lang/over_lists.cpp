@@ -16,6 +16,10 @@ class BodyChecker::Applied {
     if (head_ == nullptr) operation_ = checker.operations_.find(expr.name);
   }
 
+  /// nullptr where it is no generic function.
+  const FunctionHead* generic() const { return head_ != nullptr && head_->is_generic() ? head_ : nullptr; }
+  /// From here on it is what the generic function is for certain types.
+  void become(const FunctionHead& instance) { head_ = &instance; }
   bool known() const { return (head_ != nullptr && head_->readable) || operation_ != nullptr; }
   std::string_view name() const { return name_; }
   /// What literals take after as argument `index`.
@@ -200,13 +204,18 @@ Vars BodyChecker::over_list(const Expr& expr) {
     return unknown();
   }
   const Expr& function = (*syntax_)[arguments[0]];
-  const Applied applied(*this, function);
+  Applied applied(*this, function);
   if (!applied.known()) {
     if (functions_.find(function.name) == nullptr) report_unknown_function(function.name, function.span);
     return unknown();
   }
   const std::optional<OverList> read = read_over_list(expr, applied);
   if (!read || !diagnostics_.empty()) return unknown();
+  if (applied.generic() != nullptr) {
+    const FunctionHead* instance = instance_for(*applied.generic(), read->argument_types(), expr.span);
+    if (instance == nullptr) return unknown();
+    applied.become(*instance);
+  }
   f_->set_span(expr.span);
   try {
     const bool is_list = read->elements.type().is_data();

@@ -37,6 +37,7 @@ void Syntax::clear() {
   loops.clear();
   gradients.clear();
   attributes.clear();
+  fields.clear();
   arms.clear();
   arm_patterns.clear();
   types.clear();
@@ -81,6 +82,7 @@ ExprId Parser::read_body(const FunctionHead& head) {
   syntax_.clear();
   go_to(head.body);
   begin_sizes(head.sizes);
+  begin_type_arguments(head.type_arguments);
   try {
     const ExprId body = expression();
     refuse_mistyped_sizes();
@@ -103,6 +105,18 @@ void Parser::fail_after_body() {
         source().text(next().span)));
   }
   fail_expected("an operator, 'fn' or the end of the program");
+}
+
+/// Of the block of which the first `let` stands at `begin`. A line that begins with a minus may have been
+/// meant as its result.
+void Parser::fail_without_result(uint32_t begin) {
+  if (const Token* minus = last_minus_at_a_line(begin)) {
+    fail(minus->span,
+         "this line continues the value of the 'let' before, for it begins with '-', and the 'let' has no "
+         "expression "
+         "that it is for; in parentheses, (-x), it is one of its own");
+  }
+  fail_expected("the expression that the 'let' before is for");
 }
 
 Pattern Parser::pattern(std::string_view what) {
@@ -135,7 +149,7 @@ ExprId Parser::block() {
     const Let read = let();
     open_lets_.push_back(read);
   }
-  if (at_declaration() || at(Tok::End)) fail_expected("the expression that the 'let' before is for");
+  if (at_declaration() || at(Tok::End)) fail_without_result(begin);
   const ExprId last = operators(kOr);
   const Range lets = append(syntax_.lets, std::span<const Let>(open_lets_).subspan(first));
   open_lets_.resize(first);
@@ -208,7 +222,7 @@ ExprId Parser::operators(int weakest) {
   ExprId left = operand();
   while (true) {
     const Level level = level_of(next().kind);
-    if (level == kNone || level < weakest) return left;
+    if (level == kNone || level < weakest || at_negative_arm()) return left;
     const Token& op = take();
     left = level <= kAnd ? logic(left, op, level) : binary(left, op, level);
     if (level == kComparison && level_of(next().kind) == kComparison) {

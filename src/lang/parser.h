@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 
 #include "lang/operations.h"
 #include "lang/reader.h"
@@ -10,9 +11,12 @@ namespace hiaton::lang {
 
 class Parser : Reader {
  public:
+  /// `functions` are the names of generic functions.
   Parser(const Source& source, const TokenList& tokens, const Operations& operations,
-         Declarations& declarations, Diagnostics& diagnostics)
-      : Reader(source, tokens, declarations, diagnostics), operations_(operations) {}
+         std::unordered_set<Symbol> functions, Declarations& declarations, Diagnostics& diagnostics)
+      : Reader(source, tokens, declarations, diagnostics),
+        operations_(operations),
+        functions_(std::move(functions)) {}
 
   /// The body of a function with a readable head; Broken where it cannot be read, which is reported.
   ExprId read_body(const FunctionHead& head);
@@ -23,6 +27,14 @@ class Parser : Reader {
   /// Binding strength of the operators; what is stronger binds first.
   enum Level : int { kNone = 0, kOr, kAnd, kNot, kComparison, kSum, kProduct };
 
+  /// What stands with names among the arguments of a call: attributes of an operation or fields of a variant.
+  struct Named {
+    bool are_fields = false;
+    std::vector<Attribute> attributes;
+    std::vector<FieldName> fields;
+    bool empty() const { return attributes.empty() && fields.empty(); }
+  };
+
   /// For an expression inside another.
   [[nodiscard]] Deeper nested() {
     if (nesting_ == kMaxNesting) fail_nesting();
@@ -31,6 +43,7 @@ class Parser : Reader {
   static Level level_of(Tok op);
   [[noreturn]] void fail_nesting();
   [[noreturn]] void fail_after_body();
+  [[noreturn]] void fail_without_result(uint32_t begin);
 
   ExprId add(const Expr& expr);
   ExprId broken(Span span) { return add({.span = span}); }
@@ -57,31 +70,44 @@ class Parser : Reader {
 
   ExprId operand();
   ExprId primary();
-  /// `expr` and the indices behind it.
+  // What stands behind the operand `expr`.
   ExprId indexed(ExprId expr);
+  ExprId field(ExprId expr);
+  ExprId update(ExprId expr);
   bool at_number() const;
   ExprId number(bool negative, uint32_t begin);
   ExprId boolean();
   ExprId minus();
   ExprId negated_condition();
   ExprId name_or_call();
-  ExprId call(Symbol symbol, const Token& word, uint32_t type, bool of_catalog = false);
+  Range types_behind(const Token& word);
+  ExprId call(Symbol symbol, const Token& word, Range types, bool of_catalog = false);
   ExprId operation_call();
   /// The expressions up to the closing bracket, pushed onto open_list_; what they have in common.
-  Flex arguments(Tok close, std::string_view expected, std::vector<Attribute>* attributes);
-  bool at_attribute() const { return at(Tok::Name) && after_next().kind == Tok::Assign; }
+  Flex arguments(Tok close, std::string_view expected, Named* named);
+  bool at_name_of_value() const { return at_all({Tok::Name, Tok::Assign}); }
   Attribute attribute();
+  FieldName field_value();
   ExprId gradient();
   ExprId learned();
   ExprId list();
   ExprId parenthesized();
   ExprId conditional();
   ExprId match();
-  bool at_arm() const { return at(Tok::Underscore) || at_capitalized_name(); }
+  bool at_arm() const;
+  static bool ends_pattern(const Token& token) { return token.kind == Tok::Arrow || token.kind == Tok::If; }
+  /// Whether a minus comes next that begins an arm, not a difference.
+  bool at_negative_arm() const;
   /// Whether the arm that comes next stands in the column of those of a `match` around this one, which is
   /// reported: it is read as an arm of that one.
   bool at_swallowed_arm();
+  Arm arm();
+  ExprId guard();
   ArmPattern arm_pattern();
+  ArmPattern variant_pattern();
+  ArmPattern literal_pattern();
+  ArmPattern list_pattern();
+  ArmPattern tuple_pattern();
   ExprId loop();
   void loop_states(Loop& loop);
   ExprId placed();
@@ -94,6 +120,7 @@ class Parser : Reader {
   };
 
   const Operations& operations_;
+  std::unordered_set<Symbol> functions_;  ///< generic ones
   Syntax syntax_;
   int nesting_ = 0;
   int brackets_ = 0;                     ///< around the place of reading

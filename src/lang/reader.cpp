@@ -7,19 +7,73 @@
 namespace hiaton::lang {
 
 /// A `param` without a type behind it is an expression, and `size` is a name like others.
-bool Reader::at_declaration() const {
-  switch (next_->kind) {
+bool Reader::begins_declaration(const Token* token) const {
+  switch (token->kind) {
     case Tok::Fn:
     case Tok::Data:
       return true;
     case Tok::Param:
-      return next_[1].kind == Tok::Name && next_[2].kind == Tok::Colon;
+      return token[1].kind == Tok::Name && token[2].kind == Tok::Colon;
     case Tok::Name:
-      return next_->starts_line && next_[1].kind == Tok::Name && next_[2].kind == Tok::Assign &&
-             source_.text(next_->span) == "size";
+      return token->starts_line && token[1].kind == Tok::Name && token[2].kind == Tok::Assign &&
+             source_.text(token->span) == "size";
     default:
       return false;
   }
+}
+
+bool Reader::at_all(std::initializer_list<Tok> kinds) const {
+  const Token* token = next_;  // none of the kinds is the End, which is the last one
+  for (const Tok kind : kinds) {
+    if (token->kind != kind) return false;
+    ++token;
+  }
+  return true;
+}
+
+const Token& Reader::behind_brackets() const {
+  const Token* token = next_;
+  int open = 0;
+  do {
+    if (token->kind == Tok::End) return *token;
+    if (token->kind == Tok::LeftParen || token->kind == Tok::LeftBracket) ++open;
+    if (token->kind == Tok::RightParen || token->kind == Tok::RightBracket) --open;
+    ++token;
+  } while (open > 0);
+  return *token;
+}
+
+bool Reader::at_loop() const {
+  int open = 0;
+  for (const Token* token = next_ + 1; token->kind != Tok::End && !begins_declaration(token); ++token) {
+    switch (token->kind) {
+      case Tok::LeftParen:
+      case Tok::LeftBracket:
+        ++open;
+        break;
+      case Tok::RightParen:
+      case Tok::RightBracket:
+        if (--open < 0) return false;
+        break;
+      case Tok::While:
+      case Tok::For:
+        if (open == 0) return true;
+        break;
+      case Tok::With:
+        if (open == 0) return false;
+        break;
+      default:
+        break;
+    }
+  }
+  return false;
+}
+
+const Token* Reader::last_minus_at_a_line(uint32_t begin) const {
+  for (const Token* token = next_; token != first_ && token[-1].span.begin >= begin; --token) {
+    if (token[-1].starts_line) return token[-1].kind == Tok::Minus ? token - 1 : nullptr;
+  }
+  return nullptr;
 }
 
 void Reader::skip_to_declaration() {

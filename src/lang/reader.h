@@ -1,6 +1,7 @@
 // Walking along the tokens: what reading heads and reading bodies share.
 #pragma once
 
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -34,6 +35,7 @@ class Reader {
  public:
   Reader(const Source& source, const TokenList& tokens, Declarations& declarations, Diagnostics& diagnostics)
       : source_(source),
+        tokens_(tokens),
         first_(tokens.tokens.data()),
         next_(first_),
         declarations_(declarations),
@@ -44,6 +46,16 @@ class Reader {
   const Token& next() const { return *next_; }
   /// Behind the End there is nothing else.
   const Token& after_next() const { return at(Tok::End) ? *next_ : next_[1]; }
+  /// Whether tokens of these kinds come next.
+  bool at_all(std::initializer_list<Tok> kinds) const;
+  /// With an opening bracket as the next token: the one behind its closing bracket.
+  const Token& behind_brackets() const;
+  /// With 'with' as the next token: whether it begins a loop, that is, whether its 'while' or 'for' follows
+  /// before another 'with', outside of brackets that open behind it.
+  bool at_loop() const;
+  /// The last minus before the next token that begins a line, from `begin` in the text on; nullptr where
+  /// there is none.
+  const Token* last_minus_at_a_line(uint32_t begin) const;
   const Token& take() { return *next_++; }
   bool accept(Tok kind) {
     if (!at(kind)) return false;
@@ -57,7 +69,7 @@ class Reader {
   std::size_t position() const { return static_cast<std::size_t>(next_ - first_); }
   void go_to(std::size_t position) { next_ = first_ + position; }
   /// Whether a function, data type, size or parameter begins here.
-  bool at_declaration() const;
+  bool at_declaration() const { return begins_declaration(next_); }
   void skip_to_declaration();
   /// From `begin` to the end of the last token taken.
   Span span_from(uint32_t begin) const { return {begin, next_[-1].span.end}; }
@@ -66,6 +78,20 @@ class Reader {
   /// "expected `what`, found" the next token.
   [[noreturn]] void fail_expected(std::string_view what);
   void report(Span span, std::string message) { diagnostics_.add(span, std::move(message)); }
+
+  // Type parameters (generics.cpp).
+  /// `[A, B]`, with '[' as the next token.
+  std::vector<Symbol> type_parameters();
+  /// Of what is read from here on.
+  void begin_type_arguments(TypeArguments arguments) { type_arguments_ = std::move(arguments); }
+  /// `[i64, Tree]`, with '[' as the next token; empty where one of them is unknown, which is reported.
+  std::optional<std::vector<Type>> types_in_brackets();
+  /// The data type with these arguments. Empty where they are too few or too many, or where it would need
+  /// ever more types, which is reported.
+  std::optional<Type> instance(const GenericType& generic, const std::vector<Type>& arguments, Span span);
+  /// Goes behind a type without reading it.
+  void skip_type();
+  Variant variant();
 
   // Types and what stands in them (types.cpp).
   /// Empty where the type is unknown, which is reported.
@@ -82,6 +108,9 @@ class Reader {
   /// Reports those of them that no parameter has, but whose names are nearly that of a size.
   void refuse_mistyped_sizes();
   Declarations& declarations() { return declarations_; }
+  const Declarations& declarations() const { return declarations_; }
+  /// Where a dimension of a type must be known before the run.
+  void report_symbol(Span span, const Dim& dim);
   /// `grad(f)`, with `grad` as the next token.
   GradientOf gradient_of();
   /// Like `Leaf`, not like `leaf`.
@@ -90,9 +119,15 @@ class Reader {
   const Source& source() const { return source_; }
 
  private:
+  bool begins_declaration(const Token* token) const;
   std::string describe(const Token& token) const;
   [[nodiscard]] Deeper inside_brackets();
+  void fields(Variant& variant);
+  Type field_type();
   std::optional<Type> list_type();
+  std::optional<Type> generic_type(const GenericType& generic, const Token& name);
+  /// nullptr where no type parameter has this name.
+  const Type* type_argument(Symbol name) const;
   std::optional<Type> unknown_type(const Token& name);
   void report_unknown_type(const Token& name);
   std::optional<std::vector<Dim>> shape();
@@ -103,6 +138,7 @@ class Reader {
   std::optional<int64_t> combine(Tok op, std::optional<int64_t> a, std::optional<int64_t> b, Span span);
 
   const Source& source_;
+  const TokenList& tokens_;
   const Token* first_;
   const Token* next_;
   Declarations& declarations_;
@@ -112,6 +148,7 @@ class Reader {
   /// How many names are still compared: programs of any size are read in little time.
   std::size_t comparisons_left_ = 1'000'000;
   std::vector<const Token*> symbols_read_;  ///< in the types read since those are known
+  TypeArguments type_arguments_;
 };
 
 }  // namespace hiaton::lang

@@ -60,7 +60,7 @@ Vars BodyChecker::values(ExprId id, Wishes wishes) {
     case Expr::Kind::Call:
       if (is_construction(expr) || operation_of(expr) != nullptr) break;
       if (is_split(expr)) return split(expr);
-      return is_over_list(expr) ? over_list(expr) : call(expr);
+      return is_over_list(expr) ? over_list(expr) : call(expr, wishes);
     case Expr::Kind::Gradient:
       return gradient(expr);
     case Expr::Kind::Tuple:
@@ -81,7 +81,7 @@ Vars BodyChecker::values(ExprId id, Wishes wishes) {
   return value(id, wishes.size() == 1 ? wishes[0] : std::nullopt);
 }
 
-Vars BodyChecker::call(const Expr& expr) {
+Vars BodyChecker::call(const Expr& expr, Wishes wishes) {
   const FunctionHead* callee = functions_.find(expr.name);
   if (callee == nullptr || !callee->readable) {
     if (callee == nullptr) report_unknown_function(expr.name, expr.sign);
@@ -92,10 +92,20 @@ Vars BodyChecker::call(const Expr& expr) {
     report_attributes(expr);
     return stand_ins(callee->results);
   }
-  const std::vector<Var> checked = call_arguments(expr, *callee);
-  if (diagnostics_.empty()) return emit_call(functions_.reference(*callee), checked, expr.span);
+  Resolved resolved{callee, {}};
+  if (callee->is_generic()) {
+    const auto given = std::span(syntax_->types).subspan(expr.types.begin, expr.types.count);
+    const std::optional<Resolved> made =
+        resolve_generic(expr, *callee, given, wishes.size() == 1 ? wishes[0] : std::nullopt);
+    if (!made) return unknown();
+    resolved = *made;
+  } else {
+    resolved.arguments = call_arguments(expr, *callee);
+  }
+  const FunctionHead& called = *resolved.callee;
+  if (diagnostics_.empty()) return emit_call(functions_.reference(called), resolved.arguments, expr.span);
   f_->set_span(expr.span);
-  return stand_ins(callee->results);
+  return stand_ins(called.results);
 }
 
 std::vector<Var> BodyChecker::call_arguments(const Expr& expr, const FunctionHead& callee) {

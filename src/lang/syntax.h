@@ -51,6 +51,8 @@ struct Expr {
     Call,
     List,       ///< `[a, b]`
     Index,      ///< `a[b, c]`
+    Field,      ///< `a.name`
+    Update,     ///< `a with name = value, ...`
     Parameter,  ///< `param name`: the learned parameter, whatever else has this name
     Gradient,   ///< a GradientOf, and arguments
     Tuple,
@@ -67,17 +69,18 @@ struct Expr {
   bool negative = false;          ///< Number: a minus stands before it
   bool of_catalog = false;        ///< Call: `::name(...)`, the operation, whatever else has this name
   std::optional<DType> suffix{};  ///< Number
-  Symbol name = 0;                ///< Name, Call, Parameter; Gradient: the function
+  Symbol name = 0;                ///< Name, Call, Parameter, Field; Gradient: the function
   Span span{};
-  Span sign{};  ///< Binary, Logic, Negate, Not: the operator's place; Number: the digits; Call: the name
+  Span sign{};  ///< Binary, Logic, Negate, Not: the operator's place; Number: the digits; Call, Field: the
+                ///< name
   ExprId a{}, b{}, c{};  ///< operands: of If the condition and the branches; of Block (a) the last
-                         ///< expression; of Match and Index (a) what is looked at
-  Range list{};  ///< Call, Gradient, Tuple, List, Index: in Syntax::lists; Block: in Syntax::lets; Match: in
-                 ///< Syntax::arms
+                         ///< expression; of Match, Index, Field and Update (a) what is looked at
+  Range list{};  ///< Call, Gradient, Tuple, List, Index, Update: in Syntax::lists; Block: in Syntax::lets;
+                 ///< Match: in Syntax::arms
   Range attributes{};  ///< Call: in Syntax::attributes
-  uint32_t index =
-      0;  ///< Loop: in Syntax::loops; Gradient: in Syntax::gradients; On: in TokenList::strings; Name, Call:
-          ///< one more than the place in Syntax::types of the type in brackets, 0 where there is none
+  Range fields{};      ///< Call of a variant, Update: in Syntax::fields, for the last ones of the list
+  Range types{};       ///< Name, Call: those in brackets, in Syntax::types
+  uint32_t index = 0;  ///< Loop: in Syntax::loops; Gradient: in Syntax::gradients; On: in TokenList::strings
 };
 
 /// `type` is empty where none was written or it is broken; the latter has been reported.
@@ -95,18 +98,38 @@ struct Attribute {
   std::optional<std::vector<int64_t>> values{};  ///< empty where broken, which is reported
 };
 
-/// What an arm of a `match` waits for.
-struct ArmPattern {
-  enum class Kind : uint8_t { Any, Name, Variant };
-  Kind kind = Kind::Any;
+/// The name before a value of a field: `x` in `Point(x=1)` and in `p with x = 1`.
+struct FieldName {
   Symbol name = 0;
   Span span{};
-  bool has_parentheses = false;  ///< Variant: otherwise all fields are left open
-  Range parts{};                 ///< Variant: in Syntax::arm_patterns
+};
+
+/// What an arm of a `match` waits for.
+struct ArmPattern {
+  enum class Kind : uint8_t {
+    Any,
+    Name,
+    Variant,
+    Nil,      ///< `[]`
+    Cons,     ///< `[first, ..rest]`
+    Literal,  ///< a number, `true` or `false`
+    Tuple,
+  };
+  Kind kind = Kind::Any;
+  bool has_parts = false;         ///< Variant: otherwise all fields are left open
+  bool negative = false;          ///< Literal: a minus stands before it
+  Tok literal = Tok::Error;       ///< Literal: Integer, Float, True or False
+  std::optional<DType> suffix{};  ///< Literal
+  Symbol name = 0;                ///< Name, Variant
+  std::optional<Symbol> whole{};  ///< the name before '@'
+  Span span{};
+  Span sign{};    ///< Literal: without its minus; else of the name `whole`
+  Range parts{};  ///< Variant, Cons, Tuple: in Syntax::arm_patterns
 };
 
 struct Arm {
   ArmPattern pattern;
+  ExprId guard;  ///< invalid where there is none
   ExprId body;
   bool holds_match = false;  ///< in its body
 };
@@ -136,6 +159,13 @@ struct Loop {
   ExprId body;
 };
 
+/// The types that stand for the type parameters of a generic function or data type, where they are known.
+struct TypeArgument {
+  Symbol parameter = 0;
+  std::optional<Type> type{};
+};
+using TypeArguments = std::vector<TypeArgument>;
+
 /// What stands before the body of a function.
 struct FunctionHead {
   Symbol name = 0;
@@ -149,6 +179,20 @@ struct FunctionHead {
   std::optional<uint32_t> placement{};   ///< in TokenList::strings
   std::optional<GradientOf> gradient{};  ///< it is this gradient and has no body
   std::size_t body = 0;                  ///< its first token
+
+  // Of a generic function, of which every use has types of its own: until these are known, only where types
+  // stand is. `params` then have no types, and there are no `results`.
+  std::size_t begin = 0;                    ///< the token `fn`
+  std::vector<Symbol> type_params{};        ///< none: the function is not generic
+  std::vector<std::size_t> param_types{};   ///< the first token of each
+  std::vector<std::size_t> result_types{};  ///< likewise
+
+  // Of a use of a generic function.
+  TypeArguments type_arguments{};
+  const FunctionHead* made_for = nullptr;  ///< the function with this use
+  std::size_t depth = 0;                   ///< how many such uses led to this one
+
+  bool is_generic() const { return !type_params.empty(); }
 };
 
 /// The body of one function.
@@ -160,6 +204,7 @@ struct Syntax {
   std::vector<Loop> loops;
   std::vector<GradientOf> gradients;
   std::vector<Attribute> attributes;
+  std::vector<FieldName> fields;
   std::vector<Arm> arms;
   std::vector<ArmPattern> arm_patterns;
   std::vector<std::optional<Type>> types;

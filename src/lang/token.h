@@ -57,6 +57,7 @@ enum class Tok : uint8_t {
   Colon,
   Arrow,
   DotDot,
+  Dot,  ///< of a field
   Assign,
   Plus,
   Minus,

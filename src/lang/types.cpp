@@ -38,7 +38,10 @@ std::optional<Type> Reader::type() {
     std::optional<std::vector<Dim>> dims = shape();
     return dims ? std::optional(Type(*dtype, std::move(*dims))) : std::nullopt;
   }
+  if (const Type* argument = type_argument(name.payload)) return *argument;
   if (text == Declarations::kList && has_brackets) return list_type();
+  if (const GenericType* generic = declarations_.generic_type(name.payload))
+    return generic_type(*generic, name);
   if (const Type* data = declarations_.type(name.payload)) return *data;
   return unknown_type(name);
 }

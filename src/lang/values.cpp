@@ -59,6 +59,10 @@ Var BodyChecker::value(ExprId id, const Wish& wish) {
       return list_literal(expr, wish);
     case Expr::Kind::Index:
       return index(expr);
+    case Expr::Kind::Field:
+      return field(expr);
+    case Expr::Kind::Update:
+      return update(expr);
     case Expr::Kind::Negate:
       return apply(operations_.negation(), {&expr.a, 1}, wish, expr.sign);
     case Expr::Kind::Not:
@@ -165,6 +169,7 @@ Var BodyChecker::emit(const Operation& operation, std::span<const Var> operands,
     report(span, fmt::format("unknown operation '{}'", operation.name));
     return Var();
   }
+  if (compares_data(operation, operands)) return compare_data(operation, operands, span);
   f_->set_span(span);
   try {
     return f_->op(*operation.def, operands, std::move(attributes));

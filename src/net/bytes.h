@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace hiaton::net {
@@ -34,7 +35,10 @@ class ByteWriter {
     const auto* begin = static_cast<const std::byte*>(bytes);
     bytes_.insert(bytes_.end(), begin, begin + size);
   }
+  /// Adds zeros up to a multiple of `size` bytes.
+  void align(std::size_t size) { bytes_.resize((bytes_.size() + size - 1) / size * size); }
   std::span<const std::byte> bytes() const { return bytes_; }
+  std::vector<std::byte> take() && { return std::move(bytes_); }
   void clear() { bytes_.clear(); }
 
  private:
@@ -62,6 +66,8 @@ class ByteReader {
     position_ += size;
     return begin;
   }
+  /// Goes on behind what ByteWriter::align has added.
+  void align(std::size_t size) { take((size - position_ % size) % size); }
   std::size_t left() const { return bytes_.size() - position_; }
   std::size_t position() const { return position_; }
   void require_end() const;

@@ -88,6 +88,14 @@ bool stands_alone(std::string_view line) {
          std::any_of(std::begin(kBegins), std::end(kBegins), begins);
 }
 
+/// What a process says of another one that it does not hear of any more.
+std::optional<LostProcess> lost_according_to(std::string_view line) {
+  static const std::regex report(R"(error: (process \d+ \((\S+)\) was killed or cannot be reached: .*))");
+  std::match_results<std::string_view::const_iterator> found;
+  if (!std::regex_search(line.begin(), line.end(), found, report)) return std::nullopt;
+  return LostProcess{found.str(2), found.str(1)};
+}
+
 }  // namespace
 
 std::vector<Host> parse_hosts(std::string_view text) {
@@ -131,19 +139,33 @@ bool LauncherNotes::take(std::string_view line) {
   const bool is_note = is_frame || is_inside_ || stands_alone(line);
   if (is_line_of(line, '-')) is_inside_ = !is_inside_;
   if (is_note && !is_frame && text_.size() < kMostNotes) text_.append(line).append("\n");
+  if (!is_note && !reported_) reported_ = lost_according_to(line);
   return is_note;
 }
 
-std::string LauncherNotes::lost_process() const {
+std::optional<LostProcess> LauncherNotes::lost_process() const {
   static const std::regex open_mpi(
       "process rank (\\d+) with PID \\d+ on node (\\S+) exited on signal (\\d+)");
   static const std::regex mpich("PID (\\d+) RUNNING AT (\\S+)\\s*\n=\\s+EXIT CODE: (\\d+)");
   std::smatch found;
-  if (std::regex_search(text_, found, open_mpi))
-    return fmt::format("process {} ({}) was killed by signal {}", found.str(1), found.str(2), found.str(3));
-  if (std::regex_search(text_, found, mpich) && text_.find("EXIT STRING") != std::string::npos)
-    return fmt::format("a process on {} was killed by signal {}", found.str(2), found.str(3));
-  return {};
+  if (reported_) return reported_;
+  if (std::regex_search(text_, found, open_mpi)) {
+    return LostProcess{found.str(2), fmt::format("process {} ({}) was killed by signal {}", found.str(1),
+                                                 found.str(2), found.str(3))};
+  }
+  if (std::regex_search(text_, found, mpich) && text_.find("EXIT STRING") != std::string::npos) {
+    return LostProcess{found.str(2),
+                       fmt::format("a process on {} was killed by signal {}", found.str(2), found.str(3))};
+  }
+  return std::nullopt;
+}
+
+std::vector<Host> without_process_on(std::string_view lost, std::vector<Host> hosts) {
+  const auto host =
+      std::find_if(hosts.rbegin(), hosts.rend(), [lost](const Host& one) { return one.name == lost; });
+  if (host == hosts.rend()) return hosts;
+  if (--host->processes == 0) hosts.erase(std::next(host).base());
+  return hosts;
 }
 
 }  // namespace hiaton::net

@@ -2,6 +2,7 @@
 // name.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -35,20 +36,30 @@ LaunchCommand launch_command(Mpi mpi, const std::string& launcher, const std::ve
 /// The names that the launcher of an MPI has, the one to try first at the front.
 std::vector<std::string> launcher_names(Mpi mpi);
 
+/// A process that has ended without being asked to.
+struct LostProcess {
+  std::string host;
+  std::string message;  ///< which one, and why: "process 1 (nodeb) was killed by signal 9"
+};
+
+/// The hosts without one process of `lost`; the same where none is called like this.
+std::vector<Host> without_process_on(std::string_view lost, std::vector<Host> hosts);
+
 /// What a launcher has said on standard error: its notes about a process that ended, without what the
 /// processes themselves have written.
 class LauncherNotes {
  public:
   /// Takes a line. Returns whether it is a note of the launcher.
   bool take(std::string_view line);
-  /// Which process was killed, as far as the notes say: "process 1 (nodeb) was killed by signal 9". MPICH
-  /// says only on which host. Empty: they say nothing of it.
-  std::string lost_process() const;
+  /// Which process was lost, as far as the notes and what the processes wrote say it: MPICH names only the
+  /// host.
+  std::optional<LostProcess> lost_process() const;
   const std::string& text() const { return text_; }
 
  private:
   bool is_inside_ = false;
   std::string text_;
+  std::optional<LostProcess> reported_;  ///< by a process
 };
 
 }  // namespace hiaton::net

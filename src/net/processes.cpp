@@ -59,10 +59,14 @@ void work_in(Link& link, const Transport::Options& options, Work& work) {
 }  // namespace
 
 void work_in_threads(int count, const Transport::Options& options, const MakeWork& make_work) {
-  const std::vector<std::unique_ptr<Link>> links = in_process_links(count);
+  work_in_threads(in_process_links(count), options, make_work);
+}
+
+void work_in_threads(const std::vector<std::unique_ptr<Link>>& links, const Transport::Options& options,
+                     const MakeWork& make_work) {
   std::vector<std::jthread> others;
-  for (int i = 1; i < count; ++i) {
-    others.emplace_back([&options, &make_work, link = links[static_cast<std::size_t>(i)].get()] {
+  for (std::size_t i = 1; i < links.size(); ++i) {
+    others.emplace_back([&options, &make_work, link = links[i].get()] {
       try {
         const std::unique_ptr<Work> work = make_work();
         work_in(*link, options, *work);

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "net/launched.h"
 #include "net/transport.h"
@@ -25,6 +26,10 @@ using MakeWork = std::function<std::unique_ptr<Work>()>;
 /// Works in `count` processes that are threads of this one; the calling thread is process 0. Throws what
 /// process 0 throws: ProcessFailure, where another one has failed.
 void work_in_threads(int count, const Transport::Options& options, const MakeWork& make_work);
+
+/// The same over these links, by number.
+void work_in_threads(const std::vector<std::unique_ptr<Link>>& links, const Transport::Options& options,
+                     const MakeWork& make_work);
 
 /// One of the processes that a launcher has started.
 class LaunchedProcess {

@@ -93,6 +93,10 @@ class Transport {
   /// Takes note of what has arrived and tells the others that this process lives, while it computes.
   void keep_alive();
 
+  /// The number of the next piece of work that all processes begin in the same order: what tells its messages
+  /// from those of the ones before.
+  uint32_t next_run() { return ++runs_; }
+
   /// To be called when this process has nothing to do, until it returns true: then no process has, no message
   /// is under way, and none may be sent any more.
   bool try_end();
@@ -163,6 +167,7 @@ class Transport {
   EndingAnswers answers_;
   uint64_t sent_ = 0;
   uint64_t handled_ = 0;
+  uint32_t runs_ = 0;
 };
 
 /// Calls keep_alive() while it lives, from a thread of its own.

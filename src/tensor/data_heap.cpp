@@ -346,7 +346,11 @@ bool DataCells::is_alone(DataObject* object, std::size_t& steps) {
     --steps;
     DataObject* next = open.pop();
     for_each_reference(next, next->fields_layout(), [&](FieldKind kind, Slot slot) {
-      if (kind == FieldKind::Data) visit(slot.data);
+      if (kind == FieldKind::Data) {
+        visit(slot.data);
+      } else {
+        TensorCells::share(slot.tensor);
+      }
     });
   }
   return is_alone;

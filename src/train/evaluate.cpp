@@ -28,61 +28,6 @@ void check_form(const Prediction& prediction, const Tree& tree) {
   }
 }
 
-class Counter {
- public:
-  void add(const Prediction& prediction, const Tree& tree) {
-    check_form(prediction, tree);
-    ++trees_;
-    for (std::size_t i = 0; i < prediction.nodes.size(); ++i) {
-      const Node& node = tree.nodes[static_cast<std::size_t>(prediction.nodes[i])];
-      if (node.label == Node::kNone) continue;
-      if (node.label >= prediction.classes) {
-        throw ProgramError(
-            fmt::format("expected labels from 0 to {}, which the model knows, found {} in line {}, column {}",
-                        prediction.classes - 1, node.label, node.line, node.column));
-      }
-      const float probability = prediction.probability(i, node.label);
-      if (!std::isfinite(probability)) {
-        throw ProgramError(fmt::format("expected probabilities, found {} for {}: the model diverged",
-                                       probability, place_of(tree)));
-      }
-      add(prediction, i, node.label);
-    }
-  }
-
-  Evaluation finish() const {
-    const auto share = [](int64_t right, int64_t all) {
-      return all == 0 ? std::numeric_limits<double>::quiet_NaN()
-                      : static_cast<double>(right) / static_cast<double>(all);
-    };
-    return {
-        .loss = nodes_ == 0 ? std::numeric_limits<double>::quiet_NaN() : loss_ / static_cast<double>(trees_),
-        .root_accuracy = share(right_roots_, roots_),
-        .all_accuracy = share(right_nodes_, nodes_),
-        .roots = roots_,
-        .nodes = nodes_};
-  }
-
- private:
-  void add(const Prediction& prediction, std::size_t index, int32_t label) {
-    const float probability = prediction.probability(index, label);
-    loss_ -= std::log(std::max<double>(probability, std::numeric_limits<float>::min()));
-    const bool right = prediction.best_class(index) == label;
-    const bool is_root = prediction.nodes[index] == 0;
-    ++nodes_;
-    right_nodes_ += right;
-    roots_ += is_root;
-    right_roots_ += right && is_root;
-  }
-
-  double loss_ = 0;
-  int64_t trees_ = 0;
-  int64_t nodes_ = 0;
-  int64_t right_nodes_ = 0;
-  int64_t roots_ = 0;
-  int64_t right_roots_ = 0;
-};
-
 }  // namespace
 
 int32_t Prediction::best_class(std::size_t index) const {
@@ -94,9 +39,53 @@ float Prediction::probability(std::size_t index, int32_t label) const {
   return probabilities[index * static_cast<std::size_t>(classes) + static_cast<std::size_t>(label)];
 }
 
+void EvaluationCounter::add(const Prediction& prediction, const Tree& tree) {
+  check_form(prediction, tree);
+  ++trees_;
+  for (std::size_t i = 0; i < prediction.nodes.size(); ++i) {
+    const Node& node = tree.nodes[static_cast<std::size_t>(prediction.nodes[i])];
+    if (node.label == Node::kNone) continue;
+    if (node.label >= prediction.classes) {
+      throw ProgramError(
+          fmt::format("expected labels from 0 to {}, which the model knows, found {} in line {}, column {}",
+                      prediction.classes - 1, node.label, node.line, node.column));
+    }
+    const float probability = prediction.probability(i, node.label);
+    if (!std::isfinite(probability)) {
+      throw ProgramError(fmt::format("expected probabilities, found {} for {}: the model diverged",
+                                     probability, place_of(tree)));
+    }
+    add(prediction, i, node.label);
+  }
+}
+
+void EvaluationCounter::add(const Prediction& prediction, std::size_t index, int32_t label) {
+  const float probability = prediction.probability(index, label);
+  loss_ -= std::log(std::max<double>(probability, std::numeric_limits<float>::min()));
+  const bool right = prediction.best_class(index) == label;
+  const bool is_root = prediction.nodes[index] == 0;
+  ++nodes_;
+  right_nodes_ += right;
+  roots_ += is_root;
+  right_roots_ += right && is_root;
+}
+
+Evaluation EvaluationCounter::finish() const {
+  const auto share = [](int64_t right, int64_t all) {
+    return all == 0 ? std::numeric_limits<double>::quiet_NaN()
+                    : static_cast<double>(right) / static_cast<double>(all);
+  };
+  return {
+      .loss = nodes_ == 0 ? std::numeric_limits<double>::quiet_NaN() : loss_ / static_cast<double>(trees_),
+      .root_accuracy = share(right_roots_, roots_),
+      .all_accuracy = share(right_nodes_, nodes_),
+      .roots = roots_,
+      .nodes = nodes_};
+}
+
 std::optional<Evaluation> evaluate_unless(const std::atomic<bool>* cancel, Learner& learner,
                                           std::span<const Tree> trees, int64_t batch) {
-  Counter counter;
+  EvaluationCounter counter;
   std::vector<const Tree*> chosen;
   for (std::size_t begin = 0; begin < trees.size(); begin += chosen.size()) {
     if (is_set(cancel)) return std::nullopt;

@@ -6,23 +6,32 @@
 #include <functional>
 #include <numeric>
 
+#include "base/part_tree.h"
+#include "hiaton/error.h"
 #include "hiaton/model.h"
 #include "hiaton/thread_pool.h"
 #include "train/model_sizes.h"
 #include "train/model_values.h"
 #include "train/random.h"
+#include "train/shared_batches.h"
 #include "train/tree_place.h"
 #include "train/tree_values.h"
 
 namespace hiaton::train {
 namespace {
 
-/// An order of the trees in which parts of equally many trees have about equally many nodes: the largest
+using Order = std::vector<std::size_t>;  ///< indices of trees of a batch
+
+Order all_of(std::span<const Tree* const> trees) {
+  Order order(trees.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  return order;
+}
+
+/// The same trees in an order in which parts of equally many trees have about equally many nodes: the largest
 /// first, each to the part with the fewest nodes so far.
-std::vector<std::size_t> balanced_order(std::span<const Tree* const> trees, int part_count) {
-  std::vector<std::size_t> by_size(trees.size());
-  std::iota(by_size.begin(), by_size.end(), std::size_t{0});
-  const auto count = std::min(static_cast<std::size_t>(part_count), trees.size());
+Order balanced_order(std::span<const Tree* const> trees, Order by_size, std::size_t part_count) {
+  const std::size_t count = std::min(part_count, by_size.size());
   if (count < 2) return by_size;
   std::stable_sort(by_size.begin(), by_size.end(), [&](std::size_t a, std::size_t b) {
     return trees[a]->nodes.size() > trees[b]->nodes.size();
@@ -33,9 +42,8 @@ std::vector<std::size_t> balanced_order(std::span<const Tree* const> trees, int 
     std::vector<std::size_t> trees{};
   };
   std::vector<Part> parts;
-  for (std::size_t i = 0; i < count; ++i) {
-    parts.push_back({trees.size() * (i + 1) / count - trees.size() * i / count});
-  }
+  const std::vector<std::size_t> begins = cut_into_parts(by_size.size(), count);
+  for (std::size_t i = 0; i < count; ++i) parts.push_back({begins[i + 1] - begins[i]});
   for (std::size_t tree : by_size) {
     Part* least = nullptr;
     for (Part& part : parts) {
@@ -45,7 +53,7 @@ std::vector<std::size_t> balanced_order(std::span<const Tree* const> trees, int 
     least->nodes += trees[tree]->nodes.size();
     least->trees.push_back(tree);
   }
-  std::vector<std::size_t> order;
+  Order order;
   for (const Part& part : parts) order.insert(order.end(), part.trees.begin(), part.trees.end());
   return order;
 }
@@ -55,16 +63,13 @@ class TreeExamples : public Examples {
  public:
   using Take = std::function<void(std::size_t tree, const Value& result)>;
 
-  /// `take` is given the first result for each tree. Trees have seeds of their own, where one is given.
-  TreeExamples(const TreeValues& values, std::span<const Tree* const> trees, int parts,
+  /// Of some trees of a batch. `take` is given the first result for each. Trees have seeds of their own,
+  /// where one is given.
+  TreeExamples(const TreeValues& values, std::span<const Tree* const> trees, Order order,
                std::optional<uint64_t> seed, Take take)
-      : values_(values),
-        trees_(trees),
-        order_(balanced_order(trees, parts)),
-        seed_(seed),
-        take_(std::move(take)) {}
+      : values_(values), trees_(trees), order_(std::move(order)), seed_(seed), take_(std::move(take)) {}
 
-  std::size_t size() const override { return trees_.size(); }
+  std::size_t size() const override { return order_.size(); }
   std::vector<Value> arguments(std::size_t index) override {
     std::vector<Value> arguments;
     arguments.push_back(values_.value_of(*trees_[order_[index]]));
@@ -78,7 +83,7 @@ class TreeExamples : public Examples {
  private:
   const TreeValues& values_;
   const std::span<const Tree* const> trees_;
-  const std::vector<std::size_t> order_;
+  const Order order_;
   const std::optional<uint64_t> seed_;
   const Take take_;
 };
@@ -103,47 +108,109 @@ class ProgramLearner : public Learner {
   }
 
   double loss_and_gradients(std::span<const Tree* const> batch, std::span<Gradient> gradients) override {
-    RunOptions run = run_options();
     gradients_.clear(pool());
-    run.gradients = &gradients_;
-    std::vector<double> losses(batch.size());
-    run_naming_the_tree(batch, [&](std::span<const Tree* const> trees) {
-      TreeExamples examples(trees_, trees, parts(), seed_,
-                            [&](std::size_t tree, const Value& loss) { losses[tree] = number_in(loss); });
-      model_.loss(examples, run);
-    });
+    const std::vector<double> losses = sharing_ == nullptr ? losses_alone(batch) : losses_shared(batch);
     for (std::size_t i = 0; i < gradients.size(); ++i) gradients[i] = gradient_in(gradients_, i);
     return std::accumulate(losses.begin(), losses.end(), 0.0);
   }
 
   std::vector<Prediction> predict(std::span<const Tree* const> batch) override {
+    if (sharing_ == nullptr) return predict_alone(batch);
+    const PartRange own = sharing_->own(batch.size());
+    return sharing_->gather(batch, predict_alone(batch.subspan(own.begin, own.size())));
+  }
+
+  void share(SharedBatches& sharing) override {
+    if (is_deterministic() && sharing.processes() > static_cast<std::size_t>(options_.parts)) {
+      throw ProgramError(
+          fmt::format("expected at most {} processes, as many as a batch has parts (--parts), found {}",
+                      options_.parts, sharing.processes()));
+    }
+    sharing_ = &sharing;
+    part_sums_.clear();
+  }
+
+  ThreadPool* pool() override { return pool_.get(); }
+
+ private:
+  std::vector<double> losses_alone(std::span<const Tree* const> batch) {
+    std::vector<double> losses(batch.size());
+    run_loss(batch, balanced_order(batch, all_of(batch), parts()), run_options(), gradients_, losses);
+    return losses;
+  }
+
+  /// Computes the parts of this process. What it returns, and the gradients, are those of the whole batch.
+  std::vector<double> losses_shared(std::span<const Tree* const> batch) {
+    const std::size_t wanted = is_deterministic() ? parts() : sharing_->processes();
+    const std::size_t count = std::min(wanted, batch.size());
+    const Order order = balanced_order(batch, all_of(batch), count);
+    const std::vector<std::size_t> begins = cut_into_parts(batch.size(), count);
+    std::vector<double> losses(batch.size());
+    std::vector<double> in_order;
+    std::vector<SubtreeSum> sums;
+    for (const PartRange subtree : whole_subtrees(count, sharing_->own(count))) {
+      const auto begin = order.begin() + static_cast<std::ptrdiff_t>(begins[subtree.begin]);
+      const auto end = order.begin() + static_cast<std::ptrdiff_t>(begins[subtree.end]);
+      RunOptions run = run_options();
+      if (is_deterministic()) run.parts = static_cast<int>(subtree.size());
+      Order own(begin, end);
+      if (!is_deterministic()) own = balanced_order(batch, std::move(own), parts());
+      run_loss(batch, std::move(own), run, cleared_part_sum(sums.size()), losses);
+      sums.push_back({subtree, part_sums_[sums.size()].get()});
+      for (auto tree = begin; tree != end; ++tree) in_order.push_back(losses[*tree]);
+    }
+    sharing_->add_up(count, sums, in_order, gradients_);
+    if (in_order.size() != order.size())
+      throw ProgramError(fmt::format("expected {} losses, found {}", order.size(), in_order.size()));
+    for (std::size_t i = 0; i < order.size(); ++i) losses[order[i]] = in_order[i];
+    return losses;
+  }
+
+  Gradients& cleared_part_sum(std::size_t index) {
+    if (index == part_sums_.size()) part_sums_.push_back(std::make_unique<Gradients>(model_.parameters()));
+    part_sums_[index]->clear(pool());
+    return *part_sums_[index];
+  }
+
+  /// Adds to `gradients`, and sets the losses of these trees.
+  void run_loss(std::span<const Tree* const> batch, Order order, RunOptions run, Gradients& gradients,
+                std::vector<double>& losses) {
+    run.gradients = &gradients;
+    run_naming_the_tree(batch, std::move(order), [&](Order trees) {
+      TreeExamples examples(trees_, batch, std::move(trees), seed_,
+                            [&](std::size_t tree, const Value& loss) { losses[tree] = number_in(loss); });
+      model_.loss(examples, run);
+    });
+  }
+
+  std::vector<Prediction> predict_alone(std::span<const Tree* const> batch) {
     std::vector<Prediction> predictions(batch.size());
-    run_naming_the_tree(batch, [&](std::span<const Tree* const> trees) {
+    run_naming_the_tree(batch, balanced_order(batch, all_of(batch), parts()), [&](Order trees) {
       TreeExamples examples(
-          trees_, trees, parts(), std::nullopt, [&](std::size_t i, const Value& prediction) {
-            predictions[i] = prediction_in(prediction, *trees[i], options_.classes, options_.model.string());
+          trees_, batch, std::move(trees), std::nullopt, [&](std::size_t i, const Value& prediction) {
+            predictions[i] = prediction_in(prediction, *batch[i], options_.classes, options_.model.string());
           });
       model_.predict(examples, run_options());
     });
     return predictions;
   }
 
-  ThreadPool* pool() override { return pool_.get(); }
-
- private:
   /// Where the run fails at what it computes, each tree runs alone, to find the one.
-  static void run_naming_the_tree(std::span<const Tree* const> batch,
-                                  const std::function<void(std::span<const Tree* const>)>& run) {
+  static void run_naming_the_tree(std::span<const Tree* const> batch, const Order& order,
+                                  const std::function<void(Order)>& run) {
     try {
-      return run(batch);
+      return run(order);
     } catch (const RunError& error) {
       if (!is_operation_fault(error.fault())) throw;
-      for (const Tree* const& tree : batch) {
+      Order in_order = order;
+      std::ranges::sort(in_order);
+      for (const std::size_t index : in_order) {
         try {
-          run(std::span(&tree, 1));
+          run({index});
         } catch (const RunError& alone) {
+          const Tree& tree = *batch[index];
           throw RunError(alone.fault(),
-                         fmt::format("{}\n  for {}{}", alone.message(), place_of(*tree), of_labels(*tree)),
+                         fmt::format("{}\n  for {}{}", alone.message(), place_of(tree), of_labels(tree)),
                          alone.chain(), alone.chain_length());
         }
       }
@@ -168,25 +235,27 @@ class ProgramLearner : public Learner {
     run.workers = options_.workers;
     run.pool = pool_.get();
     run.batching = options_.batching != "off";
-    run.parts = is_deterministic() ? parts() : 0;  // else workers may give each other calls
+    run.parts = is_deterministic() ? options_.parts : 0;  // else workers may give each other calls
     run.max_bytes = options_.max_bytes;
     run.parameters = parameter_values();
     run.trace = options_.trace;
     return run;
   }
 
-  /// Into how many parts of equally many trees a minibatch is cut.
-  int parts() const { return is_deterministic() ? kDeterministicParts : options_.workers; }
+  /// Into how many parts of equally many trees a minibatch is cut. In deterministic mode it is always cut
+  /// like this, for any number of workers and processes.
+  std::size_t parts() const {
+    return static_cast<std::size_t>(is_deterministic() ? options_.parts : options_.workers);
+  }
   bool is_deterministic() const { return options_.batching == "deterministic"; }
-
-  /// A minibatch is then always cut like this, for any number of workers.
-  static constexpr int kDeterministicParts = 2;
 
   const LearnerOptions options_;
   const Model model_;
   const TreeValues trees_;
   const std::unique_ptr<ThreadPool> pool_;  ///< null: one worker
+  SharedBatches* sharing_ = nullptr;        ///< null: this process is alone
   Gradients gradients_;
+  std::vector<std::unique_ptr<Gradients>> part_sums_;  ///< of the subtrees of parts that this process has
   std::vector<ParameterValues> parameters_;
   std::optional<uint64_t> seed_;  ///< of the step, where the model takes one
   std::vector<Value> values_;     ///< of parameters_ as they are; empty where they may have changed

@@ -37,7 +37,7 @@ class Trainer {
         callbacks_(callbacks),
         steps_per_epoch_((train.size() + batch() - 1) / batch()),
         fingerprint_(fingerprint(train) ^ mix_bits(fingerprint(dev))),
-        files_(settings.out, settings.resume),
+        files_(settings.out, settings.resume, settings.read_only),
         optimizer_(settings.optimizer, learner.parameters()),
         gradients_(learner.parameters().size()),
         timeline_(callbacks.trace) {
@@ -284,6 +284,10 @@ class Trainer {
 };
 
 }  // namespace
+
+void Learner::share(SharedBatches& /*sharing*/) {
+  throw ProgramError("expected a learner that several processes can share, found one that works alone");
+}
 
 TrainingResult train(Learner& learner, std::span<const Tree> train, std::span<const Tree> dev,
                      const Settings& settings, const Callbacks& callbacks) {

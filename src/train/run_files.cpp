@@ -12,9 +12,11 @@
 
 namespace hiaton::train {
 
-RunFiles::RunFiles(const std::filesystem::path& directory, bool resume) : directory_(directory) {
+RunFiles::RunFiles(const std::filesystem::path& directory, bool resume, bool read_only)
+    : directory_(directory), read_only_(read_only) {
   if (!enabled()) {
-    if (resume) throw ProgramError("expected a directory to resume from, found none in the settings");
+    if (resume && directory_.empty())
+      throw ProgramError("expected a directory to resume from, found none in the settings");
     return;
   }
   std::error_code error;

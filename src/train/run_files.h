@@ -11,18 +11,18 @@
 
 namespace hiaton::train {
 
-/// Writes what a run leaves behind; where the directory is empty text, nothing. Holds a lock on the
-/// directory, so that no other run writes there. Its functions throw ProgramError where a file cannot be
-/// written.
+/// Writes what a run leaves behind; where the directory is empty text, or another process writes, nothing.
+/// Holds a lock on the directory, so that no other run writes there. Its functions throw ProgramError where a
+/// file cannot be written.
 class RunFiles {
  public:
   /// Makes the directory. Throws ProgramError where it holds a checkpoint and `resume` is not set.
-  RunFiles(const std::filesystem::path& directory, bool resume);
+  RunFiles(const std::filesystem::path& directory, bool resume, bool read_only);
   RunFiles(const RunFiles&) = delete;
   RunFiles& operator=(const RunFiles&) = delete;
   ~RunFiles();
 
-  bool enabled() const { return !directory_.empty(); }
+  bool enabled() const { return !directory_.empty() && !read_only_; }
   std::filesystem::path best() const { return directory_ / "best.safetensors"; }
   std::filesystem::path last() const { return directory_ / "last.safetensors"; }
 
@@ -40,6 +40,7 @@ class RunFiles {
   void add_events(const EpochReport& report);
 
   std::filesystem::path directory_;
+  bool read_only_;
   int lock_ = -1;
   std::optional<EventWriter> events_;
 };

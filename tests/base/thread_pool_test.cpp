@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <set>
 #include <thread>
 #include <vector>
@@ -73,6 +74,23 @@ TEST(ThreadPool, MayBeAskedFromItsOwnCalls) {
   std::atomic<int> calls = 0;
   pool.run(4, [&](std::size_t) { pool.run(5, [&](std::size_t) { ++calls; }); });
   EXPECT_EQ(calls.load(), 20);
+}
+
+TEST(ThreadPool, HelpsWhileTheCallerGoesOn) {
+  ThreadPool pool(2);
+  std::atomic<int> calls = 0;
+  const std::function<void(std::size_t)> work = [&](std::size_t) { ++calls; };
+  for (int round = 1; round <= 200; ++round) {
+    ASSERT_TRUE(pool.begin_help(2, work));
+    EXPECT_FALSE(pool.begin_help(2, work)) << "it is busy";
+    while (round == 1 && calls.load() == 0) std::this_thread::yield();  // for the other thread
+    pool.end_help();
+    EXPECT_EQ(calls.load(), 2 * round);
+  }
+  pool.run(3, work);
+  EXPECT_EQ(calls.load(), 403);
+  EXPECT_FALSE(ThreadPool(1).begin_help(1, work)) << "there is no other thread";
+  EXPECT_EQ(calls.load(), 403);
 }
 
 TEST(ThreadPool, PiecesMakeUpTheWhole) {

@@ -5,6 +5,7 @@ an MPI that is not installed are skipped."""
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -22,6 +23,14 @@ RANKS = {"openmpi": "OMPI_COMM_WORLD_RANK", "mpich": "PMI_RANK"}
 ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
                "OMPI_MCA_plm": "isolated", "OMPI_MCA_rmaps_base_oversubscribe": "1",
                "OMPI_MCA_hwloc_base_binding_policy": "none", "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
+
+
+TRAINING = ["--train-trees=120", "--dev-trees=20", "--batching=deterministic", "--parts=4", "--checkpoint-every=1"]
+
+
+def parameters_in(directory):
+    """Of the best epoch, without the rest of the file: the bytes do not depend on how they were computed."""
+    return (pathlib.Path(directory) / "best.safetensors").read_bytes()
 
 
 def lacks(mpi):
@@ -69,6 +78,15 @@ class ProcessesTest(CommandLineTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         return out
 
+    def trained(self, name, *words):
+        """The parameters of a training run, as bytes."""
+        out = pathlib.Path(self.directory.name) / name
+        new = [] if "--resume" in words else [MODEL, *TRAINING]
+        done = hiaton("train", *new, *words, "--out", str(out))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stderr.count("epoch 1/"), 0 if "--resume" in words else 1, done.stderr)
+        return parameters_in(out)
+
     def assert_one_error(self, done, *parts):
         self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
         self.assertEqual(done.stderr.count("error: "), 1, done.stderr)
@@ -95,6 +113,45 @@ class Threads(ProcessesTest):
             for processes in (2, 3):
                 spread = hiaton("predict", model, *words, f"--processes={processes}")
                 self.assertEqual((spread.returncode, spread.stdout), (0, alone.stdout), spread.stderr)
+
+    def test_evaluations_are_those_of_one_process(self):
+        model = self.model()
+        alone = hiaton("eval", model, "--json")
+        self.assertEqual(alone.returncode, 0, alone.stderr)
+        for processes in (2, 3):
+            spread = hiaton("eval", model, "--json", f"--processes={processes}")
+            self.assertEqual((spread.returncode, spread.stdout), (0, alone.stdout), spread.stderr)
+
+    def test_training_has_the_bits_of_one_process(self):
+        whole = self.trained("whole", "--epochs=2")
+        for processes in (2, 3, 4):
+            self.assertEqual(self.trained(f"of_{processes}", "--epochs=2", f"--processes={processes}"), whole)
+        self.trained("parts", "--epochs=1", "--processes=2")
+        self.assertEqual(self.trained("parts", "--resume", "--epochs=2", "--processes=3"), whole)
+        self.assert_one_error(hiaton("train", MODEL, *TRAINING, "--out", f"{self.directory.name}/x", "--processes=5"),
+                              "expected at most 4 processes, as many as a batch has parts (--parts), found 5")
+
+    def test_runs_are_those_of_one_process(self):
+        for words in (["examples/queens.hia", "--n=9"], ["examples/fib.hia", "--n=27"], ["examples/ack.hia", "--m=2", "--n=9"],
+                      ["examples/trees.hia", "--depth=8"], ["examples/mandelbrot.hia"]):
+            alone = hiaton("run", *words)
+            for processes in (2, 3):
+                spread = hiaton("run", *words, f"--processes={processes}")
+                self.assertEqual((spread.returncode, spread.stdout, spread.stderr),
+                                 (alone.returncode, alone.stdout, alone.stderr))
+
+    def test_a_run_says_what_crossed(self):
+        done = json.loads(hiaton("run", "examples/queens.hia", "--n=11", "--processes=2", "--stats", "--json").stdout)
+        alone = json.loads(hiaton("run", "examples/queens.hia", "--n=11", "--stats", "--json").stdout)
+        self.assertEqual(done["results"], alone["results"])
+        self.assertEqual(done["stats"]["calls"], alone["stats"]["calls"])
+        self.assertEqual(done["stats"]["regions"], alone["stats"]["regions"])
+        self.assertEqual(done["stats"]["frames_live_at_end"], 0)
+        self.assertLess(0, done["stats"]["remote_calls"])
+        self.assertLess(0, done["stats"]["remote_bytes"])
+        self.assertEqual(alone["stats"]["remote_bytes"], 0)
+        self.assert_fails(hiaton("run", "examples/queens.hia", "--n=5", "--processes=2", "--executor=reference"), 2,
+                          "expected production with several processes")
 
     def test_an_error_is_reported_once(self):
         self.assert_one_error(hiaton("predict", "/nowhere", "--processes=3"), "there is no such checkpoint")
@@ -139,6 +196,55 @@ class Launched(ProcessesTest):
                 spread = launched(mpi, processes, *words)
                 self.assertEqual((spread.returncode, spread.stdout), (0, alone.stdout), spread.stderr)
 
+    def test_training_has_the_bits_of_one_process(self):
+        whole = self.trained("whole", "--epochs=1")
+        for mpi in self.each_mpi():
+            for processes in (2, 4):
+                out = f"{self.directory.name}/{mpi}_{processes}"
+                done = launched(mpi, processes, "train", MODEL, *TRAINING, "--epochs=1", "--out", out)
+                self.assertEqual((done.returncode, done.stderr.count("epoch 1/1")), (0, 1), done.stderr)
+                self.assertEqual(parameters_in(out), whole)
+
+    def test_training_goes_on_without_a_process_that_is_killed(self):
+        if lacks("openmpi"):
+            self.skipTest(lacks("openmpi"))
+        words = ["--epochs=25"]
+        whole = self.trained("whole", *words)
+        restarted = 0
+        for number, delay in ((2, 0.4), (0, 0.6), (1, 0.9)):
+            out = f"{self.directory.name}/without_{number}"
+            process = subprocess.Popen([HIATON, "train", MODEL, *TRAINING, *words, "--hosts=localhost:3", "--restart=2",
+                                        "--out", out], cwd=ROOT, env=ENVIRONMENT, text=True, stdin=subprocess.DEVNULL,
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+            pid = None
+            deadline = time.monotonic() + 30
+            while pid is None and time.monotonic() < deadline:
+                time.sleep(0.02)
+                pid = pid_of_process(out, RANKS["openmpi"], number)
+            time.sleep(delay)
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass  # it was done before
+            said = process.communicate(timeout=TIMEOUT_S)[1]
+            self.assertEqual((process.returncode, said.count("error: ")), (0, 0), said)
+            restarted += len(re.findall(rf"note: process {number} \(.*\) was killed by signal 9; training goes on", said))
+            self.assertEqual(parameters_in(out), whole)
+            self.assertEqual(pids_with(out), [], "processes are left")
+        self.assertGreater(restarted, 0)
+        self.assert_fails(hiaton("train", MODEL, "--restart=1"), 2, "--restart: expected --hosts")
+
+    def test_runs_are_those_of_one_process(self):
+        alone = hiaton("run", "examples/queens.hia", "--n=10")
+        for mpi in self.each_mpi():
+            for processes in (2, 3, 4):
+                spread = launched(mpi, processes, "run", "examples/queens.hia", "--n=10")
+                self.assertEqual((spread.returncode, spread.stdout), (0, alone.stdout), spread.stderr)
+            done = launched(mpi, 2, "run", "examples/queens.hia", "--n=11", "--max-frames=3")
+            self.assert_one_error(done, "frame budget: more than 3 frames are live")
+        done = hiaton("run", "examples/queens.hia", "--n=10", "--hosts=localhost:2")
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, alone.stdout, ""))
+
     def test_the_command_finds_the_launcher(self):
         for _ in self.each_mpi():
             pass
@@ -169,7 +275,10 @@ class Launched(ProcessesTest):
 
     def disturb(self, model, mpi, number, with_signal, *words):
         """A long prediction in three processes, one of which gets a signal. What was said, and how long it took."""
-        command = ["predict", model, "--generate=30000", *words]
+        return self.disturb_command(["predict", model, "--generate=30000", *words], model, mpi, number, with_signal)
+
+    def disturb_command(self, command, model, mpi, number, with_signal):
+        """The same for a command, whose processes are found by one of its words."""
         start = [HIATON, *command, "--hosts=localhost:3"] if mpi is None else \
             [*LAUNCHERS[mpi], "-n", "3", HIATON, *command]
         process = subprocess.Popen(start, cwd=ROOT, env=ENVIRONMENT, text=True, stdin=subprocess.DEVNULL,
@@ -202,6 +311,18 @@ class Launched(ProcessesTest):
             status, said, seconds = self.disturb(model, None, number, signal.SIGKILL)
             self.assertEqual(status, 1, said)
             self.assertEqual(said.count("error: "), 1, said)
+            self.assertRegex(said, rf"error: process {number} \(.*\) was killed")
+            self.assertLess(seconds, 5)
+
+    def test_a_process_that_is_killed_in_a_run_is_named(self):
+        if lacks("openmpi"):
+            self.skipTest(lacks("openmpi"))
+        program = f"{self.directory.name}/queens.hia"
+        shutil.copy(ROOT / "examples/queens.hia", program)
+        for number in (0, 1):
+            status, said, seconds = self.disturb_command(["run", program, "--n=15"], program, None, number,
+                                                         signal.SIGKILL)
+            self.assertEqual((status, said.count("error: ")), (1, 1), said)
             self.assertRegex(said, rf"error: process {number} \(.*\) was killed")
             self.assertLess(seconds, 5)
 

@@ -167,7 +167,7 @@ class Resume(TrainingTest):
     def test_how_the_model_is_executed_stands_in_the_directory(self):
         self.train("--workers=2", "--batching=deterministic")
         info = self.root / "out/model.json"
-        self.assertEqual(json.loads(info.read_text())["execution"], {"workers": 2, "batching": "deterministic"})
+        self.assertEqual(json.loads(info.read_text())["execution"], {"workers": 2, "batching": "deterministic", "parts": 2})
         info.write_text(info.read_text().replace("deterministic", "sometimes"))
         self.fails(1, "expected one of on, off, deterministic, found 'sometimes'", "train", "--resume", "--out=out")
 

@@ -14,6 +14,7 @@ inline std::vector<RunOptions> all_ways() {
   std::vector<RunOptions> ways{{.executor = Executor::Reference}, {.executor = Executor::Expanding}};
   for (const int workers : {1, 2}) {
     for (const bool batching : {true, false}) ways.push_back({.workers = workers, .batching = batching});
+    ways.push_back({.executor = Executor::Flow, .workers = workers});
   }
   for (const int workers : {2, 3}) {
     ways.push_back({.workers = workers, .batching = workers == 2, .share_every_call = true});

@@ -94,8 +94,8 @@ TEST(DataLoops, IterationsWithDataValuesAreStolen) {
         kShapes + ("fn main(n: i64, bad: i64) -> i64 =\n  let x = made(300)\n  " + loops_with_data()[loop]));
     RunStats stats;
     const RunOptions options{.workers = 2, .stats = &stats};
-    for (int i = 0; i < 1000 && stats.steals == 0; ++i) {
-      program.run({{Value(int64_t{100}), Value(int64_t{-1})}}, options);
+    for (int i = 0; i < 100 && stats.steals == 0; ++i) {
+      program.run({{Value(int64_t{100'000}), Value(int64_t{-1})}}, options);
     }
     EXPECT_GT(stats.steals, 0u) << loops_with_data()[loop];
   }

@@ -116,6 +116,45 @@ TEST(DirectData, AValueThatSomebodyHoldsStaysAsItIs) {
   for (const RunOptions& way : worker_ways()) EXPECT_EQ(run(program, arguments, way).values, expected);
 }
 
+TEST(DirectData, AConstantBesideAResultTakesNoSlotOfIt) {
+  const Program program =
+      Program::from_text("test.hia",
+                         "data Tree = Tip | Node(left: Tree, right: Tree)\n"
+                         "fn f(n: i64, t: Tree) -> (Tree, i64) =\n"
+                         "  if n <= 0 then (Node(t, t), 5) else\n"
+                         "    let (a, x) = f(n - 1, Node(t, Tip))\n"
+                         "    (Node(a, t), x)\n"
+                         "fn size(t: Tree) -> i64 = match t Tip -> 1 Node(a, b) -> size(a) + size(b)\n"
+                         "fn main(n: i64) -> i64 =\n"
+                         "  let (t, x) = f(n, Tip)\n"
+                         "  size(t) * x\n");
+  const std::vector<Value> arguments{Value(int64_t{4})};
+  const std::vector<Value> expected = program.run(arguments, {.executor = Executor::Reference}).values;
+  for (const RunOptions& way : worker_ways()) EXPECT_EQ(run(program, arguments, way).values, expected);
+}
+
+/// A field that only its own fields are needed of is taken apart on both sides of a branch.
+TEST(DirectData, FieldsOfFieldsOnOneSideOfABranch) {
+  const Program program =
+      Program::from_text("test.hia",
+                         "data T = A | B(a: T, b: T, c: T) | C(a: T, b: T, c: T, d: T)\n"
+                         "fn f(t: T, k: i64) -> T =\n"
+                         "  match t\n"
+                         "    B(p, C(q, _, r, s), u) -> C((if k % 2 == 0 then p else q), f(u, k + 1), s, r)\n"
+                         "    _ -> t\n"
+                         "fn g(t: T, k: i64) -> T =\n"
+                         "  match t\n"
+                         "    B(p, C(_, _, r, s), u) -> C((if k % 2 == 0 then p else A), g(u, k + 1), s, r)\n"
+                         "    _ -> A\n"
+                         "fn main(n: i64) -> (T, T) =\n"
+                         "  let t = B(C(A, A, A, A), C(A, B(A, A, A), A, A), B(A, A, C(A, A, A, A)))\n"
+                         "  (f(t, n), g(t, n))\n");
+  for (const int64_t n : {0, 1}) {
+    const std::vector<Value> expected = program.run({{Value(n)}}, {.executor = Executor::Reference}).values;
+    for (const RunOptions& way : worker_ways()) EXPECT_EQ(run(program, {Value(n)}, way).values, expected);
+  }
+}
+
 TEST(DirectData, ArgumentsAndResultsBelongToTheCaller) {
   Value grown;
   {
@@ -249,6 +288,17 @@ TEST(DirectData, ValuesOfManyFieldsAndVariants) {
             program.run(arguments_of_main, {.executor = Executor::Reference}).values);
 }
 
+TEST(DirectData, ConstantsAreReturnedBesideValuesThatWereJustMade) {
+  const Program program = Program::from_text(
+      "beside.hia",
+      "fn main(n: i64) -> (i64, List[i64], i64) = if n > 3 then (1, Nil, n) else (0, Cons(n, Nil), 0)");
+  for (const int64_t n : {1, 5}) {
+    const std::vector<Value> arguments{Value(n)};
+    EXPECT_EQ(run(program, arguments).values,
+              program.run(arguments, {.executor = Executor::Reference}).values);
+  }
+}
+
 TEST(DirectData, RunAllTakesTheSameWay) {
   const Program program = lists("fn main(n: i64) -> i64 = total(sorted(made(n)), 1, 0)");
   std::vector<std::vector<Value>> many;
@@ -287,10 +337,11 @@ TEST(DirectData, RunAllHasOneTimeForAllRunsAndTellsTheFirstError) {
 }
 
 TEST(DirectData, FlowCallsDirectFunctions) {
-  const std::string text = std::string(kLists) +
-                           "fn main(x: f32[n], k: i64) -> (f32[n], List[i64]) =\n"
-                           "  let xs = sorted(made(k))\n"
-                           "  (x * f32(total(xs, 1, 0)) + f32(100 / k), more(xs))";
+  const std::string text =
+      std::string(kLists) +
+      "fn main(x: f32[n], k: i64) -> (f32[n], List[i64]) =\n"
+      "  let xs = sorted(made(k))\n"
+      "  (x * f32(total(xs, 1, 0)) + f32(100 / k) * dot(reshape(x, shape=[2]), [1f32, 0]), more(xs))";
   const Program program = Program::from_text("mixed.hia", text);
   const std::vector<Value> arguments{parse_value(program.parameters()[0].type, "[1, 2]"), Value(int64_t{20})};
   const std::vector<Value> expected = program.run(arguments, {.executor = Executor::Reference}).values;
@@ -301,9 +352,10 @@ TEST(DirectData, FlowCallsDirectFunctions) {
   }
 }
 
+/// The product with a constant gains from batches, so that `main` is in flow.
 constexpr const char* kFibBelowFlow =
     "fn fib(n: i64) -> i64 = if n <= 1 then 1 else fib(n - 1) + fib(n - 2)\n"
-    "fn main(x: f64[2], n: i64) -> f64[2] = x * f64(fib(n))";
+    "fn main(x: f64[2], n: i64) -> f64[2] = x @ [[1, 0], [0, 1]] * f64(fib(n))";
 
 TEST(DirectData, IdleWorkersOfFlowTakeCallsOfDirectCode) {
   const Program program = Program::from_text("mixed.hia", kFibBelowFlow);
@@ -325,10 +377,13 @@ TEST(DirectData, RegionsBelowFlowAreCounted) {
     program.run({{x, Value(int64_t{10})}}, options);
     EXPECT_EQ(stats.calls, 177u);
     uint64_t bodies = 0;
+    uint64_t launches = 0;
     for (const RegionStats& region : stats.regions) {
+      launches += region.launches;
       if (region.function == "fib" && region.name == "body") bodies += region.firings;
     }
     EXPECT_EQ(bodies, 177u);
+    EXPECT_GT(launches, 0u);
   }
 }
 
@@ -342,11 +397,11 @@ TEST(DirectData, TheTimeEndsCallsBelowFlow) {
 }
 
 TEST(DirectData, AnErrorInDirectCodeTellsTheCallsOfFlowAsWell) {
-  const Program program =
-      Program::from_text("mixed.hia",
-                         "fn f(n: i64) -> i64 = if n == 0 then 1 / n else f(n - 1) + 1\n"
-                         "fn g(x: f32[n], k: i64) -> f32[n] = if k == 9 then g(x, 2) + 1 else x * f32(f(k))\n"
-                         "fn main(x: f32[n]) -> f32[n] = g(x + 1, 2) + 1");
+  const Program program = Program::from_text(
+      "mixed.hia",
+      "fn f(n: i64) -> i64 = if n == 0 then 1 / n else f(n - 1) + 1\n"
+      "fn g(x: f32[n], k: i64) -> f32[n] = if k == 9 then g(x, 2) + 1 else x * f32(f(k))\n"
+      "fn main(x: f32[n]) -> f32[n] = g(x + 1, 2) + dot(reshape(x, shape=[2]), [1f32, 0])");
   try {
     program.run({{parse_value(program.parameters()[0].type, "[1, 2]")}}, {});
     FAIL() << "expected a division by zero";

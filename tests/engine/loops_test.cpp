@@ -61,15 +61,15 @@ TEST(Loops, ShowTheLastIterationInTheChainOfAnError) {
                                              "fn f(h: i64[2], n: i64) -> i64[2] =\n"
                                              "  with x = h for i in 0..n do x / (3 - i)\n"
                                              "fn main(n: i64) -> i64[2] = f([1000, 2000], n) + 1\n");
-  for (const bool batching : {true, false}) {
+  for (const Executor executor : {Executor::Flow, Executor::Production}) {
     try {
-      program.run({Value(int64_t{5})}, {.batching = batching});
+      program.run({Value(int64_t{5})}, {.executor = executor});
       ADD_FAILURE() << "no error";
     } catch (const RunError& error) {
       EXPECT_EQ(error.fault(), Fault::DivisionByZero);
       EXPECT_THAT(error.message(),
                   testing::StartsWith("test.hia:2:33: error: division by zero: [166, 333] / 0"));
-      if (!batching) {  // direct code has the loop in the frame of its function
+      if (executor == Executor::Production) {  // direct code has the loop in the frame of its function
         ASSERT_EQ(error.chain().size(), 1u) << error.what();
         continue;
       }

@@ -14,12 +14,12 @@ RunResult run(const std::string& text, int64_t n, RunOptions options = {}) {
 /// The results are those of the reference rules, and what is alive does not grow with the steps.
 void expect_constant_memory(const std::string& text) {
   EXPECT_EQ(run(text, 300).values, run(text, 300, {.executor = Executor::Reference}).values) << text;
-  for (const bool batching : {true, false}) {
-    const RunStats few = run(text, 1'000, {.count_regions = true, .batching = batching}).stats;
-    const RunStats many = run(text, 100'000, {.count_regions = true, .batching = batching}).stats;
-    // Without batches a loop is one in its frame, not calls.
+  for (const Executor executor : {Executor::Flow, Executor::Production}) {
+    const RunStats few = run(text, 1'000, {.executor = executor, .count_regions = true}).stats;
+    const RunStats many = run(text, 100'000, {.executor = executor, .count_regions = true}).stats;
+    // In direct code a loop is one in its frame, not calls.
     const bool is_loop = text.find(" for ") != std::string::npos;
-    if (batching || !is_loop) {
+    if (executor == Executor::Flow || !is_loop) {
       EXPECT_GE(many.calls, 100'000u) << text;
     }
     EXPECT_LE(many.frames_live_most, 4u) << text;
@@ -102,7 +102,7 @@ TEST(TailCalls, LeaveTheirCallersOutOfTheChainOfAnError) {
       "fn total(n: i64) -> i64 = if n == 0 then 0 else sum(step([1, 2], n)) + total(n - 1)\n"
       "fn main(n: i64) -> i64 = 1 + total(n)\n";
   try {
-    run(text, 1);
+    run(text, 1, {.executor = Executor::Flow});
     ADD_FAILURE() << "no error";
   } catch (const RunError& error) {
     EXPECT_EQ(error.fault(), Fault::DivisionByZero);

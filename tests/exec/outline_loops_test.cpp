@@ -188,9 +188,9 @@ std::vector<RunOptions> flow_ways() {
   return ways;
 }
 
-/// Whether loops over tensors run in direct code, in the frame of their function.
+/// Whether loops over small tensors run in direct code, in the frame of their function.
 bool is_direct(const RunOptions& way) {
-  return way.executor == Executor::Production && !way.batching;
+  return way.executor == Executor::Production;
 }
 
 void expect_like_the_reference(const Graph& graph, const Values& arguments) {

@@ -1,5 +1,5 @@
-// Plans as they are: the code of some programs, line by line, and what frames take. After a wanted change run
-// this test with HIATON_UPDATE_GOLDEN=1 and look at the difference.
+// Plans and schedules as they are: the code of some programs, line by line, and what frames take. After a
+// wanted change run this test with HIATON_UPDATE_GOLDEN=1 and look at the difference.
 #include "exec/direct/plan.h"
 
 #include <gtest/gtest.h>
@@ -9,6 +9,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "exec/direct/compile/schedule.h"
+#include "exec/direct/compile/sink_fields.h"
 #include "exec/programs.h"
 
 namespace hiaton::exec::direct::testing {
@@ -133,14 +135,29 @@ std::vector<Golden> golden_plans() {
   };
 }
 
-class PlanGolden : public ::testing::TestWithParam<Golden> {};
+class PlanGolden : public ::testing::TestWithParam<Golden> {
+ protected:
+  static void expect_as_recorded(const std::string& folder, const std::string& text) {
+    const std::filesystem::path recorded = kTests / "golden" / folder / (GetParam().name + ".txt");
+    if (std::getenv("HIATON_UPDATE_GOLDEN") != nullptr) std::ofstream(recorded, std::ios::binary) << text;
+    EXPECT_EQ(text, read(recorded));
+  }
+};
 
 TEST_P(PlanGolden, CodeIsAsRecorded) {
   const graph::Graph graph = graph_of(GetParam().text);
-  const std::string text = to_text(*plan_of(graph, GetParam().options), graph);
-  const std::filesystem::path recorded = kTests / "golden" / "plan" / (GetParam().name + ".txt");
-  if (std::getenv("HIATON_UPDATE_GOLDEN") != nullptr) std::ofstream(recorded, std::ios::binary) << text;
-  EXPECT_EQ(text, read(recorded));
+  expect_as_recorded("plan", to_text(*plan_of(graph, GetParam().options), graph));
+}
+
+TEST_P(PlanGolden, ScheduleIsAsRecorded) {
+  const graph::Graph graph = graph_of(GetParam().text);
+  std::string reason;
+  std::optional<Structure> structure = find_structure(graph, reason);
+  ASSERT_TRUE(structure.has_value()) << reason;
+  sink_fields(graph, *structure);
+  const Schedule schedule = make_schedule(graph, *structure, measure(graph, *structure),
+                                          Ownership(graph, *structure), GetParam().options);
+  expect_as_recorded("schedule", to_text(schedule, graph, *structure));
 }
 
 INSTANTIATE_TEST_SUITE_P(Programs, PlanGolden, ::testing::ValuesIn(golden_plans()),

@@ -6,9 +6,11 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <thread>
 
 #include "exec/direct/run/direct_run.h"
+#include "hiaton/thread_pool.h"
 
 namespace hiaton::exec::direct::testing {
 using namespace exec::testing;
@@ -226,18 +228,64 @@ TEST_P(StolenBudgets, MaxBytesEndsAllWorkers) {
   }
 }
 
+TEST(OtherWorkers, AreThreadsOfThePool) {
+  const graph::Graph graph = graph_of(kFib);
+  ThreadPool pool(2);
+  uint64_t steals = 0;
+  for (int runs = 0; wants_another_run(runs, 1, steals); ++runs) {
+    const RunOptions options{.pool = &pool};
+    const RunResult result = run(Mode{Executor::Production, 2}, graph, {Value(int64_t{22})}, options);
+    EXPECT_EQ(result.values, std::vector<Value>{Value(int64_t{28'657})});
+    steals += result.stats.steals;
+  }
+  EXPECT_GT(steals, 0u);
+}
+
+/// A pool that is busy for others has no thread for this run.
+TEST(OtherWorkers, DoNotComeWhereThePoolIsBusy) {
+  const graph::Graph graph = graph_of(kFib);
+  ThreadPool pool(2);
+  std::atomic<bool> is_over{false};
+  const std::function<void(std::size_t)> wait = [&](std::size_t) { is_over.wait(false); };
+  ASSERT_TRUE(pool.begin_help(1, wait));
+  const RunResult result = run(Mode{Executor::Production, 2}, graph, {Value(int64_t{22})}, {.pool = &pool});
+  EXPECT_EQ(result.values, std::vector<Value>{Value(int64_t{28'657})});
+  EXPECT_EQ(result.stats.steals, 0u);
+  is_over.store(true);
+  is_over.notify_all();
+  pool.end_help();
+}
+
+/// The first run of a plan calls the others at once, and those after a short one when they take long
+/// themselves.
+TEST(OtherWorkers, ComeToALongRunAfterShortOnes) {
+  const graph::Graph graph = graph_of(kFib);
+  PlanCache plans;
+  ThreadPool pool(2);
+  const auto steals_of = [&](int64_t n) {
+    return exec::run(graph, std::vector<Value>{Value(n)}, {.workers = 2, .pool = &pool}, plans).stats.steals;
+  };
+  uint64_t steals = 0;
+  for (int runs = 0; wants_another_run(runs, 1, steals); ++runs) {
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(steals_of(1), 0u) << "there is nothing to take";
+    steals += steals_of(22);
+  }
+  EXPECT_GT(steals, 0u);
+}
+
 TEST(RunsAtOnce, OfOnePlanDoNotDisturbEachOther) {
   const graph::Graph graph = graph_of(kFib);
   std::string reason;
   const auto plan = compile(graph, {.forking = true}, reason);
   ASSERT_NE(plan, nullptr) << reason;
   std::atomic<int> wrong{0};
+  LastRun last;
   const auto run_often = [&](int64_t n, int64_t expected) {
     RunOptions options;
     options.workers = 2;
     const std::vector<Value> arguments{n};
     for (int i = 0; i < kRepeats / 2; ++i) {
-      if (run_plan(graph, *plan, arguments, options).values != std::vector<Value>{expected}) ++wrong;
+      if (run_plan(graph, *plan, arguments, options, last).values != std::vector<Value>{expected}) ++wrong;
     }
   };
   std::thread first(run_often, 15, 987);

@@ -54,6 +54,66 @@ const PrintCase kPrograms[] = {
     {"OnlyNamedFieldsAreTaken",
      "data P = P(x: i64, y: i64, z: i64)\nfn f(p: P) -> i64 = match p P(_, y, _) -> y\n",
      "data P = P(x: i64, y: i64, z: i64)\n\nfn f(p: P) -> i64 = field(p, variant=0, field=1)\n"},
+    {"EqualityComparesFields", "data P = P(x: i64, y: f64[2]) | Q\nfn f(p: P, q: P) -> bool = p != q\n",
+     "data P = P(x: i64, y: f64[2]) | Q\n"
+     "\n"
+     "fn f(p: P, q: P) -> bool = not equal_P(p, q)\n"
+     "\n"
+     "fn equal_P(a: P, b: P) -> bool = if variant(a) == variant(b) then if variant(a) == 0 then\n"
+     "  let v1 = field(a, variant=0, field=0) == field(b, variant=0, field=0)\n"
+     "  if v1 then\n"
+     "    let v2 = field(a, variant=0, field=1)\n"
+     "    let v3 = field(b, variant=0, field=1)\n"
+     "    if size(v2, axis=0) == size(v3, axis=0) then sum(i64(v2 != v3), axes=[]) == 0 else false\n"
+     "  else false\n"
+     "else true\n"
+     "else false\n"},
+    {"FieldsByName",
+     "data P = P(x: i64, y: i64)\n"
+     "fn f(p: P) -> i64 = p.x + P(y=p.y, x=2).y\n",
+     "data P = P(x: i64, y: i64)\n"
+     "\n"
+     "fn f(p: P) -> i64 =\n"
+     "  let v1 = field(p, variant=0, field=0)\n"
+     "  let v2 = field(P(2, field(p, variant=0, field=1)), variant=0, field=1)\n"
+     "  v1 + v2\n"},
+    {"OtherFieldsStay", "data T = A(x: i64, n: f64) | B(s: f64, x: i64)\nfn f(t: T) -> T = t with x = t.x\n",
+     "data T = A(x: i64, n: f64) | B(s: f64, x: i64)\n"
+     "\n"
+     "fn f(t: T) -> T =\n"
+     "  let v1 = if variant(t) == 0 then field(t, variant=0, field=0) else field(t, variant=1, field=1)\n"
+     "  if variant(t) == 0 then A(v1, field(t, variant=0, field=1)) else B(field(t, variant=1, field=0), "
+     "v1)\n"},
+    {"WithIsALoopWhereForFollows",
+     "data P = P(x: i64)\n"
+     "fn f(p: P) -> P = let n = p.x with q = (p with x = 2) for i in 0..n do q with x = i\n",
+     "data P = P(x: i64)\n"
+     "\n"
+     "fn f(p: P) -> P =\n"
+     "  let n = field(p, variant=0, field=0)\n"
+     "  let v1 = P(2)\n"
+     "  let (_, v2) = with i = 0, q = v1 while i < n do (i + 1, P(i))\n"
+     "  v2\n"},
+    {"PatternsOfNumbers",
+     "fn f(n: i64, b: bool) -> i64 =\n"
+     "  match (n, b)\n"
+     "    (0, true) -> 10\n"
+     "    (k @ -1, _) -> k\n"
+     "    (k, false) if k > 5 -> 20\n"
+     "    (other, _) -> other\n",
+     "fn f(n: i64, b: bool) -> i64 = if n == 0 then if b then 10 else if n > 5 then 20 else n else if n == "
+     "-1 "
+     "then n else if b then n else if n > 5 then 20 else n\n"},
+    {"PatternsOfLists",
+     "fn f(xs: List[i64]) -> i64 =\n"
+     "  let x = match xs\n"
+     "    [] -> 0\n"
+     "    [a, ..rest] -> a\n"
+     "  (x)\n",
+     "fn f(xs: List[i64]) -> i64 = if variant(xs) == 0 then 0 else\n"
+     "  let a = field(xs, variant=1, field=0)\n"
+     "  let rest = field(xs, variant=1, field=1)\n"
+     "  a\n"},
     {"TheLastVariantIsNotTested",
      "data C = Red | Green | Blue | Grey(x: i64)\n"
      "fn f(c: C) -> i64 = match c Green -> 1 Red -> 2 Grey(x) -> x Blue -> 4\n",
@@ -209,8 +269,40 @@ const ErrorCase kErrors[] = {
         "        A -> 1\n        B -> 2\n    B -> 3",
      "9:5: this arm belongs to the 'match' of line 6, for arms go on until the end of the expression; "
      "put that 'match' in parentheses"},
-    {"MatchOfANumber", "fn f(n: i64) -> i64 = match n _ -> 1",
-     "1:29: 'match': expected a value of a data type, found i64"},
+    {"MatchOfATensor", "fn f(x: f64[2]) -> i64 = match x 1 -> 1 _ -> 2",
+     "1:34: expected a pattern for a value of type f64[2], found 1"},
+    {"PatternOfAnotherNumber", "fn f(n: i64) -> i64 = match n 0.5 -> 1 _ -> 2",
+     "1:31: expected a pattern for a value of type i64, found 0.5"},
+    {"PatternOutOfRange", "fn f(n: i32) -> i64 = match n 3000000000 -> 1 _ -> 2",
+     "1:31: expected a value of type i32, found 3000000000, which is out of its range"},
+    {"NumberWithoutAnArm", "fn f(n: i64) -> i64 = match n 0 -> 1 1 -> 2",
+     "1:23: this 'match' has no arm for 2"},
+    {"TruthWithoutAnArm", "fn f(n: bool) -> i64 = match n false -> 1",
+     "1:24: this 'match' has no arm for true"},
+    {"OnlyConditions", "fn f(n: i64) -> i64 = match n k if k > 0 -> 1",
+     "1:23: this 'match' has no arm for _ where no condition holds"},
+    {"ConditionOfANumber", "fn f(n: i64) -> i64 = match n k if k -> 1 _ -> 2",
+     "1:36: the condition of an arm: expected bool, found i64"},
+    {"MatchInACondition", "fn f(n: i64) -> i64 = match n k if f((match n _ -> 1)) > 0 -> 1 _ -> 2",
+     "1:36: expected a condition without 'match' for an arm; a function can hold it"},
+    {"NumberThatIsTaken", "fn f(n: i64) -> i64 = match n 0 -> 1 _ -> 2 0 -> 3",
+     "1:45: this arm is never reached: the arms before it take everything"},
+    {"PairsWithoutAnArm", "fn f(a: bool, b: bool) -> i64 = match (a, b)\n (true, _) -> 1\n (_, true) -> 2",
+     "1:33: this 'match' has no arm for (false, false)"},
+    {"TupleOfAnotherSize", "fn f(a: bool, b: bool) -> i64 = match (a, b)\n (true, _, _) -> 1\n _ -> 2",
+     "2:2: expected '_' or 2 patterns in parentheses, for this 'match' is of 2 values"},
+    {"TupleForOneValue", "fn f(a: bool) -> i64 = match a\n (true, _) -> 1\n _ -> 2",
+     "2:2: expected a pattern for one value of type bool, found 2 patterns"},
+    {"ListPatternOfATree", TREE "fn f(t: Tree) -> i64 = match t\n [] -> 1\n _ -> 2",
+     "3:2: expected a variant of Tree (Leaf, Node), found '[]'"},
+    {"ListWithoutAnArm", "fn f(t: List[i64]) -> i64 = match t\n [] -> 1\n [a, b, ..rest] -> 2",
+     "1:29: this 'match' has no arm for Cons(_, Nil)"},
+    {"RestWithoutElements", "fn f(t: List[i64]) -> i64 = match t\n [..rest] -> 1",
+     "2:2: expected an element before the rest of the list"},
+    {"TwoNamesForAValue", "fn f(n: i64) -> i64 = match n a @ b -> 1",
+     "1:31: expected one name for a value, found two"},
+    {"WholeTwice", "fn f(n: i64) -> i64 = match n a @ a @ 1 -> 1 _ -> 1",
+     "1:31: expected one name for a value, found two"},
     {"UnknownVariantInAPattern", TREE "fn f(t: Tree) -> i64 = match t Leav(w) -> w _ -> 1",
      "2:32: expected a variant of Tree (Leaf, Node), found 'Leav'"},
     {"WrongNumberOfParts", TREE "fn f(t: Tree) -> i64 = match t Leaf(a, b) -> a _ -> 1",
@@ -223,11 +315,39 @@ const ErrorCase kErrors[] = {
      "3:37: the arms of 'match' differ: i64 in one before, f64 in this one"},
     {"ArmWithoutArrow", TREE "fn f(t: Tree) -> i64 = match t Leaf(w) = w",
      "2:40: expected '->' and the value of the arm, found '='"},
-    {"ArmOfAName", TREE "fn f(t: Tree) -> i64 = match t Leaf(w) -> w other -> 1",
-     "2:45: expected an arm that begins with a variant or '_', found the name 'other'"},
-    {"ArmOfANumber", TREE "fn f(n: i64) -> i64 = match n 0 -> 1 _ -> 2",
-     "2:31: expected an operator or an arm ('Variant(names) -> expression' or '_ -> expression'), found the "
-     "number 0"},
+    {"NoArm", TREE "fn f(n: i64) -> i64 = match n else 1",
+     "2:31: expected an operator or an arm ('Variant(names) -> expression' or '_ -> expression'), found "
+     "'else', a keyword"},
+    {"FieldOfANumber", "fn f(n: i64) -> i64 = n.x",
+     "1:25: expected a value of a data type before '.x', found i64"},
+    {"UnknownField", "data P = P(left: i64)\nfn f(p: P) -> i64 = p.lift",
+     "2:23: 'P' has no field 'lift'; did you mean 'left'?: P(left: i64)"},
+    {"FieldOfSomeVariants", TREE "fn f(t: Tree) -> Tree = t.left",
+     "2:27: a Tree has a field 'left' only where it is no 'Leaf': 'match' tells which it is"},
+    {"FieldOfTwoTypes", "data T = A(x: i64) | B(x: f64)\nfn f(t: T) -> i64 = t.x",
+     "2:23: field 'x' is of type i64 in 'A' and of type f64 in 'B': 'match' takes them apart"},
+    {"NoValues",
+     "data A = A(b: B) | C(b: B)\ndata B = B(a: A) | F\ndata G = G(g: G) | H(a: A, g: G)\n"
+     "data L = L(ls: List[L])\nfn f(d: L) -> i64 = 1",
+     "3:6: no value of 'G' can be made: each of its variants needs another value that needs one of 'G' "
+     "first"},
+    {"LineThatBeginsWithAMinus", "fn f(n: i64) -> i64 =\n  let m = n\n  -m * 2\ndata A = A",
+     "3:3: this line continues the value of the 'let' before, for it begins with '-', and the 'let' has no "
+     "expression that it is for; in parentheses, (-x), it is one of its own"},
+    {"EqualityOfTwoTypes", TREE "fn f(t: Tree, n: i64) -> bool = t == n",
+     "2:35: [==] expected scalars or tensors of one type, found Tree and i64"},
+    {"FieldWithoutAName", "fn f(n: i64) -> i64 = n.if",
+     "1:25: expected the name of a field after '.', found 'if', a keyword"},
+    {"FieldGivenTwice", "data P = P(x: i64, y: i64)\nfn f() -> P = P(1, x=2)",
+     "2:20: field 'x' of 'P' has a value already"},
+    {"FieldWithoutAValue", "data P = P(x: i64, y: i64)\nfn f() -> P = P(y=2)",
+     "2:15: 'P' needs a value for its field 'x': P(x: i64, y: i64)"},
+    {"UpdateOfAnUnknownField", "data P = P(x: i64, y: i64)\nfn f(p: P) -> P = p with z = 1",
+     "2:26: 'P' has no field 'z': P(x: i64, y: i64)"},
+    {"UpdateOfAnotherType", "data P = P(x: i64)\nfn f(p: P) -> P = p with x = 0.5",
+     "2:30: field 'x' of 'P': expected i64, found f64"},
+    {"UpdateTwice", "data P = P(x: i64)\nfn f(p: P) -> P = p with x = 1, x = 2",
+     "2:33: field 'x' of 'P' has a value already"},
     {"WrongNumberOfFields", TREE "fn f() -> Tree = Node(Leaf(1))",
      "2:18: 'Node' has 2 fields, found 1: Node(left: Tree, right: Tree)"},
     {"WrongFieldType", TREE "fn f(x: f64) -> Tree = Leaf(x)",
@@ -236,8 +356,8 @@ const ErrorCase kErrors[] = {
      "3:18: the result of 'f': expected Tree, found C"},
     {"UnknownVariant", TREE "fn f() -> Tree = Laef(1)",
      "2:18: unknown function 'Laef'; did you mean 'Leaf'?"},
-    {"VariantWithAttributes", TREE "fn f() -> Tree = Leaf(word=1)",
-     "2:23: expected no 'name=value': only operations have attributes, and 'Leaf' is none"},
+    {"NameOfNoField", TREE "fn f() -> Tree = Leaf(wort=1)",
+     "2:23: 'Leaf' has no field 'wort'; did you mean 'word'?: Leaf(word: i64)"},
     {"VariantTwice", "data A = X | Y\ndata B = Y\nfn f(a: A) -> A = a",
      "2:10: variant 'Y' is defined twice; the first one belongs to 'A'"},
     {"TypeTwice", "data A = X\ndata A = Y\nfn f(a: A) -> A = a", "2:6: data type 'A' is defined twice"},
@@ -283,8 +403,6 @@ const ErrorCase kErrors[] = {
     {"DataTypeAsAFunction", TREE "fn f() -> Tree = Tree(1)", "2:18: unknown function 'Tree'"},
     {"VariantAsAType", TREE "fn f(t: Leaf) -> i64 = 1",
      "2:9: expected a type (bool, i32, i64, f32, f64, List[...] or a data type), found 'Leaf'"},
-    {"ComparisonOfData", TREE "fn f(t: Tree) -> bool = t == t",
-     "2:27: [==] expected scalars or tensors of one type, found Tree and Tree"},
     {"ArithmeticOnData", TREE "fn f(t: Tree) -> Tree = t + t",
      "2:27: [+] expected numbers of one type, found Tree and Tree"},
 };

@@ -97,7 +97,9 @@ TEST(LauncherNotes, NameTheProcessThatWasKilled) {
     EXPECT_TRUE(open_mpi.take(line));
   }
   EXPECT_FALSE(open_mpi.take("what a process says"));
-  EXPECT_EQ(open_mpi.lost_process(), "process 1 (nodeb) was killed by signal 9");
+  ASSERT_TRUE(open_mpi.lost_process());
+  EXPECT_EQ(open_mpi.lost_process()->message, "process 1 (nodeb) was killed by signal 9");
+  EXPECT_EQ(open_mpi.lost_process()->host, "nodeb");
 
   LauncherNotes mpich;
   for (const char* line :
@@ -106,8 +108,24 @@ TEST(LauncherNotes, NameTheProcessThatWasKilled) {
         "=   EXIT CODE: 9", "YOUR APPLICATION TERMINATED WITH THE EXIT STRING: Killed (signal 9)"}) {
     EXPECT_TRUE(mpich.take(line)) << line;
   }
-  EXPECT_EQ(mpich.lost_process(), "a process on nodec was killed by signal 9");
-  EXPECT_EQ(LauncherNotes().lost_process(), "");
+  ASSERT_TRUE(mpich.lost_process());
+  EXPECT_EQ(mpich.lost_process()->message, "a process on nodec was killed by signal 9");
+  EXPECT_EQ(mpich.lost_process()->host, "nodec");
+  EXPECT_FALSE(LauncherNotes().lost_process());
+
+  LauncherNotes silent;
+  EXPECT_FALSE(silent.take(
+      "error: process 2 (nodea) was killed or cannot be reached: nothing was heard of it for 10.2 s"));
+  ASSERT_TRUE(silent.lost_process());
+  EXPECT_EQ(silent.lost_process()->host, "nodea");
+}
+
+TEST(Hosts, GoOnWithoutTheProcessThatWasLost) {
+  const std::vector<Host> hosts = parse_hosts("a:2,b:1,a:1");
+  EXPECT_EQ(without_process_on("b", hosts), parse_hosts("a:2,a:1"));
+  EXPECT_EQ(without_process_on("a", hosts), parse_hosts("a:2,b:1"));
+  EXPECT_EQ(without_process_on("a", parse_hosts("a:2,b:1")), parse_hosts("a:1,b:1"));
+  EXPECT_EQ(without_process_on("c", hosts), hosts);
 }
 
 }  // namespace

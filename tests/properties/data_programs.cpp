@@ -11,13 +11,14 @@ namespace hiaton::properties {
 namespace {
 
 constexpr int kScalar = -1;
+constexpr int kTensor = -2;  ///< of two numbers
 
-/// What each field holds: a number, or a value of the type of this number.
+/// What each field holds: a number, a tensor, or a value of the type of this number.
 using Fields = std::vector<int>;
 
 class Writer {
  public:
-  explicit Writer(uint64_t seed) : random_(seed) {}
+  Writer(uint64_t seed, bool has_tensors) : random_(seed), has_tensors_(has_tensors) {}
 
   std::string program() {
     make_types();
@@ -27,6 +28,7 @@ class Writer {
       build(type);
       measure(type);
       change(type);
+      add_pairs(type);
     }
     loops();
     return text_;
@@ -54,11 +56,20 @@ class Writer {
         for (int field = random_.between(0, is_first ? 2 : 5); field > 0; --field) {
           const bool is_number =
               is_first || random_.percent(45) ||
-              std::ranges::count_if(fields, [](int holds) { return holds != kScalar; }) == 3;
-          fields.push_back(is_number ? kScalar : random_.between(0, count - 1));
+              std::ranges::count_if(fields, [](int holds) { return is_value(holds); }) == 3;
+          const bool is_tensor = has_tensors_ && is_number && random_.percent(60);
+          fields.push_back(is_tensor ? kTensor : is_number ? kScalar : random_.between(0, count - 1));
         }
       }
     }
+  }
+
+  /// Whether the field holds a value of one of the types.
+  static bool is_value(int holds) { return holds >= 0; }
+
+  static std::string type_of(int holds) {
+    if (is_value(holds)) return fmt::format("T{}", holds);
+    return holds == kTensor ? "i64[2]" : "i64";
   }
 
   static std::string name(std::size_t type, std::size_t variant) {
@@ -70,9 +81,7 @@ class Writer {
     for (std::size_t variant = 0; variant < types_[type].size(); ++variant) {
       std::string fields;
       for (std::size_t i = 0; i < types_[type][variant].size(); ++i) {
-        const int holds = types_[type][variant][i];
-        fields += fmt::format("{}f{}: {}", i == 0 ? "" : ", ", i,
-                              holds == kScalar ? "i64" : fmt::format("T{}", holds));
+        fields += fmt::format("{}f{}: {}", i == 0 ? "" : ", ", i, type_of(types_[type][variant][i]));
       }
       text_ += fmt::format("{}{}{}", variant == 0 ? " " : " | ", name(type, variant),
                            fields.empty() ? "" : "(" + fields + ")");
@@ -82,7 +91,7 @@ class Writer {
 
   /// Whether a pattern for what the field holds leaves something for other patterns.
   bool has_several(int holds) const {
-    return holds != kScalar && types_[static_cast<std::size_t>(holds)].size() > 1;
+    return is_value(holds) && types_[static_cast<std::size_t>(holds)].size() > 1;
   }
 
   template <class Field>
@@ -101,8 +110,9 @@ class Writer {
       int field = 0;
       const std::string value = made(type, variant, [&](int holds) {
         ++field;
-        return holds == kScalar ? fmt::format("seed / {} % 50", field * 100)
-                                : fmt::format("build{}(depth - 1, next(seed + {}))", holds, field);
+        if (is_value(holds)) return fmt::format("build{}(depth - 1, next(seed + {}))", holds, field);
+        const std::string number = fmt::format("seed / {} % 50", field * 100);
+        return holds == kTensor ? fmt::format("[1, 3] * ({})", number) : number;
       });
       text_ += variant == 0 ? "  " + value + "\n"
                             : fmt::format("  if depth > 0 and choice == {} then {} else\n", variant, value);
@@ -159,14 +169,19 @@ class Writer {
     text_ += fmt::format("    {} -> {}\n", arm.pattern, result(arm));
   }
 
+  /// The faults of one program are all of one kind: executors may rightly differ in which one they meet
+  /// first.
   void measure(std::size_t type) {
     text_ += fmt::format("fn measure{}(t: T{}, k: i64) -> i64 =\n", type, type);
     match(type, [&](const Arm& arm) {
       std::string sum = fmt::format("{} + k", random_.between(0, 9));
       for (const Bound& bound : arm.bound) {
-        if (bound.holds != kScalar) {
+        if (bound.holds == kTensor) {
+          sum += random_.percent(4) ? fmt::format(" + {}[k - {}]", bound.name, random_.between(0, 3))
+                                    : fmt::format(" + sum({} * {})", bound.name, bound.name);
+        } else if (bound.holds != kScalar) {
           sum += fmt::format(" + measure{}({}, k + {})", bound.holds, bound.name, random_.between(0, 3));
-        } else if (random_.percent(4)) {
+        } else if (!has_tensors_ && random_.percent(4)) {
           sum += fmt::format(" + 100 / ({} - {})", bound.name, random_.between(0, 49));
         } else {
           sum += fmt::format(" + {} * {}", bound.name, random_.between(1, 9));
@@ -185,6 +200,18 @@ class Writer {
     });
   }
 
+  /// Functions of two results, one of which may be a constant.
+  void add_pairs(std::size_t type) {
+    text_ += fmt::format("fn pair{0}(t: T{0}, k: i64) -> (T{0}, i64) =\n", type);
+    match(type, [&](const Arm& arm) {
+      const auto pair = [&] {
+        return fmt::format("({}, {})", changed(type, arm), random_.percent(50) ? "7" : "k");
+      };
+      const std::string first = pair();
+      return random_.percent(50) ? first : fmt::format("if k % 2 == 0 then {} else {}", first, pair());
+    });
+  }
+
   /// A value of what the arm has bound, each at most once, so that values do not grow.
   std::string changed(std::size_t type, const Arm& arm) {
     if (random_.percent(12)) return "t";
@@ -192,21 +219,38 @@ class Writer {
     random_.shuffle(left);
     return made(type, random_.below(types_[type].size()), [&](int holds) -> std::string {
       const auto found = std::ranges::find(left, holds, &Bound::holds);
+      if (found == left.end() && holds == kTensor) return random_.percent(50) ? "[5, 7]" : "[5, 7] + k";
       if (found == left.end()) return holds == kScalar ? "k" : leaf(static_cast<std::size_t>(holds));
       const std::string bound = found->name;
       left.erase(found);
       if (holds == kScalar) return fmt::format("({} + k) % 50", bound);
+      if (holds == kTensor) return changed_tensor(bound);
       return random_.percent(60) ? fmt::format("change{}({}, k + 1)", holds, bound) : bound;
     });
   }
 
+  std::string changed_tensor(const std::string& tensor) {
+    const std::vector<std::string> ways{
+        "{0}",
+        "({0} + k) % 50",
+        "({0} * {0} + [k, 2]) % 50",
+        "reshape(reshape({0}, shape=[2, 1]), shape=[2])",
+        "(if k % 2 == 0 then {0} else [k, k])",
+        "(with v = {0} for j in 0..k % 3 do (v + j) % 50)",
+    };
+    return fmt::format(fmt::runtime(random_.pick(ways)), tensor);
+  }
+
   std::string leaf(std::size_t type) {
-    return made(type, 0, [&](int) { return fmt::format("{}", random_.between(0, 49)); });
+    return made(type, 0, [&](int holds) {
+      const int number = random_.between(0, 49);
+      return holds == kTensor ? fmt::format("[{}, 1]", number) : fmt::format("{}", number);
+    });
   }
 
   /// What iterations hand on: nothing, the result of a call, or what they know without their calls.
   void loops() {
-    const std::vector<std::string> bodies{
+    std::vector<std::string> bodies{
         "(i64) = with s = 0 for i in 0..n do (s * 3 + measure0(x, i)) % 1000003",
         "(i64) = with s = 0 for i in 0..n do (s + measure0(change0(x, i), i)) % 1000003",
         "(i64) = with s = 0 for i in 0..n do (s * 2 + measure0(build0(2, next(i)), i)) % 1000003",
@@ -217,6 +261,9 @@ class Writer {
         "  (i + 1, if i % 3 == 0 then " +
             leaf(0) + " else if i % 3 == 1 then x else t, (s + measure0(t, i)) % 1000003)",
         "(i64, T0, T0) = with i = 0, t = x, u = " + leaf(0) + " while i < n do (i + 1, u, change0(t, i))",
+        "(T0, i64) = with t = x, s = 0 for i in 0..n do\n"
+        "  let (u, number) = pair0(t, i)\n"
+        "  (u, (s * 3 + number) % 1000003)",
         "(List[i64]) = with xs = Nil[i64] for i in 0..n do Cons(measure0(x, i), xs)",
         "(List[T0]) = with xs = Nil[T0] for i in 0..n do Cons(change0(x, i), xs)",
         "(i64, List[T0], i64) = with i = 0, xs = Nil[T0], s = 0 while i < n do\n"
@@ -229,6 +276,21 @@ class Writer {
             ", s = 1 while i < n do\n"
             "  (i + 1, b, a, (s * 5 + measure0(a, i) - measure0(b, s)) % 1000003)",
     };
+    if (has_tensors_) {
+      bodies.insert(
+          bodies.end(),
+          {
+              "(i64[2]) = with v = [1, 2] for i in 0..n do (v * 3 + measure0(x, i)) % 1000003",
+              "(i64[2], T0) = with v = [1, 2], t = x for i in 0..n do ((v + measure0(t, i)) % 97, change0(t, "
+              "i))",
+              "(i64[2]) = with v = [1, 2] for i in 0..n do if i % 3 == 1 then (v * measure0(x, i)) % 97 else "
+              "v + i",
+              "(List[i64[2]]) = with xs = Nil[i64[2]] for i in 0..n do Cons([1, 2] * measure0(x, i), xs)",
+              "(i64[2], List[i64[2]], i64[2]) = with u = [3, 4], xs = Nil[i64[2]], v = [0, 1] for i in 0..n "
+              "do\n"
+              "  (v, Cons(u, xs), (u + v * measure0(x, i)) % 97)",
+          });
+    }
     std::string results;
     std::string calls;
     for (int loop = random_.between(1, 3); loop > 0; --loop) {
@@ -249,6 +311,7 @@ class Writer {
   }
 
   Random random_;
+  const bool has_tensors_;
   std::string text_;
   std::string types_of_results_;
   std::vector<std::vector<Fields>> types_;  ///< by type and variant
@@ -257,8 +320,8 @@ class Writer {
 
 }  // namespace
 
-std::string random_data_program(uint64_t seed) {
-  return Writer(seed).program();
+std::string random_data_program(uint64_t seed, bool has_tensors) {
+  return Writer(seed, has_tensors).program();
 }
 
 }  // namespace hiaton::properties

@@ -8,6 +8,7 @@
 namespace hiaton::properties {
 
 /// The text of a program whose `main` takes how often its loops turn, and a number that decides about values.
-std::string random_data_program(uint64_t seed);
+/// Where `has_tensors`, values hold tensors as well, and loops carry some.
+std::string random_data_program(uint64_t seed, bool has_tensors = false);
 
 }  // namespace hiaton::properties

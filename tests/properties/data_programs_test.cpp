@@ -1,7 +1,7 @@
-// Random programs on data types: the values or the error of the reference, for any number of workers, with
-// stealing at every chance, and nothing is left over in the end.
+// Random programs on data types, with and without tensors: the values or the error of the reference, for any
+// number of workers, with stealing at every chance, and nothing is left over in the end.
 //
-// HIATON_PROGRAMS=1000000 HIATON_SEED=7 test_properties --gtest_filter=RandomDataPrograms.*
+// HIATON_PROGRAMS=1000000 HIATON_SEED=7 test_properties --gtest_filter=*RandomDataPrograms.*
 #include "properties/data_programs.h"
 
 #include <gtest/gtest.h>
@@ -42,25 +42,40 @@ End end_of(const hiaton::Program& program, const std::vector<Value>& arguments, 
   return end;
 }
 
-TEST(RandomDataPrograms, RunLikeTheReference) {
+std::vector<RunOptions> ways_to_run(uint64_t seed, bool has_tensors) {
+  std::vector<RunOptions> ways{{.workers = 1}};
+  for (const int workers : {1, 2, 8}) {
+    RunOptions way{.workers = workers, .share_every_call = workers > 1};
+    way.parallel_iterations = static_cast<int>(2 + seed % 4);
+    way.batching = !has_tensors;
+    ways.push_back(way);
+  }
+  if (has_tensors) {
+    ways.push_back({.workers = 2, .batching = false});
+    ways.push_back({.executor = Executor::Flow});
+    ways.push_back({.workers = 2});
+  }
+  return ways;
+}
+
+class RandomDataPrograms : public testing::TestWithParam<bool> {};
+INSTANTIATE_TEST_SUITE_P(Fields, RandomDataPrograms, testing::Bool(),
+                         [](const auto& info) { return info.param ? "WithTensors" : "WithoutTensors"; });
+
+TEST_P(RandomDataPrograms, RunLikeTheReference) {
+  const bool has_tensors = GetParam();
   const uint64_t first = from_environment("HIATON_SEED", 1);
   const uint64_t count = from_environment("HIATON_PROGRAMS", kDataPrograms);
   uint64_t faults = 0;
   for (uint64_t seed = first; seed < first + count; ++seed) {
-    const std::string text = random_data_program(seed);
+    const std::string text = random_data_program(seed, has_tensors);
     SCOPED_TRACE("HIATON_SEED=" + std::to_string(seed) + " HIATON_PROGRAMS=1\n" + text);
     const hiaton::Program program = hiaton::Program::from_text("random.hia", text);
     for (const int64_t turns : {1, 7}) {
       const std::vector<Value> arguments{Value(turns), Value(static_cast<int64_t>(seed))};
       const End expected = end_of(program, arguments, {.executor = Executor::Reference});
       faults += expected.fault == Fault::None ? 0 : 1;
-      std::vector<RunOptions> ways{{.workers = 1}};
-      for (const int workers : {1, 2, 8}) {
-        RunOptions way{.workers = workers, .share_every_call = workers > 1};
-        way.parallel_iterations = static_cast<int>(2 + seed % 4);
-        ways.push_back(way);
-      }
-      for (const RunOptions& way : ways) {
+      for (const RunOptions& way : ways_to_run(seed, has_tensors)) {
         ASSERT_EQ(end_of(program, arguments, way), expected) << way.workers << " workers";
         if (::testing::Test::HasFailure()) return;
       }

@@ -5,10 +5,13 @@
 #include "exec/reference.h"
 #include "exec/run.h"
 #include "hiaton/passes.h"
+#include "net/disordered.h"
 #include "properties/values.h"
 
 namespace hiaton::properties {
 namespace {
+
+constexpr uint64_t kDeliveries = 5;
 
 using passes::SimplifyOptions;
 using Prepare = std::function<ir::Module(const ir::Module&, OverflowMode)>;
@@ -59,6 +62,14 @@ Prepare only(bool SimplifyOptions::*pass) {
 
 Way way(const std::string& name, const Version& version, const RunOptions& options, uint64_t every = 1) {
   return {version.name.empty() ? name : fmt::format("{}, {}", name, version.name), &version, options, every};
+}
+
+/// Processes that give each other every call that they can.
+Way in_processes(const Version& version, int processes, const RunOptions& options, uint64_t every) {
+  Way spread = way(fmt::format("production, {} processes of {} workers", processes, options.workers), version,
+                   options, every);
+  spread.processes = processes;
+  return spread;
 }
 
 Outcome run_graph(const graph::Graph& graph, exec::PlanCache& plans, const Program& program,
@@ -131,6 +142,10 @@ const std::vector<Way>& ways() {
       way("production without batches, 8 workers", all, unbatched(8), 4),
       way("production, 2 workers, every call shared", as_it_is, shared(Production, 2), 4),
       way("production, 8 workers, every call shared", all, shared(Production, 8), 16),
+      in_processes(as_it_is, 2, shared(Production, 1), 8),
+      in_processes(all, 3, shared(Production, 2), 16),
+      in_processes(as_it_is, 4, shared(Production, 1), 16),
+      in_processes(as_it_is, 2, unbatched(1), 16),
       way("production, one iteration at a time", as_it_is, options(Production, 1, 1)),
       way("production", calls, options(Production)),
       way("flow", as_it_is, options(Flow)),
@@ -166,7 +181,19 @@ Outcome Runner::run(const Way& way) {
     options.overflow = overflow_;
     options.timeout = timeout_;
     Lowered& version = lowered(*way.version);
-    return run_graph(version.graph, version.plans, program_, options);
+    if (way.processes == 1) return run_graph(version.graph, version.plans, program_, options);
+    // Each program meets another order of messages.
+    const auto delivery = static_cast<net::Delivery>(program_.seed / 4 % kDeliveries);
+    Outcome outcome;
+    net::act_in_processes(
+        net::disordered_links(way.processes, delivery, static_cast<uint32_t>(program_.seed)),
+        [&](net::Transport& transport) {
+          RunOptions own = options;
+          own.processes = &transport;
+          Outcome found = run_graph(version.graph, version.plans, program_, own);
+          if (transport.self() == 0) outcome = std::move(found);
+        });
+    return outcome;
   } catch (const std::exception& error) {
     return {.fault = Fault::None, .values = {}, .message = error.what(), .is_defect = true};
   }

@@ -38,6 +38,7 @@ struct Way {
   const Version* version;
   RunOptions options;
   uint64_t every = 1;  ///< it is run for each n-th program: some ways are slow to start
+  int processes = 1;
 };
 
 /// The first is what the others are compared with: the reference executor on the unchanged module.

@@ -69,8 +69,12 @@ struct Group {
     const Instruction* resume =
         nullptr;  ///< a StolenReturn; the instruction before it names the result slots
     std::vector<Argument> arguments;
-    std::vector<FieldKind> kinds;     ///< by argument; None of those that are not counted
+    /// By argument: how it is counted; None of those that pass to another worker as they are, data values
+    /// among them of which only one reference is ever counted.
+    std::vector<FieldKind> kinds;
     std::vector<bool> is_taken_over;  ///< by argument: a data value whose reference becomes the callee's
+    uint16_t results = 0;
+    bool can_be_sent = false;  ///< to another process: arguments and results are scalars
   };
   std::vector<Call> calls;
   uint16_t join_slot = 0;               ///< holds the JoinRecord once a call was stolen, else 0

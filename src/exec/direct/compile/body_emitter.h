@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "exec/direct/compile/emit.h"
+#include "exec/direct/compile/scalar_kernels.h"
 #include "exec/direct/compile/slots.h"
 #include "exec/direct/compile/window.h"
 
@@ -95,6 +96,8 @@ class BodyEmitter {
   void met(std::span<const graph::OutPort> ports);
   void met(NodeId value);
   void hold(NodeId value, bool owned, NodeId parent = {});
+  /// The field that was borrowed from a value that goes is the frame's own from here on.
+  void take_over(NodeId field);
   void hold_results(CallSite site);
   bool is_live(NodeId value) const;
   std::vector<NodeId> live_fields_of(NodeId value) const;
@@ -112,28 +115,13 @@ class BodyEmitter {
   void note_reads(const Item& item);
   void open_branch();
   void close_branch();
-  bool outlives_frame(NodeId value) const;
   /// The values that the calls and tasks of a group read without taking them over, and what those are fields
   /// of.
   std::set<NodeId> borrowed_by(std::span<const Item> items) const;
   std::vector<graph::OutPort> handed_to(CallSite site) const;
 
   // Tail calls modulo constructor (emit_constructor.cpp)
-  /// A new value that the call's result becomes a field of.
-  struct HoleIn {
-    NodeId make;
-    std::size_t field;
-  };
-  struct ConstructorTail {
-    std::size_t call;             ///< its place among the items
-    std::vector<HoleIn> makes{};  ///< innermost first
-  };
-  std::optional<ConstructorTail> constructor_tail(std::span<const Item> items,
-                                                  const std::vector<graph::OutPort>& results) const;
-  void emit_constructor_tail(std::span<const Item> items, const ConstructorTail& tail,
-                             const std::vector<graph::OutPort>& results);
-  /// Whether what the call borrows outlives the frame.
-  bool may_be_tail_call(CallSite site) const;
+  void emit_constructor_tail(std::span<const Item> items, const Ending& tail);
 
   bool emit_data_op(NodeId id, std::span<const Item> rest);
   void emit_make(NodeId id);
@@ -154,6 +142,7 @@ class BodyEmitter {
   void emit_take(NodeId value, uint32_t variant, const std::vector<std::pair<uint32_t, uint32_t>>& slots);
   void emit_copy(NodeId id);
   void emit_variant(NodeId id);
+  /// Whether branches test the value whose variant it is: see Placements.
   bool is_only_tested(NodeId variant) const;
   /// A jump that is taken where the value is not of the variant.
   uint32_t emit_variant_branch(const Ownership::VariantTest& test);
@@ -167,7 +156,7 @@ class BodyEmitter {
   /// Whether the operation is one instruction on tensors, or on scalars that only its tensor kernel takes.
   bool is_tensor_op(NodeId id) const;
   void emit_tensor_op(NodeId id);
-  void emit_retain(NodeId value, uint32_t slot);
+  void emit_retain(const Type& type, uint32_t slot);
   void emit_release(NodeId value, uint32_t slot);
 
   // Matches of several variants (emit_match.cpp)
@@ -210,41 +199,30 @@ class BodyEmitter {
   // Blocks and returns (emit_blocks.cpp)
   /// A block whose values are read by what follows it.
   void emit_block(BlockId block);
-  /// A block at whose end the function returns `results`.
-  void emit_tail(BlockId block, const std::vector<graph::OutPort>& results);
+  /// A block at whose end the function ends so.
+  void emit_tail(BlockId block, const Ending& ending);
   void emit_list(std::span<const Item> items);
   /// The same where what the items read is expected already.
   void emit_expected(std::span<const Item> items);
-  bool ends_in_tail_conditional(std::span<const Item> items,
-                                const std::vector<graph::OutPort>& results) const;
   /// Emits the item at `i`, and what stands together with it; gives the index of the next one.
   std::size_t emit_items(std::span<const Item> items, std::size_t i);
   void emit_return(const std::vector<graph::OutPort>& results);
-  /// The operation that gives the only result, and is read for nothing else, is computed by the return.
-  void defer_returned_operation(BlockId block, const std::vector<graph::OutPort>& results);
   void emit_returned_operation(graph::NodeId value);
   bool fuse_sum(const Operand& a, const Operand& b, Opcode returning);
 
   // Operations and branches (emit_operations.cpp)
-  /// Whether the operation runs on scalars, by a kernel of its own for them.
-  bool has_kernel(const graph::Node& node) const;
-  Kernel kernel_of(const graph::Node& node) const;
+  bool has_kernel(const graph::Node& node) const { return direct::has_kernel(graph_, structure_, node); }
+  Kernel kernel_of(const graph::Node& node) const {
+    return direct::kernel_of(graph_, structure_, node, context_.options.overflow);
+  }
   /// `rest`: the items behind it in its block.
   void emit_op(graph::NodeId id, std::span<const Item> rest);
-  /// A comparison that only steers one conditional or loop of its own block becomes part of the branch.
-  bool is_deferred_predicate(graph::NodeId id) { return is_in_branch(id) || can_defer(id); }
+  /// Whether branches compute the operation: see Placements.
   bool is_in_branch(graph::NodeId id) const {
-    if (!deferred_.contains(id) || exported_.contains(id)) return false;
-    const graph::NodeId conjunction = conjunction_of(id);
-    return !conjunction.valid() || is_in_branch(conjunction);
+    const auto found = context_.schedule.placements.in_branch.find(id);
+    if (found == context_.schedule.placements.in_branch.end() || exported_.contains(id)) return false;
+    return !found->second.valid() || is_in_branch(found->second);
   }
-  bool can_defer(graph::NodeId id);
-  bool is_comparison(graph::NodeId id) const;
-  /// The conjunction that alone reads the comparison, both of whose operands can be parts of a branch; none
-  /// where there is none.
-  graph::NodeId conjunction_of(graph::NodeId id) const;
-  bool is_branch_on_both(graph::NodeId id) const;
-  bool steered_in_own_block(graph::NodeId id) const;
   /// A jump that is taken when the predicate is false (or, for loops, true); its target is set later.
   uint32_t emit_branch(graph::OutPort predicate, bool is_loop);
   uint32_t emit_comparison_branch(graph::NodeId comparison, bool is_loop);
@@ -254,9 +232,9 @@ class BodyEmitter {
   bool side_has_code(const Item& item, int side) const;
   void emit_side(const Item& item, int side);
   bool is_single_result(graph::NodeId value) const;
-  void emit_tail_conditional(const Item& item, const std::vector<graph::OutPort>& results);
+  void emit_tail_conditional(const Item& item, const Ending& ending);
   /// A side that only returns something known becomes part of the comparison. False: it does not.
-  bool emit_return_if(const Item& item, int side, const std::vector<graph::OutPort>& results);
+  bool emit_return_if(const Item& item, int side, const Ending& ending);
 
   // Loops (emit_control.cpp)
   void emit_loop(graph::LoopId id);
@@ -281,8 +259,8 @@ class BodyEmitter {
     PendingReads pending;
     std::vector<NodeId> read_by_calls;  ///< data values that stay until the calls have returned
   };
-  /// Whether data values can be held at each place of the window.
-  bool can_hold_data(graph::LoopId id, const Window& window) const;
+  /// Whether what the task of the window captures stands in slots.
+  bool can_capture(graph::LoopId id, const Window& window) const;
   WindowPlace emit_ahead(const LoopShape& loop, const Window& window);
   void emit_rest(const LoopShape& loop, const Window& window, const WindowPlace& place);
   bool is_of_iteration(const LoopShape& loop, NodeId value) const;
@@ -315,11 +293,10 @@ class BodyEmitter {
     bool to_hole = false;
     std::optional<std::size_t> task{};  ///< in EmitContext::tasks, in place of the function of the site
   };
-  /// The sum of an i64 and a small constant that only calls of its block get is computed by these.
-  bool is_passed(graph::NodeId id);
-  bool is_in_call(graph::NodeId id) const { return passed_.contains(id) && !exported_.contains(id); }
-  /// What an addition or subtraction adds to its first operand, where that is a small constant.
-  std::optional<int16_t> plus_of(const graph::Node& node) const;
+  /// Whether calls compute the operation.
+  bool is_in_call(graph::NodeId id) const {
+    return context_.schedule.placements.in_call.contains(id) && !exported_.contains(id);
+  }
   std::vector<Argument> arguments_of(graph::CallSite site, std::vector<uint32_t>& temporaries);
   void release_arguments(graph::CallSite site);
   uint32_t define_results(graph::CallSite site);
@@ -341,9 +318,11 @@ class BodyEmitter {
   Forked emit_group(const std::vector<Callee>& callees, const std::vector<std::vector<Argument>>& arguments,
                     const std::vector<uint32_t>& results, const Handover& handover,
                     uint32_t count_slot = kNoSlot);
-  std::vector<FieldKind> argument_kinds(const Callee& callee) const;
+  /// `passed`: the values that the call gets.
+  void describe_results(const Callee& callee, const std::vector<graph::NodeId>& passed,
+                        Group::Call& call) const;
+  std::vector<graph::NodeId> passed_values(const Callee& callee) const;
   std::vector<bool> taken_over_arguments(const Callee& callee) const;
-  bool is_tail_call(graph::CallSite site, const std::vector<graph::OutPort>& results) const;
   void emit_tail_call(graph::CallSite site);
   /// A walk along a list: a tail call of the body to itself that passes on a field read just before.
   bool fuse_next_field(graph::CallSite site, const std::vector<Argument>& arguments);
@@ -403,8 +382,6 @@ class BodyEmitter {
   std::unordered_set<graph::NodeId> shares_slot_;  ///< values that live in the slot of a Merge or variable
   std::unordered_set<graph::NodeId> exported_;     ///< values that a task or what follows it needs in slots
   std::unordered_set<graph::NodeId> returned_;     ///< operations that a return computes
-  std::unordered_set<graph::NodeId> passed_;       ///< sums that a call computes
-  std::unordered_set<graph::NodeId> deferred_;     ///< comparisons that are part of a branch
 };
 
 }  // namespace hiaton::exec::direct

@@ -6,8 +6,8 @@
 
 #include "base/check.h"
 #include "exec/direct/compile/emit.h"
+#include "exec/direct/compile/schedule.h"
 #include "exec/direct/compile/sink_fields.h"
-#include "exec/direct/compile/window.h"
 #include "exec/direct/kernel_table.h"
 #include "exec/direct/plan.h"
 #include "exec/direct/run/interpret.h"
@@ -20,20 +20,6 @@ using graph::NodeId;
 using graph::OutPort;
 
 namespace {
-
-std::vector<bool> functions_with_groups(const Graph& graph, const Structure& structure) {
-  std::vector<bool> result(graph.functions().size(), false);
-  for (const Block& block : structure.blocks) {
-    for (std::size_t i = 1; i < block.items.size(); ++i) {
-      if (block.items[i - 1].group == block.items[i].group) result[block.function.index()] = true;
-    }
-  }
-  for (std::size_t l = 0; l < graph.loops().size(); ++l) {
-    if (!structure.functions[graph.loops()[l].function.index()]) continue;
-    if (find_window(graph, structure, graph::LoopId(l))) result[graph.loops()[l].function.index()] = true;
-  }
-  return result;
-}
 
 /// Main is entered with the program's arguments in its first slots.
 void require_inputs_are_params(const Graph& graph) {
@@ -104,6 +90,18 @@ void link(EmitContext& context) {
     plan.entries.push_back(context.structure.functions[f] ? code + sequential[f] : nullptr);
   }
   plan.halt = code + plan.code.size() - 1;
+}
+
+/// Says how arguments that pass to another worker are counted, now that all code stands.
+void find_kinds_of_passed(EmitContext& context) {
+  const auto kind_of = [&](const Type& type) {
+    if (type.is_tensor()) return FieldKind::Tensor;
+    return type.is_data() && context.counted_types.contain(type) ? FieldKind::Data : FieldKind::None;
+  };
+  for (const PassedValues& passed : context.passed) {
+    std::vector<FieldKind>& kinds = context.plan.groups[passed.group].calls[passed.call].kinds;
+    for (NodeId value : passed.values) kinds.push_back(kind_of(context.graph[value].type));
+  }
 }
 
 void append(Plan& plan, Opcode opcode) {
@@ -201,11 +199,8 @@ std::shared_ptr<const Plan> compile(const Graph& graph, const std::vector<bool>&
     plan->has_data = plan->has_data || node.type.is_data();
     plan->has_tensors = plan->has_tensors || node.type.is_tensor();
   }
-  EmitContext context{graph, *structure, lifetimes, ownership, options, *plan};
-  for (const LoopShape& loop : structure->loops) {
-    if (loop.predicate.node.valid()) context.loop_predicates.insert(structure->origin(loop.predicate));
-  }
-  if (options.forking) context.has_groups = functions_with_groups(graph, *structure);
+  const Schedule schedule = make_schedule(graph, *structure, lifetimes, ownership, options);
+  EmitContext context{graph, *structure, lifetimes, ownership, schedule, options, *plan};
   try {
     if (functions[graph.main().index()]) require_inputs_are_params(graph);
     const auto emit_forms = [&](FunctionId function, bool to_hole) {
@@ -233,6 +228,7 @@ std::shared_ptr<const Plan> compile(const Graph& graph, const std::vector<bool>&
   append(*plan, Opcode::Header);
   append(*plan, Opcode::Halt);
   link(context);
+  find_kinds_of_passed(context);
   name_regions(context);
   set_handlers(*plan);
   return plan;

@@ -15,10 +15,11 @@ void BodyEmitter::run() {
   emit(Opcode::Header);
   entry_ = here();
   begin_params();
-  if (to_hole_) hole_slot_ = slots_.take();
+  if (to_hole_) hole_slot_ = slots_.take();  // the last argument
+  begin_parameters();
   // Both forms have the same slots, so that the forking one can go on in the sequential one.
-  if (context_.has_groups_of(function_)) join_slot_ = slots_.take();
-  emit_tail(structure_.bodies[function_.index()], structure_.results[function_.index()]);
+  if (context_.schedule.has_groups[function_.index()]) join_slot_ = slots_.take();
+  emit_tail(structure_.bodies[function_.index()], context_.schedule.ending(function_, forking_));
   finish_matches();
   return_instead_of_jumping(body.begin);
   fuse_instructions(body.begin);

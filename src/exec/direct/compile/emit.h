@@ -6,9 +6,11 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "exec/direct/compile/counted_types.h"
 #include "exec/direct/compile/lifetimes.h"
 #include "exec/direct/compile/outlined_task.h"
 #include "exec/direct/compile/ownership.h"
+#include "exec/direct/compile/schedule.h"
 #include "exec/direct/compile/structure.h"
 #include "exec/direct/plan.h"
 
@@ -30,9 +32,7 @@ struct TaskBody {
   graph::FunctionId function;
   Plan::Body::Part part;
   OutlinedTask task;
-  uint32_t depth;  ///< see BodyEmitter::fork_depth_
-  /// Comparisons before the task that are part of branches in it.
-  std::unordered_set<graph::NodeId> deferred{};
+  uint32_t depth;      ///< see BodyEmitter::fork_depth_
   uint32_t begin = 0;  ///< index of its Header
 };
 
@@ -45,24 +45,30 @@ struct CodeReference {
   static constexpr uint32_t kJoined = UINT32_MAX;
 };
 
+/// A call that other workers may take, Group::calls[call] of Plan::groups[group], and the values that it
+/// gets.
+struct PassedValues {
+  uint32_t group;
+  uint32_t call;
+  std::vector<graph::NodeId> values;
+};
+
 /// What the functions of one plan share while they are emitted.
 struct EmitContext {
   const graph::Graph& graph;
   const Structure& structure;
   const Lifetimes& lifetimes;
   const Ownership& ownership;
+  const Schedule& schedule;
   const PlanOptions& options;
   Plan& plan;
   /// Functions whose hole forms are called; see emit_constructor.cpp.
   std::vector<graph::FunctionId> hole_forms{};
-  std::unordered_set<graph::NodeId> loop_predicates{};
-  std::vector<bool> has_groups{};  ///< by function: some of its calls do not need each other
   std::vector<EntryReference> entries{};
   std::vector<CodeReference> code_references{};
   std::deque<TaskBody> tasks{};
-  bool has_groups_of(graph::FunctionId function) const {
-    return options.forking && has_groups[function.index()];
-  }
+  std::vector<PassedValues> passed{};
+  CountedTypes counted_types{};
   std::unordered_map<BlockId, std::size_t> region_of{};
   std::vector<BlockId> region_blocks{};  ///< by region, for their names
 };

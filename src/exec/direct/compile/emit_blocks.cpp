@@ -29,54 +29,43 @@ void BodyEmitter::emit_expected(std::span<const Item> items) {
   }
 }
 
-void BodyEmitter::emit_tail(BlockId block, const std::vector<OutPort>& results) {
-  expect(results);
+void BodyEmitter::emit_tail(BlockId block, const Ending& ending) {
+  expect(ending.results);
   block_ = block;
+  const std::span<const Item> items =
+      block.valid() ? std::span<const Item>(structure_[block].items) : std::span<const Item>();
   if (block.valid()) {
-    const std::span<const Item> items = structure_[block].items;
     expect(items);
     drop_dead();
     count_region(block);
-    defer_returned_operation(block, results);
-    if (ends_in_tail_conditional(items, results)) {
-      emit_expected(items.first(items.size() - 1));
-      met(results);
+  }
+  if (ending.operation.valid()) returned_.insert(ending.operation);
+  // What the last conditional is beside runs without it.
+  const bool branches = ending.kind == Ending::Kind::Branch;
+  const std::span<const Item> before = branches ? items.first(ending.items) : items;
+  for (std::size_t i = 0; i < ending.items;) {
+    i = emit_items(before, i);
+    drop_dead();
+  }
+  switch (ending.kind) {
+    case Ending::Kind::Branch:
+      met(ending.results);
       met(items.back());
       dying_.clear();  // each side of it knows which values are dead there
-      return emit_tail_conditional(items.back(), results);
-    }
-    for (std::size_t i = 0; i < items.size();) {
-      if (items[i].kind == Item::Kind::Call) {
-        const auto tail = constructor_tail(items, results);
-        if (tail && tail->call == i) return emit_constructor_tail(items, *tail, results);
-      }
-      const bool is_last = i + 1 == items.size();
-      if (is_last && items[i].kind == Item::Kind::Call && is_tail_call(CallSite(items[i].index), results)) {
-        met(results);
-        met(items[i]);
-        return emit_tail_call(CallSite(items[i].index));
-      }
-      i = emit_items(items, i);
+      return emit_tail_conditional(items.back(), ending);
+    case Ending::Kind::TailConstructor:
+      return emit_constructor_tail(items, ending);
+    case Ending::Kind::TailCall:
+      met(ending.results);
+      met(items.back());
+      return emit_tail_call(CallSite(items.back().index));
+    case Ending::Kind::Return:
+    case Ending::Kind::ReturnOperation:
       drop_dead();
-    }
+      met(ending.results);
+      if (ending.operation.valid()) return emit_returned_operation(ending.operation);
+      return emit_return(ending.results);
   }
-  drop_dead();
-  met(results);
-  emit_return(results);
-}
-
-/// A conditional that may run at the same time as others is none, unless it gives all results: only then are
-/// there calls at its end that can be tail calls. Both forms must decide alike.
-bool BodyEmitter::ends_in_tail_conditional(std::span<const Item> items,
-                                           const std::vector<OutPort>& results) const {
-  if (items.empty() || items.back().kind != Item::Kind::Conditional) return false;
-  const bool alone = items.size() == 1 || items[items.size() - 2].group != items.back().group;
-  if (alone || !context_.options.forking) return true;
-  const std::vector<Join>& joins = structure_.conditionals[items.back().index].joins;
-  return std::ranges::all_of(results, [&](OutPort result) {
-    return std::ranges::any_of(joins,
-                               [&](const Join& join) { return join.merge == structure_.origin(result); });
-  });
 }
 
 std::size_t BodyEmitter::emit_items(std::span<const Item> items, std::size_t i) {
@@ -122,14 +111,13 @@ std::size_t BodyEmitter::emit_items(std::span<const Item> items, std::size_t i) 
 
 void BodyEmitter::emit_return(const std::vector<OutPort>& results) {
   std::vector<uint32_t> temporaries;
-  if (results.size() == 1 && returned_.contains(structure_.origin(results[0]))) {
-    return emit_returned_operation(structure_.origin(results[0]));
+  std::vector<Operand> operands;
+  for (OutPort result : results) operands.push_back(operand(result));
+  // Constants get slots of their own before those of what moves are free.
+  ReturnList list;
+  if (results.size() != 1) {
+    for (const Operand& result : operands) list.slots.push_back(in_slot(result, temporaries));
   }
-  const std::vector<Operand> operands = [&] {
-    std::vector<Operand> all;
-    for (OutPort result : results) all.push_back(operand(result));
-    return all;
-  }();
   hand_on_now(results);
   drop_dead();
   if (to_hole_) {
@@ -150,21 +138,10 @@ void BodyEmitter::emit_return(const std::vector<OutPort>& results) {
     }
     return;
   }
-  ReturnList list;
-  for (const Operand& result : operands) list.slots.push_back(in_slot(result, temporaries));
   plan_.return_lists.push_back(std::move(list));
   const uint32_t index = emit(Opcode::ReturnN);
   at(index).returns = &plan_.return_lists.back();
   give_back(temporaries);
-}
-
-void BodyEmitter::defer_returned_operation(BlockId block, const std::vector<OutPort>& results) {
-  if (results.size() != 1 || to_hole_) return;
-  const NodeId value = structure_.origin(results[0]);
-  const Node& node = graph_[value];
-  if (node.kind != NodeKind::Op || structure_.block_of[value.index()] != block || !has_kernel(node)) return;
-  if (context_.lifetimes.reads[value.index()] != 1 || !fast_return(kernel_of(node))) return;
-  if (graph_[structure_.origin(node.inputs[0])].kind != NodeKind::Const) returned_.insert(value);
 }
 
 void BodyEmitter::emit_returned_operation(NodeId value) {

@@ -4,7 +4,6 @@
 #include "base/check.h"
 #include "exec/direct/compile/body_emitter.h"
 #include "exec/direct/kernel_table.h"
-#include "kernels/scalar.h"
 
 namespace hiaton::exec::direct {
 
@@ -13,39 +12,6 @@ using graph::Node;
 using graph::NodeId;
 using graph::NodeKind;
 using graph::OutPort;
-
-bool BodyEmitter::is_passed(NodeId id) {
-  if (exported_.contains(id)) return false;
-  if (passed_.contains(id)) return true;
-  const Node& node = graph_[id];
-  if (node.inputs.size() != 2 || !has_kernel(node) || !plus_of(node)) return false;
-  const auto readers = graph_.consumers({id, 0});
-  const auto passes = [&](const graph::InPort& reader) {
-    if (graph_[reader.node].kind != NodeKind::Call) return false;
-    const std::vector<NodeId>& arguments = graph_[graph_[reader.node].site].calls;
-    const bool has_room = arguments.size() != kMostPassed || arguments.back() != reader.node;
-    return has_room && structure_.block_of[reader.node.index()] == structure_.block_of[id.index()];
-  };
-  const bool all_pass = !readers.empty() && context_.lifetimes.reads[id.index()] == readers.size() &&
-                        std::ranges::all_of(readers, passes);
-  if (!all_pass) return false;
-  passed_.insert(id);
-  return true;
-}
-
-std::optional<int16_t> BodyEmitter::plus_of(const Node& node) const {
-  const Kernel kernel = kernel_of(node);
-  const bool adds = kernel == Kernel{kernels::binary<kernels::Add, int64_t, int64_t>};
-  const bool subtracts = kernel == Kernel{kernels::binary<kernels::Sub, int64_t, int64_t>};
-  const Node& first = graph_[structure_.origin(node.inputs[0])];
-  const Node& second = graph_[structure_.origin(node.inputs[1])];
-  if (!(adds || subtracts) || first.kind == NodeKind::Const || second.kind != NodeKind::Const ||
-      second.parameter >= 0)
-    return std::nullopt;
-  const int64_t number = second.constant.as<int64_t>();
-  if (number < -INT16_MAX || number > INT16_MAX) return std::nullopt;
-  return static_cast<int16_t>(adds ? number : -number);
-}
 
 /// One constant fits into a call of two or three arguments; where they stand in a list, all do.
 std::vector<Argument> BodyEmitter::arguments_of(CallSite site, std::vector<uint32_t>& temporaries) {
@@ -56,8 +22,8 @@ std::vector<Argument> BodyEmitter::arguments_of(CallSite site, std::vector<uint3
     const OutPort input = graph_[call].inputs[0];
     const NodeId value = structure_.origin(input);
     if (is_in_call(value)) {
-      const Node& sum = graph_[value];
-      arguments.push_back({narrow(operand(sum.inputs[0]).slot), *plus_of(sum)});
+      const uint32_t slot = operand(graph_[value].inputs[0]).slot;
+      arguments.push_back({narrow(slot), context_.schedule.placements.in_call.at(value)});
       continue;
     }
     const Operand from = operand(input);
@@ -192,32 +158,33 @@ void BodyEmitter::emit_calls(std::span<const Item> items, uint64_t group_start) 
   }
 }
 
-/// How references to the arguments of a call or task are counted.
-std::vector<FieldKind> BodyEmitter::argument_kinds(const Callee& callee) const {
-  std::vector<FieldKind> kinds;
-  const auto add = [&](NodeId value) {
-    const Type& type = graph_[value].type;
-    kinds.push_back(type.is_data()     ? FieldKind::Data
-                    : type.is_tensor() ? FieldKind::Tensor
-                                       : FieldKind::None);
-  };
-  if (callee.task) {
-    for (NodeId value : context_.tasks[*callee.task].task.captures) add(value);
-  } else {
-    for (NodeId call : graph_[callee.site].calls) add(structure_.origin(graph_[call].inputs[0]));
-  }
-  return kinds;
+/// The values that a call or task gets, by argument.
+std::vector<NodeId> BodyEmitter::passed_values(const Callee& callee) const {
+  if (callee.task) return context_.tasks[*callee.task].task.captures;
+  std::vector<NodeId> values;
+  for (NodeId call : graph_[callee.site].calls) values.push_back(structure_.origin(graph_[call].inputs[0]));
+  return values;
 }
 
 /// Which data values among them the callee takes over; a task borrows all that it captures.
 std::vector<bool> BodyEmitter::taken_over_arguments(const Callee& callee) const {
-  const std::vector<FieldKind> kinds = argument_kinds(callee);
-  std::vector<bool> is_taken_over(kinds.size(), false);
-  for (std::size_t i = 0; i < kinds.size() && !callee.task; ++i) {
+  const std::vector<NodeId> values = passed_values(callee);
+  std::vector<bool> is_taken_over(values.size(), false);
+  for (std::size_t i = 0; i < values.size() && !callee.task; ++i) {
     is_taken_over[i] =
-        kinds[i] == FieldKind::Data && !context_.ownership.is_borrowed(graph_[callee.site].callee, i);
+        graph_[values[i]].type.is_data() && !context_.ownership.is_borrowed(graph_[callee.site].callee, i);
   }
   return is_taken_over;
+}
+
+/// How many there are, and whether all that the call reads and gives can go to another process.
+void BodyEmitter::describe_results(const Callee& callee, const std::vector<NodeId>& passed,
+                                   Group::Call& call) const {
+  const std::vector<NodeId>& results =
+      callee.task ? context_.tasks[*callee.task].task.results : graph_[callee.site].returns;
+  call.results = narrow(static_cast<uint32_t>(results.size()));
+  const auto is_scalar = [this](NodeId value) { return graph_[value].type.is_scalar(); };
+  call.can_be_sent = std::ranges::all_of(passed, is_scalar) && std::ranges::all_of(results, is_scalar);
 }
 
 BodyEmitter::Forked BodyEmitter::emit_group(const std::vector<Callee>& callees,
@@ -240,8 +207,10 @@ BodyEmitter::Forked BodyEmitter::emit_group(const std::vector<Callee>& callees,
     at(after).a = static_cast<uint16_t>(i + 1);
     if (counted) at(after).d = narrow(count_slot);
     at(after).group = &group;
-    group.calls.push_back(
-        {nullptr, nullptr, arguments[i], argument_kinds(callees[i]), taken_over_arguments(callees[i])});
+    std::vector<NodeId> passed = passed_values(callees[i]);
+    group.calls.push_back({nullptr, nullptr, arguments[i], {}, taken_over_arguments(callees[i])});
+    describe_results(callees[i], passed, group.calls.back());
+    context_.passed.push_back({number, static_cast<uint32_t>(i), std::move(passed)});
     context_.entries.push_back({EntryReference::Kind::GroupCall, number, static_cast<uint32_t>(i),
                                 function_of(callees[i]), true, callees[i].task});
   }
@@ -258,25 +227,6 @@ BodyEmitter::Forked BodyEmitter::emit_group(const std::vector<Callee>& callees,
   return {fork, over};
 }
 
-bool BodyEmitter::is_tail_call(CallSite site, const std::vector<OutPort>& results) const {
-  const std::vector<NodeId>& returns = graph_[site].returns;
-  if (returns.size() != results.size()) return false;
-  for (std::size_t i = 0; i < returns.size(); ++i) {
-    if (structure_.origin(results[i]) != returns[i]) return false;
-  }
-  return may_be_tail_call(site);
-}
-
-bool BodyEmitter::may_be_tail_call(CallSite site) const {
-  const graph::Site& call = graph_[site];
-  for (std::size_t i = 0; i < call.calls.size(); ++i) {
-    const OutPort input = graph_[call.calls[i]].inputs[0];
-    if (!is_data(input) || !context_.ownership.is_borrowed(call.callee, i)) continue;
-    if (!outlives_frame(structure_.origin(input))) return false;
-  }
-  return true;
-}
-
 void BodyEmitter::emit_tail_call(CallSite site) {
   std::vector<uint32_t> temporaries;
   std::vector<Argument> arguments = arguments_of(site, temporaries);
@@ -291,7 +241,8 @@ void BodyEmitter::emit_tail_call(CallSite site) {
 /// All other parameters but one to which a number is added stay as they are. Functions with groups go on with
 /// a call, which can change to the forking form.
 bool BodyEmitter::fuse_next_field(CallSite site, const std::vector<Argument>& arguments) {
-  if (graph_[site].callee != function_ || in_task_ || context_.has_groups_of(function_)) return false;
+  if (graph_[site].callee != function_ || in_task_ || context_.schedule.has_groups[function_.index()])
+    return false;
   const uint32_t last = here() - 1;
   if (plan_.opcodes[last] != Opcode::Field || last_label_ == here()) return false;
   std::optional<uint16_t> next;

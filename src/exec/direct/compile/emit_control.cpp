@@ -93,27 +93,16 @@ bool BodyEmitter::is_single_result(NodeId value) const {
   return node.kind == NodeKind::Op;
 }
 
-void BodyEmitter::emit_tail_conditional(const Item& item, const std::vector<OutPort>& results) {
+void BodyEmitter::emit_tail_conditional(const Item& item, const Ending& ending) {
   const Conditional& conditional = structure_.conditionals[item.index];
-  std::vector<OutPort> side_results[2] = {results, results};
-  for (int side = 0; side < 2; ++side) {
-    for (OutPort& result : side_results[side]) {
-      for (const Join& join : conditional.joins) {
-        if (structure_.origin(result) == join.merge) {
-          result = join.from[side];
-          break;
-        }
-      }
-    }
-  }
   const auto emit_tail_side = [&](int side) {
     note_reads(item);
-    emit_tail(conditional.sides[side], side_results[side]);
+    emit_tail(conditional.sides[side], ending.sides[static_cast<std::size_t>(side)]);
   };
   open_branch();
   const HeldValues before = held_;
   for (int side = 0; side < 2; ++side) {
-    if (!emit_return_if(item, side, side_results[side])) continue;
+    if (!emit_return_if(item, side, ending.sides[static_cast<std::size_t>(side)])) continue;
     emit_tail_side(1 - side);
     parked_.pop_back();
     --depth_;
@@ -129,13 +118,14 @@ void BodyEmitter::emit_tail_conditional(const Item& item, const std::vector<OutP
   --depth_;
 }
 
-bool BodyEmitter::emit_return_if(const Item& item, int side, const std::vector<OutPort>& results) {
+bool BodyEmitter::emit_return_if(const Item& item, int side, const Ending& ending) {
+  const std::vector<OutPort>& results = ending.results;
   const Conditional& conditional = structure_.conditionals[item.index];
   const BlockId block = conditional.sides[side];
   if ((block.valid() && !structure_[block].items.empty()) || results.size() != 1) return false;
-  if (returned_.contains(structure_.origin(results[0]))) return false;
+  if (ending.kind != Ending::Kind::Return) return false;
   const NodeId predicate = structure_.origin(conditional.predicate);
-  if (context_.options.count_regions || !deferred_.contains(predicate)) return false;
+  if (context_.options.count_regions || !is_in_branch(predicate)) return false;
   if (to_hole_ || tested_in_branch(conditional.predicate)) return false;
   // Data values that the frame holds would have to be let go of first.
   if (std::ranges::any_of(held_, [](const auto& one) { return one.second.owned; })) return false;

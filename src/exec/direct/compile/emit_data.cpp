@@ -17,7 +17,6 @@ void BodyEmitter::begin_params() {
     data_params_.push_back(params[i].node);
     hold(params[i].node, !context_.ownership.is_borrowed(function_, i));
   }
-  begin_parameters();
 }
 
 uint64_t BodyEmitter::params_held() const {
@@ -63,6 +62,14 @@ void BodyEmitter::hold(NodeId value, bool owned, NodeId parent) {
   dying_.push_back(value);
 }
 
+/// It may be needed for the sake of its own fields alone: then it is taken apart like the value it came from.
+void BodyEmitter::take_over(NodeId field) {
+  Held& held = held_.at(field);
+  held.owned = true;
+  held.parent = {};
+  dying_.push_back(field);
+}
+
 void BodyEmitter::hold_results(CallSite site) {
   for (NodeId result : graph_[site].returns) {
     if (is_data(result)) hold(result, true);
@@ -105,7 +112,7 @@ BodyEmitter::Handover BodyEmitter::hand_on(std::span<const OutPort> ports, const
     }
     for (NodeId field : live_fields_of(value)) {
       retain(field, 1);
-      held_[field].owned = true;
+      take_over(field);
     }
     retain(value, count - 1);
     handover.moved.emplace_back(value, found->second);
@@ -117,7 +124,7 @@ BodyEmitter::Handover BodyEmitter::hand_on(std::span<const OutPort> ports, const
 
 void BodyEmitter::emit_retains(const Handover& handover) {
   for (NodeId value : handover.retained) {
-    emit_retain(value, slot_of_.at(value));
+    emit_retain(graph_[value].type, slot_of_.at(value));
   }
 }
 
@@ -193,23 +200,10 @@ void BodyEmitter::drop(NodeId value) {
       slots.emplace_back(static_cast<uint32_t>(graph_[field].attributes[1]), slot_of_.at(field));
     }
     emit_take(value, static_cast<uint32_t>(graph_[fields[0]].attributes[0]), slots);
-    for (NodeId field : fields) {
-      held_[field].owned = true;
-      held_[field].parent = {};
-      dying_.push_back(field);
-    }
+    for (NodeId field : fields) take_over(field);
   }
   held_.erase(value);
   free_slot(value, held);
-}
-
-bool BodyEmitter::outlives_frame(NodeId value) const {
-  if (graph_[value].kind == NodeKind::Const) return true;
-  for (auto held = held_.find(value); held != held_.end(); held = held_.find(held->second.parent)) {
-    if (held->second.owned) return false;
-    if (!held->second.parent.valid()) return true;
-  }
-  return false;
 }
 
 std::vector<OutPort> BodyEmitter::handed_to(CallSite site) const {

@@ -215,8 +215,7 @@ void BodyEmitter::emit_fields(NodeId id, std::span<const Item> rest) {
   std::vector<std::pair<uint32_t, uint32_t>> slots;
   for (NodeId other : takes_apart ? live_fields_of(value) : std::vector<NodeId>()) {
     slots.emplace_back(static_cast<uint32_t>(graph_[other].attributes[1]), slot_of_.at(other));
-    held_[other].owned = true;
-    held_[other].parent = {};
+    take_over(other);
   }
   for (NodeId field : fields) {
     const bool data = is_data(field);
@@ -282,40 +281,17 @@ void BodyEmitter::emit_take(NodeId value, uint32_t variant,
     emit_move(to, {false, Slot(), from});
     const auto field =
         std::ranges::find_if(slots, [&, from = from](const auto& one) { return one.second == from; });
-    const FieldKind kind = kinds[field->first];
-    if (!is_reference(kind)) continue;
-    const uint32_t retain = emit(kind == FieldKind::Data ? Opcode::Retain : Opcode::RetainTensor);
-    at(retain).a = narrow(to);
+    if (is_reference(kinds[field->first]))
+      emit_retain(field_type(graph_[value].type, variant, field->first), to);
   }
 }
 
 // --- Variants --------------------------------------------------------------------------------------------
 
-/// Whether all that reads the variant are comparisons that are parts of branches.
 bool BodyEmitter::is_only_tested(NodeId variant) const {
-  if (exported_.contains(variant)) return false;
-  std::vector<NodeId> open{variant};
-  while (!open.empty()) {
-    const NodeId value = open.back();
-    open.pop_back();
-    const std::size_t outputs = graph_[value].output_count();
-    for (uint32_t port = 0; port < outputs; ++port) {
-      for (const graph::InPort& reader : graph_.consumers({value, port})) {
-        const Node& node = graph_[reader.node];
-        if (node.kind == NodeKind::Switch && reader.port == 0) {
-          open.push_back(reader.node);
-          continue;
-        }
-        if (!is_equality(node) || reader.port != 0 || exported_.contains(reader.node)) return false;
-        if (!context_.ownership.variant_test({reader.node, 0}) || !steered_in_own_block(reader.node) ||
-            context_.loop_predicates.contains(reader.node) ||
-            context_.lifetimes.reads[reader.node.index()] != 1) {
-          return false;
-        }
-      }
-    }
-  }
-  return true;
+  const auto tests = context_.schedule.placements.tests.find(variant);
+  return tests != context_.schedule.placements.tests.end() && !exported_.contains(variant) &&
+         std::ranges::none_of(tests->second, [&](NodeId test) { return exported_.contains(test); });
 }
 
 std::optional<Ownership::VariantTest> BodyEmitter::tested_in_branch(OutPort predicate) const {

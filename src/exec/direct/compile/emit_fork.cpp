@@ -31,8 +31,7 @@ constexpr uint32_t kMostForkDepth = 4;
 }  // namespace
 
 bool BodyEmitter::forks(std::span<const Item> items) const {
-  if (!forking_ || no_room_ || in_window_ || fork_depth_ == kMostForkDepth || items.size() < 2) return false;
-  return std::ranges::any_of(items, [](const Item& item) { return item.kind != Item::Kind::Call; });
+  return forking_ && !no_room_ && !in_window_ && fork_depth_ < kMostForkDepth && are_tasks(items);
 }
 
 void BodyEmitter::emit_fork(std::span<const Item> items) {
@@ -142,7 +141,6 @@ std::size_t BodyEmitter::add_task(const Item& item) {
     if (std::ranges::find(captures, value) == captures.end()) captures.push_back(value);
   };
   const auto capture_compared = [&](NodeId comparison, const auto& self) -> void {
-    body.deferred.insert(comparison);
     if (const auto test = tested_in_branch({comparison, 0})) return capture(test->data);
     for (OutPort input : graph_[comparison].inputs) {
       const NodeId compared = structure_.origin(input);

@@ -19,32 +19,27 @@ constexpr std::size_t kLeastTests = 3;
 /// What the conditional tests, where it can be part of one jump: sides that are counted stand between the
 /// tests.
 std::optional<Ownership::VariantTest> BodyEmitter::test_of_match(const Conditional& conditional) const {
-  const auto test = context_.ownership.variant_test(conditional.predicate);
-  if (!test || graph_[test->data].kind == graph::NodeKind::Const || context_.options.count_regions ||
+  const auto test = tested_in_branch(conditional.predicate);
+  if (!test || context_.options.count_regions ||
       test->variant >= graph_[test->data].type.data->variants.size()) {
     return std::nullopt;
   }
-  const NodeId comparison = structure_.origin(conditional.predicate);
-  return steered_in_own_block(comparison) ? tested_in_branch(conditional.predicate) : std::nullopt;
+  return test;
 }
 
-/// The conditional that is all that the other side does, where it tests the same value; null where there is
+/// The next test of the match, where no variant on the way to it is needed in a slot; null where there is
 /// none.
 const Conditional* BodyEmitter::next_test(const Conditional& conditional) const {
-  const auto test = test_of_match(conditional);
-  if (!test || !conditional.sides[1].valid()) return nullptr;
-  const std::vector<Item>& items = structure_[conditional.sides[1]].items;
-  if (items.empty() || items.back().kind != Item::Kind::Conditional) return nullptr;
-  const Conditional& next = structure_.conditionals[items.back().index];
-  const auto next_test = test_of_match(next);
-  if (!next_test || next_test->data != test->data) return nullptr;
-  const bool is_all = std::ranges::all_of(items.begin(), items.end() - 1, [&](const Item& item) {
-    if (item.kind != Item::Kind::Op) return false;
+  const Placements& placements = context_.schedule.placements;
+  const auto index = static_cast<uint32_t>(&conditional - structure_.conditionals.data());
+  const auto found = placements.next_tests.find(index);
+  if (found == placements.next_tests.end() || !test_of_match(conditional)) return nullptr;
+  const Conditional& next = structure_.conditionals[found->second];
+  const bool is_direct = std::ranges::all_of(structure_[conditional.sides[1]].items, [&](const Item& item) {
     const NodeId id(item.index);
-    return id == structure_.origin(next.predicate) ||
-           (has_role(graph_[id], Role::Variant) && is_only_tested(id));
+    return item.kind != Item::Kind::Op || !has_role(graph_[id], Role::Variant) || is_only_tested(id);
   });
-  return is_all ? &next : nullptr;
+  return is_direct && test_of_match(next) ? &next : nullptr;
 }
 
 uint32_t BodyEmitter::emit_side_branch(const Conditional& conditional, int first) {

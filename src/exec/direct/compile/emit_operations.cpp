@@ -3,7 +3,6 @@
 #include "base/check.h"
 #include "exec/direct/compile/body_emitter.h"
 #include "exec/direct/kernel_table.h"
-#include "kernels/scalar.h"
 
 namespace hiaton::exec::direct {
 
@@ -12,17 +11,10 @@ using graph::NodeId;
 using graph::NodeKind;
 using graph::OutPort;
 
-Kernel BodyEmitter::kernel_of(const Node& node) const {
-  const DType dtype = graph_[structure_.origin(node.inputs[0])].type.dtype;
-  const KernelVariant* variant = node.op->find_kernel(dtype);
-  HIATON_CHECK(variant != nullptr);
-  return context_.options.overflow == OverflowMode::Trap ? variant->trap : variant->wrap;
-}
-
 void BodyEmitter::emit_op(NodeId id, std::span<const Item> rest) {
   if (is_tensor_op(id)) return emit_tensor_op(id);
   if (emit_data_op(id, rest)) return;
-  if (returned_.contains(id) || is_deferred_predicate(id) || is_passed(id)) return;
+  if (returned_.contains(id) || is_in_branch(id) || is_in_call(id)) return;
   const Node& node = graph_[id];
   const Kernel kernel = kernel_of(node);
   HIATON_CHECK(node.inputs.size() <= 3);
@@ -60,52 +52,6 @@ void BodyEmitter::emit_op(NodeId id, std::span<const Item> rest) {
   give_back_if_unread(id);
 }
 
-bool BodyEmitter::can_defer(NodeId id) {
-  if (exported_.contains(id)) return false;
-  const bool in_conjunction = is_comparison(id) && conjunction_of(id).valid();
-  const bool alone = (is_comparison(id) || is_branch_on_both(id)) && steered_in_own_block(id);
-  if (in_conjunction ? exported_.contains(conjunction_of(id)) : !alone) return false;
-  deferred_.insert(id);
-  return true;
-}
-
-/// Whether it compares, is read once, and has a branch instruction.
-bool BodyEmitter::is_comparison(NodeId id) const {
-  const Node& node = graph_[id];
-  return context_.lifetimes.reads[id.index()] == 1 && node.kind == NodeKind::Op && node.inputs.size() == 2 &&
-         has_kernel(node) && fast_branch(kernel_of(node)) &&
-         graph_[structure_.origin(node.inputs[0])].kind != NodeKind::Const;
-}
-
-graph::NodeId BodyEmitter::conjunction_of(NodeId id) const {
-  const auto readers = graph_.consumers({id, 0});
-  if (readers.size() != 1 || !is_branch_on_both(readers[0].node)) return {};
-  return readers[0].node;
-}
-
-/// A conjunction of two comparisons of its block that steers conditionals of it is two branches.
-bool BodyEmitter::is_branch_on_both(NodeId id) const {
-  const Node& node = graph_[id];
-  if (node.kind != NodeKind::Op || node.inputs.size() != 2 || !has_kernel(node) ||
-      kernel_of(node) != Kernel{kernels::binary<kernels::And, bool, bool>} ||
-      context_.lifetimes.reads[id.index()] != 1 || !steered_in_own_block(id) ||
-      context_.loop_predicates.contains(id)) {
-    return false;
-  }
-  return std::ranges::all_of(node.inputs, [&](OutPort input) {
-    return is_comparison(input.node) &&
-           structure_.block_of[input.node.index()] == structure_.block_of[id.index()];
-  });
-}
-
-bool BodyEmitter::steered_in_own_block(NodeId id) const {
-  for (const graph::InPort& reader : graph_.consumers({id, 0})) {
-    const Node& node = graph_[reader.node];
-    if (node.kind != NodeKind::Switch || reader.port != 1) return false;
-  }
-  return !graph_.consumers({id, 0}).empty();
-}
-
 uint32_t BodyEmitter::emit_branch(OutPort predicate, bool is_loop) {
   const NodeId value = structure_.origin(predicate);
   if (!is_in_branch(value)) {
@@ -118,7 +64,7 @@ uint32_t BodyEmitter::emit_branch(OutPort predicate, bool is_loop) {
     return branch;
   }
   if (const auto test = tested_in_branch(predicate)) return emit_variant_branch(*test);
-  if (is_branch_on_both(value)) {
+  if (context_.schedule.placements.conjunctions.contains(value)) {
     const uint32_t first = emit_comparison_branch(graph_[value].inputs[0].node, false);
     also_jumps_[first] = emit_comparison_branch(graph_[value].inputs[1].node, false);
     return first;

@@ -13,7 +13,6 @@ void BodyEmitter::run_task(TaskBody& to_emit) {
   emit(Opcode::Header);
   keeping_ = in_task_ = true;
   fork_depth_ = to_emit.depth;
-  deferred_ = to_emit.deferred;
   // The function's frame waits for the task, so that the task borrows what it captures.
   for (NodeId value : task.captures) {
     define(value, take_slot());

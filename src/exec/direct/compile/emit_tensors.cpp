@@ -32,13 +32,6 @@ void BodyEmitter::begin_parameters() {
   }
 }
 
-bool BodyEmitter::has_kernel(const Node& node) const {
-  const auto is_scalar = [&](OutPort input) { return graph_[structure_.origin(input)].type.is_scalar(); };
-  return node.type.is_scalar() && !node.inputs.empty() && !node.op->kernels.empty() &&
-         std::ranges::all_of(node.inputs, is_scalar) &&
-         node.op->find_kernel(graph_[structure_.origin(node.inputs[0])].type.dtype) != nullptr;
-}
-
 bool BodyEmitter::is_tensor_op(NodeId id) const {
   const Node& node = graph_[id];
   if (node.op->fusion.value == Fusion::Data || has_role(node, Role::Identity)) return false;
@@ -105,8 +98,9 @@ void BodyEmitter::emit_tensor_op(NodeId id) {
   }
 }
 
-void BodyEmitter::emit_retain(NodeId value, uint32_t slot) {
-  at(emit(graph_[value].type.is_data() ? Opcode::Retain : Opcode::RetainTensor)).a = narrow(slot);
+void BodyEmitter::emit_retain(const Type& type, uint32_t slot) {
+  context_.counted_types.add(type);
+  at(emit(type.is_data() ? Opcode::Retain : Opcode::RetainTensor)).a = narrow(slot);
 }
 
 void BodyEmitter::emit_release(NodeId value, uint32_t slot) {

@@ -30,26 +30,13 @@ using graph::LoopId;
 using graph::NodeId;
 using graph::OutPort;
 
-namespace {
-
-/// Bounds for the code that one window may take.
-constexpr std::size_t kMostPlaces = 32;
-constexpr std::size_t kMostItems = 1000;
-
-}  // namespace
-
 bool BodyEmitter::emit_window(LoopId id, std::vector<uint32_t>& to_end) {
   const LoopShape& loop = structure_.loops[id.index()];
-  if (!forking_ || no_room_ || in_window_ || join_slot_ == kNoSlot ||
-      context_.lifetimes.body_needs_condition[id.index()]) {
-    return false;
-  }
-  const std::optional<Window> window = find_window(graph_, structure_, id);
-  if (!window || !can_hold_data(id, *window)) return false;
-  const std::size_t items = structure_[loop.condition].items.size() + structure_[loop.body].items.size() + 1;
-  const std::size_t places = std::min<std::size_t>(
-      {static_cast<std::size_t>(context_.options.parallel_iterations), kMostPlaces, kMostItems / items});
-  if (places < 2) return false;
+  const std::optional<ScheduledWindow>& scheduled = context_.schedule.windows[id.index()];
+  if (!forking_ || no_room_ || in_window_ || join_slot_ == kNoSlot || !scheduled) return false;
+  const Window* const window = &scheduled->window;
+  const std::size_t places = scheduled->places;
+  if (!can_capture(id, *window)) return false;
 
   const SlotMap outside = slot_of_;
   const HeldValues held_outside = held_;
@@ -94,6 +81,7 @@ bool BodyEmitter::emit_window(LoopId id, std::vector<uint32_t>& to_end) {
   if (window->task) {
     emit_window_tasks(*window->task, at_place, count);
     task_before_ = &*window->task;
+    exported_.insert(task_before_->results.begin(), task_before_->results.end());
   } else {
     emit_window_calls(*window, at_place, count);
   }
@@ -151,18 +139,8 @@ bool BodyEmitter::emit_window(LoopId id, std::vector<uint32_t>& to_end) {
   return true;
 }
 
-/// Where an item is split, both parts would have to agree on who holds what a side gives.
-bool BodyEmitter::can_hold_data(LoopId id, const Window& window) const {
-  const Ownership& ownership = context_.ownership;
-  if (!ownership.has_data()) return true;
-  const bool splits_ahead = std::ranges::any_of(
-      window.ahead, [&](const TaskItem& item) { return item.is_split && ownership.touches_data(item.item); });
-  if (splits_ahead) return false;
-  if (!window.task) return true;
-  const bool splits_task =
-      std::ranges::any_of(window.task->items, [](const TaskItem& item) { return item.is_split; });
-  if (splits_task && std::ranges::any_of(window.task->results, [&](NodeId value) { return is_data(value); }))
-    return false;
+bool BodyEmitter::can_capture(LoopId id, const Window& window) const {
+  if (!window.task || !context_.ownership.has_data()) return true;
   // A variant that is only tested before the loop stands in no slot.
   return std::ranges::all_of(window.task->captures, [&](NodeId value) {
     return structure_[structure_.block_of[value.index()]].loop == id || slot_of_.contains(value);

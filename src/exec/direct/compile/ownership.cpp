@@ -35,14 +35,7 @@ bool is_equality(const Node& node) {
 
 class Ownership::Borrowing {
  public:
-  explicit Borrowing(Ownership& all) : all_(all), graph_(all.graph_), structure_(all.structure_) {
-    for (std::size_t f = 0; f < graph_.functions().size(); ++f) {
-      const graph::Function& function = graph_.functions()[f];
-      for (std::size_t p = 0; p < function.params.size(); ++p) {
-        param_of_[function.params[p].node] = {f, p};
-      }
-    }
-  }
+  explicit Borrowing(Ownership& all) : all_(all), graph_(all.graph_), structure_(all.structure_) {}
 
   void run() {
     for (const Block& block : structure_.blocks) {
@@ -69,11 +62,6 @@ class Ownership::Borrowing {
   }
 
  private:
-  struct Param {
-    std::size_t function;
-    std::size_t index;
-  };
-
   void own(const Param& param) {
     if (FunctionId(param.function) == graph_.main()) return;
     std::vector<bool>& borrowed = all_.borrowed_[param.function];
@@ -84,7 +72,7 @@ class Ownership::Borrowing {
 
   void hand_on(OutPort port) {
     const NodeId value = structure_.origin(port);
-    if (const auto param = param_of_.find(value); param != param_of_.end()) own(param->second);
+    if (const auto param = all_.param_of_.find(value); param != all_.param_of_.end()) own(param->second);
   }
 
   void look_at(const Item& item) {
@@ -147,7 +135,7 @@ class Ownership::Borrowing {
   /// it does so only where it makes the value. Not of types whose values are rebuilt in place: another
   /// reference forbids that.
   bool is_kept_beside(NodeId make, NodeId param) const {
-    if (!param_of_.contains(param) || rebuilt_.contains(graph_[param].type.data.get())) return false;
+    if (!all_.param_of_.contains(param) || rebuilt_.contains(graph_[param].type.data.get())) return false;
     for (BlockId block = structure_.block_of[make.index()]; block.valid(); block = structure_[block].parent) {
       for (const Item& item : structure_[block].items) {
         if (item.kind != Item::Kind::Call) continue;
@@ -199,37 +187,25 @@ class Ownership::Borrowing {
     if (!forwards) return;
     for (std::size_t i = 0; i < site.calls.size(); ++i) {
       const OutPort input = graph_[site.calls[i]].inputs[0];
-      if (all_.is_data(input) && !outlives_frame(structure_.origin(input))) {
+      if (all_.is_data(input) && !all_.outlives_frame(structure_.origin(input))) {
         own({site.callee.index(), i});
       }
-    }
-  }
-
-  /// Constants, borrowed parameters, and fields of these.
-  bool outlives_frame(NodeId value) const {
-    while (true) {
-      const Node& node = graph_[value];
-      if (node.kind == NodeKind::Const) return true;
-      if (const auto param = param_of_.find(value); param != param_of_.end()) {
-        return all_.borrowed_[param->second.function][param->second.index];
-      }
-      if (!has_role(node, Role::Field)) return false;
-      value = structure_.origin(node.inputs[0]);
     }
   }
 
   Ownership& all_;
   const Graph& graph_;
   const Structure& structure_;
-  std::unordered_map<NodeId, Param> param_of_;
   std::unordered_set<const DataType*> rebuilt_;  ///< types of which values are taken apart to make such again
   bool changed_ = false;
 };
 
 Ownership::Ownership(const Graph& graph, const Structure& structure) : graph_(graph), structure_(structure) {
   has_data_ = std::ranges::any_of(graph.nodes(), [](const Node& node) { return !node.type.is_scalar(); });
-  for (const graph::Function& function : graph.functions()) {
-    borrowed_.emplace_back(function.params.size(), true);
+  for (std::size_t f = 0; f < graph.functions().size(); ++f) {
+    const std::vector<OutPort>& params = graph.functions()[f].params;
+    borrowed_.emplace_back(params.size(), true);
+    for (std::size_t p = 0; p < params.size(); ++p) param_of_[params[p].node] = {f, p};
   }
   if (!has_data_) {
     for (const Block& block : structure.blocks) {
@@ -267,6 +243,18 @@ const std::vector<NodeId>& Ownership::find_reads(const Item& item) {
     for (NodeId value : find_reads(inner)) add(value);
   });
   return reads_[item.key()] = std::move(reads);
+}
+
+bool Ownership::outlives_frame(NodeId value) const {
+  while (true) {
+    const Node& node = graph_[value];
+    if (node.kind == NodeKind::Const) return true;
+    if (const auto param = param_of_.find(value); param != param_of_.end()) {
+      return borrowed_[param->second.function][param->second.index];
+    }
+    if (!has_role(node, Role::Field)) return false;
+    value = structure_.origin(node.inputs[0]);
+  }
 }
 
 bool Ownership::touches_data(const Item& item) const {

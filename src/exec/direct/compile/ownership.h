@@ -35,6 +35,9 @@ class Ownership {
   bool is_borrowed(graph::FunctionId function, std::size_t parameter) const {
     return borrowed_[function.index()][parameter];
   }
+  /// Whether somebody else holds the value for longer than a frame of its function: constants, borrowed
+  /// parameters, and fields of these.
+  bool outlives_frame(graph::NodeId value) const;
   /// Whether nodes hold data values or tensors at all.
   bool has_data() const { return has_data_; }
   /// Whether references to the value are counted: of data values and of tensors.
@@ -61,6 +64,11 @@ class Ownership {
   bool has_data_ = false;
   std::unordered_map<uint64_t, std::vector<graph::NodeId>> reads_;
   std::vector<std::vector<bool>> borrowed_;
+  struct Param {
+    std::size_t function;
+    std::size_t index;
+  };
+  std::unordered_map<graph::NodeId, Param> param_of_;
   /// By block that is a side: its conditional and which side.
   struct Side {
     uint32_t conditional;

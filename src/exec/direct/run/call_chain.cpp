@@ -66,6 +66,39 @@ void DirectChain::leave_tasks() {
   while (at_call() && !site().valid()) now_ = {now_.frame->parent, now_.frame->resume - 1};
 }
 
+GivenChain::GivenChain(const Graph& graph, const Plan& plan, const Frame* frame, const Group::Call& call)
+    : graph_(graph),
+      frame_(frame),
+      call_(call),
+      site_(plan.sites[plan.index_of(call.resume - 1)]),
+      outer_(graph, plan, frame, call.resume - 1),
+      is_at_given_(site_.valid()) {}
+
+void GivenChain::rewind() {
+  outer_.rewind();
+  is_at_given_ = site_.valid();
+}
+
+void GivenChain::go_outward() {
+  if (is_at_given_) {
+    is_at_given_ = false;
+  } else {
+    outer_.go_outward();
+  }
+}
+
+std::vector<std::optional<Value>> GivenChain::arguments() const {
+  if (!is_at_given_) return outer_.arguments();
+  const graph::Function& function = graph_[graph_[site_].callee];
+  std::vector<std::optional<Value>> values;
+  for (std::size_t i = 0; i < std::min(function.params.size(), call_.arguments.size()); ++i) {
+    Slot slot;
+    call_.arguments[i].pass(frame_->slots, &slot);
+    values.emplace_back(value_in(graph_[function.params[i].node].type, slot));
+  }
+  return values;
+}
+
 std::vector<Value> operands_of_failed(const Graph& graph, const Worker& worker, NodeId node) {
   const std::size_t count = graph[node].inputs.size();
   if (worker.plan.opcode(worker.pc) == Opcode::Tensor) {

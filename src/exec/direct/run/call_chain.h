@@ -37,6 +37,26 @@ class DirectChain : public CallChain {
   Position now_;
 };
 
+/// The calls around one that was given to another process, that call first.
+class GivenChain : public CallChain {
+ public:
+  GivenChain(const graph::Graph& graph, const Plan& plan, const Frame* frame, const Group::Call& call);
+
+  void rewind() override;
+  bool at_call() const override { return is_at_given_ || outer_.at_call(); }
+  void go_outward() override;
+  graph::CallSite site() const override { return is_at_given_ ? site_ : outer_.site(); }
+  std::vector<std::optional<Value>> arguments() const override;
+
+ private:
+  const graph::Graph& graph_;
+  const Frame* frame_;
+  const Group::Call& call_;
+  graph::CallSite site_;  ///< none: it was given as a task, which belongs to the function around it
+  DirectChain outer_;
+  bool is_at_given_;
+};
+
 /// What the instruction that failed, which came from `node`, read. It has not written its result.
 std::vector<Value> operands_of_failed(const graph::Graph& graph, const Worker& worker, graph::NodeId node);
 

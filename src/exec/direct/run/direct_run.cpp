@@ -1,17 +1,21 @@
 #include "exec/direct/run/direct_run.h"
 
+#include <exception>
+#include <functional>
 #include <mutex>
 #include <new>
 #include <optional>
-#include <thread>
+#include <utility>
 
 #include "base/check.h"
 #include "exec/budget.h"
 #include "exec/direct/run/call_chain.h"
 #include "exec/direct/run/interpret.h"
+#include "exec/direct/run/remote_calls.h"
 #include "exec/direct/run/worker.h"
 #include "exec/fault.h"
 #include "exec/run_watch.h"
+#include "hiaton/thread_pool.h"
 
 namespace hiaton::exec::direct {
 
@@ -22,13 +26,40 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-class DirectRun {
+/// The threads of the workers of a run but the first, from when they are first needed until the run ends.
+class Helpers {
  public:
-  DirectRun(const Graph& graph, const Plan& plan, std::span<const Value> arguments, const RunOptions& options)
+  Helpers() = default;
+  Helpers(const Helpers&) = delete;
+  ~Helpers() { end(); }
+
+  /// Each makes the call work(i) for one i below `count`, as soon as its thread is there. Without a pool,
+  /// threads are started, which throws std::system_error where there are none.
+  void begin(ThreadPool* pool, std::size_t count, std::function<void(std::size_t)> work) {
+    if (pool == nullptr) pool = &own_.emplace(static_cast<int>(count) + 1);
+    work_ = std::move(work);
+    if (pool->begin_help(count, work_)) busy_ = pool;
+  }
+  /// Returns when they have all returned.
+  void end() {
+    if (busy_ != nullptr) std::exchange(busy_, nullptr)->end_help();
+  }
+
+ private:
+  std::optional<ThreadPool> own_;
+  std::function<void(std::size_t)> work_;
+  ThreadPool* busy_ = nullptr;
+};
+
+class DirectRun : private RemoteCalls::Owner {
+ public:
+  DirectRun(const Graph& graph, const Plan& plan, std::span<const Value> arguments, const RunOptions& options,
+            LastRun& last)
       : graph_(graph),
         plan_(plan),
         arguments_(arguments),
         options_(options),
+        last_(last),
         root_slots_(frame_bytes(plan.result_count) / sizeof(Slot)) {
     budget_.max_frames = options.max_frames;
     budget_.max_bytes = byte_limit(options);
@@ -48,19 +79,28 @@ class DirectRun {
       state_.workers.back()->parameters = options.parameters;
       if (tensors != nullptr) state_.workers.back()->tensors->times_kernels = options.time_kernels;
     }
-    state_.shares_every_call = options.share_every_call && workers > 1;
+    if (options.processes != nullptr && is_parallel)
+      remote_.emplace(*options.processes, state_, plan, budget_, static_cast<RemoteCalls::Owner&>(*this));
+    state_.remote = remote_ ? &*remote_ : nullptr;
+    state_.shares_every_call = options.share_every_call && (workers > 1 || remote_);
     if (options.trace != nullptr) draw_in(*options.trace);
   }
 
   RunResult run() {
-    const Clock::time_point start = Clock::now();
-    work(start);
+    if (!is_first() && !remote_) return {};  // there is nothing to be shared
+    start_ = Clock::now();
+    work();
     for (Trace::Track* track : tracks_) track->count(0, 0);
     const bool has_results = state_.finished.load() && !error_ && !state_.stopping.load();
-    std::vector<Value> values = has_results ? results() : std::vector<Value>();
+    std::vector<Value> values = has_results && is_first() ? results() : std::vector<Value>();
     if (heap_ != nullptr && !has_results) heap_->forget_values();
-    RunStats stats = collect(std::chrono::duration<double>(Clock::now() - start).count(), has_results);
+    const Clock::duration time = Clock::now() - start_;
+    last_.took(time);
+    RunStats stats = collect(std::chrono::duration<double>(time).count(), has_results);
+    if (remote_) remote_->finish(stats);
     if (options_.stats != nullptr) *options_.stats = stats;
+    if (no_threads_ != nullptr) std::rethrow_exception(no_threads_);
+    if (!is_first()) return {{}, std::move(stats)};
     if (error_) throw RunError(*error_);
     if (state_.stopping.load()) throw_without_place();
     HIATON_CHECK(state_.finished.load());
@@ -68,6 +108,8 @@ class DirectRun {
   }
 
  private:
+  bool is_first() const { return options_.processes == nullptr || options_.processes->self() == 0; }
+
   void draw_in(Trace& trace) {
     kinds_.emplace(trace, graph_);
     for (std::size_t i = 0; i < state_.workers.size(); ++i) {
@@ -76,29 +118,61 @@ class DirectRun {
     }
   }
 
-  /// All threads have ended when it returns or throws.
-  void work(Clock::time_point start) {
-    std::vector<std::jthread> threads;
-    threads.reserve(state_.workers.size());
+  /// No other thread works for the run any more when it returns or throws.
+  void work() {
+    std::jthread remote;
     std::optional<RunWatch> watch;
     try {
-      for (std::size_t i = 1; i < state_.workers.size(); ++i) {
-        threads.emplace_back([this, i] { settle(*state_.workers[i], state_.workers[i]->help()); });
-      }
-      if (RunWatch::is_needed(options_)) {
-        watch.emplace(options_, start, [this](Fault fault) {
+      if (remote_) remote = std::jthread([this] { remote_->serve(); });
+      if (is_first() && RunWatch::is_needed(options_)) {
+        watch.emplace(options_, start_, [this](Fault fault) {
           stop_fault_.store(fault);
           state_.stop();
         });
       }
+      if (remote_) begin_others();
     } catch (...) {
+      if (remote_ && !is_first()) remote_->report(error_without_place(Fault::OutOfMemory), nullptr);
       state_.stop();
       throw;
     }
     Worker& first = *state_.workers[0];
-    if (state_.shares_every_call) first.wait_for_others();
-    settle(first, first.begin([&] { return start_main(first); }));
+    if (state_.shares_every_call && is_first()) {
+      if (!remote_) begin_others();
+      first.wait_for_others();
+    } else if (state_.workers.size() > 1 && !remote_) {
+      first.fork_room = 0;
+      state_.call_others = [this] { return call_others(); };
+    }
+    if (is_first()) settle(first, first.begin([&] { return start_main(first); }));
     if (!is_over()) settle(first, first.help());
+    helpers_.end();
+  }
+
+  void begin_others() {
+    if (state_.workers.size() == 1) return;
+    helpers_.begin(remote_ ? nullptr : options_.pool, state_.workers.size() - 1, [this](std::size_t i) {
+      if (!is_over()) settle(*state_.workers[i + 1], state_.workers[i + 1]->help());
+    });
+  }
+
+  /// A run that is as short as others are to come is better off alone. The last one tells, and where that was
+  /// short, this one when it takes longer.
+  bool call_others() {
+    constexpr uint32_t kForksALook = 32;
+    constexpr std::chrono::microseconds kToWake{50};
+    constexpr std::chrono::microseconds kToStart{200};
+    const std::chrono::microseconds short_time = options_.pool != nullptr ? kToWake : kToStart;
+    if (last_.was_below(short_time)) {
+      if (++early_forks_ % kForksALook != 0 || Clock::now() - start_ < short_time) return false;
+    }
+    try {
+      begin_others();
+    } catch (...) {
+      no_threads_ = std::current_exception();
+      state_.stop();
+    }
+    return true;
   }
 
   Frame* root() { return reinterpret_cast<Frame*>(root_slots_.data()); }
@@ -147,7 +221,11 @@ class DirectRun {
   /// belong to nobody else as long as this worker has not come back to them.
   void keep_error(Worker& worker, Fault fault) {
     const std::lock_guard lock(mutex_);
-    if (error_ || fault == Fault::None || worker.frame == nullptr) return;
+    if (error_ || fault == Fault::None) return;
+    if (worker.frame == nullptr) {
+      if (!is_first()) remote_->report(error_.emplace(error_without_place(fault)), nullptr);
+      return;
+    }
     DirectChain chain(graph_, plan_, worker.frame, worker.pc);
     const RunPlace place{graph_, arguments_, chain};
     const NodeId node = worker.pc == nullptr ? NodeId() : plan_.nodes[plan_.index_of(worker.pc)];
@@ -156,6 +234,22 @@ class DirectRun {
     } else {
       error_ = budget_error(place, options_, fault);
     }
+    if (!is_first()) remote_->report(*error_, worker.frame);
+  }
+
+  RunError with_calls_around(const RunError& error, const Frame* frame, const Group::Call& call) override {
+    GivenChain chain(graph_, plan_, frame, call);
+    return exec::with_calls_around({graph_, arguments_, chain}, error);
+  }
+
+  void take_error(const RunError& error) override {
+    const std::lock_guard lock(mutex_);
+    if (!error_) error_ = error;
+  }
+
+  RunError error_without_place(Fault fault) const {
+    DirectChain chain(graph_, plan_, nullptr, nullptr);
+    return budget_error({graph_, arguments_, chain}, options_, fault);
   }
 
   /// No worker had a frame when the run was stopped.
@@ -164,8 +258,7 @@ class DirectRun {
     for (const std::unique_ptr<Worker>& worker : state_.workers) {
       if (fault == Fault::None) fault = worker->fault;
     }
-    DirectChain chain(graph_, plan_, nullptr, nullptr);
-    throw budget_error({graph_, arguments_, chain}, options_, fault);
+    throw error_without_place(fault);
   }
 
   std::vector<Value> results() {
@@ -210,12 +303,13 @@ class DirectRun {
     if (tensor_heap_ && options_.stats != nullptr && has_results) {
       stats.values_live_at_end += tensor_heap_->count_tensors();
     }
+    if (remote_) idle += remote_->pool().count_idle();
     stats.frames_live_most = stats.frames_allocated;
     stats.frames_live_at_end = stats.frames_allocated - idle;
     for (std::size_t i = 0; i < stats.regions.size(); ++i) {
       if (plan_.region_is_body[i]) stats.calls += stats.regions[i].firings;
     }
-    if (stats.calls > 0) --stats.calls;  // main itself is not called
+    if (stats.calls > 0 && is_first()) --stats.calls;  // main itself is not called
     return stats;
   }
 
@@ -223,6 +317,8 @@ class DirectRun {
   const Plan& plan_;
   const std::span<const Value> arguments_;
   const RunOptions& options_;
+  LastRun& last_;
+  Clock::time_point start_{};
   FrameBudget budget_;
   std::optional<CallKinds> kinds_;             ///< where the run is drawn
   std::vector<Trace::Track*> tracks_{};        ///< by worker; empty: it is not drawn
@@ -232,14 +328,18 @@ class DirectRun {
   std::vector<Slot> root_slots_;  ///< the frame that main returns to
   std::mutex mutex_;
   std::optional<RunError> error_;
+  uint32_t early_forks_ = 0;       ///< that found the other workers not called yet
+  std::exception_ptr no_threads_;  ///< why the other workers could not come
   std::atomic<Fault> stop_fault_{Fault::None};
+  std::optional<RemoteCalls> remote_{};  ///< where several processes share the run
+  Helpers helpers_;                      ///< last: it ends before the rest goes
 };
 
 }  // namespace
 
 RunResult run_plan(const Graph& graph, const Plan& plan, std::span<const Value> arguments,
-                   const RunOptions& options) {
-  return DirectRun(graph, plan, arguments, options).run();
+                   const RunOptions& options, LastRun& last) {
+  return DirectRun(graph, plan, arguments, options, last).run();
 }
 
 }  // namespace hiaton::exec::direct

@@ -1,6 +1,9 @@
 // A run of a program in direct code: its workers, from the arguments to the results.
 #pragma once
 
+#include <atomic>
+#include <chrono>
+#include <cstdint>
 #include <span>
 
 #include "exec/direct/plan.h"
@@ -8,9 +11,22 @@
 
 namespace hiaton::exec::direct {
 
+/// How long the last run of a plan took, which tells whether the next one is worth other threads at once. May
+/// be used by several runs at the same time.
+class LastRun {
+ public:
+  bool was_below(std::chrono::nanoseconds time) const {
+    return nanoseconds_.load(std::memory_order_relaxed) < time.count();
+  }
+  void took(std::chrono::nanoseconds time) { nanoseconds_.store(time.count(), std::memory_order_relaxed); }
+
+ private:
+  std::atomic<int64_t> nanoseconds_{std::chrono::nanoseconds::max().count()};
+};
+
 /// Runs a compiled graph. Throws RunError. `plan` must come from `graph`, with the overflow mode of `options`
 /// and, for more than one worker, with forking forms.
 RunResult run_plan(const graph::Graph& graph, const Plan& plan, std::span<const Value> arguments,
-                   const RunOptions& options);
+                   const RunOptions& options, LastRun& last);
 
 }  // namespace hiaton::exec::direct

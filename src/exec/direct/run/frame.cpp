@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <new>
 
 #include "exec/direct/plan.h"
@@ -10,9 +11,21 @@
 namespace hiaton::exec::direct {
 namespace {
 
-constexpr std::size_t kFirstChunk = std::size_t{64} << 10;
+/// The first chunk comes from the C library, which has it at hand for the next run; a small run needs no
+/// more.
+constexpr std::size_t kFirstChunk = std::size_t{16} << 10;
+constexpr std::size_t kFirstFromSystem = std::size_t{64} << 10;
 constexpr std::size_t kLargestChunk = std::size_t{32} << 20;
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
+
+void* map_pages(std::size_t bytes) {
+  void* memory =
+      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) return nullptr;
+  if (bytes >= kHugePage)
+    madvise(memory, bytes, MADV_HUGEPAGE);  // a hint: fewer page faults in deep recursion
+  return memory;
+}
 
 }  // namespace
 
@@ -21,7 +34,11 @@ Frame no_frame{nullptr, {nullptr}, &no_frame, 0, {}};
 FramePool::~FramePool() {
   while (newest_ != nullptr) {
     const Chunk chunk = *newest_;
-    munmap(newest_, chunk.bytes);
+    if (chunk.before == nullptr) {
+      std::free(newest_);
+    } else {
+      munmap(newest_, chunk.bytes);
+    }
     newest_ = chunk.before;
   }
 }
@@ -66,7 +83,9 @@ Frame* FramePool::take_anchor() {
 
 bool FramePool::add_chunk(std::size_t at_least) {
   // Chunks double, so that small runs stay small and deep ones ask the system rarely.
-  std::size_t bytes = newest_ == nullptr ? kFirstChunk : std::min(newest_->bytes * 2, kLargestChunk);
+  const bool is_first = newest_ == nullptr;
+  std::size_t bytes =
+      is_first ? kFirstChunk : std::clamp(newest_->bytes * 2, kFirstFromSystem, kLargestChunk);
   const uint64_t held = budget_.bytes.load(std::memory_order_relaxed);
   if (held < budget_.max_bytes) bytes = std::min<uint64_t>(bytes, budget_.max_bytes - held);
   bytes = std::max(bytes, sizeof(Chunk) + at_least);
@@ -74,14 +93,11 @@ bool FramePool::add_chunk(std::size_t at_least) {
     failure_ = Fault::MaxBytes;
     return false;
   }
-  void* memory =
-      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) {
+  void* memory = is_first ? std::malloc(bytes) : map_pages(bytes);
+  if (memory == nullptr) {
     failure_ = Fault::OutOfMemory;
     return false;
   }
-  if (bytes >= kHugePage)
-    madvise(memory, bytes, MADV_HUGEPAGE);  // a hint: fewer page faults in deep recursion
   newest_ = new (memory) Chunk{newest_, bytes};
   bytes_ += bytes;
   if (track != nullptr) track->count(carved_, bytes_);

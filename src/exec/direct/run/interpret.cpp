@@ -167,7 +167,7 @@ at_ReturnN : {
   // --- Calls that may be stolen ---
 
 at_Fork : {
-  if (worker->fork_end == Worker::kMostForks) {
+  if (worker->fork_end >= worker->fork_room && !worker->find_fork_room()) {
     pc += pc->jump;
     GO;
   }
@@ -176,7 +176,7 @@ at_Fork : {
   NEXT;
 }
 at_ForkRoom:
-  pc += worker->fork_end == Worker::kMostForks ? pc->jump : 1;
+  pc += worker->fork_end >= worker->fork_room && !worker->find_fork_room() ? pc->jump : 1;
   GO;
 at_ForkSome : {
   const auto count = static_cast<uint32_t>(f->slots[pc->a].bits);
@@ -377,6 +377,7 @@ failed:
   worker->fault = fault;
   return Outcome::Failed;
 at_Halt:
+  worker->frame = f;
   return Outcome::Halted;
 at_Header:
   __builtin_unreachable();

@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "base/pause.h"
 #include "exec/direct/run/interpret.h"
+#include "exec/direct/run/remote_calls.h"
 
 namespace hiaton::exec::direct {
 namespace {
@@ -23,26 +24,42 @@ std::size_t most_arguments(const Plan& plan) {
   return most;
 }
 
-/// Waits twice as long each time: first spinning, then sleeping. Every request costs the worker that is
-/// asked, so a worker that was refused must soon ask rarely.
+/// Waits longer each time, by a part of the time that it has waited in all: first spinning, where each worker
+/// may have a core, then sleeping. Every request costs the worker that is asked, so a worker that was refused
+/// must soon ask rarely. The end of a run waits for whoever sleeps, so a sleep must be short beside the run.
 class Backoff {
  public:
+  explicit Backoff(const RunState& state) : state_(state) {}
+
   void wait() {
     if (pauses_ <= kMostPauses) {
-      for (int i = 0; i < pauses_; ++i) pause_thread();
+      pause(pauses_);
       pauses_ *= 2;
       return;
     }
-    std::this_thread::sleep_for(sleep_);
-    sleep_ = std::min(sleep_ * 2, kLongestSleep);
+    const Clock::duration waited = Clock::now() - start_;
+    if (waited < kSpinning && has_core_for_each()) return pause(kMostPauses);
+    std::this_thread::sleep_for(std::clamp<Clock::duration>(waited / 8, kShortest, kLongest));
   }
 
  private:
+  using Clock = std::chrono::steady_clock;
   static constexpr int kMostPauses = 512;  // some 10 microseconds
-  static constexpr std::chrono::microseconds kLongestSleep{500};
+  static constexpr std::chrono::microseconds kSpinning{300};
+  static constexpr std::chrono::microseconds kShortest{20};
+  static constexpr std::chrono::microseconds kLongest{500};
 
+  bool has_core_for_each() const {
+    static const unsigned cores = std::thread::hardware_concurrency();
+    return state_.workers.size() <= cores;
+  }
+  void pause(int times) const {
+    for (int i = 0; i < times && !state_.finished.load() && !state_.stopping.load(); ++i) pause_thread();
+  }
+
+  const RunState& state_;
+  const Clock::time_point start_ = Clock::now();
   int pauses_ = 16;
-  std::chrono::microseconds sleep_{20};
 };
 
 }  // namespace
@@ -80,9 +97,17 @@ bool Worker::answer_poll() {
   return true;
 }
 
+bool Worker::find_fork_room() {
+  if (fork_room < kMostForks && state.call_others()) fork_room = kMostForks;
+  return fork_end < kMostForks;
+}
+
 void Worker::give_all_away() {
   hungry = true;
-  while (fork_end > 0 && state.idle.load() > 0 && !state.stopping.load()) {
+  const auto is_asked = [this] {
+    return state.idle.load() > 0 || (state.remote != nullptr && state.remote->is_asked());
+  };
+  while (fork_end > 0 && is_asked() && !state.stopping.load()) {
     Worker* thief = request_.exchange(nullptr);
     if (thief == nullptr) {
       std::this_thread::yield();
@@ -100,6 +125,10 @@ bool Worker::answer_request(Worker& thief) {
     return false;
   }
   ForkEntry& oldest = forks[0];
+  if (thief.steals_for != nullptr && !thief.steals_for->may_give(oldest.group->calls[oldest.end - 1])) {
+    thief.answer_.store(Answer::Refused, std::memory_order_release);
+    return false;
+  }
   JoinRecord* record = record_of(oldest.frame, *oldest.group);
   if (record == nullptr) {
     record = new (std::nothrow) JoinRecord{1, oldest.end, anchor};
@@ -255,24 +284,42 @@ void Worker::wait_for_others() const {
   constexpr std::chrono::seconds kPatience{1};  // the system may have no thread for each worker
   const auto end = std::chrono::steady_clock::now() + kPatience;
   const auto others = static_cast<int>(state.workers.size()) - 1;
-  while (state.idle.load() < others && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+  const auto are_there = [&] {
+    return state.idle.load() >= others && (state.remote == nullptr || state.remote->have_all_asked());
+  };
+  while (!are_there() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
 }
 
 Outcome Worker::help() {
   while (find_work()) {
-    const Outcome outcome = begin([this] { return run_gift(); });
+    const Outcome outcome = begin([this] { return run_found(); });
+    if (outcome == Outcome::Halted && state.remote != nullptr && state.remote->take_results(*this)) continue;
     if (outcome != Outcome::Parked) return outcome;
   }
   frame = nullptr;
   return Outcome::Parked;
 }
 
+/// What find_work() has found. Another worker may have been faster.
+Outcome Worker::run_found() {
+  if (gift_.frame != nullptr) return run_gift();
+  return state.remote->run_waiting(*this).value_or(Outcome::Parked);
+}
+
 /// False: the run is finished or stopping.
 bool Worker::find_work() {
   state.idle.fetch_add(1);
-  Backoff backoff;
+  gift_.frame = nullptr;
+  Backoff backoff(state);
   while (!state.finished.load() && !state.stopping.load()) {
     refuse_requests();
+    if (state.remote != nullptr) {
+      if (state.remote->has_waiting()) {
+        state.idle.fetch_sub(1);
+        return true;
+      }
+      state.remote->want();
+    }
     for (const std::unique_ptr<Worker>& victim : state.workers) {
       if (victim.get() != this && ask(*victim)) return true;
     }

@@ -4,7 +4,8 @@
 // that do not need each other stand in its fork list, oldest first; only the owner touches the list. A worker
 // without work asks another: it writes itself into `request`, then raises `poll`. The owner looks at `poll`
 // at calls and loop ends (a relaxed load: seeing it late costs time, nothing else), and gives its OLDEST free
-// call away. Data values that the call gets move to the thief as they are where the call takes over the
+// call away. Data values that the call gets move to the thief as they are where their type says that nobody
+// takes a second reference to them (Group::Call::kinds), or where the call takes over the
 // only reference to them and to all that is below; small ones are copied; others are counted by atomic
 // operations from then on.
 // The frame of that call then has a JoinRecord, which counts who has still to come back to it: the only
@@ -47,13 +48,14 @@ struct ForkEntry {
 
 /// How a stretch of interpretation ended.
 enum class Outcome : uint8_t {
-  Halted,   ///< main has returned
+  Halted,   ///< main has returned, or a call of another process, to Worker::frame
   Parked,   ///< the frame waits for stolen calls; another worker will go on with it
   Stopped,  ///< the run is to end: Worker::frame and Worker::pc say where this worker was
   Failed,   ///< the instruction at Worker::pc failed in Worker::frame with Worker::fault
 };
 
 struct Worker;
+class RemoteCalls;
 
 /// What the workers of one run share. Not touched by the interpreter's common case.
 struct RunState {
@@ -63,8 +65,13 @@ struct RunState {
   std::atomic<bool> finished{false};
   /// Workers that ask for work. Who gives a call away counts the thief out.
   std::atomic<int> idle{0};
+  /// Where workers find calls of other processes; null: there are none.
+  RemoteCalls* remote = nullptr;
   /// For tests: each call that can be given away is, as long as a worker is idle; the first waits for all.
   bool shares_every_call = false;
+  /// Calls the other workers where they do not look for work yet: for the first one, when it has calls that
+  /// can be given away. False: it is too early.
+  std::function<bool()> call_others{};
 
   RunState();
   ~RunState();
@@ -87,6 +94,7 @@ struct Worker {
   /// With this many free groups of calls, deeper ones run in their sequential form.
   static constexpr uint32_t kMostForks = 8;
   ForkEntry forks[kMostForks];
+  uint32_t fork_room = kMostForks;  ///< 0: the others do not look for work yet
   FramePool pool;
   DataCells* cells = nullptr;              ///< of a plan with data values
   std::unique_ptr<TensorMachine> tensors;  ///< of a plan with tensors
@@ -97,6 +105,8 @@ struct Worker {
   std::vector<Slot>
       passed;  ///< room for the arguments of any call: running takes no other memory than frames
 
+  /// For whom an agent steals, which takes only what can go to other processes; null: for itself.
+  const RemoteCalls* steals_for = nullptr;
   RunState& state;
   const Plan& plan;
   Frame* frame = nullptr;  ///< with pc: where this worker was when interpretation ended
@@ -107,6 +117,8 @@ struct Worker {
 
   /// Looks at what `poll` was raised for. False: the run is to end.
   bool answer_poll();
+  /// Whether another group of calls has room where `fork_end` has reached `fork_room`.
+  bool find_fork_room();
   /// One of those who had to come back to `target` is there. True: it was the last, and goes on with the
   /// frame and its chain.
   bool arrive(Frame* target, const Group& group);
@@ -139,6 +151,7 @@ struct Worker {
   void give_all_away();
   bool ask(Worker& victim);
   bool find_work();
+  Outcome run_found();
   Outcome run_gift();
 
   /// The idle worker that wants a call from this one; null: nobody asks.
@@ -151,6 +164,7 @@ struct Worker {
   Gift gift_;
 
   friend struct RunState;
+  friend class RemoteCalls;
 };
 
 }  // namespace hiaton::exec::direct

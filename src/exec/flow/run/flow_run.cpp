@@ -7,6 +7,7 @@
 #include <new>
 #include <optional>
 
+#include "base/part_tree.h"
 #include "exec/flow/run/team.h"
 #include "exec/flow/run/worker.h"
 #include "hiaton/thread_pool.h"
@@ -33,8 +34,9 @@ struct Part {
 std::vector<Part> cut(Examples& examples, std::size_t count, const graph::Graph& graph,
                       flow::Workers* gradients) {
   std::vector<Part> parts(count);
+  const std::vector<std::size_t> begins = cut_into_parts(examples.size(), count);
   for (std::size_t i = 0; i < count; ++i) {
-    parts[i].examples = {&examples, examples.size() * i / count, examples.size() * (i + 1) / count};
+    parts[i].examples = {&examples, begins[i], begins[i + 1]};
     if (gradients != nullptr && i > 0) parts[i].gradients = gradients->take_gradients(graph);
   }
   return parts;
@@ -114,7 +116,7 @@ void Workers::give_back(std::unique_ptr<Gradients> gradients) {
 namespace {
 
 /// A run: its parts, and the workers that run them. Parts are the same for any number of workers, and their
-/// gradients are added in their order.
+/// gradients are added up along the tree over the parts, then those of members that did something for others.
 class FlowRun {
  public:
   FlowRun(const graph::Graph& graph, const std::shared_ptr<const flow::Plan>& plan, flow::Workers& resting,
@@ -264,10 +266,18 @@ class FlowRun {
 
   /// Adds the gradients, unless the run failed, and gives back what serves the next run.
   void end(const std::exception_ptr& error, ThreadPool* pool) {
+    if (error == nullptr && options_.gradients != nullptr) {
+      const auto join = [&](std::size_t left, std::size_t right) {
+        Gradients& sums = left == 0 ? *options_.gradients : *parts_[left].gradients;
+        sums.add(*parts_[right].gradients, pool);
+      };
+      join_parts({0, count_}, join);
+      for (std::size_t i = count_; i < parts_.size(); ++i) {
+        if (parts_[i].gradients != nullptr) join(0, i);
+      }
+    }
     for (Part& part : parts_) {
-      if (part.gradients == nullptr) continue;
-      if (error == nullptr) options_.gradients->add(*part.gradients, pool);
-      resting_.give_back(std::move(part.gradients));
+      if (part.gradients != nullptr) resting_.give_back(std::move(part.gradients));
     }
     // The first to come takes the one that is given back last: the same one again, which is in its caches.
     for (auto member = members_.rbegin(); member != members_.rend(); ++member) {

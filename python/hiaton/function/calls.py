@@ -1,0 +1,361 @@
+"""Calls: of functions of Python, methods, built-in functions, and operations on tensors."""
+
+import ast
+import builtins
+import functools
+import inspect
+import math
+import types
+
+from hiaton import _core
+from hiaton.function import prelude
+from hiaton.function.source import is_generator
+from hiaton.function.types import (FLOAT, INT, NEVER, Const, Lst, Objs, Scalar, Tens,
+                                   Tup, Union, Value, is_number)
+
+_DTYPES = {"bool": 0, "i32": 1, "i64": 2, "f32": 3, "f64": 4}
+
+
+@functools.cache
+def _operations():
+    """By function: its row in the table of operations."""
+    return {id(getattr(_core.ops, name)): (name, row) for name, row in _core.operation_table().items()
+            if hasattr(_core.ops, name)}
+
+
+class Calls:
+    def eval_Call(self, node):
+        if any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords):
+            self.refuse("'*' and '**' in a call cannot be converted; write the arguments out", node)
+        if isinstance(node.func, ast.Attribute):
+            made = self._call_attribute(node)
+            if made is not None:
+                return made
+            callee = self.attribute(self.eval(node.func.value), node.func.attr)
+        else:
+            callee = self.eval(node.func)
+        if isinstance(callee.type, Const):
+            special = getattr(self, f"call_{_name_of(callee.type.value)}", None)
+            if special is not None and callee.type.value in _iterating():
+                return special(node)
+        is_operation = isinstance(callee.type, Const) and id(callee.type.value) in _operations()
+        args, named = self._arguments(node, is_operation)
+        return self.call(callee, args, named)
+
+    def _arguments(self, node, is_operation=False):
+        """`is_operation`: lists are written as they stand there, [a, b], and have a fixed length."""
+        def one(argument):
+            return self.eval_Tuple(argument) if is_operation and isinstance(argument, ast.List) else self.eval(argument)
+        return [one(a) for a in node.args], {k.arg: one(k.value) for k in node.keywords}
+
+    def _call_attribute(self, node):
+        """Methods; None where what is called is no method of a value of the graph."""
+        if isinstance(node.func.value, ast.Call) and isinstance(node.func.value.func, ast.Name) \
+                and node.func.value.func.id == "super":
+            return self._call_super(node)
+        if node.func.attr == "append" and isinstance(node.func.value, ast.Name):
+            made = self.append(node.func.value.id, node)
+            if made is not None:
+                return made
+        value = self.eval(node.func.value)
+        if isinstance(value.type, (Objs, Union)):
+            value = self.operand(value)
+        if isinstance(value.type, (Objs, Tens)) or isinstance(value.type, Tup) and value.type.cls is not tuple:
+            args, named = self._arguments(node)
+            return self.call_method(value, node.func.attr, args, named)
+        if isinstance(value.type, Lst):
+            self.refuse(f"list.{node.func.attr} cannot be converted here; only append to a list that the function made")
+        return None
+
+    def _call_super(self, node):
+        cls, this = self.where.owner, self.env.get(self.where.first)
+        if cls is None or this is None or node.func.value.args:
+            self.refuse("'super' cannot be converted here")
+        instance = next(iter(this.type.classes)) if isinstance(this.type, Objs) else type(this.type.value)
+        following = instance.__mro__[instance.__mro__.index(cls) + 1:]
+        for base in following:
+            if node.func.attr in vars(base):
+                args, named = self._arguments(node)
+                return self.call_function(vars(base)[node.func.attr], [this, *args], named)
+        self.refuse(f"no class above '{cls.__name__}' has a method '{node.func.attr}'")
+
+    def call(self, callee, args, named):
+        callee = self.chosen(callee)
+        if not isinstance(callee.type, Const):
+            if isinstance(callee.type, Objs):
+                return self.call_method(callee, "__call__", args, named)
+            self.refuse(f"a call of {callee.type} cannot be converted")
+        target = callee.type.value
+        if isinstance(target, types.FunctionType) and target.__module__ == "hiaton.tensors":
+            return self._constant_tensor(target, args, named)
+        if isinstance(target, types.FunctionType):
+            return self.call_function(target, args, named)
+        if isinstance(target, types.MethodType):
+            return self.call_function(target.__func__, [self.constant_value(target.__self__, "self"), *args], named)
+        if id(target) in _operations():
+            return self.tensor_op(_operations()[id(target)][0], args, named)
+        if isinstance(target, _core.DType):
+            return self._cast_to(target, args)
+        original = getattr(target, "__wrapped__", None)
+        if type(target).__module__.startswith("hiaton.function") and original is not None:
+            return self.call_function(original, args, named)
+        special = getattr(self, f"builtin_{_name_of(target)}", None)
+        if special is not None and target in _builtin_functions():
+            if named:
+                self.refuse(f"arguments by name of '{_name_of(target)}' cannot be converted")
+            return special(*args)
+        if isinstance(target, type):
+            return self.construct(target, args, named)
+        method = getattr(type(target), "__call__", None)
+        if isinstance(method, types.FunctionType):
+            return self.call_function(method, [callee, *args], named)
+        self.refuse(f"'{_name_of(target)}' is foreign to the graph; call it outside of the function, or let Python run this "
+                    "function")
+
+    def _constant_tensor(self, function, args, named):
+        """hia.zeros(3), and what else makes tensors of numbers that are known before the run."""
+        def known(value):
+            if isinstance(value.type, Tup):
+                return tuple(map(known, self.items(value)))
+            if not isinstance(value.type, Const):
+                self.refuse(f"hia.{function.__name__}: expected numbers that are known before the run, found {value.type}")
+            return value.type.value
+        made = function(*map(known, args), **{name: known(value) for name, value in named.items()})
+        return self.constant_value(made, function.__name__)
+
+    # Functions of Python.
+
+    def call_function(self, function, args, named):
+        if not isinstance(function, types.FunctionType):
+            wrapped = getattr(function, "__wrapped__", None)
+            if isinstance(function, staticmethod):
+                wrapped = function.__func__
+            if wrapped is None:
+                self.refuse(f"'{_name_of(function)}' is foreign to the graph")
+            return self.call_function(wrapped, args, named)
+        if is_generator(function):
+            self.refuse(f"'{function.__qualname__}' is a generator or a coroutine: give a list")
+        values = self.bound(function, args, named)
+        converter = self.converter
+        if id(function.__code__) not in converter.fixed:
+            values = [self.held(v) if is_number(v.type) or isinstance(v.type, Tup) else v for v in values]
+        values = [self.forward(v) if isinstance(v.type, Lst) else v for v in values]
+        values = [Value(Lst(v.type.element), v.ids) if isinstance(v.type, Lst) else v for v in values]
+        values = [self._strict(v, converter.strict.get((id(function.__code__), i, v.type))) for i, v in enumerate(values)]
+        instance = converter.instance_of(function, [v.type for v in values])
+        return self.call_instance(instance, values)
+
+    def _strict(self, value, side):
+        if side is None:
+            return value
+        if isinstance(value.type, Objs):
+            return self.operand(value)
+        return self.chosen(value, lambda one: one == side)
+
+    def call_instance(self, instance, values):
+        ids = [id_ for value in values for id_ in value.ids]
+        if instance.result is NEVER:
+            self.fail()
+        made = self.graph.call(instance.number, ids)
+        return Value(instance.result, tuple(made[:len(self.converter.graph_types(instance.result))]))
+
+    def bound(self, function, args, named):
+        """The arguments by parameter."""
+        code = function.__code__
+        if code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS):
+            self.refuse(f"'{function.__qualname__}' takes '*' or '**', which cannot be converted")
+        if function.__defaults__ or function.__kwdefaults__:
+            self.converter.guard("defaults", function, None, (function.__defaults__, function.__kwdefaults__))
+        try:
+            bound = inspect.signature(function, follow_wrapped=False).bind(*args, **named)
+        except TypeError as error:
+            self.refuse(f"{function.__qualname__}(): {error}")
+        values = []
+        for name, parameter in bound.signature.parameters.items():
+            if name in bound.arguments:
+                values.append(bound.arguments[name])
+            else:
+                values.append(self.constant_value(parameter.default, name))
+        return values
+
+    def call_prelude(self, name, args):
+        return self.call_function(getattr(prelude, name), args, {})
+
+    def call_method(self, value, name, args, named):
+        if isinstance(value.type, Tens):
+            return self.tensor_method(value, name, args, named)
+        if isinstance(value.type, Tup):
+            return self.call_function(inspect.getattr_static(value.type.cls, name), [value, *args], named)
+        if isinstance(value.type, Const):
+            return self.call(self.attribute(value, name), args, named)
+        groups = {}
+        for cls in sorted(value.type.classes, key=lambda c: c.__qualname__):
+            found = inspect.getattr_static(cls, name, None)
+            if (cls, name) in self.converter.fields:
+                self.refuse(f"objects of '{cls.__name__}' have a field '{name}' of their own: it cannot be called")
+            if found is None:
+                self.refuse(f"'{cls.__name__}' has no method '{name}'")
+            self.converter.guard("static", cls, name, found)
+            groups.setdefault(id(found), (found, []))[1].append(cls)
+        groups = list(groups.values())
+
+        def of_group(number):
+            function, classes = groups[number]
+            this = Value(Objs(frozenset(classes)), value.ids)
+
+            def call():
+                if isinstance(function, staticmethod):
+                    return self.call_function(function.__func__, args, named)
+                if isinstance(function, classmethod):
+                    self.refuse(f"'{name}' is a classmethod, called for an object")
+                return self.call_function(function, [this, *args], named)
+            if number + 1 == len(groups):
+                return call()
+            return self.either(self.truth_id(self.is_instance_of(value, classes)), call, lambda: of_group(number + 1),
+                               ("method", id(self.node), name, number))
+        return of_group(0)
+
+    def is_instance_of(self, value, classes):
+        """Whether its class is one of these very classes."""
+        which, condition = self.graph.variant(value.ids[0]), False
+        for cls in classes:
+            condition = self.any_of(condition, self.op("eq", which, self.constant(self.variant_of(cls), "i64")))
+        return condition
+
+    def truth_id(self, condition):
+        return self.constant(condition, "bool") if isinstance(condition, bool) else condition
+
+    # Built-in functions.
+
+    def builtin_len(self, value):
+        value = self.chosen(value)
+        if isinstance(value.type, Tup):
+            return Value(Const(len(value.type.items)))
+        if isinstance(value.type, Lst):
+            return self.call_prelude("count", [value])
+        if isinstance(value.type, Tens) and value.type.dims:
+            return Value(INT, (self.op("size", value.ids[0], attributes=(0,)),))
+        if isinstance(value.type, Objs):
+            return self.call_method(value, "__len__", [], {})
+        if isinstance(value.type, Const) and isinstance(value.type.value, str):
+            return Value(Const(len(value.type.value)))
+        self.refuse(f"the length of {value.type} cannot be converted")
+
+    def builtin_isinstance(self, value, classes):
+        return self.truth_value(self.is_instance(value, self.classes_of(classes)))
+
+    def builtin_abs(self, value):
+        value = self.operand(value)
+        if is_number(value.type):
+            return self.known(abs(value.type.value))
+        if isinstance(value.type, Tens):
+            return self.tensor_op("abs", [value], {})
+        if not isinstance(value.type, Scalar):
+            self.refuse(f"the absolute value of {value.type} cannot be converted")
+        kind = float if value.type.kind is float else int
+        return self.scalar(kind, self.op("abs", self.as_kind(value, kind)))
+
+    def builtin_int(self, value):
+        value = self.operand(value)
+        if is_number(value.type):
+            return self._constant_call(int, value)
+        if isinstance(value.type, Scalar):
+            if value.type.kind is float:
+                self.finite(value.ids[0])
+            return self.scalar(int, self.op("i64", value.ids[0]))
+        if isinstance(value.type, Tens) and not value.type.dims:
+            return self.scalar(int, self.op("i64", value.ids[0]))
+        self.refuse(f"int of {value.type} cannot be converted")
+
+    def builtin_float(self, value):
+        value = self.operand(value)
+        if is_number(value.type):
+            return self._constant_call(float, value)
+        if isinstance(value.type, Scalar) or isinstance(value.type, Tens) and not value.type.dims:
+            return self.scalar(float, self.op("f64", value.ids[0]))
+        self.refuse(f"float of {value.type} cannot be converted")
+
+    def builtin_bool(self, value):
+        return self.truth_value(self.truth(value))
+
+    def _constant_call(self, function, *values):
+        try:
+            found = function(*(v.type.value for v in values))
+        except (ArithmeticError, ValueError, TypeError):
+            self.fail()
+        return self.known(found)
+
+    def builtin_min(self, *values):
+        return self._extreme("smaller", "smallest", values)
+
+    def builtin_max(self, *values):
+        return self._extreme("larger", "largest", values)
+
+    def _extreme(self, two, many, values):
+        if len(values) == 1 and isinstance(values[0].type, Tup):
+            values = self.items(values[0])
+        if len(values) == 1:
+            return self.call_prelude(many, [values[0]])
+        if not values:
+            self.fail()
+        best = values[0]
+        for value in values[1:]:
+            best = self.call_prelude(two, [best, value])
+        return best
+
+    def builtin_sqrt(self, value):
+        return self._float_function("sqrt", math.sqrt, value)
+
+    def builtin_floor(self, value):
+        return self._rounded("floor", math.floor, value)
+
+    def builtin_ceil(self, value):
+        return self._rounded("ceil", math.ceil, value)
+
+    def builtin_isnan(self, value):
+        if is_number(value.type):
+            return self._constant_call(math.isnan, value)
+        x = self.as_kind(self.operand(value), float)
+        return self.scalar(bool, self.op("ne", x, x))
+
+    def _rounded(self, name, function, value):
+        value = self.operand(value)
+        if is_number(value.type):
+            return self._constant_call(function, value)
+        if value.type == FLOAT:
+            return self.scalar(int, self.op("i64", self.op(name, value.ids[0])))
+        if isinstance(value.type, Scalar):
+            return self.scalar(int, self.as_kind(value, int))
+        self.refuse(f"math.{name} of {value.type} cannot be converted")
+
+    def _float_function(self, name, function, value):
+        value = self.operand(value)
+        if is_number(value.type):
+            return self._constant_call(function, value)
+        if not isinstance(value.type, Scalar):
+            self.refuse(f"math.{name} of {value.type} cannot be converted; hia.{name} takes tensors")
+        return self.scalar(float, self.finite(self.op(name, self.finite(self.as_kind(value, float)))))
+
+
+def _name_of(target):
+    return getattr(target, "__name__", None) or type(target).__name__
+
+
+class _Functions(list):
+    """By identity: some values have no hash."""
+
+    def __contains__(self, target):
+        return any(target is one for one in self)
+
+
+@functools.cache
+def _builtin_functions():
+    return _Functions([builtins.len, builtins.isinstance, builtins.abs, builtins.min, builtins.max, math.sqrt, math.floor,
+                       math.ceil, math.isnan, builtins.int, builtins.float, builtins.bool])
+
+
+@functools.cache
+def _iterating():
+    """Built-in functions that go over their argument: they see its syntax tree, since it may be a generator."""
+    return _Functions([builtins.sum, builtins.any, builtins.all, builtins.list, builtins.tuple, builtins.reversed,
+                       builtins.min, builtins.max])

@@ -1,0 +1,305 @@
+"""Conversion: from the syntax trees of functions to one module of the graph.
+
+Every function of Python becomes one function of the module for each combination of types that it is called with; so do
+loops and what follows a branch that may leave early. What a function gives, what branches have in common and what
+fields hold is not known at first: conversion is done again, with what it found, until nothing new is found.
+"""
+
+import collections
+import contextlib
+
+from hiaton import _core
+from hiaton.function.errors import ConversionError, Incomplete, Unreached
+from hiaton.function.frame import Frame
+from hiaton.function.statements import build_function
+from hiaton.function.types import (NEVER, Const, NeverType, Objs, Opaque, Scalar, Symbol, Tens, Tup, Union, Value,
+                                   general, is_float, join, size_of)
+
+MOST_ROUNDS = 60
+MOST_INSTANCES = 400
+MOST_OF_ONE = 40
+DEEPEST_TYPE = 12
+
+_DTYPES = {bool: "bool", int: "i64", float: "f64"}
+
+
+def graph_type(dtype, dims=()):
+    return _core.graph_type(_core.DType(dtype), list(dims))
+
+
+class Instance:
+    """One function of the module."""
+
+    def __init__(self, number, name, types, result):
+        self.number = number
+        self.name = name
+        self.types = types
+        self.result = result
+
+
+class Converter:
+    """Converts a function for arguments of some types."""
+
+    def __init__(self, function, types, fields, names, entry=None, by_arguments=False):
+        self.function = function
+        self.types = types
+        self.fields = fields        # by class and name: the type of a field
+        self.names = names          # of the parameters that modules have, by identity
+        self.read = {}              # by class: the fields that the graph needs
+        self.symbols = {}           # by text: its number
+        self.assumed = {}           # by what: the type that it was found to have so far
+        self.strict = {}            # by function, parameter and type: the side that it must be of
+        self.makes_objects = False  # whether the graph makes objects, of which no two are the same
+        self.fixed = set()          # functions that need numbers which are known before the run
+        self.guards = {}            # what the conversion took as fixed
+        self.learned = []           # the parameters, in the order of the module
+        self.source = None
+        self.refusal = None         # why the last round could not be finished
+        self.entry = entry          # the name of the function in the graph; None: its own
+        self.by_arguments = by_arguments  # whether the graph gives gradients by its arguments too
+
+    # The rounds.
+
+    def convert(self):
+        narrowings = 2
+        for _ in range(MOST_ROUNDS):
+            self.changed = False
+            self.found = {}
+            self._begin_round()
+            main = self.instance_of(self.function, self.types, is_entry=True)
+            while self.waiting:
+                instance, build = self.waiting.popleft()
+                self._define(instance, build)
+            if not self.changed and narrowings and self.assumed != self.found:
+                # Early rounds knew less, and may have found types that no path gives.
+                narrowings -= 1
+                self.assumed = self.found
+                continue
+            if not self.changed:
+                if main.result is NEVER:
+                    raise ConversionError(f"no path through '{self.function.__qualname__}' gives a result")
+                self.entry = main.name
+                self.result = main.result
+                if self.by_arguments:
+                    self.entry = self.builder.declare_gradient(main.number)
+                    self.result = Tup((main.result, *filter(is_float, self.types)))
+                self.source = self.builder.finish(not self.makes_objects)
+                return self
+        raise ConversionError(self.refusal or f"'{self.function.__qualname__}': expected types that do not grow for ever")
+
+    def refuse(self, message):
+        """Ends the conversion, if what it was found by holds: else another round will tell."""
+        self.refusal = message
+        if self.changed:
+            raise Incomplete
+        raise ConversionError(message)
+
+    def _begin_round(self):
+        self.builder = _core.GraphBuilder()
+        self.instances = {}
+        self.counts = collections.Counter()
+        self.waiting = collections.deque()
+        self.guards = {}
+        self.learned = []
+        self.learned_numbers = {}
+        self.boxes = {}
+        self.variants = {cls: number + 1 for number, cls in enumerate(self.read)}
+        self.object_type = self.builder.declare_data("Object" if len(self.read) != 1 else _capital(next(iter(self.read))))
+        self.laid_out = {cls: list(fields) for cls, fields in self.read.items()}
+        variants = [("None_", [])]
+        taken = collections.Counter()
+        for cls, fields in self.laid_out.items():
+            name = _capital(cls)
+            taken[name] += 1
+            name += str(taken[name]) if taken[name] > 1 else ""
+            parts = []
+            for field in fields:
+                kinds = self.graph_types(self.fields.get((cls, field), NEVER))
+                parts += [(field if len(kinds) == 1 else f"{field}_{i}", kind) for i, kind in enumerate(kinds)]
+            variants.append((name, parts))
+        self.builder.define_data(self.object_type, variants)
+
+    def _define(self, instance, build):
+        """A body is only complete when the types that it was built with held."""
+
+        def body(graph):
+            frame = Frame(self, graph, instance.key)
+            values, at = [], 0
+            ids = graph.parameters()
+            for type_ in instance.types:
+                count = len(self.graph_types(type_))
+                values.append(Value(type_, tuple(ids[at:at + count])))
+                at += count
+            try:
+                found = build(frame, values)
+                if instance.name == self.entry:
+                    found = frame.loss_of(found)
+            except Unreached:
+                found = Value(NEVER)
+            known = self.assume(("result", instance.key), found.type)
+            if known != instance.result:
+                raise Incomplete
+            return list(frame.coerce(found, known).ids) or [frame.constant(0, "i64")]
+
+        try:
+            self.builder.define(instance.number, body)
+        except Incomplete:
+            pass
+        except _core.ProgramError as error:
+            with contextlib.suppress(Incomplete):
+                self.refuse(f"'{instance.name}': {error}")
+
+    def assume(self, what, found):
+        """Takes into account that it has this type too: the type of all that was found."""
+        before = self.assumed.get(what, NEVER)
+        self.found[what] = join(self.found.get(what, NEVER), found)
+        known = join(before, found)
+        if known != before:
+            if size_of(known) > DEEPEST_TYPE:
+                raise ConversionError(f"expected a type that does not grow for ever, found {known}")
+            self.assumed[what] = known
+            self.changed = True
+        return known
+
+    # Instances.
+
+    def instance_of(self, function, types, is_entry=False):
+        """The instance of a function of Python, which has a parameter for each type."""
+        self.guard_code(function)
+        return self.instance(("function", id(function.__code__), id(function), *types), function.__name__,
+                             types, lambda frame, values: build_function(frame, function, values), is_entry)
+
+    def instance(self, key, name, types, build, is_entry=False):
+        types = tuple(types)
+        key = (*key, types)
+        if key in self.instances:
+            return self.instances[key]
+        self.counts[key[:2]] += 1
+        if len(self.instances) >= MOST_INSTANCES or self.counts[key[:2]] > MOST_OF_ONE:
+            raise ConversionError(f"'{name}' is called with too many combinations of types, the last one "
+                                  f"({', '.join(map(str, types))})")
+        for type_ in types:
+            if size_of(type_) > DEEPEST_TYPE:
+                raise ConversionError(f"'{name}': expected a type that does not grow for ever, found {type_}")
+        result = self.assumed.get(("result", key), NEVER)
+        kinds = [kind for type_ in types for kind in self.graph_types(type_)]
+        if is_entry and not kinds:
+            kinds = [graph_type("i64")]
+        parameters = [(f"a{i}", kind) for i, kind in enumerate(kinds)]
+        name = self.entry if is_entry and self.entry else _plain(name)
+        if name == self.entry and not is_entry:
+            name += "_"
+        number = self.builder.declare(name, parameters, self.graph_types(result) or [graph_type("i64")])
+        made = Instance(number, name, types, result)
+        made.key = key
+        self.instances[key] = made
+        self.waiting.append((made, build))
+        return made
+
+    # Types in the graph.
+
+    def graph_types(self, type_):
+        """The types of the values that a value of the type consists of."""
+        if isinstance(type_, (Const, NeverType, Opaque)):
+            return []
+        if isinstance(type_, Scalar):
+            return [graph_type(_DTYPES[type_.kind])]
+        if isinstance(type_, Symbol):
+            return [graph_type("i64")]
+        if isinstance(type_, Tens):
+            return [graph_type(type_.dtype, type_.dims)]
+        if isinstance(type_, Objs):
+            for cls in type_.classes - self.read.keys():
+                self.read[cls] = {}
+                self.changed = True
+            return [self.object_type]
+        if isinstance(type_, Tup):
+            return [kind for item in type_.items for kind in self.graph_types(item)]
+        if isinstance(type_, Union):
+            return [graph_type("i64"), *(kind for side in type_.sides for kind in self.graph_types(side))]
+        return [self.list_type(type_.element)]
+
+    def list_type(self, element):
+        return self.builder.list_of(self.element_type(element))
+
+    def element_type(self, element):
+        """Of one value: what consists of several is put into a box."""
+        kinds = self.graph_types(element)
+        if len(kinds) == 1:
+            return kinds[0]
+        key = tuple(map(str, kinds))
+        if key not in self.boxes:
+            number = len(self.boxes) + 1
+            self.boxes[key] = box = self.builder.declare_data(f"Item{number}")
+            self.builder.define_data(box, [(f"NoItem{number}", []),
+                                           (f"SomeItem{number}", [(f"p{i}", kind) for i, kind in enumerate(kinds)])])
+        return self.boxes[key]
+
+    # Fields.
+
+    def field_numbers(self, cls, name):
+        """Where a field begins among those of the variant, and the types it consists of; None: not in this round."""
+        if cls not in self.read or name not in self.read[cls]:
+            self.read.setdefault(cls, {})[name] = True
+            self.changed = True
+        if name not in self.laid_out.get(cls, ()):
+            return None
+        at = 0
+        for field in self.laid_out[cls]:
+            count = len(self.graph_types(self.fields.get((cls, field), NEVER)))
+            if field == name:
+                return at, count
+            at += count
+        return None
+
+    def found_field(self, cls, name, type_):
+        before = self.fields.get((cls, name), NEVER)
+        known = join(before, general(type_))
+        if known != before:
+            self.fields[cls, name] = known
+            self.changed = True
+        if cls not in self.read or name not in self.read[cls]:
+            self.read.setdefault(cls, {})[name] = True
+            self.changed = True
+        return known
+
+    # What is taken as fixed.
+
+    def guard(self, kind, container, key, found):
+        self.guards[kind, id(container), key] = (kind, container, key, found)
+
+    def guard_code(self, function):
+        self.guard("code", function, None, function.__code__)
+
+    def learned_number(self, parameter):
+        if id(parameter) not in self.learned_numbers:
+            number = len(self.learned)
+            name = _plain(self.names.get(id(parameter), f"p{number}"))
+            taken = {other for _, other in self.learned}
+            while name in taken:
+                name += "_"
+            dtype, dims = str(parameter.dtype).split(".")[-1], parameter.shape
+            self.builder.add_parameter(name, graph_type(dtype, dims))
+            self.learned.append((parameter, name))
+            self.learned_numbers[id(parameter)] = number
+        return self.learned_numbers[id(parameter)]
+
+    def symbol(self, text):
+        return self.symbols.setdefault(text, len(self.symbols))
+
+
+_KEYWORDS = set("fn let in if then else on with while for do and or not true false nan inf nanf32 inff32 _ data match param "
+                "grad value_and_grad bool i32 i64 f32 f64 size recompute".split())
+
+
+def _plain(name):
+    """As a name of a program."""
+    name = "".join(c if c.isascii() and (c.isalnum() or c == "_") else "_" for c in name).strip("_") or "f"
+    if name[0].isdigit():
+        name = "f" + name
+    return name + "_" if name in _KEYWORDS else name
+
+
+def _capital(cls):
+    name = _plain(cls.__name__)
+    return name[0].upper() + name[1:]

@@ -1,0 +1,390 @@
+"""Expressions, conditions, and what a condition tells of the values in it."""
+
+import ast
+import builtins
+
+from hiaton import _core
+
+from hiaton.function.types import (BOOL, NEVER, NONE, Const, Lst, NeverType, Objs, Opaque, Scalar, Symbol, Tens,
+                                   Tup, Union, Value, is_number)
+
+CONVERTED = ("Constant", "Name", "Attribute", "Subscript", "BinOp", "UnaryOp", "Compare", "BoolOp", "IfExp", "Call",
+             "Tuple", "List", "ListComp", "GeneratorExp", "NamedExpr")
+
+
+class Expressions:
+    """Each method takes a syntax tree and gives a Value."""
+
+    def eval(self, node):
+        kind = type(node).__name__
+        if kind not in CONVERTED:
+            self.refuse(f"'{ast.unparse(node)}' ({kind}) cannot be converted; compute it outside of the function", node)
+        before, self.node = self.node, node
+        try:
+            return getattr(self, f"eval_{kind}")(node)
+        finally:
+            self.node = before
+
+    def eval_Constant(self, node):
+        return self.known(node.value)
+
+    def eval_Name(self, node):
+        return self.name_value(node.id)
+
+    def name_value(self, name):
+        if name in self.env:
+            value = self.env[name]
+            if isinstance(value.type, Lst) and value.type.fresh:
+                # Another name for it: what is appended to it later would be seen through both.
+                value = self.forward(value)
+                value = self.env[name] = Value(Lst(value.type.element), value.ids)
+            return value
+        where = self.where
+        if name in where.locals:
+            self.refuse(f"'{name}' may have no value here: give it one before")
+        if name in where.cells:
+            cell = where.cells[name]
+            try:
+                found = cell.cell_contents
+            except ValueError:
+                self.refuse(f"'{name}' has no value yet")
+            self.converter.guard("cell", cell, None, found)
+            return self.constant_value(found, name)
+        if name in where.globals:
+            found = where.globals[name]
+            self.converter.guard("item", where.globals, name, found)
+            return self.constant_value(found, name)
+        if hasattr(builtins, name):
+            self.converter.guard("no item", where.globals, name, None)
+            return Value(Const(getattr(builtins, name)))
+        self.refuse(f"name '{name}' is not defined")
+
+    def eval_Attribute(self, node):
+        path = self.path_of(node)
+        if path is not None and path in self.env:
+            return self.env[path]
+        holder = self.eval(node.value)
+        if isinstance(holder.type, (Objs, Union)):
+            before, holder = holder, self.operand(holder)
+            above = self.path_of(node.value)
+            if above is not None and before.type != holder.type:
+                self.env[above if len(above) > 1 else above[0]] = holder
+        value = self.attribute(holder, node.attr)
+        if path is not None and isinstance(self.env.get(path[0], Value(NEVER)).type, (Objs, Union, Tup)):
+            self.env[path] = value
+        return value
+
+    def path_of(self, node):
+        """Names that lead to a field, ("t", "left"); None where it is something else."""
+        if isinstance(node, ast.Name):
+            return (node.id,) if node.id in self.env else None
+        if isinstance(node, ast.Attribute):
+            path = self.path_of(node.value)
+            return None if path is None else (*path, node.attr)
+        return None
+
+    def read_path(self, path):
+        key = path if len(path) > 1 else path[0]
+        if key in self.env:
+            return self.env[key]
+        return self.attribute(self.read_path(path[:-1]), path[-1])
+
+    def bind(self, name, value):
+        """Gives a name another value; what was known of the fields of the old one is forgotten."""
+        for key in [k for k in self.env if isinstance(k, tuple) and k[0] == name]:
+            del self.env[key]
+        self.env[name] = value
+
+    def eval_NamedExpr(self, node):
+        value = self.eval(node.value)
+        self.bind(node.target.id, value)
+        return value
+
+    def eval_Tuple(self, node):
+        return self.tuple_of([self.eval(item) for item in node.elts])
+
+    def eval_List(self, node):
+        values = [self.eval(item) for item in node.elts]
+        return self.list_of(values, ("list", id(node)))
+
+    def eval_UnaryOp(self, node):
+        if isinstance(node.op, ast.Not):
+            return self.truth_value(self.condition(node)[0])
+        return self.unary(type(node.op).__name__, self.eval(node.operand))
+
+    def eval_BinOp(self, node):
+        left = self.eval(node.left)
+        return self.binary(type(node.op).__name__, left, self.eval(node.right))
+
+    def eval_Compare(self, node):
+        if len(node.ops) > 1:
+            return self.truth_value(self.condition(node)[0])
+        left = self.eval(node.left)
+        right = self.eval(node.comparators[0])
+        return self.compare(type(node.ops[0]).__name__, left, right)
+
+    def eval_BoolOp(self, node):
+        return self._bool_value(node, node.values)
+
+    def _bool_value(self, node, operands):
+        first = self.eval(operands[0])
+        if len(operands) == 1:
+            return first
+        is_and = isinstance(node.op, ast.And)
+        condition = self.truth(first)
+        true, false = self.learned_from(operands[0])
+        if condition is True or condition is False:
+            return self._bool_value(node, operands[1:]) if condition == is_and else first
+
+        def rest():
+            return self._bool_value(node, operands[1:])
+        if is_and:
+            return self.branch(condition, true, rest, false, lambda: first, ("and", id(node), len(operands)))
+        return self.branch(condition, true, lambda: first, false, rest, ("or", id(node), len(operands)))
+
+    def eval_IfExp(self, node):
+        condition, true, false = self.condition(node.test)
+        if condition is True or condition is False:
+            self.learn(true if condition else false)
+            return self.eval(node.body if condition else node.orelse)
+        return self.branch(condition, true, lambda: self.eval(node.body), false, lambda: self.eval(node.orelse),
+                           ("ifexp", id(node)))
+
+    def branch(self, condition, true, then, false, otherwise, key):
+        """A branch whose sides know what the condition tells; names that they bind are theirs alone."""
+        def on(learned, side):
+            def run():
+                before, self.env = self.env, dict(self.env)
+                try:
+                    self.learn(learned)
+                    return side()
+                finally:
+                    self.env = before
+            return run
+        return self.either(condition, on(true, then), on(false, otherwise), key)
+
+    # Conditions: a bool that is known, or a value of the graph; with what is known on each side.
+
+    def condition(self, node):
+        """(condition, what holds where it does, what holds where it does not)."""
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            condition, true, false = self.condition(node.operand)
+            return self.negated(condition), false, true
+        if isinstance(node, ast.BoolOp):
+            return self._bool_condition(node, node.values)
+        if isinstance(node, ast.Compare) and len(node.ops) > 1:
+            return self._chain(node), [], []
+        value = self.eval(node)
+        before, self.node = self.node, node
+        try:
+            return self.truth(value), *self.learned_from(node)
+        finally:
+            self.node = before
+
+    def _bool_condition(self, node, operands):
+        first, true, false = self.condition(operands[0])
+        if len(operands) == 1:
+            return first, true, false
+        is_and = isinstance(node.op, ast.And)
+        if first is True or first is False:
+            return self._bool_condition(node, operands[1:]) if first == is_and else (first, [], [])
+        more = []
+
+        def rest():
+            condition, rest_true, rest_false = self._bool_condition(node, operands[1:])
+            more[:] = rest_true if is_and else rest_false
+            return self.truth_value(condition)
+        key = ("condition", id(node), len(operands))
+        if is_and:
+            value = self.branch(first, true, rest, false, lambda: Value(Const(False)), key)
+            return self.truth(value), [*true, *more], []
+        value = self.branch(first, true, lambda: Value(Const(True)), false, rest, key)
+        return self.truth(value), [], [*false, *more]
+
+    def _chain(self, node):
+        """a < b < c: b is computed once, c only where a < b."""
+        def rest(left, number):
+            right = self.eval(node.comparators[number])
+            first = self.truth(self.compare(type(node.ops[number]).__name__, left, right))
+            if number + 1 == len(node.ops) or first is False:
+                return first
+            if first is True:
+                return rest(right, number + 1)
+            value = self.branch(first, [], lambda: self.truth_value(rest(right, number + 1)), [],
+                                lambda: Value(Const(False)), ("chain", id(node), number))
+            return self.truth(value)
+        return rest(self.eval(node.left), 0)
+
+    def negated(self, condition):
+        return not condition if isinstance(condition, bool) else self.op("not", condition)
+
+    def truth_value(self, condition):
+        """A condition as a value of Python."""
+        return Value(Const(condition)) if isinstance(condition, bool) else Value(BOOL, (condition,))
+
+    def truth(self, value):
+        """bool(value): known, or a value of the graph."""
+        type_ = value.type
+        if isinstance(type_, Const):
+            if is_number(type_) or type_.value is None or isinstance(type_.value, str):
+                return bool(type_.value)
+            if hasattr(type(type_.value), "__bool__") or hasattr(type(type_.value), "__len__"):
+                self.refuse(f"expected a condition, found {type_}")
+            return True
+        if isinstance(type_, Scalar):
+            if type_.kind is bool:
+                return value.ids[0]
+            zero = self.constant(0, "i64" if type_.kind is int else "f64")
+            return self.op("ne", value.ids[0], zero)
+        if isinstance(type_, Symbol):
+            return self.op("ne", value.ids[0], self.constant(self.converter.symbol(""), "i64"))
+        if isinstance(type_, Lst):
+            return self.op("ne", self.graph.variant(value.ids[0]), self.constant(0, "i64"))
+        if isinstance(type_, Tup):
+            return bool(type_.items)
+        if isinstance(type_, Tens):
+            if type_.dims:
+                self.refuse(f"expected a condition, found {type_}")
+            return value.ids[0] if type_.dtype == "bool" else self.op("bool", value.ids[0])
+        if isinstance(type_, Objs):
+            for cls in type_.classes:
+                if hasattr(cls, "__bool__") or hasattr(cls, "__len__"):
+                    self.refuse(f"'{cls.__name__}' says itself whether it is true: compare with 'is not None'")
+            return self.negated(self.is_none(value))
+        if isinstance(type_, Union):
+            return self._union_truth(value)
+        self.refuse(f"expected a condition, found {type_}")
+
+    def _union_truth(self, value):
+        condition = False
+        for number in range(len(value.type.sides)):
+            inner = self.truth(self.side(value, number))
+            here = self.op("eq", value.ids[0], self.constant(number, "i64"))
+            condition = self.any_of(condition, self.all_of(here, inner))
+        return condition
+
+    def all_of(self, a, b):
+        for x, y in ((a, b), (b, a)):
+            if isinstance(x, bool):
+                return y if x else False
+        return self.op("and", a, b)
+
+    def any_of(self, a, b):
+        for x, y in ((a, b), (b, a)):
+            if isinstance(x, bool):
+                return True if x else y
+        return self.op("or", a, b)
+
+    # What conditions tell.
+
+    def learned_from(self, node):
+        """What is known where the condition holds, and where it does not: pairs of a path and a test."""
+        if isinstance(node, ast.NamedExpr):
+            node = ast.copy_location(ast.Name(node.target.id, ast.Load()), node)
+        if isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], (ast.Is, ast.IsNot)):
+            path = self.path_of(node.left)
+            other = node.comparators[0]
+            if path is not None and isinstance(other, ast.Constant) and other.value is None:
+                pair = [(path, (None, True))], [(path, (None, False))]
+                return pair if isinstance(node.ops[0], ast.Is) else pair[::-1]
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "isinstance":
+            path = self.path_of(node.args[0]) if len(node.args) == 2 else None
+            if path is not None and self.eval(node.func).type == Const(isinstance):
+                classes = self.classes_of(self.eval(node.args[1]))
+                return [(path, (classes, True))], [(path, (classes, False))]
+        path = self.path_of(node)
+        if path is not None:
+            type_ = self.read_path(path).type
+            if isinstance(type_, Objs):
+                return [(path, (None, False))], [(path, (None, True))]
+            if isinstance(type_, Union) and NONE in type_.sides:
+                return [(path, (None, False))], []
+        return [], []
+
+    def learn(self, facts):
+        for path, (classes, holds) in facts:
+            value = self.narrowed(self.read_path(path), classes, holds)
+            self.env[path if len(path) > 1 else path[0]] = value
+
+    def narrowed(self, value, classes, holds):
+        """The value, known to be None (classes None) or an instance of the classes, or known not to be."""
+        type_ = value.type
+        if isinstance(type_, Objs):
+            if classes is None:
+                return Value(NONE) if holds else Value(Objs(type_.classes), value.ids)
+            hits = frozenset(c for c in type_.classes if issubclass(c, classes))
+            left = Objs(hits) if holds else Objs(type_.classes - hits, type_.none)
+            return Value(left, value.ids) if left.classes or left.none else value
+        if isinstance(type_, Union):
+            fits = [n for n, side in enumerate(type_.sides) if self._may_be(side, classes, holds)]
+            if len(fits) == 1:
+                return self.narrowed(self.side(value, fits[0]), classes, holds)
+        return value
+
+    def _may_be(self, side, classes, holds):
+        if classes is None:
+            return (side == NONE or isinstance(side, Objs) and side.none) if holds else side != NONE
+        answer = self.static_instance(side, classes)
+        return answer is None or answer == holds
+
+    def is_none(self, value):
+        type_ = value.type
+        if isinstance(type_, Objs):
+            if not type_.none or not type_.classes:
+                return not type_.classes
+            return self.op("eq", self.graph.variant(value.ids[0]), self.constant(0, "i64"))
+        if isinstance(type_, Union):
+            condition = False
+            for number in range(len(type_.sides)):
+                inner = self.is_none(self.side(value, number))
+                if inner is not False:
+                    here = self.op("eq", value.ids[0], self.constant(number, "i64"))
+                    condition = self.any_of(condition, self.all_of(here, inner))
+            return condition
+        if isinstance(type_, (Opaque, NeverType)):
+            self.chosen(value)
+        return type_ == NONE
+
+    def static_instance(self, type_, classes):
+        """isinstance of a value of the type; None: the run tells."""
+        if isinstance(type_, Objs):
+            hits = [issubclass(c, classes) for c in type_.classes]
+            if type_.none and any(hits):
+                return None
+            return all(hits) and bool(hits) if all(hits) or not any(hits) else None
+        if isinstance(type_, Const):
+            return isinstance(type_.value, classes)
+        kinds = {Scalar: getattr(type_, "kind", None), Symbol: str, Lst: list, Tup: getattr(type_, "cls", None)}
+        if isinstance(type_, Tens):
+            return issubclass(_core.Tensor, classes)
+        return issubclass(kinds[type(type_)], classes)
+
+    def is_instance(self, value, classes):
+        type_ = value.type
+        if isinstance(type_, Union):
+            condition = False
+            for number in range(len(type_.sides)):
+                inner = self.is_instance(self.side(value, number), classes)
+                here = self.op("eq", value.ids[0], self.constant(number, "i64"))
+                condition = self.any_of(condition, self.all_of(here, inner))
+            return condition
+        if isinstance(type_, (Opaque, NeverType)):
+            self.chosen(value)
+        answer = self.static_instance(type_, classes)
+        if answer is not None:
+            return answer
+        which = self.graph.variant(value.ids[0])
+        condition = False
+        for cls in sorted(type_.classes, key=lambda c: c.__qualname__):
+            if issubclass(cls, classes):
+                number = self.variant_of(cls)
+                condition = self.any_of(condition, self.op("eq", which, self.constant(number, "i64")))
+        return condition
+
+    def classes_of(self, value):
+        """The second argument of isinstance."""
+        if isinstance(value.type, Const) and isinstance(value.type.value, type):
+            return (value.type.value,)
+        if isinstance(value.type, Tup):
+            return tuple(c for item in self.items(value) for c in self.classes_of(item))
+        self.refuse("expected a class or a tuple of classes behind isinstance")

@@ -1,0 +1,246 @@
+"""A function of the graph while its body is being built: values, branches, and what may fail."""
+
+from hiaton import _core
+from hiaton.function.calls import Calls
+from hiaton.function.errors import Unreached
+from hiaton.function.expressions import Expressions
+from hiaton.function.loops import Loops
+from hiaton.function.objects import Objects
+from hiaton.function.operators import Operators
+from hiaton.function.statements import Statements
+from hiaton.function.tensors import Tensors
+from hiaton.function.types import (NEVER, Const, Lst, Objs, Opaque, Scalar, Symbol, Tens, Tup, Union,
+                                   Value, general, join, side_for)
+
+_ORDER = (Tens, float, int, Objs, Lst, Tup, Symbol, bool)
+
+
+class Frame(Expressions, Operators, Calls, Tensors, Objects, Statements, Loops):
+    """Builds one body. `where` is the scope of the function of Python whose text is being read."""
+
+    def __init__(self, converter, graph, key):
+        self.converter = converter
+        self.graph = graph
+        self.key = key
+        self.env = {}
+        self.depth = 0           # of branches
+        self.strict_key = None   # the function of Python whose parameters `given` are
+        self.given = []
+        self.where = None
+        self.node = None
+
+    def refuse(self, message, node=None):
+        """Ends the conversion with a message that names the place."""
+        node = node if node is not None and hasattr(node, "lineno") else self.node
+        line = f":{node.lineno}" if node is not None else ""
+        file = self.where.file if self.where else "?"
+        self.converter.refuse(f"{file}{line}: {message}")
+
+    # Values.
+
+    def constant(self, number, dtype):
+        return self.graph.constant(number, _core.graph_type(_core.DType(dtype), []))
+
+    def op(self, name, *operands, attributes=()):
+        try:
+            return self.graph.op(name, list(operands), list(attributes))
+        except _core.ProgramError as error:
+            self.refuse(str(error))
+
+    def scalar(self, kind, id_):
+        return Value(Scalar(kind), (id_,))
+
+    def held(self, value):
+        """The value with its numbers in the graph."""
+        return self.coerce(value, general(value.type))
+
+    def default(self, type_):
+        """Some value of the type, for a path that gives none."""
+        return Value(type_, tuple(self._default_of(kind) for kind in self.converter.graph_types(type_)))
+
+    def _default_of(self, kind):
+        if kind.is_data:
+            return self.graph.constant(0, kind)
+        if kind.dims:
+            import numpy
+            name = _core.numpy_name(kind.dtype)
+            return self.graph.constant(_core.shared(numpy.zeros([max(d, 1) for d in kind.dims], name)), kind)
+        return self.graph.constant(False if not kind.is_data and kind.dtype == _core.bool else 0, kind)
+
+    def coerce(self, value, to):
+        """The value as one of a type that holds it."""
+        if value.type == to:
+            return value
+        if value.type is NEVER:
+            return self.default(to)
+        made = self._coerced(value, to)
+        if made is None:
+            # Not the type that was assumed: another round will know.
+            self.converter.changed = True
+            return self.default(to)
+        return made
+
+    def _coerced(self, value, to):
+        if isinstance(to, Union):
+            if isinstance(value.type, Union):
+                return self._between_unions(value, to)
+            index = side_for(to, value.type)
+            if index is None:
+                return None
+            ids = [self.constant(index, "i64")]
+            for number, side in enumerate(to.sides):
+                ids += (self.coerce(value, side) if number == index else self.default(side)).ids
+            return Value(to, tuple(ids))
+        if join(value.type, to) != to:
+            return None
+        if isinstance(value.type, Const):
+            constant = value.type.value
+            if isinstance(to, Scalar):
+                return Value(to, (self.constant(constant, {bool: "bool", int: "i64", float: "f64"}[to.kind]),))
+            if isinstance(to, Symbol):
+                return Value(to, (self.constant(self.converter.symbol(constant), "i64"),))
+            if isinstance(to, Objs):
+                return self.default(to)
+            return None
+        if isinstance(to, Tup):
+            ids = []
+            for item, type_ in zip(self.items(value), to.items):
+                ids += self.coerce(item, type_).ids
+            return Value(to, tuple(ids))
+        if isinstance(to, Lst):
+            return self._list_as(value, to)
+        return Value(to, value.ids)
+
+    def _list_as(self, value, to):
+        if value.type.element is NEVER:
+            return self.default(to)
+        if value.type.backward != to.backward:
+            value = self.turned(value)
+        same = self.converter.graph_types(value.type.element) == self.converter.graph_types(to.element)
+        if not same or isinstance(to.element, (Union, Const)) and value.type.element != to.element:
+            self.refuse(f"expected lists of one type, found {value.type} and {to}: convert the elements")
+        return Value(to, value.ids)
+
+    def _between_unions(self, value, to):
+        def from_side(number):
+            if number + 1 == len(value.type.sides):
+                return self.coerce(self.side(value, number), to)
+            return self.either(self.op("eq", value.ids[0], self.constant(number, "i64")),
+                               lambda: self.coerce(self.side(value, number), to), lambda: from_side(number + 1), to)
+        if any(side_for(to, side) is None for side in value.type.sides):
+            return None
+        return from_side(0)
+
+    def side(self, value, number):
+        """What a value of a union is where it is of this side."""
+        at = 1
+        for side in value.type.sides[:number]:
+            at += len(self.converter.graph_types(side))
+        side = value.type.sides[number]
+        return Value(side, value.ids[at:at + len(self.converter.graph_types(side))])
+
+    def items(self, value):
+        """Those of a tuple."""
+        made, at = [], 0
+        for item in value.type.items:
+            count = len(self.converter.graph_types(item))
+            made.append(Value(item, value.ids[at:at + count]))
+            at += count
+        return made
+
+    def tuple_of(self, values, cls=tuple):
+        return Value(Tup(tuple(v.type for v in values), cls), tuple(id_ for v in values for id_ in v.ids))
+
+    def chosen(self, value, fits=None):
+        """A value that is no union: of the side that an operation is for. Where it is of another one, CPython runs the
+        call."""
+        if isinstance(value.type, Opaque):
+            self.refuse(f"expected a value that a graph can hold, found {value.type}")
+        if not isinstance(value.type, Union):
+            return value
+        numbers = [i for i, side in enumerate(value.type.sides) if fits is None or fits(side)]
+        if not numbers:
+            self.refuse(f"expected a value of one type, found {value.type}")
+
+        def rank(number):
+            side = value.type.sides[number]
+            for place, kind in enumerate(_ORDER):
+                if (isinstance(side, Scalar) and side.kind is kind) or isinstance(side, kind):
+                    return place
+            return len(_ORDER)
+        number = min(numbers, key=rank)
+        self.note_strict(value, value.type.sides[number])
+        if number == 1 and len(value.type.sides) == 2:
+            self.require_not_zero(value.ids[0])
+        else:
+            self.require(self.op("eq", value.ids[0], self.constant(number, "i64")))
+        return self.side(value, number)
+
+    def note_strict(self, value, side):
+        """A parameter that is asked to be of one side before anything else is decided: callers ask instead, so that one
+        instance serves those that know."""
+        if self.depth == 0 and self.strict_key is not None and value in self.given:
+            key = (self.strict_key, self.given.index(value), value.type)
+            if key not in self.converter.strict:
+                self.converter.strict[key] = side
+                self.converter.changed = True
+
+    # What may fail.
+
+    def require(self, condition):
+        """Where it does not hold, the run ends and CPython runs the call."""
+        self.require_not_zero(self.op("i64", condition))
+
+    def require_not_zero(self, number):
+        self.op("div", self.constant(1, "i64"), number)
+
+    def fail(self):
+        self.require(self.constant(False, "bool"))
+        raise Unreached
+
+    # Branches.
+
+    def either(self, condition, then, otherwise, key):
+        """A branch: what the functions give, as a value of the type that both have in common.
+
+        `key` says which branch it is, so that the next round knows that type; or it is the type.
+        """
+        is_known = not isinstance(key, tuple)
+        if not is_known:
+            key = ("branch", self.key, key)
+        known = key if is_known else self.converter.assumed.get(key, NEVER)
+        blocks, found = [], []
+        for side in (then, otherwise):
+            block = self.graph.begin_block()
+            ids = []
+            self.depth += 1
+            try:
+                try:
+                    value = side()
+                except Unreached:
+                    value = Value(NEVER)
+                if known is NEVER:
+                    known = value.type
+                fits = join(known, value.type) == known
+                if not fits:
+                    self.converter.changed = True
+                ids = list((self.coerce(value, known) if fits else self.default(known)).ids)
+            finally:
+                self.depth -= 1
+                self.graph.end_block(block, ids or [self.constant(0, "i64")])
+            blocks.append(block)
+            found.append(value.type)
+        type_ = join(known, join(*found))
+        if not is_known:
+            type_ = self.converter.assume(key, type_)
+        if type_ is NEVER:
+            raise Unreached
+        if type_ != known:
+            self.converter.changed = True
+            return self.default(type_)
+        count = len(self.converter.graph_types(type_))
+        try:
+            return Value(type_, tuple(self.graph.finish_if(condition, *blocks))[:count])
+        except _core.ProgramError:
+            self.converter.changed = True
+            return self.default(type_)

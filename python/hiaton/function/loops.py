@@ -1,0 +1,438 @@
+"""Loops and comprehensions: each is a function of the graph that calls itself for the next turn."""
+
+import ast
+import builtins
+
+from hiaton.function.statements import Rest, assigned, is_unbound, leaves, nodes_below, read_names
+from hiaton.function.types import INT, NEVER, NONE, Const, Lst, Tup, Value, is_number
+
+MOST_UNROLLED = 32
+
+
+class RangeItems:
+    """Of `range`: the state is the next number and the end."""
+
+    count = 2
+
+    def __init__(self, step):
+        self.step = step
+
+    def has(self, frame, state):
+        return frame.op("lt" if self.step > 0 else "gt", state[0].ids[0], state[1].ids[0])
+
+    def take(self, frame, state):
+        following = frame.op("add", state[0].ids[0], frame.constant(self.step, "i64"))
+        return state[0], [Value(INT, (following,)), state[1]]
+
+
+class ListItems:
+    count = 1
+
+    def has(self, frame, state):
+        if state[0].type.element is NEVER:
+            return False
+        return frame.op("ne", frame.graph.variant(state[0].ids[0]), frame.constant(0, "i64"))
+
+    def take(self, frame, state):
+        return frame.head(state[0]), [frame.tail(state[0])]
+
+
+class ZipItems:
+    def __init__(self, parts):
+        self.parts = parts
+        self.count = sum(part.count for part in parts)
+
+    def _states(self, state):
+        at = 0
+        for part in self.parts:
+            yield part, state[at:at + part.count]
+            at += part.count
+
+    def has(self, frame, state):
+        found = True
+        for part, own in self._states(state):
+            found = frame.all_of(found, part.has(frame, own))
+        return found
+
+    def take(self, frame, state):
+        items, following = [], []
+        for part, own in self._states(state):
+            item, then = part.take(frame, own)
+            items.append(item)
+            following += then
+        return frame.tuple_of(items), following
+
+
+class CountedItems:
+    """Of `enumerate`."""
+
+    def __init__(self, part):
+        self.part = part
+        self.count = part.count + 1
+
+    def has(self, frame, state):
+        return self.part.has(frame, state[1:])
+
+    def take(self, frame, state):
+        item, following = self.part.take(frame, state[1:])
+        number = frame.op("add", state[0].ids[0], frame.constant(1, "i64"))
+        return frame.tuple_of([state[0], item]), [Value(INT, (number,)), *following]
+
+
+class Loop:
+    """A `for` or `while` of one function of Python, while functions of the graph are made of it."""
+
+    def __init__(self, node, items, where, outer, after, names, results):
+        self.node = node
+        self.items = items      # None: while
+        self.where = where
+        self.outer = outer      # the loop around
+        self.after = after      # what follows, in the graph's function of the loop; None: the caller goes on
+        self.names = names
+        self.results = results  # the names that have other values behind the loop
+        self.hidden = f".{id(node)}"
+
+    def go(self, frame):
+        """The end of the body."""
+        return self.again(frame)
+
+    def state(self, frame):
+        return [frame.env[f"{self.hidden}.{i}"] for i in range(self.items.count)] if self.items else []
+
+    def set_state(self, frame, state):
+        for number, value in enumerate(state):
+            frame.env[f"{self.hidden}.{number}"] = value
+
+    def again(self, frame):
+        names, values = frame.passed(self.names)
+        if self.after is None:
+            kept = [(n, v) for n, v in zip(names, values) if not n.startswith(".") or n.startswith(self.hidden)]
+            names, values = [n for n, _ in kept], [v for _, v in kept]
+
+        def build(inner, given):
+            inner.where, inner.loop, inner.loop_key = self.where, self, self.key
+            inner.env = dict(zip(names, given))
+            return self.turn(inner)
+        key = ("loop", self.key, tuple(names))
+        instance = frame.converter.instance(key, f"{self.where.function.__name__}_loop", [v.type for v in values], build)
+        return frame.call_instance(instance, values)
+
+    @property
+    def key(self):
+        return (id(self.where.function), id(self.node), self.outer.key if self.outer else ())
+
+    def turn(self, frame):
+        frame.node = self.node
+        if self.items:
+            state = self.state(frame)
+            condition, true, false = self.items.has(frame, state), [], []
+        else:
+            condition, true, false = frame.condition(self.node.test)
+
+        def body():
+            if self.items:
+                item, following = self.items.take(frame, state)
+                self.set_state(frame, following)
+                frame.assign(self.node.target, item)
+            return frame.run(self.node.body, self)
+
+        def over():
+            frame.loop = self.outer
+            try:
+                return frame.run(self.node.orelse, _Leave(self))
+            finally:
+                frame.loop = self
+        if condition is True or condition is False:
+            frame.learn(true if condition else false)
+            return body() if condition else over()
+        return frame.branch(condition, true, body, false, over, ("turn", id(self.node)))
+
+    def leave(self, frame):
+        if self.after is None:
+            return frame.tuple_of([frame._state(name) for name in self.results])
+        for name in [n for n in frame.env if isinstance(n, str) and n.startswith(self.hidden)]:
+            del frame.env[name]
+        frame.loop, frame.loop_key = self.outer, self.outer.key if self.outer else ()
+        try:
+            return self.after.go(frame)
+        finally:
+            frame.loop, frame.loop_key = self, self.key
+
+
+class _Leave:
+    def __init__(self, loop):
+        self.loop = loop
+        self.names = loop.names
+
+    def go(self, frame):
+        return self.loop.leave(frame)
+
+
+class Loops:
+    def run_loop(self, node, rest, following):
+        """A loop; gives a value where what follows belongs to it, since it may return, else None."""
+        if leaves([*node.body, *node.orelse], (ast.Return,)):
+            after = Rest(rest, following, True)
+            names = self._needed(node) | after.names
+            results = []
+        else:
+            after = None
+            elsewhere = self._read_elsewhere(node)
+            results = sorted(assigned(node) & elsewhere)
+            names = self._needed(node) | set(results)
+        items = None
+        if isinstance(node, ast.For):
+            value = self._unrolled(node) if after is None else None
+            if value is not None:
+                return self._run_unrolled(node, value)
+            items, state = self.items_of(node.iter)
+        loop = Loop(node, items, self.where, self.loop, after, names, results)
+        if items:
+            loop.set_state(self, [self.held(v) for v in state])
+        made = loop.again(self)
+        if after is not None:
+            return made
+        for name in [n for n in self.env if isinstance(n, str) and n.startswith(loop.hidden)]:
+            del self.env[name]
+        if isinstance(made.type, Tup):
+            for name, item in zip(results, self.items(made)):
+                if is_unbound(item.type):
+                    self.env.pop(name, None)
+                else:
+                    self.bind(name, item)
+        for name in assigned(node) - set(results):
+            for key in [k for k in self.env if k == name or isinstance(k, tuple) and k[0] == name]:
+                del self.env[key]
+        return None
+
+    @staticmethod
+    def _needed(node):
+        """The names that a turn may read before it gives them values."""
+        if isinstance(node, ast.While):
+            return read_names([node])
+        return read_names([*node.body, *node.orelse]) - assigned(node.target)
+
+    def _read_elsewhere(self, node):
+        inside = {id(n) for n in nodes_below([node])}
+        return {n.id for n in nodes_below([self.where.tree]) if isinstance(n, ast.Name) and id(n) not in inside
+                and not isinstance(n.ctx, ast.Store)} | self._outer_names()
+
+    def _outer_names(self):
+        names, loop = set(), self.loop
+        while loop is not None:
+            names |= loop.names
+            loop = loop.outer
+        return names
+
+    def _unrolled(self, node):
+        """The tuple that the loop goes over, if it is one whose items are of several types."""
+        if not isinstance(node.iter, (ast.Name, ast.Attribute, ast.Tuple)):
+            return None
+        value = self.eval(node.iter)
+        if not isinstance(value.type, Tup) or leaves([*node.body, *node.orelse], (ast.Break, ast.Continue)):
+            return None
+        if len(value.type.items) > MOST_UNROLLED:
+            return None
+        return value
+
+    def _run_unrolled(self, node, value):
+        for item in self.items(value):
+            self.assign(node.target, item)
+            self.run_here(node.body)
+        self.run_here(node.orelse)
+
+    # What loops go over.
+
+    def items_of(self, node):
+        """How to go over what an expression gives: (the way, its first state)."""
+        if isinstance(node, ast.Call) and not node.keywords:
+            callee = self.eval(node.func) if isinstance(node.func, ast.Name) else Value(NONE)
+            target = callee.type.value if isinstance(callee.type, Const) else None
+            if target is builtins.range:
+                return self._range_items(node)
+            if target is builtins.zip and node.args:
+                parts = [self.items_of(arg) for arg in node.args]
+                return ZipItems([part for part, _ in parts]), [value for _, state in parts for value in state]
+            if target is builtins.enumerate and len(node.args) in (1, 2):
+                part, state = self.items_of(node.args[0])
+                start = self.eval(node.args[1]) if len(node.args) == 2 else Value(Const(0))
+                return CountedItems(part), [Value(INT, (self.as_kind(self.operand(start), int),)), *state]
+            if target is builtins.reversed and len(node.args) == 1:
+                value = self.as_list(node.args[0])
+                turned = self.turned(self.forward(value))
+                return ListItems(), [Value(Lst(turned.type.element), turned.ids)]
+        value = self.chosen(self.eval(node), lambda side: isinstance(side, (Lst, Tup)))
+        if isinstance(value.type, Tup):
+            value = self.list_of(self.items(value), ("items", id(node)))
+        if isinstance(value.type, Lst):
+            value = self.forward(value)
+            return ListItems(), [Value(Lst(value.type.element), value.ids)]
+        self.refuse(f"a loop over {value.type} cannot be converted", node)
+
+    def _range_items(self, node):
+        args = [self.operand(self.eval(arg)) for arg in node.args]
+        for arg in args:
+            if not self.numeric(arg.type) or self.kind_of(arg.type) is float:
+                self.refuse(f"range(): expected integers, found {arg.type}", node)
+        step = 1
+        if len(args) == 3:
+            if not is_number(args[2].type) or args[2].type.value == 0:
+                self.refuse("range(): expected a step that is known before the run, and not 0", node)
+            step = args[2].type.value
+        start, stop = (Value(Const(0)), args[0]) if len(args) == 1 else args[:2]
+        return RangeItems(step), [Value(INT, (self.as_kind(v, int),)) for v in (start, stop)]
+
+    def as_list(self, node):
+        """What an expression gives, as a list or a tuple."""
+        if isinstance(node, (ast.GeneratorExp, ast.ListComp)):
+            return self.comprehension(node)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            callee = self.eval(node.func)
+            if isinstance(callee.type, Const) and any(callee.type.value is f for f in (range, zip, enumerate, reversed)):
+                if not hasattr(node, "hiaton_list"):
+                    item = ast.Name(".item", ast.Load())
+                    node.hiaton_list = ast.copy_location(
+                        ast.ListComp(item, [ast.comprehension(ast.Name(".item", ast.Store()), node, [], 0)]), node)
+                    ast.fix_missing_locations(node.hiaton_list)
+                return self.comprehension(node.hiaton_list)
+        return self.chosen(self.eval(node), lambda side: isinstance(side, (Lst, Tup)))
+
+    def eval_ListComp(self, node):
+        return self.comprehension(node)
+
+    def eval_GeneratorExp(self, node):
+        self.refuse("a generator that is kept cannot be converted; make a list", node)
+
+    def comprehension(self, node):
+        """A list, element after element; they do not wait for each other."""
+        first = node.generators[0]
+        read = read_names([node.elt, *first.ifs, *node.generators[1:]])
+        where = self.where
+        base = (self.base_key(), id(node))
+
+        def start(frame, level, rest):
+            generator = node.generators[level]
+            if generator.is_async:
+                frame.refuse("'async for' cannot be converted", node)
+            items, state = frame.items_of(generator.iter)
+            for number, value in enumerate(state):
+                frame.env[f".{id(generator)}.{number}"] = frame.held(value)
+            return again(frame, level, items, rest)
+
+        def again(frame, level, items, rest):
+            generator = node.generators[level]
+            hidden = f".{id(generator)}."
+            bound = {n.id for g in node.generators[level:] for n in ast.walk(g.target) if isinstance(n, ast.Name)}
+            known, values = frame.passed(read - bound)
+            kept = [(n, v) for n, v in zip(known, values) if not n.startswith(".") or n.startswith(hidden) or n == ".item"]
+            known, values = [n for n, _ in kept], [v for _, v in kept]
+
+            def build(inner, given):
+                inner.where = where
+                rest_list = given[-1] if rest is not None else None
+                inner.env = dict(zip(known, given))
+                return turn(inner, level, items, rest_list)
+            given = [*values, rest] if rest is not None else values
+            key = ("comprehension", base, level, tuple(known))
+            instance = frame.converter.instance(key, f"{where.function.__name__}_list", [v.type for v in given], build)
+            return frame.call_instance(instance, given)
+
+        def turn(frame, level, items, rest):
+            frame.node = node
+            generator = node.generators[level]
+            hidden = f".{id(generator)}"
+            state = [frame.env[f"{hidden}.{i}"] for i in range(items.count)]
+
+            def more():
+                item, following = items.take(frame, state)
+                before = dict(frame.env)
+                for number, value in enumerate(following):
+                    frame.env[f"{hidden}.{number}"] = value
+                behind = again(frame, level, items, rest)
+                frame.env = before
+                frame.assign(generator.target, item)
+                return kept(frame, level, generator.ifs, behind)
+
+            def empty():
+                return rest if rest is not None else frame.default(Lst(NEVER, True))
+            has = items.has(frame, state)
+            if isinstance(has, bool):
+                return more() if has else empty()
+            return frame.branch(has, [], more, [], empty, ("turn", id(node), level))
+
+        def kept(frame, level, conditions, behind):
+            if conditions:
+                condition, true, false = frame.condition(conditions[0])
+                if isinstance(condition, bool):
+                    frame.learn(true if condition else false)
+                    return kept(frame, level, conditions[1:], behind) if condition else behind
+                return frame.branch(condition, true, lambda: kept(frame, level, conditions[1:], behind), false,
+                                    lambda: behind, ("kept", id(conditions[0])))
+            if level + 1 < len(node.generators):
+                return start(frame, level + 1, behind)
+            value = frame.held(frame.eval(node.elt))
+            if isinstance(value.type, Lst):
+                value = frame.forward(value)
+                value = Value(Lst(value.type.element), value.ids)
+            return frame.cons(value, behind)
+
+        before, self.env = self.env, dict(self.env)
+        try:
+            return start(self, 0, None)
+        finally:
+            self.env = before
+
+    # Built-in functions that go over something.
+
+    def _one(self, node, most=1):
+        if node.keywords or not 1 <= len(node.args) <= most:
+            self.refuse(f"this call of '{ast.unparse(node.func)}' cannot be converted", node)
+        return self.as_list(node.args[0])
+
+    def call_sum(self, node):
+        items = self._one(node, 2)
+        start = self.eval(node.args[1]) if len(node.args) == 2 else Value(Const(0))
+        if isinstance(items.type, Tup):
+            for item in self.items(items):
+                start = self.binary("Add", start, item)
+            return start
+        return self.call_prelude("total", [items, start])
+
+    def call_any(self, node):
+        return self.call_prelude("any_true", [self._as_list_value(node)])
+
+    def call_all(self, node):
+        return self.call_prelude("all_true", [self._as_list_value(node)])
+
+    def _as_list_value(self, node):
+        items = self._one(node)
+        return self.list_of(self.items(items), ("items", id(node))) if isinstance(items.type, Tup) else items
+
+    def call_list(self, node):
+        if not node.args:
+            return self.default(Lst(NEVER, True))
+        if isinstance(node.args[0], (ast.GeneratorExp, ast.ListComp)):
+            return self._as_list_value(node)
+        return self.call_prelude("collected", [self._as_list_value(node)])  # a list of its own
+
+    def call_tuple(self, node):
+        items = self._one(node)
+        if isinstance(items.type, Tup):
+            return self.tuple_of(self.items(items))
+        self.refuse("a tuple whose length the run tells cannot be converted; use a list", node)
+
+    def call_reversed(self, node):
+        self.refuse("'reversed' can only be converted in a loop, or in list(reversed(...))", node)
+
+    def call_min(self, node):
+        return self._extreme_of("smaller", "smallest", node)
+
+    def call_max(self, node):
+        return self._extreme_of("larger", "largest", node)
+
+    def _extreme_of(self, two, many, node):
+        if node.keywords:
+            self.refuse(f"arguments by name of '{ast.unparse(node.func)}' cannot be converted", node)
+        if len(node.args) == 1:
+            return self._extreme(two, many, [self.as_list(node.args[0])])
+        return self._extreme(two, many, [self.eval(arg) for arg in node.args])

@@ -1,0 +1,332 @@
+"""Objects: their attributes, how they are made, and what is known of them before the run. Lists as values."""
+
+import ast
+import dataclasses
+import inspect
+import types
+
+from hiaton import _core
+from hiaton.function.statements import Scope
+from hiaton.function.types import (INT, NEVER, NONE, NUMBERS, Const, Lst, Objs, Opaque, Tens, Tup, Union,
+                                   Value, general, is_data_class, is_number, join)
+
+_MISSING = object()
+NIL, CONS = 0, 1
+
+
+class Objects:
+    # Attributes.
+
+    def attribute(self, value, name):
+        if isinstance(value.type, (Objs, Union)):
+            value = self.operand(value)
+        type_ = value.type
+        if isinstance(type_, Const):
+            return self._constant_attribute(type_.value, name)
+        if isinstance(type_, Tens):
+            return self.tensor_attribute(value, name)
+        if isinstance(type_, Tup) and name in getattr(type_.cls, "_fields", ()):
+            return self.items(value)[type_.cls._fields.index(name)]
+        if isinstance(type_, Tup) and isinstance(inspect.getattr_static(type_.cls, name, None), property):
+            return self.call_function(inspect.getattr_static(type_.cls, name).fget, [value], {})
+        if isinstance(type_, Objs):
+            classes = sorted(type_.classes, key=lambda c: c.__qualname__)
+            return self._attribute_of(value, name, classes)
+        self.refuse(f"attribute '{name}' of {type_} cannot be converted")
+
+    def _attribute_of(self, value, name, classes):
+        first, rest = classes[0], classes[1:]
+        this = Value(Objs(frozenset([first])), value.ids)
+        if not rest:
+            return self._field(this, first, name)
+        return self.either(self.truth_id(self.is_instance_of(value, [first])), lambda: self._field(this, first, name),
+                           lambda: self._attribute_of(value, name, rest),
+                           ("attribute", id(self.node), name, len(rest)))
+
+    def _field(self, value, cls, name):
+        static = inspect.getattr_static(cls, name, None)
+        if isinstance(static, property):
+            self.converter.guard("static", cls, name, static)
+            return self.call_function(static.fget, [value], {})
+        type_ = self.converter.fields.get((cls, name), NEVER)
+        if type_ is NEVER:
+            if name in getattr(cls, "__annotations__", {}) or static is None:
+                self.fail()
+            if isinstance(static, (types.FunctionType, staticmethod, classmethod)):
+                self.refuse(f"method '{name}' of '{cls.__name__}' can only be called here, not kept")
+            self.converter.guard("static", cls, name, static)
+            return self.constant_value(static, name)
+        if isinstance(type_, Opaque):
+            self.refuse(f"field '{name}' of '{cls.__name__}' holds {type_}, which a graph cannot hold")
+        place = self.converter.field_numbers(cls, name)
+        if place is None:
+            return self.default(type_)
+        at, count = place
+        number = self.variant_of(cls)
+        return Value(type_, tuple(self.graph.field(value.ids[0], number, at + i) for i in range(count)))
+
+    def variant_of(self, cls):
+        if cls not in self.converter.variants:
+            self.converter.read.setdefault(cls, {})
+            self.converter.changed = True
+            return 0
+        return self.converter.variants[cls]
+
+    def class_attributes(self, classes, name):
+        return [inspect.getattr_static(cls, name, None) for cls in classes]
+
+    def _constant_attribute(self, holder, name):
+        if holder is None or isinstance(holder, (*NUMBERS, str)):
+            self.fail()
+        static = inspect.getattr_static(type(holder), name, None)
+        if isinstance(static, property) and isinstance(static.fget, types.FunctionType):
+            self.converter.guard("static", type(holder), name, static)
+            return self.call_function(static.fget, [Value(Const(holder))], {})
+        if isinstance(static, types.FunctionType) and name not in getattr(holder, "__dict__", {}):
+            self.converter.guard("static", type(holder), name, static)
+            return Value(Const(types.MethodType(static, holder)))
+        found = getattr(holder, name, _MISSING)
+        if found is _MISSING:
+            self.fail()
+        self.converter.guard("attribute", holder, name, found)
+        return self.constant_value(found, name)
+
+    def constant_value(self, found, name):
+        """What is known before the run, as a value."""
+        if isinstance(found, _core.Parameter):
+            number = self.converter.learned_number(found)
+            return self.tensor_value(self.graph.parameter(number))
+        if isinstance(found, _core.Tensor):
+            dtype = str(found.dtype).split(".")[-1]
+            kind = _core.graph_type(found.dtype, list(found.shape))
+            return Value(Tens(dtype, found.shape), (self.graph.constant(found, kind),))
+        if isinstance(found, tuple):
+            return self.tuple_of([self.constant_value(one, name) for one in found], type(found))
+        if type(found) is list:
+            self.converter.guard("list", found, None, tuple(found))
+            return self.tuple_of([self.constant_value(one, name) for one in found], list)
+        return self.known(found)
+
+    def eval_Subscript(self, node):
+        value = self.chosen(self.eval(node.value), lambda side: side != NONE)
+        if isinstance(node.slice, ast.Slice):
+            return self._part(value, node.slice)
+        key = self.eval(node.slice)
+        if isinstance(value.type, Tens):
+            return self.tensor_item(value, key)
+        if isinstance(value.type, Tup):
+            if is_number(key.type):
+                items = self.items(value)
+                if not -len(items) <= key.type.value < len(items):
+                    self.fail()
+                return items[key.type.value]
+            return self.call_prelude("element", [self.list_of(self.items(value), ("items", id(node))), key])
+        if isinstance(value.type, Lst):
+            if isinstance(key.type, Union):
+                key = self.chosen(key, lambda side: side == INT)
+            return self.call_prelude("element", [value, key])
+        if isinstance(value.type, Const) and type(value.type.value) is dict and isinstance(key.type, Const):
+            holder, name = value.type.value, key.type.value
+            if name not in holder:
+                self.fail()
+            self.converter.guard("item", holder, name, holder[name])
+            return self.constant_value(holder[name], str(name))
+        if isinstance(value.type, Objs):
+            return self.call_method(value, "__getitem__", [key], {})
+        self.refuse(f"an index into {value.type} cannot be converted")
+
+    def _part(self, value, part):
+        ends = [None if end is None else self.eval(end).type for end in (part.lower, part.upper, part.step)]
+        if any(end is not None and not is_number(end) and end != NONE for end in ends):
+            self.refuse("expected a part with ends that are known before the run")
+        key = slice(*(None if end is None else end.value for end in ends))
+        if isinstance(value.type, Tup):
+            return self.tuple_of(self.items(value)[key])
+        if isinstance(value.type, Tens) and value.type.dims and value.type.dims[0] >= 0:
+            start, stop, step = key.indices(value.type.dims[0])
+            if step == 1:
+                id_ = self.op("slice", value.ids[0], attributes=(0, start, max(stop - start, 0)))
+                return self.tensor_value(id_)
+        self.refuse(f"a part of {value.type} cannot be converted")
+
+    # New objects.
+
+    def construct(self, cls, args, named):
+        if issubclass(cls, tuple) and hasattr(cls, "_fields"):
+            values = self._bound_to(cls, cls.__new__, args, named)
+            return self.tuple_of([values[name] for name in cls._fields], cls)
+        if not is_data_class(cls):
+            self.refuse(f"an object of '{cls.__name__}' cannot be made in a graph")
+        if hasattr(cls, "__post_init__") or type(cls).__call__ is not type.__call__ or cls.__new__ is not object.__new__:
+            self.refuse(f"'{cls.__name__}' does more than set its fields when it is made")
+        if dataclasses.is_dataclass(cls) and _is_generated(cls.__init__):
+            fields = self._bound_to(cls, cls.__init__, args, named)
+        else:
+            fields = self._run_init(cls, args, named)
+        return self.made(cls, fields)
+
+    def _bound_to(self, cls, function, args, named):
+        try:
+            bound = inspect.signature(cls).bind(*args, **named)
+        except TypeError as error:
+            self.refuse(f"{cls.__name__}(): {error}")
+        factories = {f.name: f.default_factory for f in dataclasses.fields(cls)
+                     if f.default_factory is not dataclasses.MISSING} if dataclasses.is_dataclass(cls) else {}
+        values = {}
+        for name, parameter in bound.signature.parameters.items():
+            if name in bound.arguments:
+                values[name] = bound.arguments[name]
+            elif name in factories:
+                if factories[name] is not list:
+                    self.refuse(f"{cls.__name__}(): the default of '{name}' cannot be converted")
+                values[name] = self.default(Lst(NEVER))
+            else:
+                values[name] = self.constant_value(parameter.default, name)
+        return values
+
+    def _run_init(self, cls, args, named):
+        """The fields that a plain __init__ sets: assignments to attributes of self, one after the other."""
+        init = cls.__init__
+        if not isinstance(init, types.FunctionType):
+            if init is not object.__init__ or args or named:
+                self.refuse(f"'{cls.__name__}' cannot be made in a graph")
+            return {}
+        self.converter.guard_code(init)
+        this = Value(Const(_MISSING))
+        values = self.bound(init, [this, *args], named)
+        before = self.where, self.env, self.node
+        scope = Scope(init)
+        try:
+            self.where = scope
+            self.env = dict(zip(scope.parameters, values))
+            del self.env[scope.first]
+            fields = {}
+            for statement in scope.tree.body:
+                self.node = statement
+                if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
+                    continue
+                targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
+                is_field = all(isinstance(t, ast.Attribute) and isinstance(t.value, ast.Name)
+                               and t.value.id == scope.first for t in targets)
+                if not isinstance(statement, (ast.Assign, ast.AnnAssign)) or not is_field:
+                    self.refuse(f"'__init__' of '{cls.__name__}' does more than set fields")
+                value = self.eval(statement.value)
+                for target in targets:
+                    fields[target.attr] = value
+            return fields
+        finally:
+            self.where, self.env, self.node = before
+
+    def made(self, cls, fields):
+        converter = self.converter
+        converter.makes_objects = True
+        fields = {name: Value(Lst(f.type.element), self.forward(f).ids) if isinstance(f.type, Lst) else f
+                  for name, f in fields.items()}
+        known = {name: converter.found_field(cls, name, value.type) for name, value in fields.items()}
+        number = self.variant_of(cls)
+        laid_out = converter.laid_out.get(cls, ())
+        if number == 0 or set(laid_out) != set(fields):
+            if set(converter.read.get(cls, ())) - set(fields):
+                extra = ", ".join(sorted(set(converter.read[cls]) - set(fields)))
+                self.refuse(f"objects of '{cls.__name__}' have fields that making one does not set: {extra}")
+            converter.changed = True
+            return Value(Objs(frozenset([cls])), (self.graph.constant(0, converter.object_type),))
+        ids = []
+        try:
+            for name in laid_out:
+                ids += self.coerce(fields[name], known[name]).ids
+            return Value(Objs(frozenset([cls])), (self.graph.make(converter.object_type, number, ids),))
+        except _core.ProgramError:
+            # The layout of this round is not that of the fields that are known by now.
+            converter.changed = True
+            return Value(Objs(frozenset([cls])), (self.graph.constant(0, converter.object_type),))
+
+    # Lists.
+
+    def list_of(self, values, key):
+        element = NEVER
+        for value in values:
+            element = join(element, general(value.type))
+        made = self.default(Lst(element, True))
+        for value in reversed(values):
+            made = self.cons(self.coerce(value, element), made)
+        return made
+
+    def cons(self, head, rest):
+        """A list that begins with the head. `rest` is an empty one, or has elements of the type of the head."""
+        element = join(rest.type.element, head.type)
+        type_ = Lst(element, rest.type.fresh, rest.type.backward)
+        if element != rest.type.element:
+            if rest.type.element is not NEVER:
+                self.converter.changed = True  # another round will know what the rest holds
+            rest = self.default(type_)
+        kind = self.converter.list_type(element)
+        return Value(type_, (self.graph.make(kind, CONS, [self.boxed(self.coerce(head, element)), rest.ids[0]]),))
+
+    def boxed(self, value):
+        if len(value.ids) == 1:
+            return value.ids[0]
+        return self.graph.make(self.converter.element_type(value.type), 1, list(value.ids))
+
+    def head(self, value):
+        head = self.graph.field(value.ids[0], CONS, 0)
+        element = value.type.element
+        count = len(self.converter.graph_types(element))
+        if count == 1:
+            return Value(element, (head,))
+        return Value(element, tuple(self.graph.field(head, 1, i) for i in range(count)))
+
+    def tail(self, value):
+        return Value(value.type, (self.graph.field(value.ids[0], CONS, 1),))
+
+    def is_empty(self, value):
+        return self.op("eq", self.graph.variant(value.ids[0]), self.constant(NIL, "i64"))
+
+    def append(self, name, node):
+        """name.append(x), of a list that nobody else refers to; None where it is something else."""
+        value = self.env.get(name)
+        if value is None or not isinstance(value.type, Lst) or len(node.args) != 1:
+            return None
+        if not value.type.fresh:
+            self.refuse(f"'{name}' is a list that others may refer to: build a new one and give it back", node)
+        item = self.held(self.eval(node.args[0]))
+        if isinstance(item.type, Lst):
+            item = self.forward(item)
+            item = Value(Lst(item.type.element), item.ids)
+        if value.type.element is NEVER:
+            value = self.default(Lst(item.type, True, True))
+        element = join(value.type.element, item.type)
+        if element != value.type.element:
+            self.refuse(f"expected elements of one type, found {value.type.element} and {item.type}", node)
+        value = value if value.type.backward else self.turned(value)
+        self.bind(name, self.cons(item, value))
+        return Value(NONE)
+
+    def forward(self, value):
+        return self.turned(value) if isinstance(value.type, Lst) and value.type.backward else value
+
+    def turned(self, value):
+        """The list with its elements in the other order in memory: the same list."""
+        type_ = value.type
+        to = Lst(type_.element, type_.fresh, not type_.backward)
+        if type_.element is NEVER:
+            return Value(to, value.ids)
+
+        def build(frame, values):
+            rest, made = values
+
+            def more():
+                instance = frame.converter.instance(("turn",), "turn", [type_, to], build)
+                return frame.call_instance(instance, [frame.tail(rest), frame.cons(frame.head(rest), made)])
+            return frame.either(frame.is_empty(rest), lambda: made, more, to)
+        instance = self.converter.instance(("turn",), "turn", [type_, to], build)
+        self.converter.assume(("result", instance.key), to)
+        if instance.result is NEVER:
+            self.converter.changed = True
+            return self.default(to)
+        return self.call_instance(instance, [value, self.default(to)])
+
+
+def _is_generated(function):
+    """Whether a dataclass made the method."""
+    return getattr(getattr(function, "__code__", None), "co_filename", "") == "<string>"

@@ -1,0 +1,68 @@
+"""What types the arguments of a call have, all the way down."""
+
+import enum
+import types as python_types
+
+from hiaton import _core
+from hiaton.function.types import (BOOL, FLOAT, INT, NEVER, NONE, SYMBOL, Const, Lst, Objs, Opaque, Tens, Tup,
+                                   is_data_class, join)
+
+_SCALARS = {bool: BOOL, int: INT, float: FLOAT, str: SYMBOL}
+
+
+class Observer:
+    """Finds the types of objects; those of fields go into `fields`, by class and name."""
+
+    def __init__(self, fields):
+        self.fields = fields
+        self.seen = set()
+        self.todo = []
+
+    def type_of(self, value):
+        kind = self._type(value)
+        while self.todo:
+            self._fields_of(self.todo.pop())
+        return kind
+
+    def _type(self, value):
+        cls = type(value)
+        if cls in _SCALARS:
+            return _SCALARS[cls]
+        if value is None:
+            return NONE
+        if isinstance(value, _core.Parameter):
+            return Opaque("a parameter that is no attribute of a module")
+        if isinstance(value, _core.Tensor):
+            return Tens(str(value.dtype).split(".")[-1], value.shape)
+        if cls is list:
+            element = NEVER
+            for one in value:
+                element = join(element, self._type(one))
+            return Lst(element)
+        if cls is tuple or issubclass(cls, tuple) and hasattr(cls, "_fields"):
+            return Tup(tuple(self._type(one) for one in value), cls)
+        if isinstance(value, enum.Enum):
+            return Const(value)
+        if is_data_class(cls):
+            if id(value) not in self.seen:
+                self.seen.add(id(value))
+                self.todo.append(value)
+            return Objs(frozenset([cls]))
+        constant = isinstance(value, (type, python_types.FunctionType, python_types.BuiltinFunctionType,
+                                      python_types.MethodType, python_types.ModuleType))
+        if constant or getattr(cls, "__hiaton_constant__", False) or isinstance(value, _core.DType):
+            return Const(value)
+        return Opaque(cls.__name__)
+
+    def _fields_of(self, value):
+        cls = type(value)
+        names = dict.fromkeys(getattr(value, "__dict__", ()))
+        for base in cls.__mro__:
+            slots = vars(base).get("__slots__", ())
+            names.update(dict.fromkeys([slots] if isinstance(slots, str) else slots))
+        for name in names:
+            if not hasattr(value, name) or name in ("__dict__", "__weakref__"):
+                continue
+            found = self._type(getattr(value, name))
+            key = cls, name
+            self.fields[key] = join(self.fields.get(key, NEVER), found)

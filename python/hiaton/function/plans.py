@@ -1,0 +1,56 @@
+"""How the arguments of a converted function become values of its graph, and its results objects again."""
+
+from hiaton import _core
+from hiaton.function.errors import ConversionError
+from hiaton.function.types import NEVER, Const, Lst, NeverType, Objs, Opaque, Scalar, Symbol, Tens, Tup, Union
+
+_KINDS = {bool: "bool", int: "int", float: "float"}
+
+
+class Planner:
+    def __init__(self, converter):
+        self.converter = converter
+        self.table = _core.ObjectTable()
+
+    def plan(self, type_):
+        components = self.converter.graph_types(type_)
+        nothing = _core.graph_type(_core.i64, [])
+        kind, constant, main, parts, table = "constant", None, nothing, [], None
+        if isinstance(type_, Const):
+            constant = type_.value
+        elif isinstance(type_, Scalar):
+            kind = _KINDS[type_.kind]
+        elif isinstance(type_, Symbol):
+            kind, constant = "symbol", self.converter.symbols
+        elif isinstance(type_, Tens):
+            kind, main = "tensor", components[0]
+        elif isinstance(type_, Objs):
+            kind, main, table = "object", components[0], self.table
+            constant = (*type_.classes, *[None] * type_.none)
+        elif isinstance(type_, Tup) and type_.cls is list:
+            raise ConversionError("a list that is known before the run cannot be given back; give a copy, list(...)")
+        elif isinstance(type_, Tup):
+            kind, constant, parts = "tuple", type_.cls, [self.plan(item) for item in type_.items]
+        elif isinstance(type_, Union):
+            kind, parts = "union", [self.plan(side) for side in type_.sides]
+        elif isinstance(type_, Lst):
+            kind, main, parts = "list", components[0], [self.plan(type_.element)]
+        elif isinstance(type_, (NeverType, Opaque)):
+            constant = object()
+        return _core.plan(kind, constant, main, parts, components, table)
+
+    def add_classes(self):
+        converter = self.converter
+        for cls, fields in converter.laid_out.items():
+            plans = [(name, self.plan(converter.fields.get((cls, name), NEVER))) for name in fields]
+            self.table.add_class(cls, converter.variants[cls], plans)
+
+
+def graph_function(converter, settings):
+    planner = Planner(converter)
+    planner.add_classes()
+    parameters = [planner.plan(type_) for type_ in converter.types]
+    result = planner.plan(converter.result)
+    learned = [parameter for parameter, _ in converter.learned]
+    return _core.GraphFunction(converter.source, converter.entry, parameters, result, planner.table, learned,
+                               settings["workers"], settings["max_frames"])

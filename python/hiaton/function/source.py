@@ -1,0 +1,92 @@
+"""The syntax tree of a function, where its text is what runs."""
+
+import ast
+import inspect
+import linecache
+import types
+
+from hiaton.function.errors import ConversionError
+
+
+class _File:
+    """The text of a file, and its functions by the line where they begin and their name."""
+
+    def __init__(self, text, name):
+        self.text = text
+        self.codes = {}
+        self.nodes = {}
+        self.found = {}
+        for code in _codes(compile(text, name, "exec", dont_inherit=True)):
+            self.codes.setdefault((code.co_firstlineno, code.co_name), []).append(code)
+        for node in ast.walk(ast.parse(text, name)):
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                line = min([node.lineno, *(d.lineno for d in node.decorator_list)])
+                self.nodes.setdefault((line, node.name), []).append(node)
+            elif isinstance(node, ast.Lambda):
+                self.nodes.setdefault((node.lineno, "<lambda>"), []).append(node)
+
+
+_files = {}
+
+
+def _file(name):
+    lines = linecache.getlines(name)
+    if not lines:
+        linecache.checkcache(name)
+        lines = linecache.getlines(name)
+    text = "".join(lines)
+    if not text:
+        raise OSError
+    if name not in _files or _files[name].text != text:
+        _files[name] = _File(text, name)
+    return _files[name]
+
+
+def _codes(code):
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield constant
+            yield from _codes(constant)
+
+
+def _same(a, b):
+    """Whether two code objects do the same; their places may differ."""
+    if isinstance(a, types.CodeType) and isinstance(b, types.CodeType):
+        return (a.co_code == b.co_code and a.co_names == b.co_names and a.co_varnames == b.co_varnames
+                and a.co_freevars == b.co_freevars and a.co_name == b.co_name
+                and len(a.co_consts) == len(b.co_consts) and all(map(_same, a.co_consts, b.co_consts)))
+    return type(a) is type(b) and (a == b or repr(a) == repr(b))
+
+
+def place(function):
+    code = function.__code__
+    return f"{code.co_filename}:{code.co_firstlineno}"
+
+
+def tree_of(function):
+    """The FunctionDef or Lambda of a function of Python.
+
+    Raises ConversionError where there is no text, or the text is not what runs.
+    """
+    code = function.__code__
+    gone = f"{place(function)}: '{code.co_name}' was defined by exec or changed on disk"
+    try:
+        file = _file(code.co_filename)
+    except (OSError, SyntaxError, ValueError):
+        raise ConversionError(f"{gone}: expected its text, found none that compiles") from None
+    if code in file.found:
+        return file.found[code]
+    key = code.co_firstlineno, code.co_name
+    if not any(_same(code, other) for other in file.codes.get(key, ())):
+        raise ConversionError(f"{gone}: expected the text that runs; reload the module")
+    nodes = file.nodes.get(key, ())
+    if len(nodes) != 1:
+        raise ConversionError(f"{place(function)}: expected one function on this line, found {len(nodes)}; "
+                              "give each a line of its own")
+    file.found[code] = nodes[0]
+    return nodes[0]
+
+
+def is_generator(function):
+    flags = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+    return bool(function.__code__.co_flags & flags)

@@ -1,0 +1,322 @@
+"""Statements. Each path through them ends in what follows: the end of the function, or the next turn of a loop."""
+
+import ast
+import inspect
+
+from hiaton.function.source import is_generator, tree_of
+from hiaton.function.types import FLOAT, NEVER, NONE, Const, Lst, Tens, Tup, Value, sides_of
+
+
+class Scope:
+    """The function of Python whose text is being read."""
+
+    def __init__(self, function):
+        code = function.__code__
+        self.function = function
+        self.file = code.co_filename
+        self.tree = tree_of(function)
+        self.globals = function.__globals__
+        self.cells = dict(zip(code.co_freevars, function.__closure__ or ()))
+        self.locals = {*code.co_varnames, *code.co_cellvars}
+        self.parameters = list(inspect.signature(function, follow_wrapped=False).parameters)
+        self.first = self.parameters[0] if self.parameters else None
+        owner = self.cells.get("__class__")
+        self.owner = owner.cell_contents if owner is not None else None
+
+
+def build_function(frame, function, values):
+    frame.where = Scope(function)
+    if is_generator(function):
+        frame.refuse(f"'{function.__qualname__}' is a generator or a coroutine: give a list", frame.where.tree)
+    if frame.where.cells.keys() & assigned(frame.where.tree) and not isinstance(frame.where.tree, ast.Lambda):
+        frame.refuse("'nonlocal' cannot be converted; give the value back", frame.where.tree)
+    frame.env = dict(zip(frame.where.parameters, values))
+    frame.given, frame.strict_key = values, id(function.__code__)
+    tree = frame.where.tree
+    if isinstance(tree, ast.Lambda):
+        return frame.result(frame.eval(tree.body))
+    return frame.run(tree.body, End())
+
+
+def nodes_below(nodes):
+    """All nodes below, but for those of functions defined inside."""
+    todo = list(nodes)
+    while todo:
+        node = todo.pop()
+        yield node
+        todo += ast.iter_child_nodes(node)
+
+
+def _of(node, what, find):
+    """What is found below a node, found once."""
+    if not hasattr(node, what):
+        setattr(node, what, frozenset(find(node)))
+    return getattr(node, what)
+
+
+def _find_assigned(root):
+    for node in nodes_below([root]):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Attribute) \
+                and isinstance(node.value.func.value, ast.Name):
+            yield node.value.func.value.id  # append
+
+
+def assigned(*nodes):
+    return set().union(*(_of(node, "hiaton_assigned", _find_assigned) for node in nodes))
+
+
+def _find_read(root):
+    return (node.id for node in nodes_below([root]) if isinstance(node, ast.Name))
+
+
+def read_names(nodes):
+    return set().union(*(_of(node, "hiaton_read", _find_read) for node in nodes))
+
+
+def leaves(nodes, kinds):
+    """Whether one of the statements can leave what stands around them."""
+    todo = list(nodes)
+    while todo:
+        node = todo.pop()
+        if isinstance(node, kinds):
+            return True
+        if isinstance(node, (ast.For, ast.While)) and ast.Return in kinds:
+            if leaves([*node.body, *node.orelse], (ast.Return,)):
+                return True
+            continue
+        todo += [child for child in ast.iter_child_nodes(node) if isinstance(child, ast.stmt)]
+    return False
+
+
+class End:
+    """The end of the function."""
+
+    names = frozenset()
+
+    def go(self, frame):
+        return Value(NONE)
+
+
+class Rest:
+    """Statements, and what follows them. Where several paths lead here, they are a function of the graph."""
+
+    def __init__(self, statements, following, is_shared):
+        self.statements = statements
+        self.following = following
+        self.is_shared = is_shared and bool(statements)
+        self.names = read_names(statements) | following.names
+
+    def go(self, frame):
+        if not self.is_shared:
+            return frame.run(self.statements, self.following)
+        names, values = frame.passed(self.names)
+        where, loop, loop_key = frame.where, frame.loop, frame.loop_key
+
+        def build(inner, given):
+            inner.where, inner.loop, inner.loop_key = where, loop, loop_key
+            inner.env = dict(zip(names, given))
+            return inner.run(self.statements, self.following)
+        key = ("rest", frame.base_key(), id(self.statements[0]), tuple(names))
+        instance = frame.converter.instance(key, f"{where.function.__name__}_rest", [v.type for v in values], build)
+        return frame.call_instance(instance, values)
+
+
+class Statements:
+    def run(self, statements, following):
+        """Gives what the function gives that this path belongs to."""
+        for number, statement in enumerate(statements):
+            self.node = statement
+            rest = statements[number + 1:]
+            kind = type(statement).__name__
+            if kind in ("Return", "Break", "Continue", "Raise"):
+                return getattr(self, f"end_{kind}")(statement)
+            if kind == "If":
+                return self._run_if(statement, rest, following)
+            if kind in ("For", "While"):
+                made = self.run_loop(statement, rest, following)
+                if made is not None:
+                    return made
+                continue
+            method = getattr(self, f"do_{kind}", None)
+            if method is None:
+                self.refuse(f"'{ast.unparse(statement).splitlines()[0]}' ({kind}) cannot be converted; let plain Python run it",
+                            statement)
+            method(statement)
+        return following.go(self)
+
+    def base_key(self):
+        """Of the function of Python and its closure: what code inside it depends on besides values."""
+        return (id(self.where.function), self.loop_key)
+
+    loop_key = ()
+    loop = None
+
+    def loss_of(self, value):
+        """What gradients are taken of: one float."""
+        def fits(side):
+            return side == FLOAT or isinstance(side, Tens) and side.dtype in ("f32", "f64") and not side.dims
+        if value.type is NEVER:
+            return value
+        value = self.chosen(value, fits)
+        if not fits(value.type):
+            self.refuse(f"expected a number of f32 or f64 to take gradients of, found {value.type}", self.where.tree)
+        return value
+
+    def result(self, value):
+        value = self.held(value)
+        value = self.forward(value)
+        return value
+
+    def end_Return(self, node):
+        return self.result(Value(NONE) if node.value is None else self.eval(node.value))
+
+    def end_Raise(self, node):
+        self.fail()
+
+    def end_Break(self, node):
+        return self.loop.leave(self)
+
+    def end_Continue(self, node):
+        return self.loop.again(self)
+
+    def passed(self, names):
+        """What is handed to another function of the graph: the names that it reads and that have values, and the state
+        of the loops around."""
+        hidden = [n for n in self.env if isinstance(n, str) and n.startswith(".")]
+        names = sorted(n for n in self.env if isinstance(n, str) and (n in names)) + sorted(hidden)
+        values = []
+        for name in names:
+            value = self.env[name]
+            values.append(self.held(value))
+        return names, values
+
+    def _run_if(self, node, rest, following):
+        condition, true, false = self.condition(node.test)
+        if condition is True or condition is False:
+            self.learn(true if condition else false)
+            return self.run([*(node.body if condition else node.orelse), *rest], following)
+        if not leaves([*node.body, *node.orelse], (ast.Return, ast.Break, ast.Continue)):
+            self._join_if(node, condition, true, false)
+            return self.run(rest, following)
+        both = not _always_leaves(node.body) and not _always_leaves(node.orelse)
+        after = Rest(rest, following, both)
+        return self.branch(condition, true, lambda: self.run(node.body, after), false,
+                           lambda: self.run(node.orelse, after), ("if", id(node)))
+
+    def _join_if(self, node, condition, true, false):
+        """A branch whose sides go on behind it: its results are the names that they give values."""
+        changed = sorted(assigned(*node.body, *node.orelse))
+        bound = [{}, {}]
+
+        def side(number, statements):
+            def run():
+                self.run_here(statements)
+                bound[number].update({n: self.env[n] for n in changed if n in self.env})
+                # What has no value on the other side either is looked at below: its type must hold for both.
+                return self.tuple_of([self._state(n) for n in changed])
+            return run
+        value = self.branch(condition, true, side(0, node.body), false, side(1, node.orelse), ("join", id(node)))
+        for name, item in zip(changed, self.items(value)):
+            if is_unbound(item.type):
+                for key in [k for k in self.env if k == name or isinstance(k, tuple) and k[0] == name]:
+                    del self.env[key]
+            else:
+                self.bind(name, item)
+
+    def _state(self, name):
+        value = self.env.get(name)
+        return Value(Const(UNBOUND)) if value is None else self.held(value)
+
+    def run_here(self, statements):
+        """Statements that nothing leaves: names get their values in this scope."""
+        self.run(statements, _Stay())
+
+    # Simple statements.
+
+    def do_Pass(self, node):
+        pass
+
+    def do_Expr(self, node):
+        if not isinstance(node.value, ast.Constant):
+            self.eval(node.value)
+
+    def do_Assign(self, node):
+        value = self._kept(self.eval(node.value), node.value)
+        for target in node.targets:
+            self.assign(target, value)
+
+    def do_AnnAssign(self, node):
+        if node.value is not None:
+            self.assign(node.target, self._kept(self.eval(node.value), node.value))
+
+    def do_AugAssign(self, node):
+        if not isinstance(node.target, ast.Name):
+            self.refuse("a change of an object cannot be converted; make a new one", node)
+        value = self.name_value(node.target.id)
+        if isinstance(value.type, Lst):
+            self.refuse("a list that grows by '+=' cannot be converted; use append", node)
+        self.bind(node.target.id, self.binary(type(node.op).__name__, value, self.eval(node.value)))
+
+    def _kept(self, value, node):
+        """A list that was just made belongs to the name alone."""
+        is_new = isinstance(node, (ast.List, ast.ListComp))
+        if isinstance(value.type, Lst) and value.type.fresh and not is_new:
+            value = self.forward(value)
+            return Value(Lst(value.type.element), value.ids)
+        return value
+
+    def assign(self, target, value):
+        if isinstance(target, ast.Name):
+            self.bind(target.id, value)
+            return
+        if isinstance(target, (ast.Tuple, ast.List)):
+            value = self.chosen(value, lambda side: isinstance(side, Tup))
+            if not isinstance(value.type, Tup):
+                self.refuse(f"expected a tuple to take apart, found {value.type}", target)
+            items = self.items(value)
+            if any(isinstance(t, ast.Starred) for t in target.elts):
+                self.refuse("'*' in an assignment cannot be converted", target)
+            if len(items) != len(target.elts):
+                self.fail()
+            for part, item in zip(target.elts, items):
+                self.assign(part, item)
+            return
+        self.refuse("a change of an object cannot be converted; make a new one and give it back", target)
+
+    def do_Assert(self, node):
+        condition = self.condition(node.test)
+        if condition[0] is False:
+            self.fail()
+        if condition[0] is not True:
+            self.require(condition[0])
+        self.learn(condition[1])
+
+
+class _Unbound:
+    def __repr__(self):
+        return "no value"
+
+
+UNBOUND = _Unbound()
+
+
+def is_unbound(type_):
+    return any(side == Const(UNBOUND) for side in sides_of(type_))
+
+
+class _Stay:
+    names = frozenset()
+
+    def go(self, frame):
+        return Value(NONE)
+
+
+def _always_leaves(statements):
+    for statement in statements:
+        if isinstance(statement, (ast.Return, ast.Break, ast.Continue, ast.Raise)):
+            return True
+        if isinstance(statement, ast.If) and _always_leaves(statement.body) and _always_leaves(statement.orelse):
+            return True
+    return False

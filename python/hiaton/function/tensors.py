@@ -1,0 +1,172 @@
+"""Operations on tensors, with the element types that eager operations have."""
+
+import functools
+
+from hiaton import _core
+from hiaton.function.types import NONE, Const, Lst, Scalar, Tens, Tup, Value, is_number
+
+_ORDER = {"bool": 0, "i32": 1, "i64": 2, "f32": 3, "f64": 4}
+_BINARY = {"Add": "add", "Sub": "subtract", "Mult": "multiply", "Pow": "pow", "MatMult": "matmul", "BitAnd": "logical_and",
+           "BitOr": "logical_or", "BitXor": "not_equal", "Eq": "equal", "NotEq": "not_equal", "Lt": "less",
+           "LtE": "less_equal", "Gt": "greater", "GtE": "greater_equal"}
+
+
+def _is_float(dtype):
+    return dtype in ("f32", "f64")
+
+
+class Tensors:
+    def tensor_value(self, id_):
+        kind = self.graph.type(id_)
+        return Value(Tens(str(kind.dtype).split(".")[-1], tuple(kind.dims)), (id_,))
+
+    def tensor_binary(self, operator, left, right):
+        if operator in _BINARY:
+            return self.tensor_op(_BINARY[operator], [left, right], {})
+        if operator == "Div":
+            kinds = [v.type.dtype if isinstance(v.type, Tens) else "f64" if self.kind_of(v.type) is float else "i64"
+                     for v in (left, right)]
+            if not any(map(_is_float, kinds)):
+                left, right = (self.converted(v, "f64") for v in (left, right))
+            elif isinstance(left.type, Tens) and not _is_float(left.type.dtype):
+                left = self.converted(left, "f64")
+            elif isinstance(right.type, Tens) and not _is_float(right.type.dtype):
+                right = self.converted(right, "f64")
+            return self.tensor_op("div", [left, right], {})
+        self.refuse(f"this operator of {left.type} and {right.type} cannot be converted")
+
+    def converted(self, value, dtype):
+        """A number or a tensor in another element type."""
+        if isinstance(value.type, Tens) and value.type.dtype == dtype:
+            return value
+        if is_number(value.type):
+            number = value.type.value
+            return Value(Tens(dtype, ()), (self.constant(number, dtype),))
+        return self.tensor_value(self.op(dtype, value.ids[0]))
+
+    def tensor_op(self, name, args, named):
+        engine_name, operands, variadic, attributes, one_type = _table()[name]
+        args, named = list(args), dict(named)
+        given = []
+        for number, operand in enumerate(operands):
+            if variadic and number + 1 == len(operands):
+                if args and isinstance(args[0].type, Tup):
+                    given += self.items(args.pop(0))
+                elif args and isinstance(args[0].type, Lst):
+                    self.refuse(f"{name}(): expected tensors whose number is known before the run, found {args[0].type}")
+                else:
+                    given += args
+                    args = []
+            elif args:
+                given.append(args.pop(0))
+            elif operand in named:
+                given.append(named.pop(operand))
+            else:
+                self.refuse(f"{name}(): expected an argument '{operand}'")
+        values = []
+        for attribute, is_list, otherwise in attributes:
+            value = args.pop(0) if args else named.pop(attribute, None)
+            if value is None or value.type == NONE and otherwise is not None:
+                if otherwise is None:
+                    self.refuse(f"{name}(): expected an argument '{attribute}'")
+                values += [] if is_list else [otherwise]
+            else:
+                values += self.fixed_integers(value, f"{name}(): '{attribute}'")
+        if args or named:
+            self.refuse(f"{name}(): expected fewer arguments")
+        return self.tensor_value(self.op(engine_name, *self.promoted(given, one_type), attributes=values))
+
+    def fixed_integers(self, value, what):
+        if is_number(value.type) and isinstance(value.type.value, int):
+            return [int(value.type.value)]
+        if isinstance(value.type, Tup):
+            return [n for item in self.items(value) for n in self.fixed_integers(item, what)]
+        if id(self.where.function.__code__) not in self.converter.fixed:
+            # Another round has an instance of the function for each such number.
+            self.converter.fixed.add(id(self.where.function.__code__))
+            self.converter.changed = True
+            self.fail()
+        self.refuse(f"{what}: expected an integer that is known before the run, found {value.type}")
+
+    def promoted(self, values, one_type):
+        """The operands in the element types that eager operations give them."""
+        values = [self.chosen(v, lambda side: isinstance(side, (Tens, Scalar))) for v in values]
+        for value in values:
+            if not isinstance(value.type, (Tens, Scalar)) and not is_number(value.type):
+                self.refuse(f"expected a tensor or a number, found {value.type}")
+        strong = [v.type.dtype for v in values if isinstance(v.type, Tens)]
+        weak = [self.kind_of(v.type) for v in values if not isinstance(v.type, Tens)]
+        if not weak and len(set(strong)) == 1:
+            return [v.ids[0] for v in values]
+        if not one_type:
+            floats = [d for d in strong if _is_float(d)]
+            return [self.number_as(v, floats[0] if floats else "f32") for v in values]
+        numbers = [d for d in strong if d != "bool"]
+        if len({_is_float(d) for d in numbers}) > 1 or numbers and not _is_float(numbers[0]) and float in weak:
+            self.refuse("expected tensors of integers or tensors of floats, found both; convert one of them with .astype")
+        common = max(numbers, key=_ORDER.get) if numbers else "f32" if float in weak else "i64" if int in weak else None
+        return [self.number_as(v, common, common) for v in values]
+
+    def number_as(self, value, float_type, common=None):
+        if isinstance(value.type, Tens):
+            same = common is None or value.type.dtype in (common, "bool")
+            return value.ids[0] if same else self.op(common, value.ids[0])
+        kind = self.kind_of(value.type)
+        dtype = "bool" if kind is bool else common or (float_type if kind is float else "i64")
+        if is_number(value.type):
+            return self.constant(value.type.value, dtype)
+        id_ = value.ids[0]
+        return id_ if dtype == {bool: "bool", int: "i64", float: "f64"}[kind] else self.op(dtype, id_)
+
+    def _cast_to(self, dtype, args):
+        if len(args) != 1:
+            self.refuse(f"{dtype!r}(): expected one argument")
+        return self.converted(self.chosen(args[0]), str(dtype).split(".")[-1])
+
+    def tensor_method(self, value, name, args, named):
+        if name == "astype" and len(args) == 1 and isinstance(args[0].type, Const):
+            return self.converted(value, str(_core.DType(args[0].type.value)).split(".")[-1])
+        if name == "permute_dims":
+            return self.tensor_op("permute_dims", [value, *args], named)
+        if name == "item" and not value.type.dims and value.type.dtype != "i32":
+            kind = {"bool": bool, "i64": int, "f64": float, "f32": float}[value.type.dtype]
+            id_ = self.op("f64", value.ids[0]) if value.type.dtype == "f32" else value.ids[0]
+            return self.scalar(kind, id_)
+        self.refuse(f"Tensor.{name} cannot be converted")
+
+    def tensor_attribute(self, value, name):
+        if name == "shape" and all(d >= 0 for d in value.type.dims):
+            return self.tuple_of([Value(Const(d)) for d in value.type.dims])
+        if name == "ndim":
+            return Value(Const(len(value.type.dims)))
+        if name == "dtype":
+            return Value(Const(_core.DType(value.type.dtype)))
+        if name == "T":
+            return self.tensor_op("permute_dims", [value], {})
+        self.refuse(f"Tensor.{name} cannot be converted")
+
+    def tensor_item(self, value, key):
+        """x[key]: rows by numbers that the run tells, and parts that are known before."""
+        if isinstance(key.type, Tup):
+            for item in self.items(key):
+                value = self.tensor_item(value, item)
+            return value
+        key = self.chosen(key)
+        size = value.type.dims[0] if value.type.dims else 0
+        if is_number(key.type) or key.type == Scalar(int):
+            if not value.type.dims:
+                self.fail()
+            row = self.as_kind(key, int)
+            if is_number(key.type) and key.type.value < 0:
+                length = self.op("size", value.ids[0], attributes=(0,)) if size < 0 else self.constant(size, "i64")
+                row = self.op("add", row, length)
+            # Others that are negative are rare: there the run fails, and Python takes the row.
+            return self.tensor_value(self.op("gather", value.ids[0], row))
+        if isinstance(key.type, Tens) and key.type.dtype in ("i32", "i64"):
+            return self.tensor_value(self.op("gather", value.ids[0], key.ids[0]))
+        self.refuse(f"an index of {key.type} cannot be converted")
+
+
+@functools.cache
+def _table():
+    return _core.operation_table()

@@ -1,0 +1,255 @@
+"""What the converter knows of a value: its type, and which values of the graph it consists of."""
+
+import dataclasses
+import enum
+import types as python_types
+
+NUMBERS = (bool, int, float)
+
+
+class Type:
+    """A type of values; compared by content."""
+
+    __slots__ = ()
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Const(Type):
+    """A value that the graph does not hold: it is known when the function is converted."""
+
+    value: object
+
+    def _key(self):
+        if type(self.value) in (*NUMBERS, str, bytes, type(None)):
+            return (type(self.value), repr(self.value))
+        if isinstance(self.value, python_types.MethodType):  # made anew each time that it is read
+            return (python_types.MethodType, id(self.value.__func__), id(self.value.__self__))
+        return (object, id(self.value))
+
+    def __eq__(self, other):
+        return isinstance(other, Const) and self._key() == other._key()
+
+    def __hash__(self):
+        return hash(self._key())
+
+    def __str__(self):
+        if isinstance(self.value, (*NUMBERS, str, bytes, type(None))):
+            return repr(self.value)
+        return getattr(self.value, "__qualname__", None) or type(self.value).__qualname__
+
+
+@dataclasses.dataclass(frozen=True)
+class Scalar(Type):
+    """A bool, an int that fits 64 bits, or a float."""
+
+    kind: type
+
+    def __str__(self):
+        return self.kind.__name__
+
+
+@dataclasses.dataclass(frozen=True)
+class Symbol(Type):
+    """A str, as a number by which the function knows it."""
+
+    def __str__(self):
+        return "str"
+
+
+@dataclasses.dataclass(frozen=True)
+class Tens(Type):
+    """A tensor; a size of -1 is only known when the graph runs."""
+
+    dtype: str
+    dims: tuple
+
+    def __str__(self):
+        return f"{self.dtype}[{', '.join('_' if d < 0 else str(d) for d in self.dims)}]"
+
+
+@dataclasses.dataclass(frozen=True)
+class Objs(Type):
+    """An object of one of the classes, or None."""
+
+    classes: frozenset
+    none: bool = False
+
+    def __str__(self):
+        names = sorted(c.__name__ for c in self.classes)
+        return " | ".join(names + ["None"] * self.none)
+
+
+@dataclasses.dataclass(frozen=True)
+class Tup(Type):
+    """A tuple of this length, or a named one."""
+
+    items: tuple
+    cls: type = tuple
+
+    def __str__(self):
+        return f"{self.cls.__name__}[{', '.join(map(str, self.items))}]"
+
+
+@dataclasses.dataclass(frozen=True)
+class Lst(Type):
+    """A list. `fresh`: the function made it, and nobody else refers to it. `backward`: its last element comes first, since
+    it grows at its end."""
+
+    element: Type
+    fresh: bool = False
+    backward: bool = False
+
+    def __str__(self):
+        return f"list[{self.element}]"
+
+
+@dataclasses.dataclass(frozen=True)
+class Union(Type):
+    """A value of one of these types, and a number that says of which."""
+
+    sides: tuple
+
+    def __str__(self):
+        return " | ".join(map(str, self.sides))
+
+
+@dataclasses.dataclass(frozen=True)
+class Opaque(Type):
+    """What the converter knows nothing of; only reading it is an error."""
+
+    what: str
+
+    def __str__(self):
+        return self.what
+
+
+@dataclasses.dataclass(frozen=True)
+class NeverType(Type):
+    """Of what no path gives."""
+
+    def __str__(self):
+        return "nothing"
+
+
+NEVER = NeverType()
+NONE = Const(None)
+BOOL, INT, FLOAT, SYMBOL = Scalar(bool), Scalar(int), Scalar(float), Symbol()
+
+
+@dataclasses.dataclass(frozen=True)
+class Value:
+    """A type, and the values of the graph that hold one of it."""
+
+    type: Type
+    ids: tuple = ()
+
+
+def is_number(type_):
+    return isinstance(type_, Const) and type(type_.value) in NUMBERS
+
+
+def is_text(type_):
+    return type_ == SYMBOL or isinstance(type_, Const) and type(type_.value) is str
+
+
+def is_float(type_):
+    """Whether it is a float or a tensor of floats."""
+    return type_ == FLOAT or isinstance(type_, Tens) and type_.dtype in ("f32", "f64")
+
+
+def general(type_):
+    """The type without the value of a number."""
+    if is_number(type_):
+        return Scalar(type(type_.value))
+    if isinstance(type_, Tup):
+        return Tup(tuple(map(general, type_.items)), type_.cls)
+    return type_
+
+
+def _join_one(a, b):
+    """What holds values of both without telling them apart; None where nothing does."""
+    if a == b or b is NEVER:
+        return a
+    if a is NEVER:
+        return b
+    if general(a) == general(b) and not isinstance(a, Tup):
+        return general(a)
+    if {str, Symbol} >= {type(t.value) if isinstance(t, Const) else type(t) for t in (a, b)}:
+        return SYMBOL
+    if isinstance(a, Objs) and isinstance(b, Objs):
+        return Objs(a.classes | b.classes, a.none or b.none)
+    if isinstance(b, Objs) and a == NONE:
+        a, b = b, a
+    if isinstance(a, Objs) and b == NONE:
+        return Objs(a.classes, True)
+    if isinstance(a, Tup) and isinstance(b, Tup) and a.cls is b.cls and len(a.items) == len(b.items):
+        return Tup(tuple(join(x, y) for x, y in zip(a.items, b.items)), a.cls)
+    if isinstance(a, Lst) and isinstance(b, Lst):
+        fresh = a.fresh and b.fresh
+        ends = {x.backward for x in (a, b) if x.element is not NEVER}
+        return Lst(join(a.element, b.element), fresh, fresh and ends == {True})
+    if isinstance(a, Tens) and isinstance(b, Tens) and a.dtype == b.dtype and len(a.dims) == len(b.dims):
+        return Tens(a.dtype, tuple(x if x == y else -1 for x, y in zip(a.dims, b.dims)))
+    if isinstance(a, Opaque) and isinstance(b, Opaque):
+        return a
+    return None
+
+
+def join(a, b):
+    """The type of what is of the one or of the other."""
+    single = None if isinstance(a, Union) or isinstance(b, Union) else _join_one(a, b)
+    if single is not None:
+        return single
+    if a is NEVER or b is NEVER:
+        return b if a is NEVER else a
+    sides = []
+    for side in [*sides_of(a), *sides_of(b)]:
+        for index, other in enumerate(sides):
+            single = _join_one(other, side)
+            if single is not None:
+                sides[index] = single
+                break
+        else:
+            sides.append(general(side))
+    return sides[0] if len(sides) == 1 else Union(tuple(sorted(sides, key=_order)))
+
+
+def _order(side):
+    return (type(side).__name__, str(side), id(side.value) if isinstance(side, Const) else 0)
+
+
+def sides_of(type_):
+    return type_.sides if isinstance(type_, Union) else (type_,)
+
+
+def side_for(union, type_):
+    """Which side of the union holds values of the type; None: none does."""
+    for index, side in enumerate(union.sides):
+        if _join_one(side, type_) == side:
+            return index
+    return None
+
+
+def size_of(type_):
+    """How many levels a type has: endless ones are refused."""
+    if isinstance(type_, Tup):
+        return 1 + max(map(size_of, type_.items), default=0)
+    if isinstance(type_, Lst):
+        return 1 + size_of(type_.element)
+    if isinstance(type_, Union):
+        return max(map(size_of, type_.sides))
+    return 1
+
+
+def is_data_class(cls):
+    """Whether objects of the class become values of the graph, field by field."""
+    if not cls.__flags__ & (1 << 9) or issubclass(cls, (BaseException, type, enum.Enum, python_types.ModuleType)):
+        return False
+    if issubclass(cls, (int, float, str, bytes, tuple, list, dict, set, frozenset)):
+        return False
+    if getattr(cls, "__hiaton_constant__", False):
+        return False
+    own = ("__getattr__", "__getattribute__", "__setattr__", "__delattr__")
+    frozen = dataclasses.is_dataclass(cls) and cls.__dataclass_params__.frozen
+    return not any(getattr(cls, name, None) is not getattr(object, name, None)
+                   for name in own if not (frozen and name in ("__setattr__", "__delattr__")))

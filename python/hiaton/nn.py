@@ -1,0 +1,163 @@
+"""Modules: parts of models with parameters, in plain Python.
+
+A module finds its parameters by its attributes. Its methods run as they stand, on tensors, and become part of the graph of a
+`hiaton.function` that uses them.
+"""
+
+import os
+
+import numpy
+
+from hiaton import _core, tensors
+from hiaton._core import Parameter, ops
+from hiaton.function.gradients import Gradients, ModuleGradients
+
+__all__ = ["Dropout", "Embedding", "Gradients", "LayerNorm", "LSTMCell", "Linear", "Module", "Parameter", "value_and_grad"]
+
+Parameter.__module__ = "hiaton.nn"
+
+
+class Module:
+    """A part of a model. Parameters, modules, and lists and tuples of them that are its attributes belong to it."""
+
+    __hiaton_constant__ = True
+
+    def parameters(self):
+        """The parameters by their paths, as "encoder.weight"."""
+        found = {}
+        _collect(self, "", found, set())
+        return found
+
+    def update(self, values):
+        """Gives parameters other values, by path."""
+        parameters = self.parameters()
+        for path, value in values.items():
+            if path not in parameters:
+                raise KeyError(f"there is no parameter '{path}'; there are {', '.join(parameters)}")
+            value = tensors.asarray(value, _core.f32)
+            if value.shape != parameters[path].shape:
+                raise TypeError(f"parameter '{path}': expected the shape {parameters[path].shape}, found {value.shape}")
+            parameters[path].assign(value)
+
+    def save(self, path):
+        """Writes the parameters as a safetensors file."""
+        parameters = self.parameters()
+        _core.save_parameters(os.fspath(path), list(parameters), list(parameters.values()))
+
+    def load(self, path):
+        """Reads the parameters from such a file."""
+        parameters = self.parameters()
+        values = _core.load_parameters(os.fspath(path), list(parameters), list(parameters.values()))
+        for parameter, value in zip(parameters.values(), values):
+            parameter.assign(value)
+
+    def __call__(self, *args):
+        raise NotImplementedError(f"'{type(self).__name__}' has no __call__")
+
+
+def _collect(holder, path, found, seen):
+    if isinstance(holder, Parameter):
+        found.setdefault(path, holder)
+        return
+    if id(holder) in seen:
+        return
+    seen.add(id(holder))
+    if isinstance(holder, Module):
+        parts = vars(holder).items()
+    elif isinstance(holder, (list, tuple)):
+        parts = enumerate(holder)
+    elif isinstance(holder, dict):
+        parts = holder.items()
+    else:
+        return
+    for name, part in parts:
+        _collect(part, f"{path}.{name}" if path else str(name), found, seen)
+
+
+_random = numpy.random.default_rng(1)
+
+
+def seed(number):
+    """Begins the random numbers anew that parameters begin with."""
+    global _random
+    _random = numpy.random.default_rng(number)
+
+
+def _uniform(limit, *shape):
+    return Parameter(_core.shared(_random.uniform(-limit, limit, shape).astype(numpy.float32)))
+
+
+class Linear(Module):
+    """x @ weight + bias."""
+
+    def __init__(self, inputs, outputs, bias=True):
+        self.weight = _uniform((6 / (inputs + outputs)) ** 0.5, inputs, outputs)
+        self.bias = Parameter(tensors.zeros(outputs)) if bias else None
+
+    def __call__(self, x):
+        if self.bias is None:
+            return x @ self.weight
+        return x @ self.weight + self.bias
+
+
+class Embedding(Module):
+    """A table: the row of a number."""
+
+    def __init__(self, rows, size, scale=0.1):
+        self.weight = Parameter(_core.shared(_random.normal(0, scale, (rows, size)).astype(numpy.float32)))
+
+    def __call__(self, row):
+        return self.weight[row]
+
+
+class LSTMCell(Module):
+    """One step of an LSTM: cell(x, (h, c)) gives the next (h, c)."""
+
+    def __init__(self, inputs, size):
+        self.size = size
+        self.input = Linear(inputs, 4 * size)
+        self.state = Linear(size, 4 * size, bias=False)
+
+    def __call__(self, x, state):
+        h, c = state
+        gates = self.input(x) + self.state(h)
+        n = self.size
+        kept = ops.sigmoid(ops.slice(gates, axis=-1, start=n, length=n)) * c
+        added = ops.sigmoid(ops.slice(gates, axis=-1, start=0, length=n)) * ops.tanh(ops.slice(gates, axis=-1, start=2 * n, length=n))
+        c = kept + added
+        return ops.sigmoid(ops.slice(gates, axis=-1, start=3 * n, length=n)) * ops.tanh(c), c
+
+
+class LayerNorm(Module):
+    """Elements along the last axis, moved and scaled to mean 0 and variance 1, then by what is learned."""
+
+    def __init__(self, size, epsilon=1e-5):
+        self.size = size
+        self.epsilon = epsilon
+        self.weight = Parameter(tensors.ones(size))
+        self.bias = Parameter(tensors.zeros(size))
+
+    def __call__(self, x):
+        around = x.shape[:-1] + (1,)
+        x = x - ops.reshape(ops.mean(x, axis=-1), shape=around)
+        variance = ops.reshape(ops.mean(x * x, axis=-1), shape=around)
+        return x / ops.sqrt(variance + self.epsilon) * self.weight + self.bias
+
+
+class Dropout(Module):
+    """Each element is dropped with probability `rate`, and the others grow by as much: dropout(x, seed). A seed gives the
+    same elements each time."""
+
+    def __init__(self, rate):
+        self.rate = rate
+
+    def __call__(self, x, seed):
+        return ops.dropout(x, self.rate, seed)
+
+
+def value_and_grad(module, function):
+    """A function that gives what `function` gives, a number, and its gradients by the parameters of the module.
+
+    They are those of a graph, which `function` is converted to as by `hiaton.function`; ConversionError where it cannot be.
+    """
+    return ModuleGradients(module, function)

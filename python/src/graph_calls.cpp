@@ -1,0 +1,357 @@
+// Calls of functions of Python that became graphs; their gradients; what they learn.
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "graphs.h"
+#include "train/checkpoint.h"
+#include "train/gradient.h"
+#include "train/model_values.h"
+#include "train/optimizer.h"
+
+namespace hiaton::python {
+namespace {
+
+PyObject* miss_class = nullptr;
+
+[[noreturn]] void raise_miss(const Snapshot::Miss& miss) {
+  const nb::object raised = nb::handle(miss_class)(miss.reason, miss.object);
+  PyErr_SetObject(miss_class, raised.ptr());
+  nb::raise_python_error();
+}
+
+FieldLayout layout_of(const std::vector<Type>& types) {
+  std::vector<FieldKind> kinds;
+  for (const Type& type : types) {
+    kinds.push_back(type.is_data()     ? FieldKind::Data
+                    : type.is_tensor() ? FieldKind::Tensor
+                                       : field_kind(type.dtype));
+  }
+  return FieldLayout(kinds);
+}
+
+/// Whether values of the plan hold objects or lists.
+bool holds_objects(const Plan& plan) {
+  return plan.kind == Plan::Kind::Object || plan.kind == Plan::Kind::List ||
+         std::ranges::any_of(plan.parts, holds_objects);
+}
+
+/// `_core.ObjectTable`, as Python holds it.
+struct TableHandle {
+  std::shared_ptr<ObjectTable> table = std::make_shared<ObjectTable>();
+
+  void add_class(nb::object made, uint32_t variant,
+                 const std::vector<std::pair<nb::object, Plan>>& fields) const {
+    ObjectTable::Class& added =
+        table->classes.emplace_back(ObjectTable::Class{std::move(made), variant, {}, {}});
+    std::vector<Type> types;
+    for (const auto& [name, plan] : fields) {
+      added.fields.push_back({name, plan});
+      types.insert(types.end(), plan.components.begin(), plan.components.end());
+    }
+    added.layout = layout_of(types);
+  }
+};
+
+Plan plan_of(const std::string& kind, nb::object constant, const GraphType& type, std::vector<Plan> parts,
+             const std::vector<GraphType>& components, const TableHandle* table) {
+  static const std::map<std::string, Plan::Kind> kinds = {
+      {"constant", Plan::Kind::Constant}, {"bool", Plan::Kind::Bool},     {"int", Plan::Kind::Int},
+      {"float", Plan::Kind::Float},       {"symbol", Plan::Kind::Symbol}, {"tensor", Plan::Kind::Tensor},
+      {"object", Plan::Kind::Object},     {"union", Plan::Kind::Union},   {"tuple", Plan::Kind::Tuple},
+      {"list", Plan::Kind::List}};
+  Plan plan;
+  plan.kind = kinds.at(kind);
+  plan.constant = std::move(constant);
+  plan.type = type.type;
+  plan.parts = std::move(parts);
+  for (const GraphType& component : components) plan.components.push_back(component.type);
+  plan.objects = table == nullptr ? nullptr : table->table.get();
+  if (plan.kind == Plan::Kind::List) {
+    const Type head = field_type(plan.type, 1, 0);
+    plan.layout = layout_of({head, plan.type});
+  } else {
+    plan.layout = layout_of(plan.components);
+  }
+  return plan;
+}
+
+/// The gradients of one loss by the parameters of its graph.
+struct GraphGradients {
+  std::shared_ptr<Gradients> sums;
+
+  nb::object values(std::size_t index) const {
+    const Tensor& values = (*sums)[index].values;
+    Tensor copy(DType::F32, values.dims());
+    std::ranges::copy_n(values.data<float>(), values.size(), copy.mutable_data<float>());
+    return to_object(std::move(copy));
+  }
+  /// The numbers of the rows that may differ from zero, in increasing order; None: all may.
+  nb::object rows(std::size_t index) const {
+    const Gradients::Sum& sum = (*sums)[index];
+    if (sum.dense) return nb::none();
+    std::vector<int64_t> rows = sum.rows;
+    std::ranges::sort(rows);
+    Tensor tensor(DType::I64, {static_cast<int64_t>(rows.size())});
+    std::ranges::copy(rows, tensor.mutable_data<int64_t>());
+    return to_object(std::move(tensor));
+  }
+};
+
+/// `_core.GraphFunction`: one graph of a function of Python.
+struct GraphFunction {
+  std::shared_ptr<Source> source;
+  std::string entry;
+  std::vector<Plan> parameters;
+  Plan result;
+  TableHandle table;  ///< that the plans refer to
+  std::vector<nb::object> learned;
+  RunSettings settings;
+  std::shared_ptr<const Program> program;
+
+  std::vector<Value> arguments(Snapshot& snapshot, const nb::tuple& given) const {
+    try {
+      std::vector<Value> values = snapshot.arguments(given, parameters);
+      if (values.empty()) values.emplace_back(int64_t{0});
+      return values;
+    } catch (const Snapshot::Miss& miss) {
+      raise_miss(miss);
+    }
+  }
+
+  void run(const std::function<void(RunOptions)>& run) const {
+    std::vector<Value> values;
+    values.reserve(learned.size());
+    for (const nb::object& one : learned) values.push_back(nb::inst_ptr<LearnedTensor>(one)->value);
+    run_interruptibly([&](const std::atomic<bool>& cancel) {
+      RunOptions options;
+      options.workers = settings.workers;
+      options.pool = source->threads().of(settings.workers);
+      options.batching = settings.batching;
+      options.parts = settings.parts;
+      options.max_frames = settings.max_frames;
+      options.max_bytes = settings.max_bytes;
+      options.timeout = settings.timeout;
+      options.cancel = &cancel;
+      options.parameters = values;
+      run(std::move(options));
+    });
+  }
+
+  nb::object call(const nb::tuple& given) {
+    if (program == nullptr) program = source->program(entry);
+    Snapshot snapshot(holds_objects(result));
+    const std::vector<Value> values = arguments(snapshot, given);
+    std::vector<Value> results;
+    run([&](RunOptions options) { results = program->run(values, std::move(options)).values; });
+    const Value* next = results.data();
+    return snapshot.give(result, next);
+  }
+
+  nb::tuple value_and_grad(const nb::tuple& given) const {
+    const std::shared_ptr<const Model> model = source->model();
+    Snapshot snapshot(holds_objects(result));
+    const std::vector<std::vector<Value>> examples = {arguments(snapshot, given)};
+    const auto sums = std::make_shared<Gradients>(model->parameters());
+    std::vector<Value> results;
+    run([&](RunOptions options) {
+      sums->clear(options.pool);
+      options.gradients = sums.get();
+      results = std::move(model->loss(examples, std::move(options)).front());
+    });
+    const Value* next = results.data();
+    return nb::make_tuple(snapshot.give(result, next), nb::cast(GraphGradients{sums}));
+  }
+};
+
+void set_values(LearnedTensor& tensor, const std::vector<int64_t>& dims) {
+  auto* elements = reinterpret_cast<std::byte*>(tensor.storage->data());
+  if (dims.empty()) {
+    tensor.value = Value((*tensor.storage)[0]);
+  } else {
+    tensor.value = Tensor(DType::F32, dims, elements, tensor.storage);
+  }
+}
+
+void assign(LearnedTensor& tensor, const EagerTensor& given) {
+  if (given.value.dtype() != DType::F32) {
+    throw nb::type_error(
+        ("a parameter: expected f32, found " + std::string(name_of(given.value.dtype()))).c_str());
+  }
+  const auto* from = reinterpret_cast<const float*>(given.elements());
+  tensor.storage = std::make_shared<std::vector<float>>(from, from + given.size());
+  set_values(tensor, {given.dims().begin(), given.dims().end()});
+}
+
+/// What `hiaton.optim.Optimizer` has from the engine for the parameters of a module of `nn`.
+class TensorOptimizer {
+ public:
+  TensorOptimizer(std::vector<std::string> names, std::vector<nb::object> learned,
+                  const train::OptimizerSettings& settings, double rate)
+      : learning_rate(rate),
+        learned_(std::move(learned)),
+        clip_(settings.clip),
+        parameters_(described(names, learned_)),
+        optimizer_(settings, parameters_) {}
+
+  /// `numbers`: which of the gradients is that of each parameter; -1: none, which is zero.
+  void update(const GraphGradients& gradients, const std::vector<int64_t>& numbers) {
+    std::vector<train::Gradient> parts;
+    std::vector<std::vector<float>> zeros;
+    zeros.reserve(numbers.size());
+    for (std::size_t i = 0; i < learned_.size(); ++i) {
+      if (numbers[i] >= 0) {
+        parts.push_back(train::gradient_in(*gradients.sums, static_cast<std::size_t>(numbers[i])));
+      } else {
+        zeros.emplace_back(tensor(i).storage->size());
+        parts.push_back({true, std::span<float>(zeros.back()), {}});
+      }
+    }
+    const double norm = train::norm_of(parts, parameters_);
+    if (!std::isfinite(norm)) {
+      throw ProgramError("training diverged: the gradient of '" +
+                         train::first_not_finite(parts, parameters_) +
+                         "' is not finite; try a lower learning rate or clipping");
+    }
+    for (std::size_t i = 0; i < learned_.size(); ++i) take_out(i);
+    optimizer_.step(parameters_, parts, learning_rate, train::clip_factor(norm, clip_));
+    for (std::size_t i = 0; i < learned_.size(); ++i) put_back(i);
+  }
+  uint64_t steps() const { return optimizer_.steps(); }
+
+  double learning_rate;
+
+ private:
+  static std::vector<train::ParameterValues> described(const std::vector<std::string>& names,
+                                                       const std::vector<nb::object>& learned) {
+    std::vector<train::ParameterValues> parameters;
+    for (std::size_t i = 0; i < learned.size(); ++i) {
+      const auto& tensor = *nb::inst_ptr<LearnedTensor>(learned[i]);
+      parameters.push_back({names[i], {tensor.dims().begin(), tensor.dims().end()}, *tensor.storage});
+    }
+    return parameters;
+  }
+  LearnedTensor& tensor(std::size_t i) { return *nb::inst_ptr<LearnedTensor>(learned_[i]); }
+  /// Whether anybody but the parameter itself sees its elements.
+  static bool is_shared(const LearnedTensor& tensor) {
+    if (!tensor.value.is_tensor()) return false;
+    return tensor.value.slot().tensor->references.load() != 1 || tensor.storage.use_count() != 2;
+  }
+  void take_out(std::size_t i) {
+    LearnedTensor& from = tensor(i);
+    if (is_shared(from)) from.storage = std::make_shared<std::vector<float>>(*from.storage);
+    parameters_[i].values.swap(*from.storage);
+  }
+  void put_back(std::size_t i) {
+    LearnedTensor& to = tensor(i);
+    to.storage->swap(parameters_[i].values);
+    set_values(to, parameters_[i].shape);
+  }
+
+  std::vector<nb::object> learned_;
+  double clip_;
+  std::vector<train::ParameterValues> parameters_;
+  train::Optimizer optimizer_;
+};
+
+const LearnedTensor& learned_in(nb::handle object) {
+  return *nb::inst_ptr<LearnedTensor>(object);
+}
+
+void save_parameters(const std::string& path, const std::vector<std::string>& names,
+                     const std::vector<nb::object>& learned) {
+  std::vector<train::ParameterValues> parameters;
+  for (std::size_t i = 0; i < learned.size(); ++i) {
+    const LearnedTensor& tensor = learned_in(learned[i]);
+    parameters.push_back({names[i], {tensor.dims().begin(), tensor.dims().end()}, *tensor.storage});
+  }
+  train::save_parameters(path, parameters);
+}
+
+/// Values for these parameters, in their order.
+nb::list load_parameters(const std::string& path, const std::vector<std::string>& names,
+                         const std::vector<nb::object>& learned) {
+  std::vector<graph::Parameter> declared;
+  for (std::size_t i = 0; i < learned.size(); ++i)
+    declared.push_back({names[i], learned_in(learned[i]).value.type(), Initializer()});
+  nb::list values;
+  for (const Value& value : train::load_values(path, declared)) values.append(to_object(value));
+  return values;
+}
+
+void bind_learned(nb::module_& m) {
+  m.def("save_parameters", &save_parameters, nb::arg("path"), nb::arg("names"), nb::arg("learned"));
+  m.def("load_parameters", &load_parameters, nb::arg("path"), nb::arg("names"), nb::arg("learned"));
+  nb::class_<LearnedTensor, EagerTensor>(
+      m, "Parameter",
+      "A tensor of f32 that an optimizer changes. Operations take it as any other "
+      "tensor; what they gave does not change with it.")
+      .def(
+          "__init__",
+          [](LearnedTensor* self, const EagerTensor& value) {
+            new (self) LearnedTensor();
+            assign(*self, value);
+          },
+          nb::arg("value"))
+      .def("assign", &assign, nb::arg("value"), "Gives it the elements of another tensor of f32.")
+      .attr("__hash__") = nb::none();
+  nb::class_<TensorOptimizer>(m, "TensorOptimizer")
+      .def(
+          "__init__",
+          [](TensorOptimizer* self, std::vector<std::string> names, std::vector<nb::object> learned,
+             const std::string& kind, const nb::dict& settings, double rate) {
+            new (self) TensorOptimizer(std::move(names), std::move(learned),
+                                       optimizer_settings(kind, settings), rate);
+          },
+          nb::arg("names"), nb::arg("learned"), nb::arg("kind"), nb::arg("settings"),
+          nb::arg("learning_rate"))
+      .def_rw("learning_rate", &TensorOptimizer::learning_rate)
+      .def_prop_ro("steps", &TensorOptimizer::steps)
+      .def("update", &TensorOptimizer::update, nb::arg("gradients"), nb::arg("numbers"));
+}
+
+}  // namespace
+
+void bind_graph_calls(nb::module_& m) {
+  const std::string full = nb::cast<std::string>(m.attr("__name__")) + ".Miss";
+  miss_class = PyErr_NewException(full.c_str(), PyExc_Exception, nullptr);
+  if (miss_class == nullptr) nb::raise_python_error();
+  m.attr("Miss") = nb::handle(miss_class);
+  nb::class_<Plan>(m, "Plan");
+  nb::class_<TableHandle>(m, "ObjectTable")
+      .def(nb::init<>())
+      .def("add_class", &TableHandle::add_class, nb::arg("made"), nb::arg("variant"), nb::arg("fields"));
+  m.def("plan", &plan_of, nb::arg("kind"), nb::arg("constant").none(), nb::arg("type"), nb::arg("parts"),
+        nb::arg("components"), nb::arg("table").none());
+  nb::class_<GraphGradients>(m, "GraphGradients")
+      .def("values", &GraphGradients::values, nb::arg("index"))
+      .def("rows", &GraphGradients::rows, nb::arg("index"));
+  nb::class_<GraphFunction>(m, "GraphFunction")
+      .def(
+          "__init__",
+          [](GraphFunction* self, std::shared_ptr<Source> source, std::string entry,
+             std::vector<Plan> parameters, Plan result, const TableHandle& table,
+             std::vector<nb::object> learned, int workers, double max_frames) {
+            new (self) GraphFunction{std::move(source),
+                                     std::move(entry),
+                                     std::move(parameters),
+                                     std::move(result),
+                                     table,
+                                     std::move(learned),
+                                     RunSettings(),
+                                     nullptr};
+            self->settings.workers = workers;
+            if (max_frames > 0) self->settings.max_frames = static_cast<uint64_t>(max_frames);
+          },
+          nb::arg("source"), nb::arg("entry"), nb::arg("parameters"), nb::arg("result"), nb::arg("table"),
+          nb::arg("learned"), nb::arg("workers"), nb::arg("max_frames"))
+      .def("call", &GraphFunction::call, nb::arg("arguments"))
+      .def("value_and_grad", &GraphFunction::value_and_grad, nb::arg("arguments"));
+  bind_learned(m);
+}
+
+}  // namespace hiaton::python

@@ -1,0 +1,108 @@
+// Functions of Python as graphs: how they are built, and how objects become their arguments.
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "programs.h"
+
+namespace hiaton::python {
+
+/// A type of the module that is being built.
+struct GraphType {
+  Type type;
+};
+
+/// `hiaton.nn.Parameter`: a tensor that an optimizer changes.
+struct LearnedTensor : EagerTensor {
+  std::shared_ptr<std::vector<float>> storage;
+};
+
+/// How a value of Python becomes values of a graph, and back.
+struct Plan {
+  enum class Kind : uint8_t { Constant, Bool, Int, Float, Symbol, Tensor, Object, Union, Tuple, List };
+  Kind kind = Kind::Constant;
+  /// Constant: the object itself. Tuple: its class. Symbol: names to numbers. Object: a tuple of the classes
+  /// that fit, with None where that does.
+  nb::object constant;
+  Type type;                     ///< Tensor: of it. Object, List: of the data
+  std::vector<Plan> parts;       ///< Tuple: its items. Union: its sides. List: the one of its elements
+  std::vector<Type> components;  ///< the types of the values that it becomes
+  FieldLayout layout;            ///< of these as the fields of one data value
+  struct ObjectTable* objects = nullptr;
+};
+
+/// How the objects of some classes become values of the one data type that a graph has for objects. Its
+/// variant 0 stands for None.
+struct ObjectTable {
+  struct Field {
+    nb::object name;
+    Plan plan;
+  };
+  struct Class {
+    nb::object made;  ///< the class
+    uint32_t variant;
+    std::vector<Field> fields;
+    FieldLayout layout;  ///< of all values that the fields become
+  };
+  /// nullptr where there is none of this type: there are few.
+  const Class* find(PyTypeObject* type) const {
+    for (const Class& one : classes) {
+      if (reinterpret_cast<PyTypeObject*>(one.made.ptr()) == type) return &one;
+    }
+    return nullptr;
+  }
+  std::vector<Class> classes;
+};
+
+/// The objects of one call and their values, so that what is shared stays shared, and what comes back
+/// unchanged is the same object.
+class Snapshot {
+ public:
+  /// `gives_objects`: results hold objects or lists, which may be some that came in.
+  explicit Snapshot(bool gives_objects) : gives_objects_(gives_objects) {}
+
+  /// What the arguments become. Throws Miss where one does not fit its plan.
+  std::vector<Value> arguments(const nb::tuple& given, const std::vector<Plan>& plans);
+  /// The object for values that begin here; moves `values` behind them.
+  nb::object give(const Plan& plan, const Value*& values);
+
+  /// Why an object does not fit.
+  struct Miss {
+    const char* reason;
+    nb::object object;
+  };
+
+ private:
+  /// Adds what the object becomes to `values_`. The caller holds one reference of its own to the object.
+  void take(nb::handle object, const Plan& plan);
+  Data object(nb::handle object, const ObjectTable& table);
+  Data list(nb::handle object, const Plan& plan);
+  /// The values from here on as a data value; they are gone then.
+  Data taken_from(std::size_t begin, uint32_t variant, FieldLayout layout);
+  nb::object made(const Data& data, const ObjectTable& table);
+
+  struct Known {
+    Data data;
+    bool complete = false;
+  };
+  bool gives_objects_;
+  std::vector<Value> values_;  ///< a stack: of the fields that are being read
+  std::unordered_map<PyObject*, Known> shared_;
+  std::unordered_map<const DataObject*, PyObject*> objects_;
+  std::unordered_map<const DataObject*, nb::object> made_;
+  int depth_ = 0;
+};
+
+/// Whether all operands of the operation that are numbers get one element type.
+bool operands_share_a_type(const OpDef& op);
+/// What Python calls an operation, an operand or an attribute of the catalogue.
+std::string python_name_of(std::string_view name);
+
+void bind_graphs(nb::module_& m);
+void bind_graph_calls(nb::module_& m);
+
+}  // namespace hiaton::python

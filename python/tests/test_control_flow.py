@@ -1,0 +1,182 @@
+"""Control flow and mixtures of types in functions that become graphs: each gives what plain Python gives."""
+
+import dataclasses
+
+import pytest
+
+import hiaton as hia
+
+
+@dataclasses.dataclass
+class Link:
+    value: int
+    next: "Link | None" = None
+
+
+def links(*values):
+    made = None
+    for value in reversed(values):
+        made = Link(value, made)
+    return made
+
+
+def root(n):
+    for i in range(n):
+        if i * i == n:
+            break
+    else:
+        return -1
+    return i
+
+
+def some(link):
+    total = count = 0
+    while link is not None:
+        total += link.value
+        link = link.next
+        count += 1
+        if total > 10:
+            break
+    else:
+        count = -count
+    return total, count
+
+
+def machine(xs):
+    state, found = "a", []
+    for x in xs:
+        if state == "a":
+            state = "b" if x > 1 else "a"
+        elif state == "b":
+            state = "c"
+        else:
+            state = "a"
+        found.append(state == "b")
+    return state, found
+
+
+def several_types(n):
+    x = 1 if n > 2 else 2.5
+    y = None if n > 3 else x
+    return x, y, y is None, (x, (y, n))
+
+
+def pair_of(xs):
+    for i, x in enumerate(xs):
+        for y in xs:
+            if x + y == 7 and x < y:
+                return i, x, y
+    return None
+
+
+class Base:
+    step = 2
+
+    def __init__(self, value):
+        self.value = value
+
+    def go(self, n):
+        return self.value * n if n < 3 else self.go(n - 1) + self.step
+
+
+class Derived(Base):
+    def go(self, n):
+        return super().go(n) + 100
+
+
+def dispatched(objects, n):
+    return [o.go(n) for o in objects], Base(n).go(2)
+
+
+def told_apart(x):
+    if isinstance(x, (int, float)):
+        return x * 2
+    return x if isinstance(x, str) else x[0]
+
+
+def turned(link, made=None):
+    return made if link is None else turned(link.next, Link(link.value, made))
+
+
+def triangle(n):
+    rows = []
+    for i in range(n):
+        row = []
+        for j in range(i):
+            row.append(j * i)
+        rows.append(row)
+    return rows, len(rows), rows[-1] if rows else None
+
+
+def tuples(n, xs):
+    t = (n, n + 1)
+    for x in xs:
+        t = (t[1], t[0] + x)
+    a, b = t
+    return a if a > b else b, t == (1, 2), t != t
+
+
+def sums(n):
+    return sum([i * 1.0 for i in range(n)]), sum(i for i in range(n)), sum([], 5), sum([1.5], 2)
+
+
+def texts(s, d=3):
+    return (s == "x") + d, s if s != "y" else None, s in ("x", "z")
+
+
+def left_in_the_middle(n):
+    while True:
+        n -= 1
+        if n % 7 == 0:
+            return n
+        if n < -50:
+            return None
+
+
+def applied(function, xs):
+    return [function(x) for x in xs] if len(xs) < 3 else applied(
+        function, [x + 1 for x in xs if x > 2])
+
+
+class Scale:
+    __hiaton_constant__ = True
+
+    def __init__(self, by):
+        self.by = by
+
+    def scaled(self, x):
+        return x * self.by
+
+    def all(self, xs):
+        return applied(self.scaled, xs)
+
+
+def with_methods(scale, xs):
+    return scale.all(xs), applied(scale.scaled, xs)
+
+
+CASES = [
+    (with_methods, [(Scale(3), [1, 2]), (Scale(2), [1, 5, 9])]),
+    (root, [(9,), (7,), (0,), (16,)]),
+    (some, [(links(1, 2, 3),), (None,), (links(5, 6, 7, 8),)]),
+    (machine, [([1, 2, 3, 0, 2],), ([5],), ([],)]),
+    (several_types, [(1,), (3,), (4,)]),
+    (pair_of, [([1, 2, 5, 6],), ([],), ([9],)]),
+    (dispatched, [([Base(1), Derived(2)], 2), ([Base(3)], 5), ([Derived(1)], 4), ([], 1)]),
+    (told_apart, [(3,), (2.5,), ("q",), ((1, 2),), (True,)]),
+    (turned, [(links(1, 2, 3),), (None,)]),
+    (triangle, [(4,), (0,), (1,)]),
+    (tuples, [(1, [1, 2]), (1, []), (5, [3])]),
+    (sums, [(4,), (0,)]),
+    (texts, [("x",), ("y", 5), ("z",)]),
+    (left_in_the_middle, [(20,), (-45,), (-49,)]),
+]
+
+
+@pytest.mark.parametrize("function,calls", CASES, ids=[f.__name__ for f, _ in CASES])
+def test_it_gives_what_python_gives(function, calls):
+    graph = hia.function(function, strict=True)
+    for _ in range(2):
+        for args in calls:
+            assert repr(graph(*args)) == repr(function(*args)), args
+    assert sum(g.hits for g in graph._graphs) > 0, graph.report()

@@ -1,0 +1,257 @@
+"""Models written as plain Python: their graphs give what eager tensors give, and gradients are differences."""
+
+import dataclasses
+import random
+
+import numpy as np
+import pytest
+
+import hiaton as hia
+from hiaton import nn, optim
+
+
+@dataclasses.dataclass
+class Tree:
+    label: int
+    word: "int | None" = None
+    left: "Tree | None" = None
+    right: "Tree | None" = None
+
+
+def tree(rng, words):
+    label = int(words.count(1) > words.count(2))
+    if len(words) == 1:
+        return Tree(label, words[0])
+    cut = rng.randrange(1, len(words))
+    return Tree(label, None, tree(rng, words[:cut]), tree(rng, words[cut:]))
+
+
+def trees(count, seed=1):
+    rng = random.Random(seed)
+    return [tree(rng, rng.choices([1, 2], k=rng.choice([1, 3, 5, 7]))) for _ in range(count)]
+
+
+class TreeRNN(nn.Module):
+    def __init__(self, vocab=3, d=4, classes=2):
+        self.E = nn.Embedding(vocab, d)
+        self.W = nn.Linear(2 * d, d)
+        self.V = nn.Linear(d, classes)
+
+    def encode(self, t):
+        if t.left is None:
+            return self.E(t.word)
+        return hia.tanh(self.W(hia.concat([self.encode(t.left), self.encode(t.right)], axis=0)))
+
+    def loss(self, t):
+        return hia.cross_entropy(self.V(self.encode(t)), t.label)
+
+
+class TreeLSTM(nn.Module):
+    def __init__(self, vocab=3, d=4, classes=2):
+        self.E = nn.Embedding(vocab, d)
+        self.W = nn.Linear(d, 3 * d)
+        self.U = nn.Linear(2 * d, 5 * d)
+        self.V = nn.Linear(d, classes)
+        self.d = d
+
+    def gate(self, gates, number):
+        return hia.slice(gates, axis=0, start=number * self.d, length=self.d)
+
+    def encode(self, t):
+        """(h, c) of a node."""
+        if t.left is None or t.right is None:
+            gates = self.W(self.E(t.word))
+            c = hia.sigmoid(self.gate(gates, 0)) * hia.tanh(self.gate(gates, 2))
+            return hia.sigmoid(self.gate(gates, 1)) * hia.tanh(c), c
+        (hl, cl), (hr, cr) = self.encode(t.left), self.encode(t.right)
+        gates = self.U(hia.concat([hl, hr], axis=0))
+        c = hia.sigmoid(self.gate(gates, 0)) * hia.tanh(self.gate(gates, 2))
+        c = c + hia.sigmoid(self.gate(gates, 3)) * cl + hia.sigmoid(self.gate(gates, 4)) * cr
+        return hia.sigmoid(self.gate(gates, 1)) * hia.tanh(c), c
+
+    def loss(self, t):
+        h, _ = self.encode(t)
+        return hia.cross_entropy(self.V(h), t.label)
+
+
+@dataclasses.dataclass
+class Node:
+    label: int
+    word: int
+    children: "list[Node]"
+
+
+class ChildSum(nn.Module):
+    def __init__(self, vocab=5, d=4, classes=2):
+        self.E = nn.Embedding(vocab, d, scale=1.0)
+        self.W = nn.Linear(2 * d, d)
+        self.V = nn.Linear(d, classes)
+        self.norm = nn.LayerNorm(d)
+        self.start = hia.zeros(d)
+
+    def encode(self, node):
+        total = self.start
+        for child in node.children:
+            total = total + self.encode(child)
+        return self.norm(hia.tanh(self.W(hia.concat([self.E(node.word), total], axis=0))))
+
+    def loss(self, node):
+        return hia.cross_entropy(self.V(self.encode(node)), node.label)
+
+
+def nodes(count):
+    rng = random.Random(2)
+
+    def node(depth):
+        return Node(rng.randrange(2), rng.randrange(5), [node(depth - 1) for _ in range(rng.randrange(3) if depth else 0)])
+    return [node(3) for _ in range(count)]
+
+
+class Sequence(nn.Module):
+    def __init__(self, vocab=3, d=4):
+        self.E = nn.Embedding(vocab, d)
+        self.cell = nn.LSTMCell(d, d)
+        self.V = nn.Linear(d, 2)
+        self.zero = hia.zeros(d)
+
+    def loss(self, words):
+        h, c = self.zero, self.zero
+        for word in words:
+            h, c = self.cell(self.E(word), (h, c))
+        return hia.cross_entropy(self.V(h), len(words) % 2)
+
+
+def mean_loss(model, examples):
+    return sum(model.loss(e) for e in examples) / len(examples)
+
+
+MODELS = [(TreeRNN, trees(5)), (TreeLSTM, trees(5)), (ChildSum, nodes(4)), (Sequence, [[1, 2, 1], [2], [0, 1, 2, 1]])]
+
+
+@pytest.mark.parametrize("make,examples", MODELS, ids=[m.__name__ for m, _ in MODELS])
+def test_graph_and_eager_agree_and_gradients_are_differences(make, examples):
+    nn.seed(3)
+    model = make()
+    graph = hia.function(mean_loss, strict=True)
+    eager = mean_loss(model, examples).item()
+    assert graph(model, examples).item() == pytest.approx(eager, rel=1e-6)
+    loss, gradients = nn.value_and_grad(model, mean_loss)(model, examples)
+    assert loss.item() == pytest.approx(eager, rel=1e-6)
+    assert list(gradients) == list(model.parameters())
+    rng = np.random.default_rng(0)
+    for path, parameter in model.parameters().items():
+        found = gradients[path]
+        dense = np.zeros(parameter.shape)
+        if isinstance(found, hia.RowGrad):
+            dense[found.rows.numpy()] = found.values
+        else:
+            dense[...] = found
+        before = parameter.numpy().copy()
+        step = rng.normal(size=before.shape).astype(np.float32)
+        ends = []
+        for way in (2e-3, -2e-3):
+            model.update({path: before + way * step})
+            ends.append(mean_loss(model, examples).item())
+        model.update({path: before})
+        assert (dense * step).sum() == pytest.approx((ends[0] - ends[1]) / 4e-3, rel=2e-2, abs=2e-3), path
+
+
+@pytest.mark.parametrize("make", [optim.SGD, optim.Adagrad, optim.Adam])
+def test_a_tree_learns(make):
+    nn.seed(1)
+    model = TreeRNN(d=8)
+    step = nn.value_and_grad(model, mean_loss)
+    optimizer = make(model.parameters(), {optim.SGD: 0.3, optim.Adagrad: 0.1, optim.Adam: 0.02}[make])
+    examples = trees(25)
+    first, _ = step(model, examples)
+    for _ in range(150):
+        loss, gradients = step(model, examples)
+        optimizer.update(model, gradients)
+    assert loss.item() < 0.3 * first.item() and optimizer.steps == 150
+
+
+def test_a_step_leaves_results_of_before_as_they_were():
+    model = TreeRNN()
+    weight, view = model.W.weight, model.W.weight[0]
+    before, row = weight.tolist(), view.tolist()
+    optimizer = optim.SGD(model, 0.5)
+    _, gradients = nn.value_and_grad(model, mean_loss)(model, trees(3))
+    optimizer.update(gradients)
+    assert view.tolist() == row == before[0]
+    moved = np.array(before) - 0.5 * gradients["W.weight"].numpy()
+    assert np.allclose(weight.numpy(), moved, atol=1e-6)
+
+
+def test_another_module_is_another_graph():
+    graph = hia.function(mean_loss, strict=True)
+    one, other = TreeRNN(), TreeRNN()
+    examples = trees(3)
+    assert graph(one, examples).item() == pytest.approx(mean_loss(one, examples).item(), rel=1e-6)
+    assert graph(other, examples).item() == pytest.approx(mean_loss(other, examples).item(), rel=1e-6)
+    one.V = nn.Linear(4, 2)
+    assert graph(one, examples).item() == pytest.approx(mean_loss(one, examples).item(), rel=1e-6)
+
+
+def test_files_of_parameters(tmp_path):
+    safetensors = pytest.importorskip("safetensors.numpy")
+    model, other = TreeRNN(), TreeRNN()
+    model.save(tmp_path / "m.safetensors")
+    assert set(safetensors.load_file(tmp_path / "m.safetensors")) == set(model.parameters())
+    other.load(tmp_path / "m.safetensors")
+    assert other.loss(trees(1)[0]).item() == model.loss(trees(1)[0]).item()
+    with pytest.raises(hia.ProgramError):
+        TreeLSTM().load(tmp_path / "m.safetensors")
+
+
+def test_parameters_are_found_by_attributes():
+    class Deep(nn.Module):
+        def __init__(self):
+            self.layers = [nn.Linear(2, 2), nn.Linear(2, 2, bias=False)]
+            self.again = self.layers[0]
+            self.scale = nn.Parameter(hia.ones(2))
+
+        def __call__(self, x):
+            for layer in self.layers:
+                x = hia.relu(layer(x)) * self.scale
+            return x
+
+    model = Deep()
+    assert list(model.parameters()) == ["layers.0.weight", "layers.0.bias", "layers.1.weight", "scale"]
+    x = hia.tensor([1.0, -2.0])
+    graph = hia.function(lambda m, x: m(x), strict=True)
+    assert graph(model, x).tolist() == pytest.approx(model(x).tolist(), rel=1e-6)
+    with pytest.raises(KeyError, match="there is no parameter 'x'"):
+        model.update({"x": hia.ones(2)})
+
+
+def test_what_has_no_gradient_is_refused():
+    model = TreeRNN()
+    with pytest.raises(hia.ConversionError, match="expected a number of f32 or f64 to take gradients of, found int"):
+        nn.value_and_grad(model, lambda m, t: t.label + 1)(model, trees(1)[0])
+    with pytest.raises(AttributeError):
+        nn.value_and_grad(model, mean_loss)(model, [Tree(0, None, Tree(0, 1), None)])
+
+
+def test_gradients_by_arguments():
+    def loss(x, y, n):
+        total = hia.sum(x * x) * y
+        for _ in range(n):
+            total = total * 2.0
+        return total
+
+    x = hia.tensor([1.0, -2.0])
+    value, gradient = hia.value_and_grad(loss)(x, 3.0, 2)
+    assert value.item() == 60.0 and gradient.tolist() == [24.0, -48.0]
+    by_x, by_y = hia.grad(loss, argnums=(0, 1))(x, 3.0, 1)
+    assert by_x.tolist() == [12.0, -24.0] and by_y == 10.0
+    with pytest.raises(TypeError, match="expected a tensor of floats or a float as argument 2, found int"):
+        hia.grad(loss, argnums=2)(x, 3.0, 2)
+
+
+def test_many_examples_at_once():
+    model, examples = TreeRNN(), trees(6)
+    mapped = hia.vmap(model.loss)
+    expected = [model.loss(t).item() for t in examples]
+    for _ in range(2):
+        assert [loss.item() for loss in mapped(examples)] == pytest.approx(expected, rel=1e-6)
+    assert mapped([]) == []

@@ -1,0 +1,84 @@
+// What is decided about the functions of a plan before there are instructions.
+//
+// A schedule is data: whoever makes code of a structure reads from it where calls are made free to be stolen,
+// how each function ends, and which loops run ahead, and decides none of that itself. It is made by passes,
+// in this order; each needs the structure, and what stands in brackets:
+//   1. windows (options): of each loop, what its iterations may run ahead, and how many places the window
+//      has. A loop has none where its body reads what its condition computes, or where a place could not
+//      hold data values.
+//   2. groups (1): the functions with calls, or windows, that others may take. Both forms of such a function
+//      have a join slot.
+//   3. placements (ownership, lifetimes): see placements.h.
+//   4. endings (ownership, lifetimes): by function and form, how it ends on each way through its branches.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "exec/direct/compile/lifetimes.h"
+#include "exec/direct/compile/ownership.h"
+#include "exec/direct/compile/placements.h"
+#include "exec/direct/compile/structure.h"
+#include "exec/direct/compile/window.h"
+#include "exec/direct/plan.h"
+
+namespace hiaton::exec::direct {
+
+/// A new value that the result of a call, or a value made before, becomes a field of.
+struct HoleIn {
+  graph::NodeId make;
+  std::size_t field;
+};
+
+/// How a function ends behind some items of a block.
+struct Ending {
+  enum class Kind : uint8_t {
+    Return,           ///< gives `results`
+    ReturnOperation,  ///< the same: the only result is an operation that nothing else reads, part of the
+                      ///< return
+    TailCall,         ///< the next item, a call, gives all results: it takes over the frame
+    TailConstructor,  ///< the next item is a call whose result becomes a field of what is made behind it
+    Branch,           ///< the next item, a conditional, is the last: each of its sides ends by itself
+  };
+
+  Kind kind = Kind::Return;
+  std::size_t items = 0;                ///< of the block, before what the ending itself is
+  std::vector<graph::OutPort> results;  ///< of the function, by this way
+  /// Of ReturnOperation; of Branch where it stands in this block, and the sides return it.
+  graph::NodeId operation{};
+  std::vector<HoleIn> makes{};  ///< of TailConstructor, innermost first
+  std::vector<Ending> sides{};  ///< of Branch: where its predicate holds, and where not
+};
+
+struct ScheduledWindow {
+  Window window;
+  std::size_t places;  ///< iterations
+};
+
+struct Schedule {
+  /// By LoopId; none without forking forms.
+  std::vector<std::optional<ScheduledWindow>> windows;
+  std::vector<bool> has_groups;  ///< by function, of its forking form
+  Placements placements;
+  /// By function, of those that the structure is of: in the sequential form, in the forking one.
+  std::vector<Ending> endings[2];
+
+  const Ending& ending(graph::FunctionId function, bool forking) const {
+    return endings[forking ? 1 : 0][function.index()];
+  }
+};
+
+Schedule make_schedule(const graph::Graph& graph, const Structure& structure, const Lifetimes& lifetimes,
+                       const Ownership& ownership, const PlanOptions& options);
+
+/// Whether items that do not need each other are tasks, and a group with the calls among them: branches and
+/// loops are, calls alone are a group without tasks.
+bool are_tasks(std::span<const Item> group);
+
+/// For people: one line an item, in the order of execution, and how each way ends. Names of nodes are those
+/// of to_text(graph).
+std::string to_text(const Schedule& schedule, const graph::Graph& graph, const Structure& structure);
+
+}  // namespace hiaton::exec::direct

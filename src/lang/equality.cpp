@@ -1,0 +1,80 @@
+// BodyChecker: `==` and `!=` of data values, as calls of functions that are made for their types.
+#include <fmt/format.h>
+
+#include "lang/body_checker.h"
+
+namespace hiaton::lang {
+namespace {
+
+Var both(FunctionBuilder& f, Var condition, const std::function<Var()>& then) {
+  return f.if_else(
+      condition, [&] { return then(); }, [&] { return f.constant(false); });
+}
+
+Var same_sizes(FunctionBuilder& f, Var a, Var b, std::size_t from) {
+  const auto axis = static_cast<int64_t>(from);
+  const Var size_of_a = f.op("size", {a}, {axis});
+  const Var size_of_b = f.op("size", {b}, {axis});
+  const Var same = size_of_a == size_of_b;
+  return from + 1 == a.type().shape.size() ? same
+                                           : both(f, same, [&] { return same_sizes(f, a, b, from + 1); });
+}
+
+/// Of tensors of one rank: sizes, and every element.
+Var same_tensors(FunctionBuilder& f, Var a, Var b) {
+  return both(f, same_sizes(f, a, b, 0),
+              [&] { return f.op("sum", {f.cast(a != b, DType::I64)}, Attributes{}) == int64_t{0}; });
+}
+
+}  // namespace
+
+bool BodyChecker::compares_data(const Operation& operation, std::span<const Var> operands) const {
+  const bool is_equality =
+      &operation == &operations_.infix(Tok::Equal) || &operation == &operations_.infix(Tok::NotEqual);
+  return is_equality && operands[0].type().is_data() && operands[0].type() == operands[1].type();
+}
+
+Var BodyChecker::compare_data(const Operation& operation, std::span<const Var> operands, Span span) {
+  f_->set_span(span);
+  const Var equal = f_->call(equality_of(operands[0].type()), {operands[0], operands[1]});
+  return &operation == &operations_.infix(Tok::Equal) ? equal : !equal;
+}
+
+/// Whether two values of one type are equal.
+Var BodyChecker::same(FunctionBuilder& f, Var a, Var b) {
+  if (a.type().is_data()) return f.call(equality_of(a.type()), {a, b});
+  return a.type().is_tensor() ? same_tensors(f, a, b) : a == b;
+}
+
+/// From the field `from` on, which is compared first: the last one may be a tail call.
+Var BodyChecker::same_fields(FunctionBuilder& f, Var a, Var b, std::size_t variant, std::size_t from) {
+  const std::size_t fields = a.type().data->variants[variant].fields.size();
+  if (fields == 0) return f.constant(true);
+  const Var of_a = f.field(a, variant, from);
+  const Var of_b = f.field(b, variant, from);
+  const Var first = same(f, of_a, of_b);
+  if (from + 1 == fields) return first;
+  return both(f, first, [&] { return same_fields(f, a, b, variant, from + 1); });
+}
+
+/// Of values of one variant, which is `variant` or a later one.
+Var BodyChecker::same_from(FunctionBuilder& f, Var a, Var b, std::size_t variant) {
+  if (variant + 1 == a.type().data->variants.size()) return same_fields(f, a, b, variant, 0);
+  return f.if_else(
+      f.variant(a) == static_cast<int64_t>(variant), [&] { return same_fields(f, a, b, variant, 0); },
+      [&] { return same_from(f, a, b, variant + 1); });
+}
+
+FunctionRef BodyChecker::equality_of(const Type& type) {
+  return generated_.function("equal_" + as_name(type.data->name), {{type, "a"}, {type, "b"}}, {DType::Bool},
+                             [&](FunctionBuilder& f, FunctionRef) -> Vars {
+                               const Var a = f.param(0);
+                               const Var b = f.param(1);
+                               if (type.data->variants.size() == 1) return same_fields(f, a, b, 0, 0);
+                               const Var of_a = f.variant(a);
+                               const Var of_b = f.variant(b);
+                               return both(f, of_a == of_b, [&] { return same_from(f, a, b, 0); });
+                             });
+}
+
+}  // namespace hiaton::lang

@@ -1,0 +1,127 @@
+#include "lang/type_inference.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace hiaton::lang {
+namespace {
+
+/// Symbols stand for sizes in one function only.
+Type without_symbols(Type type) {
+  for (Dim& dim : type.shape) {
+    if (dim.size < 0) dim = unknown_dim();
+  }
+  return type;
+}
+
+}  // namespace
+
+TypeInference::TypeInference(const std::vector<Symbol>& params, const Source& source, const TokenList& tokens,
+                             Declarations& declarations, Diagnostics& diagnostics)
+    : Reader(source, tokens, declarations, diagnostics) {
+  for (const Symbol param : params) arguments_.push_back({param, std::nullopt});
+}
+
+void TypeInference::set(std::span<const std::optional<Type>> arguments) {
+  for (std::size_t i = 0; i < arguments.size(); ++i) arguments_[i].type = arguments[i];
+}
+
+TypeArgument* TypeInference::find(const Token& token) {
+  if (token.kind != Tok::Name) return nullptr;
+  const auto found = std::find_if(arguments_.begin(), arguments_.end(), [&](const TypeArgument& other) {
+    return other.parameter == token.payload;
+  });
+  return found == arguments_.end() ? nullptr : &*found;
+}
+
+void TypeInference::match(std::size_t position, const Type& actual) {
+  go_to(position);
+  try {
+    match_next(&actual);
+  } catch (const Unreadable&) {  // reported where the type is read
+  }
+}
+
+/// `actual` is null below a type that is not what stands here.
+void TypeInference::match_next(const Type* actual) {
+  if (!at(Tok::Name)) return skip_type();
+  if (TypeArgument* argument = find(next())) {
+    if (actual != nullptr && !argument->type) argument->type = without_symbols(*actual);
+    return skip_type();
+  }
+  const Token& name = next();
+  const GenericType* const generic = declarations().generic_type(name.payload);
+  const bool is_list = source().text(name.span) == Declarations::kList;
+  if ((!is_list && generic == nullptr) || after_next().kind != Tok::LeftBracket) return skip_type();
+  std::vector<Type> parts;
+  if (actual != nullptr && actual->is_data()) {
+    const std::vector<Type>* known =
+        generic != nullptr ? declarations().arguments_of(*actual, *generic) : nullptr;
+    if (known != nullptr) parts = *known;
+    if (is_list && Declarations::is_list(*actual)) parts.push_back(Declarations::element_of(*actual));
+  }
+  take();
+  take();
+  std::size_t part = 0;
+  do {
+    match_next(part < parts.size() ? &parts[part] : nullptr);
+    ++part;
+  } while (accept(Tok::Comma));
+  expect(Tok::RightBracket, "']' after a type");
+}
+
+bool TypeInference::is_known_at(std::size_t position) {
+  go_to(position);
+  skip_type();
+  const std::size_t end = this->position();
+  go_to(position);
+  while (this->position() < end) {
+    const TypeArgument* argument = find(take());
+    if (argument != nullptr && !argument->type) return false;
+  }
+  return true;
+}
+
+std::optional<Type> TypeInference::type_at(std::size_t position) {
+  try {
+    if (!is_known_at(position)) return std::nullopt;
+    go_to(position);
+    TypeArguments known;
+    std::copy_if(arguments_.begin(), arguments_.end(), std::back_inserter(known),
+                 [](const TypeArgument& argument) { return argument.type.has_value(); });
+    begin_type_arguments(std::move(known));
+    return type();
+  } catch (const Unreadable&) {
+    return std::nullopt;
+  }
+}
+
+bool TypeInference::is_list_at(std::size_t position) {
+  go_to(position);
+  return at(Tok::Name) && source().text(next().span) == Declarations::kList;
+}
+
+std::optional<Type> TypeInference::instance_of(const GenericType& generic, Span span) {
+  std::vector<Type> types;
+  for (const TypeArgument& argument : arguments_) types.push_back(*argument.type);
+  return instance(generic, types, span);
+}
+
+std::string TypeInference::missing() const {
+  for (const TypeArgument& argument : arguments_) {
+    if (!argument.type) return std::string(declarations().spelled(argument.parameter));
+  }
+  return "";
+}
+
+std::string to_string(const TypeArguments& arguments, const Declarations& declarations) {
+  std::string text;
+  for (const TypeArgument& argument : arguments) {
+    text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", declarations.spelled(argument.parameter),
+                        argument.type ? to_string(*argument.type) : "?");
+  }
+  return text;
+}
+
+}  // namespace hiaton::lang

@@ -1,0 +1,41 @@
+// Which types the type parameters of a generic function or data type stand for, where it is used.
+#pragma once
+
+#include <string>
+
+#include "lang/reader.h"
+
+namespace hiaton::lang {
+
+/// Learns from types that are known: those of arguments, and the one that is wished for the result.
+class TypeInference : Reader {
+ public:
+  TypeInference(const std::vector<Symbol>& params, const Source& source, const TokenList& tokens,
+                Declarations& declarations, Diagnostics& diagnostics);
+
+  /// The types that stand in brackets at the use.
+  void set(std::span<const std::optional<Type>> arguments);
+  /// The type whose first token is at `position` becomes `actual`, as far as that can be.
+  void match(std::size_t position, const Type& actual);
+  /// That type; empty where it names a type parameter that is not known, or is wrong, which is reported.
+  std::optional<Type> type_at(std::size_t position);
+  /// Whether it is a list.
+  bool is_list_at(std::size_t position);
+  /// The data type for these types; empty where it is wrong, which is reported.
+  std::optional<Type> instance_of(const GenericType& generic, Span span);
+  /// The first type parameter that is not known; empty where all are.
+  std::string missing() const;
+  const TypeArguments& arguments() const { return arguments_; }
+
+ private:
+  void match_next(const Type* actual);
+  bool is_known_at(std::size_t position);
+  TypeArgument* find(const Token& token);
+
+  TypeArguments arguments_;
+};
+
+/// "T = i64, U = Tree"
+std::string to_string(const TypeArguments& arguments, const Declarations& declarations);
+
+}  // namespace hiaton::lang

@@ -1,0 +1,54 @@
+#include "net/rounds.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace hiaton::net {
+namespace {
+
+constexpr std::chrono::milliseconds kLongestPause(100);
+constexpr std::size_t kRoundsUnderWay = 2;
+
+}  // namespace
+
+void Rounds::take(int from, const Header& header, std::span<const std::byte> payload) {
+  const uint64_t ahead = header.name - round_;
+  if (ahead < arrived_.size()) {
+    auto& place = arrived_[ahead][static_cast<std::size_t>(from)];
+    if (!place) {
+      place.emplace(payload.begin(), payload.end());
+      return;
+    }
+  }
+  throw ProgramError(fmt::format("{}: expected a message of round {} or {}, found one of round {}",
+                                 transport_.name(from), round_, round_ + 1, header.name));
+}
+
+std::vector<std::vector<std::byte>> Rounds::exchange(std::vector<ByteWriter> out) {
+  const auto size = static_cast<std::size_t>(transport_.size());
+  HIATON_CHECK(out.size() == size);
+  while (arrived_.size() < kRoundsUnderWay) arrived_.emplace_back(size);
+  const auto self = static_cast<std::size_t>(transport_.self());
+  for (std::size_t i = 0; i < size; ++i) {
+    if (i != self) transport_.send(static_cast<int>(i), {.name = round_}, out[i].bytes());
+  }
+  transport_.flush();
+  arrived_[0][self] = std::move(out[self]).take();
+  const auto take = [this](int from, const Header& header, std::span<const std::byte> payload) {
+    this->take(from, header, payload);
+  };
+  const auto has_come = [](const auto& one) { return one.has_value(); };
+  while (!std::ranges::all_of(arrived_[0], has_come)) {
+    if (transport_.poll(take) == 0) transport_.wait(kLongestPause);
+  }
+  std::vector<std::vector<std::byte>> all;
+  for (auto& one : arrived_[0]) all.push_back(std::move(*one));
+  arrived_.pop_front();
+  ++round_;
+  return all;
+}
+
+}  // namespace hiaton::net

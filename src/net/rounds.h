@@ -1,0 +1,35 @@
+// Rounds in which every process tells each other one something.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "net/bytes.h"
+#include "net/transport.h"
+
+namespace hiaton::net {
+
+/// Each process makes its rounds in the same order. While there are rounds, nothing else is sent.
+class Rounds {
+ public:
+  explicit Rounds(Transport& transport) : transport_(transport) {}
+
+  /// Sends each process what `out` has for it, by number, and returns what each has sent here, its own words
+  /// included.
+  std::vector<std::vector<std::byte>> exchange(std::vector<ByteWriter> out);
+
+ private:
+  using Arrived = std::vector<std::optional<std::vector<std::byte>>>;  ///< by process
+
+  void take(int from, const Header& header, std::span<const std::byte> payload);
+
+  Transport& transport_;
+  uint64_t round_ = 0;  ///< that is under way, or comes next
+  /// Of this round and of the next one: another process may have ended this round already.
+  std::deque<Arrived> arrived_;
+};
+
+}  // namespace hiaton::net

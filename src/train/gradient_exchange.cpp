@@ -1,0 +1,217 @@
+#include "train/gradient_exchange.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <tuple>
+
+#include "kernels/elementwise.h"
+
+namespace hiaton::train {
+namespace {
+
+enum class Form : uint8_t { Sparse, Dense };
+
+/// Elements of a process begin at multiples of this, so that no two processes add in one vector register.
+constexpr std::size_t kGrain = 64;
+
+const float* read_floats(net::ByteReader& in, std::size_t count) {
+  in.align(sizeof(float));
+  return reinterpret_cast<const float*>(in.take(count * sizeof(float)));
+}
+
+void write_floats(const float* values, std::size_t count, net::ByteWriter& out) {
+  out.align(sizeof(float));
+  out.raw(values, count * sizeof(float));
+}
+
+void add(std::size_t count, const float* a, const float* b, float* sum) {
+  static const kernels::BinaryKernel<float> kernel =
+      kernels::binary_kernel<float>(kernels::BinaryFunction::Add);
+  kernel(static_cast<int64_t>(count), a, b, sum);
+}
+
+}  // namespace
+
+GradientExchange::GradientExchange(std::size_t parts, std::size_t processes, std::size_t self,
+                                   Gradients& sums)
+    : processes_(processes), self_(self), parts_(parts), sums_(sums) {
+  for (std::size_t process = 0; process < processes; ++process) {
+    for (const PartRange subtree : whole_subtrees(parts, parts_of(process, processes, parts)))
+      leaves_.push_back({process, subtree});
+  }
+  addends_.resize(leaves_.size());
+  scratch_.resize(leaves_.size());
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    const auto rows = static_cast<std::size_t>(sums[i].values.dims()[0]);
+    const auto size = static_cast<std::size_t>(sums[i].values.size());
+    parameters_.push_back({.rows = rows,
+                           .width = rows == 0 ? 0 : size / rows,
+                           .dense = std::vector<const float*>(leaves_.size()),
+                           .sparse = {}});
+  }
+}
+
+PartRange GradientExchange::elements_of(std::size_t process, const Parameter& parameter) const {
+  const std::size_t size = parameter.rows * parameter.width;
+  const std::size_t grains = (size + kGrain - 1) / kGrain;
+  const PartRange range = parts_of(process, processes_, grains);
+  return {std::min(range.begin * kGrain, size), std::min(range.end * kGrain, size)};
+}
+
+void GradientExchange::write_parts(std::span<const SubtreeSum> own, std::size_t to,
+                                   net::ByteWriter& out) const {
+  for (const SubtreeSum& subtree : own) {
+    for (std::size_t i = 0; i < parameters_.size(); ++i) {
+      const Gradients::Sum& sum = (*subtree.sums)[i];
+      const auto* values = sum.values.data<float>();
+      out.number(static_cast<uint8_t>(sum.dense ? Form::Dense : Form::Sparse));
+      if (sum.dense) {
+        const PartRange elements = elements_of(to, parameters_[i]);
+        write_floats(values + elements.begin, elements.size(), out);
+        continue;
+      }
+      out.compact(sum.rows.size());
+      for (const int64_t row : sum.rows) out.compact(static_cast<uint64_t>(row));
+      const std::size_t width = parameters_[i].width;
+      for (const int64_t row : sum.rows)
+        write_floats(values + static_cast<std::size_t>(row) * width, width, out);
+    }
+  }
+}
+
+void GradientExchange::read_parts(std::size_t from, net::ByteReader& in) {
+  for (std::size_t leaf = 0; leaf < leaves_.size(); ++leaf) {
+    if (leaves_[leaf].process != from) continue;
+    for (Parameter& parameter : parameters_) {
+      const auto form = in.number<uint8_t>();
+      if (form == static_cast<uint8_t>(Form::Sparse)) {
+        read_rows(leaf, parameter, in);
+      } else if (form == static_cast<uint8_t>(Form::Dense)) {
+        parameter.is_dense = true;
+        parameter.dense[leaf] = read_floats(in, elements_of(self_, parameter).size());
+      } else {
+        in.fail(fmt::format("expected a dense or a sparse gradient, found form {}", form));
+      }
+    }
+  }
+}
+
+void GradientExchange::read_rows(std::size_t leaf, Parameter& parameter, net::ByteReader& in) {
+  const uint64_t count = in.compact();
+  if (count > parameter.rows)
+    in.fail(fmt::format("expected at most {} rows, found {}", parameter.rows, count));
+  const std::size_t begin = parameter.sparse.size();
+  for (uint64_t i = 0; i < count; ++i) {
+    const uint64_t row = in.compact();
+    if (row >= parameter.rows) in.fail(fmt::format("expected a row below {}, found {}", parameter.rows, row));
+    parameter.sparse.push_back({static_cast<std::size_t>(row), leaf, nullptr});
+  }
+  for (std::size_t i = begin; i < parameter.sparse.size(); ++i)
+    parameter.sparse[i].values = read_floats(in, parameter.width);
+}
+
+void GradientExchange::add_up() {
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    std::vector<Row>& rows = parameters_[i].sparse;
+    std::ranges::sort(rows, {}, [](const Row& row) { return std::tuple(row.row, row.leaf); });
+    if (parameters_[i].is_dense) {
+      add_elements(i);
+    } else {
+      add_rows(i);
+    }
+  }
+}
+
+/// Of a parameter that is sparse in all subtrees.
+void GradientExchange::add_rows(std::size_t index) {
+  const Parameter& parameter = parameters_[index];
+  auto* sums = sums_.values(index).mutable_data<float>();
+  for (auto row = parameter.sparse.begin(); row != parameter.sparse.end();) {
+    const std::size_t number = row->row;
+    std::ranges::fill(addends_, nullptr);
+    for (; row != parameter.sparse.end() && row->row == number; ++row) addends_[row->leaf] = row->values;
+    sums_.touch(index, static_cast<int64_t>(number));
+    fold(parameter.width, sums + number * parameter.width);
+  }
+}
+
+/// The elements of this process.
+void GradientExchange::add_elements(std::size_t index) {
+  const Parameter& parameter = parameters_[index];
+  const PartRange elements = elements_of(self_, parameter);
+  float* sum = sums_.dense(index).mutable_data<float>() + elements.begin;
+  if (elements.size() == 0) return;
+  if (std::ranges::find(parameter.dense, nullptr) != parameter.dense.end())
+    return add_mixed(parameter, elements, sum);
+  addends_ = parameter.dense;
+  fold(elements.size(), sum);
+}
+
+/// Where some subtrees have rows alone: row by row.
+void GradientExchange::add_mixed(const Parameter& parameter, PartRange elements, float* sum) {
+  const std::size_t width = parameter.width;
+  auto sparse = parameter.sparse.begin();
+  for (std::size_t begin = elements.begin; begin < elements.end;) {
+    const std::size_t row = begin / width;
+    const std::size_t end = std::min(elements.end, (row + 1) * width);
+    for (std::size_t leaf = 0; leaf < leaves_.size(); ++leaf) {
+      const float* dense = parameter.dense[leaf];
+      addends_[leaf] = dense == nullptr ? nullptr : dense + (begin - elements.begin);
+    }
+    while (sparse != parameter.sparse.end() && sparse->row < row) ++sparse;
+    for (; sparse != parameter.sparse.end() && sparse->row == row; ++sparse)
+      addends_[sparse->leaf] = sparse->values + (begin - row * width);
+    fold(end - begin, sum + (begin - elements.begin));
+    begin = end;
+  }
+}
+
+void GradientExchange::fold(std::size_t width, float* sum) {
+  const float* all = fold({0, parts_}, width);
+  if (all != nullptr && width > 0) std::memcpy(sum, all, width * sizeof(float));
+}
+
+/// As Gradients::add does it for one process: what the right side has not is not added; what the left side
+/// has not is zero. Gives null where neither has any.
+const float* GradientExchange::fold(PartRange parts, std::size_t width) {
+  const auto first =
+      std::ranges::lower_bound(leaves_, parts.begin, {}, [](const Leaf& leaf) { return leaf.parts.begin; });
+  const auto index = static_cast<std::size_t>(first - leaves_.begin());
+  if (first->parts == parts) return addends_[index];
+  const std::size_t middle = parts.begin + parts_on_left(parts.size());
+  const float* left = fold({parts.begin, middle}, width);
+  const float* right = fold({middle, parts.end}, width);
+  if (right == nullptr) return left;
+  std::vector<float>& sum = scratch_[index];
+  if (left == nullptr) {
+    sum.assign(width, 0.0f);
+    left = sum.data();
+  } else if (sum.size() < width) {
+    sum.resize(width);
+  }
+  add(width, left, right, sum.data());
+  return sum.data();
+}
+
+void GradientExchange::write_sums(net::ByteWriter& out) const {
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    if (!parameters_[i].is_dense) continue;
+    const PartRange elements = elements_of(self_, parameters_[i]);
+    write_floats(sums_[i].values.data<float>() + elements.begin, elements.size(), out);
+  }
+}
+
+void GradientExchange::read_sums(std::size_t from, net::ByteReader& in) {
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    if (!parameters_[i].is_dense) continue;
+    const PartRange elements = elements_of(from, parameters_[i]);
+    const float* values = read_floats(in, elements.size());
+    if (from == self_ || elements.size() == 0) continue;
+    std::memcpy(sums_.values(i).mutable_data<float>() + elements.begin, values,
+                elements.size() * sizeof(float));
+  }
+}
+
+}  // namespace hiaton::train

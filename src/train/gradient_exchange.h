@@ -1,0 +1,78 @@
+// The gradients of a batch whose parts several processes have computed, added up so that each of them has the
+// sum, with the bits that one process alone would get.
+//
+// Each process has whole subtrees of the tree over the parts (base/part_tree.h), and sends their sums. Of a
+// dense gradient each process gets the same elements of all subtrees, adds them up along the tree, and sends
+// the sum to all. Rows of a sparse one go to all at once, and each process adds them up by itself.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "base/part_tree.h"
+#include "hiaton/run.h"
+#include "net/bytes.h"
+
+namespace hiaton::train {
+
+/// The gradients of the parts of one subtree, added up along it.
+struct SubtreeSum {
+  PartRange parts;
+  const Gradients* sums;
+};
+
+/// One batch. In the order of the calls: write() what each process gets, read() what came from each, write()
+/// the sums for each, read() those of each.
+class GradientExchange {
+ public:
+  /// For a batch of `parts` parts, which `processes` processes share; this one is `self`. Adds to `sums`,
+  /// which are zero; they must outlive this. All parameters are of f32.
+  GradientExchange(std::size_t parts, std::size_t processes, std::size_t self, Gradients& sums);
+
+  /// What process `to` gets of the subtrees of this one.
+  void write_parts(std::span<const SubtreeSum> own, std::size_t to, net::ByteWriter& out) const;
+  /// Takes what process `from` has written. The bytes must outlive add_up().
+  void read_parts(std::size_t from, net::ByteReader& in);
+  /// Adds up what has come: the rows of sparse gradients, and the elements of this process of dense ones.
+  void add_up();
+  /// The sums of the elements of this process; for any other.
+  void write_sums(net::ByteWriter& out) const;
+  void read_sums(std::size_t from, net::ByteReader& in);
+
+ private:
+  struct Row {
+    std::size_t row;
+    std::size_t leaf;
+    const float* values;
+  };
+  struct Parameter {
+    std::size_t rows;
+    std::size_t width;
+    bool is_dense = false;            ///< in any subtree
+    std::vector<const float*> dense;  ///< by leaf: the elements of this process; null: it is sparse there
+    std::vector<Row> sparse;
+  };
+  struct Leaf {
+    std::size_t process;
+    PartRange parts;
+  };
+
+  PartRange elements_of(std::size_t process, const Parameter& parameter) const;
+  void read_rows(std::size_t leaf, Parameter& parameter, net::ByteReader& in);
+  void add_rows(std::size_t index);
+  void add_elements(std::size_t index);
+  void add_mixed(const Parameter& parameter, PartRange elements, float* sum);
+  void fold(std::size_t width, float* sum);
+  const float* fold(PartRange parts, std::size_t width);
+
+  std::size_t processes_;
+  std::size_t self_;
+  std::size_t parts_;
+  Gradients& sums_;
+  std::vector<Leaf> leaves_;  ///< of all processes, in the order of the parts
+  std::vector<Parameter> parameters_;
+  std::vector<const float*> addends_;        ///< by leaf; null: zero, and not added
+  std::vector<std::vector<float>> scratch_;  ///< by leaf
+};
+
+}  // namespace hiaton::train

@@ -1,0 +1,52 @@
+// How the processes of a training run share each batch: who computes what, and what they tell each other.
+#pragma once
+
+#include <atomic>
+#include <span>
+#include <vector>
+
+#include "hiaton/train.h"
+#include "net/rounds.h"
+#include "train/gradient_exchange.h"
+
+namespace hiaton::train {
+
+/// Of one process. All processes call its functions in the same order, for the same batches.
+class SharedBatches {
+ public:
+  /// `cancel` is that of process 0, and null in the others.
+  SharedBatches(net::Transport& transport, const std::atomic<bool>* cancel)
+      : rounds_(transport), transport_(transport), cancel_(cancel) {}
+
+  std::size_t processes() const { return static_cast<std::size_t>(transport_.size()); }
+  std::size_t self() const { return static_cast<std::size_t>(transport_.self()); }
+  /// Those of `things` things, in a row, that this process has.
+  PartRange own(std::size_t things) const { return parts_of(self(), processes(), things); }
+
+  /// What process 0 knew of `cancel` when it last exchanged something: the same in all processes at the same
+  /// place of the training, so that all end together.
+  const std::atomic<bool>& cancelled() const { return cancelled_; }
+
+  /// Adds up the gradients of a batch of `parts` parts, of which this process has computed `own`, to `sums`,
+  /// which are zero. `losses` are those of the trees of this process, and become those of all, process by
+  /// process.
+  void add_up(std::size_t parts, std::span<const SubtreeSum> own, std::vector<double>& losses,
+              Gradients& sums);
+
+  /// The predictions of all processes for these trees, of which this process has made those of own().
+  std::vector<Prediction> gather(std::span<const Tree* const> trees, std::span<const Prediction> own);
+
+ private:
+  std::vector<net::ByteWriter> begin_round() const;
+  /// Sends to each process, and calls read(process, reader) for what came from each.
+  template <class Read>
+  void exchange(std::vector<net::ByteWriter> out, const Read& read);
+
+  net::Rounds rounds_;
+  net::Transport& transport_;
+  const std::atomic<bool>* cancel_;
+  std::atomic<bool> cancelled_{false};
+  std::vector<std::vector<std::byte>> arrived_;
+};
+
+}  // namespace hiaton::train

@@ -1,0 +1,159 @@
+// Calls that processes give each other: results, counts, errors and budgets are those of one process.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <mutex>
+
+#include "exec/stealing.h"
+#include "net/disordered.h"
+
+namespace hiaton::exec::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+struct Shared {
+  std::vector<Value> values;
+  RunStats stats;
+  std::string error;
+};
+
+/// Runs the program in so many processes, and gives what the first one gets.
+Shared run_shared(const std::string& text, const std::vector<Value>& arguments, int processes,
+                  net::Delivery delivery, RunOptions options = {}) {
+  const graph::Graph graph = graph_of(text);
+  Shared first;
+  net::act_in_processes(net::disordered_links(processes, delivery, 7), [&](net::Transport& transport) {
+    RunOptions own = options;
+    RunStats stats;
+    own.processes = &transport;
+    own.stats = &stats;
+    PlanCache plans;
+    std::vector<Value> values;
+    std::string error;
+    try {
+      values = exec::run(graph, arguments, own, plans).values;
+    } catch (const RunError& run_error) {
+      error = run_error.what();
+    }
+    EXPECT_EQ(stats.frames_live_at_end, 0u) << "process " << transport.self();
+    if (transport.self() == 0) {
+      first = {std::move(values), std::move(stats), std::move(error)};
+    } else {
+      EXPECT_TRUE(values.empty() && error.empty()) << "process " << transport.self();
+    }
+  });
+  return first;
+}
+
+constexpr std::string_view kSearch =
+    "fn search(low: i64, high: i64, wrong: i64) -> i64 =\n"
+    "  if high - low == 1 then 100 / (low - wrong)\n"
+    "  else search(low, (low + high) / 2, wrong) + search((low + high) / 2, high, wrong)\n"
+    "fn main(wrong: i64) -> i64 = 1 + search(0, 512, wrong)\n";
+
+class RemoteCallsTest : public ::testing::TestWithParam<net::Delivery> {};
+
+TEST_P(RemoteCallsTest, GiveTheResultsAndCountsOfOneProcess) {
+  RunOptions options;
+  options.share_every_call = true;
+  options.count_regions = true;
+  const Shared alone = run_shared(std::string(kFib), {int64_t{16}}, 1, GetParam(), options);
+  EXPECT_EQ(alone.values[0].as<int64_t>(), 1597);
+  for (int processes = 2; processes <= 4; ++processes) {
+    for (const int workers : {1, 2}) {
+      options.workers = workers;
+      const Shared shared = run_shared(std::string(kFib), {int64_t{16}}, processes, GetParam(), options);
+      ASSERT_EQ(shared.values.size(), 1u) << shared.error;
+      EXPECT_EQ(shared.values[0].as<int64_t>(), 1597);
+      EXPECT_EQ(shared.stats.calls, alone.stats.calls);
+      EXPECT_GT(shared.stats.remote_calls, 0u);
+      EXPECT_GT(shared.stats.remote_bytes, shared.stats.remote_calls * 2 * sizeof(int64_t));
+    }
+  }
+}
+
+TEST_P(RemoteCallsTest, AnErrorSaysWhatItSaysInOneProcess) {
+  RunOptions options;
+  options.share_every_call = true;
+  const Value wrong = int64_t{371};
+  const std::string expected = run_shared(std::string(kSearch), {wrong}, 1, GetParam()).error;
+  EXPECT_THAT(expected, HasSubstr("division by zero: 100 / 0"));
+  EXPECT_THAT(expected, HasSubstr("in search(low = 371, high = 372, wrong = 371)"));
+  for (int i = 0; i < 10; ++i) {
+    for (int processes = 2; processes <= 4; ++processes)
+      EXPECT_EQ(run_shared(std::string(kSearch), {wrong}, processes, GetParam(), options).error, expected);
+  }
+}
+
+TEST_P(RemoteCallsTest, BudgetsEndTheRunOfAllProcesses) {
+  RunOptions options;
+  options.share_every_call = true;
+  options.max_frames = 40;
+  const std::string deep =
+      "fn depth(n: i64) -> i64 = if n == 0 then 0 else 1 + depth(n - 1)\n"
+      "fn main(n: i64) -> i64 = depth(n) + depth(2 * n) + depth(3 * n)\n";
+  for (int processes = 2; processes <= 3; ++processes) {
+    EXPECT_THAT(run_shared(deep, {int64_t{1000}}, processes, GetParam(), options).error,
+                HasSubstr("frame budget: more than 40 frames are live; what grew is depth"));
+  }
+  options.max_frames = RunOptions().max_frames;
+  options.timeout = std::chrono::milliseconds(20);
+  EXPECT_THAT(run_shared(std::string(kFib), {int64_t{60}}, 3, GetParam(), options).error,
+              HasSubstr("time budget: the run takes longer than 20 ms"));
+}
+
+TEST_P(RemoteCallsTest, RunsFollowEachOtherInTheSameProcesses) {
+  const graph::Graph graph = graph_of(kSearch);
+  net::act_in_processes(net::disordered_links(3, GetParam(), 3), [&](net::Transport& transport) {
+    PlanCache plans;
+    RunOptions options;
+    options.processes = &transport;
+    options.share_every_call = true;
+    int errors = 0;
+    for (int64_t i = 0; i < 20; ++i) {
+      try {
+        const std::vector<Value> arguments{i % 2 == 0 ? int64_t{-1000} : i};
+        const std::vector<Value> values = exec::run(graph, arguments, options, plans).values;
+        EXPECT_EQ(values.size(), transport.self() == 0 ? 1u : 0u);
+      } catch (const RunError& error) {
+        ++errors;
+        EXPECT_THAT(error.what(), HasSubstr("division by zero"));
+      }
+    }
+    EXPECT_EQ(errors, transport.self() == 0 ? 10 : 0);
+  });
+}
+
+TEST_P(RemoteCallsTest, WhatTakesNoTimeIsNotGivenAnyMore) {
+  RunOptions options;
+  const std::string small =
+      "fn leaf(n: i64) -> i64 = n + 1\n"
+      "fn both(n: i64) -> i64 = leaf(n) + leaf(n + 1)\n"
+      "fn main(n: i64) -> i64 = with sum = 0 for i in 0..n do sum + both(i)\n";
+  const Shared shared = run_shared(small, {int64_t{3'000'000}}, 2, GetParam(), options);
+  ASSERT_EQ(shared.values.size(), 1u) << shared.error;
+  EXPECT_LT(shared.stats.remote_calls, 100u);
+}
+
+INSTANTIATE_TEST_SUITE_P(, RemoteCallsTest,
+                         ::testing::Values(net::Delivery::InOrder, net::Delivery::LastFirst,
+                                           net::Delivery::Random, net::Delivery::StarvedOne,
+                                           net::Delivery::Bursts),
+                         [](const auto& delivery) {
+                           switch (delivery.param) {
+                             case net::Delivery::InOrder:
+                               return "in_order";
+                             case net::Delivery::LastFirst:
+                               return "last_first";
+                             case net::Delivery::Random:
+                               return "at_random";
+                             case net::Delivery::StarvedOne:
+                               return "starved";
+                             default:
+                               return "in_bursts";
+                           }
+                         });
+
+}  // namespace
+}  // namespace hiaton::exec::testing

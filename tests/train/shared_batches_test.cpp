@@ -1,0 +1,279 @@
+// Training by several processes: the bits of one process, one set of files, and ends that all share.
+#include "train/shared_batches.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <mutex>
+#include <random>
+
+#include "directory.h"
+#include "hiaton/error.h"
+#include "hiaton/learner.h"
+#include "hiaton/trees.h"
+#include "net/processes.h"
+
+namespace hiaton::train {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+/// `E` has rows alone in most trees; those with the word 3 use all of it.
+constexpr std::string_view kSharedModel =
+    "size vocab = 50\n"
+    "size classes = 2\n"
+    "size d = 8\n"
+    "data Tree = Leaf(label: i64, word: i64) | Node(label: i64, left: Tree, right: Tree)\n"
+    "param E: f32[vocab, d] = normal(1.0)\n"
+    "param R: f32[vocab, d] = normal(1.0)\n"
+    "param V: f32[d, classes]\n"
+    "fn cost(t: Tree, seed: i64) -> f32 =\n"
+    "  match t\n"
+    "    Leaf(label, word) -> (if word == 3 then 0.1 * sum(E) else 0.0) + LEAF\n"
+    "    Node(label, l, r) -> cost(l, 2 * seed) + cost(r, 2 * seed + 1)\n"
+    "fn kept(x: f32[d], seed: i64) -> f32[d] = dropout(x, 0.3, seed)\n"
+    "fn loss(t: Tree, seed: i64) -> f32 = cost(t, seed)\n"
+    "fn predict(t: Tree) -> f32[classes] =\n"
+    "  match t\n"
+    "    Leaf(_, word) -> softmax(E[word] @ V)\n"
+    "    Node(_, l, _) -> predict(l)\n";
+
+std::string model(const std::string& leaf = "cross_entropy(kept(E[word] + R[word], seed) @ V, label)") {
+  std::string text(kSharedModel);
+  return text.replace(text.find("LEAF"), 4, leaf);
+}
+
+std::vector<Tree> random_trees(std::size_t count, uint32_t seed) {
+  std::mt19937 random(seed);
+  std::string text;
+  for (std::size_t i = 0; i < count; ++i) {
+    std::string tree = "(1 w0)";
+    for (uint32_t more = random() % 5; more > 0; --more)
+      tree = "(" + std::to_string(random() % 2) + " " + tree + " (0 w" + std::to_string(random() % 40) + "))";
+    text += tree + "\n";
+  }
+  return read_trees(std::make_shared<const Source>("trees.txt", text)).trees;
+}
+
+class InProcesses : public net::Work {
+ public:
+  using Act = std::function<void(net::Transport&)>;
+
+  explicit InProcesses(Act act) : act_(std::move(act)) {}
+  std::string prepare(int /*self*/) override { return "a test"; }
+  void work(net::Transport& transport) override { act_(transport); }
+
+ private:
+  Act act_;
+};
+
+void in_processes(int count, const InProcesses::Act& act) {
+  net::work_in_threads(count, {}, [&act] { return std::make_unique<InProcesses>(act); });
+}
+
+struct SharedStep {
+  double loss;
+  std::vector<bool> sparse;
+  std::vector<std::vector<float>> gradients;
+
+  friend bool operator==(const SharedStep&, const SharedStep&) = default;
+};
+
+SharedStep shared_step(Learner& learner, std::span<const Tree> trees) {
+  std::vector<const Tree*> batch;
+  for (const Tree& tree : trees) batch.push_back(&tree);
+  std::vector<Gradient> gradients(learner.parameters().size());
+  learner.begin_step(7);
+  SharedStep done{learner.loss_and_gradients(batch, gradients), {}, {}};
+  for (const Gradient& gradient : gradients) {
+    done.sparse.push_back(gradient.sparse);
+    done.gradients.emplace_back(gradient.values.begin(), gradient.values.end());
+  }
+  return done;
+}
+
+class SharedBatchesTest : public ::testing::Test {
+ protected:
+  SharedBatchesTest() { write_file(directory_ / "model.hia", model()); }
+
+  std::unique_ptr<Learner> learner(int parts, int workers = 1,
+                                   const std::string& batching = "deterministic") const {
+    LearnerOptions options;
+    options.model = directory_ / "model.hia";
+    options.classes = 2;
+    options.vocabulary_size = 50;
+    options.batching = batching;
+    options.parts = parts;
+    options.workers = workers;
+    return make_learner(options);
+  }
+
+  Settings settings(int64_t epochs, const std::string& out, bool resume) const {
+    Settings settings;
+    settings.epochs = epochs;
+    settings.batch = 7;
+    settings.checkpoint_every_steps = 2;
+    settings.out = directory_ / out;
+    settings.resume = resume;
+    return settings;
+  }
+
+  /// Trains in so many processes. Gives the parameters that each ends with.
+  std::vector<std::vector<ParameterValues>> train_in(int processes, const Settings& settings,
+                                                     const std::atomic<bool>* cancel = nullptr) const {
+    std::vector<std::vector<ParameterValues>> parameters(static_cast<std::size_t>(processes));
+    in_processes(processes, [&](net::Transport& transport) {
+      SharedBatches sharing(transport, transport.self() == 0 ? cancel : nullptr);
+      const std::unique_ptr<Learner> own = learner(4);
+      own->share(sharing);
+      Settings of_this = settings;
+      of_this.read_only = transport.self() != 0;
+      const TrainingResult result = train(*own, trees_, dev_, of_this, {.cancel = &sharing.cancelled()});
+      EXPECT_EQ(result.ending, cancel != nullptr ? Ending::Cancelled : Ending::AllEpochs);
+      parameters[static_cast<std::size_t>(transport.self())] = own->parameters();
+    });
+    return parameters;
+  }
+
+  const Directory directory_;
+  const std::vector<Tree> trees_ = random_trees(40, 1);
+  const std::vector<Tree> dev_ = random_trees(9, 2);
+};
+
+bool are_equal(const std::vector<ParameterValues>& a, const std::vector<ParameterValues>& b) {
+  return std::ranges::equal(a, b, [](const ParameterValues& x, const ParameterValues& y) {
+    return x.name == y.name && x.values == y.values;
+  });
+}
+
+TEST_F(SharedBatchesTest, GradientsHaveTheBitsOfOneProcess) {
+  for (const int parts : {2, 3, 4, 7}) {
+    const std::unique_ptr<Learner> alone = learner(parts);
+    for (int processes = 2; processes <= std::min(parts, 4); ++processes) {
+      in_processes(processes, [&](net::Transport& transport) {
+        SharedBatches sharing(transport, nullptr);
+        const std::unique_ptr<Learner> own = learner(parts, 1 + transport.self() % 2);
+        own->share(sharing);
+        for (const std::size_t trees : {std::size_t{1}, std::size_t{2}, std::size_t{5}, trees_.size()}) {
+          const std::span<const Tree> batch = std::span(trees_).first(trees);
+          const SharedStep found = shared_step(*own, batch);
+          static std::mutex mutex;
+          const std::lock_guard lock(mutex);
+          EXPECT_TRUE(found == shared_step(*alone, batch))
+              << parts << " parts, " << processes << " processes, " << trees << " trees, process "
+              << transport.self();
+        }
+      });
+    }
+  }
+}
+
+TEST_F(SharedBatchesTest, RowsStayRows) {
+  in_processes(2, [&](net::Transport& transport) {
+    SharedBatches sharing(transport, nullptr);
+    const std::unique_ptr<Learner> own = learner(2);
+    own->share(sharing);
+    const std::vector<bool> sparse = shared_step(*own, trees_).sparse;
+    EXPECT_FALSE(sparse[0]);  // the word 3 is among them
+    EXPECT_TRUE(sparse[1]);
+    EXPECT_FALSE(sparse[2]);
+  });
+}
+
+TEST_F(SharedBatchesTest, OtherwiseTheyAreTheSameWithinRounding) {
+  const SharedStep alone = shared_step(*learner(2, 1, "on"), trees_);
+  in_processes(3, [&](net::Transport& transport) {
+    SharedBatches sharing(transport, nullptr);
+    const std::unique_ptr<Learner> own = learner(2, 2, "on");
+    own->share(sharing);
+    const SharedStep found = shared_step(*own, trees_);
+    EXPECT_NEAR(found.loss, alone.loss, 1e-4);
+    for (std::size_t i = 0; i < alone.gradients.size(); ++i) {
+      for (std::size_t j = 0; j < alone.gradients[i].size(); ++j)
+        EXPECT_NEAR(found.gradients[i][j], alone.gradients[i][j], 1e-4);
+    }
+  });
+}
+
+TEST_F(SharedBatchesTest, CheckpointsDoNotKnowHowManyProcessesWroteThem) {
+  const auto whole = train_in(1, settings(3, "whole", false));
+  const auto two = train_in(2, settings(1, "parts", false));
+  EXPECT_TRUE(are_equal(two[0], two[1]));
+  train_in(3, settings(2, "parts", true));
+  const auto last = train_in(1, settings(3, "parts", true));
+  EXPECT_TRUE(are_equal(last[0], whole[0]));
+  for (const char* file : {"best.safetensors", "last.safetensors"})
+    EXPECT_TRUE(std::filesystem::exists(directory_ / "parts" / file)) << file;
+}
+
+TEST_F(SharedBatchesTest, AllEndWhenTheFirstIsCancelled) {
+  std::atomic<bool> cancel{true};
+  const auto parameters = train_in(3, settings(2, "cancelled", false), &cancel);
+  EXPECT_TRUE(are_equal(parameters[0], parameters[2]));
+  cancel = false;
+  const auto resumed = train_in(2, settings(2, "cancelled", true));
+  EXPECT_TRUE(are_equal(resumed[0], train_in(1, settings(2, "whole", false))[0]));
+}
+
+TEST_F(SharedBatchesTest, AnErrorOfAnotherProcessNamesIt) {
+  write_file(directory_ / "model.hia", model("f32(1 / (word - 1))"));
+  // The larger tree is the first part's.
+  const std::vector<Tree> trees =
+      read_trees(std::make_shared<const Source>("trees.txt", "(1 (0 a) (0 a))\n(1 b)\n")).trees;
+  const std::string message = error_of<net::ProcessFailure>([&] {
+    in_processes(2, [&](net::Transport& transport) {
+      SharedBatches sharing(transport, nullptr);
+      const std::unique_ptr<Learner> own = learner(2);
+      own->share(sharing);
+      shared_step(*own, trees);
+    });
+  });
+  EXPECT_THAT(message, AllOf(HasSubstr("division by zero"), HasSubstr("for the tree in line 2 of the data"),
+                             HasSubstr("(process 1 (")));
+}
+
+TEST_F(SharedBatchesTest, MoreProcessesThanPartsAreRefused) {
+  EXPECT_THAT(error_of<Error>([&] {
+                in_processes(3, [&](net::Transport& transport) {
+                  SharedBatches sharing(transport, nullptr);
+                  learner(2)->share(sharing);
+                });
+              }),
+              HasSubstr("expected at most 2 processes, as many as a batch has parts (--parts), found 3"));
+}
+
+TEST_F(SharedBatchesTest, DamagedGradientsAreErrors) {
+  const std::vector<graph::Parameter> parameters{{"E", Type(DType::F32, {{6, ""}, {2, ""}}), {}},
+                                                 {"V", Type(DType::F32, {{3, ""}, {5, ""}}), {}}};
+  Gradients sums(parameters);
+  sums.touch(0, 4);
+  sums.touch(0, 1);
+  sums.dense(1);
+  GradientExchange writer(2, 2, 1, sums);
+  net::ByteWriter out;
+  const SubtreeSum own{{1, 2}, &sums};
+  writer.write_parts(std::span(&own, 1), 0, out);
+  const std::vector<std::byte> good(out.bytes().begin(), out.bytes().end());
+  std::mt19937 random(1);
+  int refused = 0;
+  for (int i = 0; i < 2000; ++i) {
+    std::vector<std::byte> bytes = good;
+    bytes[random() % bytes.size()] = static_cast<std::byte>(random());
+    bytes.resize(bytes.size() - (i % 3 == 0 ? random() % bytes.size() : 0));
+    Gradients into(parameters);
+    GradientExchange exchange(2, 2, 0, into);
+    net::ByteReader in(bytes, "a message");
+    try {
+      exchange.read_parts(1, in);
+      in.require_end();
+    } catch (const ProgramError& error) {
+      ++refused;
+      EXPECT_THAT(error.what(), HasSubstr("a message, byte"));
+    }
+  }
+  EXPECT_GT(refused, 600);
+}
+
+}  // namespace
+}  // namespace hiaton::train
