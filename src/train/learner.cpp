@@ -155,7 +155,7 @@ class ProgramLearner : public Learner {
       if (is_deterministic()) run.parts = static_cast<int>(subtree.size());
       Order own(begin, end);
       if (!is_deterministic()) own = balanced_order(batch, std::move(own), parts());
-      run_loss(batch, std::move(own), run, cleared_part_sum(sums.size()), losses);
+      run_loss(batch, own, run, cleared_part_sum(sums.size()), losses);
       sums.push_back({subtree, part_sums_[sums.size()].get()});
       for (auto tree = begin; tree != end; ++tree) in_order.push_back(losses[*tree]);
     }
@@ -173,10 +173,10 @@ class ProgramLearner : public Learner {
   }
 
   /// Adds to `gradients`, and sets the losses of these trees.
-  void run_loss(std::span<const Tree* const> batch, Order order, RunOptions run, Gradients& gradients,
+  void run_loss(std::span<const Tree* const> batch, const Order& order, RunOptions run, Gradients& gradients,
                 std::vector<double>& losses) {
     run.gradients = &gradients;
-    run_naming_the_tree(batch, std::move(order), [&](Order trees) {
+    run_naming_the_tree(batch, order, [&](Order trees) {
       TreeExamples examples(trees_, batch, std::move(trees), seed_,
                             [&](std::size_t tree, const Value& loss) { losses[tree] = number_in(loss); });
       model_.loss(examples, run);
