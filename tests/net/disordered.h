@@ -1,6 +1,7 @@
 // Processes as threads whose packets arrive in an order that a seed decides.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <random>
@@ -25,15 +26,17 @@ class DisorderedLink : public Link {
   void send(int to, Packet packet) override { link_->send(to, std::move(packet)); }
   bool receive(Arrival& arrival) override {
     for (Arrival next; link_->receive(next); next = Arrival()) held_.push_back(std::move(next));
+    holds_any_.store(!held_.empty());
     if (held_.empty() || keeps_back()) return false;
     const auto chosen = held_.begin() + static_cast<std::ptrdiff_t>(choose());
     arrival = std::move(*chosen);
     held_.erase(chosen);
+    holds_any_.store(!held_.empty());
     return true;
   }
   bool all_sent() override { return link_->all_sent(); }
   void wait(std::chrono::nanoseconds idle, std::chrono::nanoseconds most) override {
-    if (held_.empty()) link_->wait(idle, most);
+    if (!holds_any_.load()) link_->wait(idle, most);
   }
   std::chrono::nanoseconds now() const override { return link_->now(); }
   void close() override { link_->close(); }
@@ -62,6 +65,7 @@ class DisorderedLink : public Link {
   Delivery delivery_;
   std::mt19937 random_;
   std::vector<Arrival> held_;
+  std::atomic<bool> holds_any_{false};  ///< read by who waits while another thread receives
 };
 
 inline std::vector<std::unique_ptr<Link>> disordered_links(int processes, Delivery delivery, uint32_t seed) {

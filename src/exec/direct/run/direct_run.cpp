@@ -217,24 +217,26 @@ class DirectRun : private RemoteCalls::Owner {
     }
   }
 
-  /// Keeps the first error of the run. The chain is read before any frame is given back: those further out
-  /// belong to nobody else as long as this worker has not come back to them.
+  /// Keeps the first error of this process. The chain is read before any frame is given back: those further
+  /// out belong to nobody else as long as this worker has not come back to them.
   void keep_error(Worker& worker, Fault fault) {
-    const std::lock_guard lock(mutex_);
-    if (error_ || fault == Fault::None) return;
-    if (worker.frame == nullptr) {
-      if (!is_first()) remote_->report(error_.emplace(error_without_place(fault)), nullptr);
-      return;
+    if (fault == Fault::None || (worker.frame == nullptr && is_first())) return;
+    {
+      const std::lock_guard lock(mutex_);
+      if (std::exchange(has_failed_, true)) return;
     }
+    const RunError error = worker.frame == nullptr ? error_without_place(fault) : error_at(worker, fault);
+    if (remote_) return remote_->report(error, worker.frame);
+    take_error(error);
+  }
+
+  RunError error_at(const Worker& worker, Fault fault) const {
     DirectChain chain(graph_, plan_, worker.frame, worker.pc);
     const RunPlace place{graph_, arguments_, chain};
     const NodeId node = worker.pc == nullptr ? NodeId() : plan_.nodes[plan_.index_of(worker.pc)];
-    if (worker.fault != Fault::None && node.valid() && is_operation_fault(fault)) {
-      error_ = operation_error(place, node, operands_of_failed(graph_, worker, node), fault);
-    } else {
-      error_ = budget_error(place, options_, fault);
-    }
-    if (!is_first()) remote_->report(*error_, worker.frame);
+    if (worker.fault != Fault::None && node.valid() && is_operation_fault(fault))
+      return operation_error(place, node, operands_of_failed(graph_, worker, node), fault);
+    return budget_error(place, options_, fault);
   }
 
   RunError with_calls_around(const RunError& error, const Frame* frame, const Group::Call& call) override {
@@ -327,6 +329,7 @@ class DirectRun : private RemoteCalls::Owner {
   RunState state_;
   std::vector<Slot> root_slots_;  ///< the frame that main returns to
   std::mutex mutex_;
+  bool has_failed_ = false;  ///< in this process
   std::optional<RunError> error_;
   uint32_t early_forks_ = 0;       ///< that found the other workers not called yet
   std::exception_ptr no_threads_;  ///< why the other workers could not come

@@ -110,6 +110,11 @@ void RemoteCalls::serve() {
       if (!is_over()) wait();
     }
     if (is_first()) {
+      // An error in a call of another process comes back from there.
+      while (state_.stopping.load() && has_reported_.load() && !has_error_.load()) {
+        step();
+        transport_.wait(kLook);
+      }
       has_ended_ = true;
       const uint64_t failed = state_.stopping.load() ? 1 : 0;
       for (int i = 1; i < transport_.size(); ++i) send({i, failed}, Kind::End, {});
@@ -132,7 +137,7 @@ void RemoteCalls::step() {
   });
   if (!has_ended_) {
     send_results();
-    send_error();
+    send_errors();
     answer_asked();
     ask_if_idle();
   }
@@ -145,8 +150,7 @@ void RemoteCalls::wait() {
   if (state_.shares_every_call) return std::this_thread::yield();
   std::unique_lock lock(mutex_);
   is_wanted_.store(false);
-  wakes_.wait_for(lock, kNap,
-                  [this] { return is_wanted_.load() || !results_.empty() || error_.has_value(); });
+  wakes_.wait_for(lock, kNap, [this] { return is_wanted_.load() || !results_.empty() || !errors_.empty(); });
 }
 
 void RemoteCalls::send(Name to, Kind kind, const net::ByteWriter& body) {
@@ -203,26 +207,33 @@ void RemoteCalls::send_results() {
   for (const Result& result : results) send(result.to, Kind::Return, result.body);
 }
 
-void RemoteCalls::send_error() {
-  std::optional<Report> report;
+void RemoteCalls::send_errors() {
+  std::vector<Report> reports;
   {
     const std::lock_guard lock(mutex_);
-    report.swap(error_);
+    reports.swap(errors_);
   }
-  if (!report) return;
-  net::ByteWriter body;
-  write_error(report->error, body);
-  send(report->to, Kind::Fault, body);
+  for (const Report& report : reports) {
+    net::ByteWriter body;
+    write_error(report.error, body);
+    send(report.to, Kind::Fault, body);
+  }
 }
 
 void RemoteCalls::report(const RunError& error, const Frame* frame) {
   const Name to = frame == nullptr ? Name{0, kNoCall} : name_of_call_around(frame);
-  const std::lock_guard lock(mutex_);
+  if (is_first() && to.number == kNoCall) {
+    owner_.take_error(error);
+    has_error_.store(true);
+    return;
+  }
   // What the giver adds begins with the call itself; the program is not around it here.
   std::vector<CallRecord> chain = error.chain();
   if (to.number != kNoCall && !chain.empty()) chain.pop_back();
   const uint64_t length = error.chain_length() - (to.number != kNoCall ? 1 : 0);
-  error_ = Report{RunError(error.fault(), error.message(), std::move(chain), length), to};
+  has_reported_.store(true);
+  const std::lock_guard lock(mutex_);
+  errors_.push_back({RunError(error.fault(), error.message(), std::move(chain), length), to});
   is_wanted_.store(true);
   wakes_.notify_one();
 }
@@ -311,15 +322,10 @@ void RemoteCalls::take_fault(Name name, net::ByteReader& in) {
   const RunError error = read_error(in);
   in.require_end();
   if (name.number == kNoCall) {
-    owner_.take_error(error);
-    return state_.stop();
-  }
-  const Given& one = given(name, in);
-  const RunError whole = owner_.with_calls_around(error, one.frame, one.group->calls[one.call]);
-  if (is_first()) {
-    owner_.take_error(whole);
+    report(error, nullptr);
   } else {
-    report(whole, one.frame);
+    const Given& one = given(name, in);
+    report(owner_.with_calls_around(error, one.frame, one.group->calls[one.call]), one.frame);
   }
   state_.stop();
 }

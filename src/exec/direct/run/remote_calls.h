@@ -6,13 +6,16 @@
 // thread, the agent, speaks with the others: it steals from the workers of its process on behalf of those
 // that ask, and has calls for the workers that find nothing to steal.
 //
-//   Ask              a process without work asks another one, one after the other
-//   Refuse           it has no call that it could give
-//   Gift    name     a call: which one of the plan, and its arguments. The giver keeps the frame under the
-//   name Return  name     its results, and how long it took Fault   name     it failed: the error, to which
-//   the giver adds its own chain of calls End              from process 0: the run has its results or an
-//   error Done             to process 0: this process has ended the run, and will send nothing more; its
-//   statistics
+//   Ask           a process without work asks another one, one after the other
+//   Refuse        it has no call that it could give
+//   Gift, name    a call: which one of the plan, and its arguments; the giver keeps its frame by this name
+//   Return, name  the results of the call, and how long it took
+//   Fault, name   it failed: the error, to which the giver adds its own chain of calls. So an error goes to
+//   the
+//                 process that gave the call, from there to who gave the call around it, and so on to process
+//                 0
+//   End           from process 0: the run has its results or an error
+//   Done          to process 0: this process has ended the run, and sends nothing more; its statistics
 //
 // Each message holds the number of the run. Those of a run that is over are dropped; a question of a process
 // that is in the next run already is refused. A name is never used twice in a run.
@@ -45,7 +48,7 @@ class RemoteCalls {
     /// The error of a call that was given away from this frame, with the calls around the frame.
     virtual RunError with_calls_around(const RunError& error, const Frame* frame,
                                        const Group::Call& call) = 0;
-    /// Takes the first error of the run.
+    /// Takes an error with all calls around it, at process 0.
     virtual void take_error(const RunError& error) = 0;
   };
 
@@ -76,7 +79,7 @@ class RemoteCalls {
   // What the run asks.
   /// What the agent does until the run is over.
   void serve();
-  /// The run has failed in this process, which is not the first; `frame` is where, or null. Before its
+  /// The run has failed in this process; `frame` is where, or null where that is not known. Before its
   /// workers are stopped.
   void report(const RunError& error, const Frame* frame);
   /// Called when no worker runs any more, after serve(). Adds up the statistics at process 0. Throws what
@@ -137,7 +140,7 @@ class RemoteCalls {
   void step();
   void take(int from, const net::Header& header, std::span<const std::byte> payload);
   void send_results();
-  void send_error();
+  void send_errors();
   void take_question(int from);
   void answer_asked();
   bool give(int to);
@@ -184,12 +187,14 @@ class RemoteCalls {
   std::atomic<int> met_count_{0};
   std::atomic<bool> is_wanted_{false};
   std::atomic<int> waiting_count_{0};
-  std::mutex mutex_;  ///< of what follows
+  std::atomic<bool> has_reported_{false};  ///< an error of the run
+  std::atomic<bool> has_error_{false};     ///< the owner has one: at process 0
+  std::mutex mutex_;                       ///< of what follows
   std::condition_variable wakes_;
   std::deque<Waiting> waiting_;
   std::list<TakenCall> taken_;
   std::vector<Result> results_;  ///< to be sent
-  std::optional<Report> error_;  ///< to be sent
+  std::vector<Report> errors_;   ///< to be sent
   std::exception_ptr failure_;   ///< of the connection
 };
 
