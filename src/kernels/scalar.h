@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <numbers>
 #include <type_traits>
 #include <utility>
 
@@ -107,6 +108,54 @@ struct RemFloat {
   }
 };
 
+/// Whether a remainder of a division by `b` has the other sign, so that the quotient is above its floor.
+template <class T>
+constexpr bool is_above_floor(T remainder, T b) {
+  return remainder != T{0} && (remainder < T{0}) != (b < T{0});
+}
+struct FloorDivInt {
+  template <class T>
+  Fault operator()(T a, T b, T& out) const {
+    const Fault fault = DivInt{}(a, b, out);
+    if (fault == Fault::None && b != -1 && is_above_floor(static_cast<T>(a % b), b)) --out;
+    return fault;
+  }
+};
+struct TrapFloorDivInt {
+  template <class T>
+  Fault operator()(T a, T b, T& out) const {
+    if (b == -1 && a == std::numeric_limits<T>::min()) return Fault::Overflow;
+    return FloorDivInt{}(a, b, out);
+  }
+};
+struct FloorModInt {
+  template <class T>
+  Fault operator()(T a, T b, T& out) const {
+    const Fault fault = RemInt{}(a, b, out);
+    if (fault == Fault::None && is_above_floor(out, b)) out = static_cast<T>(out + b);
+    return fault;
+  }
+};
+struct FloorModFloat {
+  template <class T>
+  T operator()(T a, T b) const {
+    const T remainder = std::fmod(a, b);
+    if (is_above_floor(remainder, b)) return remainder + b;
+    return remainder == T{0} ? std::copysign(T{0}, b) : remainder;
+  }
+};
+/// The difference to the remainder is a multiple of b but for rounding, so that the quotient rounds to the
+/// floor.
+struct FloorDivFloat {
+  template <class T>
+  T operator()(T a, T b) const {
+    if (b == T{0} || std::isinf(a)) return a / b;
+    const T remainder = std::fmod(a, b);
+    const T quotient = std::round((a - remainder) / b);
+    return is_above_floor(remainder, b) ? quotient - T{1} : quotient;
+  }
+};
+
 /// NaN if either operand is NaN; -0.0 is less than 0.0, so that the order of the operands does not matter.
 struct Min {
   template <class T>
@@ -168,6 +217,68 @@ struct Ge {
   }
 };
 
+struct IsNan {
+  template <class T>
+  bool operator()(T a) const {
+    return std::isnan(a);
+  }
+};
+struct IsFinite {
+  template <class T>
+  bool operator()(T a) const {
+    return std::isfinite(a);
+  }
+};
+
+// Bits of integers. Shifts take their count modulo the width.
+
+struct BitAnd {
+  template <class T>
+  T operator()(T a, T b) const {
+    return a & b;
+  }
+};
+struct BitOr {
+  template <class T>
+  T operator()(T a, T b) const {
+    return a | b;
+  }
+};
+struct BitXor {
+  template <class T>
+  T operator()(T a, T b) const {
+    return a ^ b;
+  }
+};
+struct BitInvert {
+  template <class T>
+  T operator()(T a) const {
+    return ~a;
+  }
+};
+template <class T>
+constexpr int shift_count(T count) {
+  return static_cast<int>(count & static_cast<T>(sizeof(T) * 8 - 1));
+}
+struct ShiftLeft {
+  template <class T>
+  T operator()(T a, T b) const {
+    return static_cast<T>(Unsigned<T>(a) << shift_count(b));
+  }
+};
+struct ShiftRight {
+  template <class T>
+  T operator()(T a, T b) const {
+    return static_cast<T>(a >> shift_count(b));
+  }
+};
+struct ShiftRightLogical {
+  template <class T>
+  T operator()(T a, T b) const {
+    return static_cast<T>(Unsigned<T>(a) >> shift_count(b));
+  }
+};
+
 struct And {
   bool operator()(bool a, bool b) const { return a && b; }
 };
@@ -210,6 +321,15 @@ struct TrapAbs {
     return Fault::None;
   }
 };
+struct Sign {
+  template <class T>
+  T operator()(T a) const {
+    if constexpr (std::is_floating_point_v<T>) {
+      if (std::isnan(a)) return a;
+    }
+    return static_cast<T>((a > T{0}) - (a < T{0}));
+  }
+};
 struct Identity {
   template <class T>
   T operator()(T a) const {
@@ -237,12 +357,20 @@ HIATON_MATH_FUNCTION(Sinh, sinh)
 HIATON_MATH_FUNCTION(Cosh, cosh)
 HIATON_MATH_FUNCTION(Tanh, tanh)
 HIATON_MATH_FUNCTION(Erf, erf)
+HIATON_MATH_FUNCTION(Expm1, expm1)
+HIATON_MATH_FUNCTION(Log1p, log1p)
 HIATON_MATH_FUNCTION(Floor, floor)
 HIATON_MATH_FUNCTION(Ceil, ceil)
 HIATON_MATH_FUNCTION(Round, round)
 HIATON_MATH_FUNCTION(Trunc, trunc)
 #undef HIATON_MATH_FUNCTION
 
+struct Rsqrt {
+  template <class T>
+  T operator()(T a) const {
+    return T{1} / std::sqrt(a);
+  }
+};
 struct Pow {
   template <class T>
   T operator()(T a, T b) const {
@@ -267,6 +395,27 @@ struct Relu {
   template <class T>
   T operator()(T a) const {
     return a <= T{0} ? T{0} : a;
+  }
+};
+
+struct LeakyRelu {
+  template <class T>
+  T operator()(T a, T slope) const {
+    return a > T{0} ? a : slope * a;
+  }
+};
+/// Of the error function's complement, which loses no digits where a is far below 0 but for the rounding of
+/// its operand, which f32 is spared.
+struct Gelu {
+  template <class T>
+  T operator()(T a) const {
+    return static_cast<T>(0.5 * a * std::erfc(-a / std::numbers::sqrt2));
+  }
+};
+struct Softplus {
+  template <class T>
+  T operator()(T a) const {
+    return std::max(a, T{0}) + std::log1p(std::exp(-std::abs(a)));  // at most 1: nothing overflows
   }
 };
 

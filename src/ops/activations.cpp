@@ -1,6 +1,9 @@
 // Activation functions of neural nets, and the gradients of their operands from their results.
+#include <numbers>
+
 #include "ops/family.h"
 #include "ops/gradients.h"
+#include "ops/typed.h"
 #include "ops/vectorized.h"
 
 namespace hiaton::ops {
@@ -15,6 +18,23 @@ Var sigmoid_gradient_of(const GradientQuestion& q) {
 }
 Var relu_gradient_of(const GradientQuestion& q) {
   return apply(q, "relu_gradient", {q.result, q.gradient});
+}
+/// g where a > 0, g slope elsewhere.
+Var leaky_relu_a(const GradientQuestion& q) {
+  return apply(q, "where", {first(q) > 0.0, q.gradient, q.gradient * second(q)});
+}
+Var leaky_relu_slope(const GradientQuestion& q) {
+  return q.gradient * apply(q, "min", {first(q), constant_like(first(q), 0.0)});
+}
+/// g times the normal distribution's probability up to a, and a times its density there.
+Var gelu_gradient_of(const GradientQuestion& q) {
+  const Var a = first(q);
+  const Var probability = 0.5 * apply(q, "erf", {a * (1.0 / std::numbers::sqrt2)}) + 0.5;
+  const Var density = apply(q, "exp", {square(a) * -0.5}) * (std::numbers::inv_sqrtpi / std::numbers::sqrt2);
+  return q.gradient * (probability + a * density);
+}
+Var softplus_gradient_of(const GradientQuestion& q) {
+  return q.gradient * apply(q, "sigmoid", {first(q)});
 }
 Var tanh_gradient_y(const GradientQuestion& q) {
   return -2.0 * q.gradient * first(q) * second(q);
@@ -62,6 +82,40 @@ std::span<const OpDef> activations() {
           .gradient = by_operand<relu_gradient_of>,
           .fusion = Fusion::Elementwise,
           .samples = {{{-2.0}, 0.0}, {{3.5}, 3.5}},
+      },
+      {
+          .name = "leaky_relu",
+          .doc = "The number, or slope times it where it is not positive.",
+          .operands = {"a", "slope"},
+          .type_rule = same_float,
+          .kernels = binary_kernels<LeakyRelu, float, double>(),
+          .tensor_kernel = typed_binary<LeakyRelu, float, double>,
+          .gradient = by_operand<leaky_relu_a, leaky_relu_slope>,
+          .fusion = Fusion::Elementwise,
+          .samples = {{{-2.0, 0.5}, -1.0}, {{3.5, 0.5}, 3.5}},
+      },
+      {
+          .name = "gelu",
+          .doc = "a times the probability that a number of the standard normal distribution is below a (the "
+                 "exact form, by the error function).",
+          .operands = {"a"},
+          .type_rule = same_float,
+          .kernels = unary_kernels<Gelu, float, double>(),
+          .tensor_kernel = typed_unary<Gelu, float, double>,
+          .gradient = by_operand<gelu_gradient_of>,
+          .fusion = Fusion::Elementwise,
+          .samples = {{{0.0}, 0.0}, {{1.0}, 0.8413447460685429}},
+      },
+      {
+          .name = "softplus",
+          .doc = "log(1 + e to the power a), without overflow.",
+          .operands = {"a"},
+          .type_rule = same_float,
+          .kernels = unary_kernels<Softplus, float, double>(),
+          .tensor_kernel = typed_unary<Softplus, float, double>,
+          .gradient = by_operand<softplus_gradient_of>,
+          .fusion = Fusion::Elementwise,
+          .samples = {{{1000.0}, 1000.0}, {{-1000.0}, 0.0}},
       },
       {
           .name = "tanh_gradient",

@@ -2,6 +2,7 @@
 
 #include "ops/family.h"
 #include "ops/gradients.h"
+#include "ops/typed.h"
 #include "ops/vectorized.h"
 
 namespace hiaton::ops {
@@ -28,6 +29,9 @@ Var quotient_second(const GradientQuestion& q) {
 }
 Var rem_second(const GradientQuestion& q) {
   return -q.gradient * apply(q, "trunc", {first(q) / second(q)});
+}
+Var floor_mod_second(const GradientQuestion& q) {
+  return -q.gradient * apply(q, "floor_div", {first(q), second(q)});
 }
 /// g where the condition holds, else 0.
 Var gate(const GradientQuestion& q, Var condition) {
@@ -128,6 +132,36 @@ std::span<const OpDef> arithmetic() {
           .samples = {{{7, 3}, 1}, {{-7, 3}, -1}, {{INT32_MIN, -1}, 0}, {{5.5, 2.0}, 1.5}},
       },
       {
+          .name = "floor_div",
+          .doc = "The largest whole number that is at most the quotient. Dividing an integer by zero fails.",
+          .operands = {"a", "b"},
+          .type_rule = same_number,
+          .kernels = trapping_binary_kernels<FloorDivInt, TrapFloorDivInt, int32_t, int64_t>() +
+                     binary_kernels<FloorDivFloat, float, double>(),
+          .tensor_kernel = pointwise,
+          .fails_only_for = {0, -1},
+          .gradient = Gradient::none(a_step),
+          .equations = {neutral(1, is_integer)},
+          .fusion = Fusion::Elementwise,
+          .samples = {{{7, 2}, 3}, {{-7, 2}, -4}, {{INT64_MIN, int64_t{-1}}, INT64_MIN}, {{-1.0, 4.0}, -1.0}},
+      },
+      {
+          .name = "floor_mod",
+          .doc =
+              "The remainder, with the sign of the divisor: a == floor_div(a, b) * b + floor_mod(a, b) for "
+              "integers. An integer remainder by zero fails.",
+          .operands = {"a", "b"},
+          .type_rule = same_number,
+          .kernels = binary_kernels<FloorModInt, int32_t, int64_t>() +
+                     binary_kernels<FloorModFloat, float, double>(),
+          .tensor_kernel = pointwise,
+          .fails_only_for = {0, -1},
+          .gradient = by_operand<pass, floor_mod_second>,
+          .equations = {constant_with(1, 0, is_integer)},
+          .fusion = Fusion::Elementwise,
+          .samples = {{{7, 3}, 1}, {{-7, 3}, 2}, {{7, -3}, -2}, {{INT32_MIN, -1}, 0}, {{-5.5, 2.0}, 0.5}},
+      },
+      {
           .name = "min",
           .doc = "The smaller one; NaN if either is NaN. -0.0 is smaller than 0.0.",
           .operands = {"a", "b"},
@@ -183,6 +217,17 @@ std::span<const OpDef> arithmetic() {
           .gradient = by_operand<times_sign>,
           .fusion = Fusion::Elementwise,
           .samples = {{{-3}, 3}, {{-1.5}, 1.5}},
+      },
+      {
+          .name = "sign",
+          .doc = "-1, 0 or 1, as the number is below, equal to or above 0; NaN for NaN.",
+          .operands = {"a"},
+          .type_rule = same_number,
+          .kernels = unary_kernels<Sign, int32_t, int64_t, float, double>(),
+          .tensor_kernel = typed_unary<Sign, int32_t, int64_t, float, double>,
+          .gradient = Gradient::none(a_step),
+          .fusion = Fusion::Elementwise,
+          .samples = {{{-3}, -1}, {{0}, 0}, {{0.25}, 1.0}},
       },
   };
   return all;

@@ -7,6 +7,7 @@
   X(arithmetic)            \
   X(comparison)            \
   X(logic)                 \
+  X(bits)                  \
   X(math)                  \
   X(cast)                  \
   X(activations)           \

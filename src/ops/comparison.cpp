@@ -1,9 +1,24 @@
+#include <limits>
+
 #include "ops/family.h"
 #include "ops/typed.h"
 
 namespace hiaton::ops {
 
 using namespace kernels;
+
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+Type test_of_float(const TypeQuestion& question) {
+  Type result = same_float(question);
+  result.dtype = DType::Bool;
+  return result;
+}
+
+}  // namespace
 
 std::span<const OpDef> comparison() {
   static const OpDef all[] = {
@@ -86,6 +101,28 @@ std::span<const OpDef> comparison() {
           .equations = {with_itself(1, is_no_float)},
           .fusion = Fusion::Elementwise,
           .samples = {{{2, 2}, true}, {{1, 2}, false}},
+      },
+      {
+          .name = "is_nan",
+          .doc = "Whether the number is NaN.",
+          .operands = {"a"},
+          .type_rule = test_of_float,
+          .kernels = {unary_variant<IsNan, bool, float>(), unary_variant<IsNan, bool, double>()},
+          .tensor_kernel = typed_cast<IsNan, bool, float, double>,
+          .gradient = Gradient::none(a_truth_value),
+          .fusion = Fusion::Elementwise,
+          .samples = {{{1.0}, false}, {{kNan}, true}},
+      },
+      {
+          .name = "is_finite",
+          .doc = "Whether the number is neither infinite nor NaN.",
+          .operands = {"a"},
+          .type_rule = test_of_float,
+          .kernels = {unary_variant<IsFinite, bool, float>(), unary_variant<IsFinite, bool, double>()},
+          .tensor_kernel = typed_cast<IsFinite, bool, float, double>,
+          .gradient = Gradient::none(a_truth_value),
+          .fusion = Fusion::Elementwise,
+          .samples = {{{1.0}, true}, {{kNan}, false}, {{kInf}, false}},
       },
   };
   return all;

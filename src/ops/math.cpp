@@ -2,6 +2,7 @@
 
 #include "ops/family.h"
 #include "ops/gradients.h"
+#include "ops/typed.h"
 #include "ops/vectorized.h"
 
 namespace hiaton::ops {
@@ -46,6 +47,15 @@ Var cosh_gradient(const GradientQuestion& q) {
 }
 Var tanh_gradient_of(const GradientQuestion& q) {
   return apply(q, "tanh_gradient", {q.result, q.gradient});
+}
+Var expm1_gradient(const GradientQuestion& q) {
+  return q.gradient * (q.result + 1.0);
+}
+Var log1p_gradient(const GradientQuestion& q) {
+  return q.gradient / (first(q) + 1.0);
+}
+Var rsqrt_gradient(const GradientQuestion& q) {
+  return q.gradient * -0.5 * q.result / first(q);
 }
 /// g 2 / sqrt(pi) exp(-a^2)
 Var erf_gradient(const GradientQuestion& q) {
@@ -110,6 +120,39 @@ std::span<const OpDef> math() {
           .gradient = by_operand<over_operand>,
           .fusion = Fusion::Elementwise,
           .samples = {{{1.0}, 0.0}},
+      },
+      {
+          .name = "expm1",
+          .doc = "e to the power a, less 1, exact for small a.",
+          .operands = {"a"},
+          .type_rule = same_float,
+          .kernels = unary_kernels<Expm1, float, double>(),
+          .tensor_kernel = typed_unary<Expm1, float, double>,
+          .gradient = by_operand<expm1_gradient>,
+          .fusion = Fusion::Elementwise,
+          .samples = {{{0.0}, 0.0}, {{1e-10}, 1.00000000005e-10}},
+      },
+      {
+          .name = "log1p",
+          .doc = "The natural logarithm of 1 + a, exact for small a; -inf for -1, NaN for numbers below.",
+          .operands = {"a"},
+          .type_rule = same_float,
+          .kernels = unary_kernels<Log1p, float, double>(),
+          .tensor_kernel = typed_unary<Log1p, float, double>,
+          .gradient = by_operand<log1p_gradient>,
+          .fusion = Fusion::Elementwise,
+          .samples = {{{0.0}, 0.0}, {{1e-20}, 1e-20}},
+      },
+      {
+          .name = "rsqrt",
+          .doc = "1 over the square root; inf for 0, NaN for negative numbers.",
+          .operands = {"a"},
+          .type_rule = same_float,
+          .kernels = unary_kernels<Rsqrt, float, double>(),
+          .tensor_kernel = typed_unary<Rsqrt, float, double>,
+          .gradient = by_operand<rsqrt_gradient>,
+          .fusion = Fusion::Elementwise,
+          .samples = {{{4.0}, 0.5}},
       },
       {
           .name = "sin",

@@ -69,4 +69,22 @@ Fault typed_cast(const KernelCall& call) {
   return known ? fault : pointwise(call);
 }
 
+/// The result has the type of the operand, one of the types `Of`.
+template <class F, class... Of>
+Fault typed_unary(const KernelCall& call) {
+  const DType dtype = call.operands[0].dtype;
+  Fault fault = Fault::None;
+  const bool known =
+      ((ScalarTraits<Of>::dtype == dtype && (fault = typed_unary_as<F, Of, Of>(call), true)) || ...);
+  return known ? fault : pointwise(call);
+}
+template <class F, class... Of>
+Fault typed_binary(const KernelCall& call) {
+  const DType dtype = call.operands[0].dtype;
+  Fault fault = Fault::None;
+  const bool known =
+      ((ScalarTraits<Of>::dtype == dtype && (fault = typed_binary_as<F, Of, Of>(call), true)) || ...);
+  return known ? fault : pointwise(call);
+}
+
 }  // namespace hiaton::ops
