@@ -16,6 +16,7 @@
   X(reshaping)             \
   X(rows)                  \
   X(reductions)            \
+  X(order)                 \
   X(classification)        \
   X(choice)                \
   X(random)                \

@@ -1,6 +1,10 @@
 #include "ops/reduction_kernels.h"
 
+#include <algorithm>
+#include <limits>
+
 #include "kernels/rows.h"
+#include "kernels/scalar.h"
 #include "ops/reduction.h"
 #include "ops/shapes.h"
 
@@ -49,6 +53,26 @@ Fault along_lines(const KernelCall& call, GradientAlongLines<T> f) {
   return Fault::None;
 }
 
+/// Folds the elements along the axis, from `first` on, as f(sum, element) says.
+template <class T, class F>
+auto fold(T first, F f) {
+  return [first, f](const kernels::AxisLayout& layout, const T* x, T* out) {
+    for (int64_t o = 0; o < layout.outer; ++o, x += layout.axis * layout.inner, out += layout.inner) {
+      std::fill_n(out, layout.inner, first);
+      for (int64_t k = 0; k < layout.axis; ++k) {
+        for (int64_t i = 0; i < layout.inner; ++i) out[i] = f(out[i], x[k * layout.inner + i]);
+      }
+    }
+  };
+}
+
+/// Truth values, each a byte.
+template <class F>
+Fault fold_truth(const KernelCall& call, bool first, F f) {
+  reduce<uint8_t, uint8_t>(call, call.operands[0], chosen_axes(call), fold<uint8_t>(first ? 1 : 0, f));
+  return Fault::None;
+}
+
 /// The labels of one instance.
 bool labels_are_classes(const TensorArgument& labels, int64_t instance, int64_t classes) {
   const auto count = static_cast<std::size_t>(labels.size());
@@ -91,6 +115,24 @@ Fault reduce_max_kernel(const KernelCall& call) {
   const TensorArgument& x = call.operands[0];
   for_number(x.dtype, [&]<class T>(T) { reduce<T, T>(call, x, chosen_axes(call), kernels::max<T>); });
   return Fault::None;
+}
+
+Fault reduce_min_kernel(const KernelCall& call) {
+  const TensorArgument& x = call.operands[0];
+  for_number(x.dtype, [&]<class T>(T) {
+    using Limits = std::numeric_limits<T>;
+    const T none = Limits::has_infinity ? Limits::infinity() : Limits::max();
+    reduce<T, T>(call, x, chosen_axes(call), fold<T>(none, kernels::Min{}));
+  });
+  return Fault::None;
+}
+
+Fault any_kernel(const KernelCall& call) {
+  return fold_truth(call, false, [](uint8_t a, uint8_t b) { return static_cast<uint8_t>(a | b); });
+}
+
+Fault all_kernel(const KernelCall& call) {
+  return fold_truth(call, true, [](uint8_t a, uint8_t b) { return static_cast<uint8_t>(a & b); });
 }
 
 Fault logsumexp_kernel(const KernelCall& call) {

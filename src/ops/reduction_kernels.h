@@ -8,6 +8,9 @@ namespace hiaton::ops {
 Fault sum_kernel(const KernelCall& call);
 Fault mean_kernel(const KernelCall& call);
 Fault reduce_max_kernel(const KernelCall& call);
+Fault reduce_min_kernel(const KernelCall& call);
+Fault any_kernel(const KernelCall& call);
+Fault all_kernel(const KernelCall& call);
 Fault logsumexp_kernel(const KernelCall& call);
 /// Attribute: one axis. An empty one is a fault.
 Fault argmax_kernel(const KernelCall& call);

@@ -27,6 +27,9 @@ Type reduced_numbers(const TypeQuestion& question) {
 Type reduced_floats(const TypeQuestion& question) {
   return reduced(question, is_float, "a tensor of f32 or f64");
 }
+Type reduced_truth(const TypeQuestion& question) {
+  return reduced(question, is_bool, "a tensor of bool");
+}
 Type argmax_type(const TypeQuestion& question) {
   Type result = reduced_numbers(question);
   result.dtype = DType::I64;
@@ -59,10 +62,10 @@ Var mean_rule(const GradientQuestion& q, std::size_t) {
   return expand(q, q.gradient / count(q));
 }
 
-/// The largest elements share the gradient.
-Var reduce_max_rule(const GradientQuestion& q, std::size_t) {
-  const Var is_largest = q.builder.cast(q.operands[0] == expand(q, q.result), q.operands[0].type().dtype);
-  return expand(q, q.gradient / q.builder.op("sum", {is_largest}, list(q))) * is_largest;
+/// The elements that are the result share the gradient.
+Var extreme_rule(const GradientQuestion& q, std::size_t) {
+  const Var is_result = q.builder.cast(q.operands[0] == expand(q, q.result), q.operands[0].type().dtype);
+  return expand(q, q.gradient / q.builder.op("sum", {is_result}, list(q))) * is_result;
 }
 
 /// 0 where all summed elements are minus infinity, as is the result.
@@ -112,11 +115,55 @@ std::span<const OpDef> reductions() {
           .attributes = {{.name = "axes", .is_list = true, .otherwise = 0}},
           .type_rule = reduced_numbers,
           .tensor_kernel = reduce_max_kernel,
-          .gradient = reduce_max_rule,
+          .gradient = extreme_rule,
           .fusion = Fusion::Tensor,
           .samples = {{{tensor<float>({2, 2}, {1, 2, 4, 3})}, 4.0f},
                       {{tensor<float>({2, 2}, {1, 2, 4, 3})}, tensor<float>({2}, {4, 3}), {0}},
                       {{tensor<float>({2, 2}, {1, 2, 4, 3})}, tensor<float>({2}, {2, 4}), {1}}},
+      },
+      {
+          .name = "reduce_min",
+          .doc = "The smallest element along the axes, which go; without axes, of all elements. "
+                 "NaN where there is one.",
+          .operands = {"x"},
+          .attributes = {{.name = "axes", .is_list = true, .otherwise = 0}},
+          .type_rule = reduced_numbers,
+          .tensor_kernel = reduce_min_kernel,
+          .gradient = extreme_rule,
+          .fusion = Fusion::Tensor,
+          .samples = {{{tensor<float>({2, 2}, {1, 2, 4, 3})}, 1.0f},
+                      {{tensor<float>({2, 2}, {1, 2, 4, 3})}, tensor<float>({2}, {1, 2}), {0}},
+                      {{tensor<float>({2, 2}, {1, 2, 4, 3})}, tensor<float>({2}, {1, 3}), {1}}},
+      },
+      {
+          .name = "any",
+          .doc = "Whether an element along the axes, which go, is true; without axes, any element. False of "
+                 "none.",
+          .operands = {"x"},
+          .attributes = {{.name = "axes", .is_list = true, .otherwise = 0}},
+          .type_rule = reduced_truth,
+          .tensor_kernel = any_kernel,
+          .gradient = Gradient::none(a_truth_value),
+          .fusion = Fusion::Tensor,
+          .samples = {{{tensor<bool>({2, 2}, {true, false, false, false})}, true},
+                      {{tensor<bool>({2, 2}, {true, false, false, false})},
+                       tensor<bool>({2}, {true, false}),
+                       {0}}},
+      },
+      {
+          .name = "all",
+          .doc = "Whether all elements along the axes, which go, are true; without axes, all elements. True "
+                 "of none.",
+          .operands = {"x"},
+          .attributes = {{.name = "axes", .is_list = true, .otherwise = 0}},
+          .type_rule = reduced_truth,
+          .tensor_kernel = all_kernel,
+          .gradient = Gradient::none(a_truth_value),
+          .fusion = Fusion::Tensor,
+          .samples = {{{tensor<bool>({2, 2}, {true, true, false, true})}, false},
+                      {{tensor<bool>({2, 2}, {true, true, false, true})},
+                       tensor<bool>({2}, {true, false}),
+                       {1}}},
       },
       {
           .name = "logsumexp",

@@ -102,8 +102,9 @@ def blocks_of(document, root):
 
 
 def dead_links(document):
-    """Links to files that are not there. Code has none, though lambdas of C++ look like them."""
+    """Links to files that are not there. Code has none, though what it calls may look like them."""
     text = re.sub(r"^```.*?^```", "", document.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    text = re.sub(r"`[^`\n]*`", "", text)
     targets = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text) + re.findall(r'src="([^":]+)"', text)
     return [target for target in targets if not (document.parent / target).exists()]
 

@@ -1,0 +1,29 @@
+// Kernels that work on each line of a tensor along one axis: sums up to each place, order, and elements
+// chosen by number. Attribute: the axis, the last of the attributes where there are others.
+#pragma once
+
+#include "hiaton/op.h"
+
+namespace hiaton::ops {
+
+Fault cumsum_kernel(const KernelCall& call);
+Fault flip_kernel(const KernelCall& call);
+/// Attribute diagonal: of matrices, the last two axes.
+Fault tril_kernel(const KernelCall& call);
+Fault triu_kernel(const KernelCall& call);
+
+/// Attributes descending, axis.
+Fault sort_kernel(const KernelCall& call);
+Fault argsort_kernel(const KernelCall& call);
+/// Attributes k, axis.
+Fault top_k_kernel(const KernelCall& call);
+Fault top_k_indices_kernel(const KernelCall& call);
+
+/// Operands x, indices.
+Fault take_along_axis_kernel(const KernelCall& call);
+/// Operands values, indices, like.
+Fault scatter_along_axis_kernel(const KernelCall& call);
+/// Operand labels; attribute: the number of classes.
+Fault one_hot_kernel(const KernelCall& call);
+
+}  // namespace hiaton::ops
