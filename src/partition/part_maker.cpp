@@ -233,6 +233,7 @@ NodeId PartMaker::variable_of(NodeId enter) const {
 OutPort PartMaker::tags_of(const Context& context) {
   if (context.loop.valid()) return loop_tags(context.loop);
   if (context.function == graph_.main()) return start();
+  function_here(context.function);
   if (!is_home(context.function)) return copied_heads_.at(context.function);
   return {nodes_[graph_[context.function].params[0].node.index()]};
 }
