@@ -308,6 +308,16 @@ struct DrawOptions {
 std::string to_dot(const Graph& graph, const DrawOptions& options = {});
 /// The picture that Graphviz makes of to_dot(). Throws ProgramError where its program `dot` is not installed.
 std::string to_svg(const Graph& graph, const DrawOptions& options = {});
+/// What one process has of a graph, and how pictures show it: a box with Send and Recv nodes, which edges
+/// join with those of the others; red is what is copied to make tags.
+struct DrawnPart {
+  const Graph& graph;
+  std::string title;
+  std::vector<bool> is_of_state_machine;  ///< by node
+};
+/// Node %12 of the second part has the id p1_n12. Each Recv has its Send in one of the parts.
+std::string to_dot(std::span<const DrawnPart> parts, const DrawOptions& options = {});
+std::string to_svg(std::span<const DrawnPart> parts, const DrawOptions& options = {});
 /// The saved form; load() reads it back to an equal graph. Throws ProgramError for a part.
 std::string to_json(const Graph& graph);
 /// The longest saved form that files are read for, in bytes.

@@ -20,7 +20,7 @@ constexpr Colours kLoop{"#a9dfbf", "#1e8449"};
 constexpr Colours kBackwardOperation{"#f4ecf7", kBackward};
 constexpr Colours kBackwardCrossing{"#d7bde2", kBackward};
 constexpr Colours kBackwardBranch{"#e8daef", kBackward};
-constexpr Colours kChannel{"#f5b7b1", "#b03a2e"};
+constexpr Colours kChannel{"#f5b7b1", kCrossingProcesses};
 constexpr Colours kGradient{"#bb8fce", "#6c3483"};
 
 Colours colours_of(NodeKind kind, bool backward) {

@@ -238,14 +238,22 @@ OutPort PartMaker::tags_of(const Context& context) {
   return {nodes_[graph_[context.function].params[0].node.index()]};
 }
 
-/// The program runs once, under the empty tag.
+/// The program runs once, under the empty tag: what reads nothing but constants does.
+OutPort PartMaker::start_constant() {
+  if (!start_constant_.node.valid()) {
+    start_constant_ = {add({.kind = NodeKind::Const,
+                            .type = DType::Bool,
+                            .function = function_here(graph_.main()),
+                            .constant = Value(true)})};
+  }
+  return start_constant_;
+}
+
 OutPort PartMaker::start() {
   if (!start_.node.valid()) {
-    const FunctionId main = function_here(graph_.main());
-    const NodeId yes =
-        add({.kind = NodeKind::Const, .type = DType::Bool, .function = main, .constant = Value(true)});
-    builder_.in_function(main);
-    start_ = builder_.op(*catalog().find("identity"), {OutPort{yes}});
+    const OutPort constant = start_constant();
+    builder_.in_function(function_here(graph_.main()));
+    start_ = builder_.op(*catalog().find("identity"), {constant});
     builder_.node(start_).name = "start";
   }
   return start_;
@@ -308,6 +316,9 @@ OutPort PartMaker::token_of_all(const Context& context) {
 /// As dead as what comes to the first input of the node, which is in the context.
 OutPort PartMaker::token_of_input(NodeId node, const Context& context) {
   const OutPort input = graph_[node].inputs[0];
+  const bool is_always =
+      is_under_every_tag(graph_[input.node]) || alive_[alive_.of(input)].kind == Alive::Kind::Always;
+  if (is_always && context == Context{graph_.main(), {}}) return start_constant();
   return is_under_every_tag(graph_[input.node]) ? token_of_all(context) : token(alive_.of(input));
 }
 

@@ -60,6 +60,7 @@ class PartMaker {
 
   /// A token under each tag of the context.
   graph::OutPort tags_of(const Context& context);
+  graph::OutPort start_constant();
   graph::OutPort start();
   graph::OutPort loop_tags(graph::LoopId loop);
   /// A bool that is alive as the expression says.
@@ -90,6 +91,7 @@ class PartMaker {
   std::map<AliveId, graph::OutPort> tokens_;
   std::map<std::pair<AliveId, graph::OutPort>, graph::NodeId> switches_;
   std::map<Context, graph::OutPort> full_tokens_;
+  graph::OutPort start_constant_{};
   graph::OutPort start_{};
   std::vector<graph::FunctionId> functions_to_feed_;
   std::vector<graph::LoopId> loops_to_feed_;
