@@ -11,6 +11,7 @@
 #include "hiaton/lang.h"
 #include "hiaton/model.h"
 #include "output.h"
+#include "partition/partition.h"
 
 namespace hiaton::cli {
 namespace {
@@ -21,6 +22,7 @@ struct GraphCommand {
   std::string format = "text";
   std::string of = "main";
   std::string out;
+  int processes = 1;
   graph::DrawOptions draw;
   CompileOptions compile;
 };
@@ -38,7 +40,35 @@ std::string module_text(const GraphCommand& command) {
   return ir::print(passes::simplify(module, simplify));
 }
 
+/// Red in pictures: what the graph that was split has nowhere else.
+std::vector<bool> state_machine_of(const partition::Part& part) {
+  std::vector<bool> is_copied;
+  for (std::size_t n = 0; n < part.nodes.size(); ++n) {
+    const graph::NodeKind kind = part.graph.nodes()[n].kind;
+    is_copied.push_back(!part.nodes[n].valid() && kind != graph::NodeKind::Send &&
+                        kind != graph::NodeKind::Recv);
+  }
+  return is_copied;
+}
+
+/// A part for each process.
+std::string text_of_parts(const graph::Graph& graph, const GraphCommand& command) {
+  const partition::Partition parts = partition::split(graph, {.processes = command.processes});
+  std::vector<graph::DrawnPart> drawn;
+  std::string text;
+  for (std::size_t process = 0; process < parts.parts.size(); ++process) {
+    const partition::Part& part = parts.parts[process];
+    const std::string title = fmt::format("process {}", process);
+    text += fmt::format("{}{}\n{}", process > 0 ? "\n" : "", title, graph::to_text(part.graph));
+    drawn.push_back({part.graph, title, state_machine_of(part)});
+  }
+  if (command.format == "dot") return graph::to_dot(drawn, command.draw);
+  if (command.format == "svg") return graph::to_svg(drawn, command.draw);
+  return text;
+}
+
 std::string text_of(const graph::Graph& graph, const GraphCommand& command) {
+  if (command.processes > 1) return text_of_parts(graph, command);
   if (command.format == "dot") return graph::to_dot(graph, command.draw);
   if (command.format == "svg") return graph::to_svg(graph, command.draw);
   if (command.format == "json") return graph::to_json(graph);
@@ -59,6 +89,14 @@ int show_graph(const GraphCommand& command) {
   if (of_module && command.format != "text") {
     throw UsageError(fmt::format("--after={} shows program text: --format={} needs --after=lower",
                                  command.after, command.format));
+  }
+  const bool draws_some =
+      !command.draw.only.empty() || !command.draw.collapsed.empty() || command.draw.legend;
+  if (command.processes > 1 && (of_module || command.format == "json" || draws_some)) {
+    throw UsageError(
+        "--processes: expected text, dot or svg of the whole graph, found an option that shows another form "
+        "of "
+        "the program, or a part of it");
   }
   std::string text = of_module ? module_text(command) : graph_text(command);
   if (!text.ends_with('\n')) text += '\n';
@@ -108,6 +146,12 @@ Command add_graph_command(CLI::App& app) {
       ->check(one_of({"main", "loss", "predict", "training"}))
       ->type_name("NAME")
       ->capture_default_str();
+  options
+      ->add_option("--processes", command->processes,
+                   "What each of so many processes has of it, with Send and Recv in between")
+      ->check(in_range(1, 1024))
+      ->type_name("N")
+      ->default_str("1");
   add_draw_options(*options, command->draw);
   options->add_option("--out", command->out, "Write to this file instead of standard output")
       ->type_name("FILE");

@@ -55,6 +55,7 @@ std::string show_totals(const RunStats& stats) {
          line("atomic operations", std::to_string(stats.atomic_operations)) +
          (stats.remote_bytes == 0 ? ""
                                   : line("calls to processes", std::to_string(stats.remote_calls)) +
+                                        line("tokens to processes", std::to_string(stats.remote_tokens)) +
                                         line("bytes to processes", show_bytes(stats.remote_bytes)));
 }
 
@@ -123,6 +124,7 @@ nlohmann::ordered_json to_json(const RunStats& stats) {
           {"steals", stats.steals},
           {"atomic_operations", stats.atomic_operations},
           {"remote_calls", stats.remote_calls},
+          {"remote_tokens", stats.remote_tokens},
           {"remote_bytes", stats.remote_bytes},
           {"regions", regions},
           {"fallback", stats.fallback}};

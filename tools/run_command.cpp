@@ -8,9 +8,12 @@
 #include "budget_options.h"
 #include "commands.h"
 #include "events.h"
+#include "exec/partitioned.h"
 #include "hiaton/engine.h"
 #include "hiaton/error.h"
+#include "net/launched.h"
 #include "output.h"
+#include "partition/partition.h"
 #include "process_options.h"
 #include "program_run.h"
 #include "report.h"
@@ -69,19 +72,13 @@ void report_failure(const RunCommand& command, const RunError& error, const RunS
   write_to_stdout(dump(report));
 }
 
-int run_program(RunCommand& command, const PreparedRun& prepared) {
+/// Runs by calling `make_result`, and reports.
+template <class MakeResult>
+int run_and_report(RunCommand& command, const PreparedRun& prepared, MakeResult make_result) {
   RunStats stats;
-  RunOptions& run = command.program.run;
-  run.stats = &stats;
-  run.count_regions = command.stats;
-  std::unique_ptr<EventWriter> events;
-  if (!command.events.empty()) {
-    events = std::make_unique<EventWriter>(command.events, prepared.program.graph());
-    run.on_token = [&](const TokenEvent& event) { events->write(event); };
-  }
+  command.program.run.stats = &stats;
   try {
-    const RunResult result = prepared.program.run(prepared.arguments, run);
-    if (events != nullptr) events->close();
+    const RunResult result = make_result();
     report_fallback(result.stats);
     report_success(command, prepared.program, result);
   } catch (const RunError& error) {
@@ -90,6 +87,41 @@ int run_program(RunCommand& command, const PreparedRun& prepared) {
     throw;
   }
   return kSuccess;
+}
+
+int run_program(RunCommand& command, const PreparedRun& prepared) {
+  RunOptions& run = command.program.run;
+  run.count_regions = command.stats;
+  std::unique_ptr<EventWriter> events;
+  if (!command.events.empty()) {
+    events = std::make_unique<EventWriter>(command.events);
+    run.on_token = [&](const TokenEvent& event) { events->write(prepared.program.graph(), event); };
+  }
+  return run_and_report(command, prepared, [&] {
+    RunResult result = prepared.program.run(prepared.arguments, run);
+    if (events != nullptr) events->close();
+    return result;
+  });
+}
+
+/// The literal form: the parts of the graph, one for each process, on the rules of the reference executor.
+int run_split(RunCommand& command, const PreparedRun& prepared) {
+  if (net::find_launched() || !command.processes.hosts.empty()) {
+    throw UsageError(
+        "--executor=reference: expected --processes, which it simulates, found processes on hosts");
+  }
+  const graph::Graph& graph = prepared.program.graph();
+  const partition::Partition parts = partition::split(graph, {.processes = command.processes.processes});
+  std::unique_ptr<EventWriter> events;
+  if (!command.events.empty()) events = std::make_unique<EventWriter>(command.events);
+  return run_and_report(command, prepared, [&] {
+    exec::PartitionedRunOptions options{.run = command.program.run, .order = {}};
+    if (events != nullptr)
+      options.on_crossing = [&](const exec::CrossingEvent& event) { events->write(parts, event); };
+    RunResult result = exec::run_partitioned(graph, parts, prepared.arguments, options);
+    if (events != nullptr) events->close();
+    return result;
+  });
 }
 
 /// What decides the results: processes that differ in it would not run the same program.
@@ -139,8 +171,11 @@ class SharedRunWork : public net::Work {
 
 int run_in_processes(RunCommand& command, const PreparedRun& prepared) {
   if (!is_spread(command.processes)) return run_program(command, prepared);
-  if (command.program.run.executor != Executor::Production)
-    throw UsageError("--executor: expected production with several processes, found another one");
+  const Executor executor = command.program.run.executor;
+  if (executor == Executor::Reference) return run_split(command, prepared);
+  if (executor != Executor::Production)
+    throw UsageError(
+        "--executor: expected production or reference with several processes, found another one");
   std::exception_ptr error;
   const int status = work_in_processes(command.processes, words_for_processes(), [&] {
     return std::make_unique<SharedRunWork>(command, prepared, error);

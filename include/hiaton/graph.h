@@ -16,6 +16,12 @@
 // constant Enter gives its token to every iteration. NextIteration stops dead tokens, and an Exit those of
 // all iterations but the last. Output takes tokens of the empty tag. A node whose inputs are all Const
 // without control edges fires once, under the empty tag.
+//
+// A graph may be split between processes (src/partition/partition.h). Its parts have two nodes more:
+//
+//   Send   <t,d>: sends <t,d>, d dead or not, along its channel; no output
+//   Recv   fires under t when both the token of its control edge and what was sent under t have come; dead if
+//          either is
 #pragma once
 
 #include <memory>
@@ -56,6 +62,8 @@ enum class NodeKind : uint8_t {
   Enter,          ///< one variable or constant of a loop; one input
   Exit,           ///< one result of a loop; one input
   NextIteration,  ///< one input
+  Send,           ///< to another process; one input, no outputs
+  Recv,           ///< from another process; no inputs, one control edge that brings the tags
 };
 
 /// "Call", "NextIteration", ...
@@ -91,14 +99,15 @@ struct Node {
   Value constant{};           ///< Const
   CallSite site{};            ///< Call, Return
   LoopId loop{};              ///< Enter, Exit, NextIteration
-  uint32_t index = 0;  ///< which parameter (Input, Call), result (Output, Return) or variable (Enter, Exit)
+  /// Which parameter (Input, Call), result (Output, Return), variable (Enter, Exit) or channel (Send, Recv).
+  uint32_t index = 0;
   bool loop_constant = false;  ///< Enter: the same value in every iteration
   SharedString name{};         ///< for people; may be empty
   Span span{};
   SharedString placement{};  ///< where it is to run; empty: anywhere
 
   std::size_t output_count() const {
-    if (kind == NodeKind::Output || kind == NodeKind::Accumulate) return 0;
+    if (kind == NodeKind::Output || kind == NodeKind::Accumulate || kind == NodeKind::Send) return 0;
     return kind == NodeKind::Switch ? 2 : 1;
   }
 };
@@ -164,6 +173,8 @@ class Graph {
   std::span<const InPort> consumers(OutPort from) const { return consumers_.of(from); }
   /// Who waits for this output through a control edge.
   std::span<const NodeId> control_consumers(OutPort from) const { return control_consumers_.of(from); }
+  /// Whether it is what one process has of a graph: only together with the parts of the others it runs.
+  bool is_part() const { return is_part_; }
   /// The innermost loop whose iterations are in the tags of the tokens that this node makes; invalid outside
   /// loops and for a Const without control edges.
   LoopId loop_of(NodeId node) const { return loop_of_[node.index()]; }
@@ -197,6 +208,7 @@ class Graph {
   Readers<InPort> consumers_;
   Readers<NodeId> control_consumers_;
   std::vector<LoopId> loop_of_;
+  bool is_part_ = false;
 };
 
 /// Makes a graph by hand or from a pass. Nodes go into the function that add_function or in_function named
@@ -244,7 +256,8 @@ class GraphBuilder {
   OutPort return_from(CallSite site, OutPort from, Type type);
   OutPort return_from(CallSite site, Type type) { return return_from(site, OutPort{}, std::move(type)); }
   void add_control(NodeId to, OutPort from);
-  /// Appends a node as it is; only its `index` is set, to its place in its call site, loop or program.
+  /// Appends a node as it is; only its `index` is set, to its place in its call site, loop or program. With a
+  /// Send or Recv, the graph is a part.
   NodeId add(Node node);
 
   /// Declares the next parameter of the current function: its Merge.
@@ -295,7 +308,17 @@ struct DrawOptions {
 std::string to_dot(const Graph& graph, const DrawOptions& options = {});
 /// The picture that Graphviz makes of to_dot(). Throws ProgramError where its program `dot` is not installed.
 std::string to_svg(const Graph& graph, const DrawOptions& options = {});
-/// The saved form; load() reads it back to an equal graph.
+/// What one process has of a graph, and how pictures show it: a box with Send and Recv nodes, which edges
+/// join with those of the others; red is what is copied to make tags.
+struct DrawnPart {
+  const Graph& graph;
+  std::string title;
+  std::vector<bool> is_of_state_machine;  ///< by node
+};
+/// Node %12 of the second part has the id p1_n12. Each Recv has its Send in one of the parts.
+std::string to_dot(std::span<const DrawnPart> parts, const DrawOptions& options = {});
+std::string to_svg(std::span<const DrawnPart> parts, const DrawOptions& options = {});
+/// The saved form; load() reads it back to an equal graph. Throws ProgramError for a part.
 std::string to_json(const Graph& graph);
 /// The longest saved form that files are read for, in bytes.
 inline constexpr std::size_t kMaxSavedBytes = std::size_t{256} << 20;

@@ -55,6 +55,7 @@ struct RunStats {
   uint64_t steals = 0;
   uint64_t atomic_operations = 0;  ///< read-modify-writes and fences by the workers
   uint64_t remote_calls = 0;       ///< that ran in another process than their caller
+  uint64_t remote_tokens = 0;      ///< that went from one part of a split graph to another
   uint64_t remote_bytes = 0;       ///< of the messages between the processes of the run
   double seconds = 0;
   double kernel_seconds = 0;  ///< of all workers together, where RunOptions::time_kernels is set

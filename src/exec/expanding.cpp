@@ -212,6 +212,8 @@ void ExpandingRun::fire(Copy& copy, NodeId id) {
     case NodeKind::Output:
       return fire_output(copy, id, *operands, dead);
     case NodeKind::Input:
+    case NodeKind::Send:
+    case NodeKind::Recv:
       break;
   }
   HIATON_CHECK(!"a node that can be copied");

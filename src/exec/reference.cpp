@@ -1,16 +1,13 @@
 #include "exec/reference.h"
 
 #include <algorithm>
-#include <deque>
 #include <optional>
 
 #include "base/check.h"
 #include "exec/apply.h"
-#include "exec/budget.h"
 #include "exec/counted_run.h"
 #include "exec/firing.h"
-#include "exec/reference_tables.h"
-#include "exec/tag.h"
+#include "exec/reference_run.h"
 #include "exec/tag_chain.h"
 
 namespace hiaton::exec {
@@ -29,82 +26,20 @@ bool settle(std::vector<NodeId>& owed, NodeId node) {
   return std::erase(owed, node) > 0;
 }
 
-class ReferenceRun {
- public:
-  ReferenceRun(const Graph& graph, std::span<const Value> arguments, const RunOptions& options)
-      : graph_(graph), arguments_(arguments), options_(options) {
-    for (const graph::Node& node : graph.nodes()) inputs_to_match_.push_back(inputs_to_match(graph, node));
-    results_.resize(graph.outputs().size());
-  }
+}  // namespace
 
-  std::vector<Value> run() {
-    start();
-    while (!tokens_.empty()) {
-      if (watch_.is_time_to_poll()) require(watch_.poll(), tokens_.front().tag);
-      deliver_next();
-      while (tags_.has_ended_iterations()) finish_loops();
-    }
-    return take_results();
-  }
+ReferenceRun::ReferenceRun(const Graph& graph, std::span<const Value> arguments, const RunOptions& options,
+                           ReferenceBudget& budget)
+    : graph_(graph), arguments_(arguments), options_(options), budget_(budget) {
+  for (const graph::Node& node : graph.nodes()) inputs_to_match_.push_back(inputs_to_match(graph, node));
+  results_.resize(graph.outputs().size());
+}
 
-  std::vector<WaitingNode> waiting() const;
-  RunStats finish();
-
- private:
-  void start();
-  void deliver_next();
-  void deliver(const Token& token);
-  void arrive(NodeId id, std::optional<uint32_t> input, const Token& token);
-  void emit(OutPort from, const Tag& tag, const Value& value, bool dead);
-  void emit_live(NodeId node, const Tag& tag, const Value& value) { emit({node}, tag, value, false); }
-  void emit_dead(NodeId node, const Tag& tag) { emit({node}, tag, Value(), true); }
-
-  void match(NodeId id, std::optional<uint32_t> input, const Token& token);
-  Match new_match(NodeId id, const Tag& tag) const;
-  void fire(NodeId id, const Tag& tag, std::span<const Value> operands, bool dead);
-  void fire_op(NodeId id, const Tag& tag, std::span<const Value> operands, bool dead);
-  void fire_switch(NodeId id, const Tag& tag, std::span<const Value> operands, bool dead);
-  void fire_merge(NodeId id, const Token& token);
-  void fire_call(NodeId id, const Tag& tag, const Value& value, bool dead);
-  void fire_return(NodeId id, const Token& token);
-  void fire_enter(NodeId id, const Tag& tag, const Value& value, bool dead);
-  void fire_next_iteration(NodeId id, const Tag& tag, const Value& value, bool dead);
-  void fire_exit(NodeId id, const Tag& tag, const Value& value, bool dead);
-  void fire_output(NodeId id, const Tag& tag, const Value& value, bool dead);
-
-  Call& call_under_way(CallSite site, const Tag& tag);
-  void finish_call(CallSite site, const Tag& tag, const Call& call);
-  LoopRun& loop_under_way(LoopId loop, const Tag& tag);
-  void make_iteration(LoopId loop, LoopRun& run);
-  Tag iteration_tag(LoopId loop, LoopRun& run, uint64_t iteration);
-  void finish_loop(LoopId loop, const TagCell* tag);
-  void finish_loops();
-
-  Tag make_tag(const Tag& outer, const TagLabel& label, bool* made);
-  void require(Fault fault, const Tag& tag);
-  std::vector<Value> take_results();
-  uint64_t bytes() const;
-
-  const Graph& graph_;
-  std::span<const Value> arguments_;
-  const RunOptions& options_;
-  SharedUse use_{options_};
-  BudgetWatch watch_{options_, use_};
-  std::vector<std::size_t> inputs_to_match_;  ///< by node: inputs that are not Const under every tag
-
-  TagTable tags_;
-  std::deque<Token> tokens_;
-  TableUnder<NodeId, Match> matches_;
-  TableUnder<CallSite, Call> calls_;
-  TableUnder<LoopId, LoopRun> loops_;
-
-  struct Result {
-    std::optional<Value> value;
-    bool dead = false;
-  };
-  std::vector<Result> results_;
-  uint64_t call_count_ = 0;
-};
+void ReferenceRun::step() {
+  if (budget_.watch().is_time_to_poll()) require(budget_.watch().poll(), tokens_.front().tag);
+  deliver_next();
+  while (tags_.has_ended_iterations()) finish_loops();
+}
 
 // Tokens ----------------------------------------------------------------------------------------------------
 
@@ -202,6 +137,10 @@ void ReferenceRun::fire(NodeId id, const Tag& tag, std::span<const Value> operan
       return fire_exit(id, tag, operands[0], dead);
     case NodeKind::Output:
       return fire_output(id, tag, operands[0], dead);
+    case NodeKind::Send:
+      return send(id, tag, operands[0], dead);
+    case NodeKind::Recv:
+      return receive(id, tag, dead);
     case NodeKind::Input:
     case NodeKind::Merge:
     case NodeKind::Return:
@@ -217,8 +156,13 @@ void ReferenceRun::fire_op(NodeId id, const Tag& tag, std::span<const Value> ope
   Value result;
   const Fault fault = apply(graph_[id], operands, options_.overflow, result);
   if (fault == Fault::None) return emit_live(id, tag, result);
+  throw refusal(id, tag, operands, fault);
+}
+
+RunError ReferenceRun::refusal(NodeId id, const Tag& tag, std::span<const Value> operands,
+                               Fault fault) const {
   TagChain chain(tag);
-  throw operation_error({graph_, arguments_, chain}, id, operands, fault);
+  return operation_error({graph_, arguments_, chain}, id, operands, fault);
 }
 
 // Switch (<t,d>, <t,p>) = (<t,d>, dead) if p, else (dead, <t,d>) --------------------------------------------
@@ -268,7 +212,7 @@ void ReferenceRun::fire_call(NodeId id, const Tag& tag, const Value& value, bool
     for (NodeId owed : std::exchange(call.owed, {})) emit_dead(owed, tag);
   } else {
     if (call.inside.empty()) {
-      ++call_count_;
+      if (!is_copy(node.site)) ++call_count_;
       call.inside = make_tag(tag, {.site = node.site}, nullptr);
       call.inside.cell()->arguments.resize(graph_[node.site].calls.size());
     }
@@ -381,20 +325,33 @@ void ReferenceRun::fire_output(NodeId id, const Tag& tag, const Value& value, bo
   result.dead = dead;
 }
 
+// Send and Recv: between the parts of a graph ---------------------------------------------------------------
+
+void ReferenceRun::send(NodeId /*id*/, const Tag& /*tag*/, const Value& /*value*/, bool /*dead*/) {
+  HIATON_CHECK(!"a graph that is run alone has no Send");
+}
+
+void ReferenceRun::receive(NodeId /*id*/, const Tag& /*tag*/, bool /*dead*/) {
+  HIATON_CHECK(!"a graph that is run alone has no Recv");
+}
+
 // The run ---------------------------------------------------------------------------------------------------
 
 Tag ReferenceRun::make_tag(const Tag& outer, const TagLabel& label, bool* made) {
   Tag tag = tags_.push(outer, label, made);
-  require(watch_.use(tags_.alive(), bytes()), tag);
+  require(budget_.use(share_, tags_.alive(), bytes()), tag);
   return tag;
 }
 
 void ReferenceRun::require(Fault fault, const Tag& tag) {
-  if (fault == Fault::None) return;
+  if (fault != Fault::None) throw over_budget(tag, fault);
+}
+
+RunError ReferenceRun::over_budget(const Tag& tag, Fault fault) const {
   TagChain chain(tag);
   std::optional<LoopId> loop;
   if (!tag.empty() && tag.label().loop.valid()) loop = tag.label().loop;
-  throw budget_error({graph_, arguments_, chain}, options_, fault, loop);
+  return budget_error({graph_, arguments_, chain}, options_, fault, loop);
 }
 
 uint64_t ReferenceRun::bytes() const {
@@ -427,7 +384,6 @@ std::vector<WaitingNode> ReferenceRun::waiting() const {
   return nodes;
 }
 
-/// Lets go of everything and counts what was used.
 RunStats ReferenceRun::finish() {
   tokens_.clear();
   matches_.clear();
@@ -436,20 +392,38 @@ RunStats ReferenceRun::finish() {
   RunStats stats;
   stats.calls = call_count_;
   stats.frames_allocated = tags_.ever_made();
-  stats.frames_live_most = watch_.most_frames();
+  stats.frames_live_most = budget_.watch().most_frames();
   stats.frames_live_at_end = tags_.alive();
-  stats.bytes = watch_.most_bytes();
-  stats.seconds = watch_.seconds();
+  stats.bytes = budget_.watch().most_bytes();
+  stats.seconds = budget_.watch().seconds();
   return stats;
 }
+
+namespace {
+
+/// A graph that is run alone, to its end.
+struct WholeRun {
+  ReferenceBudget budget;
+  ReferenceRun one;
+
+  WholeRun(const Graph& graph, std::span<const Value> arguments, const RunOptions& options)
+      : budget(options), one(graph, arguments, options, budget) {}
+
+  std::vector<Value> run() {
+    one.start();
+    while (one.has_tokens()) one.step();
+    return one.take_results();
+  }
+  RunStats finish() { return one.finish(); }
+};
 
 }  // namespace
 
 RunResult run_reference(const Graph& graph, std::span<const Value> arguments, const RunOptions& options,
                         std::vector<WaitingNode>* leftovers) {
-  ReferenceRun run(graph, arguments, options);
+  WholeRun run(graph, arguments, options);
   return run_counted(run, options, [&] {
-    if (leftovers != nullptr) *leftovers = run.waiting();
+    if (leftovers != nullptr) *leftovers = run.one.waiting();
   });
 }
 

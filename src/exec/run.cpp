@@ -2,13 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <new>
-#include <system_error>
-
 #include "exec/expanding.h"
 #include "exec/fault.h"
 #include "exec/production.h"
 #include "exec/reference.h"
+#include "exec/run_checks.h"
 #include "tensor/dimensions.h"
 #include "tensor/memory.h"
 
@@ -63,6 +61,10 @@ class CheckedExamples : public Examples {
   Examples& examples_;
 };
 
+void require_whole(const graph::Graph& graph) {
+  if (graph.is_part()) throw ProgramError("expected a whole graph to run, found the part of one process");
+}
+
 void require_options(const RunOptions& options) {
   if (options.workers < 1) {
     throw ProgramError(fmt::format("expected at least 1 worker, found {}", options.workers));
@@ -101,25 +103,14 @@ RunResult run_with_executor(const graph::Graph& graph, std::span<const Value> ar
   throw ProgramError("unknown executor");
 }
 
-/// Where the system has no memory or no thread left.
-auto with_errors_of_the_system(const RunOptions& options, const auto& work) {
-  try {
-    return work();
-  } catch (const OverBudget&) {
-    throw RunError(Fault::MaxBytes,
-                   "byte budget: the first values of the run take more; --max-bytes raises the budget");
-  } catch (const std::bad_alloc&) {
-    throw RunError(Fault::OutOfMemory,
-                   "out of memory: there is none left for another frame; --max-bytes ends a run before "
-                   "memory does");
-  } catch (const std::system_error& error) {
-    throw RunError(Fault::OutOfMemory,
-                   fmt::format("out of memory or threads: cannot start a thread for each of {} workers: {}",
-                               options.workers, error.code().message()));
-  }
-}
-
 }  // namespace
+
+void require_runnable(const graph::Graph& graph, std::span<const Value> arguments,
+                      const RunOptions& options) {
+  require_arguments(graph, arguments);
+  require_options(options);
+  require_parameters(graph, options);
+}
 
 RunResult run(const graph::Graph& graph, std::span<const Value> arguments, const RunOptions& options) {
   PlanCache plans;
@@ -128,14 +119,14 @@ RunResult run(const graph::Graph& graph, std::span<const Value> arguments, const
 
 RunResult run(const graph::Graph& graph, std::span<const Value> arguments, const RunOptions& options,
               PlanCache& plans) {
-  require_arguments(graph, arguments);
-  require_options(options);
-  require_parameters(graph, options);
+  require_whole(graph);
+  require_runnable(graph, arguments, options);
   return with_errors_of_the_system(options,
                                    [&] { return run_with_executor(graph, arguments, options, plans); });
 }
 
 void run_all(const graph::Graph& graph, Examples& examples, const RunOptions& options, PlanCache& plans) {
+  require_whole(graph);
   require_options(options);
   require_parameters(graph, options);
   CheckedExamples checked(graph, examples);

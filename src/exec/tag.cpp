@@ -37,6 +37,12 @@ Tag TagTable::push(const Tag& outer, const TagLabel& label, bool* made) {
   return Tag(&*place);
 }
 
+std::optional<Tag> TagTable::find(const Tag& outer, const TagLabel& label) {
+  const auto place = cells_.find(TagCell{this, outer.cell(), label});
+  if (place == cells_.end()) return std::nullopt;
+  return Tag(&*place);
+}
+
 /// Dropping a tag takes no memory: it happens in destructors.
 void TagTable::make_room_for_iteration() {
   const std::size_t needed = ended_iterations_.size() + iterations_alive_ + 1;

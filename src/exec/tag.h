@@ -78,6 +78,9 @@ class TagTable {
   /// `label : outer`. `made`, if given, says whether the tag was not alive before.
   Tag push(const Tag& outer, const TagLabel& label, bool* made = nullptr);
 
+  /// The same, where it is alive.
+  std::optional<Tag> find(const Tag& outer, const TagLabel& label);
+
   std::size_t alive() const { return cells_.size(); }
   uint64_t ever_made() const { return ever_made_; }
   uint64_t bytes() const { return table_bytes(cells_) + ended_iterations_.capacity() * sizeof(Iteration); }

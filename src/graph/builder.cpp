@@ -101,6 +101,10 @@ NodeId GraphBuilder::add(Node node) {
     case NodeKind::NextIteration:
       enlist(loop(node.loop).nexts);
       break;
+    case NodeKind::Send:
+    case NodeKind::Recv:
+      graph_.is_part_ = true;
+      break;
     case NodeKind::Const:
     case NodeKind::Op:
     case NodeKind::Merge:

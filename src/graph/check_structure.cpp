@@ -87,6 +87,7 @@ class StructureCheck {
     switch (node.kind) {
       case NodeKind::Input:
       case NodeKind::Const:
+      case NodeKind::Recv:
         return 0;
       case NodeKind::Op:
         return node.op == nullptr || node.op->takes(node.inputs.size()) ? node.inputs.size()
@@ -105,9 +106,13 @@ class StructureCheck {
     for (std::size_t i = 0; i < node.controls.size(); ++i) {
       check_edge(id, "control edge", i, node.controls[i]);
     }
-    if (node.kind == NodeKind::Return || node.controls.empty()) return;
+    if (node.kind == NodeKind::Recv && node.controls.size() != 1) {
+      findings_.at(id, "expected 1 control edge, which brings the tags, found {}", node.controls.size());
+    }
+    if (node.kind == NodeKind::Return || node.kind == NodeKind::Recv || node.controls.empty()) return;
     if (node.kind != NodeKind::Const) {
-      findings_.at(id, "control edges lead to Const and Return nodes only, found {}", node.controls.size());
+      findings_.at(id, "control edges lead to Const, Return and Recv nodes only, found {}",
+                   node.controls.size());
     } else if (node.controls.size() > 1) {
       findings_.at(id, "expected at most 1 control edge, found {}", node.controls.size());
     }

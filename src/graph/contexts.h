@@ -4,6 +4,7 @@
 // the same context: else their tags never match.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "hiaton/graph.h"
@@ -19,6 +20,16 @@ struct Contexts {
 /// Whether the node is a Const that gives a token under every tag.
 inline bool is_under_every_tag(const Node& node) {
   return node.kind == NodeKind::Const && node.controls.empty();
+}
+
+/// Whether the node is a Merge whose inputs make tags: the Calls of a parameter, the Enter and NextIteration
+/// of a loop variable. Each tag comes through exactly one of its inputs, and never dead.
+inline bool is_entry(const Graph& graph, const Node& node) {
+  return node.kind == NodeKind::Merge &&
+         std::any_of(node.inputs.begin(), node.inputs.end(), [&](OutPort from) {
+           const NodeKind kind = graph[from.node].kind;
+           return kind == NodeKind::Call || kind == NodeKind::NextIteration;
+         });
 }
 
 /// Whether every input is a Const under every tag: then the node fires once, under the empty tag.

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "graph/backward.h"
 #include "graph/dot_style.h"
@@ -34,14 +36,18 @@ std::vector<bool> drawn_functions(const Graph& graph, const DrawOptions& options
 
 class DotWriter {
  public:
-  DotWriter(const Graph& graph, const DrawOptions& options)
+  /// `prefix`: of all names in the picture.
+  DotWriter(const Graph& graph, const DrawOptions& options, std::string prefix = "",
+            std::vector<bool> is_of_state_machine = {})
       : graph_(graph),
-        options_(options),
+        prefix_(std::move(prefix)),
+        is_of_state_machine_(std::move(is_of_state_machine)),
         backward_(backward_nodes(graph)),
         is_drawn_(drawn_functions(graph, options)),
         in_loop_(graph.loops().size()),
         in_function_(graph.functions().size()) {}
 
+  /// The boxes of the functions, and the edges.
   std::string write() {
     for (std::size_t n = 0; n < graph_.nodes().size(); ++n) {
       if (!is_drawn(NodeId(n)) || is_merged(NodeId(n))) continue;
@@ -49,21 +55,15 @@ class DotWriter {
     }
     for (std::size_t s = 0; s < graph_.sites().size(); ++s) write_merged_site(CallSite(s));
     nest_loops();
-    text_ = fmt::format(
-        "digraph program {{\n  graph [fontname=\"Helvetica\" ranksep={} nodesep={} newrank=true]\n",
-        options_.roomy ? 0.42 : 0.35, options_.roomy ? 0.6 : 0.25);
-    text_ +=
-        "  node [fontname=\"Helvetica\" fontsize=12 width=0.4 height=0.3 margin=\"0.08,0.04\"]\n"
-        "  edge [fontname=\"Helvetica\" fontsize=9 arrowsize=0.6 color=\"#34495e\"]\n";
     for (std::size_t f = 0; f < in_function_.size(); ++f) {
       if (is_drawn_[f]) write_function(FunctionId(f));
     }
     for (std::size_t n = 0; n < graph_.nodes().size(); ++n) {
       if (is_drawn(NodeId(n))) write_edges(NodeId(n));
     }
-    if (options_.legend) text_ += legend(graph_, backward_);
-    return text_ + "}\n";
+    return std::move(text_);
   }
+  const std::vector<bool>& backward() const { return backward_; }
 
  private:
   bool is_drawn(NodeId id) const { return is_drawn_[graph_[id].function.index()]; }
@@ -82,8 +82,8 @@ class DotWriter {
   }
 
   std::string name_of_node(NodeId id) const {
-    if (!is_merged(id)) return fmt::format("n{}", id.index());
-    return fmt::format("s{}_{}", graph_[id].site.index(), phase_of(graph_, id));
+    if (!is_merged(id)) return fmt::format("{}n{}", prefix_, id.index());
+    return fmt::format("{}s{}_{}", prefix_, graph_[id].site.index(), phase_of(graph_, id));
   }
 
   void write_merged_site(CallSite id) {
@@ -121,8 +121,10 @@ class DotWriter {
       label += note_line(note);
     }
     if (node.kind == NodeKind::Switch) label = with_sides(label, backward_[id.index()]);
-    return fmt::format("n{0} [id=n{0} label=<{1}> {2} tooltip=\"%{0} : {3}\"]\n", id.index(), label,
-                       style_of(node, backward_[id.index()]), escape_html(to_string(node.type)));
+    const bool is_copy = !is_of_state_machine_.empty() && is_of_state_machine_[id.index()];
+    return fmt::format("{0} [id={0} label=<{1}> {2}{3} tooltip=\"%{4} : {5}\"]\n", name_of_node(id), label,
+                       style_of(node, backward_[id.index()]), is_copy ? kOfStateMachine : "", id.index(),
+                       escape_html(to_string(node.type)));
   }
 
   std::vector<std::string> notes_of(NodeId id) const {
@@ -156,9 +158,9 @@ class DotWriter {
       const std::size_t l = ready[i];
       const Loop& loop = graph_.loops()[l];
       const std::string box = fmt::format(
-          "subgraph cluster_loop{} {{\nlabel=<loop {}> labeljust=l fontsize=10 style=\"dashed,rounded\" "
+          "subgraph cluster_{}loop{} {{\nlabel=<loop {}> labeljust=l fontsize=10 style=\"dashed,rounded\" "
           "color=\"#1e8449\" fontcolor=\"#1e8449\"\n{}}}\n",
-          l, l, in_loop_[l]);
+          prefix_, l, l, in_loop_[l]);
       if (!loop.parent.valid()) {
         in_function_[loop.function.index()] += box;
       } else {
@@ -173,19 +175,19 @@ class DotWriter {
     const std::string place =
         function.placement.empty() ? "" : fmt::format(" <I>on {}</I>", escape_html(function.placement));
     text_ += fmt::format(
-        "subgraph cluster_function{} {{\nlabel=<<B>{}</B>{}> labeljust=l fontsize=14 "
+        "subgraph cluster_{}function{} {{\nlabel=<<B>{}</B>{}> labeljust=l fontsize=14 "
         "style=\"filled,rounded\" "
         "color=\"#85929e\" fillcolor=\"#f8f9f9\"\n{}}}\n",
-        id.index(), escape_html(function.name), place, in_function_[id.index()]);
+        prefix_, id.index(), escape_html(function.name), place, in_function_[id.index()]);
   }
 
   void write_edges(NodeId to) {
     const Node& node = graph_[to];
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
-      write_edge(node.inputs[i], to, fmt::format("e{}_{}", to.index(), i), style_of_edge(to, i));
+      write_edge(node.inputs[i], to, fmt::format("{}e{}_{}", prefix_, to.index(), i), style_of_edge(to, i));
     }
     for (std::size_t i = 0; i < node.controls.size(); ++i) {
-      write_edge(node.controls[i], to, fmt::format("c{}_{}", to.index(), i),
+      write_edge(node.controls[i], to, fmt::format("{}c{}_{}", prefix_, to.index(), i),
                  "style=dashed color=\"#7f8c8d\"");
     }
   }
@@ -222,18 +224,70 @@ class DotWriter {
   }
 
   const Graph& graph_;
-  const DrawOptions& options_;
-  const std::vector<bool> backward_;      ///< by node
-  const std::vector<bool> is_drawn_;      ///< by function
-  std::vector<std::string> in_loop_;      ///< what is drawn in the box of each loop
-  std::vector<std::string> in_function_;  ///< and of each function, outside of its loops
+  const std::string prefix_;
+  const std::vector<bool> is_of_state_machine_;  ///< by node; empty: none
+  const std::vector<bool> backward_;             ///< by node
+  const std::vector<bool> is_drawn_;             ///< by function
+  std::vector<std::string> in_loop_;             ///< what is drawn in the box of each loop
+  std::vector<std::string> in_function_;         ///< and of each function, outside of its loops
   std::string text_;
 };
 
 }  // namespace
 
+namespace {
+
+std::string head(const DrawOptions& options) {
+  return fmt::format(
+             "digraph program {{\n  graph [fontname=\"Helvetica\" ranksep={} nodesep={} newrank=true]\n",
+             options.roomy ? 0.42 : 0.35, options.roomy ? 0.6 : 0.25) +
+         "  node [fontname=\"Helvetica\" fontsize=12 width=0.4 height=0.3 margin=\"0.08,0.04\"]\n"
+         "  edge [fontname=\"Helvetica\" fontsize=9 arrowsize=0.6 color=\"#34495e\"]\n";
+}
+
+std::string prefix_of(std::size_t part) {
+  return fmt::format("p{}_", part);
+}
+
+/// From each Send to the Recv of its channel.
+std::string channel_edges(std::span<const DrawnPart> parts) {
+  std::map<uint32_t, std::string> receivers;
+  const auto for_each = [&](NodeKind kind, auto visit) {
+    for (std::size_t p = 0; p < parts.size(); ++p) {
+      const std::vector<Node>& nodes = parts[p].graph.nodes();
+      for (std::size_t n = 0; n < nodes.size(); ++n) {
+        if (nodes[n].kind == kind) visit(nodes[n].index, fmt::format("{}n{}", prefix_of(p), n));
+      }
+    }
+  };
+  std::string text;
+  for_each(NodeKind::Recv, [&](uint32_t channel, const std::string& name) { receivers[channel] = name; });
+  for_each(NodeKind::Send, [&](uint32_t channel, const std::string& name) {
+    text += fmt::format("{} -> {} [id=channel{} penwidth=2 color=\"{}\"]\n", name, receivers.at(channel),
+                        channel, kCrossingProcesses);
+  });
+  return text;
+}
+
+}  // namespace
+
 std::string to_dot(const Graph& graph, const DrawOptions& options) {
-  return DotWriter(graph, options).write();
+  DotWriter writer(graph, options);
+  std::string text = head(options) + writer.write();
+  if (options.legend) text += legend(graph, writer.backward());
+  return text + "}\n";
+}
+
+std::string to_dot(std::span<const DrawnPart> parts, const DrawOptions& options) {
+  std::string text = head(options);
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    DotWriter writer(parts[p].graph, options, prefix_of(p), parts[p].is_of_state_machine);
+    text += fmt::format(
+        "subgraph cluster_process{} {{\nlabel=<<B>{}</B>> labeljust=l fontsize=16 style=rounded penwidth=2 "
+        "color=\"{}\"\n{}}}\n",
+        p, escape_html(parts[p].title), kCrossingProcesses, writer.write());
+  }
+  return text + channel_edges(parts) + "}\n";
 }
 
 }  // namespace hiaton::graph

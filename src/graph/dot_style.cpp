@@ -20,6 +20,7 @@ constexpr Colours kLoop{"#a9dfbf", "#1e8449"};
 constexpr Colours kBackwardOperation{"#f4ecf7", kBackward};
 constexpr Colours kBackwardCrossing{"#d7bde2", kBackward};
 constexpr Colours kBackwardBranch{"#e8daef", kBackward};
+constexpr Colours kChannel{"#f5b7b1", kCrossingProcesses};
 constexpr Colours kGradient{"#bb8fce", "#6c3483"};
 
 Colours colours_of(NodeKind kind, bool backward) {
@@ -39,6 +40,9 @@ Colours colours_of(NodeKind kind, bool backward) {
     case NodeKind::Exit:
     case NodeKind::NextIteration:
       return kLoop;
+    case NodeKind::Send:
+    case NodeKind::Recv:
+      return kChannel;
     case NodeKind::Const:
     case NodeKind::Op:
       break;
@@ -53,6 +57,8 @@ std::string_view shape_of(const Node& node) {
     case NodeKind::Call:
     case NodeKind::Return:
     case NodeKind::Accumulate:
+    case NodeKind::Send:
+    case NodeKind::Recv:
       return "shape=box style=filled";
     case NodeKind::Merge:
       return "shape=invhouse style=filled";
@@ -108,6 +114,10 @@ std::string title_of(const Node& node) {
       return "CALL" + subscript(node.site.index());
     case NodeKind::Return:
       return "RETURN" + subscript(node.site.index());
+    case NodeKind::Send:
+      return "SEND" + subscript(node.index);
+    case NodeKind::Recv:
+      return "RECV" + subscript(node.index);
     default:
       return std::string(name_of(node.kind));
   }
@@ -160,6 +170,8 @@ std::string legend(const Graph& graph, const std::vector<bool>& backward) {
     row(kBackwardOperation, "*", "the backward phase: needs the gradients of results");
   }
   if (has(NodeKind::Accumulate)) row(kGradient, "Accumulate", "adds to the gradient of a parameter");
+  if (has(NodeKind::Send) || has(NodeKind::Recv))
+    row(kChannel, "SEND", "to RECV of the same number in another process: tokens with their tags");
   rows +=
       "<TR><TD>- - -&gt;</TD><TD ALIGN=\"LEFT\">control: order and deadness, no value</TD></TR>"
       "<TR><TD>-----&#9679;</TD><TD ALIGN=\"LEFT\">the predicate of a Switch</TD></TR>";

@@ -3,8 +3,9 @@
 namespace hiaton::graph {
 namespace {
 
-constexpr std::string_view kKindNames[] = {"Input", "Output",     "Const",  "Op",    "Call", "Return",
-                                           "Merge", "Accumulate", "Switch", "Enter", "Exit", "NextIteration"};
+constexpr std::string_view kKindNames[] = {"Input",  "Output",        "Const",      "Op",     "Call",
+                                           "Return", "Merge",         "Accumulate", "Switch", "Enter",
+                                           "Exit",   "NextIteration", "Send",       "Recv"};
 
 bool exists(const std::vector<Node>& nodes, OutPort port) {
   return port.node.index() < nodes.size() && port.port < nodes[port.node.index()].output_count();

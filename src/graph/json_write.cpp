@@ -11,6 +11,7 @@
 #include "graph/json_text.h"
 #include "graph/json_types.h"
 #include "graph/json_values.h"
+#include "hiaton/error.h"
 #include "hiaton/graph.h"
 
 namespace hiaton::graph {
@@ -128,6 +129,7 @@ Json text_json(std::string_view text) {
 }
 
 std::string to_json(const Graph& graph) {
+  if (graph.is_part()) throw ProgramError("expected a whole graph to save, found the part of one process");
   Json source = nullptr;
   if (graph.source() != nullptr) {
     source = {{"name", text_json(graph.source()->name())}, {"text", text_json(graph.source()->text())}};

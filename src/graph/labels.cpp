@@ -14,6 +14,9 @@ std::string label_of(const Node& node) {
     case NodeKind::Return:
       return node.site.valid() ? fmt::format("{}_{}", name_of(node.kind), node.site.index())
                                : std::string(name_of(node.kind));
+    case NodeKind::Send:
+    case NodeKind::Recv:
+      return fmt::format("{}_{}", name_of(node.kind), node.index);
     default:
       return std::string(name_of(node.kind));
   }

@@ -72,18 +72,26 @@ int run_dot(const TemporaryFile& input, const TemporaryFile& output, const Tempo
   return status;
 }
 
-}  // namespace
-
-std::string to_svg(const Graph& graph, const DrawOptions& options) {
+std::string drawn(const std::string& dot) {
   TemporaryFile input;
   TemporaryFile output;
   TemporaryFile errors;
-  input.write(to_dot(graph, options));
+  input.write(dot);
   const int status = run_dot(input, output, errors);
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return output.read();
   const std::string how = WIFSIGNALED(status) ? fmt::format("was ended by signal {}", WTERMSIG(status))
                                               : fmt::format("failed with status {}", WEXITSTATUS(status));
   throw ProgramError(fmt::format("'dot' of Graphviz {}: {}", how, errors.read()));
+}
+
+}  // namespace
+
+std::string to_svg(const Graph& graph, const DrawOptions& options) {
+  return drawn(to_dot(graph, options));
+}
+
+std::string to_svg(std::span<const DrawnPart> parts, const DrawOptions& options) {
+  return drawn(to_dot(parts, options));
 }
 
 }  // namespace hiaton::graph

@@ -23,7 +23,7 @@ std::string name_of_parameter(const Graph& graph, const Node& node) {
 std::string line_of(const Graph& graph, NodeId id) {
   const Node& node = graph[id];
   std::string text = fmt::format("%{} = {}", id.index(), label_of(node));
-  if (node.kind != NodeKind::Const && node.kind != NodeKind::Input) {
+  if (node.kind != NodeKind::Const && node.kind != NodeKind::Input && node.kind != NodeKind::Recv) {
     const std::string attributes = attributes_of(node);
     const std::string_view separator = node.inputs.empty() || attributes.empty() ? "" : ", ";
     text += fmt::format("({}{}{})", list(graph, node.inputs), separator, attributes);

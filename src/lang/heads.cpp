@@ -269,7 +269,7 @@ class HeadReader : Reader {
       head.recompute = true;
     }
     if (accept(Tok::On))
-      head.placement = expect(Tok::String, "a place in quotes, such as \"worker:0\"").payload;
+      head.placement = expect(Tok::String, "a place in quotes, such as \"process:0\"").payload;
     expect(Tok::Assign, "'=' and the body of the function");
     head.span = span_from(fn.span.begin);
     head.body = position();

@@ -395,7 +395,7 @@ void Parser::loop_states(Loop& loop) {
 ExprId Parser::placed() {
   const Deeper deeper = nested();
   const Token& word = take();
-  const Token& place = expect(Tok::String, "a place in quotes, such as \"worker:0\"");
+  const Token& place = expect(Tok::String, "a place in quotes, such as \"process:0\"");
   const ExprId inner = operand();
   return add({.kind = Expr::Kind::On,
               .flex = flex_of(inner),

@@ -15,8 +15,7 @@ std::vector<Var> BodyCopier::mapped(std::span<const ir::ValueId> values) const {
 
 void BodyCopier::copy_nodes(ir::BlockId block) {
   for (ir::NodeId id : from_[block].nodes) {
-    to_.set_span(from_[id].span);
-    to_.set_placement(from_[id].placement);
+    begin(from_[id]);
     visit(id);
     for (ir::ValueId result : from_[id].results) {
       if (!from_[result].name.empty()) to_.named(mapped(result), from_[result].name);
@@ -56,6 +55,7 @@ void BodyCopier::copy(ir::NodeId id) {
     case ir::NodeKind::If: {
       const ir::BlockId then = copy_block(node.blocks[0]);
       const ir::BlockId otherwise = copy_block(node.blocks[1]);
+      begin(node);
       map(node.results, node.of.valid() ? to_.finish_if_again(mapped(node.of), then, otherwise)
                                         : to_.finish_if(mapped(node.operands[0]), then, otherwise));
       nodes_[id.index()] = to_.last_node();
@@ -64,6 +64,7 @@ void BodyCopier::copy(ir::NodeId id) {
     case ir::NodeKind::While: {
       const ir::BlockId condition = copy_block(node.blocks[0]);
       const ir::BlockId body = copy_block(node.blocks[1]);
+      begin(node);
       return map(node.results, to_.finish_while(Vars(mapped(node.operands)), condition, body));
     }
   }

@@ -30,6 +30,12 @@ class BodyCopier {
   /// A block of the copy, ended with the copies of its results.
   ir::BlockId copy_block(ir::BlockId block);
 
+  /// What is made next comes from the node: its place in the text, and where it runs.
+  void begin(const ir::Node& node) {
+    to_.set_span(node.span);
+    to_.set_placement(node.placement);
+  }
+
   /// The copy of a Call or If.
   ir::NodeId mapped(ir::NodeId node) const { return nodes_[node.index()]; }
 

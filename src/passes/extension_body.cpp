@@ -31,6 +31,7 @@ class ExtensionBody : public BodyCopier {
     const ir::Block& body = from_[from_.body];
     for (std::size_t i = 0; i < body.params.size(); ++i) map(body.params[i], to_.param(i));
     copy_nodes(from_.body);
+    to_.set_placement({});
     std::vector<Var> results = mapped(body.results);
     std::size_t param = body.params.size();
     for (std::size_t phase = from_.phase_count(); phase-- > 0;) {
@@ -39,6 +40,7 @@ class ExtensionBody : public BodyCopier {
       }
     }
     reverse(from_.body);
+    to_.set_placement({});
     for (std::size_t phase = from_.phase_count(); phase-- > 0;) {
       for (std::size_t i : extensions_.mirror(id_, phase).params) {
         results.push_back(gradient_or_zero(body.params[i]));
@@ -99,8 +101,7 @@ class ExtensionBody : public BodyCopier {
   void reverse(ir::BlockId block) {
     const auto& nodes = from_[block].nodes;
     for (std::size_t i = nodes.size(); i-- > 0;) {
-      to_.set_span(from_[nodes[i]].span);
-      to_.set_placement(from_[nodes[i]].placement);
+      begin(from_[nodes[i]]);
       reverse_node(nodes[i]);
     }
   }
@@ -256,9 +257,11 @@ class ExtensionBody : public BodyCopier {
     std::vector<std::vector<Contribution>> outside;
     for (ir::ValueId value : captured) outside.push_back(std::exchange(contributions_[value.index()], {}));
     const auto reverse_side = [&](std::size_t side) {
+      begin(node);
       const ir::BlockId block = to_.begin_block({});
       for (const auto& [i, g] : incoming) contribute(from_[node.blocks[side]].results[i], {g});
       reverse(node.blocks[side]);
+      begin(node);
       std::vector<Var> results;
       for (ir::ValueId value : captured) results.push_back(gradient_or_zero(value));
       for (ir::ValueId value : captured) contributions_[value.index()].clear();
@@ -267,7 +270,6 @@ class ExtensionBody : public BodyCopier {
     };
     const ir::BlockId then = reverse_side(0);
     const ir::BlockId otherwise = reverse_side(1);
-    to_.set_span(node.span);
     const Vars results = to_.finish_if_again(mapped(node.of.valid() ? node.of : id), then, otherwise);
     for (std::size_t i = 0; i < captured.size(); ++i) {
       contributions_[captured[i].index()] = std::move(outside[i]);

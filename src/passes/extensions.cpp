@@ -84,10 +84,12 @@ void Extensions::declare(ir::FunctionId id) {
     phases.push_back({mirrored.results.size(), mirrored.params.size()});
   }
   const Span span = f.span;
+  const std::string placement = f.placement;
   const FunctionRef extension = builder_.declare(builder_.unused_name(f.name + std::string(kExtendedSuffix)),
                                                  std::move(params), std::move(results));
   builder_.module()[extension.id].phases = std::move(phases);
   builder_.module()[extension.id].span = span;
+  builder_.module()[extension.id].placement = placement;
   extended_[id.index()] = extension;
 }
 

@@ -58,6 +58,7 @@ ir::Module add_training_step(ir::Module module) {
   Extensions extensions(builder, {id, {0}, {}}, true);
   const ir::Function& of = builder.module()[id];
   const FunctionRef step = builder.declare(builder.unused_name("training_step"), of.params, of.results);
+  builder.module()[step.id].placement = builder.module()[id].placement;
   builder.define(step, [&](FunctionBuilder& f) { return call_with_gradient(f, extensions, id).values; });
   builder.module().entry = step.id;
   return builder.finish();

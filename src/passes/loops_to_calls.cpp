@@ -108,9 +108,11 @@ class Copier : public BodyCopier {
     map_constants();
     map(condition.params, Vars(state));
     copy_nodes(node.blocks[0]);
+    begin_at_home(node);
     const ir::BlockId again = to_.begin_block({});
     map(body.params, Vars(state));
     copy_nodes(node.blocks[1]);
+    begin_at_home(node);
     std::vector<Var> arguments = mapped(body.results);
     arguments.insert(arguments.end(), captured.begin(), captured.end());
     to_.end_block(again, to_.call(loop.function, arguments));
@@ -130,11 +132,19 @@ class Copier : public BodyCopier {
   }
 
  private:
+  /// The iterations run where the loop does: the call of the loop function has its placement.
+  void begin_at_home(const ir::Node& loop) {
+    to_.set_span(loop.span);
+    to_.set_placement({});
+  }
+
   /// Constants and parameters are not captured: each body has its own.
   void map_constants() {
     for (std::size_t i = 0; i < from_.nodes.size(); ++i) {
       const ir::NodeKind kind = from_.nodes[i].kind;
-      if (kind == ir::NodeKind::Const || kind == ir::NodeKind::Param) copy(ir::NodeId(i));
+      if (kind != ir::NodeKind::Const && kind != ir::NodeKind::Param) continue;
+      begin(from_.nodes[i]);
+      copy(ir::NodeId(i));
     }
   }
 

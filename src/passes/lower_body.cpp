@@ -130,6 +130,7 @@ void BodyLowering::lower_accumulate(const ir::Node& node) {
       builder_.accumulate(static_cast<std::size_t>(node.attributes[0]),
                           static_cast<Accumulation>(node.attributes[1]), live(node.operands));
   builder_.node(id).span = node.span;
+  builder_.node(id).placement = node.placement;
 }
 
 void BodyLowering::open_if(const ir::Node& node) {

@@ -109,7 +109,11 @@ ir::ValueId Rewriter::emit(ir::Node node, Type type) {
 
 ir::ValueId Rewriter::emit_constant(const Value& value, const ir::Node& instead_of, std::size_t result) {
   const Type type = value.is_data() ? old()[instead_of.results[result]].type : value.type();
-  return emit({.kind = ir::NodeKind::Const, .constant = value, .span = instead_of.span}, type);
+  return emit({.kind = ir::NodeKind::Const,
+               .constant = value,
+               .span = instead_of.span,
+               .placement = instead_of.placement},
+              type);
 }
 
 void Rewriter::visit_nodes(ir::BlockId old_block) {

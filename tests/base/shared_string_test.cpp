@@ -6,11 +6,11 @@ namespace hiaton {
 namespace {
 
 TEST(SharedString, ReadsAsItsText) {
-  const SharedString name = std::string("worker:0");
+  const SharedString name = std::string("process:0");
   const std::string& text = name;
   const std::string_view view = name;
-  EXPECT_EQ(text, "worker:0");
-  EXPECT_EQ(view, "worker:0");
+  EXPECT_EQ(text, "process:0");
+  EXPECT_EQ(view, "process:0");
   EXPECT_FALSE(name.empty());
   EXPECT_TRUE(SharedString().empty());
   EXPECT_TRUE(SharedString("").empty());

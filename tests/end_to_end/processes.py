@@ -150,8 +150,38 @@ class Threads(ProcessesTest):
         self.assertLess(0, done["stats"]["remote_calls"])
         self.assertLess(0, done["stats"]["remote_bytes"])
         self.assertEqual(alone["stats"]["remote_bytes"], 0)
-        self.assert_fails(hiaton("run", "examples/queens.hia", "--n=5", "--processes=2", "--executor=reference"), 2,
-                          "expected production with several processes")
+        self.assert_fails(hiaton("run", "examples/queens.hia", "--n=5", "--processes=2", "--executor=expanding"), 2,
+                          "expected production or reference with several processes")
+
+    def test_the_reference_executor_runs_the_parts_of_a_graph(self):
+        program = pathlib.Path(self.directory.name) / "fac.hia"
+        program.write_text('fn fac(n: i64) -> i64 =\n'
+                           '  if on "process:1" (n <= 1) then on "process:0" 1 else on "process:1" (n * fac(n - 1))\n'
+                           'fn main(n: i64) -> i64 = fac(n)\n', encoding="utf-8")
+        events = pathlib.Path(self.directory.name) / "events"
+        split = ["run", program, "--executor=reference", "--processes=2"]
+        done = json.loads(hiaton(*split, "--n=5", "--stats", "--json", f"--events={events}").stdout)
+        self.assertEqual(done["results"], [120])
+        self.assertEqual(done["stats"]["calls"], 5)
+        self.assertEqual(done["stats"]["frames_live_at_end"], 0)
+        crossed = [json.loads(line) for line in events.read_text(encoding="utf-8").splitlines()]
+        self.assertEqual(done["stats"]["remote_tokens"], len(crossed))
+        self.assertEqual({(event["from"], event["to"]) for event in crossed}, {(0, 1), (1, 0)})
+        self.assertTrue(any(event["dead"] for event in crossed))
+        self.assert_fails(hiaton(*split, "--n=9223372036854775807", "--max-frames=1000"), 1, "frame budget")
+        self.assert_fails(hiaton("run", program, "--n=5", "--executor=reference", "--hosts=a:2"), 2,
+                          "expected --processes, which it simulates")
+
+    def test_the_parts_of_a_graph_are_shown(self):
+        program = pathlib.Path(self.directory.name) / "sum.hia"
+        program.write_text('fn main(n: i64) -> i64 = n + on "process:1" (n * n)\n', encoding="utf-8")
+        text = hiaton("graph", program, "--processes=2").stdout
+        self.assertIn("process 0\nfunction main", text)
+        self.assertIn("process 1\nfunction main", text)
+        dot = hiaton("graph", program, "--processes=2", "--format=dot").stdout
+        self.assertIn("subgraph cluster_process1", dot)
+        self.assertIn("id=channel1", dot)
+        self.assert_fails(hiaton("graph", program, "--processes=2", "--format=json"), 2, "--processes: expected text")
 
     def test_an_error_is_reported_once(self):
         self.assert_one_error(hiaton("predict", "/nowhere", "--processes=3"), "there is no such checkpoint")

@@ -33,6 +33,7 @@ MODES = [
     ["--executor=production", "--parallel-iterations=1", "--overflow=trap"],
     ["--executor=reference"],
     ["--executor=reference", "--no-simplify"],
+    ["--executor=reference", "--processes=3"],
     ["--executor=expanding"],
 ]
 # Where a program overflows on purpose, its lines show what wraps around.

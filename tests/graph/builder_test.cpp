@@ -100,7 +100,7 @@ function fact(n = %0) -> (%9):
 
 TEST(GraphText, ShowsLoopsConstantsAndPlacements) {
   Counter counter;
-  counter.builder.node(counter.more).placement = "worker:1";
+  counter.builder.node(counter.more).placement = "process:1";
   counter.builder.node(counter.more).name = "more";
   EXPECT_EQ(to_text(counter.builder.finish()), R"(function main(limit = %0) -> (%10):
   %0 = Input : i64  # limit
@@ -111,7 +111,7 @@ TEST(GraphText, ShowsLoopsConstantsAndPlacements) {
   %5 = lt(%3, %4) : bool
   %6 = Switch(%3, %5) : i64
   %7 = Const 1 : i64
-  %8 = add(%6.true, %7) on "worker:1" : i64  # more
+  %8 = add(%6.true, %7) on "process:1" : i64  # more
   %9 = NextIteration(%8) in loop 0 : i64
   %10 = Exit(%6.false) in loop 0 : i64
   %11 = Output(%10) : i64

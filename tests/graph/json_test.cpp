@@ -103,12 +103,12 @@ TEST(GraphJson, KeepsSourceSpansNamesAndPlacements) {
   GraphBuilder builder(
       std::make_shared<Source>("dir/a \"b\".hia", "fn main(x: i64) -> i64 =\n\t x + x # \xC3\xA9\n"));
   const FunctionId main = builder.add_function("main", {0, 32});
-  builder.function(main).placement = "worker:0";
+  builder.function(main).placement = "process:0";
   const OutPort x = builder.input("x", DType::I64);
   const OutPort sum = builder.op(op_named("add"), {x, x});
   builder.node(sum).span = {27, 32};
   builder.node(sum).name = "sum";
-  builder.node(sum).placement = "worker:1";
+  builder.node(sum).placement = "process:1";
   builder.output(sum);
   expect_round_trip(builder.finish());
 }

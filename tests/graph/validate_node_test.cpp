@@ -66,7 +66,7 @@ TEST(Validate, ControlEdgeFromNowhere) {
 TEST(Validate, ControlEdgeToAnOperation) {
   Fact fact;
   fact.builder.add_control(fact.sum.node, fact.outer_return);
-  expect_finding(fact.builder, "control edges lead to Const and Return nodes only");
+  expect_finding(fact.builder, "control edges lead to Const, Return and Recv nodes only");
 }
 
 TEST(Validate, TwoControlEdgesToAConstant) {

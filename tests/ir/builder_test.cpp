@@ -102,13 +102,13 @@ TEST(Builder, SplitsTensors) {
 TEST(Builder, MarksNodesWithSpanAndPlacement) {
   const ir::Module module = module_of({{DType::I64, "n"}}, {DType::I64}, [](FunctionBuilder& f) -> Vars {
     f.set_span({3, 7});
-    f.set_placement("worker:1");
+    f.set_placement("process:1");
     const Var doubled = f.param(0) + f.param(0);
     f.set_placement("");
     return f.named(doubled, "doubled") * f.param(0);
   });
   EXPECT_EQ(module.functions[0].nodes[0].span, (Span{3, 7}));
-  EXPECT_EQ(print(module), "fn f(n: i64) -> i64 =\n  let doubled = on \"worker:1\" (n + n)\n  doubled * n\n");
+  EXPECT_EQ(print(module), "fn f(n: i64) -> i64 =\n  let doubled = on \"process:1\" (n + n)\n  doubled * n\n");
 }
 
 TEST(Builder, ReserveChangesNothing) {

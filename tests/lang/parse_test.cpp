@@ -136,13 +136,13 @@ const Case kCases[] = {
      "fn g(n: i64) -> i64 = n\nfn f(n: i64) -> i64 =\n  let _ = g(n)\n  let u = g(1)\n  n\n",
      "fn g(n: i64) -> i64 = n\n\nfn f(n: i64) -> i64 =\n  let _ = g(n)\n  let u = g(1)\n  n\n"},
     {"Placements",
-     "fn f(a: i64) -> i64 on \"worker:0\" =\n"
+     "fn f(a: i64) -> i64 on \"process:0\" =\n"
      "  let b = on \"gpu\" (a + on \"\" (a * 2))\n"
-     "  on \"worker:1\" if b < 1 then b else f(b)\n",
-     "fn f(a: i64) -> i64 on \"worker:0\" =\n"
+     "  on \"process:1\" if b < 1 then b else f(b)\n",
+     "fn f(a: i64) -> i64 on \"process:0\" =\n"
      "  let v1 = a * 2\n"
      "  let b = on \"gpu\" (a + v1)\n"
-     "  on \"worker:1\" if b < 1 then b else f(b)\n"},
+     "  on \"process:1\" if b < 1 then b else f(b)\n"},
     {"FunctionsThatAreComputedAgain",
      "fn f(recompute: i64) -> i64 recompute on \"gpu\" = recompute\n"
      "fn recompute(a: f64) -> (f64, i64) recompute = (a, 1)\n",

@@ -49,7 +49,7 @@ TEST(MergeCommon, CallsThatCanNeitherFailNorDivergeAreMadeOnce) {
 }
 
 TEST(MergeCommon, PlacesStayApart) {
-  expect_stays(merge, program("on \"worker:0\" (a * b) + on \"worker:1\" (a * b)"));
+  expect_stays(merge, program("on \"process:0\" (a * b) + on \"process:1\" (a * b)"));
 }
 
 }  // namespace

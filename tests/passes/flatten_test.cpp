@@ -63,7 +63,7 @@ TEST(FlattenLogic, ExpensiveConditionsStayBehindTheirCondition) {
 TEST(FlattenLogic, OtherBranchesStay) {
   expect_stays(flatten_wrapping, of_logic("if a < b then b < 3 else true"));
   expect_stays(flatten_wrapping, of_logic("if a < b then b < 3 else a < 3"));
-  expect_stays(flatten_wrapping, of_logic("a < b and on \"worker:1\" (b < 3)"));
+  expect_stays(flatten_wrapping, of_logic("a < b and on \"process:1\" (b < 3)"));
 }
 
 }  // namespace

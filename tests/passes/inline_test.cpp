@@ -65,11 +65,11 @@ TEST(InlineSmallFunctions, FunctionsThatAreComputedAgainStay) {
 
 TEST(InlineSmallFunctions, PlacedFunctionsAndCallsStay) {
   expect_stays(with_bodies,
-               "fn square(n: i64) -> i64 on \"worker:1\" = n * n\n"
+               "fn square(n: i64) -> i64 on \"process:1\" = n * n\n"
                "fn main(a: i64) -> i64 = square(a)");
   expect_stays(with_bodies,
                "fn square(n: i64) -> i64 = n * n\n"
-               "fn main(a: i64) -> i64 = on \"worker:1\" (square(a))");
+               "fn main(a: i64) -> i64 = on \"process:1\" (square(a))");
 }
 
 TEST(InlineSmallFunctions, NodesPointToTheTextTheyCameFrom) {

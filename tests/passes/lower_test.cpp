@@ -47,12 +47,12 @@ fn main(x: i64) -> i64 = used(x))");
 
 TEST(Lower, KeepsNamesSpansAndPlacements) {
   const Graph graph = lowered(
-      "fn f(x: i64) -> i64 on \"worker:1\" = x + 1\n"
-      "fn main(x: i64) -> i64 =\n  let y = on \"worker:2\" (x * 2)\n  f(y)\n");
-  EXPECT_EQ(graph.functions()[1].placement, "worker:1");
+      "fn f(x: i64) -> i64 on \"process:1\" = x + 1\n"
+      "fn main(x: i64) -> i64 =\n  let y = on \"process:2\" (x * 2)\n  f(y)\n");
+  EXPECT_EQ(graph.functions()[1].placement, "process:1");
   ASSERT_NE(graph.source(), nullptr);
   const NodeId product = nodes_in(graph, "main", NodeKind::Op).at(0);
-  EXPECT_EQ(graph[product].placement, "worker:2");
+  EXPECT_EQ(graph[product].placement, "process:2");
   EXPECT_EQ(graph[product].name, "y");
   EXPECT_EQ(graph.source()->text(graph[product].span), "*");
   EXPECT_EQ(graph.source()->text(graph.sites()[0].span), "f(y)");

@@ -132,7 +132,7 @@ Vars BodyMaker::block(const std::vector<DType>& types) {
 
 /// `let names = ...`, used later or not.
 void BodyMaker::statement() {
-  f_.set_placement(random_.percent(4) ? "worker:1" : "");
+  f_.set_placement(random_.percent(4) ? "process:1" : "");
   std::optional<Vars> values;
   const bool may_nest = nesting_ < kDeepestNesting && plan_.size > 0;
   const std::size_t choice = random_.below(10);

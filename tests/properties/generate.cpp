@@ -69,7 +69,7 @@ class Maker {
       signature.params.insert(signature.params.begin() + static_cast<std::ptrdiff_t>(*signature.fuel),
                               DType::I64);
     }
-    if (random_.percent(8)) function.placement = "worker:0";
+    if (random_.percent(8)) function.placement = "process:0";
     return function;
   }
 

@@ -4,11 +4,11 @@
 #include <gtest/gtest.h>
 
 #include "exec/run.h"
-#include "hiaton/builder.h"
 #include "hiaton/passes.h"
 #include "properties/environment.h"
 #include "properties/generate.h"
 #include "properties/values.h"
+#include "properties/with_gradient.h"
 
 namespace hiaton::properties {
 namespace {
@@ -18,28 +18,6 @@ constexpr uint64_t kPrograms = 300;
 #else
 constexpr uint64_t kPrograms = 2'000;
 #endif
-
-bool is_float_scalar(const Type& type) {
-  return type.is_scalar() && is_float(type.dtype);
-}
-
-/// The program with a new main that gives the values and gradients of the old one; none where the first
-/// result of that, or all its parameters, are no floats.
-std::optional<ir::Module> with_gradient(ir::Module module) {
-  const ir::FunctionId main = *module.find("main");
-  if (!is_float_scalar(module[main].results[0])) return std::nullopt;
-  std::vector<Type> results = module[main].results;
-  for (const ir::ValueInfo& param : module[main].params) {
-    if (is_float_scalar(param.type)) results.push_back(param.type);
-  }
-  if (results.size() == module[main].results.size()) return std::nullopt;
-  module[main].name = "main_before";
-  module = passes::loops_to_calls_for_gradients(std::move(module), main);
-  const std::vector<ir::ValueInfo> params = module[main].params;
-  ModuleBuilder builder(std::move(module));
-  const FunctionRef gradient = builder.declare("main", params, results);
-  return passes::add_gradient(std::move(builder.module()), {gradient.id, main, true});
-}
 
 struct Found {
   std::string fault;

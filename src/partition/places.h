@@ -1,0 +1,30 @@
+// From the names of places in a graph to processes.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "hiaton/graph.h"
+#include "partition/partition.h"
+
+namespace hiaton::partition {
+
+class PlaceMap {
+ public:
+  /// Of all names that the graph has. Throws ProgramError where one cannot be a process.
+  PlaceMap(const graph::Graph& graph, const Places& places);
+
+  /// `home`: the process where the frame was made, for nodes without a placement.
+  int process_of(std::string_view placement, int home) const;
+  /// By name, for people.
+  const std::map<std::string, int, std::less<>>& all() const { return processes_; }
+
+ private:
+  void add(std::string_view name, const Places& places);
+
+  std::map<std::string, int, std::less<>> processes_;
+  int next_ = 0;  ///< for the next name that nobody maps
+};
+
+}  // namespace hiaton::partition

@@ -1,0 +1,473 @@
+// The rules by which a graph is split, one by one: papers 000, sections 5.4.1 to 5.4.7, and 001, section 5.2.
+#include <algorithm>
+#include <set>
+
+#include "support.h"
+
+namespace hiaton::partition::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::UnorderedElementsAre;
+
+/// The multiplication is done by process 1, on frames of process 0.
+constexpr const char* kFact =
+    "fn fact(n: i64) -> i64 = if n == 1 then n else on \"process:1\" (n * on \"\" fact(n - 1))\n"
+    "fn main(n: i64) -> i64 = fact(n)\n";
+
+constexpr const char* kLoop =
+    "fn main(n: i64) -> i64 =\n"
+    "  let (a, _) = with a = 1, i = n while i > 0 do (on \"process:1\" (a * i), i - 1)\n"
+    "  a\n";
+
+std::vector<std::string> channels_of(const Split& split) {
+  std::vector<std::string> names;
+  for (const Channel& channel : split.parts.channels) names.push_back(name_of(split.parts, channel));
+  return names;
+}
+
+/// Which part a node of the placed graph is in; it is in one alone, but for constants.
+std::vector<int> parts_with(const Partition& parts, NodeId placed) {
+  std::vector<int> found;
+  for (std::size_t p = 0; p < parts.parts.size(); ++p) {
+    const std::vector<NodeId>& nodes = parts.parts[p].nodes;
+    if (std::find(nodes.begin(), nodes.end(), placed) != nodes.end()) found.push_back(static_cast<int>(p));
+  }
+  return found;
+}
+
+// 5.4.4: Send and Recv --------------------------------------------------------------------------------------
+
+TEST(PartitionRules, EachNodeIsOnItsProcessAndNowhereElse) {
+  const Split split(kFact, 2);
+  const Graph& placed = split.parts.placed.graph;
+  for (std::size_t n = 0; n < placed.nodes().size(); ++n) {
+    const int process = split.parts.placed.processes[n];
+    if (process == kEverywhere) continue;
+    EXPECT_THAT(parts_with(split.parts, NodeId(n)), ElementsAre(process)) << "%" << n;
+    const bool is_product = placed.nodes()[n].op != nullptr && placed.nodes()[n].op->name.value == "mul";
+    EXPECT_EQ(process, is_product ? 1 : 0);
+  }
+}
+
+TEST(PartitionRules, WhatCrossesHasOneSendAndOneRecvHoweverManyReadIt) {
+  const Split split("fn main(n: i64) -> i64 = on \"process:1\" (n * n + n)\n", 2);
+  EXPECT_THAT(channels_of(split), UnorderedElementsAre("add 1>0", "n 0>1"));
+  for (std::size_t c = 0; c < split.parts.channels.size(); ++c) {
+    const Channel& channel = split.parts.channels[c];
+    const Node& send = split.part(static_cast<std::size_t>(channel.from))[channel.send];
+    const Node& recv = split.part(static_cast<std::size_t>(channel.to))[channel.recv];
+    EXPECT_EQ(send.kind, NodeKind::Send);
+    EXPECT_EQ(recv.kind, NodeKind::Recv);
+    EXPECT_EQ(send.index, c);
+    EXPECT_EQ(recv.index, c);
+    EXPECT_EQ(send.type, recv.type);
+  }
+}
+
+TEST(PartitionRules, AControlEdgeThatCrossesCarriesNoValue) {
+  const Split split("fn main(b: bool) -> i64 = if b then on \"process:1\" 1 else 2\n", 2);
+  ASSERT_EQ(split.parts.channels.size(), 2u);
+  const auto control = std::find_if(split.parts.channels.begin(), split.parts.channels.end(),
+                                    [](const Channel& channel) { return channel.to == 1; });
+  EXPECT_FALSE(control->carries_values);
+  EXPECT_THAT(run(split, {Value(true)}).crossed, ElementsAre("Switch 0>1 {} alive", "Const 1>0 {} 1"));
+  EXPECT_THAT(run(split, {Value(false)}).crossed, ElementsAre("Switch 0>1 {} dead", "Const 1>0 {} dead"));
+}
+
+// 5.4.1, 5.4.3, 5.4.7: state machines -----------------------------------------------------------------------
+
+TEST(PartitionRules, FigureThirteen) {
+  const Split split(kFact, 2);
+  EXPECT_EQ(split.text(1), R"(function main() -> () on "process:0":
+  %4 = Const true : bool
+  %5 = Call_0(%4) : bool  # fact
+
+function fact(%0) -> () on "process:0", triggered:
+  %0 = Merge(%5, %8) : bool
+  %1 = mul(%2, %3) : i64
+  %2 = Recv_1 after %0 : i64  # n from process 0
+  %3 = Recv_2 after %0 : i64  # Return from process 0
+  %6 = Recv_3 after %0 : bool  # eq from process 0
+  %7 = Switch(%0, %6) : bool
+  %8 = Call_1(%7.false) : bool  # fact
+  %9 = Send_0(%1) : i64  # mul to process 0
+)");
+  EXPECT_EQ(split.text(0), R"(function main(n = %0) -> (%2) on "process:0":
+  %0 = Input : i64  # n
+  %1 = Call_0(%0) : i64  # fact.n
+  %2 = Return_0(%10) after %1 : i64  # fact
+  %3 = Output(%2) : i64
+
+function fact(n = %4) -> (%10) on "process:0":
+  %4 = Merge(%1, %8) : i64  # n
+  %5 = eq(%4, %11) : bool
+  %6 = Switch(%4, %5) : i64  # n
+  %7 = sub(%6.false, %12) : i64
+  %8 = Call_1(%7) : i64  # fact.n
+  %9 = Return_1(%10) after %8 : i64  # fact
+  %10 = Merge(%6.true, %13) : i64
+  %11 = Const 1 : i64
+  %12 = Const 1 : i64
+  %13 = Recv_0 after %4 : i64  # mul from process 1
+  %14 = Send_1(%6.false) : i64  # n to process 1
+  %15 = Send_2(%9) : i64  # Return to process 1
+  %16 = Send_3(%5) : bool  # eq to process 1
+)");
+}
+
+TEST(PartitionRules, FigureTwelveAControlLoop) {
+  EXPECT_EQ(Split(kLoop, 2).text(1), R"(function main() -> () on "process:0":
+  %0 = mul(%2, %3) : i64
+  %1 = Merge(%5, %8) : bool
+  %2 = Recv_1 after %1 : i64  # a from process 0
+  %3 = Recv_2 after %1 : i64  # i from process 0
+  %4 = Const true : bool
+  %5 = Enter(%4) in loop 0 : bool
+  %6 = Recv_3 after %1 : bool  # gt from process 0
+  %7 = Switch(%1, %6) : bool
+  %8 = NextIteration(%7.true) in loop 0 : bool
+  %9 = Send_0(%0) : i64  # mul to process 0
+)");
+}
+
+TEST(PartitionRules, AnotherProcessGetsNoStateMachine) {
+  const Split split(kFact, 3);
+  EXPECT_TRUE(split.part(2).nodes().empty());
+}
+
+TEST(PartitionRules, AFunctionThatIsNotSharedIsNotCopied) {
+  const Split split(
+      "fn alone(n: i64) -> i64 = if n == 0 then 0 else 1 + alone(n - 1)\n"
+      "fn main(n: i64) -> i64 = on \"\" alone(n) + on \"process:1\" (n * n)\n",
+      2);
+  for (const graph::Function& function : split.part(1).functions()) EXPECT_NE(function.name, "alone");
+  EXPECT_TRUE(nodes_of(split.part(1), NodeKind::Call).empty());
+}
+
+/// Every Recv of a program that has all kinds of tags is started by what makes the tags of its context.
+TEST(PartitionRules, EveryRecvIsStartedUnderTheTagsOfItsContext) {
+  const Split split(
+      "fn f(n: i64) -> i64 =\n"
+      "  let (a, _) = with a = 1, i = n while i > 0 do (on \"process:1\" (a * i), i - 1)\n"
+      "  if a < 5 then a else on \"process:2\" (a - f(n - 1))\n"
+      "fn main(n: i64) -> i64 = f(n) + on \"process:1\" (n * 2)\n",
+      3);
+  std::size_t found = 0;
+  for (const Part& part : split.parts.parts) {
+    for (NodeId recv : nodes_of(part.graph, NodeKind::Recv)) {
+      ++found;
+      ASSERT_EQ(part.graph[recv].controls.size(), 1u);
+      const NodeId starts = part.graph[recv].controls[0].node;
+      const graph::LoopId loop = part.graph.loop_of(recv);
+      EXPECT_EQ(part.graph.loop_of(starts), loop);
+      const bool in_program = part.graph[recv].function == part.graph.main() && !loop.valid();
+      EXPECT_EQ(part.graph[starts].kind, in_program ? NodeKind::Op : NodeKind::Merge);
+    }
+  }
+  EXPECT_EQ(found, split.parts.channels.size());
+}
+
+TEST(PartitionRules, ASwitchOfAStateMachineGetsThePredicateFromWhoComputesIt) {
+  const Split split(
+      "fn f(n: i64) -> i64 =\n"
+      "  if on \"process:1\" (n > 3) then on \"process:2\" (n * on \"\" f(n - 1)) else n\n"
+      "fn main(n: i64) -> i64 = f(n)\n",
+      3);
+  EXPECT_THAT(channels_of(split), ::testing::IsSupersetOf({"gt 1>0", "gt 1>2"}));
+  const Graph& part = split.part(2);
+  const std::vector<NodeId> switches = nodes_of(part, NodeKind::Switch);
+  ASSERT_EQ(switches.size(), 1u);
+  const Node& predicate = part[part[switches[0]].inputs[1].node];
+  EXPECT_EQ(predicate.kind, NodeKind::Recv);
+  EXPECT_EQ(name_of(split.parts, split.parts.channels[predicate.index]), "gt 1>2");
+}
+
+TEST(PartitionRules, BranchesThatChooseNoTagAreLeftOut) {
+  const Split split(
+      "fn f(n: i64) -> i64 =\n"
+      "  let m = if n > 7 then n - 1 else n + 1\n"
+      "  if m < 3 then 0 else on \"process:1\" (m * on \"\" f(m - 2))\n"
+      "fn main(n: i64) -> i64 = f(n)\n",
+      2);
+  EXPECT_EQ(nodes_of(split.part(1), NodeKind::Switch).size(), 1u);
+  EXPECT_EQ(nodes_of(split.part(1), NodeKind::Merge).size(), 1u);
+  EXPECT_THAT(channels_of(split), ::testing::Not(::testing::Contains("gt 0>1")));
+}
+
+/// Of two branches, one of which has a call that the other has too, but under another condition.
+TEST(PartitionRules, BranchesInBranchesAreCopiedOneInTheOther) {
+  const Split split(
+      "fn f(n: i64) -> i64 =\n"
+      "  if n > 0 then\n"
+      "    if n % 2 == 0 then on \"process:1\" (n * on \"\" f(n / 2)) else f(n - 1)\n"
+      "  else 1\n"
+      "fn main(n: i64) -> i64 = f(n)\n",
+      2);
+  const Graph& part = split.part(1);
+  const std::vector<NodeId> switches = nodes_of(part, NodeKind::Switch);
+  ASSERT_EQ(switches.size(), 2u);
+  EXPECT_EQ(part[switches[1]].inputs[0], (OutPort{switches[0], 0}));
+  EXPECT_EQ(nodes_of(part, NodeKind::Call).size(), 3u);
+  EXPECT_THAT(run(split, {Value(int64_t{6})}).values, ElementsAre(Value(int64_t{12})));
+}
+
+TEST(PartitionRules, MutualRecursionHasOneStateMachineForAll) {
+  const Split split(
+      "fn f(n: i64) -> i64 = if n <= 0 then 1 else on \"process:1\" (n + on \"\" g(n - 1))\n"
+      "fn g(n: i64) -> i64 = if n <= 0 then 3 else f(n - 2)\n"
+      "fn main(n: i64) -> i64 = f(n)\n",
+      2);
+  std::vector<std::string> names;
+  for (const graph::Function& function : split.part(1).functions()) names.push_back(function.name);
+  EXPECT_THAT(names, UnorderedElementsAre("main", "f", "g"));
+  EXPECT_EQ(nodes_of(split.part(1), NodeKind::Call).size(), 3u);
+}
+
+/// A call whose argument is made of two values that branches of their own decide about; what is called is
+/// spread over both processes.
+template <class MakeArgument>
+Split decided_by_two_branches(MakeArgument make_argument) {
+  graph::GraphBuilder builder;
+  builder.add_function("main");
+  const OutPort p = builder.input("p", DType::Bool);
+  const OutPort q = builder.input("q", DType::Bool);
+  const OutPort n = builder.input("n", DType::I64);
+  const graph::FunctionId callee = builder.add_function("f");
+  const OutPort x = builder.merge(DType::I64);
+  builder.add_param("x", x);
+  const OutPort product = builder.op(*catalog().find("mul"), {x, x});
+  builder.node(product).placement = "process:1";
+  builder.add_result(builder.op(*catalog().find("add"), {product, x}));
+  builder.in_function(graph::FunctionId(0));
+  const auto by_p = builder.switch_on(n, p);
+  const auto by_q = builder.switch_on(n, q);
+  const graph::CallSite site = builder.add_site(callee);
+  const NodeId call = builder.call(site, make_argument(builder, by_p.when_true, by_q.when_true));
+  builder.add_input(x, {call});
+  const OutPort result = builder.return_from(site, DType::I64);
+  builder.output(builder.merge(DType::I64, {result, by_p.when_false}));
+  return {builder.finish(), 2};
+}
+
+std::vector<Value> run_decided(const Split& split, bool p, bool q) {
+  return run(split, {Value(p), Value(q), Value(int64_t{3})}, {net::Delivery::Random, 5}).values;
+}
+
+TEST(PartitionRules, AMergeOfTwoBranchesIsCopied) {
+  const Split split = decided_by_two_branches([](graph::GraphBuilder& builder, OutPort p, OutPort q) {
+    return builder.merge(DType::I64, {p, q});
+  });
+  EXPECT_EQ(nodes_of(split.part(1), NodeKind::Switch).size(), 2u);
+  EXPECT_EQ(nodes_of(split.part(1), NodeKind::Merge).size(), 2u);
+  EXPECT_THAT(run_decided(split, true, false), ElementsAre(Value(int64_t{12})));
+  EXPECT_THAT(run_decided(split, false, false), ElementsAre(Value(int64_t{3})));
+}
+
+TEST(PartitionRules, WhatNeedsTwoBranchesIsAsDeadAsEither) {
+  const Split split = decided_by_two_branches([](graph::GraphBuilder& builder, OutPort p, OutPort q) {
+    return builder.op(*catalog().find("add"), {p, q});
+  });
+  const std::vector<NodeId> operations = nodes_of(split.part(1), NodeKind::Op);
+  EXPECT_EQ(std::count_if(operations.begin(), operations.end(),
+                          [&](NodeId id) { return split.part(1)[id].op->name.value == "and"; }),
+            1);
+  EXPECT_THAT(run_decided(split, true, true), ElementsAre(Value(int64_t{42})));
+  EXPECT_THAT(run_decided(split, false, true), ElementsAre(Value(int64_t{3})));
+}
+
+// 5.4.5, 5.4.6: deadness ------------------------------------------------------------------------------------
+
+TEST(PartitionRules, EachChannelCarriesOneTokenForEachTagDeadOrAlive) {
+  const Split split(kFact, 2);
+  EXPECT_EQ(run(split, {Value(int64_t{1})}).crossed.size(), 4u);
+  const Found two = run(split, {Value(int64_t{2})});
+  EXPECT_EQ(two.crossed.size(), 8u);
+  EXPECT_EQ(two.dead, 3u) << "n and the result to process 1, the product back, in the last call";
+  const Found three = run(split, {Value(int64_t{3})});
+  EXPECT_EQ(three.crossed.size(), 12u);
+  EXPECT_EQ(std::set<std::string>(three.crossed.begin(), three.crossed.end()).size(), 12u);
+}
+
+TEST(PartitionRules, ADeadTokenDoesNotEnterAFunctionOnAnotherProcess) {
+  const Split split(
+      "fn there(n: i64) -> i64 on \"process:1\" = n + 1\n"
+      "fn main(b: bool, n: i64) -> i64 = if b then there(n) else n\n",
+      2);
+  const Found taken = run(split, {Value(true), Value(int64_t{4})});
+  EXPECT_THAT(taken.crossed, ElementsAre("n 0>1 {} 4", "Return 1>0 {} 5"));
+  EXPECT_EQ(taken.stats.calls, 1u);
+  const Found not_taken = run(split, {Value(false), Value(int64_t{4})});
+  EXPECT_THAT(not_taken.crossed, ElementsAre("n 0>1 {} dead", "Return 1>0 {} dead"));
+  EXPECT_EQ(not_taken.stats.calls, 0u);
+}
+
+TEST(PartitionRules, EachCallHasAControlEdgeToItsReturnOnTheSameProcess) {
+  const Split split(
+      "fn there(n: i64) -> i64 on \"process:1\" = if n > 5 then n else there(n + 1) * 2\n"
+      "fn main(n: i64) -> i64 = there(n)\n",
+      2);
+  std::size_t found = 0;
+  for (const Part& part : split.parts.parts) {
+    for (NodeId id : nodes_of(part.graph, NodeKind::Return)) {
+      ++found;
+      const graph::Site& site = part.graph[part.graph[id].site];
+      ASSERT_EQ(part.graph[id].controls.size(), site.calls.size());
+      EXPECT_EQ(part.graph[id].controls[0], (OutPort{site.calls[0]}));
+    }
+  }
+  EXPECT_EQ(found, 2u);
+}
+
+TEST(PartitionRules, ADeadLoopElsewhereGivesDeadResults) {
+  const Split split(
+      "fn main(b: bool, n: i64) -> i64 =\n"
+      "  if b then on \"process:1\" (with i = n while i < 9 do on \"process:2\" (i + 2)) else n\n",
+      3);
+  EXPECT_THAT(run(split, {Value(true), Value(int64_t{4})}).values, ElementsAre(Value(int64_t{10})));
+  const Found dead = run(split, {Value(false), Value(int64_t{4})});
+  EXPECT_THAT(dead.values, ElementsAre(Value(int64_t{4})));
+  EXPECT_EQ(dead.dead, 2u) << "into the loop, and its result";
+}
+
+TEST(PartitionRules, ALoopSendsATokenForEachIterationAndOneForItsEnd) {
+  const Split split(kLoop, 2);
+  for (int64_t turns : {0, 1, 3}) {
+    const Found found = run(split, {Value(turns)});
+    EXPECT_EQ(found.crossed.size(), 4 * static_cast<std::size_t>(turns + 1));
+    EXPECT_EQ(found.dead, 3u) << "a, i and the product, in the iteration that ends it";
+  }
+}
+
+// Places and copies -----------------------------------------------------------------------------------------
+
+TEST(PartitionPlaces, NumbersAreModuloTheProcessesAndNamesGoRoundRobin) {
+  const std::string text =
+      "fn main(n: i64) -> i64 =\n"
+      "  on \"process:5\" (n * 2) + on \"table\" (n * 3) + on \"other\" (n * 4) + on \"table\" (n * 5)\n";
+  const Split split(text, 2);
+  std::vector<int> processes;
+  const Graph& placed = split.parts.placed.graph;
+  for (std::size_t n = 0; n < placed.nodes().size(); ++n) {
+    const Node& node = placed.nodes()[n];
+    if (node.op != nullptr && node.op->name.value == "mul")
+      processes.push_back(split.parts.placed.processes[n]);
+  }
+  EXPECT_THAT(processes, ElementsAre(1, 0, 1, 0));
+}
+
+TEST(PartitionPlaces, NamesAreMapped) {
+  const Graph graph = graph_of("fn main(n: i64) -> i64 = on \"table\" (n * 2)\n");
+  EXPECT_TRUE(split(graph, {.processes = 3}).channels.empty());
+  const Partition parts = partition::split(graph, {.processes = 3, .named = {{"table", 2}}});
+  EXPECT_EQ(parts.channels.size(), 2u);
+  EXPECT_EQ(parts.channels[0].from + parts.channels[0].to, 2);
+}
+
+void expect_refused(const std::string& text, const Places& places, const std::string& message) {
+  try {
+    partition::split(graph_of(text), places);
+    ADD_FAILURE() << "expected an error";
+  } catch (const ProgramError& error) {
+    EXPECT_THAT(error.what(), HasSubstr(message));
+  }
+}
+
+TEST(PartitionPlaces, WrongOnesAreRefused) {
+  expect_refused("fn main(n: i64) -> i64 = on \"process:one\" (n * 2)\n", {.processes = 2},
+                 "placement 'process:one': expected a number after 'process:', found 'one'");
+  expect_refused("fn main(n: i64) -> i64 = n\n", {.processes = 2, .named = {{"table", 2}}},
+                 "place 'table': expected a process from 0 to 1, found 2");
+  expect_refused("fn main(n: i64) -> i64 = n\n", {.processes = 0}, "expected at least 1 process, found 0");
+}
+
+TEST(PartitionCopies, AFunctionHasABodyForEachProcessThatMakesItsFrames) {
+  const Split split(
+      "fn f(n: i64) -> i64 = if n == 0 then 0 else 1 + f(n - 1)\n"
+      "fn main(n: i64) -> i64 = f(n) + on \"process:1\" f(n) + on \"process:2\" f(n)\n",
+      3);
+  EXPECT_EQ(split.parts.placed.homes, (std::vector<int>{0, 0, 1, 2}));
+  for (std::size_t process = 0; process < 3; ++process) {
+    const auto& functions = split.part(process).functions();
+    EXPECT_EQ(std::count_if(functions.begin(), functions.end(),
+                            [](const graph::Function& function) { return function.name == "f"; }),
+              1);
+  }
+}
+
+TEST(PartitionCopies, ThePlacedGraphIsLegalAndGivesTheSame) {
+  const Split split(
+      "fn f(n: i64) -> i64 = if n == 0 then 0 else 1 + on \"process:1\" g(n - 1)\n"
+      "fn g(n: i64) -> i64 = if n == 0 then 0 else 2 * on \"process:2\" f(n - 1)\n"
+      "fn main(n: i64) -> i64 = f(n)\n",
+      3);
+  const std::vector<Value> arguments{Value(int64_t{6})};
+  EXPECT_EQ(exec::run_reference(split.parts.placed.graph, arguments, {}).values,
+            exec::run_reference(split.graph, arguments, {}).values);
+}
+
+TEST(PartitionCopies, NodesOfACallThatAreApartAreRefused) {
+  graph::GraphBuilder builder;
+  builder.add_function("main");
+  const OutPort a = builder.input("a", DType::I64);
+  const OutPort b = builder.input("b", DType::I64);
+  const graph::FunctionId callee = builder.add_function("f");
+  const OutPort x = builder.merge(DType::I64);
+  const OutPort y = builder.merge(DType::I64);
+  builder.add_param("x", x);
+  builder.add_param("y", y);
+  builder.add_result(builder.op(*catalog().find("add"), {x, y}));
+  builder.in_function(graph::FunctionId(0));
+  const graph::CallSite site = builder.add_site(callee);
+  const NodeId first = builder.call(site, a);
+  const NodeId second = builder.call(site, b);
+  builder.add_input(x, {first});
+  builder.add_input(y, {second});
+  builder.node(second).placement = "process:1";
+  builder.output(builder.return_from(site, DType::I64));
+  const Graph graph = builder.finish();
+  try {
+    split(graph, {.processes = 2});
+    ADD_FAILURE() << "expected an error";
+  } catch (const ProgramError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("Call of 'main': expected it on the process of its call, 0, found it "
+                                        "on process 1"));
+  }
+}
+
+// Parts -----------------------------------------------------------------------------------------------------
+
+TEST(Parts, AreNeitherRunAloneNorSavedNorSplit) {
+  const Split split(kFact, 2);
+  EXPECT_TRUE(split.part(0).is_part());
+  EXPECT_FALSE(split.graph.is_part());
+  EXPECT_THROW(graph::to_json(split.part(0)), ProgramError);
+  EXPECT_THROW(partition::split(split.part(0), {.processes = 2}), ProgramError);
+}
+
+TEST(Parts, ARecvWithoutControlEdgeIsNotLegal) {
+  graph::GraphBuilder builder;
+  const graph::FunctionId main = builder.add_function("main");
+  builder.add({.kind = NodeKind::Recv, .type = DType::I64, .function = main});
+  try {
+    builder.finish();
+    ADD_FAILURE() << "expected an error";
+  } catch (const ProgramError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("expected 1 control edge, which brings the tags, found 0"));
+  }
+}
+
+TEST(Parts, AreDrawnABoxAProcess) {
+  const Split split(kFact, 2);
+  const std::vector<graph::DrawnPart> drawn{{split.part(0), "process 0", {}},
+                                            {split.part(1), "process 1", {}}};
+  const std::string dot = graph::to_dot(drawn);
+  EXPECT_THAT(dot, HasSubstr("subgraph cluster_process0 {\nlabel=<<B>process 0</B>>"));
+  EXPECT_THAT(dot, HasSubstr("subgraph cluster_process1 {\nlabel=<<B>process 1</B>>"));
+  EXPECT_THAT(dot, HasSubstr("p1_n9 -> p0_n13 [id=channel0 "));
+  EXPECT_THAT(dot, HasSubstr("p0_n14 -> p1_n2 [id=channel1 "));
+}
+
+}  // namespace
+}  // namespace hiaton::partition::testing

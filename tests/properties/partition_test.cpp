@@ -1,0 +1,180 @@
+// Random programs, placed at random on 1 to 4 processes: split, they give the results or the fault of the
+// reference executor on the program as it is, in whatever order processes work and messages arrive; and
+// nothing is left over in any process.
+//
+// HIATON_PROGRAMS=1000000 HIATON_SEED=7 test_properties --gtest_filter=RandomPlacements.*
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "exec/partitioned.h"
+#include "exec/reference.h"
+#include "hiaton/lang.h"
+#include "hiaton/passes.h"
+#include "properties/data_programs.h"
+#include "properties/environment.h"
+#include "properties/generate.h"
+#include "properties/values.h"
+#include "properties/with_gradient.h"
+
+namespace hiaton::properties {
+namespace {
+
+#if defined(HIATON_SANITIZED) || !defined(NDEBUG)
+constexpr uint64_t kPlacedPrograms = 60;
+#else
+constexpr uint64_t kPlacedPrograms = 500;
+#endif
+constexpr int kMostProcesses = 4;
+constexpr net::Delivery kOrders[] = {net::Delivery::InOrder, net::Delivery::LastFirst, net::Delivery::Random,
+                                     net::Delivery::StarvedOne, net::Delivery::Bursts};
+
+/// A third of functions, expressions and calls go somewhere.
+ir::Module placed_at_random(ir::Module module, Random& random) {
+  const auto place = [&]() -> std::string {
+    if (!random.percent(33)) return "";
+    return random.percent(20) ? "somewhere" : fmt::format("process:{}", random.below(kMostProcesses));
+  };
+  for (ir::Function& function : module.functions) {
+    function.placement = place();
+    for (ir::Node& node : function.nodes) {
+      // A call is on one process, with all its phases.
+      node.placement = node.kind == ir::NodeKind::Resume ? std::string(function[node.of].placement) : place();
+    }
+  }
+  return module;
+}
+
+struct Ending {
+  std::vector<Value> values;
+  std::string fault;
+  std::string defect;
+};
+
+template <class Run>
+Ending ending_of(RunOptions& options, Run run) {
+  RunStats stats;
+  options.stats = &stats;
+  Ending ending;
+  try {
+    ending.values = run(ending);
+  } catch (const RunError& error) {
+    ending.fault = name_of(error.fault());
+  } catch (const std::exception& error) {
+    ending.defect = error.what();
+  }
+  if (stats.frames_live_at_end != 0) ending.defect += "frames are left over";
+  return ending;
+}
+
+Ending run_whole(const graph::Graph& graph, const std::vector<Value>& arguments, RunOptions options) {
+  return ending_of(options, [&](Ending& ending) {
+    std::vector<exec::WaitingNode> leftovers;
+    std::vector<Value> values = exec::run_reference(graph, arguments, options, &leftovers).values;
+    if (!leftovers.empty()) ending.defect = "nodes still wait";
+    return values;
+  });
+}
+
+Ending run_split(const graph::Graph& graph, const partition::Partition& parts,
+                 const std::vector<Value>& arguments, const RunOptions& run,
+                 const exec::PartitionedOrder& order) {
+  exec::PartitionedRunOptions options{.run = run, .order = order};
+  return ending_of(options.run, [&](Ending& ending) {
+    std::vector<exec::PartLeftover> leftovers;
+    std::vector<Value> values = exec::run_partitioned(graph, parts, arguments, options, &leftovers).values;
+    for (const exec::PartLeftover& left : leftovers)
+      ending.defect += fmt::format("%{} of process {} still waits; ", left.node.node.index(), left.process);
+    return values;
+  });
+}
+
+std::string wrong(const Ending& expected, const Ending& found, bool one_kind_of_fault) {
+  if (!found.defect.empty()) return found.defect;
+  const bool faults_agree =
+      one_kind_of_fault ? expected.fault == found.fault : expected.fault.empty() == found.fault.empty();
+  if (!faults_agree) return fmt::format("expected '{}', found '{}'", expected.fault, found.fault);
+  const bool are_same = std::equal(expected.values.begin(), expected.values.end(), found.values.begin(),
+                                   found.values.end(), same);
+  return are_same ? "" : "the values are others";
+}
+
+/// What is done to a module before it is lowered.
+using PreparePlaced = std::function<ir::Module(const ir::Module&)>;
+
+/// The passes take placed modules as others.
+PreparePlaced some_pass(uint64_t seed, OverflowMode overflow) {
+  if (seed % 3 == 0) return [](const ir::Module& module) { return passes::loops_to_calls(module); };
+  if (seed % 3 == 1) return [](const ir::Module& module) { return module; };
+  return [overflow](const ir::Module& module) { return passes::simplify(module, {.overflow = overflow}); };
+}
+
+/// Runs the module as it is, and placed at random in several ways and orders.
+void check_placements(const ir::Module& module, const PreparePlaced& prepare,
+                      const std::vector<Value>& arguments, uint64_t seed, bool one_kind_of_fault,
+                      OverflowMode overflow = OverflowMode::Wrap) {
+  SCOPED_TRACE(fmt::format("HIATON_SEED={} HIATON_PROGRAMS=1", seed));
+  Random random(seed);
+  RunOptions options;
+  options.overflow = overflow;
+  const Ending expected = run_whole(passes::lower(prepare(module)), arguments, options);
+  ASSERT_EQ(expected.defect, "");
+  const graph::Graph graph = passes::lower(prepare(placed_at_random(module, random)));
+  for (int processes = 1; processes <= kMostProcesses; ++processes) {
+    std::string what;
+    try {
+      const partition::Partition parts = partition::split(graph, {.processes = processes});
+      const exec::PartitionedOrder order{kOrders[(seed + static_cast<uint64_t>(processes)) % 5],
+                                         1 + random.next() % 1'000'000};
+      what = wrong(expected, run_split(graph, parts, arguments, options, order), one_kind_of_fault);
+      if (processes == 1) {
+        EXPECT_TRUE(parts.channels.empty());
+      }
+    } catch (const std::exception& error) {
+      what = error.what();
+    }
+    ASSERT_EQ(what, "") << graph::to_text(graph) << processes << " processes";
+  }
+}
+
+TEST(RandomPlacements, OfScalarProgramsChangeNothing) {
+  const uint64_t first = from_environment("HIATON_SEED", 1);
+  const uint64_t count = from_environment("HIATON_PROGRAMS", kPlacedPrograms);
+  for (uint64_t seed = first; seed < first + count && !testing::Test::HasFailure(); ++seed) {
+    const Program program = generate(seed);
+    const bool one_kind = program.danger != Danger::Any;
+    check_placements(program.module, some_pass(seed, OverflowMode::Wrap), program.arguments, seed, one_kind);
+    check_placements(program.module, some_pass(seed, OverflowMode::Trap), program.arguments, seed, false,
+                     OverflowMode::Trap);
+  }
+}
+
+TEST(RandomPlacements, OfProgramsOnDataTypesChangeNothing) {
+  const uint64_t first = from_environment("HIATON_SEED", 1);
+  const uint64_t count = from_environment("HIATON_PROGRAMS", kPlacedPrograms / 5);
+  for (uint64_t seed = first; seed < first + count && !testing::Test::HasFailure(); ++seed) {
+    const std::string text = random_data_program(seed, seed % 2 == 0);
+    const ir::Module module = lang::parse(std::make_shared<const Source>("random.hia", text));
+    check_placements(module, some_pass(seed, OverflowMode::Wrap),
+                     {Value(int64_t{3}), Value(static_cast<int64_t>(seed))}, seed, false);
+  }
+}
+
+TEST(RandomPlacements, OfProgramsWithGradientsChangeNothing) {
+  const uint64_t count = from_environment("HIATON_PROGRAMS", kPlacedPrograms / 5);
+  uint64_t tried = 0;
+  for (uint64_t seed = from_environment("HIATON_SEED", 1); tried < count && !testing::Test::HasFailure();
+       ++seed) {
+    const Program program = generate(seed);
+    if (program.danger == Danger::Any) continue;
+    if (!with_gradient(program.module)) continue;
+    ++tried;
+    check_placements(
+        program.module, [](const ir::Module& module) { return *with_gradient(module); }, program.arguments,
+        seed, false);
+  }
+}
+
+}  // namespace
+}  // namespace hiaton::properties
