@@ -86,6 +86,7 @@ class BodyChecker {
   Var number(const Expr& expr, const Wish& wish);
   Var boolean(const Expr& expr);
   Var name(const Expr& expr, const Wish& wish);
+  Var constant_value(const FunctionHead& constant, Span span);
   void report_unknown_name(const Expr& expr);
   /// "; size(x, axis=0) gives it", where the name is a symbol in the type of a parameter.
   std::string hint_at_size(std::string_view name) const;

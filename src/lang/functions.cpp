@@ -154,9 +154,20 @@ bool Functions::name_is_free(const FunctionHead& head) {
     return false;
   }
   if (const FunctionHead* first = find(head.name)) {
+    const uint32_t begin = first->name_span.begin;
+    const Source::File& file = source_.file_at(begin);
+    const bool is_here = &file == &source_.file_at(head.name_span.begin);
     diagnostics_.add(head.name_span,
-                     fmt::format("function '{}' is defined twice; the first definition is in line {}", name,
-                                 source_.locate(first->name_span.begin).line));
+                     fmt::format("{} '{}' is defined twice; the first definition is in line {}{}",
+                                 head.is_constant ? "constant" : "function", name, source_.locate(begin).line,
+                                 is_here ? "" : fmt::format(" of {}", file.name)));
+    return false;
+  }
+  const bool is_size = declarations_.size(head.name) != nullptr;
+  if (head.is_constant && (is_size || declarations_.parameter(head.name) != nullptr)) {
+    diagnostics_.add(head.name_span,
+                     fmt::format("expected a new name for a constant, found '{}', which is a {}", name,
+                                 is_size ? "size" : "learned parameter"));
     return false;
   }
   return true;

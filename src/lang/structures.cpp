@@ -92,6 +92,12 @@ Vars BodyChecker::call(const Expr& expr, Wishes wishes) {
     report_attributes(expr);
     return stand_ins(callee->results);
   }
+  if (callee->is_constant) {
+    report(expr.sign,
+           fmt::format("expected a function, found '{}', which is a constant", symbols_[expr.name]));
+    for (ExprId argument : list(expr.list)) value(argument);
+    return stand_ins(callee->results);
+  }
   Resolved resolved{callee, {}};
   if (callee->is_generic()) {
     const auto given = std::span(syntax_->types).subspan(expr.types.begin, expr.types.count);

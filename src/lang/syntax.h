@@ -175,6 +175,7 @@ struct FunctionHead {
   std::vector<Pattern> params{};
   std::unordered_set<Symbol> sizes{};  ///< symbols in the types of the parameters
   std::vector<std::optional<Type>> results{};
+  bool is_constant = false;  ///< it is called where its name stands
   bool recompute = false;
   std::optional<uint32_t> placement{};   ///< in TokenList::strings
   std::optional<GradientOf> gradient{};  ///< it is this gradient and has no body

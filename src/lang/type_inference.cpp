@@ -23,6 +23,10 @@ TypeInference::TypeInference(const std::vector<Symbol>& params, const Source& so
   for (const Symbol param : params) arguments_.push_back({param, std::nullopt});
 }
 
+TypeInference::TypeInference(const std::vector<Symbol>& params, const TypeInference& other) : Reader(other) {
+  for (const Symbol param : params) arguments_.push_back({param, std::nullopt});
+}
+
 void TypeInference::set(std::span<const std::optional<Type>> arguments) {
   for (std::size_t i = 0; i < arguments.size(); ++i) arguments_[i].type = arguments[i];
 }
@@ -52,8 +56,10 @@ void TypeInference::match_next(const Type* actual) {
   }
   const Token& name = next();
   const GenericType* const generic = declarations().generic_type(name.payload);
+  const TypeAlias* const alias = declarations().alias(name.payload);
   const bool is_list = source().text(name.span) == Declarations::kList;
-  if ((!is_list && generic == nullptr) || after_next().kind != Tok::LeftBracket) return skip_type();
+  const bool has_parts = is_list || generic != nullptr || (alias != nullptr && !alias->is_broken);
+  if (!has_parts || after_next().kind != Tok::LeftBracket) return skip_type();
   std::vector<Type> parts;
   if (actual != nullptr && actual->is_data()) {
     const std::vector<Type>* known =
@@ -64,11 +70,24 @@ void TypeInference::match_next(const Type* actual) {
   take();
   take();
   std::size_t part = 0;
+  TypeArguments of_alias;
+  if (alias != nullptr && actual != nullptr) of_alias = arguments_of_alias(*alias, *actual);
   do {
-    match_next(part < parts.size() ? &parts[part] : nullptr);
+    if (part < of_alias.size() && of_alias[part].type) {
+      match_next(&*of_alias[part].type);
+    } else {
+      match_next(part < parts.size() ? &parts[part] : nullptr);
+    }
     ++part;
   } while (accept(Tok::Comma));
   expect(Tok::RightBracket, "']' after a type");
+}
+
+/// What the alias was given, where it stands for this type.
+TypeArguments TypeInference::arguments_of_alias(const TypeAlias& alias, const Type& actual) {
+  TypeInference inner(alias.params, *this);
+  inner.match(alias.type, actual);
+  return inner.arguments_;
 }
 
 bool TypeInference::is_known_at(std::size_t position) {

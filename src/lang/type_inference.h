@@ -28,6 +28,9 @@ class TypeInference : Reader {
   const TypeArguments& arguments() const { return arguments_; }
 
  private:
+  /// In the same program.
+  TypeInference(const std::vector<Symbol>& params, const TypeInference& other);
+  TypeArguments arguments_of_alias(const TypeAlias& alias, const Type& actual);
   void match_next(const Type* actual);
   bool is_known_at(std::size_t position);
   TypeArgument* find(const Token& token);

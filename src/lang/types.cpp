@@ -42,6 +42,7 @@ std::optional<Type> Reader::type() {
   if (text == Declarations::kList && has_brackets) return list_type();
   if (const GenericType* generic = declarations_.generic_type(name.payload))
     return generic_type(*generic, name);
+  if (TypeAlias* other = declarations_.alias(name.payload)) return alias(*other, name);
   if (const Type* data = declarations_.type(name.payload)) return *data;
   return unknown_type(name);
 }

@@ -114,8 +114,18 @@ Var BodyChecker::name(const Expr& expr, const Wish& wish) {
     return size->value ? f_->constant(*size->value) : Var();
   }
   if (is_construction(expr)) return construction(expr, wish);
+  if (const FunctionHead* constant = functions_.find(expr.name);
+      constant != nullptr && constant->is_constant) {
+    return constant_value(*constant, expr.span);
+  }
   report_unknown_name(expr);
   return Var();
+}
+
+Var BodyChecker::constant_value(const FunctionHead& constant, Span span) {
+  if (!constant.readable || !constant.results[0]) return Var();
+  if (!diagnostics_.empty()) return stand_in(*constant.results[0]);
+  return emit_call(functions_.reference(constant), {}, span);
 }
 
 Var BodyChecker::learned(const Expr& expr) {
