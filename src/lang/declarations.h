@@ -89,6 +89,7 @@ class Declarations {
   static constexpr std::size_t kNil = 0;
   static constexpr std::size_t kCons = 1;
   Type list_of(const Type& element) { return types_.list_of(element); }
+  Type tuple_of(const std::vector<Type>& parts) { return types_.tuple_of(parts); }
   static bool is_list(const Type& type) { return type.is_data() && ir::is_list(*type.data); }
   static Type element_of(const Type& list) { return field_type(list, kCons, 0); }
   /// kNil or kCons, where a word names a variant of the built-in list.

@@ -135,6 +135,7 @@ class Reader {
   [[nodiscard]] Deeper inside_brackets();
   void fields(Variant& variant);
   std::optional<Type> list_type();
+  std::optional<Type> tuple_type();
   std::optional<Type> generic_type(const GenericType& generic, const Token& name);
   /// What stands in brackets behind a name, if anything does; empty where a type is unknown, which is
   /// reported.

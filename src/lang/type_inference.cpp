@@ -5,17 +5,12 @@
 #include <algorithm>
 
 namespace hiaton::lang {
-namespace {
-
-/// Symbols stand for sizes in one function only.
 Type without_symbols(Type type) {
   for (Dim& dim : type.shape) {
     if (dim.size < 0) dim = unknown_dim();
   }
   return type;
 }
-
-}  // namespace
 
 TypeInference::TypeInference(const std::vector<Symbol>& params, const Source& source, const TokenList& tokens,
                              Declarations& declarations, Diagnostics& diagnostics)
@@ -49,6 +44,7 @@ void TypeInference::match(std::size_t position, const Type& actual) {
 
 /// `actual` is null below a type that is not what stands here.
 void TypeInference::match_next(const Type* actual) {
+  if (at(Tok::LeftParen)) return match_tuple(actual);
   if (!at(Tok::Name)) return skip_type();
   if (TypeArgument* argument = find(next())) {
     if (actual != nullptr && !argument->type) argument->type = without_symbols(*actual);
@@ -81,6 +77,32 @@ void TypeInference::match_next(const Type* actual) {
     ++part;
   } while (accept(Tok::Comma));
   expect(Tok::RightBracket, "']' after a type");
+}
+
+/// One type in parentheses is that type.
+void TypeInference::match_tuple(const Type* actual) {
+  const bool is_one = !has_several_types();
+  take();
+  std::size_t part = 0;
+  do {
+    if (at(Tok::RightParen)) break;
+    const bool fits =
+        actual != nullptr && is_tuple(*actual) && part < actual->data->variants[0].fields.size();
+    const Type type = fits && !is_one ? hiaton::field_type(*actual, 0, part) : Type();
+    match_next(is_one ? actual : fits ? &type : nullptr);
+    ++part;
+  } while (accept(Tok::Comma));
+  expect(Tok::RightParen, "',' or ')' after a type");
+}
+
+/// In the parentheses that come next.
+bool TypeInference::has_several_types() {
+  const std::size_t begin = position();
+  take();
+  skip_type();
+  const bool has_several = at(Tok::Comma);
+  go_to(begin);
+  return has_several;
 }
 
 /// What the alias was given, where it stands for this type.

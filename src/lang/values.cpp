@@ -78,15 +78,12 @@ Var BodyChecker::value(ExprId id, const Wish& wish) {
     default:
       break;
   }
-  return single(id, values(id, {&wish, 1}));
+  return single(id, values(id, {&wish, 1}), wish);
 }
 
-Var BodyChecker::single(ExprId id, const Vars& found) {
+Var BodyChecker::single(ExprId id, const Vars& found, const Wish& wish) {
   if (!known(found)) return Var();
-  if (found.size() == 1) return found[0];
-  report(place_of(id), fmt::format("expected one value, found {}; 'let (a, b) = ...' takes them apart",
-                                   count_of(found.size(), "value")));
-  return Var();
+  return found.size() == 1 ? found[0] : tuple_of(found, wish, place_of(id));
 }
 
 Var BodyChecker::number(const Expr& expr, const Wish& wish) {
