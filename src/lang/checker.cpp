@@ -20,7 +20,7 @@ struct NoModule {};
 std::unordered_set<Symbol> generic_names(const std::vector<FunctionHead>& heads) {
   std::unordered_set<Symbol> names;
   for (const FunctionHead& head : heads) {
-    if (head.is_generic()) names.insert(head.name);
+    if (!head.type_params.empty()) names.insert(head.name);
   }
   return names;
 }
@@ -102,14 +102,16 @@ ir::Module check(const std::shared_ptr<const Source>& source, const TokenList& t
     used.insert(head.begin);
     if (broken.contains(head.begin)) continue;
     const std::size_t findings = diagnostics.count();
-    diagnostics.set_context(
-        fmt::format(" (where {})", shortened(to_string(head.type_arguments, declarations))));
+    if (!head.type_arguments.empty()) {
+      diagnostics.set_context(
+          fmt::format(" (where {})", shortened(to_string(head.type_arguments, declarations))));
+    }
     check_body(head);
     diagnostics.set_context("");
     if (diagnostics.count() > findings) broken.insert(head.begin);
   }
   for (const FunctionHead& head : heads) {
-    if (head.readable && head.is_generic() && !used.contains(head.begin))
+    if (head.readable && head.is_generic() && !head.on_demand && !used.contains(head.begin))
       parser.read_body(with_any_types(head));
   }
   if (diagnostics.empty()) refuse_endless_constants(heads, functions, builder.module(), diagnostics);

@@ -12,6 +12,7 @@
 #include "lang/generated.h"
 #include "lang/heads.h"
 #include "lang/suggest.h"
+#include "lang/type_inference.h"
 
 namespace hiaton::lang {
 namespace {
@@ -173,13 +174,28 @@ bool Functions::name_is_free(const FunctionHead& head) {
   return true;
 }
 
-void Functions::define_gradient(const FunctionHead& head) const {
+/// What the generic function is for the parameters of another; nullptr where these do not tell, which is
+/// reported.
+const FunctionHead* Functions::instance_like(const FunctionHead& generic, const FunctionHead& like) {
+  TypeInference types(generic.type_params, source_, tokens_, declarations_, diagnostics_);
+  for (std::size_t i = 0; i < std::min(generic.param_types.size(), like.params.size()); ++i) {
+    if (like.params[i].type) types.match(generic.param_types[i], *like.params[i].type);
+  }
+  if (types.missing().empty()) return instance(generic, types.arguments(), like);
+  diagnostics_.add(like.name_span, fmt::format("the gradient of '{}' takes what '{}' takes",
+                                               symbols_[generic.name], signature(generic)));
+  return nullptr;
+}
+
+void Functions::define_gradient(const FunctionHead& head) {
   const GradientOf& gradient = *head.gradient;
   const FunctionHead* of = find(gradient.function);
   if (of == nullptr || !of->readable) {
     if (of == nullptr) report_unknown(gradient);
     return;
   }
+  if (of->is_generic()) of = instance_like(*of, head);
+  if (of == nullptr) return;
   ir::Module& module = builder_.module();
   const ir::Function& function = module[reference(head).id];
   const ir::Function& derived = module[reference(*of).id];

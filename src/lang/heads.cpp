@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "ir/names.h"
+#include "lang/library.h"
 #include "lang/literal.h"
 #include "lang/reader.h"
 
@@ -21,6 +22,7 @@ class HeadReader : Reader {
   /// Of a generic function, for a use.
   FunctionHead run_for(const FunctionHead& generic, TypeArguments arguments) {
     arguments_ = std::move(arguments);
+    is_for_use_ = true;
     go_to(generic.begin);
     begin_sizes({});
     try {
@@ -316,13 +318,11 @@ class HeadReader : Reader {
     head.begin = begin;
     if (at(Tok::LeftBracket)) {
       std::vector<Symbol> type_params = type_parameters();
-      if (arguments_.empty()) {
-        head.type_params = std::move(type_params);
-      } else {
-        head.type_arguments = arguments_;
-        begin_type_arguments(arguments_);
-      }
+      if (!is_for_use_) head.type_params = std::move(type_params);
     }
+    head.on_demand = !is_for_use_ && is_of_library(source().file_at(name.span.begin).key);
+    head.type_arguments = arguments_;
+    begin_type_arguments(arguments_);
     parameters(head);
     head.sizes = sizes_read();
     begin_sizes(head.sizes);
@@ -386,6 +386,8 @@ class HeadReader : Reader {
   }
 
   const Symbols& symbols_;
+  bool is_for_use_ =
+      false;  ///< what is read is a function that becomes one of the program only where it is used
   TypeArguments arguments_;  ///< of the generic function that is read for a use
   std::unordered_map<uint32_t, GenericType*> generic_types_;  ///< by where their names begin
   std::unordered_map<uint32_t, TypeAlias*> aliases_;          ///< by where their names begin
