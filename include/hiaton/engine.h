@@ -102,8 +102,8 @@ inline constexpr std::size_t kMaxSourceBytes = std::numeric_limits<uint32_t>::ma
 /// be read, also where it is longer than `most_bytes`; it reads no further then.
 std::shared_ptr<const Source> read_source(const std::filesystem::path& path,
                                           std::size_t most_bytes = kMaxSourceBytes);
-/// The same for a file with a program: text (lang::kMaxProgramBytes at most), or a saved graph where the name
-/// ends in ".json" (graph::kMaxSavedBytes at most).
+/// The same for a file with a program: text, with the files that it imports (lang::kMaxProgramBytes at most),
+/// or a saved graph where the name ends in ".json" (graph::kMaxSavedBytes at most).
 std::shared_ptr<const Source> read_program(const std::filesystem::path& path);
 
 }  // namespace hiaton

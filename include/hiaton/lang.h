@@ -17,7 +17,8 @@ namespace hiaton::lang {
 /// loops, prefix operators.
 inline constexpr int kMaxNesting = 1000;
 
-/// The longest text of a program, in bytes: what is read of it takes some 350 times as much memory at most.
+/// The longest text of a program, in bytes, with all files that it imports: what is read of it takes some 350
+/// times as much memory at most.
 inline constexpr std::size_t kMaxProgramBytes = std::size_t{16} << 20;
 
 /// How many findings a ProgramError of `parse` shows; it says how many more there are.
@@ -28,9 +29,15 @@ struct ParseOptions {
   std::map<std::string, int64_t> sizes{};
 };
 
-/// Reads and checks a whole program. Functions stand in the order of the text, those that `map`, `fold`,
-/// `scan` and `grad` make behind them. Throws ProgramError with every finding of one go, and where `options`
-/// name a size that the program does not have; whether there is a `main` is left to whoever runs the program.
+/// The program with the files that it imports, and those that they import, which stand behind it in one text
+/// (see Source). Files that stand there already are not read again. Throws ProgramError with the place of an
+/// import that cannot be read, or that imports itself.
+std::shared_ptr<const Source> with_imports(const std::shared_ptr<const Source>& source);
+
+/// Reads and checks a whole program, with the files that it imports. Functions stand in the order of the
+/// text, those that `map`, `fold`, `scan` and `grad` make behind them. Throws ProgramError with every finding
+/// of one go, and where `options` name a size that the program does not have; whether there is a `main` is
+/// left to whoever runs the program.
 ir::Module parse(const std::shared_ptr<const Source>& source, const ParseOptions& options = {});
 
 /// The sizes that a program declares, with their values. Bodies are not read, and a declaration with an error

@@ -135,8 +135,8 @@ struct Variant {
 ///
 /// Data types may contain each other and themselves. They live together in one DataTypes, which every Type
 /// that names one keeps alive; the types of fields refer to their siblings without owning them. Those that
-/// programs do not declare have names with brackets: "List[i64]", "Gradient[Tree]", and "Pair[i64, f64]", a use
-/// of a generic data type.
+/// programs do not declare have names with brackets: "List[i64]", "Gradient[Tree]", "Pair[i64, f64]", a use
+/// of a generic data type, and "(i64, f64)", a tuple.
 class DataType {
  public:
   std::string name;
@@ -145,6 +145,9 @@ class DataType {
   /// The index of the variant of this name.
   std::optional<std::size_t> find(std::string_view variant) const;
 };
+
+/// Whether it is a type of tuples: see DataTypes::tuple_of.
+bool is_tuple(const Type& type);
 
 /// The type of a field, as a type that owns what it refers to. `data` is a data type.
 Type field_type(const Type& data, std::size_t variant, std::size_t field);
@@ -167,6 +170,9 @@ class DataTypes {
   /// The built-in list of `element`: variants Nil() and Cons(head: element, tail: List[element]). The same
   /// type for the same element.
   Type list_of(const Type& element);
+  /// The built-in type of these values together, at least two: "(i64, f64)", with one variant, which has no
+  /// name, and fields "0", "1", ... The same type for the same parts.
+  Type tuple_of(const std::vector<Type>& parts);
   /// The type of the gradients of values of `type`, which holds floats. That of a scalar or tensor is its
   /// own. That of a data type T is "Gradient[T]": variant 0 means that all is zero; variant i + 1 goes with
   /// variant i of T and has the gradients of those of its fields that hold floats, in their order. As a

@@ -206,6 +206,12 @@ nb::object DataClasses::to_object(const Value& value, const Type& type) const {
   if (value.is_tensor()) return python::to_object(value);
   if (is_list(type)) return list_object(value, type);
   Data data = value.data();
+  if (is_tuple(type)) {
+    nb::list parts;
+    const std::size_t count = type.data->variants[0].fields.size();
+    for (std::size_t i = 0; i < count; ++i) parts.append(to_object(data.field(i), field_type(type, 0, i)));
+    return nb::tuple(parts);
+  }
   const Entry& entry = entries_.at(type.data->name).at(data.variant());
   nb::object made = nb::inst_alloc(entry.made);
   new (nb::inst_ptr<DataValue>(made)) DataValue{std::move(data), &entry.info};
@@ -230,6 +236,16 @@ Value DataClasses::list_value(nb::handle object, const Type& type, const std::st
   return list;
 }
 
+Value DataClasses::tuple_value(nb::handle object, const Type& type, const std::string& what) const {
+  const std::size_t count = type.data->variants[0].fields.size();
+  const bool fits = (PyTuple_Check(object.ptr()) || PyList_Check(object.ptr())) && nb::len(object) == count;
+  if (!fits) refuse_value(what, "a tuple for " + to_string(type), object);
+  std::vector<Value> parts;
+  for (std::size_t i = 0; i < count; ++i)
+    parts.push_back(to_value(object[i], field_type(type, 0, i), what + "[" + std::to_string(i) + "]"));
+  return Data::take(0, parts);
+}
+
 bool DataClasses::is_same(const Type& ours, const Type& theirs) const {
   if (ours.data == theirs.data) return true;
   const auto known = known_.find(theirs.data.get());
@@ -244,6 +260,7 @@ Value DataClasses::to_value(nb::handle object, const Type& type, const std::stri
   if (type.is_scalar()) return scalar_value(object, type.dtype, what);
   if (type.is_tensor()) return tensor_value(object, type, what);
   if (is_list(type)) return list_value(object, type, what);
+  if (is_tuple(type)) return tuple_value(object, type, what);
   DataValue* value = nullptr;
   if (!nb::try_cast(object, value) || value == nullptr)
     refuse_value(what, "a value of " + to_string(type), object);
@@ -267,7 +284,8 @@ void bind_data(nb::module_& m) {
            [](DataClasses& classes) {
              nb::list names;
              for (const auto& [name, variants] : classes.entries()) {
-               if (!name.ends_with(']')) names.append(name);  // others are not declared by the program
+               const bool is_declared = !name.ends_with(']') && !name.starts_with('(');
+               if (is_declared) names.append(name);
              }
              return names;
            })

@@ -55,6 +55,7 @@ class DataClasses {
  private:
   nb::object list_object(const Value& value, const Type& type) const;
   Value list_value(nb::handle object, const Type& type, const std::string& what) const;
+  Value tuple_value(nb::handle object, const Type& type, const std::string& what) const;
   bool is_same(const Type& ours, const Type& theirs) const;
 
   std::map<std::string, std::vector<Entry>> entries_;

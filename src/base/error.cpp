@@ -93,7 +93,7 @@ std::string render(const Diagnostic& diagnostic, const Source& source) {
   const LineColumn at = source.locate(diagnostic.span.begin);
   const Excerpt excerpt = excerpt_of(diagnostic.span, source);
   const std::string number = std::to_string(at.line);
-  return fmt::format("{}:{}:{}: error: {}\n {} | {}\n {:{}} | {}", source.name(), at.line, at.column,
+  return fmt::format("{}: error: {}\n {} | {}\n {:{}} | {}", source.place_of(diagnostic.span.begin),
                      diagnostic.message, number, excerpt.line, "", number.size(), excerpt.marks);
 }
 

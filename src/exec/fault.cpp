@@ -22,8 +22,7 @@ bool has_text(const Graph& graph, Span span) {
 }
 
 std::string place_text(const Graph& graph, Span span) {
-  const LineColumn at = graph.source()->locate(span.begin);
-  return fmt::format("{}:{}:{}", graph.source()->name(), at.line, at.column);
+  return graph.source()->place_of(span.begin);
 }
 
 /// The message with the place and the line it is about, or, without text, with `otherwise`.

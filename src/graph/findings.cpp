@@ -26,8 +26,7 @@ std::string Findings::describe(CallSite id) const {
 
 std::string Findings::place(Span span) const {
   if (!span.known() || graph_.source() == nullptr) return "";
-  const LineColumn at = graph_.source()->locate(span.begin);
-  return fmt::format(" ({}:{}:{})", graph_.source()->name(), at.line, at.column);
+  return fmt::format(" ({})", graph_.source()->place_of(span.begin));
 }
 
 }  // namespace hiaton::graph

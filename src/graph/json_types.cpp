@@ -28,6 +28,14 @@ bool is_built_in_list(const Type& type) {
          type.data->name == fmt::format("List[{}]", to_string(variants[1].fields[0].type));
 }
 
+bool is_built_in_tuple(const Type& type) {
+  const std::vector<Variant>& variants = type.data->variants;
+  if (variants.size() != 1 || !variants[0].name.empty() || variants[0].fields.size() < 2) return false;
+  std::string name;
+  for (const Field& field : variants[0].fields) name += (name.empty() ? "(" : ", ") + to_string(field.type);
+  return type.data->name == name + ")";
+}
+
 }  // namespace
 
 std::vector<Type> data_types_of(const Graph& graph) {
@@ -93,6 +101,11 @@ void TypeReader::read_data_types(const JsonPlace& list) {
     if (declared[i].data->name.starts_with("List[") && !is_built_in_list(declared[i])) {
       place.fail(fmt::format("'{}' is built in: expected the variants Nil and Cons(head, tail)",
                              declared[i].data->name));
+    }
+    if (is_tuple(declared[i]) && !is_built_in_tuple(declared[i])) {
+      place.fail(
+          fmt::format("'{}' is built in: expected one variant without a name and a field for each type",
+                      declared[i].data->name));
     }
   }
 }

@@ -37,9 +37,9 @@ inline bool is_list(const DataType& data) {
 }
 
 /// The data types that are not declared themselves: lists, uses of generic data types, "Pair[i64, f64]", and the
-/// types of gradients, "Gradient[Tree]".
+/// types of gradients, "Gradient[Tree]", and tuples, "(i64, f64)".
 inline bool is_built_in(const DataType& data) {
-  return data.name.ends_with("]");
+  return data.name.ends_with("]") || data.name.starts_with("(");
 }
 
 /// A name that a function may have. Types keep theirs. Where it is an operation's, the function is what the

@@ -109,7 +109,9 @@ class FunctionPrinter {
     out_ += ") -> ";
     std::string results;
     for (const Type& type : f_.results) results += (results.empty() ? "" : ", ") + to_string(type);
-    out_ += f_.results.size() == 1 ? results : in_parentheses(results);
+    // What stands in parentheses are several results, but for one that is a tuple.
+    const bool is_plain = f_.results.size() == 1 && !is_tuple(f_.results[0]);
+    out_ += is_plain ? results : in_parentheses(results);
     if (f_.recompute) out_ += " recompute";
     if (!f_.placement.empty()) out_ += fmt::format(" on {}", quoted(f_.placement));
   }

@@ -29,6 +29,7 @@ std::string tensor_literal(const Tensor& tensor, std::size_t axis, int64_t& next
 
 std::string variant_name(const Type& data, std::size_t variant) {
   const std::string& name = data.data->variants[variant].name;
+  if (is_tuple(data)) return name;
   const std::size_t bracket = data.data->name.find('[');
   return bracket == std::string::npos ? name : name + data.data->name.substr(bracket);
 }

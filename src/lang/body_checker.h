@@ -82,10 +82,12 @@ class BodyChecker {
   // One value, for places that take no more (values.cpp).
   Var value(ExprId id, const Wish& wish);
   Var value(ExprId id) { return value(id, std::nullopt); }
-  Var single(ExprId id, const Vars& found);
+  /// Several values become a tuple.
+  Var single(ExprId id, const Vars& found, const Wish& wish);
   Var number(const Expr& expr, const Wish& wish);
   Var boolean(const Expr& expr);
   Var name(const Expr& expr, const Wish& wish);
+  Var constant_value(const FunctionHead& constant, Span span);
   void report_unknown_name(const Expr& expr);
   /// "; size(x, axis=0) gives it", where the name is a symbol in the type of a parameter.
   std::string hint_at_size(std::string_view name) const;
@@ -151,13 +153,14 @@ class BodyChecker {
   };
   bool follows_its_place(ExprId id) const;
   Var argument_for(TypeInference& types, ExprId argument, std::size_t type);
-  /// The arguments, of which the types stand at `places`; `result` is where that of what is wished stands.
+  /// The arguments, of which the types stand at `places`; likewise what is wished.
   std::vector<Var> infer(TypeInference& types, std::span<const ExprId> arguments,
-                         std::span<const std::size_t> places, const Wish& wish, std::size_t result);
+                         std::span<const std::size_t> places, Wishes wishes,
+                         std::span<const std::size_t> results);
   bool require_complete(const TypeInference& types, Symbol name, Span span);
   /// `given` are the types in brackets. Empty where something is wrong, which is reported.
   std::optional<Resolved> resolve_generic(const Expr& expr, const FunctionHead& generic,
-                                          std::span<const std::optional<Type>> given, const Wish& wish);
+                                          std::span<const std::optional<Type>> given, Wishes wishes);
   const FunctionHead* instance_of(const FunctionHead& generic, const TypeInference& types, Span span);
   std::string first_uses(const FunctionHead& last) const;
   /// For arguments of these types; any number of them.
@@ -189,7 +192,11 @@ class BodyChecker {
   Var compare(Tok op, Var one, const Value& other, Span span);
 
   // Any number of values; no values at all: not even their number is known (structures.cpp).
+  /// One tuple where that is wished, and its parts where several values are.
   Vars values(ExprId id, Wishes wishes);
+  Vars as_many_values(ExprId id, Wishes wishes);
+  Var tuple_of(const Vars& parts, const Wish& wish, Span span);
+  Vars parts_of(Var tuple, Span span);
   Vars call(const Expr& expr, Wishes wishes);
   /// Arguments of the types that the callee wants; empty where their number is wrong, which is reported.
   std::vector<Var> call_arguments(const Expr& expr, const FunctionHead& callee);

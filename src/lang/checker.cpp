@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "base/components.h"
 #include "lang/body_checker.h"
 #include "lang/heads.h"
 #include "lang/parser.h"
@@ -19,7 +20,7 @@ struct NoModule {};
 std::unordered_set<Symbol> generic_names(const std::vector<FunctionHead>& heads) {
   std::unordered_set<Symbol> names;
   for (const FunctionHead& head : heads) {
-    if (head.is_generic()) names.insert(head.name);
+    if (!head.type_params.empty()) names.insert(head.name);
   }
   return names;
 }
@@ -33,6 +34,29 @@ std::string shortened(const std::string& text) {
 FunctionHead with_any_types(FunctionHead head) {
   for (const Symbol param : head.type_params) head.type_arguments.push_back({param, Type(DType::I64)});
   return head;
+}
+
+/// Reports constants that are computed from themselves: as they have no arguments, that never ends.
+void refuse_endless_constants(const std::vector<FunctionHead>& heads, const Functions& functions,
+                              const ir::Module& module, Diagnostics& diagnostics) {
+  const auto is_constant = [](const FunctionHead& head) { return head.is_constant; };
+  if (std::none_of(heads.begin(), heads.end(), is_constant)) return;
+  std::vector<std::vector<std::size_t>> callees(module.functions.size());
+  for (std::size_t i = 0; i < callees.size(); ++i) {
+    for (const ir::Node& node : module.functions[i].nodes) {
+      if (node.kind == ir::NodeKind::Call) callees[i].push_back(node.callee.index());
+    }
+  }
+  const Components components = strongly_connected_components(callees);
+  for (const FunctionHead& head : heads) {
+    if (!head.is_constant) continue;
+    const std::size_t id = functions.reference(head).id.index();
+    const std::vector<std::size_t>& called = callees[id];
+    if (components.sizes[components.of[id]] == 1 &&
+        std::find(called.begin(), called.end(), id) == called.end())
+      continue;
+    diagnostics.add(head.name_span, "this constant is computed from itself");
+  }
 }
 
 }  // namespace
@@ -78,16 +102,19 @@ ir::Module check(const std::shared_ptr<const Source>& source, const TokenList& t
     used.insert(head.begin);
     if (broken.contains(head.begin)) continue;
     const std::size_t findings = diagnostics.count();
-    diagnostics.set_context(
-        fmt::format(" (where {})", shortened(to_string(head.type_arguments, declarations))));
+    if (!head.type_arguments.empty()) {
+      diagnostics.set_context(
+          fmt::format(" (where {})", shortened(to_string(head.type_arguments, declarations))));
+    }
     check_body(head);
     diagnostics.set_context("");
     if (diagnostics.count() > findings) broken.insert(head.begin);
   }
   for (const FunctionHead& head : heads) {
-    if (head.readable && head.is_generic() && !used.contains(head.begin))
+    if (head.readable && head.is_generic() && !head.on_demand && !used.contains(head.begin))
       parser.read_body(with_any_types(head));
   }
+  if (diagnostics.empty()) refuse_endless_constants(heads, functions, builder.module(), diagnostics);
   if (!diagnostics.empty()) return ir::Module();
   builder.module().generic_data_types = declarations.generic_texts();
   std::sort(builder.module().gradient_requests.begin(), builder.module().gradient_requests.end(),

@@ -104,22 +104,57 @@ std::optional<std::vector<Type>> Reader::types_in_brackets() {
   return known ? std::optional(std::move(types)) : std::nullopt;
 }
 
-std::optional<Type> Reader::generic_type(const GenericType& generic, const Token& name) {
+std::optional<std::vector<Type>> Reader::type_arguments_behind() {
   const bool has_brackets = at(Tok::LeftBracket) && !next_->starts_line;
-  const std::optional<std::vector<Type>> arguments =
-      has_brackets ? types_in_brackets() : std::optional<std::vector<Type>>(std::in_place);
+  return has_brackets ? types_in_brackets() : std::optional<std::vector<Type>>(std::in_place);
+}
+
+bool Reader::takes(std::string_view name, std::size_t wanted, std::size_t found, Span span) {
+  if (wanted == found) return true;
+  report(span, fmt::format("'{}' takes {} type{} in brackets, found {}", name, wanted, wanted == 1 ? "" : "s",
+                           found));
+  return false;
+}
+
+std::optional<Type> Reader::generic_type(const GenericType& generic, const Token& name) {
+  const std::optional<std::vector<Type>> arguments = type_arguments_behind();
   return arguments ? instance(generic, *arguments, span_from(name.span.begin)) : std::nullopt;
+}
+
+/// Sizes that each call may choose belong to functions.
+std::optional<Type> Reader::alias(TypeAlias& alias, const Token& name) {
+  const std::optional<std::vector<Type>> arguments = type_arguments_behind();
+  const std::string_view text = declarations_.spelled(alias.name);
+  if (!arguments || alias.is_broken) return std::nullopt;
+  if (!takes(text, alias.params.size(), arguments->size(), span_from(name.span.begin))) return std::nullopt;
+  if (alias.is_being_read) {
+    alias.is_broken = true;
+    report(alias.span,
+           fmt::format("'{}' stands for a type that is made of itself; 'data' declares one", text));
+    return std::nullopt;
+  }
+  Reader reader(source_, tokens_, declarations_, diagnostics_);
+  TypeArguments bound;
+  for (std::size_t i = 0; i < arguments->size(); ++i) bound.push_back({alias.params[i], (*arguments)[i]});
+  reader.begin_type_arguments(std::move(bound));
+  reader.go_to(alias.type);
+  const std::size_t findings = diagnostics_.count();
+  alias.is_being_read = true;
+  Type read;
+  try {
+    read = reader.field_type();
+  } catch (const Unreadable&) {
+  }
+  alias.is_being_read = false;
+  alias.is_broken = alias.is_broken || diagnostics_.count() > findings;
+  return alias.is_broken ? std::nullopt : std::optional(read);
 }
 
 /// Its variants are read after it is declared: they may contain it.
 std::optional<Type> Reader::instance(const GenericType& generic, const std::vector<Type>& arguments,
                                      Span span) {
   const std::string_view name = declarations_.spelled(generic.name);
-  if (arguments.size() != generic.params.size()) {
-    report(span, fmt::format("'{}' takes {} type{} in brackets, found {}", name, generic.params.size(),
-                             generic.params.size() == 1 ? "" : "s", arguments.size()));
-    return std::nullopt;
-  }
+  if (!takes(name, generic.params.size(), arguments.size(), span)) return std::nullopt;
   std::size_t length = 0;
   for (const Type& argument : arguments) length += to_string(argument).size();
   if (declarations_.instance_depth() == kMaxTypeDepth || length > kLongestType) {

@@ -36,7 +36,8 @@ bool Declarations::is_free_for_type(Symbol name, Span span) {
         span, fmt::format("expected the name of a data type with a capital first letter, found '{}'", text));
     return false;
   }
-  if (text == kList || data_types_.contains(name) || generic_types_.contains(name)) {
+  if (text == kList || data_types_.contains(name) || generic_types_.contains(name) ||
+      aliases_.contains(name)) {
     diagnostics_.add(span, text == kList
                                ? fmt::format("expected a new name, found '{}', which is built in", text)
                                : fmt::format("data type '{}' is defined twice", text));
@@ -81,6 +82,12 @@ GenericType* Declarations::declare_generic_type(GenericType type) {
   return generic_types_.emplace(name, std::make_unique<GenericType>(std::move(type))).first->second.get();
 }
 
+TypeAlias* Declarations::declare_alias(TypeAlias alias) {
+  if (!is_free_for_type(alias.name, alias.span)) return nullptr;
+  const Symbol name = alias.name;
+  return aliases_.emplace(name, std::make_unique<TypeAlias>(std::move(alias))).first->second.get();
+}
+
 void Declarations::define_generic_type(const GenericType& type) {
   for (std::size_t i = 0; i < type.variants.size(); ++i) {
     const GenericType::VariantHead& variant = type.variants[i];
@@ -109,6 +116,8 @@ const std::vector<Type>* Declarations::arguments_of(const Type& type, const Gene
 std::vector<std::string> Declarations::generic_texts() const {
   std::vector<std::string> texts;
   for (const auto& [name, generic] : generic_types_) texts.push_back(generic->text);
+  if (texts.empty()) return texts;
+  for (const auto& [name, alias] : aliases_) texts.push_back(alias->text);
   std::sort(texts.begin(), texts.end());
   return texts;
 }

@@ -46,6 +46,17 @@ struct GenericType {
   std::string text{};  ///< the declaration in one line
 };
 
+/// `type Pairs[T] = List[Pair[T, T]]`: another name for a type, which is read again for each use.
+struct TypeAlias {
+  Symbol name = 0;
+  Span span{};
+  std::vector<Symbol> params;
+  std::size_t type = 0;    ///< the first token
+  bool is_broken = false;  ///< which is reported
+  bool is_being_read = false;
+  std::string text{};  ///< the declaration in one line
+};
+
 struct GenericVariant {
   const GenericType* type = nullptr;
   std::size_t index = 0;
@@ -78,6 +89,7 @@ class Declarations {
   static constexpr std::size_t kNil = 0;
   static constexpr std::size_t kCons = 1;
   Type list_of(const Type& element) { return types_.list_of(element); }
+  Type tuple_of(const std::vector<Type>& parts) { return types_.tuple_of(parts); }
   static bool is_list(const Type& type) { return type.is_data() && ir::is_list(*type.data); }
   static Type element_of(const Type& list) { return field_type(list, kCons, 0); }
   /// kNil or kCons, where a word names a variant of the built-in list.
@@ -107,6 +119,14 @@ class Declarations {
   void define_instance(const Type& type, std::vector<Variant> variants) {
     types_.define(type, std::move(variants));
   }
+  // Other names for types.
+  /// nullptr where the name is taken, which is reported.
+  TypeAlias* declare_alias(TypeAlias alias);
+  TypeAlias* alias(Symbol name) {
+    const auto found = aliases_.find(name);
+    return found == aliases_.end() ? nullptr : found->second.get();
+  }
+
   const GenericType* generic_type(Symbol name) const {
     const auto found = generic_types_.find(name);
     return found == generic_types_.end() ? nullptr : found->second.get();
@@ -129,7 +149,7 @@ class Declarations {
   /// Whether declarations of this name came to nothing.
   bool is_broken(Symbol name) const {
     return announced_.contains(name) && !data_types_.contains(name) && !is_variant(name) &&
-           !generic_types_.contains(name) && !parameter_numbers_.contains(name);
+           !generic_types_.contains(name) && !parameter_numbers_.contains(name) && !aliases_.contains(name);
   }
   std::string_view spelled(Symbol name) const { return symbols_[name]; }
   std::size_t size_count() const { return sizes_.size(); }
@@ -144,13 +164,15 @@ class Declarations {
   const std::size_t* parameter(Symbol name) const { return find(parameter_numbers_, name); }
   const std::vector<ParameterDeclaration>& parameters() const { return parameters_; }
 
-  /// Their declarations in one line each, in the order of their names.
+  /// The declarations of generic types, with those of the names that they may use for types, in one line
+  /// each.
   std::vector<std::string> generic_texts() const;
 
   template <class Visit>
   void for_each_type_name(Visit visit) const {
     for (const auto& [name, type] : data_types_) visit(symbols_[name]);
     for (const auto& [name, type] : generic_types_) visit(symbols_[name]);
+    for (const auto& [name, alias] : aliases_) visit(symbols_[name]);
   }
   template <class Visit>
   void for_each_variant_name(Visit visit) const {
@@ -198,6 +220,7 @@ class Declarations {
   BySymbol<VariantPlace> variants_;
   BySymbol<std::unique_ptr<GenericType>> generic_types_;
   BySymbol<GenericVariant> generic_variants_;
+  BySymbol<std::unique_ptr<TypeAlias>> aliases_;
   std::unordered_map<const DataType*, InstanceOf> instances_;
   int instance_depth_ = 0;
   BySymbol<std::size_t> parameter_numbers_;

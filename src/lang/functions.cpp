@@ -12,6 +12,7 @@
 #include "lang/generated.h"
 #include "lang/heads.h"
 #include "lang/suggest.h"
+#include "lang/type_inference.h"
 
 namespace hiaton::lang {
 namespace {
@@ -154,21 +155,47 @@ bool Functions::name_is_free(const FunctionHead& head) {
     return false;
   }
   if (const FunctionHead* first = find(head.name)) {
+    const uint32_t begin = first->name_span.begin;
+    const Source::File& file = source_.file_at(begin);
+    const bool is_here = &file == &source_.file_at(head.name_span.begin);
     diagnostics_.add(head.name_span,
-                     fmt::format("function '{}' is defined twice; the first definition is in line {}", name,
-                                 source_.locate(first->name_span.begin).line));
+                     fmt::format("{} '{}' is defined twice; the first definition is in line {}{}",
+                                 head.is_constant ? "constant" : "function", name, source_.locate(begin).line,
+                                 is_here ? "" : fmt::format(" of {}", file.name)));
+    return false;
+  }
+  const bool is_size = declarations_.size(head.name) != nullptr;
+  if (head.is_constant && (is_size || declarations_.parameter(head.name) != nullptr)) {
+    diagnostics_.add(head.name_span,
+                     fmt::format("expected a new name for a constant, found '{}', which is a {}", name,
+                                 is_size ? "size" : "learned parameter"));
     return false;
   }
   return true;
 }
 
-void Functions::define_gradient(const FunctionHead& head) const {
+/// What the generic function is for the parameters of another; nullptr where these do not tell, which is
+/// reported.
+const FunctionHead* Functions::instance_like(const FunctionHead& generic, const FunctionHead& like) {
+  TypeInference types(generic.type_params, source_, tokens_, declarations_, diagnostics_);
+  for (std::size_t i = 0; i < std::min(generic.param_types.size(), like.params.size()); ++i) {
+    if (like.params[i].type) types.match(generic.param_types[i], *like.params[i].type);
+  }
+  if (types.missing().empty()) return instance(generic, types.arguments(), like);
+  diagnostics_.add(like.name_span, fmt::format("the gradient of '{}' takes what '{}' takes",
+                                               symbols_[generic.name], signature(generic)));
+  return nullptr;
+}
+
+void Functions::define_gradient(const FunctionHead& head) {
   const GradientOf& gradient = *head.gradient;
   const FunctionHead* of = find(gradient.function);
   if (of == nullptr || !of->readable) {
     if (of == nullptr) report_unknown(gradient);
     return;
   }
+  if (of->is_generic()) of = instance_like(*of, head);
+  if (of == nullptr) return;
   ir::Module& module = builder_.module();
   const ir::Function& function = module[reference(head).id];
   const ir::Function& derived = module[reference(*of).id];

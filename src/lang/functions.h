@@ -32,13 +32,14 @@ class Functions {
   /// Those that were made, in order; more may be made while their bodies are read.
   const std::deque<FunctionHead>& instances() const { return instances_; }
   /// Asks for the gradient that the function is. Reports where it cannot be.
-  void define_gradient(const FunctionHead& head) const;
+  void define_gradient(const FunctionHead& head);
   /// Says why there is no such gradient where no function of the program has the name.
   void report_unknown(const GradientOf& gradient) const;
   /// "fact(n: i64)"
   std::string signature(const FunctionHead& head) const;
 
  private:
+  const FunctionHead* instance_like(const FunctionHead& generic, const FunctionHead& like);
   FunctionRef declare(const FunctionHead& head);
   FunctionRef declare_as(const std::string& name, const FunctionHead& head);
   std::vector<ir::ValueInfo> params_of(const FunctionHead& head) const;

@@ -1,6 +1,8 @@
 // BodyChecker: calls of generic functions and values of generic data types.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "lang/body_checker.h"
 #include "lang/type_inference.h"
 
@@ -16,6 +18,10 @@ constexpr std::size_t kMaxFunctionDepth = 20;
 bool BodyChecker::follows_its_place(ExprId id) const {
   const Expr& expr = (*syntax_)[giver_of(id)];
   if (expr.flex != Flex::Rigid || expr.kind == Expr::Kind::List) return true;
+  if (expr.kind == Expr::Kind::Tuple) {
+    const std::span<const ExprId> parts = list(expr.list);
+    return std::any_of(parts.begin(), parts.end(), [&](ExprId part) { return follows_its_place(part); });
+  }
   const bool may_construct = expr.kind == Expr::Kind::Name || expr.kind == Expr::Kind::Call;
   return may_construct && expr.list.count == 0 && expr.types.count == 0 && is_construction(expr) &&
          declarations_.variant(expr.name) == nullptr;
@@ -33,13 +39,18 @@ Var BodyChecker::argument_for(TypeInference& types, ExprId argument, std::size_t
 }
 
 std::vector<Var> BodyChecker::infer(TypeInference& types, std::span<const ExprId> arguments,
-                                    std::span<const std::size_t> places, const Wish& wish,
-                                    std::size_t result) {
+                                    std::span<const std::size_t> places, Wishes wishes,
+                                    std::span<const std::size_t> results) {
   std::vector<Var> found(arguments.size());
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     if (!follows_its_place(arguments[i])) found[i] = argument_for(types, arguments[i], places[i]);
   }
-  if (wish) types.match(result, *wish);
+  const bool wants_tuple = wishes.size() == 1 && wishes[0] && is_tuple(*wishes[0]) && results.size() > 1;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const bool has_part = wants_tuple && i < wishes[0]->data->variants[0].fields.size();
+    if (has_part) types.match(results[i], field_type(*wishes[0], 0, i));
+    if (wishes.size() == results.size() && wishes[i]) types.match(results[i], *wishes[i]);
+  }
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     if (follows_its_place(arguments[i])) found[i] = argument_for(types, arguments[i], places[i]);
   }
@@ -60,7 +71,7 @@ bool BodyChecker::require_complete(const TypeInference& types, Symbol name, Span
 std::optional<BodyChecker::Resolved> BodyChecker::resolve_generic(const Expr& expr,
                                                                   const FunctionHead& generic,
                                                                   std::span<const std::optional<Type>> given,
-                                                                  const Wish& wish) {
+                                                                  Wishes wishes) {
   const std::span<const ExprId> arguments = list(expr.list);
   const bool fits = arguments.size() == generic.params.size();
   if (!fits || given.size() > generic.type_params.size()) {
@@ -76,7 +87,7 @@ std::optional<BodyChecker::Resolved> BodyChecker::resolve_generic(const Expr& ex
   TypeInference types(generic.type_params, source_, tokens_, declarations_, diagnostics_);
   types.set(given);
   const std::size_t findings = diagnostics_.count();
-  const std::vector<Var> found = infer(types, arguments, generic.param_types, wish, generic.result_types[0]);
+  const std::vector<Var> found = infer(types, arguments, generic.param_types, wishes, generic.result_types);
   if (diagnostics_.count() > findings || !require_complete(types, generic.name, expr.span))
     return std::nullopt;
   const FunctionHead* head = instance_of(generic, types, expr.span);
@@ -136,7 +147,7 @@ Var BodyChecker::construct_generic(const Expr& expr, const GenericVariant& varia
   for (const std::size_t target : *targets) places.push_back(variant->fields[target].type);
   TypeInference types(variant.type->params, source_, tokens_, declarations_, diagnostics_);
   const std::size_t findings = diagnostics_.count();
-  const std::vector<Var> found = infer(types, list(expr.list), places, std::nullopt, 0);
+  const std::vector<Var> found = infer(types, list(expr.list), places, {}, {});
   if (diagnostics_.count() > findings || !require_complete(types, variant->name, expr.span)) return Var();
   const std::optional<Type> type = types.instance_of(*variant.type, expr.span);
   if (!type) return Var();

@@ -15,7 +15,7 @@ Vars BodyChecker::gradient(const Expr& expr) {
   }
   std::vector<Var> arguments;
   if (callee->is_generic()) {
-    const std::optional<Resolved> resolved = resolve_generic(expr, *callee, {}, std::nullopt);
+    const std::optional<Resolved> resolved = resolve_generic(expr, *callee, {}, {});
     if (!resolved) return unknown();
     callee = resolved->callee;
     arguments = resolved->arguments;

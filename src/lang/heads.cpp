@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "ir/names.h"
+#include "lang/library.h"
 #include "lang/literal.h"
 #include "lang/reader.h"
 
@@ -21,6 +22,7 @@ class HeadReader : Reader {
   /// Of a generic function, for a use.
   FunctionHead run_for(const FunctionHead& generic, TypeArguments arguments) {
     arguments_ = std::move(arguments);
+    is_for_use_ = true;
     go_to(generic.begin);
     begin_sizes({});
     try {
@@ -33,6 +35,7 @@ class HeadReader : Reader {
   /// Types may name sizes and data types that come later in the text: these come first.
   std::vector<FunctionHead> run() {
     const std::size_t begin = position();
+    refuse_files_that_continue();
     for_each_declaration([&] { name_type_or_size(); });
     declarations().require_sizes_of_options();
     go_to(begin);
@@ -59,7 +62,7 @@ class HeadReader : Reader {
     }
   }
 
-  bool at_size() const { return at_declaration() && at(Tok::Name); }
+  bool at_size() const { return next_declared() == Declared::Size; }
 
   // The first time.
 
@@ -89,6 +92,15 @@ class HeadReader : Reader {
       } else {
         types_[name.span.begin] = declarations().declare_type(name.payload, name.span);
       }
+    } else if (next_declared() == Declared::Alias) {
+      take();
+      const Token& name = take();
+      declarations().announce(name.payload);
+      TypeAlias alias{.name = name.payload, .span = name.span, .params = {}};
+      if (at(Tok::LeftBracket)) alias.params = type_parameters();
+      expect(Tok::Assign, "'=' and the type");
+      alias.type = position();
+      aliases_[name.span.begin] = declarations().declare_alias(std::move(alias));
     } else {
       take();
     }
@@ -100,11 +112,59 @@ class HeadReader : Reader {
     begin_sizes({});
     if (at(Tok::Data)) return data();
     if (at(Tok::Param)) return parameter();
-    if (at_size()) {
-      size();
-    } else {
-      function();
+    switch (next_declared()) {
+      case Declared::Import:
+        take();
+        take();
+        return require_end("a new line");
+      case Declared::Size:
+        return size();
+      case Declared::Alias:
+        return alias();
+      case Declared::Constant:
+        return constant_function();
+      case Declared::Nothing:
+        break;
     }
+    function();
+  }
+
+  /// It is read once for itself, so that what is wrong with it is reported.
+  void alias() {
+    take();
+    TypeAlias* const alias = aliases_[next().span.begin];
+    if (alias == nullptr) throw Unreadable();
+    go_to(alias->type);
+    const std::size_t findings = finding_count();
+    TypeArguments any;
+    for (const Symbol param : alias->params) any.push_back({param, Type(DType::I64)});
+    begin_type_arguments(std::move(any));
+    alias->is_being_read = true;
+    field_type();
+    alias->is_being_read = false;
+    begin_type_arguments({});
+    alias->is_broken = alias->is_broken || finding_count() > findings;
+    const std::size_t end = position();
+    alias->text = fmt::format("type {}{} = {}", symbols_[alias->name], in_brackets(alias->params),
+                              text_between(alias->type, end));
+    require_end("an operator");
+  }
+
+  /// A function without parameters.
+  void constant_function() {
+    const uint32_t begin = take().span.begin;
+    const Token& name = take();
+    FunctionHead& head = heads_.emplace_back();
+    head.name = name.payload;
+    head.name_span = name.span;
+    head.is_constant = true;
+    head.readable = false;
+    expect(Tok::Colon, "':' and the type of the constant");
+    head.results.push_back(type());
+    expect(Tok::Assign, "'=' and the value of the constant");
+    head.span = span_from(begin);
+    head.body = position();
+    head.readable = true;
   }
 
   /// Its value is known already, and findings about it are reported.
@@ -169,12 +229,19 @@ class HeadReader : Reader {
 
   /// In one line, as a declaration is printed.
   std::string text_of(const GenericType& generic, std::size_t end) {
-    std::string text = fmt::format("data {}[", symbols_[generic.name]);
-    for (const Symbol param : generic.params) {
-      text += fmt::format("{}{}", text.back() == '[' ? "" : ", ", symbols_[param]);
-    }
-    text += "] = ";
-    go_to(generic.variants_begin);
+    return fmt::format("data {}{} = {}", symbols_[generic.name], in_brackets(generic.params),
+                       text_between(generic.variants_begin, end));
+  }
+
+  std::string in_brackets(const std::vector<Symbol>& params) {
+    std::string text;
+    for (const Symbol param : params) text += fmt::format("{}{}", text.empty() ? "[" : ", ", symbols_[param]);
+    return text.empty() ? text : text + ']';
+  }
+
+  std::string text_between(std::size_t begin, std::size_t end) {
+    std::string text;
+    go_to(begin);
     while (position() < end) {
       const Token& token = take();
       const bool closes = token.kind == Tok::Comma && (at(Tok::RightParen) || at(Tok::RightBracket));
@@ -251,13 +318,11 @@ class HeadReader : Reader {
     head.begin = begin;
     if (at(Tok::LeftBracket)) {
       std::vector<Symbol> type_params = type_parameters();
-      if (arguments_.empty()) {
-        head.type_params = std::move(type_params);
-      } else {
-        head.type_arguments = arguments_;
-        begin_type_arguments(arguments_);
-      }
+      if (!is_for_use_) head.type_params = std::move(type_params);
     }
+    head.on_demand = !is_for_use_ && is_of_library(source().file_at(name.span.begin).key);
+    head.type_arguments = arguments_;
+    begin_type_arguments(arguments_);
     parameters(head);
     head.sizes = sizes_read();
     begin_sizes(head.sizes);
@@ -321,8 +386,11 @@ class HeadReader : Reader {
   }
 
   const Symbols& symbols_;
+  bool is_for_use_ =
+      false;  ///< what is read is a function that becomes one of the program only where it is used
   TypeArguments arguments_;  ///< of the generic function that is read for a use
   std::unordered_map<uint32_t, GenericType*> generic_types_;  ///< by where their names begin
+  std::unordered_map<uint32_t, TypeAlias*> aliases_;          ///< by where their names begin
   std::unordered_map<uint32_t, std::optional<Type>> types_;   ///< by where their names begin
   std::unordered_map<uint32_t, std::size_t> ends_;            ///< of sizes: the token behind, likewise
   std::vector<FunctionHead> heads_;

@@ -237,8 +237,12 @@ Var BodyChecker::compare(Tok op, Var one, const Value& other, Span span) {
 
 /// Types that could not be read have no variants.
 Vars BodyChecker::match(const Expr& expr, Wishes wishes) {
-  const Vars matched = values(expr.a, {});
   const auto arms = std::span(syntax_->arms).subspan(expr.list.begin, expr.list.count);
+  const auto names_it = [](const Arm& arm) {
+    return arm.pattern.whole.has_value() || arm.pattern.kind == ArmPattern::Kind::Name;
+  };
+  const bool has_name = std::any_of(arms.begin(), arms.end(), names_it);  // of what is matched, as one value
+  const Vars matched = has_name ? Vars(value(expr.a)) : values(expr.a, {});
   std::vector<Type> types;
   for (const Var var : matched) {
     if (known(var) && !(var.type().is_data() && var.type().data->variants.empty()))

@@ -23,8 +23,10 @@ ExprId Parser::operand() {
 }
 
 ExprId Parser::primary() {
+  if (begins_file(&next())) fail_expected("an expression");
   switch (next().kind) {
     case Tok::Name:
+      if (at_declaration()) break;
       return name_or_call();
     case Tok::Integer:
     case Tok::Float:

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "lang/body_checker.h"
+#include "lang/type_inference.h"
 #include "tensor/dimensions.h"
 
 namespace hiaton::lang {
@@ -37,10 +38,6 @@ class BodyChecker::Applied {
                                      count_of(arguments.size(), "argument"), signature()));
     }
     if (operation_ != nullptr) return result_of_operation(arguments);
-    if (head_->results.size() != 1) {
-      throw ProgramError(fmt::format("expected a function with one result, found '{}' with {}", name_,
-                                     head_->results.size()));
-    }
     Dimensions dimensions;
     for (std::size_t i = 0; i < arguments.size(); ++i) {
       const Type param = head_->params[i].type.value_or(arguments[i]);
@@ -48,7 +45,11 @@ class BodyChecker::Applied {
       throw ProgramError(fmt::format("argument {} of '{}': expected {}, found {}", i + 1, name_,
                                      to_string(param), to_string(arguments[i])));
     }
-    return dimensions.substitute(head_->results[0].value_or(DType::I64));
+    if (head_->results.size() == 1) return dimensions.substitute(head_->results[0].value_or(DType::I64));
+    std::vector<Type> results;
+    for (const std::optional<Type>& result : head_->results)
+      results.push_back(without_symbols(dimensions.substitute(result.value_or(DType::I64))));
+    return checker_.declarations_.tuple_of(results);
   }
 
   /// Where among such arguments the size of dimension `axis` of its result stands; none where only the call
@@ -68,7 +69,11 @@ class BodyChecker::Applied {
 
   Var operator()(FunctionBuilder& f, const std::vector<Var>& arguments) const {
     if (operation_ != nullptr) return f.op(*operation_->def, arguments);
-    return f.call(checker_.functions_.reference(*head_), arguments);
+    const Vars results = f.call(checker_.functions_.reference(*head_), arguments);
+    if (results.size() == 1) return results[0];
+    std::vector<Type> argument_types;
+    for (const Var argument : arguments) argument_types.push_back(argument.type());
+    return f.make(result(argument_types), 0, {results.begin(), results.end()});
   }
 
  private:

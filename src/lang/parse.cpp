@@ -30,7 +30,8 @@ void require_text(const std::shared_ptr<const Source>& source) {
 
 }  // namespace
 
-ir::Module parse(const std::shared_ptr<const Source>& source, const ParseOptions& options) {
+ir::Module parse(const std::shared_ptr<const Source>& program, const ParseOptions& options) {
+  const std::shared_ptr<const Source> source = with_imports(program);
   require_text(source);
   Diagnostics diagnostics;
   Symbols symbols;
@@ -41,8 +42,9 @@ ir::Module parse(const std::shared_ptr<const Source>& source, const ParseOptions
   return module;
 }
 
-std::map<std::string, int64_t> declared_sizes(const std::shared_ptr<const Source>& source,
+std::map<std::string, int64_t> declared_sizes(const std::shared_ptr<const Source>& program,
                                               const ParseOptions& options) {
+  const std::shared_ptr<const Source> source = with_imports(program);
   require_text(source);
   Diagnostics findings;
   Symbols symbols;

@@ -44,6 +44,7 @@ void PatternChecker::check_one(const ArmPattern& pattern, const Type& type) {
     case ArmPattern::Kind::Literal:
       return check_literal(pattern, type);
     case ArmPattern::Kind::Tuple:
+      if (is_tuple(type)) return check_variant(pattern, type);
       diagnostics_.add(pattern.span,
                        fmt::format("expected a pattern for one value of type {}, found {} patterns",
                                    to_string(type), pattern.parts.count));
@@ -64,6 +65,8 @@ std::optional<std::size_t> PatternChecker::variant_of(const ArmPattern& pattern,
       return Declarations::is_list(type) ? std::optional(Declarations::kNil) : std::nullopt;
     case ArmPattern::Kind::Cons:
       return Declarations::is_list(type) ? std::optional(Declarations::kCons) : std::nullopt;
+    case ArmPattern::Kind::Tuple:
+      return std::size_t{0};
     default:
       return type.data->find(symbols_[pattern.name]);
   }
@@ -87,6 +90,11 @@ void PatternChecker::check_variant(const ArmPattern& pattern, const Type& type) 
   if (!pattern.has_parts) return;
   const Variant& wanted = type.data->variants[*variant];
   const std::vector<Field>& fields = wanted.fields;
+  if (pattern.parts.count != fields.size() && is_tuple(type)) {
+    diagnostics_.add(pattern.span, fmt::format("expected {} patterns for a value of type {}, found {}",
+                                               fields.size(), to_string(type), pattern.parts.count));
+    return;
+  }
   if (pattern.parts.count != fields.size()) {
     diagnostics_.add(pattern.span,
                      fmt::format("'{}' has {} field{}, found {} in the pattern", wanted.name, fields.size(),

@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "ir/names.h"
 
 namespace hiaton::lang {
 
-/// A `param` without a type behind it is an expression, and `size` is a name like others.
+/// A `param` without a type behind it is an expression, and `size` and the like are names like others.
 bool Reader::begins_declaration(const Token* token) const {
   switch (token->kind) {
     case Tok::Fn:
@@ -15,11 +17,29 @@ bool Reader::begins_declaration(const Token* token) const {
     case Tok::Param:
       return token[1].kind == Tok::Name && token[2].kind == Tok::Colon;
     case Tok::Name:
-      return token->starts_line && token[1].kind == Tok::Name && token[2].kind == Tok::Assign &&
-             source_.text(token->span) == "size";
+      return declaration_by_name(token) != Declared::Nothing;
     default:
       return false;
   }
+}
+
+Reader::Declared Reader::declaration_by_name(const Token* token) const {
+  if (!token->starts_line || token->kind != Tok::Name) return Declared::Nothing;
+  const bool is_import = token[1].kind == Tok::String;
+  if (!is_import && token[1].kind != Tok::Name) return Declared::Nothing;
+  const std::string_view word = source_.text(token->span);
+  if (is_import) return word == "import" ? Declared::Import : Declared::Nothing;
+  const Tok behind = token[2].kind;
+  if (word == "size" && behind == Tok::Assign) return Declared::Size;
+  if (word == "const" && (behind == Tok::Assign || behind == Tok::Colon)) return Declared::Constant;
+  if (word == "type" && (behind == Tok::Assign || behind == Tok::LeftBracket)) return Declared::Alias;
+  return Declared::Nothing;
+}
+
+bool Reader::begins_file(const Token* token) const {
+  const std::vector<Source::File>& files = source_.files();
+  return files.size() > 1 && token != first_ && token->starts_line && token->kind != Tok::End &&
+         token[-1].span.end <= source_.file_at(token->span.begin).begin;
 }
 
 bool Reader::at_all(std::initializer_list<Tok> kinds) const {
@@ -76,6 +96,19 @@ const Token* Reader::last_minus_at_a_line(uint32_t begin) const {
   return nullptr;
 }
 
+void Reader::refuse_files_that_continue() {
+  const std::vector<Source::File>& files = source_.files();
+  for (std::size_t i = 1; i < files.size(); ++i) {
+    const auto first =
+        std::lower_bound(tokens_.tokens.begin(), tokens_.tokens.end(), files[i].begin,
+                         [](const Token& token, uint32_t begin) { return token.span.begin < begin; });
+    const bool is_empty = first->kind == Tok::End || &source_.file_at(first->span.begin) != &files[i];
+    if (is_empty || first->kind == Tok::Error || begins_declaration(&*first)) continue;
+    report(first->span,
+           fmt::format("expected a declaration at the beginning of a file, found {}", describe(*first)));
+  }
+}
+
 void Reader::skip_to_declaration() {
   while (!at(Tok::End) && !at_declaration()) ++next_;
 }
@@ -123,6 +156,10 @@ void Reader::fail(Span span, std::string message) {
 
 void Reader::fail_expected(std::string_view what) {
   if (at(Tok::Error)) throw Unreadable();  // reported by the lexer
+  if (begins_file(next_)) {
+    const uint32_t end = next_[-1].span.end;
+    fail({end, end}, fmt::format("expected {}, found the end of the file", what));
+  }
   const bool wants_name = what.find("name") != std::string_view::npos;
   const bool wants_operator = what.find("an operator") != std::string_view::npos;
   std::string_view hint;

@@ -68,15 +68,23 @@ class Reader {
   }
   std::size_t position() const { return static_cast<std::size_t>(next_ - first_); }
   void go_to(std::size_t position) { next_ = first_ + position; }
-  /// Whether a function, data type, size or parameter begins here.
+  /// Whether a function, data type, size, parameter, constant, alias or import begins here.
   bool at_declaration() const { return begins_declaration(next_); }
+  /// What a name at the beginning of a line declares.
+  enum class Declared : uint8_t { Nothing, Size, Constant, Alias, Import };
+  Declared next_declared() const { return declaration_by_name(next_); }
+  /// Whether the token is the first one of a file that is imported.
+  bool begins_file(const Token* token) const;
   void skip_to_declaration();
+  /// Reports files that are imported and would continue the last expression of the file before.
+  void refuse_files_that_continue();
   /// From `begin` to the end of the last token taken.
   Span span_from(uint32_t begin) const { return {begin, next_[-1].span.end}; }
 
   [[noreturn]] void fail(Span span, std::string message);
   /// "expected `what`, found" the next token.
   [[noreturn]] void fail_expected(std::string_view what);
+  std::size_t finding_count() const { return diagnostics_.count(); }
   void report(Span span, std::string message) { diagnostics_.add(span, std::move(message)); }
 
   // Type parameters (generics.cpp).
@@ -89,6 +97,8 @@ class Reader {
   /// The data type with these arguments. Empty where they are too few or too many, or where it would need
   /// ever more types, which is reported.
   std::optional<Type> instance(const GenericType& generic, const std::vector<Type>& arguments, Span span);
+  /// A type in which no symbols may stand; any where it is wrong, which is reported.
+  Type field_type();
   /// Goes behind a type without reading it.
   void skip_type();
   Variant variant();
@@ -120,12 +130,18 @@ class Reader {
 
  private:
   bool begins_declaration(const Token* token) const;
+  Declared declaration_by_name(const Token* token) const;
   std::string describe(const Token& token) const;
   [[nodiscard]] Deeper inside_brackets();
   void fields(Variant& variant);
-  Type field_type();
   std::optional<Type> list_type();
+  std::optional<Type> tuple_type();
   std::optional<Type> generic_type(const GenericType& generic, const Token& name);
+  /// What stands in brackets behind a name, if anything does; empty where a type is unknown, which is
+  /// reported.
+  std::optional<std::vector<Type>> type_arguments_behind();
+  bool takes(std::string_view name, std::size_t wanted, std::size_t found, Span span);
+  std::optional<Type> alias(TypeAlias& alias, const Token& name);
   /// nullptr where no type parameter has this name.
   const Type* type_argument(Symbol name) const;
   std::optional<Type> unknown_type(const Token& name);

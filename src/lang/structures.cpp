@@ -6,6 +6,7 @@
 #include "ir/type_lists.h"
 #include "lang/body_checker.h"
 #include "lang/suggest.h"
+#include "lang/type_inference.h"
 
 namespace hiaton::lang {
 namespace {
@@ -53,6 +54,40 @@ std::string hint_at_sizes(const Vars& one, const Vars& other, Wishes wishes) {
 }
 
 Vars BodyChecker::values(ExprId id, Wishes wishes) {
+  const Vars found = as_many_values(id, wishes);
+  if (!known(found) || found.size() == wishes.size()) return found;
+  const bool wants_tuple = wishes.size() == 1 && wishes[0] && is_tuple(*wishes[0]);
+  if (wants_tuple) return tuple_of(found, wishes[0], place_of(id));
+  const bool is_one = found.size() == 1 && wishes.size() > 1 && known(found[0]);
+  return is_one && is_tuple(found[0].type()) ? parts_of(found[0], place_of(id)) : found;
+}
+
+Var BodyChecker::tuple_of(const Vars& parts, const Wish& wish, Span span) {
+  const std::vector<Var> vars(parts.begin(), parts.end());
+  if (!are_known(vars)) return Var();
+  std::vector<Type> types;
+  for (std::size_t i = 0; i < vars.size(); ++i) types.push_back(without_symbols(vars[i].type()));
+  Type type = declarations_.tuple_of(types);
+  if (wish && is_tuple(*wish)) {
+    const std::vector<Field>& fields = wish->data->variants[0].fields;
+    const auto fits = [](const Field& field, const Type& found) { return compatible(found, field.type); };
+    if (std::equal(fields.begin(), fields.end(), types.begin(), types.end(), fits)) type = *wish;
+  }
+  f_->set_span(span);
+  return f_->make(type, 0, vars);
+}
+
+Vars BodyChecker::parts_of(Var tuple, Span span) {
+  f_->set_span(span);
+  std::vector<Var> parts;
+  for (std::size_t i = 0; i < tuple.type().data->variants[0].fields.size(); ++i) {
+    parts.push_back(f_->field(tuple, 0, i));
+  }
+  return Vars(std::move(parts));
+}
+
+/// As many as the expression gives, whatever is wished.
+Vars BodyChecker::as_many_values(ExprId id, Wishes wishes) {
   const Expr& expr = (*syntax_)[id];
   switch (expr.kind) {
     case Expr::Kind::Broken:
@@ -92,11 +127,16 @@ Vars BodyChecker::call(const Expr& expr, Wishes wishes) {
     report_attributes(expr);
     return stand_ins(callee->results);
   }
+  if (callee->is_constant) {
+    report(expr.sign,
+           fmt::format("expected a function, found '{}', which is a constant", symbols_[expr.name]));
+    for (ExprId argument : list(expr.list)) value(argument);
+    return stand_ins(callee->results);
+  }
   Resolved resolved{callee, {}};
   if (callee->is_generic()) {
     const auto given = std::span(syntax_->types).subspan(expr.types.begin, expr.types.count);
-    const std::optional<Resolved> made =
-        resolve_generic(expr, *callee, given, wishes.size() == 1 ? wishes[0] : std::nullopt);
+    const std::optional<Resolved> made = resolve_generic(expr, *callee, given, wishes);
     if (!made) return unknown();
     resolved = *made;
   } else {
@@ -178,6 +218,12 @@ void BodyChecker::report_unknown_function(Symbol unknown, Span span) {
 
 Vars BodyChecker::tuple(const Expr& expr, Wishes wishes) {
   const std::span<const ExprId> elements = list(expr.list);
+  std::vector<Wish> of_parts;
+  if (wishes.size() == 1 && wishes[0] && is_tuple(*wishes[0])) {
+    const std::size_t parts = wishes[0]->data->variants[0].fields.size();
+    for (std::size_t i = 0; i < parts; ++i) of_parts.push_back(field_type(*wishes[0], 0, i));
+    wishes = of_parts;
+  }
   const bool wished = wishes.size() == elements.size();
   std::vector<Var> vars;
   vars.reserve(elements.size());

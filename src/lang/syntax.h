@@ -175,6 +175,7 @@ struct FunctionHead {
   std::vector<Pattern> params{};
   std::unordered_set<Symbol> sizes{};  ///< symbols in the types of the parameters
   std::vector<std::optional<Type>> results{};
+  bool is_constant = false;  ///< it is called where its name stands
   bool recompute = false;
   std::optional<uint32_t> placement{};   ///< in TokenList::strings
   std::optional<GradientOf> gradient{};  ///< it is this gradient and has no body
@@ -192,7 +193,11 @@ struct FunctionHead {
   const FunctionHead* made_for = nullptr;  ///< the function with this use
   std::size_t depth = 0;                   ///< how many such uses led to this one
 
-  bool is_generic() const { return !type_params.empty(); }
+  // Of a function of the standard library, of which no more is read than a program uses.
+  bool on_demand = false;
+
+  /// Whether it becomes a function of the program only where it is used.
+  bool is_generic() const { return !type_params.empty() || on_demand; }
 };
 
 /// The body of one function.

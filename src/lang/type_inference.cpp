@@ -5,9 +5,6 @@
 #include <algorithm>
 
 namespace hiaton::lang {
-namespace {
-
-/// Symbols stand for sizes in one function only.
 Type without_symbols(Type type) {
   for (Dim& dim : type.shape) {
     if (dim.size < 0) dim = unknown_dim();
@@ -15,11 +12,13 @@ Type without_symbols(Type type) {
   return type;
 }
 
-}  // namespace
-
 TypeInference::TypeInference(const std::vector<Symbol>& params, const Source& source, const TokenList& tokens,
                              Declarations& declarations, Diagnostics& diagnostics)
     : Reader(source, tokens, declarations, diagnostics) {
+  for (const Symbol param : params) arguments_.push_back({param, std::nullopt});
+}
+
+TypeInference::TypeInference(const std::vector<Symbol>& params, const TypeInference& other) : Reader(other) {
   for (const Symbol param : params) arguments_.push_back({param, std::nullopt});
 }
 
@@ -45,6 +44,7 @@ void TypeInference::match(std::size_t position, const Type& actual) {
 
 /// `actual` is null below a type that is not what stands here.
 void TypeInference::match_next(const Type* actual) {
+  if (at(Tok::LeftParen)) return match_tuple(actual);
   if (!at(Tok::Name)) return skip_type();
   if (TypeArgument* argument = find(next())) {
     if (actual != nullptr && !argument->type) argument->type = without_symbols(*actual);
@@ -52,8 +52,10 @@ void TypeInference::match_next(const Type* actual) {
   }
   const Token& name = next();
   const GenericType* const generic = declarations().generic_type(name.payload);
+  const TypeAlias* const alias = declarations().alias(name.payload);
   const bool is_list = source().text(name.span) == Declarations::kList;
-  if ((!is_list && generic == nullptr) || after_next().kind != Tok::LeftBracket) return skip_type();
+  const bool has_parts = is_list || generic != nullptr || (alias != nullptr && !alias->is_broken);
+  if (!has_parts || after_next().kind != Tok::LeftBracket) return skip_type();
   std::vector<Type> parts;
   if (actual != nullptr && actual->is_data()) {
     const std::vector<Type>* known =
@@ -64,11 +66,50 @@ void TypeInference::match_next(const Type* actual) {
   take();
   take();
   std::size_t part = 0;
+  TypeArguments of_alias;
+  if (alias != nullptr && actual != nullptr) of_alias = arguments_of_alias(*alias, *actual);
   do {
-    match_next(part < parts.size() ? &parts[part] : nullptr);
+    if (part < of_alias.size() && of_alias[part].type) {
+      match_next(&*of_alias[part].type);
+    } else {
+      match_next(part < parts.size() ? &parts[part] : nullptr);
+    }
     ++part;
   } while (accept(Tok::Comma));
   expect(Tok::RightBracket, "']' after a type");
+}
+
+/// One type in parentheses is that type.
+void TypeInference::match_tuple(const Type* actual) {
+  const bool is_one = !has_several_types();
+  take();
+  std::size_t part = 0;
+  do {
+    if (at(Tok::RightParen)) break;
+    const bool fits =
+        actual != nullptr && is_tuple(*actual) && part < actual->data->variants[0].fields.size();
+    const Type type = fits && !is_one ? hiaton::field_type(*actual, 0, part) : Type();
+    match_next(is_one ? actual : fits ? &type : nullptr);
+    ++part;
+  } while (accept(Tok::Comma));
+  expect(Tok::RightParen, "',' or ')' after a type");
+}
+
+/// In the parentheses that come next.
+bool TypeInference::has_several_types() {
+  const std::size_t begin = position();
+  take();
+  skip_type();
+  const bool has_several = at(Tok::Comma);
+  go_to(begin);
+  return has_several;
+}
+
+/// What the alias was given, where it stands for this type.
+TypeArguments TypeInference::arguments_of_alias(const TypeAlias& alias, const Type& actual) {
+  TypeInference inner(alias.params, *this);
+  inner.match(alias.type, actual);
+  return inner.arguments_;
 }
 
 bool TypeInference::is_known_at(std::size_t position) {

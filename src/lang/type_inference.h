@@ -28,12 +28,20 @@ class TypeInference : Reader {
   const TypeArguments& arguments() const { return arguments_; }
 
  private:
+  /// In the same program.
+  TypeInference(const std::vector<Symbol>& params, const TypeInference& other);
+  TypeArguments arguments_of_alias(const TypeAlias& alias, const Type& actual);
   void match_next(const Type* actual);
+  void match_tuple(const Type* actual);
+  bool has_several_types();
   bool is_known_at(std::size_t position);
   TypeArgument* find(const Token& token);
 
   TypeArguments arguments_;
 };
+
+/// Symbols stand for sizes in one function only: any size takes their place.
+Type without_symbols(Type type);
 
 /// "T = i64, U = Tree"
 std::string to_string(const TypeArguments& arguments, const Declarations& declarations);

@@ -29,7 +29,23 @@ Deeper Reader::inside_brackets() {
   return Deeper(depth_);
 }
 
+/// One type in parentheses is that type.
+std::optional<Type> Reader::tuple_type() {
+  take();
+  const Deeper deeper = inside_brackets();
+  std::vector<Type> parts;
+  const std::size_t findings = finding_count();
+  do {
+    if (at(Tok::RightParen) && !parts.empty()) break;
+    parts.push_back(field_type());
+  } while (accept(Tok::Comma));
+  expect(Tok::RightParen, "',' or ')' after a type");
+  if (finding_count() > findings) return std::nullopt;
+  return parts.size() == 1 ? parts[0] : declarations_.tuple_of(parts);
+}
+
 std::optional<Type> Reader::type() {
+  if (at(Tok::LeftParen)) return tuple_type();
   const Token& name = expect(Tok::Name, kAType);
   const std::string_view text = source_.text(name.span);
   const bool has_brackets = at(Tok::LeftBracket) && !next_->starts_line;
@@ -42,6 +58,7 @@ std::optional<Type> Reader::type() {
   if (text == Declarations::kList && has_brackets) return list_type();
   if (const GenericType* generic = declarations_.generic_type(name.payload))
     return generic_type(*generic, name);
+  if (TypeAlias* other = declarations_.alias(name.payload)) return alias(*other, name);
   if (const Type* data = declarations_.type(name.payload)) return *data;
   return unknown_type(name);
 }

@@ -78,15 +78,12 @@ Var BodyChecker::value(ExprId id, const Wish& wish) {
     default:
       break;
   }
-  return single(id, values(id, {&wish, 1}));
+  return single(id, values(id, {&wish, 1}), wish);
 }
 
-Var BodyChecker::single(ExprId id, const Vars& found) {
+Var BodyChecker::single(ExprId id, const Vars& found, const Wish& wish) {
   if (!known(found)) return Var();
-  if (found.size() == 1) return found[0];
-  report(place_of(id), fmt::format("expected one value, found {}; 'let (a, b) = ...' takes them apart",
-                                   count_of(found.size(), "value")));
-  return Var();
+  return found.size() == 1 ? found[0] : tuple_of(found, wish, place_of(id));
 }
 
 Var BodyChecker::number(const Expr& expr, const Wish& wish) {
@@ -114,8 +111,18 @@ Var BodyChecker::name(const Expr& expr, const Wish& wish) {
     return size->value ? f_->constant(*size->value) : Var();
   }
   if (is_construction(expr)) return construction(expr, wish);
+  if (const FunctionHead* constant = functions_.find(expr.name);
+      constant != nullptr && constant->is_constant) {
+    return constant_value(*constant, expr.span);
+  }
   report_unknown_name(expr);
   return Var();
+}
+
+Var BodyChecker::constant_value(const FunctionHead& constant, Span span) {
+  if (!constant.readable || !constant.results[0]) return Var();
+  if (!diagnostics_.empty()) return stand_in(*constant.results[0]);
+  return emit_call(functions_.reference(constant), {}, span);
 }
 
 Var BodyChecker::learned(const Expr& expr) {

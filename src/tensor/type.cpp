@@ -95,6 +95,10 @@ std::optional<std::size_t> DataType::find(std::string_view variant) const {
   return std::nullopt;
 }
 
+bool is_tuple(const Type& type) {
+  return type.is_data() && type.data->name.starts_with('(');
+}
+
 Type field_type(const Type& data, std::size_t variant, std::size_t field) {
   Type type = data.data->variants[variant].fields[field].type;
   if (type.is_data()) type.data = std::shared_ptr<const DataType>(data.data, type.data.get());
@@ -164,6 +168,21 @@ Type DataTypes::list_of(const Type& element) {
   return list;
 }
 
+Type DataTypes::tuple_of(const std::vector<Type>& parts) {
+  const std::lock_guard lock(arena_->mutex);
+  std::string name;
+  Variant variant;
+  for (const Type& part : parts) {
+    name += (name.empty() ? "(" : ", ") + to_string(part);
+    variant.fields.push_back({std::to_string(variant.fields.size()), part});
+  }
+  name += ')';
+  if (std::optional<Type> known = find(name)) return *known;
+  const Type tuple = declare(name);
+  define(tuple, {std::move(variant)});
+  return tuple;
+}
+
 Type DataTypes::gradient_of(const Type& type) {
   if (!type.is_data()) return type;
   const std::lock_guard lock(arena_->mutex);
@@ -186,7 +205,9 @@ Type DataTypes::gradient_of(const Type& type) {
     waiting.pop_back();
     std::vector<Variant> variants{{"Zero", {}}};
     for (std::size_t v = 0; v < of.data->variants.size(); ++v) {
-      Variant& variant = variants.emplace_back(Variant{"Gradient[" + of.data->variants[v].name + "]", {}});
+      const std::string& name = of.data->variants[v].name;
+      Variant& variant =
+          variants.emplace_back(Variant{name.empty() ? "Gradient" : "Gradient[" + name + "]", {}});
       for (std::size_t i = 0; i < of.data->variants[v].fields.size(); ++i) {
         const Type field = field_type(of, v, i);
         if (holds_floats(field))

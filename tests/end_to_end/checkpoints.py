@@ -69,6 +69,20 @@ class Checkpoints(CommandLineTest):
                           "'E': expected f64[4, 3], found f32[4, 3]", "'b': expected f32[3], found none",
                           "'V': expected f32[3], found f32[3, 2]")
 
+    def test_keeps_the_files_that_the_model_imports(self):
+        first, rest = self.MODEL.split("fn main", 1)
+        files = [self.file(first, "parts.hia"), self.file('import "parts.hia"\nfn main' + rest, "whole.hia")]
+        trees = self.file("(1 (1 good) (1 film))\n(0 (0 bad) (0 film))\n" * 10, "trees.txt")
+        out = str(pathlib.Path(self.directory.name) / "of_files")
+        done = hiaton("train", files[1], "--data", trees, "--size=d=3", "--epochs=1", "--out", out)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for file in files:
+            pathlib.Path(file).unlink()
+        done = hiaton("run", f"--checkpoint={out}", self.TREE)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        done = hiaton("train", "--resume", "--out", out, "--epochs=2")
+        self.assertEqual(done.returncode, 0, done.stderr)
+
     def test_what_does_not_fit(self):
         run = ("run", self.model, self.TREE)
         self.assert_fails(hiaton(*run, f"--checkpoint={self.out}", "--size=d=4"), 2,

@@ -315,5 +315,29 @@ TEST(DataGradients, LeaveTheModuleAsItWas) {
   EXPECT_TRUE(ir::equal(*program.module(), *Program::from_text("again.hia", text).module()));
 }
 
+constexpr const char* kTuples =
+    "data Tree = Leaf(p: (f64, f64)) | Node(left: Tree, right: Tree)\n"
+    "fn both(t: Tree) -> (f64, f64) =\n"
+    "  match t\n"
+    "    Leaf(p) -> p\n"
+    "    Node(left, right) ->\n"
+    "      match (both(left), both(right))\n"
+    "        ((a, b), (c, d)) -> (a * c, b + d * a)\n"
+    "fn step(product: f64, pair: (f64, i64)) -> f64 =\n"
+    "  match pair\n"
+    "    (_, 0) -> product\n"
+    "    (x, n) -> product * x + f64(n)\n"
+    "fn f(t: Tree, q: (f64, f64), pairs: List[(f64, i64)]) -> f64 =\n"
+    "  let (a, b) = both(t)\n"
+    "  let (c, d) = q\n"
+    "  (a * b * c + d * a) * fold(step, 1, pairs)\n";
+
+TEST(DataGradients, OfTuples) {
+  const Derived derived(kTuples, "t: Tree, q: (f64, f64), pairs: List[(f64, i64)]",
+                        "Tree, (f64, f64), List[(f64, i64)]");
+  derived.expect_slopes(
+      {"Node(Node(Leaf((1.5,2)),Leaf((0.5,-1))),Leaf((3,4)))", "(0.25,2)", "[(2,1),(5,0),(3,7)]"});
+}
+
 }  // namespace
 }  // namespace hiaton

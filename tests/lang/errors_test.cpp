@@ -140,11 +140,11 @@ const Case kCases[] = {
      " 1 | fn f(n: i64, m: i32) -> i64 = with s = 0 for i in n..m do s\n"
      "   |                                                      ^"},
     {"TupleWhereOneValueIsWanted", "fn f(n: i64) -> i64 = n + (n, n)",
-     "test.hia:1:27: error: expected one value, found 2 values; 'let (a, b) = ...' takes them apart\n"
+     "test.hia:1:25: error: [+] expected numbers of one type, found i64 and (i64, i64)\n"
      " 1 | fn f(n: i64) -> i64 = n + (n, n)\n"
-     "   |                           ^^^^^^"},
+     "   |                         ^"},
     {"CallOfSeveralWhereOneIsWanted", "fn d(n: i64) -> (i64, i64) = (n, n)\nfn f(n: i64) -> i64 = f(d(n))",
-     "test.hia:2:25: error: expected one value, found 2 values; 'let (a, b) = ...' takes them apart\n"
+     "test.hia:2:25: error: argument 1 of 'f': expected i64, found (i64, i64)\n"
      " 2 | fn f(n: i64) -> i64 = f(d(n))\n"
      "   |                         ^^^^"},
     {"OneValueWhereSeveralAreWanted", "fn f(n: i64) -> (i64, i64) = n",

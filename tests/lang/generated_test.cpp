@@ -263,7 +263,7 @@ const ErrorCase kErrors[] = {
      "2:36: 'map': expected a function of 1 argument, found f(x: i64, y: i64)"},
     {"MapOfSeveralResults",
      "fn f(x: i64) -> (i64, i64) = (x, x)\nfn g(xs: List[i64]) -> List[i64] = map(f, xs)",
-     "2:36: 'map': expected a function with one result, found 'f' with 2"},
+     "2:36: the result of 'g': expected List[i64], found List[(i64, i64)]"},
     {"FoldThatChangesItsType", "fn f(a: i64, x: i64) -> f64 = 1\nfn g(xs: List[i64]) -> f64 = fold(f, 0, xs)",
      "2:30: 'fold': 'f' gives f64, but it starts with i64"},
     {"ScanToData",

@@ -44,6 +44,8 @@ const PrintCase kPrograms[] = {
      "fn f(x: f32) -> Pair[f32, i32] = Pair[f32, i32](same_f32(x, 1.0f32), 2i32)\n"
      "\n"
      "fn same_f32(a: f32, b: f32) -> f32 = b\n"},
+    {"AGradientThatHasAName", "fn square[T](x: T) -> T = x * x\nfn slope(x: f64) -> f64 = grad(square)\n",
+     "fn slope(x: f64) -> f64 = grad(square_f64)\n\nfn square_f64(x: f64) -> f64 = x * x\n"},
     {"TheResultMayTell", OPTION "fn none[T]() -> Option[T] = None\nfn f() -> Option[f64] = none()\n",
      "data Option[T] = None | Some(value: T)\n"
      "\n"

@@ -1,0 +1,23 @@
+#include "lang/library.h"
+
+#include <array>
+
+namespace hiaton::lang {
+namespace texts {
+
+// Made by the build: src/lang/library.
+extern const std::string_view option;
+extern const std::string_view list;
+extern const std::string_view map;
+extern const std::string_view queue;
+
+}  // namespace texts
+
+std::span<const LibraryFile> library() {
+  static const std::array files = {LibraryFile{"std/list", texts::list}, LibraryFile{"std/map", texts::map},
+                                   LibraryFile{"std/option", texts::option},
+                                   LibraryFile{"std/queue", texts::queue}};
+  return files;
+}
+
+}  // namespace hiaton::lang

@@ -1,0 +1,93 @@
+// The standard library against that of C++, on random values, in every executor.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <random>
+
+#include "engine/all_ways.h"
+
+namespace hiaton {
+namespace {
+
+std::vector<int64_t> random_numbers(std::mt19937_64& random, std::size_t count, int64_t below) {
+  std::vector<int64_t> numbers(count);
+  for (int64_t& number : numbers) number = static_cast<int64_t>(random() % static_cast<uint64_t>(below));
+  return numbers;
+}
+
+Value list_of(const std::vector<int64_t>& numbers) {
+  return parse_value(DataTypes().list_of(DType::I64), fmt::format("[{}]", fmt::join(numbers, ",")));
+}
+
+TEST(Library, SortsLists) {
+  std::mt19937_64 random(1);
+  for (const std::size_t count : {0, 1, 2, 3, 10, 100}) {
+    const std::vector<int64_t> numbers = random_numbers(random, count, 20);
+    std::vector<int64_t> sorted = numbers;
+    std::sort(sorted.begin(), sorted.end());
+    expect_in_all_ways("import \"std/list\"\nfn main(xs: List[i64]) -> List[i64] = sort(xs)\n",
+                       {list_of(numbers)}, {list_of(sorted)});
+  }
+}
+
+/// Odd numbers remove the key half as large, even ones put it, with their position as the value.
+constexpr const char* kMaps =
+    "import \"std/map\"\nimport \"std/list\"\n"
+    "fn change(m: Map[i64, i64], step: (i64, i64)) -> Map[i64, i64] =\n"
+    "  let (i, n) = step\n"
+    "  if n % 2 == 1 then remove(m, n / 2) else put(m, n / 2, i)\n"
+    "fn is_balanced(m: Map[i64, i64]) -> bool =\n"
+    "  match m\n"
+    "    MapTip -> true\n"
+    "    MapNode(h, l, _, _, r) ->\n"
+    "      let (a, b) = (map_height(l), map_height(r))\n"
+    "      abs(a - b) < 2 and h == max(a, b) + 1 and is_balanced(l) and is_balanced(r)\n"
+    "fn main(xs: List[i64]) -> (List[i64], List[i64], i64, bool) =\n"
+    "  let m = fold(change, MapTip[i64, i64], enumerate(xs))\n"
+    "  (keys(m), seconds(entries(m)), map_size(m), is_balanced(m))\n";
+
+TEST(Library, KeepsMapsBalanced) {
+  std::mt19937_64 random(2);
+  for (const std::size_t count : {0, 1, 5, 30, 300}) {
+    const std::vector<int64_t> numbers = random_numbers(random, count, 60);
+    std::map<int64_t, int64_t> expected;
+    for (std::size_t i = 0; i < count; ++i) {
+      if (numbers[i] % 2 == 1) {
+        expected.erase(numbers[i] / 2);
+      } else {
+        expected[numbers[i] / 2] = static_cast<int64_t>(i);
+      }
+    }
+    std::vector<int64_t> keys;
+    std::vector<int64_t> values;
+    for (const auto& [key, value] : expected) {
+      keys.push_back(key);
+      values.push_back(value);
+    }
+    expect_in_all_ways(kMaps, {list_of(numbers)},
+                       {list_of(keys), list_of(values), static_cast<int64_t>(expected.size()), true});
+  }
+}
+
+TEST(Library, OnlyWhatAProgramUsesIsPartOfIt) {
+  const Program program = Program::from_text(
+      "test.hia", "import \"std/map\"\nimport \"std/queue\"\nfn main(n: i64) -> List[i64] = range(0, n)\n");
+  ASSERT_EQ(program.module()->functions.size(), 2U);
+  EXPECT_EQ(program.module()->functions[1].name, "range");
+}
+
+TEST(Library, MessagesNameItsFiles) {
+  try {
+    Program::from_text("test.hia",
+                       "import \"std/list\"\nfn main(n: i64) -> i64 = length(sort([Nil[i64]]))\n");
+    FAIL() << "expected an error";
+  } catch (const ProgramError& error) {
+    EXPECT_TRUE(std::string(error.what()).starts_with("std/list:")) << error.what();
+    EXPECT_NE(std::string(error.what()).find("(where T = List[i64])"), std::string::npos) << error.what();
+  }
+}
+
+}  // namespace
+}  // namespace hiaton
