@@ -227,7 +227,7 @@ Var BodyMaker::guarded(const OpDef& op, const std::vector<Var>& operands) {
   const DType dtype = dtype_of(operands[0]);
   if (!op.can_fail(dtype, OverflowMode::Wrap)) return f_.op(op, operands);
   const std::string_view name = op.name.value;
-  if (name == "div" || name == "rem") {
+  if (name == "div" || name == "rem" || name == "floor_div" || name == "floor_mod") {
     if (may(Danger::DivisionByZero) && random_.percent(70)) return f_.op(op, operands);
     if (random_.percent(50))
       return f_.op(op, {operands[0], constant_like(operands[1], int64_t{random_.between(1, 5)})});
