@@ -224,6 +224,13 @@ TEST(PartitionedErrors, ABudgetEndsAnEndlessRecursionOverTwoProcesses) {
   EXPECT_THAT(error.what(), HasSubstr("(process "));
 }
 
+TEST(PartitionedPrograms, TokensOfPartsAreNotThoseOfTheGraph) {
+  RunOptions options;
+  options.on_token = [](const TokenEvent&) { ADD_FAILURE() << "its node would be one of a part"; };
+  const Split split("fn main(n: i64) -> i64 = on \"process:1\" (n + 1)\n", 2);
+  EXPECT_THAT(run(split, {number(1)}, {}, options).values, ElementsAre(number(2)));
+}
+
 TEST(PartitionedErrors, WrongArgumentsAreRefused) {
   const Split split("fn main(n: i64) -> i64 = on \"process:1\" (n + 1)\n", 2);
   EXPECT_THROW(run(split, {}), ProgramError);
