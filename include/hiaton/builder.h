@@ -191,7 +191,7 @@ class ModuleBuilder {
   /// Throws ProgramError where the name is taken or is none, and where the type is no tensor of fixed
   /// dimensions of f32 or f64.
   std::size_t add_parameter(std::string name, Type type, Span span = {},
-                            std::optional<Initializer> initial = std::nullopt);
+                            std::optional<Initializer> initial = std::nullopt, std::string placement = {});
   /// Throws ProgramError where a name is taken or is none (a keyword, or for the function a type),
   /// where two parameters share a name, and where there is no result.
   FunctionRef declare(std::string name, std::vector<ir::ValueInfo> params, std::vector<Type> results);

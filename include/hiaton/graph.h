@@ -129,6 +129,7 @@ struct Parameter {
   std::string name;
   Type type;  ///< fixed dimensions
   Initializer initial{};
+  std::string placement{};  ///< where it is, and the operations that read it; empty: everywhere
 };
 
 /// One textual call.
@@ -231,7 +232,8 @@ class GraphBuilder {
   /// Also of a data type, of which a value does not tell.
   OutPort constant(Value value, Type type);
   /// Declares the next learned tensor of the program: its number.
-  std::size_t add_parameter(std::string name, Type type, Initializer initial = {});
+  std::size_t add_parameter(std::string name, Type type, Initializer initial = {},
+                            std::string placement = {});
   /// A learned tensor, under every tag.
   OutPort parameter(std::size_t number);
   NodeId accumulate(std::size_t parameter, Accumulation how, OutPorts inputs);

@@ -103,6 +103,7 @@ struct Parameter {
   Type type;  ///< fixed dimensions
   Span span;
   Initializer initial{};
+  std::string placement{};  ///< where it is, and the operations that read it; empty: everywhere
 };
 
 /// A function whose body is still to be derived: the gradient of another.

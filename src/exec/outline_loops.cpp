@@ -148,7 +148,7 @@ class LoopOutliner {
 
   void declare_functions() {
     for (const graph::Parameter& parameter : graph_.parameters()) {
-      builder_.add_parameter(parameter.name, parameter.type, parameter.initial);
+      builder_.add_parameter(parameter.name, parameter.type, parameter.initial, parameter.placement);
     }
     std::set<std::string> names;
     for (const graph::Function& function : graph_.functions()) {

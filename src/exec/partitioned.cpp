@@ -89,7 +89,8 @@ class PartitionedRun {
   }
 
   void join() {
-    for (const auto& transport : transports_) transport->introduce(net::identity_for("the parts of one graph"));
+    for (const auto& transport : transports_)
+      transport->introduce(net::identity_for("the parts of one graph"));
     for (std::size_t joined = 0; joined < transports_.size();) {
       network_.deliver();
       joined = 0;
@@ -155,9 +156,11 @@ RunResult run_partitioned(const graph::Graph& graph, const partition::Partition&
                           std::span<const Value> arguments, const PartitionedRunOptions& options,
                           std::vector<PartLeftover>* leftovers) {
   require_runnable(graph, arguments, options.run);
-  return with_errors_of_the_system(options.run, [&] {
-    PartitionedRun run(graph, partition, arguments, options);
-    return run_counted(run, options.run, [&] {
+  PartitionedRunOptions own = options;
+  own.run.on_token = nullptr;
+  return with_errors_of_the_system(own.run, [&] {
+    PartitionedRun run(graph, partition, arguments, own);
+    return run_counted(run, own.run, [&] {
       if (leftovers != nullptr) *leftovers = run.leftovers();
     });
   });

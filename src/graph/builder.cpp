@@ -145,8 +145,9 @@ OutPort GraphBuilder::constant(Value value, Type type) {
                .constant = std::move(value)})};
 }
 
-std::size_t GraphBuilder::add_parameter(std::string name, Type type, Initializer initial) {
-  graph_.parameters_.push_back({std::move(name), std::move(type), initial});
+std::size_t GraphBuilder::add_parameter(std::string name, Type type, Initializer initial,
+                                        std::string placement) {
+  graph_.parameters_.push_back({std::move(name), std::move(type), initial, std::move(placement)});
   return graph_.parameters_.size() - 1;
 }
 

@@ -64,13 +64,14 @@ class GraphReader {
 
  private:
   void read_parameter(const JsonPlace& place) {
-    place.require_fields({"name", "type", "initial", "number"});
+    place.require_fields({"name", "type", "initial", "number", "placement"});
     const JsonPlace initial = place.field("initial");
     const std::optional<Initializer::Kind> kind = initializer_from_name(initial.text());
     if (!kind) initial.fail(fmt::format("expected how a parameter begins, found '{}'", initial.text()));
     Initializer read{.kind = *kind};
     if (takes_number(*kind)) read.number = read_value(place.field("number"), DType::F64).as<double>();
-    builder_.add_parameter(place.field("name").text(), types_.read(place.field("type")), read);
+    builder_.add_parameter(place.field("name").text(), types_.read(place.field("type")), read,
+                           read_text(place, "placement"));
     ++parameter_count_;
   }
 

@@ -57,6 +57,7 @@ Json parameter_json(const Parameter& parameter) {
                {"type", type_json(parameter.type)},
                {"initial", name_of(parameter.initial.kind)}};
   if (takes_number(parameter.initial.kind)) json["number"] = save_value(parameter.initial.number);
+  add_text(json, "placement", parameter.placement);
   return json;
 }
 

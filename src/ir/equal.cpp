@@ -161,7 +161,7 @@ std::vector<std::string> declared(const Module& module) {
 
 bool equal(const Module& a, const Module& b) {
   const auto same_parameter = [](const Parameter& x, const Parameter& y) {
-    return x.name == y.name && x.type == y.type && x.initial == y.initial;
+    return x.name == y.name && x.type == y.type && x.initial == y.initial && x.placement == y.placement;
   };
   const auto same_request = [](const GradientRequest& x, const GradientRequest& y) {
     return x.function == y.function && x.of == y.of && x.with_value == y.with_value;

@@ -39,7 +39,7 @@ ModuleBuilder::ModuleBuilder(ir::Module module) : module_(std::move(module)) {
 }
 
 std::size_t ModuleBuilder::add_parameter(std::string name, Type type, Span span,
-                                         std::optional<Initializer> initial) {
+                                         std::optional<Initializer> initial, std::string placement) {
   if (!ir::is_name(name)) {
     throw ProgramError(fmt::format("expected a name for a learned parameter, found '{}'", name));
   }
@@ -53,7 +53,7 @@ std::size_t ModuleBuilder::add_parameter(std::string name, Type type, Span span,
   if (!initial) initial = default_initializer(type.shape.size());
   if (!parameter_names_.insert(name).second)
     throw ProgramError(fmt::format("parameter '{}' is declared twice", name));
-  module_.parameters.push_back({std::move(name), std::move(type), span, *initial});
+  module_.parameters.push_back({std::move(name), std::move(type), span, *initial, std::move(placement)});
   return module_.parameters.size() - 1;
 }
 

@@ -73,6 +73,7 @@ std::string declaration(const Type& data) {
 
 std::string declaration(const Parameter& parameter) {
   std::string text = fmt::format("param {}: {}", parameter.name, to_string(parameter.type));
+  if (!parameter.placement.empty()) text += fmt::format(" on {}", quoted(parameter.placement));
   if (parameter.initial != default_initializer(parameter.type.shape.size())) {
     text += " = " + to_string(parameter.initial);
   }

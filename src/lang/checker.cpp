@@ -71,7 +71,8 @@ ir::Module check(const std::shared_ptr<const Source>& source, const TokenList& t
   }
   for (const ParameterDeclaration& parameter : declarations.parameters()) {
     builder.add_parameter(std::string(symbols[parameter.name]), parameter.type, parameter.span,
-                          parameter.initial);
+                          parameter.initial,
+                          parameter.placement ? std::string(tokens.strings[*parameter.placement]) : "");
   }
   Functions functions(*source, tokens, symbols, operations, heads, declarations, builder, diagnostics);
   Generated generated(builder);

@@ -75,6 +75,7 @@ struct ParameterDeclaration {
   Span span{};
   Type type;  ///< as written; not yet checked to be a tensor of fixed dimensions
   std::optional<Initializer> initial{};
+  std::optional<uint32_t> placement{};  ///< in TokenList::strings
 };
 
 /// Filled before any body is read.

@@ -263,9 +263,16 @@ class HeadReader : Reader {
     const std::optional<Type> read = type();
     if (read) parameter.type = *read;
     const bool fits = read && is_learnable(*read, span_from(begin));
+    parameter.placement = placement();
     if (accept(Tok::Assign)) parameter.initial = initializer();
     if (fits) declarations().add_parameter(std::move(parameter));
-    require_end("'=' and how it begins");
+    require_end("'on' and a place, '=' and how it begins");
+  }
+
+  /// `on "place"` after what it is about.
+  std::optional<uint32_t> placement() {
+    if (!accept(Tok::On)) return std::nullopt;
+    return expect(Tok::String, "a place in quotes, such as \"process:0\"").payload;
   }
 
   bool is_learnable(const Type& type, Span span) {
@@ -333,8 +340,7 @@ class HeadReader : Reader {
       take();
       head.recompute = true;
     }
-    if (accept(Tok::On))
-      head.placement = expect(Tok::String, "a place in quotes, such as \"process:0\"").payload;
+    head.placement = placement();
     expect(Tok::Assign, "'=' and the body of the function");
     head.span = span_from(fn.span.begin);
     head.body = position();

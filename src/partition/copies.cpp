@@ -47,7 +47,7 @@ class Copies {
 
   PlacedGraph run() {
     for (const graph::Parameter& parameter : graph_.parameters())
-      builder_.add_parameter(parameter.name, parameter.type, parameter.initial);
+      builder_.add_parameter(parameter.name, parameter.type, parameter.initial, parameter.placement);
     body_of(graph_.main(), places_.process_of(graph_[graph_.main()].placement, 0));
     while (!waiting_.empty()) {
       const Body body = waiting_.front();
@@ -92,7 +92,8 @@ class Copies {
       case NodeKind::Output:
         return 0;
       case NodeKind::Const:
-        return is_under_every_tag(node) ? kEverywhere : places_.process_of(node.placement, home);
+        if (is_under_every_tag(node)) return kEverywhere;
+        break;
       case NodeKind::Call:
       case NodeKind::Return: {
         const graph::Site& site = graph_[node.site];
@@ -106,9 +107,24 @@ class Copies {
       default:
         break;
     }
+    if (const std::string* place = place_of_parameter(node)) return places_.process_of(*place, home);
     if (is_param_[id.index()]) return common(id, home, home, "head of a function");
     const LoopId loop = entry_loop_[id.index()];
     return loop.valid() ? process_of_loop(id, loop, home) : process_named(id, home);
+  }
+
+  /// Where the learned parameter is that the node is about, or reads; null: anywhere.
+  const std::string* place_of_parameter(const graph::Node& node) const {
+    const auto place_of = [&](int32_t parameter) -> const std::string* {
+      if (parameter < 0) return nullptr;
+      const std::string& place = graph_.parameters()[static_cast<std::size_t>(parameter)].placement;
+      return place.empty() ? nullptr : &place;
+    };
+    if (node.kind != NodeKind::Op) return place_of(node.parameter);
+    for (OutPort input : node.inputs) {
+      if (const std::string* place = place_of(graph_[input.node].parameter)) return place;
+    }
+    return nullptr;
   }
 
   int process_named(NodeId id, int home) const { return places_.process_of(graph_[id].placement, home); }

@@ -34,7 +34,7 @@ PartMaker::PartMaker(const PlacedGraph& placed, AliveTokens& alive, Channels& ch
       builder_(placed.graph.source()),
       nodes_(placed.graph.nodes().size()) {
   for (const graph::Parameter& parameter : graph_.parameters())
-    builder_.add_parameter(parameter.name, parameter.type, parameter.initial);
+    builder_.add_parameter(parameter.name, parameter.type, parameter.initial, parameter.placement);
   function_here(graph_.main());
 }
 

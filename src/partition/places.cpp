@@ -33,6 +33,7 @@ PlaceMap::PlaceMap(const graph::Graph& graph, const Places& places) {
                                      places.processes - 1, process));
   }
   for (const graph::Function& function : graph.functions()) add(function.placement, places);
+  for (const graph::Parameter& parameter : graph.parameters()) add(parameter.placement, places);
   for (const graph::Node& node : graph.nodes()) add(node.placement, places);
 }
 

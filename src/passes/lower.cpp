@@ -153,7 +153,7 @@ graph::Graph lower(const ir::Module& module) {
   builder.reserve(estimate_nodes(module));
   Program program{module, builder, std::vector<graph::FunctionId>(module.functions.size()), {}, {}};
   for (const ir::Parameter& parameter : module.parameters)
-    builder.add_parameter(parameter.name, parameter.type, parameter.initial);
+    builder.add_parameter(parameter.name, parameter.type, parameter.initial, parameter.placement);
   declare_functions(program, main, reached);
 
   builder.in_function(graph::FunctionId(0));

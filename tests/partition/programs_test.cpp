@@ -106,6 +106,30 @@ TEST(PartitionedPrograms, DataValuesAndTensorsCross) {
               ElementsAre(Value(64.0)));
 }
 
+TEST(PartitionedPrograms, OperationsGoToThePlacedParameterThatTheyRead) {
+  const std::string text =
+      "param E: f64[4, 2] on \"process:1\"\n"
+      "param w: f64[2]\n"
+      "fn walk(n: i64, x: f64[2]) -> f64[2] = if n == 0 then x else walk(n - 1, x * w + E[n])\n"
+      "fn main(n: i64, x: f64[2]) -> f64[2] = walk(n, x)\n";
+  const Split split(text, 2);
+  for (const Channel& channel : split.parts.channels) {
+    EXPECT_NE(split.parts.placed.graph[channel.of.node].type, tensor_type(DType::F64, {4, 2}))
+        << "a row crosses, not the table";
+  }
+  Tensor table(DType::F64, {4, 2});
+  Tensor weights(DType::F64, {2});
+  for (int i = 0; i < 8; ++i) table.mutable_data<double>()[i] = i;
+  for (int i = 0; i < 2; ++i) weights.mutable_data<double>()[i] = i + 2;
+  const std::vector<Value> parameters{table, weights};
+  RunOptions options;
+  options.parameters = parameters;
+  const std::vector<Value> arguments{Value(int64_t{3}), Value(weights)};
+  const Found found = run(split, arguments, {net::Delivery::Random, 7}, options);
+  EXPECT_EQ(found.values, exec::run_reference(split.graph, arguments, options).values);
+  EXPECT_FALSE(found.crossed.empty());
+}
+
 TEST(PartitionedPrograms, FunctionsWithoutParameters) {
   EXPECT_THAT(run_every_way("fn one() -> i64 on \"process:1\" = 1\n"
                             "fn two() -> i64 = on \"process:2\" (one() + one())\n"
@@ -198,6 +222,13 @@ TEST(PartitionedErrors, ABudgetEndsAnEndlessRecursionOverTwoProcesses) {
   EXPECT_EQ(error.fault(), Fault::MaxFrames);
   EXPECT_THAT(error.what(), HasSubstr("frame budget: more than 500 frames are live"));
   EXPECT_THAT(error.what(), HasSubstr("(process "));
+}
+
+TEST(PartitionedPrograms, TokensOfPartsAreNotThoseOfTheGraph) {
+  RunOptions options;
+  options.on_token = [](const TokenEvent&) { ADD_FAILURE() << "its node would be one of a part"; };
+  const Split split("fn main(n: i64) -> i64 = on \"process:1\" (n + 1)\n", 2);
+  EXPECT_THAT(run(split, {number(1)}, {}, options).values, ElementsAre(number(2)));
 }
 
 TEST(PartitionedErrors, WrongArgumentsAreRefused) {

@@ -1,5 +1,7 @@
 // The rules by which a graph is split, one by one: papers 000, sections 5.4.1 to 5.4.7, and 001, section 5.2.
 #include <algorithm>
+#include <fstream>
+#include <regex>
 #include <set>
 
 #include "support.h"
@@ -288,6 +290,25 @@ TEST(PartitionRules, EachChannelCarriesOneTokenForEachTagDeadOrAlive) {
   const Found three = run(split, {Value(int64_t{3})});
   EXPECT_EQ(three.crossed.size(), 12u);
   EXPECT_EQ(std::set<std::string>(three.crossed.begin(), three.crossed.end()).size(), 12u);
+}
+
+/// The cells of the rows of a table in a document, without the marks of code.
+std::vector<std::string> documented_tokens() {
+  std::ifstream document(std::string(HIATON_TESTS_DIR) + "/../docs/distribution.md");
+  std::vector<std::string> tokens;
+  for (std::string line; std::getline(document, line);) {
+    const std::regex row(R"(\| \d+ \| (\d>\d) \| (\w+) \| `\[([^\]]*)\]` \| (\w+) \|.*)");
+    std::smatch cells;
+    if (!std::regex_match(line, cells, row)) continue;
+    tokens.push_back(cells[2].str() + " " + cells[1].str() + " { " + cells[3].str() + " } " + cells[4].str());
+  }
+  return tokens;
+}
+
+TEST(PartitionRules, TheTableInTheDocumentationIsARun) {
+  const std::vector<std::string> expected = documented_tokens();
+  ASSERT_EQ(expected.size(), 12u);
+  EXPECT_EQ(run(Split(kFact, 2), {Value(int64_t{3})}).crossed, expected);
 }
 
 TEST(PartitionRules, ADeadTokenDoesNotEnterAFunctionOnAnotherProcess) {

@@ -98,6 +98,24 @@ TEST(Placements, OfAConstantThatIsFolded) {
   EXPECT_EQ(six.placement, "process:1");
 }
 
+TEST(Placements, OfParametersAreWrittenReadAndSaved) {
+  const std::string text =
+      "param E: f32[3, 2] on \"table\" = zeros\n"
+      "param w: f32[2]\n"
+      "\n"
+      "fn main(n: i64) -> f32[2] = gather(E, n) * w\n";
+  const ir::Module module = parse(text);
+  EXPECT_EQ(module.parameters[0].placement, "table");
+  EXPECT_EQ(module.parameters[1].placement, "");
+  EXPECT_EQ(ir::print(module), text);
+  EXPECT_FALSE(ir::equal(module, parse("param E: f32[3, 2] = zeros\n" + text.substr(text.find("param w")))));
+  const graph::Graph graph = lower(module);
+  EXPECT_EQ(graph.parameters()[0].placement, "table");
+  const graph::Graph loaded = graph::from_json(graph::to_json(graph), "saved.json");
+  EXPECT_EQ(loaded.parameters()[0].placement, "table");
+  EXPECT_EQ(loaded.parameters()[1].placement, "");
+}
+
 TEST(Placements, OfAdditionsToGradientsInTheGraph) {
   const graph::Graph graph = lower(add_training_step(parse(R"(
 param w: f64[1]
