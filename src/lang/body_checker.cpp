@@ -48,6 +48,7 @@ Vars BodyChecker::check(const FunctionHead& head, const Syntax& syntax, ExprId b
   for (std::size_t i = 0; i < head.params.size(); ++i) {
     scope_.bind(*head.params[i].name, head.params[i].type ? f_->param(i) : Var());
   }
+  bind_functions(head);
   const Vars results = values(body, head.results);
   if (!known(results)) return results;
   f_->set_span(place_of(body));  // of checks of their sizes

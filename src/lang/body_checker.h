@@ -145,6 +145,36 @@ class BodyChecker {
   Var update(const Expr& expr);
   Var by_variant(Var of, Span span, const std::function<Var(const VariantPlace&)>& make);
 
+  // Functions as arguments (function_values.cpp).
+  /// What is called, and the values that each call takes along.
+  struct FunctionValue {
+    Symbol name = 0;  ///< that it has here, where it is a parameter
+    const FunctionHead* function = nullptr;
+    const Operation* operation = nullptr;
+    std::string text;
+    std::vector<Var> captured{};
+    bool known() const { return function != nullptr || operation != nullptr; }
+  };
+  void bind_functions(const FunctionHead& head);
+  /// nullptr where no parameter of a function type has this name.
+  const FunctionValue* local_function(Symbol name) const;
+  Vars call_local(const Expr& expr, const FunctionValue& callee, const Wish& wish);
+  /// An argument for a function type of these parameters and this result, as far as they are known; unknown
+  /// where it is none, which is reported.
+  FunctionValue function_value(ExprId argument, std::span<const Wish> params, const Wish& result);
+  FunctionValue named_function(const Expr& expr, std::span<const Wish> params);
+  FunctionValue lambda(const Expr& expr, std::span<const Wish> params, const Wish& result);
+  std::vector<Symbol> names_in(const Expr& lambda) const;
+  Vars lambda_results(const Expr& expr, const FunctionHead& head, const Wish& wish,
+                      std::span<const Symbol> values, std::vector<FunctionValue> functions,
+                      FunctionBuilder& builder);
+  std::optional<Type> result_of(const FunctionValue& function, std::span<const Wish> params);
+  /// The functions among the arguments of a call; false where one is wrong, which is reported.
+  bool infer_functions(TypeInference& types, const FunctionHead& generic, std::span<const ExprId> arguments,
+                       std::vector<FunctionValue>& found);
+  bool require_function(TypeInference& types, std::size_t place, const FunctionValue& given, ExprId argument,
+                        std::string_view callee, std::size_t number);
+
   // Generic functions and data types (generic_uses.cpp).
   /// A call of which the function and its arguments are known.
   struct Resolved {
@@ -161,7 +191,8 @@ class BodyChecker {
   /// `given` are the types in brackets. Empty where something is wrong, which is reported.
   std::optional<Resolved> resolve_generic(const Expr& expr, const FunctionHead& generic,
                                           std::span<const std::optional<Type>> given, Wishes wishes);
-  const FunctionHead* instance_of(const FunctionHead& generic, const TypeInference& types, Span span);
+  const FunctionHead* instance_of(const FunctionHead& generic, const TypeInference& types, Span span,
+                                  const std::vector<FunctionValue>& functions = {});
   std::string first_uses(const FunctionHead& last) const;
   /// For arguments of these types; any number of them.
   const FunctionHead* instance_for(const FunctionHead& generic, const std::vector<Type>& arguments,
@@ -258,6 +289,7 @@ class BodyChecker {
   Generated& generated_;
   Diagnostics& diagnostics_;
   Scope scope_;
+  std::vector<FunctionValue> local_functions_;
   const FunctionHead* head_ = nullptr;  ///< of the function that is being checked
   const Syntax* syntax_ = nullptr;      ///< of the function that is being checked
   FunctionBuilder* f_ = nullptr;        ///< likewise

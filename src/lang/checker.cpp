@@ -103,10 +103,8 @@ ir::Module check(const std::shared_ptr<const Source>& source, const TokenList& t
     used.insert(head.begin);
     if (broken.contains(head.begin)) continue;
     const std::size_t findings = diagnostics.count();
-    if (!head.type_arguments.empty()) {
-      diagnostics.set_context(
-          fmt::format(" (where {})", shortened(to_string(head.type_arguments, declarations))));
-    }
+    if (const std::string use = text_of_use(head, declarations); !use.empty())
+      diagnostics.set_context(fmt::format(" (where {})", shortened(use)));
     check_body(head);
     diagnostics.set_context("");
     if (diagnostics.count() > findings) broken.insert(head.begin);

@@ -182,6 +182,12 @@ std::optional<Type> Reader::instance(const GenericType& generic, const std::vect
 }
 
 void Reader::skip_type() {
+  if (at_all({Tok::Fn, Tok::LeftParen})) {
+    take();
+    next_ = &behind_brackets();
+    expect(Tok::Arrow, "'->' and the type of the result of the function");
+    return skip_type();
+  }
   const bool is_tuple = at(Tok::LeftParen);
   if (!is_tuple) expect(Tok::Name, "a type");
   const bool has_brackets = at(Tok::LeftBracket) && !next_->starts_line;

@@ -77,6 +77,12 @@ std::vector<ir::ValueInfo> Functions::params_of(const FunctionHead& head) const 
   for (const Pattern& param : head.params) {
     params.push_back({known_or_any(param.type), std::string(symbols_[*param.name])});
   }
+  for (const Type& captured : head.captured) {
+    std::string name = fmt::format("captured{}", params.size());
+    const auto is_taken = [&](const ir::ValueInfo& other) { return other.name == name; };
+    while (std::any_of(params.begin(), params.end(), is_taken)) name += '_';
+    params.push_back({captured, name});
+  }
   return params;
 }
 
@@ -115,13 +121,21 @@ FunctionRef Functions::declare_as(const std::string& name, const FunctionHead& h
 
 /// What is wrong with the names of parameters is reported once, with the first use.
 const FunctionHead* Functions::instance(const FunctionHead& generic, const TypeArguments& arguments,
-                                        const FunctionHead& made_for) {
+                                        const FunctionHead& made_for,
+                                        const std::vector<FunctionArgument>& given) {
   std::string name(symbols_[generic.name]);
   std::string key = name;
   for (const TypeArgument& argument : arguments) {
     const std::string type = to_string(*argument.type);
     key += ", " + type;
     name += '_' + as_name(type);
+  }
+  for (const FunctionArgument& function : given) {
+    key += function.function != nullptr
+               ? fmt::format(", function {}", references_.at(function.function).id.index())
+               : fmt::format(", operation {}", function.text);
+    for (const Type& captured : function.captured) key += " with " + to_string(captured);
+    name += '_' + function.text;
   }
   const auto known = instances_by_types_.find(key);
   if (known != instances_by_types_.end()) return known->second;
@@ -131,6 +145,11 @@ const FunctionHead* Functions::instance(const FunctionHead& generic, const TypeA
   require_names_of_params(generic);
   const bool is_right = require_distinct(generic.params, "parameter", symbols_, diagnostics_) &&
                         diagnostics_.count() == findings && head.readable;
+  for (const FunctionArgument& function : given) {
+    head.captured.insert(head.captured.end(), function.captured.begin(), function.captured.end());
+  }
+  head.functions = given;
+  std::erase_if(head.params, [](const Pattern& param) { return param.is_function; });
   head.made_for = &made_for;
   head.depth = made_for.depth + 1;
   const FunctionHead* made = nullptr;
@@ -140,6 +159,12 @@ const FunctionHead* Functions::instance(const FunctionHead& generic, const TypeA
   }
   instances_by_types_.emplace(std::move(key), made);
   return made;
+}
+
+const FunctionHead* Functions::add_lambda(FunctionHead head, FunctionRef made) {
+  const FunctionHead* lambda = &lambdas_.emplace_back(std::move(head));
+  references_.emplace(lambda, made);
+  return lambda;
 }
 
 bool Functions::name_is_free(const FunctionHead& head) {

@@ -25,10 +25,13 @@ class Functions {
   /// nullptr where no function has this name.
   const FunctionHead* find(Symbol name) const { return by_symbol_[name]; }
   FunctionRef reference(const FunctionHead& head) const { return references_.at(&head); }
-  /// The function that a generic one is for these types; nullptr where its head is wrong, which is reported.
-  /// `made_for` is the function with this use.
+  /// The function that a generic one is for these types and functions; nullptr where its head is wrong, which
+  /// is reported. `made_for` is the function with this use.
   const FunctionHead* instance(const FunctionHead& generic, const TypeArguments& arguments,
-                               const FunctionHead& made_for);
+                               const FunctionHead& made_for, const std::vector<FunctionArgument>& given = {});
+  /// A function that was made for a lambda.
+  const FunctionHead* add_lambda(FunctionHead head, FunctionRef made);
+  std::vector<ir::ValueInfo> params_of(const FunctionHead& head) const;
   /// Those that were made, in order; more may be made while their bodies are read.
   const std::deque<FunctionHead>& instances() const { return instances_; }
   /// Asks for the gradient that the function is. Reports where it cannot be.
@@ -42,7 +45,6 @@ class Functions {
   const FunctionHead* instance_like(const FunctionHead& generic, const FunctionHead& like);
   FunctionRef declare(const FunctionHead& head);
   FunctionRef declare_as(const std::string& name, const FunctionHead& head);
-  std::vector<ir::ValueInfo> params_of(const FunctionHead& head) const;
   void require_names_of_params(const FunctionHead& head);
   bool name_is_free(const FunctionHead& head);
 
@@ -58,6 +60,7 @@ class Functions {
   std::unordered_map<const FunctionHead*, FunctionRef> references_;
   std::deque<FunctionHead> instances_;  ///< of generic functions
   std::unordered_map<std::string, const FunctionHead*> instances_by_types_;
+  std::deque<FunctionHead> lambdas_;
 };
 
 /// Whether no two patterns have the same name; reports those that do. `what` is what they name.

@@ -40,6 +40,19 @@ FunctionRef Generated::function(const std::string& wanted, std::vector<ir::Value
   return made;
 }
 
+FunctionRef Generated::function_with_any_results(const std::string& wanted, std::vector<ir::ValueInfo> params,
+                                                 const std::function<Vars(FunctionBuilder&)>& body) {
+  const FunctionRef made = builder_.declare(free_name(wanted), std::move(params), {DType::I64});
+  builder_.define(made, [&](FunctionBuilder& f) {
+    const Vars results = body(f);
+    std::vector<Type>& types = builder_.module()[made.id].results;
+    types.clear();
+    for (const Var result : results) types.push_back(result.type());
+    return results;
+  });
+  return made;
+}
+
 std::string Generated::free_name(const std::string& wanted) const {
   const auto is_free = [&](const std::string& name) {
     return ir::is_name_for_made(name) && !builder_.has(name);

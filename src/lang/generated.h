@@ -27,6 +27,10 @@ class Generated {
   FunctionRef function(const std::string& wanted, std::vector<ir::ValueInfo> params,
                        std::vector<Type> results, const Body& body);
 
+  /// A new function of which the body decides the results.
+  FunctionRef function_with_any_results(const std::string& wanted, std::vector<ir::ValueInfo> params,
+                                        const std::function<Vars(FunctionBuilder&)>& body);
+
   const ir::Function& operator[](FunctionRef ref) const { return builder_.module()[ref.id]; }
 
  private:

@@ -43,6 +43,7 @@ std::vector<Var> BodyChecker::infer(TypeInference& types, std::span<const ExprId
                                     std::span<const std::size_t> results) {
   std::vector<Var> found(arguments.size());
   for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (types.function_at(places[i])) continue;
     if (!follows_its_place(arguments[i])) found[i] = argument_for(types, arguments[i], places[i]);
   }
   const bool wants_tuple = wishes.size() == 1 && wishes[0] && is_tuple(*wishes[0]) && results.size() > 1;
@@ -52,6 +53,7 @@ std::vector<Var> BodyChecker::infer(TypeInference& types, std::span<const ExprId
     if (wishes.size() == results.size() && wishes[i]) types.match(results[i], *wishes[i]);
   }
   for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (types.function_at(places[i])) continue;
     if (follows_its_place(arguments[i])) found[i] = argument_for(types, arguments[i], places[i]);
   }
   return found;
@@ -88,15 +90,23 @@ std::optional<BodyChecker::Resolved> BodyChecker::resolve_generic(const Expr& ex
   types.set(given);
   const std::size_t findings = diagnostics_.count();
   const std::vector<Var> found = infer(types, arguments, generic.param_types, wishes, generic.result_types);
-  if (diagnostics_.count() > findings || !require_complete(types, generic.name, expr.span))
+  std::vector<FunctionValue> functions;
+  const bool has_functions =
+      diagnostics_.count() == findings && infer_functions(types, generic, arguments, functions);
+  if (!has_functions || diagnostics_.count() > findings || !require_complete(types, generic.name, expr.span))
     return std::nullopt;
-  const FunctionHead* head = instance_of(generic, types, expr.span);
+  const FunctionHead* head = instance_of(generic, types, expr.span, functions);
   if (head == nullptr) return std::nullopt;
   Resolved resolved{head, {}};
   for (std::size_t i = 0; i < arguments.size(); ++i) {
-    resolved.arguments.push_back(require(arguments[i], found[i], head->params[i].type, [&] {
+    if (generic.params[i].is_function) continue;
+    const std::optional<Type>& type = head->params[resolved.arguments.size()].type;
+    resolved.arguments.push_back(require(arguments[i], found[i], type, [&] {
       return fmt::format("argument {} of '{}'", i + 1, symbols_[generic.name]);
     }));
+  }
+  for (const FunctionValue& function : functions) {
+    resolved.arguments.insert(resolved.arguments.end(), function.captured.begin(), function.captured.end());
   }
   return resolved;
 }
@@ -107,7 +117,7 @@ std::string BodyChecker::first_uses(const FunctionHead& last) const {
   std::string text;
   for (const FunctionHead* use = &last; use->depth > 0; use = use->made_for) {
     if (use->depth > kShown) continue;
-    text = fmt::format("'{}' for {}{}{}", symbols_[use->name], to_string(use->type_arguments, declarations_),
+    text = fmt::format("'{}' for {}{}{}", symbols_[use->name], text_of_use(*use, declarations_),
                        text.empty() ? "" : ", ", text);
   }
   return text;
@@ -115,16 +125,30 @@ std::string BodyChecker::first_uses(const FunctionHead& last) const {
 
 /// nullptr where the types would go on for ever or the head is wrong, which is reported.
 const FunctionHead* BodyChecker::instance_of(const FunctionHead& generic, const TypeInference& types,
-                                             Span span) {
+                                             Span span, const std::vector<FunctionValue>& functions) {
   if (head_->depth == kMaxFunctionDepth) {
     report(span, fmt::format("this would need endlessly many functions: {}, and so on", first_uses(*head_)));
     return nullptr;
   }
-  return functions_.instance(generic, types.arguments(), *head_);
+  std::vector<FunctionArgument> given;
+  std::size_t next = 0;
+  for (const Pattern& param : generic.params) {
+    if (!param.is_function) continue;
+    const FunctionValue& value = functions[next++];
+    FunctionArgument& argument = given.emplace_back(FunctionArgument{
+        .name = *param.name, .function = value.function, .operation = value.operation, .text = value.text});
+    for (const Var captured : value.captured) argument.captured.push_back(captured.type());
+  }
+  return functions_.instance(generic, types.arguments(), *head_, given);
 }
 
 const FunctionHead* BodyChecker::instance_for(const FunctionHead& generic, const std::vector<Type>& arguments,
                                               Span span) {
+  if (generic.takes_functions) {
+    report(span, fmt::format("expected a function of values, found '{}', which takes a function itself",
+                             symbols_[generic.name]));
+    return nullptr;
+  }
   TypeInference types(generic.type_params, source_, tokens_, declarations_, diagnostics_);
   for (std::size_t i = 0; i < std::min(arguments.size(), generic.param_types.size()); ++i) {
     types.match(generic.param_types[i], arguments[i]);

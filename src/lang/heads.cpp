@@ -364,7 +364,11 @@ class HeadReader : Reader {
       const Token& name = expect(Tok::Name, "the name of a parameter");
       expect(Tok::Colon, "':' and the type of the parameter");
       head.param_types.push_back(position());
-      head.params.push_back({name.payload, type_of(head), name.span});
+      const bool is_function = at_all({Tok::Fn, Tok::LeftParen});
+      head.takes_functions = head.takes_functions || (is_function && !is_for_use_);
+      if (is_function) skip_type();
+      head.params.push_back(
+          {name.payload, is_function ? std::nullopt : type_of(head), name.span, is_function});
       if (!accept(Tok::Comma)) break;
     }
     expect(Tok::RightParen, "',' or ')' after a parameter");

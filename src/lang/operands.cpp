@@ -59,6 +59,9 @@ ExprId Parser::primary() {
     case Tok::Param:
       if (after_next().kind == Tok::Name) return learned();
       break;
+    case Tok::Fn:
+      if (after_next().kind == Tok::LeftParen) return lambda();
+      break;
     case Tok::If:
       return conditional();
     case Tok::Match:
@@ -301,6 +304,28 @@ ExprId Parser::gradient() {
               .sign = syntax_.gradients[index].span,
               .list = close_list(first),
               .index = index});
+}
+
+/// All expressions of its body stand behind each other.
+ExprId Parser::lambda() {
+  const Deeper deeper = nested();
+  const Token& word = take();
+  take();
+  std::vector<Pattern> params;
+  while (!at(Tok::RightParen)) {
+    params.push_back(pattern_with_type("the name of a parameter"));
+    if (!accept(Tok::Comma)) break;
+  }
+  expect(Tok::RightParen, "',' or ')' after a parameter");
+  expect(Tok::Arrow, "'->' and the value of the function");
+  const auto first = static_cast<uint32_t>(syntax_.exprs.size());
+  const ExprId body = expression();
+  return add({.kind = Expr::Kind::Lambda,
+              .span = span_from(word.span.begin),
+              .sign = word.span,
+              .a = body,
+              .list = append<Pattern>(syntax_.patterns, params),
+              .index = first});
 }
 
 ExprId Parser::learned() {

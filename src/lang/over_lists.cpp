@@ -16,22 +16,30 @@ class BodyChecker::Applied {
       : checker_(checker), name_(checker.symbols_[expr.name]), head_(checker.functions_.find(expr.name)) {
     if (head_ == nullptr) operation_ = checker.operations_.find(expr.name);
   }
+  /// What is not known yet.
+  explicit Applied(const BodyChecker& checker) : checker_(checker) {}
 
   /// nullptr where it is no generic function.
   const FunctionHead* generic() const { return head_ != nullptr && head_->is_generic() ? head_ : nullptr; }
   /// From here on it is what the generic function is for certain types.
   void become(const FunctionHead& instance) { head_ = &instance; }
+  void become(const FunctionValue& value) {
+    head_ = value.function;
+    operation_ = value.operation;
+    name_ = value.text;
+    if (head_ != nullptr) name_ = checker_.generated_[checker_.functions_.reference(*head_)].name;
+  }
   bool known() const { return (head_ != nullptr && head_->readable) || operation_ != nullptr; }
-  std::string_view name() const { return name_; }
+  const std::string& name() const { return name_; }
   /// What literals take after as argument `index`.
   Wish param(std::size_t index) const {
-    return head_ != nullptr && index < head_->params.size() ? head_->params[index].type : std::nullopt;
+    return head_ != nullptr && index < head_->value_count() ? head_->value_type(index) : std::nullopt;
   }
 
   /// The type of its result for such arguments. Throws ProgramError where it does not take them, or has
   /// several results.
   Type result(const std::vector<Type>& arguments) const {
-    const bool takes = head_ != nullptr ? head_->params.size() == arguments.size()
+    const bool takes = head_ != nullptr ? head_->value_count() == arguments.size()
                                         : operation_->def->takes(arguments.size());
     if (!takes) {
       throw ProgramError(fmt::format("expected a function of {}, found {}",
@@ -40,7 +48,7 @@ class BodyChecker::Applied {
     if (operation_ != nullptr) return result_of_operation(arguments);
     Dimensions dimensions;
     for (std::size_t i = 0; i < arguments.size(); ++i) {
-      const Type param = head_->params[i].type.value_or(arguments[i]);
+      const Type param = head_->value_type(i).value_or(arguments[i]);
       if (dimensions.bind(param, arguments[i])) continue;
       throw ProgramError(fmt::format("argument {} of '{}': expected {}, found {}", i + 1, name_,
                                      to_string(param), to_string(arguments[i])));
@@ -94,8 +102,8 @@ class BodyChecker::Applied {
   }
 
   const BodyChecker& checker_;
-  std::string_view name_;
-  const FunctionHead* head_;
+  std::string name_;
+  const FunctionHead* head_ = nullptr;
   const Operation* operation_ = nullptr;
 };
 
@@ -203,19 +211,33 @@ Vars BodyChecker::over_list(const Expr& expr) {
   const std::span<const ExprId> arguments = list(expr.list);
   const std::size_t needed = word == "map" ? 2 : 3;
   if (expr.attributes.count > 0) report_attributes(expr);
-  if (arguments.size() < needed || (*syntax_)[arguments[0]].kind != Expr::Kind::Name) {
-    report(expr.span, fmt::format("expected '{}(function, {}elements, ...)' with the name of a function",
+  const bool is_lambda = !arguments.empty() && (*syntax_)[giver_of(arguments[0])].kind == Expr::Kind::Lambda;
+  const bool is_name = !arguments.empty() && (*syntax_)[arguments[0]].kind == Expr::Kind::Name;
+  if (arguments.size() < needed || !(is_lambda || is_name)) {
+    report(expr.span, fmt::format("expected '{}(function, {}elements, ...)' with the name of a function or "
+                                  "fn(x) -> ...",
                                   word, needed == 2 ? "" : "initial, "));
     return unknown();
   }
-  const Expr& function = (*syntax_)[arguments[0]];
-  Applied applied(*this, function);
-  if (!applied.known()) {
+  const Expr& function = (*syntax_)[giver_of(arguments[0])];
+  FunctionValue value;
+  if (const FunctionValue* local = is_name ? local_function(function.name) : nullptr) value = *local;
+  Applied applied = is_lambda || value.known() ? Applied(*this) : Applied(*this, function);
+  if (value.known()) applied.become(value);
+  if (!is_lambda && !applied.known()) {
     if (functions_.find(function.name) == nullptr) report_unknown_function(function.name, function.span);
     return unknown();
   }
-  const std::optional<OverList> read = read_over_list(expr, applied);
+  std::optional<OverList> read = read_over_list(expr, applied);
   if (!read || !diagnostics_.empty()) return unknown();
+  if (is_lambda) {
+    std::vector<Wish> types;
+    for (const Type& type : read->argument_types()) types.push_back(type);
+    value = lambda(function, types, std::nullopt);
+    if (!value.known()) return unknown();
+    applied.become(value);
+  }
+  read->extras.insert(read->extras.end(), value.captured.begin(), value.captured.end());
   if (applied.generic() != nullptr) {
     const FunctionHead* instance = instance_for(*applied.generic(), read->argument_types(), expr.span);
     if (instance == nullptr) return unknown();

@@ -89,6 +89,7 @@ class Parser : Reader {
   Attribute attribute();
   FieldName field_value();
   ExprId gradient();
+  ExprId lambda();
   ExprId learned();
   ExprId list();
   ExprId parenthesized();

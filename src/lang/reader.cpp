@@ -11,7 +11,8 @@ namespace hiaton::lang {
 /// A `param` without a type behind it is an expression, and `size` and the like are names like others.
 bool Reader::begins_declaration(const Token* token) const {
   switch (token->kind) {
-    case Tok::Fn:
+    case Tok::Fn:  // what has no name is a function type or a lambda
+      return token[1].kind != Tok::LeftParen;
     case Tok::Data:
       return true;
     case Tok::Param:

@@ -93,6 +93,8 @@ Vars BodyChecker::as_many_values(ExprId id, Wishes wishes) {
     case Expr::Kind::Broken:
       return unknown();
     case Expr::Kind::Call:
+      if (const FunctionValue* local = local_function(expr.name); local != nullptr && !expr.of_catalog)
+        return call_local(expr, *local, wishes.size() == 1 ? wishes[0] : std::nullopt);
       if (is_construction(expr) || operation_of(expr) != nullptr) break;
       if (is_split(expr)) return split(expr);
       return is_over_list(expr) ? over_list(expr) : call(expr, wishes);

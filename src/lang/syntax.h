@@ -55,6 +55,7 @@ struct Expr {
     Update,     ///< `a with name = value, ...`
     Parameter,  ///< `param name`: the learned parameter, whatever else has this name
     Gradient,   ///< a GradientOf, and arguments
+    Lambda,     ///< `fn(x, y) -> a`
     Tuple,
     If,
     Match,
@@ -75,12 +76,13 @@ struct Expr {
                 ///< name
   ExprId a{}, b{}, c{};  ///< operands: of If the condition and the branches; of Block (a) the last
                          ///< expression; of Match, Index, Field and Update (a) what is looked at
-  Range list{};  ///< Call, Gradient, Tuple, List, Index, Update: in Syntax::lists; Block: in Syntax::lets;
-                 ///< Match: in Syntax::arms
+  Range list{};  ///< Lambda: its parameters, in Syntax::patterns; Call, Gradient, Tuple, List, Index, Update:
+                 ///< in Syntax::lists; Block: in Syntax::lets; Match: in Syntax::arms
   Range attributes{};  ///< Call: in Syntax::attributes
   Range fields{};      ///< Call of a variant, Update: in Syntax::fields, for the last ones of the list
   Range types{};       ///< Name, Call: those in brackets, in Syntax::types
-  uint32_t index = 0;  ///< Loop: in Syntax::loops; Gradient: in Syntax::gradients; On: in TokenList::strings
+  uint32_t index = 0;  ///< Loop: in Syntax::loops; Gradient: in Syntax::gradients; On: in TokenList::strings;
+                       ///< Lambda: the first expression of its body
 };
 
 /// `type` is empty where none was written or it is broken; the latter has been reported.
@@ -88,6 +90,7 @@ struct Pattern {
   std::optional<Symbol> name;  ///< empty for `_`
   std::optional<Type> type;
   Span span{};
+  bool is_function = false;  ///< a parameter of a function type
 };
 
 /// `axis=0` or `shape=[2, 3]`
@@ -166,6 +169,19 @@ struct TypeArgument {
 };
 using TypeArguments = std::vector<TypeArgument>;
 
+struct FunctionHead;
+struct Operation;
+
+/// What is given for a parameter of a function type: known before the run, but for the values that a lambda
+/// takes from around it.
+struct FunctionArgument {
+  Symbol name = 0;  ///< of the parameter
+  const FunctionHead* function = nullptr;
+  const Operation* operation = nullptr;  ///< where it is no function
+  std::string text;                      ///< its name
+  std::vector<Type> captured{};          ///< further arguments of each call
+};
+
 /// What stands before the body of a function.
 struct FunctionHead {
   Symbol name = 0;
@@ -196,8 +212,17 @@ struct FunctionHead {
   // Of a function of the standard library, of which no more is read than a program uses.
   bool on_demand = false;
 
+  // Of one with parameters of function types, and of a lambda.
+  bool takes_functions = false;
+  std::vector<FunctionArgument> functions{};  ///< of a use
+  std::vector<Type> captured{};  ///< behind `params`: what its functions, or the lambda, take along
+
   /// Whether it becomes a function of the program only where it is used.
-  bool is_generic() const { return !type_params.empty() || on_demand; }
+  bool is_generic() const { return !type_params.empty() || takes_functions || on_demand; }
+  std::size_t value_count() const { return params.size() + captured.size(); }
+  std::optional<Type> value_type(std::size_t i) const {
+    return i < params.size() ? params[i].type : std::optional(captured[i - params.size()]);
+  }
 };
 
 /// The body of one function.

@@ -138,6 +138,23 @@ std::optional<Type> TypeInference::type_at(std::size_t position) {
   }
 }
 
+std::optional<TypeInference::FunctionPlaces> TypeInference::function_at(std::size_t position) {
+  go_to(position);
+  if (!at_all({Tok::Fn, Tok::LeftParen})) return std::nullopt;
+  take();
+  take();
+  FunctionPlaces places;
+  while (!at(Tok::RightParen)) {
+    places.params.push_back(this->position());
+    skip_type();
+    if (!accept(Tok::Comma)) break;
+  }
+  expect(Tok::RightParen, "',' or ')' after a type");
+  expect(Tok::Arrow, "'->' and the type of the result of the function");
+  places.result = this->position();
+  return places;
+}
+
 bool TypeInference::is_list_at(std::size_t position) {
   go_to(position);
   return at(Tok::Name) && source().text(next().span) == Declarations::kList;
@@ -161,6 +178,15 @@ std::string to_string(const TypeArguments& arguments, const Declarations& declar
   for (const TypeArgument& argument : arguments) {
     text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", declarations.spelled(argument.parameter),
                         argument.type ? to_string(*argument.type) : "?");
+  }
+  return text;
+}
+
+std::string text_of_use(const FunctionHead& use, const Declarations& declarations) {
+  std::string text = to_string(use.type_arguments, declarations);
+  for (const FunctionArgument& function : use.functions) {
+    text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", declarations.spelled(function.name),
+                        function.text);
   }
   return text;
 }

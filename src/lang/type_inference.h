@@ -19,6 +19,13 @@ class TypeInference : Reader {
   void match(std::size_t position, const Type& actual);
   /// That type; empty where it names a type parameter that is not known, or is wrong, which is reported.
   std::optional<Type> type_at(std::size_t position);
+  /// Of a function type: where the types of its parameters and of its result stand.
+  struct FunctionPlaces {
+    std::vector<std::size_t> params;
+    std::size_t result = 0;
+  };
+  /// Empty where the type is that of a value.
+  std::optional<FunctionPlaces> function_at(std::size_t position);
   /// Whether it is a list.
   bool is_list_at(std::size_t position);
   /// The data type for these types; empty where it is wrong, which is reported.
@@ -45,5 +52,7 @@ Type without_symbols(Type type);
 
 /// "T = i64, U = Tree"
 std::string to_string(const TypeArguments& arguments, const Declarations& declarations);
+/// "T = i64, f = square": what a use of a function is for.
+std::string text_of_use(const FunctionHead& use, const Declarations& declarations);
 
 }  // namespace hiaton::lang

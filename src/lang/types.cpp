@@ -46,6 +46,14 @@ std::optional<Type> Reader::tuple_type() {
 
 std::optional<Type> Reader::type() {
   if (at(Tok::LeftParen)) return tuple_type();
+  if (at_all({Tok::Fn, Tok::LeftParen})) {
+    const uint32_t begin = next().span.begin;
+    skip_type();
+    report(span_from(begin),
+           "expected the type of a value, found that of a function, which only a parameter "
+           "of a function may have");
+    return std::nullopt;
+  }
   const Token& name = expect(Tok::Name, kAType);
   const std::string_view text = source_.text(name.span);
   const bool has_brackets = at(Tok::LeftBracket) && !next_->starts_line;

@@ -71,7 +71,13 @@ Var BodyChecker::value(ExprId id, const Wish& wish) {
       return binary(id, wish);
     case Expr::Kind::Logic:
       return logic(id);
+    case Expr::Kind::Lambda:
+      report(expr.span,
+             "expected a value, found a function, which can only be an argument for a parameter of a "
+             "function type");
+      return Var();
     case Expr::Kind::Call:
+      if (local_function(expr.name) != nullptr) break;
       if (is_construction(expr)) return construction(expr, wish);
       if (const Operation* operation = operation_of(expr)) return operation_call(expr, *operation, wish);
       break;
@@ -137,7 +143,7 @@ Var BodyChecker::learned(const Expr& expr) {
 void BodyChecker::report_unknown_name(const Expr& expr) {
   if (declarations_.is_broken(expr.name)) return;
   const std::string_view name = symbols_[expr.name];
-  const bool is_function = functions_.find(expr.name) != nullptr;
+  const bool is_function = functions_.find(expr.name) != nullptr || local_function(expr.name) != nullptr;
   if (is_function || operations_.find(expr.name) != nullptr) {
     report(expr.span, fmt::format("expected a value, found '{}', which is {}; a call is written {}(...)",
                                   name, is_function ? "a function" : "an operation", name));

@@ -339,5 +339,17 @@ TEST(DataGradients, OfTuples) {
       {"Node(Node(Leaf((1.5,2)),Leaf((0.5,-1))),Leaf((3,4)))", "(0.25,2)", "[(2,1),(5,0),(3,7)]"});
 }
 
+TEST(DataGradients, OfWhatLambdasUse) {
+  const Derived derived(
+      "fn each[A, B](f: fn(A) -> B, xs: List[A]) -> List[B] =\n"
+      "  match xs\n    [] -> []\n    [x, ..rest] -> Cons(f(x), each(f, rest))\n"
+      "fn f(a: f64, xs: List[f64]) -> f64 =\n"
+      "  let b = sin(a)\n"
+      "  fold(fn(sum, x) -> sum + a * x * sum, 1, each(fn(x) -> fold(mul, a, each(fn(y) -> x * y + b, xs)), "
+      "xs))\n",
+      "a: f64, xs: List[f64]", "f64, List[f64]");
+  derived.expect_slopes({"0.75", "[0.5,-1,0.25]"});
+}
+
 }  // namespace
 }  // namespace hiaton
