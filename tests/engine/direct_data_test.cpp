@@ -93,6 +93,26 @@ TEST(DirectData, TailCallsModuloConstructorTakeNoFrames) {
   }
 }
 
+TEST(DirectData, ACallThatFillsAFieldGivesItsResult) {
+  const std::string text =
+      "data Option = None | Some(value: i64)\n"
+      "fn times5(x: i64) -> i64 = x * 5\n"
+      "fn least(x: i64, y: i64) -> i64 = if x < y then x - 1 else y - 1\n"
+      "fn inner(n: i64) -> Option = if n < 0 then None else Some(times5(n))\n"
+      "fn outer(n: i64) -> List[Option] = if n < 0 then Nil else Cons(Some(least(n, 3)), Cons(inner(n), "
+      "Nil))\n"
+      "fn main(n: i64) -> (Option, List[Option]) = (inner(n), outer(n))\n";
+  for (const bool simplified : {true, false}) {
+    CompileOptions how;
+    if (!simplified) how.simplify = passes::SimplifyOptions::none();
+    const Program program = Program::from_text("holes.hia", text, how);
+    for (const int64_t n : {-1, 2, 4}) {
+      const std::vector<Value> expected = program.run({{Value(n)}}, {.executor = Executor::Reference}).values;
+      for (const RunOptions& way : worker_ways()) EXPECT_EQ(run(program, {Value(n)}, way).values, expected);
+    }
+  }
+}
+
 TEST(DirectData, WhatNobodyElseHoldsIsRebuiltInItsMemory) {
   const Program once = lists("fn main(n: i64) -> i64 = total(more(made(n)), 1, 0)");
   const Program often = lists("fn main(n: i64) -> i64 = total(more(more(more(more(made(n))))), 1, 0)");

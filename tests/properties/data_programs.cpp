@@ -22,7 +22,9 @@ class Writer {
 
   std::string program() {
     make_types();
-    text_ = "fn next(x: i64) -> i64 = (x * 1103515245 + 12345) % 2147483648\n";
+    text_ =
+        "fn next(x: i64) -> i64 = (x * 1103515245 + 12345) % 2147483648\n"
+        "fn doubled(x: i64) -> i64 = x * 2\n";
     for (std::size_t type = 0; type < types_.size(); ++type) {
       declare(type);
       build(type);
@@ -223,7 +225,9 @@ class Writer {
       if (found == left.end()) return holds == kScalar ? "k" : leaf(static_cast<std::size_t>(holds));
       const std::string bound = found->name;
       left.erase(found);
-      if (holds == kScalar) return fmt::format("({} + k) % 50", bound);
+      if (holds == kScalar)
+        return fmt::format(fmt::runtime(random_.percent(30) ? "doubled(({} + k) % 25)" : "({} + k) % 50"),
+                           bound);
       if (holds == kTensor) return changed_tensor(bound);
       return random_.percent(60) ? fmt::format("change{}({}, k + 1)", holds, bound) : bound;
     });

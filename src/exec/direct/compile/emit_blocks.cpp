@@ -39,7 +39,9 @@ void BodyEmitter::emit_tail(BlockId block, const Ending& ending) {
     drop_dead();
     count_region(block);
   }
-  if (ending.operation.valid()) returned_.insert(ending.operation);
+  // What goes to a hole is computed first: the instruction that returns it computes nothing.
+  const NodeId returned = to_hole_ ? NodeId() : ending.operation;
+  if (returned.valid()) returned_.insert(returned);
   // What the last conditional is beside runs without it.
   const bool branches = ending.kind == Ending::Kind::Branch;
   const std::span<const Item> before = branches ? items.first(ending.items) : items;
@@ -63,7 +65,7 @@ void BodyEmitter::emit_tail(BlockId block, const Ending& ending) {
     case Ending::Kind::ReturnOperation:
       drop_dead();
       met(ending.results);
-      if (ending.operation.valid()) return emit_returned_operation(ending.operation);
+      if (returned.valid()) return emit_returned_operation(returned);
       return emit_return(ending.results);
   }
 }
