@@ -36,8 +36,8 @@ inline bool is_list(const DataType& data) {
   return data.name.starts_with("List[");
 }
 
-/// The data types that are not declared themselves: lists, uses of generic data types, "Pair[i64, f64]", and the
-/// types of gradients, "Gradient[Tree]", and tuples, "(i64, f64)".
+/// The data types that are not declared themselves: lists, uses of generic data types, "Pair[i64, f64]", and
+/// the types of gradients, "Gradient[Tree]", and tuples, "(i64, f64)".
 inline bool is_built_in(const DataType& data) {
   return data.name.ends_with("]") || data.name.starts_with("(");
 }

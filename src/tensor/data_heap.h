@@ -152,9 +152,9 @@ class DataCells {
   DataObject* hold(std::span<DataObject* const> held);
   static constexpr std::size_t kMostHeld = FieldLayout::kMostInline;
   /// Whether this is the only reference to it, and what is below is referred to from there alone, or shared
-  /// already: then it moves to another worker as it is. The tensors that it looks at are shared by then, since
-  /// nothing tells who else shows their elements. Takes from `steps`, one for each value that it looks at;
-  /// false also where there are not enough. Throws std::bad_alloc.
+  /// already: then it moves to another worker as it is. The tensors that it looks at are shared by then,
+  /// since nothing tells who else shows their elements. Takes from `steps`, one for each value that it looks
+  /// at; false also where there are not enough. Throws std::bad_alloc.
   static bool is_alone(DataObject* object, std::size_t& steps);
 
  private:

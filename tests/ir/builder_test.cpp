@@ -108,7 +108,8 @@ TEST(Builder, MarksNodesWithSpanAndPlacement) {
     return f.named(doubled, "doubled") * f.param(0);
   });
   EXPECT_EQ(module.functions[0].nodes[0].span, (Span{3, 7}));
-  EXPECT_EQ(print(module), "fn f(n: i64) -> i64 =\n  let doubled = on \"process:1\" (n + n)\n  doubled * n\n");
+  EXPECT_EQ(print(module),
+            "fn f(n: i64) -> i64 =\n  let doubled = on \"process:1\" (n + n)\n  doubled * n\n");
 }
 
 TEST(Builder, ReserveChangesNothing) {
