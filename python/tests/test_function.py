@@ -458,3 +458,13 @@ def test_text_is_a_program():
     graph = hia.function(collatz, strict=True)
     graph(27)
     assert hia.program(graph.text()).collatz(27) == 111
+
+
+def weighted(x):
+    return hia.sum(x * hia.tensor([[1.0, 2.0], [0.5, -1.0]]))
+
+
+def test_tensors_are_written_out():
+    x = hia.tensor([[1.0, 2.0], [3.0, 4.0]])
+    assert float(hia.function(weighted)(x)) == float(weighted(x)) == 2.5
+    assert hia.grad(weighted)(x).numpy().tolist() == [[1.0, 2.0], [0.5, -1.0]]

@@ -23,6 +23,11 @@ def _operations():
             if hasattr(_core.ops, name)}
 
 
+def _makes_tensors(target):
+    """Whether it is hia.tensor, hia.zeros or their like."""
+    return isinstance(target, types.FunctionType) and target.__module__ == "hiaton.tensors"
+
+
 class Calls:
     def eval_Call(self, node):
         if any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords):
@@ -38,14 +43,16 @@ class Calls:
             special = getattr(self, f"call_{_name_of(callee.type.value)}", None)
             if special is not None and callee.type.value in _iterating():
                 return special(node)
-        is_operation = isinstance(callee.type, Const) and id(callee.type.value) in _operations()
-        args, named = self._arguments(node, is_operation)
+        target = callee.type.value if isinstance(callee.type, Const) else None
+        args, named = self._arguments(node, id(target) in _operations() or _makes_tensors(target))
         return self.call(callee, args, named)
 
-    def _arguments(self, node, is_operation=False):
-        """`is_operation`: lists are written as they stand there, [a, b], and have a fixed length."""
+    def _arguments(self, node, has_fixed_lists=False):
+        """`has_fixed_lists`: lists are written as they stand there, [a, b], and have a fixed length."""
         def one(argument):
-            return self.eval_Tuple(argument) if is_operation and isinstance(argument, ast.List) else self.eval(argument)
+            if has_fixed_lists and isinstance(argument, ast.List):
+                return self.tuple_of([one(item) for item in argument.elts])
+            return self.eval(argument)
         return [one(a) for a in node.args], {k.arg: one(k.value) for k in node.keywords}
 
     def _call_attribute(self, node):
@@ -86,7 +93,7 @@ class Calls:
                 return self.call_method(callee, "__call__", args, named)
             self.refuse(f"a call of {callee.type} cannot be converted")
         target = callee.type.value
-        if isinstance(target, types.FunctionType) and target.__module__ == "hiaton.tensors":
+        if _makes_tensors(target):
             return self._constant_tensor(target, args, named)
         if isinstance(target, types.FunctionType):
             return self.call_function(target, args, named)
