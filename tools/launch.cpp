@@ -51,7 +51,7 @@ std::optional<std::string> find_in_path(const std::string& name) {
   return std::nullopt;
 }
 
-/// Of an MPI whose plug-in is there too.
+/// The launcher of an MPI whose plug-in is there too.
 Launcher find_launcher() {
   for (net::Mpi mpi : {net::Mpi::OpenMpi, net::Mpi::Mpich}) {
     if (!net::has_plugin(mpi)) continue;

@@ -11,7 +11,7 @@ using train::Node;
 constexpr std::size_t kDeepestIndent = 40;
 constexpr std::size_t kNoPrediction = ~std::size_t{0};
 
-/// Where in the prediction each node is.
+/// The index in the prediction of each node.
 std::vector<std::size_t> indices_by_node(const train::Tree& tree, const train::Prediction& prediction) {
   std::vector<std::size_t> indices(tree.nodes.size(), kNoPrediction);
   for (std::size_t i = 0; i < prediction.nodes.size(); ++i) {

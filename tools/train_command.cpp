@@ -72,7 +72,7 @@ struct Training {
   std::unique_ptr<train::Learner> learner{};
 };
 
-/// With the words known, if they are.
+/// Loads the training data, with the words where they are known.
 void load(Training& training, const train::Vocabulary* known_words, Trace* trace) {
   ModelInfo& info = training.info;
   LoadedTrees trees = load_trees(info.data, info.classes);
@@ -122,7 +122,7 @@ train::TrainingResult train_with_progress(Training& training, train::Callbacks c
   return result;
 }
 
-/// Where the command says that it is written to.
+/// The directory that the command writes to.
 ModelDirectory directory_of(const TrainCommand& command) {
   return ModelDirectory(command.out.empty() ? "checkpoints" / std::filesystem::path(command.model).stem()
                                             : std::filesystem::path(command.out));

@@ -13,7 +13,7 @@
 #include "kernels/gemm.h"
 #include "measure.h"
 
-// Of OpenMP, by which oneDNN runs its threads.
+// oneDNN runs its threads by OpenMP, which has this function.
 extern "C" void omp_set_num_threads(int);
 
 namespace hiaton::benchmarks {

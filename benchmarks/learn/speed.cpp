@@ -44,7 +44,7 @@ double peak(int threads) {
   return threads * kTimes * 2.0 * kSize * kSize * kSize / seconds;
 }
 
-/// Of all matrix products of the forward path.
+/// The floating-point operations of all matrix products of the forward path.
 double forward_flops(const std::vector<const Tree*>& trees, const Options& options, int64_t classes) {
   const auto hidden = static_cast<double>(options.hidden);
   const double leaf = is_lstm(options) ? 2.0 * static_cast<double>(options.embedding) * 3 * hidden : 0;

@@ -54,7 +54,7 @@ class Source {
   std::string place_of(uint32_t offset) const;
   /// The line that holds `offset`, without its line break.
   std::string_view line_at(uint32_t offset) const;
-  /// Where that line begins.
+  /// The offset at which that line begins.
   uint32_t line_begin(uint32_t offset) const { return line_starts_[line_index(offset)]; }
 
  private:

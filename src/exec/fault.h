@@ -28,7 +28,7 @@ class CallChain {
   virtual std::vector<std::optional<Value>> arguments() const = 0;
 };
 
-/// Where in a run something happened.
+/// The place in a run at which something happened.
 struct RunPlace {
   const graph::Graph& graph;
   std::span<const Value> program_arguments;

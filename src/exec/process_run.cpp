@@ -204,7 +204,7 @@ std::vector<std::optional<Value>> ProcessRun::arguments_of(std::span<const TagLa
   return tag.cell()->arguments;
 }
 
-/// With the process that it comes from.
+/// The error, which names the process that it comes from.
 RunError ProcessRun::named(const RunError& error) const {
   std::string message = error.message();
   message.insert(std::min(message.find('\n'), message.size()), fmt::format(" (process {})", self_));

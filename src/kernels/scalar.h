@@ -230,55 +230,6 @@ struct IsFinite {
   }
 };
 
-// Bits of integers. Shifts take their count modulo the width.
-
-struct BitAnd {
-  template <class T>
-  T operator()(T a, T b) const {
-    return a & b;
-  }
-};
-struct BitOr {
-  template <class T>
-  T operator()(T a, T b) const {
-    return a | b;
-  }
-};
-struct BitXor {
-  template <class T>
-  T operator()(T a, T b) const {
-    return a ^ b;
-  }
-};
-struct BitInvert {
-  template <class T>
-  T operator()(T a) const {
-    return ~a;
-  }
-};
-template <class T>
-constexpr int shift_count(T count) {
-  return static_cast<int>(count & static_cast<T>(sizeof(T) * 8 - 1));
-}
-struct ShiftLeft {
-  template <class T>
-  T operator()(T a, T b) const {
-    return static_cast<T>(Unsigned<T>(a) << shift_count(b));
-  }
-};
-struct ShiftRight {
-  template <class T>
-  T operator()(T a, T b) const {
-    return static_cast<T>(a >> shift_count(b));
-  }
-};
-struct ShiftRightLogical {
-  template <class T>
-  T operator()(T a, T b) const {
-    return static_cast<T>(Unsigned<T>(a) >> shift_count(b));
-  }
-};
-
 struct And {
   bool operator()(bool a, bool b) const { return a && b; }
 };

@@ -19,7 +19,7 @@ class HeadReader : Reader {
              Declarations& declarations, Diagnostics& diagnostics)
       : Reader(source, tokens, declarations, diagnostics), symbols_(symbols) {}
 
-  /// Of a generic function, for a use.
+  /// Reads the head of a generic function for one use.
   FunctionHead run_for(const FunctionHead& generic, TypeArguments arguments) {
     arguments_ = std::move(arguments);
     is_for_use_ = true;

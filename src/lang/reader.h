@@ -90,7 +90,7 @@ class Reader {
   // Type parameters (generics.cpp).
   /// `[A, B]`, with '[' as the next token.
   std::vector<Symbol> type_parameters();
-  /// Of what is read from here on.
+  /// From here on, type parameters stand for these types.
   void begin_type_arguments(TypeArguments arguments) { type_arguments_ = std::move(arguments); }
   /// `[i64, Tree]`, with '[' as the next token; empty where one of them is unknown, which is reported.
   std::optional<std::vector<Type>> types_in_brackets();

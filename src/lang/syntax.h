@@ -204,7 +204,7 @@ struct FunctionHead {
   std::vector<std::size_t> param_types{};   ///< the first token of each
   std::vector<std::size_t> result_types{};  ///< likewise
 
-  // Of a use of a generic function.
+  // A use of a generic function has these.
   TypeArguments type_arguments{};
   const FunctionHead* made_for = nullptr;  ///< the function with this use
   std::size_t depth = 0;                   ///< how many such uses led to this one

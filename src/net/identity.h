@@ -22,7 +22,7 @@ struct Identity {
   friend bool operator==(const Identity&, const Identity&) = default;
 };
 
-/// Of this process.
+/// The identity of this process.
 Identity identity_for(std::string program);
 /// A hash of 64 bits as text, for Identity::program: to tell files apart, not to keep anybody out.
 std::string hash_of(std::span<const std::byte> bytes);

@@ -76,7 +76,7 @@ void Transport::begin(Packet& packet, Kind kind) {
   append(packet, &header, sizeof header);
 }
 
-/// With the credits that are owed there.
+/// Adds the credits that are owed to the receiver.
 void Transport::put(int to, Packet packet) {
   Peer& receiver = peer(to);
   const uint32_t credits = receiver.credits.take_owed();

@@ -38,7 +38,7 @@ class ProcessFailure : public Error {
  public:
   ProcessFailure(const std::string& message, bool is_reported_here, bool is_lost)
       : Error(message), is_reported_here_(is_reported_here), is_lost_(is_lost) {}
-  /// Of all processes, one tells the user.
+  /// Whether this process, as the only one, tells the user.
   bool is_reported_here() const { return is_reported_here_; }
   /// The process may not be there any more, and cannot take part in a common end.
   bool is_lost() const { return is_lost_; }

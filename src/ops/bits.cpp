@@ -1,4 +1,6 @@
 // Bits of integers, in two's complement.
+#include "kernels/bits.h"
+
 #include "ops/family.h"
 #include "ops/shapes.h"
 #include "ops/typed.h"

@@ -47,7 +47,7 @@ NodeId PartMaker::add(graph::Node node, NodeId origin) {
   return id;
 }
 
-/// Of a state machine: its tokens are bools.
+/// Adds a node of a state machine, whose tokens are bools.
 NodeId PartMaker::add_kind(NodeKind kind, FunctionId function, OutPorts inputs) {
   return add({.kind = kind, .inputs = std::move(inputs), .type = DType::Bool, .function = function});
 }

@@ -47,7 +47,7 @@ class PartMaker {
   graph::FunctionId function_here(graph::FunctionId placed);
   graph::CallSite site_here(graph::CallSite placed);
   graph::LoopId loop_here(graph::LoopId placed);
-  /// Where this process has the output.
+  /// The port at which this process has the output.
   graph::OutPort here(graph::OutPort of, bool carries_values = true);
   graph::OutPort receive(graph::OutPort of, bool carries_values);
   graph::OutPort constant_here(graph::NodeId constant);

@@ -7,7 +7,7 @@
 
 namespace hiaton::passes {
 
-/// Where differentiation starts.
+/// A value at which differentiation starts.
 struct GradientRoot {
   ir::FunctionId function;
   std::vector<std::size_t> results;  ///< whose gradients come in

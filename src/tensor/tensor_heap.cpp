@@ -60,7 +60,7 @@ RunTensor* TensorHeap::add(std::size_t room) {
   return block;
 }
 
-/// With the lock held.
+/// The caller holds the lock.
 void TensorHeap::unlink(RunTensor* block) {
   (block->before == nullptr ? first_ : block->before->next) = block->next;
   if (block->next != nullptr) block->next->before = block->before;

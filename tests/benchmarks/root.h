@@ -1,4 +1,4 @@
-// Where the project stands.
+// The directory of the project.
 #pragma once
 
 #include <filesystem>

@@ -284,7 +284,7 @@ TEST(DirectTensors, RunWhereNothingIsGainedByBatches) {
     // Calls that can be shared, also of many examples.
     EXPECT_FALSE(is_in_flow(kFibText, arguments, workers));
     EXPECT_FALSE(is_in_flow(kFibText, arguments, workers, 20));
-    // Of one chain, only one example.
+    // One chain has only one example.
     const std::string chain =
         "fn main(n: i64, x: f32[2]) -> f32[2] = with h = x for _ in 0..n do tanh(h + 0.5)\n";
     EXPECT_FALSE(is_in_flow(chain, arguments, workers));

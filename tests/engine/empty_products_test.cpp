@@ -30,7 +30,7 @@ TEST(EmptyProducts, WithoutColumnsHaveZeroGradients) {
       {vector(DType::F64, 3, "[1, 2, 3]")}, {0.0, vector(DType::F64, 3, "[0, 0, 0]")});
 }
 
-/// Of sum(x @ w) by w.
+/// Checks the gradient of sum(x @ w) by w.
 void expect_no_sums(const std::string& w, const Value& x) {
   const Model model = Model::from_text(
       "test.hia", "param w: " + w + " = ones\nfn loss(x: " + to_string(x.type()) + ") -> f64 = sum(x @ w)\n");

@@ -8,7 +8,7 @@ Value number(int64_t n) {
   return Value(n);
 }
 
-/// Of `count` variants without fields.
+/// A data type of `count` variants without fields.
 std::string many_variants(int count) {
   std::string text = "data D = V0";
   for (int i = 1; i < count; ++i) text += " | V" + std::to_string(i);

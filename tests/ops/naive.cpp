@@ -112,7 +112,7 @@ std::optional<Outcome> single_slope(std::string_view op, const std::vector<Value
   return Outcome{Fault::None, Value(g * slope)};
 }
 
-/// With the sign of b.
+/// The remainder with the sign of b.
 double floor_mod(double a, double b) {
   const double remainder = std::fmod(a, b);
   if (remainder == 0) return std::copysign(0.0, b);

@@ -16,12 +16,12 @@ class Observer:
     def __init__(self, fields):
         self.fields = fields
         self.seen = set()
-        self.todo = []
+        self.pending = []
 
     def type_of(self, value):
         kind = self._type(value)
-        while self.todo:
-            self._fields_of(self.todo.pop())
+        while self.pending:
+            self._fields_of(self.pending.pop())
         return kind
 
     def _type(self, value):
@@ -46,7 +46,7 @@ class Observer:
         if is_data_class(cls):
             if id(value) not in self.seen:
                 self.seen.add(id(value))
-                self.todo.append(value)
+                self.pending.append(value)
             return Objs(frozenset([cls]))
         constant = isinstance(value, (type, python_types.FunctionType, python_types.BuiltinFunctionType,
                                       python_types.MethodType, python_types.ModuleType))

@@ -40,11 +40,11 @@ def build_function(frame, function, values):
 
 def nodes_below(nodes):
     """All nodes below, but for those of functions defined inside."""
-    todo = list(nodes)
-    while todo:
-        node = todo.pop()
+    pending = list(nodes)
+    while pending:
+        node = pending.pop()
         yield node
-        todo += ast.iter_child_nodes(node)
+        pending += ast.iter_child_nodes(node)
 
 
 def _of(node, what, find):
@@ -77,16 +77,16 @@ def read_names(nodes):
 
 def leaves(nodes, kinds):
     """Whether one of the statements can leave what stands around them."""
-    todo = list(nodes)
-    while todo:
-        node = todo.pop()
+    pending = list(nodes)
+    while pending:
+        node = pending.pop()
         if isinstance(node, kinds):
             return True
         if isinstance(node, (ast.For, ast.While)) and ast.Return in kinds:
             if leaves([*node.body, *node.orelse], (ast.Return,)):
                 return True
             continue
-        todo += [child for child in ast.iter_child_nodes(node) if isinstance(child, ast.stmt)]
+        pending += [child for child in ast.iter_child_nodes(node) if isinstance(child, ast.stmt)]
     return False
 
 

@@ -23,7 +23,7 @@ struct Plan;
 
 namespace hiaton::exec::flow {
 
-/// Where a value comes from.
+/// The place that a value comes from.
 struct Source {
   enum class From : uint8_t {
     Slot,       ///< a slot of the frame

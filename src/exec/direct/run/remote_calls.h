@@ -99,7 +99,7 @@ class RemoteCalls {
     int to;
     Clock::duration cost{0};  ///< of giving it
   };
-  /// Where results and errors go.
+  /// The name of a call at the process that gave it, to which results and errors go.
   struct Name {
     int process;
     uint64_t number;
@@ -167,7 +167,7 @@ class RemoteCalls {
   std::unordered_map<const Group*, uint32_t> group_numbers_;
   std::unordered_map<const Instruction*, Worth> worth_;  ///< by entry
 
-  // Of the agent.
+  // The agent alone touches what follows.
   std::unordered_map<uint64_t, Given> given_;  ///< by name
   uint64_t next_name_ = 0;
   std::deque<int> asked_;  ///< processes that wait for an answer

@@ -25,7 +25,7 @@ inline Slot slot_of(DataObject* object) {
   return slot;
 }
 
-/// Where one field of a new value is a constant.
+/// Sets the one field of a new value that is a constant.
 inline void fill_constant(DataObject* made, const Instruction& make) {
   made->slots()[make.a].bits = static_cast<uint64_t>(int64_t{make.jump});
 }

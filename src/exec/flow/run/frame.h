@@ -95,7 +95,7 @@ inline bool count_down(Frame* frame, const Item& item) {
 /// Frames of a batch stand anywhere: that many ahead of the one in hand are fetched to the cache.
 constexpr std::size_t kFramesAhead = 4;
 
-/// Where the parts of a frame stand.
+/// The offsets of the parts of a frame.
 class FrameLayout {
  public:
   explicit FrameLayout(const Function& function);
