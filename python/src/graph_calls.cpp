@@ -128,15 +128,7 @@ struct GraphFunction {
     values.reserve(learned.size());
     for (const nb::object& one : learned) values.push_back(nb::inst_ptr<LearnedTensor>(one)->value);
     run_interruptibly([&](const std::atomic<bool>& cancel) {
-      RunOptions options;
-      options.workers = settings.workers;
-      options.pool = source->threads().of(settings.workers);
-      options.batching = settings.batching;
-      options.parts = settings.parts;
-      options.max_frames = settings.max_frames;
-      options.max_bytes = settings.max_bytes;
-      options.timeout = settings.timeout;
-      options.cancel = &cancel;
+      RunOptions options = settings.options(source->threads().of(settings.workers), cancel);
       options.parameters = values;
       run(std::move(options));
     });

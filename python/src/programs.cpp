@@ -220,17 +220,22 @@ std::vector<std::vector<Value>> Function::argument_lists(const nb::args& lists) 
   return all;
 }
 
+RunOptions RunSettings::options(ThreadPool* pool, const std::atomic<bool>& cancel) const {
+  RunOptions options;
+  options.workers = workers;
+  options.pool = pool;
+  options.batching = batching;
+  options.parts = parts;
+  options.max_frames = max_frames;
+  options.max_bytes = max_bytes;
+  options.timeout = timeout;
+  options.cancel = &cancel;
+  return options;
+}
+
 void Function::run(const std::function<void(RunOptions)>& run) const {
   run_interruptibly([&](const std::atomic<bool>& cancel) {
-    RunOptions options;
-    options.workers = settings.workers;
-    options.pool = source->threads().of(settings.workers);
-    options.batching = settings.batching;
-    options.parts = settings.parts;
-    options.max_frames = settings.max_frames;
-    options.max_bytes = settings.max_bytes;
-    options.timeout = settings.timeout;
-    options.cancel = &cancel;
+    RunOptions options = settings.options(source->threads().of(settings.workers), cancel);
     if (store == nullptr) return run(std::move(options));
     const std::shared_lock lock(store->mutex());
     const bool gives_scalars = std::ranges::all_of(program->results(), &Type::is_scalar);

@@ -71,6 +71,9 @@ struct RunSettings {
   uint64_t max_frames = RunOptions().max_frames;
   uint64_t max_bytes = RunOptions().max_bytes;
   std::chrono::nanoseconds timeout = RunOptions().timeout;
+
+  /// The options of a run with these settings, which `cancel` ends early.
+  RunOptions options(ThreadPool* pool, const std::atomic<bool>& cancel) const;
 };
 
 /// Threads that stay between runs; new ones after a fork, which has none of them.
