@@ -58,6 +58,18 @@ def boxed_fib(n):
     return program("boxed_fib", {"n": n})
 
 
+def abstract_fib(n):
+    return program("abstract_fib", {"n": n})
+
+
+def abstract_mergesort(n):
+    return program("abstract_mergesort", {"n": n})
+
+
+def fib_of_values(n):
+    return program("fib_of_values", {"n": n})
+
+
 def tensor_fib(n):
     return program("tensor_fib", {"n": n}, options=("--batching=off",))
 
@@ -81,6 +93,7 @@ class Sizes:
         self.fib = 15 if smoke else 33
         self.fib_in_call = 12 if smoke else 30
         self.tensor_fib = 8 if smoke else 24
+        self.sorted = 100 if smoke else 10**5
         self.runs = 20 if smoke else 10_000
         self.fft = 16 if smoke else 2**16
         self.product = 32 if smoke else 2048
@@ -168,7 +181,7 @@ class Suite:
         report = self.contenders.learn("speed", "--model=treelstm", f"--nodes={self.sizes.tree_nodes}", "--batch=1",
                                        "--steps=1", "--rounds=1", f"--hidden={width}", f"--embedding={width}",
                                        f"--workers={workers}")
-        return Run({"results": [], "seconds": 1 / report[f"{phase}_trees_per_second"]})
+        return Run({"results": [], "seconds": 1 / report[f"{phase}_examples_per_second"]})
 
     def capacity(self):
         """What two copies of a native program tell about the second core."""
@@ -180,10 +193,15 @@ class Suite:
         plain, wrapped = fib(self.sizes.fib), boxed_fib(self.sizes.fib)
         inner, called = fib(self.sizes.fib_in_call), fib_beside_tensors(self.sizes.fib_in_call)
         runs = self.sizes.runs
+        sorted_by, sorted_plainly = abstract_mergesort(self.sizes.sorted), mergesort(self.sizes.sorted)
+        abstract, of_values = abstract_fib(self.sizes.fib), fib_of_values(self.sizes.fib)
         ours, embedded = self.contenders.hiaton, self.contenders.embedded
         pairs = [
             (f"{wrapped.label()} / {plain.label()}", lambda: ours(wrapped), lambda: ours(plain), 2.5),
             (f"{called.label()} / {inner.label()}", lambda: ours(called), lambda: ours(inner), 1.1),
+            (f"{abstract.label()} / {plain.label()}", lambda: ours(abstract), lambda: ours(plain), 1.03),
+            (f"{sorted_by.label()} / {sorted_plainly.label()}", lambda: ours(sorted_by), lambda: ours(sorted_plainly), 1.03),
+            (f"{of_values.label()} / {plain.label()}", lambda: ours(of_values), lambda: ours(plain), 5),
             (f"run_all of {runs:,} lists / {runs:,} runs", lambda: embedded("run_all", runs),
              lambda: embedded("run_each", runs), 1.1),
         ]

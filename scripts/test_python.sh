@@ -23,8 +23,10 @@ for line in tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires
   "$tools/bin/python" "${pip[@]}" install "${network[@]}" "${requirements[@]}" || skip "PyPI cannot be reached"
 fi
 rm -rf "$work/wheels" "$fresh"
+# The library is compiled as the preset release compiles it, in a folder as deep as that of the preset: so ccache has
+# all of it where that build went before.
 "$tools/bin/python" "${pip[@]}" wheel . --no-deps --no-build-isolation --check-build-dependencies \
-  -Cbuild-dir="$work/build" -w "$work/wheels"
+  -Cbuild-dir=build/wheel -Ccmake.define.CMAKE_CXX_COMPILER=c++ -w "$work/wheels"
 wheel="$(echo "$work"/wheels/hiaton-*.whl)"
 python3 -m venv "$fresh"
 "$fresh/bin/python" "${pip[@]}" install "${network[@]}" "$wheel[test]" || skip "PyPI cannot be reached"

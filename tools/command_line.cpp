@@ -28,6 +28,19 @@ CommandLine split_at_dashes(int argc, char** argv) {
   return line;
 }
 
+/// Else it would be the word behind that is the value.
+void require_values(const CLI::App& app, const std::vector<std::string>& words) {
+  const auto found = app.get_subcommands(
+      [&](const CLI::App* command) { return !words.empty() && command->get_name() == words[0]; });
+  if (found.empty()) return;
+  for (const std::string& word : words) {
+    if (!word.starts_with("--") || word.find('=') != word.size() - 1) continue;
+    const std::string name = word.substr(0, word.size() - 1);
+    if (found[0]->get_option_no_throw(name) != nullptr)
+      throw UsageError(fmt::format("{}: expected a value behind '=', found none", name));
+  }
+}
+
 int execute(CLI::App& app, const CommandLine& line) {
   const Command commands[] = {
       add_run_command(app),   add_check_command(app), add_graph_command(app), add_trace_command(app),
@@ -35,6 +48,7 @@ int execute(CLI::App& app, const CommandLine& line) {
       add_eval_command(app),  add_hosts_command(app),
   };
   std::vector<std::string> reversed(line.options.rbegin(), line.options.rend());  // as CLI11 wants it
+  require_values(app, line.options);
   app.parse(reversed);
   for (const Command& command : commands) {
     if (command.options->parsed()) return command.execute(line.after_dashes);

@@ -1,4 +1,4 @@
-// hiaton eval CHECKPOINT [FILE]
+// hiaton eval CHECKPOINT [--data FILE]
 #include <fmt/format.h>
 
 #include <cmath>
@@ -11,6 +11,7 @@
 #include "process_options.h"
 #include "report.h"
 #include "train/evaluate.h"
+#include "value_work.h"
 
 namespace hiaton::cli {
 namespace {
@@ -23,16 +24,19 @@ struct EvalCommand {
   ProcessOptions processes;
 };
 
-/// The file, or what training was evaluated on.
+/// The file, or the one that training was evaluated on.
+std::string file_of(const EvalCommand& command, const ModelInfo& info) {
+  if (!command.file.empty()) return command.file;
+  if (info.data.dev.empty()) throw UsageError("expected --data FILE: the model was trained without --dev");
+  return info.data.dev_share() ? info.data.train : info.data.dev;
+}
+
 train::Treebank read(const EvalCommand& command, const ModelInfo& info) {
-  if (!command.file.empty()) {
-    const std::filesystem::path file = command.file == "-" ? "/dev/stdin" : command.file;
-    return train::read_trees(file, {info.classes});
+  if (command.file.empty() && (info.data.is_generated() || info.data.dev_share())) {
+    const bool is_generated = info.data.is_generated();
+    return load_trees(info.data, is_generated ? nullptr : read_data(info.data.train), info.classes).dev;
   }
-  if (info.data.is_generated()) return load_trees(info.data, info.classes).dev;
-  if (info.data.dev.empty())
-    throw UsageError("expected a FILE of trees: the model was trained without --dev");
-  return train::read_trees(std::filesystem::path(info.data.dev), {info.classes});
+  return read_all_trees(read_data(file_of(command, info)), info.classes);
 }
 
 std::string show(const train::Evaluation& evaluation, std::size_t trees) {
@@ -60,12 +64,12 @@ class EvalWork : public PredictionWork {
   }
   void take(std::size_t /*begin*/, std::span<const train::Tree> trees,
             std::span<const train::Prediction> predictions) override {
-    for (std::size_t i = 0; i < trees.size(); ++i) counter_.add(predictions[i], trees[i]);
+    for (std::size_t i = 0; i < trees.size(); ++i) counts_.add(predictions[i], trees[i]);
   }
 
   /// Writes what was measured.
   void finish() override {
-    const train::Evaluation evaluation = counter_.finish();
+    const train::Evaluation evaluation = counts_.evaluation(trees_);
     if (!command_.json) return write_to_stdout(show(evaluation, trees_));
     write_to_stdout(dump({{"trees", trees_},
                           {"loss", evaluation.loss},
@@ -78,31 +82,82 @@ class EvalWork : public PredictionWork {
  private:
   const EvalCommand& command_;
   std::size_t trees_ = 0;
-  train::EvaluationCounter counter_;
+  train::NodeCounts counts_;
+};
+
+/// Measures examples of any kind.
+class MeasureWork : public ValueWork {
+ public:
+  explicit MeasureWork(const EvalCommand& command)
+      : ValueWork(command.checkpoint, command.execution.execution()), command_(command) {}
+
+ protected:
+  std::string file(const ModelInfo& info) override { return file_of(command_, info); }
+  /// Where training held examples back, they are measured.
+  bool is_chosen(std::size_t index, const ModelInfo& info) override {
+    const std::optional<double> share = info.data.dev_share();
+    return !command_.file.empty() || !share || is_held_back(index, *share);
+  }
+  train::ExampleForm form() const override {
+    std::vector<EntryParameter> parameters = train::example_parameters(trainer().model().loss_program());
+    const std::size_t count = parameters.size();
+    return {std::move(parameters), count};
+  }
+  void work_here(const net::Range& range) override { add(measure(examples_of(range))); }
+  void compute(net::ByteReader& things, net::ByteWriter& results) override {
+    for (const double number : measure(read_from(things))) results.number(number);
+  }
+  void take(const net::Range& /*range*/, net::ByteReader& results) override {
+    while (results.left() > 0) numbers_.push_back(results.number<double>());
+  }
+  void finish() override {
+    const train::Evaluation evaluation = trainer().evaluation_of(numbers_);
+    if (command_.json) {
+      nlohmann::ordered_json json{{"examples", size()}, {"loss", evaluation.loss}};
+      for (const train::Metric& metric : evaluation.metrics) json["metrics"][metric.name] = metric.mean;
+      return write_to_stdout(dump(json));
+    }
+    std::string text = fmt::format("{:<14} {}\n{:<14} {:.4f}\n", "examples", size(), "loss", evaluation.loss);
+    for (const train::Metric& metric : evaluation.metrics)
+      text += fmt::format("{:<14} {}\n", metric.name, show_mean(metric));
+    write_to_stdout(text);
+  }
+
+ private:
+  static std::string show_mean(const train::Metric& metric) {
+    return metric.is_share ? fmt::format("{:.2f}%", 100 * metric.mean) : fmt::format("{:.4f}", metric.mean);
+  }
+  std::vector<double> measure(std::vector<train::Example> examples) {
+    return trainer().measure(train::ExampleList(trainer().model(), std::move(examples)));
+  }
+  void add(const std::vector<double>& numbers) {
+    numbers_.insert(numbers_.end(), numbers.begin(), numbers.end());
+  }
+
+  const EvalCommand& command_;
+  std::vector<double> numbers_;
 };
 
 int evaluate_model(const EvalCommand& command) {
-  if (!is_spread(command.processes)) {
-    EvalWork(command).work_alone();
-    return kSuccess;
-  }
-  return work_in_processes(command.processes, words_for_processes(),
-                           [&command] { return std::make_unique<EvalWork>(command); });
+  return work_on_checkpoint(
+      command.processes, command.checkpoint, [&command] { return std::make_unique<EvalWork>(command); },
+      [&command] { return std::make_unique<MeasureWork>(command); });
 }
 
 }  // namespace
 
 Command add_eval_command(CLI::App& app) {
   auto command = std::make_shared<EvalCommand>();
-  CLI::App* options = app.add_subcommand("eval", "Measure a trained model on labelled trees");
+  CLI::App* options = app.add_subcommand("eval", "Measure a trained model on examples");
   options
       ->add_option("CHECKPOINT", command->checkpoint, "Directory of a training run, or a checkpoint in there")
       ->type_name("")
       ->required();
   options
-      ->add_option("FILE", command->file,
-                   "Trees, one a line; - is standard input; else those of --dev in training")
-      ->type_name("");
+      ->add_option(
+          "--data", command->file,
+          "Examples, one a line, as in training; - is standard input; else those of --dev in training")
+      ->type_name("FILE");
   options->add_flag("--json", command->json, "One JSON object");
   command->execution.add_to(*options);
   add_process_options(*options, command->processes, true);

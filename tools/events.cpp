@@ -27,8 +27,14 @@ void EventWriter::write(const graph::Graph& graph, const TokenEvent& event) {
   if (node.kind == graph::NodeKind::Switch) line["side"] = event.from.port == 0 ? "true" : "false";
   line["function"] = graph[node.function].name;
   line["tag"] = event.tag;
-  line["dead"] = event.dead;
-  if (!event.dead) line["value"] = to_json({event.value}, {node.type})[0];
+  if (event.is_demand) {
+    line["asked_by"] = event.asked_by.index();
+  } else if (event.suspended) {
+    line["suspended"] = node.type.data->variants[*event.suspended].name;
+  } else {
+    line["dead"] = event.dead;
+    if (!event.dead) line["value"] = to_json({event.value}, {node.type})[0];
+  }
   write_line(dump(line));
 }
 

@@ -1,17 +1,20 @@
 // hiaton graph FILE [--after=PASS] [--format=FORMAT] [--out=FILE]
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
 
 #include "choices.h"
 #include "commands.h"
 #include "compile_options.h"
+#include "drawn_parts.h"
 #include "hiaton/engine.h"
 #include "hiaton/error.h"
 #include "hiaton/lang.h"
 #include "hiaton/model.h"
 #include "output.h"
 #include "partition/partition.h"
+#include "place_option.h"
 
 namespace hiaton::cli {
 namespace {
@@ -20,9 +23,9 @@ struct GraphCommand {
   std::string file;
   std::string after = "lower";
   std::string format = "text";
-  std::string of = "main";
+  std::string of;  ///< empty: main, or, of a model that has none, training
   std::string out;
-  int processes = 1;
+  partition::Places places;
   graph::DrawOptions draw;
   CompileOptions compile;
 };
@@ -40,35 +43,20 @@ std::string module_text(const GraphCommand& command) {
   return ir::print(passes::simplify(module, simplify));
 }
 
-/// Red in pictures: what the graph that was split has nowhere else.
-std::vector<bool> state_machine_of(const partition::Part& part) {
-  std::vector<bool> is_copied;
-  for (std::size_t n = 0; n < part.nodes.size(); ++n) {
-    const graph::NodeKind kind = part.graph.nodes()[n].kind;
-    is_copied.push_back(!part.nodes[n].valid() && kind != graph::NodeKind::Send &&
-                        kind != graph::NodeKind::Recv);
-  }
-  return is_copied;
-}
-
 /// A part for each process.
 std::string text_of_parts(const graph::Graph& graph, const GraphCommand& command) {
-  const partition::Partition parts = partition::split(graph, {.processes = command.processes});
-  std::vector<graph::DrawnPart> drawn;
-  std::string text;
-  for (std::size_t process = 0; process < parts.parts.size(); ++process) {
-    const partition::Part& part = parts.parts[process];
-    const std::string title = fmt::format("process {}", process);
-    text += fmt::format("{}{}\n{}", process > 0 ? "\n" : "", title, graph::to_text(part.graph));
-    drawn.push_back({part.graph, title, state_machine_of(part)});
-  }
+  const partition::Partition partition = partition::split(graph, command.places);
+  const std::vector<graph::DrawnPart> drawn = drawn_parts(partition);
   if (command.format == "dot") return graph::to_dot(drawn, command.draw);
   if (command.format == "svg") return graph::to_svg(drawn, command.draw);
+  std::string text;
+  for (const graph::DrawnPart& part : drawn)
+    text += fmt::format("{}{}\n{}", text.empty() ? "" : "\n", part.title, graph::to_text(part.graph));
   return text;
 }
 
 std::string text_of(const graph::Graph& graph, const GraphCommand& command) {
-  if (command.processes > 1) return text_of_parts(graph, command);
+  if (command.places.processes > 1) return text_of_parts(graph, command);
   if (command.format == "dot") return graph::to_dot(graph, command.draw);
   if (command.format == "svg") return graph::to_svg(graph, command.draw);
   if (command.format == "json") return graph::to_json(graph);
@@ -76,9 +64,13 @@ std::string text_of(const graph::Graph& graph, const GraphCommand& command) {
 }
 
 std::string graph_text(const GraphCommand& command) {
-  if (command.of == "main")
+  const bool is_saved = std::filesystem::path(command.file).extension() == ".json";
+  if (command.of == "main" || (command.of.empty() && is_saved))
     return text_of(Program::from_file(command.file, command.compile).graph(), command);
-  const Model model = Model::from_file(command.file, command.compile);
+  ir::Module module = lang::parse(read_program(command.file), {command.compile.sizes});
+  if (command.of.empty() && (module.find("main") || !module.find("loss")))
+    return text_of(Program::from_module(std::move(module), command.compile).graph(), command);
+  const Model model = Model::from_module(std::move(module), command.compile);
   if (command.of == "loss") return text_of(model.loss_program().graph(), command);
   if (command.of == "predict") return text_of(model.predict_program().graph(), command);
   return text_of(model.training_program().graph(), command);
@@ -92,12 +84,14 @@ int show_graph(const GraphCommand& command) {
   }
   const bool draws_some =
       !command.draw.only.empty() || !command.draw.collapsed.empty() || command.draw.legend;
-  if (command.processes > 1 && (of_module || command.format == "json" || draws_some)) {
+  if (command.places.processes > 1 && (of_module || command.format == "json" || draws_some)) {
     throw UsageError(
         "--processes: expected text, dot or svg of the whole graph, found an option that shows another form "
         "of "
         "the program, or a part of it");
   }
+  if (command.places.processes == 1 && !command.places.named.empty())
+    throw UsageError("--place: expected --processes=N, found one process");
   std::string text = of_module ? module_text(command) : graph_text(command);
   if (!text.ends_with('\n')) text += '\n';
   write_to(command.out, text);
@@ -142,16 +136,13 @@ Command add_graph_command(CLI::App& app) {
   options
       ->add_option(
           "--of", command->of,
-          "Which graph: that of main; of a model: what loss or predict run as, or, with gradients, training")
+          "Which graph: that of main; of a model: what loss or predict run as, or, with gradients, training, "
+          "where there is no main")
       ->check(one_of({"main", "loss", "predict", "training"}))
       ->type_name("NAME")
-      ->capture_default_str();
-  options
-      ->add_option("--processes", command->processes,
-                   "What each of so many processes has of it, with Send and Recv in between")
-      ->check(in_range(1, 1024))
-      ->type_name("N")
-      ->default_str("1");
+      ->default_str("main");
+  add_split_options(*options, command->places,
+                    "What each of so many processes has of it, with Send and Recv in between");
   add_draw_options(*options, command->draw);
   options->add_option("--out", command->out, "Write to this file instead of standard output")
       ->type_name("FILE");

@@ -48,12 +48,7 @@ std::string gradient_text(const OpDef& op) {
 /// ", axis=0, shape=[2, 3]".
 std::string attributes_of(const OpDef& op, const Sample& sample) {
   std::string text;
-  std::span<const int64_t> left(sample.attributes);
-  for (const AttributeDef& attribute : op.attributes) {
-    if (attribute.is_list) return fmt::format("{}, {}=[{}]", text, attribute.name, fmt::join(left, ", "));
-    text += fmt::format(", {}={}", attribute.name, left.front());
-    left = left.subspan(1);
-  }
+  for (const std::string& attribute : op.attribute_texts(sample.attributes)) text += ", " + attribute;
   return text;
 }
 

@@ -1,6 +1,7 @@
-// hiaton predict CHECKPOINT [FILE]
+// hiaton predict CHECKPOINT [--data FILE]
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "commands.h"
@@ -10,11 +11,10 @@
 #include "process_options.h"
 #include "report.h"
 #include "show_prediction.h"
+#include "value_work.h"
 
 namespace hiaton::cli {
 namespace {
-
-constexpr const char* kStandardInput = "/dev/stdin";
 
 struct PredictCommand {
   std::string checkpoint;
@@ -39,8 +39,7 @@ train::Treebank generate(const PredictCommand& command, const ModelInfo& info) {
 
 train::Treebank read(const PredictCommand& command, const ModelInfo& info) {
   if (command.generate > 0) return generate(command, info);
-  const std::filesystem::path file = command.file == "-" ? kStandardInput : command.file;
-  return train::read_trees(file, {info.classes});
+  return read_all_trees(read_data(command.file), info.classes);
 }
 
 class PredictWork : public PredictionWork {
@@ -72,31 +71,92 @@ class PredictWork : public PredictionWork {
   train::Treebank bank_;
 };
 
-int predict(const PredictCommand& command) {
-  if (!is_spread(command.processes)) {
-    PredictWork(command).work_alone();
-    return kSuccess;
+/// Predicts from examples of any kind.
+class PredictValuesWork : public ValueWork {
+ public:
+  explicit PredictValuesWork(const PredictCommand& command)
+      : ValueWork(command.checkpoint, command.execution.execution()), command_(command) {}
+
+ protected:
+  std::string file(const ModelInfo& /*info*/) override {
+    if (command_.generate > 0)
+      throw UsageError("--generate: expected a model that was trained on generated trees, found another one");
+    return command_.file;
   }
-  return work_in_processes(command.processes, words_for_processes(),
-                           [&command] { return std::make_unique<PredictWork>(command); });
+  /// Lines of the training will do: what `predict` takes is then what they begin with.
+  train::ExampleForm form() const override {
+    const std::vector<EntryParameter>& wanted = program().parameters();
+    std::vector<EntryParameter> all = train::example_parameters(trainer().model().loss_program());
+    const bool is_begin = wanted.size() <= all.size() &&
+                          std::equal(wanted.begin(), wanted.end(), all.begin(),
+                                     [](const auto& a, const auto& b) { return a.type == b.type; });
+    if (!is_begin) return {wanted, wanted.size()};
+    return {std::move(all), wanted.size()};
+  }
+  void work_here(const net::Range& range) override { show(predict(examples_of(range))); }
+  void compute(net::ByteReader& things, net::ByteWriter& results) override {
+    const LineWire wire(program().results());
+    for (const std::vector<Value>& values : predict(read_from(things))) wire.write(values, results);
+  }
+  void take(const net::Range& range, net::ByteReader& results) override {
+    const LineWire wire(program().results());
+    std::vector<std::vector<Value>> predictions;
+    for (std::size_t i = 0; i < range.count; ++i) predictions.push_back(wire.read(results));
+    show(predictions);
+  }
+
+ private:
+  const Program& program() const { return trainer().model().predict_program(); }
+
+  std::vector<std::vector<Value>> predict(std::span<const train::Example> examples) {
+    std::vector<std::vector<Value>> arguments;
+    for (const train::Example& example : examples) arguments.push_back(example.arguments);
+    return trainer().predict(arguments);
+  }
+
+  /// A line each.
+  void show(std::span<const std::vector<Value>> predictions) const {
+    const std::vector<Type>& types = program().results();
+    std::string text;
+    for (const std::vector<Value>& values : predictions) {
+      if (command_.json) {
+        text += dump(to_json(values, types));
+        continue;
+      }
+      for (std::size_t i = 0; i < values.size(); ++i)
+        text += (i > 0 ? " | " : "") + to_string(values[i], types[i]);
+      text += '\n';
+    }
+    write_to_stdout(text);
+  }
+
+  const PredictCommand& command_;
+};
+
+int predict(const PredictCommand& command) {
+  return work_on_checkpoint(
+      command.processes, command.checkpoint, [&command] { return std::make_unique<PredictWork>(command); },
+      [&command] { return std::make_unique<PredictValuesWork>(command); });
 }
 
 }  // namespace
 
 Command add_predict_command(CLI::App& app) {
   auto command = std::make_shared<PredictCommand>();
-  CLI::App* options = app.add_subcommand("predict", "Predict the classes of trees with a trained model");
+  CLI::App* options = app.add_subcommand(
+      "predict", "Predict with a trained model: what its function predict gives, or the classes of trees");
   options
       ->add_option("CHECKPOINT", command->checkpoint, "Directory of a training run, or a checkpoint in there")
       ->type_name("")
       ->required();
-  options->add_option("FILE", command->file, "Trees, one a line; - is standard input")
-      ->type_name("")
+  options->add_option("--data", command->file, "Examples, one a line, as in training; - is standard input")
+      ->type_name("FILE")
       ->default_str("-");
   options->add_option("--generate", command->generate, "Predict N generated trees instead, as in training")
       ->type_name("N");
   options->add_option("--data-seed", command->seed, "Which ones")->type_name("N")->default_str("0");
-  options->add_flag("--json", command->json, "One JSON object a tree, with all probabilities");
+  options->add_flag("--json", command->json,
+                    "JSON, one line an example; of trees an object with all probabilities");
   command->execution.add_to(*options);
   add_process_options(*options, command->processes, true);
   return {options, [command](const std::vector<std::string>& after_dashes) {

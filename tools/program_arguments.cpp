@@ -75,6 +75,14 @@ std::vector<Value> ProgramArguments::parse(const std::vector<std::string>& words
 }
 
 void ProgramArguments::collect(std::vector<std::string> words) {
+  // What stands behind '=' is the value, also where that is nothing.
+  for (std::size_t i = words.size(); i-- > 0;) {
+    const bool is_empty = std::ranges::any_of(
+        arguments_, [&](const Argument& argument) { return words[i] == argument.option + "="; });
+    if (!is_empty) continue;
+    words[i].pop_back();
+    words.insert(words.begin() + static_cast<std::ptrdiff_t>(i) + 1, "");
+  }
   try {
     std::reverse(words.begin(), words.end());  // CLI11 takes a vector of words from its end
     options_.parse(words);
@@ -85,7 +93,11 @@ void ProgramArguments::collect(std::vector<std::string> words) {
 }
 
 Value ProgramArguments::value_of(const Argument& argument) {
-  if (!argument.text.starts_with('@')) return parse_value(argument.type, argument.text);
+  // A string as a whole needs no quotes.
+  const auto read = [&](std::string_view text) {
+    return is_string(argument.type) ? Value(text) : parse_value(argument.type, text);
+  };
+  if (!argument.text.starts_with('@')) return read(argument.text);
   std::string file = argument.text.substr(1);
   if (file == "-") {
     if (!reads_input_.empty())
@@ -99,7 +111,7 @@ Value ProgramArguments::value_of(const Argument& argument) {
     if (text.ends_with(end)) text.remove_suffix(1);
   }
   try {
-    return parse_value(argument.type, text);
+    return read(text);
   } catch (const ProgramError& error) {
     throw ProgramError(fmt::format("{}: {}", file, error.what()));
   }

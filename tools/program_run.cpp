@@ -59,13 +59,19 @@ Program load_program(const ProgramRun& run, const std::optional<Checkpoint>& che
   if (!checkpoint || is_saved_graph(run.file)) return Program::from_file(run.file, run.compile);
   const std::shared_ptr<const Source> source = read_program(run.file);
   CompileOptions compile = run.compile;
-  compile.sizes = with_trained_sizes(compile.sizes, source, checkpoint->directory);
+  if (!is_bare_parameters(checkpoint->parameters))
+    compile.sizes = with_trained_sizes(compile.sizes, source, checkpoint->directory);
   return Program::from_text(source->name(), std::string(source->text()), compile);
 }
 
 /// The program of the checkpoint runs where no other is named.
 std::optional<Checkpoint> checkpoint_of(ProgramRun& run) {
   if (run.checkpoint.empty()) return std::nullopt;
+  if (is_bare_parameters(run.checkpoint)) {
+    if (run.file.empty())
+      throw UsageError(fmt::format("expected a FILE to run: '{}' has parameters alone", run.checkpoint));
+    return Checkpoint{ModelDirectory(""), run.checkpoint};
+  }
   Checkpoint checkpoint = find_checkpoint(run.checkpoint);
   if (run.file.empty()) run.file = checkpoint.directory.program().string();
   return checkpoint;
@@ -92,7 +98,7 @@ void add_program_options(CLI::App& command, ProgramRun& run) {
   command
       .add_option("--checkpoint", run.checkpoint,
                   "Parameters that 'hiaton train' learned: its directory, or a checkpoint in there; its "
-                  "program runs where no FILE is given")
+                  "program runs where no FILE is given; or any safetensors file with the parameters of FILE")
       ->type_name("PATH")
       ->group("Execution");
   command.add_option("--seed", run.seed, "Where the parameters of the program begin, without --checkpoint")
@@ -108,6 +114,20 @@ void add_program_options(CLI::App& command, ProgramRun& run) {
       command.get_name()));
 }
 
+void add_evaluation_option(CLI::App& command, RunOptions& run) {
+  command
+      .add_option_function<std::string>(
+          "--evaluation",
+          [&run](const std::string& name) {
+            run.evaluation = name == "demand" ? Evaluation::DemandDriven : Evaluation::DataDriven;
+          },
+          "Compute values as soon as they can be (data), or when they are asked for (demand)")
+      ->check(one_of({"data", "demand"}))
+      ->type_name("NAME")
+      ->default_str("data")
+      ->group("Execution");
+}
+
 void add_executor_options(CLI::App& command, RunOptions& run, const std::vector<std::string>& executors) {
   constexpr const char* kGroup = "Execution";
   command
@@ -119,6 +139,7 @@ void add_executor_options(CLI::App& command, RunOptions& run, const std::vector<
       ->type_name("NAME")
       ->default_str("production")
       ->group(kGroup);
+  if (executors.size() > 2) add_evaluation_option(command, run);
   command.add_option("--batching", run.batching, "Run the same operations of many calls as one kernel")
       ->transform(on_or_off())
       ->type_name("MODE")

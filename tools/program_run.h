@@ -26,7 +26,10 @@ struct ProgramRun {
 /// FILE, --help with the program's parameters, --checkpoint, --seed and the options of compilation. All that
 /// the command does not know is left to the program.
 void add_program_options(CLI::App& command, ProgramRun& run);
-/// --executor, --batching, --workers and --parallel-iterations.
+/// --evaluation alone
+void add_evaluation_option(CLI::App& command, RunOptions& run);
+/// --evaluation (of commands that know all executors), --executor, --batching, --workers and
+/// --parallel-iterations.
 void add_executor_options(CLI::App& command, RunOptions& run, const std::vector<std::string>& executors);
 
 /// A program with all that a run of it needs.

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
+#include "ir/names.h"
 #include "units.h"
 
 namespace hiaton::cli {
@@ -37,11 +39,54 @@ nlohmann::ordered_json elements_to_json(const Tensor& tensor, std::size_t axis, 
   return array;
 }
 
-/// Tensors as lists of lists. Values of data types as text: they may be deeper than readers of JSON like.
-nlohmann::ordered_json any_to_json(const Value& value, const Type& type) {
-  if (value.is_data()) return to_string(value, type);
+nlohmann::ordered_json flat_to_json(const Value& value) {
+  if (value.is_scalar()) return scalar_to_json(value);
   int64_t next = 0;
   return elements_to_json(value.tensor(), 0, next);
+}
+
+/// Lists and tuples as arrays, other data values as their name, or as an array of their name and their
+/// fields. Nothing where a value stands inside more than `levels` others.
+std::optional<nlohmann::ordered_json> data_to_json(const Value& value, const Type& type, int levels) {
+  if (levels == 0) return std::nullopt;
+  if (is_string(type)) return value.string();
+  auto array = nlohmann::ordered_json::array();
+  const auto add_field = [&](const Data& data, std::size_t field) {
+    const Type its_type = field_type(type, data.variant(), field);
+    const Value its_value = data.field(field);
+    if (!its_type.is_data()) {
+      array.push_back(flat_to_json(its_value));
+      return true;
+    }
+    std::optional<nlohmann::ordered_json> json = data_to_json(its_value, its_type, levels - 1);
+    if (!json) return false;
+    array.push_back(*std::move(json));
+    return true;
+  };
+  Data data = value.data();
+  if (ir::is_list(*type.data)) {
+    for (; data.variant() == 1; data = data.field(1).data()) {
+      if (!add_field(data, 0)) return std::nullopt;
+    }
+    return array;
+  }
+  const Variant& variant = type.data->variants[data.variant()];
+  if (!is_tuple(type)) {
+    if (variant.fields.empty()) return variant.name;
+    array.push_back(variant.name);
+  }
+  for (std::size_t field = 0; field < variant.fields.size(); ++field) {
+    if (!add_field(data, field)) return std::nullopt;
+  }
+  return array;
+}
+
+/// Tensors as lists of lists. A data value that is deeper than readers of JSON like stands as text.
+nlohmann::ordered_json any_to_json(const Value& value, const Type& type) {
+  constexpr int kMostLevels = 500;
+  if (!value.is_data()) return flat_to_json(value);
+  std::optional<nlohmann::ordered_json> json = data_to_json(value, type, kMostLevels);
+  return json ? *std::move(json) : nlohmann::ordered_json(to_string(value, type));
 }
 
 std::string show_totals(const RunStats& stats) {
@@ -100,10 +145,7 @@ std::string show_stats(const RunStats& stats) {
 
 nlohmann::ordered_json to_json(const std::vector<Value>& values, const std::vector<Type>& types) {
   auto array = nlohmann::ordered_json::array();
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const bool is_scalar = values[i].is_scalar();
-    array.push_back(is_scalar ? scalar_to_json(values[i]) : any_to_json(values[i], types[i]));
-  }
+  for (std::size_t i = 0; i < values.size(); ++i) array.push_back(any_to_json(values[i], types[i]));
   return array;
 }
 

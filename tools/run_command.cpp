@@ -9,11 +9,13 @@
 #include "commands.h"
 #include "events.h"
 #include "exec/partitioned.h"
+#include "exec/place_program.h"
 #include "hiaton/engine.h"
 #include "hiaton/error.h"
 #include "net/launched.h"
 #include "output.h"
 #include "partition/partition.h"
+#include "place_option.h"
 #include "process_options.h"
 #include "program_run.h"
 #include "report.h"
@@ -24,6 +26,7 @@ namespace {
 struct RunCommand {
   ProgramRun program;
   ProcessOptions processes;
+  partition::Places places;
   std::string events;
   bool stats = false;
   bool json = false;
@@ -111,7 +114,8 @@ int run_split(RunCommand& command, const PreparedRun& prepared) {
         "--executor=reference: expected --processes, which it simulates, found processes on hosts");
   }
   const graph::Graph& graph = prepared.program.graph();
-  const partition::Partition parts = partition::split(graph, {.processes = command.processes.processes});
+  command.places.processes = command.processes.processes;
+  const partition::Partition parts = partition::split(graph, command.places);
   std::unique_ptr<EventWriter> events;
   if (!command.events.empty()) events = std::make_unique<EventWriter>(command.events);
   return run_and_report(command, prepared, [&] {
@@ -129,6 +133,8 @@ std::string hash_of(const PreparedRun& prepared, const RunOptions& run) {
   std::string all = graph::to_json(prepared.program.graph());
   for (std::size_t i = 0; i < prepared.arguments.size(); ++i)
     all += to_string(prepared.arguments[i], prepared.program.parameters()[i].type) + "\n";
+  for (const auto& [name, processes] : run.places)
+    all += fmt::format("{}={} ", name, fmt::join(processes, "+"));
   all += fmt::format("{} {} {}", run.batching, run.parallel_iterations, static_cast<int>(run.executor));
   return net::hash_of(std::as_bytes(std::span(all)));
 }
@@ -170,12 +176,23 @@ class SharedRunWork : public net::Work {
 };
 
 int run_in_processes(RunCommand& command, const PreparedRun& prepared) {
-  if (!is_spread(command.processes)) return run_program(command, prepared);
   const Executor executor = command.program.run.executor;
+  const bool is_shared = is_spread(command.processes);
+  const bool is_on_demand = command.program.run.evaluation == Evaluation::DemandDriven;
+  if (is_on_demand && is_shared) throw UsageError("--evaluation=demand: expected one process, found several");
+  if (!command.places.named.empty() && !is_shared)
+    throw UsageError("--place: expected several processes, as --processes=N, found one");
+  if (!is_shared) return run_program(command, prepared);
   if (executor == Executor::Reference) return run_split(command, prepared);
   if (executor != Executor::Production)
     throw UsageError(
         "--executor: expected production or reference with several processes, found another one");
+  command.program.run.places = command.places.named;
+  // What cannot be placed is said once, where the number of processes is known before they start.
+  const graph::Graph& graph = prepared.program.graph();
+  const bool is_placed = exec::has_places(graph) || !command.places.named.empty();
+  if (is_placed && command.processes.processes > 1)
+    exec::place_program(graph, {command.processes.processes, command.places.named});
   std::exception_ptr error;
   const int status = work_in_processes(command.processes, words_for_processes(), [&] {
     return std::make_unique<SharedRunWork>(command, prepared, error);
@@ -204,6 +221,7 @@ Command add_run_command(CLI::App& app) {
   add_budgets(*options, command->program.run);
   add_output_options(*options, *command);
   add_process_options(*options, command->processes, true);
+  add_place_option(*options, command->places);
   return {options, [options, command](const std::vector<std::string>& after_dashes) {
             choose_executor(*options, *command);
             const std::optional<PreparedRun> prepared = prepare(*options, command->program, after_dashes);

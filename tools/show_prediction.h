@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "hiaton/train.h"
+#include "hiaton/trees.h"
 
 namespace hiaton::cli {
 

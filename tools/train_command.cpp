@@ -15,13 +15,14 @@
 #include "output.h"
 #include "process_options.h"
 #include "trace_options.h"
-#include "train/checkpoint.h"
+#include "train/data_trainee.h"
 #include "train/files.h"
 #include "train/progress_bar.h"
 #include "train/settings_json.h"
 #include "train/shared_batches.h"
 #include "trained_model.h"
 #include "training_options.h"
+#include "training_task.h"
 #include "tree_data.h"
 
 namespace hiaton::cli {
@@ -39,7 +40,7 @@ struct TrainCommand {
   bool resume = false;
   ProcessOptions processes;
   int restarts = 0;
-  TreeDataOptions data_options;
+  DataOptions data_options;
   std::vector<CLI::Option*> fixed;  ///< what resumed training cannot change
 };
 
@@ -66,29 +67,25 @@ struct Training {
   std::filesystem::path program;
   ModelInfo info;
   train::Settings settings;
-  train::Vocabulary words{};
-  std::vector<train::Tree> train{};
-  std::vector<train::Tree> dev{};
-  std::unique_ptr<train::Learner> learner{};
+  std::optional<TrainingTask> task{};
 };
 
 /// Loads the training data, with the words where they are known.
 void load(Training& training, const train::Vocabulary* known_words, Trace* trace) {
-  ModelInfo& info = training.info;
-  LoadedTrees trees = load_trees(info.data, info.classes);
-  info.classes = trees.classes;
-  training.words = known_words != nullptr ? *known_words : train::Vocabulary::of(trees.train, info.min_count);
-  training.train = encode(std::move(trees.train.trees), trees.train.words, training.words);
-  training.dev = encode(std::move(trees.dev.trees), trees.dev.words, training.words);
-  train::LearnerOptions options = learner_options(training.program, info, training.words, info.execution);
-  options.trace = trace;
-  training.learner = make_learner(options);
+  training.task.emplace(load_task(training.program, training.info, known_words, trace));
 }
 
 std::string describe_best(const train::TrainingResult& result) {
   if (result.best_epoch == 0) return "";
   const train::EpochReport& best = result.history[static_cast<std::size_t>(result.best_epoch - 1)];
-  if (!best.dev) return fmt::format("best epoch {}: loss {:.4f}\n", best.epoch, best.train_loss);
+  if (!best.dev)
+    return fmt::format("best epoch {}: loss {}\n", best.epoch, train::show_loss(best.train_loss));
+  if (!best.dev->is_of_trees) {
+    std::string text =
+        fmt::format("best epoch {}: dev loss {}", best.epoch, train::show_loss(best.dev->loss));
+    for (const train::Metric& metric : best.dev->metrics) text += ", " + train::show_metric(metric);
+    return text + "\n";
+  }
   const std::string root =
       best.dev->roots > 0 ? fmt::format("root {:.1f}%, ", 100 * best.dev->root_accuracy) : "";
   return fmt::format("best epoch {}: {}all nodes {:.1f}%\n", best.epoch, root, 100 * best.dev->all_accuracy);
@@ -106,18 +103,24 @@ int finish(const ModelDirectory& directory, const train::TrainingResult& result)
   return kSuccess;
 }
 
+train::TrainingResult train_task(Training& training, const train::Callbacks& callbacks) {
+  TrainingTask& task = *training.task;
+  return task.trainer.train(*task.train, task.dev.get(), training.settings, callbacks);
+}
+
 /// Shows progress, and keeps signals from ending the training in the middle of a step.
 train::TrainingResult train_with_progress(Training& training, train::Callbacks callbacks) {
   std::signal(SIGPIPE, SIG_IGN);  // training is worth more than what it says
   train::ProgressBar bar(stderr);
   const train::Settings& settings = training.settings;
   if (!settings.resume) {
-    callbacks.on_start = [&] { training.directory.write(training.program, training.words, training.info); };
+    callbacks.on_start = [&] {
+      training.directory.write(training.program, training.task->words, training.info);
+    };
   }
   callbacks.on_step = [&](const train::StepReport& report) { bar.show(report); };
   callbacks.on_epoch = [&](const train::EpochReport& report) { bar.show(report, settings.epochs); };
-  train::TrainingResult result =
-      train::train(*training.learner, training.train, training.dev, settings, callbacks);
+  train::TrainingResult result = train_task(training, callbacks);
   bar.clear();
   return result;
 }
@@ -192,7 +195,7 @@ int train_alone(const TrainCommand& command) {
 std::string hash_of(const Training& training) {
   std::string all = read_program(training.program)->text().data();
   all += to_json(training.info).dump() + train::to_json(training.settings).dump();
-  all += fmt::format("{} {}", train::fingerprint(training.train), train::fingerprint(training.dev));
+  all += fmt::format("{}", train::fingerprint(*training.task->train, training.task->dev.get()));
   if (training.settings.resume) all += train::read_bytes(training.directory.last());
   return net::hash_of(std::as_bytes(std::span(all)));
 }
@@ -215,14 +218,14 @@ class TrainWork : public net::Work {
     const std::atomic<bool>& interrupted = cancel_on_interrupt();
     const bool is_first = transport.self() == 0;
     train::SharedBatches sharing(transport, is_first ? &interrupted : nullptr);
-    training_->learner->share(sharing);
+    training_->task->trainer.share(sharing);
     const train::Callbacks callbacks{.cancel = &sharing.cancelled(), .trace = trace_.get()};
     if (is_first) {
       const train::TrainingResult result = train_with_progress(*training_, callbacks);
       if (trace_ != nullptr) write_trace(command_.trace_file, *trace_);
       status_ = finish(training_->directory, result);
     } else {
-      train::train(*training_->learner, training_->train, training_->dev, training_->settings, callbacks);
+      train_task(*training_, callbacks);
     }
   }
 
@@ -295,16 +298,17 @@ void add_model_options(CLI::App& options, TrainCommand& command) {
 
 Command add_train_command(CLI::App& app) {
   auto command = std::make_shared<TrainCommand>();
-  CLI::App* options = app.add_subcommand("train", "Train a model on trees");
-  options->add_option("MODEL", command->model, "A model of trees (.hia)")->type_name("");
+  CLI::App* options = app.add_subcommand("train", "Train a model on examples");
+  options->add_option("MODEL", command->model, "A program with a function loss (.hia)")->type_name("");
   options->add_option("--out", command->out, "Directory for checkpoints, log and curve")
       ->type_name("DIR")
       ->default_str("checkpoints/NAME");
   options->add_flag("--resume", command->resume, "Go on from the last checkpoint there, to the same numbers");
   add_model_options(*options, *command);
-  command->data_options = add_tree_data_options(*options, command->info.data);
+  command->data_options = add_data_options(*options, command->info.data);
   command->fixed.insert(command->fixed.end(), command->data_options.listops.begin(),
                         command->data_options.listops.end());
+  command->fixed.push_back(command->data_options.stream);
   command->training.add_to(*options);
   command->execution.add_to(*options, true);
   add_process_options(*options, command->processes, true);

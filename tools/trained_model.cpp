@@ -119,20 +119,20 @@ ModelInfo ModelDirectory::read_info() const {
   const JsonPlace place(json, name);
   place.require_fields({"classes", "sizes", "seed", "min_count", "data", "execution"});
   ModelInfo model;
-  model.classes = static_cast<int32_t>(place.field("classes").integer(1, kMost));
+  model.classes = static_cast<int32_t>(place.field("classes").integer(0, kMost));
   model.sizes = sizes_from(place.field("sizes"), json.at("sizes"));
   model.seed = place.field("seed").unsigned_number();
   model.min_count = place.field("min_count").integer(0, kMost);
-  model.data = tree_data_from(place.field("data"));
+  model.data = training_data_from(place.field("data"));
   model.execution = execution_from(place.field("execution"));
   return model;
 }
 
-train::LearnerOptions learner_options(const std::filesystem::path& program, const ModelInfo& model,
+train::TrainerOptions trainer_options(const std::filesystem::path& program, const ModelInfo& model,
                                       const train::Vocabulary& words, const Execution& execution) {
   return {.model = program,
           .classes = model.classes,
-          .vocabulary_size = words.size(),
+          .vocabulary_size = model.data.is_of_values && words.size() == 1 ? 0 : words.size(),
           .sizes = model.sizes,
           .seed = model.seed,
           .workers = execution.workers,
@@ -158,10 +158,15 @@ Checkpoint find_checkpoint(const std::filesystem::path& path) {
   return checkpoint;
 }
 
+bool is_bare_parameters(const std::filesystem::path& path) {
+  return path.extension() == ".safetensors" && std::filesystem::is_regular_file(path) &&
+         !std::filesystem::exists(ModelDirectory(path.parent_path()).info());
+}
+
 std::map<std::string, int64_t> trained_sizes(const ModelDirectory& directory) {
   const ModelInfo info = directory.read_info();
   const train::Vocabulary words = train::Vocabulary::load(directory.vocabulary());
-  const train::LearnerOptions options = learner_options(directory.program(), info, words, info.execution);
+  const train::TrainerOptions options = trainer_options(directory.program(), info, words, info.execution);
   const std::shared_ptr<const Source> program = read_program(directory.program());
   return lang::declared_sizes(program, {train::sizes_for(options, program)});
 }
@@ -179,10 +184,11 @@ std::string hash_of_model(const std::filesystem::path& path) {
 
 TrainedModel load_model(const std::filesystem::path& path, const Execution& execution) {
   const auto [directory, parameters] = find_checkpoint(path);
-  TrainedModel model{directory.read_info(), train::Vocabulary::load(directory.vocabulary()), nullptr};
-  model.learner =
-      train::make_learner(learner_options(directory.program(), model.info, model.words, execution));
-  train::load_parameters(parameters, *model.learner);
+  const ModelInfo info = directory.read_info();
+  const train::Vocabulary words = train::Vocabulary::load(directory.vocabulary());
+  TrainedModel model{info, words,
+                     train::make_trainer(trainer_options(directory.program(), info, words, execution))};
+  train::load_parameters(parameters, model.trainer);
   return model;
 }
 

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "hiaton/learner.h"
+#include "hiaton/model_trainer.h"
 #include "hiaton/train.h"
 #include "tree_data.h"
 
@@ -25,11 +25,11 @@ struct Execution {
 
 /// The contents of model.json.
 struct ModelInfo {
-  int32_t classes = 0;
+  int32_t classes = 0;  ///< 0: as the program says
   std::map<std::string, int64_t> sizes;
   uint64_t seed = 1;
   int64_t min_count = 1;
-  TreeData data;
+  TrainingData data;
   Execution execution;  ///< of training
 };
 
@@ -75,7 +75,7 @@ class ModelDirectory {
   std::filesystem::path path_;
 };
 
-train::LearnerOptions learner_options(const std::filesystem::path& program, const ModelInfo& model,
+train::TrainerOptions trainer_options(const std::filesystem::path& program, const ModelInfo& model,
                                       const train::Vocabulary& words, const Execution& execution);
 
 /// A file of parameters, and the directory that it belongs to.
@@ -87,6 +87,8 @@ struct Checkpoint {
 /// `path` is the directory of a training run, for its best parameters, or one of the checkpoints in there.
 /// Throws ProgramError.
 Checkpoint find_checkpoint(const std::filesystem::path& path);
+/// Whether it is a safetensors file outside of such a directory: parameters alone.
+bool is_bare_parameters(const std::filesystem::path& path);
 
 /// The values that the sizes of the program had in training. Throws ProgramError.
 std::map<std::string, int64_t> trained_sizes(const ModelDirectory& directory);
@@ -95,7 +97,7 @@ std::map<std::string, int64_t> trained_sizes(const ModelDirectory& directory);
 struct TrainedModel {
   ModelInfo info;
   train::Vocabulary words;
-  std::unique_ptr<train::Learner> learner;
+  train::ModelTrainer trainer;
 };
 
 /// A hash of all that decides what a model predicts. `path` is as for find_checkpoint. Throws ProgramError.

@@ -69,8 +69,8 @@ void TrainingOptions::add_to(CLI::App& command) {
   using Optimizer = train::OptimizerSettings;
   using train::Schedule;
 
-  add(command, "--epochs", setting(&Settings::epochs), "How often each tree is seen");
-  add(command, "--batch", setting(&Settings::batch), "Trees a step");
+  add(command, "--epochs", setting(&Settings::epochs), "How often each example is seen");
+  add(command, "--batch", setting(&Settings::batch), "Examples a step");
   add_kind<OptimizerKind>(command, "--optimizer",
                           {OptimizerKind::Sgd, OptimizerKind::Adagrad, OptimizerKind::Adam},
                           optimizer(&Optimizer::kind), "How parameters follow their gradients");
@@ -85,9 +85,12 @@ void TrainingOptions::add_to(CLI::App& command) {
                          schedule(&Schedule::kind), "How the learning rate changes");
   add(command, "--decay", schedule(&Schedule::decay), "Factor of the schedules step and exponential");
   add(command, "--decay-every", schedule(&Schedule::decay_every), "Epochs for one such factor");
-  add(command, "--seed", setting(&Settings::seed), "Of first parameters and of the order of the trees");
-  add_kind<train::ScoreKind>(command, "--score", {train::ScoreKind::AllNodes, train::ScoreKind::Root},
-                             setting(&Settings::score), "Which accuracy on dev makes an epoch the best");
+  add(command, "--seed", setting(&Settings::seed), "Of first parameters and of the order of the examples");
+  add(command, "--score", setting(&Settings::score),
+      "What makes an epoch the best on dev: loss, or a number of metrics, min:NAME where lower is better; of "
+      "trees the accuracy of all nodes or of each root")
+      ->type_name("NAME")
+      ->default_str("loss, of trees all");
   add(command, "--patience", setting(&Settings::patience),
       "Stop after N epochs without a better one; 0: never");
   add(command, "--checkpoint-every", setting(&Settings::checkpoint_every_steps),

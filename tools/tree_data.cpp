@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <limits>
 
+#include "hiaton/engine.h"
 #include "hiaton/error.h"
+#include "train/random.h"
 
 namespace hiaton::cli {
 namespace {
@@ -12,29 +15,43 @@ namespace {
 using graph::JsonPlace;
 
 constexpr const char* kGenerated = "listops";
+constexpr const char* kStandardInput = "-";
 constexpr int32_t kDigits = 10;
 
 std::string absolute(const std::string& path) {
-  return path.empty() ? "" : std::filesystem::absolute(path).lexically_normal().string();
+  return path.empty() || path == kStandardInput || path.ends_with('%')
+             ? path
+             : std::filesystem::absolute(path).lexically_normal().string();
 }
 
-void add_files(CLI::App& command, TreeData& data, TreeDataOptions& added) {
+void add_files(CLI::App& command, TrainingData& data, DataOptions& added) {
   constexpr const char* kGroup = "Data";
   added.files.push_back(
       command
           .add_option_function<std::string>(
               "--data", [&data](const std::string& file) { data.train = file == kGenerated ? "" : file; },
-              "Trees to learn from, one a line: (3 (2 It) (4 (2 's) (4 good))); or the word "
-              "listops, for generated ones")
+              "Examples to learn from, one a line: what 'loss' takes, as 'hiaton run' prints values, or in "
+              "JSON; or trees: (3 (2 It) (4 (2 's) (4 good))); - is standard input, the word listops stands "
+              "for generated trees")
           ->type_name("FILE")
           ->default_str(kGenerated)
           ->group(kGroup));
-  added.files.push_back(command.add_option("--dev", data.dev, "Trees for the evaluation after each epoch")
-                            ->type_name("FILE")
-                            ->group(kGroup));
+  added.files.push_back(
+      command
+          .add_option("--dev", data.dev,
+                      "Examples for the evaluation after each epoch, or a share of --data, such as 10%")
+          ->type_name("FILE")
+          ->group(kGroup));
+  added.stream =
+      command
+          .add_flag(
+              "--stream", data.is_streamed,
+              "Read examples when they are used, shuffled by blocks, for data larger than memory; files "
+              "above 1 GiB are read like this anyway")
+          ->group(kGroup);
 }
 
-void add_generator(CLI::App& command, ListOpsData& data, TreeDataOptions& added) {
+void add_generator(CLI::App& command, ListOpsData& data, DataOptions& added) {
   constexpr const char* kGroup = "Generated ListOps expressions";
   const auto add = [&](const std::string& name, auto& value, const std::string& description) {
     added.listops.push_back(
@@ -56,14 +73,42 @@ void add_generator(CLI::App& command, ListOpsData& data, TreeDataOptions& added)
 
 }  // namespace
 
-TreeDataOptions add_tree_data_options(CLI::App& command, TreeData& data) {
-  TreeDataOptions added;
+DataOptions add_data_options(CLI::App& command, TrainingData& data) {
+  DataOptions added;
   add_files(command, data, added);
   add_generator(command, data.listops, added);
   return added;
 }
 
-LoadedTrees load_trees(const TreeData& data, int32_t classes) {
+std::shared_ptr<const Source> read_data(const std::string& file) {
+  return read_source(file == kStandardInput ? "/dev/stdin" : file);
+}
+
+std::optional<double> TrainingData::dev_share() const {
+  if (!dev.ends_with('%')) return std::nullopt;
+  double percent = 0;
+  const char* end = dev.data() + dev.size() - 1;
+  const auto [read, code] = std::from_chars(dev.data(), end, percent);
+  if (code != std::errc() || read != end || !(percent > 0 && percent < 100)) {
+    throw ProgramError(
+        fmt::format("--dev: expected a file, or a share above 0% and below 100%, found '{}'", dev));
+  }
+  return percent / 100;
+}
+
+bool is_held_back(std::size_t index, double share) {
+  constexpr uint64_t kSteps = 1'000'000;
+  return static_cast<double>(train::mix_bits(index) % kSteps) < share * static_cast<double>(kSteps);
+}
+
+train::Treebank read_all_trees(const std::shared_ptr<const Source>& source, int32_t classes) {
+  train::Treebank trees = train::read_trees(source, {classes});
+  if (trees.trees.empty()) throw ProgramError(fmt::format("{}: expected trees, found none", source->name()));
+  return trees;
+}
+
+LoadedTrees load_trees(const TrainingData& data, const std::shared_ptr<const Source>& train,
+                       int32_t classes) {
   if (data.is_generated()) {
     if (!data.dev.empty()) throw ProgramError("expected --dev with --data alone: generated data has its own");
     if (classes != 0 && classes != kDigits) {
@@ -73,15 +118,24 @@ LoadedTrees load_trees(const TreeData& data, int32_t classes) {
         train::generate_listops(data.listops.options, data.listops.train_count, data.listops.dev_count);
     return {std::move(generated.train), std::move(generated.dev), kDigits};
   }
-  LoadedTrees trees{train::read_trees(std::filesystem::path(data.train), {classes}), {}, classes};
+  LoadedTrees trees{read_all_trees(train, classes), {}, classes};
   if (classes == 0) trees.classes = trees.train.class_count();
   if (trees.classes == 0) throw ProgramError(fmt::format("{}: expected labels, found none", data.train));
-  if (!data.dev.empty()) trees.dev = train::read_trees(std::filesystem::path(data.dev), {trees.classes});
+  if (const std::optional<double> share = data.dev_share()) {
+    trees.dev = {hold_back(trees.train.trees, *share), trees.train.words};
+  } else if (!data.dev.empty()) {
+    trees.dev = read_all_trees(read_data(data.dev), trees.classes);
+  }
   return trees;
 }
 
-nlohmann::ordered_json to_json(const TreeData& data) {
-  if (!data.is_generated()) return {{"train", absolute(data.train)}, {"dev", absolute(data.dev)}};
+nlohmann::ordered_json to_json(const TrainingData& data) {
+  if (!data.is_generated()) {
+    return {{"train", absolute(data.train)},
+            {"dev", absolute(data.dev)},
+            {"values", data.is_of_values},
+            {"stream", data.is_streamed}};
+  }
   const train::ListOpsOptions& options = data.listops.options;
   return {{"train_trees", data.listops.train_count},
           {"dev_trees", data.listops.dev_count},
@@ -94,10 +148,12 @@ nlohmann::ordered_json to_json(const TreeData& data) {
           {"seed", options.seed}};
 }
 
-TreeData tree_data_from(const JsonPlace& place) {
-  TreeData data;
+TrainingData training_data_from(const JsonPlace& place) {
+  TrainingData data;
   if (place.has("train")) {
-    place.require_fields({"train", "dev"});
+    place.require_fields({"train", "dev", "values", "stream"});
+    data.is_streamed = place.field("stream").boolean();
+    data.is_of_values = place.field("values").boolean();
     data.train = place.field("train").text();
     data.dev = place.field("dev").text();
     return data;

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "hiaton/train.h"
+#include "hiaton/trees.h"
 #include "net/values.h"
 
 namespace hiaton::cli {

@@ -1,14 +1,19 @@
-// hiaton watch FILE [--name=value ...] --out run.html
+// hiaton watch FILE [--name=value ...] [--processes=N] --out run.html
 #include <fmt/format.h>
 
 #include <memory>
+#include <optional>
 
 #include "budget_options.h"
 #include "choices.h"
 #include "commands.h"
+#include "drawn_parts.h"
+#include "exec/partitioned.h"
 #include "hiaton/engine.h"
 #include "hiaton/error.h"
 #include "output.h"
+#include "partition/partition.h"
+#include "place_option.h"
 #include "program_run.h"
 #include "recording.h"
 #include "report.h"
@@ -19,6 +24,7 @@ namespace {
 
 struct WatchCommand {
   ProgramRun program;
+  partition::Places places;
   std::string out = "run.html";
   std::size_t most_tokens = 50'000;
 };
@@ -33,17 +39,39 @@ std::string title_of(const WatchCommand& command, const PreparedRun& prepared) {
   return fmt::format("{}: main({})", command.program.file, arguments);
 }
 
-int watch(WatchCommand& command, const PreparedRun& prepared) {
-  const graph::Graph& graph = prepared.program.graph();
-  Recording recording(graph, command.most_tokens);
-  RunOptions& run = command.program.run;
+/// By the rules of the reference executor; over a simulated network where the graph is split.
+RunResult record(const WatchCommand& command, const PreparedRun& prepared,
+                 const partition::Partition* partition, Recording& recording) {
+  RunOptions run = command.program.run;
   run.executor = Executor::Reference;
-  run.on_token = [&](const TokenEvent& event) { recording.add(event); };
+  if (partition == nullptr) {
+    run.on_token = [&](const TokenEvent& event) { recording.add(0, event); };
+    return prepared.program.run(prepared.arguments, run);
+  }
+  exec::PartitionedRunOptions options{.run = run, .order = {}};
+  options.on_token = [&](int process, const TokenEvent& event) {
+    recording.add(static_cast<std::size_t>(process), event);
+  };
+  return exec::run_partitioned(prepared.program.graph(), *partition, prepared.arguments, options);
+}
+
+int watch(const WatchCommand& command, const PreparedRun& prepared) {
+  const graph::Graph& graph = prepared.program.graph();
+  std::optional<partition::Partition> partition;
+  if (command.places.processes > 1) {
+    if (command.program.run.evaluation == Evaluation::DemandDriven)
+      throw UsageError("--evaluation=demand: expected one process, found several");
+    partition = partition::split(graph, command.places);
+  } else if (!command.places.named.empty()) {
+    throw UsageError("--place: expected --processes=N, found one process");
+  }
+  Recording recording =
+      partition ? Recording(*partition, command.most_tokens) : Recording(graph, command.most_tokens);
   nlohmann::json ending;
   std::optional<RunError> failure;
   std::string text;
   try {
-    const RunResult result = prepared.program.run(prepared.arguments, run);
+    const RunResult result = record(command, prepared, partition ? &*partition : nullptr, recording);
     text = show_results(result.values, prepared.program.results());
     ending = {{"result", text}};
   } catch (const RunError& error) {  // a run that fails can be watched until then
@@ -55,7 +83,10 @@ int watch(WatchCommand& command, const PreparedRun& prepared) {
   json["ending"] = std::move(ending);
   json["title"] = title;
   if (graph.source() != nullptr) json["source"] = graph.source()->text();
-  write_to(command.out, watch_page(title, graph::to_svg(graph, {.roomy = true}), json));
+  const graph::DrawOptions draw{.roomy = true};
+  const std::string svg =
+      partition ? graph::to_svg(drawn_parts(*partition), draw) : graph::to_svg(graph, draw);
+  write_to(command.out, watch_page(title, svg, json));
   if (failure) throw RunError(*failure);
   write_to_stdout(text);
   return kSuccess;
@@ -77,6 +108,9 @@ Command add_watch_command(CLI::App& app) {
       ->check(in_range(std::size_t{1}, std::size_t{10'000'000}))
       ->type_name("N")
       ->capture_default_str();
+  add_evaluation_option(*options, command->program.run);
+  add_split_options(*options, command->places,
+                    "What each of so many processes does, with tokens that cross between them");
   add_budgets(*options, command->program.run);
   return {options, [options, command](const std::vector<std::string>& after_dashes) {
             const std::optional<PreparedRun> prepared = prepare(*options, command->program, after_dashes);

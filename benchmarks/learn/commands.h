@@ -9,8 +9,8 @@
 #include <string>
 
 #include "corpus.h"
-#include "hiaton/learner.h"
 #include "hiaton/model.h"
+#include "hiaton/model_trainer.h"
 
 namespace hiaton::benchmarks {
 
@@ -42,7 +42,7 @@ Model model_of(const Options& options, const Corpus& corpus);
 /// Its sizes.
 std::map<std::string, int64_t> sizes_of(const Options& options, const Corpus& corpus);
 /// The model as the training loop sees it.
-std::unique_ptr<train::Learner> learner_of(const Options& options, const Corpus& corpus);
+train::ModelTrainer trainer_of(const Options& options, const Corpus& corpus);
 bool is_lstm(const Options& options);
 
 /// Training and inference, trees a second and as share of the peak of matrix products.

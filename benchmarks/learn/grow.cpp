@@ -3,7 +3,7 @@
 #include "commands.h"
 #include "growth.h"
 #include "measure.h"
-#include "train/model_values.h"
+#include "train/checkpoint.h"
 #include "trainee.h"
 
 namespace hiaton::benchmarks {
@@ -21,9 +21,8 @@ nlohmann::json train_parameters(const Options& options) {
 nlohmann::json measure_growth(const Options& options) {
   constexpr int64_t kCompared = 64;  // trees
   const Corpus corpus = corpus_of(options);
-  const std::unique_ptr<train::Learner> learner = learner_of(options, corpus);
-  train::load_parameters(options.parameters, *learner);
-  const std::vector<Value> parameters = train::values_of(learner->parameters());
+  const Model model = model_of(options, corpus);
+  const std::vector<Value> parameters = train::load_values(options.parameters, model.parameters());
   const Growth growth(style_named(options.style), options.root, {.sizes = sizes_of(options, corpus)});
   const RunOptions run{.workers = options.workers, .parameters = parameters, .batching = options.batching};
   Batches batches(corpus, options.batch);

@@ -50,7 +50,7 @@ class Product {
 nlohmann::json measure_latency(const Options& options) {
   if (options.model != "treelstm") throw ProgramError("expected the model treelstm, found " + options.model);
   const Corpus corpus = corpus_of(options);
-  const std::unique_ptr<train::Learner> learner = learner_of(options, corpus);
+  train::ModelTrainer trainer = trainer_of(options, corpus);
   std::vector<std::vector<int64_t>> heights;
   int64_t most = 0;
   for (const Tree& tree : corpus.trees) {
@@ -60,11 +60,10 @@ nlohmann::json measure_latency(const Options& options) {
   Product leaves(options.embedding, 3 * options.hidden, most);
   Product inner(2 * options.hidden, 5 * options.hidden, most);
   Product classes(options.hidden, corpus.classes, most);
+  std::vector<train::TreeExamples> trees_alone;
+  for (const Tree& tree : corpus.trees) trees_alone.push_back({trainer.model(), {tree}, corpus.classes});
   const auto predict = [&] {
-    for (const Tree& tree : corpus.trees) {
-      const Tree* one = &tree;
-      learner->predict({&one, 1});
-    }
+    for (const train::TreeExamples& one : trees_alone) trainer.predict(one);
   };
   const auto multiply = [&] {
     for (const std::vector<int64_t>& counts : heights) {

@@ -42,8 +42,8 @@ Model model_of(const Options& options, const Corpus& corpus) {
   return Model::from_file(model_path(options), {.sizes = sizes_of(options, corpus)});
 }
 
-std::unique_ptr<train::Learner> learner_of(const Options& options, const Corpus& corpus) {
-  return train::make_learner({.model = model_path(options),
+train::ModelTrainer trainer_of(const Options& options, const Corpus& corpus) {
+  return train::make_trainer({.model = model_path(options),
                               .classes = corpus.classes,
                               .vocabulary_size = corpus.vocabulary,
                               .sizes = sizes_of(options, corpus),

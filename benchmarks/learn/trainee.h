@@ -1,4 +1,4 @@
-// A model that learns, with all of a run in reach: what src/train's Learner keeps to itself.
+// A model that learns, with all of a run in reach: what ModelTrainer keeps to itself.
 #pragma once
 
 #include <functional>

@@ -70,7 +70,7 @@ class FunctionBuilder {
   Var param(std::size_t index) const;
   Var constant(Value value);
   /// Also of a data type, of which a value does not tell. Throws ProgramError where the value does not fit
-  /// it, and where it is a data value with fields: make() makes those.
+  /// it, and where it is a data value with fields and no string: make() makes those.
   Var constant(Value value, const Type& type);
   /// An operation of the catalogue. Throws ProgramError where its type rule refuses the operands.
   Var op(const OpDef& op, std::span<const Var> operands);
@@ -196,8 +196,8 @@ class ModuleBuilder {
   /// where two parameters share a name, and where there is no result.
   FunctionRef declare(std::string name, std::vector<ir::ValueInfo> params, std::vector<Type> results);
   /// Declares the gradient of a function, whose body a pass derives: see ir::GradientRequest. Throws
-  /// ProgramError where the first result of `of` is no float scalar or no parameter holds floats.
-  FunctionRef declare_gradient(std::string name, FunctionRef of, bool with_value);
+  /// ProgramError where `of` has no such gradient: ir::gradient_signature.
+  FunctionRef declare_gradient(std::string name, FunctionRef of, const ir::GradientForm& form);
   /// Throws ProgramError where the function has a body, and what `body` throws.
   void define(FunctionRef function, const std::function<Vars(FunctionBuilder&)>& body);
   /// Another body for a function of the same signature.

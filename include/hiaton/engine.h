@@ -85,12 +85,14 @@ class Program {
  private:
   friend class Model;
   static Program from_verified(ir::Module module, const CompileOptions& options);
-  Program(std::optional<ir::Module> module, graph::Graph graph, OverflowMode overflow);
+  Program(std::optional<ir::Module> module, graph::Graph graph, const CompileOptions& options);
+  class OnDemand;
 
   std::optional<ir::Module> module_;
   graph::Graph graph_;
   OverflowMode overflow_;
   std::shared_ptr<exec::PlanCache> plans_;  ///< what runs have compiled so far; guards itself
+  std::shared_ptr<OnDemand> on_demand_;     ///< likewise for demand-driven evaluation
   std::vector<EntryParameter> parameters_;
   std::vector<Type> results_;
 };

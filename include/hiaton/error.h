@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "hiaton/source.h"
@@ -56,6 +57,7 @@ enum class Fault : uint8_t {
   Index,        ///< a row or class number out of range
   Rate,         ///< of dropout, outside of 0 to 1
   NoRows,       ///< only a row could tell the size of what is computed from it
+  Assumption,   ///< a condition that the program takes for granted does not hold
   MaxFrames,    ///< budget: too many live frames
   MaxBytes,     ///< budget: frames hold too many bytes
   Timeout,      ///< budget: wall time
@@ -74,6 +76,7 @@ constexpr bool is_operation_fault(Fault fault) {
     case Fault::Index:
     case Fault::Rate:
     case Fault::NoRows:
+    case Fault::Assumption:
       return true;
     case Fault::None:
     case Fault::MaxFrames:
@@ -107,16 +110,23 @@ struct CallRecord {
 class RunError : public Error {
  public:
   /// `message` says operation, values and place; `chain_length` counts also the calls that are left out of
-  /// `chain` (long chains keep only their first and last calls).
-  RunError(Fault fault, std::string message, std::vector<CallRecord> chain = {}, uint64_t chain_length = 0);
+  /// `chain` (long chains keep only their first and last calls). `assumption`: of Fault::Assumption, its id.
+  RunError(Fault fault, std::string message, std::vector<CallRecord> chain = {}, uint64_t chain_length = 0,
+           int64_t assumption = 0);
+  /// The same failure with another message and chain.
+  RunError(const RunError& error, std::string message, std::vector<CallRecord> chain, uint64_t chain_length)
+      : RunError(error.fault(), std::move(message), std::move(chain), chain_length, error.assumption()) {}
 
   Fault fault() const { return fault_; }
+  /// Of Fault::Assumption: the `id` of the operation `assume` whose condition does not hold.
+  int64_t assumption() const { return assumption_; }
   const std::string& message() const { return message_; }
   const std::vector<CallRecord>& chain() const { return chain_; }
   uint64_t chain_length() const { return chain_length_; }
 
  private:
   Fault fault_;
+  int64_t assumption_;
   std::string message_;
   std::vector<CallRecord> chain_;
   uint64_t chain_length_;

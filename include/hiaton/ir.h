@@ -106,12 +106,36 @@ struct Parameter {
   std::string placement{};  ///< where it is, and the operations that read it; empty: everywhere
 };
 
+/// Which gradients of a function are asked for, and what they come with.
+struct GradientForm {
+  enum class Kind : uint8_t {
+    Gradients,          ///< of the first result, which is a float scalar
+    ValueAndGradients,  ///< the same behind the results of the function
+    Vjp,                ///< of all float results, each times a further argument: vector-Jacobian products
+  };
+  /// A parameter of the function, or of the module.
+  struct By {
+    bool is_learned = false;  ///< of the module
+    std::size_t number = 0;
+    friend bool operator==(const By&, const By&) = default;
+  };
+
+  Kind kind = Kind::Gradients;
+  std::vector<By> wrt{};  ///< none: by all parameters of the function that hold floats
+
+  friend bool operator==(const GradientForm&, const GradientForm&) = default;
+};
+
+/// "grad", "value_and_grad" or "vjp"
+std::string_view name_of(GradientForm::Kind kind);
+
 /// A function whose body is still to be derived: the gradient of another.
 struct GradientRequest {
-  FunctionId function;  ///< declared, without a body. Parameters: those of `of`. Results: with_value ? those
-                        ///< of `of` : none, then the gradients by its float parameters, of their types
-  FunctionId of;        ///< its first result is a float scalar, which is what is derived
-  bool with_value = false;
+  FunctionId function;  ///< declared, without a body. Parameters: those of `of`; of a Vjp, then one for each
+                        ///< float result of `of`. Results: of ValueAndGradients those of `of`; then the
+                        ///< gradients, of the types of what they are by
+  FunctionId of;
+  GradientForm form{};
 };
 
 struct Module {

@@ -19,8 +19,8 @@
 #pragma GCC visibility push(default)
 namespace hiaton {
 
-/// A program with a function `loss`, whose first result is to be made small, and perhaps a function
-/// `predict`. Both take one example. Immutable; several threads may use it at once.
+/// A program with a function `loss`, whose first result is to be made small, and perhaps functions `predict`
+/// and `metrics`. All take one example. Immutable; several threads may use it at once.
 class Model {
  public:
   /// Throws ProgramError where the file cannot be read or holds no legal program with a function `loss` whose
@@ -45,12 +45,15 @@ class Model {
                                           RunOptions options) const;
   void predict(Examples& examples, RunOptions options) const;
   bool can_predict() const;
+  bool has_metrics() const;
 
   /// The graphs that run.
   const Program& training_program() const;
   const Program& loss_program() const;
   /// Throws ProgramError where the program has no function `predict`.
   const Program& predict_program() const;
+  /// Throws ProgramError where the program has no function `metrics`.
+  const Program& metrics_program() const;
 
  private:
   struct Parts;

@@ -1,4 +1,4 @@
-// A model that learns from examples of any kind. For trees of data files, learner.h and train.h do more.
+// A model that learns from examples of any kind: those at hand, step by step, or data sets, epoch by epoch.
 //
 //   train::ModelTrainer trainer(Model::from_file("model.hia"));
 //   for (int i = 0; i < 100; ++i) trainer.step(examples, 1e-3);
@@ -6,22 +6,31 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <initializer_list>
+#include <map>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
+#include "hiaton/examples.h"
 #include "hiaton/model.h"
+#include "hiaton/run.h"
 #include "hiaton/train.h"
 
 #pragma GCC visibility push(default)
 namespace hiaton::train {
 
-/// A model, its parameters, and an optimizer. Of one thread at a time.
+class SharedBatches;
+
+/// A model, its parameters, and an optimizer. Of one thread at a time. Deterministic: equal parameters,
+/// examples and steps give equal bits, or resumed training would differ from uninterrupted training.
 class ModelTrainer {
  public:
   /// `run` says how runs go (workers, budgets, batching); its parameters and gradients are not looked at.
-  /// Throws ProgramError where a parameter is not of f32 or the settings make no sense.
+  /// Where its `parts` are above 0, the bits are the same for any number of workers and processes. Throws
+  /// ProgramError where a parameter is not of f32 or f64, or the settings make no sense.
   explicit ModelTrainer(Model model, const OptimizerSettings& optimizer = {}, uint64_t seed = 1,
                         RunOptions run = {});
   ModelTrainer(ModelTrainer&&) noexcept;
@@ -33,19 +42,73 @@ class ModelTrainer {
   /// is not finite: the parameters are unchanged then. Throws RunError as Model::loss does.
   double step(std::span<const std::vector<Value>> examples, double learning_rate = 1e-3);
 
+  /// Trains with an optimizer of its own, as the settings say; the parameters are those of the last step
+  /// afterwards. A `loss` with a seed gets another one for each example and each step. Better is what
+  /// the settings say, on `dev`; where that is null or empty, a lower training loss. Writes into
+  /// `settings.out`:
+  ///   best.safetensors         the parameters of the best epoch
+  ///   last.safetensors         parameters, optimizer and progress after the last checkpointed step
+  ///   log.jsonl                one JSON object an epoch
+  ///   curve.svg                loss and accuracy over the epochs
+  ///   events.out.tfevents.*    the same, and the loss of each step, for TensorBoard
+  /// Each file but the last kind is replaced atomically. Throws ProgramError for settings, data and
+  /// checkpoints that do not fit; for a loss or gradient that is not finite (nothing is written then, what
+  /// was written stays); and where `out` holds a checkpoint and `resume` is not set.
+  TrainingResult train(const DataSet& train, const DataSet* dev, const Settings& settings,
+                       const Callbacks& callbacks = {});
+  /// The mean of `loss`, with 0 for a seed, and of what `metrics` gives; of trees how many of their nodes
+  /// `predict` is right about.
+  Evaluation evaluate(const DataSet& examples, int64_t batch = 100);
+  /// Of examples that are no trees, the numbers that evaluate takes the means of: of each example the loss,
+  /// then what `metrics` gives.
+  std::vector<double> measure(const DataSet& examples);
+  /// The means of such numbers.
+  Evaluation evaluation_of(std::span<const double> measurements) const;
+
   /// The results of `predict` for one example.
   std::vector<Value> predict(std::initializer_list<Value> example);
   /// The same for each of many, in batches.
   std::vector<std::vector<Value>> predict(std::span<const std::vector<Value>> examples);
+  /// What `predict` says of each tree.
+  std::vector<Prediction> predict(const TreeExamples& trees);
+
+  /// From now on losses, gradients and evaluations are those of batches that several processes share. All of
+  /// them ask for the same things in the same order, and get the same. Throws ProgramError where there are
+  /// more processes than parts of a batch.
+  void share(SharedBatches& sharing);
 
   const Model& model() const;
   /// For save_parameters.
   const std::vector<ParameterValues>& parameters() const;
 
  private:
+  friend void load_parameters(const std::filesystem::path& path, ModelTrainer& trainer);
   struct Parts;
   std::unique_ptr<Parts> parts_;
 };
+
+/// Copies the parameters from a file that save_parameters or a training wrote (best or last). Throws
+/// ProgramError where the file is damaged, belongs to another model, or holds values that are not finite; the
+/// trainer is unchanged then.
+void load_parameters(const std::filesystem::path& path, ModelTrainer& trainer);
+
+/// What a trainer is made from and how it runs.
+struct TrainerOptions {
+  std::filesystem::path model{};           ///< a program (.hia) with parameters
+  int32_t classes = 0;                     ///< labels are 0 to classes - 1; 0: as the program says
+  int32_t vocabulary_size = 0;             ///< words are 0 to vocabulary_size - 1; 0 is the unknown one; 0:
+                                           ///< as the program says
+  std::map<std::string, int64_t> sizes{};  ///< symbolic dimensions that the program leaves open, as d = 128
+  uint64_t seed = 1;                       ///< of the first values of the parameters, and of dropout
+  int workers = 1;                         ///< threads that share a step
+  std::string batching = "on";  ///< on, off, or deterministic: the same bits for any number of workers
+  int parts = 2;                ///< deterministic: into how many a batch is cut; at least the processes
+  uint64_t max_bytes = RunOptions().max_bytes;  ///< that a step may hold besides its examples
+  Trace* trace = nullptr;                       ///< where runs are drawn; null: nowhere
+};
+
+/// Throws ProgramError where the program has errors, no `loss`, or does not fit the options.
+ModelTrainer make_trainer(const TrainerOptions& options);
 
 }  // namespace hiaton::train
 #pragma GCC visibility pop

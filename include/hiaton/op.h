@@ -40,15 +40,21 @@ struct KernelVariant {
   bool trap_can_fail;
 };
 
-/// A fixed integer or list of integers of an operation: `axis`, `shape`.
+/// The attributes of one use of an operation, in the order of its list.
+using Attributes = SmallVector<int64_t, 1>;
+
+/// A fixed integer of an operation, several, or a list of them: `axis`, `stride`, `shape`.
 struct AttributeDef {
   std::string_view name;
   bool is_list = false;                ///< only the last may be one; it takes all that follow
   std::optional<int64_t> otherwise{};  ///< of one that may be left out; a list that may be is empty then
+  /// How many integers an attribute that is no list has, as one for each axis of an image. A program may give
+  /// one, which then stands for all of them.
+  std::size_t count = 1;
+  /// Reads a list from a string, as which programs may write it in front of the operands; null: they may not.
+  /// Throws ProgramError.
+  Attributes (*from_text)(std::string_view text) = nullptr;
 };
-
-/// The attributes of one use of an operation, in the order of its list.
-using Attributes = SmallVector<int64_t, 1>;
 
 /// What a type rule looks at.
 struct TypeQuestion {
@@ -106,6 +112,29 @@ using LineKernel = void (*)(int64_t n, const std::byte* a, const std::byte* b, s
 /// For operations of Fusion::Data: on values of any kind.
 using ValueKernel = Fault (*)(std::span<const Value> operands, std::span<const int64_t> attributes,
                               Value& result);
+
+/// Makes the string that an operation gives.
+class StringMaker {
+ public:
+  /// Room for the code points of the result; null where there is no memory.
+  virtual int32_t* make(std::size_t count) = 0;
+  /// The same for a result of `count` code points that begins with the first operand: the room behind it. The
+  /// operand's memory becomes the result's where nobody else refers to it.
+  virtual int32_t* extend_first(std::size_t count) = 0;
+
+ protected:
+  ~StringMaker() = default;
+};
+
+/// One execution of an operation on strings.
+struct StringCall {
+  const Slot* operands;
+  FieldKind first;  ///< what the first operand is
+  Slot& result;     ///< where that is a scalar
+  StringMaker& made;
+};
+/// For operations of Role::String: of strings, which are `Slot::data`, and scalars a string or a scalar.
+using StringKernel = Fault (*)(const StringCall& call);
 
 /// What a gradient rule sees: the operation in the function that is being extended.
 struct GradientQuestion {
@@ -174,6 +203,9 @@ enum class Role : uint8_t {
   Variant,            ///< the number of the variant of a data value
   Field,              ///< attributes: the variant, the field
   FieldOrZero,        ///< the same of a gradient, which may be zero as a whole
+  String,             ///< has a string kernel
+  Settle,             ///< gives its first operand, and leaves it in the second, a suspension: op/settle.h
+  Print,              ///< gives its first operand once the second, a string, has been printed
 };
 
 /// How an operation may be fused with its neighbours into one region.
@@ -229,11 +261,14 @@ struct OpDef {
   std::vector<KernelVariant> kernels{};  ///< on scalars, by the element type of the first operand
   Required<TensorKernel> tensor_kernel;  ///< on tensors and on batches of scalars; null: none
   ValueKernel value_kernel = nullptr;    ///< of Fusion::Data, and of no other
+  StringKernel string_kernel = nullptr;  ///< of Role::String, and of no other
+  /// The string kernel lengthens its first operand: who owns that hands it on.
+  bool extends_first = false;
   /// Some operations of Fusion::Elementwise have it: what gives the bits of the tensor kernel for operands of
   /// the result's shape, where that is not a scalar's, by their element type; null where there is none.
   LineKernel (*line_kernel)(DType) = nullptr;
-  /// Whether the tensor kernel can give a Fault where the scalar kernels have none: for an index, or for no
-  /// rows.
+  /// Whether the tensor kernel can give a Fault where the scalar kernels have none, for an index, or for no
+  /// rows; or the string kernel.
   bool fails_on_elements = false;
   /// Where there are any: its kernels on integers fail only where the last operand is one of these.
   std::vector<int64_t> fails_only_for{};
@@ -248,8 +283,15 @@ struct OpDef {
   bool is_variadic() const { return !operands.value.empty() && operands.value.back().ends_with("..."); }
   /// Whether it can have so many operands.
   bool takes(std::size_t count) const { return is_variadic() ? count + 1 >= arity() : count == arity(); }
-  /// Whether these can be its attributes.
+  /// What reads its attributes from a string; null: nothing does.
+  Attributes (*attributes_from_text() const)(std::string_view) {
+    return attributes.empty() ? nullptr : attributes.back().from_text;
+  }
+  /// Whether so many integers can be its attributes.
   bool takes_attributes(std::size_t count) const;
+  /// Its attributes as a program writes them, each "name=value" or "name=[value, value]". `integers`: those
+  /// of one use, as many as takes_attributes allows.
+  std::vector<std::string> attribute_texts(std::span<const int64_t> integers) const;
   /// The kernels for operands of this element type; nullptr where the operation has none.
   const KernelVariant* find_kernel(DType operand) const;
   /// Whether its scalar kernels, or its tensor kernel where that goes element by element, can end a run with
@@ -283,6 +325,11 @@ class Catalog {
   std::vector<const OpDef*> ops_;
   std::unordered_map<std::string_view, const OpDef*> by_name_;
 };
+
+/// The attributes of the operation `einsum` from their usual form, a letter for each axis: "bij,bjk->bik".
+/// Without an arrow, the result has the axes whose letters stand once, in the order of the alphabet. Throws
+/// ProgramError where something else than letters, commas, spaces and an arrow stands there.
+Attributes einsum_subscripts(std::string_view text);
 
 /// Every operation Hiaton has, in the order of its documentation. Defined by the ops layer.
 const Catalog& catalog();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "hiaton/graph.h"
@@ -67,12 +68,22 @@ ir::Module loops_to_calls_for_gradients(ir::Module module,
 /// ProgramError where it has no entry, or the first result is no float scalar.
 ir::Module add_training_step(ir::Module module);
 
-/// Gives `request.function` its body: it takes what `of` takes and gives, with_value, the results of `of`,
-/// then the gradients of the first result, a float scalar, by every float parameter. `of` and what it calls
-/// must be free of loops.
+/// Gives `request.function` its body, which computes the gradients that the request asks for. `of` and what
+/// it calls must be free of loops.
 ir::Module add_gradient(ir::Module module, const ir::GradientRequest& request);
 /// The same for all gradients that the module asks for, those of gradients last.
 ir::Module add_gradients(ir::Module module);
+
+/// A program whose data-driven evaluation is the demand-driven one of another: what is not computed at once
+/// is a data value, a suspension, until it is asked for. For direct code alone.
+struct OnDemand {
+  std::optional<ir::Module> module;
+  std::string reason;  ///< why there is none
+};
+/// Takes a module without suspensions, whose gradients are derived or none are asked for. Data types that
+/// hold suspensions are new ones; the entry takes and gives values of the old ones. Throws ProgramError where
+/// it has no entry and no `main`.
+OnDemand suspend(ir::Module module, OverflowMode overflow);
 
 /// The one static tagged graph of the program that starts at the module's entry. Functions that it does not
 /// reach are left out. Expects a module that ir::verify accepts. Throws ProgramError where it has no entry

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -29,12 +31,23 @@ enum class Executor : uint8_t {
   Expanding,   ///< a call copies the callee's graph when it runs
 };
 
+/// When values are computed: docs/demand.md.
+enum class Evaluation : uint8_t {
+  DataDriven,    ///< as soon as what they are computed from has come
+  DemandDriven,  ///< when they are asked for, at most once; results of the program ask for all that they hold
+};
+
 /// One token that was produced, as the reference executor sees it.
 struct TokenEvent {
   graph::OutPort from;
   std::vector<uint64_t> tag;  ///< innermost first: call-site labels and iteration numbers
   Value value;                ///< without meaning where dead
   bool dead = false;
+  /// Demand-driven: nothing has come yet, but `asked_by` asks for it; later there is an event with the value.
+  bool is_demand = false;
+  graph::NodeId asked_by{};
+  /// Demand-driven: the value is of this variant of its data type, and its fields are still to be asked for.
+  std::optional<uint32_t> suspended{};
 };
 
 struct RegionStats {
@@ -95,6 +108,9 @@ class Gradients {
 
 struct RunOptions {
   Executor executor = Executor::Production;
+  /// Demand-driven runs are those of the executors Production and Reference, with one worker whatever
+  /// `workers` says, in one process, and without `gradients` and `trace`.
+  Evaluation evaluation = Evaluation::DataDriven;
   int workers = 1;
   /// Whose threads are the workers; null: threads that start when the run needs them and end with it.
   ThreadPool* pool = nullptr;
@@ -123,6 +139,9 @@ struct RunOptions {
   /// Where Accumulate nodes add to; null: nowhere. Of one run at a time. After a run that ended with an error
   /// they hold a part of its sums: clear() them.
   Gradients* gradients = nullptr;
+  /// Takes the lines that the program prints, each without its line break; empty: standard output. Workers
+  /// call it at the same time.
+  std::function<void(std::string_view)> print{};
   /// Whether the same operations under many tags run as one kernel.
   bool batching = true;
   /// Runs of many argument lists: into how many parts they are cut, each of which is batched by itself; 0:
@@ -136,8 +155,12 @@ struct RunOptions {
   /// The processes that share the run; null: this one alone. All of them run the same program with the same
   /// arguments and options, and give each other calls of direct code. Process 0 gets the results, the
   /// statistics of all, and the error; the others give no values. Budgets are those of each process.
+  /// Where a program places something, what is placed runs there, and no other calls are given away.
   net::Transport* processes = nullptr;
-  /// Reference executor only: called for every token.
+  /// Which processes the names of places are. `process:K` is process K modulo their number; others go round
+  /// robin. Several processes for one name have copies of its functions, and the call sites take turns.
+  std::map<std::string, std::vector<int>> places{};
+  /// Reference executor only: called for every token, and for every demand.
   std::function<void(const TokenEvent&)> on_token{};
 };
 

@@ -68,6 +68,17 @@ struct Tree {
   friend bool operator==(const Tree&, const Tree&) = default;
 };
 
+/// What a model says about one tree.
+struct Prediction {
+  std::vector<int32_t> nodes;  ///< those with a prediction, in increasing order
+  int32_t classes = 0;
+  std::vector<float> probabilities;  ///< nodes.size() times classes
+
+  /// The class of the largest probability; the first of equal ones.
+  int32_t best_class(std::size_t index) const;
+  float probability(std::size_t index, int32_t label) const;
+};
+
 /// Trees that were read or generated together; Node::word is an index into `words`.
 struct Treebank {
   std::vector<Tree> trees;
@@ -104,12 +115,16 @@ class Vocabulary {
   Vocabulary();
   /// Knows the words that occur at least `min_count` times, in order of their first occurrence.
   static Vocabulary of(const Treebank& trees, int64_t min_count = 1);
+  /// The same for words that are all different, with how often each occurs.
+  static Vocabulary of(std::span<const std::string> words, std::span<const int64_t> counts,
+                       int64_t min_count);
 
   int32_t size() const { return static_cast<int32_t>(words_.size()); }  ///< with the unknown word
   int32_t id(std::string_view word) const;                              ///< kUnknown where it is not known
   const std::vector<std::string>& words() const { return words_; }      ///< by id
 
-  /// Writes one word a line, so that line n holds id n - 1. Atomic: the file is the old one or the new one.
+  /// Writes one word a line, so that line n holds id n - 1. A word that is empty, stands in '"' or has line
+  /// breaks stands there as a string of JSON. Atomic: the file is the old one or the new one.
   void save(const std::filesystem::path& path) const;
   /// Throws ProgramError where the file is not one that save wrote.
   static Vocabulary load(const std::filesystem::path& path);

@@ -149,6 +149,11 @@ class DataType {
 /// Whether it is a type of tuples: see DataTypes::tuple_of.
 bool is_tuple(const Type& type);
 
+/// The built-in type of strings: "str", with one variant, which has no name, and the field "code_points":
+/// i32[_]. There is one for all programs.
+Type string_type();
+bool is_string(const Type& type);
+
 /// The type of a field, as a type that owns what it refers to. `data` is a data type.
 Type field_type(const Type& data, std::size_t variant, std::size_t field);
 
@@ -178,7 +183,7 @@ class DataTypes {
   /// variant i of T and has the gradients of those of its fields that hold floats, in their order. As a
   /// field, the gradient of a tensor is "Gradient[f32[3]]": zero, or the tensor.
   Type gradient_of(const Type& type);
-  /// Invalid (not data) where there is none of this name.
+  /// Also the type of strings. Empty where there is none of this name.
   std::optional<Type> find(std::string_view name) const;
   /// In the order of declaration.
   std::vector<Type> all() const;

@@ -75,7 +75,7 @@ inline Slot make_slot(T scalar) {
   return slot;
 }
 
-/// A scalar, a tensor or a data value. Immutable; copies share what they refer to.
+/// A scalar, a tensor or a data value, as a string is one. Immutable; copies share what they refer to.
 class Value {
  public:
   enum class Kind : uint8_t { Scalar, Tensor, Data };
@@ -90,6 +90,11 @@ class Value {
       : dtype_(tensor.dtype()), kind_(Kind::Tensor) {
     slot_.tensor = tensor.detach();
   }
+  /// A string, which is a data value of the type "str". Throws ProgramError where the text is not UTF-8.
+  Value(std::string_view text);   // NOLINT(google-explicit-constructor): a string is a value
+  Value(const std::string& text)  // NOLINT(google-explicit-constructor): likewise
+      : Value(std::string_view(text)) {}
+  Value(const char* text) : Value(std::string_view(text)) {}  // NOLINT(google-explicit-constructor): likewise
   Value(Data data) : kind_(Kind::Data) {  // NOLINT(google-explicit-constructor): a data value is a value
     slot_.data = data.detach();
   }
@@ -137,6 +142,8 @@ class Value {
     Data::retain(slot_.data);
     return Data::adopt(slot_.data);
   }
+  /// The text of a string in UTF-8; of a value of the type "str".
+  std::string string() const;
   /// Gives up what it refers to without letting go: the caller owns the reference.
   Slot detach() {
     kind_ = Kind::Scalar;
@@ -248,6 +255,7 @@ bool fits(const Value& value, const Type& type);
 /// For people: the shortest text that reads back as the same value ("3", "0.1", "nan", "true").
 /// Tensors as nested brackets.
 std::string to_string(const Value& value);
+std::string to_string(const ValueView& value);
 /// The same for a value of any type: data values as `Node(Leaf(1), Leaf(2))`, lists as `[1, 2]`.
 std::string to_string(const Value& value, const Type& type);
 

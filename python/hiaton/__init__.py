@@ -8,13 +8,14 @@
 Python, `hiaton.nn` has modules for them, `hiaton.load` reads programs and models, and `hiaton.optim` trains all of these.
 """
 
-from hiaton import _core, nn, optim
+from hiaton import _core, nn, optim, random
 from hiaton._core import (Data, DType, Error, Function, InternalError, ProgramError, RunError, Tensor, f32,
                           f64, i32, i64, ops)
 from hiaton._core import bool as bool  # noqa: PLC0414: the element type
 from hiaton._core.ops import *  # noqa: F403: every operation of the catalogue
 from hiaton.function import ConversionError, FallbackWarning, function
 from hiaton.function.gradients import grad, value_and_grad, vmap
+from hiaton.tape import GradientTape, no_grad
 from hiaton.programs import Gradients, Module, Program, RowGrad, load, program
 from hiaton.tensors import (arange, asarray, eye, from_dlpack, from_numpy, full, ones, tensor, zeros)
 

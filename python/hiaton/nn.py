@@ -110,6 +110,59 @@ class Embedding(Module):
         return self.weight[row]
 
 
+class _Convolution(Module):
+    """What convolutions along one axis and along two share."""
+
+    def __init__(self, axes, inputs, outputs, size, bias, windows, groups, transposed=False):
+        size = tuple(size) if isinstance(size, (tuple, list)) else (size,) * axes
+        seen = numpy.prod(size) / groups  # elements of the input that one of the output depends on, and the other way round
+        limit = (6 / ((inputs + outputs) * seen)) ** 0.5
+        shape = (inputs, outputs // groups) if transposed else (outputs, inputs // groups)
+        self.weight = _uniform(limit, *shape, *size)
+        self.bias = Parameter(tensors.zeros((outputs,) + (1,) * axes)) if bias else None
+        self.windows = windows
+        self.groups = groups
+
+    def _shifted(self, y):
+        return y if self.bias is None else y + self.bias
+
+
+class Conv1d(_Convolution):
+    """A convolution of lines [.., inputs, n] with filters of so many elements, which gives [.., outputs, m]."""
+
+    def __init__(self, inputs, outputs, size, stride=1, padding=0, dilation=1, groups=1, bias=True):
+        super().__init__(1, inputs, outputs, size, bias, (stride, padding, dilation), groups)
+
+    def __call__(self, x):
+        stride, padding, dilation = self.windows
+        return self._shifted(ops.conv1d(x, self.weight, stride, padding, dilation, self.groups))
+
+
+class Conv2d(_Convolution):
+    """A convolution of images [.., inputs, h, w], which gives [.., outputs, h', w']. Numbers stand for both axes, pairs for rows
+    and columns."""
+
+    def __init__(self, inputs, outputs, size, stride=1, padding=0, dilation=1, groups=1, bias=True):
+        super().__init__(2, inputs, outputs, size, bias, (stride, padding, dilation), groups)
+
+    def __call__(self, x):
+        stride, padding, dilation = self.windows
+        return self._shifted(ops.conv2d(x, self.weight, stride, padding, dilation, self.groups))
+
+
+class ConvTranspose2d(_Convolution):
+    """A transposed convolution of images [.., inputs, h, w]: what grows them where a Conv2d with this stride shrinks them."""
+
+    def __init__(self, inputs, outputs, size, stride=1, padding=0, dilation=1, groups=1, output_padding=0, bias=True):
+        super().__init__(2, inputs, outputs, size, bias, (stride, padding, dilation), groups, transposed=True)
+        self.output_padding = output_padding
+
+    def __call__(self, x):
+        stride, padding, dilation = self.windows
+        return self._shifted(
+            ops.conv_transpose2d(x, self.weight, stride, padding, dilation, self.groups, self.output_padding))
+
+
 class LSTMCell(Module):
     """One step of an LSTM: cell(x, (h, c)) gives the next (h, c)."""
 
@@ -132,16 +185,12 @@ class LayerNorm(Module):
     """Elements along the last axis, moved and scaled to mean 0 and variance 1, then by what is learned."""
 
     def __init__(self, size, epsilon=1e-5):
-        self.size = size
         self.epsilon = epsilon
         self.weight = Parameter(tensors.ones(size))
         self.bias = Parameter(tensors.zeros(size))
 
     def __call__(self, x):
-        around = x.shape[:-1] + (1,)
-        x = x - ops.reshape(ops.mean(x, axis=-1), shape=around)
-        variance = ops.reshape(ops.mean(x * x, axis=-1), shape=around)
-        return x / ops.sqrt(variance + self.epsilon) * self.weight + self.bias
+        return ops.layer_norm(x, self.weight, self.bias, self.epsilon)
 
 
 class Dropout(Module):
@@ -155,9 +204,10 @@ class Dropout(Module):
         return ops.dropout(x, self.rate, seed)
 
 
-def value_and_grad(module, function):
-    """A function that gives what `function` gives, a number, and its gradients by the parameters of the module.
+def value_and_grad(module, function, has_aux=False):
+    """A function that gives what `function` gives, a number, and its gradients by the parameters of the module. With
+    `has_aux`, `function` gives a pair of the number and other results, which comes in place of the number.
 
     They are those of a graph, which `function` is converted to as by `hiaton.function`; ConversionError where it cannot be.
     """
-    return ModuleGradients(module, function)
+    return ModuleGradients(module, function, has_aux)

@@ -11,12 +11,22 @@ class Optimizer:
 
     def __init__(self, kind, module, learning_rate, settings):
         self._parameters = None
+        self._paths = []
         if hasattr(module, "_store"):
             self._core = _core.store_optimizer(module._store, kind, settings, learning_rate)
             return
         parameters = module if isinstance(module, dict) else module.parameters()
         self._parameters = list(parameters.values())
+        self._paths = list(parameters)
         self._core = _core.TensorOptimizer(list(parameters), self._parameters, kind, settings, learning_rate)
+
+    def _update_by(self, gradients):
+        if self._parameters is None:
+            raise TypeError("expected what the value_and_grad of the program gave, found a dict")
+        for path in gradients:
+            if path not in self._paths:
+                raise KeyError(f"there is no parameter '{path}'; there are {', '.join(self._paths)}")
+        self._core.update_by([gradients.get(path) for path in self._paths])
 
     @property
     def learning_rate(self):
@@ -32,9 +42,12 @@ class Optimizer:
         return self._core.steps
 
     def update(self, *given):
-        """One step against the gradients that `value_and_grad` gave: update(gradients), or update(module, gradients)."""
+        """One step against gradients: update(gradients), or update(module, gradients). They are what `value_and_grad` gave,
+        or a dict of tensors by the paths of the parameters, as a GradientTape gives; None counts as zero."""
         gradients = given[-1]
-        if self._parameters is None:
+        if isinstance(gradients, dict):
+            self._update_by(gradients)
+        elif self._parameters is None:
             self._core.update(gradients._core)
         else:
             self._core.update(gradients._core, gradients.numbers_of(self._parameters))

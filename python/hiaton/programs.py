@@ -66,7 +66,7 @@ def _classes(core, program):
     return types.SimpleNamespace(**made)
 
 
-_SETTINGS = ("workers", "batching", "max_frames", "max_bytes", "timeout")
+_SETTINGS = ("workers", "batching", "evaluation", "max_frames", "max_bytes", "timeout")
 
 
 class Program:
@@ -97,15 +97,17 @@ class Program:
         """The names of the functions."""
         return list(self._source.functions)
 
-    def with_options(self, *, workers=None, batching=None, max_frames=None, max_bytes=None, timeout=None):
+    def with_options(self, *, workers=None, batching=None, evaluation=None, max_frames=None, max_bytes=None,
+                     timeout=None):
         """The same program, whose runs go otherwise.
 
         workers: how many threads share a run. batching: whether what is alike in calls runs at once; "deterministic"
-        gives the same bits for any number of workers. max_frames, max_bytes, timeout (in seconds): a run that needs
+        gives the same bits for any number of workers. evaluation: "data", as soon as a value can be computed, or
+        "demand", when it is asked for, by one worker. max_frames, max_bytes, timeout (in seconds): a run that needs
         more ends with RunError.
         """
-        given = {"workers": workers, "batching": batching, "max_frames": max_frames, "max_bytes": max_bytes,
-                 "timeout": timeout}
+        given = {"workers": workers, "batching": batching, "evaluation": evaluation, "max_frames": max_frames,
+                 "max_bytes": max_bytes, "timeout": timeout}
         other = object.__new__(type(self))
         other.__dict__.update(self.__dict__)
         other._settings = self._settings | {name: value for name, value in given.items() if value is not None}

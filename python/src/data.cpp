@@ -63,6 +63,14 @@ Value scalar_value(nb::handle object, DType dtype, const std::string& what) {
   refuse_value(what, std::string(name_of(dtype)), object);
 }
 
+Value string_value(nb::handle object, const std::string& what) {
+  if (!PyUnicode_Check(object.ptr())) refuse_value(what, "str", object);
+  Py_ssize_t size = 0;
+  const char* text = PyUnicode_AsUTF8AndSize(object.ptr(), &size);
+  if (text == nullptr) nb::raise_python_error();  // a surrogate, which is no character
+  return std::string_view(text, static_cast<std::size_t>(size));
+}
+
 Value tensor_value(nb::handle object, const Type& type, const std::string& what) {
   std::optional<Value> value;
   if (PyList_Check(object.ptr()) || PyTuple_Check(object.ptr())) {
@@ -205,6 +213,10 @@ nb::object DataClasses::to_object(const Value& value, const Type& type) const {
   if (value.is_scalar()) return number_object(value);
   if (value.is_tensor()) return python::to_object(value);
   if (is_list(type)) return list_object(value, type);
+  if (is_string(type)) {
+    const std::string text = value.string();
+    return nb::str(text.c_str(), text.size());
+  }
   Data data = value.data();
   if (is_tuple(type)) {
     nb::list parts;
@@ -261,6 +273,7 @@ Value DataClasses::to_value(nb::handle object, const Type& type, const std::stri
   if (type.is_tensor()) return tensor_value(object, type, what);
   if (is_list(type)) return list_value(object, type, what);
   if (is_tuple(type)) return tuple_value(object, type, what);
+  if (is_string(type)) return string_value(object, what);
   DataValue* value = nullptr;
   if (!nb::try_cast(object, value) || value == nullptr)
     refuse_value(what, "a value of " + to_string(type), object);

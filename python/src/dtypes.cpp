@@ -38,7 +38,8 @@ std::optional<DType> named(std::string_view name) {
 nb::object cast_to(const ElementType& type, nb::handle x) {
   const std::optional<Operand> operand = operand_of(x);
   if (!operand) throw nb::type_error("expected a tensor, an array or a number");
-  return to_object(apply_operation(*catalog().find(name_of(type.dtype)), {&operand->value, 1}));
+  const EagerTensor tensor = {operand->value, operand->mark};
+  return to_object(apply_eager(*catalog().find(name_of(type.dtype)), {&tensor, 1}));
 }
 
 }  // namespace

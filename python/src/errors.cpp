@@ -35,6 +35,7 @@ void translate(const std::exception_ptr& thrown, void* payload) {
   } catch (const RunError& error) {
     nb::object raised = instance(classes.run, error.what());
     raised.attr("fault") = std::string(name_of(error.fault()));
+    raised.attr("assumption") = error.assumption();
     PyErr_SetObject(classes.run, raised.ptr());
   } catch (const ProgramError& error) {
     PyErr_SetObject(classes.program, instance(classes.program, error.what()).ptr());
@@ -54,9 +55,11 @@ void bind_errors(nb::module_& m) {
       base,
       add_class(m, "ProgramError", "A program, an argument or an operand is wrong.",
                 nb::make_tuple(nb::handle(base), nb::handle(PyExc_ValueError))),
-      add_class(m, "RunError",
-                "An operation failed, or a budget ended the run; `fault` is a short name of what happened.",
-                nb::make_tuple(nb::handle(base), nb::handle(PyExc_RuntimeError))),
+      add_class(
+          m, "RunError",
+          "An operation failed, or a budget ended the run; `fault` is a short name of what happened, and "
+          "`assumption` the id of an `assume` whose condition did not hold.",
+          nb::make_tuple(nb::handle(base), nb::handle(PyExc_RuntimeError))),
       add_class(m, "InternalError", "A defect of Hiaton: please report it.", base)};
   nb::register_exception_translator(translate, &classes);
 }

@@ -1,4 +1,5 @@
 // Calls of functions of Python that became graphs; their gradients; what they learn.
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
@@ -46,14 +47,17 @@ struct TableHandle {
 
   void add_class(nb::object made, uint32_t variant,
                  const std::vector<std::pair<nb::object, Plan>>& fields) const {
-    ObjectTable::Class& added =
-        table->classes.emplace_back(ObjectTable::Class{std::move(made), variant, {}, {}});
+    std::vector<nb::object> names;
+    std::vector<Plan> plans;
     std::vector<Type> types;
     for (const auto& [name, plan] : fields) {
-      added.fields.push_back({name, plan});
+      names.push_back(name);
+      plans.push_back(plan);
       types.insert(types.end(), plan.components.begin(), plan.components.end());
     }
-    added.layout = layout_of(types);
+    AttributePlaces attributes(reinterpret_cast<PyTypeObject*>(made.ptr()), std::move(names));
+    table->classes.push_back(
+        {std::move(made), variant, std::move(attributes), std::move(plans), layout_of(types)});
   }
 };
 
@@ -63,10 +67,13 @@ Plan plan_of(const std::string& kind, nb::object constant, const GraphType& type
       {"constant", Plan::Kind::Constant}, {"bool", Plan::Kind::Bool},     {"int", Plan::Kind::Int},
       {"float", Plan::Kind::Float},       {"symbol", Plan::Kind::Symbol}, {"tensor", Plan::Kind::Tensor},
       {"object", Plan::Kind::Object},     {"union", Plan::Kind::Union},   {"tuple", Plan::Kind::Tuple},
-      {"list", Plan::Kind::List}};
+      {"dict", Plan::Kind::Dict},         {"list", Plan::Kind::List}};
   Plan plan;
   plan.kind = kinds.at(kind);
   plan.constant = std::move(constant);
+  if (plan.kind == Plan::Kind::Object) {
+    for (nb::handle cls : plan.constant) plan.takes_none |= cls.is_none();
+  }
   plan.type = type.type;
   plan.parts = std::move(parts);
   for (const GraphType& component : components) plan.components.push_back(component.type);
@@ -134,8 +141,13 @@ struct GraphFunction {
     });
   }
 
-  nb::object call(const nb::tuple& given) {
+  const Program& compiled() {
     if (program == nullptr) program = source->program(entry);
+    return *program;
+  }
+
+  nb::object call(const nb::tuple& given) {
+    compiled();
     Snapshot snapshot(holds_objects(result));
     const std::vector<Value> values = arguments(snapshot, given);
     std::vector<Value> results;
@@ -203,6 +215,36 @@ class TensorOptimizer {
         parts.push_back({true, std::span<float>(zeros.back()), {}});
       }
     }
+    step(parts);
+  }
+  /// With gradients as tensors; none: the parameter stays.
+  void update_by(const std::vector<std::optional<EagerTensor>>& gradients) {
+    std::vector<std::vector<float>> values(learned_.size());
+    std::vector<train::Gradient> parts;
+    for (std::size_t i = 0; i < learned_.size(); ++i) {
+      const Type type = tensor(i).value.type();
+      if (gradients.at(i) && !(gradients[i]->value.type() == type)) {
+        throw nb::type_error(("the gradient of '" + parameters_[i].name + "': expected " +
+                              hiaton::to_string(type) + ", found " +
+                              hiaton::to_string(gradients[i]->value.type()))
+                                 .c_str());
+      }
+      values[i].resize(tensor(i).storage->size());
+      const bool is_sparse = !gradients[i];  // and without rows
+      if (gradients[i]) {
+        std::copy_n(reinterpret_cast<const float*>(gradients[i]->elements()), values[i].size(),
+                    values[i].data());
+      }
+      parts.push_back({is_sparse, std::span<float>(values[i]), {}});
+    }
+    step(parts);
+  }
+  uint64_t steps() const { return optimizer_.steps(); }
+
+  double learning_rate;
+
+ private:
+  void step(const std::vector<train::Gradient>& parts) {
     const double norm = train::norm_of(parts, parameters_);
     if (!std::isfinite(norm)) {
       throw ProgramError("training diverged: the gradient of '" +
@@ -213,11 +255,6 @@ class TensorOptimizer {
     optimizer_.step(parameters_, parts, learning_rate, train::clip_factor(norm, clip_));
     for (std::size_t i = 0; i < learned_.size(); ++i) put_back(i);
   }
-  uint64_t steps() const { return optimizer_.steps(); }
-
-  double learning_rate;
-
- private:
   static std::vector<train::ParameterValues> described(const std::vector<std::string>& names,
                                                        const std::vector<nb::object>& learned) {
     std::vector<train::ParameterValues> parameters;
@@ -236,11 +273,11 @@ class TensorOptimizer {
   void take_out(std::size_t i) {
     LearnedTensor& from = tensor(i);
     if (is_shared(from)) from.storage = std::make_shared<std::vector<float>>(*from.storage);
-    parameters_[i].values.swap(*from.storage);
+    parameters_[i].values.floats().swap(*from.storage);
   }
   void put_back(std::size_t i) {
     LearnedTensor& to = tensor(i);
-    to.storage->swap(parameters_[i].values);
+    to.storage->swap(parameters_[i].values.floats());
     set_values(to, parameters_[i].shape);
   }
 
@@ -286,6 +323,7 @@ void bind_learned(nb::module_& m) {
           "__init__",
           [](LearnedTensor* self, const EagerTensor& value) {
             new (self) LearnedTensor();
+            self->mark = new_parameter_mark();
             assign(*self, value);
           },
           nb::arg("value"))
@@ -303,7 +341,8 @@ void bind_learned(nb::module_& m) {
           nb::arg("learning_rate"))
       .def_rw("learning_rate", &TensorOptimizer::learning_rate)
       .def_prop_ro("steps", &TensorOptimizer::steps)
-      .def("update", &TensorOptimizer::update, nb::arg("gradients"), nb::arg("numbers"));
+      .def("update", &TensorOptimizer::update, nb::arg("gradients"), nb::arg("numbers"))
+      .def("update_by", &TensorOptimizer::update_by, nb::arg("gradients"));
 }
 
 }  // namespace
@@ -342,6 +381,9 @@ void bind_graph_calls(nb::module_& m) {
           nb::arg("source"), nb::arg("entry"), nb::arg("parameters"), nb::arg("result"), nb::arg("table"),
           nb::arg("learned"), nb::arg("workers"), nb::arg("max_frames"))
       .def("call", &GraphFunction::call, nb::arg("arguments"))
+      .def("svg", [](GraphFunction& f) { return graph::to_svg(f.compiled().graph()); })
+      .def("dot", [](GraphFunction& f) { return graph::to_dot(f.compiled().graph()); })
+      .def("listing", [](GraphFunction& f) { return graph::to_text(f.compiled().graph()); })
       .def("value_and_grad", &GraphFunction::value_and_grad, nb::arg("arguments"));
   bind_learned(m);
 }

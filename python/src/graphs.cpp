@@ -137,7 +137,7 @@ class GraphBuilder {
   /// floats.
   std::string declare_gradient(uint32_t of) {
     const std::string name = builder_.unused_name("gradient");
-    builder_.declare_gradient(name, {ir::FunctionId(of)}, true);
+    builder_.declare_gradient(name, {ir::FunctionId(of)}, {ir::GradientForm::Kind::ValueAndGradients});
     return name;
   }
   /// `merging`: whether values that are computed alike may become one. Objects that are made are not the
@@ -168,7 +168,7 @@ nb::dict operation_table() {
     nb::list attributes;
     for (const AttributeDef& def : op->attributes) {
       const nb::object otherwise = def.otherwise ? nb::cast(*def.otherwise) : nb::none();
-      attributes.append(nb::make_tuple(python_name_of(def.name), def.is_list, otherwise));
+      attributes.append(nb::make_tuple(python_name_of(def.name), def.is_list, otherwise, def.count));
     }
     table[python_name_of(op->name.value).c_str()] = nb::make_tuple(
         std::string(op->name.value), operands, op->is_variadic(), attributes, operands_share_a_type(*op));
@@ -200,6 +200,16 @@ void bind_graphs(nb::module_& m) {
           nb::sig("def dims(self) -> tuple[int, ...]"), "-1 stands for a size that only the run knows.")
       .attr("__hash__") = nb::none();
   m.def("graph_type", &type_of, nb::arg("dtype"), nb::arg("dims"));
+  m.def(
+      "attributes_from_text",
+      [](const std::string& name, const std::string& text) {
+        const OpDef* op = catalog().find(name);
+        if (op == nullptr || op->attributes_from_text() == nullptr)
+          throw nb::type_error((name + "(): expected tensors, found a string").c_str());
+        const Attributes read = op->attributes_from_text()(text);
+        return std::vector<int64_t>(read.begin(), read.end());
+      },
+      nb::arg("operation"), nb::arg("text"), "The attributes that an operation reads from a string.");
   m.def("operation_table", &operation_table, nb::sig("def operation_table() -> dict[str, typing.Any]"));
   nb::class_<GraphBody>(m, "GraphBody")
       .def("parameters", &GraphBody::parameters)

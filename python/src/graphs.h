@@ -1,12 +1,14 @@
 // Functions of Python as graphs: how they are built, and how objects become their arguments.
 #pragma once
 
+#include <tsl/robin_map.h>
+
 #include <memory>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "attributes.h"
 #include "programs.h"
 
 namespace hiaton::python {
@@ -23,13 +25,14 @@ struct LearnedTensor : EagerTensor {
 
 /// How a value of Python becomes values of a graph, and back.
 struct Plan {
-  enum class Kind : uint8_t { Constant, Bool, Int, Float, Symbol, Tensor, Object, Union, Tuple, List };
+  enum class Kind : uint8_t { Constant, Bool, Int, Float, Symbol, Tensor, Object, Union, Tuple, Dict, List };
   Kind kind = Kind::Constant;
-  /// Constant: the object itself. Tuple: its class. Symbol: names to numbers. Object: a tuple of the classes
-  /// that fit, with None where that does.
+  /// Constant: the object itself. Tuple: its class. Dict: a tuple of its keys. Symbol: names to numbers.
+  /// Object: a tuple of the classes that fit, with None where that does.
   nb::object constant;
+  bool takes_none = false;       ///< Object: None fits too
   Type type;                     ///< Tensor: of it. Object, List: of the data
-  std::vector<Plan> parts;       ///< Tuple: its items. Union: its sides. List: the one of its elements
+  std::vector<Plan> parts;       ///< Tuple, Dict: its items. Union: its sides. List: the one of its elements
   std::vector<Type> components;  ///< the types of the values that it becomes
   FieldLayout layout;            ///< of these as the fields of one data value
   struct ObjectTable* objects = nullptr;
@@ -38,19 +41,16 @@ struct Plan {
 /// How the objects of some classes become values of the one data type that a graph has for objects. Its
 /// variant 0 stands for None.
 struct ObjectTable {
-  struct Field {
-    nb::object name;
-    Plan plan;
-  };
   struct Class {
     nb::object made;  ///< the class
     uint32_t variant;
-    std::vector<Field> fields;
-    FieldLayout layout;  ///< of all values that the fields become
+    AttributePlaces attributes;
+    std::vector<Plan> fields;  ///< of the attributes
+    FieldLayout layout;        ///< of all values that the fields become
   };
   /// nullptr where there is none of this type: there are few.
-  const Class* find(PyTypeObject* type) const {
-    for (const Class& one : classes) {
+  Class* find(PyTypeObject* type) {
+    for (Class& one : classes) {
       if (reinterpret_cast<PyTypeObject*>(one.made.ptr()) == type) return &one;
     }
     return nullptr;
@@ -77,23 +77,25 @@ class Snapshot {
   };
 
  private:
-  /// Adds what the object becomes to `values_`. The caller holds one reference of its own to the object.
-  void take(nb::handle object, const Plan& plan);
-  Data object(nb::handle object, const ObjectTable& table);
-  Data list(nb::handle object, const Plan& plan);
-  /// The values from here on as a data value; they are gone then.
-  Data taken_from(std::size_t begin, uint32_t variant, FieldLayout layout);
+  /// Slots that are being gathered: their references go where they are not made a data value.
+  class Unfinished;
+
+  /// Pushes what the object becomes; the caller sees to it that it lives.
+  void take(PyObject* given, const Plan& plan);
+  void take_union(PyObject* given, const Plan& plan);
+  Slot object(PyObject* given, ObjectTable& table);
+  Slot list(PyObject* given, const Plan& plan);
+  Slot boxed(PyObject* given, const Plan& element);
   nb::object made(const Data& data, const ObjectTable& table);
 
-  struct Known {
-    Data data;
-    bool complete = false;
-  };
+  template <class Key, class Held>
+  using ByPointer = tsl::robin_map<const Key*, Held>;
+
   bool gives_objects_;
-  std::vector<Value> values_;  ///< a stack: of the fields that are being read
-  std::unordered_map<PyObject*, Known> shared_;
-  std::unordered_map<const DataObject*, PyObject*> objects_;
-  std::unordered_map<const DataObject*, nb::object> made_;
+  std::vector<Slot> slots_;                    ///< a stack: of the fields that are being read
+  ByPointer<PyObject, Data> shared_;           ///< no value: the object is being read
+  ByPointer<DataObject, nb::object> objects_;  ///< other threads may change what holds them
+  ByPointer<DataObject, nb::object> made_;
   int depth_ = 0;
 };
 

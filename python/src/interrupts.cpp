@@ -10,17 +10,26 @@ namespace {
 
 static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<void (*)(int)>::is_always_lock_free);
 
+using Handler = void (*)(int);
+
 /// What the handler reads: of the one run of the main thread.
 std::atomic<std::atomic<bool>*> cancelled{nullptr};
-std::atomic<void (*)(int)> handler_of_python{nullptr};
+/// The handler that was there at the first run, which is that of Python, and the one that ours calls.
+std::atomic<Handler> first_handler{nullptr};
+std::atomic<Handler> next_handler{nullptr};
+std::atomic<bool> is_handling{false};
 
 void handle(int signal) {
   if (std::atomic<bool>* cancel = cancelled.load()) cancel->store(true);
-  if (void (*handler)(int) = handler_of_python.load()) handler(signal);
+  // A handler of somebody else may call the one that it found, and that may be this one.
+  const bool is_called_by_next = is_handling.exchange(true);
+  if (Handler next = is_called_by_next ? first_handler.load() : next_handler.load()) next(signal);
+  if (!is_called_by_next) is_handling.store(false);
 }
 
-/// While it lives, Ctrl-C also sets `cancel`, if Python has a handler for it and this is the thread that runs
-/// it.
+/// While it lives, Ctrl-C also sets `cancel`, if there is a handler for it and this is the thread that runs
+/// those of Python. Over Python's own handler ours stays for later runs: then a run makes one call of the
+/// system.
 class Watch {
  public:
   explicit Watch(std::atomic<bool>& cancel) {
@@ -28,24 +37,32 @@ class Watch {
     struct sigaction found {};
     if (sigaction(SIGINT, nullptr, &found) != 0 || (found.sa_flags & SA_SIGINFO) != 0) return;
     if (found.sa_handler == SIG_DFL || found.sa_handler == SIG_IGN) return;
-    before_ = found;
-    handler_of_python.store(found.sa_handler);
+    if (found.sa_handler != handle && !put_over(found)) return;
     cancelled.store(&cancel);
-    struct sigaction ours = found;
-    ours.sa_handler = handle;
-    active_ = sigaction(SIGINT, &ours, nullptr) == 0;
+    active_ = true;
   }
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
   ~Watch() {
     if (!active_) return;
-    sigaction(SIGINT, &before_, nullptr);
     cancelled.store(nullptr);
+    if (!replaced_) return;
+    sigaction(SIGINT, &*replaced_, nullptr);
+    next_handler.store(first_handler.load());
   }
 
  private:
+  bool put_over(const struct sigaction& found) {
+    if (first_handler.load() == nullptr) first_handler.store(found.sa_handler);
+    next_handler.store(found.sa_handler);
+    if (found.sa_handler != first_handler.load()) replaced_ = found;
+    struct sigaction ours = found;
+    ours.sa_handler = handle;
+    return sigaction(SIGINT, &ours, nullptr) == 0;
+  }
+
   bool active_ = false;
-  struct sigaction before_ {};
+  std::optional<struct sigaction> replaced_;  ///< to be put back
 };
 
 /// By the identity that Python had in its main thread when the module was imported there.

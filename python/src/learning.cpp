@@ -27,15 +27,7 @@ std::vector<graph::Parameter> declared(const Source& source) {
 std::vector<train::ParameterValues> trainable(const Source& source, const std::vector<Value>& values) {
   std::vector<train::ParameterValues> parameters;
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const Tensor tensor = values[i].tensor();
-    const std::string& name = source.module().parameters[i].name;
-    if (tensor.dtype() != DType::F32) {
-      throw ProgramError("parameter '" + name + "': expected f32 to train it, found " +
-                         hiaton::to_string(values[i].type()));
-    }
-    parameters.push_back({name,
-                          {tensor.dims().begin(), tensor.dims().end()},
-                          {tensor.data<float>(), tensor.data<float>() + tensor.size()}});
+    parameters.push_back(train::parameter_of(source.module().parameters[i].name, values[i].tensor()));
   }
   return parameters;
 }
@@ -52,8 +44,8 @@ std::size_t index_of(const ParameterStore& store, const std::string& name) {
 }
 
 Tensor copied(const train::ParameterValues& parameter) {
-  Tensor tensor(DType::F32, parameter.shape);
-  std::ranges::copy(parameter.values, tensor.mutable_data<float>());
+  Tensor tensor(parameter.values.dtype(), parameter.shape);
+  std::ranges::copy(parameter.values.bytes(), tensor.mutable_data<std::byte>());
   return tensor;
 }
 
@@ -70,7 +62,8 @@ nb::object parameter(ParameterStore& store, const std::string& name) {
 
 void set_parameter(ParameterStore& store, const std::string& name, const EagerTensor& given) {
   const std::size_t index = index_of(store, name);
-  const Type expected = tensor_type(DType::F32, store.parameters()[index].shape);
+  const train::ParameterValues& changed = store.parameters()[index];
+  const Type expected = tensor_type(changed.values.dtype(), changed.shape);
   if (!(given.value.type() == expected)) {
     throw nb::type_error(("parameter '" + name + "': expected " + to_string(expected) + ", found " +
                           to_string(given.value.type()))
@@ -78,8 +71,8 @@ void set_parameter(ParameterStore& store, const std::string& name, const EagerTe
   }
   const nb::gil_scoped_release released;
   store.update([&](std::vector<train::ParameterValues>& parameters) {
-    const auto* elements = given.value.tensor().data<float>();
-    std::copy_n(elements, given.size(), parameters[index].values.begin());
+    const std::span<std::byte> to = parameters[index].values.bytes();
+    std::copy_n(given.value.tensor().data<std::byte>(), to.size(), to.begin());
   });
 }
 
@@ -103,12 +96,17 @@ struct MeanGradients {
   double scale;
 };
 
-Tensor scaled(const Tensor& tensor, double scale) {
-  Tensor made(DType::F32, tensor.dims());
-  const auto* from = tensor.data<float>();
-  std::transform(from, from + tensor.size(), made.mutable_data<float>(),
-                 [scale](float x) { return static_cast<float>(x * scale); });
+template <class T>
+Tensor scaled_as(const Tensor& tensor, double scale) {
+  Tensor made(tensor.dtype(), tensor.dims());
+  const auto* from = tensor.data<T>();
+  std::transform(from, from + tensor.size(), made.mutable_data<T>(),
+                 [scale](T x) { return static_cast<T>(x * scale); });
   return made;
+}
+
+Tensor scaled(const Tensor& tensor, double scale) {
+  return tensor.dtype() == DType::F64 ? scaled_as<double>(tensor, scale) : scaled_as<float>(tensor, scale);
 }
 
 nb::object gradient(const MeanGradients& gradients, const std::string& name) {
@@ -220,8 +218,8 @@ ParameterStore::ParameterStore(std::vector<train::ParameterValues> parameters)
 void ParameterStore::make_values() {
   values_.clear();
   for (train::ParameterValues& parameter : *parameters_) {
-    auto* elements = reinterpret_cast<std::byte*>(parameter.values.data());
-    values_.emplace_back(Tensor(DType::F32, parameter.shape, elements, parameters_));
+    values_.emplace_back(
+        Tensor(parameter.values.dtype(), parameter.shape, parameter.values.bytes().data(), parameters_));
   }
 }
 

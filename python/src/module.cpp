@@ -1,5 +1,6 @@
 // The extension module hiaton._core.
 #include "graphs.h"
+#include "tapes.h"
 
 NB_MODULE(_core, m) {
   m.attr("version") = HIATON_VERSION;
@@ -10,6 +11,7 @@ NB_MODULE(_core, m) {
   hiaton::python::bind_dtypes(m);
   hiaton::python::bind_tensors(m);
   hiaton::python::bind_operations(m);
+  hiaton::python::bind_tapes(m);
   hiaton::python::bind_data(m);
   hiaton::python::bind_programs(m);
   hiaton::python::bind_learning(m);

@@ -55,6 +55,10 @@ class Arguments {
     }
     return take_named(name);
   }
+  /// The first one, where that is a string; not valid where it is none.
+  nb::handle take_text() {
+    return next_ < args_.size() && PyUnicode_Check(args_[next_].ptr()) ? args_[next_++] : nb::handle();
+  }
   nb::handle take_named(const std::string& name) {
     if (named_.size() == 0 || !named_.contains(name.c_str())) return {};
     ++taken_by_name_;
@@ -114,20 +118,25 @@ void add_attribute(const Signature& signature, std::size_t index, nb::handle giv
   const std::string& name = signature.attributes[index];
   if (!given.is_valid() || (given.is_none() && def.otherwise)) {
     if (!def.otherwise) refuse_call(signature, "expected an argument '" + name + "'");
-    if (!def.is_list) attributes.push_back(*def.otherwise);
+    for (std::size_t i = 0; i < def.count && !def.is_list; ++i) attributes.push_back(*def.otherwise);
     return;
   }
-  if (!def.is_list || PyIndex_Check(given.ptr())) {
-    attributes.push_back(integer_from(signature, name, given));
+  const bool takes_several = def.is_list || def.count > 1;
+  if (!takes_several || PyIndex_Check(given.ptr())) {
+    const int64_t value = integer_from(signature, name, given);
+    for (std::size_t i = 0; i < def.count; ++i) attributes.push_back(value);
     return;
   }
   if (PySequence_Check(given.ptr()) == 0) refuse_call(signature, "'" + name + "': expected integers");
+  if (!def.is_list && nb::len(given) != def.count)
+    refuse_call(signature, "'" + name + "': expected one integer or " + std::to_string(def.count));
   for (nb::handle one : given) attributes.push_back(integer_from(signature, name, one));
 }
 
 nb::object call(const Signature& signature, const nb::args& args, const nb::kwargs& named) {
   const OpDef& op = *signature.op;
   Arguments arguments(signature, args, named);
+  const nb::handle text = op.attributes_from_text() != nullptr ? arguments.take_text() : nb::handle();
   std::vector<Operand> operands;
   operands.reserve(signature.operands.size());
   for (std::size_t i = 0; i < signature.operands.size(); ++i) {
@@ -140,7 +149,8 @@ nb::object call(const Signature& signature, const nb::args& args, const nb::kwar
     }
   }
   Attributes attributes;
-  for (std::size_t i = 0; i < signature.attributes.size(); ++i)
+  if (text.is_valid()) attributes = op.attributes_from_text()(nb::cast<std::string>(text));
+  for (std::size_t i = 0; i < signature.attributes.size() && !text.is_valid(); ++i)
     add_attribute(signature, i, arguments.take(signature.attributes[i]), attributes);
   arguments.finish();
   return to_object(apply_promoted(op, operands, attributes));
@@ -161,7 +171,7 @@ std::string text_of(const Signature& signature) {
   for (std::size_t i = 0; i < signature.attributes.size(); ++i) {
     const AttributeDef& def = op.attributes[i];
     text += std::string(between) + signature.attributes[i] + ": " +
-            (def.is_list ? "int | collections.abc.Sequence[int]" : "int");
+            (def.is_list || def.count > 1 ? "int | collections.abc.Sequence[int]" : "int");
     if (def.otherwise) text += " = " + (def.is_list ? "()" : std::to_string(*def.otherwise));
     between = ", ";
   }

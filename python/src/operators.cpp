@@ -21,13 +21,13 @@ Operand other(nb::handle object) {
   return std::move(*operand);
 }
 
-Value apply_two(const OpDef& def, const Operand& a, const Operand& b) {
+EagerTensor apply_two(const OpDef& def, const Operand& a, const Operand& b) {
   const std::array operands = {a, b};
   return apply_promoted(def, operands);
 }
 
 /// `/`: floats also from integers, as in Python.
-Value quotient(const Operand& a, const Operand& b) {
+EagerTensor quotient(const Operand& a, const Operand& b) {
   const auto as_float = [](const Operand& x) {
     if (!is_integer(x.value.dtype()) || x.weak) return x;
     return Operand{apply_operation(op("f64"), {&x.value, 1})};
@@ -42,36 +42,34 @@ Value quotient(const Operand& a, const Operand& b) {
 }
 
 /// `%`: with the sign of the divisor, as in Python.
-Value remainder(const Operand& a, const Operand& b) {
-  const Operand r = {apply_two(op("rem"), a, b)};
+EagerTensor remainder(const Operand& a, const Operand& b) {
+  const Operand r = operand_of(apply_two(op("rem"), a, b));
   const Operand zero = {Value(int64_t{0}), true};
-  const Operand left_negative = {apply_two(op("lt"), r, zero)};
-  const Operand right_negative = {apply_two(
-      op("lt"), b.weak ? Operand{apply_two(op("add"), b, {apply_two(op("mul"), r, zero)})} : b, zero)};
-  const Operand signs_differ = {apply_two(op("ne"), left_negative, right_negative)};
-  const Operand not_zero = {apply_two(op("ne"), r, zero)};
-  const Operand moves = {apply_two(op("and"), signs_differ, not_zero)};
-  const std::array choice = {moves, Operand{apply_two(op("add"), r, b)}, r};
+  const auto two = [](std::string_view name, const Operand& x, const Operand& y) {
+    return operand_of(apply_two(op(name), x, y));
+  };
+  const Operand left_negative = two("lt", r, zero);
+  const Operand right_negative = two("lt", b.weak ? two("add", b, two("mul", r, zero)) : b, zero);
+  const Operand moves = two("and", two("ne", left_negative, right_negative), two("ne", r, zero));
+  const std::array choice = {moves, two("add", r, b), r};
   return apply_promoted(op("where"), choice);
 }
 
 /// `//`: rounded down, as in Python.
-Value floor_quotient(const Operand& a, const Operand& b) {
-  const Operand exact = {apply_two(op("sub"), a, {remainder(a, b)})};
-  const Value quotient = apply_two(op("div"), exact, b);
-  if (is_integer(quotient.dtype())) return quotient;
-  return apply_operation(op("round"), {&quotient, 1});
+EagerTensor floor_quotient(const Operand& a, const Operand& b) {
+  const Operand exact = operand_of(apply_two(op("sub"), a, operand_of(remainder(a, b))));
+  EagerTensor quotient = apply_two(op("div"), exact, b);
+  if (is_integer(quotient.value.dtype())) return quotient;
+  return apply_eager(op("round"), {&quotient, 1});
 }
 
 template <class Rule>
 void def_binary(nb::class_<EagerTensor>& tensor, const char* name, const char* reflected, Rule rule) {
   tensor.def(
-      name,
-      [rule](const EagerTensor& self, nb::handle b) { return EagerTensor{rule({self.value}, other(b))}; },
+      name, [rule](const EagerTensor& self, nb::handle b) { return rule(operand_of(self), other(b)); },
       nb::is_operator(), nb::arg("other"));
   tensor.def(
-      reflected,
-      [rule](const EagerTensor& self, nb::handle b) { return EagerTensor{rule(other(b), {self.value})}; },
+      reflected, [rule](const EagerTensor& self, nb::handle b) { return rule(other(b), operand_of(self)); },
       nb::is_operator(), nb::arg("other"));
 }
 
@@ -86,17 +84,13 @@ void def_comparison(nb::class_<EagerTensor>& tensor, const char* name, std::stri
   const OpDef* def = catalog().find(op_name);
   tensor.def(
       name,
-      [def](const EagerTensor& self, nb::handle b) {
-        return EagerTensor{apply_two(*def, {self.value}, other(b))};
-      },
+      [def](const EagerTensor& self, nb::handle b) { return apply_two(*def, operand_of(self), other(b)); },
       nb::is_operator(), nb::arg("other"));
 }
 
 void def_unary(nb::class_<EagerTensor>& tensor, const char* name, std::string_view op_name) {
   const OpDef* def = catalog().find(op_name);
-  tensor.def(name, [def](const EagerTensor& self) {
-    return EagerTensor{apply_operation(*def, {&self.value, 1})};
-  });
+  tensor.def(name, [def](const EagerTensor& self) { return apply_eager(*def, {&self, 1}); });
 }
 
 }  // namespace

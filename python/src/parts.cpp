@@ -2,6 +2,7 @@
 #include <array>
 #include <cstring>
 #include <memory>
+#include <numeric>
 #include <string>
 
 #include "hiaton/apply.h"
@@ -161,14 +162,44 @@ std::optional<Value> rows_in(nb::handle key) {
   return shared_array(key);
 }
 
+/// The same part by operations, which tapes see: of all elements in a row.
+EagerTensor marked_part(const EagerTensor& tensor, const Part& part) {
+  const auto apply = [](std::string_view name, std::span<const EagerTensor> operands,
+                        std::span<const int64_t> attributes) {
+    return apply_eager(*catalog().find(name), operands, attributes);
+  };
+  const std::array all = {tensor.size()};
+  const EagerTensor flat = apply("reshape", {&tensor, 1}, all);
+  if (part.axes.empty()) return apply("gather", std::array{flat, EagerTensor{Value(part.offset)}}, {});
+  std::vector<int64_t> dims;
+  for (const Axis& axis : part.axes) dims.push_back(axis.size);
+  EagerTensor found;
+  if (part.is_contiguous()) {
+    found = apply("slice", {&flat, 1}, std::array{int64_t{0}, part.offset, part.size()});
+  } else {
+    // The places of the elements: the same part of all places.
+    Tensor places(DType::I64, tensor.dims());
+    std::iota(places.mutable_data<int64_t>(), places.mutable_data<int64_t>() + places.size(), int64_t{0});
+    const EagerTensor of_part = {value_of({Value(std::move(places))}, part)};
+    const std::array count = {part.size()};
+    found = apply("gather", std::array{flat, apply("reshape", {&of_part, 1}, count)}, {});
+  }
+  return apply("reshape", {&found, 1}, dims);
+}
+
 }  // namespace
 
-Value part_of(const EagerTensor& tensor, nb::handle key) {
+EagerTensor part_of(const EagerTensor& tensor, nb::handle key) {
   const std::optional<Value> rows = rows_in(key);
-  if (!rows || !rows->is_tensor()) return value_of(tensor, part_by(axes_of(tensor), keys_of(key)));
+  if (!rows || !rows->is_tensor()) {
+    const Part part = part_by(axes_of(tensor), keys_of(key));
+    const bool is_seen = tensor.mark != 0 && tapes_run() && tensor.value.is_tensor() && part.size() > 0;
+    return is_seen ? marked_part(tensor, part) : EagerTensor{value_of(tensor, part)};
+  }
   const std::array operands = {
-      tensor.value, is_integer(rows->dtype()) ? apply_operation(*catalog().find("i64"), {&*rows, 1}) : *rows};
-  return apply_operation(*catalog().find("gather"), operands);
+      tensor,
+      EagerTensor{is_integer(rows->dtype()) ? apply_operation(*catalog().find("i64"), {&*rows, 1}) : *rows}};
+  return apply_eager(*catalog().find("gather"), operands);
 }
 
 }  // namespace hiaton::python

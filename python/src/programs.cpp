@@ -86,11 +86,17 @@ void set_positive(nb::handle object, const char* name, T& setting) {
 }
 
 RunSettings settings_from(RunSettings settings, nb::handle workers, nb::handle batching,
-                          nb::handle max_frames, nb::handle max_bytes, nb::handle timeout) {
+                          nb::handle evaluation, nb::handle max_frames, nb::handle max_bytes,
+                          nb::handle timeout) {
   set_positive(workers, "workers", settings.workers);
   set_positive(max_frames, "max_frames", settings.max_frames);
   set_positive(max_bytes, "max_bytes", settings.max_bytes);
   if (!timeout.is_none()) settings.timeout = duration(nb::cast<double>(timeout));
+  if (!evaluation.is_none()) {
+    const auto name = nb::cast<std::string>(evaluation);
+    if (name != "data" && name != "demand") throw nb::value_error("evaluation: expected 'data' or 'demand'");
+    settings.evaluation = name == "demand" ? Evaluation::DemandDriven : Evaluation::DataDriven;
+  }
   if (batching.is_none()) return settings;
   const bool is_deterministic =
       PyUnicode_Check(batching.ptr()) && nb::cast<std::string>(batching) == "deterministic";
@@ -126,14 +132,14 @@ std::vector<std::string> function_names(const Source& source) {
 
 Function function_of(const std::shared_ptr<Source>& source, const std::string& name, nb::object classes,
                      const std::shared_ptr<ParameterStore>& store, nb::handle workers, nb::handle batching,
-                     nb::handle max_frames, nb::handle max_bytes, nb::handle timeout) {
+                     nb::handle evaluation, nb::handle max_frames, nb::handle max_bytes, nb::handle timeout) {
   const auto* held = nb::inst_ptr<DataClasses>(classes);
   return {source,
           name,
           std::move(classes),
           held,
           store,
-          settings_from({}, workers, batching, max_frames, max_bytes, timeout),
+          settings_from({}, workers, batching, evaluation, max_frames, max_bytes, timeout),
           source->program(name)};
 }
 
@@ -220,16 +226,32 @@ std::vector<std::vector<Value>> Function::argument_lists(const nb::args& lists) 
   return all;
 }
 
+namespace {
+
+/// As print() of Python does, which may write to a notebook. What it raises has nowhere to go.
+void print_line(std::string_view line) {
+  const nb::gil_scoped_acquire held;
+  try {
+    nb::module_::import_("builtins").attr("print")(nb::str(line.data(), line.size()));
+  } catch (nb::python_error& error) {
+    error.discard_as_unraisable("print");
+  }
+}
+
+}  // namespace
+
 RunOptions RunSettings::options(ThreadPool* pool, const std::atomic<bool>& cancel) const {
   RunOptions options;
   options.workers = workers;
   options.pool = pool;
   options.batching = batching;
+  options.evaluation = evaluation;
   options.parts = parts;
   options.max_frames = max_frames;
   options.max_bytes = max_bytes;
   options.timeout = timeout;
   options.cancel = &cancel;
+  options.print = print_line;
   return options;
 }
 
@@ -257,7 +279,8 @@ void bind_programs(nb::module_& m) {
         nb::arg("overflow"));
   m.def("function", &function_of, nb::arg("source"), nb::arg("name"), nb::arg("classes"),
         nb::arg("store").none(), nb::arg("workers").none(), nb::arg("batching").none(),
-        nb::arg("max_frames").none(), nb::arg("max_bytes").none(), nb::arg("timeout").none());
+        nb::arg("evaluation").none(), nb::arg("max_frames").none(), nb::arg("max_bytes").none(),
+        nb::arg("timeout").none());
   nb::class_<Function>(m, "Function",
                        "A function of a program. Other Python threads go on while it runs; Ctrl-C ends it.")
       .def_ro("name", &Function::name)

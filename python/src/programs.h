@@ -67,6 +67,7 @@ class DataClasses {
 struct RunSettings {
   int workers = 1;
   bool batching = true;
+  Evaluation evaluation = Evaluation::DataDriven;
   int parts = 0;
   uint64_t max_frames = RunOptions().max_frames;
   uint64_t max_bytes = RunOptions().max_bytes;

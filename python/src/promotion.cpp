@@ -68,21 +68,25 @@ Value number_as(const Value& number, DType dtype) {
   }
 }
 
-Value converted(const Operand& operand, DType dtype) {
-  if (operand.weak) return number_as(operand.value, dtype);
-  if (operand.value.dtype() == dtype || operand.value.dtype() == DType::Bool) return operand.value;
-  return apply_operation(*catalog().find(name_of(dtype)), {&operand.value, 1});
+EagerTensor as_tensor(const Operand& operand) {
+  return {operand.value, operand.mark};
+}
+
+EagerTensor converted(const Operand& operand, DType dtype) {
+  if (operand.weak) return {number_as(operand.value, dtype)};
+  if (operand.value.dtype() == dtype || operand.value.dtype() == DType::Bool) return as_tensor(operand);
+  const EagerTensor tensor = as_tensor(operand);
+  return apply_eager(*catalog().find(name_of(dtype)), {&tensor, 1});
 }
 
 /// Where the operands of an operation need not be of one type: a float takes that of the first tensor of
 /// floats.
-Value converted_alone(const Operand& operand, std::span<const Operand> all) {
-  if (!operand.weak) return operand.value;
-  if (operand.value.dtype() == DType::I64) return operand.value;
+EagerTensor converted_alone(const Operand& operand, std::span<const Operand> all) {
+  if (!operand.weak || operand.value.dtype() == DType::I64) return as_tensor(operand);
   for (const Operand& other : all) {
-    if (!other.weak && is_float(other.value.dtype())) return number_as(operand.value, other.value.dtype());
+    if (!other.weak && is_float(other.value.dtype())) return {number_as(operand.value, other.value.dtype())};
   }
-  return number_as(operand.value, DType::F32);
+  return {number_as(operand.value, DType::F32)};
 }
 
 bool have_one_type(std::span<const Operand> operands) {
@@ -101,7 +105,7 @@ bool operands_share_a_type(const OpDef& op) {
 
 std::optional<Operand> operand_of(nb::handle object) {
   EagerTensor* tensor = nullptr;
-  if (nb::try_cast(object, tensor) && tensor != nullptr) return Operand{tensor->value};
+  if (nb::try_cast(object, tensor) && tensor != nullptr) return operand_of(*tensor);
   if (PyBool_Check(object.ptr())) return Operand{Value(object.is(Py_True))};
   if (PyFloat_CheckExact(object.ptr())) return Operand{Value(PyFloat_AS_DOUBLE(object.ptr())), true};
   if (PyLong_CheckExact(object.ptr())) {
@@ -113,20 +117,24 @@ std::optional<Operand> operand_of(nb::handle object) {
   return std::nullopt;
 }
 
-Value apply_promoted(const OpDef& op, std::span<const Operand> operands,
-                     std::span<const int64_t> attributes) {
+EagerTensor apply_promoted(const OpDef& op, std::span<const Operand> operands,
+                           std::span<const int64_t> attributes) {
   std::vector<Value> values(operands.size());
+  std::vector<uint64_t> marks(tapes_run() ? operands.size() : 0);
+  const auto set = [&](std::size_t i, EagerTensor tensor) {
+    values[i] = std::move(tensor.value);
+    if (!marks.empty()) marks[i] = tensor.mark;
+  };
   if (have_one_type(operands)) {
-    for (std::size_t i = 0; i < operands.size(); ++i) values[i] = operands[i].value;
+    for (std::size_t i = 0; i < operands.size(); ++i) set(i, as_tensor(operands[i]));
   } else if (operands_share_a_type(op)) {
     const std::optional<DType> dtype = common_dtype(op, operands);
-    for (std::size_t i = 0; i < operands.size(); ++i) {
-      values[i] = dtype ? converted(operands[i], *dtype) : operands[i].value;
-    }
+    for (std::size_t i = 0; i < operands.size(); ++i)
+      set(i, dtype ? converted(operands[i], *dtype) : as_tensor(operands[i]));
   } else {
-    for (std::size_t i = 0; i < operands.size(); ++i) values[i] = converted_alone(operands[i], operands);
+    for (std::size_t i = 0; i < operands.size(); ++i) set(i, converted_alone(operands[i], operands));
   }
-  return apply_operation(op, values, attributes);
+  return apply_marked(op, values, marks, attributes);
 }
 
 }  // namespace hiaton::python

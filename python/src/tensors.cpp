@@ -37,12 +37,12 @@ nb::object part(const EagerTensor& tensor, nb::handle key) {
 nb::object in_order(const EagerTensor& tensor, nb::handle permutation) {
   std::vector<int64_t> axes;
   for (nb::handle axis : permutation) axes.push_back(nb::cast<int64_t>(axis));
-  return to_object(apply_operation(*catalog().find("transpose"), {&tensor.value, 1}, axes));
+  return to_object(apply_eager(*catalog().find("transpose"), {&tensor, 1}, axes));
 }
 
 nb::object transposed(const EagerTensor& tensor) {
-  if (!tensor.value.is_tensor()) return to_object(tensor.value);
-  return to_object(apply_operation(*catalog().find("transpose"), {&tensor.value, 1}));
+  if (!tensor.value.is_tensor()) return to_object(tensor);
+  return to_object(apply_eager(*catalog().find("transpose"), {&tensor, 1}));
 }
 
 /// Parts as NumPy prints them.
@@ -73,8 +73,8 @@ nb::object number_object(const Value& value) {
   return nb::none();
 }
 
-nb::object to_object(Value value) {
-  return nb::cast(EagerTensor{std::move(value)});
+nb::object to_object(EagerTensor tensor) {
+  return nb::cast(std::move(tensor));
 }
 
 void bind_tensors(nb::module_& m) {
@@ -99,7 +99,7 @@ void bind_tensors(nb::module_& m) {
             const EagerTensor& t = *nb::inst_ptr<EagerTensor>(self);
             const DType to = dtype_of(dtype);
             if (t.value.dtype() == to) return nb::borrow(self);
-            return to_object(apply_operation(*catalog().find(name_of(to)), {&t.value, 1}));
+            return to_object(apply_eager(*catalog().find(name_of(to)), {&t, 1}));
           },
           nb::arg("dtype"), nb::sig("def astype(self, dtype: typing.Any) -> Tensor"),
           "The same elements in another type; floats become integers by rounding toward zero.")

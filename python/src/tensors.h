@@ -17,6 +17,7 @@ namespace nb = nanobind;
 /// `hiaton.Tensor`: a tensor, or a scalar as a tensor of rank 0. Never a data value.
 struct EagerTensor {
   Value value;
+  uint64_t mark = 0;  ///< what tapes know it by; 0: none does
 
   std::span<const int64_t> dims() const {
     if (!value.is_tensor()) return {};
@@ -39,7 +40,10 @@ struct ElementType {
   DType dtype;
 };
 
-nb::object to_object(Value value);
+nb::object to_object(EagerTensor tensor);
+inline nb::object to_object(Value value) {
+  return to_object(EagerTensor{std::move(value)});
+}
 /// A scalar as a number of Python.
 nb::object number_object(const Value& scalar);
 
@@ -55,17 +59,31 @@ std::optional<Value> shared_array(nb::handle object);
 struct Operand {
   Value value;  ///< of a weak one, an i64 or an f64
   bool weak = false;
+  uint64_t mark = 0;  ///< as of a tensor
 };
+inline Operand operand_of(const EagerTensor& tensor) {
+  return {tensor.value, false, tensor.mark};
+}
 /// Nothing where the object is neither a number nor an array.
 std::optional<Operand> operand_of(nb::handle object);
 
 /// Applies an operation after giving all operands one element type, as the Array API standard says: within
 /// the integers and within the floats the wider one; a Python number takes that of the tensors.
-Value apply_promoted(const OpDef& op, std::span<const Operand> operands,
-                     std::span<const int64_t> attributes = {});
+EagerTensor apply_promoted(const OpDef& op, std::span<const Operand> operands,
+                           std::span<const int64_t> attributes = {});
+
+/// Whether any tape of this thread wants to know of operations.
+bool tapes_run();
+/// Of a parameter of a module.
+uint64_t new_parameter_mark();
+/// Applies an operation so that tapes see it. `marks`: of the operands, by number; none where no tape runs.
+EagerTensor apply_marked(const OpDef& op, std::span<const Value> operands, std::span<const uint64_t> marks,
+                         std::span<const int64_t> attributes = {});
+EagerTensor apply_eager(const OpDef& op, std::span<const EagerTensor> operands,
+                        std::span<const int64_t> attributes = {});
 
 /// A part of a tensor by a key of Python: integers, slices, `...`, `None`, or one tensor of row numbers.
-Value part_of(const EagerTensor& tensor, nb::handle key);
+EagerTensor part_of(const EagerTensor& tensor, nb::handle key);
 
 void bind_dtypes(nb::module_& m);
 void bind_tensors(nb::module_& m);

@@ -1,4 +1,5 @@
-"""Random programs of Python: recursion, dataclasses, optional fields, lists, loops that are left early, large integers."""
+"""Random programs of Python: recursion, dataclasses, optional fields, lists, loops that are left early, large integers,
+prints."""
 
 import dataclasses
 import random
@@ -12,6 +13,7 @@ class Node:
     right: "Node | None" = None
     tags: "list[int]" = dataclasses.field(default_factory=list)
     note: "int | None" = None
+    mark: object = None
 
 
 @dataclasses.dataclass
@@ -25,6 +27,17 @@ class Leaf:
     @property
     def twice(self):
         return self.value + self.value
+
+
+class Held:
+    def __init__(self, value):
+        self.value = value
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        return False
 
 
 class Programs:
@@ -50,7 +63,7 @@ class Programs:
             big = self.random.random() < 0.03
             return pick(*ints, *ints, str(self.random.randint(-9, 9)) if not big else str(self.random.choice([2**62, -2**63, 2**40])))
         a = lambda: self.integer(scope, depth - 1)  # noqa: E731
-        kind = self.random.randrange(15)
+        kind = self.random.randrange(21)
         if kind < 5:
             return f"({a()} {pick('+', '-', '*', '+', '-')} {a()})"
         if kind == 5:
@@ -77,6 +90,22 @@ class Programs:
         if kind == 14 and scope["leaf"]:
             n = pick(*scope["leaf"])
             return pick(f"{n}.scaled({a()})", f"{n}.twice", f"{n}.value")
+        if kind == 15:
+            return pick(f"({a()} {pick('&', '|', '^')} {a()})", f"({a()} {pick('<<', '>>')} {pick('1', '3', a())})")
+        if kind == 16 and scope["functions"]:
+            name = pick(*scope["functions"])
+            return pick(f"{name}({a()})", f"{name}({a()}, {a()})", f"{name}(q={a()}, k={a()})", f"sum(map({name}, [{a()}, {a()}]))")
+        if kind == 17:
+            inner = {**scope, "int": [*ints, "p"]}
+            return pick(f"(lambda p: {self.integer(inner, depth - 1)})({a()})", f"max(*({a()}, {a()}))")
+        if kind == 18 and scope["dict"]:
+            d = pick(*scope["dict"])
+            return pick(f"{d}['a']", f"{d}['b']", f"{d}.get('c', {a()})", f"len({d})", f"sum({d}.values())")
+        if kind == 19 and scope["list"]:
+            xs = pick(*scope["list"])
+            key = self.integer({**scope, "int": [*ints, "p"]}, 1)
+            return pick(f"{xs}.count({a()})", f"min({xs}, key=lambda p: {key}, default={a()})", f"{xs}.index({a()})",
+                        f"len({xs}[{a()}:])", f"sum({xs}[:{a()}])", f"max(len({xs}), {a()}, *{xs}[:0] or (1, 2))")
         return f"({a()} + {self.boolean(scope, depth - 1)})"
 
     def floating(self, scope, depth):
@@ -109,7 +138,12 @@ class Programs:
                          f"[{self.integer(inner, depth - 1)} for q in range(abs({self.integer(scope, 1)}) % 6)]",
                          f"[{self.integer(inner, depth - 1)} for q in {xs} if {self.boolean(inner, depth - 1)}]",
                          f"[{self.integer(scope, depth - 1)}, {self.integer(scope, depth - 1)}]",
-                         f"[{self.integer(inner, 1)} + k for k, q in enumerate({xs})]")
+                         f"[{self.integer(inner, 1)} + k for k, q in enumerate({xs})]",
+                         f"sorted({xs}, key=lambda q: {self.integer(inner, 1)}, reverse={self.boolean(scope, 1)})",
+                         f"list(map(lambda q: {self.integer(inner, 1)}, {xs}))", f"sorted({xs})",
+                         f"[*{xs}, {self.integer(scope, depth - 1)}]",
+                         f"list(filter(lambda q: {self.boolean(inner, 1)}, {xs}))",
+                         f"list({xs})[{self.integer(scope, 1)}:]", f"list({xs})[::-1]")
 
     def call(self, scope, depth):
         name, shape = self.pick(*scope["calls"])
@@ -132,7 +166,7 @@ class Programs:
         scope = {k: list(v) if isinstance(v, list) else v for k, v in scope.items()}
         pad = "    " * indent
         for _ in range(size or self.random.randint(1, 3)):
-            kind = self.random.randrange(14)
+            kind = self.random.randrange(25)
             if kind < 3:
                 name = self.pick(self.name("i"), *scope["mutable"]) if scope["mutable"] else self.name("i")
                 self.lines.append(f"{pad}{name} = {self.integer(scope, depth)}")
@@ -173,6 +207,7 @@ class Programs:
                 name = self.name("xs")
                 self.lines.append(f"{pad}{name} = {self.listing(scope, depth)}")
                 self._add(scope, "list", name)
+                self._add(scope, "made", name)
                 if self.random.random() < 0.5:
                     self.lines.append(f"{pad}{name}.append({self.integer(scope, depth)})")
             elif kind == 11 and scope["node"]:
@@ -191,9 +226,120 @@ class Programs:
             elif kind == 13:
                 self.lines.append(f"{pad}if {self.boolean(scope, 0)}:")
                 self.lines.append(f"{pad}    raise ValueError('case {self.fresh}')")
+            elif kind == 14 and depth > 0 and indent < 3:
+                self.local_function(scope, depth, indent)
+            elif kind == 15 and depth > 0 and indent < 4:
+                self.match(scope, depth, indent, in_loop)
+            elif kind == 16 and depth > 0 and indent < 4:
+                self.attempt(scope, depth, indent, in_loop)
+            elif kind == 17:
+                name = self.name("d")
+                self.lines.append(f"{pad}{name} = {{'a': {self.integer(scope, depth)}, 'b': {self.integer(scope, depth)}}}")
+                if self.random.random() < 0.5:
+                    self.lines.append(f"{pad}{name}[{self.pick(*'abc')!r}] {self.pick('=', '=', '+=')} {self.integer(scope, depth)}")
+                self._add(scope, "dict", name)
+            elif kind == 18:
+                name, item = self.name("xs"), self.name("i")
+                self.lines.append(f"{pad}{name} = {self.listing(scope, depth)}")
+                self.lines.append(f"{pad}{name} += [{self.integer(scope, 1)}]")
+                if self.random.random() < 0.2:
+                    self.lines.append(f"{pad}{name + '_'} = {name} if {self.boolean(scope, 1)} else {self.listing(scope, 1)}")
+                    self._add(scope, "list", name + "_")
+                self.lines.append(f"{pad}{item} = {name}.pop({self.pick('', '0')})")
+                self._add(scope, "int", item)
+                self._add(scope, "list", name)
+            elif kind == 19 and depth > 0 and indent < 4:
+                name = self.name("h")
+                self.lines.append(f"{pad}with Held({self.integer(scope, depth)}) as {name}:")
+                inner = {**scope, "int": [*scope["int"], f"{name}.value"], "prints": False}
+                self.block(inner, depth - 1, indent + 1, in_loop)
+            elif kind == 20 and (scope.get("prints") or self.random.random() < 0.03):
+                self.lines.append(f"{pad}{self.printing(scope)}")
+            elif kind == 23 and scope["made"]:
+                self.lines.append(f"{pad}{self.change(scope)}")
+            elif kind == 24 and depth > 0 and indent < 4 and scope["made"]:
+                name, xs = self.name("k"), self.pick(*scope["made"])
+                over = self.pick(f"range(len({xs}))", f"range(len({xs}))", f"{xs}[:4]", xs)
+                self.lines.append(f"{pad}for {name} in {over}:")
+                self.lines.append(f"{pad}    if {self.boolean(scope, 1)}:")
+                self.lines.append(f"{pad}        {self.pick(f'{xs}[{name}] {self.pick(*self.operators)} {self.integer(scope, 1)}', self.change(scope))}")
+                self.lines.append(f"{pad}    if len({xs}) > 9:")
+                self.lines.append(f"{pad}        break")
+            elif kind == 21 and (scope["node"] or scope["leaf"]):
+                self.lines.append(f"{pad}{self.setting(scope, depth)}")
             else:
                 self.lines.append(f"{pad}pass")
         return scope
+
+    operators = ("=", "+=", "-=", "*=")
+
+    def change(self, scope):
+        """A statement that changes a list."""
+        xs, i = self.pick(*scope["made"]), self.integer(scope, 1)
+        return self.pick(f"{xs}[{self.random.randint(-2, 2)}] {self.pick(*self.operators)} {i}", f"{xs}.insert({self.integer(scope, 1)}, {i})",
+                         f"{xs}.sort(reverse={self.boolean(scope, 0)})", f"{xs}.reverse()", f"{xs}.append({i})", f"del {xs}[{i}]",
+                         f"{xs}.remove({i})", f"{xs}.clear()", f"{xs}[{i}] = {self.integer(scope, 1)}")
+
+    def setting(self, scope, depth):
+        """An attribute that is set, of an argument or of another object."""
+        n, i = self.pick(*scope["node"], *scope["leaf"]), self.integer(scope, depth)
+        if n in scope["leaf"]:
+            return self.pick(f"{n}.value {self.pick('=', '+=')} {i}", f"{n}.weight = {self.floating(scope, 1)}")
+        return self.pick(f"{n}.value {self.pick('=', '+=', '-=')} {i}", f"{n}.note = {self.pick(i, 'None')}", f"{n}.mark = {i}",
+                         f"{n}.weight *= {self.floating(scope, 1)}", f"{n}.mark = {self.pick(i, self.floating(scope, 1), n)}",
+                         f"{n}.left = {self.pick('None', *scope['node'])}", f"{n}.tags = {self.listing(scope, 1)}")
+
+    def printing(self, scope):
+        i, f = self.integer(scope, 2), self.floating(scope, 1)
+        shown = self.pick(i, f, self.boolean(scope, 1), *scope["list"], *(f"{n}.note" for n in scope["node"]), f"({i}, {f})")
+        return self.pick(f"print({i}, {shown})", f"print('at', {shown}, sep='-')", f"print({{}}, {i})".format("f'{" + f + ":.3f}'"),
+                         "print(f'{" + i + ":>{1 + 3}}" + "|{" + f + "!r}', end=';')", "print()", "print('here')")
+
+    def local_function(self, scope, depth, indent):
+        """It reads names of the function around, and sets none."""
+        pad, name = "    " * indent, self.name("g")
+        self.lines.append(f"{pad}def {name}(q, k={self.random.randint(-3, 3)}):")
+        inner = {**scope, "int": [*scope["int"], "q", "k"], "mutable": [], "made": [], "prints": False}
+        inner = self.block(inner, depth - 1, indent + 1, False)
+        self.lines.append(f"{pad}    return {self.integer(inner, depth - 1)}")
+        scope["functions"].append(name)
+
+    def match(self, scope, depth, indent, in_loop):
+        pad, v = "    " * indent, self.name("v")
+        inner = {**scope, "int": [*scope["int"], v]}
+        guard = f" if {self.boolean(inner, 1)}" if self.random.random() < 0.4 else ""
+        if scope["node"] and self.random.random() < 0.5:
+            subject = self.pick(*scope["node"])
+            cases = [(f"Node({v}, left=None){guard}", inner), (f"Node(left=Node(value={v})){guard}", inner), ("None", scope)]
+        elif scope["list"] and self.random.random() < 0.4:
+            subject = self.pick(*scope["list"])
+            cases = [("[]", scope), (f"[{v}]{guard}", inner), (f"[{v}, 1 | 2, *_]", inner)]
+        elif self.random.random() < 0.4:
+            subject = f"({self.integer(scope, 1)}, {self.integer(scope, 1)})"
+            cases = [(f"(0, {v}){guard}", inner), (f"({v}, 1 | 2){guard}", inner)]
+        else:
+            subject = self.integer(scope, 1)
+            cases = [("1 | 2 | -1", scope), ("0", scope), (f"{v}{guard or f' if {v} > 3'}", inner)]
+        self.random.shuffle(cases)
+        self.lines.append(f"{pad}match {subject}:")
+        for pattern, own in [*cases[:self.random.randint(1, len(cases))], ("_", scope)]:
+            self.lines.append(f"{pad}    case {pattern}:")
+            self.block(own, depth - 1, indent + 2, in_loop, 1)
+
+    def attempt(self, scope, depth, indent, in_loop):
+        pad = "    " * indent
+        self.lines.append(f"{pad}try:")
+        scope = {**scope, "prints": False}
+        self.block(scope, depth - 1, indent + 1, in_loop)
+        has_handler = self.random.random() < 0.6
+        if has_handler:
+            self.lines.append(f"{pad}except {self.pick('ZeroDivisionError', 'IndexError', 'ValueError', '(ValueError, AttributeError)')}:")
+            self.block(scope, depth - 1, indent + 1, in_loop, 1)
+        if not has_handler or self.random.random() < 0.5:
+            self.lines.append(f"{pad}finally:")
+            names = scope["mutable"] or [self.name("i")]
+            name = self.pick(*names)
+            self.lines.append(f"{pad}    {name} = {self.integer(scope, 1)}")
 
     def _add(self, scope, kind, name):
         if name not in scope[kind]:
@@ -201,14 +347,23 @@ class Programs:
         if kind == "int" and name not in scope["mutable"]:
             scope["mutable"].append(name)
 
+    def declare(self, scope):
+        """A function may set a variable of the module, or read it."""
+        kind = self.random.randrange(5)
+        if kind == 0:
+            self.lines.append("    global g0")
+            scope["mutable"] = [*scope["mutable"], "g0"]
+        if kind < 2:
+            scope["int"] = [*scope["int"], "g0"]
+
     def text(self):
-        self.lines = ["from random_programs import Leaf, Node\n\n"]
+        self.lines = ["from random_programs import Held, Leaf, Node\n\ng0 = 3\n\n"]
         functions = []
         for number in range(self.random.randint(0, 2)):
             shape = self.pick("tree", "number")
             name = f"f{number}"
             scope = {"int": ["a"], "float": ["0.25"], "list": [], "node": [], "leaf": [], "mutable": [],
-                     "calls": [*functions, (name, shape)], "own": [name]}
+                     "functions": [], "dict": [], "made": [], "calls": [*functions, (name, shape)], "own": [name], "prints": self.random.random() < 0.3}
             if shape == "tree":
                 self.lines.append(f"def {name}(t, a):")
                 scope["node"] = ["t"]
@@ -216,11 +371,14 @@ class Programs:
                 self.lines.append(f"def {name}(n, a):")
                 scope["int"] = ["n", "a"]
                 scope["counter"] = "n"
+            self.declare(scope)
             scope = self.block(scope, 2, 1, False)
             self.lines.append(f"    return {self.integer(scope, 2)}\n\n")
             functions.append((name, shape))
         self.lines.append("def main(n, xs, t, x):")
-        scope = {"int": ["n"], "float": ["x"], "list": ["xs"], "node": ["t"], "leaf": [], "mutable": [], "calls": functions}
+        scope = {"int": ["n"], "float": ["x"], "list": ["xs"], "node": ["t"], "leaf": [], "mutable": [],
+                 "functions": [], "dict": [], "made": [], "calls": functions, "prints": True}
+        self.declare(scope)
         scope = self.block(scope, 3, 1, False, self.random.randint(2, 5))
         result = self.pick(self.integer(scope, 2), self.floating(scope, 2), self.boolean(scope, 2), self.listing(scope, 2),
                            f"({self.integer(scope, 2)}, {self.floating(scope, 1)})", *scope["node"], *scope["leaf"])
@@ -239,5 +397,7 @@ def arguments(seed):
                              [rng.randint(0, 3) for _ in range(rng.randint(0, 3))], rng.choice([None, rng.randint(0, 5)]))
     size = rng.choice([0, 1, 3, 6])
     root = Node(rng.randint(-5, 9), rng.random(), tree(3), tree(2))
+    if rng.random() < 0.2:
+        root.right = root.left  # one object on two paths
     number = rng.choice([rng.randint(-9, 9), rng.randint(0, 30), 2**61 + rng.randint(0, 9)])
     return number, [rng.randint(-9, 9) for _ in range(size)], root, rng.choice([0.0, rng.uniform(-3, 3), 1e9])

@@ -173,10 +173,43 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("function,calls", CASES, ids=[f.__name__ for f, _ in CASES])
-def test_it_gives_what_python_gives(function, calls):
+def check(function, calls):
     graph = hia.function(function, strict=True)
     for _ in range(2):
         for args in calls:
             assert repr(graph(*args)) == repr(function(*args)), args
     assert sum(g.hits for g in graph._graphs) > 0, graph.report()
+
+
+@pytest.mark.parametrize("function,calls", CASES, ids=[f.__name__ for f, _ in CASES])
+def test_it_gives_what_python_gives(function, calls):
+    check(function, calls)
+
+
+def raises_on_both_sides(a, b):
+    if a:
+        if b:
+            raise ValueError("both")
+        else:
+            raise KeyError("one")
+    return 1
+
+
+def raises_in_an_expression(a, b):
+    def wrong(n):
+        raise ValueError(n)
+
+    return (wrong(1) if b else wrong(2)) if a else 1
+
+
+@pytest.mark.parametrize("function", [raises_on_both_sides, raises_in_an_expression], ids=lambda function: function.__name__)
+def test_a_branch_both_sides_of_which_raise_raises(function):
+    graph = hia.function(function, strict=True)
+    for a, b in ((0, 0), (1, 1), (0, 1), (1, 0)):
+        if not a:
+            assert graph(a, b) == 1
+            continue
+        with pytest.raises((ValueError, KeyError)) as expected:
+            function(a, b)
+        with pytest.raises(type(expected.value), match=str(expected.value)):
+            graph(a, b)

@@ -4,6 +4,7 @@ import copy
 import dataclasses
 import enum
 import math
+import threading
 import typing
 import warnings
 
@@ -350,14 +351,13 @@ def test_globals_and_closures_are_guarded():
 
 
 def test_a_refusal_names_the_place_and_what_to_do():
-    def printing(n):
-        print(n)
-        return n
+    def hashed(n):
+        return hash(n)
 
-    with pytest.raises(hia.ConversionError, match=r"test_function.py:\d+: 'print' is foreign"):
-        hia.function(printing, strict=True)(3)
-    loose = hia.function(printing)
-    with pytest.warns(hia.FallbackWarning, match="'print' is foreign"):
+    with pytest.raises(hia.ConversionError, match=r"test_function.py:\d+: 'hash' is foreign"):
+        hia.function(hashed, strict=True)(3)
+    loose = hia.function(hashed)
+    with pytest.warns(hia.FallbackWarning, match="'hash' is foreign"):
         assert loose(3) == 3
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -468,3 +468,29 @@ def test_tensors_are_written_out():
     x = hia.tensor([[1.0, 2.0], [3.0, 4.0]])
     assert float(hia.function(weighted)(x)) == float(weighted(x)) == 2.5
     assert hia.grad(weighted)(x).numpy().tolist() == [[1.0, 2.0], [0.5, -1.0]]
+
+
+def test_a_thousand_threads_call_at_once():
+    @hia.function
+    def fibonacci(n):
+        return n if n < 2 else fibonacci(n - 1) + fibonacci(n - 2)
+
+    assert fibonacci(10) == 55
+    start = threading.Event()
+    wrong = []
+
+    def call(n):
+        start.wait()
+        for i in range(20):
+            found = fibonacci((n + i) % 16)
+            if found != (0, 1, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 233, 377, 610)[(n + i) % 16]:
+                wrong.append((n, i, found))
+
+    threads = [threading.Thread(target=call, args=(n,)) for n in range(1000)]
+    for thread in threads:
+        thread.start()
+    start.set()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+    assert "0 calls in plain Python" in fibonacci.report()

@@ -121,11 +121,34 @@ class Sequence(nn.Module):
         return hia.cross_entropy(self.V(h), len(words) % 2)
 
 
+class Pictures(nn.Module):
+    """A network of convolutions for pictures of 4 by 5 points."""
+
+    def __init__(self):
+        self.first = nn.Conv2d(1, 4, 3, padding=(1, 0))
+        self.grow = nn.ConvTranspose2d(4, 2, 2, stride=(1, 2), groups=2)
+        self.line = nn.Conv1d(2, 3, 3, stride=2, bias=False)
+        self.V = nn.Linear(12, 2)
+
+    def loss(self, picture):
+        pixels, label = picture
+        y = hia.tanh(self.grow(hia.tanh(self.first(pixels))))
+        y = hia.max_pool2d(y, size=(5, 1), stride=1)
+        y = self.line(hia.pad(hia.reshape(y, shape=(2, 6)), axis=1, before=1, after=2))
+        return hia.cross_entropy(self.V(hia.reshape(y, shape=(-1,))), label)
+
+
+def pictures(count):
+    rng = np.random.default_rng(5)
+    return [(hia.tensor(rng.normal(size=(1, 4, 5)).astype(np.float32)), i % 2) for i in range(count)]
+
+
 def mean_loss(model, examples):
     return sum(model.loss(e) for e in examples) / len(examples)
 
 
-MODELS = [(TreeRNN, trees(5)), (TreeLSTM, trees(5)), (ChildSum, nodes(4)), (Sequence, [[1, 2, 1], [2], [0, 1, 2, 1]])]
+MODELS = [(TreeRNN, trees(5)), (TreeLSTM, trees(5)), (ChildSum, nodes(4)), (Sequence, [[1, 2, 1], [2], [0, 1, 2, 1]]),
+          (Pictures, pictures(3))]
 
 
 @pytest.mark.parametrize("make,examples", MODELS, ids=[m.__name__ for m, _ in MODELS])
@@ -246,6 +269,40 @@ def test_gradients_by_arguments():
     assert by_x.tolist() == [12.0, -24.0] and by_y == 10.0
     with pytest.raises(TypeError, match="expected a tensor of floats or a float as argument 2, found int"):
         hia.grad(loss, argnums=2)(x, 3.0, 2)
+
+
+def test_gradients_with_other_results():
+    def loss(x, scale):
+        y = x * scale
+        return hia.sum(y * y), (y, "scaled")
+
+    x = hia.tensor([1.0, -2.0])
+    (value, (y, word)), gradient = hia.value_and_grad(loss, has_aux=True)(x, 2.0)
+    assert value.item() == 20.0 and y.tolist() == [2.0, -4.0] and word == "scaled"
+    assert gradient.tolist() == [8.0, -16.0]
+    gradient, (y, _) = hia.grad(loss, argnums=-1, has_aux=True)(x, 2.0)
+    assert gradient == 20.0 and y.tolist() == [2.0, -4.0]
+    model, examples = TreeRNN(), trees(3)
+    (mean, count), gradients = nn.value_and_grad(model, lambda m, ts: (mean_loss(m, ts), len(ts)), has_aux=True)(model, examples)
+    expected, others = nn.value_and_grad(model, mean_loss)(model, examples)
+    assert mean.item() == expected.item() and count == 3
+    assert gradients["W.weight"].tolist() == others["W.weight"].tolist()
+    with pytest.raises(hia.ConversionError, match="has_aux: expected a pair"):
+        hia.grad(lambda x: hia.sum(x), has_aux=True)(x)
+    with pytest.raises(ValueError, match="argnums: expected numbers of 2 arguments, found 2"):
+        hia.grad(loss, argnums=2, has_aux=True)(x, 2.0)
+
+
+def test_gradients_by_tuples_of_arguments():
+    def loss(parameters, x):
+        (w, b), scale = parameters
+        return hia.sum((w * x + b) * scale)
+
+    parameters = ((hia.tensor([1.0, 2.0]), hia.tensor([0.5, 0.5])), 2.0)
+    (w, b), scale = hia.grad(loss)(parameters, hia.tensor([3.0, 4.0]))
+    assert w.tolist() == [6.0, 8.0] and b.tolist() == [2.0, 2.0] and scale == 12.0
+    by_parameters, by_x = hia.grad(loss, argnums=(0, 1))(parameters, hia.tensor([3.0, 4.0]))
+    assert by_parameters[1] == 12.0 and by_x.tolist() == [2.0, 4.0]
 
 
 def test_many_examples_at_once():

@@ -72,3 +72,23 @@ def test_eager_and_program_give_the_same_bits():
     model = hia.program("fn main(x: f32[5, 7], w: f32[7, 3], b: f32[3]) -> f32[5, 3] = softmax(tanh(x @ w + b))")
     eager = hia.softmax(hia.tanh(hia.asarray(x) @ w + b))
     assert eager.numpy().tobytes() == model(x, w, b).numpy().tobytes()
+
+
+def test_einsum_is_that_of_numpy_eager_and_converted():
+    rng = np.random.default_rng(3)
+    x, y, z = (rng.normal(size=shape) for shape in [(4, 2, 3), (4, 3, 5), (5,)])
+    for subscripts, operands in [("bij,bjk->bik", (x, y)), ("bij,bjk,k", (x, y, z)), ("bii->b", (x[:, :, :2],)), ("k,k->", (z, z))]:
+        expected = np.einsum(subscripts, *operands)
+        np.testing.assert_allclose(np.asarray(hia.einsum(subscripts, *operands)), expected, rtol=1e-12)
+
+    @hia.function
+    def attention(queries, keys):
+        return hia.softmax(hia.einsum("bij,bkj->bik", queries, keys))
+
+    keys = hia.asarray(rng.normal(size=(4, 6, 3)))
+    plain = hia.softmax(hia.asarray(np.einsum("bij,bkj->bik", x, np.asarray(keys))))
+    np.testing.assert_allclose(np.asarray(attention(hia.asarray(x), keys)), np.asarray(plain), rtol=1e-12)
+    with pytest.raises(hia.ProgramError, match="expected as subscripts a letter for each axis"):
+        hia.einsum("i...->i", z)
+    with pytest.raises(TypeError, match="'x': expected a tensor"):
+        hia.exp("i->i", z)

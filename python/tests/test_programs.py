@@ -1,5 +1,6 @@
 """Programs in .hia as callables, and values of their data types."""
 
+import faulthandler
 import gc
 import os
 import pathlib
@@ -158,6 +159,7 @@ def test_options(trees):
     assert trees.with_options(workers=2)(tree) == 1024
     assert trees.with_options(workers=2, batching=False).map([tree] * 5) == [1024] * 5
     assert trees.with_options(batching="deterministic")(tree) == 1024
+    assert trees.with_options(evaluation="demand")(tree) == 1024
     for text, option, fault in [(DEEPER, {"max_frames": 10}, "frame budget"), (DEEPER, {"max_bytes": 10**6}, "byte budget"),
                                 (ENDLESS, {"timeout": 0.01}, "time budget")]:
         with pytest.raises(hia.RunError) as raised:
@@ -167,6 +169,24 @@ def test_options(trees):
         trees.with_options(workers=0)(tree)
     with pytest.raises(ValueError, match="batching"):
         trees.with_options(batching="often")(tree)
+    with pytest.raises(ValueError, match="evaluation: expected 'data' or 'demand'"):
+        trees.with_options(evaluation="never")(tree)
+
+
+def test_values_are_computed_on_demand():
+    program = hia.program("""
+fn fac(x: i64, y: i64) -> i64 = if x <= 1 then 1 else fac(x - 1, fac(x, y))
+fn numbers(n: i64) -> List[i64] = Cons(n, numbers(n + 1))
+fn first(n: i64, xs: List[i64]) -> List[i64] =
+  match xs
+    [x, ..rest] -> if n > 0 then Cons(x, first(n - 1, rest)) else []
+    [] -> []
+fn some(n: i64) -> List[i64] = first(n, numbers(1))
+""").with_options(evaluation="demand", max_frames=100_000)
+    assert program.fac(2, 2) == 1
+    assert program.some(3) == [1, 2, 3]
+    with pytest.raises(hia.RunError):
+        program.with_options(evaluation="data").fac(2, 2)
 
 
 def test_other_threads_run_meanwhile():
@@ -196,6 +216,14 @@ def test_many_threads_call_at_once(trees):
     for thread in threads:
         thread.join()
     assert results == [True] * 100
+
+
+@pytest.fixture(autouse=True)
+def ctrl_c_is_not_ignored():
+    """As it is in what a shell runs in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -232,3 +260,64 @@ def test_runs_after_a_fork(trees):
     if child == 0:
         os._exit(0 if program(trees.grow(5)) == 32 else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_ctrl_c_ends_a_run_in_a_child():
+    program = hia.program(ENDLESS).with_options(timeout=60)
+    assert program.loop(-1) == -1
+    child = os.fork()
+    if child == 0:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        threading.Timer(0.1, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+        try:
+            program(0)
+        except KeyboardInterrupt:
+            os._exit(0)
+        finally:
+            os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_ctrl_c_reaches_a_handler_that_calls_the_one_before(tmp_path):
+    program = hia.program(ENDLESS).with_options(timeout=60)
+    assert program.loop(-1) == -1
+    with open(tmp_path / "stacks", "w+") as stacks:
+        faulthandler.register(signal.SIGINT, file=stacks, all_threads=False, chain=True)
+        try:
+            for _ in range(2):
+                threading.Timer(0.1, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+                with pytest.raises(KeyboardInterrupt):
+                    program(0)
+            with pytest.raises(KeyboardInterrupt):
+                os.kill(os.getpid(), signal.SIGINT)
+                time.sleep(20)
+        finally:
+            faulthandler.unregister(signal.SIGINT)
+        stacks.seek(0)
+        assert stacks.read().count("test_ctrl_c_reaches") == 3
+
+
+STRINGS = """
+data Entry = Entry(name: str, count: i64)
+
+fn greet(e: Entry) -> (str, List[str], Entry) =
+  ("Hello, " + e.name + "!", [e.name, str(e.count)], Entry(e.name + "é", length(e.name)))
+
+fn shown(n: i64, s: str) -> i64 = print(n) + length(print(s))
+"""
+
+
+def test_strings_are_those_of_python():
+    program = hia.program(STRINGS)
+    text, parts, entry = program.greet(program.types.Entry("Ad\u00e9\U0001F600", 3))
+    assert text == "Hello, Ad\u00e9\U0001F600!" and parts == ["Ad\u00e9\U0001F600", "3"]
+    assert entry.name == "Ad\u00e9\U0001F600é" and entry.count == 4
+    with pytest.raises(TypeError, match="Entry.name: expected str, found int"):
+        program.types.Entry(3, 3)
+    with pytest.raises(UnicodeEncodeError):
+        program.types.Entry("\ud800", 3)
+
+
+def test_what_a_program_prints_goes_where_python_prints(capsys):
+    assert hia.program(STRINGS).shown(3, "a\"é") == 6
+    assert sorted(capsys.readouterr().out.split()) == ["3", "a\"é"]

@@ -28,6 +28,17 @@ def helper(n, by):
     return n * by
 
 
+class Scaled:
+    def __init__(self, by):
+        self.by = by
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        return False
+
+
 def test_every_class_stands_in_it():
     there = [name for classes, _, _ in rows() for name in classes]
     assert len(there) == len(set(there))
@@ -42,7 +53,7 @@ def test_it_is_as_the_table_says(classes, what, lines, request):
     assert set(classes) <= found, f"the example has no {set(classes) - found}"
     name = f"<{request.node.name}>"
     linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
-    names = {"hia": hia, "math": math, "helper": helper}
+    names = {"hia": hia, "math": math, "helper": helper, "Scaled": Scaled}
     try:
         exec(compile(text, name, "exec"), names)
     except SyntaxError:

@@ -121,6 +121,8 @@ std::string_view name_of(Fault fault) {
       return "rate outside of 0 to 1";
     case Fault::NoRows:
       return "no rows";
+    case Fault::Assumption:
+      return "assumption failed";
     case Fault::MaxFrames:
       return "frame budget";
     case Fault::MaxBytes:
@@ -137,9 +139,11 @@ std::string_view name_of(Fault fault) {
   return "unknown fault";
 }
 
-RunError::RunError(Fault fault, std::string message, std::vector<CallRecord> chain, uint64_t chain_length)
+RunError::RunError(Fault fault, std::string message, std::vector<CallRecord> chain, uint64_t chain_length,
+                   int64_t assumption)
     : Error(with_chain(message, chain, chain_length)),
       fault_(fault),
+      assumption_(assumption),
       message_(std::move(message)),
       chain_(std::move(chain)),
       chain_length_(chain_length) {}

@@ -1,6 +1,7 @@
 #include "base/shared_loop.h"
 
 #include <chrono>
+#include <thread>
 
 #include "base/pause.h"
 
@@ -11,18 +12,32 @@ namespace {
 /// than this passes between two steps of training, and between the ends of their parts.
 constexpr std::chrono::microseconds kLooking{300};
 
-void wait_for_change(const std::atomic<uint64_t>& value, uint64_t old) {
+/// The thread yields while it looks: others that can work take its processor at once.
+bool is_changed_soon(const std::atomic<uint64_t>& value, uint64_t old) {
   const auto end = std::chrono::steady_clock::now() + kLooking;
   do {
     for (int i = 0; i < 32; ++i) {
-      if (value.load() != old) return;
+      if (value.load() != old) return true;
       pause_thread();
     }
+    std::this_thread::yield();
   } while (std::chrono::steady_clock::now() < end);
-  value.wait(old);
+  return false;
+}
+
+unsigned cores() {
+  static const unsigned count = std::thread::hardware_concurrency();
+  return count;
 }
 
 }  // namespace
+
+SharedLoop::SharedLoop(std::size_t threads) : has_core_for_each_(threads <= cores()) {}
+
+/// A thread that looks takes the time of one that works where there are more threads than cores.
+void SharedLoop::wait_for_change(const std::atomic<uint64_t>& value, uint64_t old) const {
+  if (!has_core_for_each_ || !is_changed_soon(value, old)) value.wait(old);
+}
 
 bool SharedLoop::begin(std::size_t count, const std::function<void(std::size_t)>& work) {
   if (is_running_.exchange(true)) return false;

@@ -16,7 +16,8 @@ namespace hiaton {
 /// end before the call. All operations are sequentially consistent.
 class SharedLoop {
  public:
-  SharedLoop() = default;
+  /// For so many threads, with the one that runs the loop.
+  explicit SharedLoop(std::size_t threads);
   SharedLoop(const SharedLoop&) = delete;
   SharedLoop& operator=(const SharedLoop&) = delete;
 
@@ -53,7 +54,9 @@ class SharedLoop {
   static uint64_t calls_in(uint64_t round) { return round % kOneRound; }
 
   void wait_for_end();
+  void wait_for_change(const std::atomic<uint64_t>& value, uint64_t old) const;
 
+  const bool has_core_for_each_;
   std::atomic<uint64_t> to_take_{0};
   std::atomic<uint64_t> to_end_{0};  ///< calls that have not returned
   std::atomic<bool> is_running_{false};

@@ -11,6 +11,8 @@
 namespace hiaton {
 
 struct ThreadPool::Parts {
+  explicit Parts(int count) : loop(static_cast<std::size_t>(count)) {}
+
   SharedLoop loop;
   std::atomic<bool> over{false};
   std::vector<std::jthread> threads;
@@ -30,7 +32,7 @@ struct ThreadPool::Parts {
   }
 };
 
-ThreadPool::ThreadPool(int threads) : parts_(std::make_unique<Parts>()) {
+ThreadPool::ThreadPool(int threads) : parts_(std::make_unique<Parts>(threads)) {
   try {
     for (int i = 1; i < threads; ++i) parts_->threads.emplace_back([parts = parts_.get()] { parts->help(); });
   } catch (...) {

@@ -18,4 +18,7 @@ enum class Purpose : uint8_t {
 graph::Graph compile(ir::Module module, std::string_view entry, Purpose purpose,
                      const CompileOptions& options);
 
+/// The same for a module that has an entry and is simplified as far as it should be.
+graph::Graph compile_simplified(ir::Module module, Purpose purpose);
+
 }  // namespace hiaton

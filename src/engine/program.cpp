@@ -1,16 +1,57 @@
+#include <mutex>
+
 #include "engine/pipeline.h"
 #include "exec/listed_examples.h"
+#include "exec/on_demand.h"
 #include "exec/run.h"
 #include "hiaton/engine.h"
 #include "hiaton/error.h"
 #include "hiaton/lang.h"
 
 namespace hiaton {
-Program::Program(std::optional<ir::Module> module, graph::Graph graph, OverflowMode overflow)
+
+/// The program as demand-driven evaluation runs it, compiled when the first such run begins.
+class Program::OnDemand {
+ public:
+  explicit OnDemand(CompileOptions options) : options_(std::move(options)) {}
+
+  exec::DemandProgram& of(const Program& program) {
+    std::call_once(compiled_, [&] { compile(program); });
+    return *program_;
+  }
+
+ private:
+  void compile(const Program& program) {
+    if (!program.module_) {
+      program_.reset(new exec::DemandProgram{
+          program.graph_, {}, "it is demand-driven, and suspensions are made before there is a graph", {}});
+      return;
+    }
+    ir::Module module = *program.module_;
+    module.entry = module.function_named(options_.entry);
+    passes::SimplifyOptions simplify = options_.simplify;
+    simplify.flatten_logic = false;  // the right side is not always asked for
+    module = passes::simplify(std::move(module), simplify);
+    passes::OnDemand suspended = passes::suspend(module, options_.simplify.overflow);
+    std::optional<graph::Graph> direct;
+    if (suspended.module) direct = passes::lower(*suspended.module);
+    program_.reset(new exec::DemandProgram{compile_simplified(std::move(module), Purpose::Run),
+                                           std::move(direct),
+                                           std::move(suspended.reason),
+                                           {}});
+  }
+
+  const CompileOptions options_;
+  std::once_flag compiled_;
+  std::unique_ptr<exec::DemandProgram> program_;
+};
+
+Program::Program(std::optional<ir::Module> module, graph::Graph graph, const CompileOptions& options)
     : module_(std::move(module)),
       graph_(std::move(graph)),
-      overflow_(overflow),
-      plans_(std::make_shared<exec::PlanCache>()) {
+      overflow_(options.simplify.overflow),
+      plans_(std::make_shared<exec::PlanCache>()),
+      on_demand_(std::make_shared<OnDemand>(options)) {
   for (graph::NodeId id : graph_.inputs()) parameters_.push_back({graph_[id].name, graph_[id].type});
   for (graph::NodeId id : graph_.outputs()) results_.push_back(graph_[id].type);
 }
@@ -35,15 +76,17 @@ Program Program::from_module(ir::Module module, const CompileOptions& options) {
 
 Program Program::from_verified(ir::Module module, const CompileOptions& options) {
   graph::Graph graph = compile(module, options.entry, Purpose::Run, options);
-  return Program(std::move(module), std::move(graph), options.simplify.overflow);
+  return Program(std::move(module), std::move(graph), options);
 }
 
 Program Program::from_graph(graph::Graph graph, const CompileOptions& options) {
-  return Program(std::nullopt, std::move(graph), options.simplify.overflow);
+  return Program(std::nullopt, std::move(graph), options);
 }
 
 RunResult Program::run(std::span<const Value> arguments, RunOptions options) const {
   options.overflow = overflow_;
+  if (options.evaluation == Evaluation::DemandDriven)
+    return exec::run_on_demand(on_demand_->of(*this), arguments, options);
   return exec::run(graph_, arguments, options, *plans_);
 }
 
@@ -56,6 +99,8 @@ std::vector<std::vector<Value>> Program::run_all(std::span<const std::vector<Val
 
 void Program::run_all(Examples& examples, RunOptions options) const {
   options.overflow = overflow_;
+  if (options.evaluation == Evaluation::DemandDriven)
+    return exec::run_all_on_demand(on_demand_->of(*this), examples, options);
   exec::run_all(graph_, examples, options, *plans_);
 }
 

@@ -193,7 +193,8 @@ Value apply_operation(const OpDef& op, std::span<const Value> operands, std::spa
   Value result = variant != nullptr ? exec::apply_to_scalars(type.dtype, *variant, operands, mode, fault)
                                     : exec::apply_to_tensors(op, attributes, type, operands, mode, fault);
   if (fault == Fault::None) return result;
-  throw RunError(fault, exec::operation_message(op, attributes, type, operands, fault));
+  throw RunError(fault, exec::operation_message(op, attributes, type, operands, fault), {}, 0,
+                 exec::assumption_of(fault, attributes));
 }
 
 }  // namespace hiaton

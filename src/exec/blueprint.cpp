@@ -2,11 +2,9 @@
 
 #include "exec/apply.h"
 #include "exec/firing.h"
+#include "exec/graph_names.h"
 
 namespace hiaton::exec {
-
-using graph::NodeId;
-using graph::NodeKind;
 
 Blueprints::Blueprints(const graph::Graph& graph, const RunOptions& options)
     : graph_(graph),

@@ -1,6 +1,7 @@
 // The end of a run in the executors that keep everything in one object.
 #pragma once
 
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -23,6 +24,23 @@ RunResult run_counted(Run& run, const RunOptions& options, Look look) {
     return {std::move(values), finish()};
   } catch (...) {
     finish();
+    throw;
+  }
+}
+
+/// Runs by the reference rules what the production executor should have run, and tells the reason.
+template <class Run>
+RunResult run_with_fallback(const RunOptions& options, const std::string& reason, Run run) {
+  const auto tell = [&] {
+    if (options.stats != nullptr) options.stats->fallback = reason;
+  };
+  try {
+    RunResult result = run();
+    result.stats.fallback = reason;
+    tell();
+    return result;
+  } catch (...) {
+    tell();
     throw;
   }
 }

@@ -6,13 +6,9 @@
 
 #include "base/components.h"
 #include "exec/direct/compile/structure.h"
+#include "exec/graph_names.h"
 
 namespace hiaton::exec {
-
-using graph::Graph;
-using graph::Node;
-using graph::NodeId;
-using graph::NodeKind;
 
 namespace {
 

@@ -14,16 +14,11 @@
 #include "exec/counted_run.h"
 #include "exec/fault.h"
 #include "exec/firing.h"
+#include "exec/graph_names.h"
+#include "exec/print_line.h"
 
 namespace hiaton::exec {
 namespace {
-
-using graph::CallSite;
-using graph::Graph;
-using graph::LoopId;
-using graph::NodeId;
-using graph::NodeKind;
-using graph::OutPort;
 
 class ExpandingRun {
  public:
@@ -220,6 +215,7 @@ void ExpandingRun::fire(Copy& copy, NodeId id) {
 }
 
 void ExpandingRun::fire_op(Copy& copy, NodeId id, std::span<const Value> operands) {
+  if (graph_[id].op->role == Role::Print) print_line(options_, code_points_of(operands[1].slot().data));
   Value result;
   const Fault fault = apply(graph_[id], operands, options_.overflow, result);
   if (fault == Fault::None) return deliver(copy, {id}, result, false);

@@ -6,11 +6,11 @@
 #include <map>
 
 #include "exec/budget.h"
+#include "exec/graph_names.h"
+#include "tensor/strings.h"
 
 namespace hiaton::exec {
 namespace {
-
-using graph::Graph;
 
 constexpr std::size_t kShownCallsEachEnd = 8;
 constexpr std::size_t kCallsToJudgeGrowthBy = 1000;
@@ -53,32 +53,48 @@ std::string shown(const Value& value) {
   return text + "...";
 }
 
+/// A string in quotes; of a long one its beginning.
+std::string shown_string(const Value& string) {
+  constexpr std::size_t kMost = 40;
+  const std::span<const int32_t> code_points = code_points_of(string.slot().data);
+  if (code_points.size() <= kMost) return quoted_string(to_utf8(code_points));
+  return quoted_string(to_utf8(code_points.first(kMost))) + "...";
+}
+
 /// The text of a value of this type; data values show their variant.
 std::string shown(const Value& value, const Type& type) {
+  if (value.is_data() && is_string(type)) return shown_string(value);
   if (!value.is_data() || !type.is_data()) return shown(value);
   const Data data = value.data();
   if (data.variant() >= type.data->variants.size()) return shown(value);
-  const std::string& name = type.data->variants[data.variant()].name;
-  return data.fields().empty() ? name : name + "(...)";
+  const Variant& variant = type.data->variants[data.variant()];
+  return variant.fields.empty() ? variant.name : variant.name + "(...)";
 }
 
 /// "7 / 0", "-(3)", "i32(nan)".
 std::string applied(const OpDef& op, std::span<const Value> operands) {
   std::vector<std::string> texts;
-  for (const Value& operand : operands) texts.push_back(shown(operand));
+  for (const Value& operand : operands) {
+    const bool is_text = op.role == Role::String && operand.is_data();
+    texts.push_back(is_text ? shown_string(operand) : shown(operand));
+  }
   const std::string_view symbol = op.symbol;
   if (!symbol.empty() && texts.size() == 2) return fmt::format("{} {} {}", texts[0], symbol, texts[1]);
   if (!symbol.empty() && texts.size() == 1) return fmt::format("{}({})", symbol, texts[0]);
   return fmt::format("{}({})", op.name.value, fmt::join(texts, ", "));
 }
 
-/// What the type rule says of the operands.
+/// What the type rule says of the operands, or of the one size that no type tells.
 std::string wrong_shapes(const OpDef& op, std::span<const int64_t> attributes, const Type* declared,
                          std::span<const Value> operands) {
   std::vector<Type> types;
   for (const Value& operand : operands) types.push_back(operand.type());
   try {
     const Type type = op.result_type({types, attributes, declared});
+    if (op.name.value == "check_dimension") {
+      return fmt::format("expected {} elements along dimension {}, found {}", to_string(operands[1]),
+                         attributes[0], to_string(types[0]));
+    }
     return fmt::format("{} would give {}", applied(op, operands), to_string(type));
   } catch (const ProgramError& error) {
     return error.what();
@@ -145,7 +161,7 @@ uint64_t count_calls(const RunPlace& place) {
 }
 
 /// The error with the chain of calls; of a long chain the innermost and the outermost calls.
-RunError with_chain(const RunPlace& place, Fault fault, std::string message) {
+RunError with_chain(const RunPlace& place, Fault fault, std::string message, int64_t assumption = 0) {
   const uint64_t length = count_calls(place) + 1;
   std::vector<CallRecord> records;
   uint64_t position = 0;
@@ -154,7 +170,7 @@ RunError with_chain(const RunPlace& place, Fault fault, std::string message) {
     if (shown) records.push_back(record_of_call(place.graph, place.chain));
   }
   records.push_back(record_of_program(place));
-  return {fault, std::move(message), std::move(records), length};
+  return {fault, std::move(message), std::move(records), length, assumption};
 }
 
 struct Growth {
@@ -244,12 +260,21 @@ std::string describe(const Graph& graph, graph::NodeId id) {
   return text;
 }
 
+int64_t assumption_of(Fault fault, std::span<const int64_t> attributes) {
+  return fault == Fault::Assumption && !attributes.empty() ? attributes[0] : 0;
+}
+
 std::string operation_message(const OpDef& op, std::span<const int64_t> attributes, const Type& type,
                               std::span<const Value> operands, Fault fault) {
   if (fault == Fault::Shape)
     return fmt::format("{}: {}", name_of(fault), wrong_shapes(op, attributes, &type, operands));
   if (fault == Fault::NoRows) {
     return fmt::format("{}: how large a row of the result is, only a call with a row tells", name_of(fault));
+  }
+  if (fault == Fault::Assumption) {
+    const int64_t id = assumption_of(fault, attributes);
+    return fmt::format("{}: the condition is false{}", name_of(fault),
+                       id == 0 ? "" : fmt::format(" (id={})", id));
   }
   const bool lacks_room = fault == Fault::Overflow || fault == Fault::InvalidCast;
   const std::string fit = lacks_room ? fmt::format(" does not fit {}", to_string(type)) : "";
@@ -260,7 +285,8 @@ RunError operation_error(const RunPlace& place, graph::NodeId failed, std::span<
                          Fault fault) {
   const graph::Node& node = place.graph[failed];
   const std::string message = operation_message(*node.op, node.attributes, node.type, operands, fault);
-  return with_chain(place, fault, message_at(place.graph, node.span, message, describe(place.graph, failed)));
+  return with_chain(place, fault, message_at(place.graph, node.span, message, describe(place.graph, failed)),
+                    assumption_of(fault, node.attributes));
 }
 
 RunError budget_error(const RunPlace& place, const RunOptions& options, Fault fault,
@@ -276,16 +302,34 @@ RunError budget_error(const RunPlace& place, const RunOptions& options, Fault fa
   return with_chain(place, fault, message_at(graph, span, message, ""));
 }
 
+std::vector<std::string> shown_arguments(const Graph& graph, graph::FunctionId function,
+                                         std::span<const std::optional<Value>> arguments) {
+  return argument_texts(graph, graph[function], arguments);
+}
+
+RunError on_process(const RunError& error, int process) {
+  std::string message = error.message();
+  message.insert(std::min(message.find('\n'), message.size()), fmt::format(" (process {})", process));
+  return {error, std::move(message), error.chain(), error.chain_length()};
+}
+
 RunError with_calls_around(const RunPlace& place, const RunError& error) {
   const RunError outer = with_chain(place, error.fault(), error.message());
   std::vector<CallRecord> records = error.chain();
+  std::vector<std::string> arguments;
+  if (!records.empty()) {
+    arguments = std::move(records.back().arguments);
+    records.pop_back();
+  }
+  const std::size_t given = records.size();
   records.insert(records.end(), outer.chain().begin(), outer.chain().end());
+  if (!arguments.empty()) records[given].arguments = std::move(arguments);
   const uint64_t length = error.chain_length() + outer.chain_length();
   if (length > 2 * kShownCallsEachEnd) {
     const auto each_end = static_cast<std::ptrdiff_t>(kShownCallsEachEnd);
     records.erase(records.begin() + each_end, records.end() - each_end);
   }
-  return {error.fault(), error.message(), std::move(records), length};
+  return {error, error.message(), std::move(records), length};
 }
 
 RunError no_result_error(const Graph& graph, graph::NodeId output, bool was_dead,

@@ -42,6 +42,9 @@ struct WaitingNode {
   std::size_t missing = 0;    ///< how many of its inputs have not come
 };
 
+/// The id of the assumption that failed; 0 for other faults.
+int64_t assumption_of(Fault fault, std::span<const int64_t> attributes);
+
 /// What an operation that gives a `type` refused, and why: "division by zero: 7 / 0".
 std::string operation_message(const OpDef& op, std::span<const int64_t> attributes, const Type& type,
                               std::span<const Value> operands, Fault fault);
@@ -56,8 +59,16 @@ RunError operation_error(const RunPlace& place, graph::NodeId failed, std::span<
 RunError budget_error(const RunPlace& place, const RunOptions& options, Fault fault,
                       std::optional<graph::LoopId> loop = std::nullopt);
 
-/// The error of a call that another process ran, with the calls around it here.
+/// The arguments of a function as the chain of an error shows them.
+std::vector<std::string> shown_arguments(const graph::Graph& graph, graph::FunctionId function,
+                                         std::span<const std::optional<Value>> arguments);
+
+/// The error of a call that another process ran, with the calls around it here, that call first. Its chain
+/// ends with the arguments of the call.
 RunError with_calls_around(const RunPlace& place, const RunError& error);
+
+/// The error, which names the process that it comes from.
+RunError on_process(const RunError& error, int process);
 
 /// All tokens are consumed and `output` has no value. `was_dead`: it got a dead token.
 RunError no_result_error(const graph::Graph& graph, graph::NodeId output, bool was_dead,

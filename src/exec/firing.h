@@ -3,13 +3,11 @@
 
 #include <algorithm>
 
+#include "exec/graph_names.h"
 #include "graph/contexts.h"
 #include "hiaton/graph.h"
 
 namespace hiaton::exec {
-
-using graph::is_entry;
-using graph::is_under_every_tag;
 
 /// How many tokens of one tag a node that matches its inputs waits for: one for each input and control edge
 /// but those from a Const under every tag.

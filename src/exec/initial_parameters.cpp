@@ -1,4 +1,7 @@
+#include <fmt/format.h>
+
 #include <cmath>
+#include <new>
 #include <numbers>
 
 #include "hiaton/run.h"
@@ -48,6 +51,17 @@ double number_of(const Initializer& initial, const CounterRandom& random, double
   return 0;
 }
 
+/// Throws ProgramError that names the parameter where there is no room for it.
+Tensor memory_for(const graph::Parameter& parameter, const std::vector<int64_t>& dims) {
+  try {
+    return Tensor(parameter.type.dtype, dims);
+  } catch (const std::bad_alloc&) {
+    throw ProgramError(
+        fmt::format("out of memory: there is no room for the learned parameter '{}' of type {}",
+                    parameter.name, to_string(parameter.type)));
+  }
+}
+
 double glorot_limit(std::span<const int64_t> dims) {
   const std::size_t rank = dims.size();
   const auto columns = static_cast<double>(dims[rank - 1]);
@@ -61,7 +75,7 @@ std::vector<Value> initial_parameters(std::span<const graph::Parameter> paramete
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     std::vector<int64_t> dims;
     for (const Dim& dim : parameters[i].type.shape) dims.push_back(dim.size);
-    Tensor tensor(parameters[i].type.dtype, dims);
+    Tensor tensor = memory_for(parameters[i], dims);
     const CounterRandom random(seed, i);
     const double glorot = glorot_limit(dims);
     for (int64_t n = 0; n < tensor.size(); ++n) {

@@ -25,20 +25,11 @@
 #include <set>
 
 #include "exec/firing.h"
+#include "exec/graph_names.h"
 #include "hiaton/error.h"
 
 namespace hiaton::exec {
 namespace {
-
-using graph::CallSite;
-using graph::FunctionId;
-using graph::Graph;
-using graph::GraphBuilder;
-using graph::LoopId;
-using graph::Node;
-using graph::NodeId;
-using graph::NodeKind;
-using graph::OutPort;
 
 struct NotOutlined {
   std::string reason;
@@ -162,7 +153,8 @@ class LoopOutliner {
       std::string name = wish;
       for (int number = 2; !names.insert(name).second; ++number) name = fmt::format("{}{}", wish, number);
       outlined_[i]->function = builder_.add_function(name, span_of(LoopId(i)));
-      builder_.function(outlined_[i]->function).placement = from.placement;
+      const std::string place(graph_[graph_.loops()[i].enters[0]].placement);
+      builder_.function(outlined_[i]->function).placement = place.empty() ? from.placement : place;
     }
     for (std::size_t i = 0; i < outlined_.size(); ++i) {
       if (outlined_[i]) outlined_[i]->around = function_in(graph_.loops()[i].parent, LoopId(i));

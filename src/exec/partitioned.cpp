@@ -1,6 +1,7 @@
 #include "exec/partitioned.h"
 
 #include <chrono>
+#include <deque>
 #include <memory>
 #include <utility>
 
@@ -39,9 +40,12 @@ class PartitionedRun {
         network_(static_cast<int>(partition.parts.size()), options.order.delivery, options.order.seed) {
     const int count = static_cast<int>(partition.parts.size());
     for (int process = 0; process < count; ++process) {
+      PartitionedRunOptions& own = options_.emplace_back(options);
+      if (options.on_token)
+        own.run.on_token = [&options, process](const TokenEvent& event) { options.on_token(process, event); };
       links_.push_back(network_.link(process));
       transports_.push_back(std::make_unique<net::Transport>(*links_.back(), transport_options()));
-      processes_.push_back(std::make_unique<ProcessRun>(program_, process, options,
+      processes_.push_back(std::make_unique<ProcessRun>(program_, process, own,
                                                         process == 0 ? arguments : std::span<const Value>(),
                                                         budget_, *transports_.back(), processes_));
     }
@@ -145,6 +149,7 @@ class PartitionedRun {
   uint64_t state_;
   ReferenceBudget budget_;
   net::SimulatedNetwork network_;
+  std::deque<PartitionedRunOptions> options_;  ///< by process
   std::vector<std::unique_ptr<net::Link>> links_;
   std::vector<std::unique_ptr<net::Transport>> transports_;
   std::vector<std::unique_ptr<ProcessRun>> processes_;

@@ -34,9 +34,11 @@ struct PartitionedOrder {
 };
 
 struct PartitionedRunOptions {
-  RunOptions run;  ///< budgets are those of all processes together; on_token is not called
+  RunOptions run;  ///< budgets are those of all processes together; its on_token is not called
   PartitionedOrder order;
   std::function<void(const CrossingEvent&)> on_crossing{};  ///< in the order in which tokens are sent
+  /// Every token that a node of a process makes, and every one that a Send lets go, under its tag there.
+  std::function<void(int process, const TokenEvent&)> on_token{};
 };
 
 /// What is left over in a process. Its nodes are those of the process's part.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "exec/outline_loops.h"
+#include "exec/place_program.h"
 
 namespace hiaton::exec {
 namespace {
@@ -68,6 +69,22 @@ const PlanCache::FlowEntry& PlanCache::get_flow(const graph::Graph& graph, const
     entry->reason = unsupported.why;
   }
   return *flow_entries_.emplace_back(std::move(entry));
+}
+
+const PlanCache::PlacedEntry& PlanCache::get_placed(const graph::Graph& graph,
+                                                    const direct::PlanOptions& options,
+                                                    const partition::Places& places) {
+  const std::lock_guard lock(mutex_);
+  for (const std::unique_ptr<PlacedEntry>& entry : placed_entries_) {
+    if (entry->options == options && entry->places == places) return *entry;
+  }
+  HomedGraph homed = place_program(graph, places);
+  direct::PlanOptions own = options;
+  own.homes = std::move(homed.homes);
+  auto entry = std::unique_ptr<PlacedEntry>(
+      new PlacedEntry{options, places, std::move(homed.graph), nullptr, std::string()});
+  entry->plan = direct::compile(entry->graph, own, entry->reason);
+  return *placed_entries_.emplace_back(std::move(entry));
 }
 
 }  // namespace hiaton::exec

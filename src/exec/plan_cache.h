@@ -13,6 +13,7 @@
 #include "exec/direct_functions.h"
 #include "exec/flow/plan.h"
 #include "exec/flow/run/flow_run.h"
+#include "partition/partition.h"
 
 namespace hiaton::exec {
 
@@ -43,12 +44,25 @@ class PlanCache {
   /// a plan without such functions knows the overflow mode only.
   const FlowEntry& get_flow(const graph::Graph& graph, const direct::PlanOptions& options, bool direct_code);
 
+  struct PlacedEntry {
+    direct::PlanOptions options;  ///< without the homes of the functions
+    partition::Places places;
+    graph::Graph graph;                        ///< what the plan is of
+    std::shared_ptr<const direct::Plan> plan;  ///< null: the graph has none, for the reason beside it
+    std::string reason;
+    mutable direct::LastRun last_run{};
+  };
+  /// Of the graph whose parts are on these processes. Throws ProgramError where they cannot be.
+  const PlacedEntry& get_placed(const graph::Graph& graph, const direct::PlanOptions& options,
+                                const partition::Places& places);
+
   const DirectFacts& facts(const graph::Graph& graph);
 
  private:
   std::mutex mutex_;
   std::vector<std::unique_ptr<Entry>> entries_;
   std::vector<std::unique_ptr<FlowEntry>> flow_entries_;
+  std::vector<std::unique_ptr<PlacedEntry>> placed_entries_;
   std::optional<DirectFacts> facts_;
 };
 

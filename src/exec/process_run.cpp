@@ -6,13 +6,11 @@
 #include <utility>
 
 #include "base/check.h"
+#include "exec/graph_names.h"
+#include "exec/tag_chain.h"
 #include "net/bytes.h"
 
 namespace hiaton::exec {
-
-using graph::CallSite;
-using graph::LoopId;
-using graph::NodeId;
 
 // Numbers ---------------------------------------------------------------------------------------------------
 
@@ -87,6 +85,7 @@ void ProcessRun::send(NodeId id, const Tag& tag, const Value& value, bool dead) 
   transport_.send(channel.to, {.channel = number}, payload.bytes());
   ++tokens_sent_;
   bytes_sent_ += sizeof(net::Header) + payload.bytes().size();
+  if (options().on_token) options().on_token({{id}, elements(tag), value, dead});
   if (!partitioned_.on_crossing) return;
   std::vector<uint64_t> labels;
   for (const TagCell* cell = tag.cell(); cell != nullptr; cell = cell->outer) {
@@ -147,23 +146,14 @@ RunStats ProcessRun::finish() {
 
 /// The calls of a tag, as the graph that was split has them. What their arguments are, the process knows
 /// where the callee is at home.
-class ProcessRun::Chain : public CallChain {
+class ProcessRun::Chain : public TagChain {
  public:
-  Chain(const ProcessRun& run, const Tag& tag) : run_(run), start_(tag.cell()) { Chain::rewind(); }
+  Chain(const ProcessRun& run, const Tag& tag) : TagChain(tag), run_(run) {}
 
-  void rewind() override {
-    at_ = start_;
-    skip_iterations();
-  }
-  bool at_call() const override { return at_ != nullptr; }
-  void go_outward() override {
-    at_ = at_->outer;
-    skip_iterations();
-  }
-  CallSite site() const override { return run_.program_.site(run_.self_, at_->label.site); }
+  CallSite site() const override { return run_.program_.site(run_.self_, at()->label.site); }
   std::vector<std::optional<Value>> arguments() const override {
     std::vector<TagLabel> labels;
-    for (const TagCell* cell = at_; cell != nullptr; cell = cell->outer)
+    for (const TagCell* cell = at(); cell != nullptr; cell = cell->outer)
       labels.push_back(run_.program_.common(run_.self_, cell->label));
     const partition::PlacedGraph& placed = run_.program_.partition.placed;
     const int home = placed.homes[placed.graph[labels[0].site].callee.index()];
@@ -174,13 +164,7 @@ class ProcessRun::Chain : public CallChain {
   }
 
  private:
-  void skip_iterations() {
-    while (at_ != nullptr && !at_->label.site.valid()) at_ = at_->outer;
-  }
-
   const ProcessRun& run_;
-  const TagCell* start_;
-  const TagCell* at_ = nullptr;
 };
 
 TagLabel ProcessRun::here(const TagLabel& common) const {
@@ -204,26 +188,20 @@ std::vector<std::optional<Value>> ProcessRun::arguments_of(std::span<const TagLa
   return tag.cell()->arguments;
 }
 
-/// The error, which names the process that it comes from.
-RunError ProcessRun::named(const RunError& error) const {
-  std::string message = error.message();
-  message.insert(std::min(message.find('\n'), message.size()), fmt::format(" (process {})", self_));
-  return {error.fault(), std::move(message), error.chain(), error.chain_length()};
-}
-
 RunError ProcessRun::refusal(NodeId id, const Tag& tag, std::span<const Value> operands, Fault fault) const {
   Chain chain(*this, tag);
   const RunPlace place{program_.graph, program_.arguments, chain};
   const NodeId placed = part().nodes[id.index()];
   HIATON_CHECK(placed.valid());
-  return named(operation_error(place, program_.partition.placed.nodes[placed.index()], operands, fault));
+  const NodeId node = program_.partition.placed.nodes[placed.index()];
+  return on_process(operation_error(place, node, operands, fault), self_);
 }
 
 RunError ProcessRun::over_budget(const Tag& tag, Fault fault) const {
   Chain chain(*this, tag);
   std::optional<LoopId> loop;
   if (!tag.empty() && tag.label().loop.valid()) loop = program_.loop(self_, tag.label().loop);
-  return named(budget_error({program_.graph, program_.arguments, chain}, options(), fault, loop));
+  return on_process(budget_error({program_.graph, program_.arguments, chain}, options(), fault, loop), self_);
 }
 
 }  // namespace hiaton::exec

@@ -66,7 +66,6 @@ class ProcessRun : public ReferenceRun {
   const partition::Part& part() const;
   std::string key_of(uint32_t channel, const Tag& tag) const;
   void finish_receive(const std::string& key);
-  RunError named(const RunError& error) const;
   TagLabel here(const TagLabel& common) const;
 
   const PartitionedProgram& program_;

@@ -6,43 +6,44 @@
 #include <mutex>
 #include <optional>
 
+#include "exec/counted_run.h"
 #include "exec/direct/run/call_chain.h"
 #include "exec/direct/run/direct_run.h"
 #include "exec/fault.h"
 #include "exec/flow/run/flow_run.h"
+#include "exec/graph_names.h"
 #include "exec/listed_examples.h"
+#include "exec/place_program.h"
 #include "exec/reference.h"
 #include "hiaton/thread_pool.h"
 #include "net/transport.h"
 
 namespace hiaton::exec {
 
-using graph::Graph;
-
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-RunResult run_as_reference(const Graph& graph, std::span<const Value> arguments, const RunOptions& options,
-                           const std::string& reason) {
-  const auto tell = [&] {
-    if (options.stats != nullptr) options.stats->fallback = reason;
-  };
-  try {
-    RunResult result = run_reference(graph, arguments, options);
-    result.stats.fallback = reason;
-    tell();
-    return result;
-  } catch (...) {
-    tell();
-    throw;
-  }
-}
 
 direct::PlanOptions direct_options(const RunOptions& options) {
   const bool forking = options.workers > 1 || options.processes != nullptr;
   return {options.overflow, forking, options.count_regions, options.trace != nullptr,
           forking ? options.parallel_iterations : 1};
+}
+
+/// Whether parts of the program are on different processes.
+bool is_spread(const Graph& graph, const RunOptions& options) {
+  return options.processes != nullptr && options.processes->size() > 1 &&
+         (has_places(graph) || !options.places.empty());
+}
+
+RunResult run_placed(const Graph& graph, std::span<const Value> arguments, const RunOptions& options,
+                     PlanCache& plans) {
+  const PlanCache::PlacedEntry& entry =
+      plans.get_placed(graph, direct_options(options), {options.processes->size(), options.places});
+  if (entry.plan == nullptr)
+    throw ProgramError("expected a program that the production executor can split, found one where " +
+                       entry.reason);
+  return direct::run_plan(entry.graph, *entry.plan, arguments, options, entry.last_run);
 }
 
 /// The plan of a program that begins with a direct function, or why it has none: its Switch and Merge nodes
@@ -61,10 +62,11 @@ const PlanCache::Entry* direct_entry(const Graph& graph, std::size_t examples, c
 
 RunResult run_production(const Graph& graph, std::span<const Value> arguments, const RunOptions& options,
                          PlanCache& plans) {
+  if (options.processes != nullptr && options.trace != nullptr)
+    throw ProgramError("expected one process for a run that is drawn, found several");
+  if (is_spread(graph, options)) return run_placed(graph, arguments, options, plans);
   const PlanCache::Entry* direct = direct_entry(graph, 1, options, plans);
   if (options.processes != nullptr) {
-    if (options.trace != nullptr)
-      throw ProgramError("expected one process for a run that is drawn, found several");
     // Batches stay in one process.
     if (options.processes->self() != 0 && (direct == nullptr || direct->plan == nullptr)) return {};
   }
@@ -161,18 +163,20 @@ class DirectRuns {
 
  private:
   void run_one(const PlanCache::Entry& entry, std::size_t index, const RunOptions& options) {
-    RunOptions own = options;
-    RunStats stats;
-    if (options.stats != nullptr) own.stats = &stats;
     const std::vector<Value> arguments = examples_.arguments(index);
+    RunStats stats;
+    std::optional<RunOptions>
+        own;  // where they are not those of all: to copy them takes longer than small runs
+    if (options.stats != nullptr) own.emplace(options).stats = &stats;
     if (options.timeout != std::chrono::nanoseconds::max()) {  // that of all runs together
-      own.timeout = options.timeout - (Clock::now() - start_);
-      if (own.timeout <= std::chrono::nanoseconds::zero()) {
+      if (!own) own.emplace(options);
+      own->timeout = options.timeout - (Clock::now() - start_);
+      if (own->timeout <= std::chrono::nanoseconds::zero()) {
         direct::DirectChain nowhere(graph_, *entry.plan, nullptr, nullptr);
         throw budget_error({graph_, arguments, nowhere}, options, Fault::Timeout);
       }
     }
-    RunResult result = direct::run_plan(graph_, *entry.plan, arguments, own, entry.last_run);
+    RunResult result = direct::run_plan(graph_, *entry.plan, arguments, own ? *own : options, entry.last_run);
     examples_.take_results(index, std::move(result.values));
     if (options.stats == nullptr) return;
     const std::lock_guard lock(mutex_);
@@ -206,8 +210,9 @@ void run_production_all(const Graph& graph, Examples& examples, const RunOptions
     return run_flow(planned, entry.plan, entry.workers, examples, options);
   }
   for (std::size_t i = 0; i < examples.size(); ++i) {
-    RunResult result = run_as_reference(graph, examples.arguments(i), options,
-                                        direct != nullptr ? direct->reason : entry.reason);
+    RunResult result = run_with_fallback(options, direct != nullptr ? direct->reason : entry.reason, [&] {
+      return run_reference(graph, examples.arguments(i), options);
+    });
     examples.take_results(i, std::move(result.values));
   }
 }

@@ -7,19 +7,13 @@
 #include "exec/apply.h"
 #include "exec/counted_run.h"
 #include "exec/firing.h"
+#include "exec/graph_names.h"
+#include "exec/print_line.h"
 #include "exec/reference_run.h"
 #include "exec/tag_chain.h"
 
 namespace hiaton::exec {
 namespace {
-
-using graph::CallSite;
-using graph::Graph;
-using graph::InPort;
-using graph::LoopId;
-using graph::NodeId;
-using graph::NodeKind;
-using graph::OutPort;
 
 /// Takes the node out of those that still have to fire; false if it has fired.
 bool settle(std::vector<NodeId>& owed, NodeId node) {
@@ -153,6 +147,7 @@ void ReferenceRun::fire(NodeId id, const Tag& tag, std::span<const Value> operan
 
 void ReferenceRun::fire_op(NodeId id, const Tag& tag, std::span<const Value> operands, bool dead) {
   if (dead) return emit_dead(id, tag);
+  if (graph_[id].op->role == Role::Print) print_line(options_, code_points_of(operands[1].slot().data));
   Value result;
   const Fault fault = apply(graph_[id], operands, options_.overflow, result);
   if (fault == Fault::None) return emit_live(id, tag, result);
@@ -389,14 +384,7 @@ RunStats ReferenceRun::finish() {
   matches_.clear();
   calls_.clear();
   loops_.clear();
-  RunStats stats;
-  stats.calls = call_count_;
-  stats.frames_allocated = tags_.ever_made();
-  stats.frames_live_most = budget_.watch().most_frames();
-  stats.frames_live_at_end = tags_.alive();
-  stats.bytes = budget_.watch().most_bytes();
-  stats.seconds = budget_.watch().seconds();
-  return stats;
+  return budget_.stats(call_count_, tags_.ever_made(), tags_.alive());
 }
 
 namespace {

@@ -34,6 +34,17 @@ class ReferenceBudget {
     bytes_ += bytes - std::exchange(share.bytes, bytes);
     return watch_.use(frames_, bytes_);
   }
+  /// Of a run that has ended.
+  RunStats stats(uint64_t calls, uint64_t frames_made, uint64_t frames_alive) const {
+    RunStats stats;
+    stats.calls = calls;
+    stats.frames_allocated = frames_made;
+    stats.frames_live_most = watch_.most_frames();
+    stats.frames_live_at_end = frames_alive;
+    stats.bytes = watch_.most_bytes();
+    stats.seconds = watch_.seconds();
+    return stats;
+  }
   BudgetWatch& watch() { return watch_; }
   const BudgetWatch& watch() const { return watch_; }
 

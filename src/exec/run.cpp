@@ -4,6 +4,7 @@
 
 #include "exec/expanding.h"
 #include "exec/fault.h"
+#include "exec/on_demand.h"
 #include "exec/production.h"
 #include "exec/reference.h"
 #include "exec/run_checks.h"
@@ -65,6 +66,17 @@ void require_whole(const graph::Graph& graph) {
   if (graph.is_part()) throw ProgramError("expected a whole graph to run, found the part of one process");
 }
 
+void require_options_on_demand(const RunOptions& options) {
+  const auto require = [](bool holds, std::string_view expected) {
+    if (!holds) throw ProgramError(fmt::format("demand-driven evaluation: expected {}", expected));
+  };
+  const bool is_known = options.executor == Executor::Production || options.executor == Executor::Reference;
+  require(is_known, "the executor production or reference, found another one");
+  require(options.processes == nullptr, "one process, found several");
+  require(options.gradients == nullptr, "a run without gradients of learned parameters, found one with them");
+  require(options.trace == nullptr, "a run that is not traced, found one that is");
+}
+
 void require_options(const RunOptions& options) {
   if (options.workers < 1) {
     throw ProgramError(fmt::format("expected at least 1 worker, found {}", options.workers));
@@ -73,6 +85,7 @@ void require_options(const RunOptions& options) {
     throw ProgramError(
         fmt::format("expected at least 1 parallel iteration, found {}", options.parallel_iterations));
   }
+  if (options.evaluation == Evaluation::DemandDriven) require_options_on_demand(options);
 }
 
 void require_parameters(const graph::Graph& graph, const RunOptions& options) {
@@ -90,6 +103,9 @@ void require_parameters(const graph::Graph& graph, const RunOptions& options) {
 
 RunResult run_with_executor(const graph::Graph& graph, std::span<const Value> arguments,
                             const RunOptions& options, PlanCache& plans) {
+  if (options.evaluation == Evaluation::DemandDriven)
+    return run_on_demand(graph, "it is demand-driven, and suspensions are made before there is a graph",
+                         arguments, options);
   switch (options.executor) {
     case Executor::Production:
       return run_production(graph, arguments, options, plans);
@@ -131,7 +147,8 @@ void run_all(const graph::Graph& graph, Examples& examples, const RunOptions& op
   require_parameters(graph, options);
   CheckedExamples checked(graph, examples);
   with_errors_of_the_system(options, [&] {
-    if (options.executor == Executor::Production || options.executor == Executor::Flow) {
+    const bool is_production = options.executor == Executor::Production || options.executor == Executor::Flow;
+    if (is_production && options.evaluation == Evaluation::DataDriven) {
       return run_production_all(graph, checked, options, plans);
     }
     for (std::size_t i = 0; i < checked.size(); ++i) {

@@ -6,18 +6,10 @@
 #include <map>
 
 #include "exec/firing.h"
+#include "exec/graph_names.h"
 #include "hiaton/op.h"
 
 namespace hiaton::exec {
-
-using graph::CallSite;
-using graph::FunctionId;
-using graph::Graph;
-using graph::LoopId;
-using graph::Node;
-using graph::NodeId;
-using graph::NodeKind;
-using graph::OutPort;
 
 namespace {
 

@@ -5,11 +5,12 @@
 #include <vector>
 
 #include "exec/fault.h"
+#include "exec/graph_names.h"
 #include "exec/tag.h"
 
 namespace hiaton::exec {
 
-/// The tag is the stack trace.
+/// The chain of calls that the labels of a tag name: the tag is the stack trace.
 class TagChain : public CallChain {
  public:
   explicit TagChain(const Tag& tag) : start_(tag.cell()) { TagChain::rewind(); }
@@ -23,8 +24,12 @@ class TagChain : public CallChain {
     at_ = at_->outer;
     skip_iterations();
   }
-  graph::CallSite site() const override { return at_->label.site; }
+  CallSite site() const override { return at_->label.site; }
   std::vector<std::optional<Value>> arguments() const override { return at_->arguments; }
+
+ protected:
+  /// The label of the call that the chain stands at; what follows outward are the calls around it.
+  const TagCell* at() const { return at_; }
 
  private:
   void skip_iterations() {

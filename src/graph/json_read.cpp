@@ -164,8 +164,17 @@ class GraphReader {
   }
 
   static Value read_constant(const JsonPlace& place, const Type& type) {
+    if (is_string(type)) return read_string(place);
     if (type.is_data()) return Data(place.index(type.data->variants.size(), "a variant"), {});
     return type.is_scalar() ? read_value(place, type.dtype) : read_tensor(place, type);
+  }
+
+  static Value read_string(const JsonPlace& place) {
+    try {
+      return place.text();
+    } catch (const ProgramError& error) {
+      place.fail(error.what());
+    }
   }
 
   static Value read_tensor(const JsonPlace& place, const Type& type) {

@@ -42,7 +42,7 @@ std::vector<Type> data_types_of(const Graph& graph) {
   std::vector<Type> found;
   std::unordered_set<const DataType*> seen;
   const auto add = [&](const Type& type) {
-    if (type.is_data() && seen.insert(type.data.get()).second) found.push_back(type);
+    if (type.is_data() && !is_string(type) && seen.insert(type.data.get()).second) found.push_back(type);
   };
   for (const Node& node : graph.nodes()) add(node.type);
   for (std::size_t i = 0; i < found.size(); ++i) {

@@ -61,10 +61,11 @@ Json parameter_json(const Parameter& parameter) {
   return json;
 }
 
-/// A scalar as its text, a tensor as the list of its elements, a data value, which has no fields, as the
-/// number of its variant.
-Json value_json(const Value& value) {
+/// A scalar as its text, a tensor as the list of its elements, a string as it is, any other data value, which
+/// has no fields, as the number of its variant.
+Json value_json(const Value& value, const Type& type) {
   if (value.is_scalar()) return save_value(value);
+  if (is_string(type)) return value.string();
   if (value.is_data()) return value.data().variant();
   Json elements = Json::array();
   const Tensor tensor = value.tensor();
@@ -91,7 +92,7 @@ Json node_json(const Node& node) {
   if (node.parameter >= 0) {
     json["parameter"] = node.parameter;
   } else if (node.kind == NodeKind::Const) {
-    json["value"] = value_json(node.constant);
+    json["value"] = value_json(node.constant, node.type);
   }
   if (node.site.valid()) json["site"] = node.site.value;
   if (node.loop.valid()) json["loop"] = node.loop.value;

@@ -22,29 +22,10 @@ std::string label_of(const Node& node) {
   }
 }
 
-namespace {
-
-std::string attributes_of_operation(const Node& node) {
-  const std::vector<AttributeDef>& all = node.op->attributes;
-  std::string text;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (i > 0) text += ", ";
-    if (all[i].is_list) {
-      const auto first = node.attributes.begin() + static_cast<std::ptrdiff_t>(i);
-      text += fmt::format("{}=[{}]", all[i].name, fmt::join(first, node.attributes.end(), ", "));
-    } else {
-      text += fmt::format("{}={}", all[i].name, node.attributes[i]);
-    }
-  }
-  return text;
-}
-
-}  // namespace
-
 std::string attributes_of(const Node& node) {
   constexpr std::string_view kWays[] = {"Dense", "Rows", "Outer"};
   if (node.kind == NodeKind::Op && node.op != nullptr && node.op->takes_attributes(node.attributes.size())) {
-    return attributes_of_operation(node);
+    return fmt::format("{}", fmt::join(node.op->attribute_texts(node.attributes), ", "));
   }
   const bool accumulates = node.kind == NodeKind::Accumulate && node.attributes.size() == 1 &&
                            node.attributes[0] >= 0 && node.attributes[0] < std::ssize(kWays);

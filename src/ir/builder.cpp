@@ -106,7 +106,7 @@ Var FunctionBuilder::constant(Value value) {
 }
 
 Var FunctionBuilder::constant(Value value, const Type& type) {
-  if (!fits(value, type) || (value.is_data() && !value.data().fields().empty())) {
+  if (!fits(value, type) || (value.is_data() && !is_string(type) && !value.data().fields().empty())) {
     throw ProgramError(
         fmt::format("expected a constant of type {}, found {}", to_string(type), to_string(value)));
   }

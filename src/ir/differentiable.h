@@ -7,9 +7,21 @@
 
 namespace hiaton::ir {
 
-/// The types of the results of the gradient of a function: its results where `with_value`, then the types of
-/// its parameters that hold floats. Throws ProgramError where its first result is no float scalar, where it
-/// has others that hold floats, or where no parameter holds floats.
-std::vector<Type> gradient_results(const Function& function, bool with_value);
+/// What the gradient of a function takes and gives.
+struct GradientSignature {
+  std::vector<ValueInfo> params;
+  std::vector<Type> results;
+};
+/// Throws ProgramError where the function has no such gradient: where its first result is no float scalar (of
+/// a Vjp: where no result holds floats, or a data value does), where no parameter holds floats, or where one
+/// that is asked for does not.
+GradientSignature gradient_signature(const Module& module, const Function& function,
+                                     const GradientForm& form);
+
+/// By what the gradients of the function are, in the order in which they are given.
+std::vector<GradientForm::By> derived_by(const Function& function, const GradientForm& form);
+
+/// The results of which a Vjp takes the gradients: scalars and tensors of floats.
+std::vector<std::size_t> float_results(const Function& function);
 
 }  // namespace hiaton::ir

@@ -164,7 +164,7 @@ bool equal(const Module& a, const Module& b) {
     return x.name == y.name && x.type == y.type && x.initial == y.initial && x.placement == y.placement;
   };
   const auto same_request = [](const GradientRequest& x, const GradientRequest& y) {
-    return x.function == y.function && x.of == y.of && x.with_value == y.with_value;
+    return x.function == y.function && x.of == y.of && x.form == y.form;
   };
   if (a.generic_data_types != b.generic_data_types) return false;
   if (!std::equal(a.parameters.begin(), a.parameters.end(), b.parameters.begin(), b.parameters.end(),

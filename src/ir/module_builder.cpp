@@ -73,11 +73,10 @@ FunctionRef ModuleBuilder::declare(std::string name, std::vector<ir::ValueInfo> 
   return ref;
 }
 
-FunctionRef ModuleBuilder::declare_gradient(std::string name, FunctionRef of, bool with_value) {
-  const ir::Function& function = declared(of);
-  const std::vector<Type> results = ir::gradient_results(function, with_value);
-  const FunctionRef ref = declare(std::move(name), function.params, results);
-  module_.gradient_requests.push_back({ref.id, of.id, with_value});
+FunctionRef ModuleBuilder::declare_gradient(std::string name, FunctionRef of, const ir::GradientForm& form) {
+  ir::GradientSignature signature = ir::gradient_signature(module_, declared(of), form);
+  const FunctionRef ref = declare(std::move(name), std::move(signature.params), std::move(signature.results));
+  module_.gradient_requests.push_back({ref.id, of.id, form});
   return ref;
 }
 

@@ -16,7 +16,7 @@ bool is_name(std::string_view word) {
 }
 
 bool is_function_name(std::string_view word) {
-  return is_name(word) && !dtype_from_name(word);
+  return is_name(word) && !dtype_from_name(word) && word != "str";
 }
 
 bool is_name_for_made(std::string_view word) {

@@ -121,10 +121,7 @@ class FunctionPrinter {
   void print_request() {
     const GradientRequest* request =
         module_.gradient_request(FunctionId(static_cast<std::size_t>(&f_ - module_.functions.data())));
-    if (request != nullptr) {
-      out_ += fmt::format(" = {}({})", request->with_value ? "value_and_grad" : "grad",
-                          module_[request->of].name);
-    }
+    if (request != nullptr) out_ += " = " + gradient_text(module_, *request);
     out_ += '\n';
   }
 
@@ -342,7 +339,7 @@ class FunctionPrinter {
       return {fmt::format("-{}", in_parentheses_unless(operands[0].level >= kPrefix, operands[0])), kPrefix};
     }
     if (symbol.empty() || operands.size() != 2) {
-      return {call(operation_name(*node.op), operands, attributes_of(node)), kAtom};
+      return {call(operation_name(*node.op), operands, node.op->attribute_texts(node.attributes)), kAtom};
     }
     return infix(symbol, operands);
   }
@@ -377,22 +374,7 @@ class FunctionPrinter {
                           origin->constant.is_scalar() && origin->constant.dtype() == DType::F64;
       if (is_f64 && std::isfinite(origin->constant.as<double>())) operands[i].text += "f64";
     }
-    return call(operation_name(*node.op), operands, attributes_of(node));
-  }
-
-  static std::vector<std::string> attributes_of(const Node& node) {
-    const std::vector<AttributeDef>& all = node.op->attributes;
-    std::vector<std::string> texts;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      if (all[i].is_list) {
-        texts.push_back(fmt::format("{}=[{}]", all[i].name,
-                                    fmt::join(node.attributes.begin() + static_cast<std::ptrdiff_t>(i),
-                                              node.attributes.end(), ", ")));
-      } else {
-        texts.push_back(fmt::format("{}={}", all[i].name, node.attributes[i]));
-      }
-    }
-    return texts;
+    return call(operation_name(*node.op), operands, node.op->attribute_texts(node.attributes));
   }
 
   // Branches and loops: `indent` is that of the line in which they begin.

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/utf8.h"
 #include "ir/names.h"
 
@@ -35,6 +37,7 @@ std::string variant_name(const Type& data, std::size_t variant) {
 }
 
 std::string literal(const Value& value, const Type& type) {
+  if (is_string(type)) return quoted(value.string());
   if (value.is_data()) return variant_name(type, value.data().variant());
   if (!value.is_tensor()) return scalar_literal(value);
   int64_t next = 0;
@@ -49,6 +52,10 @@ std::string quoted(std::string_view content) {
     if (c == '"' || c == '\\') {
       text += '\\';
       text += c;
+    } else if (c == '\n') {
+      text += "\\n";
+    } else if (c == '\t') {
+      text += "\\t";
     } else if (byte < 0x20 || byte == 0x7F || (byte > 0x7F && !readable)) {
       text += fmt::format("\\x{:02x}", byte);
     } else {
@@ -82,6 +89,24 @@ std::string declaration(const Parameter& parameter) {
 
 bool Names::is_free(const std::string& name) const {
   return is_name_for_made(name) && !reserved_.contains(name) && !taken_.contains(name);
+}
+
+/// A parameter of the function hides a learned one of its name.
+std::string gradient_text(const Module& module, const GradientRequest& request) {
+  const Function& of = module[request.of];
+  std::string list;
+  for (const GradientForm::By& by : request.form.wrt) {
+    if (!list.empty()) list += ", ";
+    if (!by.is_learned) {
+      list += std::to_string(by.number);
+      continue;
+    }
+    const std::string& name = module.parameters[by.number].name;
+    const auto hides = [&](const ValueInfo& param) { return param.name == name; };
+    list += (std::any_of(of.params.begin(), of.params.end(), hides) ? "param " : "") + name;
+  }
+  if (request.form.wrt.size() > 1) list = fmt::format("({})", list);
+  return fmt::format("{}({}{}{})", name_of(request.form.kind), of.name, list.empty() ? "" : ", wrt=", list);
 }
 
 }  // namespace hiaton::ir

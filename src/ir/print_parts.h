@@ -23,6 +23,9 @@ std::string declaration(const Type& data);
 /// "param W: f32[2, 3]", a line.
 std::string declaration(const Parameter& parameter);
 
+/// "grad(f, wrt=(0, W))"
+std::string gradient_text(const Module& module, const GradientRequest& request);
+
 /// The names of the values that can be seen, and which name a new one may take.
 class Names {
  public:

@@ -107,10 +107,15 @@ class FunctionVerifier {
     const Function& of = module_[request.of];
     if (of.results.empty()) fail(fmt::format("'{}', whose gradient it is, has no results", of.name));
     if (f_.body.valid()) fail("expected no body of a gradient that is to be derived");
+    for (const GradientForm::By& by : request.form.wrt) {
+      const std::size_t count = by.is_learned ? module_.parameters.size() : of.params.size();
+      if (by.number >= count) fail(fmt::format("it is by a parameter that '{}' does not have", of.name));
+    }
     const auto same = [](const ValueInfo& a, const ValueInfo& b) { return a.type == b.type; };
+    const GradientSignature wanted = gradient_signature(module_, of, request.form);
     const bool same_params =
-        std::equal(f_.params.begin(), f_.params.end(), of.params.begin(), of.params.end(), same);
-    if (!same_params || f_.results != gradient_results(of, request.with_value)) {
+        std::equal(f_.params.begin(), f_.params.end(), wanted.params.begin(), wanted.params.end(), same);
+    if (!same_params || f_.results != wanted.results) {
       fail(fmt::format("its parameters and results are not those of the gradient of '{}'", of.name));
     }
   }

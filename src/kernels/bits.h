@@ -1,6 +1,8 @@
 // What the operations on bits of integers compute. Shifts take their count modulo the width.
 #pragma once
 
+#include <bit>
+
 #include "kernels/scalar.h"
 
 namespace hiaton::kernels {
@@ -49,6 +51,12 @@ struct ShiftRightLogical {
   template <class T>
   T operator()(T a, T b) const {
     return static_cast<T>(Unsigned<T>(a) >> shift_count(b));
+  }
+};
+struct RotateLeft {
+  template <class T>
+  T operator()(T a, T b) const {
+    return static_cast<T>(std::rotl(Unsigned<T>(a), shift_count(b)));
   }
 };
 

@@ -10,15 +10,30 @@
 namespace hiaton::kernels {
 namespace {
 
-/// Rows of the unrolled image: the elements of a filter.
-int64_t filter_size(const Convolution& s) {
-  return s.channels * s.filter_height * s.filter_width;
-}
-int64_t image_size(const Convolution& s) {
-  return s.channels * s.height * s.width;
-}
 int64_t out_pixels(const Convolution& s) {
   return s.out_height() * s.out_width();
+}
+
+/// One group of one image, which is a convolution like any other; where its operands and its result begin.
+struct Group {
+  Convolution shape;
+  int64_t image, filters, result;
+
+  /// Rows of the unrolled image: the elements of a filter.
+  int64_t filter_size() const { return shape.channels * shape.filter_height * shape.filter_width; }
+  int64_t image_size() const { return shape.channels * shape.height * shape.width; }
+};
+
+Group group_of(const Convolution& s, int64_t image, int64_t number) {
+  Group group{.shape = s, .image = 0, .filters = 0, .result = 0};
+  group.shape.images = group.shape.groups = 1;
+  group.shape.channels = s.channels / s.groups;
+  group.shape.outputs = s.outputs / s.groups;
+  const int64_t at = image * s.groups + number;
+  group.image = at * group.image_size();
+  group.filters = number * group.shape.outputs * group.filter_size();
+  group.result = at * group.shape.outputs * out_pixels(s);
+  return group;
 }
 
 /// Calls f(place in the image, place in the unrolled image [filter_size, out_pixels]) for all pairs, and with
@@ -30,9 +45,9 @@ void for_unrolled(const Convolution& s, F f) {
     for (int64_t u = 0; u < s.filter_height; ++u) {
       for (int64_t v = 0; v < s.filter_width; ++v) {
         for (int64_t r = 0; r < s.out_height(); ++r) {
-          const int64_t row = r * s.stride + u - s.padding;
+          const int64_t row = r * s.stride[0] + u * s.dilation[0] - s.padding[0];
           for (int64_t c = 0; c < s.out_width(); ++c) {
-            const int64_t column = c * s.stride + v - s.padding;
+            const int64_t column = c * s.stride[1] + v * s.dilation[1] - s.padding[1];
             const bool inside = row >= 0 && row < s.height && column >= 0 && column < s.width;
             f(inside ? (k * s.height + row) * s.width + column : -1, at++);
           }
@@ -42,27 +57,30 @@ void for_unrolled(const Convolution& s, F f) {
   }
 }
 
-double* unrolled_memory(const Convolution& s) {
+double* unrolled_memory(const Group& group) {
   static PerThread<AlignedBuffer<double>> memories;
   AlignedBuffer<double>& memory = memories.get();
-  memory.reserve(filter_size(s) * out_pixels(s));
+  memory.reserve(group.filter_size() * out_pixels(group.shape));
   return memory.data();
 }
 
 /// The image with a column for each place of the filter.
-const double* unrolled(const Convolution& s, const double* image) {
-  double* columns = unrolled_memory(s);
-  for_unrolled(s, [&](int64_t from, int64_t to) { columns[to] = from < 0 ? 0.0 : image[from]; });
+const double* unrolled(const Group& group, const double* images) {
+  double* columns = unrolled_memory(group);
+  const double* image = images + group.image;
+  for_unrolled(group.shape, [&](int64_t from, int64_t to) { columns[to] = from < 0 ? 0.0 : image[from]; });
   return columns;
 }
 
-/// Calls f(i) for each image, on this thread and on those that idle.
+/// Calls f(group) for each group of each image, on this thread and on those that idle.
 template <class F>
-void for_images(const Convolution& s, F f) {
-  in_ranges(s.images, 1, s.images * s.outputs * filter_size(s) * out_pixels(s),
-            [&](int64_t begin, int64_t end) {
-              for (int64_t i = begin; i < end; ++i) f(i);
-            });
+void for_groups(const Convolution& s, F f) {
+  const int64_t filter = s.channels / s.groups * s.filter_height * s.filter_width;
+  in_ranges(s.images, 1, s.images * s.outputs * filter * out_pixels(s), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      for (int64_t number = 0; number < s.groups; ++number) f(group_of(s, i, number));
+    }
+  });
 }
 
 }  // namespace
@@ -70,22 +88,23 @@ void for_images(const Convolution& s, F f) {
 template <>
 void convolve(const Convolution& s, const double* x, const double* w, double* y) {
   const int64_t pixels = out_pixels(s);
-  for_images(s, [&](int64_t i) {
-    gemm<double>(Transpose::No, Transpose::No, s.outputs, pixels, filter_size(s), 1.0, w, filter_size(s),
-                 unrolled(s, x + i * image_size(s)), pixels, 0.0, y + i * s.outputs * pixels, pixels);
+  for_groups(s, [&](const Group& group) {
+    gemm<double>(Transpose::No, Transpose::No, group.shape.outputs, pixels, group.filter_size(), 1.0,
+                 w + group.filters, group.filter_size(), unrolled(group, x), pixels, 0.0, y + group.result,
+                 pixels);
   });
 }
 
 template <>
 void convolve_input_gradient(const Convolution& s, const double* g, const double* w, double* dx) {
   const int64_t pixels = out_pixels(s);
-  std::fill_n(dx, s.images * image_size(s), 0.0);
-  for_images(s, [&](int64_t i) {
-    double* columns = unrolled_memory(s);
-    gemm<double>(Transpose::Yes, Transpose::No, filter_size(s), pixels, s.outputs, 1.0, w, filter_size(s),
-                 g + i * s.outputs * pixels, pixels, 0.0, columns, pixels);
-    double* image = dx + i * image_size(s);
-    for_unrolled(s, [&](int64_t to, int64_t from) {
+  for_groups(s, [&](const Group& group) {
+    double* columns = unrolled_memory(group);
+    gemm<double>(Transpose::Yes, Transpose::No, group.filter_size(), pixels, group.shape.outputs, 1.0,
+                 w + group.filters, group.filter_size(), g + group.result, pixels, 0.0, columns, pixels);
+    double* image = dx + group.image;
+    std::fill_n(image, group.image_size(), 0.0);
+    for_unrolled(group.shape, [&](int64_t to, int64_t from) {
       if (to >= 0) image[to] += columns[from];
     });
   });
@@ -94,12 +113,16 @@ void convolve_input_gradient(const Convolution& s, const double* g, const double
 template <>
 void convolve_filter_gradient(const Convolution& s, const double* g, const double* x, double* dw) {
   const int64_t pixels = out_pixels(s);
-  std::fill_n(dw, s.outputs * filter_size(s), 0.0);
   for (int64_t i = 0; i < s.images; ++i) {
-    gemm<double>(Transpose::No, Transpose::Yes, s.outputs, filter_size(s), pixels, 1.0,
-                 g + i * s.outputs * pixels, pixels, unrolled(s, x + i * image_size(s)), pixels, 1.0, dw,
-                 filter_size(s));
+    for (int64_t number = 0; number < s.groups; ++number) {
+      const Group group = group_of(s, i, number);
+      gemm<double>(Transpose::No, Transpose::Yes, group.shape.outputs, group.filter_size(), pixels, 1.0,
+                   g + group.result, pixels, unrolled(group, x), pixels, i == 0 ? 0.0 : 1.0,
+                   dw + group.filters, group.filter_size());
+    }
   }
+  if (s.images == 0)
+    std::fill_n(dw, s.outputs * (s.channels / s.groups) * s.filter_height * s.filter_width, 0.0);
 }
 
 }  // namespace hiaton::kernels

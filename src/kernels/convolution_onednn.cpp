@@ -135,34 +135,46 @@ class Computation {
   BoundPort first_, second_, result_;
 };
 
-using Dims = std::array<dnnl_dim_t, 4>;
+/// Four dimensions, or five for filters in groups.
+struct Dims {
+  std::array<dnnl_dim_t, 5> sizes;
+  int count = 4;
+};
 
 dnnl_memory_desc_t layout_of(const Dims& dims, dnnl_format_tag_t order) {
   dnnl_memory_desc_t layout;
-  check_onednn(onednn().memory_desc_init_by_tag(&layout, 4, dims.data(), dnnl_f32, order),
+  check_onednn(onednn().memory_desc_init_by_tag(&layout, dims.count, dims.sizes.data(), dnnl_f32, order),
                "lay out a tensor");
   return layout;
+}
+
+Dims filters_of(const Convolution& s) {
+  if (s.groups == 1) return {{s.outputs, s.channels, s.filter_height, s.filter_width}};
+  return {{s.groups, s.outputs / s.groups, s.channels / s.groups, s.filter_height, s.filter_width}, 5};
 }
 
 /// The tensors of a convolution, as the caller has them and in any order, and how oneDNN describes it.
 struct Shape {
   explicit Shape(const Convolution& s)
-      : x{s.images, s.channels, s.height, s.width},
-        w{s.outputs, s.channels, s.filter_height, s.filter_width},
-        y{s.images, s.outputs, s.out_height(), s.out_width()},
-        strides{s.stride, s.stride},
-        padding{s.padding, s.padding} {}
+      : x{{s.images, s.channels, s.height, s.width}},
+        w(filters_of(s)),
+        y{{s.images, s.outputs, s.out_height(), s.out_width()}},
+        strides{s.stride[0], s.stride[1]},
+        dilation{s.dilation[0] - 1, s.dilation[1] - 1},
+        padding{s.padding[0], s.padding[1]} {}
 
-  static dnnl_memory_desc_t dense(const Dims& dims) { return layout_of(dims, dnnl_nchw); }
+  static dnnl_memory_desc_t dense(const Dims& dims) {
+    return layout_of(dims, dims.count == 4 ? dnnl_abcd : dnnl_abcde);
+  }
   static dnnl_memory_desc_t any(const Dims& dims) { return layout_of(dims, dnnl_format_tag_any); }
 
   Descriptor forward() const {
     dnnl_convolution_desc_t convolution;
     const dnnl_memory_desc_t any_x = any(x), any_w = any(w), any_y = any(y);
-    check_onednn(
-        onednn().convolution_forward_desc_init(&convolution, dnnl_forward_training, dnnl_convolution_direct,
-                                               &any_x, &any_w, nullptr, &any_y, strides, padding, padding),
-        "describe a convolution");
+    check_onednn(onednn().dilated_convolution_forward_desc_init(
+                     &convolution, dnnl_forward_training, dnnl_convolution_direct, &any_x, &any_w, nullptr,
+                     &any_y, strides, dilation, padding, padding),
+                 "describe a convolution");
     return describe(convolution, {nullptr, onednn().primitive_desc_destroy});
   }
   /// `init`: of the gradient of the input or of the filters; its first operands are `a` and `b`.
@@ -174,7 +186,9 @@ struct Shape {
   }
 
   const Dims x, w, y;
-  const dnnl_dims_t strides, padding;
+  const dnnl_dims_t strides;
+  const dnnl_dims_t dilation;  ///< oneDNN counts what lies between two elements
+  const dnnl_dims_t padding;
 };
 
 /// The port for a tensor of these dimensions, in the order that the primitive has chosen.
@@ -193,8 +207,8 @@ Computation make_forward(const Convolution& convolution) {
 Computation make_input_gradient(const Convolution& convolution) {
   const Shape s(convolution);
   const auto init = [&](auto* made, const auto* dx, const auto* w, const auto* g) {
-    return onednn().convolution_backward_data_desc_init(made, dnnl_convolution_direct, dx, w, g, s.strides,
-                                                        s.padding, s.padding);
+    return onednn().dilated_convolution_backward_data_desc_init(made, dnnl_convolution_direct, dx, w, g,
+                                                                s.strides, s.dilation, s.padding, s.padding);
   };
   const Descriptor chosen = s.backward(init, s.x, s.w, s.y);
   return {chosen, port(DNNL_ARG_DIFF_DST, s.y, chosen, dnnl_query_diff_dst_md),
@@ -205,8 +219,8 @@ Computation make_input_gradient(const Convolution& convolution) {
 Computation make_filter_gradient(const Convolution& convolution) {
   const Shape s(convolution);
   const auto init = [&](auto* made, const auto* x, const auto* dw, const auto* g) {
-    return onednn().convolution_backward_weights_desc_init(made, dnnl_convolution_direct, x, dw, nullptr, g,
-                                                           s.strides, s.padding, s.padding);
+    return onednn().dilated_convolution_backward_weights_desc_init(
+        made, dnnl_convolution_direct, x, dw, nullptr, g, s.strides, s.dilation, s.padding, s.padding);
   };
   const Descriptor chosen = s.backward(init, s.x, s.w, s.y);
   return {chosen, port(DNNL_ARG_DIFF_DST, s.y, chosen, dnnl_query_diff_dst_md),
@@ -237,7 +251,7 @@ int64_t result_size(const Convolution& s) {
   return s.outputs * s.out_height() * s.out_width();
 }
 int64_t filters_size(const Convolution& s) {
-  return s.outputs * s.channels * s.filter_height * s.filter_width;
+  return s.outputs * (s.channels / s.groups) * s.filter_height * s.filter_width;
 }
 /// Multiply-adds of an image.
 int64_t work_of_image(const Convolution& s) {

@@ -32,9 +32,9 @@ class OneDnn {
   HIATON_FUNCTION(memory_create);
   HIATON_FUNCTION(memory_set_data_handle);
   HIATON_FUNCTION(memory_destroy);
-  HIATON_FUNCTION(convolution_forward_desc_init);
-  HIATON_FUNCTION(convolution_backward_data_desc_init);
-  HIATON_FUNCTION(convolution_backward_weights_desc_init);
+  HIATON_FUNCTION(dilated_convolution_forward_desc_init);
+  HIATON_FUNCTION(dilated_convolution_backward_data_desc_init);
+  HIATON_FUNCTION(dilated_convolution_backward_weights_desc_init);
   HIATON_FUNCTION(reorder_primitive_desc_create);
   HIATON_FUNCTION(primitive_desc_create);
   HIATON_FUNCTION(primitive_desc_query_md);

@@ -6,14 +6,36 @@
 namespace hiaton::kernels {
 namespace {
 
-/// Calls f(place of the window's first element in the images, place of its result) for all windows.
+/// What of a window lies in the image: rows of contiguous elements.
+struct Window {
+  int64_t start;  ///< its first element, among all planes
+  int64_t rows, columns;
+  int64_t pitch;  ///< elements from one row to the next
+
+  /// Calls f(place) for each of its elements.
+  template <class F>
+  void for_each(F f) const {
+    for (int64_t r = 0; r < rows; ++r) {
+      for (int64_t c = 0; c < columns; ++c) f(start + r * pitch + c);
+    }
+  }
+};
+
+/// Calls f(window, place of its result) for all windows.
 template <class F>
 void for_windows(const Pooling& shape, F f) {
   int64_t out = 0;
   for (int64_t plane = 0; plane < shape.planes; ++plane) {
     for (int64_t r = 0; r < shape.out_height(); ++r) {
+      const int64_t top = r * shape.stride[0] - shape.padding[0];
+      const int64_t first_row = std::max<int64_t>(top, 0);
+      const int64_t rows = std::min(top + shape.size[0], shape.height) - first_row;
       for (int64_t c = 0; c < shape.out_width(); ++c) {
-        f((plane * shape.height + r * shape.stride) * shape.width + c * shape.stride, out++);
+        const int64_t left = c * shape.stride[1] - shape.padding[1];
+        const int64_t first_column = std::max<int64_t>(left, 0);
+        const int64_t columns = std::min(left + shape.size[1], shape.width) - first_column;
+        const int64_t start = (plane * shape.height + first_row) * shape.width + first_column;
+        f(Window{start, rows, columns, shape.width}, out++);
       }
     }
   }
@@ -21,14 +43,11 @@ void for_windows(const Pooling& shape, F f) {
 
 /// The place of the first NaN, else of the first largest element.
 template <class T>
-int64_t largest(const Pooling& shape, const T* x, int64_t start) {
-  int64_t best = start;
-  for (int64_t r = 0; r < shape.size; ++r) {
-    for (int64_t c = 0; c < shape.size; ++c) {
-      const int64_t at = start + r * shape.width + c;
-      if (x[at] > x[best] || (std::isnan(x[at]) && !std::isnan(x[best]))) best = at;
-    }
-  }
+int64_t largest(const Window& window, const T* x) {
+  int64_t best = window.start;
+  window.for_each([&](int64_t at) {
+    if (x[at] > x[best] || (std::isnan(x[at]) && !std::isnan(x[best]))) best = at;
+  });
   return best;
 }
 
@@ -41,12 +60,10 @@ void clear(const Pooling& shape, T* images) {
 
 template <class T>
 void average_pool(const Pooling& shape, const T* x, T* y) {
-  const T count = static_cast<T>(shape.size * shape.size);
-  for_windows(shape, [&](int64_t start, int64_t out) {
+  const T count = static_cast<T>(shape.size[0] * shape.size[1]);
+  for_windows(shape, [&](const Window& window, int64_t out) {
     T sum{};
-    for (int64_t r = 0; r < shape.size; ++r) {
-      for (int64_t c = 0; c < shape.size; ++c) sum += x[start + r * shape.width + c];
-    }
+    window.for_each([&](int64_t at) { sum += x[at]; });
     y[out] = sum / count;
   });
 }
@@ -54,24 +71,22 @@ void average_pool(const Pooling& shape, const T* x, T* y) {
 template <class T>
 void average_pool_gradient(const Pooling& shape, const T* g, T* dx) {
   clear(shape, dx);
-  const T count = static_cast<T>(shape.size * shape.size);
-  for_windows(shape, [&](int64_t start, int64_t out) {
+  const T count = static_cast<T>(shape.size[0] * shape.size[1]);
+  for_windows(shape, [&](const Window& window, int64_t out) {
     const T part = g[out] / count;
-    for (int64_t r = 0; r < shape.size; ++r) {
-      for (int64_t c = 0; c < shape.size; ++c) dx[start + r * shape.width + c] += part;
-    }
+    window.for_each([&](int64_t at) { dx[at] += part; });
   });
 }
 
 template <class T>
 void take_largest(const Pooling& shape, const T* x, const T* v, T* y) {
-  for_windows(shape, [&](int64_t start, int64_t out) { y[out] = v[largest(shape, x, start)]; });
+  for_windows(shape, [&](const Window& window, int64_t out) { y[out] = v[largest(window, x)]; });
 }
 
 template <class T>
 void take_largest_gradient(const Pooling& shape, const T* x, const T* g, T* dv) {
   clear(shape, dv);
-  for_windows(shape, [&](int64_t start, int64_t out) { dv[largest(shape, x, start)] += g[out]; });
+  for_windows(shape, [&](const Window& window, int64_t out) { dv[largest(window, x)] += g[out]; });
 }
 
 #define HIATON_INSTANTIATE(T)                                         \

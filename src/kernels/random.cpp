@@ -7,11 +7,15 @@
 namespace hiaton::kernels {
 namespace {
 
+std::array<uint32_t, 2> halves(int64_t number) {
+  const auto bits = static_cast<uint64_t>(number);
+  return {static_cast<uint32_t>(bits), static_cast<uint32_t>(bits >> 32)};
+}
+
 /// Calls f(i, word) for i in [0, n).
 template <class F>
 void for_words(int64_t n, int64_t seed, F f) {
-  const auto bits = static_cast<uint64_t>(seed);
-  const std::array<uint32_t, 2> key{static_cast<uint32_t>(bits), static_cast<uint32_t>(bits >> 32)};
+  const std::array<uint32_t, 2> key = halves(seed);
   for (int64_t i = 0; i < n; i += 4) {
     const auto block = static_cast<uint64_t>(i / 4);
     const auto words = philox({static_cast<uint32_t>(block), static_cast<uint32_t>(block >> 32), 0, 0}, key);
@@ -96,6 +100,13 @@ void normal(int64_t n, int64_t seed, float* out) {
   for_words(n, seed, [&](int64_t i, uint32_t word) {
     out[i] = static_cast<float>(normal_quantile((word + 0.5) * 0x1p-32));
   });
+}
+
+int64_t fold_in(int64_t seed, int64_t number) {
+  // A counter that for_words does not reach.
+  const auto [low, high] = halves(number);
+  const auto words = philox({low, high, 1, 0}, halves(seed));
+  return static_cast<int64_t>(words[0] | static_cast<uint64_t>(words[1]) << 32);
 }
 
 template <class T>

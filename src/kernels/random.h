@@ -19,6 +19,10 @@ void uniform(int64_t n, int64_t seed, float* out);
 /// Fills `out` with normally distributed numbers of mean 0 and variance 1.
 void normal(int64_t n, int64_t seed, float* out);
 
+/// A seed for each number, made from words that the functions above and below do not use: what is drawn
+/// from it has nothing to do with what is drawn from `seed` or for another number.
+int64_t fold_in(int64_t seed, int64_t number);
+
 /// out[i] = x[i] / (1 - rate) with probability 1 - rate, else 0. T: float, double.
 template <class T>
 void dropout(int64_t n, const T* x, T rate, int64_t seed, T* out);

@@ -239,6 +239,12 @@ struct Or {
 struct Not {
   bool operator()(bool a) const { return !a; }
 };
+struct Assume {
+  Fault operator()(bool a, bool& out) const {
+    out = a;
+    return a ? Fault::None : Fault::Assumption;
+  }
+};
 
 struct Neg {
   template <class T>

@@ -45,18 +45,42 @@ Vars BodyChecker::check(const FunctionHead& head, const Syntax& syntax, ExprId b
   syntax_ = &syntax;
   builder.reserve(syntax.nodes);
   scope_.shrink(0);
+  bind_sizes(head);
   for (std::size_t i = 0; i < head.params.size(); ++i) {
     scope_.bind(*head.params[i].name, head.params[i].type ? f_->param(i) : Var());
   }
+  check_computed_params(head);
   bind_functions(head);
   const Vars results = values(body, head.results);
   if (!known(results)) return results;
   f_->set_span(place_of(body));  // of checks of their sizes
-  return require_all(body, results, head.results, [&](std::size_t i) {
+  const Vars checked = require_all(body, results, head.results, [&](std::size_t i) {
     const std::string_view name = symbols_[head.name];
     return head.results.size() == 1 ? fmt::format("the result of '{}'", name)
                                     : fmt::format("result {} of '{}'", i + 1, name);
   });
+  return all_known(checked) ? with_computed_sizes(body, checked) : checked;
+}
+
+void BodyChecker::bind_sizes(const FunctionHead& head) {
+  if (head.sizes.empty()) return;
+  std::unordered_set<Symbol> used;
+  for (const Expr& expr : syntax_->exprs) {
+    if (expr.kind == Expr::Kind::Name && head.sizes.count(expr.name) != 0) used.insert(expr.name);
+  }
+  for (const Pattern& param : head.params) used.erase(*param.name);
+  for (std::size_t i = 0; i < head.params.size(); ++i) {
+    if (!head.params[i].type) continue;
+    const Shape& shape = head.params[i].type->shape;
+    for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+      const auto names = [&](Symbol name) { return symbols_[name] == shape[axis].symbol; };
+      const auto found = std::find_if(used.begin(), used.end(), names);
+      if (found == used.end()) continue;
+      f_->set_span(head.params[i].span);
+      scope_.bind(*found, f_->op("size", {f_->param(i)}, {static_cast<int64_t>(axis)}));
+      used.erase(found);
+    }
+  }
 }
 
 ExprId BodyChecker::giver_of(ExprId id) const {

@@ -4,6 +4,9 @@
 #include <functional>
 #include <initializer_list>
 #include <span>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "hiaton/builder.h"
@@ -46,6 +49,10 @@ class BodyChecker {
 
   /// The results of the function; without meaning where there are findings.
   Vars check(const FunctionHead& head, const Syntax& syntax, ExprId body, FunctionBuilder& builder);
+  /// Gives the functions that call function values their bodies, after all values are known.
+  void define_calls();
+  /// Reports gradients of function values that are themselves among these values.
+  void refuse_endless_gradients(const ir::Module& module);
 
  private:
   // Findings and requirements (body_checker.cpp).
@@ -89,17 +96,17 @@ class BodyChecker {
   Var name(const Expr& expr, const Wish& wish);
   Var constant_value(const FunctionHead& constant, Span span);
   void report_unknown_name(const Expr& expr);
-  /// "; size(x, axis=0) gives it", where the name is a symbol in the type of a parameter.
-  std::string hint_at_size(std::string_view name) const;
   Var learned(const Expr& expr);
   Var emit(const Operation& operation, std::span<const Var> operands, Span span, Attributes attributes = {});
   Var apply(const Operation& operation, std::span<const ExprId> operands, const Wish& wish, Span span,
             Attributes attributes = {});
+  Wish wish_of_operand(ExprId operand, const Wish& wish) const;
   Wish wish_beside(const Operation& operation, const Wish& type, ExprId operand) const;
   /// nullptr where a Call is none of an operation.
   const Operation* operation_of(const Expr& call) const {
     return call.of_catalog ? operations_.find_shadowed(call.name) : operations_.find(call.name);
   }
+  Var operation_with_text(const Expr& expr, const Operation& operation, const Wish& wish);
   Var operation_call(const Expr& expr, const Operation& operation, const Wish& wish);
   Var binary(ExprId id, const Wish& wish);
   bool is_arithmetic(ExprId id) const;
@@ -117,6 +124,23 @@ class BodyChecker {
   bool is_split(const Expr& expr) const;
   Vars split(const Expr& expr);
   Var index(const Expr& expr);
+
+  // Ranges in their brackets (slices.cpp), and tensors of sizes that the run knows (filled.cpp).
+  std::optional<int64_t> known_integer(ExprId id) const;
+  Var slices(const Expr& expr);
+  Var bound(ExprId id);
+  Var range_along(Var x, int64_t axis, const Expr& range);
+  Var element_along(Var x, int64_t axis, ExprId position);
+  Var along(Var x, int64_t axis, Var places);
+  /// Whether the call is one of the built-in `range`, `zeros`, `ones` and `full`.
+  bool is_filled(const Expr& expr) const;
+  Var filled(const Expr& expr, const Wish& wish);
+  Var stretched(Var element, std::span<const ExprId> sizes, Span span);
+  Var of_sizes(const std::vector<Var>& sizes);
+  Var range(const Expr& expr);
+  Var numbers_below(Var end);
+
+  // Values in brackets (tensors.cpp).
   Var list_literal(const Expr& expr, const Wish& wish);
   Var list_of_elements(const Expr& expr, Wish element);
   void report_empty_brackets(const Expr& expr);
@@ -153,27 +177,94 @@ class BodyChecker {
     const Operation* operation = nullptr;
     std::string text;
     std::vector<Var> captured{};
-    bool known() const { return function != nullptr || operation != nullptr; }
+
+    // A function of which the types of its parameters are not known before it is used.
+    const Expr* open = nullptr;              ///< a Lambda, a Gradient, or the Name of a generic function
+    std::vector<Symbol> names{};             ///< of the values at the beginning of `captured`
+    std::vector<FunctionValue> functions{};  ///< that it uses, of which the values come next
+    std::vector<uint32_t> lambdas{};         ///< where those begin in the text that it is made of
+
+    bool known() const { return function != nullptr || operation != nullptr || open != nullptr; }
+    bool is_open() const { return open != nullptr; }
   };
   void bind_functions(const FunctionHead& head);
+  /// Names of sizes in the types of parameters are values too, where the body uses them.
+  void bind_sizes(const FunctionHead& head);
+
+  // Sizes of parameters and results that follow from symbols (computed_sizes.cpp).
+  Var value_of(const SizeFormula& formula);
+  /// The run checks them: of parameters where the function begins, of results where it gives them.
+  void check_computed_params(const FunctionHead& head);
+  Vars with_computed_sizes(ExprId body, const Vars& results);
+  /// The results of a call with those sizes that its arguments tell. Throws ProgramError where these are
+  /// known to be wrong.
+  Vars with_known_sizes(const FunctionHead& callee, const std::vector<Var>& arguments, const Vars& results);
+  /// Whether `let` binds a function here and not a value.
+  bool is_function(ExprId bound) const;
+  void let_function(ExprId bound, const Pattern& pattern);
+  FunctionValue function_bound(ExprId bound, Symbol name);
+  /// The lambda, or what else is no function yet, with what it uses from around it.
+  FunctionValue open_function(const Expr& expr) const;
+  /// What an open function is for parameters of these types.
+  FunctionValue closed(const FunctionValue& open, std::span<const Wish> params, const Wish& result);
+  bool follows_types(ExprId function) const;
+  std::optional<std::vector<Var>> arguments_of_open(const Expr& call, const FunctionValue& open,
+                                                    FunctionValue& callee);
   /// nullptr where no parameter of a function type has this name.
   const FunctionValue* local_function(Symbol name) const;
   Vars call_local(const Expr& expr, const FunctionValue& callee, const Wish& wish);
   /// An argument for a function type of these parameters and this result, as far as they are known; unknown
   /// where it is none, which is reported.
   FunctionValue function_value(ExprId argument, std::span<const Wish> params, const Wish& result);
-  FunctionValue named_function(const Expr& expr, std::span<const Wish> params);
-  FunctionValue lambda(const Expr& expr, std::span<const Wish> params, const Wish& result);
-  std::vector<Symbol> names_in(const Expr& lambda) const;
-  Vars lambda_results(const Expr& expr, const FunctionHead& head, const Wish& wish,
-                      std::span<const Symbol> values, std::vector<FunctionValue> functions,
+  FunctionValue named_function(const Expr& expr, std::span<const Wish> params, const Wish& result = {});
+  FunctionValue lambda(const Expr& expr, std::span<const Wish> params, const Wish& result) {
+    return closed(open_function(expr), params, result);
+  }
+  FunctionValue closed_lambda(const FunctionValue& open, std::span<const Wish> params, const Wish& result);
+  FunctionValue closed_gradient(const FunctionValue& open, std::span<const Wish> params);
+  std::vector<Symbol> names_in(const Expr& function) const;
+  void add_names(std::size_t first, std::size_t last, std::vector<Symbol>& names) const;
+  Vars lambda_results(const FunctionValue& open, const FunctionHead& head, const Wish& wish,
                       FunctionBuilder& builder);
+  /// Binds what an open function uses to these values, and hides all else of these names.
+  void bind_used(const FunctionValue& open, std::span<const Var> values);
   std::optional<Type> result_of(const FunctionValue& function, std::span<const Wish> params);
   /// The functions among the arguments of a call; false where one is wrong, which is reported.
   bool infer_functions(TypeInference& types, const FunctionHead& generic, std::span<const ExprId> arguments,
                        std::vector<FunctionValue>& found);
   bool require_function(TypeInference& types, std::size_t place, const FunctionValue& given, ExprId argument,
                         std::string_view callee, std::size_t number);
+
+  // Functions as data values (function_data.cpp).
+  FunctionType* function_type(const Type& type) const { return declarations_.function_types().find(type); }
+  FunctionType* function_type(const Wish& type) const { return type ? function_type(*type) : nullptr; }
+  /// What a value of the type is as something that is called.
+  FunctionValue callee_of(Var value, FunctionType& type);
+  /// A local function, or a value of a function type, that has this name.
+  std::optional<FunctionValue> callee_named(Symbol name);
+  /// Whether the name is that of a value, and not of a function.
+  bool is_value(const Expr& name) const;
+  bool gives_data(const Expr& expr) const;
+  bool is_function(const Expr& name) const;
+  bool results_in_data(const Expr& call) const;
+  bool waits_for_type(ExprId id) const;
+  std::vector<Pattern> params_of(const Expr& lambda);
+  Vars call_of_value(const Expr& expr, const Wish& wish);
+  /// The function as a value of the type that is wished, or else of its own.
+  Var function_as_value(ExprId id, const Wish& wish);
+  FunctionValue function_of_own_types(const Expr& expr);
+  Var data_of(const FunctionValue& function, FunctionType& type, const Expr& expr);
+  bool has_type(const FunctionValue& function, const FunctionType& type) const;
+  /// As a data value, where it is made of a function of its own kind: such ones would go on for ever.
+  FunctionValue without_repetition(FunctionValue function, std::span<const Wish> params, const Wish& result,
+                                   const Expr& expr);
+  /// A function that does what one does that takes functions, which are then data values.
+  FunctionValue taking_data(const FunctionHead& generic, std::span<const Wish> params, const Expr& expr);
+  FunctionValue variant_function(const Expr& expr, std::span<const Wish> params, const Wish& result);
+
+  // `let fn` (local_functions.cpp).
+  class LocalGroup;
+  void let_functions(std::span<const Let> group);
 
   // Generic functions and data types (generic_uses.cpp).
   /// A call of which the function and its arguments are known.
@@ -186,7 +277,7 @@ class BodyChecker {
   /// The arguments, of which the types stand at `places`; likewise what is wished.
   std::vector<Var> infer(TypeInference& types, std::span<const ExprId> arguments,
                          std::span<const std::size_t> places, Wishes wishes,
-                         std::span<const std::size_t> results);
+                         std::span<const std::size_t> results, bool takes_functions = false);
   bool require_complete(const TypeInference& types, Symbol name, Span span);
   /// `given` are the types in brackets. Empty where something is wrong, which is reported.
   std::optional<Resolved> resolve_generic(const Expr& expr, const FunctionHead& generic,
@@ -206,6 +297,24 @@ class BodyChecker {
   Var same(FunctionBuilder& f, Var a, Var b);
   Var same_from(FunctionBuilder& f, Var a, Var b, std::size_t variant);
   Var same_fields(FunctionBuilder& f, Var a, Var b, std::size_t variant, std::size_t from);
+
+  // Strings (strings.cpp).
+  Var string(const Expr& expr);
+  /// What an operation on numbers is on strings; empty where none of the operands is one, or it is none on
+  /// strings.
+  std::optional<Var> string_operation(const Operation& operation, std::span<const Var> operands, Span span);
+  Var part_of_string(Var text, const Expr& range);
+  /// Whether the call is of the built-in `str`, `length` or `print`.
+  bool is_string_call(const Expr& expr) const;
+  bool may_take_data(ExprId function) const;
+  std::optional<FunctionValue> built_in_on_data(const Expr& name, std::span<const Wish> params);
+  bool is_length_of_library(const Expr& expr, const FunctionHead& function) const;
+  Var string_call(const Expr& expr);
+  /// The text of a value, as it is printed.
+  Var text_of_value(Var of);
+  Var append_text(FunctionBuilder& f, Var before, Var of);
+  FunctionRef text_of_data(const Type& type);
+  FunctionRef text_of_list(const Type& type);
 
   // match (matches.cpp).
   class Matching;
@@ -232,7 +341,7 @@ class BodyChecker {
   /// Arguments of the types that the callee wants; empty where their number is wrong, which is reported.
   std::vector<Var> call_arguments(const Expr& expr, const FunctionHead& callee);
   Vars stand_ins(const std::vector<std::optional<Type>>& types);
-  Vars emit_call(FunctionRef callee, const std::vector<Var>& arguments, Span span);
+  Vars emit_call(const FunctionHead& callee, const std::vector<Var>& arguments, Span span);
   void report_unknown_function(Symbol unknown, Span span);
   void report_attributes(const Expr& expr);
   Vars tuple(const Expr& expr, Wishes wishes);
@@ -241,6 +350,7 @@ class BodyChecker {
   Vars join(const Expr& expr, Wishes wishes, Var condition, const Vars& then, ir::BlockId then_block,
             const Vars& otherwise, ir::BlockId else_block);
   Vars block(const Expr& expr, Wishes wishes);
+  void lets(const Expr& block);
   void let(const Let& let);
   void let_one(ExprId bound, const Pattern& pattern);
   void let_several(ExprId bound, std::span<const Pattern> patterns);
@@ -253,14 +363,25 @@ class BodyChecker {
   /// After a finding: a value of this type.
   Var stand_in(const Type& type);
 
-  // Gradients (gradients.cpp); functions over lists and tensors (over_lists.cpp).
+  // Gradients (gradients.cpp).
   Vars gradient(const Expr& expr);
+  FunctionValue gradient_value(const Expr& expr, std::span<const Wish> params);
+  std::optional<std::vector<Var>> arguments_for_gradient(const Expr& expr, FunctionValue& callee);
+  std::optional<std::vector<Var>> arguments_of_operation(const Expr& call, const Operation& operation,
+                                                         FunctionValue& callee);
+  FunctionValue function_of(const Operation& operation, std::span<const Wish> params, const Expr& expr);
+  FunctionValue derived(FunctionValue of, const GradientOf& gradient);
+  FunctionValue derived_once(const FunctionValue& of, const GradientOf::Step& step, Span span);
+  FunctionRef with_captured_last(const FunctionHead& head, std::size_t params, FunctionRef vjp);
+
+  // Functions over lists and tensors (over_lists.cpp).
   class Applied;
   struct OverList;
   /// Whether the call is one of the built-in `map`, `fold` and `scan`.
   bool is_over_list(const Expr& expr) const;
-  Vars over_list(const Expr& expr);
-  std::optional<OverList> read_over_list(const Expr& expr, const Applied& applied);
+  Vars over_list(const Expr& expr, Wishes wishes);
+  Wish wish_of_initial(const OverList& over, const Applied& applied, Wishes wishes) const;
+  std::optional<OverList> read_over_list(const Expr& expr, const Applied& applied, Wishes wishes);
   Vars map_list(const Applied& applied, const OverList& over);
   Vars map_tensor(const Applied& applied, const OverList& over);
   Vars fold_list(const Applied& applied, const OverList& over);
@@ -289,10 +410,13 @@ class BodyChecker {
   Generated& generated_;
   Diagnostics& diagnostics_;
   Scope scope_;
+  std::unordered_map<std::string_view, SymbolPlace> places_;  ///< of the symbols that sizes are computed of
   std::vector<FunctionValue> local_functions_;
-  const FunctionHead* head_ = nullptr;  ///< of the function that is being checked
-  const Syntax* syntax_ = nullptr;      ///< of the function that is being checked
-  FunctionBuilder* f_ = nullptr;        ///< likewise
+  std::unordered_map<std::string, const FunctionHead*> closed_;  ///< lambdas, by where and for which types
+  std::unordered_map<std::size_t, Span> gradient_places_;        ///< by function, where it is asked for
+  const FunctionHead* head_ = nullptr;                           ///< of the function that is being checked
+  const Syntax* syntax_ = nullptr;                               ///< of the function that is being checked
+  FunctionBuilder* f_ = nullptr;                                 ///< likewise
 };
 
 inline bool known(Var var) {
@@ -329,6 +453,9 @@ std::string hint_at_sizes(const Vars& one, const Vars& other, Wishes wishes);
 
 /// "sum(a, axis=0)"
 std::string to_string(const Signature& signature);
+
+/// "fn(i64, ?) -> f64", as far as the types are known.
+std::string text_of_function(std::span<const Wish> params, const std::optional<Type>& result);
 
 /// "1 value", "2 values"
 std::string count_of(std::size_t count, std::string_view thing);

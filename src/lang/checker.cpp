@@ -25,6 +25,30 @@ std::unordered_set<Symbol> generic_names(const std::vector<FunctionHead>& heads)
   return names;
 }
 
+/// What a run is given, and gives, can be written.
+void refuse_functions_of_main(const std::vector<FunctionHead>& heads, const Symbols& symbols,
+                              const FunctionTypes& types, Diagnostics& diagnostics) {
+  for (const FunctionHead& head : heads) {
+    if (symbols[head.name] != "main") continue;
+    for (const Pattern& param : head.params) {
+      if (!param.is_function && !(param.type && types.is_inside(*param.type))) continue;
+      diagnostics.add(
+          param.span,
+          fmt::format("parameter '{}' of 'main': expected a value that can be written, "
+                      "found {}: no function can be given to a run",
+                      symbols[*param.name], param.type ? to_string(*param.type) : "the type of a function"));
+    }
+    for (const std::optional<Type>& result : head.results) {
+      if (!result || !types.is_inside(*result)) continue;
+      diagnostics.add(
+          head.name_span,
+          fmt::format("the result of 'main': expected a value that can be written, found {}: a run "
+                      "cannot show a function",
+                      to_string(*result)));
+    }
+  }
+}
+
 std::string shortened(const std::string& text) {
   constexpr std::size_t kLongest = 60;
   return text.size() <= kLongest ? text : text.substr(0, kLongest) + " ...";
@@ -79,6 +103,7 @@ ir::Module check(const std::shared_ptr<const Source>& source, const TokenList& t
   Parser parser(*source, tokens, operations, generic_names(heads), declarations, diagnostics);
   BodyChecker checker(*source, tokens, symbols, operations, functions, declarations, generated, diagnostics);
   const auto check_body = [&](const FunctionHead& head) {
+    functions.enter(head);
     if (head.gradient) return functions.define_gradient(head);
     const ExprId body = parser.read_body(head);
     try {
@@ -113,6 +138,9 @@ ir::Module check(const std::shared_ptr<const Source>& source, const TokenList& t
     if (head.readable && head.is_generic() && !head.on_demand && !used.contains(head.begin))
       parser.read_body(with_any_types(head));
   }
+  refuse_functions_of_main(heads, symbols, declarations.function_types(), diagnostics);
+  if (diagnostics.empty()) checker.define_calls();
+  if (diagnostics.empty()) checker.refuse_endless_gradients(builder.module());
   if (diagnostics.empty()) refuse_endless_constants(heads, functions, builder.module(), diagnostics);
   if (!diagnostics.empty()) return ir::Module();
   builder.module().generic_data_types = declarations.generic_texts();

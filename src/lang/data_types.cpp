@@ -181,6 +181,22 @@ std::optional<Type> Reader::instance(const GenericType& generic, const std::vect
   return made.type;
 }
 
+FunctionPlaces Reader::function_places() {
+  take();
+  take();
+  FunctionPlaces places;
+  while (!at(Tok::RightParen)) {
+    places.params.push_back(position());
+    skip_type();
+    if (!accept(Tok::Comma)) break;
+  }
+  expect(Tok::RightParen, "',' or ')' after a type");
+  expect(Tok::Arrow, "'->' and the type of the result of the function");
+  places.result = position();
+  skip_type();
+  return places;
+}
+
 void Reader::skip_type() {
   if (at_all({Tok::Fn, Tok::LeftParen})) {
     take();

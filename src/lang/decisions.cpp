@@ -106,7 +106,7 @@ class DecisionMaker {
   void make_test(std::size_t id, std::vector<Row>& rows) {
     const std::size_t tested = rows[0].columns[0].access;
     made_.tree[id].tested = tested;
-    if (made_.accesses[tested].type.is_data()) {
+    if (has_variants(made_.accesses[tested].type)) {
       test_variants(id, rows, tested);
     } else {
       test_literals(id, rows, tested);
@@ -153,11 +153,11 @@ class DecisionMaker {
     if (literals.size() > ir::kMaxNesting) throw TooMany();  // tested one inside the other
     std::vector<Decision::Choice> choices;
     for (std::size_t i = 0; i < literals.size(); ++i) {
-      known_.push_back({tested, std::nullopt, to_string(literals[i])});
+      known_.push_back({tested, std::nullopt, to_string(literals[i], made_.accesses[tested].type)});
       choices.push_back({literals[i], make(rows_of(rows, wanted, tested, i))});
       known_.pop_back();
     }
-    const bool both_truths = made_.accesses[tested].type.dtype == DType::Bool && literals.size() == 2;
+    const bool both_truths = made_.accesses[tested].type == Type(DType::Bool) && literals.size() == 2;
     if (!both_truths) {
       known_.push_back({tested, std::nullopt, other_than(literals)});
       choices.push_back({Value(), make(rows_of(rows, wanted, tested, std::nullopt))});
@@ -256,6 +256,7 @@ class DecisionMaker {
   }
 
   static std::string other_than(const std::vector<Value>& literals) {
+    if (literals[0].is_data()) return "_";
     const DType type = literals[0].dtype();
     if (type == DType::Bool) return literals[0].as<bool>() ? "false" : "true";
     if (is_float(type)) return "_";
@@ -301,10 +302,10 @@ class DecisionMaker {
 }  // namespace
 
 std::optional<Decisions> decide(std::span<const Type> matched, std::span<const Arm> arms,
-                                const Syntax& syntax, const Source& source, const Symbols& symbols,
-                                Span place, Diagnostics& diagnostics) {
+                                const Syntax& syntax, const Source& source, const TokenList& tokens,
+                                const Symbols& symbols, Span place, Diagnostics& diagnostics) {
   const std::size_t findings = diagnostics.count();
-  PatternChecker patterns(syntax, source, symbols, diagnostics);
+  PatternChecker patterns(syntax, source, tokens, symbols, diagnostics);
   for (const Arm& arm : arms) patterns.check(arm.pattern, matched);
   if (diagnostics.count() > findings) return std::nullopt;
   return DecisionMaker(matched, arms, syntax, patterns, place, diagnostics).run();

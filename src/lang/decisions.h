@@ -21,6 +21,11 @@ struct Access {
   Type type;
 };
 
+/// Whether patterns tell values of the type apart by their variants, and not as a whole.
+inline bool has_variants(const Type& type) {
+  return type.is_data() && !is_string(type);
+}
+
 struct Decision {
   struct Binding {
     Symbol name;
@@ -47,7 +52,7 @@ struct Decisions {
 /// Empty where patterns are wrong, leave something out or are never reached, which is reported; `place` is
 /// that of the word `match`.
 std::optional<Decisions> decide(std::span<const Type> matched, std::span<const Arm> arms,
-                                const Syntax& syntax, const Source& source, const Symbols& symbols,
-                                Span place, Diagnostics& diagnostics);
+                                const Syntax& syntax, const Source& source, const TokenList& tokens,
+                                const Symbols& symbols, Span place, Diagnostics& diagnostics);
 
 }  // namespace hiaton::lang

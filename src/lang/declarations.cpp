@@ -142,10 +142,11 @@ std::unordered_set<const DataType*> Declarations::types_with_values() const {
     if (with_values.insert(type).second) found.push_back(type);
   };
   for (const Type& type : types_.all()) {
+    if (function_types_.find(type) != nullptr) add(type.data.get());
     for (const Variant& variant : type.data->variants) {
       Waiting& waiting = variants.emplace_back(Waiting{type.data.get()});
       for (const Field& field : variant.fields) {
-        if (!field.type.is_data()) continue;
+        if (!field.type.is_data() || is_string(field.type)) continue;
         ++waiting.missing;
         waiting_for[field.type.data.get()].push_back(variants.size() - 1);
       }

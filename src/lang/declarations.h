@@ -14,6 +14,7 @@
 #include "hiaton/lang.h"
 #include "ir/names.h"
 #include "lang/diagnostics.h"
+#include "lang/function_types.h"
 #include "lang/symbols.h"
 
 namespace hiaton::lang {
@@ -83,7 +84,11 @@ class Declarations {
  public:
   Declarations(const Symbols& symbols, DataTypes& types, const ParseOptions& options,
                Diagnostics& diagnostics)
-      : symbols_(symbols), types_(types), options_(options), diagnostics_(diagnostics) {}
+      : symbols_(symbols),
+        types_(types),
+        options_(options),
+        diagnostics_(diagnostics),
+        function_types_(types, diagnostics) {}
 
   // The built-in list, which has one type for each type of elements.
   static constexpr std::string_view kList = "List";
@@ -91,6 +96,8 @@ class Declarations {
   static constexpr std::size_t kCons = 1;
   Type list_of(const Type& element) { return types_.list_of(element); }
   Type tuple_of(const std::vector<Type>& parts) { return types_.tuple_of(parts); }
+  FunctionTypes& function_types() { return function_types_; }
+  const FunctionTypes& function_types() const { return function_types_; }
   static bool is_list(const Type& type) { return type.is_data() && ir::is_list(*type.data); }
   static Type element_of(const Type& list) { return field_type(list, kCons, 0); }
   /// kNil or kCons, where a word names a variant of the built-in list.
@@ -152,6 +159,7 @@ class Declarations {
     return announced_.contains(name) && !data_types_.contains(name) && !is_variant(name) &&
            !generic_types_.contains(name) && !parameter_numbers_.contains(name) && !aliases_.contains(name);
   }
+  const Symbols& symbols() const { return symbols_; }
   std::string_view spelled(Symbol name) const { return symbols_[name]; }
   std::size_t size_count() const { return sizes_.size(); }
   const Size* size(Symbol name) const { return find(sizes_, name); }
@@ -214,6 +222,7 @@ class Declarations {
   DataTypes& types_;
   const ParseOptions& options_;
   Diagnostics& diagnostics_;
+  FunctionTypes function_types_;
   std::unordered_set<Symbol> announced_;
   BySymbol<Size> sizes_;
   BySymbol<Type> data_types_;

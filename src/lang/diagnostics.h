@@ -7,6 +7,7 @@
 
 #include "hiaton/error.h"
 #include "hiaton/lang.h"
+#include "ir/names.h"
 
 namespace hiaton::lang {
 
@@ -15,11 +16,17 @@ class Diagnostics {
   /// Adds a message. Only the begin and the end of a long one are kept: names and types have any length.
   void add(Span span, std::string message) {
     message += context_;
+    for (const auto& [name, text] : shown_as_) replace_name(message, name, text);
     if (message.size() > 2 * kShown) message.replace(kShown, message.size() - 2 * kShown, " ... ");
     found_.push_back({span, std::move(message)});
   }
   /// Stands behind every message from here on.
   void set_context(std::string context) { context_ = std::move(context); }
+  /// Messages name the type `name` by its text in programs.
+  void show_as(std::string name, std::string text) {
+    for (const auto& [known, shown] : shown_as_) replace_name(text, known, shown);
+    shown_as_.emplace_back(std::move(name), std::move(text));
+  }
   bool empty() const { return found_.empty(); }
   std::size_t count() const { return found_.size(); }
   /// Looking for similar names is only worth its time for findings that will be shown.
@@ -28,8 +35,20 @@ class Diagnostics {
 
  private:
   static constexpr std::size_t kShown = 500;
+  static void replace_name(std::string& text, const std::string& name, const std::string& by);
+
   std::vector<Diagnostic> found_;
   std::string context_;
+  std::vector<std::pair<std::string, std::string>> shown_as_;
 };
+
+inline void Diagnostics::replace_name(std::string& text, const std::string& name, const std::string& by) {
+  for (std::size_t at = text.find(name); at != std::string::npos; at = text.find(name, at)) {
+    const std::size_t end = at + name.size();
+    const bool is_longer = end < text.size() && ir::continues_name(text[end]);
+    if (!is_longer) text.replace(at, name.size(), by);
+    at += is_longer ? name.size() : by.size();
+  }
+}
 
 }  // namespace hiaton::lang

@@ -29,19 +29,26 @@ Var same_tensors(FunctionBuilder& f, Var a, Var b) {
 }  // namespace
 
 bool BodyChecker::compares_data(const Operation& operation, std::span<const Var> operands) const {
-  const bool is_equality =
-      &operation == &operations_.infix(Tok::Equal) || &operation == &operations_.infix(Tok::NotEqual);
-  return is_equality && operands[0].type().is_data() && operands[0].type() == operands[1].type();
+  const bool is_equality = operation.def->symbol == "==" || operation.def->symbol == "!=";
+  return is_equality && operands.size() == 2 && operands[0].type().is_data() &&
+         operands[0].type() == operands[1].type();
 }
 
 Var BodyChecker::compare_data(const Operation& operation, std::span<const Var> operands, Span span) {
+  if (declarations_.function_types().is_inside(operands[0].type())) {
+    report(span,
+           fmt::format("[{}] expected values that can be compared, found {}: functions are equal to nothing",
+                       operation.def->symbol, to_string(operands[0].type())));
+    return Var();
+  }
   f_->set_span(span);
   const Var equal = f_->call(equality_of(operands[0].type()), {operands[0], operands[1]});
-  return &operation == &operations_.infix(Tok::Equal) ? equal : !equal;
+  return operation.def->symbol == "==" ? equal : !equal;
 }
 
 /// Whether two values of one type are equal.
 Var BodyChecker::same(FunctionBuilder& f, Var a, Var b) {
+  if (is_string(a.type())) return f.op("string_equal", {a, b});
   if (a.type().is_data()) return f.call(equality_of(a.type()), {a, b});
   return a.type().is_tensor() ? same_tensors(f, a, b) : a == b;
 }

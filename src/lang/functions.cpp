@@ -11,6 +11,7 @@
 #include "ir/type_lists.h"
 #include "lang/generated.h"
 #include "lang/heads.h"
+#include "lang/library.h"
 #include "lang/suggest.h"
 #include "lang/type_inference.h"
 
@@ -63,8 +64,17 @@ Functions::Functions(const Source& source, const TokenList& tokens, const Symbol
       by_symbol_(symbols.size(), nullptr) {
   references_.reserve(heads.size());
   for (const FunctionHead& head : heads) {
+    if (head.on_demand) continue;
     if (!head.is_generic()) {
       references_.emplace(&head, declare(head));
+    } else if (name_is_free(head)) {
+      by_symbol_[head.name] = &head;
+    }
+  }
+  for (const FunctionHead& head : heads) {
+    if (!head.on_demand) continue;
+    if (find(head.name) != nullptr && !find(head.name)->on_demand) {
+      hidden_.emplace(head.name, &head);
     } else if (name_is_free(head)) {
       by_symbol_[head.name] = &head;
     }
@@ -149,6 +159,9 @@ const FunctionHead* Functions::instance(const FunctionHead& generic, const TypeA
     head.captured.insert(head.captured.end(), function.captured.begin(), function.captured.end());
   }
   head.functions = given;
+  for (std::size_t i = 0; i < head.params.size(); ++i) {
+    if (head.params[i].is_function) head.function_places.push_back(i);
+  }
   std::erase_if(head.params, [](const Pattern& param) { return param.is_function; });
   head.made_for = &made_for;
   head.depth = made_for.depth + 1;
@@ -167,9 +180,13 @@ const FunctionHead* Functions::add_lambda(FunctionHead head, FunctionRef made) {
   return lambda;
 }
 
+void Functions::enter(const FunctionHead& head) {
+  if (!hidden_.empty()) in_library_ = is_of_library(source_.file_at(head.name_span.begin).key);
+}
+
 bool Functions::name_is_free(const FunctionHead& head) {
   const std::string_view name = symbols_[head.name];
-  if (operations_.find(head.name) != nullptr) {
+  if (operations_.find(head.name) != nullptr || name == "str") {
     diagnostics_.add(head.name_span,
                      fmt::format("expected a new name for a function, found '{}', which is a type", name));
     return false;
@@ -224,23 +241,86 @@ void Functions::define_gradient(const FunctionHead& head) {
   ir::Module& module = builder_.module();
   const ir::Function& function = module[reference(head).id];
   const ir::Function& derived = module[reference(*of).id];
-  const bool with_value = gradient.with_value[0];
+  const std::optional<ir::GradientForm> form = form_of(gradient.steps[0], *of);
+  if (!form) return;
   try {
-    const std::vector<Type> results = ir::gradient_results(derived, with_value);
+    const ir::GradientSignature wanted = ir::gradient_signature(module, derived, *form);
     const auto same = [](const ir::ValueInfo& a, const ir::ValueInfo& b) { return a.type == b.type; };
-    if (!std::equal(derived.params.begin(), derived.params.end(), function.params.begin(),
+    if (!std::equal(wanted.params.begin(), wanted.params.end(), function.params.begin(),
                     function.params.end(), same)) {
-      diagnostics_.add(head.name_span, fmt::format("the gradient of '{}' takes what '{}' takes",
-                                                   symbols_[of->name], signature(*of)));
-    } else if (results != function.results) {
+      const bool is_vjp = form->kind == ir::GradientForm::Kind::Vjp;
+      diagnostics_.add(head.name_span,
+                       fmt::format("the {} of '{}' takes what '{}' takes{}", is_vjp ? "vjp" : "gradient",
+                                   symbols_[of->name], signature(*of),
+                                   is_vjp ? ", then a gradient for each float result" : ""));
+    } else if (wanted.results != function.results) {
       diagnostics_.add(head.name_span,
                        fmt::format("the gradient of '{}' gives {}, found {}", symbols_[of->name],
-                                   list_types(results), list_types(function.results)));
+                                   list_types(wanted.results), list_types(function.results)));
     }
-    module.gradient_requests.push_back({reference(head).id, reference(*of).id, with_value});
+    module.gradient_requests.push_back({reference(head).id, reference(*of).id, *form});
   } catch (const ProgramError& error) {
     diagnostics_.add(gradient.span, error.what());
   }
+}
+
+/// Where nothing is said and the function takes values along, only what it declares counts.
+std::optional<ir::GradientForm> Functions::form_of(const GradientOf::Step& step,
+                                                   const FunctionHead& of) const {
+  ir::GradientForm form{step.kind, {}};
+  for (const GradientOf::Wrt& wrt : step.wrt) {
+    const std::optional<ir::GradientForm::By> by = derived_by(wrt, of);
+    if (!by) return std::nullopt;
+    if (std::find(form.wrt.begin(), form.wrt.end(), *by) != form.wrt.end()) {
+      diagnostics_.add(wrt.span, "expected each parameter once, found one twice");
+      return std::nullopt;
+    }
+    form.wrt.push_back(*by);
+  }
+  const FunctionTypes& types = declarations_.function_types();
+  const bool takes_functions = std::any_of(of.params.begin(), of.params.end(), [&](const Pattern& param) {
+    return param.type && types.is_inside(*param.type);
+  });
+  if (!step.wrt.empty() || (of.captured.empty() && !takes_functions)) return form;
+  for (std::size_t i = 0; i < of.params.size(); ++i) {
+    if (of.params[i].type && types.holds_floats_beside(*of.params[i].type)) form.wrt.push_back({.number = i});
+  }
+  if (form.wrt.empty()) form.wrt.push_back({.number = 0});  // which holds none: that is reported
+  return form;
+}
+
+std::optional<ir::GradientForm::By> Functions::derived_by(const GradientOf::Wrt& wrt,
+                                                          const FunctionHead& of) const {
+  std::optional<std::size_t> number = wrt.number;
+  for (std::size_t i = 0; !number && !wrt.is_learned && i < of.params.size(); ++i) {
+    if (of.params[i].name == wrt.name) return ir::GradientForm::By{.number = i};
+  }
+  if (!number) {
+    if (const std::size_t* learned = declarations_.parameter(wrt.name))
+      return ir::GradientForm::By{.is_learned = true, .number = *learned};
+    if (!declarations_.is_broken(wrt.name)) {
+      diagnostics_.add(wrt.span, fmt::format("expected a parameter of '{0}' or a learned parameter, found "
+                                             "'{1}': {2}",
+                                             symbols_[of.name], symbols_[wrt.name], signature(of)));
+    }
+    return std::nullopt;
+  }
+  const std::vector<std::size_t>& functions = of.function_places;
+  const bool is_function = std::find(functions.begin(), functions.end(), *number) != functions.end();
+  const std::size_t count = of.params.size() + functions.size();
+  if (is_function || *number >= count) {
+    diagnostics_.add(
+        wrt.span, is_function ? fmt::format("expected a parameter that holds floats, found parameter {} of "
+                                            "'{}', which is a function",
+                                            *number, symbols_[of.name])
+                              : fmt::format("expected a number less than {}, which is how many parameters "
+                                            "'{}' has, found {}",
+                                            count, symbols_[of.name], *number));
+    return std::nullopt;
+  }
+  const auto before =
+      std::count_if(functions.begin(), functions.end(), [&](std::size_t place) { return place < *number; });
+  return ir::GradientForm::By{.number = *number - static_cast<std::size_t>(before)};
 }
 
 void Functions::report_unknown(const GradientOf& gradient) const {
@@ -265,9 +345,11 @@ std::string Functions::signature(const FunctionHead& head) const {
   }
   std::string text = fmt::format("{}(", symbols_[head.name]);
   std::string_view separator;
-  for (const Pattern& param : head.params) {
-    text +=
-        fmt::format("{}{}: {}", separator, symbols_[*param.name], param.type ? to_string(*param.type) : "?");
+  const std::vector<Type> types = written_params(head, source_);
+  for (std::size_t i = 0; i < head.params.size(); ++i) {
+    const Pattern& param = head.params[i];
+    text += fmt::format("{}{}: {}", separator, param.name ? symbols_[*param.name] : "_",
+                        param.type ? to_string(types[i]) : "?");
     separator = ", ";
   }
   return text + ")";

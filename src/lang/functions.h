@@ -22,8 +22,14 @@ class Functions {
             ModuleBuilder& builder, Diagnostics& diagnostics);
 
   const std::vector<FunctionHead>& heads() const { return heads_; }
-  /// nullptr where no function has this name.
-  const FunctionHead* find(Symbol name) const { return by_symbol_[name]; }
+  /// nullptr where no function has this name. A function of the program hides one of the standard library,
+  /// but from the library.
+  const FunctionHead* find(Symbol name) const {
+    if (in_library_ && hidden_.contains(name)) return hidden_.at(name);
+    return by_symbol_[name];
+  }
+  /// From here on names are those of the body of this function.
+  void enter(const FunctionHead& head);
   FunctionRef reference(const FunctionHead& head) const { return references_.at(&head); }
   /// The function that a generic one is for these types and functions; nullptr where its head is wrong, which
   /// is reported. `made_for` is the function with this use.
@@ -36,12 +42,15 @@ class Functions {
   const std::deque<FunctionHead>& instances() const { return instances_; }
   /// Asks for the gradient that the function is. Reports where it cannot be.
   void define_gradient(const FunctionHead& head);
+  /// What is asked of the gradient of the function; empty where it has no such parameters, which is reported.
+  std::optional<ir::GradientForm> form_of(const GradientOf::Step& step, const FunctionHead& of) const;
   /// Says why there is no such gradient where no function of the program has the name.
   void report_unknown(const GradientOf& gradient) const;
   /// "fact(n: i64)"
   std::string signature(const FunctionHead& head) const;
 
  private:
+  std::optional<ir::GradientForm::By> derived_by(const GradientOf::Wrt& wrt, const FunctionHead& of) const;
   const FunctionHead* instance_like(const FunctionHead& generic, const FunctionHead& like);
   FunctionRef declare(const FunctionHead& head);
   FunctionRef declare_as(const std::string& name, const FunctionHead& head);
@@ -57,11 +66,26 @@ class Functions {
   ModuleBuilder& builder_;
   Diagnostics& diagnostics_;
   std::vector<const FunctionHead*> by_symbol_;
+  std::unordered_map<Symbol, const FunctionHead*> hidden_;  ///< of the library
+  bool in_library_ = false;
   std::unordered_map<const FunctionHead*, FunctionRef> references_;
   std::deque<FunctionHead> instances_;  ///< of generic functions
   std::unordered_map<std::string, const FunctionHead*> instances_by_types_;
   std::deque<FunctionHead> lambdas_;
 };
+
+/// Where a symbol stands among the dimensions of the parameters of a function.
+struct SymbolPlace {
+  std::size_t param;
+  std::size_t axis;
+};
+/// The first one of each. For as long as the head lives.
+std::unordered_map<std::string_view, SymbolPlace> symbol_places(const FunctionHead& head);
+/// By their names.
+std::unordered_map<Symbol, std::size_t> param_numbers(const FunctionHead& head);
+
+/// The types as the program has them, with what sizes are computed of.
+std::vector<Type> written_params(const FunctionHead& head, const Source& source);
 
 /// Whether no two patterns have the same name; reports those that do. `what` is what they name.
 bool require_distinct(std::span<const Pattern> patterns, std::string_view what, const Symbols& symbols,

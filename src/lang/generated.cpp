@@ -19,13 +19,14 @@ std::string as_name(std::string_view type) {
   return name;
 }
 
-FunctionRef Generated::gradient(FunctionRef of, bool with_value) {
-  const std::string word = with_value ? "value_and_grad" : "grad";
-  const std::string key = fmt::format("{} {}", word, of.id.index());
+FunctionRef Generated::gradient(FunctionRef of, const ir::GradientForm& form) {
+  const std::string_view word = ir::name_of(form.kind);
+  std::string key = fmt::format("{} {}", word, of.id.index());
+  for (const ir::GradientForm::By& by : form.wrt) key += fmt::format(" {} {}", by.is_learned, by.number);
   const auto known = made_.find(key);
   if (known != made_.end()) return known->second;
   const std::string name = free_name(fmt::format("{}_{}", word, (*this)[of].name));
-  return made_.emplace(key, builder_.declare_gradient(name, of, with_value)).first->second;
+  return made_.emplace(key, builder_.declare_gradient(name, of, form)).first->second;
 }
 
 FunctionRef Generated::function(const std::string& wanted, std::vector<ir::ValueInfo> params,

@@ -19,7 +19,7 @@ class Generated {
   explicit Generated(ModuleBuilder& builder) : builder_(builder) {}
 
   /// Throws ProgramError where the function can have no gradient.
-  FunctionRef gradient(FunctionRef of, bool with_value);
+  FunctionRef gradient(FunctionRef of, const ir::GradientForm& form);
 
   /// What builds the body; it gets the function itself, for calls.
   using Body = std::function<Vars(FunctionBuilder&, FunctionRef)>;
@@ -30,6 +30,15 @@ class Generated {
   /// A new function of which the body decides the results.
   FunctionRef function_with_any_results(const std::string& wanted, std::vector<ir::ValueInfo> params,
                                         const std::function<Vars(FunctionBuilder&)>& body);
+
+  /// A new function that is named like `wanted`, which `define` gives its body.
+  FunctionRef declare(const std::string& wanted, std::vector<ir::ValueInfo> params,
+                      std::vector<Type> results) {
+    return builder_.declare(free_name(wanted), std::move(params), std::move(results));
+  }
+  void define(FunctionRef made, const std::function<Vars(FunctionBuilder&)>& body) {
+    builder_.define(made, body);
+  }
 
   const ir::Function& operator[](FunctionRef ref) const { return builder_.module()[ref.id]; }
 

@@ -17,7 +17,8 @@ constexpr std::size_t kMaxFunctionDepth = 20;
 /// What takes its type from its place: it comes after the arguments that have a type of their own.
 bool BodyChecker::follows_its_place(ExprId id) const {
   const Expr& expr = (*syntax_)[giver_of(id)];
-  if (expr.flex != Flex::Rigid || expr.kind == Expr::Kind::List) return true;
+  if (expr.flex != Flex::Rigid || expr.kind == Expr::Kind::List || expr.kind == Expr::Kind::Lambda)
+    return true;
   if (expr.kind == Expr::Kind::Tuple) {
     const std::span<const ExprId> parts = list(expr.list);
     return std::any_of(parts.begin(), parts.end(), [&](ExprId part) { return follows_its_place(part); });
@@ -40,10 +41,10 @@ Var BodyChecker::argument_for(TypeInference& types, ExprId argument, std::size_t
 
 std::vector<Var> BodyChecker::infer(TypeInference& types, std::span<const ExprId> arguments,
                                     std::span<const std::size_t> places, Wishes wishes,
-                                    std::span<const std::size_t> results) {
+                                    std::span<const std::size_t> results, bool takes_functions) {
   std::vector<Var> found(arguments.size());
   for (std::size_t i = 0; i < arguments.size(); ++i) {
-    if (types.function_at(places[i])) continue;
+    if (takes_functions && types.function_at(places[i])) continue;
     if (!follows_its_place(arguments[i])) found[i] = argument_for(types, arguments[i], places[i]);
   }
   const bool wants_tuple = wishes.size() == 1 && wishes[0] && is_tuple(*wishes[0]) && results.size() > 1;
@@ -53,7 +54,7 @@ std::vector<Var> BodyChecker::infer(TypeInference& types, std::span<const ExprId
     if (wishes.size() == results.size() && wishes[i]) types.match(results[i], *wishes[i]);
   }
   for (std::size_t i = 0; i < arguments.size(); ++i) {
-    if (types.function_at(places[i])) continue;
+    if (takes_functions && types.function_at(places[i])) continue;
     if (follows_its_place(arguments[i])) found[i] = argument_for(types, arguments[i], places[i]);
   }
   return found;
@@ -89,7 +90,8 @@ std::optional<BodyChecker::Resolved> BodyChecker::resolve_generic(const Expr& ex
   TypeInference types(generic.type_params, source_, tokens_, declarations_, diagnostics_);
   types.set(given);
   const std::size_t findings = diagnostics_.count();
-  const std::vector<Var> found = infer(types, arguments, generic.param_types, wishes, generic.result_types);
+  const std::vector<Var> found =
+      infer(types, arguments, generic.param_types, wishes, generic.result_types, true);
   std::vector<FunctionValue> functions;
   const bool has_functions =
       diagnostics_.count() == findings && infer_functions(types, generic, arguments, functions);
@@ -137,6 +139,7 @@ const FunctionHead* BodyChecker::instance_of(const FunctionHead& generic, const 
     const FunctionValue& value = functions[next++];
     FunctionArgument& argument = given.emplace_back(FunctionArgument{
         .name = *param.name, .function = value.function, .operation = value.operation, .text = value.text});
+    argument.lambdas = value.lambdas;
     for (const Var captured : value.captured) argument.captured.push_back(captured.type());
   }
   return functions_.instance(generic, types.arguments(), *head_, given);

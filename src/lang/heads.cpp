@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "ir/names.h"
+#include "lang/functions.h"
 #include "lang/library.h"
 #include "lang/literal.h"
 #include "lang/reader.h"
@@ -336,6 +338,7 @@ class HeadReader : Reader {
     expect(Tok::Arrow, "'->' and the type of the result");
     results(head);
     refuse_mistyped_sizes();
+    require_symbols(head);
     if (at(Tok::Name) && symbols_[next().payload] == "recompute") {
       take();
       head.recompute = true;
@@ -344,16 +347,62 @@ class HeadReader : Reader {
     expect(Tok::Assign, "'=' and the body of the function");
     head.span = span_from(fn.span.begin);
     head.body = position();
-    head.gradient = gradient_alone();
-    head.readable = true;
+    if (!gives_function(head)) head.gradient = gradient_alone();
+    head.readable = !head.gradient || head.computed_sizes.empty();
+    if (head.readable) return;
+    const Span span = head.computed_sizes[0].span;
+    report(span, fmt::format("expected a number, a size, a symbol or '_' as a dimension of what a gradient "
+                             "takes or gives, found '{}'",
+                             source().text(span)));
+  }
+
+  /// Reports symbols of computed sizes that no tensor among the parameters has, and leaves these sizes out.
+  void require_symbols(FunctionHead& head) {
+    const bool are_known = std::all_of(head.params.begin(), head.params.end(),
+                                       [](const Pattern& param) { return param.is_function || param.type; });
+    if (head.computed_sizes.empty()) return;
+    const std::unordered_map<std::string_view, SymbolPlace> places = symbol_places(head);
+    std::erase_if(head.computed_sizes, [&](const ComputedSize& size) {
+      bool is_wrong = false;
+      for (const SizeFormula::Step& step : size.formula.steps()) {
+        if (step.kind != SizeFormula::Step::Kind::Symbol) continue;
+        const std::string_view name = symbols_[step.symbol];
+        if (places.contains(name)) continue;
+        is_wrong = true;
+        if (!are_known) continue;
+        report(step.span, fmt::format("expected a size, or a symbol that is a dimension of a parameter by "
+                                      "itself, found '{0}'; a size is declared by a line 'size {0} = ...'",
+                                      name));
+      }
+      return is_wrong;
+    });
+  }
+
+  /// Whether its result is a function, and not what one gives.
+  bool gives_function(const FunctionHead& head) {
+    const std::optional<Type>& result = head.results[0];
+    if (head.results.size() > 1) return false;
+    if (result && declarations().function_types().find(*result) != nullptr) return true;
+    const std::size_t body = position();
+    go_to(head.result_types[0]);
+    const bool is_written = at(Tok::Fn);
+    go_to(body);
+    return is_written;
   }
 
   /// `grad(f)` without arguments.
   std::optional<GradientOf> gradient_alone() {
-    if (!at(Tok::Grad) && !at(Tok::ValueAndGrad)) return std::nullopt;
+    if (!at_gradient()) return std::nullopt;
     const std::size_t begin = position();
-    const GradientOf read = gradient_of();
-    if ((at(Tok::End) || at_declaration()) && read.with_value.size() == 1) return read;
+    while (at_gradient()) {
+      take();
+      if (!accept(Tok::LeftParen)) break;
+    }
+    const bool is_of_name = !at_all({Tok::Fn, Tok::LeftParen});
+    go_to(begin);
+    if (!is_of_name) return std::nullopt;
+    const GradientOf read = gradient_of([] { return ExprId(); });
+    if ((at(Tok::End) || at_declaration()) && read.steps.size() == 1) return read;
     go_to(begin);
     return std::nullopt;
   }
@@ -366,9 +415,12 @@ class HeadReader : Reader {
       head.param_types.push_back(position());
       const bool is_function = at_all({Tok::Fn, Tok::LeftParen});
       head.takes_functions = head.takes_functions || (is_function && !is_for_use_);
-      if (is_function) skip_type();
+      if (is_function) function_places();
+      const std::size_t sizes = head.computed_sizes.size();
       head.params.push_back(
           {name.payload, is_function ? std::nullopt : type_of(head), name.span, is_function});
+      for (std::size_t i = sizes; i < head.computed_sizes.size(); ++i)
+        head.computed_sizes[i].param = name.payload;
       if (!accept(Tok::Comma)) break;
     }
     expect(Tok::RightParen, "',' or ')' after a parameter");
@@ -377,7 +429,10 @@ class HeadReader : Reader {
   void results(FunctionHead& head) {
     const auto result = [&] {
       head.result_types.push_back(position());
+      const std::size_t sizes = head.computed_sizes.size();
       head.results.push_back(type_of(head));
+      for (std::size_t i = sizes; i < head.computed_sizes.size(); ++i)
+        head.computed_sizes[i].result = head.results.size() - 1;
     };
     if (!accept(Tok::LeftParen)) return result();
     if (at(Tok::RightParen)) fail_expected("the type of at least one result");
@@ -389,8 +444,8 @@ class HeadReader : Reader {
   }
 
   /// That of a generic function is read for each use.
-  std::optional<Type> type_of(const FunctionHead& head) {
-    if (!head.is_generic()) return type();
+  std::optional<Type> type_of(FunctionHead& head) {
+    if (!head.is_generic()) return type_with(head.computed_sizes);
     skip_type();
     return std::nullopt;
   }

@@ -2,8 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <charconv>
+
 #include "base/utf8.h"
 #include "ir/names.h"
+#include "tensor/strings.h"
 
 namespace hiaton::lang {
 namespace {
@@ -141,12 +145,14 @@ class Lexer {
     list_.strings.push_back(std::move(content));
   }
 
-  /// \" \\ and \xHH, a byte in hexadecimal. Reports anything else.
+  /// \" \\ \n \t \r \u{...} and \xHH, a byte in hexadecimal. Reports anything else.
   bool read_escape(std::string& content) {
     const std::size_t begin = at_++;
     const char kind = peek();
-    if (kind == '"' || kind == '\\') {
-      content += kind;
+    constexpr std::string_view kEscapes = "\"\\ntr";
+    constexpr std::string_view kMeant = "\"\\\n\t\r";
+    if (const std::size_t simple = kEscapes.find(kind); simple != std::string_view::npos && kind != '\0') {
+      content += kMeant[simple];
       ++at_;
       return true;
     }
@@ -156,9 +162,31 @@ class Lexer {
       at_ += 3;
       return true;
     }
-    diagnostics_.add(span_from(begin),
-                     R"(expected \", \\ or \x with two digits 0-9a-f after '\' in a string)");
+    if (kind == 'u' && peek(1) == '{') {
+      at_ += 2;
+      return read_code_point(begin, content);
+    }
+    diagnostics_.add(
+        span_from(begin),
+        R"(expected \", \\, \n, \t, \r, \u{...} or \x with two digits 0-9a-f after '\' in a string)");
     return false;
+  }
+
+  /// The rest of \u{1F600}.
+  bool read_code_point(std::size_t begin, std::string& content) {
+    constexpr std::size_t kMostDigits = 6;
+    const std::string_view digits =
+        text_.substr(at_, std::min(text_.find('}', at_), at_ + kMostDigits + 1) - at_);
+    int64_t number = -1;
+    const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), number, 16);
+    const bool is_whole = code == std::errc() && end == digits.data() + digits.size();
+    if (!is_whole || digits.size() > kMostDigits || !is_code_point(number)) {
+      diagnostics_.add(span_from(begin), R"(expected a code point of Unicode in \u{...}, as in \u{1F600})");
+      return false;
+    }
+    append_utf8(static_cast<int32_t>(number), content);
+    at_ += digits.size() + 1;
+    return true;
   }
 
   void skip_broken_string(std::size_t begin) {
@@ -270,6 +298,8 @@ class Lexer {
 
 Symbols::Symbols() {
   for (std::string_view keyword : ir::kKeywords) intern(keyword);
+  first_place_ = static_cast<Symbol>(names_.size());
+  names_.insert(names_.end(), kPlaces, "_");
 }
 
 TokenList lex(const Source& source, Symbols& symbols, Diagnostics& diagnostics) {

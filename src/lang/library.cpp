@@ -10,13 +10,15 @@ extern const std::string_view option;
 extern const std::string_view list;
 extern const std::string_view map;
 extern const std::string_view queue;
+extern const std::string_view string;
 
 }  // namespace texts
 
 std::span<const LibraryFile> library() {
   static const std::array files = {LibraryFile{"std/list", texts::list}, LibraryFile{"std/map", texts::map},
                                    LibraryFile{"std/option", texts::option},
-                                   LibraryFile{"std/queue", texts::queue}};
+                                   LibraryFile{"std/queue", texts::queue},
+                                   LibraryFile{"std/string", texts::string}};
   return files;
 }
 

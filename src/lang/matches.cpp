@@ -66,7 +66,7 @@ class BodyChecker::Matching {
     if (decision.choices.size() == 1) return take(decisions_.tree[decision.choices[0].next], give);
     f().set_span(expr_.sign);
     const Var tested = var_of(decision.tested);
-    const Var key = decisions_.accesses[decision.tested].type.is_data() ? f().variant(tested) : tested;
+    const Var key = has_variants(decisions_.accesses[decision.tested].type) ? f().variant(tested) : tested;
     return branch(decision.choices, decision.names_all_variants, key, give);
   }
 
@@ -127,7 +127,7 @@ class BodyChecker::Matching {
     if (has_wish_) return order;
     std::stable_partition(order.begin(), order.end(), [&](std::size_t i) {
       const Decision& next = decisions_.tree[choices[i].next];
-      return next.choices.empty() && (*checker_.syntax_)[arm_of(next).body].flex == Flex::Rigid;
+      return next.choices.empty() && !checker_.waits_for_type(arm_of(next).body);
     });
     return order;
   }
@@ -199,7 +199,7 @@ class BodyChecker::Matching {
 };
 
 Vars BodyChecker::test_in_turn(Var tested, std::span<const Side> sides, Span span) {
-  if (tested.type().dtype == DType::Bool) {
+  if (tested.type() == Type(DType::Bool)) {
     const bool first_is_true = sides[0].key.as<bool>();
     f_->set_span(span);
     return f_->finish_if(tested, sides[first_is_true ? 0 : 1].block, sides[first_is_true ? 1 : 0].block);
@@ -231,7 +231,7 @@ Vars BodyChecker::test_halves(Var number, std::vector<Side> sides, Span span) {
 
 Var BodyChecker::compare(Tok op, Var one, const Value& other, Span span) {
   f_->set_span(span);
-  const std::array operands = {one, f_->constant(other)};
+  const std::array operands = {one, f_->constant(other, one.type())};
   return emit(operations_.infix(op), operands, span);
 }
 
@@ -245,12 +245,13 @@ Vars BodyChecker::match(const Expr& expr, Wishes wishes) {
   const Vars matched = has_name ? Vars(value(expr.a)) : values(expr.a, {});
   std::vector<Type> types;
   for (const Var var : matched) {
-    if (known(var) && !(var.type().is_data() && var.type().data->variants.empty()))
+    if (known(var) &&
+        !(var.type().is_data() && var.type().data->variants.empty() && function_type(var.type()) == nullptr))
       types.push_back(var.type());
   }
   std::optional<Decisions> decisions;
   if (known(matched) && types.size() == matched.size()) {
-    decisions = decide(types, arms, *syntax_, source_, symbols_, expr.sign, diagnostics_);
+    decisions = decide(types, arms, *syntax_, source_, tokens_, symbols_, expr.sign, diagnostics_);
   }
   if (decisions) return Matching(*this, expr, *decisions, matched, wishes).run();
   for (const Arm& arm : arms) check_apart(arm, wishes);

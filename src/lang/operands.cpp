@@ -1,9 +1,22 @@
 // Parser: what operators stand between.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "lang/parser.h"
 
 namespace hiaton::lang {
+namespace {
+
+/// Behind a word for an operator it says that the operation itself is meant, as in `fold(and, true, xs)`.
+bool ends_operand(const Token& token) {
+  static constexpr Tok kEnds[] = {Tok::Comma, Tok::RightParen, Tok::RightBracket, Tok::In,
+                                  Tok::Then,  Tok::Else,       Tok::End};
+  return std::find(std::begin(kEnds), std::end(kEnds), token.kind) != std::end(kEnds);
+}
+
+}  // namespace
 
 ExprId Parser::operand() {
   ExprId expr = primary();
@@ -14,6 +27,8 @@ ExprId Parser::operand() {
       expr = indexed(expr);
     } else if (at(Tok::Dot)) {
       expr = field(expr);
+    } else if (at(Tok::LeftParen) && may_be_called(expr)) {
+      expr = applied(expr);
     } else if (at(Tok::With) && continues && !at_loop()) {
       expr = update(expr);
     } else {
@@ -38,13 +53,16 @@ ExprId Parser::primary() {
     case Tok::True:
     case Tok::False:
       return boolean();
+    case Tok::String:
+      return string();
     case Tok::Minus:
       return minus();
     case Tok::Not:
-      return negated_condition();
+      return ends_operand(after_next()) ? name_or_call() : negated_condition();
     case Tok::And:
     case Tok::Or:
-      if (after_next().kind == Tok::LeftParen) return name_or_call();
+      if (after_next().kind == Tok::LeftParen || after_next().starts_line || ends_operand(after_next()))
+        return name_or_call();
       break;
     case Tok::Colon:
       if (after_next().kind == Tok::Colon) return operation_call();
@@ -55,6 +73,7 @@ ExprId Parser::primary() {
       return list();
     case Tok::Grad:
     case Tok::ValueAndGrad:
+    case Tok::Vjp:
       return gradient();
     case Tok::Param:
       if (after_next().kind == Tok::Name) return learned();
@@ -99,6 +118,11 @@ ExprId Parser::number(bool negative, uint32_t begin) {
 ExprId Parser::boolean() {
   const Token& word = take();
   return add({.kind = Expr::Kind::Bool, .op = word.kind, .span = word.span});
+}
+
+ExprId Parser::string() {
+  const Token& text = take();
+  return add({.kind = Expr::Kind::String, .span = text.span, .index = text.payload});
 }
 
 ExprId Parser::minus() {
@@ -161,7 +185,8 @@ Flex Parser::arguments(Tok close, std::string_view expected, Named* named) {
       named->attributes.push_back(attribute());
     } else {
       if (named != nullptr && !named->empty()) fail_expected("another 'name=value'");
-      const ExprId argument = expression();
+      const bool is_open = named != nullptr && at_open_place();
+      const ExprId argument = is_open ? open_place(named->places) : expression();
       flex = common_flex(flex, flex_of(argument));
       open_list_.push_back(argument);
     }
@@ -221,35 +246,60 @@ ExprId Parser::call(Symbol symbol, const Token& word, Range types, bool of_catal
   const Deeper deeper = nested();
   take();
   const std::size_t first = open_list_.size();
-  Named named{.are_fields = declarations().is_variant(symbol), .attributes = {}, .fields = {}};
+  const std::size_t first_expression = syntax_.exprs.size();
+  Named named{.are_fields = declarations().is_variant(symbol), .attributes = {}, .fields = {}, .places = {}};
   const Flex flex = arguments(Tok::RightParen, "an operator, ',' or ')' in the arguments", &named);
   const Range attributes = append<Attribute>(syntax_.attributes, named.attributes);
   const Operation* operation = of_catalog ? operations_.find_shadowed(symbol) : operations_.find(symbol);
   const bool passes_type = operation != nullptr && operation->keeps_type && open_list_.size() > first;
-  return add({.kind = Expr::Kind::Call,
-              .flex = passes_type ? flex : Flex::Rigid,
-              .of_catalog = of_catalog,
-              .name = symbol,
-              .span = span_from(word.span.begin),
-              .sign = word.span,
-              .list = close_list(first),
-              .attributes = attributes,
-              .fields = append<FieldName>(syntax_.fields, named.fields),
-              .types = types});
+  const std::string_view name = source().text(word.span);
+  const bool takes_any_float = name == "zeros" || name == "ones";
+  Expr read{.kind = Expr::Kind::Call,
+            .flex = passes_type       ? flex
+                    : takes_any_float ? Flex::Float
+                                      : Flex::Rigid,
+            .of_catalog = of_catalog,
+            .name = symbol,
+            .span = span_from(word.span.begin),
+            .sign = word.span,
+            .list = {},
+            .attributes = attributes,
+            .fields = append<FieldName>(syntax_.fields, named.fields),
+            .types = types};
+  if (!named.places.empty()) return with_open_places(read, first, named.places, first_expression);
+  read.list = close_list(first);
+  return add(read);
 }
 
 /// `x[i, j]` is x[i][j].
 ExprId Parser::indexed(ExprId expr) {
   const Deeper deeper = nested();
+  const Deeper inside(brackets_);
   const Token& open = take();
   if (at(Tok::RightBracket)) fail_expected("an index between '[' and ']'");
   const std::size_t first = open_list_.size();
-  arguments(Tok::RightBracket, "an operator, ',' or ']' after an index", nullptr);
+  while (!at(Tok::RightBracket)) {
+    const ExprId position = index_position();
+    open_list_.push_back(position);
+    if (!accept(Tok::Comma)) break;
+  }
+  expect(Tok::RightBracket, "an operator, ':', ',' or ']' after an index");
   return add({.kind = Expr::Kind::Index,
               .span = span_from(syntax_[expr].span.begin),
               .sign = {open.span.begin, span_from(open.span.begin).end},
               .a = expr,
               .list = close_list(first)});
+}
+
+/// An index or a range.
+ExprId Parser::index_position() {
+  const uint32_t begin = next().span.begin;
+  const bool has_begin = !at(Tok::Colon) || after_next().kind == Tok::Colon;
+  const ExprId from = has_begin ? expression() : ExprId();
+  if (!accept(Tok::Colon)) return from;
+  const bool has_end = !at(Tok::Comma) && !at(Tok::RightBracket);
+  const ExprId to = has_end ? expression() : ExprId();
+  return add({.kind = Expr::Kind::Range, .span = span_from(begin), .a = from, .b = to});
 }
 
 ExprId Parser::field(ExprId expr) {
@@ -290,20 +340,25 @@ ExprId Parser::list() {
               .list = close_list(first)});
 }
 
+/// Without arguments behind it, it is a function.
 ExprId Parser::gradient() {
   const Deeper deeper = nested();
   const uint32_t begin = next().span.begin;
-  syntax_.gradients.push_back(gradient_of());
-  const auto index = static_cast<uint32_t>(syntax_.gradients.size() - 1);
-  if (!at(Tok::LeftParen)) fail_expected("'(' and the arguments of the function");
-  take();
-  const std::size_t first = open_list_.size();
-  arguments(Tok::RightParen, "an operator, ',' or ')' in the arguments", nullptr);
-  return add({.kind = Expr::Kind::Gradient,
-              .span = span_from(begin),
-              .sign = syntax_.gradients[index].span,
-              .list = close_list(first),
-              .index = index});
+  GradientOf read = gradient_of([&] { return lambda(); });
+  Expr expr{.kind = Expr::Kind::Gradient,
+            .is_called = at(Tok::LeftParen) && !next().starts_line,
+            .name = read.function,
+            .sign = read.span,
+            .index = static_cast<uint32_t>(syntax_.gradients.size())};
+  syntax_.gradients.push_back(std::move(read));
+  if (expr.is_called) {
+    take();
+    const std::size_t first = open_list_.size();
+    arguments(Tok::RightParen, "an operator, ',' or ')' in the arguments", nullptr);
+    expr.list = close_list(first);
+  }
+  expr.span = span_from(begin);
+  return add(expr);
 }
 
 /// All expressions of its body stand behind each other.
@@ -320,6 +375,11 @@ ExprId Parser::lambda() {
   expect(Tok::Arrow, "'->' and the value of the function");
   const auto first = static_cast<uint32_t>(syntax_.exprs.size());
   const ExprId body = expression();
+  if (at(Tok::Assign)) {
+    fail_expected(
+        "the end of a lambda, which has no result type: fn(x) -> value; a function with one is "
+        "let fn name(x: type) -> type = value");
+  }
   return add({.kind = Expr::Kind::Lambda,
               .span = span_from(word.span.begin),
               .sign = word.span,

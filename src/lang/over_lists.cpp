@@ -33,7 +33,12 @@ class BodyChecker::Applied {
   const std::string& name() const { return name_; }
   /// What literals take after as argument `index`.
   Wish param(std::size_t index) const {
+    if (head_ == nullptr && index < types_.size()) return types_[index];
     return head_ != nullptr && index < head_->value_count() ? head_->value_type(index) : std::nullopt;
+  }
+  /// What is known of the types of its parameters before it is known itself.
+  void expect(const std::vector<Pattern>& params) {
+    for (const Pattern& param : params) types_.push_back(param.type);
   }
 
   /// The type of its result for such arguments. Throws ProgramError where it does not take them, or has
@@ -103,6 +108,7 @@ class BodyChecker::Applied {
 
   const BodyChecker& checker_;
   std::string name_;
+  std::vector<Wish> types_;
   const FunctionHead* head_ = nullptr;
   const Operation* operation_ = nullptr;
 };
@@ -206,34 +212,46 @@ bool BodyChecker::is_over_list(const Expr& expr) const {
   return name == "map" || name == "fold" || name == "scan";
 }
 
-Vars BodyChecker::over_list(const Expr& expr) {
+Vars BodyChecker::over_list(const Expr& expr, Wishes wishes) {
   const std::string_view word = symbols_[expr.name];
   const std::span<const ExprId> arguments = list(expr.list);
   const std::size_t needed = word == "map" ? 2 : 3;
   if (expr.attributes.count > 0) report_attributes(expr);
-  const bool is_lambda = !arguments.empty() && (*syntax_)[giver_of(arguments[0])].kind == Expr::Kind::Lambda;
-  const bool is_name = !arguments.empty() && (*syntax_)[arguments[0]].kind == Expr::Kind::Name;
-  if (arguments.size() < needed || !(is_lambda || is_name)) {
+  const Expr* const first = arguments.empty() ? nullptr : &(*syntax_)[giver_of(arguments[0])];
+  if (arguments.size() < needed) {
     report(expr.span, fmt::format("expected '{}(function, {}elements, ...)' with the name of a function or "
                                   "fn(x) -> ...",
                                   word, needed == 2 ? "" : "initial, "));
     return unknown();
   }
-  const Expr& function = (*syntax_)[giver_of(arguments[0])];
+  const Expr& function = *first;
   FunctionValue value;
-  if (const FunctionValue* local = is_name ? local_function(function.name) : nullptr) value = *local;
-  Applied applied = is_lambda || value.known() ? Applied(*this) : Applied(*this, function);
+  const bool needs_types = follows_types(arguments[0]) || may_take_data(arguments[0]);
+  const FunctionHead* const named = functions_.find(function.name);
+  const bool is_constant = named != nullptr && named->is_constant;
+  const bool is_name = (*syntax_)[arguments[0]].kind == Expr::Kind::Name && !is_constant &&
+                       (!is_value(function) || named != nullptr || callee_named(function.name) ||
+                        operations_.find(function.name) != nullptr);
+  const bool is_local = is_name && callee_named(function.name).has_value();
+  if (!needs_types && (!is_name || is_local)) {
+    value = function_value(arguments[0], {}, std::nullopt);
+    if (!value.known()) return unknown();
+  }
+  const bool is_derived = function.kind == Expr::Kind::Gradient && !callee_named(function.name);
+  const bool has_head = is_derived || (is_name && !is_local && !needs_types);
+  Applied applied = has_head ? Applied(*this, function) : Applied(*this);
   if (value.known()) applied.become(value);
-  if (!is_lambda && !applied.known()) {
+  if (function.kind == Expr::Kind::Lambda) applied.expect(params_of(function));
+  if (!needs_types && !applied.known()) {
     if (functions_.find(function.name) == nullptr) report_unknown_function(function.name, function.span);
     return unknown();
   }
-  std::optional<OverList> read = read_over_list(expr, applied);
+  std::optional<OverList> read = read_over_list(expr, applied, wishes);
   if (!read || !diagnostics_.empty()) return unknown();
-  if (is_lambda) {
+  if (needs_types) {
     std::vector<Wish> types;
     for (const Type& type : read->argument_types()) types.push_back(type);
-    value = lambda(function, types, std::nullopt);
+    value = function_value(arguments[0], types, std::nullopt);
     if (!value.known()) return unknown();
     applied.become(value);
   }
@@ -255,7 +273,18 @@ Vars BodyChecker::over_list(const Expr& expr) {
   }
 }
 
-std::optional<BodyChecker::OverList> BodyChecker::read_over_list(const Expr& expr, const Applied& applied) {
+/// The first value of a `fold` is of the type that its place wants, unless the function says which, as that
+/// of a `scan` is of its elements.
+Wish BodyChecker::wish_of_initial(const OverList& over, const Applied& applied, Wishes wishes) const {
+  if (applied.param(0)) return applied.param(0);
+  const Wish wish = wishes.size() == 1 ? wishes[0] : std::nullopt;
+  if (!wish || over.word == "scan")
+    return wish && Declarations::is_list(*wish) ? element_type(*wish) : over.element;
+  return wish;
+}
+
+std::optional<BodyChecker::OverList> BodyChecker::read_over_list(const Expr& expr, const Applied& applied,
+                                                                 Wishes wishes) {
   const std::span<const ExprId> arguments = list(expr.list);
   OverList read{.word = symbols_[expr.name], .elements = {}, .element = {}, .initial = {}, .extras = {}};
   const std::size_t at = read.word == "map" ? 0 : 1;  // which argument of the function the element is
@@ -274,8 +303,7 @@ std::optional<BodyChecker::OverList> BodyChecker::read_over_list(const Expr& exp
     return std::nullopt;
   }
   read.element = element_type(found);
-  if (at == 1)
-    read.initial.push_back(value(arguments[1], applied.param(0) ? applied.param(0) : Wish(read.element)));
+  if (at == 1) read.initial.push_back(value(arguments[1], wish_of_initial(read, applied, wishes)));
   for (std::size_t i = at + 2; i < arguments.size(); ++i) {
     read.extras.push_back(value(arguments[i], applied.param(i - 1)));
   }

@@ -34,6 +34,7 @@ void Syntax::clear() {
   lists.clear();
   patterns.clear();
   lets.clear();
+  functions.clear();
   loops.clear();
   gradients.clear();
   attributes.clear();
@@ -167,9 +168,13 @@ Let Parser::let() {
   const std::size_t matches = open_matches_.size();
   const int nesting = nesting_;
   try {
-    read.patterns = let_patterns();
-    expect(Tok::Assign, "'=' and the value of the 'let'");
-    read.bound = let_bound();
+    if (at(Tok::Fn)) {
+      read.function = local_function();
+    } else {
+      read.patterns = let_patterns();
+      expect(Tok::Assign, "'=' and the value of the 'let'");
+      read.bound = let_bound();
+    }
     accept(Tok::In);
     return read;
   } catch (const Unreadable& unreadable) {

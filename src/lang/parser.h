@@ -32,6 +32,7 @@ class Parser : Reader {
     bool are_fields = false;
     std::vector<Attribute> attributes;
     std::vector<FieldName> fields;
+    std::vector<Pattern> places;  ///< `_`: what the call leaves open
     bool empty() const { return attributes.empty() && fields.empty(); }
   };
 
@@ -60,6 +61,7 @@ class Parser : Reader {
   ExprId block();
   Let let();
   Range let_patterns();
+  uint32_t local_function();
   ExprId let_bound();
   bool skip_to_let_like(std::size_t start);
 
@@ -72,11 +74,13 @@ class Parser : Reader {
   ExprId primary();
   // What stands behind the operand `expr`.
   ExprId indexed(ExprId expr);
+  ExprId index_position();
   ExprId field(ExprId expr);
   ExprId update(ExprId expr);
   bool at_number() const;
   ExprId number(bool negative, uint32_t begin);
   ExprId boolean();
+  ExprId string();
   ExprId minus();
   ExprId negated_condition();
   ExprId name_or_call();
@@ -111,6 +115,15 @@ class Parser : Reader {
   ArmPattern tuple_pattern();
   ExprId loop();
   void loop_states(Loop& loop);
+  // Calls of values, and functions of what a call leaves open (parse_calls.cpp).
+  bool may_be_called(ExprId expr) const;
+  ExprId applied(ExprId callee);
+  bool at_open_place() const;
+  ExprId open_place(std::vector<Pattern>& places);
+  /// The function of the open places of a call, of which the arguments are those on open_list_ from `first`
+  /// on. What it is given is computed once.
+  ExprId with_open_places(Expr call, std::size_t first, const std::vector<Pattern>& places,
+                          std::size_t first_expression);
   ExprId placed();
 
   /// A `match` of which the arms are being read.

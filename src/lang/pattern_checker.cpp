@@ -75,7 +75,7 @@ std::optional<std::size_t> PatternChecker::variant_of(const ArmPattern& pattern,
 void PatternChecker::check_variant(const ArmPattern& pattern, const Type& type) {
   const bool is_named = pattern.kind == ArmPattern::Kind::Variant;
   const std::string_view found = is_named ? symbols_[pattern.name] : source_.text(pattern.span);
-  if (!type.is_data()) {
+  if (!type.is_data() || is_string(type)) {
     diagnostics_.add(pattern.span, fmt::format("expected a name or '_' for a value of type {}, found '{}'",
                                                to_string(type), found));
     return;
@@ -106,11 +106,20 @@ void PatternChecker::check_variant(const ArmPattern& pattern, const Type& type) 
   }
 }
 
+void PatternChecker::add_string(const ArmPattern& pattern) {
+  try {
+    literals_.emplace(&pattern, Value(tokens_.strings[pattern.string]));
+  } catch (const ProgramError& error) {
+    diagnostics_.add(pattern.span, error.what());
+  }
+}
+
 /// A literal takes the type of the value that it is compared with.
 void PatternChecker::check_literal(const ArmPattern& pattern, const Type& type) {
+  if (pattern.literal == Tok::String && is_string(type)) return add_string(pattern);
   const bool is_truth = pattern.literal == Tok::True || pattern.literal == Tok::False;
   const bool fits =
-      type.is_scalar() &&
+      type.is_scalar() && pattern.literal != Tok::String &&
       (is_truth ? type.dtype == DType::Bool
                 : is_number(type.dtype) && (pattern.literal == Tok::Integer || is_float(type.dtype)));
   if (!fits || (pattern.suffix && *pattern.suffix != type.dtype)) {

@@ -16,26 +16,29 @@ namespace hiaton::lang {
 /// Reports what is wrong with patterns, and knows what those mean that are right.
 class PatternChecker {
  public:
-  PatternChecker(const Syntax& syntax, const Source& source, const Symbols& symbols, Diagnostics& diagnostics)
-      : syntax_(syntax), source_(source), symbols_(symbols), diagnostics_(diagnostics) {}
+  PatternChecker(const Syntax& syntax, const Source& source, const TokenList& tokens, const Symbols& symbols,
+                 Diagnostics& diagnostics)
+      : syntax_(syntax), source_(source), tokens_(tokens), symbols_(symbols), diagnostics_(diagnostics) {}
 
   /// The pattern of an arm, for a value of each type.
   void check(const ArmPattern& pattern, std::span<const Type> matched);
 
   /// Which variant of its type a checked pattern waits for.
   std::size_t variant(const ArmPattern& pattern) const { return variants_.at(&pattern); }
-  /// Which number or truth value.
+  /// Which number, truth value or string.
   const Value& literal(const ArmPattern& pattern) const { return literals_.at(&pattern); }
 
  private:
   void check_one(const ArmPattern& pattern, const Type& type);
   void check_variant(const ArmPattern& pattern, const Type& type);
   void check_literal(const ArmPattern& pattern, const Type& type);
+  void add_string(const ArmPattern& pattern);
   void bind(Symbol name, Span span);
   std::optional<std::size_t> variant_of(const ArmPattern& pattern, const Type& type) const;
 
   const Syntax& syntax_;
   const Source& source_;
+  const TokenList& tokens_;
   const Symbols& symbols_;
   Diagnostics& diagnostics_;
   std::unordered_set<Symbol> names_;  ///< in the pattern that is being checked

@@ -15,6 +15,7 @@ bool Parser::at_arm() const {
     case Tok::Float:
     case Tok::True:
     case Tok::False:
+    case Tok::String:
       return ends_pattern(after_next());
     case Tok::Name:
       return at_capitalized_name() || after_next().kind == Tok::At || ends_pattern(after_next());
@@ -127,6 +128,7 @@ ArmPattern Parser::arm_pattern() {
     case Tok::Float:
     case Tok::True:
     case Tok::False:
+    case Tok::String:
     case Tok::Minus:
       return literal_pattern();
     default:
@@ -136,7 +138,7 @@ ArmPattern Parser::arm_pattern() {
 
 ArmPattern Parser::variant_pattern() {
   const bool is_variant = at_capitalized_name();
-  const Token& name = expect(Tok::Name, "a variant, a name, a number, '[', '(' or '_'");
+  const Token& name = expect(Tok::Name, "a variant, a name, a number, a string, '[', '(' or '_'");
   ArmPattern read{.kind = is_variant ? ArmPattern::Kind::Variant : ArmPattern::Kind::Name,
                   .name = name.payload,
                   .span = name.span};
@@ -161,6 +163,7 @@ ArmPattern Parser::literal_pattern() {
   return {.kind = ArmPattern::Kind::Literal,
           .negative = negative,
           .literal = token.kind,
+          .string = token.kind == Tok::String ? token.payload : 0,
           .suffix = token.suffix,
           .span = span_from(begin),
           .sign = token.span};

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 
 #include "ir/names.h"
 
@@ -12,7 +13,7 @@ namespace hiaton::lang {
 bool Reader::begins_declaration(const Token* token) const {
   switch (token->kind) {
     case Tok::Fn:  // what has no name is a function type or a lambda
-      return token[1].kind != Tok::LeftParen;
+      return token[1].kind != Tok::LeftParen && (token == first_ || token[-1].kind != Tok::Let);
     case Tok::Data:
       return true;
     case Tok::Param:
@@ -118,18 +119,68 @@ bool Reader::at_capitalized_name() const {
   return at(Tok::Name) && ir::is_capitalized(source_.text(next_->span));
 }
 
-GradientOf Reader::gradient_of() {
-  std::vector<bool> from_outside;
-  while (at(Tok::Grad) || at(Tok::ValueAndGrad)) {
-    if (from_outside.size() == kMaxNesting) fail(next_->span, "expected fewer gradients of gradients");
-    from_outside.push_back(take().kind == Tok::ValueAndGrad);
+GradientOf Reader::gradient_of(const std::function<ExprId()>& lambda) {
+  GradientOf read;
+  while (at_gradient()) {
+    if (read.steps.size() == kMaxNesting) fail(next_->span, "expected fewer gradients of gradients");
+    const Tok word = take().kind;
+    read.steps.push_back({.kind = word == Tok::Grad           ? ir::GradientForm::Kind::Gradients
+                                  : word == Tok::ValueAndGrad ? ir::GradientForm::Kind::ValueAndGradients
+                                                              : ir::GradientForm::Kind::Vjp});
     expect(Tok::LeftParen, "'(' and the name of a function");
   }
-  const Token& name = expect(Tok::Name, "the name of a function");
-  for (std::size_t i = 0; i < from_outside.size(); ++i) {
-    expect(Tok::RightParen, "')' after the name of a function");
+  std::reverse(read.steps.begin(), read.steps.end());
+  const uint32_t begin = next_->span.begin;
+  if (at_all({Tok::Fn, Tok::LeftParen})) {
+    read.lambda = lambda();
+  } else {
+    read.function = expect(Tok::Name, "the name of a function or fn(x) -> ...").payload;
   }
-  return {name.payload, name.span, {from_outside.rbegin(), from_outside.rend()}};
+  read.span = span_from(begin);
+  for (GradientOf::Step& step : read.steps) {
+    if (accept(Tok::Comma)) step.wrt = gradient_wrt();
+    expect(Tok::RightParen, step.wrt.empty() ? "')' or ', wrt=' after the name of a function"
+                                             : "')' after what the gradient is by");
+  }
+  return read;
+}
+
+/// `wrt=0`, `wrt=(0, W)`
+std::vector<GradientOf::Wrt> Reader::gradient_wrt() {
+  constexpr std::string_view kWhat = "'wrt=' and what the gradient is by";
+  const bool is_wrt = at(Tok::Name) && source_.text(next_->span) == "wrt";
+  if (!is_wrt) fail_expected(kWhat);
+  take();
+  expect(Tok::Assign, kWhat);
+  if (!accept(Tok::LeftParen)) return {gradient_by()};
+  std::vector<GradientOf::Wrt> wrt;
+  do {
+    if (at(Tok::RightParen) && !wrt.empty()) break;
+    wrt.push_back(gradient_by());
+  } while (accept(Tok::Comma));
+  expect(Tok::RightParen, "',' or ')' after what the gradient is by");
+  return wrt;
+}
+
+GradientOf::Wrt Reader::gradient_by() {
+  constexpr std::string_view kWhat =
+      "the number or the name of a parameter, from 0 on, or the name of a learned parameter";
+  const uint32_t begin = next_->span.begin;
+  GradientOf::Wrt by;
+  if (at(Tok::Integer) && !next_->suffix) {
+    const std::string_view digits = source_.text(take().span);
+    std::size_t number = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    if (error != std::errc() || end != digits.data() + digits.size()) {
+      fail(next_[-1].span, fmt::format("expected {}, found the number {}", kWhat, digits));
+    }
+    by.number = number;
+  } else {
+    by.is_learned = accept(Tok::Param);
+    by.name = expect(Tok::Name, kWhat).payload;
+  }
+  by.span = span_from(begin);
+  return by;
 }
 
 std::string Reader::describe(const Token& token) const {
@@ -155,6 +206,18 @@ void Reader::fail(Span span, std::string message) {
   throw Unreadable();
 }
 
+const Token* Reader::open_bracket() const {
+  const Token* begin = next_;
+  while (begin != first_ && !begins_declaration(begin - 1)) --begin;
+  std::vector<const Token*> open;
+  for (const Token* token = begin; token != next_; ++token) {
+    if (token->kind == Tok::LeftParen || token->kind == Tok::LeftBracket) open.push_back(token);
+    const bool closes = token->kind == Tok::RightParen || token->kind == Tok::RightBracket;
+    if (closes && !open.empty()) open.pop_back();
+  }
+  return open.empty() ? nullptr : open.back();
+}
+
 void Reader::fail_expected(std::string_view what) {
   if (at(Tok::Error)) throw Unreadable();  // reported by the lexer
   if (begins_file(next_)) {
@@ -163,13 +226,28 @@ void Reader::fail_expected(std::string_view what) {
   }
   const bool wants_name = what.find("name") != std::string_view::npos;
   const bool wants_operator = what.find("an operator") != std::string_view::npos;
-  std::string_view hint;
-  if (next_->kind < Tok::Name && wants_name) {
+  const bool ends_here = at(Tok::End) || begins_declaration(next_);
+  const bool wants_end =
+      what.find("')'") != std::string_view::npos || what.find("']'") != std::string_view::npos;
+  const bool begins_expression = at(Tok::Name) || at(Tok::Integer) || at(Tok::Float);
+  std::string hint;
+  if (const Token* open = wants_end && ends_here ? open_bracket() : nullptr; open != nullptr) {
+    hint = fmt::format("; the '{}' at {} is not closed", source_.text(open->span),
+                       source_.place_of(open->span.begin));
+  } else if (next_->kind < Tok::Name && wants_name) {
     hint = ", a keyword";
   } else if (at(Tok::Assign) && wants_operator) {
-    hint = "; equality is written '=='";
+    const bool may_assign = next_ != first_ && next_[-1].kind == Tok::Name && next_[-1].starts_line;
+    hint = may_assign ? "; nothing is assigned: a value gets a name by 'let', and equality is written '=='"
+                      : "; equality is written '=='";
+  } else if (next_ != first_ && next_[-1].kind == Tok::Name && source_.text(next_[-1].span) == "return") {
+    hint = "; the result of a function is its expression, without 'return'";
+  } else if (at(Tok::Slash) && next_[1].kind == Tok::Slash) {
+    hint = "; a comment begins with '#'";
   } else if (at(Tok::Bar) && wants_operator) {
     hint = "; logic is written 'and', 'or', 'not'";
+  } else if (next_->starts_line && begins_expression && wants_operator) {
+    hint = "; a function is one expression, and values that it needs before get names by 'let'";
   }
   fail(next_->span, fmt::format("expected {}, found {}{}", what, describe(*next_), hint));
 }

@@ -1,6 +1,7 @@
 // Walking along the tokens: what reading heads and reading bodies share.
 #pragma once
 
+#include <functional>
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -29,6 +30,15 @@ class Deeper {
 
  private:
   int& depth_;
+};
+
+/// Symbols stand for sizes in one function only: any size takes their place.
+Type without_symbols(Type type);
+
+/// Of a function type: where the types of its parameters and of its result stand.
+struct FunctionPlaces {
+  std::vector<std::size_t> params;
+  std::size_t result = 0;
 };
 
 class Reader {
@@ -66,6 +76,8 @@ class Reader {
     if (!at(kind)) fail_expected(what);
     return take();
   }
+  /// The innermost bracket that is open before the next token; nullptr where there is none.
+  const Token* open_bracket() const;
   std::size_t position() const { return static_cast<std::size_t>(next_ - first_); }
   void go_to(std::size_t position) { next_ = first_ + position; }
   /// Whether a function, data type, size, parameter, constant, alias or import begins here.
@@ -101,11 +113,15 @@ class Reader {
   Type field_type();
   /// Goes behind a type without reading it.
   void skip_type();
+  /// Goes behind a function type, with its 'fn' as the next token, without reading the types in it.
+  FunctionPlaces function_places();
   Variant variant();
 
   // Types and what stands in them (types.cpp).
   /// Empty where the type is unknown, which is reported.
   std::optional<Type> type();
+  /// Also one with dimensions that follow from symbols, which come behind those that were computed before.
+  std::optional<Type> type_with(std::vector<ComputedSize>& computed);
   /// An integer that follows from numbers and sizes alone. Empty where it has no value, which is reported.
   std::optional<int64_t> constant();
   /// From here on these are the symbols of the parameters of the function that is read.
@@ -121,8 +137,9 @@ class Reader {
   const Declarations& declarations() const { return declarations_; }
   /// Where a dimension of a type must be known before the run.
   void report_symbol(Span span, const Dim& dim);
-  /// `grad(f)`, with `grad` as the next token.
-  GradientOf gradient_of();
+  bool at_gradient() const { return at(Tok::Grad) || at(Tok::ValueAndGrad) || at(Tok::Vjp); }
+  /// `grad(f, wrt=0)`, with `grad` as the next token. `lambda` reads one that stands for the name `f`.
+  GradientOf gradient_of(const std::function<ExprId()>& lambda);
   /// Like `Leaf`, not like `leaf`.
   bool at_capitalized_name() const;
 
@@ -134,8 +151,11 @@ class Reader {
   std::string describe(const Token& token) const;
   [[nodiscard]] Deeper inside_brackets();
   void fields(Variant& variant);
+  std::vector<GradientOf::Wrt> gradient_wrt();
+  GradientOf::Wrt gradient_by();
   std::optional<Type> list_type();
   std::optional<Type> tuple_type();
+  std::optional<Type> function_type();
   std::optional<Type> generic_type(const GenericType& generic, const Token& name);
   /// What stands in brackets behind a name, if anything does; empty where a type is unknown, which is
   /// reported.
@@ -147,11 +167,13 @@ class Reader {
   std::optional<Type> unknown_type(const Token& name);
   void report_unknown_type(const Token& name);
   std::optional<std::vector<Dim>> shape();
-  std::optional<Dim> dimension();
-  std::optional<int64_t> constant_product();
-  std::optional<int64_t> constant_factor();
-  std::optional<int64_t> constant_size(bool negative);
-  std::optional<int64_t> combine(Tok op, std::optional<int64_t> a, std::optional<int64_t> b, Span span);
+  std::optional<Dim> dimension(std::size_t axis);
+  std::optional<SizeFormula> formula();
+  std::optional<SizeFormula> formula_product();
+  std::optional<SizeFormula> formula_factor();
+  std::optional<SizeFormula> formula_size(bool negative);
+  std::optional<SizeFormula> combine(Tok op, std::optional<SizeFormula> a,
+                                     const std::optional<SizeFormula>& b, Span span);
 
   const Source& source_;
   const TokenList& tokens_;
@@ -163,7 +185,8 @@ class Reader {
   std::unordered_set<Symbol> sizes_;  ///< symbols of the parameters of the function that is read
   /// How many names are still compared: programs of any size are read in little time.
   std::size_t comparisons_left_ = 1'000'000;
-  std::vector<const Token*> symbols_read_;  ///< in the types read since those are known
+  std::vector<ComputedSize>* computed_ = nullptr;  ///< of the type that is read, where it may have some
+  std::vector<const Token*> symbols_read_;         ///< in the types read since those are known
   TypeArguments type_arguments_;
 };
 

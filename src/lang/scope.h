@@ -16,13 +16,21 @@ class Scope {
   std::size_t size() const { return bindings_.size(); }
 
   void bind(Symbol name, Var value) {
-    bindings_.push_back({name, newest_[name], value});
+    bindings_.push_back({name, newest_[name], value, false});
     newest_[name] = static_cast<uint32_t>(bindings_.size() - 1);
+  }
+
+  /// From here on the name stands for nothing.
+  void hide(Symbol name) {
+    if (find(name) == nullptr) return;
+    bind(name, Var());
+    bindings_.back().hides = true;
   }
 
   /// nullptr where the name stands for nothing.
   const Var* find(Symbol name) const {
-    return newest_[name] == kNone ? nullptr : &bindings_[newest_[name]].value;
+    if (newest_[name] == kNone || bindings_[newest_[name]].hides) return nullptr;
+    return &bindings_[newest_[name]].value;
   }
 
   /// Forgets the newest bindings until `size` are left.
@@ -35,7 +43,9 @@ class Scope {
 
   template <class Visit>
   void for_each_name(Visit visit) const {
-    for (const Binding& binding : bindings_) visit(binding.name);
+    for (const Binding& binding : bindings_) {
+      if (find(binding.name) != nullptr) visit(binding.name);
+    }
   }
 
  private:
@@ -44,6 +54,7 @@ class Scope {
     Symbol name;
     uint32_t hidden;  ///< the binding of the same name below, or kNone
     Var value;
+    bool hides = false;  ///< there is no value
   };
 
   std::vector<uint32_t> newest_;  ///< by symbol

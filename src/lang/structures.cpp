@@ -93,12 +93,16 @@ Vars BodyChecker::as_many_values(ExprId id, Wishes wishes) {
     case Expr::Kind::Broken:
       return unknown();
     case Expr::Kind::Call:
-      if (const FunctionValue* local = local_function(expr.name); local != nullptr && !expr.of_catalog)
+      if (const auto local = callee_named(expr.name); local && !expr.of_catalog)
         return call_local(expr, *local, wishes.size() == 1 ? wishes[0] : std::nullopt);
-      if (is_construction(expr) || operation_of(expr) != nullptr) break;
+      if (is_construction(expr) || operation_of(expr) != nullptr || is_filled(expr) || is_string_call(expr))
+        break;
       if (is_split(expr)) return split(expr);
-      return is_over_list(expr) ? over_list(expr) : call(expr, wishes);
+      return is_over_list(expr) ? over_list(expr, wishes) : call(expr, wishes);
+    case Expr::Kind::Apply:
+      return call_of_value(expr, wishes.size() == 1 ? wishes[0] : std::nullopt);
     case Expr::Kind::Gradient:
+      if (!expr.is_called) break;
       return gradient(expr);
     case Expr::Kind::Tuple:
       return tuple(expr, wishes);
@@ -122,7 +126,9 @@ Vars BodyChecker::call(const Expr& expr, Wishes wishes) {
   const FunctionHead* callee = functions_.find(expr.name);
   if (callee == nullptr || !callee->readable) {
     if (callee == nullptr) report_unknown_function(expr.name, expr.sign);
-    for (ExprId argument : list(expr.list)) value(argument);
+    for (ExprId argument : list(expr.list)) {
+      if ((*syntax_)[argument].flex != Flex::Rigid || !waits_for_type(argument)) value(argument);
+    }
     return unknown();
   }
   if (expr.attributes.count > 0) {
@@ -145,7 +151,7 @@ Vars BodyChecker::call(const Expr& expr, Wishes wishes) {
     resolved.arguments = call_arguments(expr, *callee);
   }
   const FunctionHead& called = *resolved.callee;
-  if (diagnostics_.empty()) return emit_call(functions_.reference(called), resolved.arguments, expr.span);
+  if (diagnostics_.empty()) return emit_call(called, resolved.arguments, expr.span);
   f_->set_span(expr.span);
   return stand_ins(called.results);
 }
@@ -176,10 +182,10 @@ Vars BodyChecker::stand_ins(const std::vector<std::optional<Type>>& types) {
 }
 
 /// One symbol of the callee may stand for two sizes.
-Vars BodyChecker::emit_call(FunctionRef callee, const std::vector<Var>& arguments, Span span) {
+Vars BodyChecker::emit_call(const FunctionHead& callee, const std::vector<Var>& arguments, Span span) {
   f_->set_span(span);
   try {
-    return f_->call(callee, arguments);
+    return with_known_sizes(callee, arguments, f_->call(functions_.reference(callee), arguments));
   } catch (const ProgramError& error) {
     report(span, error.what());
     return unknown();
@@ -198,6 +204,7 @@ void BodyChecker::report_unknown_function(Symbol unknown, Span span) {
   const bool is_variant = declarations_.is_variant(unknown);
   const Var* value = scope_.find(unknown);
   const bool is_learned = value == nullptr && declarations_.parameter(unknown) != nullptr;
+  if (value != nullptr && !known(*value)) return;  // which is reported
   if (is_variant || is_learned || value != nullptr) {
     const bool has_rows = is_learned || (value != nullptr && known(*value) && value->type().is_tensor());
     report(span, fmt::format("expected a function, found '{}', which is a {}{}", name,
@@ -212,10 +219,13 @@ void BodyChecker::report_unknown_function(Symbol unknown, Span span) {
   if (diagnostics_.wants_suggestions()) {
     for (const FunctionHead& head : functions_.heads()) similar.offer(symbols_[head.name]);
     for (const OpDef* op : catalog().all()) similar.offer(op->name.value);
-    for (std::string_view built_in : {"fold", "map", "scan", "split"}) similar.offer(built_in);
+    for (std::string_view built_in :
+         {"fold", "full", "length", "map", "ones", "print", "range", "scan", "split", "str", "zeros"})
+      similar.offer(built_in);
     declarations_.for_each_variant_name([&](std::string_view known) { similar.offer(known); });
   }
-  report(span, fmt::format("unknown function '{}'{}", name, similar.text()));
+  const std::string elsewhere = known_elsewhere(name);
+  report(span, fmt::format("unknown function '{}'{}", name, elsewhere.empty() ? similar.text() : elsewhere));
 }
 
 Vars BodyChecker::tuple(const Expr& expr, Wishes wishes) {
@@ -279,7 +289,7 @@ Vars BodyChecker::conditional(const Expr& expr, Wishes wishes) {
     const Vars otherwise = branch(expr.c, wishes, else_block);
     return join(expr, wishes, condition, then, then_block, otherwise, else_block);
   }
-  const bool then_follows = (*syntax_)[expr.b].flex != Flex::Rigid && (*syntax_)[expr.c].flex == Flex::Rigid;
+  const bool then_follows = waits_for_type(expr.b) && !waits_for_type(expr.c);
   const Vars leader = then_follows ? branch(expr.c, {}, else_block) : branch(expr.b, {}, then_block);
   const std::vector<Wish> types = types_of(as_span(leader));
   const Vars follower = then_follows ? branch(expr.b, types, then_block) : branch(expr.c, types, else_block);
@@ -310,16 +320,35 @@ Vars BodyChecker::join(const Expr& expr, Wishes wishes, Var condition, const Var
 
 Vars BodyChecker::block(const Expr& expr, Wishes wishes) {
   const std::size_t names = scope_.size();
-  for (uint32_t i = 0; i < expr.list.count; ++i) let(syntax_->lets[expr.list.begin + i]);
+  const std::size_t functions = local_functions_.size();
+  lets(expr);
   Vars results = values(expr.a, wishes);
   scope_.shrink(names);
+  local_functions_.resize(functions);
   return results;
+}
+
+/// Functions behind each other may call each other.
+void BodyChecker::lets(const Expr& block) {
+  const auto all = std::span(syntax_->lets).subspan(block.list.begin, block.list.count);
+  for (std::size_t i = 0; i < all.size();) {
+    std::size_t end = i;
+    while (end < all.size() && all[end].function) ++end;
+    if (end > i) {
+      let_functions(all.subspan(i, end - i));
+      i = end;
+    } else {
+      let(all[i++]);
+    }
+  }
 }
 
 void BodyChecker::let(const Let& let) {
   const std::span<const Pattern> names = patterns(let.patterns);
   require_distinct(names, "name", symbols_, diagnostics_);
-  if (names.size() == 1) {
+  if (names.size() == 1 && !names[0].type && is_function(let.bound)) {
+    let_function(let.bound, names[0]);
+  } else if (names.size() == 1) {
     let_one(let.bound, names[0]);
   } else {
     let_several(let.bound, names);
@@ -366,7 +395,7 @@ void BodyChecker::bind(const Pattern& pattern, Var value) {
     report(pattern.span, fmt::format("expected a name, found '{}', which is a variant", spelled(pattern)));
     return;
   }
-  if (known(value) && f_->function()[value.id()].name.empty()) {
+  if (known(value) && f_->function()[value.id()].name.empty() && !symbols_.is_place(*pattern.name)) {
     f_->named(value, std::string(symbols_[*pattern.name]));
   }
   scope_.bind(*pattern.name, value);

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "lang/library.h"
+
 namespace hiaton::lang {
 namespace {
 
@@ -45,6 +47,20 @@ void Suggestion::offer(std::string_view known) {
 
 std::string Suggestion::text() const {
   return best_.empty() ? "" : fmt::format("; did you mean '{}'?", best_);
+}
+
+std::string known_elsewhere(std::string_view name) {
+  for (const LibraryFile& file : library()) {
+    for (const char behind : {'(', '['}) {
+      if (file.text.find(fmt::format("\nfn {}{}", name, behind)) != std::string_view::npos)
+        return fmt::format("; import \"{}\" brings one", file.name);
+    }
+  }
+  if (name == "len")
+    return "; length(xs) of \"std/list\" counts the elements of a list, length(s) those of a string; size(x) "
+           "is that of a tensor";
+  if (name == "println" || name == "printf") return "; print(x) prints a value and gives it on";
+  return "";
 }
 
 }  // namespace hiaton::lang

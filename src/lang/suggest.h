@@ -20,4 +20,8 @@ class Suggestion {
   std::size_t best_distance_;
 };
 
+/// Where there is a function of this name, or what stands here for one that other languages have: "; ...".
+/// Empty where nothing is known of the name.
+std::string known_elsewhere(std::string_view name);
+
 }  // namespace hiaton::lang

@@ -20,12 +20,17 @@ class Symbols {
     if (added) names_.push_back(name);
     return entry->second;
   }
+  /// Names that programs cannot write: those of the open places of partial applications.
+  static constexpr std::size_t kPlaces = 32;
+  Symbol place(std::size_t number) const { return first_place_ + static_cast<Symbol>(number); }
+  bool is_place(Symbol symbol) const { return symbol >= first_place_ && symbol < first_place_ + kPlaces; }
   std::string_view operator[](Symbol symbol) const { return names_[symbol]; }
   std::size_t size() const { return names_.size(); }
 
  private:
   std::unordered_map<std::string_view, Symbol> numbers_;
   std::vector<std::string_view> names_;
+  Symbol first_place_ = 0;
 };
 
 }  // namespace hiaton::lang

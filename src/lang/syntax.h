@@ -8,8 +8,10 @@
 #include <unordered_set>
 #include <vector>
 
+#include "hiaton/ir.h"
 #include "hiaton/strong_id.h"
 #include "hiaton/type.h"
+#include "lang/size_formula.h"
 #include "lang/token.h"
 
 namespace hiaton::lang {
@@ -43,18 +45,21 @@ struct Expr {
     Broken,  ///< already reported
     Number,
     Bool,
+    String,
     Name,
     Negate,
     Not,
     Binary,  ///< arithmetic and comparison
     Logic,   ///< `and`, `or`
     Call,
+    Apply,      ///< `a(b, c)`, where `a` is no name
     List,       ///< `[a, b]`
     Index,      ///< `a[b, c]`
+    Range,      ///< `b:c` in the brackets of an Index; either may be left out
     Field,      ///< `a.name`
     Update,     ///< `a with name = value, ...`
     Parameter,  ///< `param name`: the learned parameter, whatever else has this name
-    Gradient,   ///< a GradientOf, and arguments
+    Gradient,   ///< a GradientOf, and arguments where it is called
     Lambda,     ///< `fn(x, y) -> a`
     Tuple,
     If,
@@ -68,6 +73,7 @@ struct Expr {
   Flex flex = Flex::Rigid;
   Tok op = Tok::Error;            ///< Binary, Logic: the operator; Bool: True or False; Number: its token
   bool negative = false;          ///< Number: a minus stands before it
+  bool is_called = false;         ///< Gradient: arguments stand behind it
   bool of_catalog = false;        ///< Call: `::name(...)`, the operation, whatever else has this name
   std::optional<DType> suffix{};  ///< Number
   Symbol name = 0;                ///< Name, Call, Parameter, Field; Gradient: the function
@@ -75,14 +81,15 @@ struct Expr {
   Span sign{};  ///< Binary, Logic, Negate, Not: the operator's place; Number: the digits; Call, Field: the
                 ///< name
   ExprId a{}, b{}, c{};  ///< operands: of If the condition and the branches; of Block (a) the last
-                         ///< expression; of Match, Index, Field and Update (a) what is looked at
-  Range list{};  ///< Lambda: its parameters, in Syntax::patterns; Call, Gradient, Tuple, List, Index, Update:
-                 ///< in Syntax::lists; Block: in Syntax::lets; Match: in Syntax::arms
+                         ///< expression; of Match, Index, Field and Update (a) what is looked at; of Apply
+                         ///< (a) what is called
+  Range list{};  ///< Lambda: its parameters, in Syntax::patterns; Call, Apply, Gradient, Tuple, List, Index,
+                 ///< Update: in Syntax::lists; Block: in Syntax::lets; Match: in Syntax::arms
   Range attributes{};  ///< Call: in Syntax::attributes
   Range fields{};      ///< Call of a variant, Update: in Syntax::fields, for the last ones of the list
   Range types{};       ///< Name, Call: those in brackets, in Syntax::types
-  uint32_t index = 0;  ///< Loop: in Syntax::loops; Gradient: in Syntax::gradients; On: in TokenList::strings;
-                       ///< Lambda: the first expression of its body
+  uint32_t index = 0;  ///< Loop: in Syntax::loops; Gradient: in Syntax::gradients; On, String: in
+                       ///< TokenList::strings; Lambda: the first expression of its body
 };
 
 /// `type` is empty where none was written or it is broken; the latter has been reported.
@@ -115,13 +122,14 @@ struct ArmPattern {
     Variant,
     Nil,      ///< `[]`
     Cons,     ///< `[first, ..rest]`
-    Literal,  ///< a number, `true` or `false`
+    Literal,  ///< a number, `true`, `false` or a string
     Tuple,
   };
   Kind kind = Kind::Any;
   bool has_parts = false;         ///< Variant: otherwise all fields are left open
   bool negative = false;          ///< Literal: a minus stands before it
-  Tok literal = Tok::Error;       ///< Literal: Integer, Float, True or False
+  Tok literal = Tok::Error;       ///< Literal: Integer, Float, True, False or String
+  uint32_t string = 0;            ///< Literal: of a String, in TokenList::strings
   std::optional<DType> suffix{};  ///< Literal
   Symbol name = 0;                ///< Name, Variant
   std::optional<Symbol> whole{};  ///< the name before '@'
@@ -140,13 +148,35 @@ struct Arm {
 struct Let {
   Range patterns;
   ExprId bound;
+  std::optional<uint32_t> function{};  ///< `let fn`: in Syntax::functions
 };
 
-/// The function that `grad(f)` and `value_and_grad(f)` mean, also of each other.
+/// `let fn name(...) -> type = ...`: it may call itself and its neighbours.
+struct LocalFunction {
+  Pattern name;
+  Range params{};  ///< in Syntax::patterns
+  std::vector<std::optional<Type>> results{};
+  uint32_t first = 0;  ///< the first expression of its body
+  ExprId body{};
+};
+
+/// The function that `grad(f)`, `value_and_grad(f)` and `vjp(f)` mean, also of each other.
 struct GradientOf {
+  /// What stands behind `wrt=`: the number or name of a parameter of the function, or a learned one.
+  struct Wrt {
+    std::optional<std::size_t> number{};
+    Symbol name = 0;
+    bool is_learned = false;  ///< `param` stands before the name
+    Span span{};
+  };
+  struct Step {
+    ir::GradientForm::Kind kind{};
+    std::vector<Wrt> wrt{};
+  };
   Symbol function = 0;
-  Span span{};                     ///< of the function's name
-  std::vector<bool> with_value{};  ///< `value_and_grad`, from the inside outwards
+  ExprId lambda{};            ///< instead of the function
+  Span span{};                ///< of the function's name, or of the lambda
+  std::vector<Step> steps{};  ///< from the inside outwards
 };
 
 struct Loop {
@@ -180,6 +210,17 @@ struct FunctionArgument {
   const Operation* operation = nullptr;  ///< where it is no function
   std::string text;                      ///< its name
   std::vector<Type> captured{};          ///< further arguments of each call
+  std::vector<uint32_t> lambdas{};       ///< where those begin in the text that it is made of
+};
+
+/// A dimension of a parameter or result that follows from symbols: types have any size in its place, and the
+/// run checks it.
+struct ComputedSize {
+  std::optional<Symbol> param{};  ///< empty: of a result
+  std::size_t result = 0;
+  std::size_t axis = 0;
+  SizeFormula formula;
+  Span span{};
 };
 
 /// What stands before the body of a function.
@@ -191,6 +232,7 @@ struct FunctionHead {
   std::vector<Pattern> params{};
   std::unordered_set<Symbol> sizes{};  ///< symbols in the types of the parameters
   std::vector<std::optional<Type>> results{};
+  std::vector<ComputedSize> computed_sizes{};
   bool is_constant = false;  ///< it is called where its name stands
   bool recompute = false;
   std::optional<uint32_t> placement{};   ///< in TokenList::strings
@@ -214,7 +256,8 @@ struct FunctionHead {
 
   // Of one with parameters of function types, and of a lambda.
   bool takes_functions = false;
-  std::vector<FunctionArgument> functions{};  ///< of a use
+  std::vector<FunctionArgument> functions{};   ///< of a use
+  std::vector<std::size_t> function_places{};  ///< of a use: where they stood among the parameters
   std::vector<Type> captured{};  ///< behind `params`: what its functions, or the lambda, take along
 
   /// Whether it becomes a function of the program only where it is used.
@@ -231,6 +274,7 @@ struct Syntax {
   std::vector<ExprId> lists;
   std::vector<Pattern> patterns;
   std::vector<Let> lets;
+  std::vector<LocalFunction> functions;
   std::vector<Loop> loops;
   std::vector<GradientOf> gradients;
   std::vector<Attribute> attributes;

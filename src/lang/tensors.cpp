@@ -57,7 +57,7 @@ std::optional<std::vector<int64_t>> BodyChecker::attributes_of(const Expr& expr,
     if (found != given.end()) {
       right = put_attribute(*found, wanted, of, values) && right;
     } else if (wanted.otherwise) {
-      if (!wanted.is_list) values.push_back(*wanted.otherwise);
+      if (!wanted.is_list) values.insert(values.end(), wanted.count, *wanted.otherwise);
     } else {
       report(expr.span,
              fmt::format("'{}' needs the attribute '{}': {}", of.name, wanted.name, to_string(of)));
@@ -70,12 +70,22 @@ std::optional<std::vector<int64_t>> BodyChecker::attributes_of(const Expr& expr,
 bool BodyChecker::put_attribute(const Attribute& given, const AttributeDef& wanted, const Signature& of,
                                 std::vector<int64_t>& values) {
   if (!given.values) return false;
-  if (given.is_list && !wanted.is_list) {
+  if (given.is_list && !wanted.is_list && wanted.count == 1) {
     report(given.span,
            fmt::format("attribute '{}' of '{}': expected one integer, found a list", wanted.name, of.name));
     return false;
   }
-  values.insert(values.end(), given.values->begin(), given.values->end());
+  if (given.is_list && !wanted.is_list && given.values->size() != wanted.count) {
+    report(given.span,
+           fmt::format("attribute '{}' of '{}': expected one integer or a list of {}, found a list of {}",
+                       wanted.name, of.name, wanted.count, given.values->size()));
+    return false;
+  }
+  if (given.is_list) {
+    values.insert(values.end(), given.values->begin(), given.values->end());
+  } else {
+    values.insert(values.end(), wanted.is_list ? 1 : wanted.count, given.values->front());
+  }
   return true;
 }
 
@@ -111,8 +121,20 @@ Vars BodyChecker::split(const Expr& expr) {
 // Indices.
 
 Var BodyChecker::index(const Expr& expr) {
+  const std::span<const ExprId> positions = list(expr.list);
+  const auto is_range = [&](ExprId id) { return (*syntax_)[id].kind == Expr::Kind::Range; };
+  if (std::any_of(positions.begin(), positions.end(), is_range)) return slices(expr);
   Var indexed = value(expr.a);
-  for (ExprId position : list(expr.list)) {
+  const bool is_text = known(indexed) && is_string(indexed.type());
+  if (known(indexed) && !indexed.type().is_tensor() && !is_text) {
+    const Type& type = indexed.type();
+    report(expr.sign,
+           fmt::format(
+               "expected a tensor before '[', found {}{}", to_string(type),
+               Declarations::is_list(type) ? "; get(xs, i) of \"std/list\" gives an element of a list" : ""));
+    indexed = Var();
+  }
+  for (ExprId position : positions) {
     const std::array operands = {indexed, value(position, Type(DType::I64))};
     indexed = emit(operations_.gather(), operands, expr.sign);
   }
@@ -122,8 +144,48 @@ Var BodyChecker::index(const Expr& expr) {
 // Values in brackets.
 
 Var BodyChecker::list_literal(const Expr& expr, const Wish& wish) {
-  if (!wish || !Declarations::is_list(*wish)) return tensor_literal(expr, wish);
-  return list_of_elements(expr, Declarations::element_of(*wish));
+  if (wish && Declarations::is_list(*wish)) return list_of_elements(expr, Declarations::element_of(*wish));
+  return gives_data(expr) ? list_of_elements(expr, std::nullopt) : tensor_literal(expr, wish);
+}
+
+/// Whether an expression that nothing else says the type of gives a data value, as a list, a string or a
+/// function is one too, as far as its text tells.
+bool BodyChecker::gives_data(const Expr& expr) const {
+  switch (expr.kind) {
+    case Expr::Kind::String:
+    case Expr::Kind::Lambda:
+    case Expr::Kind::Tuple:
+      return true;
+    case Expr::Kind::List:
+      return std::ranges::any_of(list(expr.list),
+                                 [&](ExprId element) { return gives_data((*syntax_)[giver_of(element)]); });
+    case Expr::Kind::Gradient:
+      return !expr.is_called;
+    case Expr::Kind::Name: {
+      const Var* const var = scope_.find(expr.name);
+      if (var != nullptr) return known(*var) && var->type().is_data();
+      return is_construction(expr) || is_function(expr) || results_in_data(expr);
+    }
+    case Expr::Kind::Call:
+      if (expr.of_catalog) return false;
+      return is_construction(expr) || (local_function(expr.name) == nullptr && results_in_data(expr));
+    default:
+      return false;
+  }
+}
+
+/// Whether the name is that of a function, which stands for itself.
+bool BodyChecker::is_function(const Expr& name) const {
+  const FunctionHead* const function = functions_.find(name.name);
+  const bool is_global = function != nullptr && !function->is_constant;
+  return !is_value(name) && (is_global || local_function(name.name) != nullptr);
+}
+
+/// Whether the function of this name, or the constant, is declared to give one data value.
+bool BodyChecker::results_in_data(const Expr& call) const {
+  const FunctionHead* const function = functions_.find(call.name);
+  return function != nullptr && function->results.size() == 1 && function->results[0] &&
+         function->results[0]->is_data();
 }
 
 /// Where no type is wished, that of the first element with a type of its own, else what numbers usually are.
@@ -132,8 +194,7 @@ Var BodyChecker::list_of_elements(const Expr& expr, Wish element) {
   std::vector<Var> elements(ids.size());
   std::size_t made = ids.size();  // which element was needed for its type
   if (!element && !ids.empty()) {
-    const auto typed =
-        std::find_if(ids.begin(), ids.end(), [&](ExprId id) { return (*syntax_)[id].flex == Flex::Rigid; });
+    const auto typed = std::find_if(ids.begin(), ids.end(), [&](ExprId id) { return !waits_for_type(id); });
     made = typed == ids.end() ? 0 : static_cast<std::size_t>(typed - ids.begin());
     elements[made] = value(ids[made], expr.flex == Flex::Float ? Wish(Type(DType::F64)) : std::nullopt);
     if (!known(elements[made])) return Var();

@@ -43,6 +43,7 @@ enum class Tok : uint8_t {
   Param,
   Grad,
   ValueAndGrad,
+  Vjp,
 
   Name,
   Integer,

@@ -45,6 +45,7 @@ void TypeInference::match(std::size_t position, const Type& actual) {
 /// `actual` is null below a type that is not what stands here.
 void TypeInference::match_next(const Type* actual) {
   if (at(Tok::LeftParen)) return match_tuple(actual);
+  if (at_all({Tok::Fn, Tok::LeftParen})) return match_function(actual);
   if (!at(Tok::Name)) return skip_type();
   if (TypeArgument* argument = find(next())) {
     if (actual != nullptr && !argument->type) argument->type = without_symbols(*actual);
@@ -95,6 +96,23 @@ void TypeInference::match_tuple(const Type* actual) {
   expect(Tok::RightParen, "',' or ')' after a type");
 }
 
+void TypeInference::match_function(const Type* actual) {
+  const FunctionType* const function =
+      actual != nullptr ? declarations().function_types().find(*actual) : nullptr;
+  take();
+  take();
+  std::size_t param = 0;
+  while (!at(Tok::RightParen)) {
+    const bool is_known = function != nullptr && param < function->params.size();
+    match_next(is_known ? &function->params[param] : nullptr);
+    ++param;
+    if (!accept(Tok::Comma)) break;
+  }
+  expect(Tok::RightParen, "',' or ')' after a type");
+  expect(Tok::Arrow, "'->' and the type of the result of the function");
+  match_next(function != nullptr ? &function->result : nullptr);
+}
+
 /// In the parentheses that come next.
 bool TypeInference::has_several_types() {
   const std::size_t begin = position();
@@ -138,21 +156,9 @@ std::optional<Type> TypeInference::type_at(std::size_t position) {
   }
 }
 
-std::optional<TypeInference::FunctionPlaces> TypeInference::function_at(std::size_t position) {
+std::optional<FunctionPlaces> TypeInference::function_at(std::size_t position) {
   go_to(position);
-  if (!at_all({Tok::Fn, Tok::LeftParen})) return std::nullopt;
-  take();
-  take();
-  FunctionPlaces places;
-  while (!at(Tok::RightParen)) {
-    places.params.push_back(this->position());
-    skip_type();
-    if (!accept(Tok::Comma)) break;
-  }
-  expect(Tok::RightParen, "',' or ')' after a type");
-  expect(Tok::Arrow, "'->' and the type of the result of the function");
-  places.result = this->position();
-  return places;
+  return at_all({Tok::Fn, Tok::LeftParen}) ? std::optional(function_places()) : std::nullopt;
 }
 
 bool TypeInference::is_list_at(std::size_t position) {

@@ -19,11 +19,6 @@ class TypeInference : Reader {
   void match(std::size_t position, const Type& actual);
   /// That type; empty where it names a type parameter that is not known, or is wrong, which is reported.
   std::optional<Type> type_at(std::size_t position);
-  /// Of a function type: where the types of its parameters and of its result stand.
-  struct FunctionPlaces {
-    std::vector<std::size_t> params;
-    std::size_t result = 0;
-  };
   /// Empty where the type is that of a value.
   std::optional<FunctionPlaces> function_at(std::size_t position);
   /// Whether it is a list.
@@ -40,15 +35,13 @@ class TypeInference : Reader {
   TypeArguments arguments_of_alias(const TypeAlias& alias, const Type& actual);
   void match_next(const Type* actual);
   void match_tuple(const Type* actual);
+  void match_function(const Type* actual);
   bool has_several_types();
   bool is_known_at(std::size_t position);
   TypeArgument* find(const Token& token);
 
   TypeArguments arguments_;
 };
-
-/// Symbols stand for sizes in one function only: any size takes their place.
-Type without_symbols(Type type);
 
 /// "T = i64, U = Tree"
 std::string to_string(const TypeArguments& arguments, const Declarations& declarations);

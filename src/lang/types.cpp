@@ -1,7 +1,7 @@
 // Reader: types, and the integers in them.
 #include <fmt/format.h>
 
-#include <limits>
+#include <utility>
 
 #include "lang/literal.h"
 #include "lang/reader.h"
@@ -10,7 +10,10 @@
 namespace hiaton::lang {
 namespace {
 
-constexpr std::string_view kAType = "a type (bool, i32, i64, f32, f64, List[...] or a data type)";
+constexpr std::string_view kAType = "a type (bool, i32, i64, f32, f64, str, List[...] or a data type)";
+
+/// Of a dimension that is computed from symbols: each call computes it.
+constexpr std::size_t kMostSteps = 100;
 
 /// Shorter names are near each other on purpose: `hi` and `ho`.
 constexpr std::size_t kShortestMistyped = 4;
@@ -44,16 +47,28 @@ std::optional<Type> Reader::tuple_type() {
   return parts.size() == 1 ? parts[0] : declarations_.tuple_of(parts);
 }
 
+/// Of functions that are values. They take and give tensors of any size where a symbol stands.
+std::optional<Type> Reader::function_type() {
+  take();
+  take();
+  const Deeper deeper = inside_brackets();
+  std::vector<Type> params;
+  const std::size_t findings = finding_count();
+  const auto one = [&] { return without_symbols(type().value_or(Type())); };
+  while (!at(Tok::RightParen)) {
+    params.push_back(one());
+    if (!accept(Tok::Comma)) break;
+  }
+  expect(Tok::RightParen, "',' or ')' after a type");
+  expect(Tok::Arrow, "'->' and the type of the result of the function");
+  const Type result = one();
+  if (finding_count() > findings) return std::nullopt;
+  return declarations_.function_types().of(params, result).type;
+}
+
 std::optional<Type> Reader::type() {
   if (at(Tok::LeftParen)) return tuple_type();
-  if (at_all({Tok::Fn, Tok::LeftParen})) {
-    const uint32_t begin = next().span.begin;
-    skip_type();
-    report(span_from(begin),
-           "expected the type of a value, found that of a function, which only a parameter "
-           "of a function may have");
-    return std::nullopt;
-  }
+  if (at_all({Tok::Fn, Tok::LeftParen})) return function_type();
   const Token& name = expect(Tok::Name, kAType);
   const std::string_view text = source_.text(name.span);
   const bool has_brackets = at(Tok::LeftBracket) && !next_->starts_line;
@@ -62,6 +77,7 @@ std::optional<Type> Reader::type() {
     std::optional<std::vector<Dim>> dims = shape();
     return dims ? std::optional(Type(*dtype, std::move(*dims))) : std::nullopt;
   }
+  if (text == "str") return string_type();
   if (const Type* argument = type_argument(name.payload)) return *argument;
   if (text == Declarations::kList && has_brackets) return list_type();
   if (const GenericType* generic = declarations_.generic_type(name.payload))
@@ -69,6 +85,15 @@ std::optional<Type> Reader::type() {
   if (TypeAlias* other = declarations_.alias(name.payload)) return alias(*other, name);
   if (const Type* data = declarations_.type(name.payload)) return *data;
   return unknown_type(name);
+}
+
+std::optional<Type> Reader::type_with(std::vector<ComputedSize>& computed) {
+  if (at(Tok::Name) && dtype_from_name(source_.text(next_->span))) computed_ = &computed;
+  const std::size_t before = computed.size();
+  std::optional<Type> read = type();
+  computed_ = nullptr;
+  if (!read) computed.erase(computed.begin() + static_cast<std::ptrdiff_t>(before), computed.end());
+  return read;
 }
 
 std::optional<Type> Reader::list_type() {
@@ -90,6 +115,7 @@ void Reader::report_unknown_type(const Token& name) {
   Suggestion similar(text);
   for (DType known : {DType::Bool, DType::I32, DType::I64, DType::F32, DType::F64})
     similar.offer(name_of(known));
+  similar.offer("str");
   declarations_.for_each_type_name([&](std::string_view known) { similar.offer(known); });
   const std::string hint =
       text == Declarations::kList ? "; the elements have a type: List[i64]" : similar.text();
@@ -103,7 +129,7 @@ std::optional<std::vector<Dim>> Reader::shape() {
   std::vector<Dim> dims;
   bool known = true;
   do {
-    const std::optional<Dim> dim = dimension();
+    const std::optional<Dim> dim = dimension(dims.size());
     known = known && dim.has_value();
     dims.push_back(dim.value_or(unknown_dim()));
   } while (accept(Tok::Comma));
@@ -117,7 +143,7 @@ std::optional<std::vector<Dim>> Reader::shape() {
 }
 
 /// A name alone that is no size is a symbol; `_` is any size.
-std::optional<Dim> Reader::dimension() {
+std::optional<Dim> Reader::dimension(std::size_t axis) {
   const Token& first = next();
   const bool alone = after_next().kind == Tok::Comma || after_next().kind == Tok::RightBracket;
   if (accept(Tok::Underscore)) return unknown_dim();
@@ -125,12 +151,25 @@ std::optional<Dim> Reader::dimension() {
     symbols_read_.push_back(&take());
     return Dim{.size = -1, .symbol = std::string(source_.text(first.span))};
   }
-  const std::optional<int64_t> size = constant();
-  if (size && *size < 0) {
+  const std::optional<SizeFormula> read = formula();
+  if (!read) return std::nullopt;
+  const std::optional<int64_t> size = read->number();
+  if (!size) {
+    if (read->steps().size() > kMostSteps) {
+      report(span_from(first.span.begin),
+             fmt::format("expected at most {} numbers, symbols and operators in a dimension that is computed "
+                         "from symbols, found {}",
+                         kMostSteps, read->steps().size()));
+      return std::nullopt;
+    }
+    computed_->push_back({.axis = axis, .formula = *read, .span = span_from(first.span.begin)});
+    return unknown_dim();
+  }
+  if (*size < 0) {
     report(span_from(first.span.begin), fmt::format("expected a dimension of 0 or more, found {}", *size));
     return std::nullopt;
   }
-  return size ? std::optional(Dim{.size = *size, .symbol = ""}) : std::nullopt;
+  return Dim{.size = *size, .symbol = ""};
 }
 
 std::unordered_set<Symbol> Reader::sizes_read() const {
@@ -159,42 +198,47 @@ void Reader::refuse_mistyped_sizes() {
 }
 
 std::optional<int64_t> Reader::constant() {
-  std::optional<int64_t> left = constant_product();
+  const std::optional<SizeFormula> read = formula();
+  return read ? read->number() : std::nullopt;
+}
+
+std::optional<SizeFormula> Reader::formula() {
+  std::optional<SizeFormula> left = formula_product();
   while (at(Tok::Plus) || at(Tok::Minus)) {
     const Token& op = take();
-    left = combine(op.kind, left, constant_product(), op.span);
+    left = combine(op.kind, std::move(left), formula_product(), op.span);
   }
   return left;
 }
 
-std::optional<int64_t> Reader::constant_product() {
-  std::optional<int64_t> left = constant_factor();
+std::optional<SizeFormula> Reader::formula_product() {
+  std::optional<SizeFormula> left = formula_factor();
   while (at(Tok::Star) || at(Tok::Slash) || at(Tok::Percent)) {
     const Token& op = take();
-    left = combine(op.kind, left, constant_factor(), op.span);
+    left = combine(op.kind, std::move(left), formula_factor(), op.span);
   }
   return left;
 }
 
-std::optional<int64_t> Reader::constant_factor() {
+std::optional<SizeFormula> Reader::formula_factor() {
   const Deeper deeper = inside_brackets();
   if (at(Tok::Minus)) {
     const Token& sign = take();
-    if (at(Tok::Integer)) return constant_size(true);  // the smallest i64 has no counterpart
-    return combine(Tok::Minus, 0, constant_factor(), sign.span);
+    if (at(Tok::Integer)) return formula_size(true);  // the smallest i64 has no counterpart
+    return combine(Tok::Minus, SizeFormula(0), formula_factor(), sign.span);
   }
-  if (!accept(Tok::LeftParen)) return constant_size(false);
-  const std::optional<int64_t> value = constant();
+  if (!accept(Tok::LeftParen)) return formula_size(false);
+  std::optional<SizeFormula> value = formula();
   expect(Tok::RightParen, "an operator or ')'");
   return value;
 }
 
-std::optional<int64_t> Reader::constant_size(bool negative) {
+std::optional<SizeFormula> Reader::formula_size(bool negative) {
   const Token& token = next();
   if (token.kind == Tok::Integer && (!token.suffix || *token.suffix == DType::I64)) {
     take();
     try {
-      return literal_value(source_.text(token.span), negative, DType::I64).as<int64_t>();
+      return SizeFormula(literal_value(source_.text(token.span), negative, DType::I64).as<int64_t>());
     } catch (const ProgramError& error) {
       report(token.span, error.what());
       return std::nullopt;
@@ -202,7 +246,10 @@ std::optional<int64_t> Reader::constant_size(bool negative) {
   }
   if (token.kind != Tok::Name) fail_expected("an integer: a number, a size or a sum or product of them");
   take();
-  if (const Size* size = declarations_.size(token.payload)) return size->value;
+  if (const Size* size = declarations_.size(token.payload)) {
+    return size->value ? std::optional(SizeFormula(*size->value)) : std::nullopt;
+  }
+  if (computed_ != nullptr) return SizeFormula(token.payload, token.span);
   const std::string_view name = source_.text(token.span);
   report(token.span, fmt::format("expected an integer that is known before the run, found '{}'{}", name,
                                  sizes_.contains(token.payload)
@@ -211,31 +258,17 @@ std::optional<int64_t> Reader::constant_size(bool negative) {
   return std::nullopt;
 }
 
-std::optional<int64_t> Reader::combine(Tok op, std::optional<int64_t> a, std::optional<int64_t> b,
-                                       Span span) {
+std::optional<SizeFormula> Reader::combine(Tok op, std::optional<SizeFormula> a,
+                                           const std::optional<SizeFormula>& b, Span span) {
   if (!a || !b) return std::nullopt;
-  int64_t result = 0;
-  bool overflow = false;
-  switch (op) {
-    case Tok::Plus:
-      overflow = __builtin_add_overflow(*a, *b, &result);
-      break;
-    case Tok::Minus:
-      overflow = __builtin_sub_overflow(*a, *b, &result);
-      break;
-    case Tok::Star:
-      overflow = __builtin_mul_overflow(*a, *b, &result);
-      break;
-    default:
-      if (*b == 0) {
-        report(span, "division by zero");
-        return std::nullopt;
-      }
-      overflow = *b == -1 && *a == std::numeric_limits<int64_t>::min();
-      if (!overflow) result = op == Tok::Slash ? *a / *b : *a % *b;
-      break;
+  const bool divides = op == Tok::Slash || op == Tok::Percent;
+  if (divides && b->number() == 0) {
+    report(span, "division by zero");
+    return std::nullopt;
   }
-  if (!overflow) return result;
+  if (!a->number() || !b->number()) return SizeFormula::of(op, std::move(*a), *b);
+  if (const std::optional<int64_t> result = combined(op, *a->number(), *b->number()))
+    return SizeFormula(*result);
   report(span, "the integer is out of the range of i64");
   return std::nullopt;
 }

@@ -24,6 +24,9 @@ Wish wish_for_literals(const Operation& operation, Flex flex, const Wish& wish) 
 }
 
 std::string_view cast_hint(const OpDef& op, std::span<const Var> operands) {
+  const auto is_text = [](Var operand) { return is_string(operand.type()); };
+  const bool joins = op.symbol == "+" && operands.size() == 2;
+  if (joins && is_text(operands[0]) != is_text(operands[1])) return "; str(x) is the text of a value";
   if (op.fusion.value == Fusion::Tensor) return "";
   const auto holds_numbers = [](Var operand) {
     return !operand.type().is_data() && is_number(operand.type().dtype);
@@ -51,7 +54,11 @@ Var BodyChecker::value(ExprId id, const Wish& wish) {
       return number(expr, wish);
     case Expr::Kind::Bool:
       return boolean(expr);
+    case Expr::Kind::String:
+      return string(expr);
     case Expr::Kind::Name:
+      if (!is_value(expr) && (!is_construction(expr) || function_type(wish) != nullptr))
+        return function_as_value(id, wish);
       return name(expr, wish);
     case Expr::Kind::Parameter:
       return learned(expr);
@@ -72,14 +79,16 @@ Var BodyChecker::value(ExprId id, const Wish& wish) {
     case Expr::Kind::Logic:
       return logic(id);
     case Expr::Kind::Lambda:
-      report(expr.span,
-             "expected a value, found a function, which can only be an argument for a parameter of a "
-             "function type");
-      return Var();
+      return function_as_value(id, wish);
+    case Expr::Kind::Gradient:
+      if (expr.is_called) break;
+      return function_as_value(id, wish);
     case Expr::Kind::Call:
-      if (local_function(expr.name) != nullptr) break;
+      if (callee_named(expr.name) && !expr.of_catalog) break;
       if (is_construction(expr)) return construction(expr, wish);
       if (const Operation* operation = operation_of(expr)) return operation_call(expr, *operation, wish);
+      if (is_filled(expr)) return filled(expr, wish);
+      if (is_string_call(expr)) return string_call(expr);
       break;
     default:
       break;
@@ -128,7 +137,7 @@ Var BodyChecker::name(const Expr& expr, const Wish& wish) {
 Var BodyChecker::constant_value(const FunctionHead& constant, Span span) {
   if (!constant.readable || !constant.results[0]) return Var();
   if (!diagnostics_.empty()) return stand_in(*constant.results[0]);
-  return emit_call(functions_.reference(constant), {}, span);
+  return emit_call(constant, {}, span);
 }
 
 Var BodyChecker::learned(const Expr& expr) {
@@ -149,9 +158,6 @@ void BodyChecker::report_unknown_name(const Expr& expr) {
                                   name, is_function ? "a function" : "an operation", name));
     return;
   }
-  if (const std::string hint = hint_at_size(name); !hint.empty()) {
-    return report(expr.span, fmt::format("unknown name '{}'{}", name, hint));
-  }
   Suggestion similar(name);
   if (diagnostics_.wants_suggestions()) {
     scope_.for_each_name([&](Symbol other) { similar.offer(symbols_[other]); });
@@ -161,20 +167,6 @@ void BodyChecker::report_unknown_name(const Expr& expr) {
   report(expr.span, fmt::format("unknown name '{}'{}", name, similar.text()));
 }
 
-std::string BodyChecker::hint_at_size(std::string_view name) const {
-  for (const Pattern& param : head_->params) {
-    if (!param.type) continue;
-    const Shape& shape = param.type->shape;
-    const auto found =
-        std::find_if(shape.begin(), shape.end(), [&](const Dim& dim) { return dim.symbol == name; });
-    if (found != shape.end()) {
-      return fmt::format("; the size of that name is size({}, axis={})", spelled(param),
-                         found - shape.begin());
-    }
-  }
-  return "";
-}
-
 Var BodyChecker::emit(const Operation& operation, std::span<const Var> operands, Span span,
                       Attributes attributes) {
   if (!are_known(operands)) return Var();
@@ -182,6 +174,7 @@ Var BodyChecker::emit(const Operation& operation, std::span<const Var> operands,
     report(span, fmt::format("unknown operation '{}'", operation.name));
     return Var();
   }
+  if (const std::optional<Var> made = string_operation(operation, operands, span)) return *made;
   if (compares_data(operation, operands)) return compare_data(operation, operands, span);
   f_->set_span(span);
   try {
@@ -190,6 +183,16 @@ Var BodyChecker::emit(const Operation& operation, std::span<const Var> operands,
     report(span, fmt::format("{}{}", error.what(), cast_hint(*operation.def, operands)));
     return Var();
   }
+}
+
+/// What a generic function gives is not told by what stands beside its call, which may be a tensor where that
+/// is a number, or the other way round.
+Wish BodyChecker::wish_of_operand(ExprId operand, const Wish& wish) const {
+  const Expr& expr = (*syntax_)[giver_of(operand)];
+  if (!wish || expr.kind != Expr::Kind::Call) return wish;
+  const FunctionHead* const function = functions_.find(expr.name);
+  const bool is_generic = function != nullptr && function->is_generic();
+  return is_generic && (function->takes_functions || wish->is_tensor()) ? std::nullopt : wish;
 }
 
 /// What a literal among the operands takes after: the type of the others. But an operation that works on
@@ -214,7 +217,7 @@ Var BodyChecker::apply(const Operation& operation, std::span<const ExprId> opera
     const Flex own = (*syntax_)[operands[i]].flex;
     flex = std::max(flex, own);
     if (own != Flex::Rigid) continue;
-    vars[i] = value(operands[i], type);
+    vars[i] = value(operands[i], wish_of_operand(operands[i], type));
     const bool leads = !any_rigid || (type && !type->is_data() && !is_number(type->dtype));
     if (leads) type = known(vars[i]) ? Wish(vars[i].type()) : std::nullopt;
     any_rigid = true;
@@ -227,9 +230,31 @@ Var BodyChecker::apply(const Operation& operation, std::span<const ExprId> opera
   return emit(operation, vars, span, std::move(attributes));
 }
 
+/// The attributes stand as a string in front of the operands.
+Var BodyChecker::operation_with_text(const Expr& expr, const Operation& operation, const Wish& wish) {
+  const std::span<const ExprId> arguments = list(expr.list);
+  const Expr& text = (*syntax_)[arguments[0]];
+  if (expr.attributes.count > 0) {
+    report(syntax_->attributes[expr.attributes.begin].span,
+           fmt::format("expected no 'name=value' beside the string, which says what '{}' does",
+                       operation.def->name.value));
+    return Var();
+  }
+  try {
+    const Attributes attributes = operation.def->attributes_from_text()(tokens_.strings[text.index]);
+    return apply(operation, arguments.subspan(1), wish, expr.span, attributes);
+  } catch (const ProgramError& error) {
+    report(text.span, error.what());
+    return Var();
+  }
+}
+
 Var BodyChecker::operation_call(const Expr& expr, const Operation& operation, const Wish& wish) {
   const std::span<const ExprId> arguments = list(expr.list);
   const OpDef& op = *operation.def;
+  if (op.attributes_from_text() != nullptr && !arguments.empty() &&
+      (*syntax_)[arguments[0]].kind == Expr::Kind::String)
+    return operation_with_text(expr, operation, wish);
   std::optional<std::vector<int64_t>> attributes = attributes_of(expr, op);
   if (op.takes(arguments.size())) {
     if (attributes) return apply(operation, arguments, wish, expr.span, *attributes);
@@ -267,14 +292,16 @@ Var BodyChecker::chain(ExprId last, const Wish& wish) {
   std::size_t leader = 0;  // the first operand with a type of its own
   while (leader <= steps.size() && syntax[operand(leader)].flex != Flex::Rigid) ++leader;
   const bool has_leader = leader <= steps.size();
-  const Var lead = has_leader ? value(operand(leader), wish) : Var();
+  const Var lead = has_leader ? value(operand(leader), wish_of_operand(operand(leader), wish)) : Var();
   Wish type = wish;
   if (!has_leader) {
     type = wish_for_literals(operations_.infix(syntax[last].op), syntax[last].flex, wish);
   } else if (known(lead)) {
     type = lead.type();
   }
-  const auto evaluate = [&](std::size_t i) { return i == leader ? lead : value(operand(i), type); };
+  const auto evaluate = [&](std::size_t i) {
+    return i == leader ? lead : value(operand(i), wish_of_operand(operand(i), type));
+  };
   Var total = evaluate(0);
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const Expr& step = syntax[steps[i]];

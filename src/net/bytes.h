@@ -37,6 +37,12 @@ class ByteWriter {
   }
   /// Adds zeros up to a multiple of `size` bytes.
   void align(std::size_t size) { bytes_.resize((bytes_.size() + size - 1) / size * size); }
+  /// Writes over what number() has written at a position.
+  template <class T>
+  requires std::is_arithmetic_v<T>
+  void number_at(std::size_t position, T value) {
+    std::memcpy(bytes_.data() + position, &value, sizeof value);
+  }
   std::span<const std::byte> bytes() const { return bytes_; }
   std::vector<std::byte> take() && { return std::move(bytes_); }
   void clear() { bytes_.clear(); }

@@ -11,7 +11,7 @@
 namespace hiaton::net {
 
 /// Changes with every change of what stands in packets.
-inline constexpr uint16_t kWireVersion = 1;
+inline constexpr uint16_t kWireVersion = 2;
 
 struct Identity {
   std::string version;       ///< of Hiaton

@@ -21,6 +21,7 @@ struct Mailbox {
   std::mutex mutex;
   std::condition_variable filled;
   std::deque<Arrival> packets;
+  bool is_woken = false;
 };
 
 using Mailboxes = std::vector<Mailbox>;
@@ -52,7 +53,17 @@ class InProcessLink : public Link {
   void wait(std::chrono::nanoseconds /*idle*/, std::chrono::nanoseconds most) override {
     Mailbox& box = box_of(self_);
     std::unique_lock lock(box.mutex);
-    box.filled.wait_for(lock, most, [&box] { return !box.packets.empty(); });
+    box.filled.wait_for(lock, most, [&box] { return !box.packets.empty() || box.is_woken; });
+    box.is_woken = false;
+  }
+  bool wake() override {
+    Mailbox& box = box_of(self_);
+    {
+      const std::lock_guard lock(box.mutex);
+      box.is_woken = true;
+    }
+    box.filled.notify_one();
+    return true;
   }
   std::chrono::nanoseconds now() const override {
     return std::chrono::steady_clock::now().time_since_epoch();

@@ -5,14 +5,6 @@
 
 namespace hiaton::net {
 
-namespace {
-
-/// MPI moves what is larger than a few packets only while both sides call it, so signs of life alone are too
-/// rare.
-constexpr std::chrono::milliseconds kPeriod(1);
-
-}  // namespace
-
 struct KeptAlive::Parts {
   std::mutex mutex;
   std::condition_variable changed;
@@ -23,9 +15,10 @@ struct KeptAlive::Parts {
 KeptAlive::KeptAlive(Transport& transport) : parts_(std::make_unique<Parts>()) {
   parts_->thread = std::thread([&transport, &parts = *parts_] {
     std::unique_lock lock(parts.mutex);
-    while (!parts.changed.wait_for(lock, kPeriod, [&parts] { return parts.is_over; })) {
+    std::chrono::nanoseconds pause{0};
+    while (!parts.changed.wait_for(lock, pause, [&parts] { return parts.is_over; })) {
       try {
-        transport.keep_alive();
+        pause = transport.keep_alive();
       } catch (const std::exception& error) {
         transport.fail(error.what());
       }

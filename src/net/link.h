@@ -65,7 +65,7 @@ class LinkError : public std::runtime_error {
 };
 
 /// The way from this process to the others, which are numbered from 0. Packets arrive whole and once, in any
-/// order. One thread at a time calls it, but for `wait` and `now`.
+/// order. One thread at a time calls it, but for `wait`, `wake` and `now`.
 class Link {
  public:
   virtual ~Link() = default;
@@ -81,6 +81,9 @@ class Link {
   /// Returns when a packet may have arrived, at the latest after `most`. `idle` is for how long nothing has
   /// come.
   virtual void wait(std::chrono::nanoseconds idle, std::chrono::nanoseconds most) = 0;
+  /// Makes the `wait` that goes on, or else the next one, return. False: the link cannot do that, and cannot
+  /// sleep until something arrives either, so a `wait` takes turns looking and sleeping.
+  virtual bool wake() { return false; }
   /// The clock that silence is measured by. It never goes back.
   virtual std::chrono::nanoseconds now() const = 0;
   /// Leaves in good order, at the same time as all others. Nothing may be sent after it.

@@ -12,6 +12,9 @@ namespace {
 
 /// How long the others wait for process 0, which reports what went wrong and then ends all.
 constexpr std::chrono::seconds kLastWait(5);
+/// How long a launcher gets to forward what process 0 has printed: MPICH's drops what it has not read by
+/// then.
+constexpr std::chrono::milliseconds kForwarding(250);
 
 void refuse_message(int /*from*/, const Header& header, std::span<const std::byte> /*payload*/) {
   throw InternalError("internal error: a message on channel " + std::to_string(header.channel) +
@@ -85,10 +88,13 @@ void LaunchedProcess::work(const Transport::Options& options, const MakeWork& ma
   is_closed_ = true;
 }
 
+void abort_all(Link& link) {
+  std::this_thread::sleep_for(link.self() == 0 ? kForwarding : kLastWait);
+  link.abort(1);
+}
+
 LaunchedProcess::~LaunchedProcess() {
-  if (is_closed_) return;
-  if (!is_first()) std::this_thread::sleep_for(kLastWait);
-  link_->abort(1);
+  if (!is_closed_) abort_all(*link_);
 }
 
 }  // namespace hiaton::net

@@ -31,6 +31,9 @@ void work_in_threads(int count, const Transport::Options& options, const MakeWor
 void work_in_threads(const std::vector<std::unique_ptr<Link>>& links, const Transport::Options& options,
                      const MakeWork& make_work);
 
+/// Ends all processes of a launcher, once process 0 has had the time to report what went wrong.
+void abort_all(Link& link);
+
 /// One of the processes that a launcher has started.
 class LaunchedProcess {
  public:

@@ -300,11 +300,29 @@ void Transport::tick() {
   }
 }
 
-void Transport::keep_alive() {
+/// MPI moves what is larger than a few packets only while both sides call it, so where something moves, signs
+/// of life alone would be too rare. Where nothing does, each look costs what is computed meanwhile.
+std::chrono::nanoseconds Transport::keep_alive() {
+  constexpr std::chrono::milliseconds kShortest(1);
+  constexpr std::chrono::milliseconds kLongest(16);
+  const std::chrono::nanoseconds longest =
+      std::clamp<std::chrono::nanoseconds>(options_.longest_silence / 20, kShortest, kLongest);
   const std::lock_guard lock(mutex_);
-  if (failure_ || ended_) return;
+  if (failure_ || ended_) return longest;
+  const std::size_t known = inbox_.size();
   pull();
   tick();
+  const bool has_arrived = inbox_.size() > known;
+  if (has_arrived) wake();  // who waits for the link would not find it there any more
+  looks_after_ = has_arrived || !link_.all_sent()
+                     ? kShortest
+                     : std::clamp<std::chrono::nanoseconds>(2 * looks_after_, kShortest, longest);
+  return looks_after_;
+}
+
+bool Transport::wake() {
+  is_woken_.store(true);
+  return link_.wake();
 }
 
 std::size_t Transport::poll(const OnMessage& on_message, std::size_t most) {
@@ -356,7 +374,7 @@ void Transport::wait(std::chrono::nanoseconds most) {
       const std::lock_guard lock(mutex_);
       pull();
       tick();
-      if (!inbox_.empty() || failure_ || ended_ || idle >= most) return;
+      if (is_woken_.exchange(false) || !inbox_.empty() || failure_ || ended_ || idle >= most) return;
     }
     link_.wait(idle, std::min(most - idle, options_.longest_silence / 5));
   }

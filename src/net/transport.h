@@ -5,6 +5,7 @@
 // that is lost, or that fails, ends the work of all: from then on everything throws ProcessFailure.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <deque>
@@ -90,8 +91,12 @@ class Transport {
   std::size_t poll(const OnMessage& on_message, std::size_t most = 64);
   /// Returns when something may have arrived, at the latest after `most`.
   void wait(std::chrono::nanoseconds most);
-  /// Takes note of what has arrived and tells the others that this process lives, while it computes.
-  void keep_alive();
+  /// Makes the wait() that goes on, or else the next one, return, from any thread. False: the link cannot do
+  /// that, and no wait() sleeps until something arrives.
+  bool wake();
+  /// Takes note of what has arrived and tells the others that this process lives, while it computes. Returns
+  /// after which time that is to be done again.
+  std::chrono::nanoseconds keep_alive();
 
   /// The number of the next piece of work that all processes begin in the same order: what tells its messages
   /// from those of the ones before.
@@ -168,6 +173,8 @@ class Transport {
   uint64_t sent_ = 0;
   uint64_t handled_ = 0;
   uint32_t runs_ = 0;
+  std::atomic<bool> is_woken_{false};
+  std::chrono::nanoseconds looks_after_{0};  ///< the latest result of keep_alive()
 };
 
 /// Calls keep_alive() while it lives, from a thread of its own.

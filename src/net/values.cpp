@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <new>
 #include <unordered_map>
 
 #include "base/check.h"
@@ -30,15 +32,21 @@ uint64_t used_bits(DType dtype) {
 
 }  // namespace
 
-ValueCodec::ValueCodec(const Type& type) {
+ValueCodec::ValueCodec(std::span<const Type> types) {
   std::vector<Type> found;
-  root_ = form_of(type, found);
+  for (const Type& type : types) {
+    const Form form = form_of(type, found);
+    has_like_roots_ |= form.kind == FieldKind::Data && std::ranges::any_of(roots_, [&](const Form& root) {
+                         return root.kind == FieldKind::Data && root.data == form.data;
+                       });
+    roots_.push_back(form);
+  }
   for (std::size_t i = 0; i < found.size(); ++i) {
     const Type data = found[i];
     DataForm form{data.data->name, {}};
     for (std::size_t v = 0; v < data.data->variants.size(); ++v) {
       const Variant& variant = data.data->variants[v];
-      VariantForm fields{variant.name, {}};
+      VariantForm fields{variant.name, {}, FieldLayout(field_kinds(variant))};
       for (std::size_t f = 0; f < variant.fields.size(); ++f) {
         fields.fields.push_back(form_of(field_type(data, v, f), found));
         fields.has_data |= fields.fields.back().kind == FieldKind::Data;
@@ -64,7 +72,7 @@ ValueCodec::Form ValueCodec::form_of(const Type& type, std::vector<Type>& found)
 
 void ValueCodec::write_flat(const Form& form, const ValueView& value, ByteWriter& out) const {
   HIATON_CHECK(value.kind == form.kind);
-  if (value.is_scalar()) return out.number(value.slot.bits);
+  if (value.is_scalar()) return out.number(value.slot.bits & used_bits(form.dtype));
   const TensorObject& tensor = *value.slot.tensor;
   HIATON_CHECK(tensor.dtype == form.dtype && tensor.rank == form.dims.size());
   std::size_t bytes = size_of(tensor.dtype);
@@ -81,12 +89,15 @@ class ValueCodec::Writer {
  public:
   Writer(const ValueCodec& codec, ByteWriter& out) : codec_(codec), out_(out) {}
 
-  void write(DataObject* object) {
-    open_.push_back({object, codec_.root_.data});
+  void write(const ValueView& value, const Form& form) {
+    if (form.kind != FieldKind::Data) return codec_.write_flat(form, value, out_);
+    HIATON_CHECK(value.is_data());
+    // Who passes the same value twice may hold it once.
+    write_one({value.slot.data, form.data}, codec_.has_like_roots_);
     while (!open_.empty()) {
       const Open next = open_.back();
       open_.pop_back();
-      write_one(next);
+      write_one(next, false);
     }
   }
 
@@ -96,11 +107,11 @@ class ValueCodec::Writer {
     uint32_t form;
   };
 
-  void write_one(const Open& next) {
+  void write_one(const Open& next, bool may_come_again) {
     const uint32_t variant = Data::variant_of(next.object);
     HIATON_CHECK(variant < codec_.forms_[next.form].variants.size());
     uint64_t head = uint64_t{variant} << kHeadBits;
-    if (Data::has_object(next.object) && is_shared(next.object)) {
+    if (Data::has_object(next.object) && (may_come_again || is_shared(next.object))) {
       const auto [known, is_new] = numbers_.emplace(next.object, numbers_.size());
       if (!is_new) return out_.compact(known->second << kHeadBits | kAgain);
       head |= kShared;
@@ -131,29 +142,65 @@ class ValueCodec::Writer {
   std::unordered_map<const DataObject*, uint64_t> numbers_;  ///< of the values that are shared
 };
 
+/// Where values outside of runs are made.
+class ValueCodec::OutsideMemory {
+ public:
+  static DataObject* make(uint32_t variant, FieldLayout layout, std::span<const Slot> fields) {
+    return Data::take(variant, layout, fields).detach();
+  }
+  static void retain(DataObject* object) { Data::retain(object); }
+  static void release(DataObject* object) { Data::release(object); }
+  static TensorObject* make_tensor(DType dtype, std::span<const int64_t> dims, std::size_t /*bytes*/) {
+    return Value(Tensor::uninitialized(dtype, dims)).detach().tensor;
+  }
+  static void release_tensor(TensorObject* tensor) { Tensor::release(tensor); }
+};
+
+/// Where the values of a run are made.
+class ValueCodec::RunMemory {
+ public:
+  explicit RunMemory(const RunCells& cells) : cells_(cells) {}
+
+  DataObject* make(uint32_t variant, FieldLayout layout, std::span<const Slot> fields) const {
+    if (fields.empty()) return reinterpret_cast<DataObject*>(Data::bits_of_variant(variant));
+    DataObject* made = cells_.data->make(fields.size());
+    if (made == nullptr) throw std::bad_alloc();
+    made->layout = layout.code();
+    made->variant_bits = static_cast<uint16_t>(variant << 1 | 1);
+    made->references = 1;
+    std::ranges::copy(fields, made->slots());
+    return made;
+  }
+  static void retain(DataObject* object) { DataCells::retain(object); }
+  void release(DataObject* object) const { cells_.data->release(object); }
+  TensorObject* make_tensor(DType dtype, std::span<const int64_t> dims, std::size_t bytes) const {
+    TensorObject* made = cells_.tensors->make(dtype, dims, bytes);
+    if (made == nullptr) throw std::bad_alloc();
+    return made;
+  }
+  void release_tensor(TensorObject* tensor) const { cells_.tensors->release(tensor); }
+
+ private:
+  const RunCells& cells_;
+};
+
 /// Makes each value with holes for its fields of data types, which hold a variant without fields until they
 /// are filled: whatever ends the reading, all that has been read hangs at the root and is freed with it.
+template <class Memory>
 class ValueCodec::Reader {
  public:
-  Reader(const ValueCodec& codec, ByteReader& in) : codec_(codec), in_(in) {}
+  Reader(const ValueCodec& codec, Memory memory, ByteReader& in)
+      : codec_(codec), memory_(std::move(memory)), in_(in) {}
 
-  Data read() {
-    Slot root;
-    root.data = no_value().detach();
-    Hole next{&root, codec_.root_.data};
-    try {
-      for (;;) {
-        fill(next);
-        close_complete();
-        if (holes_.empty()) break;
-        next = holes_.back();
-        holes_.pop_back();
-      }
-    } catch (...) {
-      Data::release(root.data);
-      throw;
+  Slot read(const Form& form) {
+    if (form.kind == FieldKind::Data) return read_data(form);
+    Slot slot;
+    if (form.kind == FieldKind::Tensor) {
+      slot.tensor = read_tensor(form);
+    } else {
+      slot = read_scalar(form, in_);
     }
-    return Data::adopt(root.data);
+    return slot;
   }
 
  private:
@@ -173,7 +220,29 @@ class ValueCodec::Reader {
     std::size_t holes_before;
   };
 
-  static Data no_value() { return Data::adopt(reinterpret_cast<DataObject*>(Data::bits_of_variant(0))); }
+  Slot read_data(const Form& form) {
+    Slot root = no_value();
+    Hole next{&root, form.data};
+    try {
+      for (;;) {
+        fill(next);
+        close_complete();
+        if (holes_.empty()) break;
+        next = holes_.back();
+        holes_.pop_back();
+      }
+    } catch (...) {
+      memory_.release(root.data);
+      throw;
+    }
+    return root;
+  }
+
+  static Slot no_value() {
+    Slot slot;
+    slot.data = reinterpret_cast<DataObject*>(Data::bits_of_variant(0));
+    return slot;
+  }
 
   void close_complete() {
     for (; !incomplete_.empty() && holes_.size() <= incomplete_.back().holes_before; incomplete_.pop_back()) {
@@ -191,7 +260,7 @@ class ValueCodec::Reader {
                            form.name, rest));
     }
     const VariantForm& variant = form.variants[rest];
-    hole.slot->data = make(static_cast<uint32_t>(rest), variant).detach();
+    hole.slot->data = make(static_cast<uint32_t>(rest), variant);
     DataObject* object = hole.slot->data;
     if ((head & kShared) != 0) {
       if (!Data::has_object(object))
@@ -213,22 +282,48 @@ class ValueCodec::Reader {
                            codec_.forms_[hole.form].name, codec_.forms_[shared.form].name));
     }
     if (!shared.is_complete) in_.fail("expected a value that is complete, found one that contains itself");
-    Data::retain(shared.object);
+    memory_.retain(shared.object);
     hole.slot->data = shared.object;
   }
 
-  Data make(uint32_t variant, const VariantForm& form) {
+  DataObject* make(uint32_t variant, const VariantForm& form) {
     fields_.clear();
-    for (const Form& field : form.fields) {
-      if (field.kind == FieldKind::Data) {
-        fields_.emplace_back(no_value());
-      } else if (field.kind == FieldKind::Tensor) {
-        fields_.emplace_back(read_tensor(field, in_));
-      } else {
-        fields_.push_back(read_scalar(field, in_));
+    try {
+      for (const Form& field : form.fields) fields_.push_back(read_field(field));
+    } catch (...) {
+      for (std::size_t i = 0; i < fields_.size(); ++i) {
+        if (form.fields[i].kind == FieldKind::Tensor) memory_.release_tensor(fields_[i].tensor);
       }
+      throw;
     }
-    return Data::take(variant, fields_);
+    return memory_.make(variant, form.layout, fields_);
+  }
+
+  Slot read_field(const Form& field) { return field.kind == FieldKind::Data ? no_value() : read(field); }
+
+  TensorObject* read_tensor(const Form& form) {
+    std::array<int64_t, kMaxRank> all_dims{};
+    std::size_t bytes = size_of(form.dtype);
+    bool fits = true;
+    for (std::size_t i = 0; i < form.dims.size(); ++i) {
+      const uint64_t size = form.dims[i] < 0 ? in_.compact() : static_cast<uint64_t>(form.dims[i]);
+      fits = fits && size <= std::max<uint64_t>(in_.left(), kMostEmptyDim) &&
+             !__builtin_mul_overflow(bytes, size, &bytes);
+      all_dims[i] = static_cast<int64_t>(size);
+    }
+    const std::span<const int64_t> dims(all_dims.data(), form.dims.size());
+    if (!fits || bytes > in_.left()) {
+      in_.fail(fmt::format("expected the elements of a tensor of type {}[{}], found {} bytes",
+                           name_of(form.dtype), fmt::join(dims, ", "), in_.left()));
+    }
+    const std::byte* elements = in_.take(bytes);
+    if (form.dtype == DType::Bool &&
+        std::any_of(elements, elements + bytes, [](std::byte element) { return element > std::byte{1}; })) {
+      in_.fail("expected elements that are 0 or 1, found others");
+    }
+    TensorObject* tensor = memory_.make_tensor(form.dtype, dims, bytes);
+    std::copy_n(elements, bytes, tensor->elements);
+    return tensor;
   }
 
   void open_holes(DataObject* object, const VariantForm& variant) {
@@ -239,56 +334,56 @@ class ValueCodec::Reader {
   }
 
   const ValueCodec& codec_;
+  Memory memory_;
   ByteReader& in_;
   std::vector<Hole> holes_;
   std::vector<Shared> shared_;
   std::vector<Incomplete> incomplete_;
-  std::vector<Value> fields_;
+  std::vector<Slot> fields_;
 };
 
-Value ValueCodec::read_scalar(const Form& form, ByteReader& in) {
+Slot ValueCodec::read_scalar(const Form& form, ByteReader& in) {
   Slot slot;
   slot.bits = in.number<uint64_t>();
   if ((slot.bits & ~used_bits(form.dtype)) != 0) {
     in.fail(fmt::format("expected a scalar of type {}, found more bits", name_of(form.dtype)));
   }
-  return Value(form.dtype, slot);
-}
-
-Value ValueCodec::read_tensor(const Form& form, ByteReader& in) {
-  std::vector<int64_t> dims = form.dims;
-  std::size_t bytes = size_of(form.dtype);
-  bool fits = true;
-  for (int64_t& dim : dims) {
-    const uint64_t size = dim < 0 ? in.compact() : static_cast<uint64_t>(dim);
-    fits = fits && size <= std::max<uint64_t>(in.left(), kMostEmptyDim) &&
-           !__builtin_mul_overflow(bytes, size, &bytes);
-    dim = static_cast<int64_t>(size);
-  }
-  if (!fits || bytes > in.left()) {
-    in.fail(fmt::format("expected the elements of a tensor of type {}[{}], found {} bytes",
-                        name_of(form.dtype), fmt::join(dims, ", "), in.left()));
-  }
-  Tensor tensor = Tensor::uninitialized(form.dtype, dims);
-  const std::byte* elements = in.take(bytes);
-  std::copy_n(elements, bytes, tensor.mutable_data<std::byte>());
-  if (form.dtype == DType::Bool &&
-      std::any_of(elements, elements + bytes, [](std::byte element) { return element > std::byte{1}; })) {
-    in.fail("expected elements that are 0 or 1, found others");
-  }
-  return tensor;
+  return slot;
 }
 
 void ValueCodec::write(const Value& value, ByteWriter& out) const {
-  const ValueView view(value);
-  if (root_.kind != FieldKind::Data) return write_flat(root_, view, out);
-  HIATON_CHECK(view.is_data());
-  Writer(*this, out).write(view.slot.data);
+  Writer(*this, out).write(ValueView(value), roots_.front());
 }
 
 Value ValueCodec::read(ByteReader& in) const {
-  if (root_.kind == FieldKind::Data) return Reader(*this, in).read();
-  return root_.kind == FieldKind::Tensor ? read_tensor(root_, in) : read_scalar(root_, in);
+  const Form& root = roots_.front();
+  const Slot slot = Reader<OutsideMemory>(*this, {}, in).read(root);
+  if (root.kind == FieldKind::Data) return Data::adopt(slot.data);
+  return root.kind == FieldKind::Tensor ? Value(Tensor::adopt(slot.tensor)) : Value(root.dtype, slot);
+}
+
+bool ValueCodec::is_of_scalars() const {
+  return std::ranges::none_of(roots_, [](const Form& root) { return is_reference(root.kind); });
+}
+
+void ValueCodec::write_slots(std::span<const Slot> slots, ByteWriter& out) const {
+  Writer writer(*this, out);
+  for (std::size_t i = 0; i < roots_.size(); ++i) writer.write({roots_[i].kind, slots[i]}, roots_[i]);
+}
+void ValueCodec::read_slots(ByteReader& in, const RunCells& cells, std::span<Slot> slots) const {
+  Reader<RunMemory> reader(*this, RunMemory(cells), in);
+  std::size_t count = 0;
+  try {
+    for (; count < roots_.size(); ++count) slots[count] = reader.read(roots_[count]);
+  } catch (...) {
+    for (std::size_t i = 0; i < count; ++i) release_slot(cells, i, slots[i]);
+    throw;
+  }
+}
+
+void ValueCodec::release_slot(const RunCells& cells, std::size_t number, Slot slot) const {
+  if (roots_[number].kind == FieldKind::Data) cells.data->release(slot.data);
+  if (roots_[number].kind == FieldKind::Tensor) cells.tensors->release(slot.tensor);
 }
 
 }  // namespace hiaton::net

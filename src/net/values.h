@@ -6,28 +6,49 @@
 //                4 * number + 2, which is the number-th value of those again
 //                then its scalars and tensors, then its fields of data types, in their order
 //
-// The static type says which of these it is: a data value does not know its own.
+// The static type says which of these it is: a data value does not know its own. The values of one message
+// stand one behind the other, and number what they share in common.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "hiaton/value.h"
 #include "net/bytes.h"
+#include "tensor/data_heap.h"
+#include "tensor/tensor_heap.h"
 
 namespace hiaton::net {
 
-/// Writes and reads values of one type. Without recursion: lists and trees of any depth. What is shared in
-/// the value is written once, and shared again where it is read.
+/// Where a worker makes the values of a run. Null what no value of the run needs.
+struct RunCells {
+  DataCells* data = nullptr;
+  TensorCells* tensors = nullptr;
+};
+
+/// Writes and reads values of one type, or of one type each. Without recursion: lists and trees of any depth.
+/// What is shared within the values of a message is written once, and shared again where it is read.
 class ValueCodec {
  public:
-  explicit ValueCodec(const Type& type);
+  explicit ValueCodec(const Type& type) : ValueCodec(std::span(&type, 1)) {}
+  explicit ValueCodec(std::span<const Type> types);
 
   /// The value is of the type.
   void write(const Value& value, ByteWriter& out) const;
   /// Takes any bytes. Throws ProgramError where they are not a value of the type.
   Value read(ByteReader& in) const;
+
+  /// One slot for each type. They stay with whoever holds them.
+  void write_slots(std::span<const Slot> slots, ByteWriter& out) const;
+  /// Takes any bytes. Each slot gets a reference of its own. Throws ProgramError where the bytes are not
+  /// values of the types, and std::bad_alloc where there is no memory; nothing is left behind then.
+  void read_slots(ByteReader& in, const RunCells& cells, std::span<Slot> slots) const;
+  /// Lets go of the reference in the slot of this number.
+  void release_slot(const RunCells& cells, std::size_t number, Slot slot) const;
+  /// Whether all types are scalars, which need no memory.
+  bool is_of_scalars() const;
 
  private:
   struct Form {
@@ -39,6 +60,7 @@ class ValueCodec {
   struct VariantForm {
     std::string name;
     std::vector<Form> fields;
+    FieldLayout layout{};
     bool has_data = false;
   };
   struct DataForm {
@@ -46,14 +68,17 @@ class ValueCodec {
     std::vector<VariantForm> variants;
   };
   class Writer;
+  class OutsideMemory;
+  class RunMemory;
+  template <class Memory>
   class Reader;
 
   Form form_of(const Type& type, std::vector<Type>& found);
   void write_flat(const Form& form, const ValueView& value, ByteWriter& out) const;
-  static Value read_scalar(const Form& form, ByteReader& in);
-  static Value read_tensor(const Form& form, ByteReader& in);
+  static Slot read_scalar(const Form& form, ByteReader& in);
 
-  Form root_;
+  std::vector<Form> roots_;
+  bool has_like_roots_ = false;  ///< two of them are of one data type, and may be the same value
   std::vector<DataForm> forms_;
 };
 

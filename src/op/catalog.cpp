@@ -21,8 +21,22 @@ bool OpDef::can_fail(DType operand, OverflowMode mode) const {
 }
 
 bool OpDef::takes_attributes(std::size_t count) const {
+  std::size_t single = 0;
+  for (const AttributeDef& attribute : attributes) single += attribute.is_list ? 0 : attribute.count;
   const bool has_list = !attributes.empty() && attributes.back().is_list;
-  return has_list ? count + 1 >= attributes.size() : count == attributes.size();
+  return has_list ? count >= single : count == single;
+}
+
+std::vector<std::string> OpDef::attribute_texts(std::span<const int64_t> integers) const {
+  std::vector<std::string> texts;
+  for (const AttributeDef& attribute : attributes) {
+    const std::span<const int64_t> own = attribute.is_list ? integers : integers.first(attribute.count);
+    integers = integers.subspan(own.size());
+    const bool is_one = !attribute.is_list && std::ranges::count(own, own.front()) == std::ssize(own);
+    texts.push_back(is_one ? fmt::format("{}={}", attribute.name, own.front())
+                           : fmt::format("{}=[{}]", attribute.name, fmt::join(own, ", ")));
+  }
+  return texts;
 }
 
 namespace {

@@ -43,6 +43,31 @@ Var where_first_is_result(const GradientQuestion& q) {
 Var where_first_is_not_result(const GradientQuestion& q) {
   return gate(q, first(q) != q.result);
 }
+template <class T>
+Fault clip(const Slot* operands, Slot* out) {
+  const T at_least = kernels::Max{}(get<T>(operands[0]), get<T>(operands[1]));
+  *out = make_slot<T>(kernels::Min{}(at_least, get<T>(operands[2])));
+  return Fault::None;
+}
+
+template <class T>
+KernelVariant clip_variant() {
+  return {ScalarTraits<T>::dtype, clip<T>, false, clip<T>, false};
+}
+
+/// Of clip: where its result is x, its lower bound, its upper bound and no other.
+Var where_inside(const GradientQuestion& q) {
+  return gate(q, q.operands[0] == q.result);
+}
+Var where_below(const GradientQuestion& q) {
+  return apply(
+      q, "where",
+      {q.operands[0] == q.result, constant_like(q.gradient, 0.0), gate(q, q.operands[1] == q.result)});
+}
+Var where_above(const GradientQuestion& q) {
+  const Var is_other = apply(q, "or", {q.operands[0] == q.result, q.operands[1] == q.result});
+  return apply(q, "where", {is_other, constant_like(q.gradient, 0.0), gate(q, q.operands[2] == q.result)});
+}
 Var times_sign(const GradientQuestion& q) {
   const DType dtype = q.gradient.type().dtype;
   return q.gradient * (q.builder.cast(first(q) > 0, dtype) - q.builder.cast(first(q) < 0, dtype));
@@ -188,6 +213,19 @@ std::span<const OpDef> arithmetic() {
           .equations = {idempotent()},
           .fusion = Fusion::Elementwise,
           .samples = {{{2, 3}, 3}, {{0.5, -1.0}, 0.5}, {{-0.0, 0.0}, 0.0}},
+      },
+      {
+          .name = "clip",
+          .doc =
+              "x, or low where x is smaller, or high where that is larger than high: min(max(x, low), high).",
+          .operands = {"x", "low", "high"},
+          .type_rule = same_number,
+          .kernels = {clip_variant<int32_t>(), clip_variant<int64_t>(), clip_variant<float>(),
+                      clip_variant<double>()},
+          .tensor_kernel = pointwise,
+          .gradient = by_operand<where_inside, where_below, where_above>,
+          .fusion = Fusion::Elementwise,
+          .samples = {{{5, 0, 3}, 3}, {{-1.0, 0.0, 3.0}, 0.0}, {{2.0, 0.0, 3.0}, 2.0}},
       },
       {
           .name = "neg",

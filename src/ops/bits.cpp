@@ -101,6 +101,19 @@ std::span<const OpDef> bits() {
           .samples = {{{48, 4}, 3}, {{-1, 31}, 1}},
       },
       {
+          .name = "bitwise_rotate_left",
+          .doc = "The bits of a moved up by b places, modulo the width of the type. Those that leave at the "
+                 "top come in at the bottom.",
+          .operands = {"a", "b"},
+          .type_rule = same_integer,
+          .kernels = binary_kernels<RotateLeft, int32_t, int64_t>(),
+          .tensor_kernel = typed_binary<RotateLeft, int32_t, int64_t>,
+          .gradient = Gradient::none(an_integer),
+          .equations = {neutral(0)},
+          .fusion = Fusion::Elementwise,
+          .samples = {{{3, 4}, 48}, {{-2147483647, 1}, 3}},
+      },
+      {
           .name = "bitwise_invert",
           .doc = "The bits that a does not have: -a - 1.",
           .operands = {"a"},

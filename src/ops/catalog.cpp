@@ -12,17 +12,22 @@
   X(cast)                  \
   X(activations)           \
   X(linear_algebra)        \
+  X(contraction)           \
   X(pieces)                \
   X(reshaping)             \
+  X(repetition)            \
   X(rows)                  \
   X(reductions)            \
+  X(normalization)         \
   X(order)                 \
   X(classification)        \
   X(choice)                \
   X(random)                \
   X(checks)                \
-  X(images)                \
-  X(data)
+  X(convolution)           \
+  X(pooling)               \
+  X(data)                  \
+  X(strings)
 
 namespace hiaton {
 namespace ops {

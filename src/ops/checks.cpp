@@ -43,6 +43,25 @@ Type check_size_type(const TypeQuestion& question) {
   return x;
 }
 
+Type check_dimension_type(const TypeQuestion& question) {
+  const Type& x = question.operands[0];
+  if (!x.is_tensor() || question.operands[1] != Type(DType::I64)) {
+    refuse("a tensor and an i64", question.operands);
+  }
+  axis_of(question.attributes[0], x.shape.size());
+  return x;
+}
+
+/// How many elements that are is known only here: types do not tell.
+Fault check_dimension_kernel(const KernelCall& call) {
+  const TensorArgument& x = call.operands[0];
+  const int64_t found = x.dims[axis_of(call.attributes[0], x.dims.size())];
+  for (int64_t i = 0; i < call.batch; ++i) {
+    if (*call.operands[1].at<int64_t>(i) != found) return Fault::Shape;
+  }
+  return copy_kernel(call);
+}
+
 Type check_rows_type(const TypeQuestion& question) {
   const Type& x = question.operands[0];
   if (!x.is_tensor()) refuse("a tensor", question.operands);
@@ -86,6 +105,18 @@ std::span<const OpDef> checks() {
           .samples = {{{tensor<float>({2}, {1, 2}), tensor<float>({1, 2}, {0, 0})},
                        tensor<float>({2}, {1, 2}),
                        {0, 1}}},
+      },
+      {
+          .name = "check_dimension",
+          .doc = "x itself, which must have so many elements along the axis as size says.",
+          .operands = {"x", "size"},
+          .attributes = {{.name = "axis"}},
+          .type_rule = check_dimension_type,
+          .tensor_kernel = check_dimension_kernel,
+          .fails_on_elements = true,
+          .gradient = pass_to_first,
+          .fusion = Fusion::Tensor,
+          .samples = {{{tensor<float>({2}, {1, 2}), Value(int64_t{2})}, tensor<float>({2}, {1, 2}), {0}}},
       },
       {
           .name = "check_rows",

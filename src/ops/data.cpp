@@ -187,6 +187,18 @@ std::span<const OpDef> data() {
           .role = Role::PassAfter,
           .samples = no_samples,
       },
+      {
+          .name = "stop_gradient",
+          .doc = "x itself. Gradients take it for a constant.",
+          .operands = {"x"},
+          .type_rule = any_type,
+          .tensor_kernel = nullptr,
+          .value_kernel = first_operand,
+          .gradient = Gradient::none("this is what it is for"),
+          .fusion = Fusion::Data,
+          .role = Role::PassAfter,
+          .samples = no_samples,
+      },
   };
   return all;
 }

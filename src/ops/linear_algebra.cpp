@@ -21,10 +21,18 @@ std::span<const Dim> all_but_last(const Type& type, std::size_t count) {
   return std::span(type.shape).first(type.shape.size() - count);
 }
 
-/// Whether they are batches of matrices, equally many.
-bool are_batches(const Type& a, const Type& b) {
-  return a.shape.size() == b.shape.size() && a.shape.size() > 2 &&
-         may_equal(all_but_last(a, 2), all_but_last(b, 2));
+/// The dimensions of the batch that batches of matrices broadcast to.
+std::vector<Dim> batch_of(const Type& a, const Type& b) {
+  const auto batch = [](const Type& type) {
+    const std::span<const Dim> leading = all_but_last(type, 2);
+    return Type(type.dtype, std::vector<Dim>(leading.begin(), leading.end()));
+  };
+  const Type batches[] = {batch(a), batch(b)};
+  return broadcast(batches);
+}
+
+bool are_matrices(const Type& a, const Type& b) {
+  return a.shape.size() >= 2 && b.shape.size() >= 2;
 }
 
 Type with_shape(const Type& like, std::span<const Dim> leading, std::initializer_list<Dim> last) {
@@ -34,34 +42,35 @@ Type with_shape(const Type& like, std::span<const Dim> leading, std::initializer
 }
 
 constexpr std::string_view kMatmulForms =
-    "f32 or f64, the same for both, of shapes [.., n, k] and [k, m], [.., n, k] and [.., k, m], [k] and [k, "
-    "m], [n, k] and [k], or [k] and [k]";
+    "f32 or f64, the same for both, of shapes [.., n, k] and [.., k, m], [k] and [k, m], [n, k] and [k], or "
+    "[k] and [k]";
 
 Type matmul_type(const TypeQuestion& question) {
   const Type& a = question.operands[0];
   const Type& b = question.operands[1];
   if (!are_floats_of_one_type(question.operands)) refuse(kMatmulForms, question.operands);
   const bool vector = b.shape.size() == 1;
-  const bool form = vector ? a.shape.size() <= 2 : b.shape.size() == 2 || are_batches(a, b);
+  const bool form = vector ? a.shape.size() <= 2 : b.shape.size() == 2 || are_matrices(a, b);
   if (!form || !may_equal(dim_from_end(a, 0), dim_from_end(b, vector ? 0 : 1))) {
     refuse(kMatmulForms, question.operands);
   }
   if (vector) return with_shape(a, all_but_last(a, 1), {});
-  return with_shape(a, all_but_last(a, 1), {dim_from_end(b, 0)});
+  if (a.shape.size() == 1) return with_shape(a, {}, {dim_from_end(b, 0)});
+  return with_shape(a, batch_of(a, b), {dim_from_end(a, 1), dim_from_end(b, 0)});
 }
 
 constexpr std::string_view kMatmulNtForms =
-    "f32 or f64, the same for both, of shapes [.., n, k] and [m, k], [.., n, k] and [.., m, k], or [k] and "
-    "[m, k]";
+    "f32 or f64, the same for both, of shapes [.., n, k] and [.., m, k], or [k] and [m, k]";
 
 Type matmul_nt_type(const TypeQuestion& question) {
   const Type& a = question.operands[0];
   const Type& b = question.operands[1];
-  if (!are_floats_of_one_type(question.operands) || !(b.shape.size() == 2 || are_batches(a, b)) ||
+  if (!are_floats_of_one_type(question.operands) || !(b.shape.size() == 2 || are_matrices(a, b)) ||
       !may_equal(dim_from_end(a, 0), dim_from_end(b, 0))) {
     refuse(kMatmulNtForms, question.operands);
   }
-  return with_shape(a, all_but_last(a, 1), {dim_from_end(b, 1)});
+  if (a.shape.size() == 1) return with_shape(a, {}, {dim_from_end(b, 1)});
+  return with_shape(a, batch_of(a, b), {dim_from_end(a, 1), dim_from_end(b, 1)});
 }
 
 constexpr std::string_view kMatmulTnForms =
@@ -70,12 +79,13 @@ constexpr std::string_view kMatmulTnForms =
 Type matmul_tn_type(const TypeQuestion& question) {
   const Type& a = question.operands[0];
   const Type& b = question.operands[1];
-  if (!are_floats_of_one_type(question.operands) || a.shape.size() != b.shape.size() ||
-      !may_equal(all_but_last(a, 1), all_but_last(b, 1))) {
+  const bool are_vectors = a.shape.size() == 1 && b.shape.size() == 1;
+  if (!are_floats_of_one_type(question.operands) ||
+      !(are_vectors || (are_matrices(a, b) && may_equal(dim_from_end(a, 1), dim_from_end(b, 1))))) {
     refuse(kMatmulTnForms, question.operands);
   }
-  if (a.shape.size() == 1) return Type(a.dtype, {a.shape[0], b.shape[0]});
-  return with_shape(a, all_but_last(a, 2), {dim_from_end(a, 0), dim_from_end(b, 0)});
+  if (are_vectors) return Type(a.dtype, {a.shape[0], b.shape[0]});
+  return with_shape(a, batch_of(a, b), {dim_from_end(a, 0), dim_from_end(b, 0)});
 }
 
 Type vectors(const TypeQuestion& question) {
@@ -103,20 +113,23 @@ Var op(const GradientQuestion& q, std::string_view name, const Var& a, const Var
   return q.builder.op(name, {a, b});
 }
 
-/// The gradient of a matrix that all matrices of a batch were multiplied with: the sum over the batch of the
-/// transposed of x, times g.
-Var summed_tn(const GradientQuestion& q, const Var& x, const Var& g, const Type& like) {
-  const std::size_t rank = x.type().shape.size();
-  if (like.shape.size() > 2 || rank <= 2) return op(q, "matmul_tn", x, g);
-  if (is_fixed(like.shape)) {
+/// Sums a gradient over the batch that the operand was broadcast to.
+Var of_batch(const GradientQuestion& q, const Var& gradient, const Var& operand) {
+  const bool is_whole = operand.type().shape.size() < 2 ||
+                        surely_equal(all_but_last(gradient.type(), 2), all_but_last(operand.type(), 2));
+  return is_whole ? gradient : q.builder.op("sum_like", {gradient, operand});
+}
+
+/// The gradient of b, x^T g: where one matrix b is multiplied with a batch, the sum over the batch.
+Var of_right(const GradientQuestion& q, const Var& x, const Var& g, const Var& b) {
+  const bool one_for_all = b.type().shape.size() == 2 && x.type().shape.size() > 2;
+  if (one_for_all && is_fixed(b.type().shape)) {
     const auto rows = [&](const Var& of) {
       return q.builder.op("reshape", {of}, {-1, of.type().shape.back().size});
     };
     return op(q, "matmul_tn", rows(x), rows(g));
   }
-  std::vector<int64_t> batch_axes;
-  for (std::size_t i = 0; i + 2 < rank; ++i) batch_axes.push_back(static_cast<int64_t>(i));
-  return q.builder.op("sum", {op(q, "matmul_tn", x, g)}, batch_axes);
+  return of_batch(q, op(q, "matmul_tn", x, g), b);
 }
 
 Var matmul_rule(const GradientQuestion& q, std::size_t index) {
@@ -127,21 +140,23 @@ Var matmul_rule(const GradientQuestion& q, std::size_t index) {
     if (rank == 1) return q.gradient * (index == 0 ? b : a);
     return index == 0 ? op(q, "outer", q.gradient, b) : op(q, "matmul", q.gradient, a);
   }
-  if (index == 0) return op(q, "matmul_nt", q.gradient, b);
-  return summed_tn(q, a, q.gradient, b.type());
+  if (index == 0) return of_batch(q, op(q, "matmul_nt", q.gradient, b), a);
+  return of_right(q, a, q.gradient, b);
 }
 
 Var matmul_nt_rule(const GradientQuestion& q, std::size_t index) {
-  if (index == 0) return op(q, "matmul", q.gradient, q.operands[1]);
-  return summed_tn(q, q.gradient, q.operands[0], q.operands[1].type());
+  const Var a = q.operands[0];
+  const Var b = q.operands[1];
+  if (index == 0) return of_batch(q, op(q, "matmul", q.gradient, b), a);
+  return of_right(q, q.gradient, a, b);
 }
 
 Var matmul_tn_rule(const GradientQuestion& q, std::size_t index) {
   const Var a = q.operands[0];
   const Var b = q.operands[1];
-  if (index == 1) return op(q, "matmul", a, q.gradient);
-  const bool of_vectors = a.type().shape.size() == 1;
-  return of_vectors ? op(q, "matmul", q.gradient, b) : op(q, "matmul_nt", b, q.gradient);
+  if (index == 1) return of_batch(q, op(q, "matmul", a, q.gradient), b);
+  if (a.type().shape.size() == 1) return op(q, "matmul", q.gradient, b);
+  return of_batch(q, op(q, "matmul_nt", b, q.gradient), a);
 }
 
 Var dot_rule(const GradientQuestion& q, std::size_t index) {
@@ -155,8 +170,9 @@ std::span<const OpDef> linear_algebra() {
       {
           .name = "matmul",
           .symbol = "@",
-          .doc = "The matrix product, also of a vector and a matrix, of two vectors, of many "
-                 "matrices and one, and of equally many matrices one by one.",
+          .doc = "The matrix product, also of a vector and a matrix, and of two vectors. Batches of matrices "
+                 "are "
+                 "multiplied one by one, after broadcasting.",
           .operands = {"a", "b"},
           .type_rule = matmul_type,
           .tensor_kernel = matmul_kernel,
@@ -173,7 +189,9 @@ std::span<const OpDef> linear_algebra() {
                       {{tensor<double>({2, 1, 1}, {2, 3}), tensor<double>({1, 2}, {1, 10})},
                        tensor<double>({2, 1, 2}, {2, 20, 3, 30})},
                       {{tensor<float>({2, 1, 2}, {1, 2, 3, 4}), tensor<float>({2, 2, 1}, {1, 0, 0, 1})},
-                       tensor<float>({2, 1, 1}, {1, 4})}},
+                       tensor<float>({2, 1, 1}, {1, 4})},
+                      {{tensor<float>({1, 2}, {1, 2}), tensor<float>({2, 2, 1}, {1, 0, 0, 1})},
+                       tensor<float>({2, 1, 1}, {1, 2})}},
       },
       {
           .name = "matmul_nt",

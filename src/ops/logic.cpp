@@ -51,6 +51,18 @@ std::span<const OpDef> logic() {
           .samples = {{{true}, false}, {{false}, true}},
       },
       {
+          .name = "assume",
+          .doc = "The condition, which must hold: else the run ends, with this id in its error.",
+          .operands = {"condition"},
+          .attributes = {{.name = "id", .otherwise = 0}},
+          .type_rule = same_bool,
+          .kernels = unary_kernels<Assume, bool>(),
+          .tensor_kernel = pointwise,
+          .gradient = Gradient::none(a_truth_value),
+          .fusion = Fusion::Elementwise,
+          .samples = {{{true}, true, {3}}},
+      },
+      {
           .name = "identity",
           .doc = "Its operand, unchanged.",
           .operands = {"a"},

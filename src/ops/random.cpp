@@ -1,10 +1,17 @@
 // Random numbers from explicit seeds: the same for any schedule and on every machine.
 #include "kernels/random.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
 #include "ops/family.h"
 #include "ops/gradients.h"
 #include "ops/instances.h"
 #include "ops/shapes.h"
+#include "ops/typed.h"
 
 namespace hiaton::ops {
 namespace {
@@ -24,6 +31,80 @@ Fault random_kernel(const KernelCall& call) {
   for (int64_t i = 0; i < call.batch; ++i)
     fill(size, *call.operands[0].at<int64_t>(i), call.result.at<float>(i));
   return Fault::None;
+}
+
+Type categorical_type(const TypeQuestion& question) {
+  const Type& logits = question.operands[0];
+  const Type& seed = question.operands[1];
+  if (!logits.is_tensor() || !is_float(logits.dtype) || !seed.is_scalar() || seed.dtype != DType::I64)
+    refuse("logits [.., classes] of f32 or f64 and a seed of type i64", question.operands);
+  if (logits.shape.back().size == 0) throw ProgramError("expected one class or more, found none");
+  return Type(DType::I64, std::vector<Dim>(logits.shape.begin(), logits.shape.end() - 1));
+}
+
+/// The class in whose share of the probabilities, laid end to end, the number in [0, 1) falls.
+template <class T>
+int64_t drawn_class(std::span<const T> logits, double number) {
+  const double largest = static_cast<double>(*std::max_element(logits.begin(), logits.end()));
+  const auto share = [&](T logit) { return std::exp(static_cast<double>(logit) - largest); };
+  double left = 0;
+  for (const T logit : logits) left += share(logit);
+  left *= number;
+  for (std::size_t i = 0; i < logits.size(); ++i) {
+    left -= share(logits[i]);
+    if (left < 0) return static_cast<int64_t>(i);
+  }
+  return std::ssize(logits) - 1;
+}
+
+Fault categorical_kernel(const KernelCall& call) {
+  const TensorArgument& logits = call.operands[0];
+  const auto classes = static_cast<std::size_t>(logits.dims.back());
+  const int64_t rows = logits.rows();
+  std::vector<float> numbers(static_cast<std::size_t>(rows));
+  for_float(logits.dtype, [&]<class T>(T) {
+    for (int64_t i = 0; i < call.batch; ++i) {
+      kernels::uniform(rows, *call.operands[1].at<int64_t>(i), numbers.data());
+      for (std::size_t row = 0; row < numbers.size(); ++row) {
+        const std::span<const T> scores(logits.at<T>(i) + row * classes, classes);
+        call.result.at<int64_t>(i)[row] = drawn_class(scores, static_cast<double>(numbers[row]));
+      }
+    }
+  });
+  return Fault::None;
+}
+
+Type log_uniform_type(const TypeQuestion& question) {
+  const int64_t limit = question.attributes[0];
+  if (limit < 1) throw ProgramError(fmt::format("expected a limit of 1 or more, found {}", limit));
+  const TypeQuestion of_shape{.operands = question.operands, .attributes = question.attributes.subspan(1)};
+  Type result = random_type(of_shape);
+  result.dtype = DType::I64;
+  return result;
+}
+
+Fault log_uniform_kernel(const KernelCall& call) {
+  const int64_t limit = call.attributes[0];
+  const double range = std::log1p(static_cast<double>(limit));
+  std::vector<float> numbers(static_cast<std::size_t>(call.result.size()));
+  for (int64_t i = 0; i < call.batch; ++i) {
+    kernels::uniform(call.result.size(), *call.operands[0].at<int64_t>(i), numbers.data());
+    std::ranges::transform(numbers, call.result.at<int64_t>(i), [&](float number) {
+      const double drawn = std::floor(std::exp(static_cast<double>(number) * range)) - 1;
+      return std::clamp(static_cast<int64_t>(drawn), int64_t{0}, limit - 1);
+    });
+  }
+  return Fault::None;
+}
+
+struct FoldIn {
+  int64_t operator()(int64_t seed, int64_t number) const { return kernels::fold_in(seed, number); }
+};
+
+Type fold_type(const TypeQuestion& question) {
+  const Type result = same_number(question);
+  if (result.dtype != DType::I64) refuse("a seed and a number of type i64", question.operands);
+  return result;
 }
 
 Type dropout_type(const TypeQuestion& question) {
@@ -82,6 +163,44 @@ std::span<const OpDef> random() {
           .gradient = Gradient::none(a_seed),
           .fusion = Fusion::Tensor,
           .samples = {{{int64_t{42}}, tensor<float>({2}, {0x1.25ee5p-2f, -0x1.42dc66p-4f}), {2}}},
+      },
+      {
+          .name = "categorical",
+          .doc = "A class for each row of logits [.., classes], drawn with the probabilities that are their "
+                 "softmax: the same for the same seed.",
+          .operands = {"logits", "seed"},
+          .type_rule = categorical_type,
+          .tensor_kernel = categorical_kernel,
+          .gradient = Gradient::none("the result is a class"),
+          .fusion = Fusion::Tensor,
+          .samples = {{{tensor<float>({2, 2}, {0, -100, -100, 0}), int64_t{42}},
+                       tensor<int64_t>({2}, {0, 1})},
+                      {{tensor<float>({2}, {0, 0}), int64_t{42}}, int64_t{1}}},
+      },
+      {
+          .name = "log_uniform",
+          .doc = "Integers k in [0, limit), with probability log((k + 2) / (k + 1)) / log(limit + 1), as the "
+                 "words of a vocabulary in the order of their frequency: the same for the same seed.",
+          .operands = {"seed"},
+          .attributes = {{.name = "limit"}, {.name = "shape", .is_list = true}},
+          .type_rule = log_uniform_type,
+          .tensor_kernel = log_uniform_kernel,
+          .gradient = Gradient::none(a_seed),
+          .fusion = Fusion::Tensor,
+          .samples = {{{int64_t{42}}, tensor<int64_t>({2}, {3, 2}), {10, 2}}},
+      },
+      {
+          .name = "fold_in",
+          .doc =
+              "A new seed for each number: what is drawn from it has nothing to do with what is drawn from "
+              "the first seed, or for another number.",
+          .operands = {"seed", "number"},
+          .type_rule = fold_type,
+          .kernels = binary_kernels<FoldIn, int64_t>(),
+          .tensor_kernel = typed_binary<FoldIn, int64_t>,
+          .gradient = Gradient::none("the result is a seed"),
+          .fusion = Fusion::Elementwise,
+          .samples = {{{int64_t{42}, int64_t{1}}, int64_t{-157030514958560967}}},
       },
       {
           .name = "dropout",

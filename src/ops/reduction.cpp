@@ -51,4 +51,9 @@ void permute(const Reduced& reduced, DType dtype, const std::byte* from, std::by
                         to, dense_strides(reduced.permuted_dims));
 }
 
+void permute_back(const Reduced& reduced, DType dtype, const std::byte* from, std::byte* to) {
+  kernels::copy_strided(static_cast<int64_t>(size_of(dtype)), reduced.permuted_dims, from,
+                        dense_strides(reduced.permuted_dims), to, reduced.strides);
+}
+
 }  // namespace hiaton::ops

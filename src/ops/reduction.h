@@ -18,6 +18,8 @@ struct Reduced {
 Reduced arrange(std::span<const int64_t> dims, const std::vector<bool>& chosen);
 /// Brings an instance into the order of `reduced`.
 void permute(const Reduced& reduced, DType dtype, const std::byte* from, std::byte* to);
+/// Brings an instance in the order of `reduced` back into its own.
+void permute_back(const Reduced& reduced, DType dtype, const std::byte* from, std::byte* to);
 
 /// Calls f(layout, x, out) for the instances of operand x, together where they stand together. T: of x, Out:
 /// of the result.

@@ -1,4 +1,9 @@
 // Rows of a table, chosen by number.
+#include <fmt/format.h>
+
+#include <utility>
+#include <vector>
+
 #include "ops/family.h"
 #include "ops/gradients.h"
 #include "ops/rows_kernels.h"
@@ -19,7 +24,7 @@ Type chosen(const Type& table, const Type& rows) {
 }
 
 bool are_added_to(const Type& table, const Type& rows, const Type& values) {
-  return table.is_tensor() && is_float(table.dtype) && are_row_numbers(rows) && !values.is_data() &&
+  return table.is_tensor() && is_number(table.dtype) && are_row_numbers(rows) && !values.is_data() &&
          values.dtype == table.dtype && may_equal(values.shape, chosen(table, rows).shape);
 }
 
@@ -33,13 +38,28 @@ Type gather_type(const TypeQuestion& question) {
 Type scatter_rows_type(const TypeQuestion& question) {
   const std::span<const Type> types = question.operands;
   if (are_added_to(types[2], types[1], types[0])) return types[2];
-  refuse("values [.., k] of f32 or f64, row numbers [..] of i64 and a tensor [r, k]", types);
+  refuse("values [.., k] of numbers, row numbers [..] of i64 and a tensor [r, k]", types);
 }
 
 Type scatter_add_type(const TypeQuestion& question) {
   const std::span<const Type> types = question.operands;
   if (are_added_to(types[0], types[1], types[2])) return types[0];
-  refuse("a tensor [r, k] of f32 or f64, row numbers [..] of i64 and values [.., k]", types);
+  refuse("a tensor [r, k] of numbers, row numbers [..] of i64 and values [.., k]", types);
+}
+
+Type segment_sum_type(const TypeQuestion& question) {
+  const Type& values = question.operands[0];
+  const Type& segments = question.operands[1];
+  const int64_t count = question.attributes[0];
+  if (count < 0) throw ProgramError(fmt::format("expected a count of 0 or more, found {}", count));
+  const std::size_t rank = segments.shape.size();
+  const bool fits = values.is_tensor() && is_float(values.dtype) && !segments.is_data() &&
+                    segments.dtype == DType::I64 && rank <= values.shape.size() &&
+                    may_equal(std::span(values.shape).first(rank), segments.shape);
+  if (!fits) refuse("values [.., k] of f32 or f64 and segment numbers [..] of i64", question.operands);
+  std::vector<Dim> shape{{.size = count, .symbol = ""}};
+  shape.insert(shape.end(), values.shape.begin() + static_cast<std::ptrdiff_t>(rank), values.shape.end());
+  return Type(values.dtype, std::move(shape));
 }
 
 Var gather_rule(const GradientQuestion& q, std::size_t) {
@@ -47,6 +67,9 @@ Var gather_rule(const GradientQuestion& q, std::size_t) {
 }
 Var scatter_rows_rule(const GradientQuestion& q, std::size_t index) {
   if (index == 2) return zeros_of(q, index);
+  return q.builder.op("gather", {q.gradient, q.operands[1]});
+}
+Var segment_sum_rule(const GradientQuestion& q, std::size_t) {
   return q.builder.op("gather", {q.gradient, q.operands[1]});
 }
 Var scatter_add_rule(const GradientQuestion& q, std::size_t index) {
@@ -87,8 +110,24 @@ std::span<const OpDef> rows() {
                        tensor<float>({2}, {3, 0})}},
       },
       {
+          .name = "segment_sum",
+          .doc =
+              "The sums of the values of each segment, of which there are `count`. A number that is none of "
+              "its segments fails.",
+          .operands = {"values", "segments"},
+          .attributes = {{.name = "count"}},
+          .type_rule = segment_sum_type,
+          .tensor_kernel = scatter_rows_kernel,
+          .fails_on_elements = true,
+          .gradient = segment_sum_rule,
+          .fusion = Fusion::Tensor,
+          .samples = {{{tensor<float>({3, 1}, {1, 2, 4}), tensor<int64_t>({3}, {1, 0, 1})},
+                       tensor<float>({2, 1}, {2, 5}),
+                       {2}}},
+      },
+      {
           .name = "scatter_add",
-          .doc = "x, with the values added to the rows with these numbers.",
+          .doc = "x, with the values added to the rows with these numbers. Integers wrap around.",
           .operands = {"x", "rows", "values"},
           .type_rule = scatter_add_type,
           .tensor_kernel = scatter_add_kernel,
@@ -97,7 +136,10 @@ std::span<const OpDef> rows() {
           .fusion = Fusion::Tensor,
           .samples = {{{tensor<float>({2, 1}, {5, 6}), tensor<int64_t>({2}, {1, 1}),
                         tensor<float>({2, 1}, {1, 2})},
-                       tensor<float>({2, 1}, {5, 9})}},
+                       tensor<float>({2, 1}, {5, 9})},
+                      {{tensor<int64_t>({2}, {5, 6}), tensor<int64_t>({3}, {1, 1, 0}),
+                        tensor<int64_t>({3}, {1, 2, 4})},
+                       tensor<int64_t>({2}, {9, 9})}},
       },
   };
   return all;

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 #include "kernels/rows.h"
+#include "kernels/scalar.h"
 #include "ops/instances.h"
 
 namespace hiaton::ops {
@@ -19,13 +21,27 @@ int64_t width_of(const TensorArgument& table) {
   return product(table.dims.subspan(1));
 }
 
+template <class T>
+void add_integers(std::span<const int64_t> rows, int64_t width, const T* values, T* table) {
+  for (const int64_t row : rows) {
+    for (int64_t i = 0; i < width; ++i) {
+      T& sum = table[row * width + i];
+      sum = kernels::Add{}(sum, *values++);
+    }
+  }
+}
+
 Fault add_rows(const KernelCall& call, const TensorArgument& rows, const TensorArgument& values) {
-  return for_float(call.result.dtype, [&]<class T>(T) {
+  return for_number(call.result.dtype, [&]<class T>(T) {
     const int64_t width = width_of(call.result);
     for (int64_t i = 0; i < call.batch; ++i) {
       const std::span<const int64_t> indices = numbers(rows, i);
       if (kernels::first_outside(indices, call.result.dims[0]) >= 0) return Fault::Index;
-      kernels::scatter_add_rows<T, int64_t>(indices, width, values.at<T>(i), width, call.result.at<T>(i));
+      if constexpr (std::is_floating_point_v<T>) {
+        kernels::scatter_add_rows<T, int64_t>(indices, width, values.at<T>(i), width, call.result.at<T>(i));
+      } else {
+        add_integers(indices, width, values.at<T>(i), call.result.at<T>(i));
+      }
     }
     return Fault::None;
   });

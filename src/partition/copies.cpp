@@ -98,7 +98,7 @@ class Copies {
       case NodeKind::Return: {
         const graph::Site& site = graph_[node.site];
         const int caller = common(id, process_named(site.calls.at(0), home), home, "call");
-        return places_.process_of(graph_[site.callee].placement, caller);
+        return places_.process_of_callee(graph_[site.callee].placement, caller, node.site);
       }
       case NodeKind::Enter:
       case NodeKind::Exit:
@@ -107,6 +107,7 @@ class Copies {
       default:
         break;
     }
+    if (node.op != nullptr && node.op->role == Role::Print) return 0;
     if (const std::string* place = place_of_parameter(node)) return places_.process_of(*place, home);
     if (is_param_[id.index()]) return common(id, home, home, "head of a function");
     const LoopId loop = entry_loop_[id.index()];

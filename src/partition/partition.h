@@ -64,14 +64,18 @@ struct Partition {
 };
 
 /// `process:K` is process K modulo their number. Other names are in `named`, or go round robin in the order
-/// in which the graph has them.
+/// in which the graph has them. Several processes for one name have copies of the bodies of its functions;
+/// the call sites take turns with them.
 struct Places {
   int processes = 1;
-  std::map<std::string, int> named{};
+  std::map<std::string, std::vector<int>> named{};
+
+  friend bool operator==(const Places&, const Places&) = default;
 };
 
-/// Throws ProgramError where the graph, one that was built by hand, cannot be split: nodes of one call or one
-/// loop that are placed apart, or control flow whose deadness cannot be told.
+/// Throws ProgramError where `places` names what the graph does not have or processes that are not there, or
+/// several for what is no function; and where the graph, one that was built by hand, cannot be split: nodes
+/// of one call or one loop that are placed apart, or control flow whose deadness cannot be told.
 Partition split(const graph::Graph& graph, const Places& places);
 
 }  // namespace hiaton::partition

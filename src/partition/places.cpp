@@ -27,28 +27,59 @@ std::optional<int> numbered_process(std::string_view name, int processes) {
 }  // namespace
 
 PlaceMap::PlaceMap(const graph::Graph& graph, const Places& places) {
-  for (const auto& [name, process] : places.named) {
-    if (process < 0 || process >= places.processes)
-      throw ProgramError(fmt::format("place '{}': expected a process from 0 to {}, found {}", name,
-                                     places.processes - 1, process));
-  }
   for (const graph::Function& function : graph.functions()) add(function.placement, places);
-  for (const graph::Parameter& parameter : graph.parameters()) add(parameter.placement, places);
-  for (const graph::Node& node : graph.nodes()) add(node.placement, places);
+  const auto add_single = [&](std::string_view name) {
+    add(name, places);
+    if (name.empty() || processes_.find(name)->second.size() == 1) return;
+    throw ProgramError(fmt::format("place '{}': expected one process for what is not a function, found {}",
+                                   name, fmt::join(processes_.find(name)->second, "+")));
+  };
+  for (const graph::Parameter& parameter : graph.parameters()) add_single(parameter.placement);
+  for (const graph::Node& node : graph.nodes()) add_single(node.placement);
+  for (const auto& [name, processes] : places.named) {
+    if (!processes_.contains(name)) {
+      throw ProgramError(
+          fmt::format("place '{}': expected a place of the program ({}), found none of this name", name,
+                      processes_.empty() ? "it has none" : names()));
+    }
+    for (const int process : processes) {
+      if (process < 0 || process >= places.processes)
+        throw ProgramError(fmt::format("place '{}': expected a process from 0 to {}, found {}", name,
+                                       places.processes - 1, process));
+    }
+  }
+}
+
+/// All of them, for a message.
+std::string PlaceMap::names() const {
+  std::string text;
+  for (const auto& [name, processes] : processes_)
+    text += fmt::format("{}'{}'", text.empty() ? "" : ", ", name);
+  return text;
 }
 
 void PlaceMap::add(std::string_view name, const Places& places) {
   if (name.empty() || processes_.contains(name)) return;
   const auto named = places.named.find(std::string(name));
-  std::optional<int> process;
-  if (named != places.named.end()) process = named->second;
-  if (!process) process = numbered_process(name, places.processes);
-  processes_.emplace(name, process ? *process : next_++ % places.processes);
+  std::vector<int> processes;
+  if (named != places.named.end()) {
+    processes = named->second;
+  } else {
+    const std::optional<int> process = numbered_process(name, places.processes);
+    processes = {process ? *process : next_++ % places.processes};
+  }
+  processes_.emplace(name, std::move(processes));
 }
 
 int PlaceMap::process_of(std::string_view placement, int home) const {
   if (placement.empty()) return home;
-  return processes_.find(placement)->second;
+  return processes_.find(placement)->second.front();
+}
+
+int PlaceMap::process_of_callee(std::string_view placement, int home, graph::CallSite site) const {
+  if (placement.empty()) return home;
+  const std::vector<int>& processes = processes_.find(placement)->second;
+  return processes[(site.index() + static_cast<std::size_t>(home)) % processes.size()];
 }
 
 }  // namespace hiaton::partition

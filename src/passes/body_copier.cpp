@@ -44,7 +44,7 @@ void BodyCopier::copy(ir::NodeId id) {
       return map(node.results[0],
                  to_.op(*node.op, mapped(node.operands), node.attributes, &from_[node.results[0]].type));
     case ir::NodeKind::Call:
-      map(node.results, to_.call(callee_of(id), mapped(node.operands)));
+      map(node.results, to_.call(callee_of(id), arguments_of(id)));
       nodes_[id.index()] = to_.last_node();
       return;
     case ir::NodeKind::Resume:

@@ -25,6 +25,8 @@ class BodyCopier {
   virtual void visit(ir::NodeId id) { copy(id); }
   /// What a Call of the copy calls.
   virtual FunctionRef callee_of(ir::NodeId id) { return {from_[id].callee}; }
+  /// What a Call of the copy passes on.
+  virtual std::vector<Var> arguments_of(ir::NodeId id) { return mapped(from_[id].operands); }
   /// The same node; its blocks are copied by visit().
   void copy(ir::NodeId id);
   /// A block of the copy, ended with the copies of its results.

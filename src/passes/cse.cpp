@@ -152,7 +152,8 @@ class MergeCommon : public Rewriter {
 
   bool may_merge(const ir::Node& node) const {
     if (node.kind == NodeKind::Call) return !effects_.may_fail_or_diverge(definitions_, node);
-    return node.kind == NodeKind::Op || node.kind == NodeKind::Param;
+    if (node.kind == NodeKind::Op) return node.op->role != Role::Print;
+    return node.kind == NodeKind::Param;
   }
 
   /// After this, nodes compute the same from the same operands only.

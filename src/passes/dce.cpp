@@ -75,7 +75,8 @@ void drop_unreachable(ir::Module& module) {
   std::erase_if(module.gradient_requests,
                 [&](const ir::GradientRequest& request) { return !kept[request.function.index()]; });
   for (ir::GradientRequest& request : module.gradient_requests) {
-    request = {new_ids[request.function.index()], new_ids[request.of.index()], request.with_value};
+    request.function = new_ids[request.function.index()];
+    request.of = new_ids[request.of.index()];
   }
 }
 

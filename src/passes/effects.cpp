@@ -82,6 +82,9 @@ const Value* Definitions::constant(ir::ValueId value) const {
 
 bool may_fail(const Definitions& definitions, const ir::Node& op, OverflowMode overflow) {
   const ir::Function& function = definitions.function();
+  if (op.op->role == Role::Print || op.op->role == Role::Settle)
+    return true;  // also what is printed must not be left out
+  if (op.op->role == Role::String) return op.op->fails_on_elements;
   if (op.operands.empty() || op.op->fusion.value == Fusion::Data) return false;
   if (op.op->fails_on_elements || may_refuse_shapes(function, op)) return true;
   if (!op.op->can_fail(function[op.operands[0]].type.dtype, overflow)) return false;

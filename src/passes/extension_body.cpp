@@ -35,9 +35,9 @@ class ExtensionBody : public BodyCopier {
     std::vector<Var> results = mapped(body.results);
     std::size_t param = body.params.size();
     for (std::size_t phase = from_.phase_count(); phase-- > 0;) {
-      for (std::size_t i : extensions_.mirror(id_, phase).results) {
-        contribute(body.results[i], {to_.param(param++)});
-      }
+      const Mirror mirror = extensions_.mirror(id_, phase);
+      for (std::size_t i : mirror.results) contribute(body.results[i], {to_.param(param++)});
+      if (mirror.needs_signal()) ++param;
     }
     reverse(from_.body);
     to_.set_placement({});
@@ -203,6 +203,8 @@ class ExtensionBody : public BodyCopier {
     std::vector<Var> gradients;
     for (std::size_t i : mirror.results)
       gradients.push_back(gradient_or_zero(node.results[i - first_result]));
+    if (mirror.needs_signal())
+      gradients.push_back(data_.zero(mapped(node.operands[mirror.params[0] - first_param])));
     if (gradients.empty()) return;
     const bool again = recomputes(node);
     const Vars results = to_.resume(again ? call_again(node, gradients) : mapped(call), phase, gradients);

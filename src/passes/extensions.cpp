@@ -19,10 +19,6 @@ std::string unused_param(const std::vector<ir::ValueInfo>& params, std::size_t r
   return name;
 }
 
-bool needs_a_start(const Mirror& mirror) {
-  return mirror.results.empty() && !mirror.params.empty();
-}
-
 }  // namespace
 
 Extensions::Extensions(ModuleBuilder& builder, const GradientRoot& root, bool module_parameters)
@@ -50,8 +46,8 @@ Mirror Extensions::mirror(ir::FunctionId id, std::size_t phase) const {
   for (std::size_t i = params.begin; i < params.end(); ++i) {
     if (activity_.carries(id, f[f.body].params[i])) mirror.params.push_back(i);
   }
-  // Something must come in for the phase to begin.
-  for (std::size_t i = results.begin; i < results.end() && needs_a_start(mirror); ++i) {
+  // What begins the phase: the gradient of a result, be it zero.
+  for (std::size_t i = results.begin; i < results.end() && mirror.needs_signal(); ++i) {
     if (holds_floats(f.results[i])) mirror.results.push_back(i);
   }
   const bool gives_any = std::any_of(f.results.begin() + static_cast<std::ptrdiff_t>(results.begin),
@@ -80,8 +76,12 @@ void Extensions::declare(ir::FunctionId id) {
     if (mirrored.is_empty()) continue;
     for (std::size_t i : mirrored.results)
       params.push_back({data_.type_of(f.results[i]), unused_param(params, i)});
+    if (mirrored.needs_signal()) {
+      const std::size_t first = mirrored.params[0];
+      params.push_back({data_.type_of(f.params[first].type), unused_param(params, f.results.size())});
+    }
     for (std::size_t i : mirrored.params) results.push_back(data_.type_of(f.params[i].type));
-    phases.push_back({mirrored.results.size(), mirrored.params.size()});
+    phases.push_back({mirrored.results.size() + (mirrored.needs_signal() ? 1 : 0), mirrored.params.size()});
   }
   const Span span = f.span;
   const std::string placement = f.placement;

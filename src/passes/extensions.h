@@ -28,6 +28,10 @@ struct Mirror {
   std::vector<std::size_t> params;
 
   bool is_empty() const { return results.empty() && params.empty(); }
+  /// Whether no gradient comes in, though some go out: where a phase has no results, but later ones depend on
+  /// its parameters. The mirrored phase then has one parameter, of the type of its first result, whose value
+  /// does not count: something must come in for the phase to begin.
+  bool needs_signal() const { return results.empty() && !params.empty(); }
 };
 
 /// The functions of a module and their extensions.

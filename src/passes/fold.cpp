@@ -1,6 +1,7 @@
 // fold_constants. Its rules:
 //   op(constants)                        -> the constant that the kernel gives, unless it gives a Fault
 //   an identity (identities.h)           -> the simpler form
+//   x << k | x >>> (width of x - k)      -> x rotated left by k
 //   if constant then a else b            -> the branch that is taken
 //   if c then true else false            -> c;  if c then false else true -> not c
 //   if c then x else x                   -> x, result by result
@@ -21,7 +22,14 @@ using ir::NodeKind;
 class Fold : public Rewriter {
  public:
   Fold(const ir::Function& function, OverflowMode overflow)
-      : definitions_(function), overflow_(overflow), not_(*catalog().find("not")) {}
+      : definitions_(function),
+        overflow_(overflow),
+        not_(*catalog().find("not")),
+        sub_(*catalog().find("sub")),
+        bits_of_either_(*catalog().find("bitwise_or")),
+        left_shift_(*catalog().find("bitwise_left_shift")),
+        logical_right_shift_(*catalog().find("bitwise_logical_right_shift")),
+        rotate_left_(*catalog().find("bitwise_rotate_left")) {}
 
  protected:
   void visit(const ir::Node& node) override {
@@ -59,10 +67,45 @@ class Fold : public Rewriter {
     const DType dtype = made()[a.id].type.dtype;
     const std::optional<Simpler> simpler =
         simpler_form(*node.op, dtype, old()[node.results[0]].type.dtype, a, b);
-    if (!simpler) return emit_copy(node);
+    if (!simpler) return is_rotation(node, a, b) ? emit_rotation(node, a, b) : emit_copy(node);
     if (const auto* value = std::get_if<ir::ValueId>(&*simpler)) map(node.results[0], *value);
     if (const auto* value = std::get_if<Value>(&*simpler)) map(node.results[0], emit_constant(*value, node));
     if (const auto* negated = std::get_if<Negated>(&*simpler)) emit_not(negated->operand, node, 0);
+  }
+
+  /// Shifts take their counts modulo the width, so for k = 0 both are x, and so is x rotated by it.
+  bool is_rotation(const ir::Node& node, const KnownOperand& a, const KnownOperand& b) const {
+    if (node.op != &bits_of_either_ || a.definition == nullptr || b.definition == nullptr) return false;
+    if (b.definition->op == &left_shift_) return is_rotation(*b.definition, *a.definition);
+    return is_rotation(*a.definition, *b.definition);
+  }
+
+  bool is_rotation(const ir::Node& left, const ir::Node& right) const {
+    if (left.op != &left_shift_ || right.op != &logical_right_shift_) return false;
+    if (left.operands[0] != right.operands[0]) return false;
+    const int64_t width = made()[left.operands[0]].type.dtype == DType::I32 ? 32 : 64;
+    const KnownOperand up = known(left.operands[1]);
+    const KnownOperand down = known(right.operands[1]);
+    if (up.constant != nullptr && down.constant != nullptr)
+      return (integer(*up.constant) % width + integer(*down.constant) % width) % width == 0;
+    if (down.definition == nullptr || down.definition->op != &sub_) return false;
+    const Value* from = constant(down.definition->operands[0]);
+    return from != nullptr && integer(*from) % width == 0 && down.definition->operands[1] == up.id;
+  }
+
+  static int64_t integer(const Value& value) {
+    return value.dtype() == DType::I32 ? value.as<int32_t>() : value.as<int64_t>();
+  }
+
+  void emit_rotation(const ir::Node& node, const KnownOperand& a, const KnownOperand& b) {
+    const ir::Node& left = a.definition->op == &left_shift_ ? *a.definition : *b.definition;
+    const ir::ValueId rotated = emit({.kind = NodeKind::Op,
+                                      .op = &rotate_left_,
+                                      .operands = left.operands,
+                                      .span = node.span,
+                                      .placement = node.placement},
+                                     old()[node.results[0]].type);
+    map(node.results[0], rotated);
   }
 
   KnownOperand known(ir::ValueId value) const { return {value, constant(value), definition(value)}; }
@@ -136,6 +179,11 @@ class Fold : public Rewriter {
   Definitions definitions_;
   OverflowMode overflow_;
   const OpDef& not_;
+  const OpDef& sub_;
+  const OpDef& bits_of_either_;
+  const OpDef& left_shift_;
+  const OpDef& logical_right_shift_;
+  const OpDef& rotate_left_;
 };
 
 }  // namespace

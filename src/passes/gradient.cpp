@@ -5,20 +5,14 @@
 #include <optional>
 
 #include "hiaton/passes.h"
+#include "ir/differentiable.h"
 #include "ir/module_error.h"
 #include "passes/call_graph.h"
 #include "passes/extensions.h"
+#include "passes/lift_parameters.h"
 
 namespace hiaton::passes {
 namespace {
-
-std::vector<std::size_t> params_with_floats(const ir::Function& function) {
-  std::vector<std::size_t> params;
-  for (std::size_t i = 0; i < function.params.size(); ++i) {
-    if (holds_floats(function.params[i].type)) params.push_back(i);
-  }
-  return params;
-}
 
 void require_float_scalar(const ir::Function& function) {
   const Type& type = function.results[0];
@@ -28,26 +22,122 @@ void require_float_scalar(const ir::Function& function) {
       function.name, to_string(type)));
 }
 
-/// Calls the function, then its mirrored phase with a gradient of 1 for the first result.
 struct ValueAndGradients {
   Vars values;
   Vars gradients;
 };
-ValueAndGradients call_with_gradient(FunctionBuilder& f, Extensions& extensions, ir::FunctionId function) {
-  const ir::Function& of = f.module()[function];
-  std::vector<Var> arguments;
-  for (std::size_t i = 0; i < of.params.size(); ++i) arguments.push_back(f.param(i));
+/// Calls the function, then its mirrored phase. `seed` gives the gradient of a result, by its number and
+/// value.
+template <class Seed>
+ValueAndGradients call_with_gradient(FunctionBuilder& f, Extensions& extensions, ir::FunctionId function,
+                                     const std::vector<Var>& arguments, Seed seed) {
   const bool active = extensions.has_extension(function);
   const Vars values = f.call(active ? extensions.extension_of(function) : FunctionRef{function}, arguments);
   if (!active) return {values, Vars(std::vector<Var>())};
   const ir::NodeId call = f.last_node();
   std::vector<Var> gradients;
-  for (std::size_t result : extensions.mirror(function, 0).results) {
-    const Var value = values[result];
-    gradients.push_back(result == 0 ? constant_like(value, 1.0) : extensions.data().zero(value));
+  for (const std::size_t result : extensions.mirror(function, 0).results) {
+    gradients.push_back(seed(result, values[result]));
   }
   return {values, f.resume(call, 1, gradients)};
 }
+
+/// 1 for the first result, and 0 for the others.
+auto seed_of_first(Extensions& extensions) {
+  return [&](std::size_t result, Var value) {
+    return result == 0 ? constant_like(value, 1.0) : extensions.data().zero(value);
+  };
+}
+
+std::vector<Var> params_of(FunctionBuilder& f, std::size_t count) {
+  std::vector<Var> params;
+  for (std::size_t i = 0; i < count; ++i) params.push_back(f.param(i));
+  return params;
+}
+
+std::vector<std::size_t> learned_among(const std::vector<ir::GradientForm::By>& wrt) {
+  std::vector<std::size_t> numbers;
+  for (const ir::GradientForm::By& by : wrt) {
+    if (by.is_learned) numbers.push_back(by.number);
+  }
+  return numbers;
+}
+
+/// Derives one gradient. Gradients by learned parameters are those by arguments of lifted functions.
+class Derivation {
+ public:
+  Derivation(ModuleBuilder& builder, const ir::GradientRequest& request)
+      : builder_(builder),
+        request_(request),
+        param_count_(builder.module()[request.of].params.size()),
+        wrt_(ir::derived_by(builder.module()[request.of], request.form)),
+        results_(request.form.kind == ir::GradientForm::Kind::Vjp
+                     ? ir::float_results(builder.module()[request.of])
+                     : std::vector<std::size_t>{0}),
+        lifted_(lift_parameters(builder, request.of, learned_among(wrt_))),
+        extensions_(builder, {lifted_.function.id, results_, places()}, false) {}
+
+  void run() {
+    builder_.define({request_.function}, [&](FunctionBuilder& f) { return body(f); });
+  }
+
+ private:
+  /// Where the parameter is among those of the lifted function; empty where that does not read it.
+  std::optional<std::size_t> place_of(const ir::GradientForm::By& by) const {
+    if (!by.is_learned) return by.number;
+    const std::vector<std::size_t>& taken = lifted_.parameters;
+    const auto found = std::find(taken.begin(), taken.end(), by.number);
+    if (found == taken.end()) return std::nullopt;
+    return param_count_ + static_cast<std::size_t>(found - taken.begin());
+  }
+
+  std::vector<std::size_t> places() const {
+    std::vector<std::size_t> places;
+    for (const ir::GradientForm::By& by : wrt_) {
+      if (const std::optional<std::size_t> place = place_of(by)) places.push_back(*place);
+    }
+    return places;
+  }
+
+  Vars body(FunctionBuilder& f) {
+    std::vector<Var> arguments = params_of(f, param_count_);
+    for (const std::size_t parameter : lifted_.parameters) arguments.push_back(f.parameter(parameter));
+    const ir::FunctionId function = lifted_.function.id;
+    const ValueAndGradients found =
+        request_.form.kind == ir::GradientForm::Kind::Vjp
+            ? call_with_gradient(f, extensions_, function, arguments,
+                                 [&](std::size_t result, Var value) { return given_for(f, result, value); })
+            : call_with_gradient(f, extensions_, function, arguments, seed_of_first(extensions_));
+    std::vector<Var> results;
+    if (request_.form.kind == ir::GradientForm::Kind::ValueAndGradients)
+      results.assign(found.values.begin(), found.values.end());
+    std::vector<std::size_t> given;
+    if (extensions_.has_extension(function)) given = extensions_.mirror(function, 0).params;
+    for (const ir::GradientForm::By& by : wrt_) {
+      const std::optional<std::size_t> place = place_of(by);
+      const auto at = place ? std::find(given.begin(), given.end(), *place) : given.end();
+      const Var forward = place ? arguments[*place] : f.parameter(by.number);
+      const Var gradient = at != given.end() ? found.gradients[static_cast<std::size_t>(at - given.begin())]
+                                             : extensions_.data().zero(forward);
+      results.push_back(extensions_.data().as_value(forward, gradient));
+    }
+    return Vars(std::move(results));
+  }
+
+  /// The argument that is the gradient of a result; its sizes must be those of the result.
+  Var given_for(FunctionBuilder& f, std::size_t result, Var value) {
+    const auto at = std::find(results_.begin(), results_.end(), result) - results_.begin();
+    return f.checked_like(f.param(param_count_ + static_cast<std::size_t>(at)), value);
+  }
+
+  ModuleBuilder& builder_;
+  const ir::GradientRequest& request_;
+  const std::size_t param_count_;
+  const std::vector<ir::GradientForm::By> wrt_;
+  const std::vector<std::size_t> results_;  ///< of which gradients come in
+  const Lifted lifted_;
+  Extensions extensions_;
+};
 
 }  // namespace
 
@@ -59,31 +149,18 @@ ir::Module add_training_step(ir::Module module) {
   const ir::Function& of = builder.module()[id];
   const FunctionRef step = builder.declare(builder.unused_name("training_step"), of.params, of.results);
   builder.module()[step.id].placement = builder.module()[id].placement;
-  builder.define(step, [&](FunctionBuilder& f) { return call_with_gradient(f, extensions, id).values; });
+  const std::size_t param_count = builder.module()[id].params.size();
+  builder.define(step, [&](FunctionBuilder& f) {
+    return call_with_gradient(f, extensions, id, params_of(f, param_count), seed_of_first(extensions)).values;
+  });
   builder.module().entry = step.id;
   return builder.finish();
 }
 
 ir::Module add_gradient(ir::Module module, const ir::GradientRequest& request) {
-  require_float_scalar(module[request.of]);
-  const std::vector<std::size_t> params = params_with_floats(module[request.of]);
+  if (request.form.kind != ir::GradientForm::Kind::Vjp) require_float_scalar(module[request.of]);
   ModuleBuilder builder(std::move(module));
-  Extensions extensions(builder, {request.of, {0}, params}, false);
-  builder.define({request.function}, [&](FunctionBuilder& f) {
-    const ValueAndGradients found = call_with_gradient(f, extensions, request.of);
-    std::vector<Var> results;
-    if (request.with_value) results.assign(found.values.begin(), found.values.end());
-    std::vector<std::size_t> given;
-    if (extensions.has_extension(request.of)) given = extensions.mirror(request.of, 0).params;
-    for (std::size_t param : params) {
-      const auto at = std::find(given.begin(), given.end(), param);
-      const Var forward = f.param(param);
-      const Var gradient = at != given.end() ? found.gradients[static_cast<std::size_t>(at - given.begin())]
-                                             : extensions.data().zero(forward);
-      results.push_back(extensions.data().as_value(forward, gradient));
-    }
-    return Vars(std::move(results));
-  });
+  Derivation(builder, request).run();
   std::erase_if(builder.module().gradient_requests,
                 [&](const ir::GradientRequest& open) { return open.function == request.function; });
   return std::move(builder.module());

@@ -166,7 +166,8 @@ void Data::free(DataObject* object) {
   }
 }
 
-bool operator==(const Data& a, const Data& b) {
+// A friend that is first declared in its class does not get the visibility of the header.
+[[gnu::visibility("default")]] bool operator==(const Data& a, const Data& b) {
   std::vector<std::pair<const DataObject*, const DataObject*>> pairs{{a.object_, b.object_}};
   while (!pairs.empty()) {
     const auto [x, y] = pairs.back();

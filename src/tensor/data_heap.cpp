@@ -14,6 +14,8 @@ constexpr std::size_t kChunkBytes = std::size_t{64} << 10;
 constexpr std::size_t kFirstSegment = std::size_t{256} << 10;
 constexpr std::size_t kLargestSegment = std::size_t{32} << 20;
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
+/// In segments of this size and more, each worker has huge pages of its own.
+constexpr std::size_t kLeastForPages = 4 * kHugePage;
 
 /// Relaxed: only whether it is, which does not change, is asked; others may count at the same time.
 int32_t count_of(DataObject* object) {
@@ -94,6 +96,7 @@ bool DataHeap::add_segment() {
   const std::size_t bytes =
       segments_.empty() ? kFirstSegment : std::min(segments_.back().bytes * 2, kLargestSegment);
   segments_.reserve(segments_.size() + 1);
+  regions_.reserve((segments_.size() + 1) * kLargestSegment / kHugePage);
   chunks_.reserve(chunks_.size() + bytes / kChunkBytes);
   if (!take_bytes_(bytes)) return false;
   // More than is needed, so that there is a multiple of the size of a chunk, or of a huge page, to begin at.
@@ -115,15 +118,31 @@ bool DataHeap::add_segment() {
   return true;
 }
 
+/// With the lock held. Once the heap is large, what is carved from a huge page is for one worker: two that
+/// touch a new page at once would wait for each other until it is cleared.
+bool DataHeap::take_region(Segment& region) {
+  if (!regions_.empty()) {
+    region = regions_.back();
+    regions_.pop_back();
+    return true;
+  }
+  if (next_ == end_ && !add_segment()) return false;
+  const bool is_large = segments_.back().bytes >= kLeastForPages;
+  region = {next_, is_large ? kHugePage : kChunkBytes};
+  next_ += region.bytes;
+  return true;
+}
+
 /// With the lock held. Null where there is no memory.
-DataHeap::Chunk* DataHeap::add_chunk(std::size_t fields) {
+DataHeap::Chunk* DataHeap::add_chunk(std::size_t fields, Segment& region) {
   try {
-    if (next_ == end_ && !add_segment()) return nullptr;
+    if (region.bytes == 0 && !take_region(region)) return nullptr;
   } catch (const std::bad_alloc&) {
     return nullptr;
   }
-  auto* chunk = new (next_) Chunk{this, fields};
-  next_ += kChunkBytes;
+  auto* chunk = new (region.begin) Chunk{this, fields};
+  region.begin += kChunkBytes;
+  region.bytes -= kChunkBytes;
   chunks_.push_back(chunk);
   return chunk;
 }
@@ -218,6 +237,7 @@ void DataHeap::leave() {
   }
   // Chunks without a value go now, the others with the last of theirs; nothing else is left to unmap.
   if (next_ != end_) munmap(next_, static_cast<std::size_t>(end_ - next_));
+  for (const Segment& region : regions_) munmap(region.begin, region.bytes);
   for (Chunk* chunk : chunks_) {
     if (chunk->outside == 0) munmap(chunk, kChunkBytes);
   }
@@ -251,6 +271,12 @@ void free_outside(DataObject* object) {
 // --- The cells of a worker
 // -----------------------------------------------------------------------------------
 
+DataCells::~DataCells() {
+  if (region_.bytes == 0) return;
+  const std::lock_guard lock(heap_.mutex_);
+  heap_.regions_.push_back(region_);
+}
+
 DataObject* DataCells::carve(std::size_t fields) {
   Size& size = sizes_[fields];
   if (size.next == size.end) {
@@ -266,7 +292,7 @@ DataObject* DataCells::carve(std::size_t fields) {
       size.free = next_of(cell);
       return cell;
     }
-    DataHeap::Chunk* chunk = heap_.add_chunk(fields);
+    DataHeap::Chunk* chunk = heap_.add_chunk(fields, region_);
     if (chunk == nullptr) return nullptr;
     size.next = chunk->begin();
     size.end = chunk->end();
@@ -290,6 +316,20 @@ void DataCells::free_value(DataObject* object) {
     });
     free_cell(next.object, next.layout.count());
   }
+}
+
+void DataCells::settle(DataObject* object, FieldLayout layout, Slot field) {
+  if (layout.kind(0) == FieldKind::Data) retain(field.data);
+  for_each_reference(object, object->fields_layout(), [&](FieldKind kind, Slot slot) {
+    if (kind == FieldKind::Tensor) {
+      release_tensor(slot.tensor);
+    } else {
+      release(slot.data);
+    }
+  });
+  object->layout = layout.code();
+  object->variant_bits &= 1;
+  object->slots()[0] = field;
 }
 
 void DataCells::retain_shared(DataObject* object) {

@@ -55,7 +55,8 @@ class DataHeap {
   explicit DataHeap(std::function<bool(std::size_t)> take_bytes) : take_bytes_(std::move(take_bytes)) {}
   ~DataHeap();
   static Chunk* chunk_of(const void* cell);
-  Chunk* add_chunk(std::size_t fields);
+  Chunk* add_chunk(std::size_t fields, Segment& region);
+  bool take_region(Segment& region);
   bool add_segment();
   DataObject* take_returned();
   bool take_back(DataObject* object);
@@ -68,7 +69,8 @@ class DataHeap {
   std::function<bool(std::size_t)> take_bytes_;
   std::vector<Chunk*> chunks_;
   std::vector<Segment> segments_;
-  std::byte* next_ = nullptr;  ///< where the next chunk is carved
+  std::vector<Segment> regions_;  ///< what workers that are gone have not used of theirs
+  std::byte* next_ = nullptr;     ///< where the next region is carved
   std::byte* end_ = nullptr;
   DataObject* returned_ = nullptr;  ///< cells of values that were outside
   std::atomic<bool> has_returned_{false};
@@ -88,6 +90,8 @@ class DataCells {
  public:
   /// `tensors` are those of the same worker; null where the run makes none.
   explicit DataCells(DataHeap& heap, TensorCells* tensors = nullptr) : heap_(heap), tensors_(tensors) {}
+  DataCells(const DataCells&) = delete;
+  ~DataCells();
 
   /// A cell for a value of so many fields, 1 to kMostHeapFields; null where there is no memory.
   [[gnu::always_inline]] DataObject* make(std::size_t fields) {
@@ -137,6 +141,9 @@ class DataCells {
     return relaxed(object) == -1 && claim_shared(object);
   }
   void free_value(DataObject* object);
+  /// Makes a value, in its place, one of the variant 0: lets go of its fields, and takes a reference to the
+  /// new first field. The layout has as many fields as the value; the others refer to nothing.
+  void settle(DataObject* object, FieldLayout layout, Slot field);
   /// A value lets go of a tensor that is its field.
   void release_tensor(TensorObject* tensor) {
     if (tensors_ != nullptr) tensors_->release(tensor);
@@ -176,6 +183,7 @@ class DataCells {
 
   DataHeap& heap_;
   TensorCells* const tensors_;
+  DataHeap::Segment region_{nullptr, 0};  ///< where its next chunk is carved
   std::array<Size, kMostHeapFields + 1> sizes_{};
 };
 

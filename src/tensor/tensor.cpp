@@ -115,7 +115,8 @@ void Tensor::free(TensorObject* object) {
   free_counted(object, bytes);
 }
 
-bool operator==(const Tensor& a, const Tensor& b) {
+// A friend that is first declared in its class does not get the visibility of the header.
+[[gnu::visibility("default")]] bool operator==(const Tensor& a, const Tensor& b) {
   if (a.object_ == b.object_) return true;
   if (!a || !b || a.dtype() != b.dtype() ||
       !std::equal(a.dims().begin(), a.dims().end(), b.dims().begin(), b.dims().end())) {

@@ -71,6 +71,10 @@ void TensorHeap::remove(RunTensor* block) {
     const std::lock_guard lock(mutex_);
     unlink(block);
   }
+  free_unlinked(block);
+}
+
+void TensorHeap::free_unlinked(RunTensor* block) {
   const std::size_t bytes = block_bytes(block->room);
   block->~RunTensor();
   std::free(block);
@@ -94,6 +98,18 @@ void TensorHeap::give_out(TensorObject* tensor) {
   }
   block->pool = nullptr;
   block->references.store(1, std::memory_order_relaxed);
+}
+
+void TensorHeap::forget_tensors() {
+  const std::lock_guard lock(mutex_);
+  for (RunTensor* block = first_; block != nullptr;) {
+    RunTensor* next = block->next;
+    if (block->references.load(std::memory_order_relaxed) != 0) {
+      unlink(block);
+      free_unlinked(block);
+    }
+    block = next;
+  }
 }
 
 uint64_t TensorHeap::count_tensors() {

@@ -45,6 +45,9 @@ class TensorHeap {
   static bool is_of_run(const TensorObject* tensor) { return tensor->pool == mark(); }
   /// One more reference from outside of runs to a tensor that leaves one, or that never belonged to one.
   static void give_out(TensorObject* tensor);
+  /// Frees all tensors that have references and have not been given out, after a run that failed: nobody
+  /// refers to them any more.
+  void forget_tensors();
   /// How many tensors there are that have references.
   uint64_t count_tensors();
 
@@ -53,6 +56,7 @@ class TensorHeap {
   static TensorPool* mark() { return &runs_mark; }
   RunTensor* add(std::size_t room);
   void remove(RunTensor* block);
+  void free_unlinked(RunTensor* block);
   void unlink(RunTensor* block);
 
   /// Stands in TensorObject::pool of the tensors of runs.

@@ -14,6 +14,7 @@ namespace hiaton {
 namespace {
 
 constexpr std::string_view kDTypeNames[] = {"bool", "i32", "i64", "f32", "f64"};
+constexpr std::string_view kStringName = "str";
 
 /// A reference that does not own: between the types of one collection.
 std::shared_ptr<const DataType> unowned(const DataType* type) {
@@ -33,7 +34,8 @@ std::optional<DType> dtype_from_name(std::string_view name) {
   return std::nullopt;
 }
 
-bool operator==(const Type& a, const Type& b) {
+// A friend that is first declared in its class does not get the visibility of the header.
+[[gnu::visibility("default")]] bool operator==(const Type& a, const Type& b) {
   if (a.data != nullptr || b.data != nullptr) {
     return a.data == b.data || (a.data != nullptr && b.data != nullptr && a.data->name == b.data->name);
   }
@@ -99,6 +101,16 @@ bool is_tuple(const Type& type) {
   return type.is_data() && type.data->name.starts_with('(');
 }
 
+Type string_type() {
+  static const auto string = std::make_shared<const DataType>(DataType{
+      std::string(kStringName), {{"", {{"code_points", Type(DType::I32, std::vector{unknown_dim()})}}}}});
+  return Type(string);
+}
+
+bool is_string(const Type& type) {
+  return type.is_data() && type.data->name == kStringName;
+}
+
 Type field_type(const Type& data, std::size_t variant, std::size_t field) {
   Type type = data.data->variants[variant].fields[field].type;
   if (type.is_data()) type.data = std::shared_ptr<const DataType>(data.data, type.data.get());
@@ -141,7 +153,7 @@ DataTypes::DataTypes() : arena_(std::make_shared<Arena>()) {}
 
 Type DataTypes::declare(std::string name) {
   const std::lock_guard lock(arena_->mutex);
-  if (arena_->by_name.contains(name))
+  if (arena_->by_name.contains(name) || name == kStringName)
     throw ProgramError(fmt::format("data type '{}' is defined twice", name));
   DataType& type = arena_->types.emplace_back();
   type.name = std::move(name);
@@ -220,6 +232,7 @@ Type DataTypes::gradient_of(const Type& type) {
 }
 
 std::optional<Type> DataTypes::find(std::string_view name) const {
+  if (name == kStringName) return string_type();
   const std::lock_guard lock(arena_->mutex);
   const auto found = arena_->by_name.find(name);
   if (found == arena_->by_name.end()) return std::nullopt;

@@ -10,6 +10,7 @@
 #include "hiaton/error.h"
 #include "hiaton/small_vector.h"
 #include "tensor/shown.h"
+#include "tensor/strings.h"
 
 namespace hiaton {
 namespace {
@@ -40,28 +41,41 @@ Value parse_number(std::string_view text) {
 
 }  // namespace
 
-Value element_of(const Tensor& tensor, int64_t index) {
-  switch (tensor.dtype()) {
+namespace {
+
+template <class T>
+T element_at(const TensorObject& tensor, int64_t index) {
+  return reinterpret_cast<const T*>(tensor.elements)[index];
+}
+
+Value element_of(const TensorObject& tensor, int64_t index) {
+  switch (tensor.dtype) {
     case DType::Bool:
-      return tensor.data<bool>()[index];
+      return element_at<bool>(tensor, index);
     case DType::I32:
-      return tensor.data<int32_t>()[index];
+      return element_at<int32_t>(tensor, index);
     case DType::I64:
-      return tensor.data<int64_t>()[index];
+      return element_at<int64_t>(tensor, index);
     case DType::F32:
-      return tensor.data<float>()[index];
+      return element_at<float>(tensor, index);
     case DType::F64:
-      return tensor.data<double>()[index];
+      return element_at<double>(tensor, index);
   }
   return Value();
 }
 
+}  // namespace
+
+Value element_of(const Tensor& tensor, int64_t index) {
+  return element_of(*tensor.object(), index);
+}
+
 namespace {
 
-std::string tensor_text(const Tensor& tensor, std::size_t axis, int64_t& next) {
-  if (axis == tensor.dims().size()) return to_string(element_of(tensor, next++));
+std::string tensor_text(const TensorObject& tensor, std::size_t axis, int64_t& next) {
+  if (axis == tensor.rank) return to_string(element_of(tensor, next++));
   std::string text = "[";
-  for (int64_t i = 0; i < tensor.dims()[axis]; ++i)
+  for (int64_t i = 0; i < tensor.dims[axis]; ++i)
     text += (i > 0 ? ", " : "") + tensor_text(tensor, axis + 1, next);
   return text + "]";
 }
@@ -98,10 +112,14 @@ std::string data_text(const Value& value, const Type& type) {
       continue;
     }
     if (!piece.value->is_data()) {
-      text += to_string(piece.value->value());
+      text += to_string(*piece.value);
       continue;
     }
     const DataObject* object = piece.value->slot.data;
+    if (is_string(piece.type)) {
+      text += quoted_string(to_utf8(code_points_of(object)));
+      continue;
+    }
     if (piece.type.data->name.starts_with("List[")) {
       text += '[';
       add_elements(object, piece.type, pieces);
@@ -177,12 +195,17 @@ std::string to_string(const Value& value, const Type& type) {
   return value.is_data() ? data_text(value, type) : to_string(value);
 }
 
-std::string to_string(const Value& value) {
-  if (value.is_data()) return "a data value";
+std::string to_string(const ValueView& value) {
   if (value.is_tensor()) {
     int64_t next = 0;
-    return tensor_text(value.tensor(), 0, next);
+    return tensor_text(*value.slot.tensor, 0, next);
   }
+  return to_string(value.value());
+}
+
+std::string to_string(const Value& value) {
+  if (value.is_data()) return "a data value";
+  if (value.is_tensor()) return to_string(ValueView(value));
   switch (value.dtype()) {
     case DType::Bool:
       return value.as<bool>() ? "true" : "false";

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "hiaton/error.h"
@@ -68,7 +70,8 @@ std::vector<std::string> differences(const SafetensorsFile& file,
                                      const std::vector<ParameterValues>& parameters) {
   std::vector<std::string> found;
   for (const ParameterValues& parameter : parameters) {
-    compare(file, parameter.name, show_type("F32", parameter.shape), found);
+    compare(file, parameter.name, show_type(safetensors_name(parameter.values.dtype()), parameter.shape),
+            found);
   }
   for (const SafetensorsFile::Tensor& tensor : file.tensors()) {
     const bool known =
@@ -95,11 +98,11 @@ void require_none(const SafetensorsFile& file, std::vector<std::string> differen
 }
 
 /// The values of all parameters, in their order.
-std::vector<std::vector<float>> read_parameters(const SafetensorsFile& file,
-                                                const std::vector<ParameterValues>& parameters) {
+std::vector<Numbers> read_parameters(const SafetensorsFile& file,
+                                     const std::vector<ParameterValues>& parameters) {
   require_none(file, differences(file, parameters),
                "expected the parameters of this model, found those of another");
-  std::vector<std::vector<float>> values;
+  std::vector<Numbers> values;
   for (const ParameterValues& parameter : parameters)
     values.push_back(file.values_of(*file.find(parameter.name)));
   return values;
@@ -114,9 +117,10 @@ std::vector<OptimizerSlot> read_slots(const SafetensorsFile& file,
     for (const ParameterValues& parameter : parameters) {
       const std::string name = slot_tensor(like, parameter);
       const SafetensorsFile::Tensor* tensor = file.find(name);
-      if (tensor == nullptr || tensor->shape != parameter.shape) {
+      const std::string_view dtype = safetensors_name(parameter.values.dtype());
+      if (tensor == nullptr || tensor->shape != parameter.shape || tensor->dtype != dtype) {
         file.fail(fmt::format("expected the state of the optimizer, found no '{}' of type {}", name,
-                              show_type("F32", parameter.shape)));
+                              show_type(dtype, parameter.shape)));
       }
       slot.values.push_back(file.values_of(*tensor));
     }
@@ -125,7 +129,7 @@ std::vector<OptimizerSlot> read_slots(const SafetensorsFile& file,
   return slots;
 }
 
-void assign(std::vector<ParameterValues>& parameters, std::vector<std::vector<float>> values) {
+void assign(std::vector<ParameterValues>& parameters, std::vector<Numbers> values) {
   for (std::size_t i = 0; i < parameters.size(); ++i) parameters[i].values = std::move(values[i]);
 }
 
@@ -163,9 +167,9 @@ void save_parameters(const std::filesystem::path& path, const std::vector<Parame
   write_safetensors(path, views_of(parameters), {});
 }
 
-void load_parameters(const std::filesystem::path& path, Learner& learner) {
+void load_parameters(const std::filesystem::path& path, std::vector<ParameterValues>& parameters) {
   const SafetensorsFile file(path);
-  assign(learner.parameters(), read_parameters(file, learner.parameters()));
+  assign(parameters, read_parameters(file, parameters));
 }
 
 std::vector<Value> load_values(const std::filesystem::path& path,
@@ -179,9 +183,10 @@ std::vector<Value> load_values(const std::filesystem::path& path,
   std::vector<Value> values;
   for (const graph::Parameter& parameter : parameters) {
     const SafetensorsFile::Tensor& tensor = *file.find(parameter.name);
-    const std::vector<float> elements = file.values_of(tensor);
-    Tensor value(DType::F32, tensor.shape);
-    std::copy(elements.begin(), elements.end(), value.mutable_data<float>());
+    const Numbers elements = file.values_of(tensor);
+    Tensor value(elements.dtype(), tensor.shape);
+    if (elements.size() > 0)
+      std::memcpy(value.mutable_data<std::byte>(), elements.bytes().data(), elements.bytes().size());
     values.emplace_back(std::move(value));
   }
   return values;
@@ -218,7 +223,7 @@ void load_checkpoint(const std::filesystem::path& path, std::vector<ParameterVal
                           fmt::join(changes, "; ")));
   }
   if (place.field("data").unsigned_number() != data_fingerprint) {
-    file.fail("expected the trees that training began with, found others");
+    file.fail("expected the examples that training began with, found others");
   }
   Progress loaded = progress_from(place.field("progress"));
   optimizer.restore(read_slots(file, parameters, optimizer),

@@ -8,6 +8,7 @@
 
 #include "hiaton/graph.h"
 #include "hiaton/train.h"
+#include "hiaton/trees.h"
 #include "hiaton/value.h"
 #include "train/optimizer.h"
 
@@ -17,7 +18,7 @@ namespace hiaton::train {
 /// depends on: random numbers follow from the seed, the epoch and the step.
 struct Progress {
   uint64_t step = 0;      ///< steps done, of all epochs
-  double epoch_loss = 0;  ///< sum over the trees of the unfinished epoch
+  double epoch_loss = 0;  ///< sum over the examples of the unfinished epoch
   double epoch_seconds = 0;
   double best_score = 0;  ///< without meaning where best_epoch is 0
   int64_t best_epoch = 0;
@@ -29,6 +30,9 @@ struct Progress {
 /// values that are not finite.
 std::vector<Value> load_values(const std::filesystem::path& path,
                                std::span<const graph::Parameter> parameters);
+
+/// As that for a ModelTrainer, for its parameters.
+void load_parameters(const std::filesystem::path& path, std::vector<ParameterValues>& parameters);
 
 /// Tells sets of trees apart: shapes, labels and words, in order.
 uint64_t fingerprint(std::span<const Tree> trees);

@@ -18,6 +18,7 @@ constexpr double kTop = 44;
 constexpr double kBottom = 52;
 constexpr int kTicks = 5;
 constexpr std::size_t kMostMarkers = 40;
+constexpr double kMostDrawn = 1e300;  ///< differences of larger values may be infinite
 
 struct Point {
   double x;
@@ -27,7 +28,7 @@ struct Point {
 struct Line {
   std::string name;
   std::string color;
-  std::vector<Point> points;  ///< finite
+  std::vector<Point> points;  ///< of values below kMostDrawn
 };
 
 struct Panel {
@@ -56,7 +57,10 @@ double round_step(double span, double least) {
 }
 
 Axis axis_of(double low, double high, double least_step) {
-  const double step = round_step(high - low, least_step);
+  // Values that are close to each other, as seen from zero, share the ticks of their size: else a tick would
+  // be no larger than the rounding of a value, and the next one the same number.
+  const double size = std::max(std::abs(low), std::abs(high));
+  const double step = round_step(high - low, std::max(least_step, size * 1e-6));
   Axis axis{std::floor(low / step) * step, std::ceil(high / step) * step, step};
   if (axis.high <= axis.low) axis.high = axis.low + step;
   return axis;
@@ -111,7 +115,7 @@ class Drawing {
 
  private:
   void draw_axes(const Panel& panel, const Axis& epochs, const Axis& values, Point low, Point high) {
-    for (int i = 0;; ++i) {
+    for (int i = 0; i <= 4 * kTicks; ++i) {
       const double value = values.low + i * values.step;
       if (value > values.high + values.step * 1e-6) break;
       const double at = low.y + values.position(value) * (high.y - low.y);
@@ -162,6 +166,7 @@ class Drawing {
     const double shown = is_share ? 100 * value : value;
     const double shown_step = is_share ? 100 * step : step;
     const int digits = std::clamp(static_cast<int>(std::ceil(-std::log10(shown_step) - 1e-9)), 0, 6);
+    if (std::abs(shown) >= 1e6) return fmt::format("{:g}", shown);
     return fmt::format("{:.{}f}{}", shown, digits, is_share ? "%" : "");
   }
 
@@ -185,13 +190,29 @@ Line line_of(std::string name, std::string color, std::span<const EpochReport> h
   Line line{std::move(name), std::move(color), {}};
   for (const EpochReport& report : history) {
     const double value = value_of(report);
-    if (std::isfinite(value)) line.points.push_back({static_cast<double>(report.epoch), value});
+    if (std::abs(value) < kMostDrawn) line.points.push_back({static_cast<double>(report.epoch), value});
   }
   return line;
 }
 
 double dev_value(const EpochReport& report, double Evaluation::*member) {
   return report.dev ? (*report.dev).*member : std::numeric_limits<double>::quiet_NaN();
+}
+
+/// Of those that are shares, as many as there are colors.
+std::vector<Line> lines_of_metrics(std::span<const EpochReport> history,
+                                   std::initializer_list<const char*> colors) {
+  std::vector<Line> lines;
+  const std::vector<Metric>& metrics = history.back().dev->metrics;
+  const auto* color = colors.begin();
+  for (std::size_t i = 0; i < metrics.size() && color != colors.end(); ++i) {
+    if (!metrics[i].is_share) continue;
+    lines.push_back(line_of(metrics[i].name, *color++, history, [i](const EpochReport& report) {
+      return report.dev && i < report.dev->metrics.size() ? report.dev->metrics[i].mean
+                                                          : std::numeric_limits<double>::quiet_NaN();
+    }));
+  }
+  return lines;
 }
 
 }  // namespace
@@ -212,15 +233,20 @@ std::string draw_curve(std::span<const EpochReport> history) {
                      [member](const auto& report) { return dev_value(report, member); });
     };
     loss.lines.push_back(dev_line("dev", kOrange, &Evaluation::loss));
-    accuracy.lines.push_back(dev_line("root", kOrange, &Evaluation::root_accuracy));
-    accuracy.lines.push_back(dev_line("all nodes", kGreen, &Evaluation::all_accuracy));
+    if (history.back().dev && !history.back().dev->is_of_trees) {
+      accuracy.lines = lines_of_metrics(history, {kOrange, kGreen, kBlue});
+    } else {
+      accuracy.lines.push_back(dev_line("root", kOrange, &Evaluation::root_accuracy));
+      accuracy.lines.push_back(dev_line("all nodes", kGreen, &Evaluation::all_accuracy));
+    }
   }
   const auto last = history.empty() ? 1.0 : static_cast<double>(history.back().epoch);
   Axis epochs{1, std::max(last, 2.0), 1};
   epochs.step = round_step(epochs.high - epochs.low, 1);
-  Drawing drawing(has_dev ? 2 * kPanelWidth : kPanelWidth);
+  const bool has_shares = !accuracy.lines.empty();
+  Drawing drawing(has_shares ? 2 * kPanelWidth : kPanelWidth);
   drawing.add(loss, 0, epochs);
-  if (has_dev) drawing.add(accuracy, kPanelWidth, epochs);
+  if (has_shares) drawing.add(accuracy, kPanelWidth, epochs);
   return drawing.finish();
 }
 

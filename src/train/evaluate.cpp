@@ -39,9 +39,8 @@ float Prediction::probability(std::size_t index, int32_t label) const {
   return probabilities[index * static_cast<std::size_t>(classes) + static_cast<std::size_t>(label)];
 }
 
-void EvaluationCounter::add(const Prediction& prediction, const Tree& tree) {
+void NodeCounts::add(const Prediction& prediction, const Tree& tree) {
   check_form(prediction, tree);
-  ++trees_;
   for (std::size_t i = 0; i < prediction.nodes.size(); ++i) {
     const Node& node = tree.nodes[static_cast<std::size_t>(prediction.nodes[i])];
     if (node.label == Node::kNone) continue;
@@ -59,7 +58,7 @@ void EvaluationCounter::add(const Prediction& prediction, const Tree& tree) {
   }
 }
 
-void EvaluationCounter::add(const Prediction& prediction, std::size_t index, int32_t label) {
+void NodeCounts::add(const Prediction& prediction, std::size_t index, int32_t label) {
   const float probability = prediction.probability(index, label);
   loss_ -= std::log(std::max<double>(probability, std::numeric_limits<float>::min()));
   const bool right = prediction.best_class(index) == label;
@@ -70,40 +69,28 @@ void EvaluationCounter::add(const Prediction& prediction, std::size_t index, int
   right_roots_ += right && is_root;
 }
 
-Evaluation EvaluationCounter::finish() const {
+NodeCounts::NodeCounts(std::span<const double> numbers)
+    : loss_(numbers[0]),
+      nodes_(static_cast<int64_t>(numbers[1])),
+      right_nodes_(static_cast<int64_t>(numbers[2])),
+      roots_(static_cast<int64_t>(numbers[3])),
+      right_roots_(static_cast<int64_t>(numbers[4])) {}
+
+std::array<double, NodeCounts::kNumbers> NodeCounts::numbers() const {
+  return {loss_, static_cast<double>(nodes_), static_cast<double>(right_nodes_), static_cast<double>(roots_),
+          static_cast<double>(right_roots_)};
+}
+
+Evaluation NodeCounts::evaluation(std::size_t trees) const {
   const auto share = [](int64_t right, int64_t all) {
     return all == 0 ? std::numeric_limits<double>::quiet_NaN()
                     : static_cast<double>(right) / static_cast<double>(all);
   };
-  return {
-      .loss = nodes_ == 0 ? std::numeric_limits<double>::quiet_NaN() : loss_ / static_cast<double>(trees_),
-      .root_accuracy = share(right_roots_, roots_),
-      .all_accuracy = share(right_nodes_, nodes_),
-      .roots = roots_,
-      .nodes = nodes_};
-}
-
-std::optional<Evaluation> evaluate_unless(const std::atomic<bool>* cancel, Learner& learner,
-                                          std::span<const Tree> trees, int64_t batch) {
-  EvaluationCounter counter;
-  std::vector<const Tree*> chosen;
-  for (std::size_t begin = 0; begin < trees.size(); begin += chosen.size()) {
-    if (is_set(cancel)) return std::nullopt;
-    chosen.clear();
-    const std::size_t end =
-        std::min(trees.size(), begin + static_cast<std::size_t>(std::max<int64_t>(batch, 1)));
-    for (std::size_t i = begin; i < end; ++i) chosen.push_back(&trees[i]);
-    const std::vector<Prediction> predictions = learner.predict(chosen);
-    if (predictions.size() != chosen.size()) {
-      throw ProgramError(fmt::format("expected {} predictions, found {}", chosen.size(), predictions.size()));
-    }
-    for (std::size_t i = 0; i < chosen.size(); ++i) counter.add(predictions[i], *chosen[i]);
-  }
-  return counter.finish();
-}
-
-Evaluation evaluate(Learner& learner, std::span<const Tree> trees, int64_t batch) {
-  return *evaluate_unless(nullptr, learner, trees, batch);
+  return {.loss = nodes_ == 0 ? std::numeric_limits<double>::quiet_NaN() : loss_ / static_cast<double>(trees),
+          .root_accuracy = share(right_roots_, roots_),
+          .all_accuracy = share(right_nodes_, nodes_),
+          .roots = roots_,
+          .nodes = nodes_};
 }
 
 }  // namespace hiaton::train

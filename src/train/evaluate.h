@@ -1,35 +1,41 @@
-// Evaluation tree by tree, and evaluation that can be cut short.
+// Evaluation of predictions, tree by tree.
 #pragma once
 
+#include <array>
 #include <atomic>
-#include <optional>
+#include <cstdint>
 #include <span>
 
 #include "hiaton/train.h"
+#include "hiaton/trees.h"
 
 namespace hiaton::train {
 
-/// Adds up how good predictions are.
-class EvaluationCounter {
+/// How good predictions of trees are, added up over their nodes.
+class NodeCounts {
  public:
+  static constexpr std::size_t kNumbers = 5;
+
+  NodeCounts() = default;
+  /// Of sums of numbers().
+  explicit NodeCounts(std::span<const double> numbers);
+
   /// Throws ProgramError where the prediction is none of the tree.
   void add(const Prediction& prediction, const Tree& tree);
-  Evaluation finish() const;
+  /// What can be added up.
+  std::array<double, kNumbers> numbers() const;
+  /// `trees`: how many of them there were.
+  Evaluation evaluation(std::size_t trees) const;
 
  private:
   void add(const Prediction& prediction, std::size_t index, int32_t label);
 
   double loss_ = 0;
-  int64_t trees_ = 0;
   int64_t nodes_ = 0;
   int64_t right_nodes_ = 0;
   int64_t roots_ = 0;
   int64_t right_roots_ = 0;
 };
-
-/// As evaluate; nothing where `cancel` (may be null) became true.
-std::optional<Evaluation> evaluate_unless(const std::atomic<bool>* cancel, Learner& learner,
-                                          std::span<const Tree> trees, int64_t batch);
 
 inline bool is_set(const std::atomic<bool>* flag) {
   return flag != nullptr &&

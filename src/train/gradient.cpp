@@ -21,16 +21,46 @@ bool are_rows(const std::vector<int64_t>& rows, int64_t row_count) {
   return rising && previous < row_count;
 }
 
-double squares_of(const Gradient& gradient, const ParameterValues& parameter) {
-  if (!gradient.sparse) return sum_of_squares(gradient.values.data(), gradient.values.size());
-  const auto width = static_cast<std::size_t>(parameter.row_width());
+template <class T>
+double squares_in(std::span<T> values, const Gradient& gradient, std::size_t width) {
+  if (!gradient.sparse) return sum_of_squares(values.data(), values.size());
   double sum = 0;
   for (const int64_t row : gradient.rows)
-    sum += sum_of_squares(gradient.values.data() + static_cast<std::size_t>(row) * width, width);
+    sum += sum_of_squares(values.data() + static_cast<std::size_t>(row) * width, width);
   return sum;
 }
 
+double squares_of(const Gradient& gradient, const ParameterValues& parameter) {
+  const auto width = static_cast<std::size_t>(parameter.row_width());
+  return std::visit([&](auto values) { return squares_in(values, gradient, width); }, gradient.values);
+}
+
 }  // namespace
+
+Numbers::Numbers(DType dtype, std::size_t count) {
+  if (dtype == DType::F64) {
+    all_ = std::vector<double>(count);
+  } else {
+    all_ = std::vector<float>(count);
+  }
+}
+
+std::size_t Numbers::size() const {
+  return std::visit([](const auto& values) { return values.size(); }, all_);
+}
+
+std::span<std::byte> Numbers::bytes() {
+  return std::visit([](auto& values) { return std::as_writable_bytes(std::span(values)); }, all_);
+}
+
+std::span<const std::byte> Numbers::bytes() const {
+  return std::visit([](const auto& values) { return std::as_bytes(std::span(values)); }, all_);
+}
+
+double squares_of(const Numbers& values) {
+  return values.dtype() == DType::F32 ? sum_of_squares(values.floats().data(), values.size())
+                                      : sum_of_squares(values.doubles().data(), values.size());
+}
 
 int64_t ParameterValues::row_count() const {
   return shape.empty() ? 1 : shape[0];
@@ -61,9 +91,14 @@ void check_form(std::span<const Gradient> gradients, const std::vector<Parameter
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const ParameterValues& parameter = parameters[i];
     const Gradient& gradient = gradients[i];
-    if (gradient.values.size() != parameter.values.size()) {
+    if (gradient.size() != parameter.values.size()) {
       throw ProgramError(fmt::format("gradient of '{}': expected {} elements, found {}", parameter.name,
-                                     parameter.values.size(), gradient.values.size()));
+                                     parameter.values.size(), gradient.size()));
+    }
+    const DType found = gradient.values.index() == 0 ? DType::F32 : DType::F64;
+    if (gradient.size() > 0 && found != parameter.values.dtype()) {
+      throw ProgramError(fmt::format("gradient of '{}': expected elements of {}, found {}", parameter.name,
+                                     name_of(parameter.values.dtype()), name_of(found)));
     }
     if (gradient.sparse && !are_rows(gradient.rows, parameter.row_count())) {
       throw ProgramError(fmt::format("gradient of '{}': expected rows in increasing order, all less than {}",

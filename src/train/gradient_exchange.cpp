@@ -16,20 +16,25 @@ enum class Form : uint8_t { Sparse, Dense };
 /// Elements of a process begin at multiples of this, so that no two processes add in one vector register.
 constexpr std::size_t kGrain = 64;
 
-const float* read_floats(net::ByteReader& in, std::size_t count) {
-  in.align(sizeof(float));
-  return reinterpret_cast<const float*>(in.take(count * sizeof(float)));
+const std::byte* read_elements(net::ByteReader& in, std::size_t count, std::size_t element) {
+  in.align(element);
+  return in.take(count * element);
 }
 
-void write_floats(const float* values, std::size_t count, net::ByteWriter& out) {
-  out.align(sizeof(float));
-  out.raw(values, count * sizeof(float));
+void write_elements(const std::byte* values, std::size_t count, std::size_t element, net::ByteWriter& out) {
+  out.align(element);
+  out.raw(values, count * element);
 }
 
-void add(std::size_t count, const float* a, const float* b, float* sum) {
-  static const kernels::BinaryKernel<float> kernel =
-      kernels::binary_kernel<float>(kernels::BinaryFunction::Add);
-  kernel(static_cast<int64_t>(count), a, b, sum);
+template <class T>
+void add_as(std::size_t count, const std::byte* a, const std::byte* b, std::byte* sum) {
+  static const kernels::BinaryKernel<T> kernel = kernels::binary_kernel<T>(kernels::BinaryFunction::Add);
+  kernel(static_cast<int64_t>(count), reinterpret_cast<const T*>(a), reinterpret_cast<const T*>(b),
+         reinterpret_cast<T*>(sum));
+}
+
+void add(DType dtype, std::size_t count, const std::byte* a, const std::byte* b, std::byte* sum) {
+  return dtype == DType::F64 ? add_as<double>(count, a, b, sum) : add_as<float>(count, a, b, sum);
 }
 
 }  // namespace
@@ -46,9 +51,10 @@ GradientExchange::GradientExchange(std::size_t parts, std::size_t processes, std
   for (std::size_t i = 0; i < sums.size(); ++i) {
     const auto rows = static_cast<std::size_t>(sums[i].values.dims()[0]);
     const auto size = static_cast<std::size_t>(sums[i].values.size());
-    parameters_.push_back({.rows = rows,
+    parameters_.push_back({.dtype = sums[i].values.dtype(),
+                           .rows = rows,
                            .width = rows == 0 ? 0 : size / rows,
-                           .dense = std::vector<const float*>(leaves_.size()),
+                           .dense = std::vector<const std::byte*>(leaves_.size()),
                            .sparse = {}});
   }
 }
@@ -65,18 +71,19 @@ void GradientExchange::write_parts(std::span<const SubtreeSum> own, std::size_t 
   for (const SubtreeSum& subtree : own) {
     for (std::size_t i = 0; i < parameters_.size(); ++i) {
       const Gradients::Sum& sum = (*subtree.sums)[i];
-      const auto* values = sum.values.data<float>();
+      const auto* values = sum.values.data<std::byte>();
+      const std::size_t element = parameters_[i].element();
       out.number(static_cast<uint8_t>(sum.dense ? Form::Dense : Form::Sparse));
       if (sum.dense) {
         const PartRange elements = elements_of(to, parameters_[i]);
-        write_floats(values + elements.begin, elements.size(), out);
+        write_elements(values + elements.begin * element, elements.size(), element, out);
         continue;
       }
       out.compact(sum.rows.size());
       for (const int64_t row : sum.rows) out.compact(static_cast<uint64_t>(row));
       const std::size_t width = parameters_[i].width;
       for (const int64_t row : sum.rows)
-        write_floats(values + static_cast<std::size_t>(row) * width, width, out);
+        write_elements(values + static_cast<std::size_t>(row) * width * element, width, element, out);
     }
   }
 }
@@ -90,7 +97,7 @@ void GradientExchange::read_parts(std::size_t from, net::ByteReader& in) {
         read_rows(leaf, parameter, in);
       } else if (form == static_cast<uint8_t>(Form::Dense)) {
         parameter.is_dense = true;
-        parameter.dense[leaf] = read_floats(in, elements_of(self_, parameter).size());
+        parameter.dense[leaf] = read_elements(in, elements_of(self_, parameter).size(), parameter.element());
       } else {
         in.fail(fmt::format("expected a dense or a sparse gradient, found form {}", form));
       }
@@ -109,7 +116,7 @@ void GradientExchange::read_rows(std::size_t leaf, Parameter& parameter, net::By
     parameter.sparse.push_back({static_cast<std::size_t>(row), leaf, nullptr});
   }
   for (std::size_t i = begin; i < parameter.sparse.size(); ++i)
-    parameter.sparse[i].values = read_floats(in, parameter.width);
+    parameter.sparse[i].values = read_elements(in, parameter.width, parameter.element());
 }
 
 void GradientExchange::add_up() {
@@ -127,13 +134,13 @@ void GradientExchange::add_up() {
 /// Of a parameter that is sparse in all subtrees.
 void GradientExchange::add_rows(std::size_t index) {
   const Parameter& parameter = parameters_[index];
-  auto* sums = sums_.values(index).mutable_data<float>();
+  auto* sums = sums_.values(index).mutable_data<std::byte>();
   for (auto row = parameter.sparse.begin(); row != parameter.sparse.end();) {
     const std::size_t number = row->row;
     std::ranges::fill(addends_, nullptr);
     for (; row != parameter.sparse.end() && row->row == number; ++row) addends_[row->leaf] = row->values;
     sums_.touch(index, static_cast<int64_t>(number));
-    fold(parameter.width, sums + number * parameter.width);
+    fold(parameter, parameter.width, sums + number * parameter.width * parameter.element());
   }
 }
 
@@ -141,65 +148,69 @@ void GradientExchange::add_rows(std::size_t index) {
 void GradientExchange::add_elements(std::size_t index) {
   const Parameter& parameter = parameters_[index];
   const PartRange elements = elements_of(self_, parameter);
-  float* sum = sums_.dense(index).mutable_data<float>() + elements.begin;
+  std::byte* sum = sums_.dense(index).mutable_data<std::byte>() + elements.begin * parameter.element();
   if (elements.size() == 0) return;
   if (std::ranges::find(parameter.dense, nullptr) != parameter.dense.end())
     return add_mixed(parameter, elements, sum);
   addends_ = parameter.dense;
-  fold(elements.size(), sum);
+  fold(parameter, elements.size(), sum);
 }
 
 /// Where some subtrees have rows alone: row by row.
-void GradientExchange::add_mixed(const Parameter& parameter, PartRange elements, float* sum) {
+void GradientExchange::add_mixed(const Parameter& parameter, PartRange elements, std::byte* sum) {
   const std::size_t width = parameter.width;
+  const std::size_t element = parameter.element();
   auto sparse = parameter.sparse.begin();
   for (std::size_t begin = elements.begin; begin < elements.end;) {
     const std::size_t row = begin / width;
     const std::size_t end = std::min(elements.end, (row + 1) * width);
     for (std::size_t leaf = 0; leaf < leaves_.size(); ++leaf) {
-      const float* dense = parameter.dense[leaf];
-      addends_[leaf] = dense == nullptr ? nullptr : dense + (begin - elements.begin);
+      const std::byte* dense = parameter.dense[leaf];
+      addends_[leaf] = dense == nullptr ? nullptr : dense + (begin - elements.begin) * element;
     }
     while (sparse != parameter.sparse.end() && sparse->row < row) ++sparse;
     for (; sparse != parameter.sparse.end() && sparse->row == row; ++sparse)
-      addends_[sparse->leaf] = sparse->values + (begin - row * width);
-    fold(end - begin, sum + (begin - elements.begin));
+      addends_[sparse->leaf] = sparse->values + (begin - row * width) * element;
+    fold(parameter, end - begin, sum + (begin - elements.begin) * element);
     begin = end;
   }
 }
 
-void GradientExchange::fold(std::size_t width, float* sum) {
-  const float* all = fold({0, parts_}, width);
-  if (all != nullptr && width > 0) std::memcpy(sum, all, width * sizeof(float));
+void GradientExchange::fold(const Parameter& parameter, std::size_t width, std::byte* sum) {
+  const std::byte* all = fold(parameter, {0, parts_}, width);
+  if (all != nullptr && width > 0) std::memcpy(sum, all, width * parameter.element());
 }
 
 /// As Gradients::add does it for one process: what the right side has not is not added; what the left side
 /// has not is zero. Gives null where neither has any.
-const float* GradientExchange::fold(PartRange parts, std::size_t width) {
+const std::byte* GradientExchange::fold(const Parameter& parameter, PartRange parts, std::size_t width) {
   const auto first =
       std::ranges::lower_bound(leaves_, parts.begin, {}, [](const Leaf& leaf) { return leaf.parts.begin; });
   const auto index = static_cast<std::size_t>(first - leaves_.begin());
   if (first->parts == parts) return addends_[index];
   const std::size_t middle = parts.begin + parts_on_left(parts.size());
-  const float* left = fold({parts.begin, middle}, width);
-  const float* right = fold({middle, parts.end}, width);
+  const std::byte* left = fold(parameter, {parts.begin, middle}, width);
+  const std::byte* right = fold(parameter, {middle, parts.end}, width);
   if (right == nullptr) return left;
-  std::vector<float>& sum = scratch_[index];
+  std::vector<double>& scratch = scratch_[index];
+  const std::size_t bytes = width * parameter.element();
+  if (scratch.size() * sizeof(double) < bytes) scratch.resize((bytes + sizeof(double) - 1) / sizeof(double));
+  auto* sum = reinterpret_cast<std::byte*>(scratch.data());
   if (left == nullptr) {
-    sum.assign(width, 0.0f);
-    left = sum.data();
-  } else if (sum.size() < width) {
-    sum.resize(width);
+    std::memset(sum, 0, bytes);
+    left = sum;
   }
-  add(width, left, right, sum.data());
-  return sum.data();
+  add(parameter.dtype, width, left, right, sum);
+  return sum;
 }
 
 void GradientExchange::write_sums(net::ByteWriter& out) const {
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     if (!parameters_[i].is_dense) continue;
     const PartRange elements = elements_of(self_, parameters_[i]);
-    write_floats(sums_[i].values.data<float>() + elements.begin, elements.size(), out);
+    const std::size_t element = parameters_[i].element();
+    write_elements(sums_[i].values.data<std::byte>() + elements.begin * element, elements.size(), element,
+                   out);
   }
 }
 
@@ -207,10 +218,11 @@ void GradientExchange::read_sums(std::size_t from, net::ByteReader& in) {
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     if (!parameters_[i].is_dense) continue;
     const PartRange elements = elements_of(from, parameters_[i]);
-    const float* values = read_floats(in, elements.size());
+    const std::size_t element = parameters_[i].element();
+    const std::byte* values = read_elements(in, elements.size(), element);
     if (from == self_ || elements.size() == 0) continue;
-    std::memcpy(sums_.values(i).mutable_data<float>() + elements.begin, values,
-                elements.size() * sizeof(float));
+    std::memcpy(sums_.values(i).mutable_data<std::byte>() + elements.begin * element, values,
+                elements.size() * element);
   }
 }
 

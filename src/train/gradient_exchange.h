@@ -26,7 +26,7 @@ struct SubtreeSum {
 class GradientExchange {
  public:
   /// For a batch of `parts` parts, which `processes` processes share; this one is `self`. Adds to `sums`,
-  /// which are zero; they must outlive this. All parameters are of f32.
+  /// which are zero; they must outlive this.
   GradientExchange(std::size_t parts, std::size_t processes, std::size_t self, Gradients& sums);
 
   /// What process `to` gets of the subtrees of this one.
@@ -43,14 +43,17 @@ class GradientExchange {
   struct Row {
     std::size_t row;
     std::size_t leaf;
-    const float* values;
+    const std::byte* values;
   };
   struct Parameter {
+    DType dtype;  ///< f32 or f64
     std::size_t rows;
     std::size_t width;
-    bool is_dense = false;            ///< in any subtree
-    std::vector<const float*> dense;  ///< by leaf: the elements of this process; null: it is sparse there
+    bool is_dense = false;                ///< in any subtree
+    std::vector<const std::byte*> dense;  ///< by leaf: the elements of this process; null: it is sparse there
     std::vector<Row> sparse;
+
+    std::size_t element() const { return size_of(dtype); }
   };
   struct Leaf {
     std::size_t process;
@@ -61,9 +64,9 @@ class GradientExchange {
   void read_rows(std::size_t leaf, Parameter& parameter, net::ByteReader& in);
   void add_rows(std::size_t index);
   void add_elements(std::size_t index);
-  void add_mixed(const Parameter& parameter, PartRange elements, float* sum);
-  void fold(std::size_t width, float* sum);
-  const float* fold(PartRange parts, std::size_t width);
+  void add_mixed(const Parameter& parameter, PartRange elements, std::byte* sum);
+  void fold(const Parameter& parameter, std::size_t width, std::byte* sum);
+  const std::byte* fold(const Parameter& parameter, PartRange parts, std::size_t width);
 
   std::size_t processes_;
   std::size_t self_;
@@ -71,8 +74,8 @@ class GradientExchange {
   Gradients& sums_;
   std::vector<Leaf> leaves_;  ///< of all processes, in the order of the parts
   std::vector<Parameter> parameters_;
-  std::vector<const float*> addends_;        ///< by leaf; null: zero, and not added
-  std::vector<std::vector<float>> scratch_;  ///< by leaf
+  std::vector<const std::byte*> addends_;     ///< by leaf; null: zero, and not added
+  std::vector<std::vector<double>> scratch_;  ///< by leaf: room for sums
 };
 
 }  // namespace hiaton::train

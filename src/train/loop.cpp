@@ -4,7 +4,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <numeric>
+#include <optional>
+#include <type_traits>
 
 #include "hiaton/error.h"
 #include "train/checkpoint.h"
@@ -13,9 +14,9 @@
 #include "train/optimizer.h"
 #include "train/random.h"
 #include "train/run_files.h"
+#include "train/shuffle.h"
 #include "train/timeline.h"
-#include "train/tree_place.h"
-#include "train/update_loops.h"
+#include "train/trainee.h"
 
 namespace hiaton::train {
 namespace {
@@ -26,23 +27,35 @@ double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
+/// What is trained is cancelled by the flag as long as this lives.
+class Cancelling {
+ public:
+  Cancelling(Trainee& trainee, const std::atomic<bool>* cancel) : trainee_(trainee) {
+    trainee_.cancel_by(cancel);
+  }
+  Cancelling(const Cancelling&) = delete;
+  Cancelling& operator=(const Cancelling&) = delete;
+  ~Cancelling() { trainee_.cancel_by(nullptr); }
+
+ private:
+  Trainee& trainee_;
+};
+
 class Trainer {
  public:
-  Trainer(Learner& learner, std::span<const Tree> train, std::span<const Tree> dev, const Settings& settings,
-          const Callbacks& callbacks)
-      : learner_(learner),
-        train_(train),
-        dev_(dev),
+  Trainer(Trainee& trainee, const Settings& settings, const Callbacks& callbacks)
+      : trainee_(trainee),
         settings_(settings),
         callbacks_(callbacks),
-        steps_per_epoch_((train.size() + batch() - 1) / batch()),
-        fingerprint_(fingerprint(train) ^ mix_bits(fingerprint(dev))),
+        steps_per_epoch_((trainee.size() + batch() - 1) / batch()),
+        fingerprint_(trainee.fingerprint()),
         files_(settings.out, settings.resume, settings.read_only),
-        optimizer_(settings.optimizer, learner.parameters()),
-        gradients_(learner.parameters().size()),
+        optimizer_(settings.optimizer, trainee.parameters()),
+        gradients_(trainee.parameters().size()),
         timeline_(callbacks.trace) {
     if (settings.resume) resume();
-    try_evaluation();
+    // What cannot be evaluated is not trained for an epoch first.
+    if (trainee_.has_dev()) trainee_.try_evaluation();
     if (callbacks.on_start) callbacks.on_start();
     files_.begin(settings_, progress_.step + 1, progress_.history);
   }
@@ -53,7 +66,7 @@ class Trainer {
   }
 
  private:
-  std::size_t batch() const { return std::min(static_cast<std::size_t>(settings_.batch), train_.size()); }
+  std::size_t batch() const { return std::min(static_cast<std::size_t>(settings_.batch), trainee_.size()); }
   uint64_t epochs_done() const { return progress_.history.size(); }
   uint64_t steps_done_in_epoch() const { return progress_.step - epochs_done() * steps_per_epoch_; }
 
@@ -63,7 +76,7 @@ class Trainer {
   }
 
   void resume() {
-    load_checkpoint(files_.last(), learner_.parameters(), optimizer_, progress_, settings_, fingerprint_);
+    load_checkpoint(files_.last(), trainee_.parameters(), optimizer_, progress_, settings_, fingerprint_);
     const uint64_t begin = epochs_done() * steps_per_epoch_;
     if (progress_.step < begin || progress_.step > begin + steps_per_epoch_ ||
         optimizer_.steps() != progress_.step) {
@@ -71,11 +84,6 @@ class Trainer {
           fmt::format("{}: expected steps and epochs that go together, found {} steps after {} epochs",
                       files_.last().string(), progress_.step, epochs_done()));
     }
-  }
-
-  /// What cannot be evaluated is not trained for an epoch first.
-  void try_evaluation() {
-    if (!dev_.empty()) evaluate(learner_, dev_.first(1));
   }
 
   Ending run_epochs() {
@@ -98,85 +106,95 @@ class Trainer {
   bool run_steps() {
     shuffle();
     seconds_before_ = progress_.epoch_seconds;
-    trees_before_ = steps_done_in_epoch() * batch();
+    examples_before_ = steps_done_in_epoch() * batch();
     while (steps_done_in_epoch() < steps_per_epoch_) {
-      run_step();
-      if (is_set(callbacks_.cancel)) return false;
+      if (!run_step() || is_set(callbacks_.cancel)) return false;
       const auto every = static_cast<uint64_t>(settings_.checkpoint_every_steps);
       if (every > 0 && progress_.step % every == 0) write_last();
     }
     return true;
   }
 
-  /// The order of the trees in this epoch; it follows from seed and epoch alone.
+  /// The order of the examples in this epoch; it follows from seed and epoch alone.
   void shuffle() {
-    order_.resize(train_.size());
-    std::iota(order_.begin(), order_.end(), 0u);
     Random random(settings_.seed, epochs_done());
-    for (std::size_t i = order_.size(); i > 1; --i) {
-      std::swap(order_[i - 1], order_[random.below(static_cast<uint32_t>(i))]);
-    }
+    order_ = shuffled(trainee_.size(), trainee_.block(), random);
   }
 
   void choose_batch() {
     const std::size_t begin = steps_done_in_epoch() * batch();
-    const std::size_t end = std::min(train_.size(), begin + batch());
-    chosen_.clear();
-    for (std::size_t i = begin; i < end; ++i) chosen_.push_back(&train_[order_[i]]);
+    const std::size_t end = std::min(trainee_.size(), begin + batch());
+    chosen_.assign(order_.begin() + static_cast<std::ptrdiff_t>(begin),
+                   order_.begin() + static_cast<std::ptrdiff_t>(end));
   }
 
-  void run_step() {
+  /// False where it was interrupted: it has changed nothing then.
+  bool run_step() {
     const Clock::time_point begin = Clock::now();
     choose_batch();
     const Timeline::Slice slice = timeline_.step(progress_.step + 1, chosen_.size());
-    learner_.begin_step(progress_.step);
-    const double loss = loss_and_gradients();
-    check_form(gradients_, learner_.parameters());
-    const double per_tree = 1 / static_cast<double>(chosen_.size());
-    const double norm = norm_of(gradients_, learner_.parameters()) * per_tree;
+    trainee_.begin_step(progress_.step);
+    const std::optional<double> computed = unless_interrupted([&] { return loss_and_gradients(); });
+    if (!computed) return false;
+    const double loss = *computed;
+    check_form(gradients_, trainee_.parameters());
+    const double per_example = 1 / static_cast<double>(chosen_.size());
+    const double norm = norm_of(gradients_, trainee_.parameters()) * per_example;
     require_finite(loss, norm);
-    update(per_tree * clip_factor(norm, settings_.optimizer.clip));
+    update(per_example * clip_factor(norm, settings_.optimizer.clip));
     ++progress_.step;
     progress_.epoch_loss += loss;
     progress_.epoch_seconds += seconds_since(begin);
-    report_step(loss * per_tree, norm);
+    report_step(loss * per_example, norm);
+    return true;
+  }
+
+  /// What `compute` gives; nothing where it was cancelled while it did.
+  template <class Compute>
+  auto unless_interrupted(const Compute& compute) -> std::optional<std::invoke_result_t<Compute>> {
+    try {
+      return compute();
+    } catch (const RunError& error) {
+      if (error.fault() != Fault::Interrupted || !is_set(callbacks_.cancel)) throw;
+      return std::nullopt;
+    }
   }
 
   double loss_and_gradients() {
     const Timeline::Slice slice = timeline_.slice("loss and gradients");
-    return learner_.loss_and_gradients(chosen_, gradients_);
+    return trainee_.loss_and_gradients(chosen_, gradients_);
   }
 
   void update(double factor) {
     const Timeline::Slice slice = timeline_.slice("update");
-    optimizer_.step(learner_.parameters(), gradients_, rate_of(progress_.step), factor, learner_.pool());
+    optimizer_.step(trainee_.parameters(), gradients_, rate_of(progress_.step), factor, trainee_.pool());
   }
 
   void require_finite(double loss, double norm) {
     if (std::isfinite(loss) && std::isfinite(norm)) return;
-    const std::string what = name_not_finite(loss, gradients_, learner_.parameters());
+    const std::string what = name_not_finite(loss, gradients_, trainee_.parameters());
     const char* advice = progress_.step == 0
                              ? "nothing has been learned yet, so it is the model: look at what it "
                                "divides by and takes roots or logarithms of"
                              : "try a lower learning rate or clipping";
     throw ProgramError(fmt::format("training diverged: {} is not finite in step {} (epoch {}){}; {}{}", what,
-                                   progress_.step + 1, epochs_done() + 1, say_which_tree(), advice,
+                                   progress_.step + 1, epochs_done() + 1, say_which_example(), advice,
                                    say_what_is_kept()));
   }
 
   /// The first of the step of which that holds alone.
-  std::string say_which_tree() {
-    for (const Tree* const& tree : chosen_) {
-      const double loss = learner_.loss_and_gradients(std::span(&tree, 1), gradients_);
-      if (std::isfinite(loss) && std::isfinite(norm_of(gradients_, learner_.parameters()))) continue;
-      return fmt::format(", for {}", place_of(*tree));
+  std::string say_which_example() {
+    for (const uint32_t& example : chosen_) {
+      const double loss = trainee_.loss_and_gradients(std::span(&example, 1), gradients_);
+      if (std::isfinite(loss) && std::isfinite(norm_of(gradients_, trainee_.parameters()))) continue;
+      return fmt::format(", for {}", trainee_.place_of(example));
     }
     return "";
   }
 
   void require_finite_parameters() const {
-    for (const ParameterValues& parameter : learner_.parameters()) {
-      if (std::isfinite(sum_of_squares(parameter.values.data(), parameter.values.size()))) continue;
+    for (const ParameterValues& parameter : trainee_.parameters()) {
+      if (std::isfinite(squares_of(parameter.values))) continue;
       throw ProgramError(
           fmt::format("training diverged: '{}' is not finite after step {} (epoch {}); try a lower learning "
                       "rate or clipping{}",
@@ -190,22 +208,22 @@ class Trainer {
   }
 
   void report_step(double loss, double norm) {
-    const std::size_t trees_done = std::min(steps_done_in_epoch() * batch(), train_.size());
+    const std::size_t examples_done = std::min(steps_done_in_epoch() * batch(), trainee_.size());
     const double seconds = progress_.epoch_seconds - seconds_before_;
-    const double speed = seconds > 0 ? static_cast<double>(trees_done - trees_before_) / seconds : 0;
-    const std::size_t trees_left =
-        (static_cast<std::size_t>(settings_.epochs) - epochs_done()) * train_.size() - trees_done;
+    const double speed = seconds > 0 ? static_cast<double>(examples_done - examples_before_) / seconds : 0;
+    const std::size_t examples_left =
+        (static_cast<std::size_t>(settings_.epochs) - epochs_done()) * trainee_.size() - examples_done;
     const StepReport report{.epoch = static_cast<int64_t>(epochs_done()) + 1,
                             .epochs = settings_.epochs,
                             .step = progress_.step,
                             .step_of_epoch = steps_done_in_epoch(),
                             .steps_per_epoch = steps_per_epoch_,
                             .loss = loss,
-                            .epoch_loss = progress_.epoch_loss / static_cast<double>(trees_done),
+                            .epoch_loss = progress_.epoch_loss / static_cast<double>(examples_done),
                             .gradient_norm = norm,
                             .learning_rate = rate_of(progress_.step - 1),
-                            .trees_per_second = speed,
-                            .seconds_left = speed > 0 ? static_cast<double>(trees_left) / speed : 0};
+                            .examples_per_second = speed,
+                            .seconds_left = speed > 0 ? static_cast<double>(examples_left) / speed : 0};
     files_.add_step(report);
     if (callbacks_.on_step) callbacks_.on_step(report);
   }
@@ -216,26 +234,29 @@ class Trainer {
     require_finite_parameters();
     EpochReport report{.epoch = static_cast<int64_t>(epochs_done()) + 1,
                        .steps = progress_.step,
-                       .train_loss = progress_.epoch_loss / static_cast<double>(train_.size()),
+                       .train_loss = progress_.epoch_loss / static_cast<double>(trainee_.size()),
                        .learning_rate = rate_of(progress_.step - 1),
                        .seconds = progress_.epoch_seconds,
-                       .trees_per_second = 0,
+                       .examples_per_second = 0,
                        .dev = {},
                        .best = false};
-    if (report.seconds > 0) report.trees_per_second = static_cast<double>(train_.size()) / report.seconds;
-    if (!dev_.empty()) {
+    if (report.seconds > 0)
+      report.examples_per_second = static_cast<double>(trainee_.size()) / report.seconds;
+    if (trainee_.has_dev()) {
       const Timeline::Slice slice = timeline_.slice("evaluation");
-      report.dev = evaluate_unless(callbacks_.cancel, learner_, dev_, settings_.eval_batch);
+      report.dev = unless_interrupted([&] {
+                     return trainee_.evaluate(callbacks_.cancel, settings_.eval_batch);
+                   }).value_or(std::nullopt);
       if (!report.dev) return false;
     }
-    const double score = score_of(report);
+    const double score = report.dev ? trainee_.score_of(*report.dev) : -report.train_loss;
     report.best = progress_.best_epoch == 0 || score > progress_.best_score;
     if (report.best) {
       // Whoever finds a best one also finds one to go on from.
       if (progress_.best_epoch == 0) write_last();
       progress_.best_score = score;
       progress_.best_epoch = report.epoch;
-      if (files_.enabled()) save_parameters(files_.best(), learner_.parameters());
+      if (files_.enabled()) save_parameters(files_.best(), trainee_.parameters());
     }
     progress_.epoch_loss = 0;
     progress_.epoch_seconds = 0;
@@ -246,28 +267,15 @@ class Trainer {
     return true;
   }
 
-  double score_of(const EpochReport& report) const {
-    if (!report.dev) return -report.train_loss;
-    const bool by_root = settings_.score == ScoreKind::Root;
-    if ((by_root ? report.dev->roots : report.dev->nodes) == 0) {
-      throw ProgramError(
-          fmt::format("expected labels in the dev set at {} that the model predicts, found none",
-                      by_root ? "roots" : "nodes"));
-    }
-    return by_root ? report.dev->root_accuracy : report.dev->all_accuracy;
-  }
-
   void write_last() {
     if (!files_.enabled()) return;
     const Timeline::Slice slice = timeline_.slice("checkpoint");
     require_finite_parameters();
-    save_checkpoint(files_.last(), learner_.parameters(), optimizer_, progress_, settings_, fingerprint_);
+    save_checkpoint(files_.last(), trainee_.parameters(), optimizer_, progress_, settings_, fingerprint_);
     files_.flush();
   }
 
-  Learner& learner_;
-  std::span<const Tree> train_;
-  std::span<const Tree> dev_;
+  Trainee& trainee_;
   const Settings& settings_;
   const Callbacks& callbacks_;
   uint64_t steps_per_epoch_;
@@ -278,23 +286,19 @@ class Trainer {
   std::vector<Gradient> gradients_;
   Timeline timeline_;
   std::vector<uint32_t> order_;
-  std::vector<const Tree*> chosen_;
+  std::vector<uint32_t> chosen_;
   double seconds_before_ = 0;  ///< of this epoch, before training was resumed
-  std::size_t trees_before_ = 0;
+  std::size_t examples_before_ = 0;
 };
 
 }  // namespace
 
-void Learner::share(SharedBatches& /*sharing*/) {
-  throw ProgramError("expected a learner that several processes can share, found one that works alone");
-}
-
-TrainingResult train(Learner& learner, std::span<const Tree> train, std::span<const Tree> dev,
-                     const Settings& settings, const Callbacks& callbacks) {
+TrainingResult run_training(Trainee& trainee, const Settings& settings, const Callbacks& callbacks) {
   check(settings);
-  if (train.empty()) throw ProgramError("expected trees to learn from, found none");
-  check_form(learner.parameters());
-  return Trainer(learner, train, dev, settings, callbacks).run();
+  if (trainee.size() == 0) throw ProgramError("expected examples to learn from, found none");
+  check_form(trainee.parameters());
+  const Cancelling cancelling(trainee, callbacks.cancel);
+  return Trainer(trainee, settings, callbacks).run();
 }
 
 }  // namespace hiaton::train

@@ -4,13 +4,34 @@
 
 namespace hiaton::train {
 
-std::map<std::string, int64_t> sizes_for(const LearnerOptions& options,
+std::map<std::string, int64_t> sizes_for(const TrainerOptions& options,
                                          const std::shared_ptr<const Source>& program) {
   const std::map<std::string, int64_t> declared = lang::declared_sizes(program);
   std::map<std::string, int64_t> sizes = options.sizes;
-  if (declared.contains("classes")) sizes.try_emplace("classes", options.classes);
-  if (declared.contains("vocab")) sizes.try_emplace("vocab", options.vocabulary_size);
+  if (declared.contains("classes") && options.classes > 0) sizes.try_emplace("classes", options.classes);
+  if (declared.contains("vocab") && options.vocabulary_size > 0)
+    sizes.try_emplace("vocab", options.vocabulary_size);
   return sizes;
+}
+
+Model model_of(const TrainerOptions& options) {
+  const std::shared_ptr<const Source> program = read_program(options.model);
+  return Model::from_text(program->name(), std::string(program->text()),
+                          {.sizes = sizes_for(options, program)});
+}
+
+RunOptions run_options_of(const TrainerOptions& options) {
+  RunOptions run;
+  run.workers = options.workers;
+  run.batching = options.batching != "off";
+  run.parts = options.batching == "deterministic" ? options.parts : 0;  // else workers may share calls
+  run.max_bytes = options.max_bytes;
+  run.trace = options.trace;
+  return run;
+}
+
+ModelTrainer make_trainer(const TrainerOptions& options) {
+  return ModelTrainer(model_of(options), {}, options.seed, run_options_of(options));
 }
 
 }  // namespace hiaton::train

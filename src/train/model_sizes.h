@@ -1,4 +1,4 @@
-// The sizes of a model of trees.
+// What the options of a trainer say to the engine.
 #pragma once
 
 #include <cstdint>
@@ -6,14 +6,17 @@
 #include <memory>
 #include <string>
 
-#include "hiaton/learner.h"
+#include "hiaton/model.h"
+#include "hiaton/model_trainer.h"
 #include "hiaton/source.h"
 
 namespace hiaton::train {
 
-/// The sizes of the options, and `classes` and `vocab`, which the data decides, where the program declares
-/// them.
-std::map<std::string, int64_t> sizes_for(const LearnerOptions& options,
+/// The sizes of the options, and `classes` and `vocab`, where the program declares them and the data decides.
+std::map<std::string, int64_t> sizes_for(const TrainerOptions& options,
                                          const std::shared_ptr<const Source>& program);
+
+Model model_of(const TrainerOptions& options);
+RunOptions run_options_of(const TrainerOptions& options);
 
 }  // namespace hiaton::train

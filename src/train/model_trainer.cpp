@@ -3,47 +3,39 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <numeric>
 
 #include "hiaton/error.h"
-#include "hiaton/thread_pool.h"
+#include "train/checkpoint.h"
+#include "train/data_trainee.h"
 #include "train/gradient.h"
-#include "train/model_values.h"
 #include "train/optimizer.h"
+#include "train/quality.h"
 
 namespace hiaton::train {
+namespace {
+
+std::vector<uint32_t> indices_of(const DataSet& examples) {
+  std::vector<uint32_t> all(examples.size());
+  std::iota(all.begin(), all.end(), 0U);
+  return all;
+}
+
+}  // namespace
 
 struct ModelTrainer::Parts {
-  Parts(Model trained, const OptimizerSettings& settings, uint64_t seed, RunOptions options)
-      : model(std::move(trained)),
-        run(std::move(options)),
-        own_pool(run.pool == nullptr && run.workers > 1 ? std::make_unique<ThreadPool>(run.workers)
-                                                        : nullptr),
-        pool(own_pool != nullptr ? own_pool.get() : run.pool),
+  Parts(Model trained, const OptimizerSettings& settings, uint64_t its_seed, RunOptions options)
+      : seed(its_seed),
         clip(settings.clip),
-        parameters(first_parameters(model, seed)),
-        optimizer(settings, parameters),
-        sums(model.parameters()),
-        gradients(parameters.size()),
-        values(values_of(parameters)) {}
+        runner(std::move(trained), seed, std::move(options)),
+        optimizer(settings, runner.parameters()),
+        gradients(runner.parameters().size()) {}
 
-  RunOptions options() const {
-    RunOptions all = run;
-    all.pool = pool;
-    all.parameters = values;
-    all.gradients = nullptr;
-    return all;
-  }
-
-  const Model model;
-  const RunOptions run;
-  const std::unique_ptr<ThreadPool> own_pool;  ///< null: one worker, or the pool of `run`
-  ThreadPool* const pool;
+  const uint64_t seed;
   const double clip;
-  std::vector<ParameterValues> parameters;
+  BatchRunner runner;
   Optimizer optimizer;
-  Gradients sums;
   std::vector<Gradient> gradients;
-  std::vector<Value> values;  ///< of parameters; made anew after each change
 };
 
 ModelTrainer::ModelTrainer(Model model, const OptimizerSettings& optimizer, uint64_t seed, RunOptions run) {
@@ -58,24 +50,44 @@ ModelTrainer::~ModelTrainer() = default;
 double ModelTrainer::step(std::span<const std::vector<Value>> examples, double learning_rate) {
   if (examples.empty()) throw ProgramError("expected examples to learn from, found none");
   Parts& parts = *parts_;
-  RunOptions options = parts.options();
-  options.gradients = &parts.sums;
-  parts.sums.clear(parts.pool);
   const double scale = 1.0 / static_cast<double>(examples.size());
   double loss = 0;
-  for (const std::vector<Value>& results : parts.model.loss(examples, options))
-    loss += scale * number_in(results[0]);
-  for (std::size_t i = 0; i < parts.gradients.size(); ++i) parts.gradients[i] = gradient_in(parts.sums, i);
-  const double norm = scale * norm_of(parts.gradients, parts.parameters);
+  for (const double one : parts.runner.loss_and_gradients(ArgumentBatch(examples), parts.gradients))
+    loss += scale * one;
+  std::vector<ParameterValues>& parameters = parts.runner.parameters();
+  const double norm = scale * norm_of(parts.gradients, parameters);
   if (!std::isfinite(loss) || !std::isfinite(norm)) {
     throw ProgramError(
         fmt::format("training diverged: {} is not finite; try a lower learning rate or clipping",
-                    name_not_finite(loss, parts.gradients, parts.parameters)));
+                    name_not_finite(loss, parts.gradients, parameters)));
   }
-  parts.optimizer.step(parts.parameters, parts.gradients, learning_rate,
-                       scale * clip_factor(norm, parts.clip), parts.pool);
-  parts.values = values_of(parts.parameters);
+  parts.optimizer.step(parameters, parts.gradients, learning_rate, scale * clip_factor(norm, parts.clip),
+                       parts.runner.pool());
   return loss;
+}
+
+TrainingResult ModelTrainer::train(const DataSet& train, const DataSet* dev, const Settings& settings,
+                                   const Callbacks& callbacks) {
+  DataTrainee trainee(parts_->runner, parts_->seed, train, dev, settings.score);
+  return run_training(trainee, settings, callbacks);
+}
+
+Evaluation ModelTrainer::evaluate(const DataSet& examples, int64_t batch) {
+  return *evaluate_unless(nullptr, parts_->runner, examples, batch);
+}
+
+std::vector<double> ModelTrainer::measure(const DataSet& examples) {
+  const LossAndMetrics quality(model());
+  std::vector<double> numbers(examples.size() * quality.width());
+  quality.measure(parts_->runner, examples, indices_of(examples), numbers);
+  return numbers;
+}
+
+Evaluation ModelTrainer::evaluation_of(std::span<const double> measurements) const {
+  const LossAndMetrics quality(model());
+  std::vector<double> sums(quality.width());
+  for (std::size_t i = 0; i < measurements.size(); ++i) sums[i % quality.width()] += measurements[i];
+  return quality.evaluation_of(sums, measurements.size() / quality.width());
 }
 
 std::vector<Value> ModelTrainer::predict(std::initializer_list<Value> example) {
@@ -84,15 +96,36 @@ std::vector<Value> ModelTrainer::predict(std::initializer_list<Value> example) {
 }
 
 std::vector<std::vector<Value>> ModelTrainer::predict(std::span<const std::vector<Value>> examples) {
-  return parts_->model.predict(examples, parts_->options());
+  std::vector<std::vector<Value>> predictions(examples.size());
+  parts_->runner.run(parts_->runner.model().predict_program(), ArgumentBatch(examples),
+                     [&](std::size_t i, std::vector<Value> results) { predictions[i] = std::move(results); });
+  return predictions;
+}
+
+std::vector<Prediction> ModelTrainer::predict(const TreeExamples& trees) {
+  std::vector<Prediction> predictions(trees.size());
+  const std::vector<uint32_t> all = indices_of(trees);
+  parts_->runner.run(model().predict_program(), ExampleBatch(trees, all, std::nullopt),
+                     [&](std::size_t i, const std::vector<Value>& results) {
+                       predictions[i] = trees.prediction_in(results[0], i);
+                     });
+  return predictions;
+}
+
+void ModelTrainer::share(SharedBatches& sharing) {
+  parts_->runner.share(sharing);
 }
 
 const Model& ModelTrainer::model() const {
-  return parts_->model;
+  return parts_->runner.model();
 }
 
 const std::vector<ParameterValues>& ModelTrainer::parameters() const {
-  return parts_->parameters;
+  return std::as_const(parts_->runner).parameters();
+}
+
+void load_parameters(const std::filesystem::path& path, ModelTrainer& trainer) {
+  load_parameters(path, trainer.parts_->runner.parameters());
 }
 
 }  // namespace hiaton::train

@@ -3,23 +3,29 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "hiaton/error.h"
 
 namespace hiaton::train {
 
+ParameterValues parameter_of(std::string name, const Tensor& tensor) {
+  if (!is_float(tensor.dtype())) {
+    throw ProgramError(fmt::format("parameter '{}': expected f32 or f64 to train it, found {}", name,
+                                   hiaton::to_string(tensor.type())));
+  }
+  ParameterValues parameter{std::move(name), {tensor.dims().begin(), tensor.dims().end()}, {}};
+  parameter.values = Numbers(tensor.dtype(), static_cast<std::size_t>(tensor.size()));
+  const std::span<std::byte> to = parameter.values.bytes();
+  if (!to.empty()) std::memcpy(to.data(), tensor.data<std::byte>(), to.size());
+  return parameter;
+}
+
 std::vector<ParameterValues> first_parameters(const Model& model, uint64_t seed) {
   std::vector<ParameterValues> parameters;
   const std::vector<Value> initial = model.initial_parameters(seed);
   for (std::size_t i = 0; i < initial.size(); ++i) {
-    const Tensor tensor = initial[i].tensor();
-    if (tensor.dtype() != DType::F32) {
-      throw ProgramError(fmt::format("parameter '{}': expected f32 to train it, found {}",
-                                     model.parameters()[i].name, hiaton::to_string(initial[i].type())));
-    }
-    parameters.push_back({model.parameters()[i].name,
-                          {tensor.dims().begin(), tensor.dims().end()},
-                          {tensor.data<float>(), tensor.data<float>() + tensor.size()}});
+    parameters.push_back(parameter_of(model.parameters()[i].name, initial[i].tensor()));
   }
   return parameters;
 }
@@ -27,8 +33,7 @@ std::vector<ParameterValues> first_parameters(const Model& model, uint64_t seed)
 std::vector<Value> values_of(std::vector<ParameterValues>& parameters) {
   std::vector<Value> values;
   for (ParameterValues& parameter : parameters) {
-    values.emplace_back(Tensor(DType::F32, parameter.shape,
-                               reinterpret_cast<std::byte*>(parameter.values.data()),
+    values.emplace_back(Tensor(parameter.values.dtype(), parameter.shape, parameter.values.bytes().data(),
                                std::shared_ptr<const void>()));
   }
   return values;
@@ -41,7 +46,13 @@ double number_in(const Value& value) {
 Gradient gradient_in(Gradients& sums, std::size_t parameter) {
   const Gradients::Sum& sum = sums[parameter];
   Tensor& values = sums.values(parameter);
-  Gradient gradient{!sum.dense, {values.mutable_data<float>(), static_cast<std::size_t>(values.size())}, {}};
+  const auto size = static_cast<std::size_t>(values.size());
+  Gradient gradient{!sum.dense, std::span<float>(), {}};
+  if (values.dtype() == DType::F64) {
+    gradient.values = std::span(values.mutable_data<double>(), size);
+  } else {
+    gradient.values = std::span(values.mutable_data<float>(), size);
+  }
   if (gradient.sparse) {
     gradient.rows = sum.rows;
     std::sort(gradient.rows.begin(), gradient.rows.end());

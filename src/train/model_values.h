@@ -1,14 +1,19 @@
 // Parameters and gradients, from the engine's form to the trainer's and back.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "hiaton/model.h"
 #include "hiaton/train.h"
+#include "train/gradient.h"
 
 namespace hiaton::train {
 
-/// The parameters of a model with their first values. Throws ProgramError where one is not of f32.
+/// A tensor that is to be learned. Throws ProgramError where it is not of f32 or f64.
+ParameterValues parameter_of(std::string name, const Tensor& tensor);
+
+/// The parameters of a model with their first values. Throws ProgramError where one is not of f32 or f64.
 std::vector<ParameterValues> first_parameters(const Model& model, uint64_t seed);
 
 /// The parameters as the engine sees them, without a copy: they must outlive the values.

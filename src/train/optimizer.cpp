@@ -1,6 +1,7 @@
 #include "train/optimizer.h"
 
 #include <cmath>
+#include <type_traits>
 
 #include "base/check.h"
 #include "hiaton/thread_pool.h"
@@ -24,13 +25,22 @@ std::vector<std::string_view> slot_names(const OptimizerSettings& settings) {
   return {};
 }
 
-AdamScalars adam_scalars(const OptimizerSettings& settings, uint64_t steps) {
+AdamScalars<double> adam_scalars(const OptimizerSettings& settings, uint64_t steps) {
   const auto t = static_cast<double>(steps);
-  return {.beta1 = static_cast<float>(settings.beta1),
-          .beta2 = static_cast<float>(settings.beta2),
-          .epsilon = static_cast<float>(settings.epsilon),
-          .mean_correction = static_cast<float>(1 / (1 - std::pow(settings.beta1, t))),
-          .root_square_correction = static_cast<float>(1 / std::sqrt(1 - std::pow(settings.beta2, t)))};
+  return {.beta1 = settings.beta1,
+          .beta2 = settings.beta2,
+          .epsilon = settings.epsilon,
+          .mean_correction = 1 / (1 - std::pow(settings.beta1, t)),
+          .root_square_correction = 1 / std::sqrt(1 - std::pow(settings.beta2, t))};
+}
+
+template <class T>
+std::vector<T>& elements_of(Numbers& numbers) {
+  if constexpr (std::is_same_v<T, float>) {
+    return numbers.floats();
+  } else {
+    return numbers.doubles();
+  }
 }
 
 }  // namespace
@@ -40,7 +50,7 @@ Optimizer::Optimizer(const OptimizerSettings& settings, const std::vector<Parame
   for (const std::string_view name : slot_names(settings)) {
     OptimizerSlot slot{name, {}};
     for (const ParameterValues& parameter : parameters)
-      slot.values.emplace_back(parameter.values.size(), 0.0f);
+      slot.values.emplace_back(parameter.values.dtype(), parameter.values.size());
     slots_.push_back(std::move(slot));
   }
 }
@@ -55,42 +65,59 @@ void Optimizer::step(std::vector<ParameterValues>& parameters, std::span<const G
                      double learning_rate, double gradient_scale, ThreadPool* pool) {
   ++steps_;
   if (settings_.kind == OptimizerKind::Adam) adam_ = adam_scalars(settings_, steps_);
-  const UpdateScalars scalars{static_cast<float>(learning_rate), static_cast<float>(gradient_scale),
-                              static_cast<float>(settings_.l2)};
+  const UpdateScalars<double> scalars{learning_rate, gradient_scale, settings_.l2};
   for (std::size_t i = 0; i < parameters.size(); ++i) {
-    float* w = parameters[i].values.data();
-    const float* g = gradients[i].values.data();
-    const std::vector<int64_t>& rows = gradients[i].rows;
-    if (!gradients[i].sparse) {
-      run_in_pieces(pool, parameters[i].values.size(), kPiece,
-                    [&](std::size_t begin, std::size_t end) { update_range(w, g, i, begin, end, scalars); });
-      continue;
-    }
+    Numbers& values = parameters[i].values;
     const auto width = static_cast<std::size_t>(parameters[i].row_width());
-    run_in_pieces(pool, rows.size(), kPiece / (width + 1) + 1, [&](std::size_t first, std::size_t last) {
-      for (std::size_t k = first; k < last; ++k) {
-        const std::size_t begin = static_cast<std::size_t>(rows[k]) * width;
-        update_range(w, g, i, begin, begin + width, scalars);
-      }
-    });
+    if (values.dtype() == DType::F32) {
+      update(std::span(values.floats()), gradients[i], i, width, scalars, pool);
+    } else {
+      update(std::span(values.doubles()), gradients[i], i, width, scalars, pool);
+    }
   }
 }
 
-void Optimizer::update_range(float* w, const float* g, std::size_t index, std::size_t begin, std::size_t end,
-                             const UpdateScalars& scalars) {
+template <class T>
+void Optimizer::update(std::span<T> w, const Gradient& gradient, std::size_t index, std::size_t width,
+                       const UpdateScalars<double>& scalars, ThreadPool* pool) {
+  const UpdateScalars<T> rounded{static_cast<T>(scalars.learning_rate),
+                                 static_cast<T>(scalars.gradient_scale), static_cast<T>(scalars.l2)};
+  const T* g = std::get<std::span<T>>(gradient.values).data();
+  const std::vector<int64_t>& rows = gradient.rows;
+  if (!gradient.sparse) {
+    return run_in_pieces(pool, w.size(), kPiece, [&](std::size_t begin, std::size_t end) {
+      update_range(w.data(), g, index, begin, end, rounded);
+    });
+  }
+  run_in_pieces(pool, rows.size(), kPiece / (width + 1) + 1, [&](std::size_t first, std::size_t last) {
+    for (std::size_t k = first; k < last; ++k) {
+      const std::size_t begin = static_cast<std::size_t>(rows[k]) * width;
+      update_range(w.data(), g, index, begin, begin + width, rounded);
+    }
+  });
+}
+
+template <class T>
+void Optimizer::update_range(T* w, const T* g, std::size_t index, std::size_t begin, std::size_t end,
+                             const UpdateScalars<T>& scalars) {
   const std::size_t count = end - begin;
-  const auto state = [&](std::size_t slot) { return slots_[slot].values[index].data() + begin; };
-  const auto epsilon = static_cast<float>(settings_.epsilon);
+  const auto state = [&](std::size_t slot) {
+    return elements_of<T>(slots_[slot].values[index]).data() + begin;
+  };
+  const auto epsilon = static_cast<T>(settings_.epsilon);
   w += begin;
   g += begin;
   switch (settings_.kind) {
     case OptimizerKind::Sgd:
       if (slots_.empty()) return update_sgd(w, g, count, scalars);
-      return update_momentum(w, g, state(0), count, scalars, static_cast<float>(settings_.momentum));
+      return update_momentum(w, g, state(0), count, scalars, static_cast<T>(settings_.momentum));
     case OptimizerKind::Adagrad:
       return update_adagrad(w, g, state(0), count, scalars, epsilon);
     case OptimizerKind::Adam:
-      return update_adam(w, g, state(0), state(1), count, scalars, adam_);
+      const AdamScalars<T> adam{static_cast<T>(adam_.beta1), static_cast<T>(adam_.beta2), epsilon,
+                                static_cast<T>(adam_.mean_correction),
+                                static_cast<T>(adam_.root_square_correction)};
+      return update_adam(w, g, state(0), state(1), count, scalars, adam);
   }
 }
 

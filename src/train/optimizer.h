@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "hiaton/train.h"
+#include "train/gradient.h"
 #include "train/update_loops.h"
 
 namespace hiaton::train {
@@ -15,7 +16,7 @@ namespace hiaton::train {
 /// One kind of state, as Adam's mean: one value for each element of each parameter.
 struct OptimizerSlot {
   std::string_view name;
-  std::vector<std::vector<float>> values;  ///< by parameter; as many elements as it has
+  std::vector<Numbers> values;  ///< by parameter; as many elements as it has, of its type
 };
 
 /// Changes parameters along their gradients. All that it remembers are the slots and the number of steps.
@@ -34,10 +35,14 @@ class Optimizer {
   void restore(std::vector<OptimizerSlot> slots, uint64_t steps);
 
  private:
-  void update_range(float* w, const float* g, std::size_t index, std::size_t begin, std::size_t end,
-                    const UpdateScalars& scalars);
+  template <class T>
+  void update(std::span<T> w, const Gradient& gradient, std::size_t index, std::size_t width,
+              const UpdateScalars<double>& scalars, ThreadPool* pool);
+  template <class T>
+  void update_range(T* w, const T* g, std::size_t index, std::size_t begin, std::size_t end,
+                    const UpdateScalars<T>& scalars);
   OptimizerSettings settings_;
-  AdamScalars adam_;  ///< of the current step
+  AdamScalars<double> adam_;  ///< of the current step
   std::vector<OptimizerSlot> slots_;
   uint64_t steps_ = 0;
 };

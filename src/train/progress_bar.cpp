@@ -20,15 +20,21 @@ int columns_of(std::FILE* stream) {
   return ::ioctl(::fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : kUsualColumns;
 }
 
-std::string show_speed(double trees_per_second) {
-  return fmt::format("{:.{}f} trees/s", trees_per_second, trees_per_second < 10 ? 1 : 0);
-}
-
-std::string show_loss(double loss) {
-  return fmt::format("{:.{}f}", loss, std::abs(loss) < 1 ? 4 : 3);
+std::string show_speed(double examples_per_second) {
+  return fmt::format("{:.{}f} examples/s", examples_per_second, examples_per_second < 10 ? 1 : 0);
 }
 
 }  // namespace
+
+std::string show_loss(double loss) {
+  if (std::abs(loss) >= 1e6) return fmt::format("{:.4g}", loss);
+  return fmt::format("{:.{}f}", loss, std::abs(loss) < 1 ? 4 : 3);
+}
+
+std::string show_metric(const Metric& metric) {
+  return metric.is_share ? fmt::format("{} {:.1f}%", metric.name, 100 * metric.mean)
+                         : fmt::format("{} {:.4g}", metric.name, metric.mean);
+}
 
 std::string show_time(double seconds) {
   const auto whole = static_cast<int64_t>(std::clamp(std::ceil(seconds), 0.0, 3.6e6));
@@ -44,7 +50,7 @@ std::string show_progress(const StepReport& report, int columns) {
   const std::string before = fmt::format("epoch {}/{} ", report.epoch, report.epochs);
   const std::string after =
       fmt::format(" {:3.0f}%  loss {}  {}  {} left", 100 * share, show_loss(report.epoch_loss),
-                  show_speed(report.trees_per_second), show_time(report.seconds_left));
+                  show_speed(report.examples_per_second), show_time(report.seconds_left));
   const int room = columns - 1 - static_cast<int>(before.size() + after.size()) - 2;
   std::string bar;
   if (room >= kNarrowestBar) {
@@ -61,9 +67,10 @@ std::string show_epoch(const EpochReport& report, int64_t epochs) {
   if (report.dev) {
     text += fmt::format("  dev loss {}", show_loss(report.dev->loss));
     if (report.dev->roots > 0) text += fmt::format("  root {:.1f}%", 100 * report.dev->root_accuracy);
-    text += fmt::format("  all {:.1f}%", 100 * report.dev->all_accuracy);
+    if (report.dev->is_of_trees) text += fmt::format("  all {:.1f}%", 100 * report.dev->all_accuracy);
+    for (const Metric& metric : report.dev->metrics) text += "  " + show_metric(metric);
   }
-  return text + fmt::format("  {}{}", show_speed(report.trees_per_second), report.best ? "  best" : "");
+  return text + fmt::format("  {}{}", show_speed(report.examples_per_second), report.best ? "  best" : "");
 }
 
 ProgressBar::ProgressBar(std::FILE* stream) : ProgressBar(stream, ::isatty(::fileno(stream)) != 0) {}

@@ -34,10 +34,14 @@ class ProgressBar {
   std::chrono::steady_clock::time_point last_drawn_{};
 };
 
-/// "epoch 3/10 [######----] 61%  loss 12.345  812 trees/s  1:23 left", at most `columns` wide.
+/// "epoch 3/10 [######----] 61%  loss 12.345  812 examples/s  1:23 left", at most `columns` wide.
 std::string show_progress(const StepReport& report, int columns);
-/// "epoch 3/10  loss 12.345  dev loss 13.100  root 41.2%  all 79.8%  812 trees/s  best".
+/// "epoch 3/10  loss 12.345  dev loss 13.100  root 41.2%  all 79.8%  812 examples/s  best".
 std::string show_epoch(const EpochReport& report, int64_t epochs);
+/// "0.1234", "12.345", "1.234e+30".
+std::string show_loss(double loss);
+/// "accuracy 93.1%", "error 0.1234".
+std::string show_metric(const Metric& metric);
 /// "0:07", "12:34", "1:02:03".
 std::string show_time(double seconds);
 

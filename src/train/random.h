@@ -1,8 +1,12 @@
 // Random numbers from a seed and a counter: the same on every machine, and resumable by the counter alone.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <limits>
+#include <string_view>
 
 namespace hiaton::train {
 
@@ -11,6 +15,19 @@ inline uint64_t mix_bits(uint64_t bits) {
   bits = (bits ^ (bits >> 30)) * 0xBF58476D1CE4E5B9u;
   bits = (bits ^ (bits >> 27)) * 0x94D049BB133111EBu;
   return bits ^ (bits >> 31);
+}
+
+/// Tells texts apart; the same on every machine.
+inline uint64_t hash_of(std::string_view bytes) {
+  uint64_t hash = bytes.size();
+  while (!bytes.empty()) {
+    uint64_t word = 0;
+    const std::size_t taken = std::min(bytes.size(), sizeof word);
+    std::memcpy(&word, bytes.data(), taken);
+    hash = mix_bits(hash ^ word);
+    bytes.remove_prefix(taken);
+  }
+  return hash;
 }
 
 /// One stream of random numbers; streams of one seed are independent.

@@ -179,7 +179,7 @@ class TreeReader {
 
   static std::string describe(std::string_view found) {
     if (found.empty()) return "the end of the line";
-    if (!is_utf8(found)) return "bytes that are not";
+    if (!is_utf8(found)) return "bytes that are not UTF-8";
     if (found.size() <= kFoundShown) return fmt::format("'{}'", found);
     return fmt::format("'{}...'", found.substr(0, utf8_prefix(found.substr(0, kFoundShown))));
   }

@@ -59,11 +59,15 @@ void RunFiles::add_step(const StepReport& report) {
 void RunFiles::add_events(const EpochReport& report) {
   events_->add_scalar("loss/train", report.steps, report.train_loss);
   events_->add_scalar("learning_rate", report.steps, report.learning_rate);
-  events_->add_scalar("trees_per_second", report.steps, report.trees_per_second);
+  events_->add_scalar("examples_per_second", report.steps, report.examples_per_second);
   if (report.dev) {
     events_->add_scalar("loss/dev", report.steps, report.dev->loss);
-    events_->add_scalar("accuracy/root", report.steps, report.dev->root_accuracy);
-    events_->add_scalar("accuracy/all", report.steps, report.dev->all_accuracy);
+    if (report.dev->is_of_trees) {
+      events_->add_scalar("accuracy/root", report.steps, report.dev->root_accuracy);
+      events_->add_scalar("accuracy/all", report.steps, report.dev->all_accuracy);
+    }
+    for (const Metric& metric : report.dev->metrics)
+      events_->add_scalar("metrics/" + metric.name, report.steps, metric.mean);
   }
 }
 

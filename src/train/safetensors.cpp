@@ -54,8 +54,10 @@ std::string header_of(std::span<const TensorView> tensors, const Metadata& metad
   if (!metadata.empty()) header[std::string(kMetadataField)] = metadata;
   uint64_t offset = 0;
   for (const TensorView& tensor : tensors) {
-    const uint64_t end = offset + tensor.values.size_bytes();
-    header[tensor.name] = {{"dtype", "F32"}, {"shape", tensor.shape}, {"data_offsets", {offset, end}}};
+    const uint64_t end = offset + tensor.values.bytes().size();
+    header[tensor.name] = {{"dtype", safetensors_name(tensor.values.dtype())},
+                           {"shape", tensor.shape},
+                           {"data_offsets", {offset, end}}};
     offset = end;
   }
   std::string text = header.dump();
@@ -63,8 +65,16 @@ std::string header_of(std::span<const TensorView> tensors, const Metadata& metad
   return text;
 }
 
-std::string_view bytes_of(std::span<const float> values) {
-  return {reinterpret_cast<const char*>(values.data()), values.size_bytes()};
+std::string_view bytes_of(const Numbers& values) {
+  return {reinterpret_cast<const char*>(values.bytes().data()), values.bytes().size()};
+}
+
+template <class T>
+void require_finite(const SafetensorsFile& file, const std::string& name, const std::vector<T>& values) {
+  const auto bad = std::find_if(values.begin(), values.end(), [](T value) { return !std::isfinite(value); });
+  if (bad == values.end()) return;
+  file.fail(
+      fmt::format("'{}': expected finite values, found {} at element {}", name, *bad, bad - values.begin()));
 }
 
 /// Bytes of a tensor; a number that no file has where the product is too large.
@@ -111,6 +121,10 @@ SafetensorsFile::Tensor tensor_from(const std::string& name, const JsonPlace& pl
 
 }  // namespace
 
+std::string_view safetensors_name(DType dtype) {
+  return dtype == DType::F64 ? "F64" : "F32";
+}
+
 std::string show_type(std::string_view dtype, std::span<const int64_t> shape) {
   std::string name(dtype);
   std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
@@ -129,7 +143,7 @@ void write_safetensors(const std::filesystem::path& path, std::span<const Tensor
 }
 
 SafetensorsFile::SafetensorsFile(const std::filesystem::path& path)
-    : name_(path.string()), bytes_(read_bytes(path)) {
+    : name_(path.string()), file_(std::make_shared<MappedFile>(path)), bytes_(file_->bytes()) {
   read_header();
   std::stable_sort(tensors_.begin(), tensors_.end(), [](const Tensor& a, const Tensor& b) {
     return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
@@ -194,18 +208,22 @@ const SafetensorsFile::Tensor* SafetensorsFile::find(std::string_view name) cons
   return found == tensors_.end() ? nullptr : &*found;
 }
 
-std::vector<float> SafetensorsFile::values_of(const Tensor& tensor) const {
-  if (tensor.dtype != "F32") {
-    fail(fmt::format("'{}': expected elements of type F32, found {}", tensor.name, tensor.dtype));
+std::string_view SafetensorsFile::bytes_of(const Tensor& tensor) const {
+  return bytes_.substr(data_begin_ + tensor.begin, tensor.end - tensor.begin);
+}
+
+Numbers SafetensorsFile::values_of(const Tensor& tensor) const {
+  const bool is_f64 = tensor.dtype == safetensors_name(DType::F64);
+  if (!is_f64 && tensor.dtype != safetensors_name(DType::F32)) {
+    fail(fmt::format("'{}': expected elements of type F32 or F64, found {}", tensor.name, tensor.dtype));
   }
-  std::vector<float> values((tensor.end - tensor.begin) / sizeof(float));
-  if (!values.empty())
-    std::memcpy(values.data(), bytes_.data() + data_begin_ + tensor.begin, values.size() * sizeof(float));
-  const auto bad =
-      std::find_if(values.begin(), values.end(), [](float value) { return !std::isfinite(value); });
-  if (bad != values.end()) {
-    fail(fmt::format("'{}': expected finite values, found {} at element {}", tensor.name, *bad,
-                     bad - values.begin()));
+  const std::string_view bytes = bytes_of(tensor);
+  Numbers values(is_f64 ? DType::F64 : DType::F32, bytes.size() / (is_f64 ? sizeof(double) : sizeof(float)));
+  if (!bytes.empty()) std::memcpy(values.bytes().data(), bytes.data(), bytes.size());
+  if (is_f64) {
+    require_finite(*this, tensor.name, values.doubles());
+  } else {
+    require_finite(*this, tensor.name, values.floats());
   }
   return values;
 }

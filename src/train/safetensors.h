@@ -5,9 +5,14 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "base/mapped_file.h"
+#include "hiaton/train.h"
 
 namespace hiaton::train {
 
@@ -15,16 +20,19 @@ namespace hiaton::train {
 struct TensorView {
   std::string name;
   std::vector<int64_t> shape;
-  std::span<const float> values;
+  const Numbers& values;
 };
+
+/// What the format calls it: "F32".
+std::string_view safetensors_name(DType dtype);
 
 using Metadata = std::map<std::string, std::string>;
 
-/// Writes float32 tensors and texts, atomically.
+/// Writes tensors and texts, atomically.
 void write_safetensors(const std::filesystem::path& path, std::span<const TensorView> tensors,
                        const Metadata& metadata);
 
-/// A file that was read as a whole and found to be well formed: the header describes the data without gap or
+/// A file that was found to be well formed: the header describes the data without gap or
 /// overlap.
 class SafetensorsFile {
  public:
@@ -42,8 +50,11 @@ class SafetensorsFile {
   const std::vector<Tensor>& tensors() const { return tensors_; }
   const Metadata& metadata() const { return metadata_; }
   const Tensor* find(std::string_view name) const;
-  /// Throws ProgramError unless the tensor is of float32 and all its elements are finite.
-  std::vector<float> values_of(const Tensor& tensor) const;
+  /// Throws ProgramError unless the tensor is of float32 or float64 and all its elements are finite.
+  Numbers values_of(const Tensor& tensor) const;
+  std::string_view bytes_of(const Tensor& tensor) const;
+  /// Keeps the bytes alive.
+  const std::shared_ptr<const MappedFile>& file() const { return file_; }
 
   /// Throws ProgramError with the name of the file before the message.
   [[noreturn]] void fail(const std::string& message) const;
@@ -53,7 +64,8 @@ class SafetensorsFile {
   void check_layout() const;
 
   std::string name_;  ///< of the file
-  std::string bytes_;
+  std::shared_ptr<const MappedFile> file_;
+  std::string_view bytes_;
   std::size_t data_begin_ = 0;
   std::vector<Tensor> tensors_;  ///< in order of their data
   Metadata metadata_;

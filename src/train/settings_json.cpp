@@ -14,7 +14,6 @@ namespace {
 using graph::JsonPlace;
 
 constexpr std::array<std::string_view, 3> kOptimizers = {"sgd", "adagrad", "adam"};
-constexpr std::array<std::string_view, 2> kScores = {"all", "root"};
 constexpr std::array<std::string_view, 5> kSchedules = {"constant", "linear", "cosine", "step",
                                                         "exponential"};
 
@@ -59,10 +58,6 @@ std::string_view name_of(ScheduleKind kind) {
   return kSchedules[static_cast<std::size_t>(kind)];
 }
 
-std::string_view name_of(ScoreKind kind) {
-  return kScores[static_cast<std::size_t>(kind)];
-}
-
 nlohmann::ordered_json to_json(const Settings& settings) {
   const OptimizerSettings& optimizer = settings.optimizer;
   return {{"epochs", settings.epochs},
@@ -81,7 +76,7 @@ nlohmann::ordered_json to_json(const Settings& settings) {
             {"decay", settings.schedule.decay},
             {"decay_every", settings.schedule.decay_every}}},
           {"seed", settings.seed},
-          {"score", name_of(settings.score)},
+          {"score", settings.score},
           {"patience", settings.patience},
           {"checkpoint_every_steps", settings.checkpoint_every_steps},
           {"eval_batch", settings.eval_batch}};
@@ -97,7 +92,7 @@ Settings settings_from(const JsonPlace& place) {
   settings.learning_rate = place.field("learning_rate").real();
   settings.schedule = schedule_from(place.field("schedule"));
   settings.seed = place.field("seed").unsigned_number();
-  settings.score = kind_from<ScoreKind>(place.field("score"), kScores);
+  settings.score = place.field("score").text();
   settings.patience = place.field("patience").integer(0);
   settings.checkpoint_every_steps = place.field("checkpoint_every_steps").integer(0);
   settings.eval_batch = place.field("eval_batch").integer(1);

@@ -27,17 +27,9 @@ std::vector<T> read_all(std::size_t most, net::ByteReader& in) {
   return values;
 }
 
-constexpr int32_t kMostClasses = 1'000'000;
-
-Prediction read_prediction(const Tree& tree, net::ByteReader& in) {
-  Prediction prediction;
-  prediction.nodes = read_all<int32_t>(tree.nodes.size(), in);
-  prediction.classes = in.number<int32_t>();
-  if (prediction.classes < 0 || prediction.classes > kMostClasses)
-    in.fail(fmt::format("expected at most {} classes, found {}", kMostClasses, prediction.classes));
-  prediction.probabilities =
-      read_all<float>(prediction.nodes.size() * static_cast<std::size_t>(prediction.classes), in);
-  return prediction;
+void append_numbers(std::vector<double>& numbers, net::ByteReader& in) {
+  const auto others = read_all<double>(in.left() / sizeof(double), in);
+  numbers.insert(numbers.end(), others.begin(), others.end());
 }
 
 }  // namespace
@@ -71,8 +63,7 @@ void SharedBatches::add_up(std::size_t parts, std::span<const SubtreeSum> own, s
   }
   losses.clear();
   exchange(std::move(out), [&](std::size_t from, net::ByteReader& in) {
-    const auto others = read_all<double>(in.left() / sizeof(double), in);
-    losses.insert(losses.end(), others.begin(), others.end());
+    append_numbers(losses, in);
     gradients.read_parts(from, in);
   });
   gradients.add_up();
@@ -81,23 +72,12 @@ void SharedBatches::add_up(std::size_t parts, std::span<const SubtreeSum> own, s
   exchange(std::move(out), [&](std::size_t from, net::ByteReader& in) { gradients.read_sums(from, in); });
 }
 
-std::vector<Prediction> SharedBatches::gather(std::span<const Tree* const> trees,
-                                              std::span<const Prediction> own) {
+std::vector<double> SharedBatches::gather(std::span<const double> own) {
   std::vector<net::ByteWriter> out = begin_round();
-  for (net::ByteWriter& to : out) {
-    for (const Prediction& prediction : own) {
-      write_all(std::span<const int32_t>(prediction.nodes), to);
-      to.number(prediction.classes);
-      write_all(std::span<const float>(prediction.probabilities), to);
-    }
-  }
-  std::vector<Prediction> predictions;
-  exchange(std::move(out), [&](std::size_t from, net::ByteReader& in) {
-    const PartRange range = parts_of(from, processes(), trees.size());
-    for (std::size_t i = range.begin; i < range.end; ++i)
-      predictions.push_back(read_prediction(*trees[i], in));
-  });
-  return predictions;
+  for (net::ByteWriter& to : out) write_all(own, to);
+  std::vector<double> numbers;
+  exchange(std::move(out), [&](std::size_t /*from*/, net::ByteReader& in) { append_numbers(numbers, in); });
+  return numbers;
 }
 
 }  // namespace hiaton::train

@@ -33,8 +33,8 @@ class SharedBatches {
   void add_up(std::size_t parts, std::span<const SubtreeSum> own, std::vector<double>& losses,
               Gradients& sums);
 
-  /// The predictions of all processes for these trees, of which this process has made those of own().
-  std::vector<Prediction> gather(std::span<const Tree* const> trees, std::span<const Prediction> own);
+  /// The numbers of all processes, process by process.
+  std::vector<double> gather(std::span<const double> own);
 
  private:
   std::vector<net::ByteWriter> begin_round() const;

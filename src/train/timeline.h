@@ -1,4 +1,4 @@
-// What training draws beside its runs: steps, and in them what is not the learner's work.
+// What training draws beside its runs: steps, and in them what is not the model's work.
 #pragma once
 
 #include <cstdint>

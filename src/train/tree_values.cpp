@@ -27,14 +27,22 @@ Value list_of(int32_t count, const auto& take_element) {
 
 }  // namespace
 
+std::string show_parameters(const std::vector<EntryParameter>& parameters) {
+  std::string text;
+  for (const EntryParameter& parameter : parameters)
+    text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", parameter.name, to_string(parameter.type));
+  return text;
+}
+
 TreeValues::TreeValues(const Program& program, std::string name) : name_(std::move(name)) {
   const std::vector<EntryParameter>& parameters = program.parameters();
   has_seed_ = parameters.size() == 2 && parameters[1].type == Type(DType::I64);
   if (parameters.size() != (has_seed_ ? 2 : 1) || !parameters[0].type.is_data()) {
     throw ProgramError(fmt::format(
-        "{}: expected 'loss' to take one tree of a data type, and perhaps a seed of type i64, found {} "
-        "parameters{}",
-        name_, parameters.size(), parameters.empty() ? "" : ", the first " + to_string(parameters[0].type)));
+        "{}: the data are trees: expected 'loss' to take one tree of a data type, and perhaps a seed "
+        "of type i64, found loss({}); programs that take something else learn from other data, one "
+        "example a line",
+        name_, show_parameters(parameters)));
   }
   type_ = parameters[0].type;
   const DataType& data = *type_.data;
@@ -57,6 +65,12 @@ TreeValues::TreeValues(const Program& program, std::string name) : name_(std::mo
     }
     shape.layout = FieldLayout(field_kinds(data.variants[v]));
     const auto count = [&](int role) { return std::count(shape.roles.begin(), shape.roles.end(), role); };
+    if (count(kWord) > 0 && count(kChild) + count(kChildren) > 0) {
+      throw ProgramError(fmt::format(
+          "{}: expected each variant of {} to have a word, for leaves, or children, for inner nodes; "
+          "found both in {}: the nodes of such data have either",
+          name_, data.name, data.variants[v].name));
+    }
     if (count(kWord) == 1 && count(kChild) == 0 && count(kChildren) == 0) leaf_ = shape;
     if (count(kWord) == 0 && count(kChild) == 2 && count(kChildren) == 0) binary_ = shape;
     if (count(kWord) == 0 && count(kChild) == 0 && count(kChildren) == 1) list_ = shape;

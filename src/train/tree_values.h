@@ -41,6 +41,9 @@ class TreeValues {
   Shape list_;
 };
 
+/// "x: f32, y: i64".
+std::string show_parameters(const std::vector<EntryParameter>& parameters);
+
 /// The tensors [classes] in a predicted value, in the order in which they stand in it. There must be one for
 /// each node of the tree in preorder, or one alone, for the root, and where they are finite, they must be
 /// probabilities. `name` of the model stands in messages.

@@ -5,14 +5,15 @@
 
 namespace hiaton::train {
 
-void update_sgd(float* __restrict w, const float* __restrict g, std::size_t count,
-                const UpdateScalars& scalars) {
+template <class T>
+void update_sgd(T* __restrict w, const T* __restrict g, std::size_t count, const UpdateScalars<T>& scalars) {
   const auto [rate, scale, l2] = scalars;
   for (std::size_t i = 0; i < count; ++i) w[i] -= rate * (scale * g[i] + l2 * w[i]);
 }
 
-void update_momentum(float* __restrict w, const float* __restrict g, float* __restrict velocity,
-                     std::size_t count, const UpdateScalars& scalars, float momentum) {
+template <class T>
+void update_momentum(T* __restrict w, const T* __restrict g, T* __restrict velocity, std::size_t count,
+                     const UpdateScalars<T>& scalars, T momentum) {
   const auto [rate, scale, l2] = scalars;
   for (std::size_t i = 0; i < count; ++i) {
     velocity[i] = momentum * velocity[i] + (scale * g[i] + l2 * w[i]);
@@ -20,33 +21,35 @@ void update_momentum(float* __restrict w, const float* __restrict g, float* __re
   }
 }
 
-void update_adagrad(float* __restrict w, const float* __restrict g, float* __restrict squares,
-                    std::size_t count, const UpdateScalars& scalars, float epsilon) {
+template <class T>
+void update_adagrad(T* __restrict w, const T* __restrict g, T* __restrict squares, std::size_t count,
+                    const UpdateScalars<T>& scalars, T epsilon) {
   const auto [rate, scale, l2] = scalars;
   for (std::size_t i = 0; i < count; ++i) {
-    const float gradient = scale * g[i] + l2 * w[i];
+    const T gradient = scale * g[i] + l2 * w[i];
     squares[i] += gradient * gradient;
     w[i] -= rate * gradient / (std::sqrt(squares[i]) + epsilon);
   }
 }
 
-void update_adam(float* __restrict w, const float* __restrict g, float* __restrict mean,
-                 float* __restrict square, std::size_t count, const UpdateScalars& scalars,
-                 const AdamScalars& adam) {
+template <class T>
+void update_adam(T* __restrict w, const T* __restrict g, T* __restrict mean, T* __restrict square,
+                 std::size_t count, const UpdateScalars<T>& scalars, const AdamScalars<T>& adam) {
   const auto [rate, scale, l2] = scalars;
   const auto [beta1, beta2, epsilon, mean_correction, root_square_correction] = adam;
-  const float rest1 = 1 - beta1;
-  const float rest2 = 1 - beta2;
-  const float step = rate * mean_correction;
+  const T rest1 = 1 - beta1;
+  const T rest2 = 1 - beta2;
+  const T step = rate * mean_correction;
   for (std::size_t i = 0; i < count; ++i) {
-    const float gradient = scale * g[i] + l2 * w[i];
+    const T gradient = scale * g[i] + l2 * w[i];
     mean[i] = beta1 * mean[i] + rest1 * gradient;
     square[i] = beta2 * square[i] + rest2 * (gradient * gradient);
     w[i] -= step * mean[i] / (std::sqrt(square[i]) * root_square_correction + epsilon);
   }
 }
 
-double sum_of_squares(const float* values, std::size_t count) {
+template <class T>
+double sum_of_squares(const T* values, std::size_t count) {
   constexpr std::size_t kLanes = 8;  // sums that do not wait for each other; their number fixes the rounding
   double sums[kLanes] = {};
   const std::size_t whole = count - count % kLanes;
@@ -61,5 +64,17 @@ double sum_of_squares(const float* values, std::size_t count) {
   for (std::size_t i = whole; i < count; ++i) sum += static_cast<double>(values[i]) * values[i];
   return sum;
 }
+
+#define HIATON_UPDATE_LOOPS_OF(T)                                                           \
+  template void update_sgd(T*, const T*, std::size_t, const UpdateScalars<T>&);             \
+  template void update_momentum(T*, const T*, T*, std::size_t, const UpdateScalars<T>&, T); \
+  template void update_adagrad(T*, const T*, T*, std::size_t, const UpdateScalars<T>&, T);  \
+  template void update_adam(T*, const T*, T*, T*, std::size_t, const UpdateScalars<T>&,     \
+                            const AdamScalars<T>&);                                         \
+  template double sum_of_squares(const T*, std::size_t);
+
+HIATON_UPDATE_LOOPS_OF(float)
+HIATON_UPDATE_LOOPS_OF(double)
+#undef HIATON_UPDATE_LOOPS_OF
 
 }  // namespace hiaton::train

@@ -1,5 +1,6 @@
 // The inner loops of the optimizers: each goes once over `count` elements of a parameter, its gradient and
-// its state. Element i of the result depends on element i alone, so rows give the same bits as whole tensors.
+// its state, of f32 or f64. Element i of the result depends on element i alone, so rows give the same bits as
+// whole tensors.
 #pragma once
 
 #include <cstddef>
@@ -7,36 +8,43 @@
 namespace hiaton::train {
 
 /// What all rules share: the gradient is `gradient_scale * g + l2 * w`.
+template <class T>
 struct UpdateScalars {
-  float learning_rate = 0;
-  float gradient_scale = 1;
-  float l2 = 0;
+  T learning_rate = 0;
+  T gradient_scale = 1;
+  T l2 = 0;
 };
 
-void update_sgd(float* w, const float* g, std::size_t count, const UpdateScalars& scalars);
+template <class T>
+void update_sgd(T* w, const T* g, std::size_t count, const UpdateScalars<T>& scalars);
 
 /// velocity = momentum * velocity + gradient; w -= learning_rate * velocity.
-void update_momentum(float* w, const float* g, float* velocity, std::size_t count,
-                     const UpdateScalars& scalars, float momentum);
+template <class T>
+void update_momentum(T* w, const T* g, T* velocity, std::size_t count, const UpdateScalars<T>& scalars,
+                     T momentum);
 
 /// squares += gradient^2; w -= learning_rate * gradient / (sqrt(squares) + epsilon).
-void update_adagrad(float* w, const float* g, float* squares, std::size_t count, const UpdateScalars& scalars,
-                    float epsilon);
+template <class T>
+void update_adagrad(T* w, const T* g, T* squares, std::size_t count, const UpdateScalars<T>& scalars,
+                    T epsilon);
 
+template <class T>
 struct AdamScalars {
-  float beta1 = 0;
-  float beta2 = 0;
-  float epsilon = 0;
-  float mean_correction = 1;         ///< 1 / (1 - beta1^t)
-  float root_square_correction = 1;  ///< 1 / sqrt(1 - beta2^t)
+  T beta1 = 0;
+  T beta2 = 0;
+  T epsilon = 0;
+  T mean_correction = 1;         ///< 1 / (1 - beta1^t)
+  T root_square_correction = 1;  ///< 1 / sqrt(1 - beta2^t)
 };
 
 /// mean and square are running averages; w -= learning_rate * corrected mean / (sqrt(corrected square) +
 /// epsilon).
-void update_adam(float* w, const float* g, float* mean, float* square, std::size_t count,
-                 const UpdateScalars& scalars, const AdamScalars& adam);
+template <class T>
+void update_adam(T* w, const T* g, T* mean, T* square, std::size_t count, const UpdateScalars<T>& scalars,
+                 const AdamScalars<T>& adam);
 
 /// The sum of the squares, in double precision; not finite exactly where an element is not.
-double sum_of_squares(const float* values, std::size_t count);
+template <class T>
+double sum_of_squares(const T* values, std::size_t count);
 
 }  // namespace hiaton::train

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "hiaton/engine.h"
 #include "hiaton/error.h"
@@ -18,6 +19,16 @@ std::vector<int64_t> count_words(const Treebank& trees) {
     }
   }
   return counts;
+}
+
+bool is_quoted(std::string_view line) {
+  return line.size() > 1 && line.front() == '"' && line.back() == '"';
+}
+
+/// As a line of a file.
+std::string written(const std::string& word) {
+  const bool is_plain = !word.empty() && !is_quoted(word) && word.find_first_of("\r\n") == std::string::npos;
+  return is_plain ? word : nlohmann::json(word).dump();
 }
 
 [[noreturn]] void fail(const std::shared_ptr<const Source>& file, std::size_t at, std::string_view line,
@@ -39,10 +50,14 @@ bool Vocabulary::add(std::string word) {
 }
 
 Vocabulary Vocabulary::of(const Treebank& trees, int64_t min_count) {
-  const std::vector<int64_t> counts = count_words(trees);
+  return of(trees.words, count_words(trees), min_count);
+}
+
+Vocabulary Vocabulary::of(std::span<const std::string> words, std::span<const int64_t> counts,
+                          int64_t min_count) {
   Vocabulary vocabulary;
   for (std::size_t i = 0; i < counts.size(); ++i) {
-    if (counts[i] >= std::max<int64_t>(min_count, 1)) vocabulary.add(trees.words[i]);
+    if (counts[i] >= std::max<int64_t>(min_count, 1)) vocabulary.add(words[i]);
   }
   return vocabulary;
 }
@@ -54,7 +69,7 @@ int32_t Vocabulary::id(std::string_view word) const {
 
 void Vocabulary::save(const std::filesystem::path& path) const {
   std::string text;
-  for (const std::string& word : words_) text.append(word) += '\n';
+  for (const std::string& word : words_) text.append(written(word)) += '\n';
   write_atomically(path, {text});
 }
 
@@ -74,7 +89,10 @@ Vocabulary Vocabulary::load(const std::filesystem::path& path) {
            fmt::format("expected '{}', which begins a vocabulary, found '{}'", kUnknownWord, word));
     }
     if (word.empty()) fail(file, at, word, "expected a word, found an empty line");
-    if (line_count > 0 && !vocabulary.add(std::string(word))) {
+    const nlohmann::json quoted =
+        is_quoted(word) ? nlohmann::json::parse(word, nullptr, false) : nlohmann::json(std::string());
+    if (!quoted.is_string()) fail(file, at, word, fmt::format("expected a string of JSON, found {}", word));
+    if (line_count > 0 && !vocabulary.add(is_quoted(word) ? quoted.get<std::string>() : std::string(word))) {
       fail(file, at, word, fmt::format("expected words that differ, found '{}' again", word));
     }
   }

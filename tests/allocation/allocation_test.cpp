@@ -189,10 +189,10 @@ End end_of_process(uint64_t nth, const Work& work) {
   return End::Failed;
 }
 
-std::string parameters_of(train::Learner& learner) {
+std::string parameters_of(const train::ModelTrainer& trainer) {
   std::string text;
-  for (const train::ParameterValues& parameter : learner.parameters()) {
-    for (float value : parameter.values) text += std::to_string(value) + " ";
+  for (const train::ParameterValues& parameter : trainer.parameters()) {
+    for (float value : parameter.values.floats()) text += std::to_string(value) + " ";
   }
   return text;
 }
@@ -204,7 +204,7 @@ TEST(FailingAllocationOfTraining, LeavesCheckpointsFromWhichItGoesOnToTheSameNum
   const train::Treebank bank = train::read_trees(
       std::make_shared<const Source>("trees", "(1 (0 (1 2) (0 1)) (1 0))\n(0 2)\n(0 (1 1) (0 2))\n"), {});
   const auto train_in = [&](const std::filesystem::path& out) {
-    const std::unique_ptr<train::Learner> learner = train::make_learner(
+    train::ModelTrainer trainer = train::make_trainer(
         {.model = model, .classes = 2, .vocabulary_size = 3, .workers = 2, .batching = "deterministic"});
     train::Settings settings;
     settings.epochs = 2;
@@ -212,8 +212,9 @@ TEST(FailingAllocationOfTraining, LeavesCheckpointsFromWhichItGoesOnToTheSameNum
     settings.checkpoint_every_steps = 1;
     settings.out = out;
     settings.resume = std::filesystem::exists(out / "last.safetensors");
-    train::train(*learner, bank.trees, bank.trees, settings);
-    return parameters_of(*learner);
+    const train::TreeExamples trees(trainer.model(), bank.trees, 2);
+    trainer.train(trees, &trees, settings);
+    return parameters_of(trainer);
   };
   const std::string right = train_in(directory / "whole");
   constexpr uint64_t kStride = 211;  // steps allocate alike

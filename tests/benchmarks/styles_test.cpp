@@ -36,12 +36,12 @@ TEST_P(Styles, LearnLikeRecursion) {
   for (int step = 0; step < 3; ++step) {
     EXPECT_NEAR(expected->step(trees_, 0.01), found->step(trees_, 0.01), 1e-3);
     for (std::size_t p = 0; p < expected->gradients().size(); ++p) {
-      const train::Gradient& a = expected->gradients()[p];
-      const train::Gradient& b = found->gradients()[p];
-      ASSERT_EQ(a.rows, b.rows);
-      ASSERT_EQ(a.values.size(), b.values.size());
-      for (std::size_t i = 0; i < a.values.size(); ++i) {
-        ASSERT_NEAR(a.values[i], b.values[i], kTolerance * (1 + std::abs(a.values[i])))
+      ASSERT_EQ(expected->gradients()[p].rows, found->gradients()[p].rows);
+      const std::span<const float> a = expected->gradients()[p].floats();
+      const std::span<const float> b = found->gradients()[p].floats();
+      ASSERT_EQ(a.size(), b.size());
+      for (std::size_t i = 0; i < a.size(); ++i) {
+        ASSERT_NEAR(a[i], b[i], kTolerance * (1 + std::abs(a[i])))
             << expected->parameters()[p].name << "[" << i << "]";
       }
     }

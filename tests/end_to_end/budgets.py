@@ -107,6 +107,15 @@ class Runs(BudgetTest):
                     self.assertEqual(status, 0, message[:1000])
 
 
+    def test_a_learned_parameter_without_room_is_named(self):
+        program = self.root / "large.hia"
+        program.write_text("param W: f32[1000000, 1000000]\nfn main() -> f32 = W[0, 0]\n")
+        limited = subprocess.run(["bash", "-c", f"ulimit -v 6000000; exec '{HIATON}' run '{program}'"],
+                                 capture_output=True, text=True)
+        self.assertEqual(limited.returncode, 1)
+        self.assertIn("there is no room for the learned parameter 'W' of type f32[1000000, 1000000]", limited.stderr)
+
+
 class Training(BudgetTest):
     """Of one node with 100,000 children, and of many small trees."""
 
@@ -131,7 +140,7 @@ class Training(BudgetTest):
         words = self.train("room", "(1 " + "(0 bad)" * 10_000 + ")\n")
         status, message, _ = command(*words, f"--max-bytes={64 * MIB}")
         self.assertEqual(status, 0, message[:1000])
-        status, message, _ = command("eval", self.root / "room", self.root / "room.txt", f"--max-bytes={MIB}")
+        status, message, _ = command("eval", self.root / "room", "--data", self.root / "room.txt", f"--max-bytes={MIB}")
         self.assertEqual(status, 1, message[:1000])
         self.assertIn("byte budget", message[:1000])
 

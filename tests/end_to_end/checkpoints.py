@@ -98,7 +98,7 @@ class Checkpoints(CommandLineTest):
         self.assert_fails(hiaton(*run, f"--checkpoint={self.out}"), 1, "best.safetensors: ", "the file is cut off")
 
     def test_a_program_is_no_checkpoint(self):
-        for words in (["predict", self.model, "trees.txt"], ["eval", self.model],
+        for words in (["predict", self.model, "--data=trees.txt"], ["eval", self.model],
                       ["run", self.model, f"--checkpoint={self.model}", self.TREE]):
             self.assert_fails(hiaton(*words), 1, f"expected a checkpoint, found '{self.model}', which is a program; "
                               f"'hiaton train {self.model}' makes one, the directory 'checkpoints/model'")

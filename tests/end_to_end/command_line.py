@@ -45,6 +45,15 @@ class Run(CommandLineTest):
         self.assert_fails(hiaton("run", "examples/ack.hia", "--m=x", "--k=1"), 2, "--m: expected a value of type i64",
                           "found 'x'", "'--k=1'", "argument --n=i64 is missing", "main(m: i64, n: i64)")
 
+    def test_nothing_behind_an_equals_sign_is_no_value(self):
+        file = self.file("fn main(n: i64, x: f64) -> i64 = n\n")
+        done = hiaton("run", file, "--n=", "--x=1")
+        self.assert_fails(done, 2, "--n: expected a value of type i64, found ''")
+        self.assertNotIn("--x=f64 is missing", done.stderr)
+        text = self.file("fn main(s: str, x: i64) -> str = s + \"!\"\n", "text.hia")
+        self.assertEqual(hiaton("run", text, "--s=", "--x=1").stdout, '"!"\n')
+        self.assert_fails(hiaton("run", file, "--workers=", "--n=1"), 2, "--workers: expected a value behind '=', found none")
+
     def test_takes_and_prints_tensors_and_data(self):
         file = self.file("size d = 3\ndata Tree = Leaf(word: i64) | Node(left: Tree, right: Tree)\n"
                          "fn main(t: Tree, xs: List[i64], x: f32[d], m: bool[2, n])"
@@ -56,7 +65,22 @@ class Run(CommandLineTest):
             done = hiaton("run", file, *words, f"--executor={executor}")
             self.assertEqual(done.stdout.splitlines(), printed, done.stderr)
         done = hiaton("run", file, *words, "--json")
-        self.assertEqual(json.loads(done.stdout)["results"], [*printed[:2], [2.0, 5.0, "nan"], [[True], [False]]])
+        tree = ["Node", ["Leaf", 1], ["Leaf", -2]]
+        self.assertEqual(json.loads(done.stdout)["results"], [["Node", tree, tree], [7, 4, 5], [2.0, 5.0, "nan"], [[True], [False]]])
+
+    def test_json_has_data_values_as_arguments_take_them(self):
+        file = self.file("data P = P(name: str, to: List[P]) | Q\n"
+                         "fn main(p: P, s: str) -> (P, List[P], (i64, bool), str) = (p, [p, Q], (3, true), s + \"\\n\")\n")
+        p = ["P", 'a"b', [["P", "", []], "Q"]]
+        done = hiaton("run", file, f"--p={json.dumps(p)}", "--s=hé", "--json")
+        self.assertEqual(json.loads(done.stdout)["results"], [p, [p, "Q"], [3, True], "hé\n"])
+        # What is deeper than readers of JSON like stands as text.
+        deep = self.file("data N = Z | S(of: N)\nfn made(n: i64, m: N) -> N = if n == 0 then m else made(n - 1, S(m))\n"
+                         "fn main(n: i64) -> N = made(n, Z)\n", "deep.hia")
+        found = json.loads(hiaton("run", deep, "--n=100000", "--json").stdout)["results"][0]
+        self.assertEqual(found, "S(" * 100000 + "Z" + ")" * 100000)
+        found = json.loads(hiaton("run", deep, "--n=2", "--json").stdout)["results"][0]
+        self.assertEqual(found, ["S", ["S", "Z"]])
 
     def test_names_what_is_wrong_with_tensors_and_data(self):
         file = self.file("data Tree = Leaf(word: i64) | Node(left: Tree, right: Tree)\n"
@@ -95,6 +119,13 @@ class Run(CommandLineTest):
                           "--k: expected a file, found standard input, which --x reads")
         self.assert_fails(hiaton("run", program, "--x=@-", "--k=1", input=""), 2,
                           "--x: /dev/stdin: expected a value of type f64[n], found nothing instead of '[', at column 1")
+
+    def test_takes_an_empty_string(self):
+        path = self.file("fn main(s: str, n: i64) -> (str, i64) = (s, length(s) + n)\n")
+        for words in (("--s=", "--n=3"), ("--n=3", "--s="), ("--s", "", "--n=3")):
+            self.assertEqual(hiaton("run", path, *words).stdout, '""\n3\n', words)
+        self.assertEqual(hiaton("run", path, '--s=""', "--n=1").stdout, '"\\"\\""\n3\n')
+        self.assert_fails(hiaton("run", path, "--n=3", "--s"), 2, "--s: expected a value")
 
     def test_sizes_may_be_given(self):
         file = self.file("size d = 2\nsize e = d + 1\nfn main(x: f32[e]) -> i64 = d * 10 + e\n")
@@ -147,9 +178,24 @@ class Run(CommandLineTest):
             self.assertEqual(hiaton("run", "examples/fib.hia", "--n=15", f"--executor={executor}").stdout, "987\n")
 
     def test_refuses_unknown_executors_and_impossible_counts(self):
-        for word in ("--executor=magic", "--workers=0", "--workers=x", "--parallel-iterations=0", "--max-frames=-1",
-                     "--max-bytes=1X", "--timeout=soon", "--overflow=maybe"):
+        for word in ("--executor=magic", "--evaluation=lazy", "--workers=0", "--workers=x", "--parallel-iterations=0",
+                     "--max-frames=-1", "--max-bytes=1X", "--timeout=soon", "--overflow=maybe"):
             self.assert_fails(hiaton("run", "examples/fact.hia", "--n=3", word), 2, word.split("=")[0])
+
+    def test_computes_on_demand(self):
+        words = ["run", "examples/unused.hia", "--x=2", "--y=2", "--evaluation=demand"]
+        self.assertEqual(hiaton(*words, "--workers=4").stdout, "2\n")
+        self.assert_fails(hiaton(*words, "--processes=2"), 2, "--evaluation=demand: expected one process")
+        self.assert_fails(hiaton(*words, "--executor=expanding"), 1, "expected the executor production or reference")
+        tensors = self.file("fn main(n: i64) -> f64[2] = [1.0, 2] * f64(n)\n")
+        done = hiaton("run", tensors, "--n=2", "--evaluation=demand")
+        self.assertEqual(done.stdout, "[2.0, 4.0]\n")
+        self.assertIn("by the reference rules, slowly: it is demand-driven and has tensors", done.stderr)
+        graph = str(pathlib.Path(self.directory.name) / "graph.json")
+        self.assertEqual(hiaton("graph", "examples/unused.hia", "--format=json", "--out", graph).returncode, 0)
+        saved = hiaton("run", graph, "--x=2", "--y=2", "--evaluation=demand")
+        self.assertEqual(saved.stdout, "2\n")
+        self.assertEqual(saved.stderr.count("note:"), 1)
 
     def test_overflow_wraps_or_traps(self):
         file = self.file("fn main(n: i32) -> i32 = n + 1\n")

@@ -122,10 +122,10 @@ class Trees(HostileTest):
     def test_binary_trees(self):
         model = self.model("binary", "treernn.hia", "--size=d=2")
         for path in self.shapes():
-            report = json.loads(self.succeeds("eval", model, path, "--json"))
+            report = json.loads(self.succeeds("eval", model, "--data", path, "--json"))
             self.assertEqual((report["trees"], report["roots"]), (1, 1))
             self.assertGreater(report["nodes"], NODES * 0.5)
-            self.assertEqual(self.succeeds("predict", model, path).count("\n"), report["nodes"] + 1)
+            self.assertEqual(self.succeeds("predict", model, "--data", path).count("\n"), report["nodes"] + 1)
             out = self.root / "out"
             self.succeeds("train", ROOT / "models/treernn.hia", "--size=d=2", "--data", path, "--epochs=1", "--out", out)
             shutil.rmtree(out)
@@ -134,7 +134,7 @@ class Trees(HostileTest):
         model = self.model("wide", "childsum.hia", "--size=d=2")
         path = self.root / "wide.txt"
         path.write_text("(1 " + "(0 bad)" * NODES + ")\n")
-        report = json.loads(self.succeeds("eval", model, path, "--json"))
+        report = json.loads(self.succeeds("eval", model, "--data", path, "--json"))
         self.assertEqual(report["nodes"], NODES + 1)
         self.succeeds("train", ROOT / "models/childsum.hia", "--size=d=2", "--data", path, "--epochs=1", "--out",
                       self.root / "wide_out")
@@ -162,7 +162,7 @@ class Checkpoints(HostileTest):
         text = json.dumps(header).encode()
         for prefix in (len(text) + size + 1, 1 << 32, 1 << 62, (1 << 63) + 1, (1 << 64) - 1, 0, 1):
             write(text, prefix)
-            self.fails("best.safetensors: expected ", "predict", model, self.root / "small.txt")
+            self.fails("best.safetensors: expected ", "predict", model, "--data", self.root / "small.txt")
         for lie in (changed(first, data_offsets=[-4, end]), changed(first, data_offsets=[end, begin]),
                     changed(first, data_offsets=[begin, 1 << 62]), changed(first, data_offsets=[size, size + end - begin]),
                     changed(first, data_offsets=[begin, end + 4]), changed(first, data_offsets=header[second]["data_offsets"]),
@@ -176,9 +176,9 @@ class Checkpoints(HostileTest):
                     {**header, "__metadata__": [1]}, {}, [], {first: {}},
                     b"[" * 1_000_000, b'{"a":' * 1_000_000, b"\xff\xfe", b"{" + b" " * 100 + text[1:-1]):
             write(lie)
-            self.fails("best.safetensors: ", "predict", model, self.root / "small.txt")
+            self.fails("best.safetensors: ", "predict", model, "--data", self.root / "small.txt")
         path.write_bytes(whole)
-        self.assertIn("tree 2", self.succeeds("predict", model, self.root / "small.txt"))
+        self.assertIn("tree 2", self.succeeds("predict", model, "--data", self.root / "small.txt"))
 
     def test_numbers_that_are_none(self):
         model = self.model("none", "treernn.hia", "--size=d=2")
@@ -186,7 +186,7 @@ class Checkpoints(HostileTest):
         whole = path.read_bytes()
         for bits in (b"\x00\x00\xc0\x7f", b"\x00\x00\x80\x7f", b"\x00\x00\x80\xff"):  # NaN, infinity, -infinity
             path.write_bytes(whole[:-4] + bits)
-            self.fails("expected finite values, found -?(nan|inf)", "predict", model, self.root / "small.txt")
+            self.fails("expected finite values, found -?(nan|inf)", "predict", model, "--data", self.root / "small.txt")
 
 
 class Numbers(HostileTest):
@@ -246,8 +246,8 @@ class Paths(HostileTest):
         cannot_write = "cannot write 'directory': Is a directory"
         for words in (["run", "directory"], ["check", "directory"], ["graph", "directory"], ["trace", "directory"],
                       ["watch", "directory"], ["train", "directory"], ["train", treernn, "--data=directory"],
-                      ["train", treernn, "--data=small.txt", "--dev=directory"], ["predict", model, "directory"],
-                      ["eval", model, "directory"]):
+                      ["train", treernn, "--data=small.txt", "--dev=directory"], ["predict", model, "--data=directory"],
+                      ["eval", model, "--data=directory"]):
             self.fails(cannot_read, *words)
         for words in (["graph", "fact.hia", "--out=directory"], ["run", "fact.hia", "--n=3", "--events=directory"],
                       ["trace", "fact.hia", "--n=3", "--out=directory"],
@@ -255,7 +255,7 @@ class Paths(HostileTest):
             self.fails(cannot_write, *words)
         self.fails(cannot_write, "train", treernn, *few, "--trace=directory", "--out=traced")
         self.fails(cannot_read, "run", "fact.hia", "--n=@directory", status=2)
-        for words in (["predict", "directory", "small.txt"], ["eval", "directory"],
+        for words in (["predict", "directory", "--data=small.txt"], ["eval", "directory"],
                       ["run", "fact.hia", "--n=3", "--checkpoint=directory"]):
             self.fails("expected the directory of a training run, .* found no 'directory/model.json'", *words)
         self.fails("cannot read 'directory/model.json': No such file or directory", "train", "--resume",
@@ -265,7 +265,7 @@ class Paths(HostileTest):
             shutil.copytree(model, copy)
             (copy / name).unlink()
             (copy / name).mkdir()
-            self.fails(f"cannot read '.*{name}': Is a directory", "predict", "copy", "small.txt")
+            self.fails(f"cannot read '.*{name}': Is a directory", "predict", "copy", "--data=small.txt")
             self.fails(f"cannot read '.*{name}': Is a directory", "run", "fact.hia", "--n=3", "--checkpoint=copy")
             shutil.rmtree(copy)
 
@@ -280,8 +280,8 @@ class Outputs(HostileTest):
                 "trace fact.hia --n=3 --out=trace.json": ["trace.json"],
                 "watch fact.hia --n=3 --out=run.html": ["run.html"], "ops": [], "ops --markdown": [],
                 f"train {ROOT}/models/treernn.hia --size=d=2 --train-trees=20 --dev-trees=5 --epochs=1 --out=new": ["new"],
-                f"predict {model} small.txt": [], f"predict {model} small.txt --json": [],
-                f"eval {model} small.txt": [], "--help": [], "--version": []}
+                f"predict {model} --data small.txt": [], f"predict {model} --data small.txt --json": [],
+                f"eval {model} --data small.txt": [], "--help": [], "--version": []}
 
     def bash(self, line):
         return subprocess.run(["bash", "-c", line], cwd=self.root, capture_output=True, text=True, timeout=TIMEOUT_S)

@@ -43,9 +43,9 @@ def lacks(mpi):
     return None
 
 
-def launched(mpi, processes, *words, **options):
+def launched(mpi, processes, *words, program=None, **options):
     """A command under the launcher of the MPI itself."""
-    return subprocess.run([*LAUNCHERS[mpi], "-n", str(processes), HIATON, *words], cwd=ROOT, env=ENVIRONMENT, text=True,
+    return subprocess.run([*LAUNCHERS[mpi], "-n", str(processes), program or HIATON, *words], cwd=ROOT, env=ENVIRONMENT, text=True,
                           capture_output=True, timeout=TIMEOUT_S, stdin=subprocess.DEVNULL, **options)
 
 
@@ -133,7 +133,9 @@ class Threads(ProcessesTest):
 
     def test_runs_are_those_of_one_process(self):
         for words in (["examples/queens.hia", "--n=9"], ["examples/fib.hia", "--n=27"], ["examples/ack.hia", "--m=2", "--n=9"],
-                      ["examples/trees.hia", "--depth=8"], ["examples/mandelbrot.hia"]):
+                      ["examples/trees.hia", "--depth=8"], ["examples/mandelbrot.hia"],
+                      ["benchmarks/programs/list_queens.hia", "--n=8"], ["benchmarks/programs/mergesort.hia", "--n=20000"],
+                      ["benchmarks/programs/binary_trees.hia", "--depth=14"], ["benchmarks/programs/uts.hia", "--depth=6"]):
             alone = hiaton("run", *words)
             for processes in (2, 3):
                 spread = hiaton("run", *words, f"--processes={processes}")
@@ -183,9 +185,45 @@ class Threads(ProcessesTest):
         self.assertIn("id=channel1", dot)
         self.assert_fails(hiaton("graph", program, "--processes=2", "--format=json"), 2, "--processes: expected text")
 
+    def test_places_are_what_the_command_says(self):
+        program = pathlib.Path(self.directory.name) / "placed.hia"
+        program.write_text('fn sum(n: i64) -> i64 on "sums" = if n < 2 then n else sum(n - 1) + sum(n - 2)\n'
+                           'fn main(n: i64) -> i64 = sum(n) + on "table" (n * n)\n', encoding="utf-8")
+        split = ["run", program, "--n=5", "--executor=reference", "--processes=3", "--stats", "--json"]
+        crossed = {}
+        for places in ("sums=0,table=0", "sums=0,table=2", "sums=1+2,table=0"):
+            done = json.loads(hiaton(*split, f"--place={places}").stdout)
+            self.assertEqual(done["results"], [30])
+            crossed[places] = done["stats"]["remote_tokens"]
+        self.assertEqual(crossed["sums=0,table=0"], 0)
+        self.assertEqual(crossed["sums=0,table=2"], 2)
+        self.assertLess(10, crossed["sums=1+2,table=0"])
+        parts = hiaton("graph", program, "--processes=3", "--place=sums=1+2,table=0").stdout.split("\nprocess ")
+        self.assertEqual([part.count("sub(") for part in parts], [0, 2, 2])
+        for place, message in (("sum=1", "place 'sum': expected a place of the program ('sums', 'table'), found none"),
+                               ("sums=3", "place 'sums': expected a process from 0 to 2, found 3"),
+                               ("table=0+1", "place 'table': expected one process for what is not a function, found 0+1")):
+            self.assert_fails(hiaton(*split, f"--place={place}"), 1, message)
+        for place, message in (("sums", "expected NAME=PROCESS, found no '='"), ("sums=", "found ''"),
+                               ("sums=1+x", "expected the number of a process, found 'x'"),
+                               ("sums=1,sums=2", "expected each name once, found 'sums' twice")):
+            self.assert_fails(hiaton(*split, f"--place={place}"), 2, message)
+        calls = {"sums=0,table=0": 0, "sums=0,table=2": 1, "sums=1,table=2": 2}
+        for places, expected in calls.items():
+            done = json.loads(hiaton("run", program, "--n=5", "--processes=3", "--stats", "--json", f"--place={places}").stdout)
+            self.assertEqual(done["results"], [30])
+            self.assertEqual(done["stats"]["remote_calls"], expected)
+        self.assert_one_error(hiaton("run", program, "--n=5", "--processes=3", "--place=sum=1"), "found none of this name")
+        self.assert_fails(hiaton("run", program, "--n=5", "--place=table=1"), 2, "--place: expected several processes")
+        program.write_text('fn cube(x: f64) -> f64 on "process:1" = x * x * x\n'
+                           'fn main(x: f64) -> f64 = grad(cube)(x)\n', encoding="utf-8")
+        self.assert_one_error(hiaton("run", program, "--x=2", "--processes=2"), "expected a program without gradients")
+        self.assertEqual(hiaton("run", program, "--x=2").stdout, "12.0\n")
+        self.assert_fails(hiaton("graph", program, "--place=table=1"), 2, "--place: expected --processes=N")
+
     def test_an_error_is_reported_once(self):
         self.assert_one_error(hiaton("predict", "/nowhere", "--processes=3"), "there is no such checkpoint")
-        self.assert_one_error(hiaton("predict", self.model(), "/nowhere", "--processes=3"), "cannot read '/nowhere'")
+        self.assert_one_error(hiaton("predict", self.model(), "--data=/nowhere", "--processes=3"), "cannot read '/nowhere'")
 
     def test_usage_errors(self):
         self.assert_fails(hiaton("hosts", "--processes=0"), 2, "--processes")
@@ -266,14 +304,43 @@ class Launched(ProcessesTest):
 
     def test_runs_are_those_of_one_process(self):
         alone = hiaton("run", "examples/queens.hia", "--n=10")
+        sorted_alone = hiaton("run", "benchmarks/programs/mergesort.hia", "--n=100000")
         for mpi in self.each_mpi():
             for processes in (2, 3, 4):
                 spread = launched(mpi, processes, "run", "examples/queens.hia", "--n=10")
                 self.assertEqual((spread.returncode, spread.stdout), (0, alone.stdout), spread.stderr)
+                lists = launched(mpi, processes, "run", "benchmarks/programs/mergesort.hia", "--n=100000")
+                self.assertEqual((lists.returncode, lists.stdout), (0, sorted_alone.stdout), lists.stderr)
             done = launched(mpi, 2, "run", "examples/queens.hia", "--n=11", "--max-frames=3")
             self.assert_one_error(done, "frame budget: more than 3 frames are live")
         done = hiaton("run", "examples/queens.hia", "--n=10", "--hosts=localhost:2")
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, alone.stdout, ""))
+
+    def test_strings_and_functions_cross_and_are_printed_at_process_0(self):
+        program = pathlib.Path(self.directory.name) / "spell.hia"
+        program.write_text('fn spell(n: i64, join: fn(str, str) -> str) -> str =\n'
+                           '  if n < 2 then str(n) else join(spell(n - 1, join), spell(n - 2, join))\n'
+                           'fn there(text: str, f: fn(str) -> str) -> str on "process:1" = print(f(text))\n'
+                           'fn main(n: i64, mark: str) -> (str, i64) =\n'
+                           '  let text = spell(n, fn(a, b) -> if length(a) % 2 == 0 then a + b else b + a)\n'
+                           '  (there(text[:5], fn(s) -> print(s + mark)), length(text))\n')
+        words = ["run", str(program), "--n=18", "--mark=é!"]
+        alone = hiaton(*words)
+        self.assertEqual(alone.returncode, 0, alone.stderr)
+        self.assertEqual(len(alone.stdout.splitlines()), 4, alone.stdout)
+        spread = [hiaton(*words, "--processes=2"), hiaton(*words, "--processes=2", "--executor=reference")]
+        for done in [*spread, *(launched(mpi, 2, *words) for mpi in self.each_mpi())]:
+            self.assertEqual((done.returncode, done.stdout), (0, alone.stdout), done.stderr)
+
+    def test_a_program_in_cpp_joins_the_others(self):
+        program = pathlib.Path(HIATON).parent / "example_processes"
+        for mpi in self.each_mpi():
+            for processes in (2, 3):
+                done = launched(mpi, processes, "24", program=program)
+                self.assertEqual((done.returncode, done.stdout), (0, f"46368 in {processes} processes\n"), done.stderr)
+            done = launched(mpi, 2, "0", program=program)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(done.stdout.count("division by zero: 100 / 0"), 1, done.stdout)
 
     def test_the_command_finds_the_launcher(self):
         for _ in self.each_mpi():

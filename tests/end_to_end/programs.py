@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Runs every program, and every command with its output, that the documents, examples/ and benchmarks/programs/ show;
-follows the links between the documents.
+"""Runs every program, and every command with its output, that the documents, examples/, benchmarks/programs/ and
+tests/lang/before/ show; follows the links between the documents.
 
 In examples/*.hia and in ```hia blocks, comment lines say what must happen:
 
     # run: --n=3          a run with these arguments
+    # demand: --n=3       the same, demand-driven
     # prints: 11          what it prints, one line each
     # fails: by zero      instead: the run fails, and the message holds this text
     # wraps: the sum      integers overflow on purpose: not tried with --overflow=trap
@@ -36,17 +37,25 @@ MODES = [
     ["--executor=reference", "--processes=3"],
     ["--executor=expanding"],
 ]
-# Where a program overflows on purpose, its lines show what wraps around.
-WRAPPING_MODES = [mode for mode in MODES if "--overflow=trap" not in mode]
+# Also of programs that are run as data-driven: where they give results, these are the same.
+DEMAND = ["--evaluation=demand", "--executor=production"]
+ON_DEMAND = [
+    DEMAND,
+    ["--evaluation=demand", "--executor=production", "--no-simplify"],
+    ["--evaluation=demand", "--executor=reference"],
+]
+# What runs threads, the graph as it is written, and the partition, for builds that are slow.
+FEW_MODES = [MODES[i] for i in (1, 3, 7)]
 
 TIMEOUT_S = 120
 
 
 class Run:
-    """One `# run:` line with what it must give."""
+    """One `# run:` or `# demand:` line with what it must give."""
 
-    def __init__(self, arguments):
+    def __init__(self, arguments, on_demand):
         self.arguments = arguments
+        self.on_demand = on_demand
         self.prints = []
         self.fails = None
 
@@ -66,12 +75,12 @@ class Block:
     def runs(self):
         runs = []
         for line in self.lines:
-            match = re.match(r"\s*# (run|prints|fails):(.*)", line)
+            match = re.match(r"\s*# (run|demand|prints|fails):(.*)", line)
             if not match:
                 continue
             word, rest = match.group(1), match.group(2).strip()
-            if word == "run":
-                runs.append(Run(rest))
+            if word in ("run", "demand"):
+                runs.append(Run(rest, word == "demand"))
             elif not runs:
                 raise SystemExit(f"{self.place}: '# {word}:' without a '# run:' before it")
             elif word == "prints":
@@ -120,8 +129,9 @@ def execute(command, **options):
 
 
 class Checker:
-    def __init__(self, hiaton, root, scratch):
+    def __init__(self, hiaton, modes, root, scratch):
         self.hiaton = hiaton
+        self.modes = modes
         self.root = root
         self.scratch = scratch
 
@@ -147,9 +157,12 @@ class Checker:
         tests = []
         if not block.runs():
             tests.append((f"{block.place} is legal", lambda: self.check_legal(file)))
-        modes = WRAPPING_MODES if block.directives("wraps") else MODES
+        # Where a program overflows on purpose, its lines show what wraps around.
+        wraps = bool(block.directives("wraps"))
+        modes = [mode for mode in self.modes if not (wraps and "--overflow=trap" in mode)]
         for run in block.runs():
-            for mode in modes:
+            ways = modes if run.fails is not None else [*modes, DEMAND]
+            for mode in ON_DEMAND if run.on_demand else ways:
                 name = f"{block.place} {run.arguments} {' '.join(mode)}"
                 tests.append((name, lambda run=run, mode=mode: self.check_run(file, run, mode)))
         return tests
@@ -215,7 +228,8 @@ def console_steps(block):
 
 def collect(checker, root):
     tests = []
-    for example in sorted([*root.glob("examples/*.hia"), *root.glob("benchmarks/programs/*.hia")]):
+    for example in sorted([*root.glob("examples/*.hia"), *root.glob("benchmarks/programs/*.hia"),
+                          *root.glob("tests/lang/before/*.hia")]):
         place = str(example.relative_to(root))
         block = Block("example", place, example.read_text(encoding="utf-8").splitlines())
         if not block.runs():
@@ -239,10 +253,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--hiaton", required=True, help="the command to test")
     parser.add_argument("--root", default=pathlib.Path(__file__).resolve().parents[2], type=pathlib.Path)
+    parser.add_argument("--few-modes", action="store_true", help="less often each, for builds that are slow")
     options = parser.parse_args()
+    hiaton = str(pathlib.Path(options.hiaton).resolve())
+    modes = FEW_MODES if options.few_modes else MODES
 
     with tempfile.TemporaryDirectory() as scratch:
-        tests = collect(Checker(str(pathlib.Path(options.hiaton).resolve()), options.root, pathlib.Path(scratch)), options.root)
+        tests = collect(Checker(hiaton, modes, options.root, pathlib.Path(scratch)), options.root)
         with concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
             findings = list(pool.map(lambda test: (test[0], guarded(test[1])), tests))
     failed = [(name, finding) for name, finding in findings if finding is not None]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests of train, predict and eval from outside. The program under test has a bag of words for a model."""
+"""Tests of train, predict and eval of trees from outside, with a bag of words for a model."""
 
 import json
 import os
@@ -16,6 +16,41 @@ import harness
 HIATON = "hiaton"
 TIMEOUT_S = 120
 
+# The scores of a node are the sum of the rows of the words below it.
+MODEL = """
+size vocab = 1
+size classes = 2
+data Tree = Leaf(label: i64, word: i64) | Node(label: i64, children: List[Tree])
+param E: f32[vocab, classes] = zeros
+param b: f32[classes] = zeros
+data Scored = Scored(p: f32[classes], children: List[Scored])
+
+fn cost(scores: f32[classes], label: i64) -> f32 = if label < 0 then 0.0 else cross_entropy(scores + b, label)
+
+fn score(t: Tree) -> (f32[classes], f32, Scored) =
+  match t
+    Leaf(label, word) -> (E[word], cost(E[word], label), Scored(softmax(E[word] + b), Nil))
+    Node(label, children) ->
+      let (scores, costs, below) = score_all(children)
+      (scores, costs + cost(scores, label), Scored(softmax(scores + b), below))
+
+fn score_all(trees: List[Tree]) -> (f32[classes], f32, List[Scored]) =
+  match trees
+    Nil -> (zeros_like(b), 0.0, Nil)
+    Cons(first, rest) ->
+      let (scores, costs, scored) = score(first)
+      let (more_scores, more_costs, more) = score_all(rest)
+      (scores + more_scores, costs + more_costs, Cons(scored, more))
+
+fn loss(t: Tree) -> f32 =
+  let (_, costs, _) = score(t)
+  costs
+
+fn predict(t: Tree) -> Scored =
+  let (_, _, scored) = score(t)
+  scored
+"""
+
 REVIEWS = "(1 (1 good) (_ film))\n(0 (0 bad) (_ film))\n(1 (1 good) (_ plot))\n(0 (0 bad) (_ plot))\n"
 
 
@@ -24,7 +59,7 @@ class TrainingTest(unittest.TestCase):
         directory = tempfile.TemporaryDirectory()
         self.addCleanup(directory.cleanup)
         self.root = pathlib.Path(directory.name)
-        self.model = self.file("bow.hia", "bag of words\n")
+        self.model = self.file("bow.hia", MODEL)
         self.data = self.file("train.txt", REVIEWS * 5)
         self.dev = self.file("dev.txt", REVIEWS)
 
@@ -84,7 +119,7 @@ class Train(TrainingTest):
             pass  # the other end is closed
         os.close(parent)
         self.assertEqual(process.wait(timeout=TIMEOUT_S), 0)
-        self.assertRegex(shown.decode(), r"epoch 1/2 \[#+-*\] +\d+%  loss [0-9.]+  [0-9.]+ trees/s  \d+:\d\d left")
+        self.assertRegex(shown.decode(), r"epoch 1/2 \[#+-*\] +\d+%  loss [0-9.]+  [0-9.]+ examples/s  \d+:\d\d left")
 
     def test_goes_to_a_directory_of_its_name(self):
         self.succeeds("train", "bow.hia", "--data", self.data, "--epochs=1")
@@ -126,7 +161,7 @@ class Train(TrainingTest):
         self.fails(2, "--size: 'd' is given twice", "train", self.model, "--size", "d=1", "--size", "d=2")
         self.fails(2, "--optimizer", "train", self.model, "--optimizer=adan")
         self.fails(1, "epochs: expected 1 or more, found 0", "train", self.model, "--epochs=0")
-        self.fails(1, "there is no size 'k'", "train", self.model, "--size", "k=1")
+        self.fails(1, "the program has no size 'k'", "train", self.model, "--size", "k=1")
         self.fails(1, "cannot read", "train", "none.hia")
         self.fails(1, "expected an operator", "train", self.model, "--operators=XOR")
         self.assertFalse((self.root / "checkpoints").exists(), "nothing is written before training begins")
@@ -135,9 +170,9 @@ class Train(TrainingTest):
         self.train()
         before = (self.root / "out/best.safetensors").read_bytes()
         self.fails(1, "expected a directory without checkpoints", "train", self.model, "--data", self.data, "--out",
-                   "out", "--size", "d=3")
+                   "out", "--size", "vocab=9")
         self.assertEqual((self.root / "out/best.safetensors").read_bytes(), before)
-        self.assertNotIn('"d"', (self.root / "out/model.json").read_text())
+        self.assertNotIn('"vocab"', (self.root / "out/model.json").read_text())
 
 
 class Resume(TrainingTest):
@@ -178,8 +213,8 @@ class Resume(TrainingTest):
         self.fails(2, "expected --out DIR or a MODEL", "train", "--resume")
         self.fails(1, "cannot read", "train", "--resume", "--out=elsewhere")
         self.file("train.txt", REVIEWS)
-        self.fails(1, "expected the trees that training began with", "train", "--resume", "--out=out")
-        self.file("bow.hia", "bag of words, changed")
+        self.fails(1, "expected the examples that training began with", "train", "--resume", "--out=out")
+        self.file("bow.hia", MODEL + "# changed\n")
         self.fails(1, "expected the model that training began with", "train", self.model, "--resume", "--out=out")
 
     def test_data_may_move(self):
@@ -208,7 +243,7 @@ class Predict(TrainingTest):
 
     def test_json_has_a_line_for_each_tree(self):
         self.file("more.txt", "(1 (_ good) (0 bad))\n(_ bad)\n")
-        lines = [json.loads(line) for line in self.succeeds("predict", "out", "more.txt", "--json").stdout.splitlines()]
+        lines = [json.loads(line) for line in self.succeeds("predict", "out", "--data=more.txt", "--json").stdout.splitlines()]
         self.assertEqual(len(lines), 2)
         nodes = lines[0]["nodes"]
         self.assertEqual([node.get("label") for node in nodes], [1, None, 0])
@@ -248,10 +283,10 @@ class Eval(TrainingTest):
         self.assertIn("root accuracy  100.00% of 4 roots\nall accuracy   100.00% of 8 nodes",
                       self.succeeds("eval", "out").stdout)
         wrong = self.file("wrong.txt", "(0 good)\n(1 good)\n")
-        report = json.loads(self.succeeds("eval", "out", wrong, "--json").stdout)
+        report = json.loads(self.succeeds("eval", "out", "--data", wrong, "--json").stdout)
         self.assertEqual((report["trees"], report["root_accuracy"], report["nodes"]), (2, 0.5, 2))
         self.assertEqual(report["loss"] > 0.5, True)
-        self.assertIn("none of 0 labelled roots", self.succeeds("eval", "out", "-", input="(_ good)\n").stdout)
+        self.assertIn("none of 0 labelled roots", self.succeeds("eval", "out", "--data=-", input="(_ good)\n").stdout)
 
     def test_needs_trees(self):
         self.succeeds("train", self.model, "--data", self.data, "--epochs=1")

@@ -219,6 +219,65 @@ class Fact(WatchTest):
         self.assertNotRegex(text, r"<(link|img|iframe)\b|\ssrc=|@import|url\(")
 
 
+class Processes(WatchTest):
+    def test_tokens_cross_between_the_boxes(self):
+        found = self.drive(self.page("examples/spread.hia", "--n=3", "--processes=2"), """
+          const {run} = player;
+          const kinds = (k) => run.nodes[run.event(k).node].kind;
+          found.undrawn = run.nodes.flatMap((node, n) => player.picture.node(n) ? [] : [n]);
+          found.lost = run.tokens.filter((token) => !player.picture.path(token.edge)).map((token) => token.edge);
+          found.crossed = [], found.unread = 0;
+          for (let k = 0; k < run.count; ++k) {
+            if (kinds(k) !== 'Send') continue;
+            const {node, frame, value} = run.event(k);
+            found.crossed.push(`${run.nodes[node].process}>${run.nodes[node].peer} [${run.tag(frame)}] ${value}`);
+            const tokens = run.startsAt[k].map((t) => run.tokens[t]);
+            found.unread += tokens.length === 1 && tokens[0].end < run.count && kinds(tokens[0].end) === 'Recv' ? 0 : 1;
+            player.jump(k + 1);
+            found.caption = document.getElementById('text').textContent;
+            found.lit = [...document.querySelectorAll('.edge.now')].map((edge) => edge.id);
+          }
+          player.jump(player.last);
+          found.calls = document.getElementById('calls').textContent;
+          found.help = getComputedStyle(document.querySelector('.of-processes')).display;
+        """)
+        self.assertEqual(found["undrawn"], [])
+        self.assertEqual(found["lost"], [])
+        self.assertEqual(found["unread"], 0, "each token that is sent waits on the edge of its channel for its Recv")
+        done = hiaton("run", "examples/spread.hia", "--n=3", "--executor=reference", "--processes=2", "--events",
+                      str(self.path("crossed.jsonl")))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        crossed = [json.loads(line) for line in self.path("crossed.jsonl").read_text().splitlines()]
+        shown = lambda event: "∗" if event["dead"] else json.dumps(event["value"])
+        tag = lambda event: " ".join(str(label) for label in event["tag"])
+        self.assertEqual(found["crossed"],
+                         [f"{event['from']}>{event['to']} [{tag(event)}] {shown(event)}" for event in crossed])
+        self.assertEqual(len(crossed), 12)
+        self.assertIn("Send: 6 goes to process 0 along channel 0", re.sub(r"\s+", " ", found["caption"]))
+        self.assertEqual(found["lit"], ["channel0"])
+        for row in ("fact(n = 3) = 6", "fact(n = 2) = 2", "fact(n = 1) = 1"):
+            self.assertIn(row, found["calls"])
+        self.assertNotEqual(found["help"], "none")
+
+    def test_loops_and_copies_of_bodies_are_followed(self):
+        loop = self.file("fn main(n: i64) -> i64 = with acc = 0 for i in 0..n do acc + on \"process:1\" (i * i)\n")
+        for words, result in (((loop, "--n=3"), "5\n"),
+                              (("docs/distribution/copies.hia", "--n=4", "--place=fibs=1+2,table=0"), "19\n")):
+            found = self.drive(self.page(*words, "--processes=3"), """
+              const {run} = player;
+              const waits = (token) => run.nodes[run.event(token.event).node].kind === 'Send' && token.end > run.count;
+              found.result = run.ending.result;
+              found.unread = run.tokens.filter(waits).length;
+              found.tagless = run.frames.filter((frame, f) => f > 0 && frame.tag === undefined).length;
+            """)
+            self.assertEqual((found["result"], found["unread"], found["tagless"]), (result, 0, 0), words)
+
+    def test_names_of_places_need_processes(self):
+        done = hiaton("watch", "docs/distribution/copies.hia", "--n=4", "--place=table=0", "--out", str(self.path("x.html")))
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--place: expected --processes=N, found one process", done.stderr)
+
+
 class Others(WatchTest):
     def test_the_backward_phase_has_its_own_colour(self):
         page = self.page("docs/gradients/power.hia", "--x=2", "--n=3")
@@ -249,6 +308,41 @@ class Others(WatchTest):
         file = self.file("fn f(n: i64) -> i64 = if n == 0 then 1 / n else f(n - 1)\nfn main(n: i64) -> i64 = f(n) + 1\n")
         dom = self.chromium(self.page(file, "--n=2", status=1), "--dump-dom", step="end")
         self.assertIn("division by zero", self.text_of(dom, "text"))
+
+    def test_demands_go_against_the_arrows(self):
+        found = self.drive(self.page("examples/unused.hia", "--x=2", "--y=2", "--evaluation=demand"), """
+          const {run, picture} = player;
+          const part = (t) => {
+            const {edge} = run.tokens[t];
+            const path = picture.path(edge);
+            const [x, y] = picture.pills.get(edge)[0].getAttribute('transform').match(/-?[\\d.]+/g).map(Number);
+            const distance = (p) => { const at = path.getPointAtLength(path.getTotalLength() * p); return Math.hypot(at.x - x, at.y - y); };
+            return distance(0.3) < distance(0.7) ? 'near its node' : 'near its reader';
+          };
+          found.demands = {};
+          found.values = {};
+          for (let i = 0; i < run.count; ++i) {
+            player.jump(i + 1);
+            const {demand} = run.event(i);
+            for (const t of run.startsAt[i]) {
+              const where = demand ? found.demands : found.values;
+              where[part(t)] = (where[part(t)] ?? 0) + 1;
+            }
+          }
+          found.events = run.count;
+          found.asked = Array.from({length: run.count}, (_, i) => run.event(i)).filter((event) => event.demand).length;
+          found.shown = document.querySelector('.of-demands').offsetParent !== null;
+          player.jump(1);
+          found.caption = document.getElementById('caption').textContent;
+          player.jump(player.last);
+          found.end = document.getElementById('caption').textContent;
+        """)
+        self.assertEqual(list(found["demands"]), ["near its node"])
+        self.assertEqual(list(found["values"]), ["near its reader"])
+        self.assertEqual(found["events"], 2 * found["asked"], "each demand is answered")
+        self.assertTrue(found["shown"])
+        self.assertIn("A result of the program sends a demand backward.", re.sub(r"\s+", " ", found["caption"]))
+        self.assertIn("so the result is 2", re.sub(r"\s+", " ", found["end"]))
 
     def test_texts_of_programs_stay_texts(self):
         file = self.file("# </script><script>alert(1)</script> & <b>\nfn main(n: i64) -> i64 = n + 1\n")

@@ -22,6 +22,14 @@ inline std::vector<RunOptions> all_ways() {
   return ways;
 }
 
+/// Where a program ends with results, these are the same when they are computed on demand.
+inline std::vector<RunOptions> all_ways_to_results() {
+  std::vector<RunOptions> ways = all_ways();
+  for (const Executor executor : {Executor::Reference, Executor::Production})
+    ways.push_back({.executor = executor, .evaluation = Evaluation::DemandDriven});
+  return ways;
+}
+
 /// With and without simplifications; learned parameters are as they begin.
 inline void expect_in_all_ways(const std::string& text, const std::vector<Value>& arguments,
                                const std::vector<Value>& expected) {
@@ -30,7 +38,7 @@ inline void expect_in_all_ways(const std::string& text, const std::vector<Value>
     if (!simplify) options.simplify = passes::SimplifyOptions::none();
     const Program program = Program::from_text("test.hia", text, options);
     const std::vector<Value> learned = initial_parameters(program.graph().parameters(), 1);
-    for (RunOptions way : all_ways()) {
+    for (RunOptions way : all_ways_to_results()) {
       way.parameters = learned;
       EXPECT_EQ(program.run(arguments, way).values, expected) << text;
     }

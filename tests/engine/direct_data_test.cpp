@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "engine/checked_run.h"
+#include "sized.h"
 
 namespace hiaton {
 namespace {
@@ -256,11 +257,33 @@ TEST(DirectData, StolenCallsCountRight) {
   const std::vector<Value> arguments{Value(int64_t{3000})};
   const std::vector<Value> sorted = run(sort, arguments).values;
   const std::vector<Value> summed = run(tree, arguments).values;
-  for (int i = 0; i < 20; ++i) {
+  for (int i = 0; i < sized(20, 4); ++i) {
     for (const int workers : {2, 3, 8}) {
       EXPECT_EQ(run(sort, arguments, {.workers = workers}).values, sorted);
       EXPECT_EQ(run(tree, arguments, {.workers = workers}).values, summed);
     }
+  }
+}
+
+TEST(DirectData, NobodyGoesOnWithoutTheResultsOfACallThatFailed) {
+  const Program program = Program::from_text(
+      "chains.hia",
+      "data Chain = Link(value: i64, next: Chain) | End\n"
+      "fn broken(n: i64) -> Chain = if n <= 0 then Link(1 / n, End) else Link(n, broken(n - 1))\n"
+      "fn whole(n: i64) -> Chain = if n <= 0 then Link(1, End) else Link(n, whole(n - 1))\n"
+      "fn second(chain: Chain) -> i64 =\n"
+      "  match chain\n"
+      "    Link(_, Link(value, _)) -> value\n"
+      "    _ -> 0\n"
+      "fn both(n: i64) -> i64 =\n"
+      "  let left = broken(n)\n"
+      "  let right = whole(2 * n)\n"
+      "  second(left) + second(right)\n"
+      "fn main(n: i64) -> i64 = both(n)\n");
+  for (int i = 0; i < sized(500, 100); ++i) {
+    const std::vector<Value> few{Value(int64_t{i % 20})};
+    EXPECT_EQ(fault_of(program, few, {.workers = 2 + i % 3, .share_every_call = true}),
+              Fault::DivisionByZero);
   }
 }
 
@@ -322,7 +345,7 @@ TEST(DirectData, ConstantsAreReturnedBesideValuesThatWereJustMade) {
 TEST(DirectData, RunAllTakesTheSameWay) {
   const Program program = lists("fn main(n: i64) -> i64 = total(sorted(made(n)), 1, 0)");
   std::vector<std::vector<Value>> many;
-  for (int64_t n = 0; n < 50; ++n) many.push_back({Value(n)});
+  for (int64_t n = 0; n < sized(50, 15); ++n) many.push_back({Value(n)});
   for (const int workers : {1, 2, 30}) {
     RunStats stats;
     const auto together = program.run_all(many, {.workers = workers, .stats = &stats});

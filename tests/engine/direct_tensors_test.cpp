@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "engine/run_error.h"
+#include "sized.h"
 
 namespace hiaton {
 namespace {
@@ -247,12 +248,13 @@ TEST(DirectTensors, BudgetsEndARunAnywhere) {
 TEST(DirectTensors, AnOperandThatNobodyNeedsIsTheResult) {
   const Program program = Program::from_text(
       "test.hia", "fn main(n: i64, x: f32[_]) -> f32[_] = with h = x * 2 for _ in 0..n do tanh(h + h) - h\n");
-  const Value large(Tensor(DType::F32, {1 << 20}));
+  constexpr int64_t kSize = sized(1 << 20, 1 << 14);
+  const Value large(Tensor(DType::F32, {kSize}));
   for (const int64_t n : {3, 300}) {
     RunStats stats;
     run_directly(program, {Value(n), large}, {.batching = false});
     program.run({{Value(n), large}}, {.stats = &stats, .batching = false});
-    EXPECT_LE(stats.bytes, (uint64_t{3} << 22) + (1 << 16)) << n;
+    EXPECT_LE(stats.bytes, 3 * 4 * kSize + (1 << 16)) << n;
   }
 }
 
@@ -260,7 +262,7 @@ TEST(DirectTensors, StolenCallsCountRight) {
   const Program program = Program::from_text("test.hia", kFibText);
   const std::vector<Value> arguments{Value(int64_t{17}), tensor("[1, 2]")};
   const std::vector<Value> expected = run_directly(program, arguments, {.batching = false});
-  for (int i = 0; i < 30; ++i) {
+  for (int i = 0; i < sized(30, 5); ++i) {
     for (const int workers : {2, 3, 8}) {
       EXPECT_EQ(run_directly(program, arguments, {.workers = workers, .batching = false}), expected);
     }

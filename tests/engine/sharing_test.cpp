@@ -10,17 +10,13 @@
 #include "engine/run_error.h"
 #include "engine/tree_model.h"
 #include "hiaton/hiaton.h"
+#include "sized.h"
 
 namespace hiaton {
 namespace {
 
-#if defined(HIATON_SANITIZED) || !defined(NDEBUG)
-constexpr int kRounds = 3;
-constexpr int kDepth = 6;
-#else
-constexpr int kRounds = 10;
-constexpr int kDepth = 9;
-#endif
+constexpr int kRounds = sized(10, 3);
+constexpr int kDepth = sized(9, 6);
 
 /// Complete, of 2^(depth + 1) - 1 nodes; with other words in each.
 Value tree(int depth, int64_t seed) {

@@ -6,6 +6,7 @@
 
 #include "engine/tree_model.h"
 #include "hiaton/hiaton.h"
+#include "sized.h"
 
 namespace hiaton {
 namespace {
@@ -14,11 +15,7 @@ using tree_model::kTreeModel;
 using tree_model::leaf;
 using tree_model::node;
 
-#if defined(HIATON_SANITIZED) || !defined(NDEBUG)
-constexpr int kRuns = 20;
-#else
-constexpr int kRuns = 300;
-#endif
+constexpr int kRuns = sized<int>(300, 20);
 
 constexpr const char* kFib =
     "fn fib(n: i64) -> i64 = if n <= 1 then 1 else fib(n - 1) + fib(n - 2)\n"

@@ -65,6 +65,9 @@ TEST(TypedCalls, TakeOperandsThenAttributesInEveryForm) {
     expect(sum(x, {0, 1}), "sum 0 1 of 1");
     expect(reshape(x, {3, 2}), "reshape 3 2 of 1");
     expect(slice(x, 1, 0, 2), "slice 1 0 2 of 1");
+    const Var image = reshape(x, {1, 2, 3});
+    expect(max_pool2d(image, 2, {2, 1}), "max_pool2d 2 2 2 1 0 0 of 1");
+    expect(avg_pool2d(image, {1, 2}, 1, {0, 1}), "avg_pool2d 1 2 1 1 0 1 of 1");
     expect(concat({x, x, x}, 0), "concat 0 of 3");
     expect(uniform(n, {4}), "uniform 4 of 1");
     expect(where(x > 0.0, x, x), "where of 3");

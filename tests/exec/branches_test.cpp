@@ -25,7 +25,6 @@ struct BranchProgram {
   std::string name;
   std::string text;  ///< after kDown
   bool forks = true;
-  int64_t long_run = 9;  ///< an argument with which it runs long enough to be stolen from
 
   friend std::ostream& operator<<(std::ostream& out, const BranchProgram& program) {
     return out << program.name;
@@ -133,17 +132,18 @@ const std::vector<BranchProgram>& branch_programs() {
        "  let right = if middle + 1 < high then count(middle + 1, high) else 0\n"
        "  left + right + 1\n"
        "fn main(n: i64) -> i64 = count(0, n * 100 + 1)"},
-      {"a_tree_of_two_functions_with_two_results",
-       "fn odd(n: i64) -> (i64, i64) =\n"
-       "  let (a, b) = if n > 1 then even(n - 1) else (1, n)\n"
-       "  let c = if n % 3 > 0 then down(n) else 5\n"
-       "  (a + c, b - a)\n"
-       "fn even(n: i64) -> (i64, i64) =\n"
-       "  let (a, b) = if n > 2 then odd(n - 1) else (n, 1)\n"
-       "  let (c, d) = if n % 2 == 0 then odd(n - 3) else (b, a)\n"
-       "  (a - d, b + c)\n"
-       "fn main(n: i64) -> (i64, i64) = even(n + 8)",
-       true, 40},
+      {
+          "a_tree_of_two_functions_with_two_results",
+          "fn odd(n: i64) -> (i64, i64) =\n"
+          "  let (a, b) = if n > 1 then even(n - 1) else (1, n)\n"
+          "  let c = if n % 3 > 0 then down(n) else 5\n"
+          "  (a + c, b - a)\n"
+          "fn even(n: i64) -> (i64, i64) =\n"
+          "  let (a, b) = if n > 2 then odd(n - 1) else (n, 1)\n"
+          "  let (c, d) = if n % 2 == 0 then odd(n - 3) else (b, a)\n"
+          "  (a - d, b + c)\n"
+          "fn main(n: i64) -> (i64, i64) = even(n + 8)",
+      },
       {"one_branch", "fn main(n: i64) -> i64 = n * (if n > 2 then down(n * 300) else 0)", false},
       {"branches_without_calls",
        "fn main(n: i64) -> i64 = (if n > 2 then n * 300 else 0) * 3 - (if n > 1 then n + 2 else n) * down(n)",
@@ -182,8 +182,9 @@ TEST_P(Branches, GiveTheResultsOfTheReference) {
       }
     }
   }
-  for (int i = 0; GetParam().forks && wants_another_run(i, 0, steals); ++i) {
-    steals += run(Mode{Executor::Production, 2}, graph_, {GetParam().long_run}).stats.steals;
+  RunOptions options;
+  for (int i = 0; GetParam().forks && wants_another_run(i, 0, steals, options); ++i) {
+    steals += run(Mode{Executor::Production, 2}, graph_, {int64_t{9}}, options).stats.steals;
   }
   EXPECT_EQ(steals > 0, GetParam().forks);
 }

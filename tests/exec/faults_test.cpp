@@ -36,6 +36,34 @@ TEST_P(Faults, AnOperationSaysWhereAndOnWhat) {
             "  in main(n = 3)");
 }
 
+TEST_P(Faults, AnAssumptionSaysItsIdAndWhereItStands) {
+  const std::string_view text =
+      "fn half(n: i64) -> i64 =\n"
+      "  let _ = assume(n % 2 == 0, id=7)\n"
+      "  n / 2\n"
+      "fn main(n: i64) -> i64 = if n < 2 then n else 1 + main(half(n))\n";
+  EXPECT_EQ(run(GetParam(), graph_of(text), {int64_t{8}}).values[0], Value(int64_t{4}));
+  const RunError error = error_of(text, {int64_t{6}});
+  EXPECT_EQ(error.fault(), Fault::Assumption);
+  EXPECT_EQ(error.assumption(), 7);
+  EXPECT_EQ(error.message(),
+            "main.hia:2:11: error: assumption failed: the condition is false (id=7)\n"
+            " 2 |   let _ = assume(n % 2 == 0, id=7)\n"
+            "   |           ^^^^^^^^^^^^^^^^^^^^^^^^");
+}
+
+TEST_P(Faults, AnAssumptionOnATensorIsOnEachOfItsElements) {
+  const std::string_view text =
+      "fn main(x: f64[3]) -> f64 =\n"
+      "  let _ = assume(x >= 0.0)\n"
+      "  sum(sqrt(x))\n";
+  const Type type = tensor_type(DType::F64, {3});
+  EXPECT_EQ(run(GetParam(), graph_of(text), {parse_value(type, "[1, 4, 0]")}).values[0], Value(3.0));
+  const RunError error = error_of(text, {parse_value(type, "[1, 4, -1]")});
+  EXPECT_EQ(error.fault(), Fault::Assumption);
+  EXPECT_EQ(error.assumption(), 0);
+}
+
 // A call in tail position hands its frame on in the production executor, and so leaves the chain: the calls
 // of these tests have something left to do.
 

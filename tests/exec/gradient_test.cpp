@@ -19,7 +19,9 @@ ir::Module with_gradient(ModuleBuilder& program, FunctionRef f, bool with_value 
   }
   const FunctionRef main = program.declare("main", of.params, results);
   ir::Module module = passes::loops_to_calls(std::move(program.module()));
-  module = passes::add_gradient(std::move(module), {main.id, f.id, with_value});
+  const auto kind =
+      with_value ? ir::GradientForm::Kind::ValueAndGradients : ir::GradientForm::Kind::Gradients;
+  module = passes::add_gradient(std::move(module), {main.id, f.id, {kind, {}}});
   ir::verify(module);
   return module;
 }

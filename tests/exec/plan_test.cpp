@@ -173,10 +173,10 @@ TEST(PlanForms, OfOneFunctionHaveTheSameSlots) {
     }
     std::vector<bool> has_tasks(slots.size(), false);  // their results stand behind the common slots
     for (const Plan::Body& body : plan->bodies) {
-      if (body.is_outlined_task()) has_tasks[body.function.index()] = true;
+      if (!body.is_whole()) has_tasks[body.function.index()] = true;
     }
     for (const Plan::Body& body : plan->bodies) {
-      if (body.is_outlined_task()) continue;
+      if (!body.is_whole()) continue;
       const uint16_t common = slots[body.function.index()];
       if (has_tasks[body.function.index()]) {
         EXPECT_GE(body.slots, common) << program.name;

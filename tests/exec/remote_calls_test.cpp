@@ -2,49 +2,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <mutex>
-
+#include "exec/in_processes.h"
 #include "exec/stealing.h"
-#include "net/disordered.h"
 
 namespace hiaton::exec::testing {
 namespace {
 
 using ::testing::HasSubstr;
-
-struct Shared {
-  std::vector<Value> values;
-  RunStats stats;
-  std::string error;
-};
-
-/// Runs the program in so many processes, and gives what the first one gets.
-Shared run_shared(const std::string& text, const std::vector<Value>& arguments, int processes,
-                  net::Delivery delivery, RunOptions options = {}) {
-  const graph::Graph graph = graph_of(text);
-  Shared first;
-  net::act_in_processes(net::disordered_links(processes, delivery, 7), [&](net::Transport& transport) {
-    RunOptions own = options;
-    RunStats stats;
-    own.processes = &transport;
-    own.stats = &stats;
-    PlanCache plans;
-    std::vector<Value> values;
-    std::string error;
-    try {
-      values = exec::run(graph, arguments, own, plans).values;
-    } catch (const RunError& run_error) {
-      error = run_error.what();
-    }
-    EXPECT_EQ(stats.frames_live_at_end, 0u) << "process " << transport.self();
-    if (transport.self() == 0) {
-      first = {std::move(values), std::move(stats), std::move(error)};
-    } else {
-      EXPECT_TRUE(values.empty() && error.empty()) << "process " << transport.self();
-    }
-  });
-  return first;
-}
 
 constexpr std::string_view kSearch =
     "fn search(low: i64, high: i64, wrong: i64) -> i64 =\n"
@@ -58,17 +22,21 @@ TEST_P(RemoteCallsTest, GiveTheResultsAndCountsOfOneProcess) {
   RunOptions options;
   options.share_every_call = true;
   options.count_regions = true;
-  const Shared alone = run_shared(std::string(kFib), {int64_t{16}}, 1, GetParam(), options);
+  const Shared alone = run_shared(kFib, {int64_t{16}}, 1, GetParam(), options);
   EXPECT_EQ(alone.values[0].as<int64_t>(), 1597);
   for (int processes = 2; processes <= 4; ++processes) {
     for (const int workers : {1, 2}) {
       options.workers = workers;
-      const Shared shared = run_shared(std::string(kFib), {int64_t{16}}, processes, GetParam(), options);
-      ASSERT_EQ(shared.values.size(), 1u) << shared.error;
-      EXPECT_EQ(shared.values[0].as<int64_t>(), 1597);
-      EXPECT_EQ(shared.stats.calls, alone.stats.calls);
-      EXPECT_GT(shared.stats.remote_calls, 0u);
-      EXPECT_GT(shared.stats.remote_bytes, shared.stats.remote_calls * 2 * sizeof(int64_t));
+      uint64_t given = 0;  // a run may be over before the others have asked
+      for (int run = 0; run < 100 && given == 0; ++run) {
+        const Shared shared = run_shared(kFib, {int64_t{16}}, processes, GetParam(), options);
+        ASSERT_EQ(shared.values.size(), 1u) << shared.error;
+        EXPECT_EQ(shared.values[0].as<int64_t>(), 1597);
+        EXPECT_EQ(shared.stats.calls, alone.stats.calls);
+        given = shared.stats.remote_calls;
+        EXPECT_GT(shared.stats.remote_bytes, given * 2 * sizeof(int64_t));
+      }
+      EXPECT_GT(given, 0u) << "nothing is shared";
     }
   }
 }
@@ -77,12 +45,12 @@ TEST_P(RemoteCallsTest, AnErrorSaysWhatItSaysInOneProcess) {
   RunOptions options;
   options.share_every_call = true;
   const Value wrong = int64_t{371};
-  const std::string expected = run_shared(std::string(kSearch), {wrong}, 1, GetParam()).error;
+  const std::string expected = run_shared(kSearch, {wrong}, 1, GetParam()).error;
   EXPECT_THAT(expected, HasSubstr("division by zero: 100 / 0"));
   EXPECT_THAT(expected, HasSubstr("in search(low = 371, high = 372, wrong = 371)"));
   for (int i = 0; i < 10; ++i) {
     for (int processes = 2; processes <= 4; ++processes)
-      EXPECT_EQ(run_shared(std::string(kSearch), {wrong}, processes, GetParam(), options).error, expected);
+      EXPECT_EQ(run_shared(kSearch, {wrong}, processes, GetParam(), options).error, expected);
   }
 }
 
@@ -99,7 +67,7 @@ TEST_P(RemoteCallsTest, BudgetsEndTheRunOfAllProcesses) {
   }
   options.max_frames = RunOptions().max_frames;
   options.timeout = std::chrono::milliseconds(20);
-  EXPECT_THAT(run_shared(std::string(kFib), {int64_t{60}}, 3, GetParam(), options).error,
+  EXPECT_THAT(run_shared(kFib, {int64_t{60}}, 3, GetParam(), options).error,
               HasSubstr("time budget: the run takes longer than 20 ms"));
 }
 
@@ -136,24 +104,8 @@ TEST_P(RemoteCallsTest, WhatTakesNoTimeIsNotGivenAnyMore) {
   EXPECT_LT(shared.stats.remote_calls, 100u);
 }
 
-INSTANTIATE_TEST_SUITE_P(, RemoteCallsTest,
-                         ::testing::Values(net::Delivery::InOrder, net::Delivery::LastFirst,
-                                           net::Delivery::Random, net::Delivery::StarvedOne,
-                                           net::Delivery::Bursts),
-                         [](const auto& delivery) {
-                           switch (delivery.param) {
-                             case net::Delivery::InOrder:
-                               return "in_order";
-                             case net::Delivery::LastFirst:
-                               return "last_first";
-                             case net::Delivery::Random:
-                               return "at_random";
-                             case net::Delivery::StarvedOne:
-                               return "starved";
-                             default:
-                               return "in_bursts";
-                           }
-                         });
+INSTANTIATE_TEST_SUITE_P(, RemoteCallsTest, ::testing::ValuesIn(kDeliveries),
+                         [](const auto& delivery) { return name_of(delivery.param); });
 
 }  // namespace
 }  // namespace hiaton::exec::testing

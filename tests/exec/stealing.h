@@ -2,22 +2,21 @@
 #pragma once
 
 #include "exec/programs.h"
+#include "sized.h"
 
 namespace hiaton::exec::testing {
 
 /// How often a concurrent test runs: a race shows itself in one run of many. Sanitizers watch each run more
 /// closely, and slow it down.
-#if defined(HIATON_SANITIZED) || !defined(NDEBUG)
-constexpr int kRepeats = 30;
-#else
-constexpr int kRepeats = 1000;
-#endif
+constexpr int kRepeats = sized<int>(1000, 30);
 
-/// Whether a test that wants calls to be stolen goes on after `runs` runs: a busy machine may give thieves no
-/// time.
-constexpr bool wants_another_run(int runs, int at_least, uint64_t steals) {
-  constexpr int kMostRuns = 20'000;
-  return runs < at_least || (steals == 0 && runs < kMostRuns);
+/// Whether a test that wants calls to be stolen goes on after `runs` runs. A run may be over before thieves
+/// come, on a fast machine or a busy one: where the first `at_least` had no steals, those after them share
+/// every call.
+inline bool wants_another_run(int runs, int at_least, uint64_t steals, RunOptions& options) {
+  constexpr int kRunsThatShare = 100;
+  options.share_every_call = runs >= at_least;
+  return runs < at_least || (steals == 0 && runs < at_least + kRunsThatShare);
 }
 
 constexpr std::string_view kFib =

@@ -10,6 +10,8 @@
 #include <thread>
 
 #include "exec/direct/run/direct_run.h"
+#include "exec/direct/run/start_call.h"
+#include "exec/direct/run/worker.h"
 #include "hiaton/thread_pool.h"
 
 namespace hiaton::exec::direct::testing {
@@ -100,7 +102,7 @@ TEST_P(Stealing, GivesTheResultsOfOneWorkerInEveryRun) {
   RunOptions options;
   options.workers = workers;
   uint64_t steals = 0;
-  for (int i = 0; wants_another_run(i, kRepeats / 5, steals); ++i) {
+  for (int i = 0; wants_another_run(i, kRepeats / 5, steals, options); ++i) {
     const RunResult result = exec::run(graph, program.longer, options, plans);
     ASSERT_EQ(result.values, expected) << "in run " << i;
     ASSERT_EQ(result.stats.frames_live_at_end, 0u);
@@ -137,10 +139,11 @@ INSTANTIATE_TEST_SUITE_P(Workers, StolenErrors, ::testing::Values(2, 3, 8));
 TEST_P(StolenErrors, NameTheCallsThatLedToThem) {
   const graph::Graph graph = graph_of(kOneBadLeaf);
   constexpr int64_t kDepth = 13;
+  RunOptions options;
   uint64_t steals = 0;
-  for (int i = 0; wants_another_run(i, kRepeats, steals); ++i) {
+  for (int i = 0; wants_another_run(i, kRepeats, steals, options); ++i) {
     const int64_t bad = (int64_t{1} << kDepth) + i * 37 % (int64_t{1} << kDepth);
-    const Failure failure = failure_of(graph, {kDepth, bad}, GetParam());
+    const Failure failure = failure_of(graph, {kDepth, bad}, GetParam(), options);
     ASSERT_EQ(failure.error.fault(), Fault::DivisionByZero) << failure.error.what();
     ASSERT_EQ(failure.stats.frames_live_at_end, 0u);
     ASSERT_EQ(failure.error.chain().size(), kDepth + 2u) << failure.error.what();
@@ -237,9 +240,9 @@ TEST_P(StolenBudgets, MaxBytesEndsAllWorkers) {
 TEST(OtherWorkers, AreThreadsOfThePool) {
   const graph::Graph graph = graph_of(kFib);
   ThreadPool pool(2);
+  RunOptions options{.pool = &pool};
   uint64_t steals = 0;
-  for (int runs = 0; wants_another_run(runs, 1, steals); ++runs) {
-    const RunOptions options{.pool = &pool};
+  for (int runs = 0; wants_another_run(runs, 10, steals, options); ++runs) {
     const RunResult result = run(Mode{Executor::Production, 2}, graph, {Value(int64_t{22})}, options);
     EXPECT_EQ(result.values, std::vector<Value>{Value(int64_t{28'657})});
     steals += result.stats.steals;
@@ -272,11 +275,70 @@ TEST(OtherWorkers, ComeToALongRunAfterShortOnes) {
     return exec::run(graph, std::vector<Value>{Value(n)}, {.workers = 2, .pool = &pool}, plans).stats.steals;
   };
   uint64_t steals = 0;
-  for (int runs = 0; wants_another_run(runs, 1, steals); ++runs) {
+  for (int runs = 0; runs < 1000 && steals == 0; ++runs) {
     for (int i = 0; i < 3; ++i) EXPECT_EQ(steals_of(1), 0u) << "there is nothing to take";
-    steals += steals_of(22);
+    steals = steals_of(28);
   }
   EXPECT_GT(steals, 0u);
+}
+
+/// Of a worker that has nothing to give: it goes on in the forking form of the first function that has one.
+TEST(ARequest, IsNotForgottenInACallOfAFunctionThatDoesNotFork) {
+  const graph::Graph graph = graph_of(
+      "fn spin(n: i64) -> i64 = if n == 0 then 0 else 1 + spin(n - 1)\n"
+      "fn tree(n: i64) -> i64 = if n == 0 then spin(9) else tree(n - 1) + tree(n - 2)\n"
+      "fn main(n: i64) -> i64 = tree(n)\n");
+  std::string reason;
+  const auto plan = compile(graph, {.forking = true}, reason);
+  ASSERT_NE(plan, nullptr) << reason;
+  RunState state;
+  FrameBudget budget;
+  Worker worker(state, *plan, budget, nullptr);
+  Frame* const frame = worker.start_chain(nullptr, plan->halt, 16);
+  ASSERT_NE(frame, nullptr);
+  int calls = 0;
+  int forking = 0;
+  for (const Plan::Body& body : plan->bodies) {
+    if (body.forking) continue;
+    for (uint32_t i = body.begin; i < body.end; ++i) {
+      if (plan->opcodes[i] != Opcode::Call1) continue;
+      const Instruction* const call = &plan->code[i];
+      worker.hungry = Worker::kCallsToLook;
+      ASSERT_NE(start_call(worker, frame, call), nullptr);
+      const bool goes_on_forking = worker.pc != call->target;
+      EXPECT_EQ(worker.hungry, goes_on_forking ? 0 : Worker::kCallsToLook);
+      EXPECT_EQ(plan->body_at(worker.pc).forking, goes_on_forking);
+      ++calls;
+      forking += goes_on_forking ? 1 : 0;
+    }
+  }
+  EXPECT_EQ(calls, 3) << "spin in itself, tree in itself twice";
+  EXPECT_EQ(forking, 2);
+  worker.leave_chain();
+}
+
+TEST(ARequest, IsLookedAfterForSomeCallsOnly) {
+  RunState state;
+  std::string reason;
+  const auto plan = compile(graph_of(kFib), {.forking = true}, reason);
+  ASSERT_NE(plan, nullptr) << reason;
+  FrameBudget budget;
+  Worker worker(state, *plan, budget, nullptr);
+  worker.hungry = Worker::kCallsToLook;
+  for (uint32_t i = 1; i < Worker::kCallsToLook; ++i) {
+    EXPECT_TRUE(worker.answer_poll());
+    EXPECT_TRUE(worker.poll.load());
+  }
+  EXPECT_TRUE(worker.answer_poll());
+  EXPECT_FALSE(worker.poll.load());
+}
+
+TEST(Forks, AWideGroupCountsAsManyNarrowOnes) {
+  EXPECT_EQ(fork_weight(2), 1u);
+  EXPECT_EQ(fork_weight(3), 1u);
+  EXPECT_EQ(fork_weight(4), 2u);
+  EXPECT_EQ(fork_weight(10), 3u);
+  EXPECT_EQ(fork_weight(32), 5u);
 }
 
 TEST(RunsAtOnce, OfOnePlanDoNotDisturbEachOther) {

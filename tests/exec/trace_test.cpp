@@ -50,11 +50,11 @@ class Steals : public ::testing::TestWithParam<Stolen> {};
 TEST_P(Steals, AreArrows) {
   const graph::Graph graph = graph_of(GetParam().text);
   PlanCache plans;
+  RunOptions options;
+  options.workers = 4;
   uint64_t steals = 0;
-  for (int i = 0; wants_another_run(i, kRepeats / 10, steals); ++i) {
+  for (int i = 0; wants_another_run(i, kRepeats / 10, steals, options); ++i) {
     Trace trace;
-    RunOptions options;
-    options.workers = 4;
     options.trace = &trace;
     const std::vector<Value> arguments{GetParam().argument};
     const RunResult result = run_production(graph, arguments, options, plans);

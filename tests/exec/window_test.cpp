@@ -208,9 +208,10 @@ TEST_P(WindowFinding, TellsWhereIterationsCanRunAhead) {
 void expect_steals(const std::string& text, int64_t argument) {
   const graph::Graph graph = graph_of(text);
   const std::vector<Value> expected = run(Mode{Executor::Reference}, graph, {argument}).values;
+  RunOptions options;
   uint64_t steals = 0;
-  for (int i = 0; wants_another_run(i, kRepeats / 10, steals); ++i) {
-    const RunResult result = run(Mode{Executor::Production, 2}, graph, {argument});
+  for (int i = 0; wants_another_run(i, kRepeats / 10, steals, options); ++i) {
+    const RunResult result = run(Mode{Executor::Production, 2}, graph, {argument}, options);
     ASSERT_EQ(result.values, expected);
     steals += result.stats.steals;
   }
@@ -270,9 +271,10 @@ TEST(Window, TasksAreNotSeenInErrors) {
 TEST(Window, CallsOfOneLoopAreStolen) {
   const graph::Graph graph =
       graph_of(std::string(kWork) + "fn main(n: i64) -> i64 = with acc = 0 for i in 0..n do acc + work(12)");
+  RunOptions options;
   uint64_t steals = 0;
-  for (int i = 0; wants_another_run(i, kRepeats / 10, steals); ++i) {
-    steals += run(Mode{Executor::Production, 2}, graph, {int64_t{100}}).stats.steals;
+  for (int i = 0; wants_another_run(i, kRepeats / 10, steals, options); ++i) {
+    steals += run(Mode{Executor::Production, 2}, graph, {int64_t{100}}, options).stats.steals;
   }
   EXPECT_GT(steals, 0u);
 }

@@ -21,9 +21,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, std::size_t size) {
   if (ftruncate(file, 0) != 0 || pwrite(file, bytes, size, 0) != static_cast<ssize_t>(size)) std::abort();
 
   train::BagOfWords learner(4, 2);
-  const std::vector<float> before = learner.parameters()[0].values;
+  const train::Numbers before = learner.parameters()[0].values;
   try {
-    train::load_parameters(path, learner);
+    train::load_parameters(path, learner.parameters());
   } catch (const ProgramError&) {
     if (learner.parameters()[0].values != before) std::abort();
   }

@@ -9,7 +9,7 @@ set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 seconds="${1:-60}"
 targets=("${@:2}")
-((${#targets[@]})) || targets=(parse graph trees checkpoint wire)
+((${#targets[@]})) || targets=(parse graph trees examples columns checkpoint wire)
 
 fuzz() {
   local target="$1" found="build/corpus/$1" findings="build/corpus/$1.findings" seeds=()

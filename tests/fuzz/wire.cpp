@@ -1,9 +1,13 @@
-// Any bytes are either a packet and a value, or an error that says what was expected. A value is written as
-// bytes that read back to the same value.
+// Any bytes are either a packet, a value and the arguments of a call, or an error that says what was
+// expected. Values are written as bytes that read back to the same values, and nothing of them is left
+// behind.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
+#include <vector>
 
 #include "hiaton/error.h"
 #include "net/simulated.h"
@@ -45,6 +49,39 @@ void read_value(std::span<const std::byte> bytes) {
   }
 }
 
+/// As the arguments of a call that a worker takes into a run.
+void read_arguments(std::span<const std::byte> bytes) {
+  static const std::vector<Type> types{tree_type(), DType::I32, tree_type(),
+                                       Type(DType::Bool, {{-1, "n"}, {-1, "m"}})};
+  static const ValueCodec codec(types);
+  const std::unique_ptr<DataHeap, LeaveHeap> heap(DataHeap::make([](std::size_t) { return true; }));
+  TensorHeap tensor_heap([](std::size_t) { return true; }, [](std::size_t) {});
+  TensorCells tensors(tensor_heap);
+  DataCells data(*heap, &tensors);
+  const RunCells cells{&data, &tensors};
+  const auto read = [&](std::span<const std::byte> from, std::vector<Slot>& slots) {
+    ByteReader in(from, "input");
+    codec.read_slots(in, cells, slots);
+  };
+  const auto release = [&](const std::vector<Slot>& slots) {
+    for (std::size_t i = 0; i < slots.size(); ++i) codec.release_slot(cells, i, slots[i]);
+  };
+  try {
+    std::vector<Slot> slots(types.size());
+    read(bytes, slots);
+    ByteWriter once;
+    codec.write_slots(slots, once);
+    release(slots);
+    read(once.bytes(), slots);
+    ByteWriter twice;
+    codec.write_slots(slots, twice);
+    release(slots);
+    if (!std::ranges::equal(once.bytes(), twice.bytes())) std::abort();
+  } catch (const ProgramError&) {
+  }
+  if (heap->count_values() != 0 || tensor_heap.count_tensors() != 0) std::abort();
+}
+
 /// As the first packet from another process, and as one after both have joined.
 void receive_packet(std::span<const std::byte> bytes, bool joins_first) {
   SimulatedNetwork network(2, Delivery::InOrder, 1);
@@ -77,8 +114,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, std::size_t size) {
   const auto input = std::as_bytes(std::span(bytes, size));
   if (input.empty()) return 0;
   const auto choice = static_cast<uint8_t>(input[0]);
-  if (choice % 3 == 0) read_value(input.subspan(1));
-  if (choice % 3 == 1) receive_packet(input.subspan(1), false);
-  if (choice % 3 == 2) receive_packet(input.subspan(1), true);
+  if (choice % 4 == 0) read_value(input.subspan(1));
+  if (choice % 4 == 1) receive_packet(input.subspan(1), false);
+  if (choice % 4 == 2) receive_packet(input.subspan(1), true);
+  if (choice % 4 == 3) read_arguments(input.subspan(1));
   return 0;
 }

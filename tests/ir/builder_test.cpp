@@ -293,7 +293,7 @@ TEST(BuilderErrors, NoValuesAndNoFunctions) {
   const std::string no_function = "expected a function that is declared";
   EXPECT_EQ(error_of([&] { builder.define({}, none); }), no_function);
   EXPECT_EQ(error_of([&] { builder.redefine({ir::FunctionId(3)}, none); }), no_function);
-  EXPECT_EQ(error_of([&] { builder.declare_gradient("slope", {}, false); }), no_function);
+  EXPECT_EQ(error_of([&] { builder.declare_gradient("slope", {}, {}); }), no_function);
 }
 
 TEST(BuilderErrors, ValuesOfABranchOutsideOfIt) {

@@ -174,13 +174,19 @@ TEST(BuilderOfGradients, DeclaresThemWithoutBodies) {
   ModuleBuilder builder;
   const FunctionRef f = builder.declare("f", {{DType::F32, "x"}, {DType::I64, "n"}}, {DType::F32});
   builder.define(f, [](FunctionBuilder& b) -> Vars { return b.param(0); });
-  builder.declare_gradient("slope", f, false);
-  builder.declare_gradient("both", f, true);
+  builder.declare_gradient("slope", f, {});
+  builder.declare_gradient("both", f, {ir::GradientForm::Kind::ValueAndGradients});
+  const std::size_t w = builder.add_parameter("w", Type(DType::F32, {Dim{.size = 2, .symbol = ""}}));
+  builder.declare_gradient("product", f, {ir::GradientForm::Kind::Vjp, {{.number = 0}}});
+  builder.declare_gradient("by_w", f, {.wrt = {{.is_learned = true, .number = w}, {.number = 0}}});
   const ir::Module module = builder.finish();
   EXPECT_EQ(print(module),
+            "param w: f32[2]\n\n"
             "fn f(x: f32, n: i64) -> f32 = x\n\n"
             "fn slope(x: f32, n: i64) -> f32 = grad(f)\n\n"
-            "fn both(x: f32, n: i64) -> (f32, f32) = value_and_grad(f)\n");
+            "fn both(x: f32, n: i64) -> (f32, f32) = value_and_grad(f)\n\n"
+            "fn product(x: f32, n: i64, g1: f32) -> f32 = vjp(f, wrt=0)\n\n"
+            "fn by_w(x: f32, n: i64) -> (f32[2], f32) = grad(f, wrt=(w, 0))\n");
 }
 
 TEST(VerifyGradients, KnowsTheirSignature) {
@@ -193,7 +199,13 @@ TEST(VerifyGradients, KnowsTheirSignature) {
   const char* const wrong = "function 'g': its parameters and results are not those of the gradient of 'f'";
   EXPECT_EQ(after([](ir::Module&) {}), "");
   EXPECT_EQ(after([](ir::Module& m) { m.gradient_requests.clear(); }), "function 'g': it has no body");
-  EXPECT_EQ(after([](ir::Module& m) { m.gradient_requests[0].with_value = false; }), wrong);
+  EXPECT_EQ(after([](ir::Module& m) { m.gradient_requests[0].form = {}; }), wrong);
+  EXPECT_EQ(after([](ir::Module& m) { m.gradient_requests[0].form.kind = ir::GradientForm::Kind::Vjp; }),
+            wrong);
+  EXPECT_EQ(after([](ir::Module& m) { m.gradient_requests[0].form.wrt = {{.number = 2}}; }),
+            "function 'g': it is by a parameter that 'f' does not have");
+  EXPECT_EQ(after([](ir::Module& m) { m.gradient_requests[0].form.wrt = {{.is_learned = true}}; }),
+            "function 'g': it is by a parameter that 'f' does not have");
   EXPECT_EQ(after([](ir::Module& m) { m.functions[1].params[1].type = DType::I32; }), wrong);
   EXPECT_EQ(after([](ir::Module& m) { m.gradient_requests[0].of = ir::FunctionId(9); }),
             "function 'g': it is the gradient of no function");

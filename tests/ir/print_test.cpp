@@ -90,7 +90,9 @@ TEST(Print, EveryOperationOnConstantsAndOnValues) {
         const std::vector<Var> values(op->arity(), a), constants(op->arity(), zero);
         std::vector<Var> mixed = values;
         mixed.back() = zero;
-        return {f.op(*op, values), f.op(*op, constants), f.op(*op, mixed)};
+        const Attributes attributes = op->takes_attributes(0) ? Attributes{} : Attributes{3};
+        return {f.op(*op, values, attributes), f.op(*op, constants, attributes),
+                f.op(*op, mixed, attributes)};
       }));
     }
   }

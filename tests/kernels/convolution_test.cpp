@@ -26,7 +26,7 @@ std::vector<Convolution> shapes() {
        .outputs = 16,
        .filter_height = 3,
        .filter_width = 3,
-       .padding = 1},
+       .padding = {1, 1}},
       {.images = 3,
        .channels = 2,
        .height = 9,
@@ -34,9 +34,38 @@ std::vector<Convolution> shapes() {
        .outputs = 5,
        .filter_height = 3,
        .filter_width = 3,
-       .stride = 2,
-       .padding = 2},
+       .stride = {2, 2},
+       .padding = {2, 2}},
       {.images = 2, .channels = 32, .height = 6, .width = 6, .outputs = 32},
+      {.images = 2,
+       .channels = 3,
+       .height = 9,
+       .width = 12,
+       .outputs = 4,
+       .filter_height = 2,
+       .filter_width = 3,
+       .stride = {2, 1},
+       .padding = {0, 3},
+       .dilation = {3, 2}},
+      {.images = 2,
+       .channels = 6,
+       .height = 5,
+       .width = 6,
+       .outputs = 4,
+       .filter_height = 2,
+       .filter_width = 2,
+       .padding = {1, 0},
+       .groups = 2},
+      {.channels = 16,
+       .height = 7,
+       .width = 5,
+       .outputs = 32,
+       .filter_height = 3,
+       .filter_width = 3,
+       .stride = {2, 2},
+       .padding = {1, 1},
+       .dilation = {1, 2},
+       .groups = 16},
   };
 }
 
@@ -53,7 +82,7 @@ int64_t input_size(const Convolution& s) {
   return s.images * s.channels * s.height * s.width;
 }
 int64_t filters_size(const Convolution& s) {
-  return s.outputs * s.channels * s.filter_height * s.filter_width;
+  return s.outputs * (s.channels / s.groups) * s.filter_height * s.filter_width;
 }
 int64_t output_size(const Convolution& s) {
   return s.images * s.outputs * s.out_height() * s.out_width();
@@ -62,18 +91,20 @@ int64_t output_size(const Convolution& s) {
 /// Calls f(place in x, place in w, place in y) for all products that are added up.
 template <class F>
 void for_products(const Convolution& s, F f) {
+  const int64_t of_group = s.channels / s.groups;
   for (int64_t i = 0; i < s.images; ++i)
     for (int64_t o = 0; o < s.outputs; ++o)
-      for (int64_t k = 0; k < s.channels; ++k)
+      for (int64_t k = 0; k < of_group; ++k)
         for (int64_t u = 0; u < s.filter_height; ++u)
           for (int64_t v = 0; v < s.filter_width; ++v)
             for (int64_t r = 0; r < s.out_height(); ++r)
               for (int64_t c = 0; c < s.out_width(); ++c) {
-                const int64_t row = r * s.stride + u - s.padding;
-                const int64_t column = c * s.stride + v - s.padding;
+                const int64_t channel = o / (s.outputs / s.groups) * of_group + k;
+                const int64_t row = r * s.stride[0] + u * s.dilation[0] - s.padding[0];
+                const int64_t column = c * s.stride[1] + v * s.dilation[1] - s.padding[1];
                 if (row < 0 || row >= s.height || column < 0 || column >= s.width) continue;
-                f(((i * s.channels + k) * s.height + row) * s.width + column,
-                  ((o * s.channels + k) * s.filter_height + u) * s.filter_width + v,
+                f(((i * s.channels + channel) * s.height + row) * s.width + column,
+                  ((o * of_group + k) * s.filter_height + u) * s.filter_width + v,
                   ((i * s.outputs + o) * s.out_height() + r) * s.out_width() + c);
               }
 }
@@ -149,7 +180,7 @@ TEST(Convolutions, OfEverMoreSizesTakeNoEverMoreMemory) {
                           .outputs = 16,
                           .filter_height = 3,
                           .filter_width = 3,
-                          .padding = 1};
+                          .padding = {1, 1}};
       convolve<float>(s, x.data(), w.data(), y.data());
     }
     return allocated_bytes() - before;

@@ -112,7 +112,7 @@ TEST(Launch, ConvolutionsHaveTheSameBitsOnAnyNumberOfThreads) {
                           .outputs = 48,
                           .filter_height = 3,
                           .filter_width = 3,
-                          .padding = 1};
+                          .padding = {1, 1}};
   expect_same_convolutions<float>(shape);
   expect_same_convolutions<double>(shape);
 }

@@ -10,7 +10,7 @@
 namespace hiaton::kernels {
 namespace {
 
-constexpr Pooling kOverlapping{.planes = 1, .height = 3, .width = 4, .size = 2, .stride = 1};
+constexpr Pooling kOverlapping{.planes = 1, .height = 3, .width = 4, .size = {2, 2}, .stride = {1, 1}};
 const std::vector<float> kImage{1, 2, 3, 4, 8, 7, 6, 5, 0, 0, 9, 0};
 
 TEST(Pooling, OfOverlappingWindows) {
@@ -31,7 +31,7 @@ TEST(Pooling, GradientsOfOverlappingWindowsAddUp) {
 }
 
 TEST(Pooling, RowsAndColumnsThatNoWindowReachesDoNotCount) {
-  const Pooling shape{.planes = 2, .height = 3, .width = 3, .size = 2, .stride = 2};
+  const Pooling shape{.planes = 2, .height = 3, .width = 3, .size = {2, 2}, .stride = {2, 2}};
   std::vector<double> x(18);
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<double>(i);
   std::vector<double> y(2);
@@ -45,9 +45,25 @@ TEST(Pooling, RowsAndColumnsThatNoWindowReachesDoNotCount) {
   EXPECT_EQ(dx[9], 2.75);
 }
 
+TEST(Pooling, PaddingCountsAsZerosInTheMeanAndIsNeverTheLargest) {
+  const Pooling shape{.height = 2, .width = 3, .size = {2, 3}, .stride = {2, 1}, .padding = {1, 0}};
+  const std::vector<float> x{-6, -12, -18, 6, 12, 18};
+  std::vector<float> y(2);
+  average_pool<float>(shape, x.data(), y.data());
+  EXPECT_EQ(y, (std::vector<float>{-6, 6}));
+  take_largest<float>(shape, x.data(), x.data(), y.data());
+  EXPECT_EQ(y, (std::vector<float>{-6, 18}));
+  const std::vector<float> g{6, 12};
+  std::vector<float> dx(6, 5.0f);
+  average_pool_gradient<float>(shape, g.data(), dx.data());
+  EXPECT_EQ(dx, (std::vector<float>{1, 1, 1, 2, 2, 2}));
+  take_largest_gradient<float>(shape, x.data(), g.data(), dx.data());
+  EXPECT_EQ(dx, (std::vector<float>{6, 0, 0, 0, 0, 12}));
+}
+
 TEST(Pooling, FirstOfEqualsAndNanAreTheLargest) {
-  const Pooling shape{.height = 1, .width = 4, .size = 1, .stride = 1};
-  const Pooling whole{.height = 2, .width = 2, .size = 2, .stride = 1};
+  const Pooling shape{.height = 1, .width = 4, .size = {1, 1}, .stride = {1, 1}};
+  const Pooling whole{.height = 2, .width = 2, .size = {2, 2}, .stride = {1, 1}};
   EXPECT_EQ(shape.out_width(), 4);
   const std::vector<double> equal{3, 3, 3, 3};
   const std::vector<double> places{0, 1, 2, 3};

@@ -227,9 +227,31 @@ const Case kCases[] = {
      " 1 | fn f() -> i64 on \"worker = 1\n"
      "   |                  ^^^^^^^^^^^"},
     {"UnterminatedParenthesis", "fn f(n: i64) -> i64 = (n + 1\n",
-     "test.hia:2:1: error: expected an operator, ',' or ')', found the end of the program\n"
+     "test.hia:2:1: error: expected an operator, ',' or ')', found the end of the program; the '(' at "
+     "test.hia:1:23 is not closed\n"
      " 2 | \n"
      "   | ^"},
+    {"TheInnermostParenthesisIsNamed", "fn f(n: i64) -> i64 = (n + (n - (1)\nfn g() -> i64 = 1",
+     "test.hia:2:1: error: expected an operator, ',' or ')', found 'fn'; the '(' at test.hia:1:28 is not "
+     "closed\n"
+     " 2 | fn g() -> i64 = 1\n"
+     "   | ^^"},
+    {"LinesOneAfterTheOther", "fn f(n: i64) -> i64 =\n  g(n)\n  n",
+     "test.hia:3:3: error: expected an operator, 'fn' or the end of the program, found the name 'n'; a "
+     "function "
+     "is one expression, and values that it needs before get names by 'let'\n"
+     " 3 |   n\n"
+     "   |   ^"},
+    {"AFunctionOfTheLibrary", "fn f(xs: List[i64]) -> i64 = length(xs)",
+     "test.hia:1:37: error: argument 1 of 'length': expected str, found List[i64]; import \"std/list\" "
+     "brings "
+     "one for lists\n"
+     " 1 | fn f(xs: List[i64]) -> i64 = length(xs)\n"
+     "   |                                     ^^"},
+    {"AFunctionOfOtherLanguages", "fn f(n: i64) -> i64 = println(n)",
+     "test.hia:1:23: error: unknown function 'println'; print(x) prints a value and gives it on\n"
+     " 1 | fn f(n: i64) -> i64 = println(n)\n"
+     "   |                       ^^^^^^^"},
     {"UnterminatedIf", "fn f(n: i64) -> i64 = if n < 1 then 2\nfn g() -> i64 = 1",
      "test.hia:2:1: error: expected an operator or 'else', found 'fn'\n"
      " 2 | fn g() -> i64 = 1\n"
@@ -266,17 +288,17 @@ const Case kCases[] = {
      "test.hia:4:1: error: expected the expression that the 'let' before is for, found 'fn'\n"
      " 4 | fn g() -> i64 = 1\n"
      "   | ^^"},
-    {"SymbolInAComputedDimension", "fn f(x: f32[2*d, d]) -> i64 = 1",
-     "test.hia:1:15: error: expected an integer that is known before the run, found 'd'; a size is declared "
-     "by a line 'size d = ...'\n"
-     " 1 | fn f(x: f32[2*d, d]) -> i64 = 1\n"
+    {"SymbolInAComputedDimension", "fn f(x: f32[2*d, e]) -> i64 = 1",
+     "test.hia:1:15: error: expected a size, or a symbol that is a dimension of a parameter by itself, found "
+     "'d'; a size is declared by a line 'size d = ...'\n"
+     " 1 | fn f(x: f32[2*d, e]) -> i64 = 1\n"
      "   |               ^"},
     {"UnknownType", "fn f(x: float, y: i46) -> i64 = y",
-     "test.hia:1:9: error: expected a type (bool, i32, i64, f32, f64, List[...] or a data type), found "
+     "test.hia:1:9: error: expected a type (bool, i32, i64, f32, f64, str, List[...] or a data type), found "
      "'float'\n"
      " 1 | fn f(x: float, y: i46) -> i64 = y\n"
      "   |         ^^^^^\n"
-     "test.hia:1:19: error: expected a type (bool, i32, i64, f32, f64, List[...] or a data type), found "
+     "test.hia:1:19: error: expected a type (bool, i32, i64, f32, f64, str, List[...] or a data type), found "
      "'i46'; did you mean 'i64'?\n"
      " 1 | fn f(x: float, y: i46) -> i64 = y\n"
      "   |                   ^^^"},

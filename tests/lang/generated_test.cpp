@@ -39,6 +39,21 @@ const PrintCase kPrograms[] = {
      "fn grad_f(x: f64) -> f64 = grad(f)\n"
      "\n"
      "fn grad_grad_f(x: f64) -> f64 = grad(grad_f)\n"},
+    {"GradientsByChosenParameters",
+     "param W: f64[2] = ones\n"
+     "fn f(x: f64, W: f64[n], y: f64) -> f64 = x * sum(W) * y\n"
+     "fn g(x: f64, W: f64[n], y: f64) -> (f64, f64[2], f64) = grad(f, wrt=(y, param W, 0))\n"
+     "fn h(x: f64) -> f64[2] = grad(f, wrt=W)(x, [1, 2], x) + vjp(f, wrt=param W)(x, [1, 2], x, 1)\n"
+     "fn k(x: f64) -> f64 = grad(sin)(x) + 1\n",
+     "param W: f64[2] = ones\n\n"
+     "fn f(x: f64, W: f64[n], y: f64) -> f64 = x * sum(W, axes=[]) * y\n\n"
+     "fn g(x: f64, W: f64[n], y: f64) -> (f64, f64[2], f64) = grad(f, wrt=(2, param W, 0))\n\n"
+     "fn h(x: f64) -> f64[2] = grad_f(x, [1.0, 2.0], x) + vjp_f(x, [1.0, 2.0], x, 1.0)\n\n"
+     "fn k(x: f64) -> f64 = grad_apply_sin(x) + 1.0\n\n"
+     "fn grad_f(x: f64, W: f64[n], y: f64) -> f64[n] = grad(f, wrt=1)\n\n"
+     "fn vjp_f(x: f64, W: f64[n], y: f64, g1: f64) -> f64[2] = vjp(f, wrt=param W)\n\n"
+     "fn apply_sin(x1: f64) -> f64 = sin(x1)\n\n"
+     "fn grad_apply_sin(x1: f64) -> f64 = grad(apply_sin)\n"},
     {"GradientsWithNames",
      "fn f(x: f64, w: f64[n]) -> f64 = x\n"
      "fn slope(a: f64, b: f64[n]) -> (f64, f64[n]) = grad(f)\n"
@@ -224,15 +239,38 @@ const ErrorCase kErrors[] = {
      "found results (f32[2])"},
     {"GradientByNoFloats", "fn f(x: i64) -> f32 = 1\nfn g(x: i64) -> f32 = grad(f)(x)",
      "2:28: the gradient of 'f': expected a parameter that holds floats, found none"},
+    {"GradientByLearnedParametersUnasked",
+     "param w: f32[2]\nfn f() -> f32 = sum(w)\nfn main() -> f32[2] = grad(f)()",
+     "3:28: the gradient of 'f': expected a parameter that holds floats, found none; by what is learned, it "
+     "is "
+     "written grad(f, wrt=w)"},
     {"GradientOfSeveral", "fn f(x: f32) -> (i64, f32) = (1, x)\nfn g(x: f32) -> f32 = grad(f)(x)",
      "2:28: the gradient of 'f': expected a function whose first result is f32 or f64, "
      "found results (i64, f32)"},
     {"GradientOfAnUnknownFunction", "fn fact(x: f32) -> f32 = x\nfn g(x: f32) -> f32 = grad(fat)(x)",
      "2:28: unknown function 'fat'; did you mean 'fact'?"},
-    {"GradientOfAnOperation", "fn g(x: f32) -> f32 = grad(exp)(x)",
-     "1:28: expected a function of the program, found 'exp', which is an operation"},
+    {"GradientOfAnOperationWithAttributes", "fn g(x: f32) -> f32 = grad(sum)(x)",
+     "1:23: expected a function of 1 argument, found the operation sum(x, axes=[...])"},
     {"GradientWithoutArguments", "fn f(x: f32) -> f32 = x\nfn g(x: f32) -> f32 = grad(f) + 1",
-     "2:31: expected '(' and the arguments of the function, found '+'"},
+     "2:23: expected a value, found a function; its arguments stand behind it in parentheses"},
+    {"GradientByNothingOfTheFunction", "fn f(x: f32) -> f32 = x\nfn g(x: f32) -> f32 = grad(f, wrt=y)(x)",
+     "2:35: expected a parameter of 'f' or a learned parameter, found 'y': f(x: f32)"},
+    {"GradientByTooLargeANumber", "fn f(x: f32) -> f32 = x\nfn g(x: f32) -> f32 = grad(f, wrt=1)(x)",
+     "2:35: expected a number less than 1, which is how many parameters 'f' has, found 1"},
+    {"GradientByOneTwice", "fn f(x: f32) -> f32 = x\nfn g(x: f32) -> f32 = grad(f, wrt=(0, x))(x)",
+     "2:39: expected each parameter once, found one twice"},
+    {"GradientByAnInteger", "fn f(x: f32, n: i64) -> f32 = x\nfn g(x: f32) -> i64 = grad(f, wrt=n)(x, 1)",
+     "2:28: the gradient of 'f': expected a parameter that holds floats, found 'n', which is of type i64"},
+    {"GradientByAFunction",
+     "fn f(x: f32, g: fn(f32) -> f32) -> f32 = g(x)\nfn g(x: f32) -> f32 = grad(f, wrt=1)(x, fn(y) -> y)",
+     "2:35: expected a parameter that holds floats, found parameter 1 of 'f', which is a function"},
+    {"GradientWithAnotherWord", "fn f(x: f32) -> f32 = x\nfn g(x: f32) -> f32 = grad(f, by=0)(x)",
+     "2:31: expected 'wrt=' and what the gradient is by, found the name 'by'"},
+    {"VjpOfIntegers", "fn f(x: f32) -> i64 = 1\nfn g(x: f32) -> f32 = vjp(f)(x, 1)",
+     "2:27: the vjp of 'f': expected results that are numbers or tensors, some of them of floats, found "
+     "(i64)"},
+    {"VjpWithTooFewArguments", "fn f(x: f32) -> f32 = x\nfn g(x: f32) -> f32 = vjp(f)(x)",
+     "2:23: 'vjp(f)' takes 2 arguments, found 1: those of 'f', then a gradient for each float result"},
     {"GradientWithTooManyArguments", "fn f(x: f32) -> f32 = x\nfn g(x: f32) -> f32 = grad(f)(x, x)",
      "2:23: 'f' takes 1 argument, found 2: f(x: f32)"},
     {"GradientOfAnArgument", "fn f(x: f32) -> f32 = x\nfn g(x: i64) -> f32 = grad(f)(x)",
@@ -246,12 +284,12 @@ const ErrorCase kErrors[] = {
      "found results (i64)"},
     {"MapOfAValue", "fn g(xs: List[i64], f: i64) -> List[i64] = map(f, xs)",
      "1:48: expected a function, found 'f', which is a value"},
-    {"MapOfAVariant", "data D = Box(n: i64)\nfn g(xs: List[i64]) -> List[D] = map(Box, xs)",
-     "2:38: expected a function, found 'Box', which is a variant"},
+    {"MapOfAVariant", "data D = Box(n: i64, m: i64)\nfn g(xs: List[i64]) -> List[D] = map(Box, xs)",
+     "2:38: expected a function of 1 argument, found the variant 'Box'"},
     {"MapOfAMisspelledOperation", "fn g(xs: List[f64]) -> List[f64] = map(sqrtt, xs)",
      "1:40: unknown function 'sqrtt'; did you mean 'sqrt'?"},
     {"MapOfAnExpression", "fn g(xs: List[i64]) -> List[i64] = map(1 + 1, xs)",
-     "1:36: expected 'map(function, elements, ...)' with the name of a function or fn(x) -> ..."},
+     "1:40: expected a function: the name of one, or fn(x) -> ..."},
     {"MapOfTooFewArguments", "fn f(x: i64) -> i64 = x\nfn g(xs: List[i64]) -> List[i64] = map(f)",
      "2:36: expected 'map(function, elements, ...)' with the name of a function or fn(x) -> ..."},
     {"MapOverANumber", "fn f(x: i64) -> i64 = x\nfn g(x: i64) -> List[i64] = map(f, x)",
@@ -270,7 +308,7 @@ const ErrorCase kErrors[] = {
      "data D = D(x: f32)\nfn f(d: D, x: f32) -> D = d\nfn g(x: f32[3]) -> f32[3] = scan(f, D(1), x)",
      "3:29: 'scan': expected a function that gives a scalar or a tensor, found 'f'"},
     {"MapOfAnOperationWithAttributes", "fn g(xs: List[f32[2]]) -> List[f32] = map(sum, xs)",
-     "1:39: 'map': expected an operation without attributes, found 'sum'"},
+     "1:43: expected an operation without attributes, found 'sum'; fn(x) -> sum(x, ...) gives them"},
     {"MapOfAWrongOperation", "fn g(xs: List[i64]) -> List[i64] = map(exp, xs)",
      "1:36: 'map': [exp] expected f32 or f64, found i64"},
     {"MapToData", "data D = D(x: f32)\nfn f(x: f32) -> D = D(x)\nfn g(x: f32[3]) -> f32[3] = map(f, x)",
@@ -289,10 +327,10 @@ TEST(GradientRequests, SayWhatIsToBeDerived) {
   const ir::GradientRequest& slope = module.gradient_requests[0];
   EXPECT_EQ(module[slope.function].name, "slope");
   EXPECT_EQ(module[slope.of].name, "f");
-  EXPECT_FALSE(slope.with_value);
+  EXPECT_EQ(slope.form, ir::GradientForm());
   const ir::GradientRequest& value = module.gradient_requests[1];
   EXPECT_EQ(module[value.function].name, "value_and_grad_f");
-  EXPECT_TRUE(value.with_value);
+  EXPECT_EQ(value.form.kind, ir::GradientForm::Kind::ValueAndGradients);
   EXPECT_FALSE(module[value.function].body.valid());
   EXPECT_EQ(module[value.function].params.size(), 2u);
   EXPECT_EQ(module[value.function].results, (std::vector<Type>{DType::F32, DType::F32}));

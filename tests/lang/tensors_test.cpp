@@ -32,6 +32,18 @@ const PrintCase kPrograms[] = {
      "fn f(x: f32[8, 1], n: i64[2, 4]) -> f32[8, 1] =\n"
      "  let v1 = f32(4)\n"
      "  x * v1\n"},
+    {"SymbolsAreValues",
+     "fn f(x: f64[m, n], y: f64[n], m: i64) -> i64 = m * n + size(x, axis=0)\n"
+     "fn g(x: f64[n]) -> List[i64] = map(fn(i) -> i + n, [1])\n"
+     "fn h(x: f64[n]) -> i64 =\n  let n = n + 1\n  n\n",
+     "fn f(x: f64[m, n], y: f64[n], m: i64) -> i64 = m * size(x, axis=1) + size(x, axis=0)\n\n"
+     "fn g(x: f64[n]) -> List[i64] =\n  let v1 = size(x, axis=0)\n  let v2 = Cons[i64](1, Nil[i64])\n"
+     "  map_g_lambda_2(v2, v1)\n\n"
+     "fn h(x: f64[n]) -> i64 = size(x, axis=0) + 1\n\n"
+     "fn g_lambda_2(x1: i64, captured2: i64) -> i64 = x1 + captured2\n\n"
+     "fn map_g_lambda_2(xs: List[i64], extra1: i64) -> List[i64] = if variant(xs) == 0 then Nil[i64] else\n"
+     "  let head = field(xs, variant=1, field=0)\n  let v1 = g_lambda_2(head, extra1)\n"
+     "  let tail = field(xs, variant=1, field=1)\n  Cons[i64](v1, map_g_lambda_2(tail, extra1))\n"},
     {"SymbolsStay", "fn f(x: f32[n, 3], y: f32[_]) -> f32[n, 3] = x + 1\n",
      "fn f(x: f32[n, 3], y: f32[_]) -> f32[n, 3] = x + 1.0f32\n"},
     {"CallsBindSymbols",
@@ -162,9 +174,8 @@ const ErrorCase kErrors[] = {
     {"DimensionTooLarge", "fn f(x: f32[9223372036854775807 + 1]) -> f32 = 1",
      "1:33: the integer is out of the range of i64"},
     {"UnknownSizeInAComputedDimension", "fn f(x: f32[2 * n]) -> f32 = 1",
-     "1:17: expected an integer that is known before the run, found 'n'; a size is declared by a line 'size "
-     "n "
-     "= ...'"},
+     "1:17: expected a size, or a symbol that is a dimension of a parameter by itself, found 'n'; a size is "
+     "declared by a line 'size n = ...'"},
     {"ParameterOfAnySize", "param W: f32[_]\nfn f() -> i64 = 1",
      "1:10: expected a dimension that is known before the run, found '_'"},
     {"TooManyDimensions", "fn f(x: f32[1, 1, 1, 1, 1, 1, 1, 1, 1]) -> f32 = 1",
@@ -208,14 +219,37 @@ const ErrorCase kErrors[] = {
      "2:25: no size 'hiden'; did you mean 'hidden'? For any size write '_'"},
     {"MistypedSymbolInALet", "fn f(x: f32[rows]) -> f32[rows] =\n  let y: f32[rosw] = x\n  y",
      "2:14: no size 'rosw'; did you mean 'rows'? For any size write '_'"},
-    {"SymbolAsAValue", "fn f(x: f64[m, n]) -> f64 = sum(x) / f64(n)",
-     "1:42: unknown name 'n'; the size of that name is size(x, axis=1)"},
+    {"SymbolOfAListAsAValue", "fn f(xs: List[f64[n]]) -> i64 = n", "1:33: unknown name 'n'"},
     {"SymbolAsAnAttribute", "fn f(x: f64[2, n]) -> f64[n, 2] = reshape(x, shape=[n, 2])",
      "1:53: expected an integer that is known before the run, found 'n', which stands for another size in "
      "each call"},
-    {"SymbolInAComputedDimensionOfAResult", "fn f(x: f64[n]) -> f64[2 * n] = concat(x, x, axis=0)",
-     "1:28: expected an integer that is known before the run, found 'n', which stands for another size in "
+    {"ComputedDimensionOfALet",
+     "fn f(x: f64[n]) -> f64 =\n  let y: f64[2 * n] = concat(x, x, axis=0)\n  sum(y)",
+     "2:18: expected an integer that is known before the run, found 'n', which stands for another size in "
      "each call"},
+    {"ComputedDimensionOfNoSymbolOfAParameter", "fn f(x: f64[n + 1]) -> f64[n] = x",
+     "1:13: expected a size, or a symbol that is a dimension of a parameter by itself, found 'n'; a size is "
+     "declared by a line 'size n = ...'"},
+    {"ComputedDimensionInAList", "fn f(x: f64[n]) -> List[f64[n + 1]] = [x]",
+     "1:29: expected an integer that is known before the run, found 'n', which stands for another size in "
+     "each call"},
+    {"ComputedDimensionOfAGradient",
+     "fn f(x: f64[n]) -> f64 = sum(x)\nfn g(x: f64[n]) -> f64[2 * n] = grad(f)",
+     "2:24: expected a number, a size, a symbol or '_' as a dimension of what a gradient takes or gives, "
+     "found '2 * n'"},
+    {"ComputedDimensionDividedByZero", "fn f(x: f64[n]) -> f64[n / (2 - 2)] = x", "1:26: division by zero"},
+    {"ComputedDimensionOfAResultIsKnown",
+     "fn pad(x: f64[n]) -> f64[(n + 1) * 2] = x\nfn f(x: f64[3]) -> f64[7] = pad(x)",
+     "2:29: the result of 'f': expected f64[7], found f64[8]"},
+    {"ComputedDimensionOfAResultIsNegative",
+     "fn less(x: f64[n]) -> f64[n - 4] = x\nfn f(x: f64[3]) -> f64[_] = less(x)",
+     "2:29: results of 'less': expected a dimension of 0 or more, found -1 (n - 4)"},
+    {"ComputedDimensionOfAnArgumentIsKnown",
+     "fn g(x: f64[n, k], y: f64[k % 2, n / 2]) -> f64 = 1\nfn f(x: f64[5, 3], y: f64[1, 3]) -> f64 = g(x, y)",
+     "2:43: arguments of 'g': expected (f64[n, k], f64[k % 2, n / 2]), found (f64[5, 3], f64[1, 3])"},
+    {"ArgumentsOfAFunctionWithComputedDimensions",
+     "fn g(x: f64[n], y: f64[n+1]) -> f64 = 1\nfn f(x: f64[5]) -> f64 = g(x)",
+     "2:26: 'g' takes 2 arguments, found 1: g(x: f64[n], y: f64[n+1])"},
     {"CallOfALearnedParameter", "param E: f32[3, 2]\nfn f(w: i64) -> f32[2] = E(w)",
      "2:26: expected a function, found 'E', which is a learned parameter; a row of it is written E[i]"},
     {"CallOfATensor", "fn f(x: f32[3]) -> f32 = x(0)",
@@ -247,6 +281,9 @@ const ErrorCase kErrors[] = {
      "1:41: attribute 'axes' is given twice"},
     {"ListForOneInteger", "fn f(x: f32[3]) -> f32[6] = concat(x, x, axis=[0])",
      "1:42: attribute 'axis' of 'concat': expected one integer, found a list"},
+    {"ListOfTheWrongLength",
+     "fn f(x: f32[1, 4, 4]) -> f32[1, 2, 2] = max_pool2d(x, size=2, stride=[2, 2, 2])",
+     "1:63: attribute 'stride' of 'max_pool2d': expected one integer or a list of 2, found a list of 3"},
     {"AttributeOfAValue", "fn f(x: f32[3], i: i64) -> f32 = sum(x, axes=i)",
      "1:46: expected an integer that is known before the run, found 'i'; a size is declared by a line 'size "
      "i = "
@@ -259,8 +296,7 @@ const ErrorCase kErrors[] = {
      "2:28: expected no 'name=value': only operations have attributes, and 'g' is none"},
     {"WrongAttribute", "fn f(x: f32[3]) -> f32 = sum(x, axes=1)",
      "1:26: [sum] expected an axis from -1 to 0, found 1"},
-    {"IndexOfAScalar", "fn f(x: f32) -> f32 = x[0]",
-     "1:24: [gather] expected a tensor and row numbers of type i64, found f32 and i64"},
+    {"IndexOfAScalar", "fn f(x: f32) -> f32 = x[0]", "1:24: expected a tensor before '[', found f32"},
     {"EmptyIndex", "fn f(x: f32[2]) -> f32 = x[]", "1:28: expected an index between '[' and ']', found ']'"},
     {"EmptyBrackets", "fn f() -> f32[2] = []",
      "1:20: expected elements between '[' and ']', found none; an empty list needs a type: Nil[i64]"},
@@ -308,6 +344,15 @@ TEST(Sizes, AreKnownWithoutTheBodies) {
   EXPECT_EQ(lang::declared_sizes(source, {{{"d", 5}}}), (Sizes{{"d", 5}, {"e", 15}}));
 }
 
+TEST(Sizes, ComputedOfSymbolsAreShort) {
+  const auto program = [](int sums) { return "fn f(x: f64[n" + repeat(" + n", sums) + ", n]) -> i64 = 1"; };
+  EXPECT_EQ(error_of(program(49)), "");
+  EXPECT_NE(error_of(program(50))
+                .find("1:13: error: expected at most 100 numbers, symbols and operators in a "
+                      "dimension that is computed from symbols, found 101"),
+            std::string::npos);
+}
+
 TEST(Sizes, MayBeNamesOfValues) {
   EXPECT_EQ(error_of("size size = 2\nfn f(size: i64) -> i64 =\n  let d = size\n  d\nsize d = 3\n"), "");
 }
@@ -347,6 +392,23 @@ TEST(ChecksOfSizes, StandWhereTheValueStands) {
     }
   }
   EXPECT_EQ(places, (std::vector<std::string_view>{"a", "concat(s, y, axis=0)", "y"}));
+}
+
+/// Of parameters where the function begins, of results where it gives them, and behind a call that knows
+/// more of them.
+TEST(ChecksOfSizes, OfComputedDimensions) {
+  const ir::Module module = parse(
+      "fn pad(x: f64[n], y: f64[2 * n]) -> f64[n + 1] = concat(x, [0.0], axis=0)\n"
+      "fn f(x: f64[3], y: f64[6]) -> f64[4] = pad(x, y)\n"
+      "fn g(x: f64[n], y: f64[_]) -> f64[_] = pad(x, y)\n");
+  const std::string text =
+      "fn pad(x: f64[n], y: f64[_]) -> f64[_] =\n"
+      "  let _ = check_dimension(y, 2 * size(x, axis=0), axis=0)\n"
+      "  check_dimension(concat(x, [0.0], axis=0), size(x, axis=0) + 1, axis=0)\n\n"
+      "fn f(x: f64[3], y: f64[6]) -> f64[4] = check_shape(pad(x, y), shape=[4])\n\n"
+      "fn g(x: f64[n], y: f64[_]) -> f64[_] = pad(x, y)\n";
+  EXPECT_EQ(print(module), text);
+  EXPECT_EQ(print(parse(text)), text);
 }
 
 TEST(Tensors, LongProgramsNeedNoDeepRecursion) {

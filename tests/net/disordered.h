@@ -38,6 +38,7 @@ class DisorderedLink : public Link {
   void wait(std::chrono::nanoseconds idle, std::chrono::nanoseconds most) override {
     if (!holds_any_.load()) link_->wait(idle, most);
   }
+  bool wake() override { return link_->wake(); }
   std::chrono::nanoseconds now() const override { return link_->now(); }
   void close() override { link_->close(); }
   void abort(int status) override { link_->abort(status); }

@@ -10,6 +10,7 @@
 #include "net/dealing.h"
 #include "net/ending.h"
 #include "net/walk.h"
+#include "sized.h"
 
 namespace hiaton::net {
 namespace {
@@ -161,11 +162,7 @@ struct Twice : RightCredits {
 template <class C>
 Walked walk_credits() {
   CreditState<C> first;
-#ifdef HIATON_SANITIZED
-  first.sides[0].light = 2;
-#else
-  first.sides[0].light = 3;
-#endif
+  first.sides[0].light = sized(3, 2);
   first.sides[0].heavy = 2;
   first.sides[1].light = 2;
   first.sides[1].heavy = 1;

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "hiaton/error.h"
+#include "sized.h"
 
 namespace hiaton::net {
 namespace {
@@ -110,11 +111,7 @@ TEST(Values, WhatIsSharedTravelsOnceAndIsSharedThere) {
 
 TEST(Values, ListsAndTreesMayBeAsLongAsMemoryAllows) {
   const TreeTypes types;
-#ifdef HIATON_SANITIZED
-  constexpr int64_t kLength = 100'000;
-#else
-  constexpr int64_t kLength = 10'000'000;
-#endif
+  constexpr int64_t kLength = sized<int64_t>(10'000'000, 100'000);
   const Value list = long_list(kLength);
   EXPECT_EQ(through(types.list, list), list);
   Value deep = leaf(1);

@@ -63,14 +63,35 @@ Wide of_bits(std::string_view op, Wide a, Wide b, int width) {
   for (int i = 0; i < width; ++i) {
     const bool in_a = bit(a, i);
     const bool in_b = bit(b, i);
-    const bool is_set = op == "bitwise_and"      ? in_a && in_b
-                        : op == "bitwise_or"     ? in_a || in_b
-                        : op == "bitwise_xor"    ? in_a != in_b
-                        : op == "bitwise_invert" ? !in_a
-                                                 : bit(a, i + count);
+    const bool is_set = op == "bitwise_and"           ? in_a && in_b
+                        : op == "bitwise_or"          ? in_a || in_b
+                        : op == "bitwise_xor"         ? in_a != in_b
+                        : op == "bitwise_invert"      ? !in_a
+                        : op == "bitwise_rotate_left" ? bit(a, (i + width - count) % width)
+                                                      : bit(a, i + count);
     if (is_set) result += Wide{1} << i;
   }
   return result;
+}
+
+/// Ten rounds of Philox4x32 on the words of a counter and a key, with numbers that are wide enough.
+Wide philox_seed(Wide seed, Wide number) {
+  constexpr Wide kWord = Wide{1} << 32;
+  const auto low = [](Wide x) { return ((x % kWord) + kWord) % kWord; };
+  const auto high = [low](Wide x) { return low(floor_of(x, kWord)); };
+  Wide c[] = {low(number), high(number), 1, 0};
+  Wide key[] = {low(seed), high(seed)};
+  for (int round = 0; round < 10; ++round) {
+    const Wide a = c[0] * 0xD2511F53;
+    const Wide b = c[2] * 0xCD9E8D57;
+    c[0] = of_bits("bitwise_xor", of_bits("bitwise_xor", high(b), c[1], 32), key[0], 32);
+    c[2] = of_bits("bitwise_xor", of_bits("bitwise_xor", high(a), c[3], 32), key[1], 32);
+    c[1] = low(b);
+    c[3] = low(a);
+    key[0] = low(key[0] + 0x9E3779B9);
+    key[1] = low(key[1] + 0xBB67AE85);
+  }
+  return c[0] + c[1] * kWord;
 }
 
 std::optional<Outcome> on_integers(std::string_view op, const std::vector<Value>& operands,
@@ -89,6 +110,7 @@ std::optional<Outcome> on_integers(std::string_view op, const std::vector<Value>
   if (op == "floor_mod") return integer(type, a - floor_of(a, b) * b, mode);
   if (op == "sign") return integer(type, a == 0 ? 0 : a > 0 ? 1 : -1, mode);
   if (op.starts_with("bitwise_")) return integer(type, of_bits(op, a, b, type == DType::I32 ? 32 : 64), {});
+  if (op == "fold_in") return integer(type, philox_seed(a, b), {});
   if (op == "neg") return integer(type, -a, mode);
   if (op == "abs") return integer(type, a < 0 ? -a : a, mode);
   if (op == "min") return integer(type, a < b ? a : b, mode);
@@ -180,6 +202,7 @@ std::optional<Outcome> compare(std::string_view op, Number a, Number b) {
 std::optional<Outcome> on_truth(std::string_view op, const std::vector<Value>& operands) {
   const bool a = operands[0].as<bool>();
   if (op == "not") return truth(a ? false : true);
+  if (op == "assume") return a ? truth(true) : Outcome{Fault::Assumption, {}};
   if (operands.size() < 2) return std::nullopt;
   const bool b = operands[1].as<bool>();
   if (op == "and") return truth(a ? b : false);
@@ -238,6 +261,10 @@ std::optional<Outcome> naive(std::string_view op, const std::vector<Value>& oper
       "identity", "sum_like", "broadcast_like", "broadcast_to", "expand_like", "reshape", "reshape_like"};
   if (kFirst.contains(op)) return Outcome{Fault::None, operands[0]};
   if (op == "where") return Outcome{Fault::None, operands[operands[0].as<bool>() ? 1 : 2]};
+  if (op == "clip") {
+    const std::optional<Outcome> at_least = naive("max", {operands[0], operands[1]}, mode);
+    return naive("min", {at_least->value, operands[2]}, mode);
+  }
   if (op == "zeros_like") return Outcome{Fault::None, zero_of(operands[0].dtype())};
   if (op == "ones_like") return cast_to(operands[0].dtype(), Value(true), mode);
   if (const std::optional<DType> to = dtype_from_name(op)) return cast_to(*to, operands[0], mode);

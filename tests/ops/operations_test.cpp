@@ -60,8 +60,9 @@ TEST_P(Operation, SamplesHold) {
 
 TEST_P(Operation, HasAKernelExactlyForTheTypesItsRuleAccepts) {
   for (DType type : kDTypes) {
+    const bool takes_scalars = op().takes_attributes(0) || !op().kernels.empty();
     const bool accepted =
-        op().takes_attributes(0) && result_type(op(), std::vector<Type>(op().arity(), type)).has_value();
+        takes_scalars && result_type(op(), std::vector<Type>(op().arity(), type)).has_value();
     EXPECT_EQ(op().find_kernel(type) != nullptr, accepted) << name_of(type);
   }
 }

@@ -19,6 +19,7 @@ fact 11
 twice 3.0
 slope 3.00
 trained 60 steps, right 1
+17711 in 2 processes
 caught bad.hia:1:20: error: unknown name 'x'"""
 
 

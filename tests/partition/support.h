@@ -23,6 +23,11 @@ using graph::NodeId;
 using graph::NodeKind;
 using graph::OutPort;
 
+/// The multiplication is done by process 1, on frames of process 0.
+inline constexpr const char* kFact =
+    "fn fact(n: i64) -> i64 = if n == 1 then n else on \"process:1\" (n * on \"\" fact(n - 1))\n"
+    "fn main(n: i64) -> i64 = fact(n)\n";
+
 inline Graph graph_of(const std::string& text) {
   return passes::lower(lang::parse(std::make_shared<const Source>("main.hia", text)));
 }

@@ -48,6 +48,25 @@ TEST(Fold, UsesIdentitiesOfIntegers) {
   }
 }
 
+TEST(Fold, TwoShiftsAreARotation) {
+  for (const char* by_9 : {"bitwise_or(bitwise_left_shift(a, 9), bitwise_logical_right_shift(a, 55))",
+                           "bitwise_or(bitwise_logical_right_shift(a, 55), bitwise_left_shift(a, 9))"}) {
+    expect_becomes(fold_wrapping, of_integers(by_9), of_integers("bitwise_rotate_left(a, 9)"));
+  }
+  expect_becomes(fold_wrapping,
+                 of_integers("bitwise_or(bitwise_left_shift(a, b), bitwise_logical_right_shift(a, 64 - b))"),
+                 of_integers("bitwise_rotate_left(a, b)"));
+  for (const char* different :
+       {"bitwise_or(bitwise_left_shift(a, 9), bitwise_logical_right_shift(a, 23))",
+        "bitwise_or(bitwise_left_shift(a, 9), bitwise_logical_right_shift(b, 55))",
+        "bitwise_or(bitwise_left_shift(a, 9), bitwise_right_shift(a, 55))",
+        "bitwise_or(bitwise_left_shift(a, b), bitwise_logical_right_shift(a, 32 - b))",
+        "bitwise_or(bitwise_left_shift(a, b), bitwise_logical_right_shift(a, 64 - a))",
+        "bitwise_xor(bitwise_left_shift(a, b), bitwise_logical_right_shift(a, 64 - b))"}) {
+    expect_stays(fold_wrapping, of_integers(different));
+  }
+}
+
 TEST(Fold, KeepsAnOperandThatMayFail) {
   expect_equal(fold_trapping(parse(of_integers("-(-a)"))), parse(of_integers("let unused = -a a")), "-(-a)");
   expect_becomes(fold_wrapping, of_integers("0 * (a / b)"), of_integers("let unused = a / b 0"));

@@ -16,6 +16,18 @@ struct Typed {
   DType operand;
 };
 
+/// The one kind of fault that the operation may run into without trapping overflow; Any for a kind that has
+/// no programs of its own, None where it always succeeds.
+Danger danger_of(const OpDef& op, DType operand) {
+  if (!op.can_fail(operand, OverflowMode::Wrap)) return Danger::None;
+  const std::string_view name = op.name.value;
+  if (name == "div" || name == "rem" || name == "floor_div" || name == "floor_mod")
+    return Danger::DivisionByZero;
+  if (name == "assume") return Danger::Assumption;
+  const DType result = op.type_rule.value({.operands = std::vector<Type>{operand}}).dtype;
+  return is_float(operand) && is_integer(result) ? Danger::InvalidCast : Danger::Any;
+}
+
 /// All that the catalogue has.
 const std::vector<Typed>& operations_giving(DType result) {
   static const auto all = [] {
@@ -29,6 +41,19 @@ const std::vector<Typed>& operations_giving(DType result) {
     return by_result;
   }();
   return all.at(result);
+}
+
+/// A program that is to run into one kind of fault draws the operations that have it more often than chance
+/// would.
+const Typed& drawn_operation(Random& random, Danger danger, DType type) {
+  const std::vector<Typed>& all = operations_giving(type);
+  const Typed& any = random.pick(all);
+  if (danger == Danger::None || !random.percent(25)) return any;
+  std::vector<const Typed*> wanted;
+  for (const Typed& each : all) {
+    if (danger_of(*each.op, each.operand) == danger) wanted.push_back(&each);
+  }
+  return wanted.empty() ? any : *random.pick(wanted);
 }
 
 DType dtype_of(Var value) {
@@ -197,7 +222,7 @@ Var BodyMaker::operation(DType type, int depth) {
   if (random_.percent(8)) {
     if (const std::optional<Var> again = repeated(type)) return *again;
   }
-  const Typed& chosen = random_.pick(operations_giving(type));
+  const Typed& chosen = drawn_operation(random_, plan_.danger, type);
   std::vector<Var> operands{expression(chosen.operand, depth - 1)};
   while (operands.size() < chosen.op->arity()) {
     operands.push_back(random_.percent(15) ? operands[0] : expression(chosen.operand, depth - 1));
@@ -226,18 +251,24 @@ std::optional<Var> BodyMaker::repeated(DType type) {
 Var BodyMaker::guarded(const OpDef& op, const std::vector<Var>& operands) {
   const DType dtype = dtype_of(operands[0]);
   if (!op.can_fail(dtype, OverflowMode::Wrap)) return f_.op(op, operands);
-  const std::string_view name = op.name.value;
-  if (name == "div" || name == "rem" || name == "floor_div" || name == "floor_mod") {
+  const Danger danger = danger_of(op, dtype);
+  if (danger == Danger::DivisionByZero) {
     if (may(Danger::DivisionByZero) && random_.percent(70)) return f_.op(op, operands);
     if (random_.percent(50))
       return f_.op(op, {operands[0], constant_like(operands[1], int64_t{random_.between(1, 5)})});
     const Var positive = f_.op("max", {at_most(operands[1], 9), constant_like(operands[1], int64_t{1})});
     return f_.op(op, {operands[0], positive});
   }
+  if (danger == Danger::Assumption) {
+    const int64_t id = random_.between(0, 9);
+    if (may(Danger::Assumption) && random_.percent(50)) return f_.op(op, operands, {id});
+    return f_.op(op, {f_.op("or", {operands[0], f_.constant(Value(true))})}, {id});
+  }
   const DType result = op.type_rule.value({.operands = std::vector<Type>{dtype}}).dtype;
-  if (may(Danger::InvalidCast) && random_.percent(70)) return f_.op(op, operands);
-  if (!is_float(dtype) || !is_integer(result))
+  if (danger != Danger::InvalidCast) {
     return plan_.danger == Danger::Any ? f_.op(op, operands) : constant(result);
+  }
+  if (may(Danger::InvalidCast) && random_.percent(70)) return f_.op(op, operands);
   const Var fits = f_.op("and", {operands[0] > -1e6, operands[0] < 1e6});
   return f_.if_else(
       fits, [&] { return f_.op(op, operands); }, [&] { return leaf(result); });

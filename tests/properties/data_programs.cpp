@@ -12,13 +12,15 @@ namespace {
 
 constexpr int kScalar = -1;
 constexpr int kTensor = -2;  ///< of two numbers
+constexpr int kString = -3;
 
-/// What each field holds: a number, a tensor, or a value of the type of this number.
+/// What each field holds: a number, a tensor, a string, or a value of the type of this number.
 using Fields = std::vector<int>;
 
 class Writer {
  public:
-  Writer(uint64_t seed, bool has_tensors) : random_(seed), has_tensors_(has_tensors) {}
+  Writer(uint64_t seed, FieldsOf fields)
+      : random_(seed), has_tensors_(fields == FieldsOf::Tensors), has_strings_(fields == FieldsOf::Strings) {}
 
   std::string program() {
     make_types();
@@ -59,8 +61,10 @@ class Writer {
           const bool is_number =
               is_first || random_.percent(45) ||
               std::ranges::count_if(fields, [](int holds) { return is_value(holds); }) == 3;
-          const bool is_tensor = has_tensors_ && is_number && random_.percent(60);
-          fields.push_back(is_tensor ? kTensor : is_number ? kScalar : random_.between(0, count - 1));
+          const bool is_other = (has_tensors_ || has_strings_) && is_number && random_.percent(60);
+          fields.push_back(is_other    ? has_tensors_ ? kTensor : kString
+                           : is_number ? kScalar
+                                       : random_.between(0, count - 1));
         }
       }
     }
@@ -71,7 +75,7 @@ class Writer {
 
   static std::string type_of(int holds) {
     if (is_value(holds)) return fmt::format("T{}", holds);
-    return holds == kTensor ? "i64[2]" : "i64";
+    return holds == kTensor ? "i64[2]" : holds == kString ? "str" : "i64";
   }
 
   static std::string name(std::size_t type, std::size_t variant) {
@@ -114,6 +118,7 @@ class Writer {
         ++field;
         if (is_value(holds)) return fmt::format("build{}(depth - 1, next(seed + {}))", holds, field);
         const std::string number = fmt::format("seed / {} % 50", field * 100);
+        if (holds == kString) return fmt::format("str({}) + \"é\"", number);
         return holds == kTensor ? fmt::format("[1, 3] * ({})", number) : number;
       });
       text_ += variant == 0 ? "  " + value + "\n"
@@ -181,9 +186,11 @@ class Writer {
         if (bound.holds == kTensor) {
           sum += random_.percent(4) ? fmt::format(" + {}[k - {}]", bound.name, random_.between(0, 3))
                                     : fmt::format(" + sum({} * {})", bound.name, bound.name);
+        } else if (bound.holds == kString) {
+          sum += measured_string(bound.name);
         } else if (bound.holds != kScalar) {
           sum += fmt::format(" + measure{}({}, k + {})", bound.holds, bound.name, random_.between(0, 3));
-        } else if (!has_tensors_ && random_.percent(4)) {
+        } else if (!has_tensors_ && !has_strings_ && random_.percent(4)) {
           sum += fmt::format(" + 100 / ({} - {})", bound.name, random_.between(0, 49));
         } else {
           sum += fmt::format(" + {} * {}", bound.name, random_.between(1, 9));
@@ -191,6 +198,19 @@ class Writer {
       }
       return fmt::format("({}) % 1000003", sum);
     });
+  }
+
+  /// Only numbers out of range fail.
+  std::string measured_string(const std::string& string) {
+    const std::vector<std::string> ways{
+        " + length({0})",
+        " + {0}[0]",
+        " + (if {0} < \"3\" then 1 else length({0} + {0}))",
+        " + (match {0} \"7\" -> 1 \"12é\" -> 2 other -> length(other))",
+        " + length({0}[1:] + {0}[:1])",
+    };
+    if (random_.percent(4)) return fmt::format(" + {}[k - {}]", string, random_.between(0, 3));
+    return fmt::format(fmt::runtime(random_.pick(ways)), string);
   }
 
   void change(std::size_t type) {
@@ -222,6 +242,7 @@ class Writer {
     return made(type, random_.below(types_[type].size()), [&](int holds) -> std::string {
       const auto found = std::ranges::find(left, holds, &Bound::holds);
       if (found == left.end() && holds == kTensor) return random_.percent(50) ? "[5, 7]" : "[5, 7] + k";
+      if (found == left.end() && holds == kString) return random_.percent(50) ? "\"5\"" : "\"k\" + str(k)";
       if (found == left.end()) return holds == kScalar ? "k" : leaf(static_cast<std::size_t>(holds));
       const std::string bound = found->name;
       left.erase(found);
@@ -229,6 +250,7 @@ class Writer {
         return fmt::format(fmt::runtime(random_.percent(30) ? "doubled(({} + k) % 25)" : "({} + k) % 50"),
                            bound);
       if (holds == kTensor) return changed_tensor(bound);
+      if (holds == kString) return changed_string(bound);
       return random_.percent(60) ? fmt::format("change{}({}, k + 1)", holds, bound) : bound;
     });
   }
@@ -245,9 +267,24 @@ class Writer {
     return fmt::format(fmt::runtime(random_.pick(ways)), tensor);
   }
 
+  /// Never empty, and not much longer.
+  std::string changed_string(const std::string& string) {
+    const std::vector<std::string> ways{
+        "{0}",
+        "({0} + str(k % 50))[length({0}) / 2:]",
+        "(\"x\" + {0})[:length({0}) / 2 + 1]",
+        "({0} + {0})[length({0}):]",
+        "from_code_point(200 + k % 50) + {0}[:length({0}) / 2]",
+        "(if {0} == \"5\" then {0} + \"é\" else {0}[length({0}) - 1:])",
+        "(with v = {0} for j in 0..k % 3 do (v + \"ab\")[length(v) / 2:])",
+    };
+    return fmt::format(fmt::runtime(random_.pick(ways)), string);
+  }
+
   std::string leaf(std::size_t type) {
     return made(type, 0, [&](int holds) {
       const int number = random_.between(0, 49);
+      if (holds == kString) return fmt::format("\"{}é\"", number);
       return holds == kTensor ? fmt::format("[{}, 1]", number) : fmt::format("{}", number);
     });
   }
@@ -295,6 +332,18 @@ class Writer {
               "  (v, Cons(u, xs), (u + v * measure0(x, i)) % 97)",
           });
     }
+    if (has_strings_) {
+      bodies.insert(
+          bodies.end(),
+          {
+              "(str) = with s = \"\" for i in 0..n do s + str(measure0(x, i))",
+              "(str, T0) = with s = \"é\", t = x for i in 0..n do (s + str(measure0(t, i)), change0(t, i))",
+              "(str) = with s = \"é\" for i in 0..n do if i % 3 == 1 then str(measure0(x, i)) + s else s",
+              "(List[str]) = with xs = Nil[str] for i in 0..n do Cons(str(measure0(x, i)), xs)",
+              "(str, List[str], str) = with u = \"u\", xs = Nil[str], v = \"v\" for i in 0..n do\n"
+              "  (v, Cons(u, xs), u + str(measure0(x, i)))",
+          });
+    }
     std::string results;
     std::string calls;
     for (int loop = random_.between(1, 3); loop > 0; --loop) {
@@ -316,6 +365,7 @@ class Writer {
 
   Random random_;
   const bool has_tensors_;
+  const bool has_strings_;
   std::string text_;
   std::string types_of_results_;
   std::vector<std::vector<Fields>> types_;  ///< by type and variant
@@ -324,8 +374,8 @@ class Writer {
 
 }  // namespace
 
-std::string random_data_program(uint64_t seed, bool has_tensors) {
-  return Writer(seed, has_tensors).program();
+std::string random_data_program(uint64_t seed, FieldsOf fields) {
+  return Writer(seed, fields).program();
 }
 
 }  // namespace hiaton::properties

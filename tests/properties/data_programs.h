@@ -7,8 +7,10 @@
 
 namespace hiaton::properties {
 
+/// What values hold beside numbers and other values, and loops carry.
+enum class FieldsOf : uint8_t { Numbers, Tensors, Strings };
+
 /// The text of a program whose `main` takes how often its loops turn, and a number that decides about values.
-/// Where `has_tensors`, values hold tensors as well, and loops carry some.
-std::string random_data_program(uint64_t seed, bool has_tensors = false);
+std::string random_data_program(uint64_t seed, FieldsOf fields);
 
 }  // namespace hiaton::properties

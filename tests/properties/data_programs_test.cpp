@@ -1,5 +1,6 @@
-// Random programs on data types, with and without tensors: the values or the error of the reference, for any
-// number of workers, with stealing at every chance, and nothing is left over in the end.
+// Random programs on data types, also with tensors and with strings: the values or the error of the
+// reference, for any number of workers and processes, with calls given away at every chance, and nothing is
+// left over in the end.
 //
 // HIATON_PROGRAMS=1000000 HIATON_SEED=7 test_properties --gtest_filter=*RandomDataPrograms.*
 #include "properties/data_programs.h"
@@ -7,17 +8,15 @@
 #include <gtest/gtest.h>
 
 #include "hiaton/hiaton.h"
+#include "net/disordered.h"
 #include "properties/environment.h"
+#include "sized.h"
 
 namespace hiaton::properties {
 namespace {
 
 constexpr uint64_t kEnoughForFaults = 1'000;  ///< of so many programs some end with a fault
-#if defined(HIATON_SANITIZED) || !defined(NDEBUG)
-constexpr uint64_t kDataPrograms = 100;
-#else
-constexpr uint64_t kDataPrograms = 1'000;
-#endif
+constexpr uint64_t kDataPrograms = sized<uint64_t>(1'000, 100);
 
 struct End {
   std::vector<Value> values;
@@ -42,15 +41,16 @@ End end_of(const hiaton::Program& program, const std::vector<Value>& arguments, 
   return end;
 }
 
-std::vector<RunOptions> ways_to_run(uint64_t seed, bool has_tensors) {
+std::vector<RunOptions> ways_to_run(uint64_t seed, FieldsOf fields) {
+  const bool has_others = fields != FieldsOf::Numbers;
   std::vector<RunOptions> ways{{.workers = 1}};
   for (const int workers : {1, 2, 8}) {
     RunOptions way{.workers = workers, .share_every_call = workers > 1};
     way.parallel_iterations = static_cast<int>(2 + seed % 4);
-    way.batching = !has_tensors;
+    way.batching = !has_others;
     ways.push_back(way);
   }
-  if (has_tensors) {
+  if (has_others) {
     ways.push_back({.workers = 2, .batching = false});
     ways.push_back({.executor = Executor::Flow});
     ways.push_back({.workers = 2});
@@ -58,17 +58,46 @@ std::vector<RunOptions> ways_to_run(uint64_t seed, bool has_tensors) {
   return ways;
 }
 
-class RandomDataPrograms : public testing::TestWithParam<bool> {};
-INSTANTIATE_TEST_SUITE_P(Fields, RandomDataPrograms, testing::Bool(),
-                         [](const auto& info) { return info.param ? "WithTensors" : "WithoutTensors"; });
+/// In one to four processes; packets arrive in an order that the seed decides.
+End end_in_processes(const hiaton::Program& program, const std::vector<Value>& arguments, uint64_t seed) {
+  constexpr net::Delivery kDeliveries[] = {net::Delivery::InOrder, net::Delivery::LastFirst,
+                                           net::Delivery::Random, net::Delivery::StarvedOne,
+                                           net::Delivery::Bursts};
+  const int processes = static_cast<int>(1 + seed % 4);
+  const net::Delivery delivery = kDeliveries[seed % std::size(kDeliveries)];
+  RunOptions options{.workers = static_cast<int>(1 + seed / 4 % 2), .share_every_call = true};
+  options.batching = false;
+  End first;
+  const auto links = net::disordered_links(processes, delivery, static_cast<uint32_t>(seed));
+  net::act_in_processes(links, [&](net::Transport& transport) {
+    RunOptions own = options;
+    own.processes = &transport;
+    End end = end_of(program, arguments, own);
+    if (transport.self() == 0) {
+      first = std::move(end);
+    } else {
+      EXPECT_EQ(end, End()) << "process " << transport.self();
+    }
+  });
+  return first;
+}
+
+class RandomDataPrograms : public testing::TestWithParam<FieldsOf> {};
+INSTANTIATE_TEST_SUITE_P(Fields, RandomDataPrograms,
+                         testing::Values(FieldsOf::Numbers, FieldsOf::Tensors, FieldsOf::Strings),
+                         [](const auto& info) {
+                           return info.param == FieldsOf::Numbers   ? "OfNumbers"
+                                  : info.param == FieldsOf::Tensors ? "WithTensors"
+                                                                    : "WithStrings";
+                         });
 
 TEST_P(RandomDataPrograms, RunLikeTheReference) {
-  const bool has_tensors = GetParam();
+  const FieldsOf fields = GetParam();
   const uint64_t first = from_environment("HIATON_SEED", 1);
   const uint64_t count = from_environment("HIATON_PROGRAMS", kDataPrograms);
   uint64_t faults = 0;
   for (uint64_t seed = first; seed < first + count; ++seed) {
-    const std::string text = random_data_program(seed, has_tensors);
+    const std::string text = random_data_program(seed, fields);
     SCOPED_TRACE("HIATON_SEED=" + std::to_string(seed) + " HIATON_PROGRAMS=1\n" + text);
     CompileOptions how;
     if (seed % 8 == 0) how.simplify = passes::SimplifyOptions::none();
@@ -77,8 +106,12 @@ TEST_P(RandomDataPrograms, RunLikeTheReference) {
       const std::vector<Value> arguments{Value(turns), Value(static_cast<int64_t>(seed))};
       const End expected = end_of(program, arguments, {.executor = Executor::Reference});
       faults += expected.fault == Fault::None ? 0 : 1;
-      for (const RunOptions& way : ways_to_run(seed, has_tensors)) {
+      for (const RunOptions& way : ways_to_run(seed, fields)) {
         ASSERT_EQ(end_of(program, arguments, way), expected) << way.workers << " workers";
+        if (::testing::Test::HasFailure()) return;
+      }
+      if (seed % 2 == 0) {
+        ASSERT_EQ(end_in_processes(program, arguments, seed / 2), expected) << "in processes";
         if (::testing::Test::HasFailure()) return;
       }
     }

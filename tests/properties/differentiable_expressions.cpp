@@ -68,6 +68,7 @@ std::string Expressions::expression(Kind kind, int depth) {
   if (depth == 0 || kind == Kind::Integer) return variable(kind);
   if (random_.percent(12)) return branch(kind, depth);
   if (random_.percent(8)) return loop(kind, depth);
+  if (has_elements_ && random_.percent(10)) return with_functions(kind, depth);
   if (random_.percent(25) && calls_left_ > 0 && !known_.empty()) {
     if (std::optional<std::string> found = call(kind, depth)) return *found;
   }
@@ -153,8 +154,7 @@ std::string Expressions::vector_of(std::size_t choice, const Make& number, const
       return fmt::format("[{}]", elements);
     }
     case 9:
-      return fmt::format("concat(slice({}, axis=0, start=1, length=d - 1), [{}], axis=0)", vector(),
-                         number());
+      return fmt::format("concat({}[1:], [{}], axis=0)", vector(), number());
     case 10:
       return fmt::format("(let (p, q) = split({}, axis=0, lengths=[1, d - 1]) concat(q, p, axis=0))",
                          vector());
@@ -184,8 +184,7 @@ std::string Expressions::rearranged(std::size_t choice, const Make& number, cons
     case 1:
       return fmt::format("mean([{}, {}], axes=0)", vector(), vector());
     case 2:
-      return fmt::format("slice(reshape(outer({}, {}), shape=[d * d]), axis=0, start=d - 1, length=d)",
-                         vector(), vector());
+      return sliced(random_.below(4), vector);
     case 3:
       return fmt::format("sum(transpose(outer({}, {})), axes=1)", vector(), vector());
     case 4:
@@ -196,6 +195,22 @@ std::string Expressions::rearranged(std::size_t choice, const Make& number, cons
       return fmt::format("scan(vector_by_vector, {}, W)[d - 1]", vector());
     default:
       return fmt::format("sum(map(vector_by_number, W, {}), axes=0)", number());
+  }
+}
+
+/// Of ranges with bounds that are known, and with bounds that only the run knows.
+std::string Expressions::sliced(std::size_t choice, const Make& vector) {
+  const std::string at = fmt::format("abs({}) % d", variable(Kind::Integer));
+  switch (choice) {
+    case 0:
+      return fmt::format("reshape(outer({}, {}), shape=[d * d])[d - 1:2 * d - 1]", vector(), vector());
+    case 1:
+      return fmt::format("outer({}, {})[:, {}]", vector(), vector(), at);
+    case 2:
+      return fmt::format("(let p = {0} let q: f64[d] = concat(p[{1}:], p[:{1}], axis=0) in q)", vector(), at);
+    default:
+      return fmt::format("(full(sum({}), d) * zeros(d) + sum(outer({}, {})[{}:, 0:d], axes=0))", vector(),
+                         vector(), vector(), at);
   }
 }
 
@@ -250,6 +265,46 @@ std::string Expressions::loop(Kind kind, int depth) {
   scope_ = outer;
   return fmt::format("(with {}: {} = {} for {} in 0..{} do {})", state, type_of(kind), first, counter,
                      random_.between(0, 3), next);
+}
+
+std::string Expressions::body_of(const std::string& name, Kind param, Kind result, int depth) {
+  const std::vector<Variable> outer = scope_;
+  scope_.push_back({name, param});
+  scope_.push_back({name, param});
+  const int calls = std::exchange(calls_left_, 0);
+  std::string body = bounded(result, expression(result, depth));
+  calls_left_ = calls;
+  scope_ = outer;
+  return body;
+}
+
+std::string Expressions::with_functions(Kind kind, int depth) {
+  const std::string name = fmt::format("q{}", ++names_);
+  const Kind other = random_.pick(std::vector{Kind::Number, Kind::Vector, Kind::Numbers, Kind::Tree});
+  const std::string typed = fmt::format("{}: {}", name, type_of(other));
+  const std::string argument = expression(other, depth - 1);
+  switch (random_.below(kind == Kind::Number ? 6 : 5)) {
+    case 0:
+      return fmt::format("apply(fn({}) -> {}, {})", name, body_of(name, other, kind, depth - 1), argument);
+    case 1:
+      return fmt::format("(twice(fn({0}) -> {1}, {2}))", name, body_of(name, kind, kind, depth - 1),
+                         expression(kind, depth - 1));
+    case 2: {
+      const std::string body = body_of(name, kind, kind, depth - 1);
+      return fmt::format("(let ({0}, r{0}) = swap(({1}, {2})) in {3})", name, argument,
+                         expression(kind, depth - 1), body);
+    }
+    case 3:
+      return fmt::format("(Pair({}, {}).{})", expression(kind, depth - 1), argument, "first");
+    case 4: {
+      const std::string body = body_of(name, other, kind, depth - 1);
+      return fmt::format("(let f{0} = fn({1}) -> {2} in apply(f{0}, {3}))", name,
+                         random_.percent(50) ? typed : name, body, argument);
+    }
+    default:
+      return fmt::format("sin(grad(fn({}) -> {})({}))", fmt::format("{}: f64", name),
+                         body_of(name, Kind::Number, Kind::Number, 1), expression(Kind::Number, depth - 1));
+  }
 }
 
 std::optional<std::string> Expressions::call(Kind kind, int depth) {

@@ -56,9 +56,14 @@ class Expressions {
   std::string vector_of(std::size_t choice, const Make& number, const Make& vector, int depth);
   /// Vectors by way of tensors of other shapes.
   std::string rearranged(std::size_t choice, const Make& number, const Make& vector);
+  std::string sliced(std::size_t choice, const Make& vector);
   std::string list_of(Kind kind, const Make& element, const char* by_element, int depth);
   std::string tree_of(const Make& number, const Make& vector, int depth);
   std::string branch(Kind kind, int depth);
+  /// Of generic functions, lambdas, local functions and tuples.
+  std::string with_functions(Kind kind, int depth);
+  /// The body of a function of one parameter, `name`.
+  std::string body_of(const std::string& name, Kind param, Kind result, int depth);
   /// The state has a type, as lists may grow from Nil.
   std::string loop(Kind kind, int depth);
   /// Of a function that was defined before; with little fuel.

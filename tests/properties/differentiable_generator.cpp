@@ -23,6 +23,10 @@ class Generator : Expressions {
         "i64)\n",
         d_);
     out_ +=
+        "data Pair[A, B] = Pair(first: A, second: B)\n"
+        "fn apply[A, B](f: fn(A) -> B, x: A) -> B = f(x)\n"
+        "fn twice[A](f: fn(A) -> A, x: A) -> A = f(f(x))\n"
+        "fn swap[A, B](p: (A, B)) -> (B, A) = (let (a, b) = p in (b, a))\n"
         "fn add_number(sum: f64, x: f64) -> f64 = sum + sin(x)\n"
         "fn add_vector(sum: f64, x: f64[d]) -> f64 = sum + dot(x, x)\n"
         "fn total(t: Tree) -> f64 =\n"

@@ -39,7 +39,7 @@ class Maker {
 
   void choose_danger_and_size() {
     const std::size_t choice = random_.below(10);
-    if (choice >= 4) plan_.danger = static_cast<Danger>((choice - 4) % 4);
+    if (choice >= 4) plan_.danger = static_cast<Danger>((choice - 4) % 5);
     const std::size_t size = random_.below(100);
     const int nodes = size < 75   ? random_.between(5, 30)
                       : size < 97 ? random_.between(30, 70)

@@ -14,6 +14,7 @@ enum class Danger : uint8_t {
   None,  ///< nothing but, under trapping overflow, Fault::Overflow
   DivisionByZero,
   InvalidCast,
+  Assumption,
   Any,
 };
 

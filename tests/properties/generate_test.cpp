@@ -11,11 +11,13 @@
 #include "hiaton/passes.h"
 #include "passes/call_graph.h"
 #include "properties/ways.h"
+#include "sized.h"
 
 namespace hiaton::properties {
 namespace {
 
-constexpr uint64_t kGeneratedPrograms = 1'500;
+constexpr uint64_t kGeneratedPrograms = sized<uint64_t>(1'500, 500);
+constexpr int kOften = sized(15, 5);
 
 /// Counts in how many programs a feature occurs.
 class Features {
@@ -170,17 +172,17 @@ TEST(GeneratedPrograms, HaveEveryFeatureOften) {
                               "constant i64",
                               "constant f32",
                               "constant f64"}) {
-    EXPECT_GE(seen.count(feature), 15) << feature;
+    EXPECT_GE(seen.count(feature), kOften) << feature;
   }
   for (const OpDef* op : catalog().all()) {
     for (const KernelVariant& kernel : op->kernels) {
-      EXPECT_GE(seen.count(name_of_use(*op, kernel.operand)), 15) << name_of_use(*op, kernel.operand);
+      EXPECT_GE(seen.count(name_of_use(*op, kernel.operand)), kOften) << name_of_use(*op, kernel.operand);
     }
   }
 }
 
 TEST(GeneratedPrograms, RunLongEnoughAndIntoFaults) {
-  std::map<Fault, int> outcomes;
+  std::map<Fault, uint64_t> outcomes;
   uint64_t calls = 0;
   for (uint64_t seed = 1; seed <= kGeneratedPrograms; ++seed) {
     const Program program = generate(seed);
@@ -192,9 +194,9 @@ TEST(GeneratedPrograms, RunLongEnoughAndIntoFaults) {
       EXPECT_LE(outcome.stats.calls, 10'000u) << "seed " << seed;
     }
   }
-  EXPECT_GE(outcomes[Fault::None], 1'500);
-  for (const Fault fault : {Fault::DivisionByZero, Fault::Overflow, Fault::InvalidCast}) {
-    EXPECT_GE(outcomes[fault], 10) << name_of(fault);
+  EXPECT_GE(outcomes[Fault::None], kGeneratedPrograms);
+  for (const Fault fault : {Fault::DivisionByZero, Fault::Overflow, Fault::InvalidCast, Fault::Assumption}) {
+    EXPECT_GE(outcomes[fault], kGeneratedPrograms / 150) << name_of(fault);
   }
   EXPECT_GE(calls, 10 * kGeneratedPrograms);
 }
@@ -205,6 +207,7 @@ TEST(GeneratedPrograms, RunIntoTheFaultTheyMayRunInto) {
     if (program.danger == Danger::Any) continue;
     const Fault expected = program.danger == Danger::DivisionByZero ? Fault::DivisionByZero
                            : program.danger == Danger::InvalidCast  ? Fault::InvalidCast
+                           : program.danger == Danger::Assumption   ? Fault::Assumption
                                                                     : Fault::None;
     const Fault fault = Runner(program, OverflowMode::Wrap).run(ways()[0]).fault;
     EXPECT_TRUE(fault == Fault::None || fault == expected) << "seed " << seed << ": " << name_of(fault);

@@ -9,15 +9,12 @@
 #include "properties/generate.h"
 #include "properties/values.h"
 #include "properties/with_gradient.h"
+#include "sized.h"
 
 namespace hiaton::properties {
 namespace {
 
-#if defined(HIATON_SANITIZED) || !defined(NDEBUG)
-constexpr uint64_t kPrograms = 300;
-#else
-constexpr uint64_t kPrograms = 2'000;
-#endif
+constexpr uint64_t kPrograms = sized<uint64_t>(2'000, 300);
 
 struct Found {
   std::string fault;

@@ -1,6 +1,7 @@
 // Random programs, placed at random on 1 to 4 processes: split, they give the results or the fault of the
 // reference executor on the program as it is, in whatever order processes work and messages arrive; and
-// nothing is left over in any process.
+// nothing is left over in any process. So do the parts that the reference executor runs, and the calls that
+// the processes of the production executor send each other.
 //
 // HIATON_PROGRAMS=1000000 HIATON_SEED=7 test_properties --gtest_filter=RandomPlacements.*
 #include <fmt/format.h>
@@ -9,23 +10,23 @@
 #include <functional>
 
 #include "exec/partitioned.h"
+#include "exec/plan_cache.h"
 #include "exec/reference.h"
+#include "exec/run.h"
 #include "hiaton/lang.h"
 #include "hiaton/passes.h"
+#include "net/disordered.h"
 #include "properties/data_programs.h"
 #include "properties/environment.h"
 #include "properties/generate.h"
 #include "properties/values.h"
 #include "properties/with_gradient.h"
+#include "sized.h"
 
 namespace hiaton::properties {
 namespace {
 
-#if defined(HIATON_SANITIZED) || !defined(NDEBUG)
-constexpr uint64_t kPlacedPrograms = 60;
-#else
-constexpr uint64_t kPlacedPrograms = 500;
-#endif
+constexpr uint64_t kPlacedPrograms = sized<uint64_t>(500, 60);
 constexpr int kMostProcesses = 4;
 constexpr net::Delivery kOrders[] = {net::Delivery::InOrder, net::Delivery::LastFirst, net::Delivery::Random,
                                      net::Delivery::StarvedOne, net::Delivery::Bursts};
@@ -90,6 +91,29 @@ Ending run_split(const graph::Graph& graph, const partition::Partition& parts,
   });
 }
 
+/// By the production executor of so many processes.
+Ending run_sent(const graph::Graph& graph, const std::vector<Value>& arguments, const RunOptions& run,
+                int processes, net::Delivery delivery, uint32_t seed) {
+  Ending first;
+  const auto links = net::disordered_links(processes, delivery, seed);
+  net::act_in_processes(links, [&](net::Transport& transport) {
+    RunOptions options = run;
+    options.processes = &transport;
+    exec::PlanCache plans;
+    Ending own = ending_of(options, [&](Ending& ending) {
+      std::vector<Value> values = exec::run(graph, arguments, options, plans).values;
+      if (options.stats->values_live_at_end != 0) ending.defect = "values are left over";
+      return values;
+    });
+    if (transport.self() == 0) {
+      first = std::move(own);
+    } else if (!own.defect.empty()) {
+      throw ProgramError(own.defect);
+    }
+  });
+  return first;
+}
+
 std::string wrong(const Ending& expected, const Ending& found, bool one_kind_of_fault) {
   if (!found.defect.empty()) return found.defect;
   const bool faults_agree =
@@ -97,7 +121,13 @@ std::string wrong(const Ending& expected, const Ending& found, bool one_kind_of_
   if (!faults_agree) return fmt::format("expected '{}', found '{}'", expected.fault, found.fault);
   const bool are_same = std::equal(expected.values.begin(), expected.values.end(), found.values.begin(),
                                    found.values.end(), same);
-  return are_same ? "" : "the values are others";
+  if (are_same) return "";
+  const auto shown = [](const std::vector<Value>& values) {
+    std::string text;
+    for (const Value& value : values) text += " " + (value.is_data() ? "a data value" : to_string(value));
+    return text;
+  };
+  return fmt::format("expected the values{}, found{}", shown(expected.values), shown(found.values));
 }
 
 /// What is done to a module before it is lowered.
@@ -113,7 +143,7 @@ PreparePlaced some_pass(uint64_t seed, OverflowMode overflow) {
 /// Runs the module as it is, and placed at random in several ways and orders.
 void check_placements(const ir::Module& module, const PreparePlaced& prepare,
                       const std::vector<Value>& arguments, uint64_t seed, bool one_kind_of_fault,
-                      OverflowMode overflow = OverflowMode::Wrap) {
+                      OverflowMode overflow = OverflowMode::Wrap, bool sends_calls = true) {
   SCOPED_TRACE(fmt::format("HIATON_SEED={} HIATON_PROGRAMS=1", seed));
   Random random(seed);
   RunOptions options;
@@ -130,6 +160,11 @@ void check_placements(const ir::Module& module, const PreparePlaced& prepare,
       what = wrong(expected, run_split(graph, parts, arguments, options, order), one_kind_of_fault);
       if (processes == 1) {
         EXPECT_TRUE(parts.channels.empty());
+      } else if (what.empty() && sends_calls && processes == 2 + static_cast<int>(seed % 3)) {
+        const Ending found =
+            run_sent(graph, arguments, options, processes, order.delivery, seed & UINT32_MAX);
+        what = wrong(expected, found, one_kind_of_fault);
+        if (!what.empty()) what = "by the production executor: " + what;
       }
     } catch (const std::exception& error) {
       what = error.what();
@@ -154,7 +189,7 @@ TEST(RandomPlacements, OfProgramsOnDataTypesChangeNothing) {
   const uint64_t first = from_environment("HIATON_SEED", 1);
   const uint64_t count = from_environment("HIATON_PROGRAMS", kPlacedPrograms / 5);
   for (uint64_t seed = first; seed < first + count && !testing::Test::HasFailure(); ++seed) {
-    const std::string text = random_data_program(seed, seed % 2 == 0);
+    const std::string text = random_data_program(seed, static_cast<FieldsOf>(seed % 3));
     const ir::Module module = lang::parse(std::make_shared<const Source>("random.hia", text));
     check_placements(module, some_pass(seed, OverflowMode::Wrap),
                      {Value(int64_t{3}), Value(static_cast<int64_t>(seed))}, seed, false);
@@ -172,7 +207,7 @@ TEST(RandomPlacements, OfProgramsWithGradientsChangeNothing) {
     ++tried;
     check_placements(
         program.module, [](const ir::Module& module) { return *with_gradient(module); }, program.arguments,
-        seed, false);
+        seed, false, OverflowMode::Wrap, false);
   }
 }
 

@@ -13,17 +13,12 @@
 #include "properties/environment.h"
 #include "properties/generate.h"
 #include "properties/shrink.h"
+#include "sized.h"
 
 namespace hiaton::properties {
 namespace {
 
-#if defined(__SANITIZE_THREAD__)
-constexpr uint64_t kRandomPrograms = 400;  // each takes twenty times as long
-#elif defined(HIATON_SANITIZED) || !defined(NDEBUG)
-constexpr uint64_t kRandomPrograms = 1'000;
-#else
-constexpr uint64_t kRandomPrograms = 2'000;
-#endif
+constexpr uint64_t kRandomPrograms = sized<uint64_t>(2'000, 400);
 
 /// Small programs may lack what made the first one end, so they get little time each.
 Program shrunk(const Program& program) {

@@ -12,15 +12,12 @@
 #include "hiaton/model.h"
 #include "properties/differentiable.h"
 #include "properties/environment.h"
+#include "sized.h"
 
 namespace hiaton::properties {
 namespace {
 
-#if defined(HIATON_SANITIZED) || !defined(NDEBUG)
-constexpr uint64_t kTensorPrograms = 100;
-#else
-constexpr uint64_t kTensorPrograms = 2'000;
-#endif
+constexpr uint64_t kTensorPrograms = sized<uint64_t>(2'000, 100);
 constexpr std::size_t kExamples = 2;
 /// The sums of the gradients of learned parameters are made in another order where the batches are others.
 constexpr double kTolerance = 1e-11;
@@ -66,11 +63,17 @@ std::vector<double> floats_of_all(const Lists& lists) {
   return all;
 }
 
-/// Marked functions are not inlined; with inlining, sums are made in another order where there is no mark.
+/// Marked functions are not inlined; with inlining, sums are made in another order where there is no mark. So
+/// are those of functions that a gradient inside the program takes copies of.
 CompileOptions options_for(const Differentiable& program) {
   CompileOptions options;
   options.simplify.inline_small = program.seed / 4 % 2 == 0;
   return options;
+}
+
+bool has_inner_gradient(const Differentiable& program) {
+  const std::string text = program.program(true);
+  return text.find("grad(") != std::string::npos || text.find("vjp(") != std::string::npos;
 }
 
 struct Setting {
@@ -121,7 +124,7 @@ std::string wrong_by_arguments(const Differentiable& program) {
   };
   const Lists expected = run(kept, {.executor = Executor::Reference, .max_frames = kMostFrames});
   Lists expected_again = expected;
-  if (options.simplify.inline_small) {
+  if (options.simplify.inline_small || has_inner_gradient(program)) {
     expected_again = run(again, {});
     if (!close(floats_of_all(expected), floats_of_all(expected_again))) return "recompute";
   }
@@ -158,6 +161,37 @@ std::vector<double> learned(const Model& model, const Lists& examples, const std
   return all;
 }
 
+/// The same gradients, asked for inside a program: they go up through the calls, and not into sums of the
+/// run.
+std::string wrong_inside(const Differentiable& program, const std::vector<double>& expected) {
+  const bool is_vjp = program.seed / 4 % 2 == 0;
+  const std::string main =
+      is_vjp ? fmt::format(
+                   "fn main({0}) -> (f64, f64[d, d], f64[d]) =\n"
+                   "  let (by_b, by_W) = vjp(loss, wrt=(b, W))({1}, 1)\n"
+                   "  (loss({1}), by_W, by_b)\n",
+                   program.params, program.names)
+             : fmt::format(
+                   "fn main({}) -> (f64, f64[d, d], f64[d]) = value_and_grad(loss, wrt=(W, param b))({})\n",
+                   program.params, program.names);
+  const bool recompute = program.seed / 8 % 2 == 0;
+  const hiaton::Program inside =
+      hiaton::Program::from_text("inside.hia", program.program(recompute) + main, options_for(program));
+  const Lists examples = examples_for(inside, program.seed);
+  const std::vector<Value> parameters = parameters_of(inside);
+  const Lists found = inside.run_all(examples, {.workers = 2, .parameters = parameters});
+  std::vector<double> sums(expected.size());
+  for (const std::vector<Value>& results : found) {
+    const std::vector<double> floats = floats_of(results);
+    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += floats.at(i);
+  }
+  if (!close(sums, expected)) return "the gradients inside a program";
+  const bool is_sample = program.seed % 16 == 3;
+  const bool same = !is_sample || inside.run_all(examples, {.executor = Executor::Reference,
+                                                            .parameters = parameters}) == found;
+  return same ? "" : "the gradients inside a program, reference";
+}
+
 std::string wrong_by_parameters(const Differentiable& program) {
   const Model kept = Model::from_text("kept.hia", program.program(false), options_for(program));
   const Model again = Model::from_text("again.hia", program.program(true), options_for(program));
@@ -170,6 +204,7 @@ std::string wrong_by_parameters(const Differentiable& program) {
         learned(setting.recompute ? again : kept, examples, parameters, setting.options);
     if (!close(found, expected)) return setting.name();
   }
+  if (std::string wrong = wrong_inside(program, expected); !wrong.empty()) return wrong;
   const Model& either = program.seed % 8 == 3 ? kept : again;
   const std::vector<double> parts = learned(either, examples, parameters, {.parts = 2});
   for (const int workers : {2, 8}) {

@@ -28,7 +28,8 @@ std::optional<ir::Module> with_gradient(ir::Module module) {
   const std::vector<ir::ValueInfo> params = module[main].params;
   ModuleBuilder builder(std::move(module));
   const FunctionRef gradient = builder.declare("main", params, results);
-  return passes::add_gradient(std::move(builder.module()), {gradient.id, main, true});
+  return passes::add_gradient(std::move(builder.module()),
+                              {gradient.id, main, {ir::GradientForm::Kind::ValueAndGradients, {}}});
 }
 
 }  // namespace hiaton::properties

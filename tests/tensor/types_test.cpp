@@ -129,6 +129,50 @@ TEST_F(TreeValues, MessagesSayWhatIsWrong) {
             "expected a value of type List[i64], found nothing instead of ']', at column 6");
 }
 
+TEST_F(TreeValues, JsonIsRead) {
+  const Type list = types.list_of(tree);
+  const Type tuple = types.tuple_of({DType::I64, tensor_type(DType::F64, {2})});
+  const Type point = types.declare("Point");
+  types.define(point, {{"Point", {{"x", DType::F64}, {"tree", tree}}}});
+  const std::tuple<Type, const char*, const char*> values[] = {
+      {tree, R"("Empty")", "Empty"},
+      {tree, R"(["Empty"])", "Empty"},
+      {tree, R"({"Empty": []})", "Empty"},
+      {tree, R"({"Leaf": [[1, 2.5]]})", "Leaf([1.0, 2.5])"},
+      {tree, R"({"Leaf": {"x": [1, NaN]}})", "Leaf([1.0, nan])"},
+      {tree, R"(["Node", "Empty", ["Leaf", [0, -Infinity]], 3])", "Node(Empty, Leaf([0.0, -inf]), 3)"},
+      {tree, R"({"Node": {"n": 1, "right": "Empty", "left": {"Node": ["Empty", "Empty", 2]}}})",
+       "Node(Node(Empty, Empty, 2), Empty, 1)"},
+      {list, R"(["Empty", {"Leaf": [[1, 2]]}, Empty])", "[Empty, Leaf([1.0, 2.0]), Empty]"},
+      {tuple, "[7, [1, 2]]", "(7, [1.0, 2.0])"},
+      {point, R"({"tree": "Empty", "x": 1e-3})", "Point(0.001, Empty)"},
+      {point, R"({"Point": {"x": 1, "tree": "Empty"}})", "Point(1.0, Empty)"},
+      {point, R"(["Point", 1, "Empty"])", "Point(1.0, Empty)"},
+  };
+  for (const auto& [type, json, expected] : values)
+    EXPECT_EQ(to_string(parse_value(type, json), type), expected) << json;
+}
+
+TEST_F(TreeValues, MessagesOnJsonSayWhatIsWrong) {
+  const std::pair<const char*, const char*> cases[] = {
+      {R"({"Leef": [[1, 2]]})", "expected a value of type Tree, found '\"Leef\"', at column 2"},
+      {R"("Leaf")", "expected the fields of Leaf, as in [\"Leaf\", ...], found nothing, at column 7"},
+      {R"({"Leaf": {"y": [1, 2]}})", "expected a field of Leaf ('x'), found '\"y\"', at column 11"},
+      {R"({"Leaf": {"x": [1, 2], "x": [1, 2]}})", "expected each field once, found 'x' twice, at column 24"},
+      {R"({"Node": {"n": 1, "left": "Empty"}})",
+       "expected the field 'right' of Node, found none, at column 34"},
+      {R"(["Node", "Empty"])", "expected a value of type Tree, found ']' instead of ',', at column 17"},
+      {R"(["Leaf", ["a", 2]])", "expected a value of type f32, found '\"a\", 2]]', at column 11"},
+      {R"({"Leaf": )", "expected a value of type f32[2], found nothing instead of '[', at column 10"},
+      {R"({"Node": "Empty"})", "expected the fields of Node as '{' or '[', found '\"Empty\"}', at column 10"},
+      {R"(["Leaf)",
+       "expected '\"' at the end of the string '\"Leaf', found the end of the line, at column 2"},
+      {"{", "expected a value of type Tree, found '{', at column 1"},
+      {"\xff\xfe", "expected a value of type Tree, found bytes that are not UTF-8, at column 1"},
+  };
+  for (const auto& [text, expected] : cases) EXPECT_EQ(message(tree, text), expected) << text;
+}
+
 TEST_F(TreeValues, FitsLooksAtEveryField) {
   const Value leaf = Data(0, std::vector<Value>{Tensor(DType::F32, {2})});
   const Value wrong_leaf = Data(0, std::vector<Value>{Tensor(DType::F32, {3})});

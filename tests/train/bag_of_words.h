@@ -7,23 +7,29 @@
 #include <set>
 #include <vector>
 
-#include "hiaton/train.h"
+#include "train/checkpoint.h"
+#include "train/evaluate.h"
+#include "train/quality.h"
+#include "train/trainee.h"
+#include "train/tree_place.h"
 
 namespace hiaton::train {
 
-class BagOfWords : public Learner {
+class BagOfWords {
  public:
+  virtual ~BagOfWords() = default;
   BagOfWords(int64_t words, int32_t classes) : classes_(classes) {
     const auto count = static_cast<std::size_t>(words * classes);
     parameters_ = {{"E", {words, classes}, std::vector<float>(count)},
                    {"b", {classes}, std::vector<float>(static_cast<std::size_t>(classes))}};
-    for (std::size_t i = 0; i < count; ++i) parameters_[0].values[i] = 0.01f * static_cast<float>(i % 7);
+    for (std::size_t i = 0; i < count; ++i)
+      parameters_[0].values.floats()[i] = 0.01f * static_cast<float>(i % 7);
   }
 
-  std::vector<ParameterValues>& parameters() override { return parameters_; }
-  void begin_step(uint64_t step) override { steps.push_back(step); }
+  std::vector<ParameterValues>& parameters() { return parameters_; }
 
-  double loss_and_gradients(std::span<const Tree* const> batch, std::span<Gradient> gradients) override {
+  /// The sum of the losses of the trees, and the gradient of that sum.
+  virtual double loss_and_gradients(std::span<const Tree* const> batch, std::span<Gradient> gradients) {
     double loss = 0;
     std::set<int64_t> rows;
     for (std::size_t i = 0; i < 2; ++i) sums_[i].assign(parameters_[i].values.size(), 0);
@@ -34,7 +40,8 @@ class BagOfWords : public Learner {
     return loss;
   }
 
-  std::vector<Prediction> predict(std::span<const Tree* const> batch) override {
+  /// One prediction a tree.
+  virtual std::vector<Prediction> predict(std::span<const Tree* const> batch) {
     std::vector<Prediction> predictions;
     for (const Tree* tree : batch) {
       Prediction prediction{{}, classes_, probabilities(*tree)};
@@ -60,7 +67,7 @@ class BagOfWords : public Learner {
       const int32_t word = tree.nodes[i].word;
       for (std::size_t c = 0; c < n; ++c) {
         if (word != Node::kNone)
-          values[i * n + c] = parameters_[0].values[static_cast<std::size_t>(word) * n + c];
+          values[i * n + c] = parameters_[0].values.floats()[static_cast<std::size_t>(word) * n + c];
         for (const int32_t child : tree.children(static_cast<int32_t>(i))) {
           values[i * n + c] += values[static_cast<std::size_t>(child) * n + c];
         }
@@ -69,7 +76,7 @@ class BagOfWords : public Learner {
     for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
       float sum = 0;
       for (std::size_t c = 0; c < n; ++c)
-        sum += values[i * n + c] = std::exp(values[i * n + c] + parameters_[1].values[c]);
+        sum += values[i * n + c] = std::exp(values[i * n + c] + parameters_[1].values.floats()[c]);
       for (std::size_t c = 0; c < n; ++c) values[i * n + c] /= sum;
     }
     return values;
@@ -107,6 +114,58 @@ class BagOfWords : public Learner {
   std::vector<ParameterValues> parameters_;
   std::vector<float> sums_[2];  ///< of the gradients
 };
+
+/// Such a model, as the training loop sees it.
+class BagTrainee : public Trainee {
+ public:
+  BagTrainee(BagOfWords& model, std::span<const Tree> train, std::span<const Tree> dev, std::string score)
+      : model_(model), train_(train), dev_(dev), score_(std::move(score)) {}
+
+  std::vector<ParameterValues>& parameters() override { return model_.parameters(); }
+  void begin_step(uint64_t step) override { model_.steps.push_back(step); }
+  std::size_t size() const override { return train_.size(); }
+  uint64_t fingerprint() const override { return train::fingerprint(train_) + train::fingerprint(dev_); }
+  double loss_and_gradients(std::span<const uint32_t> examples, std::span<Gradient> gradients) override {
+    std::vector<const Tree*> chosen;
+    for (const uint32_t example : examples) chosen.push_back(&train_[example]);
+    return model_.loss_and_gradients(chosen, gradients);
+  }
+  std::string place_of(uint32_t example) const override { return train::place_of(train_[example]); }
+  bool has_dev() const override { return !dev_.empty(); }
+  void try_evaluation() override { evaluation_of(model_, dev_.first(1)); }
+  std::optional<Evaluation> evaluate(const std::atomic<bool>* cancel, int64_t batch) override {
+    return evaluation_of(model_, dev_, cancel, static_cast<std::size_t>(batch));
+  }
+  double score_of(const Evaluation& evaluation) const override { return train::score_of(evaluation, score_); }
+
+  static std::optional<Evaluation> evaluation_of(BagOfWords& model, std::span<const Tree> trees,
+                                                 const std::atomic<bool>* cancel = nullptr,
+                                                 std::size_t batch = 100) {
+    NodeCounts counts;
+    std::vector<const Tree*> chosen;
+    for (std::size_t begin = 0; begin < trees.size(); begin += chosen.size()) {
+      if (is_set(cancel)) return std::nullopt;
+      chosen.clear();
+      for (const Tree& tree : trees.subspan(begin, std::min(batch, trees.size() - begin)))
+        chosen.push_back(&tree);
+      const std::vector<Prediction> predictions = model.predict(chosen);
+      for (std::size_t i = 0; i < chosen.size(); ++i) counts.add(predictions[i], *chosen[i]);
+    }
+    return counts.evaluation(trees.size());
+  }
+
+ private:
+  BagOfWords& model_;
+  const std::span<const Tree> train_;
+  const std::span<const Tree> dev_;
+  const std::string score_;
+};
+
+inline TrainingResult train(BagOfWords& model, std::span<const Tree> train, std::span<const Tree> dev,
+                            const Settings& settings, const Callbacks& callbacks = {}) {
+  BagTrainee trainee(model, train, dev, settings.score);
+  return run_training(trainee, settings, callbacks);
+}
 
 /// Trees whose labels follow from their words: good and bad ones.
 inline std::vector<Tree> review_trees(std::size_t count, uint64_t seed) {

@@ -7,7 +7,6 @@
 #include "bag_of_words.h"
 #include "directory.h"
 #include "hiaton/error.h"
-#include "hiaton/train.h"
 
 namespace hiaton::train {
 namespace {
@@ -38,8 +37,8 @@ struct Training {
   std::string error(const Settings& settings) {
     return error_of<ProgramError>([&] { train(settings); });
   }
-  std::vector<std::vector<float>> values() {
-    std::vector<std::vector<float>> all;
+  std::vector<Numbers> values() {
+    std::vector<Numbers> all;
     for (const ParameterValues& parameter : learner.parameters()) all.push_back(parameter.values);
     return all;
   }
@@ -104,7 +103,7 @@ TEST(TrainLoop, TheStepIsThatOfTheMeanLossAndClipped) {
   const auto change = [](double clip, std::size_t copies) {
     BagOfWords learner(kReviewWords, 2);
     const std::vector<Tree> data(copies, review_trees(1, 0)[0]);
-    const std::vector<float> before = learner.parameters()[1].values;
+    const std::vector<float> before = learner.parameters()[1].values.floats();
     Settings settings = quick();
     settings.epochs = 1;
     settings.learning_rate = 1;
@@ -113,7 +112,7 @@ TEST(TrainLoop, TheStepIsThatOfTheMeanLossAndClipped) {
     Callbacks callbacks;
     callbacks.on_step = [&](const StepReport& report) { norm = report.gradient_norm; };
     train(learner, data, {}, settings, callbacks);
-    return std::pair(before[1] - learner.parameters()[1].values[1], norm);
+    return std::pair(before[1] - learner.parameters()[1].values.floats()[1], norm);
   };
   const auto [one, norm] = change(0, 1);
   EXPECT_NEAR(change(0, 5).first, one, 1e-6);
@@ -229,8 +228,8 @@ TEST(TrainLoop, StopsEarlyAndKeepsTheBest) {
   EXPECT_EQ(result.ending, Ending::EarlyStopping);
   EXPECT_EQ(static_cast<int64_t>(result.history.size()), result.best_epoch + 3);
   Training best;
-  load_parameters(directory / "out/best.safetensors", best.learner);
-  const Evaluation evaluation = evaluate(best.learner, run.dev);
+  load_parameters(directory / "out/best.safetensors", best.learner.parameters());
+  const Evaluation evaluation = *BagTrainee::evaluation_of(best.learner, run.dev);
   const auto index = static_cast<std::size_t>(result.best_epoch - 1);
   EXPECT_EQ(evaluation.loss, result.history[index].dev->loss);
   EXPECT_TRUE(result.history[index].best);
@@ -265,7 +264,7 @@ TEST(TrainLoop, TheBestEpochIsThatOfTheScoreAskedFor) {
   Settings settings = quick();
   ForgetsRoots by_nodes(kReviewWords, 2);
   EXPECT_EQ(train(by_nodes, data, dev, settings).best_epoch, 2);
-  settings.score = ScoreKind::Root;
+  settings.score = "root";
   ForgetsRoots by_roots(kReviewWords, 2);
   EXPECT_EQ(train(by_roots, data, dev, settings).best_epoch, 1);
 }
@@ -282,10 +281,10 @@ TEST(TrainLoop, WhatIsNotFiniteStopsTrainingAndLosesNoFile) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const std::vector<std::pair<std::function<void(double&, std::span<Gradient>)>, std::string>> cases = {
       {[&](double& loss, auto) { loss = nan; }, "the loss, nan, is not finite in step 10 (epoch 2)"},
-      {[&](double&, auto gradients) { gradients[1].values[0] = nan; },
+      {[&](double&, auto gradients) { gradients[1].floats()[0] = nan; },
        "the gradient of 'b' is not finite in step 10"},
       {[&](double&, auto gradients) {
-         gradients[0].values[static_cast<std::size_t>(2 * gradients[0].rows[0])] =
+         gradients[0].floats()[static_cast<std::size_t>(2 * gradients[0].rows[0])] =
              std::numeric_limits<float>::infinity();
        },
        "the gradient of 'E' is not finite in step 10"}};
@@ -328,7 +327,7 @@ TEST(TrainLoop, RefusesWhatDoesNotFit) {
   EXPECT_THAT(error, HasSubstr("learning rate: expected a number that is not negative, found -1"));
   EXPECT_THAT(error, HasSubstr("beta1: expected a number from 0 to below 1, found 1"));
   run.data.clear();
-  EXPECT_THAT(run.error(quick()), HasSubstr("expected trees to learn from, found none"));
+  EXPECT_THAT(run.error(quick()), HasSubstr("expected examples to learn from, found none"));
 }
 
 TEST(TrainLoop, ADevSetNeedsLabelsThatTheModelKnows) {
@@ -394,9 +393,9 @@ TEST(TrainLoop, ResumingNeedsTheSameSettingsAndTrees) {
   Training with_other_dev;
   with_other_dev.dev.pop_back();
   EXPECT_THAT(with_other_dev.error(settings),
-              HasSubstr("expected the trees that training began with, found others"));
+              HasSubstr("expected the examples that training began with, found others"));
   run.data.pop_back();
-  EXPECT_THAT(run.error(settings), HasSubstr("expected the trees that training began with, found others"));
+  EXPECT_THAT(run.error(settings), HasSubstr("expected the examples that training began with, found others"));
   settings.out = directory / "elsewhere";
   EXPECT_THAT(run.error(settings), HasSubstr("cannot read"));
 }
@@ -439,18 +438,20 @@ TEST(TrainLoop, ReportsSteps) {
   EXPECT_EQ(steps[8].step, 9u);
   EXPECT_EQ(steps[8].step_of_epoch, 2u);
   EXPECT_EQ(steps[8].steps_per_epoch, 7u);
-  EXPECT_GT(steps[8].trees_per_second, 0);
+  EXPECT_GT(steps[8].examples_per_second, 0);
   EXPECT_GT(steps[8].seconds_left, 0);
   EXPECT_EQ(steps[27].seconds_left, 0);
 }
 
-TEST(TrainLoop, RefusesALearnerWhoseGradientsHaveAnotherForm) {
+TEST(TrainLoop, RefusesGradientsOfAnotherForm) {
   Training run;
-  run.learner.spoil = [](double&, std::span<Gradient> gradients) { gradients[1].values = {}; };
+  run.learner.spoil = [](double&, std::span<Gradient> gradients) {
+    gradients[1].values = std::span<float>();
+  };
   EXPECT_THAT(run.error(quick()), HasSubstr("gradient of 'b': expected 2 elements, found 0"));
 }
 
-TEST(TrainLoop, RefusesALearnerWhoseParametersHaveAnotherForm) {
+TEST(TrainLoop, RefusesParametersOfAnotherForm) {
   Training run;
   run.learner.parameters()[1].name = "E";
   EXPECT_THAT(run.error(quick()), HasSubstr("found 'E' twice"));
@@ -464,7 +465,7 @@ TEST(EvaluateTest, CountsLabelledNodesWithPredictions) {
   const std::vector<Tree> trees = {
       {{{1, Node::kNone, 2, 3, 0, 0}, {0, 1, 0, 2, 0, 0}, {Node::kNone, 2, 0, 3, 0, 0}}},
       {{{1, 2, 0, 1, 0, 0}}}};
-  const Evaluation evaluation = evaluate(learner, trees, 1);
+  const Evaluation evaluation = *BagTrainee::evaluation_of(learner, trees);
   EXPECT_EQ(evaluation.nodes, 3);
   EXPECT_EQ(evaluation.roots, 2);
   EXPECT_DOUBLE_EQ(evaluation.root_accuracy, 0.5) << "equal probabilities: the first class";

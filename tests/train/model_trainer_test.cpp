@@ -32,7 +32,7 @@ std::vector<std::vector<Value>> examples(const std::vector<std::pair<float, floa
 }
 
 float weight(const ModelTrainer& trainer) {
-  return trainer.parameters()[0].values[0];
+  return trainer.parameters()[0].values.floats()[0];
 }
 
 TEST(ModelTrainer, StepsAgainstTheGradientOfTheMeanLoss) {
@@ -82,10 +82,29 @@ TEST(ModelTrainer, NamesTheGradientThatIsNotFinite) {
 
 TEST(ModelTrainer, RefusesSettingsThatMakeNoSense) {
   EXPECT_THAT(error_of<ProgramError>([] { ModelTrainer(line(), {.beta1 = 2}); }), HasSubstr("beta1"));
-  EXPECT_THAT(error_of<ProgramError>([] {
-                ModelTrainer(Model::from_text("f64", "param w: f64[1]\nfn loss(x: f64) -> f64 = sum(w * x)"));
-              }),
-              HasSubstr("expected f32 to train it"));
+}
+
+TEST(ModelTrainer, LearnsInDoublePrecision) {
+  const Model model =
+      Model::from_text("f64",
+                       "param w: f64[2] = ones\n"
+                       "fn loss(x: f64[2]) -> f64 = (let error = sum(w * x) - 1.0 in error * error)\n");
+  ModelTrainer trainer(model, {.kind = OptimizerKind::Sgd});
+  const std::vector<std::vector<Value>> examples = {{parse_value(tensor_type(DType::F64, {2}), "[1, 3]")}};
+  constexpr double kRate = 1e-9;  // a step that f32 cannot hold
+  EXPECT_EQ(trainer.step(examples, kRate), 9);
+  EXPECT_DOUBLE_EQ(trainer.parameters()[0].values.doubles()[0], 1 - kRate * 6);
+  EXPECT_DOUBLE_EQ(trainer.parameters()[0].values.doubles()[1], 1 - kRate * 18);
+
+  const Directory directory;
+  save_parameters(directory / "w.safetensors", trainer.parameters());
+  EXPECT_THAT(file_text(directory / "w.safetensors"), HasSubstr(R"("dtype":"F64")"));
+  ModelTrainer other(model, {}, 2);
+  load_parameters(directory / "w.safetensors", other);
+  EXPECT_EQ(other.parameters()[0].values, trainer.parameters()[0].values);
+  ModelTrainer single(Model::from_text("f32", "param w: f32[2]\nfn loss(x: f32) -> f32 = sum(w * x)"));
+  EXPECT_THAT(error_of<ProgramError>([&] { load_parameters(directory / "w.safetensors", single); }),
+              HasSubstr("'w': expected f32[2], found f64[2]"));
 }
 
 }  // namespace

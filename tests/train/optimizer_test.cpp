@@ -55,13 +55,15 @@ struct Naive {
   std::vector<double> w, a, b;
   int t = 0;
 
-  Naive(const OptimizerSettings& of, const std::vector<float>& values)
+  template <class T>
+  Naive(const OptimizerSettings& of, const std::vector<T>& values)
       : settings(of), w(values.begin(), values.end()), a(w.size()), b(w.size()) {}
 
-  void step(const Gradient& gradient, double rate, double scale) {
+  template <class T>
+  void step(std::span<const T> gradient, double rate, double scale) {
     ++t;
     for (std::size_t i = 0; i < w.size(); ++i) {
-      const double g = scale * gradient.values[i] + settings.l2 * w[i];
+      const double g = scale * gradient[i] + settings.l2 * w[i];
       if (settings.kind == OptimizerKind::Sgd) {
         a[i] = settings.momentum * a[i] + g;
         w[i] -= rate * a[i];
@@ -95,13 +97,33 @@ TEST(OptimizerTest, FollowsTheRulesOfTheLiterature) {
   for (const OptimizerSettings& settings : all_rules()) {
     std::vector<ParameterValues> learned = parameters();
     Optimizer optimizer(settings, learned);
-    Naive naive(settings, learned[0].values);
+    Naive naive(settings, learned[0].values.floats());
     for (uint64_t step = 0; step < 20; ++step) {
       const Given gradient = dense(step + 10);
       optimizer.step(learned, gradient.alone(), 0.05, 0.5);
-      naive.step(gradient, 0.05, 0.5);
+      naive.step<float>(gradient.memory, 0.05, 0.5);
     }
-    for (std::size_t i = 0; i < naive.w.size(); ++i) EXPECT_NEAR(learned[0].values[i], naive.w[i], 2e-5) << i;
+    for (std::size_t i = 0; i < naive.w.size(); ++i)
+      EXPECT_NEAR(learned[0].values.floats()[i], naive.w[i], 2e-5) << i;
+  }
+}
+
+TEST(OptimizerTest, ParametersOfF64AreUpdatedInDoublePrecision) {
+  for (const OptimizerSettings& settings : all_rules()) {
+    const std::vector<float> first = random_values(kRows * kWidth, 1);
+    std::vector<ParameterValues> learned = {
+        {"E", {kRows, kWidth}, std::vector<double>(first.begin(), first.end())}};
+    Optimizer optimizer(settings, learned);
+    Naive naive(settings, learned[0].values.doubles());
+    for (uint64_t step = 0; step < 20; ++step) {
+      const std::vector<float> numbers = random_values(kRows * kWidth, step + 10);
+      std::vector<double> elements(numbers.begin(), numbers.end());
+      const Gradient gradient{false, std::span(elements), {}};
+      optimizer.step(learned, {&gradient, 1}, 0.05, 0.5);
+      naive.step<double>(elements, 0.05, 0.5);
+    }
+    for (std::size_t i = 0; i < naive.w.size(); ++i)
+      EXPECT_NEAR(learned[0].values.doubles()[i], naive.w[i], 1e-13) << i;
   }
 }
 
@@ -109,7 +131,7 @@ TEST(OptimizerTest, RowsAreUpdatedAsInADenseStepAndOthersStayAsTheyAre) {
   for (const OptimizerSettings& settings : all_rules()) {
     std::vector<ParameterValues> with_rows = parameters();
     std::vector<ParameterValues> with_all = parameters();
-    const std::vector<float> before = with_rows[0].values;
+    const std::vector<float> before = with_rows[0].values.floats();
     Optimizer rows_optimizer(settings, with_rows);
     Optimizer all_optimizer(settings, with_all);
     for (uint64_t step = 0; step < 3; ++step) {
@@ -120,10 +142,10 @@ TEST(OptimizerTest, RowsAreUpdatedAsInADenseStepAndOthersStayAsTheyAre) {
     }
     for (std::size_t i = 0; i < before.size(); ++i) {
       const bool touched = i / kWidth == 1 || i / kWidth == 4;
-      EXPECT_EQ(with_rows[0].values[i], touched ? with_all[0].values[i] : before[i]);
+      EXPECT_EQ(with_rows[0].values.floats()[i], touched ? with_all[0].values.floats()[i] : before[i]);
       for (const OptimizerSlot& slot : rows_optimizer.slots()) {
         if (touched) continue;
-        EXPECT_EQ(slot.values[0][i], 0) << slot.name;
+        EXPECT_EQ(slot.values[0].floats()[i], 0) << slot.name;
       }
     }
   }

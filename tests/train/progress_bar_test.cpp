@@ -21,12 +21,12 @@ StepReport step() {
           .epoch_loss = 12.3456,
           .gradient_norm = 1,
           .learning_rate = 0.1,
-          .trees_per_second = 812.4,
+          .examples_per_second = 812.4,
           .seconds_left = 82.5};
 }
 
 EpochReport epoch() {
-  EpochReport report{.epoch = 3, .train_loss = 0.12345, .trees_per_second = 5.25};
+  EpochReport report{.epoch = 3, .train_loss = 0.12345, .examples_per_second = 5.25};
   report.dev =
       Evaluation{.loss = 13.1, .root_accuracy = 0.412, .all_accuracy = 0.798, .roots = 10, .nodes = 99};
   report.best = true;
@@ -48,7 +48,7 @@ std::string written(bool is_terminal, const Act& act) {
 
 TEST(ProgressBarTest, ShowsShareLossSpeedAndTime) {
   EXPECT_EQ(show_progress(step(), 120),
-            "epoch 3/10 [###############---------------]  50%  loss 12.346  812 trees/s  1:23 left");
+            "epoch 3/10 [###############---------------]  50%  loss 12.346  812 examples/s  1:23 left");
 }
 
 TEST(ProgressBarTest, KeepsToTheWidthOfTheTerminal) {
@@ -60,7 +60,7 @@ TEST(ProgressBarTest, KeepsToTheWidthOfTheTerminal) {
 
 TEST(ProgressBarTest, ShowsEpochs) {
   EXPECT_EQ(show_epoch(epoch(), 10),
-            "epoch 3/10  loss 0.1235  dev loss 13.100  root 41.2%  all 79.8%  5.2 trees/s  best");
+            "epoch 3/10  loss 0.1235  dev loss 13.100  root 41.2%  all 79.8%  5.2 examples/s  best");
 }
 
 TEST(ProgressBarTest, ShowsTimes) {

@@ -77,7 +77,7 @@ def check_events(samples):
     events = EventAccumulator(str(samples / "run"), size_guidance={"scalars": 0}).Reload()
     tags = set(events.Tags()["scalars"])
     assert tags == {"loss/step", "gradient_norm", "loss/train", "loss/dev", "accuracy/root", "accuracy/all",
-                    "learning_rate", "trees_per_second"}, tags
+                    "learning_rate", "examples_per_second"}, tags
     steps = [event.step for event in events.Scalars("loss/step")]
     assert steps == list(range(1, expected["steps"] + 1)), f"each step once, also after resuming: {steps}"
 

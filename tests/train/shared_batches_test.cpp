@@ -9,9 +9,9 @@
 
 #include "directory.h"
 #include "hiaton/error.h"
-#include "hiaton/learner.h"
 #include "hiaton/trees.h"
 #include "net/processes.h"
+#include "tree_model.h"
 
 namespace hiaton::train {
 namespace {
@@ -72,41 +72,21 @@ void in_processes(int count, const InProcesses::Act& act) {
   net::work_in_threads(count, {}, [&act] { return std::make_unique<InProcesses>(act); });
 }
 
-struct SharedStep {
-  double loss;
-  std::vector<bool> sparse;
-  std::vector<std::vector<float>> gradients;
-
-  friend bool operator==(const SharedStep&, const SharedStep&) = default;
-};
-
-SharedStep shared_step(Learner& learner, std::span<const Tree> trees) {
-  std::vector<const Tree*> batch;
-  for (const Tree& tree : trees) batch.push_back(&tree);
-  std::vector<Gradient> gradients(learner.parameters().size());
-  learner.begin_step(7);
-  SharedStep done{learner.loss_and_gradients(batch, gradients), {}, {}};
-  for (const Gradient& gradient : gradients) {
-    done.sparse.push_back(gradient.sparse);
-    done.gradients.emplace_back(gradient.values.begin(), gradient.values.end());
-  }
-  return done;
-}
+constexpr uint64_t kStep = 7;
 
 class SharedBatchesTest : public ::testing::Test {
  protected:
   SharedBatchesTest() { write_file(directory_ / "model.hia", model()); }
 
-  std::unique_ptr<Learner> learner(int parts, int workers = 1,
-                                   const std::string& batching = "deterministic") const {
-    LearnerOptions options;
+  TreeModel model_of(int parts, int workers = 1, const std::string& batching = "deterministic") const {
+    TrainerOptions options;
     options.model = directory_ / "model.hia";
     options.classes = 2;
     options.vocabulary_size = 50;
     options.batching = batching;
     options.parts = parts;
     options.workers = workers;
-    return make_learner(options);
+    return TreeModel(options);
   }
 
   Settings settings(int64_t epochs, const std::string& out, bool resume) const {
@@ -125,13 +105,13 @@ class SharedBatchesTest : public ::testing::Test {
     std::vector<std::vector<ParameterValues>> parameters(static_cast<std::size_t>(processes));
     in_processes(processes, [&](net::Transport& transport) {
       SharedBatches sharing(transport, transport.self() == 0 ? cancel : nullptr);
-      const std::unique_ptr<Learner> own = learner(4);
-      own->share(sharing);
+      TreeModel own = model_of(4);
+      own.share(sharing);
       Settings of_this = settings;
       of_this.read_only = transport.self() != 0;
-      const TrainingResult result = train(*own, trees_, dev_, of_this, {.cancel = &sharing.cancelled()});
+      const TrainingResult result = own.train(trees_, dev_, of_this, {.cancel = &sharing.cancelled()});
       EXPECT_EQ(result.ending, cancel != nullptr ? Ending::Cancelled : Ending::AllEpochs);
-      parameters[static_cast<std::size_t>(transport.self())] = own->parameters();
+      parameters[static_cast<std::size_t>(transport.self())] = own.parameters();
     });
     return parameters;
   }
@@ -149,20 +129,19 @@ bool are_equal(const std::vector<ParameterValues>& a, const std::vector<Paramete
 
 TEST_F(SharedBatchesTest, GradientsHaveTheBitsOfOneProcess) {
   for (const int parts : {2, 3, 4, 7}) {
-    const std::unique_ptr<Learner> alone = learner(parts);
+    TreeModel alone = model_of(parts);
     for (int processes = 2; processes <= std::min(parts, 4); ++processes) {
       in_processes(processes, [&](net::Transport& transport) {
         SharedBatches sharing(transport, nullptr);
-        const std::unique_ptr<Learner> own = learner(parts, 1 + transport.self() % 2);
-        own->share(sharing);
+        TreeModel own = model_of(parts, 1 + transport.self() % 2);
+        own.share(sharing);
         for (const std::size_t trees : {std::size_t{1}, std::size_t{2}, std::size_t{5}, trees_.size()}) {
           const std::span<const Tree> batch = std::span(trees_).first(trees);
-          const SharedStep found = shared_step(*own, batch);
+          const StepResult found = own.step(batch, kStep);
           static std::mutex mutex;
           const std::lock_guard lock(mutex);
-          EXPECT_TRUE(found == shared_step(*alone, batch))
-              << parts << " parts, " << processes << " processes, " << trees << " trees, process "
-              << transport.self();
+          EXPECT_TRUE(found == alone.step(batch, kStep)) << parts << " parts, " << processes << " processes, "
+                                                         << trees << " trees, process " << transport.self();
         }
       });
     }
@@ -172,9 +151,9 @@ TEST_F(SharedBatchesTest, GradientsHaveTheBitsOfOneProcess) {
 TEST_F(SharedBatchesTest, RowsStayRows) {
   in_processes(2, [&](net::Transport& transport) {
     SharedBatches sharing(transport, nullptr);
-    const std::unique_ptr<Learner> own = learner(2);
-    own->share(sharing);
-    const std::vector<bool> sparse = shared_step(*own, trees_).sparse;
+    TreeModel own = model_of(2);
+    own.share(sharing);
+    const std::vector<bool> sparse = own.step(trees_, kStep).sparse;
     EXPECT_FALSE(sparse[0]);  // the word 3 is among them
     EXPECT_TRUE(sparse[1]);
     EXPECT_FALSE(sparse[2]);
@@ -182,12 +161,12 @@ TEST_F(SharedBatchesTest, RowsStayRows) {
 }
 
 TEST_F(SharedBatchesTest, OtherwiseTheyAreTheSameWithinRounding) {
-  const SharedStep alone = shared_step(*learner(2, 1, "on"), trees_);
+  const StepResult alone = model_of(2, 1, "on").step(trees_, kStep);
   in_processes(3, [&](net::Transport& transport) {
     SharedBatches sharing(transport, nullptr);
-    const std::unique_ptr<Learner> own = learner(2, 2, "on");
-    own->share(sharing);
-    const SharedStep found = shared_step(*own, trees_);
+    TreeModel own = model_of(2, 2, "on");
+    own.share(sharing);
+    const StepResult found = own.step(trees_, kStep);
     EXPECT_NEAR(found.loss, alone.loss, 1e-4);
     for (std::size_t i = 0; i < alone.gradients.size(); ++i) {
       for (std::size_t j = 0; j < alone.gradients[i].size(); ++j)
@@ -224,9 +203,9 @@ TEST_F(SharedBatchesTest, AnErrorOfAnotherProcessNamesIt) {
   const std::string message = error_of<net::ProcessFailure>([&] {
     in_processes(2, [&](net::Transport& transport) {
       SharedBatches sharing(transport, nullptr);
-      const std::unique_ptr<Learner> own = learner(2);
-      own->share(sharing);
-      shared_step(*own, trees);
+      TreeModel own = model_of(2);
+      own.share(sharing);
+      own.step(trees, kStep);
     });
   });
   EXPECT_THAT(message, AllOf(HasSubstr("division by zero"), HasSubstr("for the tree in line 2 of the data"),
@@ -237,7 +216,7 @@ TEST_F(SharedBatchesTest, MoreProcessesThanPartsAreRefused) {
   EXPECT_THAT(error_of<Error>([&] {
                 in_processes(3, [&](net::Transport& transport) {
                   SharedBatches sharing(transport, nullptr);
-                  learner(2)->share(sharing);
+                  model_of(2).share(sharing);
                 });
               }),
               HasSubstr("expected at most 2 processes, as many as a batch has parts (--parts), found 3"));

@@ -88,7 +88,7 @@ TEST(ReadTrees, SaysWhatItExpected) {
   expect("(-1 a)", "found '-1'");
   expect("(1.5 a)", "found '1.5'");
   expect("(99999999999999 a)", "expected a label from 0 to 999999 or '_', found '99999999999999'");
-  expect("(1 \xE9t\xE9)", "expected a word in UTF-8, found bytes that are not");
+  expect("(1 \xE9t\xE9)", "expected a word in UTF-8, found bytes that are not UTF-8");
 }
 
 TEST(ReadTrees, ChecksLabelsAgainstTheClasses) {

@@ -20,8 +20,9 @@ class Captions {
   beginning() {
     const {run} = this;
     const loops = run.frames.some((frame) => frame.loop !== undefined);
-    return `This is the whole program as one <b>static graph</b>; nothing is added to it while it runs. The run made
-      <b>${run.count} tokens</b> under <b>${run.frames.length} tags</b>: one for each call${loops
+    const split = run.hasProcesses ? ' It is split: each process has a part, and tokens cross along the thick edges.' : '';
+    return `This is the whole program as one <b>static graph</b>; nothing is added to it while it runs.${split} The run made
+      <b>${run.count} tokens</b>${run.isOnDemand ? ', half of them demands that go backward,' : ''} under <b>${run.frames.length} tags</b>: one for each call${loops
       ? ' and each iteration of a loop' : ''}, and the empty one. Press <kbd>→</kbd> to see them one by one, or
       <kbd>space</kbd> to play.`;
   }
@@ -37,7 +38,7 @@ class Captions {
   at(i) {
     const event = this.run.event(i);
     const node = this.run.nodes[event.node];
-    const text = this.of(node, event, i);
+    const text = event.demand ? this.demand(node, event) : this.of(node, event, i);
     const into = node.backward ? ' <i>(backward)</i>' : '';
     return text + into;
   }
@@ -46,7 +47,14 @@ class Captions {
     const value = this.value(event.value);
     const tag = this.tag(event.frame);
     const what = node.callee ? escapeHtml(node.callee) : '';
+    if (node.copied) return this.copied(node, event, tag);
     switch (node.kind) {
+      case 'Send':
+        return `<b>Send</b>: ${event.dead ? 'a <b>dead token</b> ∗' : value} goes to process ${node.peer} along channel
+          ${node.channel}, with its whole tag ${tag}.`;
+      case 'Recv':
+        return `<b>Recv</b>: ${event.dead ? 'a <b>dead token</b> ∗' : value} has come from process ${node.peer}, and here
+          the state machine has made the tag ${tag}: with both, it goes on.`;
       case 'Input':
         return `The argument${this.named(node)} is ${value}. Its tag is empty: it belongs to the program itself.`;
       case 'Call':
@@ -78,6 +86,27 @@ class Captions {
       default:
         return this.operation(node, event, i, value, tag);
     }
+  }
+
+  demand(node, event) {
+    const asker = this.run.nodes[event.asker];
+    const name = ({label}) => `<b>${escapeHtml(label)}</b>`;
+    const tag = this.tag(event.frame);
+    const where = {
+      Call: `The function asks for its argument${this.named(node)}: the demand goes back to where it was called from,
+        and the label <b>${node.site}</b> is taken off its tag ${tag}.`,
+      Return: `The demand goes into the body of <b>${escapeHtml(node.callee ?? '')}</b>, with the label
+        <b>${node.site}</b> in front of its tag ${tag}.`,
+      Merge: `What comes out of ${name(node)} is asked for under ${tag}.`,
+    }[node.kind] ?? `The value of ${name(node)}${this.named(node)} is asked for under ${tag}.`;
+    const by = asker.kind === 'Output' ? 'A result of the program' : name(asker);
+    return `${by} sends a <b>demand</b> backward. ${where}`;
+  }
+
+  copied(node, event, tag) {
+    return `A copy of <b>${escapeHtml(node.label)}</b>, part of the <b>state machine</b> that makes in process
+      ${node.process} the tags of calls that another process begins. Its token is ${event.dead ? 'dead ∗' : 'a bool'},
+      as what it stands for is ${event.dead ? 'dead' : 'alive'} under ${tag}.`;
   }
 
   deadReturn(node, what, tag) {
@@ -118,8 +147,8 @@ class Captions {
     const sum = node.symbol && operands.length === 2 ? `${operands[0]} ${escapeHtml(node.symbol)} ${operands[1]}`
       : `${escapeHtml(node.symbol || node.label)}(${operands.join(', ')})`;
     const waited = operands.length === 2 && node.inputs.every(([from]) => this.run.nodes[from].value === undefined);
-    const decides = (this.run.readers.get(`${event.node}:0`) ?? []).some(({to, edge}) =>
-      this.run.nodes[to].kind === 'Switch' && edge === `e${to}_1`);
+    const decides = (this.run.readers.get(`${event.node}:0`) ?? []).some(({to, input}) =>
+      this.run.nodes[to].kind === 'Switch' && input === 1);
     const then = decides ? ' It decides which side of each <b>Switch</b> is taken.' : '';
     const why = waited ? ` Both operands have come under the <b>same tag</b> ${tag}.` : ` Tag ${tag}.`;
     return `<code>${sum}</code> is ${value}.${why}${then}`;

@@ -15,6 +15,8 @@ class Panels {
       `${run.nodes.length} nodes, ${run.count} tokens, ${run.frames.length} tags`;
     this.element('program').hidden = this.bytes === undefined;
     document.body.classList.toggle('has-gradients', run.hasGradients);
+    document.body.classList.toggle('is-on-demand', run.isOnDemand);
+    document.body.classList.toggle('has-processes', run.hasProcesses);
   }
 
   // Event i has just been made; -1: before all; run.count: all is over.
@@ -36,7 +38,8 @@ class Panels {
 
   place(event) {
     const node = this.run.nodes[event.node];
-    return `%${event.node} ${node.label} in ${this.run.functions[node.function].name}`;
+    const process = node.process === undefined ? '' : `, process ${node.process}`;
+    return `%${this.run.number(event.node)} ${node.label} in ${this.run.functions[node.function].name}${process}`;
   }
 
   showCalls(i, current) {

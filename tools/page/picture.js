@@ -36,7 +36,7 @@ class Picture {
     this.natural = {width: this.svg.viewBox.baseVal.width, height: this.svg.viewBox.baseVal.height};
   }
 
-  node(n) { return document.getElementById(`n${n}`); }
+  node(n) { return document.getElementById(`${this.run.prefix(n)}n${this.run.number(n)}`); }
 
   // Labels were placed with the fonts of whoever drew the graph.
   center(n) {
@@ -123,7 +123,8 @@ class Picture {
       const left = k === this.most - 1 ? tokens.length - this.most : 0;
       const pill = this.pill(this.run.tokens[t], i, left);
       pill.shift = k * PILL_HEIGHT;
-      this.put(pill, path, REST);
+      pill.isDemand = this.run.event(this.run.tokens[t].event).demand;
+      this.put(pill, path, this.placeOn(pill, 1));
       return pill;
     });
     this.waiting.append(...pills.filter((pill) => !pill.isNew));
@@ -137,6 +138,7 @@ class Picture {
     const colour = this.run.colour(event.frame);
     const classes = ['token'];
     if (event.dead) classes.push('dead');
+    if (event.demand) classes.push('demand');
     if (this.run.nodes[event.node].backward) classes.push('backward');
     if (token.event < i) classes.push('old');
     if (token.refused) classes.push('refused');
@@ -163,6 +165,9 @@ class Picture {
     pill.setAttribute('transform', `translate(${at.x} ${at.y - pill.shift})`);
   }
 
+  // Demands go against the arrows.
+  placeOn(pill, part) { return pill.isDemand ? 1 - part * REST : part * REST; }
+
   travel(moving) {
     cancelAnimationFrame(this.frame);
     const travellers = [];
@@ -176,7 +181,7 @@ class Picture {
     const move = (time) => {
       const part = Math.min(1, Math.max(0, (time - begin) / moving));
       const eased = part * (2 - part);
-      travellers.forEach(({pill, path}) => this.put(pill, path, eased * REST));
+      travellers.forEach(({pill, path}) => this.put(pill, path, this.placeOn(pill, eased)));
       if (part < 1) this.frame = requestAnimationFrame(move);
     };
     move(begin);

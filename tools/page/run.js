@@ -11,15 +11,24 @@ class Run {
     this.children = new Map(); // frames by what made them
     this.readers = new Map();  // of an output: the inputs that it leads to
     this.findReaders();
+    this.isOnDemand = false;
+    for (let i = 0; i < this.count; ++i) this.isOnDemand ||= this.event(i).demand;
     this.findFrames();
     this.findTokens();
     this.hasGradients = this.nodes.some((node) => node.backward);
+    this.hasProcesses = this.nodes.some((node) => node.process !== undefined);
   }
+
+  // Where the run is split, each process has nodes of its own, which the picture names after both numbers.
+  prefix(n) { return this.nodes[n].process === undefined ? '' : `p${this.nodes[n].process}_`; }
+  number(n) { return this.nodes[n].number ?? n; }
 
   // Event i: which output of which node sent what, and in which frame. A frame is what a tag stands for.
   event(i) {
     const [node, port, frame, value] = [0, 1, 2, 3].map((k) => this.events[4 * i + k]);
-    return {node, port, frame, dead: value < 0, value: value < 0 ? '∗' : this.values[value]};
+    const demand = value < -1;
+    return {node, port, frame, demand, asker: -2 - value, dead: value === -1,
+      value: demand ? '?' : value < 0 ? '∗' : this.values[value]};
   }
 
   // The last value that an output had in a frame before event i; undefined where it was dead or is yet to come.
@@ -37,10 +46,12 @@ class Run {
       this.readers.get(key).push(reader);
     };
     this.nodes.forEach((node, to) => {
-      node.inputs.forEach((from, i) => add(from, {to, edge: `e${to}_${i}`}));
+      const [prefix, number] = [this.prefix(to), this.number(to)];
+      node.inputs.forEach((from, i) => add(from, {to, edge: `${prefix}e${number}_${i}`, input: i}));
       node.controls.forEach((from, i) => {
-        if (node.kind !== 'Return') add(from, {to, edge: `c${to}_${i}`});
+        if (node.kind !== 'Return') add(from, {to, edge: `${prefix}c${number}_${i}`});
       });
+      if (node.kind === 'Send') add([to, 0], {to: node.receiver, edge: `channel${node.channel}`});
     });
   }
 
@@ -61,10 +72,12 @@ class Run {
       const event = this.event(i);
       const node = this.nodes[event.node];
       const key = `${event.node}:${event.frame}`;
+      this.frames[event.frame].first = Math.min(this.frames[event.frame].first, i);
+      if (event.demand) continue;
       if (!this.firings.has(key)) this.firings.set(key, []);
       this.firings.get(key).push(i);
       const frame = this.frames[event.frame];
-      frame.first = Math.min(frame.first, i);
+      if (node.copied) continue;  // what flows in a state machine is no argument and no result
       if (node.kind === 'Call' || node.kind === 'Input') frame.arguments.push(i);
       const callee = node.kind === 'Return' && !event.dead ? this.child(event.frame, `c${node.site}`) : undefined;
       if (callee !== undefined) {
@@ -98,11 +111,17 @@ class Run {
     this.startsAt = Array.from({length: this.count}, () => []);
     this.endsAt = Array.from({length: this.count + 1}, () => []);
     for (let i = 0; i < this.count; ++i) {
-      const {node, port, frame, dead} = this.event(i);
+      const {node, port, frame, dead, demand} = this.event(i);
+      if (demand) {
+        this.findDemand(i);
+        continue;
+      }
       for (const {to, edge} of this.readers.get(`${node}:${port}`) ?? []) {
         const kind = this.nodes[to].kind;
         const after = this.frameAfter(to, frame, dead);
         const firing = (this.firings.get(`${to}:${after}`) ?? []).find((j) => j > i);
+        // On demand, a value goes where it was asked for.
+        if (this.isOnDemand && firing === undefined && kind !== 'Output') continue;
         const waits = kind === 'Op' || kind === 'Switch' || kind === 'Output';
         const end = firing ?? (waits ? FOREVER : i + 1);
         const refused = kind === 'Return' && after === undefined;
@@ -110,6 +129,21 @@ class Run {
         if (end <= this.count) this.endsAt[end].push(this.tokens.length);
         this.tokens.push({event: i, edge, to, end, refused});
       }
+    }
+  }
+
+  // A demand goes backward, from the node that asks, and waits until the value comes.
+  findDemand(i) {
+    const {node, port, frame, asker} = this.event(i);
+    const readers = this.readers.get(`${node}:${port}`) ?? [];
+    const asking = readers.filter(({to}) => to === asker);
+    // A Merge asks for the predicate of its Switches.
+    const shown = asking.length > 0 ? asking : readers.filter(({to, input}) => this.nodes[to].kind === 'Switch' && input === 1);
+    const answer = (this.firings.get(`${node}:${frame}`) ?? []).find((j) => j > i && this.event(j).port === port);
+    for (const {to, edge} of shown) {
+      this.startsAt[i].push(this.tokens.length);
+      if (answer !== undefined) this.endsAt[answer].push(this.tokens.length);
+      this.tokens.push({event: i, edge, to, end: answer ?? FOREVER, refused: false});
     }
   }
 

@@ -96,11 +96,14 @@ void add_attributes(const OpDef& op, Call& call) {
       list = name;
       call.parameters.push_back(
           fmt::format("const Attributes& {}{}", name, attribute.otherwise ? " = {}" : ""));
-    } else {
-      single.push_back(name);
-      const std::string otherwise = attribute.otherwise ? fmt::format(" = {}", *attribute.otherwise) : "";
-      call.parameters.push_back(fmt::format("int64_t {}{}", name, otherwise));
+      continue;
     }
+    const bool is_one = attribute.count == 1;
+    for (std::size_t i = 0; i < attribute.count; ++i)
+      single.push_back(is_one ? name : fmt::format("{}[{}]", name, i));
+    const std::string type = is_one ? "int64_t" : fmt::format("typed_calls::Each<{}>", attribute.count);
+    const std::string otherwise = attribute.otherwise ? fmt::format(" = {}", *attribute.otherwise) : "";
+    call.parameters.push_back(fmt::format("{} {}{}", type, name, otherwise));
   }
   if (op.attributes.empty()) return;
   call.attributes = fmt::format("Attributes{{{}}}", fmt::join(single, ", "));
@@ -131,6 +134,8 @@ constexpr std::string_view kHead =
 // where the type rule of its operation refuses the operands.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -144,6 +149,19 @@ namespace typed_calls {
 inline FunctionBuilder& builder_of(const std::vector<Var>& operands) {
   return (operands.empty() ? Var() : operands[0]).builder();
 }
+/// An integer for each of several axes; one alone is that of all of them: 2, or {1, 2}.
+template <std::size_t count>
+struct Each {
+  Each(int64_t all) { values.fill(all); }  // NOLINT(google-explicit-constructor): it stands for each
+  template <class... Integers>
+    requires(sizeof...(Integers) == count && count > 1)
+  Each(Integers... each)  // NOLINT(google-explicit-constructor): it takes more than one
+      : values{static_cast<int64_t>(each)...} {}
+
+  int64_t operator[](std::size_t axis) const { return values[axis]; }
+
+  std::array<int64_t, count> values;
+};
 template <class List>
 List join(List first, const List& rest) {
   for (const auto& element : rest) first.push_back(element);

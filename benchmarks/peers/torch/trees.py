@@ -266,8 +266,8 @@ def main():
     losses = [trainer.step(next_batch()) for _ in range(options.check)]
     training, inference = zip(*((rate(trainer.step), rate(trainer.predict)) for _ in range(options.rounds)))
     print(json.dumps({"version": torch.__version__, "probabilities": probabilities, "losses": losses,
-                      "training_trees_per_second": statistics.median(training),
-                      "inference_trees_per_second": statistics.median(inference)}))
+                      "training_examples_per_second": statistics.median(training),
+                      "inference_examples_per_second": statistics.median(inference)}))
 
 
 if __name__ == "__main__":

@@ -10,8 +10,9 @@ import types
 from hiaton import _core
 from hiaton.function import prelude
 from hiaton.function.source import is_generator
-from hiaton.function.types import (FLOAT, INT, NEVER, Const, Lst, Objs, Scalar, Tens,
-                                   Tup, Union, Value, is_number)
+from hiaton.function.state import Root
+from hiaton.function.types import (FLOAT, INT, NEVER, Const, Dct, Func, Lst, Objs, Scalar, Tens,
+                                   Tup, Union, Value, is_function, is_number)
 
 _DTYPES = {"bool": 0, "i32": 1, "i64": 2, "f32": 3, "f64": 4}
 
@@ -30,8 +31,8 @@ def _makes_tensors(target):
 
 class Calls:
     def eval_Call(self, node):
-        if any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords):
-            self.refuse("'*' and '**' in a call cannot be converted; write the arguments out", node)
+        if any(k.arg is None for k in node.keywords):
+            self.refuse("'**' in a call cannot be converted; write the arguments out", node)
         if isinstance(node.func, ast.Attribute):
             made = self._call_attribute(node)
             if made is not None:
@@ -41,37 +42,50 @@ class Calls:
             callee = self.eval(node.func)
         if isinstance(callee.type, Const):
             special = getattr(self, f"call_{_name_of(callee.type.value)}", None)
-            if special is not None and callee.type.value in _iterating():
+            has_stars = any(isinstance(a, ast.Starred) for a in node.args)
+            if special is not None and callee.type.value in _iterating() and not has_stars:
                 return special(node)
         target = callee.type.value if isinstance(callee.type, Const) else None
-        args, named = self._arguments(node, id(target) in _operations() or _makes_tensors(target))
+        if target is builtins.print:
+            self.refuse("'print' can be converted as a statement outside of 'try' and 'with'; elsewhere, let Python run this function",
+                        node)
+        args, named = self._arguments(node, id(target) in _operations() or _makes_tensors(target), target in _builtin_functions())
         return self.call(callee, args, named)
 
-    def _arguments(self, node, has_fixed_lists=False):
-        """`has_fixed_lists`: lists are written as they stand there, [a, b], and have a fixed length."""
+    def _arguments(self, node, has_fixed_lists=False, only_looks=False):
+        """`has_fixed_lists`: lists are written as they stand there, [a, b], and have a fixed length. `only_looks`: what is called
+        does not keep them."""
         def one(argument):
             if has_fixed_lists and isinstance(argument, ast.List):
                 return self.tuple_of([one(item) for item in argument.elts])
-            return self.eval(argument)
-        return [one(a) for a in node.args], {k.arg: one(k.value) for k in node.keywords}
+            return self.peek(argument) if only_looks else self.eval(argument)
+        args = []
+        for argument in node.args:
+            args += self.eval_many([argument]) if isinstance(argument, ast.Starred) else [one(argument)]
+        return args, {k.arg: one(k.value) for k in node.keywords}
 
     def _call_attribute(self, node):
         """Methods; None where what is called is no method of a value of the graph."""
         if isinstance(node.func.value, ast.Call) and isinstance(node.func.value.func, ast.Name) \
                 and node.func.value.func.id == "super":
             return self._call_super(node)
-        if node.func.attr == "append" and isinstance(node.func.value, ast.Name):
-            made = self.append(node.func.value.id, node)
-            if made is not None:
-                return made
-        value = self.eval(node.func.value)
+        value = self.peek(node.func.value)
         if isinstance(value.type, (Objs, Union)):
             value = self.operand(value)
+        if isinstance(value.type, Dct):
+            args, named = self._arguments(node)
+            if named:
+                self.refuse(f"arguments by name of 'dict.{node.func.attr}' cannot be converted")
+            return self.dict_method(value, node.func.attr, args)
         if isinstance(value.type, (Objs, Tens)) or isinstance(value.type, Tup) and value.type.cls is not tuple:
             args, named = self._arguments(node)
             return self.call_method(value, node.func.attr, args, named)
         if isinstance(value.type, Lst):
-            self.refuse(f"list.{node.func.attr} cannot be converted here; only append to a list that the function made")
+            named = {"index": "place_of", "count": "count_of", "copy": "collected"}
+            if node.func.attr in named and not node.keywords and len(node.args) == (node.func.attr != "copy"):
+                made = self.call_prelude(named[node.func.attr], [value, *self._arguments(node)[0]])
+                return self.as_new(made) if node.func.attr == "copy" else made
+            self.refuse(f"list.{node.func.attr} cannot be converted here; lists that the function made have methods that change them, as statements of their own")
         return None
 
     def _call_super(self, node):
@@ -87,7 +101,11 @@ class Calls:
         self.refuse(f"no class above '{cls.__name__}' has a method '{node.func.attr}'")
 
     def call(self, callee, args, named):
+        if isinstance(callee.type, Union) and all(map(is_function, callee.type.sides)):
+            return self.call_one_of(callee, args, named)
         callee = self.chosen(callee)
+        if isinstance(callee.type, Func):
+            return self.call_closure(callee, args, named)
         if not isinstance(callee.type, Const):
             if isinstance(callee.type, Objs):
                 return self.call_method(callee, "__call__", args, named)
@@ -95,6 +113,8 @@ class Calls:
         target = callee.type.value
         if _makes_tensors(target):
             return self._constant_tensor(target, args, named)
+        if target is prelude.head or target is prelude.tail:
+            return self.head(args[0]) if target is prelude.head else self.tail(args[0])
         if isinstance(target, types.FunctionType):
             return self.call_function(target, args, named)
         if isinstance(target, types.MethodType):
@@ -111,6 +131,8 @@ class Calls:
             if named:
                 self.refuse(f"arguments by name of '{_name_of(target)}' cannot be converted")
             return special(*args)
+        if target is dict and not args:
+            return self.dict_of(named)
         if isinstance(target, type):
             return self.construct(target, args, named)
         method = getattr(type(target), "__call__", None)
@@ -125,6 +147,7 @@ class Calls:
             if isinstance(value.type, Tup):
                 return tuple(map(known, self.items(value)))
             if not isinstance(value.type, Const):
+                self.ask_for_fixed()
                 self.refuse(f"hia.{function.__name__}: expected numbers that are known before the run, found {value.type}")
             return value.type.value
         made = function(*map(known, args), **{name: known(value) for name, value in named.items()})
@@ -142,15 +165,27 @@ class Calls:
             return self.call_function(wrapped, args, named)
         if is_generator(function):
             self.refuse(f"'{function.__qualname__}' is a generator or a coroutine: give a list")
-        values = self.bound(function, args, named)
         converter = self.converter
-        if id(function.__code__) not in converter.fixed:
-            values = [self.held(v) if is_number(v.type) or isinstance(v.type, Tup) else v for v in values]
-        values = [self.forward(v) if isinstance(v.type, Lst) else v for v in values]
-        values = [Value(Lst(v.type.element), v.ids) if isinstance(v.type, Lst) else v for v in values]
+        values = self.passed_values(self.bound(function, args, named), function.__code__)
         values = [self._strict(v, converter.strict.get((id(function.__code__), i, v.type))) for i, v in enumerate(values)]
-        instance = converter.instance_of(function, [v.type for v in values])
-        return self.call_instance(instance, values)
+        converter.callers[id(function.__code__)].add(id(self.where.function.__code__))
+        if id(function.__code__) not in converter.stateful:
+            return self.call_instance(converter.instance_of(function, [v.type for v in values]), values)
+        self.needs_state(function.__name__)
+        values += self.state_values()
+        made = self.call_instance(converter.instance_of(function, [v.type for v in values]), values)
+        if not isinstance(made.type, Tup) or len(made.type.items) != len(converter.places) + 1:
+            converter.changed = True
+            self.fail()
+        value, *states = self.items(made)
+        self.take_state(states)
+        return value
+
+    def passed_values(self, values, code):
+        """As other functions take them."""
+        if id(code) not in self.converter.fixed:
+            values = [self.held(v) if is_number(v.type) or isinstance(v.type, (Tup, Dct)) else v for v in values]
+        return [self.handed_on(self.shared(v)) for v in values]
 
     def _strict(self, value, side):
         if side is None:
@@ -162,15 +197,14 @@ class Calls:
     def call_instance(self, instance, values):
         ids = [id_ for value in values for id_ in value.ids]
         if instance.result is NEVER:
-            self.fail()
+            self.fail_as(instance)
         made = self.graph.call(instance.number, ids)
         return Value(instance.result, tuple(made[:len(self.converter.graph_types(instance.result))]))
 
     def bound(self, function, args, named):
         """The arguments by parameter."""
-        code = function.__code__
-        if code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS):
-            self.refuse(f"'{function.__qualname__}' takes '*' or '**', which cannot be converted")
+        if function.__code__.co_flags & inspect.CO_VARKEYWORDS:
+            self.refuse(f"'{function.__qualname__}' takes '**', which cannot be converted")
         if function.__defaults__ or function.__kwdefaults__:
             self.converter.guard("defaults", function, None, (function.__defaults__, function.__kwdefaults__))
         try:
@@ -179,7 +213,9 @@ class Calls:
             self.refuse(f"{function.__qualname__}(): {error}")
         values = []
         for name, parameter in bound.signature.parameters.items():
-            if name in bound.arguments:
+            if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
+                values.append(self.tuple_of(bound.arguments.get(name, ())))
+            elif name in bound.arguments:
                 values.append(bound.arguments[name])
             else:
                 values.append(self.constant_value(parameter.default, name))
@@ -208,7 +244,7 @@ class Calls:
 
         def of_group(number):
             function, classes = groups[number]
-            this = Value(Objs(frozenset(classes)), value.ids)
+            this = value if isinstance(value.type, Root) else Value(Objs(frozenset(classes)), value.ids)
 
             def call():
                 if isinstance(function, staticmethod):
@@ -236,7 +272,7 @@ class Calls:
 
     def builtin_len(self, value):
         value = self.chosen(value)
-        if isinstance(value.type, Tup):
+        if isinstance(value.type, (Tup, Dct)):
             return Value(Const(len(value.type.items)))
         if isinstance(value.type, Lst):
             return self.call_prelude("count", [value])
@@ -365,4 +401,4 @@ def _builtin_functions():
 def _iterating():
     """Built-in functions that go over their argument: they see its syntax tree, since it may be a generator."""
     return _Functions([builtins.sum, builtins.any, builtins.all, builtins.list, builtins.tuple, builtins.reversed,
-                       builtins.min, builtins.max])
+                       builtins.min, builtins.max, builtins.sorted])

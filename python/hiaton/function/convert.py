@@ -7,13 +7,15 @@ fields hold is not known at first: conversion is done again, with what it found,
 
 import collections
 import contextlib
+import functools
 
 from hiaton import _core
 from hiaton.function.errors import ConversionError, Incomplete, Unreached
 from hiaton.function.frame import Frame
+from hiaton.function.state import Root
 from hiaton.function.statements import build_function
-from hiaton.function.types import (NEVER, Const, NeverType, Objs, Opaque, Scalar, Symbol, Tens, Tup, Union, Value,
-                                   general, is_float, join, size_of)
+from hiaton.function.types import (NEVER, Const, Dct, Func, Lst, NeverType, Objs, Opaque, Scalar, Symbol, Tens, Tup, Union, Value,
+                                   floats_in, general, join, size_of)
 
 MOST_ROUNDS = 60
 MOST_INSTANCES = 400
@@ -23,6 +25,7 @@ DEEPEST_TYPE = 12
 _DTYPES = {bool: "bool", int: "i64", float: "f64"}
 
 
+@functools.cache
 def graph_type(dtype, dims=()):
     return _core.graph_type(_core.DType(dtype), list(dims))
 
@@ -40,7 +43,9 @@ class Instance:
 class Converter:
     """Converts a function for arguments of some types."""
 
-    def __init__(self, function, types, fields, names, entry=None, by_arguments=False):
+    def __init__(self, function, types, fields, names, entry=None, by_arguments=False, has_aux=False,
+                 may_leave=False, args=(), may_write=False,
+                 state_types=None):
         self.function = function
         self.types = types
         self.fields = fields        # by class and name: the type of a field
@@ -51,12 +56,40 @@ class Converter:
         self.strict = {}            # by function, parameter and type: the side that it must be of
         self.makes_objects = False  # whether the graph makes objects, of which no two are the same
         self.fixed = set()          # functions that need numbers which are known before the run
+        self.scopes = {}            # by function
+        self.drafted = set()        # instances of which a first draft was made
+        self.callers = collections.defaultdict(set)  # by function: those that call it
         self.guards = {}            # what the conversion took as fixed
         self.learned = []           # the parameters, in the order of the module
         self.source = None
         self.refusal = None         # why the last round could not be finished
         self.entry = entry          # the name of the function in the graph; None: its own
         self.by_arguments = by_arguments  # whether the graph gives gradients by its arguments too
+        self.may_leave = may_leave  # whether Python runs calls that come to what cannot be converted
+        self.left = []              # messages: what is left to it
+        self.last_reasons = {}      # by function of the graph: why it was left last
+        self.sites = {}             # by message: the number of the assumption that fails there
+        self.args = args            # of the call
+        self.may_write = may_write  # whether somebody writes what the function sets, and prints what it prints
+        self.printings = {}         # the statements `print(...)`, by identity of their trees: the number and the Printing
+        self.places = {}            # what is set, by key
+        self.state_types = state_types or {}  # by key of a place: the type that it had in calls before
+        self.observed = {}          # by key of a place: the type of what it held before
+        self.missing = set()        # the keys of places that held nothing
+        self.roots = set()          # the numbers of arguments whose attributes may be set
+        self.stateful = set()       # the code of functions that read or set a place
+        self.in_order = set()       # comprehensions whose elements set something, by identity of their trees
+        self.writing = set()        # branches with a side that sets a place
+        self.read_anywhere = set()  # fields that are read of objects of which only the class is known
+        self.read_of_roots = set()  # fields that are read of arguments
+        self.read_before = set()    # `read_anywhere` of the round before
+        self.roots_before = set()   # `read_of_roots` of the round before
+        self.reads_are_stale = True  # whether that round knew less of what is set
+        self.new_places = {}        # for the next round
+        self.has_new_places = True  # whether it knows more of what is set
+        self.no_logs = set()        # fields that are set and read
+        self.not_set = set()        # fields of which Python runs the calls that set them
+        self.has_aux = has_aux      # whether the function gives a pair, of which gradients are taken of the first
 
     # The rounds.
 
@@ -66,10 +99,12 @@ class Converter:
             self.changed = False
             self.found = {}
             self._begin_round()
-            main = self.instance_of(self.function, self.types, is_entry=True)
+            main = self._main()
             while self.waiting:
                 instance, build = self.waiting.popleft()
                 self._define(instance, build)
+            if self.places and (self.read_anywhere, self.read_of_roots) != (self.read_before, self.roots_before):
+                self.changed = True
             if not self.changed and narrowings and self.assumed != self.found:
                 # Early rounds knew less, and may have found types that no path gives.
                 narrowings -= 1
@@ -77,15 +112,47 @@ class Converter:
                 continue
             if not self.changed:
                 if main.result is NEVER:
-                    raise ConversionError(f"no path through '{self.function.__qualname__}' gives a result")
+                    nothing = f"no path through '{self.function.__qualname__}' gives a result"
+                    raise ConversionError(self.left[0] if self.left else nothing)
                 self.entry = main.name
+                self.main_types = main.types
                 self.result = main.result
                 if self.by_arguments:
                     self.entry = self.builder.declare_gradient(main.number)
-                    self.result = Tup((main.result, *filter(is_float, self.types)))
-                self.source = self.builder.finish(not self.makes_objects)
+                    floats = (one for type_ in self.types for one in floats_in(type_))
+                    self.result = Tup((main.result, *floats))
+                self.source = self.builder.finish(not self.makes_objects and self._lists_in(main.result, set()) < 2)
                 return self
         raise ConversionError(self.refusal or f"'{self.function.__qualname__}': expected types that do not grow for ever")
+
+    def _lists_in(self, type_, classes):
+        """How many lists a value of the type may give, of which none are the same; 2: or more."""
+        if isinstance(type_, Lst):
+            return 2 if self._lists_in(type_.element, classes) else 1
+        if isinstance(type_, Objs):
+            new = type_.classes - classes
+            classes |= new
+            held = [kind for (cls, name), kind in self.fields.items() if cls in new and name in self.read.get(cls, ())]
+            return 2 if any(self._lists_in(kind, classes) for kind in held) else 0
+        parts = getattr(type_, "items", getattr(type_, "sides", ()))
+        return min(2, sum(self._lists_in(part, classes) for part in parts))
+
+    def is_read(self, cls, name):
+        """Whether an object's field is read, as far as the round before knows."""
+        return any((cls, name) in known for known in (self.read_before, self.roots_before, self.no_logs))
+
+    def _main(self):
+        """The instance that runs: what is set by it comes behind the arguments."""
+        if not self.places and not self.roots:
+            return self.instance_of(self.function, self.types, is_entry=True)
+        types = [Root(one.classes, False, number) if number in self.roots else one for number, one in enumerate(self.types)]
+        for key, place in self.places.items():
+            if not place.is_log and key not in self.missing:
+                types.append(self.assumed.get(("state", key), self.observed[key]))
+        self.guard_code(self.function)
+        function = self.function
+        return self.instance(("main", id(function.__code__), id(function), *types), function.__name__, types,
+                             lambda frame, values: build_function(frame, function, values, True), True)
 
     def refuse(self, message):
         """Ends the conversion, if what it was found by holds: else another round will tell."""
@@ -94,7 +161,33 @@ class Converter:
             raise Incomplete
         raise ConversionError(message)
 
+    def leaves(self, message):
+        """Whether the graph may do without what is refused: it assumes that no call comes there. Not as long as this round
+        finds something new, which may tell more of it."""
+        if not self.may_leave or self.changed:
+            return False
+        if message not in self.left:
+            self.left.append(message)
+        return True
+
+    def site(self, message):
+        """The number of a place where a run can leave the graph, by which the engine names it."""
+        return self.sites.setdefault(message, len(self.sites) + 1)
+
     def _begin_round(self):
+        self.left = []
+        self.sites = {}
+        self.read_before, self.read_anywhere = self.read_anywhere, set()
+        self.roots_before, self.read_of_roots = self.read_of_roots, set()
+        self.reads_are_stale, self.has_new_places = self.has_new_places, False
+        before = list(self.places)
+        self.places = {key: place for key, place in {**self.places, **self.new_places}.items()
+                       if not place.is_log or (place.cls, place.name) not in self.no_logs}
+        self.new_places = {}
+        if list(self.places) != before:  # functions give other results
+            self.assumed = {}
+            self.drafted.clear()
+            self.writing.clear()
         self.builder = _core.GraphBuilder()
         self.instances = {}
         self.counts = collections.Counter()
@@ -139,7 +232,11 @@ class Converter:
             known = self.assume(("result", instance.key), found.type)
             if known != instance.result:
                 raise Incomplete
-            return list(frame.coerce(found, known).ids) or [frame.constant(0, "i64")]
+            try:
+                ids = frame.coerce(found, known).ids
+            except Unreached:
+                ids = frame.default(known).ids
+            return list(ids) or [frame.constant(0, "i64")]
 
         try:
             self.builder.define(instance.number, body)
@@ -182,6 +279,17 @@ class Converter:
             if size_of(type_) > DEEPEST_TYPE:
                 raise ConversionError(f"'{name}': expected a type that does not grow for ever, found {type_}")
         result = self.assumed.get(("result", key), NEVER)
+        if result is NEVER and not is_entry and key not in self.drafted:
+            # Callers go on with what a first draft of the body gives: so most types are known after one round.
+            self.drafted.add(key)
+            self.changed = True
+            self._define(self._declared(key, name, types, NEVER, False), build)
+            result = self.assumed.get(("result", key), NEVER)
+        made = self._declared(key, name, types, result, is_entry)
+        self.waiting.append((made, build))
+        return made
+
+    def _declared(self, key, name, types, result, is_entry):
         kinds = [kind for type_ in types for kind in self.graph_types(type_)]
         if is_entry and not kinds:
             kinds = [graph_type("i64")]
@@ -193,7 +301,6 @@ class Converter:
         made = Instance(number, name, types, result)
         made.key = key
         self.instances[key] = made
-        self.waiting.append((made, build))
         return made
 
     # Types in the graph.
@@ -213,8 +320,10 @@ class Converter:
                 self.read[cls] = {}
                 self.changed = True
             return [self.object_type]
-        if isinstance(type_, Tup):
+        if isinstance(type_, (Tup, Dct)):
             return [kind for item in type_.items for kind in self.graph_types(item)]
+        if isinstance(type_, Func):
+            return [kind for _, held in type_.captured for kind in self.graph_types(held)]
         if isinstance(type_, Union):
             return [graph_type("i64"), *(kind for side in type_.sides for kind in self.graph_types(side))]
         return [self.list_type(type_.element)]
@@ -268,6 +377,11 @@ class Converter:
     def guard(self, kind, container, key, found):
         self.guards[kind, id(container), key] = (kind, container, key, found)
 
+    def scope_of(self, function, make):
+        if id(function) not in self.scopes:
+            self.scopes[id(function)] = make(function)
+        return self.scopes[id(function)]
+
     def guard_code(self, function):
         self.guard("code", function, None, function.__code__)
 
@@ -289,7 +403,7 @@ class Converter:
 
 
 _KEYWORDS = set("fn let in if then else on with while for do and or not true false nan inf nanf32 inff32 _ data match param "
-                "grad value_and_grad bool i32 i64 f32 f64 size recompute".split())
+                "grad value_and_grad vjp bool i32 i64 f32 f64 size recompute".split())
 
 
 def _plain(name):

@@ -2,14 +2,18 @@
 
 import ast
 import builtins
+import types as python_types
 
 from hiaton import _core
 
-from hiaton.function.types import (BOOL, NEVER, NONE, Const, Lst, NeverType, Objs, Opaque, Scalar, Symbol, Tens,
+from hiaton.function.dicts import is_fresh
+from hiaton.function.rewrite import BUILTIN, PatternItem
+from hiaton.function.state import Root
+from hiaton.function.types import (BOOL, NEVER, NONE, Const, Dct, Func, Lst, NeverType, Objs, Opaque, Scalar, Symbol, Tens,
                                    Tup, Union, Value, is_number)
 
 CONVERTED = ("Constant", "Name", "Attribute", "Subscript", "BinOp", "UnaryOp", "Compare", "BoolOp", "IfExp", "Call",
-             "Tuple", "List", "ListComp", "GeneratorExp", "NamedExpr")
+             "Tuple", "List", "ListComp", "GeneratorExp", "NamedExpr", "Lambda", "SequenceTest", "MappingTest", "PatternItem", "Dict")
 
 
 class Expressions:
@@ -33,15 +37,20 @@ class Expressions:
 
     def name_value(self, name):
         if name in self.env:
-            value = self.env[name]
-            if isinstance(value.type, Lst) and value.type.fresh:
-                # Another name for it: what is appended to it later would be seen through both.
-                value = self.forward(value)
-                value = self.env[name] = Value(Lst(value.type.element), value.ids)
-            return value
+            # Another name for a list: what is appended to it later would be seen through both.
+            self.env[name] = self.shared(self.env[name])
+            return self.env[name]
         where = self.where
+        if name.endswith(BUILTIN):
+            return Value(Const(getattr(builtins, name[:-1])))
+        function = self.local_function(name)
+        if function is not None:
+            return function
         if name in where.locals:
             self.refuse(f"'{name}' may have no value here: give it one before")
+        place = self.place_of_variable(name)
+        if place is not None:
+            return self.read_place(place)
         if name in where.cells:
             cell = where.cells[name]
             try:
@@ -59,15 +68,23 @@ class Expressions:
             return Value(Const(getattr(builtins, name)))
         self.refuse(f"name '{name}' is not defined")
 
+    def peek(self, node):
+        """The value of an expression that is only looked at: a list stays one that nobody else refers to."""
+        if isinstance(node, ast.Name) and isinstance(getattr(self.env.get(node.id), "type", None), (Lst, Dct)):
+            return self.forward(self.env[node.id])
+        return self.eval(node)
+
     def eval_Attribute(self, node):
         path = self.path_of(node)
+        if path is not None and not self.is_settled(path):
+            path = None
         if path is not None and path in self.env:
             return self.env[path]
         holder = self.eval(node.value)
         if isinstance(holder.type, (Objs, Union)):
             before, holder = holder, self.operand(holder)
             above = self.path_of(node.value)
-            if above is not None and before.type != holder.type:
+            if above is not None and before.type != holder.type and self.is_settled(above):
                 self.env[above if len(above) > 1 else above[0]] = holder
         value = self.attribute(holder, node.attr)
         if path is not None and isinstance(self.env.get(path[0], Value(NEVER)).type, (Objs, Union, Tup)):
@@ -81,19 +98,31 @@ class Expressions:
         if isinstance(node, ast.Attribute):
             path = self.path_of(node.value)
             return None if path is None else (*path, node.attr)
+        if isinstance(node, PatternItem):
+            path, name = self.path_of(node.subject), self.item_name(node)
+            return path if path is None or name is None else (*path, name)
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) and type(node.slice.value) is int:
+            path = self.path_of(node.value)
+            if path is not None and isinstance(self.read_path(path).type, Tup):
+                count = len(self.read_path(path).type.items)
+                return (*path, node.slice.value % count) if -count <= node.slice.value < count else None
         return None
 
     def read_path(self, path):
         key = path if len(path) > 1 else path[0]
         if key in self.env:
             return self.env[key]
-        return self.attribute(self.read_path(path[:-1]), path[-1])
+        holder = self.read_path(path[:-1])
+        return self.items(holder)[path[-1]] if isinstance(path[-1], int) else self.attribute(holder, path[-1])
 
     def bind(self, name, value):
         """Gives a name another value; what was known of the fields of the old one is forgotten."""
+        if name in self.where.set_outside:
+            self.set_variable(name, value)
+            return
         for key in [k for k in self.env if isinstance(k, tuple) and k[0] == name]:
             del self.env[key]
-        self.env[name] = value
+        self.env[name] = self.recapture(name, value)
 
     def eval_NamedExpr(self, node):
         value = self.eval(node.value)
@@ -101,11 +130,41 @@ class Expressions:
         return value
 
     def eval_Tuple(self, node):
-        return self.tuple_of([self.eval(item) for item in node.elts])
+        return self.tuple_of(self.eval_many(node.elts))
+
+    def eval_many(self, nodes):
+        """Of expressions that stand beside each other; what has a star is taken apart."""
+        values = []
+        for node in nodes:
+            if not isinstance(node, ast.Starred):
+                values.append(self.eval(node))
+                continue
+            value = self.chosen(self.eval(node.value), lambda side: isinstance(side, Tup))
+            if not isinstance(value.type, Tup):
+                self.refuse(f"'*' takes apart what has a length that is known before the run, found {value.type}", node)
+            values += self.items(value)
+        return values
 
     def eval_List(self, node):
+        if any(isinstance(item, ast.Starred) for item in node.elts):
+            return self._list_with_stars(node)
         values = [self.eval(item) for item in node.elts]
         return self.list_of(values, ("list", id(node)))
+
+    def _list_with_stars(self, node):
+        """Lists one behind the other."""
+        made = self.default(Lst(NEVER, True))
+        for item in node.elts:
+            part = self.as_list(item.value) if isinstance(item, ast.Starred) else self.list_of([self.eval(item)], None)
+            if isinstance(part.type, Tup):
+                part = self.list_of(self.items(part), None)
+            made = self.call_prelude("joined", [made, part])
+        return self.as_new(made)
+
+    @staticmethod
+    def as_new(value):
+        """A list that was just made: nobody else refers to it."""
+        return Value(Lst(value.type.element, True), value.ids) if isinstance(value.type, Lst) else value
 
     def eval_UnaryOp(self, node):
         if isinstance(node.op, ast.Not):
@@ -120,8 +179,14 @@ class Expressions:
         if len(node.ops) > 1:
             return self.truth_value(self.condition(node)[0])
         left = self.eval(node.left)
-        right = self.eval(node.comparators[0])
+        right = self._compared_with(node.ops[0], node.comparators[0])
         return self.compare(type(node.ops[0]).__name__, left, right)
+
+    def _compared_with(self, operator, node):
+        """Of a set that is written out only the elements count, where something is looked up in it."""
+        if isinstance(node, ast.Set) and isinstance(operator, (ast.In, ast.NotIn)):
+            return self.tuple_of([self.eval(item) for item in node.elts])
+        return self.peek(node)
 
     def eval_BoolOp(self, node):
         return self._bool_value(node, node.values)
@@ -152,6 +217,8 @@ class Expressions:
 
     def branch(self, condition, true, then, false, otherwise, key):
         """A branch whose sides know what the condition tells; names that they bind are theirs alone."""
+        referred = set()
+
         def on(learned, side):
             def run():
                 before, self.env = self.env, dict(self.env)
@@ -159,9 +226,20 @@ class Expressions:
                     self.learn(learned)
                     return side()
                 finally:
+                    if self.carries_state():
+                        self.left_state = {name: self.env[name] for name in self.state_names()}
+                    # Lists that something else refers to on this side.
+                    referred.update(name for name, value in before.items() if is_fresh(value.type)
+                                    and name in self.env and not is_fresh(self.env[name].type))
                     self.env = before
             return run
-        return self.either(condition, on(true, then), on(false, otherwise), key)
+        made = self.either(condition, on(true, then), on(false, otherwise), key)
+        self.share(referred)
+        return made
+
+    def share(self, names):
+        for name in names:
+            self.env[name] = self.shared(self.env[name])
 
     # Conditions: a bool that is known, or a value of the graph; with what is known on each side.
 
@@ -174,7 +252,7 @@ class Expressions:
             return self._bool_condition(node, node.values)
         if isinstance(node, ast.Compare) and len(node.ops) > 1:
             return self._chain(node), [], []
-        value = self.eval(node)
+        value = self.peek(node)
         before, self.node = self.node, node
         try:
             return self.truth(value), *self.learned_from(node)
@@ -204,7 +282,7 @@ class Expressions:
     def _chain(self, node):
         """a < b < c: b is computed once, c only where a < b."""
         def rest(left, number):
-            right = self.eval(node.comparators[number])
+            right = self._compared_with(node.ops[number], node.comparators[number])
             first = self.truth(self.compare(type(node.ops[number]).__name__, left, right))
             if number + 1 == len(node.ops) or first is False:
                 return first
@@ -228,6 +306,8 @@ class Expressions:
         if isinstance(type_, Const):
             if is_number(type_) or type_.value is None or isinstance(type_.value, str):
                 return bool(type_.value)
+            if isinstance(type_.value, (type, python_types.FunctionType, python_types.BuiltinFunctionType)):
+                return True
             if hasattr(type(type_.value), "__bool__") or hasattr(type(type_.value), "__len__"):
                 self.refuse(f"expected a condition, found {type_}")
             return True
@@ -240,8 +320,10 @@ class Expressions:
             return self.op("ne", value.ids[0], self.constant(self.converter.symbol(""), "i64"))
         if isinstance(type_, Lst):
             return self.op("ne", self.graph.variant(value.ids[0]), self.constant(0, "i64"))
-        if isinstance(type_, Tup):
+        if isinstance(type_, (Tup, Dct)):
             return bool(type_.items)
+        if isinstance(type_, Func):
+            return True
         if isinstance(type_, Tens):
             if type_.dims:
                 self.refuse(f"expected a condition, found {type_}")
@@ -287,7 +369,7 @@ class Expressions:
             if path is not None and isinstance(other, ast.Constant) and other.value is None:
                 pair = [(path, (None, True))], [(path, (None, False))]
                 return pair if isinstance(node.ops[0], ast.Is) else pair[::-1]
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "isinstance":
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id.rstrip(BUILTIN) == "isinstance":
             path = self.path_of(node.args[0]) if len(node.args) == 2 else None
             if path is not None and self.eval(node.func).type == Const(isinstance):
                 classes = self.classes_of(self.eval(node.args[1]))
@@ -303,12 +385,16 @@ class Expressions:
 
     def learn(self, facts):
         for path, (classes, holds) in facts:
+            if not self.is_settled(path):
+                continue
             value = self.narrowed(self.read_path(path), classes, holds)
             self.env[path if len(path) > 1 else path[0]] = value
 
     def narrowed(self, value, classes, holds):
         """The value, known to be None (classes None) or an instance of the classes, or known not to be."""
         type_ = value.type
+        if isinstance(type_, Root):
+            return value
         if isinstance(type_, Objs):
             if classes is None:
                 return Value(NONE) if holds else Value(Objs(type_.classes), value.ids)
@@ -354,7 +440,8 @@ class Expressions:
             return all(hits) and bool(hits) if all(hits) or not any(hits) else None
         if isinstance(type_, Const):
             return isinstance(type_.value, classes)
-        kinds = {Scalar: getattr(type_, "kind", None), Symbol: str, Lst: list, Tup: getattr(type_, "cls", None)}
+        kinds = {Scalar: getattr(type_, "kind", None), Symbol: str, Lst: list, Dct: dict, Func: python_types.FunctionType,
+                 Tup: getattr(type_, "cls", None)}
         if isinstance(type_, Tens):
             return issubclass(_core.Tensor, classes)
         return issubclass(kinds[type(type_)], classes)

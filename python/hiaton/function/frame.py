@@ -1,21 +1,35 @@
 """A function of the graph while its body is being built: values, branches, and what may fail."""
 
+import functools
+
 from hiaton import _core
+from hiaton.function import prelude
 from hiaton.function.calls import Calls
+from hiaton.function.closures import Closures
+from hiaton.function.dicts import Dicts
 from hiaton.function.errors import Unreached
 from hiaton.function.expressions import Expressions
+from hiaton.function.folds import Folds
+from hiaton.function.lists import Lists
 from hiaton.function.loops import Loops
 from hiaton.function.objects import Objects
 from hiaton.function.operators import Operators
+from hiaton.function.patterns import Patterns
+from hiaton.function.state import State
 from hiaton.function.statements import Statements
 from hiaton.function.tensors import Tensors
-from hiaton.function.types import (NEVER, Const, Lst, Objs, Opaque, Scalar, Symbol, Tens, Tup, Union,
+from hiaton.function.types import (NEVER, Const, Dct, Func, Lst, Objs, Opaque, Scalar, Symbol, Tens, Tup, Union,
                                    Value, general, join, side_for)
 
 _ORDER = (Tens, float, int, Objs, Lst, Tup, Symbol, bool)
 
 
-class Frame(Expressions, Operators, Calls, Tensors, Objects, Statements, Loops):
+@functools.cache
+def scalar_type(dtype):
+    return _core.graph_type(_core.DType(dtype), [])
+
+
+class Frame(Expressions, Operators, Calls, Closures, Dicts, Patterns, Tensors, Objects, Statements, Loops, Lists, Folds, State):
     """Builds one body. `where` is the scope of the function of Python whose text is being read."""
 
     def __init__(self, converter, graph, key):
@@ -28,18 +42,24 @@ class Frame(Expressions, Operators, Calls, Tensors, Objects, Statements, Loops):
         self.given = []
         self.where = None
         self.node = None
+        self.left_state = None   # that a side of a branch left
+        self.element_of = None   # the tree of that whose elements this function of the graph computes
 
     def refuse(self, message, node=None):
-        """Ends the conversion with a message that names the place."""
+        """Ends the conversion with a message that names the place, or this path: then Python runs the calls that come here."""
         node = node if node is not None and hasattr(node, "lineno") else self.node
         line = f":{node.lineno}" if node is not None else ""
         file = self.where.file if self.where else "?"
-        self.converter.refuse(f"{file}{line}: {message}")
+        message = f"{file}{line}: {message}"
+        if self.converter.leaves(message):
+            self._assume(self.constant(False, "bool"), message)
+            raise Unreached
+        self.converter.refuse(message)
 
     # Values.
 
     def constant(self, number, dtype):
-        return self.graph.constant(number, _core.graph_type(_core.DType(dtype), []))
+        return self.graph.constant(number, scalar_type(dtype))
 
     def op(self, name, *operands, attributes=()):
         try:
@@ -102,13 +122,16 @@ class Frame(Expressions, Operators, Calls, Tensors, Objects, Statements, Loops):
             if isinstance(to, Objs):
                 return self.default(to)
             return None
-        if isinstance(to, Tup):
+        if isinstance(to, (Tup, Dct)):
             ids = []
             for item, type_ in zip(self.items(value), to.items):
                 ids += self.coerce(item, type_).ids
             return Value(to, tuple(ids))
         if isinstance(to, Lst):
             return self._list_as(value, to)
+        if isinstance(to, Func):
+            parts = zip(self.captured_by(value), to.captured)
+            return Value(to, tuple(id_ for (_, held), (_, type_) in parts for id_ in self.coerce(held, type_).ids))
         return Value(to, value.ids)
 
     def _list_as(self, value, to):
@@ -140,7 +163,7 @@ class Frame(Expressions, Operators, Calls, Tensors, Objects, Statements, Loops):
         return Value(side, value.ids[at:at + len(self.converter.graph_types(side))])
 
     def items(self, value):
-        """Those of a tuple."""
+        """Those of a tuple, and the values of a dict."""
         made, at = [], 0
         for item in value.type.items:
             count = len(self.converter.graph_types(item))
@@ -170,10 +193,8 @@ class Frame(Expressions, Operators, Calls, Tensors, Objects, Statements, Loops):
             return len(_ORDER)
         number = min(numbers, key=rank)
         self.note_strict(value, value.type.sides[number])
-        if number == 1 and len(value.type.sides) == 2:
-            self.require_not_zero(value.ids[0])
-        else:
-            self.require(self.op("eq", value.ids[0], self.constant(number, "i64")))
+        self.require(self.op("eq", value.ids[0], self.constant(number, "i64")),
+                     f"expected {value.type.sides[number]}, found another type")
         return self.side(value, number)
 
     def note_strict(self, value, side):
@@ -187,15 +208,29 @@ class Frame(Expressions, Operators, Calls, Tensors, Objects, Statements, Loops):
 
     # What may fail.
 
-    def require(self, condition):
-        """Where it does not hold, the run ends and CPython runs the call."""
-        self.require_not_zero(self.op("i64", condition))
+    def require(self, condition, why):
+        """Where it does not hold, the run ends and CPython runs the call; `why` is for the report."""
+        is_of_the_user = self.where is not None and self.where.file != prelude.__file__ and self.node is not None
+        self._assume(condition, f"{self.where.file}:{self.node.lineno}: {why}" if is_of_the_user else why)
 
-    def require_not_zero(self, number):
-        self.op("div", self.constant(1, "i64"), number)
+    def require_variant(self, id_, why):
+        """That a value of a data type is not of its first variant: None, or the empty list."""
+        self.require(self.op("ne", self.graph.variant(id_), self.constant(0, "i64")), why)
 
-    def fail(self):
-        self.require(self.constant(False, "bool"))
+    def _assume(self, condition, message):
+        self.op("assume", condition, attributes=(self.converter.site(message),))
+        self.converter.last_reasons[self.key] = message
+
+    def fail(self, why="Python raises an error"):
+        self.require(self.constant(False, "bool"), why)
+        raise Unreached
+
+    def fail_as(self, instance):
+        """Where a function of the graph is called that never gives a result."""
+        message = self.converter.last_reasons.get(instance.key)
+        if message is None:
+            self.fail()
+        self._assume(self.constant(False, "bool"), message)
         raise Unreached
 
     # Branches.
@@ -205,6 +240,12 @@ class Frame(Expressions, Operators, Calls, Tensors, Objects, Statements, Loops):
 
         `key` says which branch it is, so that the next round knows that type; or it is the type.
         """
+        if isinstance(key, tuple) and self.carries_state():
+            return self.with_states_of_sides(condition, then, otherwise, key)
+        return self.joined_sides(condition, then, otherwise, key)
+
+    def joined_sides(self, condition, then, otherwise, key):
+        """A branch whose sides set nothing."""
         is_known = not isinstance(key, tuple)
         if not is_known:
             key = ("branch", self.key, key)
@@ -217,24 +258,25 @@ class Frame(Expressions, Operators, Calls, Tensors, Objects, Statements, Loops):
             try:
                 try:
                     value = side()
+                    if known is NEVER:
+                        known = value.type
+                    fits = join(known, value.type) == known
+                    if not fits:
+                        self.converter.changed = True
+                    ids = (self.coerce(value, known) if fits else self.default(known)).ids
                 except Unreached:
                     value = Value(NEVER)
-                if known is NEVER:
-                    known = value.type
-                fits = join(known, value.type) == known
-                if not fits:
-                    self.converter.changed = True
-                ids = list((self.coerce(value, known) if fits else self.default(known)).ids)
+                    ids = self.default(known).ids
             finally:
                 self.depth -= 1
-                self.graph.end_block(block, ids or [self.constant(0, "i64")])
+                self.graph.end_block(block, list(ids) or [self.constant(0, "i64")])
             blocks.append(block)
             found.append(value.type)
         type_ = join(known, join(*found))
         if not is_known:
             type_ = self.converter.assume(key, type_)
         if type_ is NEVER:
-            raise Unreached
+            self.fail()  # as both sides do, which are no part of the graph then
         if type_ != known:
             self.converter.changed = True
             return self.default(type_)

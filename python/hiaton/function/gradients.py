@@ -4,7 +4,7 @@ import inspect
 
 from hiaton import _core, programs, tensors
 from hiaton.function import MOST_GRAPHS, ConversionError, GraphCallable, converted, prelude
-from hiaton.function.types import Const, Scalar, Symbol, Tens, is_float
+from hiaton.function.types import Const, Dct, Scalar, Symbol, Tens, Tup, floats_in
 
 
 class Gradients(programs.Gradients):
@@ -40,21 +40,31 @@ class Converted:
         self._signature = inspect.signature(target)
         self._graphs = []
         self._fields = {}
+        self._state_types = {}
 
     def _call(self, args, named, run, **how):
         bound = self._signature.bind(*self._receiver, *args, **named)
         bound.apply_defaults()
         values = tuple(bound.arguments.values())
         for graph in self._graphs:
-            if graph.guards.hold():
+            given = values if graph.states is None else graph.states.read(values)
+            if given is not None and graph.guards.hold():
                 try:
-                    return self._run(graph, values, run)
+                    return self._run(graph, given, run)
                 except _core.Miss:
                     continue
-        graph = converted(self._target, values, {"workers": 1, "max_frames": 0}, self._fields, entry="loss", **how)
+        for graph in self._graphs:
+            if graph.states is not None:
+                graph.states.add_types(values, self._fields, self._state_types)
+        graph = converted(self._target, values, {"workers": 1, "max_frames": 0}, self._fields, entry="loss",
+                          state_types=self._state_types, **how)
         self._graphs = [graph, *self._graphs][:MOST_GRAPHS]
+        given = values if graph.states is None else graph.states.read(values)
+        if given is None:
+            raise ConversionError(f"'{self._target.__qualname__}': expected objects that are not known to it otherwise, where "
+                                  "their attributes are set")
         try:
-            return self._run(graph, values, run)
+            return self._run(graph, given, run)
         except _core.Miss as miss:
             raise ConversionError(f"'{self._target.__qualname__}': {miss.args[0]}") from None
 
@@ -63,62 +73,88 @@ class Converted:
             return run(graph, values)
         except _core.RunError:
             # Python says what is wrong with the call, where it can.
-            self._target(*values)
+            self._target(*values[:len(graph.types)])
             raise
 
 
 class ModuleGradients(Converted):
     """What `nn.value_and_grad` gives."""
 
-    def __init__(self, module, target):
+    def __init__(self, module, target, has_aux):
         super().__init__(target)
         self._module = module
+        self._has_aux = has_aux
 
     def __call__(self, *args, **named):
         def run(graph, values):
             loss, core = graph.core.value_and_grad(values)
+            if graph.states is not None:
+                loss = graph.end(values, loss)
             numbers = {id(parameter): number for number, (parameter, _) in enumerate(graph.parameters)}
             return loss, Gradients(self._module, numbers, core)
-        return self._call(args, named, run)
+        return self._call(args, named, run, has_aux=self._has_aux, may_write=True)
 
 
 class ArgumentGradients(Converted):
     """What `hiaton.value_and_grad` and `hiaton.grad` give."""
 
-    def __init__(self, target, argnums, with_value):
+    def __init__(self, target, argnums, with_value, has_aux):
         super().__init__(target)
-        self._argnums = argnums
+        self._argnums = tuple(argnums) if isinstance(argnums, (tuple, list)) else argnums
         self._with_value = with_value
+        self._has_aux = has_aux
 
     def __call__(self, *args, **named):
         def run(graph, values):
             for type_ in graph.types:
-                if not isinstance(type_, (Tens, Scalar, Const, Symbol)):
-                    raise ConversionError(f"'{self._target.__qualname__}': expected tensors and numbers as arguments to take "
-                                          f"gradients by, found {type_}")
+                if not _has_only_numbers(type_):
+                    raise ConversionError(f"'{self._target.__qualname__}': expected tensors and numbers, and tuples of them, as "
+                                          f"arguments to take gradients by, found {type_}")
             value, *gradients = graph.core.call(values)
-            places = [place for place, type_ in enumerate(graph.types) if is_float(type_)]
-            found = [self._of(number + len(self._receiver), places, gradients, graph.types)
-                     for number in (self._argnums if isinstance(self._argnums, tuple) else (self._argnums,))]
+            wanted = self._argnums if isinstance(self._argnums, tuple) else (self._argnums,)
+            found = [self._of(number, gradients, graph.types) for number in wanted]
             found = tuple(found) if isinstance(self._argnums, tuple) else found[0]
-            return (value, found) if self._with_value else found
-        return self._call(args, named, run, by_arguments=True)
+            if self._with_value:
+                return value, found
+            return (found, value[1]) if self._has_aux else found
+        return self._call(args, named, run, by_arguments=True, has_aux=self._has_aux)
 
-    def _of(self, number, places, gradients, types):
-        if number not in places:
-            raise TypeError(f"expected a tensor of floats or a float as argument {number}, found {types[number]}")
-        return gradients[places.index(number)]
+    def _of(self, number, gradients, types):
+        """The gradient by an argument, as the argument is built."""
+        first = len(self._receiver)
+        place = number + first if number >= 0 else number + len(types)
+        if not first <= place < len(types):
+            raise ValueError(f"argnums: expected numbers of {len(types) - first} arguments, found {number}")
+        before = sum(len(floats_in(type_)) for type_ in types[:place])
+        return _built(types[place], iter(gradients[before:]), number)
 
 
-def value_and_grad(function, argnums=0):
+def _has_only_numbers(type_):
+    return all(map(_has_only_numbers, type_.items)) if isinstance(type_, (Tup, Dct)) else \
+        isinstance(type_, (Tens, Scalar, Const, Symbol))
+
+
+def _built(type_, gradients, number):
+    if isinstance(type_, Dct):
+        return {key: _built(item, gradients, number) for key, item in zip(type_.keys, type_.items)}
+    if isinstance(type_, Tup):
+        items = [_built(item, gradients, number) for item in type_.items]
+        return tuple(items) if type_.cls is tuple else type_.cls._make(items)
+    if not floats_in(type_):
+        raise TypeError(f"expected a tensor of floats or a float as argument {number}, found {type_}")
+    return next(gradients)
+
+
+def value_and_grad(function, argnums=0, has_aux=False):
     """A function that gives what `function` gives, a number, and its gradient by an argument, or a tuple of them by several:
-    tensors of floats, and floats. The gradient is that of a graph; ConversionError where there is none."""
-    return ArgumentGradients(function, argnums, True)
+    tensors of floats, floats, and tuples of them. With `has_aux`, `function` gives a pair of the number and other results,
+    and so does what is made of it. The gradient is that of a graph; ConversionError where there is none."""
+    return ArgumentGradients(function, argnums, True, has_aux)
 
 
-def grad(function, argnums=0):
-    """The same without the number."""
-    return ArgumentGradients(function, argnums, False)
+def grad(function, argnums=0, has_aux=False):
+    """The same without the number; with `has_aux`, a pair of the gradient and the other results."""
+    return ArgumentGradients(function, argnums, False, has_aux)
 
 
 def vmap(function):

@@ -3,8 +3,10 @@
 import ast
 import builtins
 
-from hiaton.function.statements import Rest, assigned, is_unbound, leaves, nodes_below, read_names
-from hiaton.function.types import INT, NEVER, NONE, Const, Lst, Tup, Value, is_number
+from hiaton.function.dicts import is_fresh, may_refer
+from hiaton.function.scopes import assigned, changed, iterated_names, names_outside, read_names
+from hiaton.function.statements import Rest, is_unbound, leaves
+from hiaton.function.types import INT, NEVER, NONE, Const, Dct, Lst, Tens, Tup, Value, is_number
 
 MOST_UNROLLED = 32
 
@@ -23,6 +25,20 @@ class RangeItems:
     def take(self, frame, state):
         following = frame.op("add", state[0].ids[0], frame.constant(self.step, "i64"))
         return state[0], [Value(INT, (following,)), state[1]]
+
+
+class RowItems:
+    """Of a tensor: the state is the tensor, the number of the next row and that of all."""
+
+    count = 3
+
+    def has(self, frame, state):
+        return frame.op("lt", state[1].ids[0], state[2].ids[0])
+
+    def take(self, frame, state):
+        row = frame.tensor_value(frame.op("gather", state[0].ids[0], state[1].ids[0]))
+        following = frame.op("add", state[1].ids[0], frame.constant(1, "i64"))
+        return row, [state[0], Value(INT, (following,)), state[2]]
 
 
 class ListItems:
@@ -105,6 +121,7 @@ class Loop:
 
     def again(self, frame):
         names, values = frame.passed(self.names)
+        frame.drop_state()
         if self.after is None:
             kept = [(n, v) for n, v in zip(names, values) if not n.startswith(".") or n.startswith(self.hidden)]
             names, values = [n for n, _ in kept], [v for _, v in kept]
@@ -119,7 +136,7 @@ class Loop:
 
     @property
     def key(self):
-        return (id(self.where.function), id(self.node), self.outer.key if self.outer else ())
+        return (self.where.key, id(self.node), self.outer.key if self.outer else ())
 
     def turn(self, frame):
         frame.node = self.node
@@ -149,7 +166,9 @@ class Loop:
 
     def leave(self, frame):
         if self.after is None:
-            return frame.tuple_of([frame._state(name) for name in self.results])
+            made = frame.tuple_of([frame._state(name) for name in self.results])
+            frame.drop_state()
+            return made
         for name in [n for n in frame.env if isinstance(n, str) and n.startswith(self.hidden)]:
             del frame.env[name]
         frame.loop, frame.loop_key = self.outer, self.outer.key if self.outer else ()
@@ -175,13 +194,16 @@ class Loops:
             after = Rest(rest, following, True)
             names = self._needed(node) | after.names
             results = []
+            names |= set(self.state_names())
         else:
             after = None
-            elsewhere = self._read_elsewhere(node)
-            results = sorted(assigned(node) & elsewhere)
+            elsewhere = self._read_elsewhere(node) | {name for name in self.env if str(name).startswith("list@")}
+            results = sorted(assigned(node) & elsewhere) + [name for name in self.state_names() if name in self.env]
             names = self._needed(node) | set(results)
         items = None
         if isinstance(node, ast.For):
+            # Python goes over what is changed meanwhile.
+            self.share(iterated_names(node.iter) & changed(*node.body) & self.env.keys())
             value = self._unrolled(node) if after is None else None
             if value is not None:
                 return self._run_unrolled(node, value)
@@ -195,6 +217,9 @@ class Loops:
         for name in [n for n in self.env if isinstance(n, str) and n.startswith(loop.hidden)]:
             del self.env[name]
         if isinstance(made.type, Tup):
+            if any(map(may_refer, made.type.items)):
+                read = read_names([node])
+                self.share([name for name, value in self.env.items() if name in read and is_fresh(value.type)])
             for name, item in zip(results, self.items(made)):
                 if is_unbound(item.type):
                     self.env.pop(name, None)
@@ -213,9 +238,7 @@ class Loops:
         return read_names([*node.body, *node.orelse]) - assigned(node.target)
 
     def _read_elsewhere(self, node):
-        inside = {id(n) for n in nodes_below([node])}
-        return {n.id for n in nodes_below([self.where.tree]) if isinstance(n, ast.Name) and id(n) not in inside
-                and not isinstance(n.ctx, ast.Store)} | self._outer_names()
+        return names_outside(self.where.tree, node) | self._outer_names()
 
     def _outer_names(self):
         names, loop = set(), self.loop
@@ -226,14 +249,20 @@ class Loops:
 
     def _unrolled(self, node):
         """The tuple that the loop goes over, if it is one whose items are of several types."""
-        if not isinstance(node.iter, (ast.Name, ast.Attribute, ast.Tuple)):
+        if not isinstance(node.iter, (ast.Name, ast.Attribute, ast.Tuple)) and not self._is_dict_view(node.iter):
             return None
-        value = self.eval(node.iter)
+        value = self.iterated(self.peek(node.iter))
         if not isinstance(value.type, Tup) or leaves([*node.body, *node.orelse], (ast.Break, ast.Continue)):
             return None
         if len(value.type.items) > MOST_UNROLLED:
             return None
         return value
+
+    def _is_dict_view(self, node):
+        """Whether it is d.items() or its like."""
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or node.args:
+            return False
+        return node.func.attr in ("items", "keys", "values") and isinstance(self.peek(node.func.value).type, Dct)
 
     def _run_unrolled(self, node, value):
         for item in self.items(value):
@@ -257,11 +286,17 @@ class Loops:
                 part, state = self.items_of(node.args[0])
                 start = self.eval(node.args[1]) if len(node.args) == 2 else Value(Const(0))
                 return CountedItems(part), [Value(INT, (self.as_kind(self.operand(start), int),)), *state]
+            if target in (map, filter):
+                value = self.as_list(node)
+                return ListItems(), [Value(Lst(value.type.element), value.ids)]
             if target is builtins.reversed and len(node.args) == 1:
                 value = self.as_list(node.args[0])
                 turned = self.turned(self.forward(value))
                 return ListItems(), [Value(Lst(turned.type.element), turned.ids)]
-        value = self.chosen(self.eval(node), lambda side: isinstance(side, (Lst, Tup)))
+        value = self.iterated(self.chosen(self.peek(node), lambda side: isinstance(side, (Lst, Tup, Dct, Tens))))
+        if isinstance(value.type, Tens) and value.type.dims:
+            length = self.op("size", value.ids[0], attributes=(0,))
+            return RowItems(), [value, Value(INT, (self.constant(0, "i64"),)), Value(INT, (length,))]
         if isinstance(value.type, Tup):
             value = self.list_of(self.items(value), ("items", id(node)))
         if isinstance(value.type, Lst):
@@ -288,14 +323,35 @@ class Loops:
             return self.comprehension(node)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             callee = self.eval(node.func)
-            if isinstance(callee.type, Const) and any(callee.type.value is f for f in (range, zip, enumerate, reversed)):
+            kinds = (range, zip, enumerate, reversed, map, filter)
+            if isinstance(callee.type, Const) and any(callee.type.value is f for f in kinds):
                 if not hasattr(node, "hiaton_list"):
-                    item = ast.Name(".item", ast.Load())
-                    node.hiaton_list = ast.copy_location(
-                        ast.ListComp(item, [ast.comprehension(ast.Name(".item", ast.Store()), node, [], 0)]), node)
-                    ast.fix_missing_locations(node.hiaton_list)
+                    node.hiaton_list = self._as_comprehension(node, callee.type.value)
                 return self.comprehension(node.hiaton_list)
-        return self.chosen(self.eval(node), lambda side: isinstance(side, (Lst, Tup)))
+        return self.rows_of(self.iterated(self.chosen(self.peek(node), lambda side: isinstance(side, (Lst, Tup, Dct, Tens)))))
+
+    def _as_comprehension(self, node, function):
+        item = ast.Name(".item", ast.Load())
+        items, made, tests = node, item, []
+        if function in (map, filter):
+            if len(node.args) != 2 or node.keywords:
+                self.refuse(f"this call of '{function.__name__}' cannot be converted; write a comprehension", node)
+            items = node.args[1]
+            found = ast.Call(node.args[0], [item], [])
+            if function is map:
+                made = found
+            else:
+                is_none = isinstance(node.args[0], ast.Constant) and node.args[0].value is None
+                tests = [item if is_none else found]
+        made = ast.ListComp(made, [ast.comprehension(ast.Name(".item", ast.Store()), items, tests, 0)])
+        return ast.fix_missing_locations(ast.copy_location(made, node))
+
+    def rows_of(self, value):
+        """A tensor of a known number of rows as a tuple of them."""
+        if not isinstance(value.type, Tens) or not value.type.dims or not 0 <= value.type.dims[0] <= MOST_UNROLLED:
+            return value
+        numbers = [self.constant(number, "i64") for number in range(value.type.dims[0])]
+        return self.tuple_of([self.tensor_value(self.op("gather", value.ids[0], number)) for number in numbers])
 
     def eval_ListComp(self, node):
         return self.comprehension(node)
@@ -305,6 +361,8 @@ class Loops:
 
     def comprehension(self, node):
         """A list, element after element; they do not wait for each other."""
+        if id(node) in self.converter.in_order:
+            return self._in_order(node)
         first = node.generators[0]
         read = read_names([node.elt, *first.ifs, *node.generators[1:]])
         where = self.where
@@ -324,11 +382,12 @@ class Loops:
             hidden = f".{id(generator)}."
             bound = {n.id for g in node.generators[level:] for n in ast.walk(g.target) if isinstance(n, ast.Name)}
             known, values = frame.passed(read - bound)
+            values = [frame.handed_on(value) for value in values]
             kept = [(n, v) for n, v in zip(known, values) if not n.startswith(".") or n.startswith(hidden) or n == ".item"]
             known, values = [n for n, _ in kept], [v for _, v in kept]
 
             def build(inner, given):
-                inner.where = where
+                inner.where, inner.element_of = where, node
                 rest_list = given[-1] if rest is not None else None
                 inner.env = dict(zip(known, given))
                 return turn(inner, level, items, rest_list)
@@ -380,59 +439,30 @@ class Loops:
         try:
             return start(self, 0, None)
         finally:
+            # What it goes over may have set something.
+            before.update({name: self.env[name] for name in self.state_names() if name in self.env})
             self.env = before
 
-    # Built-in functions that go over something.
-
-    def _one(self, node, most=1):
-        if node.keywords or not 1 <= len(node.args) <= most:
-            self.refuse(f"this call of '{ast.unparse(node.func)}' cannot be converted", node)
-        return self.as_list(node.args[0])
-
-    def call_sum(self, node):
-        items = self._one(node, 2)
-        start = self.eval(node.args[1]) if len(node.args) == 2 else Value(Const(0))
-        if isinstance(items.type, Tup):
-            for item in self.items(items):
-                start = self.binary("Add", start, item)
-            return start
-        return self.call_prelude("total", [items, start])
-
-    def call_any(self, node):
-        return self.call_prelude("any_true", [self._as_list_value(node)])
-
-    def call_all(self, node):
-        return self.call_prelude("all_true", [self._as_list_value(node)])
-
-    def _as_list_value(self, node):
-        items = self._one(node)
-        return self.list_of(self.items(items), ("items", id(node))) if isinstance(items.type, Tup) else items
-
-    def call_list(self, node):
-        if not node.args:
-            return self.default(Lst(NEVER, True))
-        if isinstance(node.args[0], (ast.GeneratorExp, ast.ListComp)):
-            return self._as_list_value(node)
-        return self.call_prelude("collected", [self._as_list_value(node)])  # a list of its own
-
-    def call_tuple(self, node):
-        items = self._one(node)
-        if isinstance(items.type, Tup):
-            return self.tuple_of(self.items(items))
-        self.refuse("a tuple whose length the run tells cannot be converted; use a list", node)
-
-    def call_reversed(self, node):
-        self.refuse("'reversed' can only be converted in a loop, or in list(reversed(...))", node)
-
-    def call_min(self, node):
-        return self._extreme_of("smaller", "smallest", node)
-
-    def call_max(self, node):
-        return self._extreme_of("larger", "largest", node)
-
-    def _extreme_of(self, two, many, node):
-        if node.keywords:
-            self.refuse(f"arguments by name of '{ast.unparse(node.func)}' cannot be converted", node)
-        if len(node.args) == 1:
-            return self._extreme(two, many, [self.as_list(node.args[0])])
-        return self._extreme(two, many, [self.eval(arg) for arg in node.args])
+    def _in_order(self, node):
+        """A comprehension whose elements set something: a loop, one element after the other."""
+        self.needs_state("what is set")
+        name = f"list@{id(node)}"
+        if not hasattr(node, "hiaton_loop"):
+            made = ast.Expr(ast.Call(ast.Attribute(ast.Name(name, ast.Load()), "append", ast.Load()), [node.elt], []))
+            for generator in reversed(node.generators):
+                for test in reversed(generator.ifs):
+                    made = ast.If(test, [made], [])
+                made = ast.For(generator.target, generator.iter, [made], [])
+            node.hiaton_loop = ast.fix_missing_locations(ast.copy_location(made, node))
+            for part in ast.walk(node.hiaton_loop):
+                if isinstance(part, ast.stmt):
+                    ast.copy_location(part, node)
+        own = {part.id for generator in node.generators for part in ast.walk(generator.target) if isinstance(part, ast.Name)}
+        before = {key: value for key, value in self.env.items() if (key[0] if isinstance(key, tuple) else key) in own}
+        self.env[name] = self.default(Lst(NEVER, True))
+        self.run_here([node.hiaton_loop])
+        made = self.forward(self.env.pop(name))
+        for key in [key for key in self.env if (key[0] if isinstance(key, tuple) else key) in own]:
+            del self.env[key]
+        self.env.update(before)
+        return made

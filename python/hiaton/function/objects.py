@@ -6,8 +6,10 @@ import inspect
 import types
 
 from hiaton import _core
+from hiaton.function.dicts import came_in
+from hiaton.function.state import Root, unrooted
 from hiaton.function.statements import Scope
-from hiaton.function.types import (INT, NEVER, NONE, NUMBERS, Const, Lst, Objs, Opaque, Tens, Tup, Union,
+from hiaton.function.types import (INT, NEVER, NONE, NUMBERS, Const, Dct, Func, Lst, Objs, Opaque, Tens, Tup, Union,
                                    Value, general, is_data_class, is_number, join)
 
 _MISSING = object()
@@ -29,6 +31,8 @@ class Objects:
             return self.items(value)[type_.cls._fields.index(name)]
         if isinstance(type_, Tup) and isinstance(inspect.getattr_static(type_.cls, name, None), property):
             return self.call_function(inspect.getattr_static(type_.cls, name).fget, [value], {})
+        if isinstance(type_, Root):
+            return self._field(value, next(iter(type_.classes)), name)
         if isinstance(type_, Objs):
             classes = sorted(type_.classes, key=lambda c: c.__qualname__)
             return self._attribute_of(value, name, classes)
@@ -48,6 +52,10 @@ class Objects:
         if isinstance(static, property):
             self.converter.guard("static", cls, name, static)
             return self.call_function(static.fget, [value], {})
+        place = self.place_of(value, name)
+        if place is not None:
+            return self.read_place(place)
+        self.notes_read(value, cls, name)
         type_ = self.converter.fields.get((cls, name), NEVER)
         if type_ is NEVER:
             if name in getattr(cls, "__annotations__", {}) or static is None:
@@ -78,6 +86,11 @@ class Objects:
     def _constant_attribute(self, holder, name):
         if holder is None or isinstance(holder, (*NUMBERS, str)):
             self.fail()
+        place = self.place_of(Value(Const(holder)), name)
+        if place is not None:
+            return self.read_place(place)
+        if is_data_class(type(holder)):
+            self.converter.read_of_roots.add((type(holder), name))
         static = inspect.getattr_static(type(holder), name, None)
         if isinstance(static, property) and isinstance(static.fget, types.FunctionType):
             self.converter.guard("static", type(holder), name, static)
@@ -108,7 +121,12 @@ class Objects:
         return self.known(found)
 
     def eval_Subscript(self, node):
-        value = self.chosen(self.eval(node.value), lambda side: side != NONE)
+        path = self.path_of(node)
+        if path is not None and path in self.env:
+            return self.env[path]
+        value = self.chosen(self.peek(node.value), lambda side: side != NONE)
+        if isinstance(value.type, Dct):
+            return self.dict_item(value, self.eval(node.slice))
         if isinstance(node.slice, ast.Slice):
             return self._part(value, node.slice)
         key = self.eval(node.slice)
@@ -136,6 +154,8 @@ class Objects:
         self.refuse(f"an index into {value.type} cannot be converted")
 
     def _part(self, value, part):
+        if isinstance(value.type, Lst):
+            return self._part_of_list(value, part)
         ends = [None if end is None else self.eval(end).type for end in (part.lower, part.upper, part.step)]
         if any(end is not None and not is_number(end) and end != NONE for end in ends):
             self.refuse("expected a part with ends that are known before the run")
@@ -148,6 +168,14 @@ class Objects:
                 id_ = self.op("slice", value.ids[0], attributes=(0, start, max(stop - start, 0)))
                 return self.tensor_value(id_)
         self.refuse(f"a part of {value.type} cannot be converted")
+
+    def _part_of_list(self, value, part):
+        start, stop, step = (Value(NONE) if end is None else self.eval(end) for end in (part.lower, part.upper, part.step))
+        if step.type == Const(-1) and start.type == NONE and stop.type == NONE:
+            return self.as_new(self.call_prelude("backward", [value]))
+        if step.type not in (NONE, Const(1)):
+            self.refuse("a part of a list with a step cannot be converted")
+        return self.as_new(self.call_prelude("part", [value, start, stop]))
 
     # New objects.
 
@@ -195,7 +223,7 @@ class Objects:
         this = Value(Const(_MISSING))
         values = self.bound(init, [this, *args], named)
         before = self.where, self.env, self.node
-        scope = Scope(init)
+        scope = self.converter.scope_of(init, Scope)
         try:
             self.where = scope
             self.env = dict(zip(scope.parameters, values))
@@ -220,9 +248,11 @@ class Objects:
     def made(self, cls, fields):
         converter = self.converter
         converter.makes_objects = True
-        fields = {name: Value(Lst(f.type.element), self.forward(f).ids) if isinstance(f.type, Lst) else f
-                  for name, f in fields.items()}
-        known = {name: converter.found_field(cls, name, value.type) for name, value in fields.items()}
+        for name, field in fields.items():
+            if isinstance(field.type, Func) or came_in(field.type):
+                self.refuse(f"{cls.__name__}(): field '{name}' cannot hold {field.type}")
+        fields = {name: self.shared(field) for name, field in fields.items()}
+        known = {name: converter.found_field(cls, name, unrooted(value.type)) for name, value in fields.items()}
         number = self.variant_of(cls)
         laid_out = converter.laid_out.get(cls, ())
         if number == 0 or set(laid_out) != set(fields):
@@ -244,6 +274,7 @@ class Objects:
     # Lists.
 
     def list_of(self, values, key):
+        values = [self.shared(value) for value in values]
         element = NEVER
         for value in values:
             element = join(element, general(value.type))
@@ -281,26 +312,6 @@ class Objects:
 
     def is_empty(self, value):
         return self.op("eq", self.graph.variant(value.ids[0]), self.constant(NIL, "i64"))
-
-    def append(self, name, node):
-        """name.append(x), of a list that nobody else refers to; None where it is something else."""
-        value = self.env.get(name)
-        if value is None or not isinstance(value.type, Lst) or len(node.args) != 1:
-            return None
-        if not value.type.fresh:
-            self.refuse(f"'{name}' is a list that others may refer to: build a new one and give it back", node)
-        item = self.held(self.eval(node.args[0]))
-        if isinstance(item.type, Lst):
-            item = self.forward(item)
-            item = Value(Lst(item.type.element), item.ids)
-        if value.type.element is NEVER:
-            value = self.default(Lst(item.type, True, True))
-        element = join(value.type.element, item.type)
-        if element != value.type.element:
-            self.refuse(f"expected elements of one type, found {value.type.element} and {item.type}", node)
-        value = value if value.type.backward else self.turned(value)
-        self.bind(name, self.cons(item, value))
-        return Value(NONE)
 
     def forward(self, value):
         return self.turned(value) if isinstance(value.type, Lst) and value.type.backward else value

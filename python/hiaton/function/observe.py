@@ -4,7 +4,8 @@ import enum
 import types as python_types
 
 from hiaton import _core
-from hiaton.function.types import (BOOL, FLOAT, INT, NEVER, NONE, SYMBOL, Const, Lst, Objs, Opaque, Tens, Tup,
+from hiaton.function.dicts import MOST_KEYS, is_key
+from hiaton.function.types import (BOOL, FLOAT, INT, NEVER, NONE, SYMBOL, Const, Dct, Lst, Objs, Opaque, Tens, Tup,
                                    is_data_class, join)
 
 _SCALARS = {bool: BOOL, int: INT, float: FLOAT, str: SYMBOL}
@@ -41,6 +42,8 @@ class Observer:
             return Lst(element)
         if cls is tuple or issubclass(cls, tuple) and hasattr(cls, "_fields"):
             return Tup(tuple(self._type(one) for one in value), cls)
+        if cls is dict and len(value) <= MOST_KEYS and all(map(is_key, value)):
+            return Dct(tuple(value), tuple(self._type(one) for one in value.values()))
         if isinstance(value, enum.Enum):
             return Const(value)
         if is_data_class(cls):

@@ -2,8 +2,9 @@
 
 import enum
 import functools
+import operator as functions
 
-from hiaton.function.types import (BOOL, FLOAT, INT, NONE, NUMBERS, SYMBOL, Const, Lst, NeverType, Objs, Opaque, Scalar,
+from hiaton.function.types import (BOOL, FLOAT, INT, NONE, NUMBERS, SYMBOL, Const, Dct, Lst, NeverType, Objs, Opaque, Scalar,
                                    Tens, Tup, Union, Value, is_number, is_text)
 
 _SPECIAL = {"Add": "add", "Sub": "sub", "Mult": "mul", "Div": "truediv", "FloorDiv": "floordiv", "Mod": "mod",
@@ -14,12 +15,12 @@ _SWAPPED = {"Eq": "Eq", "NotEq": "NotEq", "Lt": "Gt", "LtE": "GtE", "Gt": "Lt", 
 _SIGNS = {"Add": "+", "Sub": "-", "Mult": "*", "Div": "/", "FloorDiv": "//", "Mod": "%", "Pow": "**", "MatMult": "@",
           "BitAnd": "&", "BitOr": "|", "BitXor": "^", "LShift": "<<", "RShift": ">>"}
 _EXACT = 1 << 53
+_TOO_LARGE = "an integer beyond 64 bits"
 
 
 @functools.cache
 def fold_table():
-    import operator
-    return {name: getattr(operator, word + "_" if word in ("and", "or") else word) for name, word in _SPECIAL.items()}
+    return {name: getattr(functions, word + "_" if word in ("and", "or") else word) for name, word in _SPECIAL.items()}
 
 
 class Operators:
@@ -49,7 +50,11 @@ class Operators:
         if operator == "Add" and isinstance(left.type, Tup) and isinstance(right.type, Tup):
             return self.tuple_of(self.items(left) + self.items(right))
         if operator == "Add" and isinstance(left.type, Lst) and isinstance(right.type, Lst):
-            return self.call_prelude("joined", [left, right])
+            return self.as_new(self.call_prelude("joined", [left, right]))
+        if operator == "Mult" and isinstance(right.type, Lst):
+            left, right = right, left
+        if operator == "Mult" and isinstance(left.type, Lst) and self.numeric(right.type) and self.kind_of(right.type) is not float:
+            return self.as_new(self.call_prelude("repeated", [left, right]))
         special = self._by_method(_SPECIAL[operator], left, right)
         if special is not None:
             return special
@@ -58,7 +63,7 @@ class Operators:
     def operand(self, value):
         if isinstance(value.type, Objs) and value.type.none and value.type.classes:
             self.note_strict(value, Objs(value.type.classes))
-            self.require_not_zero(self.graph.variant(value.ids[0]))
+            self.require_variant(value.ids[0], "expected an object, found None")
             return Value(Objs(value.type.classes), value.ids)
         return self.chosen(value, lambda side: side != NONE)
 
@@ -74,7 +79,7 @@ class Operators:
     def known(self, number):
         """A number as a value. Where it does not fit 64 bits, Python runs the call."""
         if isinstance(number, int) and not -(1 << 63) <= number < 1 << 63:
-            self.fail()
+            self.fail(_TOO_LARGE)
         return Value(Const(number))
 
     def _by_method(self, word, left, right):
@@ -98,7 +103,7 @@ class Operators:
             return self.scalar(int, self.op(_SPECIAL[operator], a, b))
         zero = self.constant(0, "i64")
         if operator == "Div":
-            self.require(self.op("ne", b, zero))
+            self.require(self.op("ne", b, zero), "division by zero")
             self.exact(a)
             self.exact(b)
             return self.scalar(float, self.op("div", self.op("f64", a), self.op("f64", b)))
@@ -113,18 +118,28 @@ class Operators:
         if operator == "Pow":
             if is_number(right_type) and right_type.value < 0:
                 return self._floats("Pow", self.op("f64", a), self.op("f64", b))
-            self.require(self.op("ge", b, zero))
+            self.require(self.op("ge", b, zero), "a negative exponent")
             return self.call_prelude("power", [Value(INT, (a,)), Value(INT, (b,))])
-        self.refuse(f"'{_SIGNS[operator]}' of integers cannot be converted; hia.coexecute or plain Python computes it")
+        if operator in ("BitAnd", "BitOr", "BitXor"):
+            return self.scalar(int, self.op({"BitAnd": "bitwise_and", "BitOr": "bitwise_or", "BitXor": "bitwise_xor"}[operator], a, b))
+        # By more places than an integer of the graph has, plain Python shifts.
+        self.require(self.op("and", self.op("ge", b, zero), self.op("lt", b, self.constant(63, "i64"))),
+                     "a shift by less than 0 or more than 62 places")
+        if operator == "RShift":
+            return self.scalar(int, self.op("bitwise_right_shift", a, b))
+        shifted = self.op("bitwise_left_shift", a, b)
+        self.require(self.op("eq", self.op("bitwise_right_shift", shifted, b), a), _TOO_LARGE)
+        return self.scalar(int, shifted)
 
     def exact(self, a):
         """That a float holds the integer exactly: else Python and the graph might round differently."""
         limit, less = self.constant(_EXACT, "i64"), self.constant(-_EXACT, "i64")
-        self.require(self.op("and", self.op("le", a, limit), self.op("ge", a, less)))
+        self.require(self.op("and", self.op("le", a, limit), self.op("ge", a, less)),
+                     "an integer that a float does not hold exactly")
 
     def finite(self, x):
         """Python raises where a float gets too large or is not a number: there it runs the call."""
-        self.require(self.op("eq", self.op("sub", x, x), self.constant(0.0, "f64")))
+        self.require(self.op("eq", self.op("sub", x, x), self.constant(0.0, "f64")), "a float that is not finite")
         return x
 
     def _floats(self, operator, a, b):
@@ -132,7 +147,7 @@ class Operators:
             return self.scalar(float, self.op(_SPECIAL[operator], a, b))
         zero = self.constant(0.0, "f64")
         if operator in ("Div", "FloorDiv", "Mod"):
-            self.require(self.op("ne", b, zero))
+            self.require(self.op("ne", b, zero), "division by zero")
         if operator == "Div":
             return self.scalar(float, self.op("div", a, b))
         if operator == "Pow":
@@ -182,7 +197,6 @@ class Operators:
             return self.truth_value(self.negated(found) if operator == "NotEq" else found)
         left, right = self.operand(left), self.operand(right)
         if is_number(left.type) and is_number(right.type):
-            import operator as functions
             return Value(Const(getattr(functions, _COMPARE[operator])(left.type.value, right.type.value)))
         if isinstance(left.type, Tens) or isinstance(right.type, Tens):
             return self.tensor_binary(operator, left, right)
@@ -193,7 +207,7 @@ class Operators:
             if not any(f is getattr(object, f"__{_COMPARE[operator]}__") for f in found):
                 return self.call_method(left, f"__{_COMPARE[operator]}__", [right], {})
         if isinstance(left.type, Tup) and isinstance(right.type, Tup):
-            self.refuse("an order of tuples cannot be converted; compare their items")
+            return self.truth_value(self._order_of_tuples(operator, self.items(left), self.items(right)))
         self.refuse(f"an order of {left.type} and {right.type} cannot be converted")
 
     def _compare_numbers(self, name, left, right):
@@ -204,8 +218,17 @@ class Operators:
             if self.kind_of(value.type) is int and not is_number(value.type):
                 self.exact(value.ids[0])
             elif self.kind_of(value.type) is int and abs(value.type.value) > _EXACT:
-                self.fail()
+                self.fail("an integer that a float does not hold exactly")
         return self.op(name, self.as_kind(left, float), self.as_kind(right, float))
+
+    def _order_of_tuples(self, operator, left, right):
+        """The first items that differ tell; where there are none, the lengths."""
+        found = getattr(functions, _COMPARE[operator])(len(left), len(right))
+        for x, y in reversed(list(zip(left, right))):
+            same = self.equal_within(x, y)
+            here = self.truth(self.compare(operator, x, y))
+            found = self.any_of(self.all_of(same, found), self.all_of(self.negated(same), here))
+        return found
 
     def _is(self, left, right):
         for a, b in ((left, right), (right, left)):
@@ -273,7 +296,7 @@ class Operators:
         """== of elements of containers, which Python takes as equal where they are the same object, also NaN."""
         for value in (left, right):
             if value.type == FLOAT:
-                self.require(self.op("eq", value.ids[0], value.ids[0]))
+                self.require(self.op("eq", value.ids[0], value.ids[0]), "NaN in a container that is compared")
         same = self.equal(left, right)
         if isinstance(same, Value):
             self.refuse("elements that are tensors cannot be compared")
@@ -304,6 +327,8 @@ class Operators:
             for item in self.items(container):
                 found = self.any_of(found, self.equal_within(value, item))
             return found
+        if isinstance(container.type, Dct):
+            return self.dict_has(container, value)
         if isinstance(container.type, Lst):
             return self.truth(self.call_prelude("contains", [container, value]))
         self.refuse(f"'in' {container.type} cannot be converted")

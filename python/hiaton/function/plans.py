@@ -1,8 +1,10 @@
 """How the arguments of a converted function become values of its graph, and its results objects again."""
 
 from hiaton import _core
+from hiaton.function.dicts import came_in, holds_function
 from hiaton.function.errors import ConversionError
-from hiaton.function.types import NEVER, Const, Lst, NeverType, Objs, Opaque, Scalar, Symbol, Tens, Tup, Union
+from hiaton.function.source import place
+from hiaton.function.types import NEVER, Const, Dct, Func, Lst, NeverType, Objs, Opaque, Scalar, Symbol, Tens, Tup, Union
 
 _KINDS = {bool: "bool", int: "int", float: "float"}
 
@@ -31,11 +33,13 @@ class Planner:
             raise ConversionError("a list that is known before the run cannot be given back; give a copy, list(...)")
         elif isinstance(type_, Tup):
             kind, constant, parts = "tuple", type_.cls, [self.plan(item) for item in type_.items]
+        elif isinstance(type_, Dct):
+            kind, constant, parts = "dict", type_.keys, [self.plan(item) for item in type_.items]
         elif isinstance(type_, Union):
             kind, parts = "union", [self.plan(side) for side in type_.sides]
         elif isinstance(type_, Lst):
             kind, main, parts = "list", components[0], [self.plan(type_.element)]
-        elif isinstance(type_, (NeverType, Opaque)):
+        elif isinstance(type_, (NeverType, Opaque, Func)):
             constant = object()
         return _core.plan(kind, constant, main, parts, components, table)
 
@@ -49,7 +53,12 @@ class Planner:
 def graph_function(converter, settings):
     planner = Planner(converter)
     planner.add_classes()
-    parameters = [planner.plan(type_) for type_ in converter.types]
+    parameters = [planner.plan(type_) for type_ in converter.main_types]
+    where = place(converter.function)
+    if came_in(converter.result):
+        raise ConversionError(f"{where}: a dict that came in cannot be given back; give a copy, dict.copy()")
+    if holds_function(converter.result):
+        raise ConversionError(f"{where}: a function that is defined inside cannot be given back; give what it computes")
     result = planner.plan(converter.result)
     learned = [parameter for parameter, _ in converter.learned]
     return _core.GraphFunction(converter.source, converter.entry, parameters, result, planner.table, learned,

@@ -37,12 +37,16 @@ def joined(a, b):
     return made
 
 
+def repeated(items, times):
+    return [item for _ in range(times) for item in items]
+
+
 def lists_equal(a, b):
     if len(a) != len(b):
         return False
     for x, y in zip(a, b):
         if x != x:
-            raise ValueError  # NaN: Python looks whether it is the same object
+            raise ValueError("NaN")  # Python looks whether it is the same object
         if not x == y:
             return False
     return True
@@ -50,7 +54,7 @@ def lists_equal(a, b):
 
 def contains(items, value):
     if value != value:
-        raise ValueError  # NaN: Python looks whether it is the same object
+        raise ValueError("NaN")  # Python looks whether it is the same object
     for item in items:
         if item == value:
             return True
@@ -91,7 +95,7 @@ def smallest(items):
         if found is None or item < found:
             found = item
     if found is None:
-        raise ValueError
+        raise ValueError("an empty list")
     return found
 
 
@@ -101,8 +105,101 @@ def largest(items):
         if found is None or item > found:
             found = item
     if found is None:
-        raise ValueError
+        raise ValueError("an empty list")
     return found
+
+
+def extreme_by(items, key, otherwise, is_largest):
+    if not items:
+        return otherwise
+    found = head(items)
+    best = key(found)
+    for item in tail(items):
+        value = key(item)
+        if (value > best) if is_largest else (value < best):
+            found, best = item, value
+    return found
+
+
+def itself(item):
+    return item
+
+
+def head(items):
+    """The converter has an operation for it, and for the next one."""
+    return items[0]
+
+
+def tail(items):
+    return items[1:]
+
+
+def dropped(items, n):
+    while n > 0:
+        items = tail(items)
+        n -= 1
+    return items
+
+
+def in_order(items, key, is_reverse):
+    pairs = [(key(item), item) for item in items]
+    for value, _ in pairs:
+        if value != value:
+            raise ValueError("NaN")  # what comes out depends on the steps that are made
+    n = count(pairs)
+    return [item for _, item in first_in_order(pairs, n, is_reverse)] if n > 0 else [item for item in items]
+
+
+def first_in_order(pairs, n, is_reverse):
+    if n == 1:
+        return [head(pairs)]
+    half = n // 2
+    return merged(first_in_order(pairs, half, is_reverse), first_in_order(dropped(pairs, half), n - half, is_reverse), is_reverse)
+
+
+def merged(a, b, is_reverse):
+    made = []
+    while a and b:
+        x, y = head(a), head(b)
+        if (y[0] > x[0]) if is_reverse else (y[0] < x[0]):
+            made.append(y)
+            b = tail(b)
+        else:
+            made.append(x)
+            a = tail(a)
+    for x in a:
+        made.append(x)
+    for y in b:
+        made.append(y)
+    return made
+
+
+def part(items, start, stop):
+    n = count(items)
+    start = 0 if start is None else start
+    stop = n if stop is None else stop
+    start = max(start + n, 0) if start < 0 else start
+    stop = stop + n if stop < 0 else stop
+    return [item for i, item in enumerate(items) if start <= i < stop]
+
+
+def backward(items):
+    return [item for item in reversed(items)]
+
+
+def place_of(items, value):
+    for i, item in enumerate(items):
+        if item == value:
+            return i
+    raise ValueError("not in the list")
+
+
+def count_of(items, value):
+    n = 0
+    for item in items:
+        if item == value:
+            n += 1
+    return n
 
 
 def count(items):
@@ -124,8 +221,45 @@ def element(items, index):
             if index == 0:
                 return item
             index -= 1
-    raise IndexError
+    raise IndexError("list index out of range")
 
 
 def mapped(function, examples):
     return [function(example) for example in examples]
+
+
+def place_in(items, index):
+    n = count(items)
+    if index < 0:
+        index += n
+    if index < 0 or index >= n:
+        raise IndexError("list index out of range")
+    return index
+
+
+def replaced(items, index, value):
+    place = place_in(items, index)
+    return [value if i == place else item for i, item in enumerate(items)]
+
+
+def shortened(items, index):
+    place = place_in(items, index)
+    return [item for i, item in enumerate(items) if i != place]
+
+
+def inserted(items, index, value):
+    n = count(items)
+    place = min(max(index + n, 0) if index < 0 else index, n)
+    made = []
+    for i, item in enumerate(items):
+        if i == place:
+            made.append(value)
+        made.append(item)
+    if place == n:
+        made.append(value)
+    return made
+
+
+def without(items, value):
+    place = place_of(items, value)
+    return [item for i, item in enumerate(items) if i != place]

@@ -6,6 +6,7 @@ import linecache
 import types
 
 from hiaton.function.errors import ConversionError
+from hiaton.function.rewrite import rewritten
 
 
 class _File:
@@ -83,8 +84,8 @@ def tree_of(function):
     if len(nodes) != 1:
         raise ConversionError(f"{place(function)}: expected one function on this line, found {len(nodes)}; "
                               "give each a line of its own")
-    file.found[code] = nodes[0]
-    return nodes[0]
+    file.found[code] = rewritten(nodes[0])
+    return file.found[code]
 
 
 def is_generator(function):

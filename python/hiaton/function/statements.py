@@ -3,8 +3,9 @@
 import ast
 import inspect
 
+from hiaton.function.scopes import assigned, body_of, declared_names, functions_in, read_names
 from hiaton.function.source import is_generator, tree_of
-from hiaton.function.types import FLOAT, NEVER, NONE, Const, Lst, Tens, Tup, Value, sides_of
+from hiaton.function.types import FLOAT, NEVER, NONE, Const, Dct, Lst, Tens, Tup, Value, sides_of
 
 
 class Scope:
@@ -22,57 +23,30 @@ class Scope:
         self.first = self.parameters[0] if self.parameters else None
         owner = self.cells.get("__class__")
         self.owner = owner.cell_contents if owner is not None else None
+        self.key = id(function)
+        self.inside = {}  # the scopes of functions defined inside, by the identity of their trees
+        self.assigned = assigned(*body_of(self.tree))
+        self.set_outside = self.assigned & declared_names(self.tree)
+        self.functions = functions_in(self, self.tree)
 
 
-def build_function(frame, function, values):
-    frame.where = Scope(function)
+def build_function(frame, function, values, is_entry=False):
+    frame.where = frame.converter.scope_of(function, Scope)
     if is_generator(function):
         frame.refuse(f"'{function.__qualname__}' is a generator or a coroutine: give a list", frame.where.tree)
-    if frame.where.cells.keys() & assigned(frame.where.tree) and not isinstance(frame.where.tree, ast.Lambda):
-        frame.refuse("'nonlocal' cannot be converted; give the value back", frame.where.tree)
-    frame.env = dict(zip(frame.where.parameters, values))
+    changed = frame.where.cells.keys() & frame.where.assigned - frame.where.set_outside
+    if changed and not isinstance(frame.where.tree, ast.Lambda):
+        frame.refuse(f"'{min(changed)}' is a variable of the function around, and changed: make a new one", frame.where.tree)
+    count = len(frame.where.parameters)
+    frame.env = dict(zip(frame.where.parameters, values[:count]))
+    if id(function.__code__) in frame.converter.stateful:
+        (frame.begin_state if is_entry else frame.take_state)(values[count:])
+    values = values[:count]
     frame.given, frame.strict_key = values, id(function.__code__)
     tree = frame.where.tree
     if isinstance(tree, ast.Lambda):
         return frame.result(frame.eval(tree.body))
     return frame.run(tree.body, End())
-
-
-def nodes_below(nodes):
-    """All nodes below, but for those of functions defined inside."""
-    pending = list(nodes)
-    while pending:
-        node = pending.pop()
-        yield node
-        pending += ast.iter_child_nodes(node)
-
-
-def _of(node, what, find):
-    """What is found below a node, found once."""
-    if not hasattr(node, what):
-        setattr(node, what, frozenset(find(node)))
-    return getattr(node, what)
-
-
-def _find_assigned(root):
-    for node in nodes_below([root]):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            yield node.id
-        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Attribute) \
-                and isinstance(node.value.func.value, ast.Name):
-            yield node.value.func.value.id  # append
-
-
-def assigned(*nodes):
-    return set().union(*(_of(node, "hiaton_assigned", _find_assigned) for node in nodes))
-
-
-def _find_read(root):
-    return (node.id for node in nodes_below([root]) if isinstance(node, ast.Name))
-
-
-def read_names(nodes):
-    return set().union(*(_of(node, "hiaton_read", _find_read) for node in nodes))
 
 
 def leaves(nodes, kinds):
@@ -82,6 +56,8 @@ def leaves(nodes, kinds):
         node = pending.pop()
         if isinstance(node, kinds):
             return True
+        if isinstance(node, ast.FunctionDef):
+            continue
         if isinstance(node, (ast.For, ast.While)) and ast.Return in kinds:
             if leaves([*node.body, *node.orelse], (ast.Return,)):
                 return True
@@ -96,7 +72,7 @@ class End:
     names = frozenset()
 
     def go(self, frame):
-        return Value(NONE)
+        return frame.result(Value(NONE))
 
 
 class Rest:
@@ -111,7 +87,8 @@ class Rest:
     def go(self, frame):
         if not self.is_shared:
             return frame.run(self.statements, self.following)
-        names, values = frame.passed(self.names)
+        names, values = frame.passed(self.names | set(frame.state_names()))
+        frame.drop_state()
         where, loop, loop_key = frame.where, frame.loop, frame.loop_key
 
         def build(inner, given):
@@ -148,13 +125,28 @@ class Statements:
 
     def base_key(self):
         """Of the function of Python and its closure: what code inside it depends on besides values."""
-        return (id(self.where.function), self.loop_key)
+        return (self.where.key, self.loop_key)
 
     loop_key = ()
     loop = None
 
     def loss_of(self, value):
-        """What gradients are taken of: one float."""
+        """What gradients are taken of: one float; with `has_aux`, the first of a pair; before what is set and printed."""
+        if self.converter.places and value.type is not NEVER:
+            value, *states = self.items(value)
+            return self.tuple_of([self._loss_of_result(value), *states])
+        return self._loss_of_result(value)
+
+    def _loss_of_result(self, value):
+        if self.converter.has_aux and value.type is not NEVER:
+            value = self.chosen(value, lambda side: isinstance(side, Tup))
+            if not isinstance(value.type, Tup) or len(value.type.items) != 2:
+                self.refuse(f"has_aux: expected a pair of a number and other results, found {value.type}", self.where.tree)
+            number, aux = self.items(value)
+            return self.tuple_of([self._number_of_loss(number), aux])
+        return self._number_of_loss(value)
+
+    def _number_of_loss(self, value):
         def fits(side):
             return side == FLOAT or isinstance(side, Tens) and side.dtype in ("f32", "f64") and not side.dims
         if value.type is NEVER:
@@ -167,13 +159,13 @@ class Statements:
     def result(self, value):
         value = self.held(value)
         value = self.forward(value)
-        return value
+        return self.with_state(value)
 
     def end_Return(self, node):
         return self.result(Value(NONE) if node.value is None else self.eval(node.value))
 
     def end_Raise(self, node):
-        self.fail()
+        self.fail(f"'{_first_line(node)}'")
 
     def end_Break(self, node):
         return self.loop.leave(self)
@@ -239,11 +231,14 @@ class Statements:
         pass
 
     def do_Expr(self, node):
-        if not isinstance(node.value, ast.Constant):
+        changes = isinstance(node.value, ast.Call) and (self.printed(node) or self.change_list(node.value))
+        if not isinstance(node.value, ast.Constant) and not changes:
             self.eval(node.value)
 
     def do_Assign(self, node):
-        value = self._kept(self.eval(node.value), node.value)
+        value = self.popped(node.value)
+        if value is None:
+            value = self._kept(self.eval(node.value), node.value)
         for target in node.targets:
             self.assign(target, value)
 
@@ -252,45 +247,88 @@ class Statements:
             self.assign(node.target, self._kept(self.eval(node.value), node.value))
 
     def do_AugAssign(self, node):
-        if not isinstance(node.target, ast.Name):
-            self.refuse("a change of an object cannot be converted; make a new one", node)
-        value = self.name_value(node.target.id)
+        if isinstance(node.target, ast.Subscript):
+            self._change_item(node)
+            return
+        if isinstance(node.target, ast.Attribute):
+            holder = self.eval(node.target.value)
+            before = self.attribute(holder, node.target.attr)
+            if isinstance(before.type, (Lst, Dct)):
+                self.refuse("this change of a list cannot be converted; build a new one", node)
+            self.set_attribute(node.target, self.binary(type(node.op).__name__, before, self.eval(node.value)), holder)
+            return
+        value = self.peek(ast.copy_location(ast.Name(node.target.id, ast.Load()), node))
         if isinstance(value.type, Lst):
-            self.refuse("a list that grows by '+=' cannot be converted; use append", node)
+            if not isinstance(node.op, ast.Add):
+                self.refuse("this change of a list cannot be converted; build a new one", node)
+            self.extend(node.target.id, self.as_list(node.value), node)
+            return
         self.bind(node.target.id, self.binary(type(node.op).__name__, value, self.eval(node.value)))
+
+    def _change_item(self, node):
+        """name[key] += value: the key is computed once."""
+        if isinstance(node.target.slice, ast.Slice):
+            self.refuse("a change of a part of a list cannot be converted", node)
+        if not hasattr(node, "hiaton_item"):
+            key = ast.Name(f"key@{id(node)}", ast.Load())
+            parts = [ast.Subscript(node.target.value, key, context) for context in (ast.Load(), ast.Store())]
+            node.hiaton_item = [ast.fix_missing_locations(ast.copy_location(part, node)) for part in parts]
+        item, target = node.hiaton_item
+        key = item.slice.id
+        self.env[key] = self.eval(node.target.slice)
+        before = self.eval(item)
+        if isinstance(before.type, (Lst, Dct)):
+            self.refuse("this change of a list cannot be converted; build a new one", node)
+        self.set_item(target, self.binary(type(node.op).__name__, before, self.eval(node.value)))
+        del self.env[key]
 
     def _kept(self, value, node):
         """A list that was just made belongs to the name alone."""
-        is_new = isinstance(node, (ast.List, ast.ListComp))
-        if isinstance(value.type, Lst) and value.type.fresh and not is_new:
-            value = self.forward(value)
-            return Value(Lst(value.type.element), value.ids)
-        return value
+        is_new = isinstance(node, (ast.List, ast.ListComp, ast.Dict, ast.Tuple, ast.Call, ast.BinOp)) or (
+            isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice))
+        return value if is_new else self.shared(value)
 
     def assign(self, target, value):
         if isinstance(target, ast.Name):
             self.bind(target.id, value)
             return
         if isinstance(target, (ast.Tuple, ast.List)):
-            value = self.chosen(value, lambda side: isinstance(side, Tup))
+            value = self.chosen(value, lambda side: isinstance(side, (Tup, Tens)))
+            if isinstance(value.type, Tens) and value.type.dims and value.type.dims[0] == len(target.elts):
+                value = self.rows_of(value)
             if not isinstance(value.type, Tup):
                 self.refuse(f"expected a tuple to take apart, found {value.type}", target)
             items = self.items(value)
-            if any(isinstance(t, ast.Starred) for t in target.elts):
-                self.refuse("'*' in an assignment cannot be converted", target)
+            stars = [number for number, part in enumerate(target.elts) if isinstance(part, ast.Starred)]
+            if stars:
+                self._assign_with_star(target, stars[0], items)
+                return
             if len(items) != len(target.elts):
                 self.fail()
             for part, item in zip(target.elts, items):
                 self.assign(part, item)
             return
-        self.refuse("a change of an object cannot be converted; make a new one and give it back", target)
+        if isinstance(target, ast.Subscript):
+            self.set_item(target, value)
+            return
+        self.set_attribute(target, value)
+
+    def _assign_with_star(self, target, star, items):
+        end = len(items) - (len(target.elts) - star - 1)
+        if end < star:
+            self.fail()
+        for part, item in zip(target.elts[:star], items):
+            self.assign(part, item)
+        self.assign(target.elts[star].value, self.list_of(items[star:end], None))
+        for part, item in zip(target.elts[star + 1:], items[end:]):
+            self.assign(part, item)
 
     def do_Assert(self, node):
         condition = self.condition(node.test)
         if condition[0] is False:
-            self.fail()
+            self.fail(f"'{_first_line(node)}'")
         if condition[0] is not True:
-            self.require(condition[0])
+            self.require(condition[0], f"'{_first_line(node)}'")
         self.learn(condition[1])
 
 
@@ -311,6 +349,10 @@ class _Stay:
 
     def go(self, frame):
         return Value(NONE)
+
+
+def _first_line(node):
+    return ast.unparse(node).splitlines()[0]
 
 
 def _always_leaves(statements):

@@ -47,6 +47,7 @@ class Tensors:
     def tensor_op(self, name, args, named):
         engine_name, operands, variadic, attributes, one_type = _table()[name]
         args, named = list(args), dict(named)
+        text = self.attributes_in_front(engine_name, args)
         given = []
         for number, operand in enumerate(operands):
             if variadic and number + 1 == len(operands):
@@ -63,30 +64,53 @@ class Tensors:
                 given.append(named.pop(operand))
             else:
                 self.refuse(f"{name}(): expected an argument '{operand}'")
+        if text is not None:
+            if args or named:
+                self.refuse(f"{name}(): expected fewer arguments")
+            return self.tensor_value(self.op(engine_name, *self.promoted(given, one_type), attributes=text))
         values = []
-        for attribute, is_list, otherwise in attributes:
+        for attribute, is_list, otherwise, count in attributes:
             value = args.pop(0) if args else named.pop(attribute, None)
             if value is None or value.type == NONE and otherwise is not None:
                 if otherwise is None:
                     self.refuse(f"{name}(): expected an argument '{attribute}'")
-                values += [] if is_list else [otherwise]
+                values += [] if is_list else [otherwise] * count
             else:
-                values += self.fixed_integers(value, f"{name}(): '{attribute}'")
+                integers = self.fixed_integers(value, f"{name}(): '{attribute}'")
+                values += integers * count if len(integers) == 1 and not is_list else integers
         if args or named:
             self.refuse(f"{name}(): expected fewer arguments")
         return self.tensor_value(self.op(engine_name, *self.promoted(given, one_type), attributes=values))
+
+    def attributes_in_front(self, engine_name, args):
+        """The attributes that stand as a string before the operands, which is taken from them; None where there is no string."""
+        if not (args and isinstance(args[0].type, Const) and isinstance(args[0].type.value, str)):
+            return None
+        try:
+            return _core.attributes_from_text(engine_name, args.pop(0).type.value)
+        except (TypeError, _core.ProgramError) as error:
+            self.refuse(str(error))
 
     def fixed_integers(self, value, what):
         if is_number(value.type) and isinstance(value.type.value, int):
             return [int(value.type.value)]
         if isinstance(value.type, Tup):
             return [n for item in self.items(value) for n in self.fixed_integers(item, what)]
-        if id(self.where.function.__code__) not in self.converter.fixed:
-            # Another round has an instance of the function for each such number.
-            self.converter.fixed.add(id(self.where.function.__code__))
+        self.ask_for_fixed()
+        self.refuse(f"{what}: expected an integer that is known before the run, found {value.type}")
+
+    def ask_for_fixed(self):
+        """Another round has an instance of the function for each number among its arguments, and where that is not enough of
+        those that call it; nothing where this is that round."""
+        fixed, callers = self.converter.fixed, self.converter.callers
+        seen = asked = {id(self.where.function.__code__)}
+        while asked and asked <= fixed:
+            asked = {caller for code in asked for caller in callers[code]} - seen
+            seen = seen | asked
+        if asked:
+            fixed |= asked
             self.converter.changed = True
             self.fail()
-        self.refuse(f"{what}: expected an integer that is known before the run, found {value.type}")
 
     def promoted(self, values, one_type):
         """The operands in the element types that eager operations give them."""

@@ -104,6 +104,47 @@ class Lst(Type):
 
 
 @dataclasses.dataclass(frozen=True)
+class Dct(Type):
+    """A dict with these keys. `fresh`: as of a list. `made`: the graph made it."""
+
+    keys: tuple
+    items: tuple
+    fresh: bool = False
+    made: bool = False
+
+    def __str__(self):
+        return f"dict[{', '.join(f'{key!r}: {item}' for key, item in zip(self.keys, self.items))}]"
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Func(Type):
+    """A function that was defined inside of another one, and what it reads of that. `own`: by the function that is being
+    read, which may still give these names other values."""
+
+    scope: object
+    node: object
+    captured: tuple  # of names and types
+    own: bool
+
+    def _key(self):
+        return (self.scope.key, id(self.node), self.captured, self.own)
+
+    def __eq__(self, other):
+        return isinstance(other, Func) and self._key() == other._key()
+
+    def __hash__(self):
+        return hash(self._key())
+
+    def is_like(self, other):
+        """Whether it is the same function, which reads the same names."""
+        return (isinstance(other, Func) and self._key()[:2] == other._key()[:2]
+                and [name for name, _ in self.captured] == [name for name, _ in other.captured])
+
+    def __str__(self):
+        return getattr(self.node, "name", "lambda")
+
+
+@dataclasses.dataclass(frozen=True)
 class Union(Type):
     """A value of one of these types, and a number that says of which."""
 
@@ -157,12 +198,23 @@ def is_float(type_):
     return type_ == FLOAT or isinstance(type_, Tens) and type_.dtype in ("f32", "f64")
 
 
+def floats_in(type_):
+    """The floats and tensors of floats that a value of the type consists of, in order."""
+    if isinstance(type_, (Tup, Dct)):
+        return [one for item in type_.items for one in floats_in(item)]
+    return [type_] if is_float(type_) else []
+
+
 def general(type_):
     """The type without the value of a number."""
     if is_number(type_):
         return Scalar(type(type_.value))
     if isinstance(type_, Tup):
         return Tup(tuple(map(general, type_.items)), type_.cls)
+    if isinstance(type_, Dct):
+        return Dct(type_.keys, tuple(map(general, type_.items)), type_.fresh, type_.made)
+    if isinstance(type_, Func):
+        return Func(type_.scope, type_.node, tuple((name, general(one)) for name, one in type_.captured), type_.own)
     return type_
 
 
@@ -172,7 +224,7 @@ def _join_one(a, b):
         return a
     if a is NEVER:
         return b
-    if general(a) == general(b) and not isinstance(a, Tup):
+    if general(a) == general(b) and not isinstance(a, (Tup, Dct)):
         return general(a)
     if {str, Symbol} >= {type(t.value) if isinstance(t, Const) else type(t) for t in (a, b)}:
         return SYMBOL
@@ -190,6 +242,12 @@ def _join_one(a, b):
         return Lst(join(a.element, b.element), fresh, fresh and ends == {True})
     if isinstance(a, Tens) and isinstance(b, Tens) and a.dtype == b.dtype and len(a.dims) == len(b.dims):
         return Tens(a.dtype, tuple(x if x == y else -1 for x, y in zip(a.dims, b.dims)))
+    if isinstance(a, Dct) and isinstance(b, Dct) and repr(a.keys) == repr(b.keys):
+        items = tuple(join(x, y) for x, y in zip(a.items, b.items))
+        return Dct(a.keys, items, a.fresh and b.fresh, a.made and b.made)
+    if isinstance(a, Func) and a.is_like(b):
+        both = zip(a.captured, b.captured)
+        return Func(a.scope, a.node, tuple((name, join(x, y)) for (name, x), (_, y) in both), a.own and b.own)
     if isinstance(a, Opaque) and isinstance(b, Opaque):
         return a
     return None
@@ -222,6 +280,11 @@ def sides_of(type_):
     return type_.sides if isinstance(type_, Union) else (type_,)
 
 
+def is_function(type_):
+    """Whether a value of the type is only there to be called."""
+    return isinstance(type_, Func) or isinstance(type_, Const) and callable(type_.value)
+
+
 def side_for(union, type_):
     """Which side of the union holds values of the type; None: none does."""
     for index, side in enumerate(union.sides):
@@ -232,10 +295,12 @@ def side_for(union, type_):
 
 def size_of(type_):
     """How many levels a type has: endless ones are refused."""
-    if isinstance(type_, Tup):
+    if isinstance(type_, (Tup, Dct)):
         return 1 + max(map(size_of, type_.items), default=0)
     if isinstance(type_, Lst):
         return 1 + size_of(type_.element)
+    if isinstance(type_, Func):
+        return 1 + max((size_of(one) for _, one in type_.captured), default=0)
     if isinstance(type_, Union):
         return max(map(size_of, type_.sides))
     return 1

@@ -22,15 +22,15 @@ inline constexpr uint16_t kNoSlot = UINT16_MAX;
 
 // Slots are numbered from 0 within a frame. d: destination slot; a, b, c: operand slots.
 #define HIATON_CONTROL_INSTRUCTIONS(X)                                                                       \
-  X(Header) /* stands before a body, never runs; d: how many slots a frame needs; target: the forking form's \
-               entry */                                                                                      \
-  X(Const)  /* d = constant */                                                                               \
-  X(Move)   /* d = a */                                                                                      \
-  X(Apply1) /* d = kernel(a) */                                                                              \
-  X(Apply2) /* d = kernel(a, b) */                                                                           \
-  X(Apply3) /* d = kernel(a, b, c) */                                                                        \
-  X(Jump)   /* pc += jump */                                                                                 \
-  X(JumpBack)    /* the same, and answers polls */                                                           \
+  X(Header)   /* stands before a body, never runs; d: how many slots a frame needs; a: not 0 if there may be \
+                 forks in it or below; target: the forking form's entry */                                   \
+  X(Const)    /* d = constant */                                                                             \
+  X(Move)     /* d = a */                                                                                    \
+  X(Apply1)   /* d = kernel(a) */                                                                            \
+  X(Apply2)   /* d = kernel(a, b) */                                                                         \
+  X(Apply3)   /* d = kernel(a, b, c) */                                                                      \
+  X(Jump)     /* pc += jump */                                                                               \
+  X(JumpBack) /* the same, and answers polls */                                                              \
   X(BranchFalse) /* if not a: pc += jump */                                                                  \
   X(LoopTrue)    /* if a: pc += jump, and answers polls */                                                   \
   X(Call1)       /* d... = target(a + plus[0]) */                                                            \
@@ -48,7 +48,13 @@ inline constexpr uint16_t kNoSlot = UINT16_MAX;
   X(TailCall2Const)                                                                                          \
   X(TailCall3Const)                                                                                          \
   X(NextField) /* d = field number of the data value in a; plus[0] += plus[1]; pc += jump; answers polls */  \
-  X(Return1)   /* returns a */                                                                               \
+  X(NextPeekObject1) /* a NextField and the Peek of d that it goes to */                                     \
+  X(NextPeekObject2)                                                                                         \
+  X(NextPeekObject3)                                                                                         \
+  X(NextPeekOrReturn1)                                                                                       \
+  X(NextPeekOrReturn2)                                                                                       \
+  X(NextPeekOrReturn3)                                                                                       \
+  X(Return1)      /* returns a */                                                                            \
   X(ReturnConst)  /* returns constant */                                                                     \
   X(ReturnN)      /* returns returns->slots */                                                               \
   X(ReturnSum)    /* returns a + b + constant, of type i64 */                                                \
@@ -59,6 +65,7 @@ inline constexpr uint16_t kNoSlot = UINT16_MAX;
   X(Next)         /* a calls of group have been run here: go on with the next, or wait for the stolen */     \
   X(Join)         /* all calls of group were started: wait for the stolen */                                 \
   X(StolenReturn) /* a stolen call of group has returned */                                                  \
+  X(SendCall)     /* calls function number on its process: the frame waits for the results */                \
   X(Halt)         /* the program has returned */                                                             \
   X(Count)        /* one more firing of region number */                                                     \
   X(Retain)       /* one more reference to the data value in a */                                            \
@@ -81,12 +88,13 @@ inline constexpr uint16_t kNoSlot = UINT16_MAX;
   X(PeekOrReturn1) /* PeekObject1 that returns the number in jump instead of jumping */                      \
   X(PeekOrReturn2)                                                                                           \
   X(PeekOrReturn3)                                                                                           \
-  X(PeekTest1) /* PeekObject1 and the UnlessImmediate behind it, which stays there for its operands */       \
+  X(PeekTest1) /* PeekObject1 and the UnlessImmediate of the first field behind it, which stays there */     \
   X(PeekTest2)                                                                                               \
   X(PeekTest3)                                                                                               \
-  X(FieldPeekTest) /* a Field and the PeekTest1 behind it */                                                 \
-  X(FieldUnlessLt) /* a Field and the UnlessLtI64_SlotSlot behind it */                                      \
-  X(Take1)         /* takes the data value in a apart: field i to slot takes[i]; see Taking */               \
+  X(FieldPeekTest)          /* a Field and the PeekTest1 behind it */                                        \
+  X(FieldUnlessLt)          /* a Field and the UnlessLtI64_SlotSlot behind it */                             \
+  X(UnlessLtGtI64_SlotSlot) /* UnlessLtI64_SlotSlot, and the UnlessGtI64_SlotSlot that it jumps to */        \
+  X(Take1)                  /* takes the data value in a apart: field i to slot takes[i] */                  \
   X(Take2)                                                                                                   \
   X(Take3)                                                                                                   \
   X(Take4)                                                                                                   \
@@ -103,6 +111,18 @@ inline constexpr uint16_t kNoSlot = UINT16_MAX;
   X(MatchVariant2)                                                                                           \
   X(MatchVariant3)                                                                                           \
   X(MatchVariant4)                                                                                           \
+  X(Take1Call1) /* a Take and the call behind it */                                                          \
+  X(Take1Call2)                                                                                              \
+  X(Take1Call3)                                                                                              \
+  X(Take2Call1)                                                                                              \
+  X(Take2Call2)                                                                                              \
+  X(Take2Call3)                                                                                              \
+  X(Take3Call1)                                                                                              \
+  X(Take3Call2)                                                                                              \
+  X(Take3Call3)                                                                                              \
+  X(Take4Call1)                                                                                              \
+  X(Take4Call2)                                                                                              \
+  X(Take4Call3)                                                                                              \
   X(Make1) /* d = a data value with header number and the fields in slots takes */                           \
   X(Make2)                                                                                                   \
   X(Make3)                                                                                                   \
@@ -119,6 +139,22 @@ inline constexpr uint16_t kNoSlot = UINT16_MAX;
   X(ReturnMakeConst2)                                                                                        \
   X(ReturnMakeConst3)                                                                                        \
   X(ReturnMakeConst4)                                                                                        \
+  X(MakeHole1) /* Make1, and the HoleOf behind it */                                                         \
+  X(MakeHole2)                                                                                               \
+  X(MakeHole3)                                                                                               \
+  X(MakeHole4)                                                                                               \
+  X(MakeConstHole1)                                                                                          \
+  X(MakeConstHole2)                                                                                          \
+  X(MakeConstHole3)                                                                                          \
+  X(MakeConstHole4)                                                                                          \
+  X(MakeToHole1) /* the same, and the FillHole behind that, which is for what was made */                    \
+  X(MakeToHole2)                                                                                             \
+  X(MakeToHole3)                                                                                             \
+  X(MakeToHole4)                                                                                             \
+  X(MakeConstToHole1)                                                                                        \
+  X(MakeConstToHole2)                                                                                        \
+  X(MakeConstToHole3)                                                                                        \
+  X(MakeConstToHole4)                                                                                        \
   X(MakeN)         /* Make by the list made */                                                               \
   X(HoleOf)        /* d = address of field number of the data value in a */                                  \
   X(FillHole)      /* what the address in a refers to = slot in b */                                         \
@@ -126,6 +162,10 @@ inline constexpr uint16_t kNoSlot = UINT16_MAX;
   X(Tensor)        /* d = the operation `tensor` on tensors and scalars */                                   \
   X(RetainTensor)  /* one more reference to the tensor in a */                                               \
   X(ReleaseTensor) /* one less */                                                                            \
+  X(StringLength)  /* d = how many code points the string in a has */                                        \
+  X(CodePoint)     /* d = the code point of the string in a whose number is in b */                          \
+  X(Settle)        /* the suspension in a holds what is in b, by the layout number */                        \
+  X(Print)         /* prints the string in a */                                                              \
   X(Parameter)     /* d = parameter number of the program, without a reference of its own */                 \
   X(BeginCall)     /* in traced plans: the next instruction is a call */                                     \
   X(EndCall)       /* in traced plans: the call before has returned */
@@ -140,6 +180,15 @@ inline constexpr uint16_t kNoSlot = UINT16_MAX;
   HIATON_OPCODE(Unless##Name##_SlotSlot)      \
   HIATON_OPCODE(Unless##Name##_SlotConst)     \
   HIATON_OPCODE(While##Name##_SlotSlot) HIATON_OPCODE(While##Name##_SlotConst)
+// Result: the left operand comes from the register that holds the result of an instruction before, instead of
+// from slot a, which holds it too. Slots are memory: what is read right behind its computation comes late.
+#define HIATON_UNARY_RESULT_FORMS(Name, F, In, Out) HIATON_OPCODE(Name##_Result)
+#define HIATON_BINARY_RESULT_FORMS(Name, F, In, Out) \
+  HIATON_OPCODE(Name##_ResultSlot) HIATON_OPCODE(Name##_ResultConst)
+#define HIATON_BRANCH_RESULT_FORMS(Name, F, In, Out) \
+  HIATON_OPCODE(Unless##Name##_ResultSlot)           \
+  HIATON_OPCODE(Unless##Name##_ResultConst)          \
+  HIATON_OPCODE(While##Name##_ResultSlot) HIATON_OPCODE(While##Name##_ResultConst)
 // Return: returns P(a, b).
 #define HIATON_RETURN_FORMS(Name, F, In, Out) \
   HIATON_OPCODE(Return##Name##_SlotSlot) HIATON_OPCODE(Return##Name##_SlotConst)
@@ -154,13 +203,16 @@ inline constexpr uint16_t kNoSlot = UINT16_MAX;
 // clang-format on
 
 /// Expands HIATON_OPCODE, which the user defines, for every opcode in order.
-#define HIATON_ALL_OPCODES                     \
-  HIATON_CONTROL_INSTRUCTIONS(HIATON_OPCODE)   \
-  HIATON_FAST_BINARY(HIATON_BINARY_FORMS)      \
-  HIATON_FAST_UNARY(HIATON_UNARY_FORMS)        \
-  HIATON_FAST_PREDICATES(HIATON_BRANCH_FORMS)  \
-  HIATON_RETURNED_KERNELS(HIATON_RETURN_FORMS) \
-  HIATON_RETURN_PREDICATES(HIATON_RETURN_IF_FORMS)
+#define HIATON_ALL_OPCODES                              \
+  HIATON_CONTROL_INSTRUCTIONS(HIATON_OPCODE)            \
+  HIATON_FAST_BINARY(HIATON_BINARY_FORMS)               \
+  HIATON_FAST_UNARY(HIATON_UNARY_FORMS)                 \
+  HIATON_FAST_PREDICATES(HIATON_BRANCH_FORMS)           \
+  HIATON_RETURNED_KERNELS(HIATON_RETURN_FORMS)          \
+  HIATON_RETURN_PREDICATES(HIATON_RETURN_IF_FORMS)      \
+  HIATON_INTEGER_UNARY(HIATON_UNARY_RESULT_FORMS)       \
+  HIATON_INTEGER_ARITHMETIC(HIATON_BINARY_RESULT_FORMS) \
+  HIATON_INTEGER_PREDICATES(HIATON_BRANCH_RESULT_FORMS)
 
 enum class Opcode : uint16_t {
 #define HIATON_OPCODE(Name) Name,

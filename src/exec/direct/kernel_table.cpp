@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "kernels/bits.h"
 #include "kernels/scalar.h"
 
 namespace hiaton::exec::direct {
@@ -78,8 +79,15 @@ Operands operands_of(Opcode opcode) {
   constexpr auto kFirst = static_cast<std::size_t>(Opcode::EqBool_SlotSlot);
   constexpr auto kEnd = static_cast<std::size_t>(Opcode::NotBool_Slot);
   const auto number = static_cast<std::size_t>(opcode);
-  if (number < kFirst || number >= kEnd) return Operands::SlotSlot;
-  return static_cast<Operands>((number - kFirst) % 3);
+  if (number >= kFirst && number < kEnd) return static_cast<Operands>((number - kFirst) % 3);
+  switch (opcode) {
+#define HIATON_CODE(Name, F, In, Out) case Opcode::Name##_ResultConst:
+    HIATON_INTEGER_ARITHMETIC(HIATON_CODE)
+#undef HIATON_CODE
+    return Operands::SlotConst;
+    default:
+      return Operands::SlotSlot;
+  }
 }
 
 bool is_returned_kernel(Opcode opcode) {

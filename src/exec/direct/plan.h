@@ -1,7 +1,8 @@
 // A static tagged graph compiled for the production executor. Immutable; any number of runs may share it.
 //
-// Every function has two forms with the same slots: the sequential one runs its calls one after the other,
-// the forking one makes calls that do not need each other free to be stolen. Where enough calls are free
+// Every function that forks, or calls one that does, has two forms with the same slots: the sequential one
+// runs its calls one after the other, the forking one makes calls that do not need each other free to be
+// stolen. Where enough calls are free
 // already, the forking form goes on in the sequential one; a worker that somebody asks for work goes the
 // other way.
 #pragma once
@@ -46,8 +47,8 @@ struct ReturnList {
   std::vector<uint16_t> slots;
 };
 
-/// How a Take instruction takes a data value apart: what its fields hold, and where they go. A field that is
-/// not needed goes to kNoSlot; where it refers to something, that is let go of.
+/// How a Take instruction takes a data value apart: what its fields hold, and where they go. The slot of a
+/// field that nothing reads, and behind which nothing is counted, is kNoSlot.
 struct TakeList {
   struct Field {
     uint16_t slot;
@@ -72,9 +73,9 @@ struct Group {
     /// By argument: how it is counted; None of those that pass to another worker as they are, data values
     /// among them of which only one reference is ever counted.
     std::vector<FieldKind> kinds;
-    std::vector<bool> is_taken_over;  ///< by argument: a data value whose reference becomes the callee's
-    uint16_t results = 0;
-    bool can_be_sent = false;  ///< to another process: arguments and results are scalars
+    std::vector<bool> is_taken_over;  ///< by argument: something counted whose reference becomes the callee's
+    std::vector<Type> argument_types{};
+    std::vector<Type> result_types{};
   };
   std::vector<Call> calls;
   uint16_t join_slot = 0;               ///< holds the JoinRecord once a call was stolen, else 0
@@ -87,14 +88,29 @@ struct PlanOptions {
   bool count_regions = false;
   bool traced = false;           ///< say where calls begin and end
   int parallel_iterations = 10;  ///< how many iterations of a loop the forking forms run at once
+  /// By function: the process that its frames are on; empty: all are on one. Calls between two are sent.
+  std::vector<int> homes{};
+
+  bool is_sent(const graph::Graph& graph, graph::CallSite site) const {
+    return !homes.empty() && homes[graph[site].caller.index()] != homes[graph[site].callee.index()];
+  }
 
   friend bool operator==(const PlanOptions&, const PlanOptions&) = default;
 };
 
+/// A function that other processes call.
+struct SentFunction {
+  int home = 0;
+  const Instruction* entry = nullptr;  ///< of its forking form; null: nobody sends calls to it
+  std::vector<Type> argument_types{};
+  std::vector<Type> result_types{};
+  std::vector<bool> is_taken_over{};  ///< by argument: see Group::Call
+};
+
 struct Plan {
   struct Body {
-    /// What of the function it is: see outlined_task.h.
-    enum class Part : uint8_t { Whole, Iteration, Branch };
+    /// What of the function it is: see outlined_task.h; or what stands for it on other processes.
+    enum class Part : uint8_t { Whole, Iteration, Branch, Sent };
 
     graph::FunctionId function;
     bool forking = false;
@@ -104,7 +120,7 @@ struct Plan {
     uint32_t end = 0;
     uint16_t slots = 0;  ///< of its frames
 
-    bool is_outlined_task() const { return part != Part::Whole; }
+    bool is_whole() const { return part == Part::Whole; }
   };
 
   std::vector<Instruction> code;
@@ -127,8 +143,10 @@ struct Plan {
   bool has_tensors = false;                      ///< its functions hold tensors
   std::vector<RegionStats> regions;              ///< what Count instructions count; firings 0
   std::vector<bool> region_is_body;              ///< by region: it counts calls of a function
+  std::vector<SentFunction> sent;                ///< by function; empty: the plan is of one process
   const Instruction* entry = nullptr;            ///< of main; null where the plan is not of it
   std::vector<const Instruction*> entries;  ///< by function: of its sequential form; null where it has none
+  std::vector<bool> prints;                 ///< by function: it, or what it calls, may print
   const Instruction* halt = nullptr;        ///< what main returns to
   uint16_t result_count = 0;
 

@@ -58,6 +58,12 @@ class InstructionText {
       case Opcode::TailCall3Const:
         return fmt::format("{}({})", callee(), arguments());
       case Opcode::NextField:
+      case Opcode::NextPeekObject1:
+      case Opcode::NextPeekObject2:
+      case Opcode::NextPeekObject3:
+      case Opcode::NextPeekOrReturn1:
+      case Opcode::NextPeekOrReturn2:
+      case Opcode::NextPeekOrReturn3:
         return fmt::format("{} = {}.{}, {} + {}: {}", slot(at_.d), slot(at_.a), at_.number,
                            slot(static_cast<uint16_t>(at_.plus[0])), at_.plus[1], target());
       case Opcode::Return1:
@@ -79,6 +85,8 @@ class InstructionText {
       case Opcode::Join:
       case Opcode::StolenReturn:
         return group();
+      case Opcode::SendCall:
+        return fmt::format("{}", at_.number);
       case Opcode::Halt:
       case Opcode::BeginCall:
       case Opcode::EndCall:
@@ -87,9 +95,16 @@ class InstructionText {
       case Opcode::Release:
       case Opcode::RetainTensor:
       case Opcode::ReleaseTensor:
+      case Opcode::Print:
         return slot(at_.a);
+      case Opcode::Settle:
+        return fmt::format("{} holds {}", slot(at_.a), slot(at_.b()));
       case Opcode::Tensor:
         return fmt::format("{} = {}", slot(at_.d), tensor_operation());
+      case Opcode::StringLength:
+        return fmt::format("{} = length of {}", slot(at_.d), slot(at_.a));
+      case Opcode::CodePoint:
+        return fmt::format("{} = {}[{}]", slot(at_.d), slot(at_.a), slot(at_.b()));
       case Opcode::Parameter:
         return fmt::format("{} = {}", slot(at_.d), graph_.parameters()[at_.number].name);
       case Opcode::Field:
@@ -131,6 +146,18 @@ class InstructionText {
       case Opcode::Take2:
       case Opcode::Take3:
       case Opcode::Take4:
+      case Opcode::Take1Call1:
+      case Opcode::Take1Call2:
+      case Opcode::Take1Call3:
+      case Opcode::Take2Call1:
+      case Opcode::Take2Call2:
+      case Opcode::Take2Call3:
+      case Opcode::Take3Call1:
+      case Opcode::Take3Call2:
+      case Opcode::Take3Call3:
+      case Opcode::Take4Call1:
+      case Opcode::Take4Call2:
+      case Opcode::Take4Call3:
       case Opcode::TakeN:
         return fmt::format("{} = {}", taken(), slot(at_.a));
       case Opcode::MatchObject1:
@@ -156,6 +183,22 @@ class InstructionText {
       case Opcode::MakeConst2:
       case Opcode::MakeConst3:
       case Opcode::MakeConst4:
+      case Opcode::MakeHole1:
+      case Opcode::MakeHole2:
+      case Opcode::MakeHole3:
+      case Opcode::MakeHole4:
+      case Opcode::MakeConstHole1:
+      case Opcode::MakeConstHole2:
+      case Opcode::MakeConstHole3:
+      case Opcode::MakeConstHole4:
+      case Opcode::MakeToHole1:
+      case Opcode::MakeToHole2:
+      case Opcode::MakeToHole3:
+      case Opcode::MakeToHole4:
+      case Opcode::MakeConstToHole1:
+      case Opcode::MakeConstToHole2:
+      case Opcode::MakeConstToHole3:
+      case Opcode::MakeConstToHole4:
       case Opcode::MakeN:
         return fmt::format("{} = {}({})", slot(at_.d), variant_of(made_header()), made());
       case Opcode::ReturnMake1:
@@ -300,8 +343,8 @@ class InstructionText {
     const uint16_t right_slot = is_predicate ? at_.d : at_.b();
     std::string operands = slot(at_.a);
     if (has("_ConstSlot")) operands = fmt::format("{}, {}", constant(at_.constant), slot(at_.b()));
-    if (has("_SlotSlot")) operands += ", " + slot(right_slot);
-    if (has("_SlotConst")) operands += ", " + constant(at_.constant);
+    if (has("_SlotSlot") || has("_ResultSlot")) operands += ", " + slot(right_slot);
+    if (has("_SlotConst") || has("_ResultConst")) operands += ", " + constant(at_.constant);
     if (branches) return operands + ": " + target();
     if (may_return && name_.ends_with("_Const")) return fmt::format("{}: {}", operands, constant(at_.other));
     if (may_return) return fmt::format("{}: {}", operands, slot(at_.c()));
@@ -323,10 +366,11 @@ std::string to_text(const Plan& plan, const graph::Graph& graph) {
   std::string text;
   for (const Plan::Body& body : plan.bodies) {
     text += fmt::format("{} ({}), {} bytes a frame\n", graph[body.function].name,
-                        body.is_outlined_task() ? "task"
-                        : body.forking          ? (body.to_hole ? "forking, to a hole" : "forking")
-                        : body.to_hole          ? "sequential, to a hole"
-                                                : "sequential",
+                        body.part == Plan::Body::Part::Sent ? "sent"
+                        : !body.is_whole()                  ? "task"
+                        : body.forking ? (body.to_hole ? "forking, to a hole" : "forking")
+                        : body.to_hole ? "sequential, to a hole"
+                                       : "sequential",
                         frame_bytes(body.slots));
     for (uint32_t i = body.begin + 1; i < body.end; ++i) {
       text += fmt::format("{:4} {:<25} {}\n", i, name_of(plan.opcodes[i]),

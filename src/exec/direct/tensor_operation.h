@@ -13,12 +13,13 @@ struct TensorOperation {
     Line,    ///< elements one by one, of operands of the result's shape
     View,    ///< the elements of the first operand in another shape
     Kernel,  ///< whatever the tensor kernel does
+    String,  ///< whatever the string kernel does
   };
   struct Operand {
     uint16_t slot;
     DType dtype;
     bool is_tensor;
-    /// The operation lets go of the tensor, since nothing reads it after that.
+    /// The operation lets go of the tensor or string, since nothing reads it after that.
     bool takes = false;
   };
 

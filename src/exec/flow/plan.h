@@ -55,6 +55,8 @@ struct Step {
     FieldOrZero,
     Make,
     Copy,
+    Values,  ///< whatever the kernel on values does
+    Print,
     Tensor,
     View,     ///< elements of the operand
     Product,  ///< the product of the first operand and a parameter of rank 2, plus a third operand if there

@@ -1,12 +1,13 @@
 // A program outside of the tree that uses the installed library: it runs a file, builds a function, learns a
-// slope, trains a model on trees and catches errors. Prints what it found; tests/package/package.py knows
-// what that is.
+// slope, trains a model on trees, shares a run between processes and catches errors. Prints what it found;
+// tests/package/package.py knows what that is.
 //
 //   consumer PROGRAM MODEL DIRECTORY
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
 #include <memory>
+#include <stdexcept>
 
 #include "hiaton/hiaton.h"
 
@@ -27,7 +28,15 @@ void build() {
   std::cout << "twice " << to_string(program.run({Value(1.5)}).values[0]) << '\n';
 }
 
+/// Values and types are compared by functions of the library.
+void compare() {
+  const Value number(int64_t{1});
+  if (!(number == Value(int64_t{1})) || number.type() == Type(DType::F64))
+    throw std::logic_error("not equal");
+}
+
 void learn() {
+  compare();
   const Model model = Model::from_text("slope.hia",
                                        "param w: f32[1] = zeros\n"
                                        "fn square(x: f32) -> f32 = x * x\n"
@@ -49,16 +58,29 @@ void train_on_trees(const char* model, const char* directory) {
   const train::Treebank bank = train::read_trees(std::make_shared<Source>(
       "trees.txt", "(1 (0 (0 bad) (0 film)) (1 good))\n(0 (1 good) (0 bad))\n(1 (0 film) (1 good))\n"));
   const train::Vocabulary words = train::Vocabulary::of(bank);
-  const std::vector<train::Tree> trees = train::encode(bank.trees, bank.words, words);
-  const std::unique_ptr<train::Learner> learner = train::make_learner(
+  train::ModelTrainer trainer = train::make_trainer(
       {.model = model, .classes = 2, .vocabulary_size = words.size(), .sizes = {{"d", 8}}});
+  const train::TreeExamples trees(trainer.model(), train::encode(bank.trees, bank.words, words), 2);
   int steps = 0;
   train::Callbacks callbacks;
   callbacks.on_step = [&](const train::StepReport&) { ++steps; };
-  const train::TrainingResult result = train::train(
-      *learner, trees, trees, {.epochs = 60, .learning_rate = 0.05, .out = directory}, callbacks);
+  const train::TrainingResult result =
+      trainer.train(trees, &trees, {.epochs = 60, .learning_rate = 0.05, .out = directory}, callbacks);
   std::cout << "trained " << steps << " steps, right " << result.history.back().dev->all_accuracy << '\n';
-  train::load_parameters(std::filesystem::path(directory) / "best.safetensors", *learner);
+  train::load_parameters(std::filesystem::path(directory) / "best.safetensors", trainer);
+}
+
+void share() {
+  const std::string text =
+      "fn fib(n: i64) -> i64 = if n <= 1 then n else fib(n - 1) + fib(n - 2)\n"
+      "fn main(n: i64) -> i64 = fib(n)\n";
+  const Program program = Program::from_text("fib.hia", text);
+  const auto act = [&](net::Processes& processes) {
+    const RunResult result = program.run({Value(int64_t{22})}, {.processes = processes.transport()});
+    if (processes.is_first())
+      std::cout << to_string(result.values[0]) << " in " << processes.size() << " processes\n";
+  };
+  net::run_in_threads(2, act, {.program = text});
 }
 
 void fail() {
@@ -82,5 +104,6 @@ int main(int count, char** words) {
   build();
   learn();
   train_on_trees(words[2], words[3]);
+  share();
   fail();
 }

@@ -141,6 +141,9 @@ class BodyEmitter {
   bool other_side_first(graph::OutPort predicate) const;
   void emit_take(NodeId value, uint32_t variant, const std::vector<std::pair<uint32_t, uint32_t>>& slots);
   void emit_copy(NodeId id);
+  void emit_print(NodeId id);
+  void emit_settle(NodeId id);
+  bool emit_string_read(NodeId id);
   void emit_variant(NodeId id);
   /// Whether branches test the value whose variant it is: see Placements.
   bool is_only_tested(NodeId variant) const;
@@ -157,7 +160,7 @@ class BodyEmitter {
   bool is_tensor_op(NodeId id) const;
   void emit_tensor_op(NodeId id);
   void emit_retain(const Type& type, uint32_t slot);
-  void emit_release(NodeId value, uint32_t slot);
+  void emit_release(const Type& type, uint32_t slot);
 
   // Matches of several variants (emit_match.cpp)
   /// As emit_branch, to the side that is not `first`.
@@ -306,6 +309,7 @@ class BodyEmitter {
   void emit_nested_call(const Callee& callee, const std::vector<Argument>& arguments, uint32_t results,
                         const Group* group, bool forking);
   graph::FunctionId function_of(const Callee& callee) const;
+  bool is_sent(const Callee& callee) const;
   /// `group_start`: see SequentialForm.
   void emit_calls(std::span<const Item> items, uint64_t group_start);
   /// Jumps that are set by who emits a group: to where its calls run one after the other, as there is no room
@@ -319,8 +323,8 @@ class BodyEmitter {
                     const std::vector<uint32_t>& results, const Handover& handover,
                     uint32_t count_slot = kNoSlot);
   /// `passed`: the values that the call gets.
-  void describe_results(const Callee& callee, const std::vector<graph::NodeId>& passed,
-                        Group::Call& call) const;
+  void describe_types(const Callee& callee, const std::vector<graph::NodeId>& passed,
+                      Group::Call& call) const;
   std::vector<graph::NodeId> passed_values(const Callee& callee) const;
   std::vector<bool> taken_over_arguments(const Callee& callee) const;
   void emit_tail_call(graph::CallSite site);

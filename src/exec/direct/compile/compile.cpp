@@ -5,19 +5,17 @@
 #include <unordered_set>
 
 #include "base/check.h"
+#include "exec/direct/compile/delay_updates.h"
 #include "exec/direct/compile/emit.h"
+#include "exec/direct/compile/forward_results.h"
 #include "exec/direct/compile/schedule.h"
 #include "exec/direct/compile/sink_fields.h"
 #include "exec/direct/kernel_table.h"
 #include "exec/direct/plan.h"
 #include "exec/direct/run/interpret.h"
+#include "exec/graph_names.h"
 
 namespace hiaton::exec::direct {
-
-using graph::FunctionId;
-using graph::Graph;
-using graph::NodeId;
-using graph::OutPort;
 
 namespace {
 
@@ -28,12 +26,17 @@ void require_inputs_are_params(const Graph& graph) {
   if (params != graph.inputs()) throw Unplannable{"the parameters of main are not its Input nodes"};
 }
 
-std::vector<uint32_t> entry_indices(const Plan& plan, std::size_t function_count, bool forking,
-                                    bool to_hole) {
-  std::vector<uint32_t> entries(function_count, 0);
-  for (const Plan::Body& body : plan.bodies) {
-    if (body.forking == forking && body.to_hole == to_hole && !body.is_outlined_task())
-      entries[body.function.index()] = body.begin + 1;
+struct Entries {
+  std::vector<uint32_t> sequential;
+  std::vector<uint32_t> forking;  ///< of a function with one form, that one
+};
+
+Entries entries_of(const Plan& plan, std::size_t function_count, bool to_hole) {
+  Entries entries{std::vector<uint32_t>(function_count, 0), std::vector<uint32_t>(function_count, 0)};
+  for (const Plan::Body& body : plan.bodies) {  // the sequential form comes first
+    if (body.to_hole != to_hole || !body.is_whole()) continue;
+    entries.forking[body.function.index()] = body.begin + 1;
+    if (!body.forking) entries.sequential[body.function.index()] = body.begin + 1;
   }
   return entries;
 }
@@ -42,22 +45,22 @@ std::vector<uint32_t> entry_indices(const Plan& plan, std::size_t function_count
 void link(EmitContext& context) {
   Plan& plan = context.plan;
   const std::size_t functions = context.graph.functions().size();
-  const std::vector<uint32_t> sequential = entry_indices(plan, functions, false, false);
-  const std::vector<uint32_t> forking =
-      context.options.forking ? entry_indices(plan, functions, true, false) : sequential;
-  const std::vector<uint32_t> hole_sequential = entry_indices(plan, functions, false, true);
-  const std::vector<uint32_t> hole_forking =
-      context.options.forking ? entry_indices(plan, functions, true, true) : hole_sequential;
+  const Entries normal = entries_of(plan, functions, false);
+  const Entries to_holes = entries_of(plan, functions, true);
+  std::vector<uint32_t> sent(functions, 0);
+  for (const Plan::Body& body : plan.bodies) {
+    if (body.part == Plan::Body::Part::Sent) sent[body.function.index()] = body.begin + 1;
+  }
   const auto entry_of = [&](FunctionId function, bool in_forking, bool to_hole) {
-    const std::vector<uint32_t>& entries =
-        to_hole ? (in_forking ? hole_forking : hole_sequential) : (in_forking ? forking : sequential);
-    return entries[function.index()];
+    const Entries& entries = to_hole ? to_holes : normal;
+    return (in_forking ? entries.forking : entries.sequential)[function.index()];
   };
   const Instruction* code = plan.code.data();
   for (const EntryReference& reference : context.entries) {
     const Instruction* entry =
-        code + (reference.task ? context.tasks[*reference.task].begin + 1
-                               : entry_of(reference.callee, reference.forking, reference.to_hole));
+        code + (reference.task      ? context.tasks[*reference.task].begin + 1
+                : reference.is_sent ? sent[reference.callee.index()]
+                                    : entry_of(reference.callee, reference.forking, reference.to_hole));
     switch (reference.kind) {
       case EntryReference::Kind::Instruction:
         plan.code[reference.index].target = entry;
@@ -81,15 +84,41 @@ void link(EmitContext& context) {
   }
   for (const Plan::Body& body : plan.bodies) {
     plan.code[body.begin].target =
-        code + (body.is_outlined_task() ? body.begin + 1 : entry_of(body.function, true, body.to_hole));
+        code + (body.is_whole() ? entry_of(body.function, true, body.to_hole) : body.begin + 1);
+    plan.code[body.begin].a = context.schedule.forks[body.function.index()] ? 1 : 0;
   }
   if (context.structure.functions[context.graph.main().index()]) {
-    plan.entry = code + forking[context.graph.main().index()];
+    plan.entry = code + normal.forking[context.graph.main().index()];
   }
   for (std::size_t f = 0; f < functions; ++f) {
-    plan.entries.push_back(context.structure.functions[f] ? code + sequential[f] : nullptr);
+    plan.entries.push_back(context.structure.functions[f] ? code + normal.sequential[f] : nullptr);
+  }
+  for (std::size_t f = 0; f < plan.sent.size(); ++f) {
+    if (sent[f] != 0) plan.sent[f].entry = code + normal.forking[f];
   }
   plan.halt = code + plan.code.size() - 1;
+}
+
+std::vector<bool> find_printing(const Graph& graph) {
+  std::vector<bool> prints(graph.functions().size(), false);
+  std::vector<FunctionId> found;
+  const auto add = [&](FunctionId function) {
+    if (!function.valid() || prints[function.index()]) return;
+    prints[function.index()] = true;
+    found.push_back(function);
+  };
+  for (const graph::Node& node : graph.nodes()) {
+    if (has_role(node, Role::Print)) add(node.function);
+  }
+  if (found.empty()) return prints;
+  std::vector<std::vector<FunctionId>> callers(prints.size());
+  for (const graph::Site& site : graph.sites()) callers[site.callee.index()].push_back(site.caller);
+  while (!found.empty()) {
+    const FunctionId callee = found.back();
+    found.pop_back();
+    for (const FunctionId caller : callers[callee.index()]) add(caller);
+  }
+  return prints;
 }
 
 /// Says how arguments that pass to another worker are counted, now that all code stands.
@@ -102,15 +131,6 @@ void find_kinds_of_passed(EmitContext& context) {
     std::vector<FieldKind>& kinds = context.plan.groups[passed.group].calls[passed.call].kinds;
     for (NodeId value : passed.values) kinds.push_back(kind_of(context.graph[value].type));
   }
-}
-
-void append(Plan& plan, Opcode opcode) {
-  plan.code.emplace_back();
-  plan.opcodes.push_back(opcode);
-  plan.nodes.emplace_back();
-  plan.sites.emplace_back();
-  plan.groups_at.push_back(nullptr);
-  plan.params_held.push_back(0);
 }
 
 uint32_t line_of(const Graph& graph, Span span) {
@@ -149,6 +169,16 @@ void name_regions(EmitContext& context) {
 }
 
 }  // namespace
+
+uint32_t append_instruction(Plan& plan, Opcode opcode) {
+  plan.code.emplace_back();
+  plan.opcodes.push_back(opcode);
+  plan.nodes.emplace_back();
+  plan.sites.emplace_back();
+  plan.groups_at.push_back(nullptr);
+  plan.params_held.push_back(0);
+  return static_cast<uint32_t>(plan.code.size()) - 1;
+}
 
 const Plan::Body& Plan::body_at(const Instruction* pc) const {
   const uint32_t index = index_of(pc);
@@ -190,6 +220,7 @@ std::shared_ptr<const Plan> compile(const Graph& graph, const std::vector<bool>&
   std::optional<Structure> structure = find_structure(graph, functions, reason);
   if (!structure) return nullptr;
   sink_fields(graph, *structure);
+  delay_updates(graph, *structure, options.overflow);
   const Lifetimes lifetimes = measure(graph, *structure);
   const Ownership ownership(graph, *structure);
   auto plan = std::make_shared<Plan>();
@@ -197,7 +228,7 @@ std::shared_ptr<const Plan> compile(const Graph& graph, const std::vector<bool>&
     const graph::Node& node = graph.nodes()[n];
     if (!node.function.valid() || !functions[node.function.index()]) continue;
     plan->has_data = plan->has_data || node.type.is_data();
-    plan->has_tensors = plan->has_tensors || node.type.is_tensor();
+    plan->has_tensors = plan->has_tensors || node.type.is_tensor() || is_string(node.type);
   }
   const Schedule schedule = make_schedule(graph, *structure, lifetimes, ownership, options);
   EmitContext context{graph, *structure, lifetimes, ownership, schedule, options, *plan};
@@ -206,7 +237,7 @@ std::shared_ptr<const Plan> compile(const Graph& graph, const std::vector<bool>&
     const auto emit_forms = [&](FunctionId function, bool to_hole) {
       SequentialForm sequential;
       emit_body(context, function, false, to_hole, sequential);
-      if (options.forking) emit_body(context, function, true, to_hole, sequential);
+      if (schedule.forks[function.index()]) emit_body(context, function, true, to_hole, sequential);
     };
     for (std::size_t f = 0; f < graph.functions().size(); ++f) {
       if (functions[f]) emit_forms(FunctionId(f), false);
@@ -217,6 +248,7 @@ std::shared_ptr<const Plan> compile(const Graph& graph, const std::vector<bool>&
       context.hole_forms.pop_back();
       if (emitted.insert(function).second) emit_forms(function, true);
     }
+    emit_sent_calls(context);
   } catch (const Unplannable& found) {
     reason = found.reason;
     return nullptr;
@@ -225,11 +257,13 @@ std::shared_ptr<const Plan> compile(const Graph& graph, const std::vector<bool>&
     return nullptr;
   }
   plan->result_count = static_cast<uint16_t>(structure->results[graph.main().index()].size());
-  append(*plan, Opcode::Header);
-  append(*plan, Opcode::Halt);
+  append_instruction(*plan, Opcode::Header);
+  append_instruction(*plan, Opcode::Halt);
   link(context);
   find_kinds_of_passed(context);
+  plan->prints = find_printing(graph);
   name_regions(context);
+  forward_results(*plan);
   set_handlers(*plan);
   return plan;
 }

@@ -25,6 +25,7 @@ struct EntryReference {
   bool forking;
   std::optional<std::size_t> task{};  ///< in EmitContext::tasks, in place of the callee
   bool to_hole = false;               ///< the callee's hole form
+  bool is_sent = false;               ///< the callee is on another process
 };
 
 /// A task whose code stands behind that of its function.
@@ -92,5 +93,12 @@ struct SequentialForm {
 /// `to_hole`: the hole form.
 void emit_body(EmitContext& context, graph::FunctionId function, bool forking, bool to_hole,
                SequentialForm& sequential);
+
+/// Outside of bodies: nothing fails there, and it is no call. Its number.
+uint32_t append_instruction(Plan& plan, Opcode opcode);
+
+/// Appends what runs in place of the functions that are called from other processes, in frames there: it
+/// sends the arguments, and returns the results when they have come.
+void emit_sent_calls(EmitContext& context);
 
 }  // namespace hiaton::exec::direct

@@ -2,15 +2,9 @@
 
 #include "exec/direct/compile/body_emitter.h"
 #include "exec/direct/kernel_table.h"
+#include "exec/graph_names.h"
 
 namespace hiaton::exec::direct {
-
-using graph::CallSite;
-using graph::LoopId;
-using graph::Node;
-using graph::NodeId;
-using graph::NodeKind;
-using graph::OutPort;
 
 void BodyEmitter::emit_block(BlockId block) {
   if (!block.valid()) return;
@@ -30,6 +24,13 @@ void BodyEmitter::emit_expected(std::span<const Item> items) {
 }
 
 void BodyEmitter::emit_tail(BlockId block, const Ending& ending) {
+  if (to_hole_ && ending.kind == Ending::Kind::TailCall &&
+      is_sent({.site = CallSite(structure_[block].items.back().index)})) {
+    Ending own = ending;  // another process cannot write to the hole
+    own.kind = Ending::Kind::Return;
+    ++own.items;
+    return emit_tail(block, own);
+  }
   expect(ending.results);
   block_ = block;
   const std::span<const Item> items =

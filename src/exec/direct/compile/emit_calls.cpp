@@ -4,14 +4,9 @@
 #include "base/check.h"
 #include "exec/direct/compile/body_emitter.h"
 #include "exec/direct/kernel_table.h"
+#include "exec/graph_names.h"
 
 namespace hiaton::exec::direct {
-
-using graph::CallSite;
-using graph::Node;
-using graph::NodeId;
-using graph::NodeKind;
-using graph::OutPort;
 
 /// One constant fits into a call of two or three arguments; where they stand in a list, all do.
 std::vector<Argument> BodyEmitter::arguments_of(CallSite site, std::vector<uint32_t>& temporaries) {
@@ -69,8 +64,14 @@ uint32_t BodyEmitter::emit_call(Opcode one, const Callee& callee, const std::vec
   const std::size_t form = !fits ? kList : has_constant ? kList + count - 1 : count - 1;
   const uint32_t index = emit(static_cast<Opcode>(static_cast<std::size_t>(one) + form));
   plan_.sites[index] = callee.site;
-  EntryReference reference{
-      EntryReference::Kind::Instruction, index, 0, function_of(callee), forking, callee.task, callee.to_hole};
+  EntryReference reference{EntryReference::Kind::Instruction,
+                           index,
+                           0,
+                           function_of(callee),
+                           forking,
+                           callee.task,
+                           callee.to_hole,
+                           is_sent(callee)};
   if (callee.to_hole) context_.hole_forms.push_back(function_of(callee));
   if (form == kList) {
     reference.kind = EntryReference::Kind::CallList;
@@ -100,6 +101,10 @@ void BodyEmitter::emit_nested_call(const Callee& callee, const std::vector<Argum
   at(call).d = narrow(results);
   plan_.groups_at[call] = group;
   if (drawn) emit(Opcode::EndCall);
+}
+
+bool BodyEmitter::is_sent(const Callee& callee) const {
+  return !callee.task && context_.options.is_sent(graph_, callee.site);
 }
 
 graph::FunctionId BodyEmitter::function_of(const Callee& callee) const {
@@ -166,25 +171,23 @@ std::vector<NodeId> BodyEmitter::passed_values(const Callee& callee) const {
   return values;
 }
 
-/// Which data values among them the callee takes over; a task borrows all that it captures.
+/// Which of them that are counted the callee takes over; a task borrows all that it captures.
 std::vector<bool> BodyEmitter::taken_over_arguments(const Callee& callee) const {
   const std::vector<NodeId> values = passed_values(callee);
   std::vector<bool> is_taken_over(values.size(), false);
   for (std::size_t i = 0; i < values.size() && !callee.task; ++i) {
-    is_taken_over[i] =
-        graph_[values[i]].type.is_data() && !context_.ownership.is_borrowed(graph_[callee.site].callee, i);
+    is_taken_over[i] = is_data(values[i]) && !context_.ownership.is_borrowed(graph_[callee.site].callee, i);
   }
   return is_taken_over;
 }
 
-/// How many there are, and whether all that the call reads and gives can go to another process.
-void BodyEmitter::describe_results(const Callee& callee, const std::vector<NodeId>& passed,
-                                   Group::Call& call) const {
+/// What another process has to know of the arguments and results.
+void BodyEmitter::describe_types(const Callee& callee, const std::vector<NodeId>& passed,
+                                 Group::Call& call) const {
   const std::vector<NodeId>& results =
       callee.task ? context_.tasks[*callee.task].task.results : graph_[callee.site].returns;
-  call.results = narrow(static_cast<uint32_t>(results.size()));
-  const auto is_scalar = [this](NodeId value) { return graph_[value].type.is_scalar(); };
-  call.can_be_sent = std::ranges::all_of(passed, is_scalar) && std::ranges::all_of(results, is_scalar);
+  for (NodeId value : passed) call.argument_types.push_back(graph_[value].type);
+  for (NodeId value : results) call.result_types.push_back(graph_[value].type);
 }
 
 BodyEmitter::Forked BodyEmitter::emit_group(const std::vector<Callee>& callees,
@@ -209,10 +212,10 @@ BodyEmitter::Forked BodyEmitter::emit_group(const std::vector<Callee>& callees,
     at(after).group = &group;
     std::vector<NodeId> passed = passed_values(callees[i]);
     group.calls.push_back({nullptr, nullptr, arguments[i], {}, taken_over_arguments(callees[i])});
-    describe_results(callees[i], passed, group.calls.back());
+    describe_types(callees[i], passed, group.calls.back());
     context_.passed.push_back({number, static_cast<uint32_t>(i), std::move(passed)});
     context_.entries.push_back({EntryReference::Kind::GroupCall, number, static_cast<uint32_t>(i),
-                                function_of(callees[i]), true, callees[i].task});
+                                function_of(callees[i]), true, callees[i].task, false, is_sent(callees[i])});
   }
   const uint32_t over = emit(Opcode::Jump);
   for (std::size_t i = 0; i < callees.size(); ++i) {

@@ -6,12 +6,9 @@
 
 #include "base/check.h"
 #include "exec/direct/compile/body_emitter.h"
+#include "exec/graph_names.h"
 
 namespace hiaton::exec::direct {
-
-using graph::Node;
-using graph::NodeKind;
-using graph::OutPort;
 
 void BodyEmitter::emit_constructor_tail(std::span<const Item> items, const Ending& tail) {
   const CallSite site(items[tail.items].index);

@@ -4,14 +4,9 @@
 #include "base/check.h"
 #include "exec/direct/compile/body_emitter.h"
 #include "exec/direct/kernel_table.h"
+#include "exec/graph_names.h"
 
 namespace hiaton::exec::direct {
-
-using graph::LoopId;
-using graph::Node;
-using graph::NodeId;
-using graph::NodeKind;
-using graph::OutPort;
 
 void BodyEmitter::emit_conditional(const Item& item) {
   const Conditional& conditional = structure_.conditionals[item.index];

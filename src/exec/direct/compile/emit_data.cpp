@@ -3,11 +3,9 @@
 
 #include "base/check.h"
 #include "exec/direct/compile/body_emitter.h"
+#include "exec/graph_names.h"
 
 namespace hiaton::exec::direct {
-
-using graph::NodeKind;
-using graph::OutPort;
 
 void BodyEmitter::begin_params() {
   const auto& params = graph_[function_].params;
@@ -193,7 +191,7 @@ void BodyEmitter::drop(NodeId value) {
   if (fields.empty() && context_.ownership.is_known_without_fields(block_, value)) {
     // There is nothing behind the reference.
   } else if (fields.empty()) {
-    emit_release(value, slot_of_.at(value));
+    emit_release(graph_[value].type, slot_of_.at(value));
   } else {
     std::vector<std::pair<uint32_t, uint32_t>> slots;
     for (NodeId field : fields) {

@@ -2,13 +2,10 @@
 #include <algorithm>
 
 #include "exec/direct/compile/body_emitter.h"
+#include "exec/graph_names.h"
 #include "tensor/data_heap.h"
 
 namespace hiaton::exec::direct {
-
-using graph::Node;
-using graph::NodeKind;
-using graph::OutPort;
 
 namespace {
 
@@ -28,6 +25,14 @@ uint64_t header_of(const DataType& type, std::size_t variant) {
   return layout | (uint64_t{variant} << 1 | 1) << 16 | uint64_t{1} << 32;
 }
 
+/// Whether there may be something behind a value of the type that is counted: not of a type whose variants
+/// have no fields.
+bool may_refer(const Type& type) {
+  if (!type.is_data()) return type.is_tensor();
+  return std::ranges::any_of(type.data->variants,
+                             [](const Variant& variant) { return !variant.fields.empty(); });
+}
+
 Opcode form(Opcode one, std::size_t fields) {
   return static_cast<Opcode>(static_cast<std::size_t>(one) + std::min(fields, kMostInInstruction + 1) - 1);
 }
@@ -43,6 +48,10 @@ bool BodyEmitter::emit_data_op(NodeId id, std::span<const Item> rest) {
     emit_fields(id, rest);
   } else if (has_role(node, Role::Variant)) {
     emit_variant(id);
+  } else if (has_role(node, Role::Print)) {
+    emit_print(id);
+  } else if (has_role(node, Role::Settle)) {
+    emit_settle(id);
   } else if (has_role(node, Role::PassAfter) || has_role(node, Role::Identity)) {
     emit_copy(id);
   } else {
@@ -185,6 +194,52 @@ void BodyEmitter::emit_copy(NodeId id) {
   }
 }
 
+/// The length of a string and its code points have instructions of their own, which only look at it.
+bool BodyEmitter::emit_string_read(NodeId id) {
+  static const OpDef* const length = catalog().find("string_length");
+  static const OpDef* const code_point = catalog().find("string_code_point");
+  const Node& node = graph_[id];
+  if (node.op != length && node.op != code_point) return false;
+  std::vector<uint32_t> temporaries;
+  const uint16_t string = in_slot(operand(node.inputs[0]), temporaries);
+  const uint16_t index = node.op == code_point ? in_slot(operand(node.inputs[1]), temporaries) : 0;
+  const uint32_t at_index = emit(node.op == length ? Opcode::StringLength : Opcode::CodePoint, id);
+  at(at_index).a = string;
+  at(at_index).b() = index;
+  give_back(temporaries);
+  for (OutPort input : node.inputs) release(input);
+  define(id, result_slot(id));
+  at(at_index).d = narrow(slot_of_[id]);
+  give_back_if_unread(id);
+  return true;
+}
+
+void BodyEmitter::emit_print(NodeId id) {
+  std::vector<uint32_t> temporaries;
+  const uint16_t text = in_slot(operand(graph_[id].inputs[1]), temporaries);
+  at(emit(Opcode::Print, id)).a = text;
+  give_back(temporaries);
+  emit_copy(id);
+}
+
+/// The suspension becomes the variant 0, with as many fields as it has: the others hold nothing.
+void BodyEmitter::emit_settle(NodeId id) {
+  const Node& node = graph_[id];
+  const DataType& type = *graph_[structure_.origin(node.inputs[1])].type.data;
+  const std::size_t fields = type.variants[static_cast<std::size_t>(node.attributes[0])].fields.size();
+  std::vector<FieldKind> kinds(fields, FieldKind::Bool);
+  kinds[0] = heap_field_kinds(type, 0)[0];
+  std::vector<uint32_t> temporaries;
+  const uint16_t value = in_slot(operand(node.inputs[0]), temporaries);
+  const uint16_t suspension = in_slot(operand(node.inputs[1]), temporaries);
+  const uint32_t index = emit(Opcode::Settle, id);
+  at(index).a = suspension;
+  at(index).b() = value;
+  at(index).number = FieldLayout(kinds).code();
+  give_back(temporaries);
+  emit_copy(id);
+}
+
 /// The fields of one value that the block reads are read together: where nothing else reads the value after
 /// them, it is taken apart.
 void BodyEmitter::emit_fields(NodeId id, std::span<const Item> rest) {
@@ -257,6 +312,7 @@ uint32_t BodyEmitter::emit_match(uint32_t slot, std::size_t fields) {
 void BodyEmitter::emit_take(NodeId value, uint32_t variant,
                             const std::vector<std::pair<uint32_t, uint32_t>>& slots) {
   const std::vector<FieldKind> kinds = heap_field_kinds(*graph_[value].type.data, variant);
+  const auto type_of = [&](std::size_t field) { return field_type(graph_[value].type, variant, field); };
   TakeList list;
   for (FieldKind kind : kinds) list.fields.push_back({direct::kNoSlot, kind});
   std::vector<std::pair<uint32_t, uint32_t>> copies;  ///< fields that are read twice
@@ -270,19 +326,38 @@ void BodyEmitter::emit_take(NodeId value, uint32_t variant,
       to = narrow(slot);
     }
   }
+  // The instruction moves all fields: those that nothing reads to where nobody looks, or from where they are
+  // released.
+  std::vector<uint32_t> temporaries;
+  std::vector<std::size_t> released;
+  std::optional<uint16_t> unread;
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    if (list.fields[i].slot != direct::kNoSlot) continue;
+    const bool is_released = may_refer(type_of(i));
+    if (!is_released && unread) continue;
+    temporaries.push_back(take_slot());
+    if (is_released) {
+      list.fields[i].slot = narrow(temporaries.back());
+      released.push_back(i);
+    } else {
+      unread = narrow(temporaries.back());
+    }
+  }
   plan_.take_lists.push_back(std::move(list));
+  const std::vector<TakeList::Field>& fields = plan_.take_lists.back().fields;
   const uint32_t index = emit_match(slot_of_.at(value), kinds.size());
   at(index).taken = &plan_.take_lists.back();
   if (kinds.size() <= kMostInInstruction) {
     for (std::size_t i = 0; i < kinds.size(); ++i)
-      at(index).takes[i] = plan_.take_lists.back().fields[i].slot;
+      at(index).takes[i] = fields[i].slot != direct::kNoSlot ? fields[i].slot : *unread;
   }
+  for (const std::size_t field : released) emit_release(type_of(field), fields[field].slot);
+  give_back(temporaries);
   for (const auto& [from, to] : copies) {
     emit_move(to, {false, Slot(), from});
     const auto field =
         std::ranges::find_if(slots, [&, from = from](const auto& one) { return one.second == from; });
-    if (is_reference(kinds[field->first]))
-      emit_retain(field_type(graph_[value].type, variant, field->first), to);
+    if (is_reference(kinds[field->first])) emit_retain(type_of(field->first), to);
   }
 }
 

@@ -16,12 +16,9 @@
 #include <utility>
 
 #include "exec/direct/compile/body_emitter.h"
+#include "exec/graph_names.h"
 
 namespace hiaton::exec::direct {
-
-using graph::CallSite;
-using graph::NodeId;
-using graph::OutPort;
 
 namespace {
 
@@ -102,7 +99,7 @@ void BodyEmitter::emit_fork(std::span<const Item> items) {
       if (pending_[value] > 0) {
         emit_move(slot_of_.at(value), {false, Slot(), slot});
       } else {
-        emit_release(value, slot);
+        emit_release(graph_[value].type, slot);
       }
       continue;
     }

@@ -3,10 +3,9 @@
 #include <algorithm>
 
 #include "exec/direct/compile/body_emitter.h"
+#include "exec/graph_names.h"
 
 namespace hiaton::exec::direct {
-
-using graph::NodeId;
 
 namespace {
 

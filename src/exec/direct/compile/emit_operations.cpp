@@ -3,15 +3,12 @@
 #include "base/check.h"
 #include "exec/direct/compile/body_emitter.h"
 #include "exec/direct/kernel_table.h"
+#include "exec/graph_names.h"
 
 namespace hiaton::exec::direct {
 
-using graph::Node;
-using graph::NodeId;
-using graph::NodeKind;
-using graph::OutPort;
-
 void BodyEmitter::emit_op(NodeId id, std::span<const Item> rest) {
+  if (emit_string_read(id)) return;
   if (is_tensor_op(id)) return emit_tensor_op(id);
   if (emit_data_op(id, rest)) return;
   if (returned_.contains(id) || is_in_branch(id) || is_in_call(id)) return;

@@ -1,10 +1,9 @@
 // Tasks: see task.h. A task is called like a function, with what it captures as its arguments, and returns
 // its results. Its frame is left out of chains of calls: it belongs to the function.
 #include "exec/direct/compile/body_emitter.h"
+#include "exec/graph_names.h"
 
 namespace hiaton::exec::direct {
-
-using graph::NodeId;
 
 void BodyEmitter::run_task(TaskBody& to_emit) {
   const OutlinedTask& task = to_emit.task;

@@ -6,12 +6,9 @@
 
 #include "base/check.h"
 #include "exec/direct/compile/body_emitter.h"
+#include "exec/graph_names.h"
 
 namespace hiaton::exec::direct {
-
-using graph::Node;
-using graph::NodeKind;
-using graph::OutPort;
 
 /// What a run is given, a plan does not know: each body loads the parameters that it reads into slots of
 /// their own. The run holds them, so they are not counted.
@@ -34,6 +31,7 @@ void BodyEmitter::begin_parameters() {
 
 bool BodyEmitter::is_tensor_op(NodeId id) const {
   const Node& node = graph_[id];
+  if (has_role(node, Role::String)) return true;
   if (node.op->fusion.value == Fusion::Data || has_role(node, Role::Identity)) return false;
   return !has_kernel(node) && node.op->tensor_kernel.value != nullptr;
 }
@@ -78,6 +76,7 @@ void BodyEmitter::emit_tensor_op(NodeId id) {
   }
   if (operation.line != nullptr) operation.code = TensorOperation::Code::Line;
   if (has_role(node, Role::Reshape) && node.type.is_tensor()) operation.code = TensorOperation::Code::View;
+  if (has_role(node, Role::String)) operation.code = TensorOperation::Code::String;
 
   const uint32_t index = emit(Opcode::Tensor, id);
   plan_.tensor_operations.push_back(std::move(operation));
@@ -103,8 +102,8 @@ void BodyEmitter::emit_retain(const Type& type, uint32_t slot) {
   at(emit(type.is_data() ? Opcode::Retain : Opcode::RetainTensor)).a = narrow(slot);
 }
 
-void BodyEmitter::emit_release(NodeId value, uint32_t slot) {
-  at(emit(graph_[value].type.is_data() ? Opcode::Release : Opcode::ReleaseTensor)).a = narrow(slot);
+void BodyEmitter::emit_release(const Type& type, uint32_t slot) {
+  at(emit(type.is_data() ? Opcode::Release : Opcode::ReleaseTensor)).a = narrow(slot);
 }
 
 }  // namespace hiaton::exec::direct

@@ -2,12 +2,9 @@
 
 #include "base/check.h"
 #include "exec/direct/compile/body_emitter.h"
+#include "exec/graph_names.h"
 
 namespace hiaton::exec::direct {
-
-using graph::NodeId;
-using graph::NodeKind;
-using graph::OutPort;
 
 uint32_t BodyEmitter::take_slot() {
   return keeping_ ? take_slots(1) : slots_.take();

@@ -21,14 +21,10 @@
 #include "exec/direct/compile/body_emitter.h"
 #include "exec/direct/compile/window.h"
 #include "exec/direct/kernel_table.h"
+#include "exec/graph_names.h"
 #include "kernels/scalar.h"
 
 namespace hiaton::exec::direct {
-
-using graph::CallSite;
-using graph::LoopId;
-using graph::NodeId;
-using graph::OutPort;
 
 bool BodyEmitter::emit_window(LoopId id, std::vector<uint32_t>& to_end) {
   const LoopShape& loop = structure_.loops[id.index()];

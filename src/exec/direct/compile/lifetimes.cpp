@@ -2,13 +2,9 @@
 
 #include <unordered_set>
 
-namespace hiaton::exec::direct {
+#include "exec/graph_names.h"
 
-using graph::Graph;
-using graph::LoopId;
-using graph::NodeId;
-using graph::NodeKind;
-using graph::OutPort;
+namespace hiaton::exec::direct {
 
 namespace {
 

@@ -6,15 +6,9 @@
 #include <algorithm>
 
 #include "exec/direct/compile/item_reads.h"
+#include "exec/graph_names.h"
 
 namespace hiaton::exec::direct {
-
-using graph::CallSite;
-using graph::Graph;
-using graph::LoopId;
-using graph::NodeId;
-using graph::NodeKind;
-using graph::OutPort;
 
 namespace {
 

@@ -4,7 +4,8 @@
 //   - p is a field of a new value (but see is_kept_beside), a result, a value of a branch or loop variable,
 //   or goes to a parameter that
 //     is not borrowed: it is handed on. (Fields of p may be: that takes a reference of their own.)
-//   - p is taken apart where a value of its size is made: its memory can serve that one.
+//   - p is taken apart where a value of its size is made: its memory can serve that one. The same where it is
+//     a string that another is appended to.
 //   - a call at the end of a function passes to a borrowed parameter what the function itself holds: nobody
 //     would hold it while the callee runs, since the frame is gone.
 
@@ -14,18 +15,10 @@
 #include <unordered_set>
 
 #include "exec/direct/compile/item_reads.h"
+#include "exec/graph_names.h"
 #include "kernels/scalar.h"
 
 namespace hiaton::exec::direct {
-
-using graph::CallSite;
-using graph::FunctionId;
-using graph::Graph;
-using graph::LoopId;
-using graph::Node;
-using graph::NodeId;
-using graph::NodeKind;
-using graph::OutPort;
 
 bool is_equality(const Node& node) {
   if (node.kind != NodeKind::Op || node.inputs.size() != 2) return false;
@@ -85,6 +78,8 @@ class Ownership::Borrowing {
           }
         }
         if (has_role(node, Role::Make)) reuse(NodeId(item.index));
+        if (has_role(node, Role::Print) || has_role(node, Role::Settle)) hand_on(node.inputs[0]);
+        if (node.op->extends_first) hand_on(node.inputs[0]);
         break;
       }
       case Item::Kind::Call: {

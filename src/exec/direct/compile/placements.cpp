@@ -4,15 +4,11 @@
 
 #include "exec/direct/compile/scalar_kernels.h"
 #include "exec/direct/kernel_table.h"
+#include "exec/direct/plan.h"
+#include "exec/graph_names.h"
 #include "kernels/scalar.h"
 
 namespace hiaton::exec::direct {
-
-using graph::Graph;
-using graph::Node;
-using graph::NodeId;
-using graph::NodeKind;
-using graph::OutPort;
 
 namespace {
 

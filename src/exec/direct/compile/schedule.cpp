@@ -5,17 +5,9 @@
 
 #include "exec/direct/compile/scalar_kernels.h"
 #include "exec/direct/kernel_table.h"
+#include "exec/graph_names.h"
 
 namespace hiaton::exec::direct {
-
-using graph::CallSite;
-using graph::FunctionId;
-using graph::Graph;
-using graph::LoopId;
-using graph::Node;
-using graph::NodeId;
-using graph::NodeKind;
-using graph::OutPort;
 
 namespace {
 
@@ -78,6 +70,21 @@ std::vector<bool> functions_with_groups(const Graph& graph, const Structure& str
     if (has_ahead[l]) result[graph.loops()[l].function.index()] = true;
   }
   return result;
+}
+
+std::vector<bool> functions_that_fork(const Graph& graph, const Structure& structure,
+                                      const std::vector<bool>& has_groups) {
+  std::vector<bool> forks = has_groups;
+  for (bool has_changed = true; std::exchange(has_changed, false);) {
+    for (const Block& block : structure.blocks) {
+      if (forks[block.function.index()]) continue;
+      forks[block.function.index()] = std::ranges::any_of(block.items, [&](const Item& item) {
+        return item.kind == Item::Kind::Call && forks[graph[CallSite(item.index)].callee.index()];
+      });
+      has_changed = has_changed || forks[block.function.index()];
+    }
+  }
+  return forks;
 }
 
 class EndingFinder {
@@ -186,7 +193,7 @@ class EndingFinder {
     --call;
     if (call > 0 && items[call - 1].group == items[call].group) return false;
     const CallSite site(items[call].index);
-    if (graph_[site].returns.size() != 1) return false;
+    if (graph_[site].returns.size() != 1 || options_.is_sent(graph_, site)) return false;
     NodeId inner = graph_[site].returns[0];
     std::vector<HoleIn> makes;
     for (const Item& item : items.subspan(call + 1)) {
@@ -237,6 +244,7 @@ Schedule make_schedule(const Graph& graph, const Structure& structure, const Lif
   FoundWindows found = find_windows(graph, structure, lifetimes, ownership, options);
   schedule.windows = std::move(found.windows);
   schedule.has_groups = functions_with_groups(graph, structure, found.has_ahead, options);
+  schedule.forks = functions_that_fork(graph, structure, schedule.has_groups);
   schedule.placements = find_placements(graph, structure, lifetimes, ownership, options.overflow);
   for (const bool forking : {false, true}) {
     std::vector<Ending>& endings = schedule.endings[forking ? 1 : 0];

@@ -61,6 +61,7 @@ struct Schedule {
   /// By LoopId; none without forking forms.
   std::vector<std::optional<ScheduledWindow>> windows;
   std::vector<bool> has_groups;  ///< by function, of its forking form
+  std::vector<bool> forks;       ///< by function: it has groups, or calls one that has, and so on
   Placements placements;
   /// By function, of those that the structure is of: in the sequential form, in the forking one.
   std::vector<Ending> endings[2];

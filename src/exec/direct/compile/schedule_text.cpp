@@ -3,15 +3,10 @@
 #include <iterator>
 
 #include "exec/direct/compile/schedule.h"
+#include "exec/graph_names.h"
 #include "hiaton/op.h"
 
 namespace hiaton::exec::direct {
-
-using graph::CallSite;
-using graph::FunctionId;
-using graph::Graph;
-using graph::NodeId;
-using graph::OutPort;
 
 namespace {
 

@@ -5,15 +5,10 @@
 #include <unordered_set>
 
 #include "exec/direct/compile/item_reads.h"
+#include "exec/graph_names.h"
 #include "hiaton/op.h"
 
 namespace hiaton::exec::direct {
-
-using graph::Graph;
-using graph::Node;
-using graph::NodeId;
-using graph::NodeKind;
-using graph::OutPort;
 
 namespace {
 

@@ -6,16 +6,9 @@
 
 #include "base/check.h"
 #include "base/components.h"
+#include "exec/graph_names.h"
 
 namespace hiaton::exec::direct {
-
-using graph::CallSite;
-using graph::Graph;
-using graph::LoopId;
-using graph::Node;
-using graph::NodeId;
-using graph::NodeKind;
-using graph::OutPort;
 
 namespace {
 

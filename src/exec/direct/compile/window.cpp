@@ -3,13 +3,9 @@
 #include <algorithm>
 #include <unordered_set>
 
-namespace hiaton::exec::direct {
+#include "exec/graph_names.h"
 
-using graph::CallSite;
-using graph::Graph;
-using graph::LoopId;
-using graph::NodeId;
-using graph::OutPort;
+namespace hiaton::exec::direct {
 
 namespace {
 

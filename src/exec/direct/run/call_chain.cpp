@@ -3,13 +3,18 @@
 #include <cstring>
 
 #include "exec/direct/kernel_table.h"
+#include "exec/graph_names.h"
 
 namespace hiaton::exec::direct {
 
-using graph::Graph;
-using graph::NodeId;
-
 namespace {
+
+/// What tells as much of a data value as an error shows, its variant. Only who owns a value may count it.
+Value variant_in(Slot slot) {
+  Slot shown;
+  shown.data = reinterpret_cast<DataObject*>(Data::bits_of_variant(Data::variant_of(slot.data)));
+  return ValueView(FieldKind::Data, shown).value();
+}
 
 /// Other workers may refer to the tensor, and only those of the run may count it.
 Value copy_of(const TensorObject& tensor) {
@@ -22,6 +27,10 @@ Value copy_of(const TensorObject& tensor) {
 }  // namespace
 
 Value value_in(const Type& type, Slot slot) {
+  if (is_string(type)) {
+    Value code_points[] = {copy_of(*slot.data->slots()[0].tensor)};
+    return Data::take(0, code_points);
+  }
   if (type.is_data()) return ValueView(FieldKind::Data, slot).value();
   return type.is_tensor() ? copy_of(*slot.tensor) : Value(type.dtype, slot);
 }
@@ -56,7 +65,9 @@ std::vector<std::optional<Value>> DirectChain::arguments() const {
   for (std::size_t i = 0; i < function.params.size(); ++i) {
     const Type& type = graph_[function.params[i].node].type;
     const bool is_held = type.is_scalar() || (i < 64 && (held >> i & 1) != 0);
-    values.push_back(is_held ? std::optional(value_in(type, now_.frame->slots[i])) : std::nullopt);
+    const Slot slot = now_.frame->slots[i];
+    values.emplace_back();
+    if (is_held) values.back() = type.is_data() && !is_string(type) ? variant_in(slot) : value_in(type, slot);
   }
   return values;
 }
@@ -67,10 +78,7 @@ void DirectChain::leave_tasks() {
 }
 
 GivenChain::GivenChain(const Graph& graph, const Plan& plan, const Frame* frame, const Group::Call& call)
-    : graph_(graph),
-      frame_(frame),
-      call_(call),
-      site_(plan.sites[plan.index_of(call.resume - 1)]),
+    : site_(plan.sites[plan.index_of(call.resume - 1)]),
       outer_(graph, plan, frame, call.resume - 1),
       is_at_given_(site_.valid()) {}
 
@@ -88,15 +96,7 @@ void GivenChain::go_outward() {
 }
 
 std::vector<std::optional<Value>> GivenChain::arguments() const {
-  if (!is_at_given_) return outer_.arguments();
-  const graph::Function& function = graph_[graph_[site_].callee];
-  std::vector<std::optional<Value>> values;
-  for (std::size_t i = 0; i < std::min(function.params.size(), call_.arguments.size()); ++i) {
-    Slot slot;
-    call_.arguments[i].pass(frame_->slots, &slot);
-    values.emplace_back(value_in(graph_[function.params[i].node].type, slot));
-  }
-  return values;
+  return is_at_given_ ? std::vector<std::optional<Value>>() : outer_.arguments();
 }
 
 std::vector<Value> operands_of_failed(const Graph& graph, const Worker& worker, NodeId node) {

@@ -21,6 +21,8 @@ class DirectChain : public CallChain {
   bool is_empty() const { return innermost_.frame == nullptr; }
   void go_outward() override;
   graph::CallSite site() const override;
+  /// Whose frame it is.
+  graph::FunctionId function() const { return plan_.body_at(now_.pc).function; }
   /// None for a data value that has been handed on.
   std::vector<std::optional<Value>> arguments() const override;
 
@@ -37,7 +39,8 @@ class DirectChain : public CallChain {
   Position now_;
 };
 
-/// The calls around one that was given to another process, that call first.
+/// The calls around one that was given to another process, that call first, whose arguments the other process
+/// knows.
 class GivenChain : public CallChain {
  public:
   GivenChain(const graph::Graph& graph, const Plan& plan, const Frame* frame, const Group::Call& call);
@@ -49,9 +52,6 @@ class GivenChain : public CallChain {
   std::vector<std::optional<Value>> arguments() const override;
 
  private:
-  const graph::Graph& graph_;
-  const Frame* frame_;
-  const Group::Call& call_;
   graph::CallSite site_;  ///< none: it was given as a task, which belongs to the function around it
   DirectChain outer_;
   bool is_at_given_;

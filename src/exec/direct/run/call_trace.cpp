@@ -67,6 +67,7 @@ void CallTrace::begin_gift(const Group::Call& call, const Slot* from, uint64_t a
   const Plan::Body& body = plan_.body_at(call.entry);
   switch (body.part) {
     case Plan::Body::Part::Whole:
+    case Plan::Body::Part::Sent:  // not in runs that are drawn
       begin(kinds_->stolen[body.function.index()], {slots, count});
       break;
     case Plan::Body::Part::Iteration:

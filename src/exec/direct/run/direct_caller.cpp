@@ -64,6 +64,10 @@ DirectCaller::DirectCaller(const graph::Graph& graph, std::shared_ptr<const Plan
   if (plan_->has_data) {
     heap_.reset(DataHeap::make([this](std::size_t bytes) { return budget_.take_bytes(bytes); }));
   }
+  if (plan_->has_tensors) {
+    tensor_heap_.emplace([this](std::size_t bytes) { return budget_.take_bytes(bytes); },
+                         [this](std::size_t bytes) { budget_.give_bytes(bytes); });
+  }
 }
 
 DirectCaller::~DirectCaller() {
@@ -76,21 +80,26 @@ void DirectCaller::begin(const RunOptions& options) {
   budget_.is_refused.store(false);
   const std::size_t workers = plan_->groups.empty() ? 1 : static_cast<std::size_t>(options.workers);
   while (state_.workers.size() < workers) {
-    state_.workers.push_back(std::make_unique<Worker>(state_, *plan_, budget_, heap_.get()));
+    TensorHeap* tensors = tensor_heap_ ? &*tensor_heap_ : nullptr;
+    state_.workers.push_back(std::make_unique<Worker>(state_, *plan_, budget_, heap_.get(), tensors));
   }
   if (failed_ != nullptr) failed_->unwind();
   failed_ = nullptr;
-  if (heap_ != nullptr && stop_fault_.load() != Fault::None) heap_->forget_values();
+  if (stop_fault_.load() != Fault::None) {
+    if (heap_ != nullptr) heap_->forget_values();
+    if (tensor_heap_) tensor_heap_->forget_tensors();
+  }
   stop_fault_.store(Fault::None);
   state_.stopping.store(false);
   state_.shares_every_call = options.share_every_call && workers > 1;
   calls_ = 0;
   for (const std::unique_ptr<Worker>& worker : state_.workers) {
     worker->parameters = options.parameters;
+    worker->options = &options;
     worker->poll.store(false);
     worker->frame = nullptr;
     worker->fault = Fault::None;
-    worker->hungry = false;
+    worker->hungry = 0;
     worker->steps_left = Worker::kMostSteps;
     worker->steals = worker->atomic_operations = 0;
     worker->region_firings.assign(worker->region_firings.size(), 0);
@@ -172,6 +181,7 @@ Fault DirectCaller::run_shared(kernels::LaunchHelpers& helpers, const Instructio
 
 /// What follows from the end of a stretch of interpretation.
 void DirectCaller::settle(Worker& worker, Outcome outcome) {
+  HIATON_CHECK(outcome != Outcome::Sends);
   if (outcome == Outcome::Parked) return;
   if (outcome == Outcome::Halted) {
     worker.leave_chain();

@@ -63,6 +63,7 @@ class DirectCaller {
   const std::shared_ptr<const Plan> plan_;
   FrameBudget budget_;
   std::unique_ptr<DataHeap, LeaveHeap> heap_;
+  std::optional<TensorHeap> tensor_heap_;
   RunState state_;
   std::vector<Slot> root_slots_;  ///< the frame that a function returns to
   std::vector<Slot> data_;        ///< results that are data values

@@ -12,15 +12,14 @@
 #include "exec/direct/run/call_chain.h"
 #include "exec/direct/run/interpret.h"
 #include "exec/direct/run/remote_calls.h"
+#include "exec/direct/run/sent_calls.h"
 #include "exec/direct/run/worker.h"
 #include "exec/fault.h"
+#include "exec/graph_names.h"
 #include "exec/run_watch.h"
 #include "hiaton/thread_pool.h"
 
 namespace hiaton::exec::direct {
-
-using graph::Graph;
-using graph::NodeId;
 
 namespace {
 
@@ -51,7 +50,7 @@ class Helpers {
   ThreadPool* busy_ = nullptr;
 };
 
-class DirectRun : private RemoteCalls::Owner {
+class DirectRun : private RemoteCalls::Owner, private SentCalls::Owner {
  public:
   DirectRun(const Graph& graph, const Plan& plan, std::span<const Value> arguments, const RunOptions& options,
             LastRun& last)
@@ -65,7 +64,8 @@ class DirectRun : private RemoteCalls::Owner {
     budget_.max_bytes = byte_limit(options);
     // Without groups of calls there is nothing that one worker could take from another.
     const bool is_parallel = plan.entry[-1].target == plan.entry && !plan.groups.empty();
-    const int workers = is_parallel ? std::max(1, options.workers) : 1;
+    const bool is_placed = !plan.sent.empty();
+    const int workers = is_parallel && !is_placed ? std::max(1, options.workers) : 1;
     if (plan.has_data) {
       heap_.reset(DataHeap::make([this](std::size_t bytes) { return budget_.take_bytes(bytes); }));
     }
@@ -77,9 +77,13 @@ class DirectRun : private RemoteCalls::Owner {
       TensorHeap* tensors = tensor_heap_ ? &*tensor_heap_ : nullptr;
       state_.workers.push_back(std::make_unique<Worker>(state_, plan, budget_, heap_.get(), tensors));
       state_.workers.back()->parameters = options.parameters;
+      state_.workers.back()->options = &options;
       if (tensors != nullptr) state_.workers.back()->tensors->times_kernels = options.time_kernels;
     }
-    if (options.processes != nullptr && is_parallel)
+    if (is_placed) {
+      sent_.emplace(*options.processes, state_, plan, root(), static_cast<SentCalls::Owner&>(*this));
+      state_.sent = &*sent_;
+    } else if (options.processes != nullptr && is_parallel)
       remote_.emplace(*options.processes, state_, plan, budget_, static_cast<RemoteCalls::Owner&>(*this));
     state_.remote = remote_ ? &*remote_ : nullptr;
     state_.shares_every_call = options.share_every_call && (workers > 1 || remote_);
@@ -87,7 +91,7 @@ class DirectRun : private RemoteCalls::Owner {
   }
 
   RunResult run() {
-    if (!is_first() && !remote_) return {};  // there is nothing to be shared
+    if (!is_first() && !remote_ && !sent_) return {};  // there is nothing to be shared
     start_ = Clock::now();
     work();
     for (Trace::Track* track : tracks_) track->count(0, 0);
@@ -98,6 +102,7 @@ class DirectRun : private RemoteCalls::Owner {
     last_.took(time);
     RunStats stats = collect(std::chrono::duration<double>(time).count(), has_results);
     if (remote_) remote_->finish(stats);
+    if (sent_) sent_->finish(stats);
     if (options_.stats != nullptr) *options_.stats = stats;
     if (no_threads_ != nullptr) std::rethrow_exception(no_threads_);
     if (!is_first()) return {{}, std::move(stats)};
@@ -128,15 +133,17 @@ class DirectRun : private RemoteCalls::Owner {
         watch.emplace(options_, start_, [this](Fault fault) {
           stop_fault_.store(fault);
           state_.stop();
+          if (sent_) sent_->wake();
         });
       }
       if (remote_) begin_others();
     } catch (...) {
-      if (remote_ && !is_first()) remote_->report(error_without_place(Fault::OutOfMemory), nullptr);
+      if (remote_ && !is_first()) remote_->report(error_without_place(Fault::OutOfMemory), nullptr, nullptr);
       state_.stop();
       throw;
     }
     Worker& first = *state_.workers[0];
+    if (sent_) return sent_->run([&] { return first.begin([&] { return start_main(first); }); });
     if (state_.shares_every_call && is_first()) {
       if (!remote_) begin_others();
       first.wait_for_others();
@@ -147,6 +154,7 @@ class DirectRun : private RemoteCalls::Owner {
     if (is_first()) settle(first, first.begin([&] { return start_main(first); }));
     if (!is_over()) settle(first, first.help());
     helpers_.end();
+    if (remote_) remote_->wake();
   }
 
   void begin_others() {
@@ -193,6 +201,7 @@ class DirectRun : private RemoteCalls::Owner {
   void settle(Worker& worker, Outcome outcome) {
     switch (outcome) {
       case Outcome::Parked:
+      case Outcome::Sends:
         return;
       case Outcome::Halted:
         worker.leave_chain();
@@ -226,7 +235,8 @@ class DirectRun : private RemoteCalls::Owner {
       if (std::exchange(has_failed_, true)) return;
     }
     const RunError error = worker.frame == nullptr ? error_without_place(fault) : error_at(worker, fault);
-    if (remote_) return remote_->report(error, worker.frame);
+    if (remote_) return remote_->report(error, worker.frame, worker.pc);
+    if (sent_) return sent_->report(on_process(error, options_.processes->self()), worker.frame, worker.pc);
     take_error(error);
   }
 
@@ -242,6 +252,34 @@ class DirectRun : private RemoteCalls::Owner {
   RunError with_calls_around(const RunError& error, const Frame* frame, const Group::Call& call) override {
     GivenChain chain(graph_, plan_, frame, call);
     return exec::with_calls_around({graph_, arguments_, chain}, error);
+  }
+
+  RunError with_calls_around(const RunError& error, const Frame* frame, const Instruction* pc) override {
+    DirectChain chain(graph_, plan_, frame, pc);
+    if (chain.at_call() && chain.function() == graph_[chain.site()].callee)
+      return exec::with_calls_around({graph_, arguments_, chain}, error);
+    // The call has taken over the frame around it, and is not in the chain.
+    std::vector<CallRecord> calls = error.chain();
+    if (!calls.empty()) calls.back().arguments.clear();
+    return exec::with_calls_around({graph_, arguments_, chain},
+                                   {error.fault(), error.message(), std::move(calls), error.chain_length()});
+  }
+
+  std::vector<std::string> arguments_of_outermost(const Frame* frame, const Instruction* pc,
+                                                  graph::FunctionId function) override {
+    DirectChain chain(graph_, plan_, frame, pc);
+    while (chain.at_call()) chain.go_outward();
+    if (chain.function() != function) return {};  // tail calls have taken over the frame
+    return exec::shown_arguments(graph_, function, chain.arguments());
+  }
+
+  void settle(Outcome outcome) override { settle(*state_.workers[0], outcome); }
+
+  std::vector<std::string> shown_arguments(const Frame* frame, const Instruction* pc,
+                                           graph::CallSite site) override {
+    DirectChain chain(graph_, plan_, frame, pc);
+    while (chain.at_call()) chain.go_outward();
+    return exec::shown_arguments(graph_, graph_[site].callee, chain.arguments());
   }
 
   void take_error(const RunError& error) override {
@@ -335,6 +373,7 @@ class DirectRun : private RemoteCalls::Owner {
   std::exception_ptr no_threads_;  ///< why the other workers could not come
   std::atomic<Fault> stop_fault_{Fault::None};
   std::optional<RemoteCalls> remote_{};  ///< where several processes share the run
+  std::optional<SentCalls> sent_{};      ///< where functions are placed on several processes
   Helpers helpers_;                      ///< last: it ends before the rest goes
 };
 

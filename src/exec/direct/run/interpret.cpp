@@ -2,6 +2,7 @@
 
 #include "exec/direct/run/start_call.h"
 #include "exec/direct/run/take_apart.h"
+#include "kernels/bits.h"
 #include "kernels/scalar.h"
 
 // Addresses of labels are an extension that gcc and clang share.
@@ -30,6 +31,7 @@ Outcome execute(Worker* worker, Frame* f, const Instruction* pc, const void* con
 
   const std::atomic<bool>& poll = worker->poll;
   Fault fault = Fault::None;
+  Slot result{};  // of the latest instruction that says so: see the Result forms
 
 #define GO goto * pc->handler
 #define NEXT \
@@ -167,21 +169,22 @@ at_ReturnN : {
   // --- Calls that may be stolen ---
 
 at_Fork : {
-  if (worker->fork_end >= worker->fork_room && !worker->find_fork_room()) {
+  if (worker->forks_weigh >= worker->fork_room && !worker->find_fork_room()) {
     pc += pc->jump;
     GO;
   }
   f->slots[pc->group->join_slot].bits = 0;
-  worker->forks[worker->fork_end++] = {f, pc->group, 1, static_cast<uint32_t>(pc->group->calls.size())};
+  const auto count = static_cast<uint32_t>(pc->group->calls.size());
+  worker->push_fork({f, pc->group, 1, count, fork_weight(count)});
   NEXT;
 }
 at_ForkRoom:
-  pc += worker->fork_end >= worker->fork_room && !worker->find_fork_room() ? pc->jump : 1;
+  pc += worker->forks_weigh >= worker->fork_room && !worker->find_fork_room() ? pc->jump : 1;
   GO;
 at_ForkSome : {
   const auto count = static_cast<uint32_t>(f->slots[pc->a].bits);
   f->slots[pc->group->join_slot].bits = 0;
-  if (count > 1) worker->forks[worker->fork_end++] = {f, pc->group, 1, count};
+  if (count > 1) worker->push_fork({f, pc->group, 1, count, fork_weight(count)});
   NEXT;
 }
 at_NextOfSome:
@@ -200,7 +203,7 @@ at_Next : {
   const uint32_t started = pc->a;
   if (started == end) goto wait_for_stolen;
   if (started + 1 == end) {
-    --worker->fork_end;
+    worker->pop_fork();
   } else {
     worker->forks[worker->fork_end - 1].started = started + 1;
   }
@@ -213,8 +216,10 @@ at_StolenReturn:
   worker->leave_chain();
 wait_for_stolen : {
   const Group& group = *pc->group;
-  worker->fork_end = 0;
+  worker->forget_forks();
   if (!worker->arrive(f, group)) return Outcome::Parked;
+  if (worker->state.stopping.load()) [[unlikely]]
+    return worker->stop_at(f, group);
   if (worker->calls.is_on()) worker->calls.go_on(group);
   pc = group.joined;
   GO;
@@ -291,6 +296,24 @@ at_RetainTensor:
 at_ReleaseTensor:
   worker->tensors->cells.release(f->slots[pc->a].tensor);
   NEXT;
+at_StringLength:
+  f->slots[pc->d] = make_slot(code_points_in(f->slots[pc->a])->dims[0]);
+  NEXT;
+at_CodePoint : {
+  const TensorObject* code_points = code_points_in(f->slots[pc->a]);
+  const int64_t index = f->slots[pc->b()].i64;
+  if (static_cast<uint64_t>(index) >= static_cast<uint64_t>(code_points->dims[0])) [[unlikely]] {
+    fault = Fault::Index;
+    goto failed;
+  }
+  f->slots[pc->d] = make_slot(int64_t{reinterpret_cast<const int32_t*>(code_points->elements)[index]});
+  NEXT;
+}
+at_Print:
+  fault = worker->print(f->slots[pc->a].data);
+  if (fault != Fault::None) [[unlikely]]
+    goto failed;
+  NEXT;
 at_Parameter:
   f->slots[pc->d] = worker->parameters[pc->number].slot();
   NEXT;
@@ -306,42 +329,70 @@ at_Parameter:
       goto failed;                                             \
     NEXT;                                                      \
   }
-#define HIATON_CODE(Name, F, In, Out)                                           \
-  COMPUTE(at_##Name##_SlotSlot, F, In, Out, f->slots[pc->a], f->slots[pc->b()]) \
-  COMPUTE(at_##Name##_SlotConst, F, In, Out, f->slots[pc->a], pc->constant)     \
-  COMPUTE(at_##Name##_ConstSlot, F, In, Out, pc->constant, f->slots[pc->b()])
-  HIATON_FAST_BINARY(HIATON_CODE)
+#define COMPUTE_INTEGER(label, F, In, Out, ...)       \
+  label : {                                           \
+    fault = compute<F, In, Out>(__VA_ARGS__, result); \
+    if (fault != Fault::None) [[unlikely]]            \
+      goto failed;                                    \
+    f->slots[pc->d] = result;                         \
+    NEXT;                                             \
+  }
+#define HIATON_BINARY(What, Name, F, In, Out)                                \
+  What(at_##Name##_SlotSlot, F, In, Out, f->slots[pc->a], f->slots[pc->b()]) \
+      What(at_##Name##_SlotConst, F, In, Out, f->slots[pc->a], pc->constant) \
+          What(at_##Name##_ConstSlot, F, In, Out, pc->constant, f->slots[pc->b()])
+#define HIATON_CODE(Name, F, In, Out) HIATON_BINARY(COMPUTE, Name, F, In, Out)
+  HIATON_FAST_PREDICATES(HIATON_CODE)
+  HIATON_OTHER_ARITHMETIC(HIATON_CODE)
 #undef HIATON_CODE
+#define HIATON_CODE(Name, F, In, Out)                                            \
+  HIATON_BINARY(COMPUTE_INTEGER, Name, F, In, Out)                               \
+  COMPUTE_INTEGER(at_##Name##_ResultSlot, F, In, Out, result, f->slots[pc->b()]) \
+  COMPUTE_INTEGER(at_##Name##_ResultConst, F, In, Out, result, pc->constant)
+  HIATON_INTEGER_ARITHMETIC(HIATON_CODE)
+#undef HIATON_CODE
+#define HIATON_CODE(Name, F, In, Out)                            \
+  COMPUTE_INTEGER(at_##Name##_Slot, F, In, Out, f->slots[pc->a]) \
+  COMPUTE_INTEGER(at_##Name##_Result, F, In, Out, result)
+  HIATON_INTEGER_UNARY(HIATON_CODE)
+#undef HIATON_CODE
+#undef HIATON_BINARY
+#undef COMPUTE_INTEGER
 #undef COMPUTE
 
 #define HIATON_CODE(Name, F, In, Out)                                                 \
   at_##Name##_Slot : f->slots[pc->d] = make_slot<Out>(F{}(get<In>(f->slots[pc->a]))); \
   NEXT;
-  HIATON_FAST_UNARY(HIATON_CODE)
+  HIATON_OTHER_UNARY(HIATON_CODE)
 #undef HIATON_CODE
 
   // Both ways of a branch have their own jump, so that each is predicted by itself.
-#define UNLESS(label, F, In, right)                          \
-  label : {                                                  \
-    if (F{}(get<In>(f->slots[pc->a]), get<In>(right))) NEXT; \
-    pc += pc->jump;                                          \
-    GO;                                                      \
+#define UNLESS(label, F, In, left, right)         \
+  label : {                                       \
+    if (F{}(get<In>(left), get<In>(right))) NEXT; \
+    pc += pc->jump;                               \
+    GO;                                           \
   }
-#define WHILE(label, F, In, right)                            \
-  label : {                                                   \
-    if (!F{}(get<In>(f->slots[pc->a]), get<In>(right))) NEXT; \
-    pc += pc->jump;                                           \
-    if (poll.load(std::memory_order_relaxed)) [[unlikely]]    \
-      goto polled_loop;                                       \
-    GO;                                                       \
+#define WHILE(label, F, In, left, right)                   \
+  label : {                                                \
+    if (!F{}(get<In>(left), get<In>(right))) NEXT;         \
+    pc += pc->jump;                                        \
+    if (poll.load(std::memory_order_relaxed)) [[unlikely]] \
+      goto polled_loop;                                    \
+    GO;                                                    \
   }
-#define HIATON_CODE(Name, F, In, Out)                        \
-  UNLESS(at_Unless##Name##_SlotSlot, F, In, f->slots[pc->d]) \
-  UNLESS(at_Unless##Name##_SlotConst, F, In, pc->constant)   \
-  WHILE(at_While##Name##_SlotSlot, F, In, f->slots[pc->d])   \
-  WHILE(at_While##Name##_SlotConst, F, In, pc->constant)
+#define HIATON_BRANCHES(Name, form, F, In, left)                       \
+  UNLESS(at_Unless##Name##_##form##Slot, F, In, left, f->slots[pc->d]) \
+  UNLESS(at_Unless##Name##_##form##Const, F, In, left, pc->constant)   \
+  WHILE(at_While##Name##_##form##Slot, F, In, left, f->slots[pc->d])   \
+  WHILE(at_While##Name##_##form##Const, F, In, left, pc->constant)
+#define HIATON_CODE(Name, F, In, Out) HIATON_BRANCHES(Name, Slot, F, In, f->slots[pc->a])
   HIATON_FAST_PREDICATES(HIATON_CODE)
 #undef HIATON_CODE
+#define HIATON_CODE(Name, F, In, Out) HIATON_BRANCHES(Name, Result, F, In, result)
+  HIATON_INTEGER_PREDICATES(HIATON_CODE)
+#undef HIATON_CODE
+#undef HIATON_BRANCHES
 #undef UNLESS
 #undef WHILE
 
@@ -376,6 +427,10 @@ failed:
   worker->pc = pc;
   worker->fault = fault;
   return Outcome::Failed;
+at_SendCall:
+  worker->frame = f;
+  worker->pc = pc;
+  return Outcome::Sends;
 at_Halt:
   worker->frame = f;
   return Outcome::Halted;

@@ -15,14 +15,15 @@ constexpr uint64_t kNoCall = ~uint64_t{0};
 /// Header::aux: the number of the run, above the kind of message.
 constexpr uint32_t kBitsOfKind = 4;
 constexpr uint32_t kMostRuns = ~uint32_t{0} >> kBitsOfKind;
-/// How long the agent sleeps while the workers of its process have work.
-constexpr std::chrono::microseconds kNap{500};
+/// How long the agent sleeps while the workers of its process have work, where no message wakes it: longer
+/// each time as long as none comes. Each look costs the worker that it interrupts some ten microseconds.
+constexpr std::chrono::microseconds kShortestNap{200};
+constexpr std::chrono::milliseconds kLongestNap{4};
+constexpr std::chrono::milliseconds kSleep{100};
 constexpr std::chrono::microseconds kLook{100};
+constexpr std::chrono::microseconds kToFork{20};
 constexpr std::chrono::microseconds kShortestPause{100};
 constexpr std::chrono::milliseconds kLongestPause{5};
-/// So many calls of a function are given before it is judged by what they brought.
-constexpr uint64_t kCallsToJudge = 4;
-constexpr int kLeastWorth = 2;
 /// The other process has as much to do with a message as this one.
 constexpr int kSides = 2;
 
@@ -36,6 +37,7 @@ RemoteCalls::RemoteCalls(net::Transport& transport, RunState& state, const Plan&
       plan_(plan),
       owner_(owner),
       agent_(state, plan, budget, nullptr),
+      can_be_woken_(transport.wake()),
       met_(static_cast<std::size_t>(transport.size())),
       next_victim_(transport.self()) {
   agent_.steals_for = this;
@@ -45,62 +47,6 @@ RemoteCalls::RemoteCalls(net::Transport& transport, RunState& state, const Plan&
 
 RemoteCalls::~RemoteCalls() = default;
 
-// --- For workers ---
-
-/// On the thread of a worker that the agent has asked and waits for.
-bool RemoteCalls::may_give(const Group::Call& call) const {
-  if (!call.can_be_sent || state_.shares_every_call) return call.can_be_sent;
-  const auto worth = worth_.find(call.entry);
-  return worth == worth_.end() || worth->second.calls < kCallsToJudge ||
-         worth->second.took >= kLeastWorth * worth->second.cost;
-}
-
-void RemoteCalls::want() {
-  if (!is_wanted_.exchange(true)) wakes_.notify_one();
-}
-
-std::optional<Outcome> RemoteCalls::run_waiting(Worker& worker) {
-  Waiting one;
-  {
-    const std::lock_guard lock(mutex_);
-    if (waiting_.empty()) return std::nullopt;
-    one = waiting_.front();
-    waiting_.pop_front();
-    waiting_count_.fetch_sub(1, std::memory_order_relaxed);  // says only whether it is worth looking
-  }
-  if (one.taken == nullptr) {
-    worker.anchor = one.anchor;
-    return interpret(worker, one.frame, one.pc);
-  }
-  TakenCall& taken = *one.taken;
-  taken.began = Clock::now();
-  Frame* callee = worker.start_chain(root_of(taken), plan_.halt, taken.call->entry[-1].d);
-  if (callee == nullptr) {
-    worker.frame = nullptr;
-    worker.fault = worker.pool.failure();
-    return Outcome::Failed;
-  }
-  std::ranges::copy(taken.arguments, callee->slots);
-  return interpret(worker, callee, taken.call->entry);
-}
-
-bool RemoteCalls::take_results(Worker& worker) {
-  const std::lock_guard lock(mutex_);
-  const auto taken =
-      std::ranges::find_if(taken_, [&](TakenCall& one) { return root_of(one) == worker.frame; });
-  if (taken == taken_.end()) return false;
-  Result& result = results_.emplace_back(Result{taken->name, {}});
-  result.body.number(
-      std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - taken->began).count());
-  for (std::size_t i = 0; i < taken->call->results; ++i) result.body.number(worker.frame->slots[i].bits);
-  worker.leave_chain();
-  worker.frame = nullptr;
-  taken_.erase(taken);
-  is_wanted_.store(true);
-  wakes_.notify_one();
-  return true;
-}
-
 // --- The agent ---
 
 void RemoteCalls::serve() {
@@ -109,6 +55,7 @@ void RemoteCalls::serve() {
       step();
       if (!is_over()) wait();
     }
+    rethrow_malformed();
     if (is_first()) {
       // An error in a call of another process comes back from there.
       while (state_.stopping.load() && has_reported_.load() && !has_error_.load()) {
@@ -132,9 +79,11 @@ void RemoteCalls::serve() {
 }
 
 void RemoteCalls::step() {
+  is_wanted_.store(false);
   transport_.poll([this](int from, const net::Header& header, std::span<const std::byte> payload) {
     take(from, header, payload);
   });
+  rethrow_malformed();
   if (!has_ended_) {
     send_results();
     send_errors();
@@ -146,11 +95,25 @@ void RemoteCalls::step() {
 
 /// Where all workers have work, the other processes can wait a little.
 void RemoteCalls::wait() {
-  if (state_.idle.load() > 0) return transport_.wait(kLook);
-  if (state_.shares_every_call) return std::this_thread::yield();
+  const bool is_idle = state_.idle.load() > waiting_count_.load();
+  if (state_.shares_every_call) return is_idle ? transport_.wait(kLook) : std::this_thread::yield();
+  if (can_be_woken_) {
+    const bool asks_soon = is_idle && !asks_;
+    return transport_.wait(asks_soon ? std::max<Clock::duration>(asks_again_ - Clock::now(), kLook) : kSleep);
+  }
+  if (is_idle) return transport_.wait(kLook);
+  nap_ = std::clamp<Clock::duration>(2 * nap_, kShortestNap, kLongestNap);
   std::unique_lock lock(mutex_);
-  is_wanted_.store(false);
-  wakes_.wait_for(lock, kNap, [this] { return is_wanted_.load() || !results_.empty() || !errors_.empty(); });
+  wakes_.wait_for(lock, nap_, [this] { return is_wanted_.load(); });
+}
+
+void RemoteCalls::wake() {
+  {
+    const std::lock_guard lock(mutex_);  // else it could come just before the agent waits
+    is_wanted_.store(true);
+  }
+  wakes_.notify_one();
+  transport_.wake();
 }
 
 void RemoteCalls::send(Name to, Kind kind, const net::ByteWriter& body) {
@@ -176,7 +139,8 @@ void RemoteCalls::take(int from, const net::Header& header, std::span<const std:
     if (run == ((run_ + 1) & kMostRuns) && kind == Kind::Ask) send_in(run, {from, 0}, Kind::Refuse, {});
     return;
   }
-  if (kind == Kind::Done) return take_done(in);
+  nap_ = {};
+  if (kind == Kind::Done) return others_.take(plan_.regions, in);
   if (has_ended_) return;
   switch (kind) {
     case Kind::Ask:
@@ -220,31 +184,39 @@ void RemoteCalls::send_errors() {
   }
 }
 
-void RemoteCalls::report(const RunError& error, const Frame* frame) {
-  const Name to = frame == nullptr ? Name{0, kNoCall} : name_of_call_around(frame);
-  if (is_first() && to.number == kNoCall) {
+void RemoteCalls::report(const RunError& error, const Frame* frame, const Instruction* pc) {
+  const TakenCall* around = frame == nullptr ? nullptr : call_around(frame);
+  const Name to = around == nullptr ? Name{0, kNoCall} : around->name;
+  if (is_first() && around == nullptr) {
     owner_.take_error(error);
     has_error_.store(true);
     return;
   }
-  // What the giver adds begins with the call itself; the program is not around it here.
+  // The program, which ends the chain here, is not around the call: instead of it goes what the call got. The
+  // giver knows the rest.
   std::vector<CallRecord> chain = error.chain();
-  if (to.number != kNoCall && !chain.empty()) chain.pop_back();
-  const uint64_t length = error.chain_length() - (to.number != kNoCall ? 1 : 0);
+  uint64_t length = error.chain_length();
+  if (around != nullptr && !chain.empty()) {
+    const graph::CallSite site = plan_.sites[plan_.index_of(around->call->resume - 1)];
+    chain.back() = {};
+    if (site.valid()) chain.back().arguments = owner_.shown_arguments(frame, pc, site);
+    --length;
+  }
   has_reported_.store(true);
-  const std::lock_guard lock(mutex_);
-  errors_.push_back({RunError(error.fault(), error.message(), std::move(chain), length), to});
-  is_wanted_.store(true);
-  wakes_.notify_one();
+  {
+    const std::lock_guard lock(mutex_);
+    errors_.push_back({RunError(error, error.message(), std::move(chain), length), to});
+  }
+  wake();
 }
 
-RemoteCalls::Name RemoteCalls::name_of_call_around(const Frame* frame) {
+/// The call of another process that the frame works for; null where it works for the program.
+RemoteCalls::TakenCall* RemoteCalls::call_around(const Frame* frame) {
   while (plan_.opcode(frame->resume) != Opcode::Halt) frame = frame->parent;
   const std::lock_guard lock(mutex_);
-  for (TakenCall& one : taken_) {
-    if (root_of(one) == frame->parent) return one.name;
-  }
-  return {0, kNoCall};
+  const auto found =
+      std::ranges::find_if(taken_, [&](TakenCall& one) { return root_of(one) == frame->parent; });
+  return found == taken_.end() ? nullptr : &*found;
 }
 
 // --- Giving ---
@@ -267,28 +239,37 @@ void RemoteCalls::answer_asked() {
   }
 }
 
+bool RemoteCalls::take_from_workers() {
+  return std::ranges::any_of(state_.workers,
+                             [this](const std::unique_ptr<Worker>& worker) { return agent_.ask(*worker); });
+}
+
 /// False: no worker has a call to give.
 bool RemoteCalls::give(int to) {
   state_.idle.fetch_add(1);  // who gives counts the thief out
-  const bool has_call = std::ranges::any_of(
-      state_.workers, [this](const std::unique_ptr<Worker>& worker) { return agent_.ask(*worker); });
+  bool has_call = take_from_workers();
+  if (!has_call) {  // who was asked soon has one, or else it has nothing that could be given
+    std::this_thread::sleep_for(kToFork);
+    has_call = take_from_workers();
+  }
   if (!has_call) {
     state_.idle.fetch_sub(1);
     return false;
   }
   const Clock::time_point begin = Clock::now();
   const Worker::Gift& gift = agent_.gift_;
-  const Group::Call& call = gift.group->calls[gift.call];
   const uint64_t name = next_name_++;
-  net::ByteWriter body;
-  body.compact(group_numbers_.at(gift.group));
-  body.compact(gift.call);
-  for (std::size_t i = 0; i < call.arguments.size(); ++i) body.number(agent_.passed[i].bits);
-  Given& given = given_[name];
-  given = {gift.frame, gift.group, gift.call, to};
-  send({to, name}, Kind::Gift, body);
+  // Before the call is sent: where that throws, the frame that waits for the call is still to be unwound.
+  Given& given = given_[name] = {gift.frame, gift.group, gift.call, to};
+  send({to, name}, Kind::Gift, gift_);
+  gift_.clear();
   transport_.flush();
-  given.cost = Clock::now() - begin;
+  given.at = Clock::now();
+  given.cost = writing_ + (given.at - begin);
+  Worth& worth = worth_[gift.group->calls[gift.call].entry];
+  ++worth.under_way;
+  worth.cost_under_way += kSides * given.cost;
+  worth.given_at += given.at.time_since_epoch();
   return true;
 }
 
@@ -303,18 +284,28 @@ void RemoteCalls::take_return(Name name, net::ByteReader& in) {
   const Clock::time_point begin = Clock::now();
   const Given one = given(name, in);
   const Group::Call& call = one.group->calls[one.call];
-  const auto took = in.number<int64_t>();
-  Slot* results = &one.frame->slots[call.resume[-1].d];
-  for (std::size_t i = 0; i < call.results; ++i) results[i].bits = in.number<uint64_t>();
-  in.require_end();
-  given_.erase(name.number);
-  if (agent_.arrive(one.frame, *one.group)) {
-    put_waiting({one.frame, one.group->joined, std::exchange(agent_.anchor, nullptr), nullptr}, true);
+  const std::chrono::nanoseconds took = read_time(in);
+  const std::chrono::nanoseconds shipping = read_time(in);
+  const Codecs& codecs = codecs_of(call);
+  if (codecs.results.is_of_scalars()) {
+    codecs.results.read_slots(in, {}, {&one.frame->slots[call.resume[-1].d], call.result_types.size()});
+    in.require_end();
+    given_.erase(name.number);
+    if (agent_.arrive(one.frame, *one.group))
+      put_waiting(Continuation{one.frame, one.group, std::exchange(agent_.anchor, nullptr)}, true);
+  } else {
+    const std::size_t size = in.left();
+    const std::byte* results = in.take(size);
+    given_.erase(name.number);
+    put_waiting(Returned{one, &codecs, {results, results + size}}, true);
   }
   Worth& worth = worth_[call.entry];
+  --worth.under_way;
+  worth.cost_under_way -= kSides * one.cost;
+  worth.given_at -= one.at.time_since_epoch();
   ++worth.calls;
-  worth.took += std::chrono::nanoseconds(took);
-  worth.cost += kSides * (one.cost + (Clock::now() - begin));
+  worth.took += took;
+  worth.cost += kSides * std::max<Clock::duration>(one.cost + (Clock::now() - begin), shipping);
 }
 
 /// The frame that waits for the call belongs to nobody else until this process has come back to it.
@@ -322,10 +313,11 @@ void RemoteCalls::take_fault(Name name, net::ByteReader& in) {
   const RunError error = read_error(in);
   in.require_end();
   if (name.number == kNoCall) {
-    report(error, nullptr);
+    report(error, nullptr, nullptr);
   } else {
     const Given& one = given(name, in);
-    report(owner_.with_calls_around(error, one.frame, one.group->calls[one.call]), one.frame);
+    const Group::Call& call = one.group->calls[one.call];
+    report(owner_.with_calls_around(error, one.frame, call), one.frame, call.resume - 1);
   }
   state_.stop();
 }
@@ -354,38 +346,41 @@ void RemoteCalls::refused() {
 void RemoteCalls::take_gift(Name name, net::ByteReader& in) {
   const uint64_t group = in.compact();
   const uint64_t number = in.compact();
-  if (group >= plan_.groups.size() || number >= plan_.groups[group].calls.size() ||
-      !plan_.groups[group].calls[number].can_be_sent) {
+  if (group >= plan_.groups.size() || number >= plan_.groups[group].calls.size()) {
     in.fail(fmt::format("expected a call of this program, found call {} of group {}", number, group));
   }
   const Group::Call& call = plan_.groups[group].calls[number];
-  TakenCall taken{name,
-                  &call,
-                  std::vector<Slot>(call.arguments.size()),
-                  std::vector<Slot>(frame_bytes(call.results) / sizeof(Slot)),
-                  {}};
-  for (Slot& argument : taken.arguments) argument.bits = in.number<uint64_t>();
-  in.require_end();
+  const std::size_t size = in.left();
+  const std::byte* arguments = in.take(size);
   asks_ = false;
   refusals_ = 0;
   pause_ = {};
   ++calls_taken_;
+  TakenCall taken{.name = name,
+                  .call = &call,
+                  .codecs = &codecs_of(call),
+                  .message = {arguments, arguments + size},
+                  .arguments = std::vector<Slot>(call.arguments.size()),
+                  .root = std::vector<Slot>(frame_bytes(call.result_types.size()) / sizeof(Slot))};
   TakenCall* kept = nullptr;
   {
     const std::lock_guard lock(mutex_);
     kept = &taken_.emplace_back(std::move(taken));
   }
-  put_waiting({nullptr, nullptr, nullptr, kept}, false);
+  put_waiting(kept, false);
 }
 
-void RemoteCalls::put_waiting(const Waiting& one, bool first) {
-  const std::lock_guard lock(mutex_);
-  if (first) {
-    waiting_.push_front(one);
-  } else {
-    waiting_.push_back(one);
+void RemoteCalls::put_waiting(Waiting one, bool first) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (first) {
+      waiting_.push_front(std::move(one));
+    } else {
+      waiting_.push_back(std::move(one));
+    }
+    waiting_count_.fetch_add(1, std::memory_order_relaxed);  // says only whether it is worth looking
   }
-  waiting_count_.fetch_add(1, std::memory_order_relaxed);  // says only whether it is worth looking
+  has_work_.notify_one();
 }
 
 // --- The end ---
@@ -403,9 +398,13 @@ void RemoteCalls::unwind_all() {
     waiting_count_.store(0);
   }
   for (const Waiting& one : waiting) {
-    if (one.taken != nullptr) continue;
-    agent_.anchor = one.anchor;
-    unwind(one.frame, one.pc);
+    if (const auto* frame = std::get_if<Continuation>(&one)) {
+      agent_.anchor = frame->anchor;
+      unwind(frame->frame, frame->group->joined);
+    } else if (const auto* returned = std::get_if<Returned>(&one)) {
+      const Given& call = returned->call;
+      if (agent_.arrive(call.frame, *call.group)) unwind(call.frame, call.group->joined);
+    }
   }
 }
 
@@ -425,20 +424,11 @@ void RemoteCalls::finish(RunStats& stats) {
     send({0, 0}, Kind::Done, body);
     return transport_.flush();
   }
-  while (done_ < transport_.size() - 1) {
+  while (others_.count() < transport_.size() - 1) {
     step();
     transport_.wait(kLook);
   }
-  add_stats(others_, stats);
-}
-
-void RemoteCalls::take_done(net::ByteReader& in) {
-  RunStats stats;
-  stats.regions = plan_.regions;
-  read_stats(stats, in);
-  in.require_end();
-  ++done_;
-  add_stats(stats, others_);
+  others_.add_to(stats);
 }
 
 }  // namespace hiaton::exec::direct

@@ -9,16 +9,20 @@
 //   Ask           a process without work asks another one, one after the other
 //   Refuse        it has no call that it could give
 //   Gift, name    a call: which one of the plan, and its arguments; the giver keeps its frame by this name
-//   Return, name  the results of the call, and how long it took
+//   Return, name  how long the call took, how long it took to read its arguments and to write its results,
+//                 and the results
 //   Fault, name   it failed: the error, to which the giver adds its own chain of calls. So an error goes to
-//   the
-//                 process that gave the call, from there to who gave the call around it, and so on to process
-//                 0
+//                 the process that gave the call, from there to who gave the call around it, and so on to
+//                 process 0
 //   End           from process 0: the run has its results or an error
 //   Done          to process 0: this process has ended the run, and sends nothing more; its statistics
 //
 // Each message holds the number of the run. Those of a run that is over are dropped; a question of a process
 // that is in the next run already is refused. A name is never used twice in a run.
+//
+// Arguments and results of any type go as net::ValueCodec writes them. The worker that gives a call writes
+// its arguments, the one that runs it reads them and writes the results, and one of the giver's reads these:
+// so what a worker makes is freed by workers, and data values stay counted by plain operations.
 #pragma once
 
 #include <atomic>
@@ -29,12 +33,16 @@
 #include <list>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <unordered_map>
+#include <variant>
 #include <vector>
 
+#include "exec/direct/run/remote_messages.h"
 #include "exec/direct/run/worker.h"
 #include "hiaton/error.h"
 #include "net/transport.h"
+#include "net/values.h"
 
 namespace hiaton::exec::direct {
 
@@ -48,6 +56,9 @@ class RemoteCalls {
     /// The error of a call that was given away from this frame, with the calls around the frame.
     virtual RunError with_calls_around(const RunError& error, const Frame* frame,
                                        const Group::Call& call) = 0;
+    /// The arguments of the outermost call around an instruction of a frame, as errors show them.
+    virtual std::vector<std::string> shown_arguments(const Frame* frame, const Instruction* pc,
+                                                     graph::CallSite site) = 0;
     /// Takes an error with all calls around it, at process 0.
     virtual void take_error(const RunError& error) = 0;
   };
@@ -61,8 +72,12 @@ class RemoteCalls {
   bool is_first() const { return transport_.self() == 0; }
 
   // What workers ask.
-  /// Whether the call of a worker may go to another process.
-  bool may_give(const Group::Call& call) const;
+  /// Whether calls like this one bring more than it costs to send them, as far as that is known. On the
+  /// thread of a worker that the agent has asked and waits for, as the next one.
+  bool is_worth(const Group::Call& call) const;
+  /// Writes the newest call of the entry for another process, and lets go of what the call takes over. False,
+  /// and nothing is changed: there is no memory for that, or no message holds so much.
+  bool write_call(const ForkEntry& entry, Worker& giver);
   /// Whether something waits for a worker.
   bool has_waiting() const { return waiting_count_.load(std::memory_order_relaxed) > 0; }
   /// Takes something that waits for a worker, and runs it. Nothing where nothing waits any more.
@@ -72,16 +87,20 @@ class RemoteCalls {
   bool have_all_asked() const { return met_count_.load() == transport_.size() - 1; }
   /// A worker has nothing to do.
   void want();
-  /// A stretch has halted in Worker::frame. False: main has returned there. Otherwise the results of a call
-  /// that was taken go back.
-  bool take_results(Worker& worker);
+  /// Waits until something waits for a worker, at most for so long.
+  void wait_for_work(std::chrono::nanoseconds most);
+  /// The agent is to look at the state of the run.
+  void wake();
+  /// A stretch has halted in Worker::frame. Halted: main has returned there. Parked: a call that was taken
+  /// has, and its results go back. Failed: there is no memory for that.
+  Outcome end_taken(Worker& worker);
 
   // What the run asks.
   /// What the agent does until the run is over.
   void serve();
-  /// The run has failed in this process; `frame` is where, or null where that is not known. Before its
-  /// workers are stopped.
-  void report(const RunError& error, const Frame* frame);
+  /// The run has failed in this process, at an instruction of `frame`, which is null where that is not known.
+  /// Before its workers are stopped.
+  void report(const RunError& error, const Frame* frame, const Instruction* pc);
   /// Called when no worker runs any more, after serve(). Adds up the statistics at process 0. Throws what
   /// ended the connection.
   void finish(RunStats& stats);
@@ -98,6 +117,12 @@ class RemoteCalls {
     uint32_t call;
     int to;
     Clock::duration cost{0};  ///< of giving it
+    Clock::time_point at{};
+  };
+  /// How the arguments and results of a call are written.
+  struct Codecs {
+    net::ValueCodec arguments;
+    net::ValueCodec results;
   };
   /// The name of a call at the process that gave it, to which results and errors go.
   struct Name {
@@ -108,17 +133,27 @@ class RemoteCalls {
   struct TakenCall {
     Name name;
     const Group::Call* call;
+    const Codecs* codecs;
+    std::vector<std::byte> message;  ///< its arguments, until it runs
     std::vector<Slot> arguments;
     std::vector<Slot> root;  ///< the frame that it returns to, with its results
+    Clock::duration reading{0};
     Clock::time_point began{};
   };
-  /// What waits for a worker: a frame to go on with, or a call that was taken.
-  struct Waiting {
-    Frame* frame = nullptr;
-    const Instruction* pc = nullptr;
-    Frame* anchor = nullptr;
-    TakenCall* taken = nullptr;  ///< null: the frame
+  /// A frame to go on with.
+  struct Continuation {
+    Frame* frame;
+    const Group* group;
+    Frame* anchor;
   };
+  /// Results of a call that was given away, which need memory.
+  struct Returned {
+    Given call;
+    const Codecs* codecs;
+    std::vector<std::byte> message;
+  };
+  /// What waits for a worker.
+  using Waiting = std::variant<Continuation, Returned, TakenCall*>;
   struct Report {
     RunError error;
     Name to;
@@ -132,6 +167,11 @@ class RemoteCalls {
     Clock::duration cost{0};
     Clock::duration took{0};
     uint64_t calls = 0;
+    bool is_too_large = false;  ///< no message holds the arguments of one
+    // Of those that have not come back yet.
+    Clock::duration cost_under_way{0};
+    Clock::duration given_at{0};  ///< the sum of their times
+    int64_t under_way = 0;
   };
 
   static Frame* root_of(TakenCall& taken) { return reinterpret_cast<Frame*>(taken.root.data()); }
@@ -143,19 +183,26 @@ class RemoteCalls {
   void send_errors();
   void take_question(int from);
   void answer_asked();
+  bool take_from_workers();
   bool give(int to);
   void take_gift(Name name, net::ByteReader& in);
   void take_return(Name name, net::ByteReader& in);
   void take_fault(Name name, net::ByteReader& in);
-  void take_done(net::ByteReader& in);
   void refused();
   Given& given(Name name, net::ByteReader& in);
-  void put_waiting(const Waiting& one, bool first);
+  const Codecs& codecs_of(const Group::Call& call);
+  void put_waiting(Waiting one, bool first);
+  Outcome run_taken(Worker& worker, TakenCall& taken);
+  Outcome go_on_with(Worker& worker, const Continuation& one);
+  Outcome take_results(Worker& worker, const Returned& returned);
+  template <class Read>
+  Outcome read_message(Worker& worker, int from, std::span<const std::byte> message, Read read);
+  void rethrow_malformed();
   void ask_if_idle();
   void wait();
   void unwind_all();
   void unwind(Frame* frame, const Instruction* pc);
-  Name name_of_call_around(const Frame* frame);
+  TakenCall* call_around(const Frame* frame);
   bool is_over() const { return state_.finished.load() || state_.stopping.load(); }
 
   net::Transport& transport_;
@@ -164,8 +211,14 @@ class RemoteCalls {
   const Plan& plan_;
   Owner& owner_;
   Worker agent_;  ///< steals on behalf of other processes; runs nothing
+  const bool can_be_woken_;
   std::unordered_map<const Group*, uint32_t> group_numbers_;
+
+  // The agent touches what follows, and, while it waits for that, a worker that it has asked for a call.
   std::unordered_map<const Instruction*, Worth> worth_;  ///< by entry
+  std::unordered_map<const Group::Call*, Codecs> codecs_;
+  net::ByteWriter gift_;
+  Clock::duration writing_{0};  ///< how long it took to write it
 
   // The agent alone touches what follows.
   std::unordered_map<uint64_t, Given> given_;  ///< by name
@@ -177,9 +230,9 @@ class RemoteCalls {
   int refusals_ = 0;  ///< in a row
   Clock::time_point asks_again_{};
   Clock::duration pause_{0};
+  Clock::duration nap_{0};  ///< the latest
   bool has_ended_ = false;  ///< End has come, or was sent
-  int done_ = 0;            ///< processes that have said Done
-  RunStats others_;         ///< what they said
+  StatsOfOthers others_;
   uint64_t bytes_sent_ = 0;
   uint64_t calls_taken_ = 0;
 
@@ -190,12 +243,14 @@ class RemoteCalls {
   std::atomic<bool> has_reported_{false};  ///< an error of the run
   std::atomic<bool> has_error_{false};     ///< the owner has one: at process 0
   std::mutex mutex_;                       ///< of what follows
-  std::condition_variable wakes_;
+  std::condition_variable wakes_;          ///< the agent
+  std::condition_variable has_work_;       ///< for workers
   std::deque<Waiting> waiting_;
   std::list<TakenCall> taken_;
-  std::vector<Result> results_;  ///< to be sent
-  std::vector<Report> errors_;   ///< to be sent
-  std::exception_ptr failure_;   ///< of the connection
+  std::vector<Result> results_;   ///< to be sent
+  std::vector<Report> errors_;    ///< to be sent
+  std::exception_ptr malformed_;  ///< what a worker says of a message
+  std::exception_ptr failure_;    ///< of the connection
 };
 
 }  // namespace hiaton::exec::direct

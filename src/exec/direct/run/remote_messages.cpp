@@ -28,10 +28,23 @@ uint64_t read_count(net::ByteReader& in, std::string_view what) {
   return count;
 }
 
+/// Adds those of one process to those of others.
+void add_stats(const RunStats& one, RunStats& sum) {
+  for (const auto member : kAddedUp) sum.*member += one.*member;
+  sum.kernel_seconds += one.kernel_seconds;
+  if (sum.regions.empty()) {
+    sum.regions = one.regions;
+    return;
+  }
+  for (std::size_t i = 0; i < std::min(one.regions.size(), sum.regions.size()); ++i)
+    sum.regions[i].firings += one.regions[i].firings;
+}
+
 }  // namespace
 
 void write_error(const RunError& error, net::ByteWriter& out) {
   out.number(static_cast<uint8_t>(error.fault()));
+  out.number(error.assumption());
   out.text(error.message());
   out.compact(error.chain_length());
   const std::size_t count = std::min(error.chain().size(), kMostRecords);
@@ -51,6 +64,7 @@ RunError read_error(net::ByteReader& in) {
   const auto fault = in.number<uint8_t>();
   if (fault > static_cast<uint8_t>(Fault::OutOfMemory))
     in.fail(fmt::format("expected a kind of error, found number {}", fault));
+  const auto assumption = in.number<int64_t>();
   std::string message = in.text();
   const uint64_t length = in.compact();
   std::vector<CallRecord> chain(read_count(in, "calls"));
@@ -61,7 +75,15 @@ RunError read_error(net::ByteReader& in) {
     record.arguments.resize(read_count(in, "arguments"));
     for (std::string& argument : record.arguments) argument = in.text();
   }
-  return {static_cast<Fault>(fault), std::move(message), std::move(chain), length};
+  return {static_cast<Fault>(fault), std::move(message), std::move(chain), length, assumption};
+}
+
+std::chrono::nanoseconds read_time(net::ByteReader& in) {
+  constexpr std::chrono::nanoseconds kMost = std::chrono::hours(1000);
+  const std::chrono::nanoseconds time(in.number<int64_t>());
+  if (time < std::chrono::nanoseconds::zero() || time > kMost)
+    in.fail(fmt::format("expected the nanoseconds of a call, found {}", time.count()));
+  return time;
 }
 
 void write_stats(const RunStats& stats, net::ByteWriter& out) {
@@ -70,21 +92,19 @@ void write_stats(const RunStats& stats, net::ByteWriter& out) {
   for (const RegionStats& region : stats.regions) out.compact(region.firings);
 }
 
-void read_stats(RunStats& stats, net::ByteReader& in) {
+void StatsOfOthers::take(const std::vector<RegionStats>& regions, net::ByteReader& in) {
+  RunStats stats;
+  stats.regions = regions;
   for (const auto member : kAddedUp) stats.*member = in.compact();
   stats.kernel_seconds = in.number<double>();
   for (RegionStats& region : stats.regions) region.firings = in.compact();
+  in.require_end();
+  ++count_;
+  add_stats(stats, sum_);
 }
 
-void add_stats(const RunStats& one, RunStats& sum) {
-  for (const auto member : kAddedUp) sum.*member += one.*member;
-  sum.kernel_seconds += one.kernel_seconds;
-  if (sum.regions.empty()) {
-    sum.regions = one.regions;
-    return;
-  }
-  for (std::size_t i = 0; i < std::min(one.regions.size(), sum.regions.size()); ++i)
-    sum.regions[i].firings += one.regions[i].firings;
+void StatsOfOthers::add_to(RunStats& stats) const {
+  add_stats(sum_, stats);
 }
 
 }  // namespace hiaton::exec::direct

@@ -1,6 +1,8 @@
 // Errors and statistics of a run as bytes.
 #pragma once
 
+#include <chrono>
+
 #include "hiaton/error.h"
 #include "hiaton/run.h"
 #include "net/bytes.h"
@@ -11,11 +13,25 @@ void write_error(const RunError& error, net::ByteWriter& out);
 /// Throws ProgramError where the bytes are no error.
 RunError read_error(net::ByteReader& in);
 
+/// How long something took. Throws ProgramError where the bytes are no such time.
+std::chrono::nanoseconds read_time(net::ByteReader& in);
+
 /// What the processes of a run add up.
 void write_stats(const RunStats& stats, net::ByteWriter& out);
-/// `stats` has the regions of the plan.
-void read_stats(RunStats& stats, net::ByteReader& in);
-/// Adds those of one process to those of others.
-void add_stats(const RunStats& one, RunStats& sum);
+/// What the processes but the first say about their part of a run when it has ended.
+class StatsOfOthers {
+ public:
+  /// What one process says, whose regions are `regions`. Throws ProgramError where the bytes are no such
+  /// thing.
+  void take(const std::vector<RegionStats>& regions, net::ByteReader& in);
+  /// How many have spoken.
+  int count() const { return count_; }
+  /// Adds it all to the part of the first.
+  void add_to(RunStats& stats) const;
+
+ private:
+  int count_ = 0;
+  RunStats sum_;
+};
 
 }  // namespace hiaton::exec::direct

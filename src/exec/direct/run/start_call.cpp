@@ -19,8 +19,10 @@ Frame* start_call(Worker& worker, Frame* caller, const Instruction* call) {
   // Before anything is written: a tail call overwrites the slots it reads.
   const std::size_t count = worker.plan.read_passed(caller->slots, call, worker.passed);
   const Instruction* entry = passes_list(opcode) ? call->calls->target : call->target;
-  if (worker.hungry) entry = entry[-1].target;
-  worker.hungry = false;
+  if (worker.hungry > 0 && entry[-1].a != 0) {
+    entry = entry[-1].target;
+    worker.hungry = 0;
+  }
   const uint16_t slots = entry[-1].d;
   Frame* callee = is_tail ? caller : caller->child;
   if (callee->capacity < slots) {

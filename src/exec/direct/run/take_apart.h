@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstring>
+#include <utility>
 
 #include "exec/direct/plan.h"
 #include "exec/direct/run/frame.h"
@@ -13,10 +14,35 @@ inline void set_header(DataObject* object, uint64_t header) {
   std::memcpy(static_cast<void*>(object), &header, sizeof header);
 }
 
+// Steps that are written out by a pack: the compiler leaves a loop of four as it stands.
+
+template <std::size_t... i>
+[[gnu::always_inline]] inline void set_fields(DataObject* made, const Slot* from, const uint16_t* slots,
+                                              std::index_sequence<i...>) {
+  ((made->slots()[i] = from[slots[i]]), ...);
+}
+
+template <std::size_t... i>
+[[gnu::always_inline]] inline void move_fields(const DataObject* object, Slot* to, const uint16_t* slots,
+                                               std::index_sequence<i...>) {
+  ((to[slots[i]] = object->slots()[i]), ...);
+}
+
+template <std::size_t... i>
+[[gnu::always_inline]] inline void read_fields(const DataObject* object, Slot* to, const Instruction& peek,
+                                               std::index_sequence<i...>) {
+  ((to[peeked(peek, i + 1).slot] = object->slots()[peeked(peek, i + 1).field]), ...);
+}
+
 template <std::size_t kFields>
 [[gnu::always_inline]] inline void fill(DataObject* made, const Frame* frame, const Instruction& make) {
   set_header(made, make.number);
-  for (std::size_t i = 0; i < kFields; ++i) made->slots()[i] = frame->slots[make.takes[i]];
+  set_fields(made, frame->slots, make.takes, std::make_index_sequence<kFields>());
+}
+
+/// The code points of a string.
+inline const TensorObject* code_points_in(Slot string) {
+  return string.data->slots()[0].tensor;
 }
 
 inline Slot slot_of(DataObject* object) {
@@ -30,13 +56,13 @@ inline void fill_constant(DataObject* made, const Instruction& make) {
   made->slots()[make.a].bits = static_cast<uint64_t>(int64_t{make.jump});
 }
 
-/// Reads fields of a value without taking references of them.
+/// Reads fields of a value without taking references of them; gives the first one.
 template <std::size_t kFields>
-[[gnu::always_inline]] inline void peek(Frame* frame, const Instruction& peek, const DataObject* object) {
-  for (std::size_t i = 0; i < kFields; ++i) {
-    const PeekedField one = peeked(peek, i);
-    frame->slots[one.slot] = object->slots()[one.field];
-  }
+[[gnu::always_inline]] inline Slot peek(Frame* frame, const Instruction& peek, const DataObject* object) {
+  const Slot first = object->slots()[peeked(peek, 0).field];
+  frame->slots[peek.d] = first;
+  read_fields(object, frame->slots, peek, std::make_index_sequence<kFields - 1>());
+  return first;
 }
 
 /// Takes apart a value that others refer to as well: what is taken gets references of its own.
@@ -55,15 +81,7 @@ inline void take_shared(DataCells& cells, Frame* frame, const TakeList& list, Da
 inline void take_apart(DataCells& cells, Frame* frame, const TakeList& list, DataObject* object) {
   if (!DataCells::is_unique(object)) return take_shared(cells, frame, list, object);
   for (std::size_t i = 0; i < list.fields.size(); ++i) {
-    const auto [slot, kind] = list.fields[i];
-    const Slot field = object->slots()[i];
-    if (slot != kNoSlot) {
-      frame->slots[slot] = field;
-    } else if (kind == FieldKind::Data) {
-      cells.release(field.data);
-    } else if (kind == FieldKind::Tensor) {
-      cells.release_tensor(field.tensor);
-    }
+    if (list.fields[i].slot != kNoSlot) frame->slots[list.fields[i].slot] = object->slots()[i];
   }
   cells.free_cell(object, list.fields.size());
 }
@@ -74,18 +92,8 @@ template <std::size_t kFields>
                                               DataObject* object) {
   if (!DataCells::is_unique(object)) [[unlikely]]
     return take_shared(cells, frame, *take.taken, object);
-  Slot fields[kFields];
-  for (std::size_t i = 0; i < kFields; ++i) fields[i] = object->slots()[i];
+  move_fields(object, frame->slots, take.takes, std::make_index_sequence<kFields>());
   cells.free_cell(object, kFields);
-  for (std::size_t i = 0; i < kFields; ++i) {
-    if (take.takes[i] != kNoSlot) {
-      frame->slots[take.takes[i]] = fields[i];
-    } else if (take.taken->fields[i].kind == FieldKind::Data) {
-      cells.release(fields[i].data);
-    } else if (take.taken->fields[i].kind == FieldKind::Tensor) {
-      cells.release_tensor(fields[i].tensor);
-    }
-  }
 }
 
 }  // namespace hiaton::exec::direct

@@ -51,6 +51,8 @@ Fault TensorMachine::run_code(const TensorOperation& operation, const Slot* slot
       return run_line(operation, slots, result);
     case TensorOperation::Code::View:
       return run_view(operation, slots, result);
+    case TensorOperation::Code::String:
+      return run_string(operation, slots, result);
     case TensorOperation::Code::Kernel:
       break;
   }

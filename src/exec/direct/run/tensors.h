@@ -8,6 +8,7 @@
 
 #include "exec/direct/tensor_operation.h"
 #include "hiaton/error.h"
+#include "tensor/data_heap.h"
 #include "tensor/tensor_heap.h"
 
 namespace hiaton::exec::direct {
@@ -21,6 +22,7 @@ class TensorMachine {
   Fault run(const TensorOperation& operation, const Slot* slots, Slot& result);
 
   TensorCells cells;
+  DataCells* strings = nullptr;  ///< of the same worker; null where the run makes no data values
   bool times_kernels = false;
   double kernel_seconds = 0;
 
@@ -41,6 +43,9 @@ class TensorMachine {
   Fault run_code(const TensorOperation& operation, const Slot* slots, Slot& result);
   Fault run_line(const TensorOperation& operation, const Slot* slots, Slot& result);
   Fault run_view(const TensorOperation& operation, const Slot* slots, Slot& result);
+  /// Strings (strings.cpp).
+  class Strings;
+  Fault run_string(const TensorOperation& operation, const Slot* slots, Slot& result);
   Fault run_kernel(const TensorOperation& operation, const Slot* slots, Slot& result);
   bool find_dims(const TensorOperation& operation, const Slot* slots, Dims& dims);
   void let_go(const TensorOperation& operation, const Slot* slots);

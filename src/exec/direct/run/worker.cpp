@@ -10,6 +10,8 @@
 #include "base/pause.h"
 #include "exec/direct/run/interpret.h"
 #include "exec/direct/run/remote_calls.h"
+#include "exec/direct/run/sent_calls.h"
+#include "exec/print_line.h"
 
 namespace hiaton::exec::direct {
 namespace {
@@ -38,8 +40,10 @@ class Backoff {
       return;
     }
     const Clock::duration waited = Clock::now() - start_;
+    const Clock::duration sleep = std::clamp<Clock::duration>(waited / 8, kShortest, kLongest);
+    if (state_.remote != nullptr) return state_.remote->wait_for_work(sleep);  // the agent needs the core
     if (waited < kSpinning && has_core_for_each()) return pause(kMostPauses);
-    std::this_thread::sleep_for(std::clamp<Clock::duration>(waited / 8, kShortest, kLongest));
+    std::this_thread::sleep_for(sleep);
   }
 
  private:
@@ -82,6 +86,16 @@ Worker::Worker(RunState& its_state, const Plan& its_plan, FrameBudget& budget, D
       plan(its_plan) {
   if (tensor_heap != nullptr) tensors = std::make_unique<TensorMachine>(*tensor_heap);
   if (heap != nullptr) cells = &own_cells_.emplace(*heap, tensors == nullptr ? nullptr : &tensors->cells);
+  if (tensors != nullptr) tensors->strings = cells;
+}
+
+Fault Worker::print(const DataObject* text) const {
+  try {
+    print_line(*options, code_points_of(text));
+    return Fault::None;
+  } catch (const std::bad_alloc&) {
+    return Fault::OutOfMemory;
+  }
 }
 
 bool Worker::answer_poll() {
@@ -89,21 +103,23 @@ bool Worker::answer_poll() {
   // below, or the thief's poll comes after this store and is seen at the next call.
   poll.store(state.shares_every_call);
   ++atomic_operations;
+  if (state.sent != nullptr) state.sent->look();
   if (state.stopping.load()) return false;
   Worker* thief = request_.exchange(nullptr);
   ++atomic_operations;
   if (thief != nullptr) answer_request(*thief);
   if (state.shares_every_call) give_all_away();
+  if (hungry > 0 && --hungry > 0) poll.store(true, std::memory_order_relaxed);  // for itself
   return true;
 }
 
 bool Worker::find_fork_room() {
   if (fork_room < kMostForks && state.call_others()) fork_room = kMostForks;
-  return fork_end < kMostForks;
+  return forks_weigh < kMostForks;
 }
 
 void Worker::give_all_away() {
-  hungry = true;
+  hungry = kCallsToLook;
   const auto is_asked = [this] {
     return state.idle.load() > 0 || (state.remote != nullptr && state.remote->is_asked());
   };
@@ -120,12 +136,12 @@ void Worker::give_all_away() {
 /// Whether a call was given away.
 bool Worker::answer_request(Worker& thief) {
   if (fork_end == 0) {
-    hungry = true;
+    hungry = kCallsToLook;
     thief.answer_.store(Answer::Refused, std::memory_order_release);
     return false;
   }
   ForkEntry& oldest = forks[0];
-  if (thief.steals_for != nullptr && !thief.steals_for->may_give(oldest.group->calls[oldest.end - 1])) {
+  if (thief.steals_for != nullptr && !thief.steals_for->is_worth(oldest.group->calls[oldest.end - 1])) {
     thief.answer_.store(Answer::Refused, std::memory_order_release);
     return false;
   }
@@ -138,7 +154,8 @@ bool Worker::answer_request(Worker& thief) {
     }
     oldest.frame->slots[oldest.group->join_slot].bits = reinterpret_cast<uint64_t>(record);
   }
-  if (!pass_arguments(oldest, thief)) {
+  if (thief.steals_for != nullptr ? !thief.steals_for->write_call(oldest, *this)
+                                  : !pass_arguments(oldest, thief)) {
     thief.answer_.store(Answer::Refused, std::memory_order_release);
     return false;
   }
@@ -149,6 +166,7 @@ bool Worker::answer_request(Worker& thief) {
   thief.gift_ = {oldest.frame, oldest.group, oldest.end, calls.is_on() ? calls.give() : 0,
                  thief.gift_.copies};
   if (oldest.end == oldest.started) {  // leaves room for another one
+    forks_weigh -= oldest.weight;
     std::copy(forks + 1, forks + fork_end, forks);
     --fork_end;
   }
@@ -203,6 +221,12 @@ bool Worker::arrive(Frame* target, const Group& group) {
   return true;
 }
 
+Outcome Worker::stop_at(Frame* joined, const Group& group) {
+  frame = joined;
+  pc = group.joined;
+  return Outcome::Stopped;
+}
+
 Frame* Worker::start_chain(Frame* parent, const Instruction* resume, uint32_t slots) {
   anchor = pool.take_anchor();
   if (anchor == nullptr) return nullptr;
@@ -218,7 +242,9 @@ Frame* Worker::start_chain(Frame* parent, const Instruction* resume, uint32_t sl
 
 void Worker::leave_chain() {
   if (calls.is_on()) calls.end_stretch();
-  if (anchor->copies != nullptr) cells->release(std::exchange(anchor->copies, nullptr));
+  DataObject* copies = std::exchange(anchor->copies, nullptr);
+  // An agent has no cells. It leaves chains only of runs that have failed, whose values are all forgotten.
+  if (copies != nullptr && cells != nullptr) cells->release(copies);
   pool.give_anchor(anchor);
   anchor = nullptr;
 }
@@ -259,9 +285,8 @@ Outcome Worker::run_gift() {
   Frame* callee = stopping ? nullptr : start_chain(gift_.frame, call.resume, call.entry[-1].d);
   if (callee == nullptr) {  // come back without the call: the run ends
     fault = stopping ? Fault::None : pool.failure();
-    const bool is_last = arrive(gift_.frame, *gift_.group);
-    frame = is_last ? gift_.frame : nullptr;
-    pc = gift_.group->joined;
+    state.stop();  // before the others of the group can go on without the results
+    stop_at(arrive(gift_.frame, *gift_.group) ? gift_.frame : nullptr, *gift_.group);
     return stopping ? Outcome::Stopped : Outcome::Failed;
   }
   if (calls.is_on()) calls.begin_gift(call, gift_.frame->slots, gift_.arrow);
@@ -292,8 +317,8 @@ void Worker::wait_for_others() const {
 
 Outcome Worker::help() {
   while (find_work()) {
-    const Outcome outcome = begin([this] { return run_found(); });
-    if (outcome == Outcome::Halted && state.remote != nullptr && state.remote->take_results(*this)) continue;
+    Outcome outcome = begin([this] { return run_found(); });
+    if (outcome == Outcome::Halted && state.remote != nullptr) outcome = state.remote->end_taken(*this);
     if (outcome != Outcome::Parked) return outcome;
   }
   frame = nullptr;
@@ -333,7 +358,7 @@ bool Worker::find_work() {
 }
 
 void Worker::unwind() {
-  fork_end = 0;
+  forget_forks();
   Frame* f = frame;
   const Instruction* at = pc;
   while (f != nullptr) {

@@ -17,6 +17,7 @@
 #pragma once
 
 #include <atomic>
+#include <bit>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -44,18 +45,27 @@ struct ForkEntry {
   const Group* group;
   uint32_t started;
   uint32_t end;
+  uint32_t weight;  ///< see fork_weight()
 };
+
+/// How much a group of calls counts against Worker::kMostForks: as many as groups of two would have to stand
+/// inside each other for as many calls at their bottom.
+constexpr uint32_t fork_weight(uint32_t calls) {
+  return calls < 4 ? 1 : static_cast<uint32_t>(std::bit_width(calls)) - 1;
+}
 
 /// How a stretch of interpretation ended.
 enum class Outcome : uint8_t {
   Halted,   ///< main has returned, or a call of another process, to Worker::frame
   Parked,   ///< the frame waits for stolen calls; another worker will go on with it
+  Sends,    ///< Worker::frame calls a function of another process, and waits for it at Worker::pc
   Stopped,  ///< the run is to end: Worker::frame and Worker::pc say where this worker was
   Failed,   ///< the instruction at Worker::pc failed in Worker::frame with Worker::fault
 };
 
 struct Worker;
 class RemoteCalls;
+class SentCalls;
 
 /// What the workers of one run share. Not touched by the interpreter's common case.
 struct RunState {
@@ -67,6 +77,8 @@ struct RunState {
   std::atomic<int> idle{0};
   /// Where workers find calls of other processes; null: there are none.
   RemoteCalls* remote = nullptr;
+  /// Where the functions of the plan are on several processes; null: they are on one.
+  SentCalls* sent = nullptr;
   /// For tests: each call that can be given away is, as long as a worker is idle; the first waits for all.
   bool shares_every_call = false;
   /// Calls the other workers where they do not look for work yet: for the first one, when it has calls that
@@ -89,9 +101,13 @@ struct Worker {
   /// a list that is stolen element by element would be gone through for each of them.
   static constexpr std::size_t kMostSteps = std::size_t{1} << 20;
   std::size_t steps_left = kMostSteps;
-  bool hungry = false;  ///< a request went unanswered: the next call goes on in its forking form
+  /// A request went unanswered: the next call of a function that forks goes on in its forking form. It looks
+  /// at so many calls and loop ends for one.
+  uint32_t hungry = 0;
+  static constexpr uint32_t kCallsToLook = 256;
   uint32_t fork_end = 0;
-  /// With this many free groups of calls, deeper ones run in their sequential form.
+  uint32_t forks_weigh = 0;  ///< the sum of their weights
+  /// With free groups of calls of this weight, deeper ones run in their sequential form.
   static constexpr uint32_t kMostForks = 8;
   ForkEntry forks[kMostForks];
   uint32_t fork_room = kMostForks;  ///< 0: the others do not look for work yet
@@ -99,14 +115,15 @@ struct Worker {
   DataCells* cells = nullptr;              ///< of a plan with data values
   std::unique_ptr<TensorMachine> tensors;  ///< of a plan with tensors
   std::span<const Value> parameters{};     ///< of the run
+  const RunOptions* options = nullptr;     ///< likewise
   CallTrace calls;
   Frame* anchor = nullptr;  ///< of the chain this worker runs in
   std::vector<uint64_t> region_firings;
   std::vector<Slot>
       passed;  ///< room for the arguments of any call: running takes no other memory than frames
 
-  /// For whom an agent steals, which takes only what can go to other processes; null: for itself.
-  const RemoteCalls* steals_for = nullptr;
+  /// For whom an agent steals, which gets calls as messages to other processes; null: for itself.
+  RemoteCalls* steals_for = nullptr;
   RunState& state;
   const Plan& plan;
   Frame* frame = nullptr;  ///< with pc: where this worker was when interpretation ended
@@ -115,13 +132,24 @@ struct Worker {
   uint64_t steals = 0;
   uint64_t atomic_operations = 0;  ///< read-modify-writes and fences
 
+  /// Prints a string as a line.
+  Fault print(const DataObject* text) const;
   /// Looks at what `poll` was raised for. False: the run is to end.
   bool answer_poll();
-  /// Whether another group of calls has room where `fork_end` has reached `fork_room`.
+  /// Whether another group of calls has room where `forks_weigh` has reached `fork_room`.
   bool find_fork_room();
+  void push_fork(const ForkEntry& entry) {
+    forks[fork_end++] = entry;
+    forks_weigh += entry.weight;
+  }
+  void pop_fork() { forks_weigh -= forks[--fork_end].weight; }
+  void forget_forks() { fork_end = forks_weigh = 0; }
   /// One of those who had to come back to `target` is there. True: it was the last, and goes on with the
-  /// frame and its chain.
+  /// frame and its chain, unless the run is stopping: who comes back without results stops it first.
   bool arrive(Frame* target, const Group& group);
+  /// The frame in which all calls of the group have come back, null where others still have to, is where the
+  /// run ends: one of them has failed and left no results.
+  Outcome stop_at(Frame* joined, const Group& group);
   /// Runs the program from its start.
   Outcome begin(const std::function<Outcome()>& start);
   /// Makes the first frame of a chain, which returns to `parent`. Null where a budget or memory is exhausted.
@@ -165,6 +193,7 @@ struct Worker {
 
   friend struct RunState;
   friend class RemoteCalls;
+  class SentCalls;
 };
 
 }  // namespace hiaton::exec::direct

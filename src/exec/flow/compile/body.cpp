@@ -12,13 +12,10 @@
 #include "exec/firing.h"
 #include "exec/flow/compile/passes.h"
 #include "exec/flow/compile/places.h"
+#include "exec/graph_names.h"
 
 namespace hiaton::exec::flow {
 namespace {
-
-using graph::NodeId;
-using graph::NodeKind;
-using graph::OutPort;
 
 class BodyCompiler {
  public:

@@ -4,13 +4,9 @@
 
 #include "exec/firing.h"
 #include "exec/flow/plan.h"
+#include "exec/graph_names.h"
 
 namespace hiaton::exec::flow {
-
-using graph::Node;
-using graph::NodeId;
-using graph::NodeKind;
-using graph::OutPort;
 
 namespace {
 

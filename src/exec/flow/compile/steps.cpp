@@ -13,6 +13,8 @@ Step::Code code_of(const graph::Node& node, bool is_batched) {
   if (role == Role::Field) return Step::Code::Field;
   if (role == Role::FieldOrZero) return Step::Code::FieldOrZero;
   if (role == Role::Make) return Step::Code::Make;
+  if (role == Role::String) return Step::Code::Values;
+  if (role == Role::Print) return Step::Code::Print;
   if (role == Role::PassAfter || (role == Role::Identity && !node.type.is_tensor())) return Step::Code::Copy;
   return is_batched ? Step::Code::Tensor : Step::Code::Kernel;
 }

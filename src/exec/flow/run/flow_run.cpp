@@ -134,7 +134,7 @@ class FlowRun {
         members_(workers_),
         tracks_(std::min(workers_, count_)),
         use_(options),
-        direct_watch_(options, Clock::now()) {
+        start_(Clock::now()) {
     parts_.resize(count_ + workers_);  // behind them, what members do for others
     for (std::size_t i = 0; i < tracks_.size() && options.trace != nullptr; ++i) {
       tracks_[i] = &options.trace->worker(i);
@@ -142,7 +142,6 @@ class FlowRun {
   }
 
   void run() {
-    const auto start = Clock::now();
     std::optional<ThreadPool> own;
     ThreadPool* pool = options_.pool;
     if (pool == nullptr && workers_ > 1) pool = &own.emplace(options_.workers);
@@ -158,7 +157,7 @@ class FlowRun {
     }
     if (options_.stats != nullptr) {
       tell_stats();
-      options_.stats->seconds = seconds_since(start);
+      options_.stats->seconds = seconds_since(start_);
       if (options_.time_kernels) options_.stats->kernel_seconds += packing_seconds;
     }
     resting_.give_back(std::move(packed_));
@@ -191,7 +190,7 @@ class FlowRun {
     bool at_work = taken.has_value();
     Trace::Track* track = nullptr;
     while (true) {
-      flow::Membership membership{direct_watch_, team_.shares_calls() ? &team_ : nullptr, number};
+      flow::Membership membership{start_, team_.shares_calls() ? &team_ : nullptr, number};
       if (!taken) {
         membership.mail = team_.rest(number, at_work);
         if (membership.mail.empty()) return;
@@ -298,7 +297,7 @@ class FlowRun {
   std::vector<Trace::Track*> tracks_;
   std::atomic<std::size_t> next_track_{0};
   SharedUse use_;
-  SharedWatch direct_watch_;
+  const Clock::time_point start_;
   std::unique_ptr<flow::PackedParameters> packed_;
 };
 

@@ -1,6 +1,7 @@
 // Regions that run for one frame at a time.
 #include "base/check.h"
 #include "exec/flow/run/worker.h"
+#include "exec/print_line.h"
 
 namespace hiaton::exec::flow {
 
@@ -41,6 +42,11 @@ Cell Worker::borrow(const Frame* frame, const Source& source) const {
     }
     case Step::Code::FieldOrZero:
       return field_or_zero(frame, step);
+    case Step::Code::Values:
+      return run_on_values(frame, step);
+    case Step::Code::Print:
+      print_line(*options_, code_points_of(borrow_slot(frame, step.operands[1]).data));
+      [[fallthrough]];
     case Step::Code::Copy:
       out = borrow(frame, step.operands[0]);
       retain(step.kind, out);
@@ -116,6 +122,16 @@ DataObject* Worker::make_data(const Frame* frame, const Step& step) {
     throw;
   }
   return Data::take(step.variant, step.layout, fields_).detach();
+}
+
+Cell Worker::run_on_values(Frame* frame, const Step& step) {
+  const graph::Node& node = (*graph_)[step.node];
+  std::vector<Value> operands;
+  for (std::size_t i = 0; i < step.operands.size(); ++i) operands.push_back(fetch_operand(frame, step, i));
+  Value result;
+  const Fault fault = node.op->value_kernel(operands, node.attributes, result);
+  if (fault != Fault::None) fail(frame, step, fault);
+  return cell_of(result);
 }
 
 Value Worker::fetch_operand(const Frame* frame, const Step& step, std::size_t index) const {

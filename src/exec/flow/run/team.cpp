@@ -9,7 +9,8 @@
 namespace hiaton::exec::flow {
 
 Team::Team(int workers, std::size_t parts, Sharing sharing)
-    : sharing_(sharing),
+    : launches_(static_cast<std::size_t>(workers)),
+      sharing_(sharing),
       parts_(parts),
       workers_(static_cast<std::size_t>(workers)),
       seats_(std::make_unique<Seat[]>(workers_)),

@@ -61,10 +61,11 @@ void Worker::run(const graph::Graph& graph, const ExampleRange& examples, const 
   BudgetWatch watch(options, use, held_bytes());
   watch_ = &watch;
   batches_.begin(graph, options, packed, gradients);
-  std::optional<SharedWatch::Entry> direct_watch;
+  std::optional<RunWatch> direct_watch;
   if (direct_ != nullptr) {
     direct_->begin(options);
-    direct_watch.emplace(membership.direct_watch, [this](Fault fault) { direct_->stop(fault); });
+    if (RunWatch::is_needed(options))
+      direct_watch.emplace(options, membership.start, [this](Fault fault) { direct_->stop(fault); });
   }
   examples_ = examples;
   started_.reserve(examples.size());

@@ -48,8 +48,8 @@ struct Stopped {};
 
 /// Whose member a worker is in a run.
 struct Membership {
-  SharedWatch& direct_watch;  ///< ends calls of direct code
-  Team* team = nullptr;       ///< null: it is alone
+  RunWatch::Clock::time_point start;  ///< of the run
+  Team* team = nullptr;               ///< null: it is alone
   uint32_t number = 0;
   std::vector<Message> mail{};  ///< what it begins with
 };
@@ -133,6 +133,7 @@ class Worker {
     return layout(frame).load_slot(frame, source.index);
   }
   DataObject* make_data(const Frame* frame, const Step& step);
+  Cell run_on_values(Frame* frame, const Step& step);
   Value fetch_operand(const Frame* frame, const Step& step, std::size_t index) const;
   const Item* decide(Frame* frame, const Branch& branch);
   void call(Frame* frame, const Call& call);

@@ -1,0 +1,167 @@
+"""Functions defined inside of others, and lambdas: values that hold what they read of the function around."""
+
+import ast
+
+from hiaton.function.scopes import functions_in, needed_names, own_names, parameters_of, refused_in
+from hiaton.function.statements import End
+from hiaton.function.types import Func, Lst, Value
+
+
+class LocalScope:
+    """A function that is defined inside of another one, while its text is being read."""
+
+    def __init__(self, outer, node):
+        self.function = outer.function
+        self.file = outer.file
+        self.tree = node
+        self.globals = outer.globals
+        self.cells = outer.cells
+        self.owner = outer.owner
+        self.first = None
+        self.key = (outer.key, id(node))
+        self.inside = {}
+        self.set_outside = frozenset()
+        self.parameters = parameters_of(node)
+        self.own = own_names(node)
+        self.locals = self.own | outer.locals
+        self.functions = {name: found for name, found in outer.functions.items() if name not in self.own}
+        self.functions.update(functions_in(self, node))
+
+
+class Closures:
+    def eval_Lambda(self, node):
+        return self.closure(self.where, node, True)
+
+    def do_FunctionDef(self, node):
+        if node.decorator_list:
+            self.refuse(f"'{node.name}' has a decorator: take the function out of the one around it", node)
+        self.bind(node.name, self.closure(self.where, node, True))
+
+    def closure(self, scope, node, own):
+        """The function as a value. `own`: what it reads may still change."""
+        for inner in refused_in(node):
+            self.refuse(f"'{type(inner).__name__.lower()}' in a function that is defined inside cannot be converted; give the "
+                        "value back", inner)
+        if node.args.kwarg is not None:
+            self.refuse("'**' of a function that is defined inside cannot be converted", node)
+        names, _ = needed_names(scope, node)
+        hidden = names & own_names(node)
+        if hidden:
+            self.refuse(f"'{min(hidden)}' is a name of this function and of the one around it: call it something else", node)
+        captured = [(name, self.held(self.name_value(name))) for name in sorted(names) if name in self.env]
+        defaults = [*node.args.defaults, *node.args.kw_defaults] if own else []
+        for number, default in enumerate(defaults):
+            if default is not None:
+                captured.append((f"default@{number}", self.held(self.eval(default))))
+        return self._closure_with(Func(scope, node, (), own), captured)
+
+    @staticmethod
+    def _closure_with(type_, captured):
+        captured = sorted(captured, key=lambda pair: pair[0])
+        type_ = Func(type_.scope, type_.node, tuple((name, value.type) for name, value in captured), type_.own)
+        return Value(type_, tuple(id_ for _, value in captured for id_ in value.ids))
+
+    def captured_by(self, value):
+        """What a function that was defined inside holds: names and values."""
+        made, at = [], 0
+        for name, type_ in value.type.captured:
+            count = len(self.converter.graph_types(type_))
+            made.append((name, Value(type_, value.ids[at:at + count])))
+            at += count
+        return made
+
+    def recapture(self, name, value):
+        """The name has another value: so it has for functions that read it. Gives the value."""
+        for other, held in list(self.env.items()):
+            if not (isinstance(held.type, Func) and held.type.own and held.type.scope.key == self.where.key):
+                continue
+            if name in needed_names(held.type.scope, held.type.node)[0]:
+                if other == name or isinstance(value.type, Func):
+                    self.refuse(f"'{name}' stands for several functions, and is read by one of them: give each a name")
+                if isinstance(value.type, Lst):
+                    value = Value(Lst(value.type.element), self.forward(value).ids)
+                captured = dict(self.captured_by(held))
+                captured[name] = self.held(value)
+                self.env[other] = self._closure_with(held.type, captured.items())
+        if isinstance(value.type, Func) and value.type.own and name in needed_names(value.type.scope, value.type.node)[0]:
+            self.refuse(f"'{name}' stands for several functions, and is read by one of them: give each a name")
+        return value
+
+    def handed_on(self, value):
+        """The value for another function: what a function defined here reads, it has read."""
+        if not isinstance(value.type, Func) or not value.type.own:
+            return value
+        _, functions = needed_names(value.type.scope, value.type.node)
+        for name in functions:
+            if value.type.scope.functions[name][1] is self.where and name not in self.env:
+                self.fail()
+        return self._closure_with(Func(value.type.scope, value.type.node, (), False), self.captured_by(value))
+
+    def local_function(self, name):
+        """A function that the name stands for in a scope around; None: none."""
+        found = self.where.functions.get(name)
+        if found is None or found[1] is self.where:
+            return None
+        captured = [(n, self.held(self.env[n])) for n in sorted(needed_names(found[1], found[0])[0]) if n in self.env]
+        for number, default in enumerate([*found[0].args.defaults, *found[0].args.kw_defaults]):
+            if default is not None and not isinstance(default, ast.Constant):
+                self.refuse(f"'{name}' has a default that is computed: give the argument", default)
+            if default is not None:
+                captured.append((f"default@{number}", self.held(self.known(default.value))))
+        return self._closure_with(Func(found[1], found[0], (), False), captured)
+
+    def call_closure(self, value, args, named):
+        value = self.handed_on(value)
+        scope, node = value.type.scope, value.type.node
+        captured = self.captured_by(value)
+        values = self.passed_values(self._bound_to_tree(node, args, named, dict(captured)), scope.function.__code__)
+        captured = [(name, held) for name, held in captured if not name.startswith("default@")]
+        names = [*(name for name, _ in captured), *parameters_of(node)]
+
+        def build(frame, given):
+            if id(node) not in scope.inside:
+                scope.inside[id(node)] = LocalScope(scope, node)
+            frame.where = scope.inside[id(node)]
+            frame.env = dict(zip(names, given))
+            if isinstance(node, ast.Lambda):
+                return frame.result(frame.eval(node.body))
+            return frame.run(node.body, End())
+        given = [*(held for _, held in captured), *values]
+        name = getattr(node, "name", f"{scope.function.__name__}_lambda")
+        instance = self.converter.instance(("closure", (scope.key, id(node)), tuple(names)), name, [v.type for v in given], build)
+        return self.call_instance(instance, given)
+
+    def _bound_to_tree(self, node, args, named, captured):
+        """The arguments by parameter."""
+        tree, args, named = node.args, list(args), dict(named)
+        positional = [*tree.posonlyargs, *tree.args]
+        values = {}
+        for number, parameter in enumerate(positional):
+            if args:
+                values[parameter.arg] = args.pop(0)
+            elif parameter.arg in named and parameter not in tree.posonlyargs:
+                values[parameter.arg] = named.pop(parameter.arg)
+            else:
+                default = number - len(positional) + len(tree.defaults)
+                values[parameter.arg] = captured.get(f"default@{default}")
+        if tree.vararg:
+            values[tree.vararg.arg] = self.tuple_of(args)
+            args = []
+        for number, parameter in enumerate(tree.kwonlyargs):
+            otherwise = captured.get(f"default@{len(tree.defaults) + number}")
+            values[parameter.arg] = named.pop(parameter.arg, otherwise)
+        missing = [parameter for parameter, value in values.items() if value is None]
+        if args or named or missing:
+            self.fail()  # Python says what is wrong with the call
+        return [values[parameter] for parameter in parameters_of(node)]
+
+    def call_one_of(self, callee, args, named):
+        """A call of one of several functions, which the run tells apart."""
+        def of_side(number):
+            def call():
+                return self.call(self.side(callee, number), args, named)
+            if number + 1 == len(callee.type.sides):
+                return call()
+            here = self.op("eq", callee.ids[0], self.constant(number, "i64"))
+            return self.either(here, call, lambda: of_side(number + 1), ("call", id(self.node), number))
+        return of_side(0)

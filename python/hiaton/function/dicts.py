@@ -1,0 +1,139 @@
+"""Dicts whose keys are known before the run: a value for each key."""
+
+import enum
+
+from hiaton.function.types import (NONE, NUMBERS, Const, Dct, Func, Lst, NeverType, Scalar, Symbol, Tens, Tup, Union,
+                                   Value)
+
+MOST_KEYS = 64
+
+
+def is_key(value):
+    """Whether it may be a key of a dict that a graph knows."""
+    return type(value) in (*NUMBERS, str, type(None)) or isinstance(value, enum.Enum)
+
+
+def is_fresh(type_):
+    """Whether it is, or is a tuple of, a list or a dict that nobody else refers to."""
+    return any(map(is_fresh, type_.items)) if isinstance(type_, Tup) else getattr(type_, "fresh", False)
+
+
+def may_refer(type_):
+    """Whether a value of the type may be, or hold, a list or a dict."""
+    return not isinstance(type_, (Scalar, Tens, Symbol, Const, NeverType)) and (
+        not isinstance(type_, (Tup, Union)) or any(map(may_refer, getattr(type_, "items", getattr(type_, "sides", ())))))
+
+
+class Dicts:
+    def eval_Dict(self, node):
+        found = {}
+        for key, item in zip(node.keys, node.values):
+            value = self.eval(item)
+            if key is None:
+                if not isinstance(value.type, Dct):
+                    self.refuse(f"'**' takes apart dicts whose keys are known before the run, found {value.type}", node)
+                found.update(zip(value.type.keys, self.items(value)))
+                continue
+            key = self.eval(key).type
+            if not isinstance(key, Const) or not is_key(key.value):
+                self.refuse(f"expected a key that is known before the run, found {key}", node)
+            found[key.value] = value
+        return self.dict_of(found)
+
+    def dict_of(self, found):
+        if len(found) > MOST_KEYS:
+            self.refuse(f"a dict of more than {MOST_KEYS} keys cannot be converted")
+        values = [self.held(self.shared(value)) for value in found.values()]
+        ids = tuple(id_ for value in values for id_ in value.ids)
+        return Value(Dct(tuple(found), tuple(value.type for value in values), True, True), ids)
+
+    def dict_item(self, value, key):
+        keys = list(value.type.keys)
+        if isinstance(key.type, Const):
+            if not is_key(key.type.value) or key.type.value not in keys:
+                self.fail(f"no key {key.type.value!r}")
+            return self.items(value)[keys.index(key.type.value)]
+
+        def of_key(number):
+            if number == len(keys):
+                self.fail("no such key")
+            same = self.equal(key, Value(Const(keys[number])))
+            if isinstance(same, bool):
+                return self.items(value)[number] if same else of_key(number + 1)
+            return self.either(same, lambda: self.items(value)[number], lambda: of_key(number + 1),
+                               ("key", id(self.node), number))
+        return of_key(0)
+
+    def dict_has(self, value, key):
+        if isinstance(key.type, Const):
+            return is_key(key.type.value) and key.type.value in value.type.keys
+        found = False
+        for known in value.type.keys:
+            found = self.any_of(found, self.equal(key, Value(Const(known))))
+        return found
+
+    def dict_method(self, value, name, args):
+        keys = self.tuple_of([Value(Const(key)) for key in value.type.keys])
+        values = self.tuple_of(self.items(value))
+        if name == "get" and len(args) in (1, 2):
+            has = self.dict_has(value, args[0])
+            otherwise = args[1] if len(args) == 2 else Value(NONE)
+            if isinstance(has, bool):
+                return self.dict_item(value, args[0]) if has else otherwise
+            return self.either(has, lambda: self.dict_item(value, args[0]), lambda: otherwise, ("get", id(self.node)))
+        if args or name not in ("keys", "values", "items", "copy"):
+            self.refuse(f"dict.{name} cannot be converted here")
+        if name == "copy":
+            return self.dict_of(dict(zip(value.type.keys, self.items(value))))
+        if name == "items":
+            return self.tuple_of([self.tuple_of(pair) for pair in zip(self.items(keys), self.items(values))])
+        return keys if name == "keys" else values
+
+    def set_item(self, target, value):
+        """name[key] = value, of a list or a dict that nobody else refers to."""
+        held = self.env.get(getattr(target.value, "id", None))
+        if held is not None and isinstance(held.type, Lst):
+            self.set_element(target, held, value)
+            return
+        if held is None or not isinstance(held.type, Dct):
+            self.refuse("a change of an object cannot be converted; make a new one and give it back", target)
+        if not held.type.fresh:
+            self.refuse(f"'{target.value.id}' is a dict that others may refer to: make a new one and give it back", target)
+        key = self.eval(target.slice).type
+        if not isinstance(key, Const) or not is_key(key.value):
+            self.refuse(f"expected a key that is known before the run, found {key}", target)
+        found = dict(zip(held.type.keys, self.items(held)))
+        found[key.value] = value
+        self.bind(target.value.id, self.dict_of(found))
+
+    def shared(self, value):
+        """A list or a dict that something else refers to from now on."""
+        if not is_fresh(value.type):
+            return value
+        value = self.forward(value)
+        type_ = value.type
+        if isinstance(type_, Tup):
+            return self.tuple_of([self.shared(item) for item in self.items(value)], type_.cls)
+        if isinstance(type_, Dct) and type_.fresh:
+            return Value(Dct(type_.keys, type_.items, False, type_.made), value.ids)
+        return Value(Lst(type_.element), value.ids) if isinstance(type_, Lst) else value
+
+    def iterated(self, value):
+        """What a loop goes over: of a dict, its keys."""
+        if isinstance(value.type, Dct):
+            return self.tuple_of([Value(Const(key)) for key in value.type.keys])
+        return value
+
+
+def _any_part(type_, test):
+    parts = [*getattr(type_, "items", ()), *getattr(type_, "sides", ()), *([type_.element] if hasattr(type_, "element") else [])]
+    return test(type_) or any(_any_part(part, test) for part in parts)
+
+
+def came_in(type_):
+    """Whether a value of the type has a dict that is an object of the caller."""
+    return _any_part(type_, lambda part: isinstance(part, Dct) and not part.made)
+
+
+def holds_function(type_):
+    return _any_part(type_, lambda part: isinstance(part, Func))

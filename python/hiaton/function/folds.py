@@ -1,0 +1,93 @@
+"""Built-in functions that go over something: `sum`, `sorted`, `list` and their like."""
+
+import ast
+
+from hiaton.function import prelude
+from hiaton.function.types import NEVER, NONE, Const, Lst, Tup, Value
+
+
+class Folds:
+    def _one(self, node, most=1):
+        if node.keywords or not 1 <= len(node.args) <= most:
+            self.refuse(f"this call of '{ast.unparse(node.func)}' cannot be converted", node)
+        return self.as_list(node.args[0])
+
+    def call_sum(self, node):
+        items = self._one(node, 2)
+        start = self.eval(node.args[1]) if len(node.args) == 2 else Value(Const(0))
+        if isinstance(items.type, Tup):
+            for item in self.items(items):
+                start = self.binary("Add", start, item)
+            return start
+        return self.call_prelude("total", [items, start])
+
+    def call_any(self, node):
+        return self.call_prelude("any_true", [self._as_list_value(node)])
+
+    def call_all(self, node):
+        return self.call_prelude("all_true", [self._as_list_value(node)])
+
+    def _as_list_value(self, node):
+        items = self._one(node)
+        return self.list_of(self.items(items), ("items", id(node))) if isinstance(items.type, Tup) else items
+
+    def call_list(self, node):
+        if not node.args:
+            return self.default(Lst(NEVER, True))
+        if isinstance(node.args[0], (ast.GeneratorExp, ast.ListComp)):
+            return self._as_list_value(node)
+        return self.as_new(self.call_prelude("collected", [self._as_list_value(node)]))
+
+    def call_tuple(self, node):
+        items = self._one(node)
+        if isinstance(items.type, Tup):
+            return self.tuple_of(self.items(items))
+        self.refuse("a tuple whose length the run tells cannot be converted; use a list", node)
+
+    def call_reversed(self, node):
+        self.refuse("'reversed' can only be converted in a loop, or in list(reversed(...))", node)
+
+    def call_min(self, node):
+        return self._extreme_of("smaller", "smallest", node)
+
+    def call_max(self, node):
+        return self._extreme_of("larger", "largest", node)
+
+    def call_sorted(self, node):
+        items = self.list_in(node)
+        named = {keyword.arg: self.eval(keyword.value) for keyword in node.keywords}
+        key = named.pop("key", Value(NONE))
+        if named.keys() - {"reverse"}:
+            self.refuse("this call of 'sorted' cannot be converted", node)
+        is_reverse = self.truth_value(self.truth(named.get("reverse", Value(Const(False)))))
+        key = Value(Const(prelude.itself)) if key.type == NONE else key
+        return self.as_new(self.call_prelude("in_order", [items, key, is_reverse]))
+
+    def list_in(self, node):
+        """The only argument without a name, as a list."""
+        if len(node.args) != 1:
+            self.refuse(f"this call of '{ast.unparse(node.func)}' cannot be converted", node)
+        items = self.as_list(node.args[0])
+        return self.list_of(self.items(items), None) if isinstance(items.type, Tup) else items
+
+    def _extreme_of(self, two, many, node):
+        if node.keywords:
+            return self._extreme_by(many, node)
+        if len(node.args) == 1:
+            return self._extreme(two, many, [self.as_list(node.args[0])])
+        return self._extreme(two, many, [self.eval(arg) for arg in node.args])
+
+    def _extreme_by(self, many, node):
+        named = {keyword.arg: self.eval(keyword.value) for keyword in node.keywords}
+        key = named.pop("key", Value(NONE))
+        otherwise = named.pop("default", None)
+        if named:
+            self.refuse(f"this call of '{ast.unparse(node.func)}' cannot be converted", node)
+        items = self.list_in(node) if len(node.args) == 1 else self.list_of([self.eval(arg) for arg in node.args], None)
+        if items.type.element is NEVER:
+            return self.fail() if otherwise is None else otherwise
+        if otherwise is None:
+            self.require_variant(items.ids[0], "an empty list")
+            otherwise = Value(NONE)
+        key = Value(Const(prelude.itself)) if key.type == NONE else key
+        return self.call_prelude("extreme_by", [items, key, otherwise, Value(Const(many == "largest"))])

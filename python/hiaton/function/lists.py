@@ -1,0 +1,132 @@
+"""Changes of lists that a function made and that nobody else refers to: the name stands for another list from then on."""
+
+import ast
+
+from hiaton.function import prelude
+from hiaton.function.types import NEVER, NONE, Const, Lst, Objs, Tup, Value, is_number, join
+
+# Methods by name: what makes the other list, and how many arguments there are.
+_CHANGES = {"insert": ("inserted", 2), "remove": ("without", 1), "reverse": ("backward", 0)}
+
+
+class Lists:
+    def _own(self, name, value, node):
+        if not value.type.fresh:
+            self.refuse(f"'{name}' is a list that others may refer to: build a new one and give it back", node)
+
+    def append(self, name, node):
+        """name.append(x), of a list that nobody else refers to; None where it is something else."""
+        value = self.env.get(name)
+        if value is None or not isinstance(value.type, Lst) or len(node.args) != 1:
+            return None
+        self._own(name, value, node)
+        item = self.held(self.eval(node.args[0]))
+        if isinstance(item.type, Lst):
+            item = self.forward(item)
+            item = Value(Lst(item.type.element), item.ids)
+        if value.type.element is NEVER:
+            value = self.default(Lst(item.type, True, True))
+        element = join(value.type.element, item.type)
+        if element != value.type.element:
+            same = self.converter.graph_types(element) == self.converter.graph_types(value.type.element)
+            if not same or not isinstance(element, Objs):
+                self.refuse(f"expected elements of one type, found {value.type.element} and {item.type}", node)
+            value = Value(Lst(element, True, value.type.backward), value.ids)
+        item = self.coerce(item, element)
+        value = value if value.type.backward else self.turned(value)
+        self.bind(name, self.cons(item, value))
+        return Value(NONE)
+
+    def extend(self, name, items, node):
+        """name.extend(items), of a list that nobody else refers to; None where it is something else."""
+        value = self.env.get(name)
+        if value is None or not isinstance(value.type, Lst):
+            return None
+        self._own(name, value, node)
+        if isinstance(items.type, Tup):
+            items = self.list_of(self.items(items), None)
+        if not isinstance(items.type, Lst):
+            self.refuse(f"expected a list or a tuple, found {items.type}", node)
+        made = self.call_prelude("joined", [value, items])
+        self.bind(name, self.as_new(made))
+        return Value(NONE)
+
+    def popped(self, node):
+        """name.pop() or name.pop(0), of a list that nobody else refers to; None where it is something else."""
+        is_pop = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "pop"
+        if not is_pop or not isinstance(node.func.value, ast.Name) or node.keywords:
+            return None
+        name = node.func.value.id
+        value = self.env.get(name)
+        if value is None or not isinstance(value.type, Lst):
+            return None
+        self._own(name, value, node)
+        place = self.eval(node.args[0]).type if node.args else Const(-1)
+        if not is_number(place) or place.value not in (0, -1):
+            self.refuse("list.pop can only be converted for the first and the last element", node)
+        if value.type.element is NEVER:
+            self.fail()
+        if value.type.backward != (place.value == -1):
+            value = self.turned(value)
+        self.require_variant(value.ids[0], "pop from an empty list")
+        self.bind(name, self.tail(value))
+        return self.head(value)
+
+    def change_list(self, node):
+        """Of a statement name.method(...): whether it changed a list."""
+        if not isinstance(node.func, ast.Attribute) or not isinstance(node.func.value, ast.Name):
+            return False
+        name, method = node.func.value.id, node.func.attr
+        value = self.env.get(name)
+        if value is None or not isinstance(value.type, Lst):
+            return False
+        if method == "append" and len(node.args) == 1:
+            self.append(name, node)
+            return True
+        if method == "extend" and len(node.args) == 1:
+            self.extend(name, self.as_list(node.args[0]), node)
+            return True
+        if method == "pop":
+            return self.popped(node) is not None
+        if method not in (*_CHANGES, "clear", "sort"):
+            return False
+        self._own(name, value, node)
+        if method == "sort":
+            named = {keyword.arg: self.eval(keyword.value) for keyword in node.keywords}
+            key, is_reverse = named.pop("key", Value(NONE)), named.pop("reverse", Value(Const(False)))
+            if node.args or named:
+                self.refuse("this call of 'sort' cannot be converted", node)
+            key = Value(Const(prelude.itself)) if key.type == NONE else key
+            made = self.call_prelude("in_order", [self.forward(value), key, self.truth_value(self.truth(is_reverse))])
+        elif method == "clear" and not node.args and not node.keywords:
+            made = self.default(Lst(NEVER, True))
+        elif method in _CHANGES and len(node.args) == _CHANGES[method][1] and not node.keywords:
+            made = self.call_prelude(_CHANGES[method][0], [self.forward(value), *(self.eval(arg) for arg in node.args)])
+        else:
+            self.refuse(f"this call of '{method}' cannot be converted", node)
+        self.bind(name, self.as_new(made))
+        return True
+
+    def set_element(self, target, value, element):
+        """name[index] = element."""
+        self._own(target.value.id, value, target)
+        if value.type.element is NEVER:
+            self.fail()
+        made = self.call_prelude("replaced", [self.forward(value), self._index_of(target), self.shared(element)])
+        self.bind(target.value.id, self.as_new(made))
+
+    def delete_element(self, target):
+        """del name[index]."""
+        value = self.env.get(getattr(target.value, "id", None))
+        if value is None or not isinstance(value.type, Lst):
+            self.refuse("a change of an object cannot be converted; make a new one", target)
+        self._own(target.value.id, value, target)
+        if value.type.element is NEVER:
+            self.fail()
+        made = self.call_prelude("shortened", [self.forward(value), self._index_of(target)])
+        self.bind(target.value.id, self.as_new(made))
+
+    def _index_of(self, target):
+        if isinstance(target.slice, ast.Slice):
+            self.refuse("a change of a part of a list cannot be converted", target)
+        return self.operand(self.eval(target.slice))

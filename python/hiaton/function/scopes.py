@@ -1,0 +1,149 @@
+"""Which names the text of a function sets, reads, and reads of the function around."""
+
+import ast
+
+
+def nodes_below(nodes, also_inside=False):
+    """All nodes below, but for those of functions defined inside; `also_inside`: these too."""
+    pending = list(nodes)
+    while pending:
+        node = pending.pop()
+        yield node
+        if also_inside or not isinstance(node, (ast.FunctionDef, ast.Lambda)):
+            pending += ast.iter_child_nodes(node)
+
+
+def _of(node, what, find):
+    """What is found below a node, found once."""
+    if not hasattr(node, what):
+        setattr(node, what, frozenset(find(node)))
+    return getattr(node, what)
+
+
+_CHANGES = ("append", "extend", "pop", "insert", "remove", "clear", "reverse", "sort")
+
+
+def _find_changed(root):
+    for node in nodes_below([root]):
+        if isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load) and isinstance(node.value, ast.Name):
+            yield node.value.id
+        elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+            yield node.target.id
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name) \
+                and node.func.attr in _CHANGES:
+            yield node.func.value.id
+
+
+def changed(*nodes):
+    """The names of lists and dicts that may be changed."""
+    return set().union(*(_of(node, "hiaton_changed", _find_changed) for node in nodes))
+
+
+def iterated_names(node):
+    """The names of lists and dicts that a loop over the expression goes over."""
+    if isinstance(node, ast.Name):
+        return {node.id}
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        return set().union(*map(iterated_names, node.args)) if node.func.id not in ("range", "len") else set()
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        return iterated_names(node.func.value)
+    return set()
+
+
+def _find_assigned(root):
+    yield from _find_changed(root)
+    for node in nodes_below([root]):
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            yield node.id
+        elif isinstance(node, ast.FunctionDef):
+            yield node.name
+        elif isinstance(node, ast.alias):
+            yield node.asname or node.name.split(".")[0]
+
+
+def assigned(*nodes):
+    return set().union(*(_of(node, "hiaton_assigned", _find_assigned) for node in nodes))
+
+
+def _find_read(root):
+    return (node.id for node in nodes_below([root], True) if isinstance(node, ast.Name))
+
+
+def read_names(nodes):
+    return set().union(*(_of(node, "hiaton_read", _find_read) for node in nodes))
+
+
+def declared_names(node):
+    """Those of `global` and `nonlocal`."""
+    return {name for one in nodes_below(body_of(node)) if isinstance(one, (ast.Global, ast.Nonlocal)) for name in one.names}
+
+
+def body_of(node):
+    return [node.body] if isinstance(node, ast.Lambda) else node.body
+
+
+def parameters_of(node):
+    args = node.args
+    found = [*args.posonlyargs, *args.args, *([args.vararg] if args.vararg else []), *args.kwonlyargs]
+    return [arg.arg for arg in found]
+
+
+def own_names(node):
+    """The names that a function defined inside sets itself."""
+    return _of(node, "hiaton_own", lambda node: {*parameters_of(node), *assigned(*body_of(node))})
+
+
+def refused_in(node):
+    """What a function that is defined inside cannot have."""
+    kinds = (ast.Nonlocal, ast.Global, ast.Yield, ast.YieldFrom, ast.Await)
+    return _of(node, "hiaton_refused", lambda node: (n for n in nodes_below(body_of(node), True) if isinstance(n, kinds)))
+
+
+def functions_in(scope, tree):
+    """The names that stand for one function defined inside from the beginning to the end: by name, its tree and the scope that
+    it is defined in."""
+    if isinstance(tree, ast.Lambda):
+        return {}
+    counts, found = {}, {}
+    for name in parameters_of(tree):
+        counts[name] = 1
+    for node in nodes_below(tree.body):
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            counts[node.id] = counts.get(node.id, 0) + 1
+        elif isinstance(node, ast.FunctionDef):
+            counts[node.name] = counts.get(node.name, 0) + 1
+    for statement in tree.body:
+        if isinstance(statement, ast.FunctionDef):
+            found[statement.name] = (statement, scope)
+        elif isinstance(statement, ast.Assign) and len(statement.targets) == 1 and isinstance(statement.value, ast.Lambda) \
+                and isinstance(statement.targets[0], ast.Name):
+            found[statement.targets[0].id] = (statement.value, scope)
+    return {name: function for name, function in found.items() if counts.get(name) == 1}
+
+
+def _free_names(node):
+    """What it reads that it does not set itself."""
+    return _of(node, "hiaton_free", lambda node: read_names(body_of(node)) - own_names(node))
+
+
+def names_outside(tree, node):
+    """The names that are read in the tree of a function, but not below the node."""
+    if not hasattr(node, "hiaton_outside"):
+        inside = {id(one) for one in nodes_below([node], True)}
+        node.hiaton_outside = {one.id for one in nodes_below([tree], True) if isinstance(one, ast.Name)
+                               and id(one) not in inside and not isinstance(one.ctx, ast.Store)}
+    return node.hiaton_outside
+
+
+def needed_names(scope, node):
+    """The names of the function around that it reads itself, or by functions that it calls; and the names of these."""
+    names, functions, pending = set(), set(), [node]
+    while pending:
+        for name in _free_names(pending.pop()):
+            known = scope.functions.get(name)
+            if known is None:
+                names.add(name)
+            elif name not in functions:
+                functions.add(name)
+                pending.append(known[0])
+    return names, functions

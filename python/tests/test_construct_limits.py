@@ -1,0 +1,177 @@
+"""Rows of tensors, functions and dicts in gradients, and what is refused."""
+
+import math
+import types
+import warnings
+
+import pytest
+
+import hiaton as hia
+
+
+def test_rows_of_tensors():
+    @hia.function(strict=True)
+    def total(x):
+        s = 0.0
+        for row in x:
+            a, b = row
+            s = s + a * b
+        return s, [hia.sum(row) for row in x]
+
+    x = hia.tensor([[1.0, 2.0], [3.0, 4.0]])
+    s, rows = total(x)
+    assert s.item() == 14.0 and [row.item() for row in rows] == [3.0, 7.0]
+    assert total(hia.tensor([[1.0, 2.0]]))[0].item() == 2.0
+    assert "2 conversions, 0 calls in plain Python" in total.report()
+
+
+def test_gradients_go_through_functions_and_dicts():
+    def loss(parameters, x, act):
+        layer = lambda name, x: act(x * parameters[name])  # noqa: E731
+        return hia.sum(layer("b", layer("a", x)))
+
+    parameters = {"a": hia.tensor([2.0]), "b": hia.tensor([3.0])}
+    gradient = hia.grad(lambda p, x: loss(p, x, hia.tanh))(parameters, hia.tensor([0.1]))
+    a = math.tanh(0.2)
+    slope = 1 - math.tanh(3 * a) ** 2
+    assert gradient["b"].item() == pytest.approx(slope * a, rel=1e-5)
+    assert gradient["a"].item() == pytest.approx(slope * 3 * (1 - a * a) * 0.1, rel=1e-5)
+
+
+@pytest.mark.parametrize("lines,message", [
+    ("f = lambda m: m\nreturn [f]", "a function that is defined inside cannot be given back"),
+    ("g = d\nreturn g", "a dict that came in cannot be given back"),
+    ("e = {'a': 1}\nf = e\ne['b'] = 2\nreturn f", "'e' is a dict that others may refer to"),
+    ("xs = [1]\nys = xs\nxs.pop()\nreturn ys", "'xs' is a list that others may refer to"),
+    ("match n:\n    case (a, 1) | (1, a): return a\nreturn n", "(Match) cannot be converted"),
+    ("try:\n    n += 1\nfinally:\n    return n", "(Try) cannot be converted"),
+    ("def f(**named): return n\nreturn f()", "'**' of a function that is defined inside"),
+    ("f = lambda m: m\nf = lambda m: f(m) if m else m\nreturn f(n)", "'f' stands for several functions"),
+    ("d['x'] = 2\nreturn n", "'d' is a dict that others may refer to"),
+    ("return d.pop('x')", "dict.pop cannot be converted here"),
+    ("return {n: 1}", "expected a key that is known before the run, found int"),
+    ("import antigravity\nreturn n", "'antigravity' is not imported yet"),
+])
+def test_refusals_name_the_place(lines, message, tmp_path):
+    file = tmp_path / "refused.py"
+    file.write_text("def f(n, d):\n" + "".join(f"    {line}\n" for line in lines.split("\n")))
+    names = {}
+    exec(compile(file.read_text(), str(file), "exec"), names)
+    with pytest.raises(hia.ConversionError) as refused:
+        hia.function(names["f"], strict=True)(3, {"x": 1})
+    assert message in str(refused.value)
+    assert f"{file}:" in str(refused.value)
+
+
+def alias_by_condition(c):
+    a = [1]
+    b = a if c else [2]
+    a.append(3)
+    return a, b
+
+
+def alias_by_branch(c):
+    a, b = [1], [2]
+    if c:
+        b = a
+    a.append(3)
+    return a, b
+
+
+def alias_by_loop(c):
+    a, b = [1], [2]
+    for i in range(3):
+        if i == c:
+            b = a
+    a.append(3)
+    return a, b
+
+
+def alias_by_tuple(c):
+    t = ([1], [c])
+    u, v = t
+    u.append(2)
+    return t, u, v
+
+
+def alias_by_list(c):
+    xs = [[1], [c]]
+    for x in xs:
+        x.append(3)
+    return xs
+
+
+def alias_of_dict(c):
+    a = {"x": 1}
+    b = a if c else {"x": 2}
+    a["x"] = 5
+    return a, b
+
+
+def alias_by_function(c):
+    a = [1]
+    f = lambda: a  # noqa: E731
+    a.append(c)
+    return f()
+
+
+@pytest.mark.parametrize("function", [alias_by_condition, alias_by_branch, alias_by_loop, alias_by_tuple, alias_by_list,
+                                      alias_of_dict, alias_by_function], ids=lambda f: f.__name__)
+def test_lists_that_others_refer_to_are_not_changed(function):
+    graph = hia.function(function)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", hia.FallbackWarning)
+        for c in (0, 1, 2, 5):
+            assert graph(c) == function(c)
+
+
+def test_what_is_raised_inside_try_runs_in_python():
+    @hia.function
+    def quotient(n, m):
+        try:
+            return n // m
+        except ZeroDivisionError:
+            return None
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert [quotient(7, 2), quotient(7, 0), quotient(9, 2)] == [3, None, 4]
+    assert quotient._graphs[0].hits == 2
+
+
+def test_keys_of_another_order_are_another_dict():
+    @hia.function
+    def keys(d):
+        return [value for value in d.values()]
+
+    assert keys({"a": 1, "b": 2}) == [1, 2] and keys({"b": 1, "a": 2}) == [1, 2]
+    assert keys({"a": 5, "b": 6}) == [5, 6]
+    with pytest.warns(hia.FallbackWarning):
+        assert keys(types.SimpleNamespace(values=lambda: [4])) == [4]
+
+
+class Slots:
+    __slots__ = ("value", "next")
+
+    def __init__(self, value, next=None):
+        self.value = value
+        self.next = next
+
+
+class More(Slots):
+    __slots__ = ("more",)
+
+
+def test_objects_with_slots():
+    @hia.function
+    def total(link):
+        return 0 if link is None else link.value + total(link.next)
+
+    chain = Slots(1, Slots(2, Slots(3)))
+    assert total(chain) == 6 and total(chain.next) == 5
+    longer = More(4, chain)
+    assert total(longer) == 10 and total(Slots(5, longer)) == 15
+    empty = More.__new__(More)
+    with pytest.raises(AttributeError):
+        total(empty)
+    assert total(chain) == 6 and total._graphs[0].hits > 0

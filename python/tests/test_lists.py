@@ -1,0 +1,191 @@
+"""Lists that a function made and changes, in each way that there is."""
+
+import warnings
+
+import pytest
+
+import hiaton as hia
+
+
+def outcome(function, *args):
+    try:
+        return function(*args)
+    except Exception as error:
+        return repr(error)
+
+
+def every_change(n):
+    xs = [i * 2 for i in range(n)]
+    xs[0] = 9
+    xs[-1] += 5
+    xs.insert(1, 77)
+    xs.insert(-100, 3)
+    xs.insert(100, 4)
+    ys = list(xs)
+    ys.sort()
+    ys.reverse()
+    xs.remove(77)
+    del xs[1]
+    for i in range(len(xs)):
+        if i % 2:
+            xs[i] += i
+        else:
+            xs[i] = xs[i] * 2
+    zs = [1, n]
+    zs.clear()
+    zs.append(n)
+    xs.sort(key=lambda q: -q, reverse=n % 2 == 0)
+    return xs, ys, zs
+
+
+def sieve(n):
+    flags = [True] * n
+    for i in range(2, n):
+        if flags[i]:
+            j = i * i
+            while j < n:
+                flags[j] = False
+                j += i
+    return [i for i in range(2, n) if flags[i]]
+
+
+def repeated(n):
+    counts = n * [0, 1]
+    counts[n] += n
+    del counts[n - 1]
+    return counts, [None] * n, [1.5] * True
+
+
+def found_and_removed(n):
+    xs = [3, 1, 2]
+    xs.remove(n)
+    return xs
+
+
+class Turns:
+    def __init__(self):
+        self.turn = 0
+
+    def following(self):
+        self.turn += 1
+        return self.turn
+
+
+@pytest.mark.parametrize("function", [every_change, sieve, repeated, found_and_removed], ids=lambda f: f.__name__)
+def test_it_gives_what_python_gives(function):
+    graph = hia.function(function, strict=True)
+    raised = 0
+    for n in (3, 4, 1, 0, 6, 2):
+        expected = outcome(function, n)
+        assert repr(outcome(graph, n)) == repr(expected)
+        raised += isinstance(expected, str)
+    assert graph._plain == raised, graph.report()
+
+
+def test_an_index_is_computed_once():
+    def added(turns):
+        xs = [1, 2, 3, 4]
+        xs[turns.following()] += 10
+        xs[turns.following()] += 20
+        return xs
+
+    turns = Turns()
+    assert (hia.function(added, strict=True)(turns), turns.turn) == ([1, 12, 23, 4], 2)
+
+
+def grows(n):
+    xs = [n]
+    for x in xs:
+        if len(xs) < 5:
+            xs.append(x + 1)
+    return xs
+
+
+def is_set(n):
+    xs, ys = [n, 2, 3, 4], [0, 0, 0, 0]
+    for i, (x, y) in enumerate(zip(ys, xs)):
+        xs[-1] = 7
+        ys[-1] += y + x + i
+    return xs, ys
+
+
+def shrinks(n):
+    xs, removed = [n, 2, 3, 4], []
+    for x in xs:
+        removed.append(x)
+        xs.remove(x)
+    return xs, removed
+
+
+def turned(n):
+    xs, seen = [n, 2, 3, 4], []
+    for x in reversed(xs):
+        seen.append(x)
+        xs[0] = 100
+    return xs, seen
+
+
+def values_of_a_dict(n):
+    d, total = {"a": 1, "b": n}, 0
+    for _, value in d.items():
+        d["b"] = 50
+        total += value
+    return total, d
+
+
+def in_a_comprehension(n):
+    xs = [n]
+    return [xs.append(i) for i in range(3)], xs
+
+
+def in_one_side(n):
+    xs = [n, 1, 0]
+    y = xs.append(3) if n else xs.sort()
+    return xs, y
+
+
+def of_a_caller(n):
+    xs = [n, 1, 0]
+    replace_first(xs)
+    return xs
+
+
+def replace_first(xs):
+    xs[0] = 5
+
+
+@pytest.mark.parametrize("function", [grows, is_set, shrinks, turned, values_of_a_dict, in_a_comprehension, in_one_side, of_a_caller],
+                         ids=lambda f: f.__name__)
+def test_what_is_seen_elsewhere_is_left_to_python(function):
+    with pytest.raises(hia.ConversionError):
+        hia.function(function, strict=True)(1)
+    graph = hia.function(function)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", hia.FallbackWarning)
+        for n in (1, 5, 1, 0):
+            assert repr(outcome(graph, n)) == repr(outcome(function, n)), graph.report()
+
+
+class Held:
+    pass
+
+
+def one_list_on_several_paths(held, n):
+    xs = [n, 1]
+    ys = [n, 1]
+    held.items = xs
+    held.pair = (xs, ys)
+    held.nested = [xs, ys, list(xs)]
+    return xs, ys, xs
+
+
+def test_lists_that_are_given_back_are_as_many_as_in_python():
+    graph = hia.function(one_list_on_several_paths, strict=True)
+    for n in (1, 2):
+        held = Held()
+        xs, ys, same = graph(held, n)
+        assert xs == ys == [n, 1] and xs is not ys
+        assert all(one is xs for one in (same, held.items, held.pair[0], held.nested[0]))
+        assert held.pair[1] is ys and held.nested[1] is ys and held.nested[2] == xs
+        assert held.nested[2] is not xs and held.nested[2] is not ys
+    assert graph._plain == 0, graph.report()

@@ -1,0 +1,461 @@
+#include "exec/direct/run/sent_calls.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <new>
+#include <utility>
+
+#include "base/check.h"
+#include "base/pause.h"
+#include "exec/direct/run/interpret.h"
+#include "exec/direct/run/remote_messages.h"
+
+namespace hiaton::exec::direct {
+namespace {
+
+using SentClock = std::chrono::steady_clock;
+
+constexpr uint64_t kNoSentCall = ~uint64_t{0};
+/// Header::aux: the number of the run, above the kind of message.
+constexpr uint32_t kBitsOfSentKind = 4;
+constexpr uint32_t kMostSentRuns = ~uint32_t{0} >> kBitsOfSentKind;
+/// With so many calls under way, the worker waits for results before it begins more of its own.
+constexpr std::size_t kMostUnderWay = 4096;
+/// A worker that computes looks so often at what has come.
+constexpr std::chrono::milliseconds kTick{2};
+/// A worker without work looks again for so long before it sleeps.
+constexpr std::chrono::microseconds kSpin{60};
+constexpr int kSpinsBetweenClocks = 16;
+constexpr std::chrono::milliseconds kLongestSleep{100};
+constexpr std::chrono::microseconds kSentLook{100};
+constexpr std::size_t kMostSentBytes = std::size_t{1} << 30;
+
+net::RunCells cells_for(Worker& worker) {
+  return {worker.cells, worker.tensors == nullptr ? nullptr : &worker.tensors->cells};
+}
+
+}  // namespace
+
+SentCalls::SentCalls(net::Transport& transport, RunState& state, const Plan& plan, const Frame* main_root,
+                     Owner& owner)
+    : transport_(transport),
+      run_(transport.next_run() & kMostSentRuns),
+      state_(state),
+      plan_(plan),
+      main_root_(main_root),
+      owner_(owner) {
+  for (const SentFunction& sent : plan.sent) {
+    const bool is_called = sent.entry != nullptr;
+    const std::vector<Type> none;
+    bool holds = false;
+    for (std::size_t i = 0; i < sent.argument_types.size(); ++i)
+      holds = holds || (!sent.argument_types[i].is_scalar() && !sent.is_taken_over[i]);
+    codecs_.push_back({net::ValueCodec(is_called ? sent.argument_types : none),
+                       net::ValueCodec(is_called ? sent.result_types : none), holds});
+  }
+}
+
+SentCalls::~SentCalls() {
+  while (newest_ != nullptr) drop(newest_);
+}
+
+// --- The worker ---
+
+void SentCalls::run(const std::function<Outcome()>& start) {
+  ticks_ = std::jthread([this](const std::stop_token& stop) {
+    std::mutex mutex;
+    std::condition_variable_any never;
+    std::unique_lock lock(mutex);
+    while (!stop.stop_requested()) {
+      never.wait_for(lock, stop, kTick, [] { return false; });
+      worker().poll.store(true);
+    }
+  });
+  try {
+    if (transport_.self() == 0) settle(start());
+    while (!is_over()) {
+      if (!run_next()) wait_for_others();
+    }
+    if (fault_ != Fault::None) {
+      worker().frame = nullptr;
+      worker().fault = fault_;
+      owner_.settle(Outcome::Failed);
+    }
+    if (transport_.self() == 0) {
+      // An error in a call of another process comes back from there.
+      while (state_.stopping.load() && has_reported_ && !has_error_) {
+        transport_.flush();
+        transport_.wait(kSentLook);
+        poll();
+      }
+      has_ended_ = true;
+      const uint64_t failed = state_.stopping.load() ? 1 : 0;
+      for (int i = 1; i < transport_.size(); ++i) send({i, failed}, Kind::End, 0, {});
+    }
+    transport_.flush();
+    while (!has_ended_) {
+      transport_.wait(kSentLook);
+      poll();
+      transport_.flush();
+    }
+  } catch (...) {
+    failure_ = std::current_exception();
+    state_.stop();
+  }
+  ticks_ = {};
+  if (state_.stopping.load()) unwind_all();
+}
+
+/// False: there is nothing to do.
+bool SentCalls::run_next() {
+  if (runnable_.empty()) poll();
+  if (!runnable_.empty()) {
+    const Runnable next = runnable_.front();
+    runnable_.pop_front();
+    worker().anchor = next.anchor;
+    settle(interpret(worker(), next.frame, next.pc));
+    return true;
+  }
+  if (free_.empty() || under_way_ >= kMostUnderWay) return false;
+  settle(run_free());
+  return true;
+}
+
+void SentCalls::wait_for_others() {
+  transport_.flush();
+  const SentClock::time_point end = SentClock::now() + kSpin;
+  const auto has_work = [&] { return !runnable_.empty() || is_over(); };
+  do {
+    for (int i = 0; i < kSpinsBetweenClocks; ++i) {
+      poll();
+      if (has_work()) return;
+      pause_thread();
+    }
+  } while (SentClock::now() < end);
+  // The others may wait for what this process has not begun yet.
+  if (!free_.empty()) return settle(run_free());
+  transport_.wait(kLongestSleep);
+}
+
+void SentCalls::look() {
+  try {
+    transport_.flush();
+    poll();
+  } catch (...) {
+    failure_ = std::current_exception();
+    state_.stop();
+  }
+}
+
+void SentCalls::settle(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::Parked:
+      return;
+    case Outcome::Sends:
+      return send_call();
+    case Outcome::Halted:
+      if (worker().frame != main_root_) return return_results();
+      break;
+    case Outcome::Stopped:
+    case Outcome::Failed:
+      break;
+  }
+  if (failure_ != nullptr) std::rethrow_exception(failure_);
+  owner_.settle(outcome);
+}
+
+void SentCalls::fail(Fault fault) {
+  worker().fault = fault;
+  owner_.settle(Outcome::Failed);
+}
+
+// --- Calls of this process ---
+
+void SentCalls::send_call() {
+  Worker& own = worker();
+  Frame* const frame = own.frame;
+  const auto function = static_cast<uint32_t>(own.pc->number);
+  const SentFunction& callee = plan_.sent[function];
+  const net::ValueCodec& codec = codecs_[function].arguments;
+  uint32_t place = first_free_;
+  try {
+    body_.clear();
+    codec.write_slots({frame->slots, callee.argument_types.size()}, body_);
+    if (place == waiting_.size()) {
+      waiting_.emplace_back().next_free = place + 1;
+    }
+  } catch (const std::bad_alloc&) {
+    return fail(own.pool.memory_fault());
+  }
+  if (body_.bytes().size() > kMostSentBytes) {
+    throw ProgramError(fmt::format(
+        "expected at most 1 GiB of arguments for a call to another process, found {} bytes for process {}",
+        body_.bytes().size(), callee.home));
+  }
+  for (std::size_t i = 0; i < callee.is_taken_over.size(); ++i) {
+    if (callee.is_taken_over[i]) codec.release_slot(cells_for(own), i, frame->slots[i]);
+  }
+  Waiting& waits = waiting_[place];
+  first_free_ = waits.next_free;
+  waits.frame = frame;
+  waits.anchor = std::exchange(own.anchor, nullptr);
+  waits.pc = own.pc;
+  ++under_way_;
+  send({callee.home, uint64_t{waits.generation} << 32 | place}, Kind::Call, function, body_);
+  own.anchor = waits.anchor;
+  free_calls();
+  own.anchor = nullptr;
+}
+
+/// The calls that could be stolen from the worker become its work, the oldest last.
+void SentCalls::free_calls() {
+  Worker& own = worker();
+  for (uint32_t i = 0; i < own.fork_end; ++i) {
+    const ForkEntry& entry = own.forks[i];
+    uint64_t& slot = entry.frame->slots[entry.group->join_slot].bits;
+    if (slot == 0) slot = reinterpret_cast<uint64_t>(new JoinRecord{1, entry.end, own.anchor});
+    auto* const record = reinterpret_cast<JoinRecord*>(slot);
+    for (uint32_t call = entry.end; call-- > entry.started;) {
+      for (const Argument& argument : entry.group->calls[call].arguments)
+        argument.pass(entry.frame->slots, &free_arguments_.emplace_back());
+      free_.push_back({entry.frame, entry.group, call});
+      record->pending.fetch_add(1, std::memory_order_relaxed);
+    }
+    record->end = entry.started;
+  }
+  own.forget_forks();
+}
+
+Outcome SentCalls::run_free() {
+  Worker& own = worker();
+  const Free next = free_.back();
+  free_.pop_back();
+  const Group::Call& call = next.group->calls[next.call];
+  const std::size_t first = free_arguments_.size() - call.arguments.size();
+  Frame* const callee = own.start_chain(next.frame, call.resume, call.entry[-1].d);
+  if (callee == nullptr) {
+    state_.stop();
+    own.fault = own.pool.failure();
+    own.stop_at(own.arrive(next.frame, *next.group) ? next.frame : nullptr, *next.group);
+    return Outcome::Failed;
+  }
+  std::copy_n(free_arguments_.begin() + static_cast<std::ptrdiff_t>(first), call.arguments.size(),
+              callee->slots);
+  free_arguments_.resize(first);
+  return interpret(own, callee, call.entry);
+}
+
+SentCalls::Waiting& SentCalls::waiting(Name name, net::ByteReader& in) {
+  const uint64_t place = name.number & UINT32_MAX;
+  if (place >= waiting_.size() || waiting_[place].frame == nullptr ||
+      waiting_[place].generation != name.number >> 32)
+    in.fail(fmt::format("expected the name of a call that was sent there, found {}", name.number));
+  const SentFunction& callee = plan_.sent[static_cast<std::size_t>(waiting_[place].pc->number)];
+  if (callee.home != name.process)
+    in.fail(fmt::format("expected the name of a call that was sent there, found {}", name.number));
+  return waiting_[place];
+}
+
+void SentCalls::free_place(Waiting& place) {
+  place.frame = nullptr;
+  ++place.generation;
+  place.next_free = std::exchange(first_free_, static_cast<uint32_t>(&place - waiting_.data()));
+  --under_way_;
+}
+
+// --- Messages ---
+
+void SentCalls::send(Name to, Kind kind, uint32_t function, const net::ByteWriter& body) {
+  bytes_sent_ += body.bytes().size() + sizeof(net::Header);
+  const uint32_t aux = run_ << kBitsOfSentKind | static_cast<uint32_t>(kind);
+  transport_.send(to.process, {.channel = function, .aux = aux, .name = to.number}, body.bytes());
+}
+
+void SentCalls::poll() {
+  transport_.poll([this](int from, const net::Header& header, std::span<const std::byte> payload) {
+    take(from, header, payload);
+  });
+}
+
+void SentCalls::take(int from, const net::Header& header, std::span<const std::byte> payload) {
+  const uint32_t number = header.aux & ((1u << kBitsOfSentKind) - 1);
+  if (header.aux >> kBitsOfSentKind != run_) return;
+  const std::string& sender = transport_.name(from);
+  net::ByteReader in(payload, sender);
+  const Name name{from, header.name};
+  if (number > static_cast<uint32_t>(Kind::Done))
+    in.fail(fmt::format("expected a kind of message, found number {}", number));
+  const auto kind = static_cast<Kind>(number);
+  if (kind == Kind::Done) return others_.take(plan_.regions, in);
+  if (has_ended_) return;
+  if (kind == Kind::Fault) return take_fault(name, in);
+  if (kind == Kind::End) {
+    has_ended_ = true;
+    return header.name != 0 ? state_.stop() : state_.finished.store(true);
+  }
+  if (is_over()) return;
+  try {
+    if (kind == Kind::Call) {
+      take_call(name, header.channel, in);
+    } else {
+      take_return(name, in);
+    }
+  } catch (const std::bad_alloc&) {
+    fault_ = worker().pool.memory_fault();
+    state_.stop();
+  }
+}
+
+void SentCalls::take_call(Name name, uint32_t function, net::ByteReader& in) {
+  if (function >= plan_.sent.size() || plan_.sent[function].entry == nullptr ||
+      plan_.sent[function].home != transport_.self())
+    in.fail(fmt::format("expected the number of a function of process {}, found {}", transport_.self(),
+                        function));
+  const SentFunction& callee = plan_.sent[function];
+  const Codecs& codecs = codecs_[function];
+  Worker& own = worker();
+  const std::size_t arguments = callee.argument_types.size();
+  const std::size_t slots = callee.result_types.size() + (codecs.holds_arguments ? arguments : 0);
+  void* const memory = ::operator new(sizeof(Taken) + frame_bytes(slots));
+  auto* const taken = new (memory) Taken{name, function, newest_, nullptr};
+  if (newest_ != nullptr) newest_->behind = taken;
+  newest_ = taken;
+  Frame* const anchor = own.anchor;  // of what the worker runs while it looks
+  Frame* const frame = own.start_chain(root_of(*taken), plan_.halt, callee.entry[-1].d);
+  Frame* const chain = std::exchange(own.anchor, anchor);
+  if (frame == nullptr) {
+    fault_ = own.pool.failure();
+    return state_.stop();
+  }
+  runnable_.push_back({frame, chain, callee.entry});
+  codecs.arguments.read_slots(in, cells_for(own), {frame->slots, arguments});
+  in.require_end();
+  if (codecs.holds_arguments) std::copy_n(frame->slots, arguments, held_by(*taken));
+  ++calls_taken_;
+}
+
+void SentCalls::take_return(Name name, net::ByteReader& in) {
+  Waiting& place = waiting(name, in);
+  const auto function = static_cast<std::size_t>(place.pc->number);
+  codecs_[function].results.read_slots(in, cells_for(worker()),
+                                       {place.frame->slots, plan_.sent[function].result_types.size()});
+  in.require_end();
+  runnable_.push_back({place.frame, place.anchor, place.pc + 1});
+  free_place(place);
+}
+
+/// The call of another process at Worker::frame has returned.
+void SentCalls::return_results() {
+  Worker& own = worker();
+  Taken& taken = taken_with(own.frame);
+  const SentFunction& function = plan_.sent[taken.function];
+  const Codecs& codecs = codecs_[taken.function];
+  const std::span<const Slot> results(own.frame->slots, function.result_types.size());
+  const net::RunCells cells = cells_for(own);
+  try {
+    body_.clear();
+    codecs.results.write_slots(results, body_);
+  } catch (const std::bad_alloc&) {
+    own.leave_chain();
+    own.frame = nullptr;
+    return fail(own.pool.memory_fault());
+  }
+  for (std::size_t i = 0; i < results.size(); ++i) codecs.results.release_slot(cells, i, results[i]);
+  for (std::size_t i = 0; codecs.holds_arguments && i < function.is_taken_over.size(); ++i) {
+    if (!function.is_taken_over[i]) codecs.arguments.release_slot(cells, i, held_by(taken)[i]);
+  }
+  own.leave_chain();
+  send(taken.name, Kind::Return, 0, body_);
+  drop(&taken);
+}
+
+void SentCalls::drop(Taken* taken) {
+  if (taken->before != nullptr) taken->before->behind = taken->behind;
+  (taken->behind != nullptr ? taken->behind->before : newest_) = taken->before;
+  ::operator delete(taken);
+}
+
+// --- Errors and the end ---
+
+/// The call of another process that the frame works for; null where it works for the program.
+SentCalls::Taken* SentCalls::call_around(const Frame* frame) {
+  while (plan_.opcode(frame->resume) != Opcode::Halt) frame = frame->parent;
+  return frame->parent == main_root_ ? nullptr : &taken_with(frame->parent);
+}
+
+void SentCalls::report(const RunError& error, const Frame* frame, const Instruction* pc) {
+  const Taken* around = frame == nullptr ? nullptr : call_around(frame);
+  const Name to = around == nullptr ? Name{0, kNoSentCall} : around->name;
+  if (transport_.self() == 0 && around == nullptr) {
+    owner_.take_error(error);
+    has_error_ = true;
+    return;
+  }
+  // The program, which ends the chain here, is not around the call: instead of it goes what the call got. The
+  // caller knows the rest.
+  std::vector<CallRecord> chain = error.chain();
+  uint64_t length = error.chain_length();
+  if (around != nullptr && !chain.empty()) {
+    chain.back() = {};
+    chain.back().arguments = owner_.arguments_of_outermost(frame, pc, graph::FunctionId(around->function));
+    --length;
+  }
+  has_reported_ = true;
+  net::ByteWriter body;
+  write_error(RunError(error, error.message(), std::move(chain), length), body);
+  send(to, Kind::Fault, 0, body);
+  transport_.flush();
+}
+
+void SentCalls::take_fault(Name name, net::ByteReader& in) {
+  const RunError error = read_error(in);
+  in.require_end();
+  if (name.number == kNoSentCall) {
+    report(error, nullptr, nullptr);
+  } else {
+    const Waiting& place = waiting(name, in);
+    report(owner_.with_calls_around(error, place.frame, place.pc), place.frame, place.pc);
+  }
+  state_.stop();
+}
+
+/// Calls that were sent count as come back; what waits for the worker will not run.
+void SentCalls::unwind_all() {
+  for (const Waiting& place : waiting_) {
+    if (place.frame != nullptr) unwind(place.frame, place.anchor, place.pc);
+  }
+  for (const Runnable& one : runnable_) unwind(one.frame, one.anchor, one.pc);
+  for (const Free& one : free_) {
+    if (worker().arrive(one.frame, *one.group)) unwind(one.frame, worker().anchor, one.group->joined);
+  }
+}
+
+void SentCalls::unwind(Frame* frame, Frame* anchor, const Instruction* pc) {
+  worker().anchor = anchor;
+  worker().frame = frame;
+  worker().pc = pc;
+  worker().unwind();
+}
+
+void SentCalls::finish(RunStats& stats) {
+  if (failure_ != nullptr) std::rethrow_exception(failure_);
+  stats.remote_calls = calls_taken_;
+  stats.remote_bytes = bytes_sent_;
+  if (transport_.self() != 0) {
+    net::ByteWriter body;
+    write_stats(stats, body);
+    send({0, 0}, Kind::Done, 0, body);
+    return transport_.flush();
+  }
+  while (others_.count() < transport_.size() - 1) {
+    poll();
+    transport_.flush();
+    transport_.wait(kSentLook);
+  }
+  others_.add_to(stats);
+}
+
+}  // namespace hiaton::exec::direct

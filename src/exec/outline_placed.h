@@ -1,0 +1,26 @@
+// What a body places elsewhere, as functions of their own, for executors that send calls.
+#pragma once
+
+#include <vector>
+
+#include "hiaton/graph.h"
+
+namespace hiaton::exec {
+
+/// A graph whose bodies are each on one process. A call whose callee is at home elsewhere is sent there.
+struct HomedGraph {
+  graph::Graph graph;
+  std::vector<int> homes;  ///< by function
+};
+
+/// `placed` has no loops, and each of its nodes and functions but constants under every tag stands on
+/// `process:K`, as partition::place() makes it. In each body, what stands on another process than the body
+/// itself becomes functions there, as much in each as can run without the values of others in between:
+/// operations, calls to functions of that process, and branches that are placed there with all that is inside
+/// of them. The program itself, its first function, is at home on process 0. Throws ProgramError where the
+/// graph has no structure (structure.h).
+///
+/// Nodes, functions and call sites keep their numbers, and what is new stands behind them.
+HomedGraph outline_placed(const graph::Graph& placed);
+
+}  // namespace hiaton::exec

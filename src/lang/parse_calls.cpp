@@ -1,0 +1,142 @@
+// Parser: local functions, calls of what an expression gives, and functions of what a call leaves open.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "lang/parser.h"
+
+namespace hiaton::lang {
+
+/// With 'fn' as the next token. All expressions of its body stand behind each other.
+uint32_t Parser::local_function() {
+  take();
+  LocalFunction read;
+  const Token& name = expect(Tok::Name, "the name of a function after 'let fn'");
+  read.name = {.name = name.payload, .type = std::nullopt, .span = name.span};
+  expect(Tok::LeftParen, "'(' and the parameters");
+  std::vector<Pattern> params;
+  while (!at(Tok::RightParen)) {
+    Pattern param = pattern("the name of a parameter");
+    expect(Tok::Colon, "':' and the type of the parameter");
+    param.type = type();
+    params.push_back(std::move(param));
+    if (!accept(Tok::Comma)) break;
+  }
+  expect(Tok::RightParen, "',' or ')' after a parameter");
+  read.params = append<Pattern>(syntax_.patterns, params);
+  expect(Tok::Arrow, "'->' and the type of the result");
+  if (accept(Tok::LeftParen)) {
+    do {
+      if (at(Tok::RightParen) && !read.results.empty()) break;
+      read.results.push_back(type());
+    } while (accept(Tok::Comma));
+    expect(Tok::RightParen, "',' or ')' after the type of a result");
+  } else {
+    read.results.push_back(type());
+  }
+  expect(Tok::Assign, "'=' and the body of the function");
+  read.first = static_cast<uint32_t>(syntax_.exprs.size());
+  read.body = let_bound();
+  syntax_.functions.push_back(std::move(read));
+  return static_cast<uint32_t>(syntax_.functions.size() - 1);
+}
+
+/// A number or a tuple is no function, what stands before an arrow is a pattern, and what stands apart is
+/// another expression.
+bool Parser::may_be_called(ExprId expr) const {
+  if (span_from(0).end != next().span.begin) return false;
+  switch (syntax_[expr].kind) {
+    case Expr::Kind::Call:
+    case Expr::Kind::Apply:
+    case Expr::Kind::Field:
+    case Expr::Kind::Index:
+    case Expr::Kind::Name:
+    case Expr::Kind::Lambda:
+    case Expr::Kind::If:
+    case Expr::Kind::Match:
+    case Expr::Kind::Block:
+    case Expr::Kind::Gradient:
+      return !ends_pattern(behind_brackets());
+    default:
+      return false;
+  }
+}
+
+ExprId Parser::applied(ExprId callee) {
+  const Deeper deeper = nested();
+  const Token& open = take();
+  const std::size_t first = open_list_.size();
+  arguments(Tok::RightParen, "an operator, ',' or ')' in the arguments", nullptr);
+  return add({.kind = Expr::Kind::Apply,
+              .span = span_from(syntax_[callee].span.begin),
+              .sign = {open.span.begin, span_from(open.span.begin).end},
+              .a = callee,
+              .list = close_list(first)});
+}
+
+bool Parser::at_open_place() const {
+  return at(Tok::Underscore) && (after_next().kind == Tok::Comma || after_next().kind == Tok::RightParen);
+}
+
+ExprId Parser::open_place(std::vector<Pattern>& places) {
+  const Token& token = take();
+  if (places.size() == Symbols::kPlaces) {
+    fail(token.span, fmt::format("expected at most {} open places in a call", Symbols::kPlaces));
+  }
+  const Symbol name = declarations().symbols().place(places.size());
+  places.push_back({.name = name, .type = std::nullopt, .span = token.span});
+  return add({.kind = Expr::Kind::Name, .name = name, .span = token.span});
+}
+
+/// Literals, lists and functions stay where they are, for the places tell their types.
+ExprId Parser::with_open_places(Expr call, std::size_t first, const std::vector<Pattern>& places,
+                                std::size_t first_expression) {
+  std::vector<Let> lets;
+  bool keeps_some = false;
+  std::size_t made = places.size();
+  std::vector<std::size_t> copied;
+  for (std::size_t i = first; i < open_list_.size(); ++i) {
+    const Expr& argument = syntax_[open_list_[i]];
+    const bool is_short = argument.kind == Expr::Kind::Name || argument.kind == Expr::Kind::Number ||
+                          argument.kind == Expr::Kind::Bool || argument.kind == Expr::Kind::Parameter;
+    const bool stays = argument.flex != Flex::Rigid || argument.kind == Expr::Kind::List ||
+                       argument.kind == Expr::Kind::Lambda || argument.kind == Expr::Kind::Broken ||
+                       (argument.kind == Expr::Kind::Gradient && !argument.is_called);
+    if (is_short) {
+      copied.push_back(i);
+    } else if (stays) {
+      keeps_some = true;
+    } else if (made == Symbols::kPlaces) {
+      fail(argument.span, fmt::format("expected at most {} arguments beside open places", Symbols::kPlaces));
+    } else {
+      const Pattern name{
+          .name = declarations().symbols().place(made++), .type = std::nullopt, .span = argument.span};
+      lets.push_back({.patterns = append<Pattern>(syntax_.patterns, {&name, 1}),
+                      .bound = open_list_[i],
+                      .function = {}});
+      open_list_[i] = ExprId();
+    }
+  }
+  const auto begin = static_cast<uint32_t>(keeps_some ? first_expression : syntax_.exprs.size());
+  for (const std::size_t i : copied) open_list_[i] = add(Expr(syntax_[open_list_[i]]));
+  std::size_t next = 0;
+  for (std::size_t i = first; i < open_list_.size(); ++i) {
+    if (open_list_[i].valid()) continue;
+    const Pattern& name = syntax_.patterns[lets[next++].patterns.begin];
+    open_list_[i] = add({.kind = Expr::Kind::Name, .name = *name.name, .span = name.span});
+  }
+  call.flex = Flex::Rigid;
+  call.list = close_list(first);
+  const ExprId body = add(call);
+  const ExprId function = add({.kind = Expr::Kind::Lambda,
+                               .span = call.span,
+                               .sign = call.sign,
+                               .a = body,
+                               .list = append<Pattern>(syntax_.patterns, places),
+                               .index = begin});
+  if (lets.empty()) return function;
+  return add(
+      {.kind = Expr::Kind::Block, .span = call.span, .a = function, .list = append<Let>(syntax_.lets, lets)});
+}
+
+}  // namespace hiaton::lang

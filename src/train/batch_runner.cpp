@@ -1,0 +1,197 @@
+#include "train/batch_runner.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "hiaton/error.h"
+#include "train/model_values.h"
+#include "train/shared_batches.h"
+
+namespace hiaton::train {
+namespace {
+
+using ExampleOrder = std::vector<std::size_t>;
+
+ExampleOrder all_of(const Batch& batch) {
+  ExampleOrder order(batch.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  return order;
+}
+
+/// The same examples in an order in which parts of equally many of them are about equally much work: the
+/// largest first, each to the part with the least work so far.
+ExampleOrder balanced_order(const Batch& batch, ExampleOrder by_size, std::size_t part_count) {
+  const std::size_t count = std::min(part_count, by_size.size());
+  if (count < 2) return by_size;
+  std::stable_sort(by_size.begin(), by_size.end(),
+                   [&](std::size_t a, std::size_t b) { return batch.weight(a) > batch.weight(b); });
+  struct Part {
+    std::size_t capacity;
+    std::size_t work = 0;
+    ExampleOrder examples{};
+  };
+  std::vector<Part> parts;
+  const std::vector<std::size_t> begins = cut_into_parts(by_size.size(), count);
+  for (std::size_t i = 0; i < count; ++i) parts.push_back({begins[i + 1] - begins[i]});
+  for (const std::size_t example : by_size) {
+    Part* least = nullptr;
+    for (Part& part : parts) {
+      const bool has_room = part.examples.size() < part.capacity;
+      if (has_room && (least == nullptr || part.work < least->work)) least = &part;
+    }
+    least->work += batch.weight(example);
+    least->examples.push_back(example);
+  }
+  ExampleOrder order;
+  for (const Part& part : parts) order.insert(order.end(), part.examples.begin(), part.examples.end());
+  return order;
+}
+
+/// Some examples of a batch as the engine asks for them.
+class ChosenExamples : public Examples {
+ public:
+  ChosenExamples(const Batch& batch, ExampleOrder order, const BatchRunner::Take& take)
+      : batch_(batch), order_(std::move(order)), take_(take) {}
+
+  std::size_t size() const override { return order_.size(); }
+  std::vector<Value> arguments(std::size_t index) override { return batch_.arguments(order_[index]); }
+  void take_results(std::size_t index, std::vector<Value> results) override {
+    take_(order_[index], std::move(results));
+  }
+
+ private:
+  const Batch& batch_;
+  const ExampleOrder order_;
+  const BatchRunner::Take& take_;
+};
+
+}  // namespace
+
+BatchRunner::BatchRunner(Model model, uint64_t seed, RunOptions run)
+    : model_(std::move(model)),
+      run_(std::move(run)),
+      own_pool_(run_.pool == nullptr && run_.workers > 1 ? std::make_unique<ThreadPool>(run_.workers)
+                                                         : nullptr),
+      pool_(own_pool_ != nullptr ? own_pool_.get() : run_.pool),
+      gradients_(model_.parameters()),
+      parameters_(first_parameters(model_, seed)) {}
+
+void BatchRunner::share(SharedBatches& sharing) {
+  if (is_deterministic() && sharing.processes() > static_cast<std::size_t>(run_.parts)) {
+    throw ProgramError(
+        fmt::format("expected at most {} processes, as many as a batch has parts (--parts), found {}",
+                    run_.parts, sharing.processes()));
+  }
+  sharing_ = &sharing;
+  part_sums_.clear();
+}
+
+std::vector<double> BatchRunner::loss_and_gradients(const Batch& batch, std::span<Gradient> gradients) {
+  gradients_.clear(pool_);
+  std::vector<double> losses = sharing_ == nullptr ? losses_alone(batch) : losses_shared(batch);
+  for (std::size_t i = 0; i < gradients.size(); ++i) gradients[i] = gradient_in(gradients_, i);
+  return losses;
+}
+
+std::vector<double> BatchRunner::losses_alone(const Batch& batch) {
+  std::vector<double> losses(batch.size());
+  run_loss(batch, balanced_order(batch, all_of(batch), parts()), run_options(), gradients_, losses);
+  return losses;
+}
+
+/// Computes the parts of this process. What it returns, and the gradients, are those of the whole batch.
+std::vector<double> BatchRunner::losses_shared(const Batch& batch) {
+  const std::size_t wanted = is_deterministic() ? parts() : sharing_->processes();
+  const std::size_t count = std::min(wanted, batch.size());
+  const Order order = balanced_order(batch, all_of(batch), count);
+  const std::vector<std::size_t> begins = cut_into_parts(batch.size(), count);
+  std::vector<double> losses(batch.size());
+  std::vector<double> in_order;
+  std::vector<SubtreeSum> sums;
+  for (const PartRange subtree : whole_subtrees(count, sharing_->own(count))) {
+    const auto begin = order.begin() + static_cast<std::ptrdiff_t>(begins[subtree.begin]);
+    const auto end = order.begin() + static_cast<std::ptrdiff_t>(begins[subtree.end]);
+    RunOptions run = run_options();
+    if (is_deterministic()) run.parts = static_cast<int>(subtree.size());
+    Order own(begin, end);
+    if (!is_deterministic()) own = balanced_order(batch, std::move(own), parts());
+    run_loss(batch, own, run, cleared_part_sum(sums.size()), losses);
+    sums.push_back({subtree, part_sums_[sums.size()].get()});
+    for (auto example = begin; example != end; ++example) in_order.push_back(losses[*example]);
+  }
+  sharing_->add_up(count, sums, in_order, gradients_);
+  if (in_order.size() != order.size())
+    throw ProgramError(fmt::format("expected {} losses, found {}", order.size(), in_order.size()));
+  for (std::size_t i = 0; i < order.size(); ++i) losses[order[i]] = in_order[i];
+  return losses;
+}
+
+Gradients& BatchRunner::cleared_part_sum(std::size_t index) {
+  if (index == part_sums_.size()) part_sums_.push_back(std::make_unique<Gradients>(model_.parameters()));
+  part_sums_[index]->clear(pool_);
+  return *part_sums_[index];
+}
+
+/// Adds to `gradients`, and sets the losses of these examples.
+void BatchRunner::run_loss(const Batch& batch, const Order& order, RunOptions run, Gradients& gradients,
+                           std::vector<double>& losses) {
+  run.gradients = &gradients;
+  const Take take = [&](std::size_t index, const std::vector<Value>& results) {
+    losses[index] = number_in(results[0]);
+  };
+  run_naming_the_example(batch, order, take, [&](Examples& examples) { model_.loss(examples, run); });
+}
+
+void BatchRunner::run(const Program& program, const Batch& batch, const Take& take) {
+  run_naming_the_example(batch, balanced_order(batch, all_of(batch), parts()), take,
+                         [&](Examples& examples) { program.run_all(examples, run_options()); });
+}
+
+PartRange BatchRunner::own(std::size_t size) const {
+  return sharing_ == nullptr ? PartRange{0, size} : sharing_->own(size);
+}
+
+/// Where the run fails at what it computes, each example runs alone, to find the one.
+void BatchRunner::run_naming_the_example(const Batch& batch, const Order& order, const Take& take,
+                                         const Run& run) {
+  try {
+    ChosenExamples all(batch, order, take);
+    return run(all);
+  } catch (const RunError& error) {
+    if (!is_operation_fault(error.fault())) throw;
+    Order in_order = order;
+    std::ranges::sort(in_order);
+    for (const std::size_t index : in_order) {
+      try {
+        ChosenExamples one(batch, {index}, take);
+        run(one);
+      } catch (const RunError& alone) {
+        throw RunError(alone,
+                       fmt::format("{}\n  for {}{}", alone.message(), batch.place_of(index),
+                                   batch.hint(index, alone.message())),
+                       alone.chain(), alone.chain_length());
+      }
+    }
+    throw;
+  }
+}
+
+RunOptions BatchRunner::run_options() {
+  if (values_.empty()) values_ = values_of(parameters_);
+  RunOptions run = run_;
+  run.pool = pool_;
+  run.parameters = values_;
+  run.gradients = nullptr;
+  if (cancel_ != nullptr && sharing_ == nullptr) run.cancel = cancel_;
+  return run;
+}
+
+/// Into how many parts of equally many examples a batch is cut. In deterministic mode it is always cut like
+/// this, for any number of workers and processes.
+std::size_t BatchRunner::parts() const {
+  return static_cast<std::size_t>(is_deterministic() ? run_.parts : run_.workers);
+}
+
+}  // namespace hiaton::train

@@ -1,0 +1,102 @@
+// Batches of examples through a model: losses and gradients by the workers of a process, or of several
+// processes, that share a batch.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/part_tree.h"
+#include "hiaton/model.h"
+#include "hiaton/thread_pool.h"
+#include "hiaton/train.h"
+#include "train/gradient.h"
+
+namespace hiaton::train {
+
+class SharedBatches;
+
+/// What runs together. Workers ask for different examples at the same time.
+class Batch {
+ public:
+  virtual ~Batch() = default;
+  virtual std::size_t size() const = 0;
+  /// How much work an example is, compared with the others.
+  virtual std::size_t weight(std::size_t index) const = 0;
+  virtual std::vector<Value> arguments(std::size_t index) const = 0;
+  /// In messages: "the tree in line 3 of the data".
+  virtual std::string place_of(std::size_t index) const = 0;
+  /// What to know about an example for which a run failed with this message: follows its place.
+  virtual std::string hint(std::size_t /*index*/, std::string_view /*message*/) const { return ""; }
+};
+
+/// A model with its parameters. Of one thread at a time.
+class BatchRunner {
+ public:
+  /// `run` says how runs go; where its `parts` are above 0, a batch is cut into so many, for any number of
+  /// workers and processes. Throws ProgramError where a parameter is not of f32 or f64.
+  BatchRunner(Model model, uint64_t seed, RunOptions run);
+  BatchRunner(const BatchRunner&) = delete;
+  BatchRunner& operator=(const BatchRunner&) = delete;
+
+  const Model& model() const { return model_; }
+  ThreadPool* pool() const { return pool_; }
+  /// To be asked for again where they are changed behind a run.
+  std::vector<ParameterValues>& parameters() {
+    values_.clear();
+    return parameters_;
+  }
+  const std::vector<ParameterValues>& parameters() const { return parameters_; }
+
+  /// Once true, runs end with Fault::Interrupted, but for those of batches that processes share: the others
+  /// wait for them. Null: as the options say.
+  void cancel_by(const std::atomic<bool>* cancel) { cancel_ = cancel; }
+
+  /// From now on the processes share batches. Throws ProgramError where there are more than parts.
+  void share(SharedBatches& sharing);
+  /// Null: this process is alone.
+  SharedBatches* sharing() const { return sharing_; }
+
+  /// The losses of the examples. The gradients of their sum go to `gradients`, one a parameter.
+  std::vector<double> loss_and_gradients(const Batch& batch, std::span<Gradient> gradients);
+
+  using Take = std::function<void(std::size_t index, std::vector<Value> results)>;
+  /// Runs a program of the model for the examples, in this process alone. `take` is called by the workers.
+  void run(const Program& program, const Batch& batch, const Take& take);
+  /// The examples of a batch that this process is to run where several share it.
+  PartRange own(std::size_t size) const;
+  /// The same options, parameters with them, for other runs of the model.
+  RunOptions run_options();
+
+ private:
+  using Order = std::vector<std::size_t>;  ///< indices of examples of a batch
+  using Run = std::function<void(Examples&)>;
+
+  std::vector<double> losses_alone(const Batch& batch);
+  std::vector<double> losses_shared(const Batch& batch);
+  Gradients& cleared_part_sum(std::size_t index);
+  void run_loss(const Batch& batch, const Order& order, RunOptions run, Gradients& gradients,
+                std::vector<double>& losses);
+  static void run_naming_the_example(const Batch& batch, const Order& order, const Take& take,
+                                     const Run& run);
+  std::size_t parts() const;
+  bool is_deterministic() const { return run_.parts > 0; }
+
+  const Model model_;
+  const RunOptions run_;
+  const std::unique_ptr<ThreadPool> own_pool_;  ///< null: one worker, or the pool of the options
+  ThreadPool* const pool_;
+  const std::atomic<bool>* cancel_ = nullptr;
+  SharedBatches* sharing_ = nullptr;
+  Gradients gradients_;
+  std::vector<std::unique_ptr<Gradients>> part_sums_;  ///< of the subtrees of parts that this process has
+  std::vector<ParameterValues> parameters_;
+  std::vector<Value> values_;  ///< of parameters_ as they are; empty where they may have changed
+};
+
+}  // namespace hiaton::train

@@ -1,0 +1,60 @@
+// What the training loop asks of whatever is trained.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "hiaton/train.h"
+#include "train/gradient.h"
+
+namespace hiaton {
+class ThreadPool;
+}
+
+namespace hiaton::train {
+
+/// A model together with the examples that it learns from, and perhaps others that it is evaluated on.
+class Trainee {
+ public:
+  virtual ~Trainee() = default;
+
+  /// Which they are and their shapes never change; the values are read and written by the loop between runs,
+  /// through a reference that it asks for again after each run.
+  virtual std::vector<ParameterValues>& parameters() = 0;
+  /// Threads that may also do what is to be done between two steps; null: none.
+  virtual ThreadPool* pool() { return nullptr; }
+  /// Called before each loss_and_gradients with the number of the step, from 0: a model with dropout draws
+  /// its random numbers from it and its own seed, and so draws the same ones when training is resumed.
+  virtual void begin_step(uint64_t /*step*/) {}
+  /// Once true, what it computes ends with Fault::Interrupted; null: never.
+  virtual void cancel_by(const std::atomic<bool>* /*cancel*/) {}
+
+  /// How many examples it learns from.
+  virtual std::size_t size() const = 0;
+  /// As DataSet::block.
+  virtual std::size_t block() const { return 0; }
+  /// Tells sets of examples apart, those of the evaluation included.
+  virtual uint64_t fingerprint() const = 0;
+  /// The sum of the losses of these examples; `gradients` get the gradient of that sum.
+  virtual double loss_and_gradients(std::span<const uint32_t> examples, std::span<Gradient> gradients) = 0;
+  /// In messages: "the tree in line 3 of the data".
+  virtual std::string place_of(uint32_t example) const = 0;
+
+  virtual bool has_dev() const = 0;
+  /// Evaluates one example: throws what an evaluation would throw.
+  virtual void try_evaluation() = 0;
+  /// Nothing where `cancel` (may be null) became true.
+  virtual std::optional<Evaluation> evaluate(const std::atomic<bool>* cancel, int64_t batch) = 0;
+  /// The higher, the better.
+  virtual double score_of(const Evaluation& evaluation) const = 0;
+};
+
+/// As ModelTrainer::train.
+TrainingResult run_training(Trainee& trainee, const Settings& settings, const Callbacks& callbacks);
+
+}  // namespace hiaton::train

@@ -1,0 +1,77 @@
+// Runs that several processes share, as threads of this one.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "exec/plan_cache.h"
+#include "exec/programs.h"
+#include "net/disordered.h"
+
+namespace hiaton::exec::testing {
+
+/// What the first process gets.
+struct Shared {
+  std::vector<Value> values;
+  RunStats stats;
+  std::string error;
+};
+
+/// What each process runs by itself. The one that fails in a way that is no RunError ends the others.
+inline Shared run_in_process(const graph::Graph& graph, const std::vector<Value>& arguments,
+                             RunOptions options, net::Transport& transport) {
+  Shared own;
+  options.processes = &transport;
+  options.stats = &own.stats;
+  PlanCache plans;
+  try {
+    own.values = exec::run(graph, arguments, options, plans).values;
+  } catch (const RunError& error) {
+    own.error = error.what();
+  }
+  EXPECT_EQ(own.stats.frames_live_at_end, 0u) << "process " << transport.self();
+  EXPECT_EQ(own.stats.values_live_at_end, 0u) << "process " << transport.self();
+  return own;
+}
+
+inline Shared run_shared(const graph::Graph& graph, const std::vector<Value>& arguments, int processes,
+                         net::Delivery delivery, const RunOptions& options = {}, uint32_t seed = 7) {
+  Shared first;
+  net::act_in_processes(net::disordered_links(processes, delivery, seed), [&](net::Transport& transport) {
+    Shared own = run_in_process(graph, arguments, options, transport);
+    if (transport.self() == 0) {
+      first = std::move(own);
+    } else {
+      EXPECT_TRUE(own.values.empty() && own.error.empty()) << "process " << transport.self();
+    }
+  });
+  return first;
+}
+
+inline Shared run_shared(std::string_view text, const std::vector<Value>& arguments, int processes,
+                         net::Delivery delivery, const RunOptions& options = {}) {
+  return run_shared(graph_of(text), arguments, processes, delivery, options);
+}
+
+inline constexpr net::Delivery kDeliveries[] = {net::Delivery::InOrder, net::Delivery::LastFirst,
+                                                net::Delivery::Random, net::Delivery::StarvedOne,
+                                                net::Delivery::Bursts};
+
+inline std::string name_of(net::Delivery delivery) {
+  switch (delivery) {
+    case net::Delivery::InOrder:
+      return "in_order";
+    case net::Delivery::LastFirst:
+      return "last_first";
+    case net::Delivery::Random:
+      return "at_random";
+    case net::Delivery::StarvedOne:
+      return "starved";
+    case net::Delivery::Bursts:
+      return "in_bursts";
+  }
+  return "";
+}
+
+}  // namespace hiaton::exec::testing

@@ -1,0 +1,204 @@
+// What is placed on other processes runs there, by calls that are sent.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "exec/in_processes.h"
+#include "exec/stealing.h"
+
+namespace hiaton::exec::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr std::string_view kTwoPlaces =
+    "fn even(n: i64) -> i64 on \"process:0\" = if n == 0 then 1 else 2 * odd(n - 1) % 998244353\n"
+    "fn odd(n: i64) -> i64 on \"process:1\" = if n == 0 then 0 else 3 * even(n - 1) % 998244353\n"
+    "fn main(n: i64) -> i64 = even(n)\n";
+constexpr std::string_view kSpreadBody =
+    "fn fact(n: i64) -> i64 = if n == 1 then n else on \"process:1\" (n * on \"\" fact(n - 1))\n"
+    "fn main(n: i64) -> i64 = fact(n)\n";
+constexpr std::string_view kLeaves =
+    "fn leaf(n: i64, wrong: i64) -> i64 on \"process:1\" = 100 / (n - wrong)\n"
+    "fn search(low: i64, high: i64, wrong: i64) -> i64 =\n"
+    "  if high - low == 1 then 0 + leaf(low, wrong)\n"
+    "  else search(low, (low + high) / 2, wrong) + search((low + high) / 2, high, wrong)\n"
+    "fn main(wrong: i64) -> i64 = 1 + search(0, 512, wrong)\n";
+
+class SentCallsTest : public ::testing::TestWithParam<net::Delivery> {};
+
+std::vector<Value> alone(std::string_view text, const std::vector<Value>& arguments) {
+  RunOptions options;
+  options.executor = Executor::Reference;
+  PlanCache plans;
+  return exec::run(graph_of(text), arguments, options, plans).values;
+}
+
+/// How often a function ran, in all processes.
+uint64_t firings(const Shared& run, std::string_view function) {
+  uint64_t sum = 0;
+  for (const RegionStats& region : run.stats.regions) {
+    if (region.function == function && region.name == "body") sum += region.firings;
+  }
+  return sum;
+}
+
+TEST_P(SentCallsTest, MutualRecursionGoesToAndFro) {
+  for (const int64_t n : {0, 1, 2, 7, 1000}) {
+    const Shared found = run_shared(kTwoPlaces, {n}, 2, GetParam());
+    ASSERT_EQ(found.values, alone(kTwoPlaces, {n})) << found.error;
+    EXPECT_EQ(found.stats.remote_calls, static_cast<uint64_t>(n));
+  }
+}
+
+TEST_P(SentCallsTest, APlacedExpressionTakesOneMessageAWay) {
+  RunOptions options;
+  options.count_regions = true;
+  const Shared found = run_shared(kSpreadBody, {int64_t{20}}, 2, GetParam(), options);
+  EXPECT_EQ(found.values, alone(kSpreadBody, {int64_t{20}})) << found.error;
+  EXPECT_EQ(found.stats.remote_calls, 19u);
+  EXPECT_EQ(firings(found, "fact_on_1"), 19u);
+  EXPECT_EQ(firings(found, "fact"), 20u);
+}
+
+TEST_P(SentCallsTest, ManyCallsAreUnderWayAtOnce) {
+  const Shared found = run_shared(kLeaves, {int64_t{-5}}, 3, GetParam());
+  EXPECT_EQ(found.values, alone(kLeaves, {int64_t{-5}})) << found.error;
+  EXPECT_EQ(found.stats.remote_calls, 512u);
+}
+
+TEST_P(SentCallsTest, AnErrorNamesTheProcessAndTheCallsOnTheWay) {
+  const std::string found = run_shared(kLeaves, {int64_t{371}}, 3, GetParam()).error;
+  EXPECT_THAT(found, HasSubstr("division by zero: 100 / 0 (process 1)"));
+  EXPECT_THAT(found, HasSubstr("in leaf(n = 371, wrong = 371)"));
+  EXPECT_THAT(found, HasSubstr("in search(low = 371, high = 372, wrong = 371)"));
+  const std::string deep =
+      "fn even(n: i64) -> i64 on \"process:0\" = if n == 0 then 1 / n else 1 + odd(n - 1)\n"
+      "fn odd(n: i64) -> i64 on \"process:1\" = if n == 0 then 1 / n else 1 + even(n - 1)\n"
+      "fn main(n: i64) -> i64 = even(n)\n";
+  const std::string chain = run_shared(deep, {int64_t{4}}, 2, GetParam()).error;
+  EXPECT_THAT(chain, HasSubstr("division by zero: 1 / 0 (process 0)"));
+  EXPECT_THAT(chain, HasSubstr("in even(n = 0)"));
+  EXPECT_THAT(chain, HasSubstr("in odd(n = 1)"));
+  EXPECT_THAT(chain, HasSubstr("in odd(n = 3)"));
+}
+
+TEST_P(SentCallsTest, BudgetsEndTheRunOfAllProcesses) {
+  RunOptions options;
+  options.max_frames = 40;
+  EXPECT_THAT(run_shared(kTwoPlaces, {int64_t{1000}}, 2, GetParam(), options).error,
+              HasSubstr("frame budget: more than 40 frames are live"));
+  options.max_frames = RunOptions().max_frames;
+  options.timeout = std::chrono::milliseconds(20);
+  constexpr std::string_view kEndless =
+      "fn there(n: i64) -> i64 on \"process:1\" = if n < 0 then n else back(n + 1)\n"
+      "fn back(n: i64) -> i64 on \"process:0\" = if n < 0 then n else there(n + 1)\n"
+      "fn main(n: i64) -> i64 = back(n)\n";
+  EXPECT_THAT(run_shared(kEndless, {int64_t{0}}, 2, GetParam(), options).error,
+              HasSubstr("time budget: the run takes longer than 20 ms"));
+  constexpr std::string_view kFarAway =
+      "fn far(n: i64) -> i64 = if n < 0 then n else far(n + 1)\n"
+      "fn main(n: i64) -> i64 = on \"process:1\" far(n)\n";
+  EXPECT_THAT(run_shared(kFarAway, {int64_t{0}}, 2, GetParam(), options).error,
+              HasSubstr("time budget: the run takes longer than 20 ms"));
+}
+
+TEST_P(SentCallsTest, ValuesOfAllTypesTravel) {
+  constexpr std::string_view kTrees =
+      "data Tree = Leaf(value: i64, row: f32[2]) | Node(left: Tree, right: Tree) | None\n"
+      "fn grown(n: i64) -> Tree on \"process:1\" =\n"
+      "  if n <= 0 then Leaf(n, [1, 2]) else Node(grown(n - 1), on \"\" None)\n"
+      "fn turned(tree: Tree) -> Tree on \"process:2\" =\n"
+      "  match tree\n"
+      "    Leaf(value, row) -> Leaf(value + 1, on \"process:0\" (row + row))\n"
+      "    Node(left, right) -> Node(turned(right), turned(left))\n"
+      "    None -> None\n"
+      "fn sum(tree: Tree) -> f32 =\n"
+      "  match tree\n"
+      "    Leaf(value, row) -> row[0] + row[1]\n"
+      "    Node(left, right) -> sum(left) + sum(right)\n"
+      "    None -> 0\n"
+      "fn main(n: i64) -> (Tree, f32) = let tree = turned(turned(grown(n))) in (tree, sum(tree))\n";
+  for (const int processes : {2, 3}) {
+    const Shared found = run_shared(kTrees, {int64_t{6}}, processes, GetParam());
+    ASSERT_EQ(found.values.size(), 2u) << found.error;
+    const std::vector<Value> expected = alone(kTrees, {int64_t{6}});
+    EXPECT_EQ(found.values[1], expected[1]);
+    EXPECT_EQ(found.values[0], expected[0]);
+  }
+}
+
+TEST_P(SentCallsTest, LoopsAndBranchesGoWhereTheyArePlaced) {
+  constexpr std::string_view kLoop =
+      "fn main(n: i64) -> i64 =\n"
+      "  let (_, s) = on \"process:1\" with i = 0, s = 0 while i < n do (i + 1, s + on \"process:2\" (i * "
+      "i))\n"
+      "  on \"process:1\" (if s > 100 then s % 100 else on \"\" (s + n))\n";
+  for (const int64_t n : {0, 3, 20}) {
+    for (const int processes : {2, 3}) {
+      const Shared found = run_shared(kLoop, {n}, processes, GetParam());
+      EXPECT_EQ(found.values, alone(kLoop, {n})) << found.error;
+      EXPECT_GT(found.stats.remote_calls, 0u);
+    }
+  }
+}
+
+TEST_P(SentCallsTest, RunsFollowEachOtherInTheSameProcesses) {
+  const graph::Graph graph = graph_of(kLeaves);
+  net::act_in_processes(net::disordered_links(3, GetParam(), 3), [&](net::Transport& transport) {
+    PlanCache plans;
+    RunOptions options;
+    options.processes = &transport;
+    for (const int64_t wrong : {-1, 371, -2, 5, -1}) {
+      RunStats stats;
+      options.stats = &stats;
+      try {
+        exec::run(graph, {{wrong}}, options, plans);
+        EXPECT_TRUE(wrong < 0 || transport.self() != 0);
+      } catch (const RunError&) {
+        EXPECT_TRUE(wrong >= 0 && transport.self() == 0);
+      }
+      EXPECT_EQ(stats.frames_live_at_end, 0u);
+    }
+  });
+}
+
+TEST(SentCalls, ARowOfAPlacedTableTravels) {
+  const graph::Graph graph = graph_of(
+      "param E: f32[100, 2] on \"table\"\n"
+      "param W: f32[2, 2]\n"
+      "fn sum(n: i64) -> f32[2] = if n == 0 then E[n] @ W else E[n] @ W + sum(n - 1)\n"
+      "fn main(n: i64) -> f32[2] = sum(n)\n");
+  RunOptions options;
+  const std::vector<Value> parameters = initial_parameters(graph.parameters(), 7);
+  options.parameters = parameters;
+  options.places = {{"table", {1}}};
+  const Shared found = run_shared(graph, {int64_t{9}}, 2, net::Delivery::InOrder, options);
+  RunOptions alone = options;
+  alone.places = {};
+  alone.executor = Executor::Reference;
+  PlanCache plans;
+  EXPECT_EQ(found.values, exec::run(graph, {{int64_t{9}}}, alone, plans).values) << found.error;
+  EXPECT_EQ(found.stats.remote_calls, 10u);
+  EXPECT_LT(found.stats.remote_bytes, 10u * 100);
+}
+
+TEST(SentCalls, NamesOfPlacesMustBeThoseOfTheProgram) {
+  RunOptions options;
+  options.places = {{"table", {1}}};
+  EXPECT_THROW(run_shared(kLeaves, {int64_t{-1}}, 2, net::Delivery::InOrder, options), Error);
+  options.places = {};
+  constexpr std::string_view kCopies =
+      "fn fib(n: i64) -> i64 on \"fibs\" = if n < 2 then n else fib(n - 1) + fib(n - 2)\n"
+      "fn main(n: i64) -> i64 = fib(n)\n";
+  options.places = {{"fibs", {1, 2}}};
+  const Shared found = run_shared(kCopies, {int64_t{12}}, 3, net::Delivery::InOrder, options);
+  EXPECT_EQ(found.values, alone(kCopies, {int64_t{12}})) << found.error;
+}
+
+INSTANTIATE_TEST_SUITE_P(, SentCallsTest, ::testing::ValuesIn(kDeliveries),
+                         [](const auto& delivery) { return name_of(delivery.param); });
+
+}  // namespace
+}  // namespace hiaton::exec::testing

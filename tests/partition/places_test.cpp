@@ -1,0 +1,166 @@
+// Which processes places are, the copies of functions that come of them, and what the parts of a graph may
+// do.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "support.h"
+
+namespace hiaton::partition::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+TEST(PartitionPlaces, NumbersAreModuloTheProcessesAndNamesGoRoundRobin) {
+  const std::string text =
+      "fn main(n: i64) -> i64 =\n"
+      "  on \"process:5\" (n * 2) + on \"table\" (n * 3) + on \"other\" (n * 4) + on \"table\" (n * 5)\n";
+  const Split split(text, 2);
+  std::vector<int> processes;
+  const Graph& placed = split.parts.placed.graph;
+  for (std::size_t n = 0; n < placed.nodes().size(); ++n) {
+    const Node& node = placed.nodes()[n];
+    if (node.op != nullptr && node.op->name.value == "mul")
+      processes.push_back(split.parts.placed.processes[n]);
+  }
+  EXPECT_THAT(processes, ElementsAre(1, 0, 1, 0));
+}
+
+TEST(PartitionPlaces, NamesAreMapped) {
+  const Graph graph = graph_of("fn main(n: i64) -> i64 = on \"table\" (n * 2)\n");
+  EXPECT_TRUE(split(graph, {.processes = 3}).channels.empty());
+  const Partition parts = partition::split(graph, {.processes = 3, .named = {{"table", {2}}}});
+  EXPECT_EQ(parts.channels.size(), 2u);
+  EXPECT_EQ(parts.channels[0].from + parts.channels[0].to, 2);
+}
+
+void expect_refused(const std::string& text, const Places& places, const std::string& message) {
+  try {
+    partition::split(graph_of(text), places);
+    ADD_FAILURE() << "expected an error";
+  } catch (const ProgramError& error) {
+    EXPECT_THAT(error.what(), HasSubstr(message));
+  }
+}
+
+TEST(PartitionPlaces, WrongOnesAreRefused) {
+  expect_refused("fn main(n: i64) -> i64 = on \"process:one\" (n * 2)\n", {.processes = 2},
+                 "placement 'process:one': expected a number after 'process:', found 'one'");
+  const std::string placed =
+      "fn f(n: i64) -> i64 on \"calls\" = n * n\n"
+      "fn main(n: i64) -> i64 = f(n) + on \"table\" (n * 2)\n";
+  expect_refused(placed, {.processes = 2, .named = {{"table", {2}}}},
+                 "place 'table': expected a process from 0 to 1, found 2");
+  expect_refused(
+      placed, {.processes = 2, .named = {{"tables", {1}}}},
+      "place 'tables': expected a place of the program ('calls', 'table'), found none of this name");
+  expect_refused("fn main(n: i64) -> i64 = n\n", {.processes = 2, .named = {{"table", {1}}}},
+                 "place 'table': expected a place of the program (it has none), found none of this name");
+  expect_refused(placed, {.processes = 2, .named = {{"table", {0, 1}}}},
+                 "place 'table': expected one process for what is not a function, found 0+1");
+  expect_refused("fn main(n: i64) -> i64 = n\n", {.processes = 0}, "expected at least 1 process, found 0");
+}
+
+TEST(PartitionCopies, OfAFunctionOnSeveralProcessesTheCallSitesTakeTurns) {
+  const Graph graph = graph_of(
+      "fn fib(n: i64) -> i64 on \"fibs\" = if n < 2 then n else fib(n - 1) + fib(n - 2)\n"
+      "fn main(n: i64) -> i64 = fib(n)\n");
+  const Partition parts = partition::split(graph, {.processes = 3, .named = {{"fibs", {1, 2}}}});
+  const PlacedGraph& placed = parts.placed;
+  std::map<int, std::multiset<int>> callees;  // by the process of the caller
+  for (const graph::Site& site : placed.graph.sites())
+    callees[placed.homes[site.caller.index()]].insert(placed.homes[site.callee.index()]);
+  EXPECT_EQ(callees[1], (std::multiset<int>{1, 2}));
+  EXPECT_EQ(callees[2], (std::multiset<int>{1, 2}));
+}
+
+TEST(PartitionCopies, AFunctionHasABodyForEachProcessThatMakesItsFrames) {
+  const Split split(
+      "fn f(n: i64) -> i64 = if n == 0 then 0 else 1 + f(n - 1)\n"
+      "fn main(n: i64) -> i64 = f(n) + on \"process:1\" f(n) + on \"process:2\" f(n)\n",
+      3);
+  EXPECT_EQ(split.parts.placed.homes, (std::vector<int>{0, 0, 1, 2}));
+  for (std::size_t process = 0; process < 3; ++process) {
+    const auto& functions = split.part(process).functions();
+    EXPECT_EQ(std::count_if(functions.begin(), functions.end(),
+                            [](const graph::Function& function) { return function.name == "f"; }),
+              1);
+  }
+}
+
+TEST(PartitionCopies, ThePlacedGraphIsLegalAndGivesTheSame) {
+  const Split split(
+      "fn f(n: i64) -> i64 = if n == 0 then 0 else 1 + on \"process:1\" g(n - 1)\n"
+      "fn g(n: i64) -> i64 = if n == 0 then 0 else 2 * on \"process:2\" f(n - 1)\n"
+      "fn main(n: i64) -> i64 = f(n)\n",
+      3);
+  const std::vector<Value> arguments{Value(int64_t{6})};
+  EXPECT_EQ(exec::run_reference(split.parts.placed.graph, arguments, {}).values,
+            exec::run_reference(split.graph, arguments, {}).values);
+}
+
+TEST(PartitionCopies, NodesOfACallThatAreApartAreRefused) {
+  graph::GraphBuilder builder;
+  builder.add_function("main");
+  const OutPort a = builder.input("a", DType::I64);
+  const OutPort b = builder.input("b", DType::I64);
+  const graph::FunctionId callee = builder.add_function("f");
+  const OutPort x = builder.merge(DType::I64);
+  const OutPort y = builder.merge(DType::I64);
+  builder.add_param("x", x);
+  builder.add_param("y", y);
+  builder.add_result(builder.op(*catalog().find("add"), {x, y}));
+  builder.in_function(graph::FunctionId(0));
+  const graph::CallSite site = builder.add_site(callee);
+  const NodeId first = builder.call(site, a);
+  const NodeId second = builder.call(site, b);
+  builder.add_input(x, {first});
+  builder.add_input(y, {second});
+  builder.node(second).placement = "process:1";
+  builder.output(builder.return_from(site, DType::I64));
+  const Graph graph = builder.finish();
+  try {
+    split(graph, {.processes = 2});
+    ADD_FAILURE() << "expected an error";
+  } catch (const ProgramError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("Call of 'main': expected it on the process of its call, 0, found it "
+                                        "on process 1"));
+  }
+}
+
+// Parts -----------------------------------------------------------------------------------------------------
+
+TEST(Parts, AreNeitherRunAloneNorSavedNorSplit) {
+  const Split split(kFact, 2);
+  EXPECT_TRUE(split.part(0).is_part());
+  EXPECT_FALSE(split.graph.is_part());
+  EXPECT_THROW(graph::to_json(split.part(0)), ProgramError);
+  EXPECT_THROW(partition::split(split.part(0), {.processes = 2}), ProgramError);
+}
+
+TEST(Parts, ARecvWithoutControlEdgeIsNotLegal) {
+  graph::GraphBuilder builder;
+  const graph::FunctionId main = builder.add_function("main");
+  builder.add({.kind = NodeKind::Recv, .type = DType::I64, .function = main});
+  try {
+    builder.finish();
+    ADD_FAILURE() << "expected an error";
+  } catch (const ProgramError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("expected 1 control edge, which brings the tags, found 0"));
+  }
+}
+
+TEST(Parts, AreDrawnABoxAProcess) {
+  const Split split(kFact, 2);
+  const std::vector<graph::DrawnPart> drawn{{split.part(0), "process 0", {}},
+                                            {split.part(1), "process 1", {}}};
+  const std::string dot = graph::to_dot(drawn);
+  EXPECT_THAT(dot, HasSubstr("subgraph cluster_process0 {\nlabel=<<B>process 0</B>>"));
+  EXPECT_THAT(dot, HasSubstr("subgraph cluster_process1 {\nlabel=<<B>process 1</B>>"));
+  EXPECT_THAT(dot, HasSubstr("p1_n9 -> p0_n13 [id=channel0 "));
+  EXPECT_THAT(dot, HasSubstr("p0_n14 -> p1_n2 [id=channel1 "));
+}
+
+}  // namespace
+}  // namespace hiaton::partition::testing

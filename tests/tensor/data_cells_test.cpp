@@ -1,0 +1,50 @@
+// The cells of data values: where they stand.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <vector>
+
+#include "tensor/data_heap.h"
+
+namespace hiaton {
+namespace {
+
+class DataCellsTest : public ::testing::Test {
+ protected:
+  /// A value with these fields, of which it takes over one reference each.
+  DataObject* make(const std::vector<DataObject*>& fields) {
+    DataObject* made = cells_.make(fields.size());
+    made->layout = FieldLayout(std::vector(fields.size(), FieldKind::Data)).code();
+    made->variant_bits = 1;
+    made->references = 1;
+    for (std::size_t i = 0; i < fields.size(); ++i) made->slots()[i].data = fields[i];
+    return made;
+  }
+  static DataObject* leaf() { return reinterpret_cast<DataObject*>(Data::bits_of_variant(0)); }
+
+  std::unique_ptr<DataHeap, LeaveHeap> heap_{DataHeap::make([](std::size_t) { return true; })};
+  DataCells cells_{*heap_};
+};
+
+TEST_F(DataCellsTest, LargeHeapsGiveEachWorkerPagesOfItsOwn) {
+  constexpr std::size_t kMany = 800'000;
+  constexpr std::uintptr_t kHugePage = 2 << 20;
+  DataCells others(*heap_);
+  DataObject* mine = nullptr;
+  DataObject* theirs = nullptr;
+  for (std::size_t i = 0; i < kMany; ++i) {
+    mine = make({mine == nullptr ? leaf() : mine});
+    DataObject* made = others.make(1);
+    *made = *mine;
+    made->slots()[0].data = theirs == nullptr ? leaf() : theirs;
+    theirs = made;
+  }
+  const auto page = [&](DataObject* object) { return reinterpret_cast<std::uintptr_t>(object) / kHugePage; };
+  EXPECT_NE(page(mine), page(theirs));
+  cells_.release(mine);
+  others.release(theirs);
+  EXPECT_EQ(heap_->count_values(), 0u);
+}
+
+}  // namespace
+}  // namespace hiaton

@@ -1,0 +1,65 @@
+// A program that learns from trees, with its gradients in reach.
+#pragma once
+
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include "hiaton/model_trainer.h"
+#include "train/data_trainee.h"
+#include "train/model_sizes.h"
+
+namespace hiaton::train {
+
+struct StepResult {
+  double loss = 0;
+  std::vector<bool> sparse{};
+  std::vector<std::vector<float>> gradients{};
+
+  friend bool operator==(const StepResult&, const StepResult&) = default;
+};
+
+class TreeModel {
+ public:
+  explicit TreeModel(const TrainerOptions& options)
+      : options_(options), runner_(model_of(options), options.seed, run_options_of(options)) {
+    examples({});
+  }
+
+  void share(SharedBatches& sharing) { runner_.share(sharing); }
+  const std::vector<ParameterValues>& parameters() { return runner_.parameters(); }
+
+  /// The sum of the losses of the trees, and its gradient, in the step of this number.
+  StepResult step(std::span<const Tree> trees, uint64_t number) {
+    const TreeExamples batch = examples(trees);
+    DataTrainee trainee(runner_, options_.seed, batch, nullptr, "");
+    std::vector<uint32_t> all(trees.size());
+    std::iota(all.begin(), all.end(), 0U);
+    std::vector<Gradient> gradients(runner_.parameters().size());
+    trainee.begin_step(number);
+    StepResult done{trainee.loss_and_gradients(all, gradients)};
+    for (const Gradient& gradient : gradients) {
+      done.sparse.push_back(gradient.sparse);
+      done.gradients.emplace_back(gradient.floats().begin(), gradient.floats().end());
+    }
+    return done;
+  }
+
+  TrainingResult train(std::span<const Tree> trees, std::span<const Tree> dev, const Settings& settings,
+                       const Callbacks& callbacks = {}) {
+    const TreeExamples learned = examples(trees);
+    const TreeExamples measured = examples(dev);
+    DataTrainee trainee(runner_, options_.seed, learned, &measured, settings.score);
+    return run_training(trainee, settings, callbacks);
+  }
+
+ private:
+  TreeExamples examples(std::span<const Tree> trees) const {
+    return {runner_.model(), {trees.begin(), trees.end()}, options_.classes};
+  }
+
+  const TrainerOptions options_;
+  BatchRunner runner_;
+};
+
+}  // namespace hiaton::train
