@@ -160,6 +160,7 @@ class FunctionBuilder {
   std::vector<Type> types_of(const Vars& vars) const;
   std::vector<Var> checked_arguments(const ir::Function& callee, const std::vector<Var>& arguments,
                                      const Dimensions& dimensions);
+  Var checked_size(Var value, std::size_t axis, Var like, std::size_t like_axis);
   Vars checked_results(const Vars& results);
   /// A dimension that a symbol stands for.
   struct Measure {

@@ -140,6 +140,14 @@ std::optional<Value> shared_array(nb::handle object) {
   return shared(std::move(array));
 }
 
+std::optional<Value> array_operand(nb::handle object) {
+  if (!nb::ndarray_check(object)) return std::nullopt;
+  // The order C asks for a copy of what stands otherwise.
+  nb::ndarray<nb::ro, nb::c_contig> array;
+  if (!nb::try_cast(object, array)) return std::nullopt;
+  return shared(AnyArray(std::move(array)));
+}
+
 void bind_exchange(nb::module_& m, nb::class_<EagerTensor>& tensor) {
   m.def(
       "shared",

@@ -159,7 +159,7 @@ std::optional<Value> rows_in(nb::handle key) {
     return std::nullopt;
   EagerTensor* tensor = nullptr;
   if (nb::try_cast(key, tensor) && tensor != nullptr) return tensor->value;
-  return shared_array(key);
+  return array_operand(key);
 }
 
 /// The same part by operations, which tapes see: of all elements in a row.

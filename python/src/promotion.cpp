@@ -113,7 +113,7 @@ std::optional<Operand> operand_of(nb::handle object) {
     if (n == -1 && PyErr_Occurred() != nullptr) nb::raise_python_error();
     return Operand{Value(static_cast<int64_t>(n)), true};
   }
-  if (std::optional<Value> array = shared_array(object)) return Operand{std::move(*array)};
+  if (std::optional<Value> array = array_operand(object)) return Operand{std::move(*array)};
   return std::nullopt;
 }
 

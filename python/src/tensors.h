@@ -54,6 +54,8 @@ DType dtype_of(nb::handle object);
 /// alive. Throws TypeError for element types that there are not, ValueError where the elements are not
 /// contiguous. Nothing where the object is no array.
 std::optional<Value> shared_array(nb::handle object);
+/// The same for an operand, which is only read: elements that are not contiguous are copied.
+std::optional<Value> array_operand(nb::handle object);
 
 /// An argument of an operation: a Python number takes the element type of the tensors beside it.
 struct Operand {

@@ -28,6 +28,20 @@ Var FunctionBuilder::checked_like(Var value, Var like) {
   return value;
 }
 
+/// A value that was checked just so before is not checked again: so a program that writes its checks out
+/// means what it meant without.
+Var FunctionBuilder::checked_size(Var value, std::size_t axis, Var like, std::size_t like_axis) {
+  const OpDef& check = *catalog().find("check_size");
+  const Attributes axes = {static_cast<int64_t>(axis), static_cast<int64_t>(like_axis)};
+  const std::vector<ir::Node>& nodes = function().nodes;
+  const auto made = std::find_if(nodes.rbegin(), nodes.rend(), [&](const ir::Node& node) {
+    return !node.results.empty() && node.results[0] == value.id();
+  });
+  const bool is_checked = made != nodes.rend() && made->op == &check && made->operands[1] == like.id() &&
+                          made->attributes == axes;
+  return is_checked ? value : op(check, std::vector{value, like}, axes);
+}
+
 /// A symbol stands for one size: what gave it its size first is the measure for the others.
 std::vector<Var> FunctionBuilder::checked_arguments(const ir::Function& callee,
                                                     const std::vector<Var>& arguments,
@@ -44,8 +58,7 @@ std::vector<Var> FunctionBuilder::checked_arguments(const ir::Function& callee,
       const Dim measure = arguments[first.argument].type().shape[first.axis];
       const bool itself = first.axis == axis && arguments[first.argument].id() == arguments[i].id();
       if (dim.size >= 0 || itself || (dim == measure && dim != unknown_dim())) continue;
-      given[i] = op("check_size", {given[i], arguments[first.argument]},
-                    {static_cast<int64_t>(axis), static_cast<int64_t>(first.axis)});
+      given[i] = checked_size(given[i], axis, arguments[first.argument], first.axis);
     }
   }
   return given;

@@ -1,0 +1,50 @@
+// Every program of the project prints as a text that parses back to it.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "lang/programs.h"
+
+namespace hiaton {
+namespace {
+
+const std::filesystem::path kRoot = std::filesystem::path(HIATON_TESTS_DIR) / "..";
+
+std::vector<std::filesystem::path> programs() {
+  std::vector<std::filesystem::path> files;
+  for (const char* folder : {"examples", "models", "benchmarks/programs"}) {
+    for (const auto& entry : std::filesystem::directory_iterator(kRoot / folder)) {
+      if (entry.path().extension() == ".hia") files.push_back(entry.path());
+    }
+  }
+  return files;
+}
+
+std::string text_of(const std::filesystem::path& file) {
+  std::ifstream stream(file);
+  std::stringstream text;
+  text << stream.rdbuf();
+  return text.str();
+}
+
+TEST(PrintPrograms, ParseBackToThemselves) {
+  const std::vector<std::filesystem::path> files = programs();
+  ASSERT_GT(files.size(), 50u);
+  for (const std::filesystem::path& file : files) {
+    SCOPED_TRACE(file.filename());
+    const ir::Module module = lang::parse(std::make_shared<Source>(file.string(), text_of(file)));
+    const std::string printed = print(module);
+    try {
+      const ir::Module again = parse(printed);
+      EXPECT_TRUE(equal(module, again)) << printed;
+      EXPECT_EQ(print(again), printed);
+    } catch (const ProgramError& error) {
+      ADD_FAILURE() << error.what();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace hiaton
