@@ -56,7 +56,7 @@ int execute(CLI::App& app, const CommandLine& line) {
   throw UsageError("expected a command; 'hiaton --help' lists them");
 }
 
-/// With the help to look at, unless it says what to write.
+/// The reason with the help to look at, unless the reason says what to write.
 std::string explain_with_help(const CLI::App& app, const CLI::ParseError& error) {
   const std::string reason = explain(app, error);
   return reason.ends_with('?') ? reason : fmt::format("{}; see '{} --help'", reason, command_read(app));

@@ -203,7 +203,7 @@ nlohmann::json Recording::frames() const {
   return json;
 }
 
-/// As numbers, one behind the other: node, port, frame, value; -1: dead; less: a demand of the node with the
+/// The events as one list of numbers: node, port, frame, value; -1: dead; less: a demand of the node with the
 /// number -2 - value.
 nlohmann::json Recording::events() const {
   nlohmann::json json = nlohmann::json::array();

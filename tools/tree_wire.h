@@ -9,7 +9,7 @@
 
 namespace hiaton::cli {
 
-/// Of trees whose words are ids of a vocabulary.
+/// Trees whose words are ids of a vocabulary, as bytes on the wire.
 class TreeWire {
  public:
   /// Ids are below `words`, labels below `classes`.

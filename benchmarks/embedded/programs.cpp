@@ -96,7 +96,7 @@ Measured product(int64_t n, const RunOptions& options) {
                        {filled({n, n}, 3), filled({n, n}, 5)}, options);
 }
 
-/// Of so many images of 64 channels, each 56 by 56.
+/// Measures a convolution of `images` images of 64 channels, each 56 by 56.
 Measured conv2d(int64_t images, const RunOptions& options) {
   return one_operation(
       "fn main(x: f32[n, 64, 56, 56], w: f32[64, 64, 3, 3]) -> f32[n, 64, 56, 56] = "

@@ -18,7 +18,7 @@ void write_ids(const std::filesystem::path& path, const Corpus& corpus) {
   train::write_trees(file, bank);
 }
 
-/// Of the classes, for all nodes of these trees, one tree after the other.
+/// Returns the probabilities of the classes for all nodes of these trees, one tree after the other.
 std::vector<float> probabilities_of(Trainee& trainee, Trees trees, int32_t classes) {
   std::vector<float> probabilities;
   const std::vector<std::vector<Value>> results = trainee.predict(trees);

@@ -34,7 +34,7 @@ class Trainee {
 
   const std::vector<train::ParameterValues>& parameters() const { return parameters_; }
   const std::vector<train::Gradient>& gradients() const { return gradients_; }
-  /// Of all runs from now on; parameters and gradients are set for each.
+  /// The options of all runs from now on; parameters and gradients are set for each.
   RunOptions& options() { return options_; }
 
  protected:

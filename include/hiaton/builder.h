@@ -33,7 +33,7 @@ class Var {
   Var(FunctionBuilder* builder, ir::ValueId id) : builder_(builder), id_(id) {}
 
   ir::ValueId id() const { return id_; }
-  /// Of the function. Throws ProgramError where this is no value of any.
+  /// The builder of the function that the value is of. Throws ProgramError where it is of none.
   FunctionBuilder& builder() const;
   const Type& type() const;
 
@@ -80,8 +80,8 @@ class FunctionBuilder {
     return this->op(op, std::span(operands), std::move(attributes), declared);
   }
   Var op(std::string_view name, const std::vector<Var>& operands);
-  /// With attributes, in the order of the operation's list; `declared` is the result's type, for operations
-  /// that cannot tell it (null: they can).
+  /// The same with attributes, in the order of the operation's list; `declared` is the result's type, for
+  /// operations that cannot tell it (null: they can).
   Var op(const OpDef& op, std::span<const Var> operands, Attributes attributes,
          const Type* declared = nullptr);
   Var op(std::string_view name, const std::vector<Var>& operands, Attributes attributes,

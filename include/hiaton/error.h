@@ -118,7 +118,7 @@ class RunError : public Error {
       : RunError(error.fault(), std::move(message), std::move(chain), chain_length, error.assumption()) {}
 
   Fault fault() const { return fault_; }
-  /// Of Fault::Assumption: the `id` of the operation `assume` whose condition does not hold.
+  /// After Fault::Assumption, the `id` of the operation `assume` whose condition does not hold.
   int64_t assumption() const { return assumption_; }
   const std::string& message() const { return message_; }
   const std::vector<CallRecord>& chain() const { return chain_; }

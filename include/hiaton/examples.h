@@ -39,7 +39,7 @@ class DataSet {
  public:
   virtual ~DataSet() = default;
   virtual std::size_t size() const = 0;
-  /// Of `loss`, without a seed.
+  /// The arguments that `loss` takes for the example, without a seed.
   virtual std::vector<Value> arguments(std::size_t index) const = 0;
   /// How much work it is, compared with the others.
   virtual std::size_t weight(std::size_t /*index*/) const { return 1; }

@@ -59,8 +59,8 @@ class ModelTrainer {
   /// The mean of `loss`, with 0 for a seed, and of what `metrics` gives; of trees how many of their nodes
   /// `predict` is right about.
   Evaluation evaluate(const DataSet& examples, int64_t batch = 100);
-  /// Of examples that are no trees, the numbers that evaluate takes the means of: of each example the loss,
-  /// then what `metrics` gives.
+  /// The numbers whose means `evaluate` gives, for examples that are no trees: the loss of each example, then
+  /// what `metrics` gives for it.
   std::vector<double> measure(const DataSet& examples);
   /// The means of such numbers.
   Evaluation evaluation_of(std::span<const double> measurements) const;

@@ -93,8 +93,8 @@ struct TensorArgument {
   }
 };
 
-/// One execution of an operation for a batch of instances. The result's instances stand one behind the other,
-/// in memory of its own.
+/// One execution of an operation for a batch of instances. The result's instances are contiguous, in
+/// memory of its own.
 struct KernelCall {
   const OpDef* op;
   std::span<const TensorArgument> operands;

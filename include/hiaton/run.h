@@ -120,7 +120,7 @@ struct RunOptions {
   /// Budgets of all workers together. More of either ends the run with Fault::MaxFrames or Fault::MaxBytes.
   /// Bytes are those of frames and what waits in them, of tensors, data values and what kernels gather; not
   /// those of arguments made before it, parameters, and the gradients and packed copies of parameters.
-  /// Without a limit of its own, a run may take seven eighths of what the machine has left.
+  /// A run without a limit of its own may take seven eighths of what the machine has left.
   uint64_t max_frames = std::numeric_limits<uint64_t>::max();
   uint64_t max_bytes = std::numeric_limits<uint64_t>::max();
   std::chrono::nanoseconds timeout = std::chrono::nanoseconds::max();

@@ -124,7 +124,7 @@ class Value {
   bool is_data() const { return kind_ == Kind::Data; }
   /// The type of a scalar, or of the elements of a tensor.
   DType dtype() const { return dtype_; }
-  /// Of a scalar or a tensor. A data value does not know its type.
+  /// The type of a scalar or a tensor. A data value does not know its type.
   Type type() const { return kind_ == Kind::Tensor ? tensor().type() : Type(dtype_); }
   const Slot& slot() const { return slot_; }
   /// The scalar; T must be the C++ type of dtype().

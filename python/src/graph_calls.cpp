@@ -217,7 +217,7 @@ class TensorOptimizer {
     }
     step(parts);
   }
-  /// With gradients as tensors; none: the parameter stays.
+  /// Changes the parameters by gradients that are tensors; a parameter without one stays as it is.
   void update_by(const std::vector<std::optional<EagerTensor>>& gradients) {
     std::vector<std::vector<float>> values(learned_.size());
     std::vector<train::Gradient> parts;

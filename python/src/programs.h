@@ -106,7 +106,8 @@ class ParameterStore {
   /// As the engine sees them: they share the memory of the parameters.
   const std::vector<Value>& values() const { return values_; }
   std::shared_mutex& mutex() { return mutex_; }
-  /// Of a run that may give out tensors that share the memory of parameters: the next change leaves it alone.
+  /// To be called before a run that may give out tensors which share the memory of parameters: the next
+  /// change leaves that memory alone.
   void share() { shared_.store(true); }
   /// Lets `change` write the parameters, alone.
   void update(const std::function<void(std::vector<train::ParameterValues>&)>& change);

@@ -111,7 +111,7 @@ Rule::Declared Rule::declare(ModuleBuilder& module) const {
   return made;
 }
 
-/// With the first parameters of the function that calls it.
+/// Calls the rule's function with the first parameters of the function that is being built.
 std::vector<Var> Rule::call(FunctionBuilder& f, const Declared& declared) const {
   const Vars all = f.call(declared.function, parameters_of(f, parameters_.size()));
   std::vector<Var> results;

@@ -76,7 +76,7 @@ EagerTensor apply_promoted(const OpDef& op, std::span<const Operand> operands,
 
 /// Whether any tape of this thread wants to know of operations.
 bool tapes_run();
-/// Of a parameter of a module.
+/// Returns a mark for a parameter of a module.
 uint64_t new_parameter_mark();
 /// Applies an operation so that tapes see it. `marks`: of the operands, by number; none where no tape runs.
 EagerTensor apply_marked(const OpDef& op, std::span<const Value> operands, std::span<const uint64_t> marks,

@@ -15,7 +15,7 @@ constexpr int64_t kWorthARange = int64_t{1} << 7;
 #else
 /// Less than that takes less time than it takes to wake another thread.
 constexpr int64_t kWorthHelp = int64_t{1} << 21;
-/// Of a range: taking one costs less than a microsecond.
+/// The least work of a range: taking one costs less than a microsecond.
 constexpr int64_t kWorthARange = int64_t{1} << 19;
 #endif
 /// Ranges for each thread: they end at about the same time, also where a thread comes late.

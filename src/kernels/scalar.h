@@ -361,8 +361,8 @@ struct LeakyRelu {
     return a > T{0} ? a : slope * a;
   }
 };
-/// Of the error function's complement, which loses no digits where a is far below 0 but for the rounding of
-/// its operand, which f32 is spared.
+/// Computed from the complement of the error function, which loses no digits where a is far below 0 but for
+/// the rounding of its operand, which f32 is spared.
 struct Gelu {
   template <class T>
   T operator()(T a) const {

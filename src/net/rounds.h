@@ -28,7 +28,7 @@ class Rounds {
 
   Transport& transport_;
   uint64_t round_ = 0;  ///< that is under way, or comes next
-  /// Of this round and of the next one: another process may have ended this round already.
+  /// Messages of this round and of the next one, for another process may have ended this round already.
   std::deque<Arrived> arrived_;
 };
 

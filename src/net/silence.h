@@ -12,7 +12,7 @@ class Silence {
  public:
   using Time = std::chrono::nanoseconds;
 
-  /// Of a process that spoke `now`. It is lost when it has said nothing for longer than `longest`.
+  /// Watches a process that spoke `now`. It is lost when it has said nothing for longer than `longest`.
   Silence(Time longest, Time now) : longest_(longest), heard_(now), sent_(now) {}
 
   /// Packets that waited while this process did not run may be noted in any order.

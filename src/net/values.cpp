@@ -16,7 +16,7 @@ namespace {
 constexpr uint64_t kShared = 1;
 constexpr uint64_t kAgain = 2;
 constexpr uint64_t kHeadBits = 2;
-/// Of a tensor without elements, whose other dimensions nothing bounds.
+/// The largest dimension of a tensor without elements, for nothing else bounds its other dimensions.
 constexpr uint64_t kMostEmptyDim = uint64_t{1} << 31;
 
 bool is_shared(DataObject* object) {

@@ -7,7 +7,7 @@
 //                then its scalars and tensors, then its fields of data types, in their order
 //
 // The static type says which of these it is: a data value does not know its own. The values of one message
-// stand one behind the other, and number what they share in common.
+// are contiguous, and number what they share in common.
 #pragma once
 
 #include <cstdint>

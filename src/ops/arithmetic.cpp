@@ -55,7 +55,7 @@ KernelVariant clip_variant() {
   return {ScalarTraits<T>::dtype, clip<T>, false, clip<T>, false};
 }
 
-/// Of clip: where its result is x, its lower bound, its upper bound and no other.
+/// The gradient of clip goes to the operand that its result is: x, the lower or the upper bound.
 Var where_inside(const GradientQuestion& q) {
   return gate(q, q.operands[0] == q.result);
 }

@@ -43,7 +43,7 @@ void copy_piece(const KernelCall& call, const TensorArgument& operand, int64_t b
   }
 }
 
-/// Operands one behind the other in every block of the result, of which there are `blocks`.
+/// Makes the operands contiguous in every block of the result, of which there are `blocks`.
 Fault join(const KernelCall& call, int64_t blocks) {
   const int64_t to_stride = blocks == 0 ? 0 : bytes_of(call.result) / blocks;
   int64_t to = 0;

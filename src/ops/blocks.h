@@ -5,8 +5,8 @@
 
 namespace hiaton::ops {
 
-/// Attribute axis, of the result: the operands one behind the other along it. Where they lack that axis they
-/// have size 1 there.
+/// Makes the operands contiguous along the attribute axis, an axis of the result. Where they lack that axis
+/// they have size 1 there.
 Fault concat_kernel(const KernelCall& call);
 /// Attributes axis, start, length.
 Fault slice_kernel(const KernelCall& call);

@@ -25,7 +25,7 @@ struct Geometry {
 
   Steps steps(std::size_t axis) const { return {all[axis], all[axes + axis], all[2 * axes + axis]}; }
   int64_t groups() const { return all[3 * axes]; }
-  /// Of a transposed convolution.
+  /// Further elements at the end of the axis of a transposed convolution's result.
   int64_t output_padding(std::size_t axis) const { return all[3 * axes + 1 + axis]; }
 
   std::span<const int64_t> all;

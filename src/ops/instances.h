@@ -38,7 +38,7 @@ inline int64_t product(std::span<const int64_t> sizes) {
   return result;
 }
 
-/// Whether the instances stand one behind the other, so that they are one larger array.
+/// Whether the instances are contiguous, so that they are one larger array.
 inline bool is_dense(const KernelCall& call, const TensorArgument& argument) {
   return call.batch == 1 || argument.stride == argument.size();
 }

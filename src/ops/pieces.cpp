@@ -256,7 +256,7 @@ std::span<const OpDef> pieces() {
   static const OpDef all[] = {
       {
           .name = "concat",
-          .doc = "Tensors joined into one, one behind the other along the axis.",
+          .doc = "Tensors joined into one along the axis, in their order.",
           .operands = {"parts..."},
           .attributes = {{.name = "axis"}},
           .type_rule = concat_type,

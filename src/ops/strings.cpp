@@ -74,7 +74,7 @@ Fault give(const StringCall& call, Text code_points) {
   return Fault::None;
 }
 
-/// Of characters of ASCII.
+/// Gives a string of characters of ASCII.
 Fault give(const StringCall& call, std::string_view ascii) {
   int32_t* to = call.made.make(ascii.size());
   if (to == nullptr) return Fault::OutOfMemory;

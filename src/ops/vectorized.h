@@ -21,7 +21,7 @@ constexpr bool rounds_like_scalar(kernels::UnaryFunction function) {
   return function == Negate || function == Absolute || function == Sqrt || function == Relu;
 }
 
-/// Whether no operand is broadcast and the instances of each stand one behind the other.
+/// Whether no operand is broadcast and the instances of each are contiguous.
 inline bool is_one_line(const KernelCall& call) {
   const int64_t size = call.result.size();
   return std::ranges::all_of(call.operands, [&](const TensorArgument& operand) {

@@ -44,7 +44,7 @@ class AliveTokens {
   /// Throws ProgramError where the deadness of a node depends on itself.
   explicit AliveTokens(const graph::Graph& graph);
 
-  /// Of an output. A Const under every tag, and what fires by itself, is alive under each tag.
+  /// Returns when an output is alive. A Const, and what fires by itself, is alive under each tag.
   AliveId of(graph::OutPort port);
   const Alive& operator[](AliveId id) const { return all_[id.index()]; }
 

@@ -13,7 +13,7 @@ namespace hiaton::partition {
 
 class PlaceMap {
  public:
-  /// Of all names that the graph has. Throws ProgramError where one cannot be a process.
+  /// Maps all names that the graph has. Throws ProgramError where one cannot be a process.
   PlaceMap(const graph::Graph& graph, const Places& places);
 
   /// `home`: the process where the frame was made, for nodes without a placement.

@@ -118,8 +118,8 @@ bool DataHeap::add_segment() {
   return true;
 }
 
-/// With the lock held. Once the heap is large, what is carved from a huge page is for one worker: two that
-/// touch a new page at once would wait for each other until it is cleared.
+/// The caller holds the lock. Once the heap is large, what is carved from a huge page is for one worker: two
+/// that touch a new page at once would wait for each other until it is cleared.
 bool DataHeap::take_region(Segment& region) {
   if (!regions_.empty()) {
     region = regions_.back();
@@ -133,7 +133,7 @@ bool DataHeap::take_region(Segment& region) {
   return true;
 }
 
-/// With the lock held. Null where there is no memory.
+/// The caller holds the lock. Returns null where there is no memory.
 DataHeap::Chunk* DataHeap::add_chunk(std::size_t fields, Segment& region) {
   try {
     if (region.bytes == 0 && !take_region(region)) return nullptr;
@@ -244,7 +244,7 @@ void DataHeap::leave() {
   segments_.clear();
 }
 
-/// With the lock held. Whether the heap is to be deleted.
+/// The caller holds the lock. Returns whether the heap is to be deleted.
 bool DataHeap::take_back(DataObject* object) {
   Chunk* chunk = chunk_of(object);
   --chunk->outside;

@@ -156,7 +156,7 @@ bool fits_undivided(const ValueView& value, const Type& type) {
 
 }  // namespace
 
-/// Without recursion: values may be as deep as memory allows.
+/// This is a loop, not a recursion, for values may be as deep as memory allows.
 bool fits(const Value& value, const Type& type) {
   struct Open {
     ValueView part;

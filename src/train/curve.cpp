@@ -199,7 +199,7 @@ double dev_value(const EpochReport& report, double Evaluation::*member) {
   return report.dev ? (*report.dev).*member : std::numeric_limits<double>::quiet_NaN();
 }
 
-/// Of those that are shares, as many as there are colors.
+/// Draws the metrics that are shares, as many as there are colors.
 std::vector<Line> lines_of_metrics(std::span<const EpochReport> history,
                                    std::initializer_list<const char*> colors) {
   std::vector<Line> lines;

@@ -17,7 +17,7 @@ class NodeCounts {
   static constexpr std::size_t kNumbers = 5;
 
   NodeCounts() = default;
-  /// Of sums of numbers().
+  /// Counts from the sums of what numbers() gives.
   explicit NodeCounts(std::span<const double> numbers);
 
   /// Throws ProgramError where the prediction is none of the tree.

@@ -14,7 +14,7 @@ namespace hiaton::train {
 
 /// The gradient of one parameter, or of some of its rows where that of all others is zero.
 struct Gradient {
-  /// Of f32 or of f64, as the parameter.
+  /// The elements, in the type of the parameter.
   using Values = std::variant<std::span<float>, std::span<double>>;
 
   bool sparse = false;

@@ -131,7 +131,7 @@ void GradientExchange::add_up() {
   }
 }
 
-/// Of a parameter that is sparse in all subtrees.
+/// Adds up the rows of a parameter whose gradient is sparse in all subtrees.
 void GradientExchange::add_rows(std::size_t index) {
   const Parameter& parameter = parameters_[index];
   auto* sums = sums_.values(index).mutable_data<std::byte>();

@@ -34,7 +34,7 @@ constexpr std::array<NpyElement, 11> kNpyElements = {{{"|b1", FileElement::Bool}
                                                       {"<f4", FileElement::F32},
                                                       {"<f8", FileElement::F64}}};
 
-/// Of a header, which may hold any bytes.
+/// Shows the beginning of a header, which may hold any bytes.
 std::string shown_bytes(std::string_view text) {
   constexpr std::size_t kMost = 40;
   return fmt::format("{:?}", text.substr(0, kMost));

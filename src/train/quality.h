@@ -21,7 +21,7 @@ class Quality {
 
   /// How many numbers an example has.
   virtual std::size_t width() const = 0;
-  /// Those of these examples, one example behind the other.
+  /// Writes the numbers of the chosen examples, which are contiguous by example.
   virtual void measure(BatchRunner& runner, const DataSet& examples, std::span<const uint32_t> chosen,
                        std::span<double> numbers) const = 0;
   /// `sums` of the numbers of so many examples.
@@ -60,7 +60,8 @@ std::unique_ptr<Quality> quality_for(const Model& model, const DataSet& examples
 /// it.
 double score_of(const Evaluation& evaluation, std::string_view score);
 
-/// Of all processes where they share batches. Nothing where `cancel` (may be null) became true.
+/// The evaluation over all processes where they share batches. Returns nothing where `cancel` (may be null)
+/// became true.
 std::optional<Evaluation> evaluate_unless(const std::atomic<bool>* cancel, BatchRunner& runner,
                                           const DataSet& examples, int64_t batch);
 

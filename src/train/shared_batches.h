@@ -11,7 +11,8 @@
 
 namespace hiaton::train {
 
-/// Of one process. All processes call its functions in the same order, for the same batches.
+/// The part of one process in shared batches. All processes call its functions in the same order, for the
+/// same batches.
 class SharedBatches {
  public:
   /// `cancel` is that of process 0, and null in the others.
@@ -20,7 +21,7 @@ class SharedBatches {
 
   std::size_t processes() const { return static_cast<std::size_t>(transport_.size()); }
   std::size_t self() const { return static_cast<std::size_t>(transport_.self()); }
-  /// Those of `things` things, in a row, that this process has.
+  /// The range of `things` things that this process has.
   PartRange own(std::size_t things) const { return parts_of(self(), processes(), things); }
 
   /// What process 0 knew of `cancel` when it last exchanged something: the same in all processes at the same

@@ -30,7 +30,7 @@ inline std::vector<RunOptions> all_ways_to_results() {
   return ways;
 }
 
-/// With and without simplifications; learned parameters are as they begin.
+/// Runs the program with and without simplifications; learned parameters have their first values.
 inline void expect_in_all_ways(const std::string& text, const std::vector<Value>& arguments,
                                const std::vector<Value>& expected) {
   for (const bool simplify : {true, false}) {

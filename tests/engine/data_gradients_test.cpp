@@ -239,7 +239,7 @@ TEST(DataGradients, ReachLearnedParametersThroughData) {
   }
 }
 
-/// Of a list of numbers whose gradient is taken: all its calls and memory, for so many numbers.
+/// Counts calls and memory of a run that takes the gradient by a list of `length` numbers.
 RunStats stats_of_list(const Derived& f, int64_t length) {
   Value list = Data(0, {});
   for (int64_t i = 0; i < length; ++i)

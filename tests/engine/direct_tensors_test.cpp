@@ -34,7 +34,8 @@ std::vector<Value> run_directly(const Program& program, const std::vector<Value>
   return values;
 }
 
-/// With and without simplifications, for any number of workers; the arguments stay as they are.
+/// Runs the program with and without simplifications, for any number of workers; the arguments stay as they
+/// are.
 void expect_direct_like_the_reference(const std::string& text, const std::vector<Value>& arguments) {
   for (const bool simplify : {true, false}) {
     CompileOptions options;

@@ -24,7 +24,7 @@ Value matrix(T first) {
   return Value(tensor);
 }
 
-/// Of a function that multiplies by the parameters U, never read alone, V as it is and W both ways.
+/// The plan of a function that multiplies by the parameters U, never read alone, V as it is and W both ways.
 template <class T>
 flow::Plan plan_of_products() {
   const std::string f = std::is_same_v<T, float> ? "f32" : "f64";

@@ -282,7 +282,7 @@ TEST(OtherWorkers, ComeToALongRunAfterShortOnes) {
   EXPECT_GT(steals, 0u);
 }
 
-/// Of a worker that has nothing to give: it goes on in the forking form of the first function that has one.
+/// A worker that has nothing to give goes on in the forking form of the first function that has one.
 TEST(ARequest, IsNotForgottenInACallOfAFunctionThatDoesNotFork) {
   const graph::Graph graph = graph_of(
       "fn spin(n: i64) -> i64 = if n == 0 then 0 else 1 + spin(n - 1)\n"

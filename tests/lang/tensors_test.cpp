@@ -394,8 +394,8 @@ TEST(ChecksOfSizes, StandWhereTheValueStands) {
   EXPECT_EQ(places, (std::vector<std::string_view>{"a", "concat(s, y, axis=0)", "y"}));
 }
 
-/// Of parameters where the function begins, of results where it gives them, and behind a call that knows
-/// more of them.
+/// Parameters are checked where the function begins, results where it gives them, and again behind a call
+/// that knows more of them.
 TEST(ChecksOfSizes, OfComputedDimensions) {
   const ir::Module module = parse(
       "fn pad(x: f64[n], y: f64[2 * n]) -> f64[n + 1] = concat(x, [0.0], axis=0)\n"

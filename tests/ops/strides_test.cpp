@@ -1,4 +1,4 @@
-// Operands whose instances do not stand one behind the other: views, as batches make them.
+// Operands whose instances are not contiguous: views, as batches make them.
 #include <gtest/gtest.h>
 
 #include <array>

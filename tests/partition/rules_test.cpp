@@ -192,7 +192,7 @@ TEST(PartitionRules, BranchesThatChooseNoTagAreLeftOut) {
   EXPECT_THAT(channels_of(split), ::testing::Not(::testing::Contains("gt 0>1")));
 }
 
-/// Of two branches, one of which has a call that the other has too, but under another condition.
+/// There are two branches, one of which has a call that the other has too, but under another condition.
 TEST(PartitionRules, BranchesInBranchesAreCopiedOneInTheOther) {
   const Split split(
       "fn f(n: i64) -> i64 =\n"

@@ -13,7 +13,7 @@ const ir::Function& function_named(const ir::Module& module, const std::string& 
   return module[module.function_named(name)];
 }
 
-/// Of the nodes of one operation, or of calls where there is no name.
+/// The placements of the nodes of one operation, or of calls where there is no name.
 std::vector<std::string> placements(const ir::Function& function, std::string_view op) {
   std::vector<std::string> found;
   for (const ir::Node& node : function.nodes) {

@@ -44,7 +44,7 @@ class BuiltInWriter {
   }
   std::string integer() { return random_.pick<std::string>({"1", "k", "(k - 2)"}); }
 
-  /// Of one of the types that have no operation of the graph for `==`.
+  /// A value of one of the types that have no operation of the graph for `==`.
   std::string value(std::size_t type) {
     switch (type) {
       case 0:

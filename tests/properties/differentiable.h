@@ -21,7 +21,7 @@ struct Differentiable {
   std::string gradients;  ///< types of the gradients of `loss`, in order
   static constexpr const char* kMark = "<again>";
 
-  /// With `recompute` in the place of the marks, or nothing.
+  /// The program's text with `recompute` in the place of the marks, or nothing.
   std::string program(bool recompute) const;
   /// The same with a function `main` that gives the value and the gradients of `loss`; or, for the second
   /// order, of a function that depends on all gradients of `loss`.

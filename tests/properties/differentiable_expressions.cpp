@@ -198,7 +198,7 @@ std::string Expressions::rearranged(std::size_t choice, const Make& number, cons
   }
 }
 
-/// Of ranges with bounds that are known, and with bounds that only the run knows.
+/// Makes slices with bounds that are known, and with bounds that only the run knows.
 std::string Expressions::sliced(std::size_t choice, const Make& vector) {
   const std::string at = fmt::format("abs({}) % d", variable(Kind::Integer));
   switch (choice) {

@@ -27,7 +27,7 @@ struct Function {
   std::vector<Kind> results;
 };
 
-/// Of each kind, from the variables in scope, constants, and calls of known functions.
+/// Makes expressions of each kind from the variables in scope, constants, and calls of known functions.
 class Expressions {
  protected:
   explicit Expressions(uint64_t seed);
@@ -60,13 +60,13 @@ class Expressions {
   std::string list_of(Kind kind, const Make& element, const char* by_element, int depth);
   std::string tree_of(const Make& number, const Make& vector, int depth);
   std::string branch(Kind kind, int depth);
-  /// Of generic functions, lambdas, local functions and tuples.
+  /// Makes an expression of generic functions, lambdas, local functions and tuples.
   std::string with_functions(Kind kind, int depth);
   /// The body of a function of one parameter, `name`.
   std::string body_of(const std::string& name, Kind param, Kind result, int depth);
   /// The state has a type, as lists may grow from Nil.
   std::string loop(Kind kind, int depth);
-  /// Of a function that was defined before; with little fuel.
+  /// Makes a call of a function that was defined before, with little fuel.
   std::optional<std::string> call(Kind kind, int depth);
 };
 

@@ -76,7 +76,7 @@ Value vector(std::initializer_list<T> elements) {
   return tensor;
 }
 
-/// With which every expression fails, or none but those that always do.
+/// Arguments with which every expression fails, or none but those that always do.
 std::vector<Value> arguments(bool failing) {
   const Value x = vector<float>({0.5, 1, 2});
   const Value z = Tensor(DType::F32, {2, 2});

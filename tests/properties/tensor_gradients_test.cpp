@@ -85,7 +85,8 @@ struct Setting {
   }
 };
 
-/// Of the reference; a program that needs more, for trees that grow from call to call, is left out.
+/// The most frames of the reference executor; a program that needs more, as one whose trees grow from call to
+/// call, is left out.
 constexpr uint64_t kMostFrames = 100'000;
 
 /// Half of all settings, so that each is taken by every other program.

@@ -54,7 +54,7 @@ class ReadColumns : public ::testing::Test {
       shown.push_back(to_string(example.arguments, parameters));
     return shown;
   }
-  /// Of a file with this text, where the program takes `parameter` alone.
+  /// The error for a file with this text, where the program takes `parameter` alone.
   std::string error_in(const std::string& bytes, const Type& parameter = tensor_type(DType::F32, {2})) {
     write_file(directory / "x.npy", bytes);
     parameters = {{"x", parameter}};

@@ -163,7 +163,7 @@ std::string balanced_tree(int depth) {
   return "(0 " + half + " " + half + ")";
 }
 
-/// Without a part of its own, the other worker gets calls; only in deterministic runs nobody does.
+/// A worker without a part of its own gets calls of the other one, but not in deterministic runs.
 TEST_F(TreeTrainingTest, OneTreeIsLearntFromByTwoWorkers) {
   trees_ = trees(balanced_tree(12) + "\n");
   const auto gives_calls = [&](const std::string& batching) {

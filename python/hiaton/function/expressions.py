@@ -152,7 +152,7 @@ class Expressions:
         return self.list_of(values, ("list", id(node)))
 
     def _list_with_stars(self, node):
-        """Lists one behind the other."""
+        """Joins lists."""
         made = self.default(Lst(NEVER, True))
         for item in node.elts:
             part = self.as_list(item.value) if isinstance(item, ast.Starred) else self.list_of([self.eval(item)], None)
