@@ -3,8 +3,10 @@
 
 #include <filesystem>
 
+#include "tests_dir.h"
+
 namespace hiaton::benchmarks {
 
-inline const std::filesystem::path kRoot = std::filesystem::path(HIATON_TESTS_DIR) / "..";
+inline const std::filesystem::path kRoot = tests_dir() / "..";
 
 }  // namespace hiaton::benchmarks

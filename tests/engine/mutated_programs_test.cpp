@@ -14,11 +14,12 @@
 #include "lang/lexer.h"
 #include "properties/environment.h"
 #include "sized.h"
+#include "tests_dir.h"
 
 namespace hiaton {
 namespace {
 
-const std::filesystem::path kRepository = std::filesystem::path(HIATON_TESTS_DIR) / "..";
+const std::filesystem::path kRepository = tests_dir() / "..";
 constexpr uint64_t kMutated = sized<uint64_t>(20'000, 1'000);
 
 /// The tokens of a program as they are written, each with what stands before it.

@@ -8,6 +8,8 @@
 #include <sstream>
 #include <string>
 
+#include "tests_dir.h"
+
 namespace hiaton {
 
 inline std::string text_of_file(const std::filesystem::path& path) {
@@ -20,7 +22,7 @@ inline std::string text_of_file(const std::filesystem::path& path) {
 /// That tests/engine/`test` holds code between the lines "// Shown in docs/`document`, from here" and "// to
 /// here", and the document has exactly this code.
 inline void expect_shown(const std::string& test, const std::string& document) {
-  const std::filesystem::path tests = HIATON_TESTS_DIR;
+  const std::filesystem::path tests = tests_dir();
   const std::string code = text_of_file(tests / "engine" / test);
   const std::string begin = "// Shown in docs/" + document + ", from here\n";
   const std::size_t from = code.find(begin) + begin.size();

@@ -12,13 +12,14 @@
 #include "exec/direct/compile/schedule.h"
 #include "exec/direct/compile/sink_fields.h"
 #include "exec/programs.h"
+#include "tests_dir.h"
 
 namespace hiaton::exec::direct::testing {
 using namespace exec::testing;
 
 namespace {
 
-const std::filesystem::path kTests = HIATON_TESTS_DIR;
+const std::filesystem::path kTests = tests_dir();
 
 std::string read(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);

@@ -10,6 +10,7 @@
 #include "exec/hand_built.h"
 #include "exec/programs.h"
 #include "exec/reference.h"
+#include "tests_dir.h"
 
 namespace hiaton::exec::testing {
 namespace {
@@ -103,7 +104,7 @@ TEST(Tokens, AnIterationMadeBeforeALoopConstantCameGetsItToo) {
 
 /// The rows of the table of tokens in docs/reference.md, without what they explain.
 Tokens documented_tokens() {
-  std::ifstream page(HIATON_TESTS_DIR "/../docs/reference.md");
+  std::ifstream page(tests_dir() / "../docs/reference.md");
   Tokens rows;
   for (std::string line; std::getline(page, line);) {
     const std::string start = fmt::format("| {} | `<[", rows.size() + 1);

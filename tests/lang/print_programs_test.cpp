@@ -6,11 +6,12 @@
 #include <sstream>
 
 #include "lang/programs.h"
+#include "tests_dir.h"
 
 namespace hiaton {
 namespace {
 
-const std::filesystem::path kRoot = std::filesystem::path(HIATON_TESTS_DIR) / "..";
+const std::filesystem::path kRoot = tests_dir() / "..";
 
 std::vector<std::filesystem::path> programs() {
   std::vector<std::filesystem::path> files;

@@ -9,11 +9,12 @@
 #include <sstream>
 
 #include "lang/lexer.h"
+#include "tests_dir.h"
 
 namespace hiaton {
 namespace {
 
-const std::filesystem::path kRoot = std::filesystem::path(HIATON_TESTS_DIR) / "..";
+const std::filesystem::path kRoot = tests_dir() / "..";
 
 std::string text_of(const std::filesystem::path& file) {
   std::ifstream stream(file);

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "support.h"
+#include "tests_dir.h"
 
 namespace hiaton::partition::testing {
 namespace {
@@ -288,7 +289,7 @@ TEST(PartitionRules, EachChannelCarriesOneTokenForEachTagDeadOrAlive) {
 
 /// The cells of the rows of a table in a document, without the marks of code.
 std::vector<std::string> documented_tokens() {
-  std::ifstream document(std::string(HIATON_TESTS_DIR) + "/../docs/distribution.md");
+  std::ifstream document(tests_dir() / "../docs/distribution.md");
   std::vector<std::string> tokens;
   for (std::string line; std::getline(document, line);) {
     const std::regex row(R"(\| \d+ \| (\d>\d) \| (\w+) \| `\[([^\]]*)\]` \| (\w+) \|.*)");

@@ -6,13 +6,14 @@
 #include <sstream>
 
 #include "lower_support.h"
+#include "tests_dir.h"
 
 namespace hiaton::passes {
 namespace {
 
 using namespace testing;
 
-const std::filesystem::path kFolder = std::filesystem::path(HIATON_TESTS_DIR) / "golden" / "lower";
+const std::filesystem::path kFolder = tests_dir() / "golden" / "lower";
 
 std::string read(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);

@@ -10,12 +10,13 @@
 #include "exec/flow/plan.h"
 #include "hiaton/model.h"
 #include "hiaton/trees.h"
+#include "tests_dir.h"
 #include "train/tree_values.h"
 
 namespace hiaton::train {
 namespace {
 
-const std::filesystem::path kModels = std::filesystem::path(HIATON_TESTS_DIR) / ".." / "models";
+const std::filesystem::path kModels = tests_dir() / ".." / "models";
 
 std::string text_of(const std::string& name) {
   std::ifstream file(kModels / name);

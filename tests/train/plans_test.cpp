@@ -10,6 +10,7 @@
 
 #include "exec/flow/compile/passes.h"
 #include "hiaton/model.h"
+#include "tests_dir.h"
 
 namespace hiaton::train {
 namespace {
@@ -19,8 +20,7 @@ namespace flow = exec::flow;
 class EveryPlan : public ::testing::TestWithParam<const char*> {
  protected:
   EveryPlan()
-      : model_(Model::from_file(std::filesystem::path(HIATON_TESTS_DIR) / ".." / "models" /
-                                (std::string(GetParam()) + ".hia"))),
+      : model_(Model::from_file(tests_dir() / ".." / "models" / (std::string(GetParam()) + ".hia"))),
         plan_(flow::compile(model_.training_program().graph(), OverflowMode::Wrap)) {}
 
   const Model model_;
