@@ -8,7 +8,7 @@
 Python, `hiaton.nn` has modules for them, `hiaton.load` reads programs and models, and `hiaton.optim` trains all of these.
 """
 
-from hiaton import _core, nn, optim, random
+from hiaton import _core, distributed, nn, optim, random
 from hiaton._core import (Data, DType, Error, Function, InternalError, ProgramError, RunError, Tensor, f32,
                           f64, i32, i64, ops)
 from hiaton._core import bool as bool  # noqa: PLC0414: the element type

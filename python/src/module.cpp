@@ -18,4 +18,5 @@ NB_MODULE(_core, m) {
   hiaton::python::bind_events(m);
   hiaton::python::bind_graphs(m);
   hiaton::python::bind_graph_calls(m);
+  hiaton::python::bind_distributed(m);
 }
