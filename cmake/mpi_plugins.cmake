@@ -1,5 +1,5 @@
 # The plug-ins that join processes by MPI: one source, once for each MPI that is installed with its headers. Nothing else
-# links MPI. They stand beside the command, where it looks for them.
+# links MPI. They stand beside the command, or beside the module of the Python package, where these look for them.
 find_package(PkgConfig)
 set(hiaton_mpi_plugins "")
 
@@ -20,7 +20,9 @@ function(hiaton_mpi_plugin name module library)
   target_include_directories(hiaton_${name} SYSTEM PRIVATE ${${name}_INCLUDE_DIRS})
   target_compile_definitions(hiaton_${name} PRIVATE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX HIATON_VERSION="${PROJECT_VERSION}")
   target_link_libraries(hiaton_${name} PRIVATE ${${name}_FILE} Threads::Threads)
-  add_dependencies(hiaton hiaton_${name})
+  if(TARGET hiaton)
+    add_dependencies(hiaton hiaton_${name})
+  endif()
   set(hiaton_mpi_plugins ${hiaton_mpi_plugins} hiaton_${name} PARENT_SCOPE)
 endfunction()
 

@@ -115,15 +115,15 @@ build_and_test() {
   [[ "${failures[*]-}" == *"build $preset"* ]] || run_tests "$@"
 }
 
-# The tests of the wheel, as one check.
-python_package() {
-  local log="$logs/python.log" status=0
-  scripts/test_python.sh >"$log" 2>&1 || status=$?
+# python_check NAME SCRIPT: what a script says of the wheel, as one check.
+python_check() {
+  local log="$logs/$(basename "$2").log" status=0
+  "$2" >"$log" 2>&1 || status=$?
   if ((status == 77)); then
-    skipped+=("python: $(tail -n 1 "$log")")
+    skipped+=("$1: $(tail -n 1 "$log")")
     tail -n 1 "$log"
   else
-    check "Python package: $(tail -n 1 "$log")" bash -c "cat $log; exit $status"
+    check "$1: $(tail -n 1 "$log")" bash -c "cat $log; exit $status"
   fi
 }
 
@@ -134,7 +134,8 @@ say "Format"
 check "clang-format" format_is_clean
 build_and_test release
 say "Python package"
-python_package
+python_check "Python package" scripts/test_python.sh
+python_check "wheel for other machines" scripts/wheel.sh
 build_and_test asan
 build_and_test tsan
 say "clang-tidy, and fuzzing at the same time, 10 seconds each"

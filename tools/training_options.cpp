@@ -72,12 +72,15 @@ void TrainingOptions::add_to(CLI::App& command) {
   add(command, "--epochs", setting(&Settings::epochs), "How often each example is seen");
   add(command, "--batch", setting(&Settings::batch), "Examples a step");
   add_kind<OptimizerKind>(command, "--optimizer",
-                          {OptimizerKind::Sgd, OptimizerKind::Adagrad, OptimizerKind::Adam},
+                          {OptimizerKind::Sgd, OptimizerKind::Adagrad, OptimizerKind::Adam,
+                           OptimizerKind::RmsProp, OptimizerKind::AdamW},
                           optimizer(&Optimizer::kind), "How parameters follow their gradients");
   add(command, "--lr", setting(&Settings::learning_rate), "Learning rate, of the mean loss of a batch");
-  add(command, "--momentum", optimizer(&Optimizer::momentum), "For sgd");
-  add(command, "--l2", optimizer(&Optimizer::l2),
-      "Weight decay: adds l2 times the parameter to its gradient");
+  add(command, "--momentum", optimizer(&Optimizer::momentum), "For sgd and rmsprop");
+  add(command, "--rho", optimizer(&Optimizer::rho), "Decay of the mean square of rmsprop");
+  add(command, "--weight-decay", optimizer(&Optimizer::weight_decay),
+      "For adamw: each step makes a parameter smaller by N times the learning rate times itself");
+  add(command, "--l2", optimizer(&Optimizer::l2), "Adds N times the parameter to its gradient");
   add(command, "--clip", optimizer(&Optimizer::clip), "Largest norm of the whole gradient; 0: no limit");
   add_kind<ScheduleKind>(command, "--schedule",
                          {ScheduleKind::Constant, ScheduleKind::Linear, ScheduleKind::Cosine,

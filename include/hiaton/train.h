@@ -63,17 +63,19 @@ struct ParameterValues {
   int64_t row_count() const;
 };
 
-enum class OptimizerKind : uint8_t { Sgd, Adagrad, Adam };
+enum class OptimizerKind : uint8_t { Sgd, Adagrad, Adam, RmsProp, AdamW };
 
 /// The rules of the literature. Where a gradient is sparse, only its rows are updated, and only their state.
 struct OptimizerSettings {
   OptimizerKind kind = OptimizerKind::Adam;
-  double momentum = 0;    ///< sgd; 0: none
-  double beta1 = 0.9;     ///< adam: decay of the mean
-  double beta2 = 0.999;   ///< adam: decay of the mean square
-  double epsilon = 1e-8;  ///< adam, adagrad: keeps the divisor from zero
-  double l2 = 0;          ///< adds l2 times the parameter to its gradient, after clipping
-  double clip = 0;        ///< largest norm of all gradients together; longer ones are scaled; 0: no limit
+  double momentum = 0;         ///< sgd, rmsprop; 0: none
+  double beta1 = 0.9;          ///< adam, adamw: decay of the mean
+  double beta2 = 0.999;        ///< adam, adamw: decay of the mean square
+  double rho = 0.9;            ///< rmsprop: decay of the mean square
+  double epsilon = 1e-8;       ///< all but sgd: keeps the divisor from zero
+  double weight_decay = 0.01;  ///< adamw: each step first makes the parameter smaller by this times the rate
+  double l2 = 0;               ///< adds l2 times the parameter to its gradient, after clipping
+  double clip = 0;  ///< largest norm of all gradients together; longer ones are scaled; 0: no limit
 
   friend bool operator==(const OptimizerSettings&, const OptimizerSettings&) = default;
 };
@@ -120,6 +122,9 @@ void check(const Settings& settings);
 /// As the command line and files call them: "adam", "cosine".
 std::string_view name_of(OptimizerKind kind);
 std::string_view name_of(ScheduleKind kind);
+/// The kinds of these names. Throw ProgramError where there is none.
+OptimizerKind optimizer_kind_from(std::string_view name);
+ScheduleKind schedule_kind_from(std::string_view name);
 
 /// All settings but `out`, `resume` and `read_only`, as a JSON file.
 void save_settings(const std::filesystem::path& path, const Settings& settings);

@@ -8,7 +8,7 @@
 Python, `hiaton.nn` has modules for them, `hiaton.load` reads programs and models, and `hiaton.optim` trains all of these.
 """
 
-from hiaton import _core, nn, optim, random
+from hiaton import _core, distributed, nn, optim, random
 from hiaton._core import (Data, DType, Error, Function, InternalError, ProgramError, RunError, Tensor, f32,
                           f64, i32, i64, ops)
 from hiaton._core import bool as bool  # noqa: PLC0414: the element type
@@ -17,6 +17,7 @@ from hiaton.function import ConversionError, FallbackWarning, function
 from hiaton.function.gradients import grad, value_and_grad, vmap
 from hiaton.tape import GradientTape, no_grad
 from hiaton.programs import Gradients, Module, Program, RowGrad, load, program
+from hiaton.monitor import EventWriter, progress
 from hiaton.tensors import (arange, asarray, eye, from_dlpack, from_numpy, full, ones, tensor, zeros)
 
 __version__ = _core.version

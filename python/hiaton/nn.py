@@ -12,7 +12,8 @@ from hiaton import _core, tensors
 from hiaton._core import Parameter, ops
 from hiaton.function.gradients import Gradients, ModuleGradients
 
-__all__ = ["Dropout", "Embedding", "Gradients", "LayerNorm", "LSTMCell", "Linear", "Module", "Parameter", "value_and_grad"]
+__all__ = ["Conv1d", "Conv2d", "ConvTranspose2d", "Dropout", "Embedding", "Gradients", "LSTMCell", "LayerNorm", "Linear", "Module",
+           "Parameter", "Sequential", "seed", "value_and_grad"]
 
 Parameter.__module__ = "hiaton.nn"
 
@@ -34,7 +35,7 @@ class Module:
         for path, value in values.items():
             if path not in parameters:
                 raise KeyError(f"there is no parameter '{path}'; there are {', '.join(parameters)}")
-            value = tensors.asarray(value, _core.f32)
+            value = tensors.asarray(value, parameters[path].dtype)
             if value.shape != parameters[path].shape:
                 raise TypeError(f"parameter '{path}': expected the shape {parameters[path].shape}, found {value.shape}")
             parameters[path].assign(value)
@@ -83,16 +84,20 @@ def seed(number):
     _random = numpy.random.default_rng(number)
 
 
-def _uniform(limit, *shape):
-    return Parameter(_core.shared(_random.uniform(-limit, limit, shape).astype(numpy.float32)))
+def _parameter(array, dtype):
+    return Parameter(tensors.tensor(array, dtype))
+
+
+def _uniform(limit, dtype, *shape):
+    return _parameter(_random.uniform(-limit, limit, shape), dtype)
 
 
 class Linear(Module):
     """x @ weight + bias."""
 
-    def __init__(self, inputs, outputs, bias=True):
-        self.weight = _uniform((6 / (inputs + outputs)) ** 0.5, inputs, outputs)
-        self.bias = Parameter(tensors.zeros(outputs)) if bias else None
+    def __init__(self, inputs, outputs, bias=True, dtype=_core.f32):
+        self.weight = _uniform((6 / (inputs + outputs)) ** 0.5, dtype, inputs, outputs)
+        self.bias = Parameter(tensors.zeros(outputs, dtype)) if bias else None
 
     def __call__(self, x):
         if self.bias is None:
@@ -100,11 +105,23 @@ class Linear(Module):
         return x @ self.weight + self.bias
 
 
+class Sequential(Module):
+    """Modules and functions of one tensor, each called with what the one before gave."""
+
+    def __init__(self, *layers):
+        self.layers = list(layers)
+
+    def __call__(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+
 class Embedding(Module):
     """A table: the row of a number."""
 
-    def __init__(self, rows, size, scale=0.1):
-        self.weight = Parameter(_core.shared(_random.normal(0, scale, (rows, size)).astype(numpy.float32)))
+    def __init__(self, rows, size, scale=0.1, dtype=_core.f32):
+        self.weight = _parameter(_random.normal(0, scale, (rows, size)), dtype)
 
     def __call__(self, row):
         return self.weight[row]
@@ -113,13 +130,13 @@ class Embedding(Module):
 class _Convolution(Module):
     """What convolutions along one axis and along two share."""
 
-    def __init__(self, axes, inputs, outputs, size, bias, windows, groups, transposed=False):
+    def __init__(self, axes, inputs, outputs, size, bias, windows, groups, dtype, transposed=False):
         size = tuple(size) if isinstance(size, (tuple, list)) else (size,) * axes
         seen = numpy.prod(size) / groups  # elements of the input that one of the output depends on, and the other way round
         limit = (6 / ((inputs + outputs) * seen)) ** 0.5
         shape = (inputs, outputs // groups) if transposed else (outputs, inputs // groups)
-        self.weight = _uniform(limit, *shape, *size)
-        self.bias = Parameter(tensors.zeros((outputs,) + (1,) * axes)) if bias else None
+        self.weight = _uniform(limit, dtype, *shape, *size)
+        self.bias = Parameter(tensors.zeros((outputs,) + (1,) * axes, dtype)) if bias else None
         self.windows = windows
         self.groups = groups
 
@@ -130,8 +147,8 @@ class _Convolution(Module):
 class Conv1d(_Convolution):
     """A convolution of lines [.., inputs, n] with filters of so many elements, which gives [.., outputs, m]."""
 
-    def __init__(self, inputs, outputs, size, stride=1, padding=0, dilation=1, groups=1, bias=True):
-        super().__init__(1, inputs, outputs, size, bias, (stride, padding, dilation), groups)
+    def __init__(self, inputs, outputs, size, stride=1, padding=0, dilation=1, groups=1, bias=True, dtype=_core.f32):
+        super().__init__(1, inputs, outputs, size, bias, (stride, padding, dilation), groups, dtype)
 
     def __call__(self, x):
         stride, padding, dilation = self.windows
@@ -142,8 +159,8 @@ class Conv2d(_Convolution):
     """A convolution of images [.., inputs, h, w], which gives [.., outputs, h', w']. Numbers stand for both axes, pairs for rows
     and columns."""
 
-    def __init__(self, inputs, outputs, size, stride=1, padding=0, dilation=1, groups=1, bias=True):
-        super().__init__(2, inputs, outputs, size, bias, (stride, padding, dilation), groups)
+    def __init__(self, inputs, outputs, size, stride=1, padding=0, dilation=1, groups=1, bias=True, dtype=_core.f32):
+        super().__init__(2, inputs, outputs, size, bias, (stride, padding, dilation), groups, dtype)
 
     def __call__(self, x):
         stride, padding, dilation = self.windows
@@ -153,8 +170,9 @@ class Conv2d(_Convolution):
 class ConvTranspose2d(_Convolution):
     """A transposed convolution of images [.., inputs, h, w]: what grows them where a Conv2d with this stride shrinks them."""
 
-    def __init__(self, inputs, outputs, size, stride=1, padding=0, dilation=1, groups=1, output_padding=0, bias=True):
-        super().__init__(2, inputs, outputs, size, bias, (stride, padding, dilation), groups, transposed=True)
+    def __init__(self, inputs, outputs, size, stride=1, padding=0, dilation=1, groups=1, output_padding=0, bias=True,
+                 dtype=_core.f32):
+        super().__init__(2, inputs, outputs, size, bias, (stride, padding, dilation), groups, dtype, transposed=True)
         self.output_padding = output_padding
 
     def __call__(self, x):
@@ -166,10 +184,10 @@ class ConvTranspose2d(_Convolution):
 class LSTMCell(Module):
     """One step of an LSTM: cell(x, (h, c)) gives the next (h, c)."""
 
-    def __init__(self, inputs, size):
+    def __init__(self, inputs, size, dtype=_core.f32):
         self.size = size
-        self.input = Linear(inputs, 4 * size)
-        self.state = Linear(size, 4 * size, bias=False)
+        self.input = Linear(inputs, 4 * size, dtype=dtype)
+        self.state = Linear(size, 4 * size, bias=False, dtype=dtype)
 
     def __call__(self, x, state):
         h, c = state
@@ -184,10 +202,10 @@ class LSTMCell(Module):
 class LayerNorm(Module):
     """Elements along the last axis, moved and scaled to mean 0 and variance 1, then by what is learned."""
 
-    def __init__(self, size, epsilon=1e-5):
+    def __init__(self, size, epsilon=1e-5, dtype=_core.f32):
         self.epsilon = epsilon
-        self.weight = Parameter(tensors.ones(size))
-        self.bias = Parameter(tensors.zeros(size))
+        self.weight = Parameter(tensors.ones(size, dtype))
+        self.bias = Parameter(tensors.zeros(size, dtype))
 
     def __call__(self, x):
         return ops.layer_norm(x, self.weight, self.bias, self.epsilon)
@@ -204,10 +222,11 @@ class Dropout(Module):
         return ops.dropout(x, self.rate, seed)
 
 
-def value_and_grad(module, function, has_aux=False):
+def value_and_grad(module, function, has_aux=False, workers=1):
     """A function that gives what `function` gives, a number, and its gradients by the parameters of the module. With
     `has_aux`, `function` gives a pair of the number and other results, which comes in place of the number.
 
     They are those of a graph, which `function` is converted to as by `hiaton.function`; ConversionError where it cannot be.
+    `workers` threads share a run.
     """
-    return ModuleGradients(module, function, has_aux)
+    return ModuleGradients(module, function, has_aux, workers)

@@ -1,10 +1,54 @@
-"""Optimizers for the parameters of a module."""
+"""Optimizers for the parameters of a module, and learning rates that change over the steps."""
+
+import os
 
 from hiaton import _core
 
+__all__ = ["Adagrad", "Adam", "AdamW", "Optimizer", "RMSProp", "SGD", "Schedule", "cosine", "exponential", "linear", "step"]
+
+
+class Schedule:
+    """A learning rate for each step, from 0: a function of the number of the step. `linear`, `cosine`, `step` and
+    `exponential` make them; an optimizer takes one, or any other function of a step, as its learning rate."""
+
+    def __init__(self, kind, learning_rate, steps=1, decay=1.0, every=1):
+        self.kind, self.learning_rate, self.steps, self.decay, self.every = kind, learning_rate, steps, decay, every
+        if steps < 1 or every < 1:
+            raise ValueError(f"expected 1 step or more, found {min(steps, every)}")
+        if not 0 < decay <= 1:
+            raise ValueError(f"expected as decay a number above 0, at most 1, found {decay}")
+
+    def __call__(self, step):
+        return _core.learning_rate_at(self.kind, self.learning_rate, step, self.steps, self.decay, self.every)
+
+    def __repr__(self):
+        length = f"steps={self.steps}" if self.kind in ("linear", "cosine") else f"decay={self.decay}, every={self.every}"
+        return f"{self.kind}({self.learning_rate}, {length})"
+
+
+def linear(learning_rate, steps):
+    """From the learning rate at step 0 along a line to 0 at step `steps`, and 0 from there on."""
+    return Schedule("linear", learning_rate, steps=steps)
+
+
+def cosine(learning_rate, steps):
+    """From the learning rate at step 0 along half a wave of the cosine to 0 at step `steps`, and 0 from there on."""
+    return Schedule("cosine", learning_rate, steps=steps)
+
+
+def step(learning_rate, decay, every):
+    """The learning rate, times `decay` after every so many steps."""
+    return Schedule("step", learning_rate, decay=decay, every=every)
+
+
+def exponential(learning_rate, decay, every):
+    """The same decay, spread evenly over the steps."""
+    return Schedule("exponential", learning_rate, decay=decay, every=every)
+
 
 class Optimizer:
-    """Changes the parameters of a module along gradients. `learning_rate` may be set between steps.
+    """Changes the parameters of a module along gradients. `learning_rate` may be set between steps: a number, or a function
+    that gives one for the number of a step, from 0, as the schedules of this module are.
 
     The module is one of `hiaton.nn`, its parameters by path, or a program with parameters.
     """
@@ -12,13 +56,15 @@ class Optimizer:
     def __init__(self, kind, module, learning_rate, settings):
         self._parameters = None
         self._paths = []
+        self._schedule = None
         if hasattr(module, "_store"):
-            self._core = _core.store_optimizer(module._store, kind, settings, learning_rate)
-            return
-        parameters = module if isinstance(module, dict) else module.parameters()
-        self._parameters = list(parameters.values())
-        self._paths = list(parameters)
-        self._core = _core.TensorOptimizer(list(parameters), self._parameters, kind, settings, learning_rate)
+            self._core = _core.store_optimizer(module._store, kind, settings, 0.0)
+        else:
+            parameters = module if isinstance(module, dict) else module.parameters()
+            self._parameters = list(parameters.values())
+            self._paths = list(parameters)
+            self._core = _core.TensorOptimizer(list(parameters), self._parameters, kind, settings, 0.0)
+        self.learning_rate = learning_rate
 
     def _update_by(self, gradients):
         if self._parameters is None:
@@ -30,11 +76,13 @@ class Optimizer:
 
     @property
     def learning_rate(self):
-        return self._core.learning_rate
+        """That of the next step."""
+        return self._core.learning_rate if self._schedule is None else float(self._schedule(self.steps))
 
     @learning_rate.setter
     def learning_rate(self, value):
-        self._core.learning_rate = value
+        self._schedule = value if callable(value) else None
+        self._core.learning_rate = self.learning_rate if callable(value) else value
 
     @property
     def steps(self):
@@ -45,12 +93,22 @@ class Optimizer:
         """One step against gradients: update(gradients), or update(module, gradients). They are what `value_and_grad` gave,
         or a dict of tensors by the paths of the parameters, as a GradientTape gives; None counts as zero."""
         gradients = given[-1]
+        self._core.learning_rate = self.learning_rate
         if isinstance(gradients, dict):
             self._update_by(gradients)
         elif self._parameters is None:
             self._core.update(gradients._core)
         else:
             self._core.update(gradients._core, gradients.numbers_of(self._parameters))
+
+    def save(self, path):
+        """Writes its state, the number of its steps and its learning rate as a safetensors file. Beside the parameters that
+        the module saves, that is all that training needs to go on to the same numbers."""
+        self._core.save(os.fspath(path))
+
+    def load(self, path):
+        """Goes on from such a file, of an optimizer of the same kind for the same parameters. A schedule stays as it is."""
+        self._core.load(os.fspath(path))
 
 
 class SGD(Optimizer):
@@ -76,3 +134,20 @@ class Adam(Optimizer):
     def __init__(self, module, learning_rate=1e-3, beta1=0.9, beta2=0.999, epsilon=1e-8, *, l2=0.0, clip=0.0):
         super().__init__("adam", module, learning_rate,
                          {"beta1": beta1, "beta2": beta2, "epsilon": epsilon, "l2": l2, "clip": clip})
+
+
+class RMSProp(Optimizer):
+    """RMSProp: gradients over the root of their mean square, which decays by `rho`; momentum, l2 and clip as for SGD."""
+
+    def __init__(self, module, learning_rate=1e-3, rho=0.9, momentum=0.0, epsilon=1e-8, *, l2=0.0, clip=0.0):
+        super().__init__("rmsprop", module, learning_rate,
+                         {"rho": rho, "momentum": momentum, "epsilon": epsilon, "l2": l2, "clip": clip})
+
+
+class AdamW(Optimizer):
+    """Adam with weight decay that stands apart from the gradient: each step first makes a parameter smaller by the learning rate
+    times `weight_decay` times itself. Of a parameter of which only some rows have a gradient, only these get smaller."""
+
+    def __init__(self, module, learning_rate=1e-3, beta1=0.9, beta2=0.999, epsilon=1e-8, weight_decay=0.01, *, clip=0.0):
+        super().__init__("adamw", module, learning_rate,
+                         {"beta1": beta1, "beta2": beta2, "epsilon": epsilon, "weight_decay": weight_decay, "clip": clip})

@@ -12,7 +12,7 @@ def _of_type(array, dtype):
     return array
 
 
-def tensor(data, dtype=None):
+def tensor(data, dtype=None) -> _core.Tensor:
     """A tensor with the elements of numbers, nested lists, an array or another tensor, which are copied.
 
     Floats of Python become f32, its integers i64; arrays keep their element type. `dtype` asks for another one.
@@ -24,7 +24,7 @@ def tensor(data, dtype=None):
     return _core.shared(numpy.array(_of_type(array, dtype), order="C"))
 
 
-def asarray(data, dtype=None):
+def asarray(data, dtype=None) -> _core.Tensor:
     """The same, without a copy where that is possible: the tensor shares the memory of an array, which must not be
     written any more."""
     if isinstance(data, _core.Tensor):
@@ -37,7 +37,7 @@ def asarray(data, dtype=None):
     return tensor(data, dtype)
 
 
-def from_numpy(array):
+def from_numpy(array) -> _core.Tensor:
     """A tensor that shares the memory of an array of NumPy, which must not be written any more.
 
     Raises ValueError where the elements of the array are not contiguous.
@@ -47,7 +47,7 @@ def from_numpy(array):
     return _core.shared(array)
 
 
-def from_dlpack(array):
+def from_dlpack(array) -> _core.Tensor:
     """A tensor that shares the memory of an array of any package that knows DLPack, as PyTorch or JAX. It must not be
     written any more.
 
@@ -58,29 +58,29 @@ def from_dlpack(array):
     return _core.shared(array)
 
 
-def full(shape, value, dtype=None):
+def full(shape, value, dtype=None) -> _core.Tensor:
     """A tensor in which all elements are `value`."""
     if dtype is None:
         dtype = tensor(value).dtype
     return _core.shared(numpy.full(shape, value, _core.numpy_name(_core.DType(dtype))))
 
 
-def zeros(shape, dtype=_core.f32):
+def zeros(shape, dtype=_core.f32) -> _core.Tensor:
     """A tensor of zeros."""
     return full(shape, 0, dtype)
 
 
-def ones(shape, dtype=_core.f32):
+def ones(shape, dtype=_core.f32) -> _core.Tensor:
     """A tensor of ones."""
     return full(shape, 1, dtype)
 
 
-def eye(rows, columns=None, dtype=_core.f32):
+def eye(rows, columns=None, dtype=_core.f32) -> _core.Tensor:
     """A matrix with ones on its diagonal and zeros elsewhere."""
     return _core.shared(numpy.eye(rows, columns, dtype=_core.numpy_name(_core.DType(dtype))))
 
 
-def arange(start, stop=None, step=1, dtype=None):
+def arange(start, stop=None, step=1, dtype=None) -> _core.Tensor:
     """The numbers from `start` on, `step` apart, below `stop`; with one argument, from 0 to below that."""
     if stop is None:
         start, stop = 0, start

@@ -1,4 +1,5 @@
 // Calls of functions of Python that became graphs; their gradients; what they learn.
+#include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
@@ -87,28 +88,6 @@ Plan plan_of(const std::string& kind, nb::object constant, const GraphType& type
   return plan;
 }
 
-/// The gradients of one loss by the parameters of its graph.
-struct GraphGradients {
-  std::shared_ptr<Gradients> sums;
-
-  nb::object values(std::size_t index) const {
-    const Tensor& values = (*sums)[index].values;
-    Tensor copy(DType::F32, values.dims());
-    std::ranges::copy_n(values.data<float>(), values.size(), copy.mutable_data<float>());
-    return to_object(std::move(copy));
-  }
-  /// The numbers of the rows that may differ from zero, in increasing order; None: all may.
-  nb::object rows(std::size_t index) const {
-    const Gradients::Sum& sum = (*sums)[index];
-    if (sum.dense) return nb::none();
-    std::vector<int64_t> rows = sum.rows;
-    std::ranges::sort(rows);
-    Tensor tensor(DType::I64, {static_cast<int64_t>(rows.size())});
-    std::ranges::copy(rows, tensor.mutable_data<int64_t>());
-    return to_object(std::move(tensor));
-  }
-};
-
 /// `_core.GraphFunction`: one graph of a function of Python.
 struct GraphFunction {
   std::shared_ptr<Source> source;
@@ -168,27 +147,43 @@ struct GraphFunction {
       results = std::move(model->loss(examples, std::move(options)).front());
     });
     const Value* next = results.data();
-    return nb::make_tuple(snapshot.give(result, next), nb::cast(GraphGradients{sums}));
+    return nb::make_tuple(snapshot.give(result, next),
+                          nb::cast(GraphGradients{sums, {model, &model->parameters()}}));
   }
 };
 
 void set_values(LearnedTensor& tensor, const std::vector<int64_t>& dims) {
-  auto* elements = reinterpret_cast<std::byte*>(tensor.storage->data());
-  if (dims.empty()) {
-    tensor.value = Value((*tensor.storage)[0]);
+  train::Numbers& numbers = *tensor.storage;
+  if (!dims.empty()) {
+    tensor.value = Tensor(numbers.dtype(), dims, numbers.bytes().data(), tensor.storage);
+  } else if (numbers.dtype() == DType::F32) {
+    tensor.value = Value(numbers.floats()[0]);
   } else {
-    tensor.value = Tensor(DType::F32, dims, elements, tensor.storage);
+    tensor.value = Value(numbers.doubles()[0]);
   }
 }
 
-void assign(LearnedTensor& tensor, const EagerTensor& given) {
-  if (given.value.dtype() != DType::F32) {
-    throw nb::type_error(
-        ("a parameter: expected f32, found " + std::string(name_of(given.value.dtype()))).c_str());
-  }
-  const auto* from = reinterpret_cast<const float*>(given.elements());
-  tensor.storage = std::make_shared<std::vector<float>>(from, from + given.size());
+/// Copies the elements of a tensor of f32 or f64.
+void assign_any(LearnedTensor& tensor, const EagerTensor& given) {
+  const auto count = static_cast<std::size_t>(given.size());
+  tensor.storage = std::make_shared<train::Numbers>(given.value.dtype(), count);
+  std::copy_n(given.elements(), tensor.storage->bytes().size(), tensor.storage->bytes().data());
   set_values(tensor, {given.dims().begin(), given.dims().end()});
+}
+
+/// A parameter keeps its element type: graphs and optimizers that know it rely on that.
+void assign(LearnedTensor& tensor, const EagerTensor& given) {
+  if (given.value.dtype() != tensor.storage->dtype()) {
+    throw nb::type_error(("a parameter: expected " + std::string(name_of(tensor.storage->dtype())) +
+                          ", found " + std::string(name_of(given.value.dtype())))
+                             .c_str());
+  }
+  assign_any(tensor, given);
+}
+
+train::Gradient gradient_in(train::Numbers& numbers, bool is_sparse) {
+  if (numbers.dtype() == DType::F32) return {is_sparse, std::span(numbers.floats()), {}};
+  return {is_sparse, std::span(numbers.doubles()), {}};
 }
 
 /// What `hiaton.optim.Optimizer` has from the engine for the parameters of a module of `nn`.
@@ -205,21 +200,21 @@ class TensorOptimizer {
   /// `numbers`: which of the gradients is that of each parameter; -1: none, which is zero.
   void update(const GraphGradients& gradients, const std::vector<int64_t>& numbers) {
     std::vector<train::Gradient> parts;
-    std::vector<std::vector<float>> zeros;
+    std::vector<train::Numbers> zeros;
     zeros.reserve(numbers.size());
     for (std::size_t i = 0; i < learned_.size(); ++i) {
       if (numbers[i] >= 0) {
         parts.push_back(train::gradient_in(*gradients.sums, static_cast<std::size_t>(numbers[i])));
       } else {
-        zeros.emplace_back(tensor(i).storage->size());
-        parts.push_back({true, std::span<float>(zeros.back()), {}});
+        zeros.emplace_back(tensor(i).storage->dtype(), tensor(i).storage->size());
+        parts.push_back(gradient_in(zeros.back(), true));
       }
     }
     step(parts);
   }
   /// Changes the parameters by gradients that are tensors; a parameter without one stays as it is.
   void update_by(const std::vector<std::optional<EagerTensor>>& gradients) {
-    std::vector<std::vector<float>> values(learned_.size());
+    std::vector<train::Numbers> values(learned_.size());
     std::vector<train::Gradient> parts;
     for (std::size_t i = 0; i < learned_.size(); ++i) {
       const Type type = tensor(i).value.type();
@@ -229,17 +224,21 @@ class TensorOptimizer {
                               hiaton::to_string(gradients[i]->value.type()))
                                  .c_str());
       }
-      values[i].resize(tensor(i).storage->size());
+      values[i] = train::Numbers(tensor(i).storage->dtype(), tensor(i).storage->size());
       const bool is_sparse = !gradients[i];  // and without rows
-      if (gradients[i]) {
-        std::copy_n(reinterpret_cast<const float*>(gradients[i]->elements()), values[i].size(),
-                    values[i].data());
-      }
-      parts.push_back({is_sparse, std::span<float>(values[i]), {}});
+      if (gradients[i])
+        std::copy_n(gradients[i]->elements(), values[i].bytes().size(), values[i].bytes().data());
+      parts.push_back(gradient_in(values[i], is_sparse));
     }
     step(parts);
   }
   uint64_t steps() const { return optimizer_.steps(); }
+  void save(const std::filesystem::path& path) const {
+    train::save_optimizer(path, parameters_, optimizer_, learning_rate);
+  }
+  void load(const std::filesystem::path& path) {
+    learning_rate = train::load_optimizer(path, parameters_, optimizer_);
+  }
 
   double learning_rate;
 
@@ -272,12 +271,12 @@ class TensorOptimizer {
   }
   void take_out(std::size_t i) {
     LearnedTensor& from = tensor(i);
-    if (is_shared(from)) from.storage = std::make_shared<std::vector<float>>(*from.storage);
-    parameters_[i].values.floats().swap(*from.storage);
+    if (is_shared(from)) from.storage = std::make_shared<train::Numbers>(*from.storage);
+    std::swap(parameters_[i].values, *from.storage);
   }
   void put_back(std::size_t i) {
     LearnedTensor& to = tensor(i);
-    to.storage->swap(parameters_[i].values.floats());
+    std::swap(*to.storage, parameters_[i].values);
     set_values(to, parameters_[i].shape);
   }
 
@@ -317,17 +316,22 @@ void bind_learned(nb::module_& m) {
   m.def("load_parameters", &load_parameters, nb::arg("path"), nb::arg("names"), nb::arg("learned"));
   nb::class_<LearnedTensor, EagerTensor>(
       m, "Parameter",
-      "A tensor of f32 that an optimizer changes. Operations take it as any other "
+      "A tensor of f32 or f64 that an optimizer changes. Operations take it as any other "
       "tensor; what they gave does not change with it.")
       .def(
           "__init__",
           [](LearnedTensor* self, const EagerTensor& value) {
+            if (!is_float(value.value.dtype())) {
+              throw nb::type_error(
+                  ("a parameter: expected f32 or f64, found " + std::string(name_of(value.value.dtype())))
+                      .c_str());
+            }
             new (self) LearnedTensor();
             self->mark = new_parameter_mark();
-            assign(*self, value);
+            assign_any(*self, value);
           },
           nb::arg("value"))
-      .def("assign", &assign, nb::arg("value"), "Gives it the elements of another tensor of f32.")
+      .def("assign", &assign, nb::arg("value"), "Gives it the elements of another tensor of its type.")
       .attr("__hash__") = nb::none();
   nb::class_<TensorOptimizer>(m, "TensorOptimizer")
       .def(
@@ -342,10 +346,30 @@ void bind_learned(nb::module_& m) {
       .def_rw("learning_rate", &TensorOptimizer::learning_rate)
       .def_prop_ro("steps", &TensorOptimizer::steps)
       .def("update", &TensorOptimizer::update, nb::arg("gradients"), nb::arg("numbers"))
-      .def("update_by", &TensorOptimizer::update_by, nb::arg("gradients"));
+      .def("update_by", &TensorOptimizer::update_by, nb::arg("gradients"))
+      .def("save", &TensorOptimizer::save, nb::arg("path"))
+      .def("load", &TensorOptimizer::load, nb::arg("path"));
 }
 
 }  // namespace
+
+nb::object GraphGradients::values(std::size_t index) const {
+  const Tensor& values = (*sums)[index].values;
+  Tensor copy(values.dtype(), values.dims());
+  const std::size_t bytes = static_cast<std::size_t>(values.size()) * size_of(values.dtype());
+  std::copy_n(values.data<std::byte>(), bytes, copy.mutable_data<std::byte>());
+  return to_object(std::move(copy));
+}
+
+nb::object GraphGradients::rows(std::size_t index) const {
+  const Gradients::Sum& sum = (*sums)[index];
+  if (sum.dense) return nb::none();
+  std::vector<int64_t> rows = sum.rows;
+  std::ranges::sort(rows);
+  Tensor tensor(DType::I64, {static_cast<int64_t>(rows.size())});
+  std::ranges::copy(rows, tensor.mutable_data<int64_t>());
+  return to_object(std::move(tensor));
+}
 
 void bind_graph_calls(nb::module_& m) {
   const std::string full = nb::cast<std::string>(m.attr("__name__")) + ".Miss";

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "attributes.h"
+#include "hiaton/train.h"
 #include "programs.h"
 
 namespace hiaton::python {
@@ -20,7 +21,17 @@ struct GraphType {
 
 /// `hiaton.nn.Parameter`: a tensor that an optimizer changes.
 struct LearnedTensor : EagerTensor {
-  std::shared_ptr<std::vector<float>> storage;
+  std::shared_ptr<train::Numbers> storage;  ///< its elements, of f32 or of f64
+};
+
+/// The gradients of one loss by the parameters of its graph.
+struct GraphGradients {
+  std::shared_ptr<Gradients> sums;
+  std::shared_ptr<const std::vector<graph::Parameter>> parameters;  ///< that the sums are of
+
+  nb::object values(std::size_t index) const;
+  /// The numbers of the rows that may differ from zero, in increasing order; None: all may.
+  nb::object rows(std::size_t index) const;
 };
 
 /// How a value of Python becomes values of a graph, and back.
@@ -106,5 +117,6 @@ std::string python_name_of(std::string_view name);
 
 void bind_graphs(nb::module_& m);
 void bind_graph_calls(nb::module_& m);
+void bind_distributed(nb::module_& m);
 
 }  // namespace hiaton::python

@@ -167,6 +167,16 @@ class StoreOptimizer {
     });
   }
   uint64_t steps() const { return optimizer_.steps(); }
+  void save(const std::filesystem::path& path) const {
+    const nb::gil_scoped_release released;
+    const std::shared_lock lock(store_->mutex());
+    train::save_optimizer(path, store_->parameters(), optimizer_, learning_rate);
+  }
+  void load(const std::filesystem::path& path) {
+    const nb::gil_scoped_release released;
+    const std::unique_lock lock(store_->mutex());
+    learning_rate = train::load_optimizer(path, store_->parameters(), optimizer_);
+  }
 
   double learning_rate;
 
@@ -187,22 +197,32 @@ void bind_optimizers(nb::module_& m) {
   nb::class_<StoreOptimizer>(m, "StoreOptimizer")
       .def_rw("learning_rate", &StoreOptimizer::learning_rate)
       .def_prop_ro("steps", &StoreOptimizer::steps)
-      .def("update", &StoreOptimizer::update, nb::arg("gradients"));
+      .def("update", &StoreOptimizer::update, nb::arg("gradients"))
+      .def("save", &StoreOptimizer::save, nb::arg("path"))
+      .def("load", &StoreOptimizer::load, nb::arg("path"));
+}
+
+/// The learning rate of a step, from 0, where an epoch is one step.
+double rate_at(const std::string& kind, double initial, uint64_t step, uint64_t steps, double decay,
+               int64_t every) {
+  const train::Schedule schedule{
+      .kind = train::schedule_kind_from(kind), .decay = decay, .decay_every = every};
+  return train::learning_rate_at(schedule, initial, step, 1, steps);
 }
 
 }  // namespace
 
 train::OptimizerSettings optimizer_settings(const std::string& kind, const nb::dict& given) {
   train::OptimizerSettings settings;
-  if (kind == "sgd") settings.kind = train::OptimizerKind::Sgd;
-  if (kind == "adagrad") settings.kind = train::OptimizerKind::Adagrad;
-  if (kind == "adam") settings.kind = train::OptimizerKind::Adam;
+  settings.kind = train::optimizer_kind_from(kind);
   const auto read = [&](const char* name, double& to) {
     if (given.contains(name)) to = nb::cast<double>(given[name]);
   };
   read("momentum", settings.momentum);
   read("beta1", settings.beta1);
   read("beta2", settings.beta2);
+  read("rho", settings.rho);
+  read("weight_decay", settings.weight_decay);
   read("epsilon", settings.epsilon);
   read("l2", settings.l2);
   read("clip", settings.clip);
@@ -250,6 +270,8 @@ void bind_learning(nb::module_& m) {
       .def("rows", &gradient_rows, nb::arg("name"));
   m.def("value_and_grad", &value_and_grad);
   bind_optimizers(m);
+  m.def("learning_rate_at", &rate_at, nb::arg("kind"), nb::arg("initial"), nb::arg("step"), nb::arg("steps"),
+        nb::arg("decay"), nb::arg("every"));
 }
 
 }  // namespace hiaton::python

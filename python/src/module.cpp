@@ -15,6 +15,8 @@ NB_MODULE(_core, m) {
   hiaton::python::bind_data(m);
   hiaton::python::bind_programs(m);
   hiaton::python::bind_learning(m);
+  hiaton::python::bind_events(m);
   hiaton::python::bind_graphs(m);
   hiaton::python::bind_graph_calls(m);
+  hiaton::python::bind_distributed(m);
 }

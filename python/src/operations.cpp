@@ -13,12 +13,31 @@ namespace hiaton::python {
 namespace {
 
 /// What the Array API standard calls operations that the catalogue calls otherwise.
-constexpr std::pair<std::string_view, std::string_view> kNames[] = {
-    {"sub", "subtract"},     {"mul", "multiply"},    {"neg", "negative"},   {"eq", "equal"},
-    {"ne", "not_equal"},     {"lt", "less"},         {"le", "less_equal"},  {"gt", "greater"},
-    {"ge", "greater_equal"}, {"and", "logical_and"}, {"or", "logical_or"},  {"not", "logical_not"},
-    {"min", "minimum"},      {"max", "maximum"},     {"reduce_max", "max"}, {"transpose", "permute_dims"},
-    {"axes", "axis"},        {"permutation", "axes"}};
+constexpr std::pair<std::string_view, std::string_view> kNames[] = {{"sub", "subtract"},
+                                                                    {"mul", "multiply"},
+                                                                    {"floor_div", "floor_divide"},
+                                                                    {"floor_mod", "remainder"},
+                                                                    {"neg", "negative"},
+                                                                    {"eq", "equal"},
+                                                                    {"ne", "not_equal"},
+                                                                    {"lt", "less"},
+                                                                    {"le", "less_equal"},
+                                                                    {"gt", "greater"},
+                                                                    {"ge", "greater_equal"},
+                                                                    {"is_nan", "isnan"},
+                                                                    {"is_inf", "isinf"},
+                                                                    {"is_finite", "isfinite"},
+                                                                    {"and", "logical_and"},
+                                                                    {"or", "logical_or"},
+                                                                    {"not", "logical_not"},
+                                                                    {"min", "minimum"},
+                                                                    {"max", "maximum"},
+                                                                    {"reduce_min", "min"},
+                                                                    {"reduce_max", "max"},
+                                                                    {"cumsum", "cumulative_sum"},
+                                                                    {"transpose", "permute_dims"},
+                                                                    {"axes", "axis"},
+                                                                    {"permutation", "axes"}};
 
 /// How a function of Python is called.
 struct Signature {

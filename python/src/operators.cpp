@@ -41,26 +41,21 @@ EagerTensor quotient(const Operand& a, const Operand& b) {
   return apply_two(op("div"), x, y);
 }
 
-/// `%`: with the sign of the divisor, as in Python.
-EagerTensor remainder(const Operand& a, const Operand& b) {
-  const Operand r = operand_of(apply_two(op("rem"), a, b));
-  const Operand zero = {Value(int64_t{0}), true};
-  const auto two = [](std::string_view name, const Operand& x, const Operand& y) {
-    return operand_of(apply_two(op(name), x, y));
-  };
-  const Operand left_negative = two("lt", r, zero);
-  const Operand right_negative = two("lt", b.weak ? two("add", b, two("mul", r, zero)) : b, zero);
-  const Operand moves = two("and", two("ne", left_negative, right_negative), two("ne", r, zero));
-  const std::array choice = {moves, two("add", r, b), r};
-  return apply_promoted(op("where"), choice);
-}
+/// `&`, `|`, `^` and `~`: of truth values and of the bits of integers.
+struct BitOperation {
+  const OpDef* of_truth_values;
+  const OpDef* of_integers;
 
-/// `//`: rounded down, as in Python.
-EagerTensor floor_quotient(const Operand& a, const Operand& b) {
-  const Operand exact = operand_of(apply_two(op("sub"), a, operand_of(remainder(a, b))));
-  EagerTensor quotient = apply_two(op("div"), exact, b);
-  if (is_integer(quotient.value.dtype())) return quotient;
-  return apply_eager(op("round"), {&quotient, 1});
+  BitOperation(std::string_view logical, std::string_view bitwise)
+      : of_truth_values(&op(logical)), of_integers(&op(bitwise)) {}
+
+  const OpDef& chosen(bool is_of_truth_values) const {
+    return is_of_truth_values ? *of_truth_values : *of_integers;
+  }
+};
+
+bool is_truth_value(const Operand& operand) {
+  return operand.value.dtype() == DType::Bool;
 }
 
 template <class Rule>
@@ -78,6 +73,13 @@ void def_catalogued(nb::class_<EagerTensor>& tensor, const char* name, const cha
   const OpDef* def = catalog().find(op_name);
   def_binary(tensor, name, reflected,
              [def](const Operand& a, const Operand& b) { return apply_two(*def, a, b); });
+}
+
+void def_bitwise(nb::class_<EagerTensor>& tensor, const char* name, const char* reflected,
+                 const BitOperation& operation) {
+  def_binary(tensor, name, reflected, [operation](const Operand& a, const Operand& b) {
+    return apply_two(operation.chosen(is_truth_value(a) || is_truth_value(b)), a, b);
+  });
 }
 
 void def_comparison(nb::class_<EagerTensor>& tensor, const char* name, std::string_view op_name) {
@@ -101,12 +103,14 @@ void bind_operators(nb::class_<EagerTensor>& tensor) {
   def_catalogued(tensor, "__mul__", "__rmul__", "mul");
   def_catalogued(tensor, "__pow__", "__rpow__", "pow");
   def_catalogued(tensor, "__matmul__", "__rmatmul__", "matmul");
-  def_catalogued(tensor, "__and__", "__rand__", "and");
-  def_catalogued(tensor, "__or__", "__ror__", "or");
-  def_catalogued(tensor, "__xor__", "__rxor__", "ne");
+  def_catalogued(tensor, "__floordiv__", "__rfloordiv__", "floor_div");
+  def_catalogued(tensor, "__mod__", "__rmod__", "floor_mod");
+  def_catalogued(tensor, "__lshift__", "__rlshift__", "bitwise_left_shift");
+  def_catalogued(tensor, "__rshift__", "__rrshift__", "bitwise_right_shift");
+  def_bitwise(tensor, "__and__", "__rand__", {"and", "bitwise_and"});
+  def_bitwise(tensor, "__or__", "__ror__", {"or", "bitwise_or"});
+  def_bitwise(tensor, "__xor__", "__rxor__", {"ne", "bitwise_xor"});
   def_binary(tensor, "__truediv__", "__rtruediv__", quotient);
-  def_binary(tensor, "__floordiv__", "__rfloordiv__", floor_quotient);
-  def_binary(tensor, "__mod__", "__rmod__", remainder);
   def_comparison(tensor, "__eq__", "eq");
   def_comparison(tensor, "__ne__", "ne");
   def_comparison(tensor, "__lt__", "lt");
@@ -115,7 +119,9 @@ void bind_operators(nb::class_<EagerTensor>& tensor) {
   def_comparison(tensor, "__ge__", "ge");
   def_unary(tensor, "__neg__", "neg");
   def_unary(tensor, "__abs__", "abs");
-  def_unary(tensor, "__invert__", "not");
+  tensor.def("__invert__", [inverse = BitOperation("not", "bitwise_invert")](const EagerTensor& self) {
+    return apply_eager(inverse.chosen(self.value.dtype() == DType::Bool), {&self, 1});
+  });
   tensor.def("__pos__", [](const EagerTensor& self) { return self; });
   tensor.attr("__hash__") = nb::none();  // `==` compares the elements
 }

@@ -193,7 +193,7 @@ EagerTensor part_of(const EagerTensor& tensor, nb::handle key) {
   const std::optional<Value> rows = rows_in(key);
   if (!rows || !rows->is_tensor()) {
     const Part part = part_by(axes_of(tensor), keys_of(key));
-    const bool is_seen = tensor.mark != 0 && tapes_run() && tensor.value.is_tensor() && part.size() > 0;
+    const bool is_seen = tensor.mark != 0 && tapes_run() && part.size() > 0;
     return is_seen ? marked_part(tensor, part) : EagerTensor{value_of(tensor, part)};
   }
   const std::array operands = {

@@ -106,7 +106,7 @@ void bind_tensors(nb::module_& m) {
       .def("permute_dims", &in_order, nb::arg("axes"),
            nb::sig("def permute_dims(self, axes: collections.abc.Sequence[int]) -> Tensor"),
            "With the axes in another order.")
-      .def("__getitem__", &part, nb::arg("key"),
+      .def("__getitem__", &part, nb::arg("key").none(),
            nb::sig("def __getitem__(self, key: typing.Any, /) -> Tensor"))
       .def("__len__", &length_of)
       .def(

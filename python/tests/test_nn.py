@@ -179,12 +179,12 @@ def test_graph_and_eager_agree_and_gradients_are_differences(make, examples):
         assert (dense * step).sum() == pytest.approx((ends[0] - ends[1]) / 4e-3, rel=2e-2, abs=2e-3), path
 
 
-@pytest.mark.parametrize("make", [optim.SGD, optim.Adagrad, optim.Adam])
+@pytest.mark.parametrize("make", [optim.SGD, optim.Adagrad, optim.Adam, optim.RMSProp, optim.AdamW])
 def test_a_tree_learns(make):
     nn.seed(1)
     model = TreeRNN(d=8)
     step = nn.value_and_grad(model, mean_loss)
-    optimizer = make(model.parameters(), {optim.SGD: 0.3, optim.Adagrad: 0.1, optim.Adam: 0.02}[make])
+    optimizer = make(model.parameters(), {optim.SGD: 0.3, optim.Adagrad: 0.1, optim.Adam: 0.02, optim.RMSProp: 0.01, optim.AdamW: 0.02}[make])
     examples = trees(25)
     first, _ = step(model, examples)
     for _ in range(150):

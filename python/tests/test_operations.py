@@ -25,8 +25,27 @@ def test_every_operation_has_a_function_and_a_text():
 
 def test_functions_of_the_standard_have_its_names():
     for name in ["add", "subtract", "multiply", "equal", "less_equal", "logical_and", "minimum", "tanh", "matmul",
-                 "concat", "stack", "permute_dims", "reshape", "where", "sum", "mean", "max", "argmax", "broadcast_to"]:
+                 "concat", "stack", "permute_dims", "reshape", "where", "sum", "mean", "max", "argmax", "broadcast_to",
+                 "min", "floor_divide", "remainder", "isnan", "isinf", "isfinite", "cumulative_sum", "bitwise_and",
+                 "bitwise_or", "bitwise_xor", "bitwise_invert", "bitwise_left_shift", "bitwise_right_shift"]:
         assert callable(getattr(hia, name)) and inspect.getdoc(getattr(hia, name)), name
+
+
+@pytest.mark.parametrize("name", ["min", "max", "isnan", "isinf", "isfinite"])
+def test_functions_of_one_array_are_those_of_numpy(name):
+    x = np.array([[1.0, -2.0, np.inf], [np.nan, 0.0, -np.inf]])
+    for given in (x[:1], x):
+        assert np.array_equal(getattr(hia, name)(given).numpy(), getattr(np, name)(given), equal_nan=name in ("min", "max"))
+    if name in ("min", "max"):
+        assert np.array_equal(getattr(hia, name)(x, axis=0).numpy(), getattr(np, name)(x, axis=0), equal_nan=True)
+
+
+def test_quotients_and_sums_are_those_of_numpy():
+    x, y = np.array([[7, -7, 6], [-6, 1, 0]]), np.array([2, 3, -4])
+    assert hia.floor_divide(x, y).tolist() == np.floor_divide(x, y).tolist()
+    assert hia.remainder(x, y).tolist() == np.remainder(x, y).tolist()
+    assert hia.cumulative_sum(x, axis=0).tolist() == np.cumsum(x, axis=0).tolist()
+    assert hia.minimum(x, y).tolist() == np.minimum(x, y).tolist()
 
 
 def test_operands_and_attributes_go_by_place_and_by_name():
@@ -90,5 +109,5 @@ def test_einsum_is_that_of_numpy_eager_and_converted():
     np.testing.assert_allclose(np.asarray(attention(hia.asarray(x), keys)), np.asarray(plain), rtol=1e-12)
     with pytest.raises(hia.ProgramError, match="expected as subscripts a letter for each axis"):
         hia.einsum("i...->i", z)
-    with pytest.raises(TypeError, match="'x': expected a tensor"):
+    with pytest.raises(TypeError, match="'a': expected a tensor"):
         hia.exp("i->i", z)

@@ -86,6 +86,30 @@ def test_operators_follow_numpy():
     assert np.allclose((x + b).numpy(), x + y) and isinstance(x + b, hia.Tensor)
 
 
+def test_bits_of_integers_and_truth_values_follow_numpy():
+    x, y = np.array([12, -7, 0, 5]), np.array([10, 3, 1, 62])
+    for dtype in (np.int32, np.int64):
+        x, y = x.astype(dtype), y.astype(dtype)
+        a, b = hia.from_numpy(x), hia.from_numpy(y)
+        for ours, theirs in [(a & b, x & y), (a | b, x | y), (a ^ b, x ^ y), (~a, ~x), (a << 2, x << 2), (a >> 1, x >> 1),
+                             (a & 6, x & 6), (6 | a, 6 | x), (3 ^ a, 3 ^ x), (1 << (b % 5), 1 << (y % 5))]:
+            assert ours.tolist() == theirs.tolist() and ours.numpy().dtype == theirs.dtype
+    p, q = hia.from_numpy(x > 0), hia.from_numpy(y > 2)
+    assert [(p & q).tolist(), (p | q).tolist(), (p ^ True).tolist(), (~p).tolist()] == [
+        ((x > 0) & (y > 2)).tolist(), ((x > 0) | (y > 2)).tolist(), (~(x > 0)).tolist(), (~(x > 0)).tolist()]
+    with pytest.raises(hia.ProgramError, match="bitwise_and: expected i32 or i64"):
+        hia.ones(2) & hia.ones(2)
+    with pytest.raises(hia.ProgramError, match="and: expected"):
+        hia.from_numpy(x) & p
+
+
+def test_quotients_of_floats_follow_numpy():
+    x, y = np.array([-7.5, 7.5, 0.0, 6.0, 1e300]), np.array([2.0, -2.0, 3.0, -3.0, 0.5])
+    a, b = hia.from_numpy(x), hia.from_numpy(y)
+    assert np.array_equal((a // b).numpy(), x // y) and np.array_equal((a % b).numpy(), x % y)
+    assert (hia.tensor([7.0]) // 2).tolist() == [3.0] and (7.0 % hia.tensor([-2.0])).tolist() == [-1.0]
+
+
 @pytest.mark.parametrize("divisor", [3, -3])
 def test_quotients_of_integers_are_those_of_python(divisor):
     numbers = [-7, -6, -1, 0, 1, 6, 7]
@@ -113,7 +137,7 @@ def test_the_wider_type_of_a_kind_wins_and_kinds_do_not_mix():
         hia.ones(2) + "x"
 
 
-KEYS = [0, -1, slice(None), slice(1, None), slice(None, None, -1), slice(3, 0, -2), (0, 1), (slice(None), 1), (..., 0),
+KEYS = [0, -1, None, slice(None), slice(1, None), slice(None, None, -1), slice(3, 0, -2), (0, 1), (slice(None), 1), (..., 0),
         (None, 0), (slice(1, 3), slice(None, None, 2), -1), (0, ..., None), (), slice(5, 9)]
 
 

@@ -223,6 +223,12 @@ struct IsNan {
     return std::isnan(a);
   }
 };
+struct IsInf {
+  template <class T>
+  bool operator()(T a) const {
+    return std::isinf(a);
+  }
+};
 struct IsFinite {
   template <class T>
   bool operator()(T a) const {

@@ -114,6 +114,17 @@ std::span<const OpDef> comparison() {
           .samples = {{{1.0}, false}, {{kNan}, true}},
       },
       {
+          .name = "is_inf",
+          .doc = "Whether the number is infinite.",
+          .operands = {"a"},
+          .type_rule = test_of_float,
+          .kernels = {unary_variant<IsInf, bool, float>(), unary_variant<IsInf, bool, double>()},
+          .tensor_kernel = typed_cast<IsInf, bool, float, double>,
+          .gradient = Gradient::none(a_truth_value),
+          .fusion = Fusion::Elementwise,
+          .samples = {{{1.0}, false}, {{kNan}, false}, {{-kInf}, true}},
+      },
+      {
           .name = "is_finite",
           .doc = "Whether the number is neither infinite nor NaN.",
           .operands = {"a"},

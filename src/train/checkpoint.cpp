@@ -18,6 +18,7 @@ namespace {
 using graph::JsonPlace;
 
 constexpr const char* kProgressField = "hiaton.training";
+constexpr const char* kOptimizerField = "hiaton.optimizer";
 constexpr std::string_view kSlotPrefix = "optimizer.";
 constexpr std::size_t kDifferencesShown = 5;
 
@@ -133,17 +134,21 @@ void assign(std::vector<ParameterValues>& parameters, std::vector<Numbers> value
   for (std::size_t i = 0; i < parameters.size(); ++i) parameters[i].values = std::move(values[i]);
 }
 
-/// The part of the metadata that only last.safetensors has.
-nlohmann::json training_metadata(const SafetensorsFile& file) {
-  const auto text = file.metadata().find(kProgressField);
-  if (text == file.metadata().end()) {
-    file.fail(
-        "expected a checkpoint to go on from, found parameters alone; training writes it as "
-        "last.safetensors");
-  }
+/// A field of the metadata that only some files have: those for which the message says what was expected.
+nlohmann::json metadata_of(const SafetensorsFile& file, const char* field, const std::string& missing) {
+  const auto text = file.metadata().find(field);
+  if (text == file.metadata().end()) file.fail(missing);
   nlohmann::json json = nlohmann::json::parse(text->second, nullptr, false);
-  if (json.is_discarded()) file.fail(fmt::format("expected JSON in '{}', found other text", kProgressField));
+  if (json.is_discarded()) file.fail(fmt::format("expected JSON in '{}', found other text", field));
   return json;
+}
+
+void add_slots(const std::vector<ParameterValues>& parameters, const Optimizer& optimizer,
+               std::vector<TensorView>& tensors) {
+  for (const OptimizerSlot& slot : optimizer.slots()) {
+    for (std::size_t i = 0; i < parameters.size(); ++i)
+      tensors.push_back({slot_tensor(slot, parameters[i]), parameters[i].shape, slot.values[i]});
+  }
 }
 
 }  // namespace
@@ -196,11 +201,7 @@ void save_checkpoint(const std::filesystem::path& path, const std::vector<Parame
                      const Optimizer& optimizer, const Progress& progress, const Settings& settings,
                      uint64_t data_fingerprint) {
   std::vector<TensorView> tensors = views_of(parameters);
-  for (const OptimizerSlot& slot : optimizer.slots()) {
-    for (std::size_t i = 0; i < parameters.size(); ++i) {
-      tensors.push_back({slot_tensor(slot, parameters[i]), parameters[i].shape, slot.values[i]});
-    }
-  }
+  add_slots(parameters, optimizer, tensors);
   const nlohmann::ordered_json training{{"settings", to_json(settings)},
                                         {"data", data_fingerprint},
                                         {"optimizer_steps", optimizer.steps()},
@@ -213,7 +214,10 @@ void load_checkpoint(const std::filesystem::path& path, std::vector<ParameterVal
                      uint64_t data_fingerprint) {
   const SafetensorsFile file(path);
   auto values = read_parameters(file, parameters);
-  const nlohmann::json metadata = training_metadata(file);
+  const nlohmann::json metadata =
+      metadata_of(file, kProgressField,
+                  "expected a checkpoint to go on from, found parameters alone; training writes it as "
+                  "last.safetensors");
   const std::string name = fmt::format("{}: {}", path.string(), kProgressField);
   const JsonPlace place(metadata, name);
   place.require_fields({"settings", "data", "optimizer_steps", "progress"});
@@ -230,6 +234,34 @@ void load_checkpoint(const std::filesystem::path& path, std::vector<ParameterVal
                     place.field("optimizer_steps").unsigned_number());
   assign(parameters, std::move(values));
   progress = std::move(loaded);
+}
+
+void save_optimizer(const std::filesystem::path& path, const std::vector<ParameterValues>& parameters,
+                    const Optimizer& optimizer, double learning_rate) {
+  std::vector<TensorView> tensors;
+  add_slots(parameters, optimizer, tensors);
+  const nlohmann::ordered_json state{{"kind", name_of(optimizer.settings().kind)},
+                                     {"steps", optimizer.steps()},
+                                     {"learning_rate", learning_rate}};
+  write_safetensors(path, tensors, {{kOptimizerField, state.dump()}});
+}
+
+double load_optimizer(const std::filesystem::path& path, const std::vector<ParameterValues>& parameters,
+                      Optimizer& optimizer) {
+  const SafetensorsFile file(path);
+  const nlohmann::json metadata =
+      metadata_of(file, kOptimizerField, "expected the state of an optimizer, found other tensors");
+  const std::string name = fmt::format("{}: {}", path.string(), kOptimizerField);
+  const JsonPlace place(metadata, name);
+  place.require_fields({"kind", "steps", "learning_rate"});
+  const std::string kind = place.field("kind").text();
+  if (kind != name_of(optimizer.settings().kind)) {
+    file.fail(fmt::format("expected the state of the optimizer {}, found that of {}",
+                          name_of(optimizer.settings().kind), kind));
+  }
+  const double learning_rate = place.field("learning_rate").real();
+  optimizer.restore(read_slots(file, parameters, optimizer), place.field("steps").unsigned_number());
+  return learning_rate;
 }
 
 }  // namespace hiaton::train

@@ -48,4 +48,14 @@ void load_checkpoint(const std::filesystem::path& path, std::vector<ParameterVal
                      Optimizer& optimizer, Progress& progress, const Settings& settings,
                      uint64_t data_fingerprint);
 
+/// Writes the state of an optimizer alone, as a safetensors file, atomically.
+void save_optimizer(const std::filesystem::path& path, const std::vector<ParameterValues>& parameters,
+                    const Optimizer& optimizer, double learning_rate);
+
+/// Fills the optimizer, and returns the learning rate that was saved with it. Throws ProgramError where the
+/// file is damaged, is not from save_optimizer, or was made with an optimizer of another kind or other
+/// parameters; nothing is changed then.
+double load_optimizer(const std::filesystem::path& path, const std::vector<ParameterValues>& parameters,
+                      Optimizer& optimizer);
+
 }  // namespace hiaton::train

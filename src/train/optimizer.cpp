@@ -20,7 +20,11 @@ std::vector<std::string_view> slot_names(const OptimizerSettings& settings) {
     case OptimizerKind::Adagrad:
       return {"squares"};
     case OptimizerKind::Adam:
+    case OptimizerKind::AdamW:
       return {"mean", "square"};
+    case OptimizerKind::RmsProp:
+      return settings.momentum != 0 ? std::vector<std::string_view>{"square", "velocity"}
+                                    : std::vector<std::string_view>{"square"};
   }
   return {};
 }
@@ -64,7 +68,8 @@ void Optimizer::restore(std::vector<OptimizerSlot> slots, uint64_t steps) {
 void Optimizer::step(std::vector<ParameterValues>& parameters, std::span<const Gradient> gradients,
                      double learning_rate, double gradient_scale, ThreadPool* pool) {
   ++steps_;
-  if (settings_.kind == OptimizerKind::Adam) adam_ = adam_scalars(settings_, steps_);
+  if (settings_.kind == OptimizerKind::Adam || settings_.kind == OptimizerKind::AdamW)
+    adam_ = adam_scalars(settings_, steps_);
   const UpdateScalars<double> scalars{learning_rate, gradient_scale, settings_.l2};
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     Numbers& values = parameters[i].values;
@@ -113,6 +118,15 @@ void Optimizer::update_range(T* w, const T* g, std::size_t index, std::size_t be
       return update_momentum(w, g, state(0), count, scalars, static_cast<T>(settings_.momentum));
     case OptimizerKind::Adagrad:
       return update_adagrad(w, g, state(0), count, scalars, epsilon);
+    case OptimizerKind::RmsProp: {
+      const auto rho = static_cast<T>(settings_.rho);
+      if (slots_.size() == 1) return update_rmsprop(w, g, state(0), count, scalars, rho, epsilon);
+      return update_rmsprop_momentum(w, g, state(0), state(1), count, scalars, rho, epsilon,
+                                     static_cast<T>(settings_.momentum));
+    }
+    case OptimizerKind::AdamW:
+      shrink(w, count, 1 - scalars.learning_rate * static_cast<T>(settings_.weight_decay));
+      [[fallthrough]];
     case OptimizerKind::Adam:
       const AdamScalars<T> adam{static_cast<T>(adam_.beta1), static_cast<T>(adam_.beta2), epsilon,
                                 static_cast<T>(adam_.mean_correction),

@@ -29,6 +29,7 @@ class Optimizer {
   void step(std::vector<ParameterValues>& parameters, std::span<const Gradient> gradients,
             double learning_rate, double gradient_scale, ThreadPool* pool = nullptr);
 
+  const OptimizerSettings& settings() const { return settings_; }
   const std::vector<OptimizerSlot>& slots() const { return slots_; }
   uint64_t steps() const { return steps_; }
   /// Goes on from a state that slots() and steps() gave, for the same settings and parameters.

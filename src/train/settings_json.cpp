@@ -13,26 +13,43 @@ namespace {
 
 using graph::JsonPlace;
 
-constexpr std::array<std::string_view, 3> kOptimizers = {"sgd", "adagrad", "adam"};
+constexpr std::array<std::string_view, 5> kOptimizers = {"sgd", "adagrad", "adam", "rmsprop", "adamw"};
 constexpr std::array<std::string_view, 5> kSchedules = {"constant", "linear", "cosine", "step",
                                                         "exponential"};
 
 template <typename Kind, std::size_t count>
-Kind kind_from(const JsonPlace& place, const std::array<std::string_view, count>& names) {
-  const std::string found = place.text();
+Kind kind_of_name(std::string_view found, const std::array<std::string_view, count>& names) {
   for (std::size_t i = 0; i < count; ++i) {
     if (names[i] == found) return static_cast<Kind>(i);
   }
-  place.fail(fmt::format("expected one of {}, found '{}'", fmt::join(names, ", "), found));
+  throw ProgramError(fmt::format("expected one of {}, found '{}'", fmt::join(names, ", "), found));
+}
+
+template <typename Kind, std::size_t count>
+Kind kind_from(const JsonPlace& place, const std::array<std::string_view, count>& names) {
+  const std::string found = place.text();
+  try {
+    return kind_of_name<Kind>(found, names);
+  } catch (const ProgramError& error) {
+    place.fail(error.what());
+  }
 }
 
 OptimizerSettings optimizer_from(const JsonPlace& place) {
-  place.require_fields({"kind", "momentum", "beta1", "beta2", "epsilon", "l2", "clip"});
+  place.require_fields(
+      {"kind", "momentum", "beta1", "beta2", "rho", "epsilon", "weight_decay", "l2", "clip"});
+  // Files that were written before there were RMSProp and AdamW lack their settings.
+  const auto real_or = [&](std::string_view name, double otherwise) {
+    return place.has(name) ? place.field(name).real() : otherwise;
+  };
+  const OptimizerSettings otherwise;
   return {.kind = kind_from<OptimizerKind>(place.field("kind"), kOptimizers),
           .momentum = place.field("momentum").real(),
           .beta1 = place.field("beta1").real(),
           .beta2 = place.field("beta2").real(),
+          .rho = real_or("rho", otherwise.rho),
           .epsilon = place.field("epsilon").real(),
+          .weight_decay = real_or("weight_decay", otherwise.weight_decay),
           .l2 = place.field("l2").real(),
           .clip = place.field("clip").real()};
 }
@@ -58,18 +75,30 @@ std::string_view name_of(ScheduleKind kind) {
   return kSchedules[static_cast<std::size_t>(kind)];
 }
 
+OptimizerKind optimizer_kind_from(std::string_view name) {
+  return kind_of_name<OptimizerKind>(name, kOptimizers);
+}
+
+ScheduleKind schedule_kind_from(std::string_view name) {
+  return kind_of_name<ScheduleKind>(name, kSchedules);
+}
+
+nlohmann::ordered_json to_json(const OptimizerSettings& optimizer) {
+  return {{"kind", name_of(optimizer.kind)},
+          {"momentum", optimizer.momentum},
+          {"beta1", optimizer.beta1},
+          {"beta2", optimizer.beta2},
+          {"rho", optimizer.rho},
+          {"epsilon", optimizer.epsilon},
+          {"weight_decay", optimizer.weight_decay},
+          {"l2", optimizer.l2},
+          {"clip", optimizer.clip}};
+}
+
 nlohmann::ordered_json to_json(const Settings& settings) {
-  const OptimizerSettings& optimizer = settings.optimizer;
   return {{"epochs", settings.epochs},
           {"batch", settings.batch},
-          {"optimizer",
-           {{"kind", name_of(optimizer.kind)},
-            {"momentum", optimizer.momentum},
-            {"beta1", optimizer.beta1},
-            {"beta2", optimizer.beta2},
-            {"epsilon", optimizer.epsilon},
-            {"l2", optimizer.l2},
-            {"clip", optimizer.clip}}},
+          {"optimizer", to_json(settings.optimizer)},
           {"learning_rate", settings.learning_rate},
           {"schedule",
            {{"kind", name_of(settings.schedule.kind)},
@@ -153,9 +182,11 @@ void check(const Settings& settings) {
   not_negative("l2", optimizer.l2);
   not_negative("clip", optimizer.clip);
   not_negative("epsilon", optimizer.epsilon);
+  not_negative("weight decay", optimizer.weight_decay);
   below_one("momentum", optimizer.momentum);
   below_one("beta1", optimizer.beta1);
   below_one("beta2", optimizer.beta2);
+  below_one("rho", optimizer.rho);
   require(settings.schedule.decay > 0 && settings.schedule.decay <= 1, "decay", "a number above 0, at most 1",
           settings.schedule.decay);
   if (!findings.empty()) throw ProgramError(fmt::format("settings: {}", fmt::join(findings, "; ")));

@@ -33,6 +33,37 @@ void update_adagrad(T* __restrict w, const T* __restrict g, T* __restrict square
 }
 
 template <class T>
+void update_rmsprop(T* __restrict w, const T* __restrict g, T* __restrict square, std::size_t count,
+                    const UpdateScalars<T>& scalars, T rho, T epsilon) {
+  const auto [rate, scale, l2] = scalars;
+  const T rest = 1 - rho;
+  for (std::size_t i = 0; i < count; ++i) {
+    const T gradient = scale * g[i] + l2 * w[i];
+    square[i] = rho * square[i] + rest * (gradient * gradient);
+    w[i] -= rate * gradient / (std::sqrt(square[i]) + epsilon);
+  }
+}
+
+template <class T>
+void update_rmsprop_momentum(T* __restrict w, const T* __restrict g, T* __restrict square,
+                             T* __restrict velocity, std::size_t count, const UpdateScalars<T>& scalars,
+                             T rho, T epsilon, T momentum) {
+  const auto [rate, scale, l2] = scalars;
+  const T rest = 1 - rho;
+  for (std::size_t i = 0; i < count; ++i) {
+    const T gradient = scale * g[i] + l2 * w[i];
+    square[i] = rho * square[i] + rest * (gradient * gradient);
+    velocity[i] = momentum * velocity[i] + gradient / (std::sqrt(square[i]) + epsilon);
+    w[i] -= rate * velocity[i];
+  }
+}
+
+template <class T>
+void shrink(T* w, std::size_t count, T factor) {
+  for (std::size_t i = 0; i < count; ++i) w[i] *= factor;
+}
+
+template <class T>
 void update_adam(T* __restrict w, const T* __restrict g, T* __restrict mean, T* __restrict square,
                  std::size_t count, const UpdateScalars<T>& scalars, const AdamScalars<T>& adam) {
   const auto [rate, scale, l2] = scalars;
@@ -65,12 +96,16 @@ double sum_of_squares(const T* values, std::size_t count) {
   return sum;
 }
 
-#define HIATON_UPDATE_LOOPS_OF(T)                                                           \
-  template void update_sgd(T*, const T*, std::size_t, const UpdateScalars<T>&);             \
-  template void update_momentum(T*, const T*, T*, std::size_t, const UpdateScalars<T>&, T); \
-  template void update_adagrad(T*, const T*, T*, std::size_t, const UpdateScalars<T>&, T);  \
-  template void update_adam(T*, const T*, T*, T*, std::size_t, const UpdateScalars<T>&,     \
-                            const AdamScalars<T>&);                                         \
+#define HIATON_UPDATE_LOOPS_OF(T)                                                                         \
+  template void update_sgd(T*, const T*, std::size_t, const UpdateScalars<T>&);                           \
+  template void update_momentum(T*, const T*, T*, std::size_t, const UpdateScalars<T>&, T);               \
+  template void update_adagrad(T*, const T*, T*, std::size_t, const UpdateScalars<T>&, T);                \
+  template void update_rmsprop(T*, const T*, T*, std::size_t, const UpdateScalars<T>&, T, T);             \
+  template void update_rmsprop_momentum(T*, const T*, T*, T*, std::size_t, const UpdateScalars<T>&, T, T, \
+                                        T);                                                               \
+  template void shrink(T*, std::size_t, T);                                                               \
+  template void update_adam(T*, const T*, T*, T*, std::size_t, const UpdateScalars<T>&,                   \
+                            const AdamScalars<T>&);                                                       \
   template double sum_of_squares(const T*, std::size_t);
 
 HIATON_UPDATE_LOOPS_OF(float)

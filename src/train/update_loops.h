@@ -28,6 +28,21 @@ template <class T>
 void update_adagrad(T* w, const T* g, T* squares, std::size_t count, const UpdateScalars<T>& scalars,
                     T epsilon);
 
+/// square = rho * square + (1 - rho) * gradient^2; w -= learning_rate * gradient / (sqrt(square) + epsilon).
+template <class T>
+void update_rmsprop(T* w, const T* g, T* square, std::size_t count, const UpdateScalars<T>& scalars, T rho,
+                    T epsilon);
+
+/// The same with the quotient added to a velocity: velocity = momentum * velocity + quotient; w -=
+/// learning_rate * velocity.
+template <class T>
+void update_rmsprop_momentum(T* w, const T* g, T* square, T* velocity, std::size_t count,
+                             const UpdateScalars<T>& scalars, T rho, T epsilon, T momentum);
+
+/// w *= factor: the weight decay of AdamW, before its step as of Adam.
+template <class T>
+void shrink(T* w, std::size_t count, T factor);
+
 template <class T>
 struct AdamScalars {
   T beta1 = 0;

@@ -127,6 +127,8 @@ class Train(TrainingTest):
 
     def test_every_optimizer_and_schedule(self):
         for number, words in enumerate((["--optimizer=sgd", "--momentum=0.9"], ["--optimizer=adagrad", "--l2=1e-4"],
+                                        ["--optimizer=rmsprop", "--rho=0.95", "--momentum=0.5"],
+                                        ["--optimizer=adamw", "--weight-decay=0.02"],
                                         ["--clip=0.5", "--schedule=cosine"], ["--schedule=step", "--decay-every=2"])):
             done = self.train(*words, out=f"out{number}")
             self.assertIn("all nodes 100.0%", done.stdout, words)

@@ -162,6 +162,7 @@ std::optional<Outcome> on_floats(std::string_view op, const std::vector<Value>& 
   if (op == "gelu") return floating(type, a * std::erfc(-a / std::sqrt(2.0)) / 2);
   if (op == "softplus") return floating(type, a > 0 ? a + std::log1p(std::exp(-a)) : std::log1p(std::exp(a)));
   if (op == "is_nan") return truth(a != a);
+  if (op == "is_inf") return truth(std::fabs(a) == std::numeric_limits<double>::infinity());
   if (op == "is_finite") return truth(std::fabs(a) <= std::numeric_limits<double>::max());
   if (op == "neg") return floating(type, -a);
   if (op == "relu") return floating(type, a > 0 || std::isnan(a) ? a : 0.0);

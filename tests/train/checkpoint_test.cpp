@@ -213,7 +213,22 @@ TEST_F(CheckpointTest, SettingsFilesAreChecked) {
   text.replace(text.find("\"adam\""), 6, "\"adan\"");
   write_file(directory_ / "s", text);
   EXPECT_THAT(error_of<ProgramError>([&] { load_settings(directory_ / "s"); }),
-              HasSubstr("optimizer.kind: expected one of sgd, adagrad, adam, found 'adan'"));
+              HasSubstr("optimizer.kind: expected one of sgd, adagrad, adam, rmsprop, adamw, found 'adan'"));
+}
+
+TEST_F(CheckpointTest, SettingsOfBeforeThereWereRmsPropAndAdamWAreRead) {
+  Settings settings;
+  settings.optimizer = {.kind = OptimizerKind::RmsProp, .rho = 0.75, .weight_decay = 0.5};
+  save_settings(directory_ / "s", settings);
+  EXPECT_EQ(load_settings(directory_ / "s"), settings);
+  std::string text = file_text(directory_ / "s");
+  for (const std::string line : {"\"rho\": 0.75,", "\"weight_decay\": 0.5,"}) {
+    ASSERT_NE(text.find(line), std::string::npos) << text;
+    text.erase(text.find(line), line.size());
+  }
+  write_file(directory_ / "s", text);
+  settings.optimizer = {.kind = OptimizerKind::RmsProp};
+  EXPECT_EQ(load_settings(directory_ / "s"), settings);
 }
 
 }  // namespace

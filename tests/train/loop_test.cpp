@@ -121,7 +121,8 @@ TEST(TrainLoop, TheStepIsThatOfTheMeanLossAndClipped) {
 }
 
 TEST(TrainLoop, ResumedTrainingGivesTheSameBits) {
-  for (const OptimizerKind kind : {OptimizerKind::Sgd, OptimizerKind::Adagrad, OptimizerKind::Adam}) {
+  for (const OptimizerKind kind : {OptimizerKind::Sgd, OptimizerKind::Adagrad, OptimizerKind::Adam,
+                                   OptimizerKind::RmsProp, OptimizerKind::AdamW}) {
     for (const uint64_t stop_at : {1u, 6u, 7u, 9u, 14u, 27u}) {
       const Directory directory;
       Settings settings = quick(directory / "out");

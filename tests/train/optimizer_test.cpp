@@ -63,6 +63,7 @@ struct Naive {
   void step(std::span<const T> gradient, double rate, double scale) {
     ++t;
     for (std::size_t i = 0; i < w.size(); ++i) {
+      if (settings.kind == OptimizerKind::AdamW) w[i] *= 1 - rate * settings.weight_decay;
       const double g = scale * gradient[i] + settings.l2 * w[i];
       if (settings.kind == OptimizerKind::Sgd) {
         a[i] = settings.momentum * a[i] + g;
@@ -70,6 +71,10 @@ struct Naive {
       } else if (settings.kind == OptimizerKind::Adagrad) {
         a[i] += g * g;
         w[i] -= rate * g / (std::sqrt(a[i]) + settings.epsilon);
+      } else if (settings.kind == OptimizerKind::RmsProp) {
+        a[i] = settings.rho * a[i] + (1 - settings.rho) * g * g;
+        b[i] = settings.momentum * b[i] + g / (std::sqrt(a[i]) + settings.epsilon);
+        w[i] -= rate * b[i];
       } else {
         a[i] = settings.beta1 * a[i] + (1 - settings.beta1) * g;
         b[i] = settings.beta2 * b[i] + (1 - settings.beta2) * g * g;
@@ -89,6 +94,10 @@ const std::vector<OptimizerSettings>& all_rules() {
       {.kind = OptimizerKind::Adagrad, .l2 = 0.001},
       {.kind = OptimizerKind::Adam},
       {.kind = OptimizerKind::Adam, .beta1 = 0.8, .beta2 = 0.99, .epsilon = 1e-6, .l2 = 0.1},
+      {.kind = OptimizerKind::RmsProp},
+      {.kind = OptimizerKind::RmsProp, .momentum = 0.9, .rho = 0.99, .epsilon = 1e-6, .l2 = 0.01},
+      {.kind = OptimizerKind::AdamW},
+      {.kind = OptimizerKind::AdamW, .beta1 = 0.8, .epsilon = 1e-6, .weight_decay = 0.3},
   };
   return rules;
 }

@@ -22,7 +22,7 @@ class Gradients(programs.Gradients):
     def __getitem__(self, path):
         number = self._numbers.get(id(self._parameters[path]), -1)
         if number < 0:
-            return tensors.zeros(self._parameters[path].shape)
+            return tensors.zeros(self._parameters[path].shape, self._parameters[path].dtype)
         values, rows = self._core.values(number), self._core.rows(number)
         return values if rows is None else programs.RowGrad(rows, values[rows])
 
@@ -30,7 +30,8 @@ class Gradients(programs.Gradients):
 class Converted:
     """Graphs of a function that takes part in gradients: there is no plain Python to go back to."""
 
-    def __init__(self, target):
+    def __init__(self, target, workers=1):
+        self._settings = {"workers": workers, "max_frames": 0}
         target = getattr(target, "__wrapped__", target)
         self._receiver = ()
         if inspect.ismethod(target):
@@ -56,7 +57,7 @@ class Converted:
         for graph in self._graphs:
             if graph.states is not None:
                 graph.states.add_types(values, self._fields, self._state_types)
-        graph = converted(self._target, values, {"workers": 1, "max_frames": 0}, self._fields, entry="loss",
+        graph = converted(self._target, values, self._settings, self._fields, entry="loss",
                           state_types=self._state_types, **how)
         self._graphs = [graph, *self._graphs][:MOST_GRAPHS]
         given = values if graph.states is None else graph.states.read(values)
@@ -80,8 +81,8 @@ class Converted:
 class ModuleGradients(Converted):
     """What `nn.value_and_grad` gives."""
 
-    def __init__(self, module, target, has_aux):
-        super().__init__(target)
+    def __init__(self, module, target, has_aux, workers):
+        super().__init__(target, workers)
         self._module = module
         self._has_aux = has_aux
 

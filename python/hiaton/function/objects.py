@@ -127,11 +127,11 @@ class Objects:
         value = self.chosen(self.peek(node.value), lambda side: side != NONE)
         if isinstance(value.type, Dct):
             return self.dict_item(value, self.eval(node.slice))
+        if isinstance(value.type, Tens):
+            return self.tensor_subscript(value, node.slice)
         if isinstance(node.slice, ast.Slice):
             return self._part(value, node.slice)
         key = self.eval(node.slice)
-        if isinstance(value.type, Tens):
-            return self.tensor_item(value, key)
         if isinstance(value.type, Tup):
             if is_number(key.type):
                 items = self.items(value)
@@ -162,11 +162,6 @@ class Objects:
         key = slice(*(None if end is None else end.value for end in ends))
         if isinstance(value.type, Tup):
             return self.tuple_of(self.items(value)[key])
-        if isinstance(value.type, Tens) and value.type.dims and value.type.dims[0] >= 0:
-            start, stop, step = key.indices(value.type.dims[0])
-            if step == 1:
-                id_ = self.op("slice", value.ids[0], attributes=(0, start, max(stop - start, 0)))
-                return self.tensor_value(id_)
         self.refuse(f"a part of {value.type} cannot be converted")
 
     def _part_of_list(self, value, part):

@@ -175,7 +175,7 @@ class Operators:
         if isinstance(value.type, Tens):
             if operator == "UAdd":
                 return value
-            return self.tensor_op("negative" if operator == "USub" else "logical_not", [value], {})
+            return self.tensor_op("negative", [value], {}) if operator == "USub" else self.tensor_bits(operator, value)
         if isinstance(value.type, Objs):
             name = {"USub": "__neg__", "UAdd": "__pos__", "Invert": "__invert__"}[operator]
             return self.call_method(value, name, [], {})

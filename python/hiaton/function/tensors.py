@@ -1,14 +1,17 @@
 """Operations on tensors, with the element types that eager operations have."""
 
+import ast
 import functools
 
-from hiaton import _core
+from hiaton import _core, tensors
 from hiaton.function.types import NONE, Const, Lst, Scalar, Tens, Tup, Value, is_number
 
 _ORDER = {"bool": 0, "i32": 1, "i64": 2, "f32": 3, "f64": 4}
-_BINARY = {"Add": "add", "Sub": "subtract", "Mult": "multiply", "Pow": "pow", "MatMult": "matmul", "BitAnd": "logical_and",
-           "BitOr": "logical_or", "BitXor": "not_equal", "Eq": "equal", "NotEq": "not_equal", "Lt": "less",
-           "LtE": "less_equal", "Gt": "greater", "GtE": "greater_equal"}
+_BINARY = {"Add": "add", "Sub": "subtract", "Mult": "multiply", "FloorDiv": "floor_divide", "Mod": "remainder", "Pow": "pow",
+           "MatMult": "matmul", "LShift": "bitwise_left_shift", "RShift": "bitwise_right_shift", "Eq": "equal",
+           "NotEq": "not_equal", "Lt": "less", "LtE": "less_equal", "Gt": "greater", "GtE": "greater_equal"}
+_OF_TRUTH_VALUES = {"BitAnd": "logical_and", "BitOr": "logical_or", "BitXor": "not_equal", "Invert": "logical_not"}
+_OF_BITS = {"BitAnd": "bitwise_and", "BitOr": "bitwise_or", "BitXor": "bitwise_xor", "Invert": "bitwise_invert"}
 
 
 def _is_float(dtype):
@@ -23,6 +26,8 @@ class Tensors:
     def tensor_binary(self, operator, left, right):
         if operator in _BINARY:
             return self.tensor_op(_BINARY[operator], [left, right], {})
+        if operator in _OF_BITS:
+            return self.tensor_bits(operator, left, right)
         if operator == "Div":
             kinds = [v.type.dtype if isinstance(v.type, Tens) else "f64" if self.kind_of(v.type) is float else "i64"
                      for v in (left, right)]
@@ -34,6 +39,13 @@ class Tensors:
                 right = self.converted(right, "f64")
             return self.tensor_op("div", [left, right], {})
         self.refuse(f"this operator of {left.type} and {right.type} cannot be converted")
+
+    def tensor_bits(self, operator, *operands):
+        """`&`, `|`, `^` and `~`: of truth values and of the bits of integers."""
+        are_truth_values = any(v.type.dtype == "bool" if isinstance(v.type, Tens) else
+                               (isinstance(v.type, Scalar) or is_number(v.type)) and self.kind_of(v.type) is bool
+                               for v in operands)
+        return self.tensor_op((_OF_TRUTH_VALUES if are_truth_values else _OF_BITS)[operator], list(operands), {})
 
     def converted(self, value, dtype):
         """A number or a tensor in another element type."""
@@ -169,26 +181,96 @@ class Tensors:
             return self.tensor_op("permute_dims", [value], {})
         self.refuse(f"Tensor.{name} cannot be converted")
 
-    def tensor_item(self, value, key):
-        """x[key]: rows by numbers that the run tells, and parts that are known before."""
-        if isinstance(key.type, Tup):
-            for item in self.items(key):
-                value = self.tensor_item(value, item)
-            return value
-        key = self.chosen(key)
-        size = value.type.dims[0] if value.type.dims else 0
-        if is_number(key.type) or key.type == Scalar(int):
-            if not value.type.dims:
+    def tensor_subscript(self, value, node):
+        """x[key], where the key is written as `node`: rows by numbers that the run tells, and parts that are known before."""
+        keys = []
+        for part in node.elts if isinstance(node, ast.Tuple) else [node]:
+            key = self.fixed_part(part) if isinstance(part, ast.Slice) else self.eval(part)
+            keys += self.items(key) if isinstance(key.type, Tup) else [key]
+        return self.tensor_item(value, keys)
+
+    def fixed_part(self, node):
+        """A slice whose bounds are known before the run, as a constant."""
+        bounds = [Value(NONE) if bound is None else self.eval(bound) for bound in (node.lower, node.upper, node.step)]
+        for bound in bounds:
+            if bound.type != NONE and not (is_number(bound.type) and type(bound.type.value) is int):
+                self.ask_for_fixed()
+                self.refuse(f"expected a part with integer bounds that are known before the run, found {bound.type}")
+        if bounds[2].type == Const(0):
+            self.fail()
+        return Value(Const(slice(*(bound.type.value for bound in bounds))))
+
+    def tensor_item(self, value, keys):
+        """x[keys] by the keys for one axis after the other."""
+        keys = [self.chosen(key) for key in keys]
+        constants = [key.type.value if isinstance(key.type, Const) else key for key in keys]
+        used = sum(constant is not None and constant is not Ellipsis for constant in constants)
+        if used > len(value.type.dims) or constants.count(Ellipsis) > 1:
+            self.fail()
+        axis, left = 0, len(value.type.dims) - used
+        for key, constant in zip(keys, constants):
+            if constant is Ellipsis:
+                axis += left
+            elif constant is None:
+                value, axis = self.with_new_axis(value, axis), axis + 1
+            elif isinstance(constant, slice):
+                value, axis = self.part_along(value, axis, constant), axis + 1
+            elif type(constant) is int or key.type == Scalar(int):
+                value = self.row_along(value, axis, key)
+            elif isinstance(key.type, Tens) and key.type.dtype in ("i32", "i64") and (not key.type.dims or len(keys) == 1):
+                value = self.with_axis_first(value, axis, lambda x, rows=key.ids[0]: self.op("gather", x, rows), lost=True)
+            elif isinstance(key.type, (Tens, Scalar)) or constant is True or constant is False:
                 self.fail()
-            row = self.as_kind(key, int)
-            if is_number(key.type) and key.type.value < 0:
-                length = self.op("size", value.ids[0], attributes=(0,)) if size < 0 else self.constant(size, "i64")
-                row = self.op("add", row, length)
-            # Others that are negative are rare: there the run fails, and Python takes the row.
-            return self.tensor_value(self.op("gather", value.ids[0], row))
-        if isinstance(key.type, Tens) and key.type.dtype in ("i32", "i64"):
-            return self.tensor_value(self.op("gather", value.ids[0], key.ids[0]))
-        self.refuse(f"an index of {key.type} cannot be converted")
+            else:
+                self.refuse(f"an index of {key.type} cannot be converted")
+        return value
+
+    def with_new_axis(self, value, axis):
+        dims = [*value.type.dims[:axis], 1, *value.type.dims[axis:]]
+        if sum(d < 0 for d in dims) > 1:
+            self.refuse(f"None as an index into {value.type} cannot be converted: more than one size is not known before the run")
+        return self.tensor_value(self.op("reshape", value.ids[0], attributes=dims))
+
+    def part_along(self, value, axis, part):
+        if part == slice(None) or part == slice(None, None, 1):
+            return value
+        if part == slice(None, None, -1):
+            return self.tensor_value(self.op("flip", value.ids[0], attributes=(axis,)))
+        size = value.type.dims[axis]
+        if size < 0:
+            self.refuse(f"a part of {value.type} cannot be converted: the size of axis {axis} is not known before the run")
+        places = range(*part.indices(size))
+        if places.step == 1 or len(places) <= 1:
+            return self.tensor_value(self.op("slice", value.ids[0], attributes=(axis, places.start if places else 0, len(places))))
+        rows = tensors.tensor(list(places))
+        rows = self.graph.constant(rows, _core.graph_type(rows.dtype, list(rows.shape)))
+        return self.with_axis_first(value, axis, lambda x: self.op("gather", x, rows))
+
+    def row_along(self, value, axis, key):
+        size = value.type.dims[axis]
+        is_known = is_number(key.type)
+        if is_known and size >= 0:
+            if not -size <= key.type.value < size:
+                self.fail()
+            if axis > 0:
+                return self.tensor_value(self.op("take", value.ids[0], attributes=(axis, key.type.value % size)))
+        row = self.as_kind(key, int)
+        if is_known and key.type.value < 0:
+            length = self.op("size", value.ids[0], attributes=(axis,)) if size < 0 else self.constant(size, "i64")
+            row = self.op("add", row, length)
+        # Others that are negative are rare: there the run fails, and Python takes the row.
+        return self.with_axis_first(value, axis, lambda x: self.op("gather", x, row), lost=True)
+
+    def with_axis_first(self, value, axis, change, lost=False):
+        """What `change` makes of the tensor, whose axis it finds as the first one, and loses where it says so."""
+        if axis == 0:
+            return self.tensor_value(change(value.ids[0]))
+        others = [n for n in range(len(value.type.dims)) if n != axis]
+        made = change(self.op("transpose", value.ids[0], attributes=(axis, *others)))
+        if not lost:
+            back = [*range(1, axis + 1), 0, *range(axis + 1, len(others) + 1)]
+            made = self.op("transpose", made, attributes=back)
+        return self.tensor_value(made)
 
 
 @functools.cache
