@@ -1,113 +1,73 @@
-"""The TreeRNN as plain Python: a step of training as a graph, eagerly in PyTorch, and as a program in .hia."""
+"""Trees for the benchmarks: generated, or read from the bracketed form that `hiaton train` reads."""
 
 import dataclasses
-import importlib.util
-import pathlib
 import random
 
-SIZE, VOCABULARY, CLASSES, BATCH = 35, 1000, 5, 25
-MODEL = pathlib.Path(__file__).resolve().parents[2] / "models/treernn.hia"
+VOCABULARY, CLASSES, BATCH = 1000, 5, 25
 
 
 @dataclasses.dataclass
 class Tree:
+    """A binary tree: a leaf has a word, every node a label."""
+
     label: int
     word: "int | None" = None
     left: "Tree | None" = None
     right: "Tree | None" = None
 
 
-def tree(rng, words):
-    """A random binary tree over so many words; every node has a label."""
+@dataclasses.dataclass
+class Node:
+    """A tree whose nodes have any number of children; a leaf has none."""
+
+    label: int
+    word: int
+    children: "list[Node]"
+
+
+def binary_tree(rng, words):
     if words == 1:
-        return Tree(rng.randrange(CLASSES), rng.randrange(VOCABULARY))
+        return Tree(rng.randrange(CLASSES), rng.randrange(1, VOCABULARY))
     cut = rng.randrange(1, words)
-    return Tree(rng.randrange(CLASSES), None, tree(rng, cut), tree(rng, words - cut))
+    return Tree(rng.randrange(CLASSES), None, binary_tree(rng, cut), binary_tree(rng, words - cut))
 
 
-def batches(count):
-    rng = random.Random(1)
-    return [[tree(rng, rng.randrange(5, 35)) for _ in range(BATCH)] for _ in range(count)]
+def node_tree(rng, words):
+    """Its nodes have two to four children."""
+    if words == 1:
+        return Node(rng.randrange(CLASSES), rng.randrange(1, VOCABULARY), [])
+    cuts = sorted(rng.sample(range(1, words), min(words - 1, rng.randrange(1, 4))))
+    sizes = [end - begin for begin, end in zip([0, *cuts], [*cuts, words])]
+    return Node(rng.randrange(CLASSES), 0, [node_tree(rng, size) for size in sizes])
 
 
-def nodes(t):
-    return 1 if t.left is None else 1 + nodes(t.left) + nodes(t.right)
+def generated(kind, count, seed=1):
+    """So many trees over 5 to 34 words."""
+    rng = random.Random(seed)
+    make = binary_tree if kind is Tree else node_tree
+    return [make(rng, rng.randrange(5, 35)) for _ in range(count)]
 
 
-def hiaton_step():
-    import hiaton as hia
-    from hiaton import nn, optim
-
-    class TreeRNN(nn.Module):
-        def __init__(self):
-            self.E, self.W, self.V = (nn.Embedding(VOCABULARY, SIZE), nn.Linear(2 * SIZE, SIZE),
-                                      nn.Linear(SIZE, CLASSES))
-
-        def encode(self, t):
-            if t.left is None:
-                h = self.E(t.word)
-                return h, hia.cross_entropy(self.V(h), t.label)
-            (hl, ll), (hr, lr) = self.encode(t.left), self.encode(t.right)
-            h = hia.tanh(self.W(hia.concat([hl, hr], axis=0)))
-            return h, ll + lr + hia.cross_entropy(self.V(h), t.label)
-
-    def mean_loss(model, trees):
-        return sum(model.encode(t)[1] for t in trees) / len(trees)
-
-    model = TreeRNN()
-    gradients_of, optimizer = nn.value_and_grad(model, mean_loss), optim.Adagrad(model.parameters(), 0.01)
-
-    def step(trees):
-        _, gradients = gradients_of(model, trees)
-        optimizer.update(model, gradients)
-    return step, lambda trees: trees
+def children_of(t):
+    if isinstance(t, Node):
+        return t.children
+    return [] if t.left is None else [t.left, t.right]
 
 
-def program_step():
-    import hiaton as hia
-    model = hia.load(MODEL, d=SIZE, vocab=VOCABULARY, classes=CLASSES)
-    optimizer = hia.optim.Adagrad(model, 0.01)
-
-    def value(t):
-        if t.left is None:
-            return model.types.Leaf(t.label, t.word)
-        return model.types.Node(t.label, value(t.left), value(t.right))
-
-    def step(trees):
-        _, gradients = model.value_and_grad(trees)
-        optimizer.update(gradients)
-    return step, lambda trees: [value(t) for t in trees]
+def size_of(t):
+    return 1 + sum(map(size_of, children_of(t)))
 
 
-def torch_step():
-    import torch
-    torch.set_num_threads(1)
-    table, inner = torch.nn.Embedding(VOCABULARY, SIZE), torch.nn.Linear(2 * SIZE, SIZE)
-    outer = torch.nn.Linear(SIZE, CLASSES)
-    optimizer = torch.optim.Adagrad([*table.parameters(), *inner.parameters(), *outer.parameters()], 0.01)
-
-    def loss_of(h, label):
-        return torch.nn.functional.cross_entropy(outer(h), torch.tensor(label))
-
-    def encode(t):
-        if t.left is None:
-            h = table(torch.tensor(t.word))
-            return h, loss_of(h, t.label)
-        (hl, ll), (hr, lr) = encode(t.left), encode(t.right)
-        h = torch.tanh(inner(torch.cat([hl, hr])))
-        return h, ll + lr + loss_of(h, t.label)
-
-    def step(trees):
-        with torch.enable_grad():
-            optimizer.zero_grad()
-            (sum(encode(t)[1] for t in trees) / len(trees)).backward()
-            optimizer.step()
-    return step, lambda trees: trees
+def leaves_of(t):
+    children = children_of(t)
+    return sum(map(leaves_of, children)) if children else 1
 
 
-def steps():
-    """By name: a function that makes a step, and what it takes for a list of trees."""
-    made = {"plain Python, hia.function": hiaton_step(), "models/treernn.hia": program_step()}
-    if importlib.util.find_spec("torch"):
-        made["plain Python, PyTorch eager"] = torch_step()
-    return made
+def bracketed(t):
+    """As (3 (2 It) (4 (2 's) (4 good)))."""
+    children = children_of(t)
+    return f"({t.label} {' '.join(map(bracketed, children)) if children else f'w{t.word}'})"
+
+
+def batches(trees, size=BATCH):
+    return [trees[i:i + size] for i in range(0, len(trees), size)]

@@ -494,3 +494,11 @@ def test_a_thousand_threads_call_at_once():
         thread.join()
     assert wrong == []
     assert "0 calls in plain Python" in fibonacci.report()
+
+
+def test_a_star_takes_a_single_argument_as_a_tuple():
+    @hia.function(strict=True)
+    def count(a, *others):
+        return len(others)
+
+    assert [count(1, hia.ones(3)), count(1, 2, 3), count(1)] == [1, 2, 0]

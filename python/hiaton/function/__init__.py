@@ -126,7 +126,9 @@ class GraphCallable:
     def __init__(self, function, *, strict=False, workers=1, budget=5_000_000):
         functools.update_wrapper(self, function)
         self._signature = inspect.signature(function)
-        self._count = len(self._signature.parameters)
+        parameters = self._signature.parameters.values()
+        takes_any = any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters)
+        self._count = -1 if takes_any else len(parameters)  # of arguments that need no binding
         self._strict = strict
         self._settings = {"workers": workers, "max_frames": budget}
         self._graphs = []

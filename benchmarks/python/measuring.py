@@ -1,0 +1,62 @@
+"""How the benchmarks of the Python package take turns, and what they are held against."""
+
+import pathlib
+import statistics
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "benchmarks"))
+from printing import print_table, ratio, show_progress, show_ratio, show_time  # noqa: E402, F401
+
+
+class Bench:
+    """What is asked for, and the bars that were looked at."""
+
+    def __init__(self, options, torch):
+        self.options = options
+        self.smoke = options.smoke
+        self.rounds = 1 if options.smoke else options.rounds
+        self.torch = torch  # the module, or None
+        self.bars = []
+
+    def count(self, usual, smoke=1):
+        return smoke if self.smoke else usual
+
+    def in_turns(self, label, contenders, warm_up=True):
+        """By contender: its seconds of each round. A contender is a function that gives seconds."""
+        if warm_up and not self.smoke:
+            for run in contenders.values():
+                run()
+        found = {name: [] for name in contenders}
+        for number in range(self.rounds):
+            show_progress(f"{label}: round {number + 1} of {self.rounds}")
+            for name, run in contenders.items():
+                found[name].append(run())
+        show_progress("")
+        return found
+
+    def at_most(self, what, found, bar, show=show_time):
+        self.bars.append([what, show(found), f"at most {show(bar)}", "yes" if found <= bar else "**no**"])
+
+    def at_least(self, what, found, bar, show=show_ratio):
+        self.bars.append([what, show(found), f"at least {show(bar)}", "yes" if found >= bar else "**no**"])
+
+    def print_bars(self):
+        if self.bars:
+            table("What is held against a bar", ["what", "found", "bar", "holds"], self.bars)
+
+
+def table(title, headers, rows):
+    print(f"\n**{title}**\n")
+    print_table(headers, rows, markdown=True)
+
+
+def seconds_of(function, *args):
+    begin = time.perf_counter()
+    function(*args)
+    return time.perf_counter() - begin
+
+
+def middle(seconds):
+    return statistics.median(seconds)

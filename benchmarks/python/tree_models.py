@@ -1,0 +1,140 @@
+"""Five models over trees as plain Python. Their parameters have the names that they have in models/*.hia."""
+
+import pathlib
+import typing
+
+import hiaton as hia
+from hiaton import nn
+
+from trees import CLASSES, VOCABULARY, Node, Tree
+
+
+class Model(nn.Module):
+    """The parameters are given by name."""
+
+    def __init__(self, parameters):
+        for name, value in parameters.items():
+            setattr(self, name, nn.Parameter(hia.tensor(value)))
+
+    def node_loss(self, h, label):
+        return hia.cross_entropy(h @ self.V + self.v, label)
+
+
+class TreeRNN(Model):
+    def compose(self, left, right):
+        return hia.tanh(hia.concat([left, right], axis=0) @ self.W + self.b)
+
+    def encode(self, t):
+        """The state of a node, and the loss of all nodes below and of itself."""
+        if t.left is None:
+            h = self.E[t.word]
+            return h, self.node_loss(h, t.label)
+        (hl, ll), (hr, lr) = self.encode(t.left), self.encode(t.right)
+        h = self.compose(hl, hr)
+        return h, ll + lr + self.node_loss(h, t.label)
+
+    def loss(self, t):
+        return self.encode(t)[1]
+
+
+class RNTN(TreeRNN):
+    def compose(self, left, right):
+        x = hia.concat([left, right], axis=0)
+        return hia.tanh(hia.reshape(x @ self.T, shape=(-1, x.shape[0])) @ x + x @ self.W + self.b)
+
+
+def parts(gates, count):
+    """Its parts of equal length, as rows."""
+    return hia.reshape(gates, shape=(count, -1))
+
+
+class TreeLSTM(Model):
+    def leaf(self, word):
+        i, o, u = parts(self.E[word] @ self.W + self.w, 3)
+        c = hia.sigmoid(i) * hia.tanh(u)
+        return hia.sigmoid(o) * hia.tanh(c), c
+
+    def node(self, hl, cl, hr, cr):
+        i, o, u, fl, fr = parts(hia.concat([hl, hr], axis=0) @ self.U + self.u, 5)
+        c = hia.sigmoid(i) * hia.tanh(u) + hia.sigmoid(fl) * cl + hia.sigmoid(fr) * cr
+        return hia.sigmoid(o) * hia.tanh(c), c
+
+    def encode(self, t):
+        """(h, c, loss) of a node."""
+        if t.left is None:
+            h, c = self.leaf(t.word)
+            return h, c, self.node_loss(h, t.label)
+        (hl, cl, ll), (hr, cr, lr) = self.encode(t.left), self.encode(t.right)
+        h, c = self.node(hl, cl, hr, cr)
+        return h, c, ll + lr + self.node_loss(h, t.label)
+
+    def loss(self, t):
+        return self.encode(t)[2]
+
+
+class ChildSumTreeLSTM(Model):
+    def encode(self, t):
+        """(h, c, loss) of a node."""
+        if len(t.children) == 0:
+            i, o, u = parts(self.E[t.word] @ self.W + self.w, 3)
+            c = hia.sigmoid(i) * hia.tanh(u)
+            h = hia.sigmoid(o) * hia.tanh(c)
+            return h, c, self.node_loss(h, t.label)
+        h_sum, c_sum, total = hia.zeros_like(self.f), hia.zeros_like(self.f), 0.0
+        for h, c, loss in [self.encode(child) for child in t.children]:
+            h_sum, c_sum = h_sum + h, c_sum + hia.sigmoid(h @ self.F + self.f) * c
+            total = total + loss
+        i, o, u = parts(h_sum @ self.U + self.u, 3)
+        c = hia.sigmoid(i) * hia.tanh(u) + c_sum
+        h = hia.sigmoid(o) * hia.tanh(c)
+        return h, c, total + self.node_loss(h, t.label)
+
+    def loss(self, t):
+        return self.encode(t)[2]
+
+
+class TopDownTreeLSTM(Model):
+    def cell(self, label, h, c, weight, bias):
+        i, f, o, u = parts(hia.concat([self.E[label], h], axis=0) @ weight + bias, 4)
+        c = hia.sigmoid(f) * c + hia.sigmoid(i) * hia.tanh(u)
+        return hia.sigmoid(o) * hia.tanh(c), c
+
+    def cost(self, t, h, c):
+        """The loss of a node with this state and of all below: of their labels, and of whether they have children."""
+        own = hia.cross_entropy(h @ self.S + self.s, 0 if t.left is None else 1) + self.node_loss(h, t.label)
+        if t.left is None:
+            return own
+        hl, cl = self.cell(t.label, h, c, self.L, self.l)
+        hr, cr = self.cell(t.label, h, c, self.R, self.r)
+        return own + self.cost(t.left, hl, cl) + self.cost(t.right, hr, cr)
+
+    def loss(self, t):
+        return self.cost(t, self.root, hia.zeros_like(self.root))
+
+
+def mean_loss(model, trees):
+    return sum(model.loss(t) for t in trees) / len(trees)
+
+
+class Kind(typing.NamedTuple):
+    """A model: as plain Python, and the file that has it in .hia, with the sizes that this has by itself."""
+
+    model: type
+    trees: type
+    file: str
+    bar: float  # how often as fast as PyTorch it is to be
+
+    def program(self):
+        return hia.load(self.path(), vocab=VOCABULARY, classes=CLASSES)
+
+    def path(self):
+        return pathlib.Path(__file__).resolve().parents[2] / "models" / f"{self.file}.hia"
+
+
+MODELS = {
+    "TreeRNN": Kind(TreeRNN, Tree, "treernn", 47.6),
+    "TreeLSTM": Kind(TreeLSTM, Tree, "treelstm", 18.4),
+    "RNTN": Kind(RNTN, Tree, "rntn", 10),
+    "ChildSumTreeLSTM": Kind(ChildSumTreeLSTM, Node, "childsum", 10),
+    "TopDownTreeLSTM": Kind(TopDownTreeLSTM, Tree, "td_treelstm", 10),
+}
