@@ -15,7 +15,7 @@ import zlib
 
 import numpy
 
-from hiaton import _core, nn, tensors
+from hiaton import _core, nn, programs, tensors
 from hiaton.function.gradients import Gradients
 
 __all__ = ["rank", "size", "value_and_grad"]
@@ -56,14 +56,17 @@ class _SharedGradients(Gradients):
         super().__init__(module, {id(p): number for number, p in enumerate(module.parameters().values())}, core)
 
 
-class _Step:
-    def __init__(self, module, function, parts, workers):
-        self._module = module
+class _Shared:
+    """The parts of batches that fall to this process. `parameters` gives those of the model, by name."""
+
+    def __init__(self, parts, parameters):
         self._parts = parts
-        self._part_step = nn.value_and_grad(module, function, workers=workers)
+        self._parameters = parameters
         self._checked = False
 
-    def __call__(self, module, *batch):
+    def add_up(self, batch, act):
+        """What act(lists, number of examples, of all) gives for each part, a number and gradients, added up: the sum of the
+        numbers, and the gradients."""
         world = _joined()
         count = _examples_in(batch)
         if not self._checked:
@@ -72,25 +75,57 @@ class _Step:
         if parts < world.size:
             raise ValueError(f"expected at least {world.size} parts of a batch, one for each process, found {parts}")
         begins = _core.cut_into_parts(count, parts)
-        parameters = list(self._module.parameters().values())
-        means, sums = [], []
+        numbers, sums = [], []
         for part in range(*world.parts(parts)):
             begin, end = begins[part], begins[part + 1]
-            mean, gradients = self._part_step(module, *(_part(argument, begin, end) for argument in batch))
-            weight = (end - begin) / count
-            means.append(weight * float(mean))
-            sums.append(_core.weighted_gradients(gradients._core, gradients.numbers_of(parameters), parameters, weight))
-        core, means = world.add_up(parts, sums, means)
-        return tensors.tensor(sum(means), mean.dtype), _SharedGradients(self._module, core)
+            number, core = act([_part(argument, begin, end) for argument in batch], end - begin, count)
+            numbers.append(number)
+            sums.append(core)
+        core, numbers = world.add_up(parts, sums, numbers)
+        return sum(numbers), core
 
     def _check(self, world):
         """That the models are the same, without which they learn different things."""
-        bytes_ = [numpy.asarray(p).tobytes() for p in self._module.parameters().values()]
+        bytes_ = [numpy.asarray(p).tobytes() for p in self._parameters().values()]
         found = world.gather([float(zlib.crc32(b"".join(bytes_)))])
         for other, number in enumerate(found):
             if number != found[0]:
                 raise ValueError(f"expected the same parameters in all processes, found others in process {other} than in process 0")
         self._checked = True
+
+
+def _step_of_module(module, function, parts, workers):
+    shared, part_step = _Shared(parts, module.parameters), nn.value_and_grad(module, function, workers=workers)
+
+    def step(model, *batch):
+        learned, dtype = list(module.parameters().values()), None
+
+        def act(lists, size, count):
+            nonlocal dtype
+            mean, gradients = part_step(model, *lists)
+            dtype = mean.dtype
+            numbers = gradients.numbers_of(learned)
+            return size / count * float(mean), _core.weighted_gradients(gradients._core, numbers, learned, size / count)
+        mean, core = shared.add_up(batch, act)
+        return tensors.tensor(mean, dtype), _SharedGradients(module, core)
+    return step
+
+
+def _step_of_program(program, parts):
+    shared = _Shared(parts, lambda: program.parameters)
+
+    def step(*lists):
+        like = None
+
+        def act(lists, size, count):
+            nonlocal like
+            mean, gradients = program.value_and_grad(*lists)
+            like = gradients._core
+            return size * mean, like.sums()
+        total, core = shared.add_up(lists, act)
+        count = len(lists[0])
+        return total / count, programs.Gradients(list(program.parameters), like.with_sums(core, 1 / count))
+    return step
 
 
 def _part(argument, begin, end):
@@ -107,11 +142,16 @@ def _examples_in(batch):
     return counts.pop()
 
 
-def value_and_grad(module, function, parts=None, workers=1):
+def value_and_grad(module, function=None, parts=None, workers=1):
     """As `nn.value_and_grad`, by all processes together: step(module, *batch). `function` gives a mean over the examples of a batch;
-    the lists, tensors and arrays behind the module are cut along their first axis.
+    the lists, tensors and arrays behind the module are cut along their first axis. For a program with parameters, as its own
+    `value_and_grad`: step(*lists), without a function.
 
     A batch is cut into `parts`, one for each process where that is None. The same number of parts gives the same bits with any
-    number of processes. `workers` threads share the run of a part.
+    number of processes. `workers` threads share the run of a part; those of a program are its own.
     """
-    return _Step(module, function, parts, workers)
+    if isinstance(module, programs.Module):
+        if function is not None:
+            raise TypeError("expected no function beside a program, which has its own 'loss'")
+        return _step_of_program(module, parts)
+    return _step_of_module(module, function, parts, workers)

@@ -150,7 +150,7 @@ class Module(Program):
         from hiaton.tensors import asarray
 
         for name, value in parameters.items():
-            self._store.set(name, asarray(value, _core.f32))
+            self._store.set(name, asarray(value, self._store.get(name).dtype))
 
     def __call__(self, *args, **kwargs):
         return self.function("predict")(*args, **kwargs)

@@ -362,13 +362,7 @@ nb::object GraphGradients::values(std::size_t index) const {
 }
 
 nb::object GraphGradients::rows(std::size_t index) const {
-  const Gradients::Sum& sum = (*sums)[index];
-  if (sum.dense) return nb::none();
-  std::vector<int64_t> rows = sum.rows;
-  std::ranges::sort(rows);
-  Tensor tensor(DType::I64, {static_cast<int64_t>(rows.size())});
-  std::ranges::copy(rows, tensor.mutable_data<int64_t>());
-  return to_object(std::move(tensor));
+  return row_numbers((*sums)[index]);
 }
 
 void bind_graph_calls(nb::module_& m) {

@@ -30,7 +30,7 @@ struct GraphGradients {
   std::shared_ptr<const std::vector<graph::Parameter>> parameters;  ///< that the sums are of
 
   nb::object values(std::size_t index) const;
-  /// The numbers of the rows that may differ from zero, in increasing order; None: all may.
+  /// As of row_numbers().
   nb::object rows(std::size_t index) const;
 };
 

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "graphs.h"
 #include "programs.h"
 #include "train/checkpoint.h"
 #include "train/gradient.h"
@@ -94,6 +95,7 @@ struct MeanGradients {
   std::shared_ptr<ParameterStore> store;
   std::shared_ptr<Gradients> sums;
   double scale;
+  std::shared_ptr<const std::vector<graph::Parameter>> parameters;  ///< that the sums are of
 };
 
 template <class T>
@@ -113,15 +115,8 @@ nb::object gradient(const MeanGradients& gradients, const std::string& name) {
   return to_object(scaled((*gradients.sums)[index_of(*gradients.store, name)].values, gradients.scale));
 }
 
-/// The numbers of the rows that may differ from zero, in increasing order; None: all may.
 nb::object gradient_rows(const MeanGradients& gradients, const std::string& name) {
-  const Gradients::Sum& sum = (*gradients.sums)[index_of(*gradients.store, name)];
-  if (sum.dense) return nb::none();
-  std::vector<int64_t> rows = sum.rows;
-  std::ranges::sort(rows);
-  Tensor tensor(DType::I64, {static_cast<int64_t>(rows.size())});
-  std::ranges::copy(rows, tensor.mutable_data<int64_t>());
-  return to_object(std::move(tensor));
+  return row_numbers((*gradients.sums)[index_of(*gradients.store, name)]);
 }
 
 nb::tuple value_and_grad(const Function& loss, const nb::args& lists) {
@@ -138,7 +133,8 @@ nb::tuple value_and_grad(const Function& loss, const nb::args& lists) {
     for (const std::vector<Value>& results : model->loss(examples, std::move(options)))
       mean += scale * train::number_in(results[0]);
   });
-  return nb::make_tuple(mean, nb::cast(MeanGradients{loss.store, sums, scale}));
+  return nb::make_tuple(mean,
+                        nb::cast(MeanGradients{loss.store, sums, scale, {model, &model->parameters()}}));
 }
 
 /// What `hiaton.optim.Optimizer` has from the engine.
@@ -212,6 +208,15 @@ double rate_at(const std::string& kind, double initial, uint64_t step, uint64_t 
 
 }  // namespace
 
+nb::object row_numbers(const Gradients::Sum& sum) {
+  if (sum.dense) return nb::none();
+  std::vector<int64_t> rows = sum.rows;
+  std::ranges::sort(rows);
+  Tensor tensor(DType::I64, {static_cast<int64_t>(rows.size())});
+  std::ranges::copy(rows, tensor.mutable_data<int64_t>());
+  return to_object(std::move(tensor));
+}
+
 train::OptimizerSettings optimizer_settings(const std::string& kind, const nb::dict& given) {
   train::OptimizerSettings settings;
   settings.kind = train::optimizer_kind_from(kind);
@@ -267,7 +272,19 @@ void bind_learning(nb::module_& m) {
   m.def("new_store", &new_store, nb::arg("source"), nb::arg("seed"));
   nb::class_<MeanGradients>(m, "MeanGradients")
       .def("get", &gradient, nb::arg("name"))
-      .def("rows", &gradient_rows, nb::arg("name"));
+      .def("rows", &gradient_rows, nb::arg("name"))
+      .def(
+          "sums",
+          [](const MeanGradients& mean) {
+            return GraphGradients{mean.sums, mean.parameters};
+          },
+          "The sums, which belong to both.")
+      .def(
+          "with_sums",
+          [](const MeanGradients& mean, const GraphGradients& sums, double scale) {
+            return MeanGradients{mean.store, sums.sums, scale, sums.parameters};
+          },
+          nb::arg("sums"), nb::arg("scale"), "Other sums for the same parameters.");
   m.def("value_and_grad", &value_and_grad);
   bind_optimizers(m);
   m.def("learning_rate_at", &rate_at, nb::arg("kind"), nb::arg("initial"), nb::arg("step"), nb::arg("steps"),

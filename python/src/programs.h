@@ -121,6 +121,9 @@ class ParameterStore {
   std::atomic<bool> shared_{false};
 };
 
+/// The numbers of the rows of a sum that may differ from zero, in increasing order; None: all may.
+nb::object row_numbers(const Gradients::Sum& sum);
+
 /// The settings of an optimizer of `hiaton.optim` by its kind. Throws ProgramError where they make no sense.
 train::OptimizerSettings optimizer_settings(const std::string& kind, const nb::dict& given);
 

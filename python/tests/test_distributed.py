@@ -13,6 +13,7 @@ import pytest
 import hiaton as hia
 from hiaton import distributed, nn, optim
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 LAUNCHERS = {"openmpi": ["mpirun.openmpi", "-n"], "mpich": ["mpiexec.mpich", "-launcher", "fork", "-n"]}
 # Open MPI runs as root, with more processes than cores, and looks for no other hosts.
 ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_plm": "isolated",
@@ -72,6 +73,16 @@ for _ in range(4):
     loss, gradients = step(line, hia.asarray(x), hia.asarray(np.tanh(x.sum(axis=1, keepdims=True))))
     optimizer.update(gradients)
     losses.append(loss.item())
+program = hia.load(sys.argv[3], d=4, vocab=6, classes=2)
+Leaf, Node = program.types.Leaf, program.types.Node
+step, optimizer = hia.distributed.value_and_grad(program, parts=parts), optim.Adagrad(program, 0.1)
+for number in range(4):
+    words = rng.integers(5, size=(7 + number, 3)).tolist()
+    trees = [Node(a % 2, Leaf(b % 2, b), Node(0, Leaf(1, a), Leaf(c % 2, c))) for a, b, c in words]
+    loss, gradients = step(trees)
+    optimizer.update(gradients)
+    losses.append(loss)
+program.save(out / f"program{hia.distributed.rank()}")
 model.save(out / f"model{hia.distributed.rank()}")
 line.save(out / f"line{hia.distributed.rank()}")
 (out / f"losses{hia.distributed.rank()}").write_text(json.dumps([hia.distributed.size(), losses]))
@@ -102,8 +113,8 @@ def results(path, rank=0):
 
 def trained(path, parts, launcher=()):
     path.mkdir()
-    run(SCRIPT, [json.dumps(parts), str(path)], path, launcher)
-    return [(path / f"{name}0").read_bytes() for name in ("model", "line")]
+    run(SCRIPT, [json.dumps(parts), str(path), str(ROOT / "models/treernn.hia")], path, launcher)
+    return [(path / f"{name}0").read_bytes() for name in ("model", "line", "program")]
 
 
 def test_processes_get_the_numbers_of_one(launcher, tmp_path):
@@ -163,3 +174,15 @@ def test_one_process_gives_what_value_and_grad_gives():
         distributed.value_and_grad(model, loss)(model, x, [1, 2])
     with pytest.raises(TypeError, match="behind the module"):
         distributed.value_and_grad(model, loss)(model)
+
+
+def test_one_process_gives_what_a_program_gives():
+    model = hia.program("param w: f32[3]\nfn loss(x: f32[3]) -> f32 = sum((w - x) * (w - x) * x)")
+    examples = [hia.asarray(x.astype(np.float32)) for x in np.random.default_rng(1).normal(size=(7, 3))]
+    alone, gradients = model.value_and_grad(examples)
+    for parts in (None, 3, 7):
+        mean, shared = distributed.value_and_grad(model, parts=parts)(examples)
+        assert mean == pytest.approx(alone, rel=1e-6)
+        np.testing.assert_allclose(shared["w"].numpy(), gradients["w"].numpy(), rtol=1e-5)
+    with pytest.raises(TypeError, match="expected no function"):
+        distributed.value_and_grad(model, lambda model: 0)

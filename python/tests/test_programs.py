@@ -321,3 +321,11 @@ def test_strings_are_those_of_python():
 def test_what_a_program_prints_goes_where_python_prints(capsys):
     assert hia.program(STRINGS).shown(3, "a\"é") == 6
     assert sorted(capsys.readouterr().out.split()) == ["3", "a\"é"]
+
+
+def test_parameters_of_f64_are_given_and_learned():
+    model = hia.program("param w: f64[2]\nfn loss(x: f64) -> f64 = sum((w - x) * (w - x))")
+    model.update({"w": [1.0 + 2**-40, 3.0]})
+    assert model.parameters["w"].dtype == hia.f64 and model.parameters["w"].tolist() == [1.0 + 2**-40, 3.0]
+    hia.optim.RMSProp(model, 0.5, rho=0.75, epsilon=0.0).update(model.value_and_grad([2.0])[1])
+    assert model.parameters["w"].tolist() == pytest.approx([2.0, 2.0], abs=1e-9)  # by rate / sqrt(1 - rho) each
