@@ -20,7 +20,7 @@ namespace {
 PyObject* miss_class = nullptr;
 
 [[noreturn]] void raise_miss(const Snapshot::Miss& miss) {
-  const nb::object raised = nb::handle(miss_class)(miss.reason, miss.object);
+  const nb::object raised = nb::handle(miss_class)(miss.reason, miss.object, miss.is_of_type);
   PyErr_SetObject(miss_class, raised.ptr());
   nb::raise_python_error();
 }
@@ -70,7 +70,11 @@ Plan plan_of(const std::string& kind, nb::object constant, const GraphType& type
       {"dict", Plan::Kind::Dict},         {"list", Plan::Kind::List}};
   Plan plan;
   plan.kind = kinds.at(kind);
-  plan.constant = std::move(constant);
+  if (plan.kind == Plan::Kind::Symbol) {
+    plan.symbols = nb::cast<std::shared_ptr<Symbols>>(constant);
+  } else {
+    plan.constant = std::move(constant);
+  }
   if (plan.kind == Plan::Kind::Object) {
     for (nb::handle cls : plan.constant) plan.takes_none |= cls.is_none();
   }
@@ -130,6 +134,25 @@ struct GraphFunction {
     }
   }
 
+  nb::object given_by(Snapshot& snapshot, const std::vector<Value>& results) const {
+    const Value* next = results.data();
+    try {
+      return snapshot.give(result, next);
+    } catch (const Snapshot::Miss& miss) {
+      raise_miss(miss);
+    }
+  }
+
+  /// Whether arguments like these fit.
+  bool takes(const nb::tuple& given) const {
+    try {
+      Snapshot(false).arguments(given, parameters);
+      return true;
+    } catch (const Snapshot::Miss&) {
+      return false;
+    }
+  }
+
   void run(const std::function<void(RunOptions)>& run) const {
     std::vector<Value> values;
     values.reserve(learned.size());
@@ -152,8 +175,24 @@ struct GraphFunction {
     const std::vector<Value> values = arguments(snapshot, given);
     std::vector<Value> results;
     run([&](RunOptions options) { results = program->run(values, std::move(options)).values; });
-    const Value* next = results.data();
-    return snapshot.give(result, next);
+    return given_by(snapshot, results);
+  }
+
+  /// Runs it for what the run counts: (function, place, runs of that, batches that these were) of each
+  /// region.
+  nb::list regions(const nb::tuple& given) {
+    compiled();
+    Snapshot snapshot(false);
+    const std::vector<Value> values = arguments(snapshot, given);
+    RunStats stats;
+    run([&](RunOptions options) {
+      options.count_regions = true;
+      stats = program->run(values, std::move(options)).stats;
+    });
+    nb::list regions;
+    for (const RegionStats& one : stats.regions)
+      regions.append(nb::make_tuple(one.function, one.name, one.firings, one.launches));
+    return regions;
   }
 
   nb::tuple value_and_grad(const nb::tuple& given) const {
@@ -167,8 +206,7 @@ struct GraphFunction {
       options.gradients = sums.get();
       results = std::move(model->loss(examples, std::move(options)).front());
     });
-    const Value* next = results.data();
-    return nb::make_tuple(snapshot.give(result, next), nb::cast(GraphGradients{sums}));
+    return nb::make_tuple(given_by(snapshot, results), nb::cast(GraphGradients{sums}));
   }
 };
 
@@ -353,6 +391,15 @@ void bind_graph_calls(nb::module_& m) {
   if (miss_class == nullptr) nb::raise_python_error();
   m.attr("Miss") = nb::handle(miss_class);
   nb::class_<Plan>(m, "Plan");
+  nb::class_<Symbols>(m, "Symbols")
+      .def(
+          "__init__",
+          [](Symbols* self, const nb::dict& numbers) {
+            new (self) Symbols{numbers, std::vector<nb::object>(numbers.size())};
+            for (const auto& [text, number] : numbers)
+              self->texts.at(nb::cast<std::size_t>(number)) = nb::borrow(text);
+          },
+          nb::arg("numbers"), "`numbers` are 0, 1 and so on.");
   nb::class_<TableHandle>(m, "ObjectTable")
       .def(nb::init<>())
       .def("add_class", &TableHandle::add_class, nb::arg("made"), nb::arg("variant"), nb::arg("fields"));
@@ -381,6 +428,9 @@ void bind_graph_calls(nb::module_& m) {
           nb::arg("source"), nb::arg("entry"), nb::arg("parameters"), nb::arg("result"), nb::arg("table"),
           nb::arg("learned"), nb::arg("workers"), nb::arg("max_frames"))
       .def("call", &GraphFunction::call, nb::arg("arguments"))
+      .def("takes", &GraphFunction::takes, nb::arg("arguments"))
+      .def("regions", &GraphFunction::regions, nb::arg("arguments"),
+           nb::sig("def regions(self, arguments: tuple) -> list[tuple[str, str, int, int]]"))
       .def("svg", [](GraphFunction& f) { return graph::to_svg(f.compiled().graph()); })
       .def("dot", [](GraphFunction& f) { return graph::to_dot(f.compiled().graph()); })
       .def("listing", [](GraphFunction& f) { return graph::to_text(f.compiled().graph()); })

@@ -9,7 +9,7 @@ import types
 
 from hiaton import _core
 from hiaton.function import prelude
-from hiaton.function.source import is_generator
+from hiaton.function.source import is_coroutine, is_generator
 from hiaton.function.state import Root
 from hiaton.function.types import (FLOAT, INT, NEVER, Const, Dct, Func, Lst, Objs, Scalar, Tens,
                                    Tup, Union, Value, is_function, is_number)
@@ -50,7 +50,15 @@ class Calls:
             self.refuse("'print' can be converted as a statement outside of 'try' and 'with'; elsewhere, let Python run this function",
                         node)
         args, named = self._arguments(node, id(target) in _operations() or _makes_tensors(target), target in _builtin_functions())
-        return self.call(callee, args, named)
+        return self._called(node, lambda: self.call(callee, args, named))
+
+    def _called(self, node, call):
+        """What a call gives: of a generator whose items somebody goes over to the end, their list."""
+        self.is_run = getattr(node, "hiaton_is_run", False)
+        try:
+            return call()
+        finally:
+            self.is_run = False
 
     def _arguments(self, node, has_fixed_lists=False, only_looks=False):
         """`has_fixed_lists`: lists are written as they stand there, [a, b], and have a fixed length. `only_looks`: what is called
@@ -79,7 +87,7 @@ class Calls:
             return self.dict_method(value, node.func.attr, args)
         if isinstance(value.type, (Objs, Tens)) or isinstance(value.type, Tup) and value.type.cls is not tuple:
             args, named = self._arguments(node)
-            return self.call_method(value, node.func.attr, args, named)
+            return self._called(node, lambda: self.call_method(value, node.func.attr, args, named))
         if isinstance(value.type, Lst):
             named = {"index": "place_of", "count": "count_of", "copy": "collected"}
             if node.func.attr in named and not node.keywords and len(node.args) == (node.func.attr != "copy"):
@@ -97,7 +105,7 @@ class Calls:
         for base in following:
             if node.func.attr in vars(base):
                 args, named = self._arguments(node)
-                return self.call_function(vars(base)[node.func.attr], [this, *args], named)
+                return self._called(node, lambda: self.call_function(vars(base)[node.func.attr], [this, *args], named))
         self.refuse(f"no class above '{cls.__name__}' has a method '{node.func.attr}'")
 
     def call(self, callee, args, named):
@@ -163,9 +171,15 @@ class Calls:
             if wrapped is None:
                 self.refuse(f"'{_name_of(function)}' is foreign to the graph")
             return self.call_function(wrapped, args, named)
+        converter, is_run, self.is_run = self.converter, self.is_run, False
+        if is_coroutine(function):
+            self.refuse(f"'{function.__qualname__}' is a coroutine, which a graph cannot run: call it outside of the function")
         if is_generator(function):
-            self.refuse(f"'{function.__qualname__}' is a generator or a coroutine: give a list")
-        converter = self.converter
+            if not is_run:
+                self.refuse(f"'{function.__qualname__}' is a generator: it can be converted where it is run to its end, in a loop without "
+                            "'break' and 'return', a comprehension, 'list', 'sum' and their like; elsewhere, give a list")
+            if id(function.__code__) in converter.stateful:
+                self.refuse(f"'{function.__qualname__}' is a generator that prints, sets, or reads what is set: give a list")
         values = self.passed_values(self.bound(function, args, named), function.__code__)
         values = [self._strict(v, converter.strict.get((id(function.__code__), i, v.type))) for i, v in enumerate(values)]
         converter.callers[id(function.__code__)].add(id(self.where.function.__code__))
@@ -195,7 +209,7 @@ class Calls:
         return self.chosen(value, lambda one: one == side)
 
     def call_instance(self, instance, values):
-        ids = [id_ for value in values for id_ in value.ids]
+        ids = [id_ for value in (*values, *self.followed.values()) for id_ in value.ids]
         if instance.result is NEVER:
             self.fail_as(instance)
         made = self.graph.call(instance.number, ids)

@@ -8,10 +8,12 @@ fields hold is not known at first: conversion is done again, with what it found,
 import collections
 import contextlib
 import functools
+import typing
 
 from hiaton import _core
 from hiaton.function.errors import ConversionError, Incomplete, Unreached
 from hiaton.function.frame import Frame
+from hiaton.function.source import Text, is_coroutine, is_generator, place
 from hiaton.function.state import Root
 from hiaton.function.statements import build_function
 from hiaton.function.types import (NEVER, Const, Dct, Func, Lst, NeverType, Objs, Opaque, Scalar, Symbol, Tens, Tup, Union, Value,
@@ -30,6 +32,14 @@ def graph_type(dtype, dims=()):
     return _core.graph_type(_core.DType(dtype), list(dims))
 
 
+class Cell(typing.NamedTuple):
+    """A variable or an attribute that a graph took as fixed."""
+
+    guard: tuple
+    name: str
+    where: str
+
+
 class Instance:
     """One function of the module."""
 
@@ -44,8 +54,8 @@ class Converter:
     """Converts a function for arguments of some types."""
 
     def __init__(self, function, types, fields, names, entry=None, by_arguments=False, has_aux=False,
-                 may_leave=False, args=(), may_write=False,
-                 state_types=None):
+                 may_leave=False, args=(), may_write=False, state_types=None, followed=None,
+                 may_split=True):
         self.function = function
         self.types = types
         self.fields = fields        # by class and name: the type of a field
@@ -74,6 +84,11 @@ class Converter:
         self.printings = {}         # the statements `print(...)`, by identity of their trees: the number and the Printing
         self.places = {}            # what is set, by key
         self.state_types = state_types or {}  # by key of a place: the type that it had in calls before
+        self.followed = followed or {}  # by cell: its place and its type, of numbers that are arguments
+        self.text = Text()          # of the files that were read
+        self.may_split = may_split  # whether loops may be taken apart
+        self.has_split = False
+        self.cells = {}             # by cell: what was taken as fixed, and where it is read
         self.observed = {}          # by key of a place: the type of what it held before
         self.missing = set()        # the keys of places that held nothing
         self.roots = set()          # the numbers of arguments whose attributes may be set
@@ -94,6 +109,9 @@ class Converter:
     # The rounds.
 
     def convert(self):
+        if is_generator(self.function) or is_coroutine(self.function):
+            raise ConversionError(f"{place(self.function)}: '{self.function.__qualname__}' is a generator or a coroutine, which a graph "
+                                  "cannot give: give a list")
         narrowings = 2
         for _ in range(MOST_ROUNDS):
             self.changed = False
@@ -115,7 +133,7 @@ class Converter:
                     nothing = f"no path through '{self.function.__qualname__}' gives a result"
                     raise ConversionError(self.left[0] if self.left else nothing)
                 self.entry = main.name
-                self.main_types = main.types
+                self.main_types = (*main.types, *self.followed_types())
                 self.result = main.result
                 if self.by_arguments:
                     self.entry = self.builder.declare_gradient(main.number)
@@ -189,10 +207,12 @@ class Converter:
             self.drafted.clear()
             self.writing.clear()
         self.builder = _core.GraphBuilder()
+        self.builder.set_source(self.text.name, self.text.whole)
         self.instances = {}
         self.counts = collections.Counter()
         self.waiting = collections.deque()
         self.guards = {}
+        self.cells = {}
         self.learned = []
         self.learned_numbers = {}
         self.boxes = {}
@@ -219,10 +239,12 @@ class Converter:
             frame = Frame(self, graph, instance.key)
             values, at = [], 0
             ids = graph.parameters()
-            for type_ in instance.types:
+            for type_ in (*instance.types, *self.followed_types()):
                 count = len(self.graph_types(type_))
                 values.append(Value(type_, tuple(ids[at:at + count])))
                 at += count
+            frame.followed = dict(zip(self.followed, values[len(instance.types):]))
+            del values[len(instance.types):]
             try:
                 found = build(frame, values)
                 if instance.name == self.entry:
@@ -263,10 +285,13 @@ class Converter:
     def instance_of(self, function, types, is_entry=False):
         """The instance of a function of Python, which has a parameter for each type."""
         self.guard_code(function)
-        return self.instance(("function", id(function.__code__), id(function), *types), function.__name__,
-                             types, lambda frame, values: build_function(frame, function, values), is_entry)
+        code = function.__code__
+        count = code.co_argcount + code.co_kwonlyargcount
+        return self.instance(("function", id(code), id(function), *types), function.__name__, types,
+                             lambda frame, values: build_function(frame, function, values), is_entry, code.co_varnames[:count])
 
-    def instance(self, key, name, types, build, is_entry=False):
+    def instance(self, key, name, types, build, is_entry=False, parameters=()):
+        """`parameters`: what people call them."""
         types = tuple(types)
         key = (*key, types)
         if key in self.instances:
@@ -283,17 +308,23 @@ class Converter:
             # Callers go on with what a first draft of the body gives: so most types are known after one round.
             self.drafted.add(key)
             self.changed = True
-            self._define(self._declared(key, name, types, NEVER, False), build)
+            self._define(self._declared(key, name, types, NEVER, False, parameters), build)
             result = self.assumed.get(("result", key), NEVER)
-        made = self._declared(key, name, types, result, is_entry)
+        made = self._declared(key, name, types, result, is_entry, parameters)
         self.waiting.append((made, build))
         return made
 
-    def _declared(self, key, name, types, result, is_entry):
-        kinds = [kind for type_ in types for kind in self.graph_types(type_)]
-        if is_entry and not kinds:
-            kinds = [graph_type("i64")]
-        parameters = [(f"a{i}", kind) for i, kind in enumerate(kinds)]
+    def _declared(self, key, name, types, result, is_entry, names):
+        parameters = {}
+        for number, type_ in enumerate((*types, *self.followed_types())):
+            known = _plain(names[number]) if number < min(len(names), len(types)) else f"a{number}"
+            kinds = self.graph_types(type_)
+            for part, kind in enumerate(kinds):
+                own = known if len(kinds) == 1 else f"{known}_{part}"
+                parameters[f"{own}_a{number}" if own in parameters else own] = kind
+        if is_entry and not parameters:
+            parameters["a0"] = graph_type("i64")
+        parameters = list(parameters.items())
         name = self.entry if is_entry and self.entry else _plain(name)
         if name == self.entry and not is_entry:
             name += "_"
@@ -376,6 +407,21 @@ class Converter:
 
     def guard(self, kind, container, key, found):
         self.guards[kind, id(container), key] = (kind, container, key, found)
+
+    def guard_cell(self, kind, container, key, found, name, where):
+        """The same of a variable or an attribute, which is read at some place of the text."""
+        self.guard(kind, container, key, found)
+        self.cells.setdefault((kind, id(container), key), Cell((kind, container, key, found), name, where))
+
+    def followed_types(self):
+        """The types of the arguments that every function of the graph has besides its own."""
+        return [type_ for _, type_ in self.followed.values()]
+
+    def span_of(self, file, node):
+        """Where a syntax tree stands in the text that the graph refers to."""
+        if self.text.add(file):
+            self.builder.set_source(self.text.name, self.text.whole)
+        return self.text.span_of(file, node)
 
     def scope_of(self, function, make):
         if id(function) not in self.scopes:

@@ -57,12 +57,9 @@ class Expressions:
                 found = cell.cell_contents
             except ValueError:
                 self.refuse(f"'{name}' has no value yet")
-            self.converter.guard("cell", cell, None, found)
-            return self.constant_value(found, name)
+            return self.fixed_value("cell", cell, None, found, name)
         if name in where.globals:
-            found = where.globals[name]
-            self.converter.guard("item", where.globals, name, found)
-            return self.constant_value(found, name)
+            return self.fixed_value("item", where.globals, name, where.globals[name], name)
         if hasattr(builtins, name):
             self.converter.guard("no item", where.globals, name, None)
             return Value(Const(getattr(builtins, name)))

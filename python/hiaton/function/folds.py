@@ -3,6 +3,7 @@
 import ast
 
 from hiaton.function import prelude
+from hiaton.function.loops import mark_run
 from hiaton.function.types import NEVER, NONE, Const, Lst, Tup, Value
 
 
@@ -10,6 +11,8 @@ class Folds:
     def _one(self, node, most=1):
         if node.keywords or not 1 <= len(node.args) <= most:
             self.refuse(f"this call of '{ast.unparse(node.func)}' cannot be converted", node)
+        if getattr(node.func, "id", "") not in ("any", "all"):
+            mark_run(node.args[0])
         return self.as_list(node.args[0])
 
     def call_sum(self, node):
@@ -67,6 +70,7 @@ class Folds:
         """The only argument without a name, as a list."""
         if len(node.args) != 1:
             self.refuse(f"this call of '{ast.unparse(node.func)}' cannot be converted", node)
+        mark_run(node.args[0])
         items = self.as_list(node.args[0])
         return self.list_of(self.items(items), None) if isinstance(items.type, Tup) else items
 
@@ -74,6 +78,7 @@ class Folds:
         if node.keywords:
             return self._extreme_by(many, node)
         if len(node.args) == 1:
+            mark_run(node.args[0])
             return self._extreme(two, many, [self.as_list(node.args[0])])
         return self._extreme(two, many, [self.eval(arg) for arg in node.args])
 

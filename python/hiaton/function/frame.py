@@ -43,7 +43,20 @@ class Frame(Expressions, Operators, Calls, Closures, Dicts, Patterns, Tensors, O
         self.where = None
         self.node = None
         self.left_state = None   # that a side of a branch left
+        self.followed = {}       # by cell: the argument that every function of the graph has of it
+        self.is_run = False      # whether somebody goes over what is called, to the end, if it is a generator
         self.element_of = None   # the tree of that whose elements this function of the graph computes
+
+    @property
+    def node(self):
+        """The syntax tree that is being read: where the nodes of the graph that are added come from."""
+        return self._node
+
+    @node.setter
+    def node(self, node):
+        self._node = node
+        if self.where is not None and self.where.file != prelude.__file__ and hasattr(node, "lineno"):
+            self.graph.set_span(*self.converter.span_of(self.where.file, node))
 
     def refuse(self, message, node=None):
         """Ends the conversion with a message that names the place, or this path: then Python runs the calls that come here."""

@@ -5,10 +5,19 @@ import builtins
 
 from hiaton.function.dicts import is_fresh, may_refer
 from hiaton.function.scopes import assigned, changed, iterated_names, names_outside, read_names
+from hiaton.function.splits import split_of
 from hiaton.function.statements import Rest, is_unbound, leaves
-from hiaton.function.types import INT, NEVER, NONE, Const, Dct, Lst, Tens, Tup, Value, is_number
+from hiaton.function.types import INT, NEVER, NONE, Const, Dct, Lst, Objs, Tens, Tup, Value, is_number
 
 MOST_UNROLLED = 32
+
+
+def mark_run(node):
+    """Somebody goes over all that the expression gives, if it is a generator."""
+    node.hiaton_is_run = True
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("enumerate", "map", "filter", "reversed"):
+        for argument in node.args:
+            mark_run(argument)
 
 
 class RangeItems:
@@ -202,11 +211,15 @@ class Loops:
             names = self._needed(node) | set(results)
         items = None
         if isinstance(node, ast.For):
+            if not leaves([*node.body, *node.orelse], (ast.Return, ast.Break)):
+                mark_run(node.iter)
             # Python goes over what is changed meanwhile.
             self.share(iterated_names(node.iter) & changed(*node.body) & self.env.keys())
             value = self._unrolled(node) if after is None else None
             if value is not None:
                 return self._run_unrolled(node, value)
+            if after is None and self._taken_apart(node):
+                return None
             items, state = self.items_of(node.iter)
         loop = Loop(node, items, self.where, self.loop, after, names, results)
         if items:
@@ -229,6 +242,18 @@ class Loops:
             for key in [k for k in self.env if k == name or isinstance(k, tuple) and k[0] == name]:
                 del self.env[key]
         return None
+
+    def _taken_apart(self, node):
+        """Whether the loop was run as a list of what its turns compute on their own, and a loop over that."""
+        converter = self.converter
+        split = split_of(node, self) if converter.may_split and not hasattr(node, "hiaton_is_split") else None
+        if split is None or id(split.first.value) in converter.in_order:
+            return False
+        converter.has_split = True
+        self.run_here([split.first])
+        self.run_loop(split.loop, [], None)
+        self.env.pop(split.first.targets[0].id, None)
+        return True
 
     @staticmethod
     def _needed(node):
@@ -293,7 +318,7 @@ class Loops:
                 value = self.as_list(node.args[0])
                 turned = self.turned(self.forward(value))
                 return ListItems(), [Value(Lst(turned.type.element), turned.ids)]
-        value = self.iterated(self.chosen(self.peek(node), lambda side: isinstance(side, (Lst, Tup, Dct, Tens))))
+        value = self._iterated_value(node)
         if isinstance(value.type, Tens) and value.type.dims:
             length = self.op("size", value.ids[0], attributes=(0,))
             return RowItems(), [value, Value(INT, (self.constant(0, "i64"),)), Value(INT, (length,))]
@@ -328,7 +353,19 @@ class Loops:
                 if not hasattr(node, "hiaton_list"):
                     node.hiaton_list = self._as_comprehension(node, callee.type.value)
                 return self.comprehension(node.hiaton_list)
-        return self.rows_of(self.iterated(self.chosen(self.peek(node), lambda side: isinstance(side, (Lst, Tup, Dct, Tens)))))
+        return self.rows_of(self._iterated_value(node))
+
+    def _iterated_value(self, node):
+        """What is gone over where an expression stands: of an object, what the generator `__iter__` of its class yields."""
+        value = self.chosen(self.peek(node), lambda side: isinstance(side, (Lst, Tup, Dct, Tens, Objs)))
+        if isinstance(value.type, Objs):
+            value = self.operand(value)
+            self.is_run = getattr(node, "hiaton_is_run", False)
+            try:
+                value = self.call_method(value, "__iter__", [], {})
+            finally:
+                self.is_run = False
+        return self.iterated(value)
 
     def _as_comprehension(self, node, function):
         item = ast.Name(".item", ast.Load())
@@ -372,6 +409,7 @@ class Loops:
             generator = node.generators[level]
             if generator.is_async:
                 frame.refuse("'async for' cannot be converted", node)
+            mark_run(generator.iter)
             items, state = frame.items_of(generator.iter)
             for number, value in enumerate(state):
                 frame.env[f".{id(generator)}.{number}"] = frame.held(value)

@@ -101,7 +101,15 @@ class Objects:
         found = getattr(holder, name, _MISSING)
         if found is _MISSING:
             self.fail()
-        self.converter.guard("attribute", holder, name, found)
+        return self.fixed_value("attribute", holder, name, found, name)
+
+    def fixed_value(self, kind, container, key, found, name):
+        """What a variable or an attribute holds, which is taken as fixed, unless it differed from call to call."""
+        followed = self.followed.get((kind, id(container), key))
+        if followed is not None:
+            return followed
+        where = f"{self.where.file}:{self.node.lineno}" if hasattr(self.node, "lineno") else self.where.file
+        self.converter.guard_cell(kind, container, key, found, name, where)
         return self.constant_value(found, name)
 
     def constant_value(self, found, name):
@@ -147,8 +155,7 @@ class Objects:
             holder, name = value.type.value, key.type.value
             if name not in holder:
                 self.fail()
-            self.converter.guard("item", holder, name, holder[name])
-            return self.constant_value(holder[name], str(name))
+            return self.fixed_value("item", holder, name, holder[name], str(name))
         if isinstance(value.type, Objs):
             return self.call_method(value, "__getitem__", [key], {})
         self.refuse(f"an index into {value.type} cannot be converted")

@@ -46,12 +46,14 @@ class States:
 
     def __init__(self, converter):
         self.places = list(converter.places.values())
+        self.followed = [place for place, _ in converter.followed.values()]
         self.missing = {place.key for place in self.places if place.key in converter.missing}
         self._printings = [printing for _, printing in converter.printings.values()]
         self._roots = {number: next(iter(converter.types[number].classes)) for number in sorted(converter.roots)}
         # Objects that the graph knows: no argument with a place may be one of them.
         known = {id(container) for kind, container, *_ in converter.guards.values() if kind == "attribute"}
-        self._names = {"known": known | {id(place.holder) for place in self.places if place.holder is not None}, "_id": builtins.id}
+        self._names = {"known": known | {id(place.holder) for place in [*self.places, *self.followed]
+                                         if place.holder is not None}, "_id": builtins.id}
         self._names.update((f"C{number}", cls) for number, cls in self._roots.items())
         exec("\n".join([*self._text_of_read(), *self._text_of_write()]), self._names)
         self.read, self.write = self._names["read"], self._names["write"]
@@ -75,6 +77,8 @@ class States:
                 self._names["missing"] = MISSING
             elif not place.is_log:
                 found.append(place.text(holder))
+        for number, place in enumerate(self.followed, len(self.places)):
+            found.append(place.text(self._holder(number, place)))
         yield "def read(values):"
         yield from [f"    if {' or '.join(refused)}: return None"] * bool(refused)
         yield "    try:"
@@ -93,7 +97,7 @@ class States:
                 yield f"        holder.{place.name} = value"
             else:
                 yield f"    if made[{number}][0]: {place.text(holder)} = made[{number}][1]"
-        yield "    return made[0]"
+        yield "    return made[0]" if self.places else "    return made"
 
     def has_attributes_of(self, values):
         """Whether those places hold something that did when the graph was made."""

@@ -13,6 +13,7 @@ class Planner:
     def __init__(self, converter):
         self.converter = converter
         self.table = _core.ObjectTable()
+        self.symbols = _core.Symbols(converter.symbols)
 
     def plan(self, type_):
         components = self.converter.graph_types(type_)
@@ -23,7 +24,7 @@ class Planner:
         elif isinstance(type_, Scalar):
             kind = _KINDS[type_.kind]
         elif isinstance(type_, Symbol):
-            kind, constant = "symbol", self.converter.symbols
+            kind, constant = "symbol", self.symbols
         elif isinstance(type_, Tens):
             kind, main = "tensor", components[0]
         elif isinstance(type_, Objs):

@@ -4,7 +4,7 @@ import ast
 import inspect
 
 from hiaton.function.scopes import assigned, body_of, declared_names, functions_in, read_names
-from hiaton.function.source import is_generator, tree_of
+from hiaton.function.source import tree_of
 from hiaton.function.types import FLOAT, NEVER, NONE, Const, Dct, Lst, Tens, Tup, Value, sides_of
 
 
@@ -32,8 +32,6 @@ class Scope:
 
 def build_function(frame, function, values, is_entry=False):
     frame.where = frame.converter.scope_of(function, Scope)
-    if is_generator(function):
-        frame.refuse(f"'{function.__qualname__}' is a generator or a coroutine: give a list", frame.where.tree)
     changed = frame.where.cells.keys() & frame.where.assigned - frame.where.set_outside
     if changed and not isinstance(frame.where.tree, ast.Lambda):
         frame.refuse(f"'{min(changed)}' is a variable of the function around, and changed: make a new one", frame.where.tree)
