@@ -128,7 +128,8 @@ class Closures:
             return frame.run(node.body, End())
         given = [*(held for _, held in captured), *values]
         name = getattr(node, "name", f"{scope.function.__name__}_lambda")
-        instance = self.converter.instance(("closure", (scope.key, id(node)), tuple(names)), name, [v.type for v in given], build)
+        instance = self.converter.instance(("closure", (scope.key, id(node)), tuple(names)), name, [v.type for v in given], build,
+                                           parameters=names)
         return self.call_instance(instance, given)
 
     def _bound_to_tree(self, node, args, named, captured):

@@ -43,7 +43,7 @@ class Graph:
         self.hits = self.misses = self.faults = 0
         self.faults_in_turn = 0
         self.last_miss = None
-        self.reasons = {}  # of faults, by kind and assumption: the last message, and how often
+        self.reasons = {}  # of faults, by kind and assumption or place: the last message, and how often
 
     def __str__(self):
         return f"({', '.join(map(str, self.types))}) -> {self.result}"
@@ -63,8 +63,9 @@ class Graph:
     def note_fault(self, error):
         """Gives why the call left the graph."""
         self.faults += 1
-        kind = getattr(error, "fault", None), getattr(error, "assumption", 0)
-        why = self.sites.get(kind[1]) or str(error).split("\n")[0]
+        message = str(error).split("\n")[0]
+        kind = getattr(error, "fault", None), getattr(error, "assumption", 0) or message.split(": error: ")[0]
+        why = self.sites.get(kind[1], message)
         self.reasons[kind] = why, self.reasons.get(kind, ("", 0))[1] + 1
         return why
 

@@ -115,6 +115,7 @@ class Converter:
         narrowings = 2
         for _ in range(MOST_ROUNDS):
             self.changed = False
+            self.is_refused = False
             self.found = {}
             self._begin_round()
             main = self._main()
@@ -123,6 +124,8 @@ class Converter:
                 self._define(instance, build)
             if self.places and (self.read_anywhere, self.read_of_roots) != (self.read_before, self.roots_before):
                 self.changed = True
+            if not self.changed and self.is_refused:
+                raise ConversionError(self.refusal)
             if not self.changed and narrowings and self.assumed != self.found:
                 # Early rounds knew less, and may have found types that no path gives.
                 narrowings -= 1
@@ -170,14 +173,13 @@ class Converter:
         self.guard_code(self.function)
         function = self.function
         return self.instance(("main", id(function.__code__), id(function), *types), function.__name__, types,
-                             lambda frame, values: build_function(frame, function, values, True), True)
+                             lambda frame, values: build_function(frame, function, values, True), True, parameters_of(function))
 
     def refuse(self, message):
-        """Ends the conversion, if what it was found by holds: else another round will tell."""
-        self.refusal = message
-        if self.changed:
-            raise Incomplete
-        raise ConversionError(message)
+        """Ends the conversion, if what it was found by holds when the round is over: else another round will tell."""
+        if not self.is_refused:
+            self.refusal, self.is_refused = message, not self.changed
+        raise Incomplete
 
     def leaves(self, message):
         """Whether the graph may do without what is refused: it assumes that no call comes there. Not as long as this round
@@ -285,10 +287,8 @@ class Converter:
     def instance_of(self, function, types, is_entry=False):
         """The instance of a function of Python, which has a parameter for each type."""
         self.guard_code(function)
-        code = function.__code__
-        count = code.co_argcount + code.co_kwonlyargcount
-        return self.instance(("function", id(code), id(function), *types), function.__name__, types,
-                             lambda frame, values: build_function(frame, function, values), is_entry, code.co_varnames[:count])
+        return self.instance(("function", id(function.__code__), id(function), *types), function.__name__, types,
+                             lambda frame, values: build_function(frame, function, values), is_entry, parameters_of(function))
 
     def instance(self, key, name, types, build, is_entry=False, parameters=()):
         """`parameters`: what people call them."""
@@ -317,7 +317,8 @@ class Converter:
     def _declared(self, key, name, types, result, is_entry, names):
         parameters = {}
         for number, type_ in enumerate((*types, *self.followed_types())):
-            known = _plain(names[number]) if number < min(len(names), len(types)) else f"a{number}"
+            known = names[number] if number < min(len(names), len(types)) else ""
+            known = _plain(known) if known.isidentifier() else f"a{number}"
             kinds = self.graph_types(type_)
             for part, kind in enumerate(kinds):
                 own = known if len(kinds) == 1 else f"{known}_{part}"
@@ -446,6 +447,12 @@ class Converter:
 
     def symbol(self, text):
         return self.symbols.setdefault(text, len(self.symbols))
+
+
+def parameters_of(function):
+    """The names of the parameters of a function of Python."""
+    code = function.__code__
+    return code.co_varnames[:code.co_argcount + code.co_kwonlyargcount]
 
 
 _KEYWORDS = set("fn let in if then else on with while for do and or not true false nan inf nanf32 inff32 _ data match param "

@@ -140,7 +140,8 @@ class Loop:
             inner.env = dict(zip(names, given))
             return self.turn(inner)
         key = ("loop", self.key, tuple(names))
-        instance = frame.converter.instance(key, f"{self.where.function.__name__}_loop", [v.type for v in values], build)
+        instance = frame.converter.instance(key, f"{self.where.function.__name__}_loop", [v.type for v in values], build,
+                                            parameters=names)
         return frame.call_instance(instance, values)
 
     @property
@@ -431,7 +432,8 @@ class Loops:
                 return turn(inner, level, items, rest_list)
             given = [*values, rest] if rest is not None else values
             key = ("comprehension", base, level, tuple(known))
-            instance = frame.converter.instance(key, f"{where.function.__name__}_list", [v.type for v in given], build)
+            instance = frame.converter.instance(key, f"{where.function.__name__}_list", [v.type for v in given], build,
+                                                parameters=known)
             return frame.call_instance(instance, given)
 
         def turn(frame, level, items, rest):

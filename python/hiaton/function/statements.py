@@ -94,7 +94,8 @@ class Rest:
             inner.env = dict(zip(names, given))
             return inner.run(self.statements, self.following)
         key = ("rest", frame.base_key(), id(self.statements[0]), tuple(names))
-        instance = frame.converter.instance(key, f"{where.function.__name__}_rest", [v.type for v in values], build)
+        instance = frame.converter.instance(key, f"{where.function.__name__}_rest", [v.type for v in values], build,
+                                            parameters=names)
         return frame.call_instance(instance, values)
 
 
