@@ -10,7 +10,7 @@ import contextlib
 import functools
 import typing
 
-from hiaton import _core
+from hiaton import _core, testing
 from hiaton.function.errors import ConversionError, Incomplete, Unreached
 from hiaton.function.frame import Frame
 from hiaton.function.source import Text, is_coroutine, is_generator, place
@@ -85,6 +85,7 @@ class Converter:
         self.places = {}            # what is set, by key
         self.state_types = state_types or {}  # by key of a place: the type that it had in calls before
         self.followed = followed or {}  # by cell: its place and its type, of numbers that are arguments
+        self.failing = testing.failing  # the number of an assumption that fails, for tests
         self.text = Text()          # of the files that were read
         self.may_split = may_split  # whether loops may be taken apart
         self.has_split = False

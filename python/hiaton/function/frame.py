@@ -231,7 +231,10 @@ class Frame(Expressions, Operators, Calls, Closures, Dicts, Patterns, Tensors, O
         self.require(self.op("ne", self.graph.variant(id_), self.constant(0, "i64")), why)
 
     def _assume(self, condition, message):
-        self.op("assume", condition, attributes=(self.converter.site(message),))
+        site = self.converter.site(message)
+        if site == self.converter.failing:
+            condition = self.constant(False, "bool")
+        self.op("assume", condition, attributes=(site,))
         self.converter.last_reasons[self.key] = message
 
     def fail(self, why="Python raises an error"):
