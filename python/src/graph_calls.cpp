@@ -67,7 +67,7 @@ Plan plan_of(const std::string& kind, nb::object constant, const GraphType& type
       {"constant", Plan::Kind::Constant}, {"bool", Plan::Kind::Bool},     {"int", Plan::Kind::Int},
       {"float", Plan::Kind::Float},       {"symbol", Plan::Kind::Symbol}, {"tensor", Plan::Kind::Tensor},
       {"object", Plan::Kind::Object},     {"union", Plan::Kind::Union},   {"tuple", Plan::Kind::Tuple},
-      {"dict", Plan::Kind::Dict},         {"list", Plan::Kind::List}};
+      {"dict", Plan::Kind::Dict},         {"list", Plan::Kind::List},     {"sink", Plan::Kind::Sink}};
   Plan plan;
   plan.kind = kinds.at(kind);
   if (plan.kind == Plan::Kind::Symbol) {
@@ -122,10 +122,12 @@ struct GraphFunction {
   TableHandle table;  ///< that the plans refer to
   std::vector<nb::object> learned;
   RunSettings settings;
+  std::vector<nb::object> appended;  ///< lists that grow when a run is over
   std::shared_ptr<const Program> program;
 
   std::vector<Value> arguments(Snapshot& snapshot, const nb::tuple& given) const {
     try {
+      for (const nb::object& list : appended) snapshot.keep_out_of(list.ptr());
       std::vector<Value> values = snapshot.arguments(given, parameters);
       if (values.empty()) values.emplace_back(int64_t{0});
       return values;
@@ -146,7 +148,9 @@ struct GraphFunction {
   /// Whether arguments like these fit.
   bool takes(const nb::tuple& given) const {
     try {
-      Snapshot(false).arguments(given, parameters);
+      Snapshot snapshot(false);
+      for (const nb::object& list : appended) snapshot.keep_out_of(list.ptr());
+      snapshot.arguments(given, parameters);
       return true;
     } catch (const Snapshot::Miss&) {
       return false;
@@ -413,7 +417,8 @@ void bind_graph_calls(nb::module_& m) {
           "__init__",
           [](GraphFunction* self, std::shared_ptr<Source> source, std::string entry,
              std::vector<Plan> parameters, Plan result, const TableHandle& table,
-             std::vector<nb::object> learned, int workers, double max_frames) {
+             std::vector<nb::object> learned, int workers, double max_frames,
+             std::vector<nb::object> appended) {
             new (self) GraphFunction{std::move(source),
                                      std::move(entry),
                                      std::move(parameters),
@@ -421,12 +426,13 @@ void bind_graph_calls(nb::module_& m) {
                                      table,
                                      std::move(learned),
                                      RunSettings(),
+                                     std::move(appended),
                                      nullptr};
             self->settings.workers = workers;
             if (max_frames > 0) self->settings.max_frames = static_cast<uint64_t>(max_frames);
           },
           nb::arg("source"), nb::arg("entry"), nb::arg("parameters"), nb::arg("result"), nb::arg("table"),
-          nb::arg("learned"), nb::arg("workers"), nb::arg("max_frames"))
+          nb::arg("learned"), nb::arg("workers"), nb::arg("max_frames"), nb::arg("appended"))
       .def("call", &GraphFunction::call, nb::arg("arguments"))
       .def("takes", &GraphFunction::takes, nb::arg("arguments"))
       .def("regions", &GraphFunction::regions, nb::arg("arguments"),

@@ -31,7 +31,20 @@ struct Symbols {
 
 /// How a value of Python becomes values of a graph, and back.
 struct Plan {
-  enum class Kind : uint8_t { Constant, Bool, Int, Float, Symbol, Tensor, Object, Union, Tuple, Dict, List };
+  enum class Kind : uint8_t {
+    Constant,
+    Bool,
+    Int,
+    Float,
+    Symbol,
+    Tensor,
+    Object,
+    Union,
+    Tuple,
+    Dict,
+    List,
+    Sink
+  };
   Kind kind = Kind::Constant;
   /// Constant: the object itself. Tuple: its class. Dict: a tuple of its keys. Object: a tuple of the
   /// classes that fit, with None where that does.
@@ -75,6 +88,8 @@ class Snapshot {
   Snapshot& operator=(const Snapshot&) = delete;
   ~Snapshot();
 
+  /// Nobody may read the list: it grows when the run is over.
+  void keep_out_of(PyObject* list) { kept_out_.push_back(list); }
   /// What the arguments become. Throws Miss where one does not fit its plan.
   std::vector<Value> arguments(const nb::tuple& given, const std::vector<Plan>& plans);
   /// The object for values that begin here; moves `values` behind them. Throws Miss where nobody knows
@@ -128,6 +143,7 @@ class Snapshot {
   std::vector<nb::object> texts_;  ///< in the order of their numbers
   std::vector<Reading> reading_;   ///< a stack: what is being read, each as a part of the one before
   std::vector<Made> without_fields_;
+  std::vector<PyObject*> kept_out_;
   std::vector<Type> empty_lists_;  ///< the types of empty lists that came in: their values have no identity
 };
 

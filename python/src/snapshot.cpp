@@ -82,6 +82,7 @@ bool fits(PyObject* given, const Plan& plan) {
     case Plan::Kind::Dict:
       return has_keys(given, plan.constant.ptr());
     case Plan::Kind::List:
+    case Plan::Kind::Sink:
       return PyList_CheckExact(given);
     case Plan::Kind::Union:
       break;
@@ -150,6 +151,9 @@ class Snapshot::Unfinished {
 std::vector<Value> Snapshot::arguments(const nb::tuple& given, const std::vector<Plan>& plans) {
   std::vector<Value> values;
   for (std::size_t i = 0; i < plans.size(); ++i) {
+    if (plans[i].kind == Plan::Kind::Sink) keep_out_of(nb::object(given[i]).ptr());
+  }
+  for (std::size_t i = 0; i < plans.size(); ++i) {
     const nb::object argument = given[i];
     Unfinished slots(slots_, plans[i].layout);
     take(argument.ptr(), plans[i]);
@@ -214,6 +218,9 @@ void Snapshot::begin(PyObject* given, const Plan& plan) {
       reading_.push_back({.kind = Reading::Kind::Dict, .plan = &plan, .held = nb::borrow(given)});
       break;
     case Plan::Kind::List:
+      if (std::ranges::find(kept_out_, given) != kept_out_.end()) {
+        miss("a list that is read and appended to", given);
+      }
       reading_.push_back({.kind = Reading::Kind::List,
                           .plan = &plan,
                           .held = nb::borrow(given),
@@ -445,6 +452,7 @@ nb::object Snapshot::give(const Plan& plan, const Value*& values) {
 
 nb::object Snapshot::part(const Plan& plan, const Value*& values) {
   switch (plan.kind) {
+    case Plan::Kind::Sink:
     case Plan::Kind::Constant:
       return plan.constant;
     case Plan::Kind::Bool:

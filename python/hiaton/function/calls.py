@@ -180,7 +180,9 @@ class Calls:
                             "'break' and 'return', a comprehension, 'list', 'sum' and their like; elsewhere, give a list")
             if id(function.__code__) in converter.stateful:
                 self.refuse(f"'{function.__qualname__}' is a generator that prints, sets, or reads what is set: give a list")
-        values = self.passed_values(self.bound(function, args, named), function.__code__)
+        values = self.bound(function, args, named)
+        self.hand_on_sinks(function.__code__, values)
+        values = self.passed_values(values, function.__code__)
         values = [self._strict(v, converter.strict.get((id(function.__code__), i, v.type))) for i, v in enumerate(values)]
         converter.callers[id(function.__code__)].add(id(self.where.function.__code__))
         if id(function.__code__) not in converter.stateful:

@@ -16,8 +16,8 @@ from hiaton.function.frame import Frame
 from hiaton.function.source import Text, is_coroutine, is_generator, place
 from hiaton.function.state import Root
 from hiaton.function.statements import build_function
-from hiaton.function.types import (NEVER, Const, Dct, Func, Lst, NeverType, Objs, Opaque, Scalar, Symbol, Tens, Tup, Union, Value,
-                                   floats_in, general, join, size_of)
+from hiaton.function.types import (NEVER, Const, Dct, Func, Lst, NeverType, Objs, Opaque, Scalar, Sink, Symbol, Tens, Tup, Union,
+                                   Value, floats_in, general, join, size_of)
 
 MOST_ROUNDS = 60
 MOST_INSTANCES = 400
@@ -85,6 +85,8 @@ class Converter:
         self.places = {}            # what is set, by key
         self.state_types = state_types or {}  # by key of a place: the type that it had in calls before
         self.followed = followed or {}  # by cell: its place and its type, of numbers that are arguments
+        self.sinks = set()          # parameters that are lists which are appended to: the identity of the code, and their number
+        self.appended = {}          # by identity: lists that were there before and are appended to
         self.failing = testing.failing  # the number of an assumption that fails, for tests
         self.text = Text()          # of the files that were read
         self.may_split = may_split  # whether loops may be taken apart
@@ -165,9 +167,11 @@ class Converter:
 
     def _main(self):
         """The instance that runs: what is set by it comes behind the arguments."""
-        if not self.places and not self.roots:
+        if not self.places and not self.roots and not self.sinks:
             return self.instance_of(self.function, self.types, is_entry=True)
         types = [Root(one.classes, False, number) if number in self.roots else one for number, one in enumerate(self.types)]
+        types = [Sink(number) if (id(self.function.__code__), number) in self.sinks and isinstance(one, Lst) else one
+                 for number, one in enumerate(types)]
         for key, place in self.places.items():
             if not place.is_log and key not in self.missing:
                 types.append(self.assumed.get(("state", key), self.observed[key]))
@@ -178,8 +182,8 @@ class Converter:
 
     def refuse(self, message):
         """Ends the conversion, if what it was found by holds when the round is over: else another round will tell."""
-        if not self.is_refused:
-            self.refusal, self.is_refused = message, not self.changed
+        # What a function that is called is refused for comes later, and is the reason for more.
+        self.refusal, self.is_refused = message, self.is_refused or not self.changed
         raise Incomplete
 
     def leaves(self, message):
@@ -340,7 +344,7 @@ class Converter:
 
     def graph_types(self, type_):
         """The types of the values that a value of the type consists of."""
-        if isinstance(type_, (Const, NeverType, Opaque)):
+        if isinstance(type_, (Const, NeverType, Opaque, Sink)):
             return []
         if isinstance(type_, Scalar):
             return [graph_type(_DTYPES[type_.kind])]

@@ -2,7 +2,7 @@
 
 import enum
 
-from hiaton.function.types import (NONE, NUMBERS, Const, Dct, Func, Lst, NeverType, Scalar, Symbol, Tens, Tup, Union,
+from hiaton.function.types import (NONE, NUMBERS, Const, Dct, Func, Lst, NeverType, Scalar, Sink, Symbol, Tens, Tup, Union,
                                    Value)
 
 MOST_KEYS = 64
@@ -20,7 +20,7 @@ def is_fresh(type_):
 
 def may_refer(type_):
     """Whether a value of the type may be, or hold, a list or a dict."""
-    return not isinstance(type_, (Scalar, Tens, Symbol, Const, NeverType)) and (
+    return not isinstance(type_, (Scalar, Sink, Tens, Symbol, Const, NeverType)) and (
         not isinstance(type_, (Tup, Union)) or any(map(may_refer, getattr(type_, "items", getattr(type_, "sides", ())))))
 
 
@@ -133,6 +133,10 @@ def _any_part(type_, test):
 def came_in(type_):
     """Whether a value of the type has a dict that is an object of the caller."""
     return _any_part(type_, lambda part: isinstance(part, Dct) and not part.made)
+
+
+def holds_sink(type_):
+    return _any_part(type_, lambda part: isinstance(part, Sink))
 
 
 def holds_function(type_):

@@ -1,16 +1,21 @@
 """Changes of lists that a function made and that nobody else refers to: the name stands for another list from then on."""
 
 import ast
+import contextlib
+import inspect
 
 from hiaton.function import prelude
-from hiaton.function.types import NEVER, NONE, Const, Lst, Objs, Tup, Value, is_number, join
+from hiaton.function.scopes import body_of, nodes_below
+from hiaton.function.types import NEVER, NONE, Const, Lst, Objs, Sink, Tup, Value, is_number, join
 
 # Methods by name: what makes the other list, and how many arguments there are.
 _CHANGES = {"insert": ("inserted", 2), "remove": ("without", 1), "reverse": ("backward", 0)}
 
 
 class Lists:
-    def _own(self, name, value, node):
+    def _own(self, name, value, node, may_be_sink=False):
+        if may_be_sink and not value.type.fresh:
+            self._ask_for_sink(name)
         if not value.type.fresh:
             self.refuse(f"'{name}' is a list that others may refer to: build a new one and give it back", node)
 
@@ -19,7 +24,7 @@ class Lists:
         value = self.env.get(name)
         if value is None or not isinstance(value.type, Lst) or len(node.args) != 1:
             return None
-        self._own(name, value, node)
+        self._own(name, value, node, True)
         item = self.held(self.eval(node.args[0]))
         if isinstance(item.type, Lst):
             item = self.forward(item)
@@ -42,7 +47,7 @@ class Lists:
         value = self.env.get(name)
         if value is None or not isinstance(value.type, Lst):
             return None
-        self._own(name, value, node)
+        self._own(name, value, node, True)
         if isinstance(items.type, Tup):
             items = self.list_of(self.items(items), None)
         if not isinstance(items.type, Lst):
@@ -74,7 +79,11 @@ class Lists:
 
     def change_list(self, node):
         """Of a statement name.method(...): whether it changed a list."""
-        if not isinstance(node.func, ast.Attribute) or not isinstance(node.func.value, ast.Name):
+        if not isinstance(node.func, ast.Attribute):
+            return False
+        if node.func.attr in ("append", "extend") and len(node.args) == 1 and not node.keywords and self._grow_sink(node):
+            return True
+        if not isinstance(node.func.value, ast.Name):
             return False
         name, method = node.func.value.id, node.func.attr
         value = self.env.get(name)
@@ -106,6 +115,73 @@ class Lists:
             self.refuse(f"this call of '{method}' cannot be converted", node)
         self.bind(name, self.as_new(made))
         return True
+
+    # Lists of the caller.
+
+    def _grow_sink(self, node):
+        """Of a statement list.append(x) or list.extend(items): whether it is a list of the caller, which then grows when the run is
+        over."""
+        found = self._list_before(node.func.value)
+        if found is not None and id(found) not in self.converter.appended:
+            self.converter.appended[id(found)] = found
+            self.converter.changed = True
+            self.fail()
+        if found is None and not isinstance(getattr(self.env.get(getattr(node.func.value, "id", None)), "type", None), Sink):
+            return False
+        held = self.eval(node.func.value)
+        if node.func.attr == "append":
+            self.append_to(held, self.eval(node.args[0]), node)
+            return True
+        if not hasattr(node, "hiaton_loop"):
+            item = f"item@{id(node)}"
+            append = ast.Call(ast.Attribute(node.func.value, "append", ast.Load()), [ast.Name(item, ast.Load())], [])
+            node.hiaton_loop = ast.For(ast.Name(item, ast.Store()), node.args[0], [ast.Expr(append)], [])
+            for part in ast.walk(node.hiaton_loop):
+                if not hasattr(part, "lineno"):
+                    ast.copy_location(part, node)
+        self.run_here([node.hiaton_loop])
+        return True
+
+    def _list_before(self, node):
+        """The list that a name or an attribute stands for, where it was there before the call and is no argument; None: it is not."""
+        found = None
+        if isinstance(node, ast.Name) and node.id not in self.env and node.id not in self.where.locals \
+                and self.place_of_variable(node.id) is None:
+            cell = self.where.cells.get(node.id)
+            with contextlib.suppress(ValueError):
+                found = self.where.globals.get(node.id) if cell is None else cell.cell_contents
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            holder = self.peek(node.value)
+            if isinstance(holder.type, Const) and self.place_of(holder, node.attr) is None:
+                found = inspect.getattr_static(holder.type.value, node.attr, None)
+        return found if type(found) is list and self.converter.may_write else None
+
+    def _parameter_number(self, name):
+        """Which parameter of the function of Python a name is and stays; None: none."""
+        where = self.where
+        if not hasattr(where, "assigned") or name not in where.parameters:
+            return None
+        stores = (part for part in nodes_below(body_of(where.tree)) if isinstance(part, ast.Name) and part.id == name)
+        return None if any(not isinstance(part.ctx, ast.Load) for part in stores) else where.parameters.index(name)
+
+    def _ask_for_sink(self, name):
+        """A list that came in as a parameter is appended to: from the next round on, it is not read."""
+        number = self._parameter_number(name)
+        key = id(self.where.function.__code__), number
+        if number is None or not self.converter.may_write or key in self.converter.sinks:
+            return
+        self.converter.sinks.add(key)
+        self.converter.changed = True
+        self.fail()
+
+    def hand_on_sinks(self, code, values):
+        """Where a function appends to a list that is its argument, and it is a parameter here: so this function does."""
+        for number, value in enumerate(values):
+            if (id(code), number) not in self.converter.sinks or not isinstance(value.type, Lst):
+                continue
+            for name, held in list(self.env.items()):
+                if isinstance(name, str) and held.ids == value.ids and isinstance(held.type, Lst) and not held.type.fresh:
+                    self._ask_for_sink(name)
 
     def set_element(self, target, value, element):
         """name[index] = element."""

@@ -9,7 +9,7 @@ from hiaton import _core
 from hiaton.function.dicts import came_in
 from hiaton.function.state import Root, unrooted
 from hiaton.function.statements import Scope
-from hiaton.function.types import (INT, NEVER, NONE, NUMBERS, Const, Dct, Func, Lst, Objs, Opaque, Tens, Tup, Union,
+from hiaton.function.types import (INT, NEVER, NONE, NUMBERS, Const, Dct, Func, Lst, Objs, Opaque, Sink, Tens, Tup, Union,
                                    Value, general, is_data_class, is_number, join)
 
 _MISSING = object()
@@ -123,6 +123,8 @@ class Objects:
             return Value(Tens(dtype, found.shape), (self.graph.constant(found, kind),))
         if isinstance(found, tuple):
             return self.tuple_of([self.constant_value(one, name) for one in found], type(found))
+        if type(found) is list and id(found) in self.converter.appended:
+            return Value(Sink(held=Const(found)))
         if type(found) is list:
             self.converter.guard("list", found, None, tuple(found))
             return self.tuple_of([self.constant_value(one, name) for one in found], list)
@@ -256,7 +258,7 @@ class Objects:
         converter = self.converter
         converter.makes_objects = True
         for name, field in fields.items():
-            if isinstance(field.type, Func) or came_in(field.type):
+            if isinstance(field.type, (Func, Sink)) or came_in(field.type):
                 self.refuse(f"{cls.__name__}(): field '{name}' cannot hold {field.type}")
         fields = {name: self.shared(field) for name, field in fields.items()}
         known = {name: converter.found_field(cls, name, unrooted(value.type)) for name, value in fields.items()}

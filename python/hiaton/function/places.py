@@ -10,7 +10,8 @@ MISSING = object()
 
 class Place:
     """An attribute that is set: of the argument with a number, of an object that was there before, or, where neither is given, of any
-    object of a class, by a list of what was set. `kind` tells variables from attributes: "global" in the dict `holder`, or "cell"."""
+    object of a class, by a list of what was set. `kind` tells variables from attributes: "global" in the dict `holder`, or "cell", or
+    "list", which grows by a list of elements."""
 
     def __init__(self, name, cls, number=None, holder=None, kind="attribute"):
         self.name = name
@@ -18,8 +19,8 @@ class Place:
         self.number = number
         self.holder = holder
         self.kind = kind
-        self.is_log = number is None and holder is None
-        self.key = (kind, name, number, id(holder), cls if self.is_log else None)
+        self.is_log = kind == "list" or number is None and holder is None
+        self.key = (kind, name, number, id(holder), cls if number is None and holder is None else None)
 
     def read(self, values):
         """What it holds now, before a call with these arguments."""
@@ -66,8 +67,10 @@ class States:
 
     def _text_of_read(self):
         numbers = list(self._roots)
+        sinks = [self._holder(number, place) for number, place in enumerate(self.places) if place.kind == "list"]
         refused = [f"type(values[{n}]) is not C{n} or _id(values[{n}]) in known" for n in numbers]
         refused += [f"values[{n}] is values[{m}]" for i, n in enumerate(numbers) for m in numbers[:i]]
+        refused += [f"{one} is {other}" for i, one in enumerate(sinks) for other in sinks[:i]]
         found = []
         for number, place in enumerate(self.places):
             holder = self._holder(number, place)
@@ -92,7 +95,9 @@ class States:
             holder = self._holder(number - 1, place)
             if place is PRINTED:
                 continue
-            if place.is_log:
+            if place.kind == "list":
+                yield f"    {holder}.extend([value for value, in reversed(made[{number}])])"
+            elif place.is_log:
                 yield f"    for holder, value in reversed(made[{number}]):"
                 yield f"        holder.{place.name} = value"
             else:

@@ -1,10 +1,10 @@
 """How the arguments of a converted function become values of its graph, and its results objects again."""
 
 from hiaton import _core
-from hiaton.function.dicts import came_in, holds_function
+from hiaton.function.dicts import came_in, holds_function, holds_sink
 from hiaton.function.errors import ConversionError
 from hiaton.function.source import place
-from hiaton.function.types import NEVER, Const, Dct, Func, Lst, NeverType, Objs, Opaque, Scalar, Symbol, Tens, Tup, Union
+from hiaton.function.types import NEVER, Const, Dct, Func, Lst, NeverType, Objs, Opaque, Scalar, Sink, Symbol, Tens, Tup, Union
 
 _KINDS = {bool: "bool", int: "int", float: "float"}
 
@@ -40,6 +40,8 @@ class Planner:
             kind, parts = "union", [self.plan(side) for side in type_.sides]
         elif isinstance(type_, Lst):
             kind, main, parts = "list", components[0], [self.plan(type_.element)]
+        elif isinstance(type_, Sink):
+            kind = "sink"
         elif isinstance(type_, (NeverType, Opaque, Func)):
             constant = object()
         return _core.plan(kind, constant, main, parts, components, table)
@@ -58,9 +60,11 @@ def graph_function(converter, settings):
     where = place(converter.function)
     if came_in(converter.result):
         raise ConversionError(f"{where}: a dict that came in cannot be given back; give a copy, dict.copy()")
+    if holds_sink(converter.result) or any(map(holds_sink, converter.fields.values())):
+        raise ConversionError(f"{where}: a list of the caller that is appended to can only be handed on to functions")
     if holds_function(converter.result):
         raise ConversionError(f"{where}: a function that is defined inside cannot be given back; give what it computes")
     result = planner.plan(converter.result)
     learned = [parameter for parameter, _ in converter.learned]
     return _core.GraphFunction(converter.source, converter.entry, parameters, result, planner.table, learned,
-                               settings["workers"], settings["max_frames"])
+                               settings["workers"], settings["max_frames"], list(converter.appended.values()))

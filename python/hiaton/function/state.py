@@ -14,7 +14,7 @@ from hiaton.function.errors import Unreached
 from hiaton.function.observe import Observer
 from hiaton.function.places import MISSING, PRINTED, Place
 from hiaton.function.prints import Printing, has_own_text, is_print
-from hiaton.function.types import (BOOL, NEVER, Const, Dct, Func, Lst, Objs, Opaque, Tup, Union, Value, join)
+from hiaton.function.types import (BOOL, NEVER, Const, Dct, Func, Lst, Objs, Opaque, Sink, Tup, Union, Value, join)
 
 @dataclasses.dataclass(frozen=True)
 class Root(Objs):
@@ -207,8 +207,19 @@ class State:
         self._log(PRINTED, [self.known(number), *values])
         return True
 
+    def append_to(self, list_, value, target):
+        """Writes down that a list of the caller grows by a value."""
+        value = self.held(self.shared(value))
+        self._check_written(value, "an element of the list", target)
+        held = list_.type.held
+        place = Place("append", list, list_.type.number, held.value if held else None, "list")
+        if place.key not in self.converter.places:
+            self._new_place(place, target)
+        self.needs_state("append")
+        self._log(self.converter.places[place.key], [value])
+
     def _check_written(self, value, name, target):
-        if isinstance(value.type, (Func, Opaque)) or came_in(value.type) or (
+        if isinstance(value.type, (Func, Opaque, Sink)) or came_in(value.type) or (
                 isinstance(value.type, Const) and not isinstance(value.type.value, (str, type(None)))):
             self.refuse(f"'{name}' cannot be set to {value.type} by a graph", target)
 
