@@ -115,11 +115,11 @@ def asks(n):
 
 
 @pytest.mark.parametrize("function,message", [
-    (kept, "'countdown' is a generator: it can be converted where it is run to its end, in a loop without 'break' and 'return'"),
+    (kept, "'countdown' is a generator; it can be converted where it is run to its end, in a loop without 'break' and 'return'"),
     (left_early, "'countdown' is a generator"),
-    (loud, "'printing' is a generator that prints, sets, or reads what is set: give a list"),
+    (loud, "'printing' is a generator that prints, sets, or reads what is set; give a list"),
     (asks, "(Yield) cannot be converted"),
-    (countdown, "'countdown' is a generator or a coroutine, which a graph cannot give: give a list"),
+    (countdown, "'countdown' is a generator or a coroutine, which a graph cannot give; give a list"),
 ])
 def test_what_generators_cannot_do(function, message):
     with pytest.raises(hia.ConversionError, match=rf"test_generators.py:\d+: .*{re.escape(message)}"):

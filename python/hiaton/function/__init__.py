@@ -129,7 +129,8 @@ class GraphCallable(Conversions):
         graph = None if unfit else self._new_graph(values)
         given = values if graph is None or graph.states is None else graph.states.read(values)
         if graph is None or given is None:
-            return self._run_unfit(unfit or "objects that the graph must know apart are one, or it knows them otherwise", args, named)
+            return self._run_unfit(unfit or "objects that the graph must know apart are one, "
+                                            "or it knows them otherwise", args, named)
         try:
             made = graph.core.call(given)
         except _core.Miss as miss:
@@ -229,7 +230,7 @@ class GraphCallable(Conversions):
             given = values if graph.states is None else graph.states.read(values)
             if given is not None and graph.guards.hold() and graph.core.takes(given):
                 return Lowered(graph, given)
-        raise ConversionError(f"'{self.__wrapped__.__qualname__}': its arguments do not fit its graph")
+        raise ConversionError(f"'{self.__wrapped__.__qualname__}': its arguments do not fit its graph; call it, which says why")
 
     def _latest(self):
         if not self._graphs:

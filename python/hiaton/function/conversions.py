@@ -183,6 +183,7 @@ class Conversions:
         for cell, times in self._changes.most_common():
             if cell in self._cells and cell not in self._followed and times > MOST_CHANGES:
                 name, where = self._cells[cell].name, self._cells[cell].where
-                return (f"it was converted {MOST_CONVERSIONS} times; {where}: '{name}' was not what the graphs took as fixed in {times} "
+                return (f"it was converted {MOST_CONVERSIONS} times; "
+                        f"{where}: '{name}' was not what the graphs took as fixed in {times} "
                         f"calls; hand it over as an argument, or keep it as it is")
         return f"it was converted {MOST_CONVERSIONS} times, for ever new types or objects; hand over arguments of fewer types"

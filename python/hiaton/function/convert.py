@@ -23,6 +23,7 @@ MOST_ROUNDS = 60
 MOST_INSTANCES = 400
 MOST_OF_ONE = 40
 DEEPEST_TYPE = 12
+_GROWS = "expected types that do not grow from call to call; hold what grows in objects or lists"
 
 _DTYPES = {bool: "bool", int: "i64", float: "f64"}
 
@@ -113,8 +114,9 @@ class Converter:
 
     def convert(self):
         if is_generator(self.function) or is_coroutine(self.function):
-            raise ConversionError(f"{place(self.function)}: '{self.function.__qualname__}' is a generator or a coroutine, which a graph "
-                                  "cannot give: give a list")
+            raise ConversionError(f"{place(self.function)}: '{self.function.__qualname__}' is a generator or a coroutine, "
+                                  "which a graph "
+                                  "cannot give; give a list")
         narrowings = 2
         for _ in range(MOST_ROUNDS):
             self.changed = False
@@ -136,8 +138,10 @@ class Converter:
                 continue
             if not self.changed:
                 if main.result is NEVER:
-                    nothing = f"no path through '{self.function.__qualname__}' gives a result"
-                    raise ConversionError(self.left[0] if self.left else nothing)
+                    if self.left:
+                        raise ConversionError(self.left[0])
+                    raise ConversionError(f"{place(self.function)}: no path through '{self.function.__qualname__}' gives a result; let "
+                                          "Python run it")
                 self.entry = main.name
                 self.main_types = (*main.types, *self.followed_types())
                 self.result = main.result
@@ -147,7 +151,7 @@ class Converter:
                     self.result = Tup((main.result, *floats))
                 self.source = self.builder.finish(not self.makes_objects and self._lists_in(main.result, set()) < 2)
                 return self
-        raise ConversionError(self.refusal or f"'{self.function.__qualname__}': expected types that do not grow for ever")
+        raise ConversionError(self.refusal or f"{place(self.function)}: '{self.function.__qualname__}': {_GROWS}")
 
     def _lists_in(self, type_, classes):
         """How many lists a value of the type may give, of which none are the same; 2: or more."""
@@ -273,7 +277,7 @@ class Converter:
             pass
         except _core.ProgramError as error:
             with contextlib.suppress(Incomplete):
-                self.refuse(f"'{instance.name}': {error}")
+                self.refuse(f"{place(self.function)}: '{instance.name}': {error}; let Python run this function")
 
     def assume(self, what, found):
         """Takes into account that it has this type too: the type of all that was found."""
@@ -282,7 +286,7 @@ class Converter:
         known = join(before, found)
         if known != before:
             if size_of(known) > DEEPEST_TYPE:
-                raise ConversionError(f"expected a type that does not grow for ever, found {known}")
+                raise ConversionError(f"{place(self.function)}: {_GROWS}, found {known}")
             self.assumed[what] = known
             self.changed = True
         return known
@@ -303,11 +307,11 @@ class Converter:
             return self.instances[key]
         self.counts[key[:2]] += 1
         if len(self.instances) >= MOST_INSTANCES or self.counts[key[:2]] > MOST_OF_ONE:
-            raise ConversionError(f"'{name}' is called with too many combinations of types, the last one "
-                                  f"({', '.join(map(str, types))})")
+            raise ConversionError(f"{place(self.function)}: '{name}' is called with too many combinations of types, the last one "
+                                  f"({', '.join(map(str, types))}); call it with fewer")
         for type_ in types:
             if size_of(type_) > DEEPEST_TYPE:
-                raise ConversionError(f"'{name}': expected a type that does not grow for ever, found {type_}")
+                raise ConversionError(f"{place(self.function)}: '{name}': {_GROWS}, found {type_}")
         result = self.assumed.get(("result", key), NEVER)
         if result is NEVER and not is_entry and key not in self.drafted:
             # Callers go on with what a first draft of the body gives: so most types are known after one round.

@@ -154,7 +154,7 @@ class Frame(Expressions, Operators, Calls, Closures, Dicts, Patterns, Tensors, O
             value = self.turned(value)
         same = self.converter.graph_types(value.type.element) == self.converter.graph_types(to.element)
         if not same or isinstance(to.element, (Union, Const)) and value.type.element != to.element:
-            self.refuse(f"expected lists of one type, found {value.type} and {to}: convert the elements")
+            self.refuse(f"expected lists of one type, found {value.type} and {to}; convert the elements")
         return Value(to, value.ids)
 
     def _between_unions(self, value, to):
@@ -191,12 +191,12 @@ class Frame(Expressions, Operators, Calls, Closures, Dicts, Patterns, Tensors, O
         """A value that is no union: of the side that an operation is for. Where it is of another one, CPython runs the
         call."""
         if isinstance(value.type, Opaque):
-            self.refuse(f"expected a value that a graph can hold, found {value.type}")
+            self.refuse(f"expected a value that a graph can hold, found {value.type}; use it outside of the function")
         if not isinstance(value.type, Union):
             return value
         numbers = [i for i, side in enumerate(value.type.sides) if fits is None or fits(side)]
         if not numbers:
-            self.refuse(f"expected a value of one type, found {value.type}")
+            self.refuse(f"expected a value of one type, found {value.type}; ask for its type first, by 'is None' or isinstance")
 
         def rank(number):
             side = value.type.sides[number]

@@ -59,8 +59,8 @@ class Converted(Conversions):
         try:
             graph = self._next_graph(values, entry="loss", **how)
         except Known:
-            return self._in_python(values, args, named, ConversionError(f"'{self._function.__qualname__}': expected objects that are "
-                                                                        "apart from each other and do not hold themselves"))
+            return self._in_python(values, args, named, ConversionError(
+                f"'{self._function.__qualname__}': expected objects that are apart from each other; give copies"))
         except ConversionError as error:
             if not self._graphs:
                 raise
@@ -68,7 +68,7 @@ class Converted(Conversions):
         given = values if graph.states is None else graph.states.read(values)
         if given is None:
             raise ConversionError(f"'{self._function.__qualname__}': expected objects that are not known to it otherwise, where "
-                                  "their attributes are set")
+                                  "their attributes are set; hand them over as arguments only")
         try:
             return self._run(graph, values, given, args, named)
         except _core.Miss as miss:
@@ -89,7 +89,8 @@ class Converted(Conversions):
     def _in_python(self, values, args, named, error):
         if not self._warned:
             self._warned = True
-            warnings.warn(f"'{self._function.__qualname__}': gradients are taken on a tape, in plain Python: {error}", FallbackWarning,
+            warnings.warn(f"'{self._function.__qualname__}': gradients are taken on a tape, "
+                          f"in plain Python: {error}", FallbackWarning,
                           stacklevel=4)
         return self._on_tape(values, args, named, error)
 
@@ -165,7 +166,8 @@ class ArgumentGradients(Converted):
         for type_ in graph.types:
             if not _has_only_numbers(type_):
                 raise ConversionError(f"'{self._function.__qualname__}': expected tensors and numbers, and tuples of them, as "
-                                      f"arguments to take gradients by, found {type_}")
+                                      f"arguments to take gradients by, found {type_}; "
+                                      "give those, or use nn.value_and_grad for the parameters of modules")
         made, *gradients = graph.core.call(given)
         return made, gradients
 

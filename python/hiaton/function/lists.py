@@ -17,7 +17,7 @@ class Lists:
         if may_be_sink and not value.type.fresh:
             self._ask_for_sink(name)
         if not value.type.fresh:
-            self.refuse(f"'{name}' is a list that others may refer to: build a new one and give it back", node)
+            self.refuse(f"'{name}' is a list that others may refer to; build a new one and give it back", node)
 
     def append(self, name, node):
         """name.append(x), of a list that nobody else refers to; None where it is something else."""
@@ -35,7 +35,8 @@ class Lists:
         if element != value.type.element:
             same = self.converter.graph_types(element) == self.converter.graph_types(value.type.element)
             if not same or not isinstance(element, Objs):
-                self.refuse(f"expected elements of one type, found {value.type.element} and {item.type}", node)
+                self.refuse(f"expected elements of one type, found {value.type.element} and {item.type}; "
+                            "convert the elements", node)
             value = Value(Lst(element, True, value.type.backward), value.ids)
         item = self.coerce(item, element)
         value = value if value.type.backward else self.turned(value)
@@ -51,7 +52,7 @@ class Lists:
         if isinstance(items.type, Tup):
             items = self.list_of(self.items(items), None)
         if not isinstance(items.type, Lst):
-            self.refuse(f"expected a list or a tuple, found {items.type}", node)
+            self.refuse(f"expected a list or a tuple, found {items.type}; give list(...) of it", node)
         made = self.call_prelude("joined", [value, items])
         self.bind(name, self.as_new(made))
         return Value(NONE)
@@ -68,7 +69,7 @@ class Lists:
         self._own(name, value, node)
         place = self.eval(node.args[0]).type if node.args else Const(-1)
         if not is_number(place) or place.value not in (0, -1):
-            self.refuse("list.pop can only be converted for the first and the last element", node)
+            self.refuse("list.pop can only be converted for the first and the last element; delete others by 'del'", node)
         if value.type.element is NEVER:
             self.fail()
         if value.type.backward != (place.value == -1):
@@ -104,7 +105,7 @@ class Lists:
             named = {keyword.arg: self.eval(keyword.value) for keyword in node.keywords}
             key, is_reverse = named.pop("key", Value(NONE)), named.pop("reverse", Value(Const(False)))
             if node.args or named:
-                self.refuse("this call of 'sort' cannot be converted", node)
+                self.refuse("this call of 'sort' cannot be converted; give it 'key' and 'reverse'", node)
             key = Value(Const(prelude.itself)) if key.type == NONE else key
             made = self.call_prelude("in_order", [self.forward(value), key, self.truth_value(self.truth(is_reverse))])
         elif method == "clear" and not node.args and not node.keywords:
@@ -112,7 +113,7 @@ class Lists:
         elif method in _CHANGES and len(node.args) == _CHANGES[method][1] and not node.keywords:
             made = self.call_prelude(_CHANGES[method][0], [self.forward(value), *(self.eval(arg) for arg in node.args)])
         else:
-            self.refuse(f"this call of '{method}' cannot be converted", node)
+            self.refuse(f"this call of '{method}' cannot be converted; build a new list", node)
         self.bind(name, self.as_new(made))
         return True
 
@@ -143,7 +144,8 @@ class Lists:
         return True
 
     def _list_before(self, node):
-        """The list that a name or an attribute stands for, where it was there before the call and is no argument; None: it is not."""
+        """The list that a name or an attribute stands for, where it was there before the call and is no argument; "
+          "None: it is not."""
         found = None
         if isinstance(node, ast.Name) and node.id not in self.env and node.id not in self.where.locals \
                 and self.place_of_variable(node.id) is None:
@@ -204,5 +206,5 @@ class Lists:
 
     def _index_of(self, target):
         if isinstance(target.slice, ast.Slice):
-            self.refuse("a change of a part of a list cannot be converted", target)
+            self.refuse("a change of a part of a list cannot be converted; build a new list", target)
         return self.operand(self.eval(target.slice))

@@ -4,104 +4,13 @@ import ast
 import builtins
 
 from hiaton.function.dicts import is_fresh, may_refer
+from hiaton.function.iterations import CountedItems, ListItems, RangeItems, RowItems, ZipItems, mark_run
 from hiaton.function.scopes import assigned, changed, iterated_names, names_outside, read_names
 from hiaton.function.splits import split_of
 from hiaton.function.statements import Rest, is_unbound, leaves
 from hiaton.function.types import INT, NEVER, NONE, Const, Dct, Lst, Objs, Tens, Tup, Value, is_number
 
 MOST_UNROLLED = 32
-
-
-def mark_run(node):
-    """Somebody goes over all that the expression gives, if it is a generator."""
-    node.hiaton_is_run = True
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("enumerate", "map", "filter", "reversed"):
-        for argument in node.args:
-            mark_run(argument)
-
-
-class RangeItems:
-    """Of `range`: the state is the next number and the end."""
-
-    count = 2
-
-    def __init__(self, step):
-        self.step = step
-
-    def has(self, frame, state):
-        return frame.op("lt" if self.step > 0 else "gt", state[0].ids[0], state[1].ids[0])
-
-    def take(self, frame, state):
-        following = frame.op("add", state[0].ids[0], frame.constant(self.step, "i64"))
-        return state[0], [Value(INT, (following,)), state[1]]
-
-
-class RowItems:
-    """Of a tensor: the state is the tensor, the number of the next row and that of all."""
-
-    count = 3
-
-    def has(self, frame, state):
-        return frame.op("lt", state[1].ids[0], state[2].ids[0])
-
-    def take(self, frame, state):
-        row = frame.tensor_value(frame.op("gather", state[0].ids[0], state[1].ids[0]))
-        following = frame.op("add", state[1].ids[0], frame.constant(1, "i64"))
-        return row, [state[0], Value(INT, (following,)), state[2]]
-
-
-class ListItems:
-    count = 1
-
-    def has(self, frame, state):
-        if state[0].type.element is NEVER:
-            return False
-        return frame.op("ne", frame.graph.variant(state[0].ids[0]), frame.constant(0, "i64"))
-
-    def take(self, frame, state):
-        return frame.head(state[0]), [frame.tail(state[0])]
-
-
-class ZipItems:
-    def __init__(self, parts):
-        self.parts = parts
-        self.count = sum(part.count for part in parts)
-
-    def _states(self, state):
-        at = 0
-        for part in self.parts:
-            yield part, state[at:at + part.count]
-            at += part.count
-
-    def has(self, frame, state):
-        found = True
-        for part, own in self._states(state):
-            found = frame.all_of(found, part.has(frame, own))
-        return found
-
-    def take(self, frame, state):
-        items, following = [], []
-        for part, own in self._states(state):
-            item, then = part.take(frame, own)
-            items.append(item)
-            following += then
-        return frame.tuple_of(items), following
-
-
-class CountedItems:
-    """Of `enumerate`."""
-
-    def __init__(self, part):
-        self.part = part
-        self.count = part.count + 1
-
-    def has(self, frame, state):
-        return self.part.has(frame, state[1:])
-
-    def take(self, frame, state):
-        item, following = self.part.take(frame, state[1:])
-        number = frame.op("add", state[0].ids[0], frame.constant(1, "i64"))
-        return frame.tuple_of([state[0], item]), [Value(INT, (number,)), *following]
 
 
 class Loop:
@@ -328,17 +237,17 @@ class Loops:
         if isinstance(value.type, Lst):
             value = self.forward(value)
             return ListItems(), [Value(Lst(value.type.element), value.ids)]
-        self.refuse(f"a loop over {value.type} cannot be converted", node)
+        self.refuse(f"a loop over {value.type} cannot be converted; go over a list, a tuple, a range or the rows of a tensor", node)
 
     def _range_items(self, node):
         args = [self.operand(self.eval(arg)) for arg in node.args]
         for arg in args:
             if not self.numeric(arg.type) or self.kind_of(arg.type) is float:
-                self.refuse(f"range(): expected integers, found {arg.type}", node)
+                self.refuse(f"range(): expected integers, found {arg.type}; convert them by int(...)", node)
         step = 1
         if len(args) == 3:
             if not is_number(args[2].type) or args[2].type.value == 0:
-                self.refuse("range(): expected a step that is known before the run, and not 0", node)
+                self.refuse("range(): expected a step that is known before the run, and not 0; write the number", node)
             step = args[2].type.value
         start, stop = (Value(Const(0)), args[0]) if len(args) == 1 else args[:2]
         return RangeItems(step), [Value(INT, (self.as_kind(v, int),)) for v in (start, stop)]
@@ -409,7 +318,7 @@ class Loops:
         def start(frame, level, rest):
             generator = node.generators[level]
             if generator.is_async:
-                frame.refuse("'async for' cannot be converted", node)
+                frame.refuse("'async for' cannot be converted; give a list as an argument", node)
             mark_run(generator.iter)
             items, state = frame.items_of(generator.iter)
             for number, value in enumerate(state):

@@ -31,7 +31,8 @@ class Planner:
             kind, main, table = "object", components[0], self.table
             constant = (*type_.classes, *[None] * type_.none)
         elif isinstance(type_, Tup) and type_.cls is list:
-            raise ConversionError("a list that is known before the run cannot be given back; give a copy, list(...)")
+            raise ConversionError(f"{place(self.converter.function)}: a list that is known before the run cannot be given back; "
+                                  "give a copy, list(...)")
         elif isinstance(type_, Tup):
             kind, constant, parts = "tuple", type_.cls, [self.plan(item) for item in type_.items]
         elif isinstance(type_, Dct):
@@ -61,7 +62,8 @@ def graph_function(converter, settings):
     if came_in(converter.result):
         raise ConversionError(f"{where}: a dict that came in cannot be given back; give a copy, dict.copy()")
     if holds_sink(converter.result) or any(map(holds_sink, converter.fields.values())):
-        raise ConversionError(f"{where}: a list of the caller that is appended to can only be handed on to functions")
+        raise ConversionError(f"{where}: a list of the caller that is appended to can only be handed on to functions; "
+                              "build a new list to give it back")
     if holds_function(converter.result):
         raise ConversionError(f"{where}: a function that is defined inside cannot be given back; give what it computes")
     result = planner.plan(converter.result)

@@ -113,7 +113,7 @@ def tree_of(function):
     try:
         file = _file(code.co_filename)
     except (OSError, SyntaxError, ValueError):
-        raise ConversionError(f"{gone}: expected its text, found none that compiles") from None
+        raise ConversionError(f"{gone}: expected its text, found none that compiles; define it in a file") from None
     if code in file.found:
         return file.found[code]
     key = code.co_firstlineno, code.co_name

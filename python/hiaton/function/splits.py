@@ -15,8 +15,8 @@ import types
 from hiaton.function.scopes import assigned, changed, iterated_names, names_outside, needed_names, nodes_below, read_names
 from hiaton.function.types import Func
 
-_OF_LISTS_AND_DICTS = ("append", "extend", "pop", "insert", "remove", "clear", "reverse", "sort", "index", "count", "copy", "get", "keys",
-                       "values", "items", "item")
+_OF_LISTS_AND_DICTS = ("append", "extend", "pop", "insert", "remove", "clear", "reverse", "sort", "index", "count", "copy", "get",
+                       "keys", "values", "items", "item")
 _SCOPED = (ast.Lambda, ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp)
 
 
@@ -88,7 +88,8 @@ class _Splitting:
         node = self.node
         is_simple = all(isinstance(part, (ast.Name, ast.Tuple, ast.Starred, ast.Store)) for part in ast.walk(node.target))
         is_range = isinstance(node.iter, ast.Call) and isinstance(node.iter.func, ast.Name) and node.iter.func.id == "range"
-        leaving = (ast.Return, ast.Break, ast.Yield, ast.YieldFrom, ast.Await, ast.Global, ast.Nonlocal, ast.FunctionDef, ast.Delete)
+        leaving = (ast.Return, ast.Break, ast.Yield, ast.YieldFrom, ast.Await, ast.Global, ast.Nonlocal, ast.FunctionDef,
+                   ast.Delete)
         return (is_simple and not is_range and not self.targets & (self.assigned | self.where.set_outside)
                 and not iterated_names(node.iter) & changed(*node.body)
                 and not any(isinstance(part, leaving) for part in nodes_below(node.body)))
@@ -98,7 +99,8 @@ class _Splitting:
         return {name for name, (tree, scope) in self.functions.items() if needed_names(scope, tree)[0] & names}
 
     def _is_independent(self, node):
-        return not read_names([node]) & self.dependent and not any(isinstance(part, (ast.NamedExpr, ast.JoinedStr)) for part in ast.walk(node))
+        kept = (ast.NamedExpr, ast.JoinedStr)
+        return not read_names([node]) & self.dependent and not any(isinstance(part, kept) for part in ast.walk(node))
 
     def _statements(self, statements, conditions):
         """What is left of them. `conditions`: the names of parts, and whether they hold where these statements run."""

@@ -34,7 +34,7 @@ def build_function(frame, function, values, is_entry=False):
     frame.where = frame.converter.scope_of(function, Scope)
     changed = frame.where.cells.keys() & frame.where.assigned - frame.where.set_outside
     if changed and not isinstance(frame.where.tree, ast.Lambda):
-        frame.refuse(f"'{min(changed)}' is a variable of the function around, and changed: make a new one", frame.where.tree)
+        frame.refuse(f"'{min(changed)}' is a variable of the function around, and changed; make a new one", frame.where.tree)
     count = len(frame.where.parameters)
     frame.env = dict(zip(frame.where.parameters, values[:count]))
     if id(function.__code__) in frame.converter.stateful:
@@ -140,7 +140,8 @@ class Statements:
         if self.converter.has_aux and value.type is not NEVER:
             value = self.chosen(value, lambda side: isinstance(side, Tup))
             if not isinstance(value.type, Tup) or len(value.type.items) != 2:
-                self.refuse(f"has_aux: expected a pair of a number and other results, found {value.type}", self.where.tree)
+                self.refuse(f"has_aux: expected a pair of a number and other results, found {value.type}; "
+                            "give (loss, others)", self.where.tree)
             number, aux = self.items(value)
             return self.tuple_of([self._number_of_loss(number), aux])
         return self._number_of_loss(value)
@@ -152,7 +153,8 @@ class Statements:
             return value
         value = self.chosen(value, fits)
         if not fits(value.type):
-            self.refuse(f"expected a number of f32 or f64 to take gradients of, found {value.type}", self.where.tree)
+            self.refuse(f"expected a number of f32 or f64 to take gradients of, found {value.type}; "
+                        "give one float, or a tensor of one", self.where.tree)
         return value
 
     def result(self, value):
@@ -267,7 +269,7 @@ class Statements:
     def _change_item(self, node):
         """name[key] += value: the key is computed once."""
         if isinstance(node.target.slice, ast.Slice):
-            self.refuse("a change of a part of a list cannot be converted", node)
+            self.refuse("a change of a part of a list cannot be converted; build a new list", node)
         if not hasattr(node, "hiaton_item"):
             key = ast.Name(f"key@{id(node)}", ast.Load())
             parts = [ast.Subscript(node.target.value, key, context) for context in (ast.Load(), ast.Store())]
@@ -296,7 +298,7 @@ class Statements:
             if isinstance(value.type, Tens) and value.type.dims and value.type.dims[0] == len(target.elts):
                 value = self.rows_of(value)
             if not isinstance(value.type, Tup):
-                self.refuse(f"expected a tuple to take apart, found {value.type}", target)
+                self.refuse(f"expected a tuple to take apart, found {value.type}; give its items by index", target)
             items = self.items(value)
             stars = [number for number, part in enumerate(target.elts) if isinstance(part, ast.Starred)]
             if stars:
