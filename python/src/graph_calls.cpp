@@ -21,7 +21,7 @@ namespace {
 PyObject* miss_class = nullptr;
 
 [[noreturn]] void raise_miss(const Snapshot::Miss& miss) {
-  const nb::object raised = nb::handle(miss_class)(miss.reason, miss.object);
+  const nb::object raised = nb::handle(miss_class)(miss.reason, miss.object, miss.is_of_type);
   PyErr_SetObject(miss_class, raised.ptr());
   nb::raise_python_error();
 }
@@ -68,10 +68,14 @@ Plan plan_of(const std::string& kind, nb::object constant, const GraphType& type
       {"constant", Plan::Kind::Constant}, {"bool", Plan::Kind::Bool},     {"int", Plan::Kind::Int},
       {"float", Plan::Kind::Float},       {"symbol", Plan::Kind::Symbol}, {"tensor", Plan::Kind::Tensor},
       {"object", Plan::Kind::Object},     {"union", Plan::Kind::Union},   {"tuple", Plan::Kind::Tuple},
-      {"dict", Plan::Kind::Dict},         {"list", Plan::Kind::List}};
+      {"dict", Plan::Kind::Dict},         {"list", Plan::Kind::List},     {"sink", Plan::Kind::Sink}};
   Plan plan;
   plan.kind = kinds.at(kind);
-  plan.constant = std::move(constant);
+  if (plan.kind == Plan::Kind::Symbol) {
+    plan.symbols = nb::cast<std::shared_ptr<Symbols>>(constant);
+  } else {
+    plan.constant = std::move(constant);
+  }
   if (plan.kind == Plan::Kind::Object) {
     for (nb::handle cls : plan.constant) plan.takes_none |= cls.is_none();
   }
@@ -97,15 +101,38 @@ struct GraphFunction {
   TableHandle table;  ///< that the plans refer to
   std::vector<nb::object> learned;
   RunSettings settings;
+  std::vector<nb::object> appended;  ///< lists that grow when a run is over
   std::shared_ptr<const Program> program;
 
   std::vector<Value> arguments(Snapshot& snapshot, const nb::tuple& given) const {
     try {
+      for (const nb::object& list : appended) snapshot.keep_out_of(list.ptr());
       std::vector<Value> values = snapshot.arguments(given, parameters);
       if (values.empty()) values.emplace_back(int64_t{0});
       return values;
     } catch (const Snapshot::Miss& miss) {
       raise_miss(miss);
+    }
+  }
+
+  nb::object given_by(Snapshot& snapshot, const std::vector<Value>& results) const {
+    const Value* next = results.data();
+    try {
+      return snapshot.give(result, next);
+    } catch (const Snapshot::Miss& miss) {
+      raise_miss(miss);
+    }
+  }
+
+  /// Whether arguments like these fit.
+  bool takes(const nb::tuple& given) const {
+    try {
+      Snapshot snapshot(false);
+      for (const nb::object& list : appended) snapshot.keep_out_of(list.ptr());
+      snapshot.arguments(given, parameters);
+      return true;
+    } catch (const Snapshot::Miss&) {
+      return false;
     }
   }
 
@@ -131,8 +158,24 @@ struct GraphFunction {
     const std::vector<Value> values = arguments(snapshot, given);
     std::vector<Value> results;
     run([&](RunOptions options) { results = program->run(values, std::move(options)).values; });
-    const Value* next = results.data();
-    return snapshot.give(result, next);
+    return given_by(snapshot, results);
+  }
+
+  /// Runs it for what the run counts: (function, place, runs of that, batches that these were) of each
+  /// region.
+  nb::list regions(const nb::tuple& given) {
+    compiled();
+    Snapshot snapshot(false);
+    const std::vector<Value> values = arguments(snapshot, given);
+    RunStats stats;
+    run([&](RunOptions options) {
+      options.count_regions = true;
+      stats = program->run(values, std::move(options)).stats;
+    });
+    nb::list regions;
+    for (const RegionStats& one : stats.regions)
+      regions.append(nb::make_tuple(one.function, one.name, one.firings, one.launches));
+    return regions;
   }
 
   nb::tuple value_and_grad(const nb::tuple& given) const {
@@ -146,8 +189,7 @@ struct GraphFunction {
       options.gradients = sums.get();
       results = std::move(model->loss(examples, std::move(options)).front());
     });
-    const Value* next = results.data();
-    return nb::make_tuple(snapshot.give(result, next),
+    return nb::make_tuple(given_by(snapshot, results),
                           nb::cast(GraphGradients{sums, {model, &model->parameters()}}));
   }
 };
@@ -371,6 +413,15 @@ void bind_graph_calls(nb::module_& m) {
   if (miss_class == nullptr) nb::raise_python_error();
   m.attr("Miss") = nb::handle(miss_class);
   nb::class_<Plan>(m, "Plan");
+  nb::class_<Symbols>(m, "Symbols")
+      .def(
+          "__init__",
+          [](Symbols* self, const nb::dict& numbers) {
+            new (self) Symbols{numbers, std::vector<nb::object>(numbers.size())};
+            for (const auto& [text, number] : numbers)
+              self->texts.at(nb::cast<std::size_t>(number)) = nb::borrow(text);
+          },
+          nb::arg("numbers"), "`numbers` are 0, 1 and so on.");
   nb::class_<TableHandle>(m, "ObjectTable")
       .def(nb::init<>())
       .def("add_class", &TableHandle::add_class, nb::arg("made"), nb::arg("variant"), nb::arg("fields"));
@@ -384,7 +435,8 @@ void bind_graph_calls(nb::module_& m) {
           "__init__",
           [](GraphFunction* self, std::shared_ptr<Source> source, std::string entry,
              std::vector<Plan> parameters, Plan result, const TableHandle& table,
-             std::vector<nb::object> learned, int workers, double max_frames) {
+             std::vector<nb::object> learned, int workers, double max_frames,
+             std::vector<nb::object> appended) {
             new (self) GraphFunction{std::move(source),
                                      std::move(entry),
                                      std::move(parameters),
@@ -392,13 +444,17 @@ void bind_graph_calls(nb::module_& m) {
                                      table,
                                      std::move(learned),
                                      RunSettings(),
+                                     std::move(appended),
                                      nullptr};
             self->settings.workers = workers;
             if (max_frames > 0) self->settings.max_frames = static_cast<uint64_t>(max_frames);
           },
           nb::arg("source"), nb::arg("entry"), nb::arg("parameters"), nb::arg("result"), nb::arg("table"),
-          nb::arg("learned"), nb::arg("workers"), nb::arg("max_frames"))
+          nb::arg("learned"), nb::arg("workers"), nb::arg("max_frames"), nb::arg("appended"))
       .def("call", &GraphFunction::call, nb::arg("arguments"))
+      .def("takes", &GraphFunction::takes, nb::arg("arguments"))
+      .def("regions", &GraphFunction::regions, nb::arg("arguments"),
+           nb::sig("def regions(self, arguments: tuple) -> list[tuple[str, str, int, int]]"))
       .def("svg", [](GraphFunction& f) { return graph::to_svg(f.compiled().graph()); })
       .def("dot", [](GraphFunction& f) { return graph::to_dot(f.compiled().graph()); })
       .def("listing", [](GraphFunction& f) { return graph::to_text(f.compiled().graph()); })

@@ -49,6 +49,7 @@ class GraphBody {
   Ids finish_if(uint32_t condition, uint32_t then, uint32_t otherwise) {
     return ids_of(builder_.finish_if(var(condition), ir::BlockId(then), ir::BlockId(otherwise)));
   }
+  void set_span(uint32_t begin, uint32_t end) { builder_.set_span({begin, end}); }
   GraphType type(uint32_t id) { return {var(id).type()}; }
   void name(uint32_t id, const std::string& name) { builder_.named(var(id), SharedString(name)); }
 
@@ -102,6 +103,10 @@ class GraphBuilder {
   GraphBuilder(const GraphBuilder&) = delete;
   GraphBuilder& operator=(const GraphBuilder&) = delete;
 
+  /// The text that spans are places of: files of Python, as hiaton::Source has several files.
+  void set_source(const std::string& name, const std::string& text) {
+    builder_.module().source = std::make_shared<const hiaton::Source>(name, text);
+  }
   GraphType declare_data(const std::string& name) { return {builder_.module().data_types.declare(name)}; }
   void define_data(
       const GraphType& type,
@@ -223,10 +228,12 @@ void bind_graphs(nb::module_& m) {
       .def("begin_block", &GraphBody::begin_block)
       .def("end_block", &GraphBody::end_block, nb::arg("block"), nb::arg("results"))
       .def("finish_if", &GraphBody::finish_if, nb::arg("condition"), nb::arg("then"), nb::arg("otherwise"))
+      .def("set_span", &GraphBody::set_span, nb::arg("begin"), nb::arg("end"))
       .def("type", &GraphBody::type, nb::arg("id"))
       .def("name", &GraphBody::name, nb::arg("id"), nb::arg("name"));
   nb::class_<GraphBuilder>(m, "GraphBuilder")
       .def(nb::init<>())
+      .def("set_source", &GraphBuilder::set_source, nb::arg("name"), nb::arg("text"))
       .def("declare_data", &GraphBuilder::declare_data, nb::arg("name"))
       .def("define_data", &GraphBuilder::define_data, nb::arg("type"), nb::arg("variants"))
       .def("list_of", &GraphBuilder::list_of, nb::arg("element"))

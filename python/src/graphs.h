@@ -34,12 +34,31 @@ struct GraphGradients {
   nb::object rows(std::size_t index) const;
 };
 
+/// The texts that a graph knows, and their numbers. Other texts have numbers behind these during one call.
+struct Symbols {
+  nb::dict numbers;
+  std::vector<nb::object> texts;  ///< by number
+};
+
 /// How a value of Python becomes values of a graph, and back.
 struct Plan {
-  enum class Kind : uint8_t { Constant, Bool, Int, Float, Symbol, Tensor, Object, Union, Tuple, Dict, List };
+  enum class Kind : uint8_t {
+    Constant,
+    Bool,
+    Int,
+    Float,
+    Symbol,
+    Tensor,
+    Object,
+    Union,
+    Tuple,
+    Dict,
+    List,
+    Sink
+  };
   Kind kind = Kind::Constant;
-  /// Constant: the object itself. Tuple: its class. Dict: a tuple of its keys. Symbol: names to numbers.
-  /// Object: a tuple of the classes that fit, with None where that does.
+  /// Constant: the object itself. Tuple: its class. Dict: a tuple of its keys. Object: a tuple of the
+  /// classes that fit, with None where that does.
   nb::object constant;
   bool takes_none = false;       ///< Object: None fits too
   Type type;                     ///< Tensor: of it. Object, List: of the data
@@ -47,6 +66,7 @@ struct Plan {
   std::vector<Type> components;  ///< the types of the values that it becomes
   FieldLayout layout;            ///< of these as the fields of one data value
   struct ObjectTable* objects = nullptr;
+  std::shared_ptr<const Symbols> symbols;  ///< Symbol: those of the graph
 };
 
 /// How the objects of some classes become values of the one data type that a graph has for objects. Its
@@ -74,30 +94,53 @@ struct ObjectTable {
 class Snapshot {
  public:
   /// `gives_objects`: results hold objects or lists, which may be some that came in.
-  explicit Snapshot(bool gives_objects) : gives_objects_(gives_objects) {}
+  explicit Snapshot(bool gives_objects);
+  Snapshot(const Snapshot&) = delete;
+  Snapshot& operator=(const Snapshot&) = delete;
+  ~Snapshot();
 
+  /// Nobody may read the list: it grows when the run is over.
+  void keep_out_of(PyObject* list) { kept_out_.push_back(list); }
   /// What the arguments become. Throws Miss where one does not fit its plan.
   std::vector<Value> arguments(const nb::tuple& given, const std::vector<Plan>& plans);
-  /// The object for values that begin here; moves `values` behind them.
+  /// The object for values that begin here; moves `values` behind them. Throws Miss where nobody knows
+  /// whether it is one that came in.
   nb::object give(const Plan& plan, const Value*& values);
 
   /// Why an object does not fit.
   struct Miss {
     const char* reason;
     nb::object object;
+    bool is_of_type;  ///< a graph for more types takes it
   };
 
  private:
   /// Slots that are being gathered: their references go where they are not made a data value.
   class Unfinished;
+  struct Reading;
+  /// An object that was made, and what its fields are to hold.
+  struct Made {
+    nb::object object;
+    Data data;
+    const ObjectTable::Class* described;
+  };
 
   /// Pushes what the object becomes; the caller sees to it that it lives.
   void take(PyObject* given, const Plan& plan);
-  void take_union(PyObject* given, const Plan& plan);
-  Slot object(PyObject* given, ObjectTable& table);
-  Slot list(PyObject* given, const Plan& plan);
-  Slot boxed(PyObject* given, const Plan& element);
+  void begin(PyObject* given, const Plan& plan);
+  void begin_union(PyObject* given, const Plan& plan);
+  void begin_object(PyObject* given, ObjectTable& table);
+  void push_defaults(const Plan& plan, std::size_t first, std::size_t last);
+  void read_on();
+  void read_on_in_dict(Reading& last);
+  void read_on_in_object(Reading& last);
+  void read_on_in_list(Reading& last);
+  Slot gathered(uint32_t variant);
+  int64_t number_of(PyObject* text, const Symbols& symbols);
+  nb::object text_of(int64_t number, const Symbols& symbols) const;
+  nb::object part(const Plan& plan, const Value*& values);
   nb::object made(const Data& data, const ObjectTable& table);
+  void set_fields();
 
   template <class Key, class Held>
   using ByPointer = tsl::robin_map<const Key*, Held>;
@@ -107,7 +150,12 @@ class Snapshot {
   ByPointer<PyObject, Data> shared_;           ///< no value: the object is being read
   ByPointer<DataObject, nb::object> objects_;  ///< other threads may change what holds them
   ByPointer<DataObject, nb::object> made_;
-  int depth_ = 0;
+  nb::object numbers_;             ///< by text, of texts that the graph does not know; no value: none
+  std::vector<nb::object> texts_;  ///< in the order of their numbers
+  std::vector<Reading> reading_;   ///< a stack: what is being read, each as a part of the one before
+  std::vector<Made> without_fields_;
+  std::vector<PyObject*> kept_out_;
+  std::vector<Type> empty_lists_;  ///< the types of empty lists that came in: their values have no identity
 };
 
 /// Whether all operands of the operation that are numbers get one element type.

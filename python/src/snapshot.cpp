@@ -1,4 +1,5 @@
 // Objects of Python as values of a graph, and back.
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -7,21 +8,8 @@
 namespace hiaton::python {
 namespace {
 
-/// How deep objects may stand inside each other: the snapshot recurs.
-constexpr int kDeepest = 4000;
 constexpr uint32_t kNil = 0;
 constexpr uint32_t kCons = 1;
-
-class Deeper {
- public:
-  explicit Deeper(int& depth) : depth_(++depth) {}
-  Deeper(const Deeper&) = delete;
-  Deeper& operator=(const Deeper&) = delete;
-  ~Deeper() { --depth_; }
-
- private:
-  int& depth_;
-};
 
 /// What stands for a part that is not there.
 Slot default_of(const Type& type) {
@@ -94,6 +82,7 @@ bool fits(PyObject* given, const Plan& plan) {
     case Plan::Kind::Dict:
       return has_keys(given, plan.constant.ptr());
     case Plan::Kind::List:
+    case Plan::Kind::Sink:
       return PyList_CheckExact(given);
     case Plan::Kind::Union:
       break;
@@ -101,8 +90,8 @@ bool fits(PyObject* given, const Plan& plan) {
   return false;
 }
 
-[[noreturn]] void miss(const char* reason, PyObject* object) {
-  throw Snapshot::Miss{reason, nb::borrow(object)};
+[[noreturn]] void miss(const char* reason, PyObject* object, bool is_of_type = false) {
+  throw Snapshot::Miss{reason, nb::borrow(object), is_of_type};
 }
 
 int64_t integer_in(PyObject* object) {
@@ -112,26 +101,30 @@ int64_t integer_in(PyObject* object) {
   return n;
 }
 
-int64_t number_of_symbol(PyObject* object, const nb::object& numbers) {
-  PyObject* const found = PyDict_GetItemWithError(numbers.ptr(), object);
-  if (found != nullptr) return PyLong_AsLongLong(found);
-  if (PyErr_Occurred() != nullptr) nb::raise_python_error();
-  const auto number = static_cast<int64_t>(PyDict_GET_SIZE(numbers.ptr()));
-  numbers[nb::handle(object)] = number;
-  return number;
-}
-
-nb::object symbol_of_number(int64_t number, const nb::object& numbers) {
-  Py_ssize_t position = 0;
-  PyObject* key = nullptr;
-  PyObject* value = nullptr;
-  while (PyDict_Next(numbers.ptr(), &position, &key, &value) != 0) {
-    if (PyLong_AsLongLong(value) == number) return nb::borrow(key);
-  }
-  throw nb::value_error("a graph gave a text that there is not");
+PyObject* found_in(const nb::object& dict, PyObject* key) {
+  PyObject* const found = PyDict_GetItemWithError(dict.ptr(), key);
+  if (found == nullptr && PyErr_Occurred() != nullptr) nb::raise_python_error();
+  return found;
 }
 
 }  // namespace
+
+/// A value that is being read: its parts become slots, from the first to the last.
+struct Snapshot::Reading {
+  enum class Kind : uint8_t { Union, Tuple, Dict, Object, List, Box };
+  Kind kind;
+  bool may_be_shared = false;  ///< Object
+  const Plan* plan = nullptr;  ///< Box: of the element
+  nb::object held{};           ///< reading an attribute may run code, which may drop it elsewhere
+  std::size_t next = 0;   ///< the number of the part to be read next. List: how many are still to be read
+  std::size_t begin = 0;  ///< Object, Box, List: the first slot of the data value that is being made
+  ObjectTable::Class* described = nullptr;
+  Data made{kNil, {}};  ///< List: the elements that were read, which are the last ones
+
+  /// Of the data value whose fields are being gathered.
+  FieldLayout layout() const { return kind == Kind::Object ? described->layout : plan->layout; }
+  bool makes_data() const { return kind >= Kind::Object; }
+};
 
 class Snapshot::Unfinished {
  public:
@@ -146,18 +139,6 @@ class Snapshot::Unfinished {
   }
 
   std::span<const Slot> gathered() const { return std::span<const Slot>(slots_).subspan(begin_); }
-  /// The data value of the slots, which are gone then.
-  Slot made(uint32_t variant) {
-    Slot slot;
-    try {
-      slot.data = Data::take(variant, layout_, gathered()).detach();
-    } catch (...) {
-      slots_.resize(begin_);  // Data::take let go of them
-      throw;
-    }
-    slots_.resize(begin_);
-    return slot;
-  }
   /// Somebody else has them.
   void forget() { slots_.resize(begin_); }
 
@@ -170,6 +151,9 @@ class Snapshot::Unfinished {
 std::vector<Value> Snapshot::arguments(const nb::tuple& given, const std::vector<Plan>& plans) {
   std::vector<Value> values;
   for (std::size_t i = 0; i < plans.size(); ++i) {
+    if (plans[i].kind == Plan::Kind::Sink) keep_out_of(nb::object(given[i]).ptr());
+  }
+  for (std::size_t i = 0; i < plans.size(); ++i) {
     const nb::object argument = given[i];
     Unfinished slots(slots_, plans[i].layout);
     take(argument.ptr(), plans[i]);
@@ -181,29 +165,33 @@ std::vector<Value> Snapshot::arguments(const nb::tuple& given, const std::vector
   return values;
 }
 
-void Snapshot::take_union(PyObject* given, const Plan& plan) {
-  for (std::size_t side = 0; side < plan.parts.size(); ++side) {
-    if (!fits(given, plan.parts[side])) continue;
-    slots_.push_back(slot_of(static_cast<int64_t>(side)));
-    for (std::size_t other = 0; other < plan.parts.size(); ++other) {
-      if (other == side) {
-        take(given, plan.parts[side]);
-      } else {
-        for (const Type& type : plan.parts[other].components) slots_.push_back(default_of(type));
-      }
-    }
-    return;
-  }
-  miss("a value of a type that was not seen before", given);
-}
+Snapshot::Snapshot(bool gives_objects) : gives_objects_(gives_objects) {}
+Snapshot::~Snapshot() = default;
 
 void Snapshot::take(PyObject* given, const Plan& plan) {
-  if (plan.kind == Plan::Kind::Union) return take_union(given, plan);
+  const std::size_t outside = reading_.size();
+  try {
+    begin(given, plan);
+    while (reading_.size() > outside) read_on();
+  } catch (...) {
+    for (; reading_.size() > outside; reading_.pop_back()) {
+      const Reading& last = reading_.back();
+      if (!last.makes_data() || slots_.size() == last.begin) continue;
+      Data::release_slots(last.layout(), std::span<const Slot>(slots_).subspan(last.begin));
+      slots_.resize(last.begin);
+    }
+    throw;
+  }
+}
+
+/// Reads what has no parts; what has some comes next.
+void Snapshot::begin(PyObject* given, const Plan& plan) {
+  if (plan.kind == Plan::Kind::Union) return begin_union(given, plan);
   if (plan.kind == Plan::Kind::Object && given == Py_None && plan.takes_none) {
     slots_.push_back(default_of(plan.type));
     return;
   }
-  if (!fits(given, plan)) miss("a value of a type that was not seen before", given);
+  if (!fits(given, plan)) miss("a value of a type that was not seen before", given, true);
   switch (plan.kind) {
     case Plan::Kind::Bool:
       slots_.push_back(slot_of(given == Py_True));
@@ -215,32 +203,124 @@ void Snapshot::take(PyObject* given, const Plan& plan) {
       slots_.push_back(slot_of(PyFloat_AS_DOUBLE(given)));
       break;
     case Plan::Kind::Symbol:
-      slots_.push_back(slot_of(number_of_symbol(given, plan.constant)));
+      slots_.push_back(slot_of(number_of(given, *plan.symbols)));
       break;
     case Plan::Kind::Tensor:
       slots_.push_back(Value(nb::inst_ptr<EagerTensor>(given)->value).detach());
       break;
     case Plan::Kind::Object:
-      slots_.push_back(object(given, *plan.objects));
+      begin_object(given, *plan.objects);
       break;
     case Plan::Kind::Tuple:
-      for (std::size_t i = 0; i < plan.parts.size(); ++i)
-        take(PyTuple_GET_ITEM(given, static_cast<Py_ssize_t>(i)), plan.parts[i]);
+      reading_.push_back({.kind = Reading::Kind::Tuple, .plan = &plan, .held = nb::borrow(given)});
       break;
     case Plan::Kind::Dict:
-      for (std::size_t i = 0; i < plan.parts.size(); ++i) {
-        PyObject* const key = PyTuple_GET_ITEM(plan.constant.ptr(), static_cast<Py_ssize_t>(i));
-        PyObject* const value = PyDict_GetItemWithError(given, key);
-        if (value == nullptr) miss("a dict that changes while it is read", given);
-        take(nb::borrow(value).ptr(), plan.parts[i]);
-      }
+      reading_.push_back({.kind = Reading::Kind::Dict, .plan = &plan, .held = nb::borrow(given)});
       break;
     case Plan::Kind::List:
-      slots_.push_back(list(given, plan));
+      if (std::ranges::find(kept_out_, given) != kept_out_.end()) {
+        miss("a list that is read and appended to", given);
+      }
+      reading_.push_back({.kind = Reading::Kind::List,
+                          .plan = &plan,
+                          .held = nb::borrow(given),
+                          .next = static_cast<std::size_t>(PyList_GET_SIZE(given)),
+                          .begin = slots_.size()});
       break;
     default:
       break;
   }
+}
+
+void Snapshot::begin_union(PyObject* given, const Plan& plan) {
+  for (std::size_t side = 0; side < plan.parts.size(); ++side) {
+    if (!fits(given, plan.parts[side])) continue;
+    slots_.push_back(slot_of(static_cast<int64_t>(side)));
+    push_defaults(plan, 0, side);
+    reading_.push_back({.kind = Reading::Kind::Union, .plan = &plan, .next = side + 1});
+    return begin(given, plan.parts[side]);
+  }
+  miss("a value of a type that was not seen before", given, true);
+}
+
+/// Of sides that a value is not of.
+void Snapshot::push_defaults(const Plan& plan, std::size_t first, std::size_t last) {
+  for (std::size_t side = first; side < last; ++side) {
+    for (const Type& type : plan.parts[side].components) slots_.push_back(default_of(type));
+  }
+}
+
+/// The data value of the slots of what is read last, which are gone then.
+Slot Snapshot::gathered(uint32_t variant) {
+  const Reading& last = reading_.back();
+  Slot slot;
+  try {
+    slot.data =
+        Data::take(variant, last.layout(), std::span<const Slot>(slots_).subspan(last.begin)).detach();
+  } catch (...) {
+    slots_.resize(last.begin);  // Data::take let go of them
+    throw;
+  }
+  slots_.resize(last.begin);
+  return slot;
+}
+
+void Snapshot::read_on() {
+  Reading& last = reading_.back();
+  switch (last.kind) {
+    case Reading::Kind::Union:
+      push_defaults(*last.plan, last.next, last.plan->parts.size());
+      reading_.pop_back();
+      break;
+    case Reading::Kind::Tuple: {
+      if (last.next == last.plan->parts.size()) return reading_.pop_back();
+      const std::size_t item = last.next++;
+      begin(PyTuple_GET_ITEM(last.held.ptr(), static_cast<Py_ssize_t>(item)), last.plan->parts[item]);
+      break;
+    }
+    case Reading::Kind::Dict:
+      read_on_in_dict(last);
+      break;
+    case Reading::Kind::Object:
+      read_on_in_object(last);
+      break;
+    case Reading::Kind::List:
+      read_on_in_list(last);
+      break;
+    case Reading::Kind::Box: {
+      const Slot box = gathered(1);
+      reading_.pop_back();
+      slots_.push_back(box);
+      break;
+    }
+  }
+}
+
+void Snapshot::read_on_in_dict(Reading& last) {
+  if (last.next == last.plan->parts.size()) return reading_.pop_back();
+  const std::size_t item = last.next++;
+  PyObject* const key = PyTuple_GET_ITEM(last.plan->constant.ptr(), static_cast<Py_ssize_t>(item));
+  PyObject* const value = PyDict_GetItemWithError(last.held.ptr(), key);
+  if (value == nullptr) miss("a dict that changes while it is read", last.held.ptr());
+  const nb::object held = nb::borrow(value);
+  begin(value, last.plan->parts[item]);
+}
+
+int64_t Snapshot::number_of(PyObject* text, const Symbols& symbols) {
+  PyObject* found = found_in(symbols.numbers, text);
+  if (found == nullptr && numbers_.is_valid()) found = found_in(numbers_, text);
+  if (found != nullptr) return PyLong_AsLongLong(found);
+  if (!numbers_.is_valid()) numbers_ = nb::dict();
+  const auto number = static_cast<int64_t>(symbols.texts.size() + texts_.size());
+  numbers_[nb::handle(text)] = number;
+  texts_.push_back(nb::borrow(text));
+  return number;
+}
+
+nb::object Snapshot::text_of(int64_t number, const Symbols& symbols) const {
+  const auto place = static_cast<std::size_t>(number);
+  const std::size_t known = symbols.texts.size();
+  return place < known ? symbols.texts[place] : texts_.at(place - known);
 }
 
 /// Begins to load what the fields of an object refer to, so that the fields wait for memory together.
@@ -256,70 +336,77 @@ void load_ahead(PyObject* given, ObjectTable::Class& described) {
   }
 }
 
-Slot Snapshot::object(PyObject* given, ObjectTable& table) {
-  const nb::object held =
-      nb::borrow(given);  // reading an attribute may run code, which may drop it elsewhere
-  const bool may_be_shared = Py_REFCNT(given) > 2;
+void Snapshot::begin_object(PyObject* given, ObjectTable& table) {
+  const bool may_be_shared = Py_REFCNT(given) > 1;
   if (may_be_shared) {
     const auto [known, is_new] = shared_.try_emplace(given);
     if (!is_new) {
       if (!known->second) miss("an object that reaches itself through fields that are read", given);
-      return Value(known->second).detach();
+      slots_.push_back(Value(known->second).detach());
+      return;
     }
   }
-  const Deeper deeper(depth_);
-  if (depth_ > kDeepest) miss("objects that stand too deep inside each other", given);
   ObjectTable::Class& described = *table.find(Py_TYPE(given));
-  Unfinished fields(slots_, described.layout);
+  reading_.push_back({.kind = Reading::Kind::Object,
+                      .may_be_shared = may_be_shared,
+                      .held = nb::borrow(given),
+                      .begin = slots_.size(),
+                      .described = &described});
   load_ahead(given, described);
-  for (std::size_t i = 0; i < described.fields.size(); ++i) {
-    PyObject* const value = described.attributes.find(given, i);
+}
+
+void Snapshot::read_on_in_object(Reading& last) {
+  PyObject* const given = last.held.ptr();
+  ObjectTable::Class& described = *last.described;
+  // Fields that have no parts are read in one go; `last` moves where one has some.
+  const std::size_t depth = reading_.size();
+  while (reading_.back().next < described.fields.size()) {
+    const std::size_t field = reading_.back().next++;
+    PyObject* const value = described.attributes.find(given, field);
     if (value != nullptr) {
-      take(value, described.fields[i]);
-      continue;
+      begin(value, described.fields[field]);
+    } else {
+      const nb::object read = described.attributes.read(given, field);
+      if (!read.is_valid()) miss("an object without a field that others of its class have", given, true);
+      begin(read.ptr(), described.fields[field]);
     }
-    const nb::object read = described.attributes.read(given, i);
-    if (!read.is_valid()) miss("an object without a field that others of its class have", given);
-    take(read.ptr(), described.fields[i]);
+    if (reading_.size() != depth) return;
   }
-  const Slot made = fields.made(described.variant);
-  if (may_be_shared) {
+  const Slot made = gathered(described.variant);
+  if (reading_.back().may_be_shared) {
     Data::retain(made.data);
     shared_[given] = Data::adopt(made.data);
   }
-  if (gives_objects_) objects_.emplace(made.data, held);
-  return made;
+  if (gives_objects_) objects_.emplace(made.data, reading_.back().held);
+  reading_.pop_back();
+  slots_.push_back(made);
 }
 
-/// A data value of the parts of an element.
-Slot Snapshot::boxed(PyObject* given, const Plan& element) {
-  Unfinished parts(slots_, element.layout);
-  take(given, element);
-  return parts.made(1);
-}
-
-Slot Snapshot::list(PyObject* given, const Plan& plan) {
-  const nb::object held = nb::borrow(given);
-  const Deeper deeper(depth_);
-  if (depth_ > kDeepest) miss("objects that stand too deep inside each other", given);
-  const Plan& element = plan.parts[0];
-  Data made(kNil, {});
-  for (Py_ssize_t i = PyList_GET_SIZE(given); i-- > 0;) {
-    if (i >= PyList_GET_SIZE(given)) miss("a list that changes while it is read", given);
-    Unfinished cell(slots_, plan.layout);
-    if (element.components.size() == 1) {
-      take(PyList_GET_ITEM(given, i), element);
-    } else {
-      slots_.push_back(boxed(PyList_GET_ITEM(given, i), element));
+void Snapshot::read_on_in_list(Reading& last) {
+  if (slots_.size() > last.begin) {  // an element was read
+    slots_.push_back(Value(std::move(last.made)).detach());
+    last.made = Data::adopt(gathered(kCons).data);
+  }
+  PyObject* const given = last.held.ptr();
+  if (last.next == 0) {
+    if (gives_objects_) {
+      if (Data::has_object(last.made.object())) {
+        objects_.emplace(last.made.object(), last.held);
+      } else if (std::ranges::find(empty_lists_, last.plan->type) == empty_lists_.end()) {
+        empty_lists_.push_back(last.plan->type);
+      }
     }
-    slots_.push_back(Value(std::move(made)).detach());
-    made = Data::adopt(cell.made(kCons).data);
+    const Slot made = Value(std::move(last.made)).detach();
+    reading_.pop_back();
+    slots_.push_back(made);
+    return;
   }
-  if (gives_objects_) {
-    if (!Data::has_object(made.object())) miss("an empty list, which may be given back", given);
-    objects_.emplace(made.object(), held);
-  }
-  return Value(std::move(made)).detach();
+  const auto place = static_cast<Py_ssize_t>(--last.next);
+  if (place >= PyList_GET_SIZE(given)) miss("a list that changes while it is read", given);
+  const Plan& element = last.plan->parts[0];
+  if (element.components.size() != 1)
+    reading_.push_back({.kind = Reading::Kind::Box, .plan = &element, .begin = slots_.size()});
+  begin(PyList_GET_ITEM(given, place), element);
 }
 
 nb::object Snapshot::made(const Data& data, const ObjectTable& table) {
@@ -333,23 +420,39 @@ nb::object Snapshot::made(const Data& data, const ObjectTable& table) {
   }
   for (const ObjectTable::Class& described : table.classes) {
     if (described.variant != data.variant()) continue;
-    const nb::object object = described.made.attr("__new__")(described.made);
-    std::vector<Value> values;
-    for (std::size_t i = 0; i < data.field_count(); ++i) values.push_back(data.field(i));
-    const Value* next = values.data();
-    for (std::size_t i = 0; i < described.fields.size(); ++i) {
-      const nb::object value = give(described.fields[i], next);
-      const nb::object& name = described.attributes.name(i);
-      if (PyObject_GenericSetAttr(object.ptr(), name.ptr(), value.ptr()) != 0) nb::raise_python_error();
-    }
+    nb::object object = described.made.attr("__new__")(described.made);
     if (has_memory) made_.emplace(data.object(), object);
+    without_fields_.push_back({object, data, &described});
     return object;
   }
   throw nb::value_error("a graph gave an object of a class that there is not");
 }
 
+/// Objects get their fields one after the other: objects may stand deep inside each other.
+void Snapshot::set_fields() {
+  while (!without_fields_.empty()) {
+    const Made last = std::move(without_fields_.back());
+    without_fields_.pop_back();
+    std::vector<Value> values;
+    for (std::size_t i = 0; i < last.data.field_count(); ++i) values.push_back(last.data.field(i));
+    const Value* next = values.data();
+    for (std::size_t i = 0; i < last.described->fields.size(); ++i) {
+      const nb::object value = part(last.described->fields[i], next);
+      const nb::object& name = last.described->attributes.name(i);
+      if (PyObject_GenericSetAttr(last.object.ptr(), name.ptr(), value.ptr()) != 0) nb::raise_python_error();
+    }
+  }
+}
+
 nb::object Snapshot::give(const Plan& plan, const Value*& values) {
+  nb::object given = part(plan, values);
+  set_fields();
+  return given;
+}
+
+nb::object Snapshot::part(const Plan& plan, const Value*& values) {
   switch (plan.kind) {
+    case Plan::Kind::Sink:
     case Plan::Kind::Constant:
       return plan.constant;
     case Plan::Kind::Bool:
@@ -357,14 +460,14 @@ nb::object Snapshot::give(const Plan& plan, const Value*& values) {
     case Plan::Kind::Float:
       return number_object(*values++);
     case Plan::Kind::Symbol:
-      return symbol_of_number((values++)->as<int64_t>(), plan.constant);
+      return text_of((values++)->as<int64_t>(), *plan.symbols);
     case Plan::Kind::Tensor:
       return to_object(*values++);
     case Plan::Kind::Object:
       return made((values++)->data(), *plan.objects);
     case Plan::Kind::Tuple: {
       nb::list items;
-      for (const Plan& part : plan.parts) items.append(give(part, values));
+      for (const Plan& item : plan.parts) items.append(part(item, values));
       if (plan.constant.ptr() == reinterpret_cast<PyObject*>(&PyTuple_Type)) return nb::tuple(items);
       return plan.constant.attr("_make")(items);
     }
@@ -372,7 +475,7 @@ nb::object Snapshot::give(const Plan& plan, const Value*& values) {
       nb::dict made;
       for (std::size_t i = 0; i < plan.parts.size(); ++i)
         made[nb::handle(PyTuple_GET_ITEM(plan.constant.ptr(), static_cast<Py_ssize_t>(i)))] =
-            give(plan.parts[i], values);
+            part(plan.parts[i], values);
       return made;
     }
     case Plan::Kind::Union: {
@@ -380,7 +483,7 @@ nb::object Snapshot::give(const Plan& plan, const Value*& values) {
       nb::object chosen;
       for (std::size_t i = 0; i < plan.parts.size(); ++i) {
         if (i == side) {
-          chosen = give(plan.parts[i], values);
+          chosen = part(plan.parts[i], values);
         } else {
           values += plan.parts[i].components.size();
         }
@@ -392,6 +495,8 @@ nb::object Snapshot::give(const Plan& plan, const Value*& values) {
       const Data first = (values++)->data();
       const auto given = objects_.find(first.object());
       if (given != objects_.end()) return given->second;
+      if (first.variant() == kNil && std::ranges::find(empty_lists_, plan.type) != empty_lists_.end())
+        miss("an empty list to be given back, which may be one that came in", elements.ptr());
       if (Data::has_object(first.object())) {
         const auto [before, is_new] = made_.try_emplace(first.object(), elements);
         if (!is_new) return before->second;
@@ -407,7 +512,7 @@ nb::object Snapshot::give(const Plan& plan, const Value*& values) {
           for (std::size_t i = 0; i < box.field_count(); ++i) parts.push_back(box.field(i));
         }
         const Value* next = parts.data();
-        elements.append(give(plan.parts[0], next));
+        elements.append(part(plan.parts[0], next));
         rest = rest.field(1).data();
       }
       return elements;

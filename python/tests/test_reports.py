@@ -53,5 +53,5 @@ def test_the_report_says_why_calls_ran_in_python():
     with pytest.raises(ZeroDivisionError):
         quotient(7, 0)
     assert quotient(7.5, 2.0) == 3.0
-    report = quotient.report()
-    assert "1 of the faults: division by zero: 7 % 0" in report and "last miss: a value of a type" in report, report
+    report, first = quotient.report(), quotient.__wrapped__.__code__.co_firstlineno
+    assert f"1 of the faults: {__file__}:{first + 2}:16: error: division by zero: 7 % 0" in report and "last miss: a value of a type" in report, report

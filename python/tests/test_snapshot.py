@@ -3,6 +3,7 @@
 import copy
 import dataclasses
 import gc
+import sys
 
 import pytest
 
@@ -151,3 +152,124 @@ def test_objects_that_are_given_back_live_as_long():
         found = graph(full(cls))
         gc.collect()
         assert (found.label, found.word) == (8, 7)
+
+
+def test_texts_are_kept_for_one_call_only():
+    @hia.function(strict=True)
+    def longer(a, b):
+        return (a, b, "none") if a != b else (a, a, "none")
+
+    class Text(str):
+        pass
+
+    kept = []
+    for n in range(2000):
+        a, b = f"text {n}", f"text {n % 7}"
+        expected = (a, b, "none") if a != b else (a, a, "none")
+        made = longer(a, b)
+        assert made == expected and made[0] is a
+        kept.append(a)
+    assert all(sys.getrefcount(text) <= 4 for text in kept[:-1]), "the graph keeps texts of calls that are over"
+
+
+def test_calls_that_no_graph_can_take_end_with_a_warning():
+    graph = hia.function(depth_of)
+    chain = Chain(0)
+    assert graph(chain) == 1
+    loop = Chain(1)
+    loop.next = loop
+    for _ in range(2):
+        with pytest.raises(RecursionError):
+            graph(loop)
+    assert graph(chain) == 1  # now and then is no reason
+    for _ in range(2):
+        with pytest.raises(RecursionError):
+            graph(loop)
+    graph = hia.function(first_of)
+    assert graph(chain) == 0
+    with pytest.warns(hia.FallbackWarning, match="its arguments do not fit its graph: an integer that does not fit 64 bits"):
+        for _ in range(3):
+            assert graph(Chain(2**70)) == 2**70
+    assert graph._conversions == 1 and graph._plain == 3
+
+
+@dataclasses.dataclass
+class Chain:
+    value: int
+    next: "Chain | None" = None
+
+
+def depth_of(chain):
+    return 0 if chain is None else 1 + depth_of(chain.next)
+
+
+def first_of(chain):
+    return chain.value
+
+
+DEEP = 100_000
+
+
+def test_objects_stand_as_deep_inside_each_other_as_they_like():
+    chain = None
+    for value in range(DEEP):
+        chain = Chain(value, chain)
+    length = hia.function(length_of, strict=True)
+    assert length(chain) == DEEP and length._plain == 0
+    longer = hia.function(one_more, strict=True)
+    made = longer(chain)
+    for value in reversed(range(DEEP)):
+        assert made.value == value + 1 and made is not chain
+        made, chain = made.next, chain.next
+    assert made is None and longer._plain == 0
+    nested = []
+    for value in range(DEEP):
+        nested = Nested([value], [nested] if value else [])
+    assert hia.function(sum_of, strict=True)(nested) == DEEP * (DEEP - 1) // 2
+
+
+@dataclasses.dataclass
+class Nested:
+    values: "list[int]"
+    inside: "list[Nested]"
+
+
+def sum_of(nested):
+    return sum(nested.values) + sum(sum_of(one) for one in nested.inside)
+
+
+def length_of(chain):
+    n = 0
+    while chain is not None:
+        chain = chain.next
+        n += 1
+    return n
+
+
+def one_more(chain):
+    return None if chain is None else Chain(chain.value + 1, one_more(chain.next))
+
+
+@dataclasses.dataclass
+class Bag:
+    items: "list[int]"
+    next: "Bag | None" = None
+
+
+def items_of(bag):
+    return [] if bag is None else bag.items + items_of(bag.next)
+
+
+def first_items(bag):
+    return bag.items
+
+
+def test_empty_lists():
+    graph = hia.function(items_of, strict=True)
+    assert graph(Bag([], Bag([1, 2], Bag([])))) == [1, 2]
+    assert graph._plain == 0, graph.report()
+    assert graph(Bag([])) == []  # nobody knows whether it is the one that came in
+    assert graph._plain == 1, graph.report()
+    graph = hia.function(first_items, strict=True)
+    for bag in (Bag([1]), Bag([]), Bag([2, 3])):
+        assert graph(bag) is bag.items

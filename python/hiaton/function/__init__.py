@@ -6,79 +6,17 @@ import pathlib
 import shutil
 import threading
 import types as python_types
+import typing
 import warnings
 
 from hiaton import _core
-from hiaton.function.convert import Converter
+from hiaton.function.conversions import Conversions, FallbackWarning, Known
 from hiaton.function.errors import ConversionError
-from hiaton.function.guards import Guards
-from hiaton.function.observe import Observer
-from hiaton.function.places import States
-from hiaton.function.plans import graph_function
-from hiaton.function.types import Union, join
 
-MOST_GRAPHS = 8
-MOST_CONVERSIONS = 16
 MOST_FAULTS = 3
 # A graph that leaves something to Python is given up where more than one call in so many comes there.
 CALLS_A_FAULT = 4
 CALLS_TO_JUDGE = 12
-
-
-class FallbackWarning(UserWarning):
-    """A function runs in plain Python, since it cannot be converted."""
-
-
-class Graph:
-    """One graph of a function: for arguments of some types, and with what it takes as fixed."""
-
-    def __init__(self, converter, core):
-        self.types = converter.types
-        self.left = converter.left
-        self.sites = {number: message for message, number in converter.sites.items()}
-        self.states = States(converter) if converter.places else None
-        self.result = converter.result.items[0] if self.states else converter.result
-        self.source = converter.source
-        self.core = core
-        self.guards = Guards(converter.guards)
-        self.parameters = converter.learned
-        self.hits = self.misses = self.faults = 0
-        self.faults_in_turn = 0
-        self.last_miss = None
-        self.reasons = {}  # of faults, by kind and assumption: the last message, and how often
-
-    def __str__(self):
-        return f"({', '.join(map(str, self.types))}) -> {self.result}"
-
-    def end(self, values, made, prints=None):
-        """Sets what the run set, and prints what it printed; gives the result of the function."""
-        prints = self.states.prints(made) if prints is None else prints
-        made = self.states.write(values, made)
-        for texts, how in prints:
-            print(*texts, **how)
-        return made
-
-    def is_for(self, values):
-        """Whether what the graph takes as fixed is as it was."""
-        return self.guards.hold() and (self.states is None or self.states.has_attributes_of(values))
-
-    def note_fault(self, error):
-        """Gives why the call left the graph."""
-        self.faults += 1
-        kind = getattr(error, "fault", None), getattr(error, "assumption", 0)
-        why = self.sites.get(kind[1]) or str(error).split("\n")[0]
-        self.reasons[kind] = why, self.reasons.get(kind, ("", 0))[1] + 1
-        return why
-
-
-def converted(function, args, settings, fields, types=None, entry=None, **how):
-    """A graph of the function for arguments like these. Raises ConversionError where there can be none."""
-    observer = Observer(fields)
-    found = tuple(observer.type_of(value) for value in args)
-    if types is not None:
-        found = types(found)
-    converter = Converter(function, found, fields, _parameter_names(args), entry, args=args, **how).convert()
-    return Graph(converter, graph_function(converter, settings))
 
 
 class Picture:
@@ -110,34 +48,49 @@ class Picture:
         return self.svg() if shutil.which("dot") else None
 
 
-def _parameter_names(args):
-    """Names for the parameters of the modules among the arguments."""
-    names = {}
-    for value in args:
-        if getattr(type(value), "__hiaton_constant__", False) and hasattr(value, "parameters"):
-            for name, parameter in value.parameters().items():
-                names.setdefault(id(parameter), name)
-    return names
+class Region(typing.NamedTuple):
+    """A part of a graph that runs as a whole: how often it ran, and in how many batches; 0 where it does not run in batches."""
+
+    function: str
+    place: str
+    runs: int
+    batches: int
 
 
-class GraphCallable:
+class Lowered:
+    """The graph of a function, and arguments for it."""
+
+    def __init__(self, graph, given):
+        self._graph = graph
+        self._given = given
+
+    def stats(self):
+        """What a run with these arguments counts, by region. The run sets and prints nothing."""
+        return [Region(*counts) for counts in self._graph.core.regions(self._given)]
+
+    def text(self):
+        """The graph as a program in .hia."""
+        return self._graph.source.text()
+
+    def graph(self):
+        """The static graph as a picture."""
+        return Picture(self._graph.core)
+
+
+class GraphCallable(Conversions):
     """A function of Python that runs as a graph where it can, and else as it stands."""
 
     def __init__(self, function, *, strict=False, workers=1, budget=5_000_000):
+        super().__init__(function, {"workers": workers, "max_frames": budget})
         functools.update_wrapper(self, function)
         self._signature = inspect.signature(function)
         parameters = self._signature.parameters.values()
         takes_any = any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters)
         self._count = -1 if takes_any else len(parameters)  # of arguments that need no binding
         self._strict = strict
-        self._settings = {"workers": workers, "max_frames": budget}
-        self._graphs = []
-        self._fields = {}
-        self._state_types = {}
-        self._tried = set()
         self._refused = None
-        self._conversions = 0
         self._plain = 0
+        self._unfit_in_turn = 0
         self._state = threading.local()
         self._lock = threading.RLock()
 
@@ -153,6 +106,7 @@ class GraphCallable:
             values = self._bound(args, named)
             if values is None:
                 return function(*args, **named)
+        unfit = None
         for graph in self._graphs:
             if not graph.guards.hold():
                 continue
@@ -166,24 +120,36 @@ class GraphCallable:
             except _core.Miss as miss:
                 graph.misses += 1
                 graph.last_miss = f"{miss.args[0]}, {type(miss.args[1]).__name__}"
+                if not miss.args[2]:
+                    unfit = miss.args[0]
                 continue
             except _core.Error as error:
                 return self._after_fault(graph, error, args, named)
             graph.hits += 1
-            graph.faults_in_turn = 0
+            graph.faults_in_turn = self._unfit_in_turn = 0
             return made if graph.states is None else self._end(graph, values, made, args, named)
-        graph = self._new_graph(values)
+        graph = None if unfit else self._new_graph(values)
         given = values if graph is None or graph.states is None else graph.states.read(values)
         if graph is None or given is None:
-            return self._run_plain(args, named)
+            return self._run_unfit(unfit or "objects that the graph must know apart are one, "
+                                            "or it knows them otherwise", args, named)
         try:
             made = graph.core.call(given)
-        except _core.Miss:
-            return self._run_plain(args, named)
+        except _core.Miss as miss:
+            return self._run_unfit(miss.args[0], args, named)
         except _core.Error as error:
             return self._after_fault(graph, error, args, named)
         graph.hits += 1
+        self._unfit_in_turn = 0
         return made if graph.states is None else self._end(graph, values, made, args, named)
+
+    def _run_unfit(self, why, args, named):
+        """Plain Python runs a call with arguments that no graph can take, though there is one for their types."""
+        self._unfit_in_turn += 1
+        made = self._run_plain(args, named)
+        if self._unfit_in_turn >= MOST_FAULTS and self._refused is None and not self._strict:
+            self._refuse(f"its arguments do not fit its graph: {why}")
+        return made
 
     def _end(self, graph, values, made, args, named):
         try:
@@ -225,45 +191,18 @@ class GraphCallable:
 
     def _new_graph(self, values):
         with self._lock:
-            if self._conversions >= MOST_CONVERSIONS:
-                self._refuse(f"it was converted {MOST_CONVERSIONS} times, for ever new types or objects")
-                return None
-            before = {}
-            for graph in self._graphs:
-                if graph.states is not None:
-                    graph.states.add_types(values, self._fields, self._state_types)
-
-            def generalized(found):
-                for graph in self._graphs:
-                    both = tuple(join(a, b) for a, b in zip(graph.types, found))
-                    if not any(isinstance(t, Union) for t in both) and both != found and graph.guards.hold():
-                        before["graph"] = graph
-                        found = both
-                key = (found, frozenset(self._fields.items()), frozenset(self._state_types.items()))
-                if key in self._tried and any(g.types == found and g.is_for(values) for g in self._graphs):
-                    raise _Known
-                self._tried.add(key)
-                return found
             try:
-                graph = converted(self.__wrapped__, values, self._settings, self._fields, generalized,
-                                  may_leave=not self._strict, may_write=True,
-                                  state_types=self._state_types)
-            except _Known:
+                return self._next_graph(values, may_leave=not self._strict, may_write=True)
+            except Known:
                 return None
             except ConversionError as error:
                 if self._strict:
                     raise
                 self._refuse(str(error))
                 return None
-            self._conversions += 1
-            graphs = [g for g in self._graphs if g is not before.get("graph")]
-            self._graphs = [graph, *graphs][:MOST_GRAPHS]
-            return graph
 
     def _refuse(self, why):
         self._refused = why
-        if self._strict:
-            raise ConversionError(why)
         warnings.warn(f"'{self.__wrapped__.__qualname__}' runs in plain Python: {why}", FallbackWarning, stacklevel=4)
 
     def report(self):
@@ -281,6 +220,19 @@ class GraphCallable:
         if self._refused is not None:
             lines.append(f"  in plain Python: {self._refused}")
         return "\n".join(lines)
+
+    def lower(self, *args, **named):
+        """The graph for these arguments, which is made where there is none; it does not run."""
+        values = self._bound(args, named)
+        if values is None:
+            raise TypeError(f"'{self.__wrapped__.__qualname__}': expected the arguments of a call")
+        for graph in [*self._graphs, None]:
+            if graph is None:
+                graph = self._next_graph(values, may_leave=not self._strict, may_write=True)
+            given = values if graph.states is None else graph.states.read(values)
+            if given is not None and graph.guards.hold() and graph.core.takes(given):
+                return Lowered(graph, given)
+        raise ConversionError(f"'{self.__wrapped__.__qualname__}': its arguments do not fit its graph; call it, which says why")
 
     def _latest(self):
         if not self._graphs:
@@ -301,10 +253,6 @@ class GraphCallable:
 
     def __repr__(self):
         return f"<hiaton function {self.__wrapped__.__qualname__}>"
-
-
-class _Known(Exception):
-    """There is a graph for these types already."""
 
 
 def function(target=None, *, strict=False, workers=1, budget=5_000_000):

@@ -9,7 +9,7 @@ import types
 
 from hiaton import _core
 from hiaton.function import prelude
-from hiaton.function.source import is_generator
+from hiaton.function.source import is_coroutine, is_generator
 from hiaton.function.state import Root
 from hiaton.function.types import (FLOAT, INT, NEVER, Const, Dct, Func, Lst, Objs, Scalar, Tens,
                                    Tup, Union, Value, is_function, is_number)
@@ -47,10 +47,19 @@ class Calls:
                 return special(node)
         target = callee.type.value if isinstance(callee.type, Const) else None
         if target is builtins.print:
-            self.refuse("'print' can be converted as a statement outside of 'try' and 'with'; elsewhere, let Python run this function",
+            self.refuse("'print' can be converted as a statement outside of 'try' and 'with'; "
+                        "elsewhere, let Python run this function",
                         node)
         args, named = self._arguments(node, id(target) in _operations() or _makes_tensors(target), target in _builtin_functions())
-        return self.call(callee, args, named)
+        return self._called(node, lambda: self.call(callee, args, named))
+
+    def _called(self, node, call):
+        """What a call gives: of a generator whose items somebody goes over to the end, their list."""
+        self.is_run = getattr(node, "hiaton_is_run", False)
+        try:
+            return call()
+        finally:
+            self.is_run = False
 
     def _arguments(self, node, has_fixed_lists=False, only_looks=False):
         """`has_fixed_lists`: lists are written as they stand there, [a, b], and have a fixed length. `only_looks`: what is called
@@ -75,30 +84,32 @@ class Calls:
         if isinstance(value.type, Dct):
             args, named = self._arguments(node)
             if named:
-                self.refuse(f"arguments by name of 'dict.{node.func.attr}' cannot be converted")
+                self.refuse(f"arguments by name of 'dict.{node.func.attr}' cannot be converted; write them without names")
             return self.dict_method(value, node.func.attr, args)
         if isinstance(value.type, (Objs, Tens)) or isinstance(value.type, Tup) and value.type.cls is not tuple:
             args, named = self._arguments(node)
-            return self.call_method(value, node.func.attr, args, named)
+            return self._called(node, lambda: self.call_method(value, node.func.attr, args, named))
         if isinstance(value.type, Lst):
             named = {"index": "place_of", "count": "count_of", "copy": "collected"}
             if node.func.attr in named and not node.keywords and len(node.args) == (node.func.attr != "copy"):
                 made = self.call_prelude(named[node.func.attr], [value, *self._arguments(node)[0]])
                 return self.as_new(made) if node.func.attr == "copy" else made
-            self.refuse(f"list.{node.func.attr} cannot be converted here; lists that the function made have methods that change them, as statements of their own")
+            self.refuse(f"list.{node.func.attr} cannot be converted here; "
+                        "lists that the function made have methods that change them, as statements of their own")
         return None
 
     def _call_super(self, node):
         cls, this = self.where.owner, self.env.get(self.where.first)
         if cls is None or this is None or node.func.value.args:
-            self.refuse("'super' cannot be converted here")
+            self.refuse("'super' can be converted in a method, as super().method(...); "
+                        "name the class, or call it outside of the function")
         instance = next(iter(this.type.classes)) if isinstance(this.type, Objs) else type(this.type.value)
         following = instance.__mro__[instance.__mro__.index(cls) + 1:]
         for base in following:
             if node.func.attr in vars(base):
                 args, named = self._arguments(node)
-                return self.call_function(vars(base)[node.func.attr], [this, *args], named)
-        self.refuse(f"no class above '{cls.__name__}' has a method '{node.func.attr}'")
+                return self._called(node, lambda: self.call_function(vars(base)[node.func.attr], [this, *args], named))
+        self.refuse(f"no class above '{cls.__name__}' has a method '{node.func.attr}'; call one that there is")
 
     def call(self, callee, args, named):
         if isinstance(callee.type, Union) and all(map(is_function, callee.type.sides)):
@@ -109,7 +120,7 @@ class Calls:
         if not isinstance(callee.type, Const):
             if isinstance(callee.type, Objs):
                 return self.call_method(callee, "__call__", args, named)
-            self.refuse(f"a call of {callee.type} cannot be converted")
+            self.refuse(f"a call of {callee.type} cannot be converted; call a function, a method or a class")
         target = callee.type.value
         if _makes_tensors(target):
             return self._constant_tensor(target, args, named)
@@ -129,7 +140,7 @@ class Calls:
         special = getattr(self, f"builtin_{_name_of(target)}", None)
         if special is not None and target in _builtin_functions():
             if named:
-                self.refuse(f"arguments by name of '{_name_of(target)}' cannot be converted")
+                self.refuse(f"arguments by name of '{_name_of(target)}' cannot be converted; write them without names")
             return special(*args)
         if target is dict and not args:
             return self.dict_of(named)
@@ -148,7 +159,8 @@ class Calls:
                 return tuple(map(known, self.items(value)))
             if not isinstance(value.type, Const):
                 self.ask_for_fixed()
-                self.refuse(f"hia.{function.__name__}: expected numbers that are known before the run, found {value.type}")
+                self.refuse(f"hia.{function.__name__}: expected numbers that are known before the run, found {value.type}; "
+                            "make the tensor outside of the function, or write the number")
             return value.type.value
         made = function(*map(known, args), **{name: known(value) for name, value in named.items()})
         return self.constant_value(made, function.__name__)
@@ -161,12 +173,22 @@ class Calls:
             if isinstance(function, staticmethod):
                 wrapped = function.__func__
             if wrapped is None:
-                self.refuse(f"'{_name_of(function)}' is foreign to the graph")
+                self.refuse(f"'{_name_of(function)}' is foreign to the graph; "
+                            "call it outside of the function, or let Python run this function")
             return self.call_function(wrapped, args, named)
+        converter, is_run, self.is_run = self.converter, self.is_run, False
+        if is_coroutine(function):
+            self.refuse(f"'{function.__qualname__}' is a coroutine, which a graph cannot run; call it outside of the function")
         if is_generator(function):
-            self.refuse(f"'{function.__qualname__}' is a generator or a coroutine: give a list")
-        converter = self.converter
-        values = self.passed_values(self.bound(function, args, named), function.__code__)
+            if not is_run:
+                self.refuse(f"'{function.__qualname__}' is a generator; "
+                            "it can be converted where it is run to its end, in a loop without "
+                            "'break' and 'return', a comprehension, 'list', 'sum' and their like; elsewhere, give a list")
+            if id(function.__code__) in converter.stateful:
+                self.refuse(f"'{function.__qualname__}' is a generator that prints, sets, or reads what is set; give a list")
+        values = self.bound(function, args, named)
+        self.hand_on_sinks(function.__code__, values)
+        values = self.passed_values(values, function.__code__)
         values = [self._strict(v, converter.strict.get((id(function.__code__), i, v.type))) for i, v in enumerate(values)]
         converter.callers[id(function.__code__)].add(id(self.where.function.__code__))
         if id(function.__code__) not in converter.stateful:
@@ -195,7 +217,7 @@ class Calls:
         return self.chosen(value, lambda one: one == side)
 
     def call_instance(self, instance, values):
-        ids = [id_ for value in values for id_ in value.ids]
+        ids = [id_ for value in (*values, *self.followed.values()) for id_ in value.ids]
         if instance.result is NEVER:
             self.fail_as(instance)
         made = self.graph.call(instance.number, ids)
@@ -204,13 +226,13 @@ class Calls:
     def bound(self, function, args, named):
         """The arguments by parameter."""
         if function.__code__.co_flags & inspect.CO_VARKEYWORDS:
-            self.refuse(f"'{function.__qualname__}' takes '**', which cannot be converted")
+            self.refuse(f"'{function.__qualname__}' takes '**', which cannot be converted; write the parameters out")
         if function.__defaults__ or function.__kwdefaults__:
             self.converter.guard("defaults", function, None, (function.__defaults__, function.__kwdefaults__))
         try:
             bound = inspect.signature(function, follow_wrapped=False).bind(*args, **named)
         except TypeError as error:
-            self.refuse(f"{function.__qualname__}(): {error}")
+            self.refuse(f"{function.__qualname__}(): {error}; call it as its parameters say")
         values = []
         for name, parameter in bound.signature.parameters.items():
             if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
@@ -235,9 +257,10 @@ class Calls:
         for cls in sorted(value.type.classes, key=lambda c: c.__qualname__):
             found = inspect.getattr_static(cls, name, None)
             if (cls, name) in self.converter.fields:
-                self.refuse(f"objects of '{cls.__name__}' have a field '{name}' of their own: it cannot be called")
+                self.refuse(f"objects of '{cls.__name__}' have a field '{name}' of their own, which hides a method; "
+                            "give the field another name")
             if found is None:
-                self.refuse(f"'{cls.__name__}' has no method '{name}'")
+                self.refuse(f"'{cls.__name__}' has no method '{name}'; define it in the class")
             self.converter.guard("static", cls, name, found)
             groups.setdefault(id(found), (found, []))[1].append(cls)
         groups = list(groups.values())
@@ -250,7 +273,7 @@ class Calls:
                 if isinstance(function, staticmethod):
                     return self.call_function(function.__func__, args, named)
                 if isinstance(function, classmethod):
-                    self.refuse(f"'{name}' is a classmethod, called for an object")
+                    self.refuse(f"'{name}' is a classmethod, called for an object; call it for the class")
                 return self.call_function(function, [this, *args], named)
             if number + 1 == len(groups):
                 return call()
@@ -282,7 +305,7 @@ class Calls:
             return self.call_method(value, "__len__", [], {})
         if isinstance(value.type, Const) and isinstance(value.type.value, str):
             return Value(Const(len(value.type.value)))
-        self.refuse(f"the length of {value.type} cannot be converted")
+        self.refuse(f"the length of {value.type} cannot be converted; count in the function, or give the number as an argument")
 
     def builtin_isinstance(self, value, classes):
         return self.truth_value(self.is_instance(value, self.classes_of(classes)))
@@ -294,7 +317,7 @@ class Calls:
         if isinstance(value.type, Tens):
             return self.tensor_op("abs", [value], {})
         if not isinstance(value.type, Scalar):
-            self.refuse(f"the absolute value of {value.type} cannot be converted")
+            self.refuse(f"the absolute value of {value.type} cannot be converted; give a number or a tensor")
         kind = float if value.type.kind is float else int
         return self.scalar(kind, self.op("abs", self.as_kind(value, kind)))
 
@@ -308,7 +331,7 @@ class Calls:
             return self.scalar(int, self.op("i64", value.ids[0]))
         if isinstance(value.type, Tens) and not value.type.dims:
             return self.scalar(int, self.op("i64", value.ids[0]))
-        self.refuse(f"int of {value.type} cannot be converted")
+        self.refuse(f"int of {value.type} cannot be converted; give a number, or convert it outside of the function")
 
     def builtin_float(self, value):
         value = self.operand(value)
@@ -316,7 +339,7 @@ class Calls:
             return self._constant_call(float, value)
         if isinstance(value.type, Scalar) or isinstance(value.type, Tens) and not value.type.dims:
             return self.scalar(float, self.op("f64", value.ids[0]))
-        self.refuse(f"float of {value.type} cannot be converted")
+        self.refuse(f"float of {value.type} cannot be converted; give a number, or convert it outside of the function")
 
     def builtin_bool(self, value):
         return self.truth_value(self.truth(value))
@@ -369,7 +392,7 @@ class Calls:
             return self.scalar(int, self.op("i64", self.op(name, value.ids[0])))
         if isinstance(value.type, Scalar):
             return self.scalar(int, self.as_kind(value, int))
-        self.refuse(f"math.{name} of {value.type} cannot be converted")
+        self.refuse(f"math.{name} of {value.type} cannot be converted; give a number, or a tensor to hia.{name}")
 
     def _float_function(self, name, function, value):
         value = self.operand(value)

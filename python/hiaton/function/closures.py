@@ -34,7 +34,7 @@ class Closures:
 
     def do_FunctionDef(self, node):
         if node.decorator_list:
-            self.refuse(f"'{node.name}' has a decorator: take the function out of the one around it", node)
+            self.refuse(f"'{node.name}' has a decorator; take the function out of the one around it", node)
         self.bind(node.name, self.closure(self.where, node, True))
 
     def closure(self, scope, node, own):
@@ -43,11 +43,11 @@ class Closures:
             self.refuse(f"'{type(inner).__name__.lower()}' in a function that is defined inside cannot be converted; give the "
                         "value back", inner)
         if node.args.kwarg is not None:
-            self.refuse("'**' of a function that is defined inside cannot be converted", node)
+            self.refuse("'**' of a function that is defined inside cannot be converted; write the parameters out", node)
         names, _ = needed_names(scope, node)
         hidden = names & own_names(node)
         if hidden:
-            self.refuse(f"'{min(hidden)}' is a name of this function and of the one around it: call it something else", node)
+            self.refuse(f"'{min(hidden)}' is a name of this function and of the one around it; call it something else", node)
         captured = [(name, self.held(self.name_value(name))) for name in sorted(names) if name in self.env]
         defaults = [*node.args.defaults, *node.args.kw_defaults] if own else []
         for number, default in enumerate(defaults):
@@ -77,14 +77,14 @@ class Closures:
                 continue
             if name in needed_names(held.type.scope, held.type.node)[0]:
                 if other == name or isinstance(value.type, Func):
-                    self.refuse(f"'{name}' stands for several functions, and is read by one of them: give each a name")
+                    self.refuse(f"'{name}' stands for several functions, and is read by one of them; give each a name")
                 if isinstance(value.type, Lst):
                     value = Value(Lst(value.type.element), self.forward(value).ids)
                 captured = dict(self.captured_by(held))
                 captured[name] = self.held(value)
                 self.env[other] = self._closure_with(held.type, captured.items())
         if isinstance(value.type, Func) and value.type.own and name in needed_names(value.type.scope, value.type.node)[0]:
-            self.refuse(f"'{name}' stands for several functions, and is read by one of them: give each a name")
+            self.refuse(f"'{name}' stands for several functions, and is read by one of them; give each a name")
         return value
 
     def handed_on(self, value):
@@ -105,7 +105,7 @@ class Closures:
         captured = [(n, self.held(self.env[n])) for n in sorted(needed_names(found[1], found[0])[0]) if n in self.env]
         for number, default in enumerate([*found[0].args.defaults, *found[0].args.kw_defaults]):
             if default is not None and not isinstance(default, ast.Constant):
-                self.refuse(f"'{name}' has a default that is computed: give the argument", default)
+                self.refuse(f"'{name}' has a default that is computed; give the argument", default)
             if default is not None:
                 captured.append((f"default@{number}", self.held(self.known(default.value))))
         return self._closure_with(Func(found[1], found[0], (), False), captured)
@@ -128,7 +128,8 @@ class Closures:
             return frame.run(node.body, End())
         given = [*(held for _, held in captured), *values]
         name = getattr(node, "name", f"{scope.function.__name__}_lambda")
-        instance = self.converter.instance(("closure", (scope.key, id(node)), tuple(names)), name, [v.type for v in given], build)
+        instance = self.converter.instance(("closure", (scope.key, id(node)), tuple(names)), name, [v.type for v in given], build,
+                                           parameters=names)
         return self.call_instance(instance, given)
 
     def _bound_to_tree(self, node, args, named, captured):

@@ -8,19 +8,22 @@ fields hold is not known at first: conversion is done again, with what it found,
 import collections
 import contextlib
 import functools
+import typing
 
-from hiaton import _core
+from hiaton import _core, testing
 from hiaton.function.errors import ConversionError, Incomplete, Unreached
 from hiaton.function.frame import Frame
+from hiaton.function.source import Text, is_coroutine, is_generator, place
 from hiaton.function.state import Root
 from hiaton.function.statements import build_function
-from hiaton.function.types import (NEVER, Const, Dct, Func, Lst, NeverType, Objs, Opaque, Scalar, Symbol, Tens, Tup, Union, Value,
-                                   floats_in, general, join, size_of)
+from hiaton.function.types import (NEVER, Const, Dct, Func, Lst, NeverType, Objs, Opaque, Scalar, Sink, Symbol, Tens, Tup, Union,
+                                   Value, floats_in, general, join, size_of)
 
 MOST_ROUNDS = 60
 MOST_INSTANCES = 400
 MOST_OF_ONE = 40
 DEEPEST_TYPE = 12
+_GROWS = "expected types that do not grow from call to call; hold what grows in objects or lists"
 
 _DTYPES = {bool: "bool", int: "i64", float: "f64"}
 
@@ -28,6 +31,14 @@ _DTYPES = {bool: "bool", int: "i64", float: "f64"}
 @functools.cache
 def graph_type(dtype, dims=()):
     return _core.graph_type(_core.DType(dtype), list(dims))
+
+
+class Cell(typing.NamedTuple):
+    """A variable or an attribute that a graph took as fixed."""
+
+    guard: tuple
+    name: str
+    where: str
 
 
 class Instance:
@@ -44,8 +55,8 @@ class Converter:
     """Converts a function for arguments of some types."""
 
     def __init__(self, function, types, fields, names, entry=None, by_arguments=False, has_aux=False,
-                 may_leave=False, args=(), may_write=False,
-                 state_types=None):
+                 may_leave=False, args=(), may_write=False, state_types=None, followed=None,
+                 may_split=True):
         self.function = function
         self.types = types
         self.fields = fields        # by class and name: the type of a field
@@ -74,6 +85,14 @@ class Converter:
         self.printings = {}         # the statements `print(...)`, by identity of their trees: the number and the Printing
         self.places = {}            # what is set, by key
         self.state_types = state_types or {}  # by key of a place: the type that it had in calls before
+        self.followed = followed or {}  # by cell: its place and its type, of numbers that are arguments
+        self.sinks = set()          # parameters that are lists which are appended to: the identity of the code, and their number
+        self.appended = {}          # by identity: lists that were there before and are appended to
+        self.failing = testing.failing  # the number of an assumption that fails, for tests
+        self.text = Text()          # of the files that were read
+        self.may_split = may_split  # whether loops may be taken apart
+        self.has_split = False
+        self.cells = {}             # by cell: what was taken as fixed, and where it is read
         self.observed = {}          # by key of a place: the type of what it held before
         self.missing = set()        # the keys of places that held nothing
         self.roots = set()          # the numbers of arguments whose attributes may be set
@@ -94,9 +113,14 @@ class Converter:
     # The rounds.
 
     def convert(self):
+        if is_generator(self.function) or is_coroutine(self.function):
+            raise ConversionError(f"{place(self.function)}: '{self.function.__qualname__}' is a generator or a coroutine, "
+                                  "which a graph "
+                                  "cannot give; give a list")
         narrowings = 2
         for _ in range(MOST_ROUNDS):
             self.changed = False
+            self.is_refused = False
             self.found = {}
             self._begin_round()
             main = self._main()
@@ -105,6 +129,8 @@ class Converter:
                 self._define(instance, build)
             if self.places and (self.read_anywhere, self.read_of_roots) != (self.read_before, self.roots_before):
                 self.changed = True
+            if not self.changed and self.is_refused:
+                raise ConversionError(self.refusal)
             if not self.changed and narrowings and self.assumed != self.found:
                 # Early rounds knew less, and may have found types that no path gives.
                 narrowings -= 1
@@ -112,10 +138,12 @@ class Converter:
                 continue
             if not self.changed:
                 if main.result is NEVER:
-                    nothing = f"no path through '{self.function.__qualname__}' gives a result"
-                    raise ConversionError(self.left[0] if self.left else nothing)
+                    if self.left:
+                        raise ConversionError(self.left[0])
+                    raise ConversionError(f"{place(self.function)}: no path through '{self.function.__qualname__}' gives a result; let "
+                                          "Python run it")
                 self.entry = main.name
-                self.main_types = main.types
+                self.main_types = (*main.types, *self.followed_types())
                 self.result = main.result
                 if self.by_arguments:
                     self.entry = self.builder.declare_gradient(main.number)
@@ -123,7 +151,7 @@ class Converter:
                     self.result = Tup((main.result, *floats))
                 self.source = self.builder.finish(not self.makes_objects and self._lists_in(main.result, set()) < 2)
                 return self
-        raise ConversionError(self.refusal or f"'{self.function.__qualname__}': expected types that do not grow for ever")
+        raise ConversionError(self.refusal or f"{place(self.function)}: '{self.function.__qualname__}': {_GROWS}")
 
     def _lists_in(self, type_, classes):
         """How many lists a value of the type may give, of which none are the same; 2: or more."""
@@ -143,23 +171,24 @@ class Converter:
 
     def _main(self):
         """The instance that runs: what is set by it comes behind the arguments."""
-        if not self.places and not self.roots:
+        if not self.places and not self.roots and not self.sinks:
             return self.instance_of(self.function, self.types, is_entry=True)
         types = [Root(one.classes, False, number) if number in self.roots else one for number, one in enumerate(self.types)]
+        types = [Sink(number) if (id(self.function.__code__), number) in self.sinks and isinstance(one, Lst) else one
+                 for number, one in enumerate(types)]
         for key, place in self.places.items():
             if not place.is_log and key not in self.missing:
                 types.append(self.assumed.get(("state", key), self.observed[key]))
         self.guard_code(self.function)
         function = self.function
         return self.instance(("main", id(function.__code__), id(function), *types), function.__name__, types,
-                             lambda frame, values: build_function(frame, function, values, True), True)
+                             lambda frame, values: build_function(frame, function, values, True), True, parameters_of(function))
 
     def refuse(self, message):
-        """Ends the conversion, if what it was found by holds: else another round will tell."""
-        self.refusal = message
-        if self.changed:
-            raise Incomplete
-        raise ConversionError(message)
+        """Ends the conversion, if what it was found by holds when the round is over: else another round will tell."""
+        # What a function that is called is refused for comes later, and is the reason for more.
+        self.refusal, self.is_refused = message, self.is_refused or not self.changed
+        raise Incomplete
 
     def leaves(self, message):
         """Whether the graph may do without what is refused: it assumes that no call comes there. Not as long as this round
@@ -189,10 +218,12 @@ class Converter:
             self.drafted.clear()
             self.writing.clear()
         self.builder = _core.GraphBuilder()
+        self.builder.set_source(self.text.name, self.text.whole)
         self.instances = {}
         self.counts = collections.Counter()
         self.waiting = collections.deque()
         self.guards = {}
+        self.cells = {}
         self.learned = []
         self.learned_numbers = {}
         self.boxes = {}
@@ -219,10 +250,12 @@ class Converter:
             frame = Frame(self, graph, instance.key)
             values, at = [], 0
             ids = graph.parameters()
-            for type_ in instance.types:
+            for type_ in (*instance.types, *self.followed_types()):
                 count = len(self.graph_types(type_))
                 values.append(Value(type_, tuple(ids[at:at + count])))
                 at += count
+            frame.followed = dict(zip(self.followed, values[len(instance.types):]))
+            del values[len(instance.types):]
             try:
                 found = build(frame, values)
                 if instance.name == self.entry:
@@ -244,7 +277,7 @@ class Converter:
             pass
         except _core.ProgramError as error:
             with contextlib.suppress(Incomplete):
-                self.refuse(f"'{instance.name}': {error}")
+                self.refuse(f"{place(self.function)}: '{instance.name}': {error}; let Python run this function")
 
     def assume(self, what, found):
         """Takes into account that it has this type too: the type of all that was found."""
@@ -253,7 +286,7 @@ class Converter:
         known = join(before, found)
         if known != before:
             if size_of(known) > DEEPEST_TYPE:
-                raise ConversionError(f"expected a type that does not grow for ever, found {known}")
+                raise ConversionError(f"{place(self.function)}: {_GROWS}, found {known}")
             self.assumed[what] = known
             self.changed = True
         return known
@@ -263,37 +296,45 @@ class Converter:
     def instance_of(self, function, types, is_entry=False):
         """The instance of a function of Python, which has a parameter for each type."""
         self.guard_code(function)
-        return self.instance(("function", id(function.__code__), id(function), *types), function.__name__,
-                             types, lambda frame, values: build_function(frame, function, values), is_entry)
+        return self.instance(("function", id(function.__code__), id(function), *types), function.__name__, types,
+                             lambda frame, values: build_function(frame, function, values), is_entry, parameters_of(function))
 
-    def instance(self, key, name, types, build, is_entry=False):
+    def instance(self, key, name, types, build, is_entry=False, parameters=()):
+        """`parameters`: what people call them."""
         types = tuple(types)
         key = (*key, types)
         if key in self.instances:
             return self.instances[key]
         self.counts[key[:2]] += 1
         if len(self.instances) >= MOST_INSTANCES or self.counts[key[:2]] > MOST_OF_ONE:
-            raise ConversionError(f"'{name}' is called with too many combinations of types, the last one "
-                                  f"({', '.join(map(str, types))})")
+            raise ConversionError(f"{place(self.function)}: '{name}' is called with too many combinations of types, the last one "
+                                  f"({', '.join(map(str, types))}); call it with fewer")
         for type_ in types:
             if size_of(type_) > DEEPEST_TYPE:
-                raise ConversionError(f"'{name}': expected a type that does not grow for ever, found {type_}")
+                raise ConversionError(f"{place(self.function)}: '{name}': {_GROWS}, found {type_}")
         result = self.assumed.get(("result", key), NEVER)
         if result is NEVER and not is_entry and key not in self.drafted:
             # Callers go on with what a first draft of the body gives: so most types are known after one round.
             self.drafted.add(key)
             self.changed = True
-            self._define(self._declared(key, name, types, NEVER, False), build)
+            self._define(self._declared(key, name, types, NEVER, False, parameters), build)
             result = self.assumed.get(("result", key), NEVER)
-        made = self._declared(key, name, types, result, is_entry)
+        made = self._declared(key, name, types, result, is_entry, parameters)
         self.waiting.append((made, build))
         return made
 
-    def _declared(self, key, name, types, result, is_entry):
-        kinds = [kind for type_ in types for kind in self.graph_types(type_)]
-        if is_entry and not kinds:
-            kinds = [graph_type("i64")]
-        parameters = [(f"a{i}", kind) for i, kind in enumerate(kinds)]
+    def _declared(self, key, name, types, result, is_entry, names):
+        parameters = {}
+        for number, type_ in enumerate((*types, *self.followed_types())):
+            known = names[number] if number < min(len(names), len(types)) else ""
+            known = _plain(known) if known.isidentifier() else f"a{number}"
+            kinds = self.graph_types(type_)
+            for part, kind in enumerate(kinds):
+                own = known if len(kinds) == 1 else f"{known}_{part}"
+                parameters[f"{own}_a{number}" if own in parameters else own] = kind
+        if is_entry and not parameters:
+            parameters["a0"] = graph_type("i64")
+        parameters = list(parameters.items())
         name = self.entry if is_entry and self.entry else _plain(name)
         if name == self.entry and not is_entry:
             name += "_"
@@ -307,7 +348,7 @@ class Converter:
 
     def graph_types(self, type_):
         """The types of the values that a value of the type consists of."""
-        if isinstance(type_, (Const, NeverType, Opaque)):
+        if isinstance(type_, (Const, NeverType, Opaque, Sink)):
             return []
         if isinstance(type_, Scalar):
             return [graph_type(_DTYPES[type_.kind])]
@@ -377,6 +418,21 @@ class Converter:
     def guard(self, kind, container, key, found):
         self.guards[kind, id(container), key] = (kind, container, key, found)
 
+    def guard_cell(self, kind, container, key, found, name, where):
+        """The same of a variable or an attribute, which is read at some place of the text."""
+        self.guard(kind, container, key, found)
+        self.cells.setdefault((kind, id(container), key), Cell((kind, container, key, found), name, where))
+
+    def followed_types(self):
+        """The types of the arguments that every function of the graph has besides its own."""
+        return [type_ for _, type_ in self.followed.values()]
+
+    def span_of(self, file, node):
+        """Where a syntax tree stands in the text that the graph refers to."""
+        if self.text.add(file):
+            self.builder.set_source(self.text.name, self.text.whole)
+        return self.text.span_of(file, node)
+
     def scope_of(self, function, make):
         if id(function) not in self.scopes:
             self.scopes[id(function)] = make(function)
@@ -400,6 +456,12 @@ class Converter:
 
     def symbol(self, text):
         return self.symbols.setdefault(text, len(self.symbols))
+
+
+def parameters_of(function):
+    """The names of the parameters of a function of Python."""
+    code = function.__code__
+    return code.co_varnames[:code.co_argcount + code.co_kwonlyargcount]
 
 
 _KEYWORDS = set("fn let in if then else on with while for do and or not true false nan inf nanf32 inff32 _ data match param "

@@ -2,7 +2,7 @@
 
 import enum
 
-from hiaton.function.types import (NONE, NUMBERS, Const, Dct, Func, Lst, NeverType, Scalar, Symbol, Tens, Tup, Union,
+from hiaton.function.types import (NONE, NUMBERS, Const, Dct, Func, Lst, NeverType, Scalar, Sink, Symbol, Tens, Tup, Union,
                                    Value)
 
 MOST_KEYS = 64
@@ -20,7 +20,7 @@ def is_fresh(type_):
 
 def may_refer(type_):
     """Whether a value of the type may be, or hold, a list or a dict."""
-    return not isinstance(type_, (Scalar, Tens, Symbol, Const, NeverType)) and (
+    return not isinstance(type_, (Scalar, Sink, Tens, Symbol, Const, NeverType)) and (
         not isinstance(type_, (Tup, Union)) or any(map(may_refer, getattr(type_, "items", getattr(type_, "sides", ())))))
 
 
@@ -31,18 +31,20 @@ class Dicts:
             value = self.eval(item)
             if key is None:
                 if not isinstance(value.type, Dct):
-                    self.refuse(f"'**' takes apart dicts whose keys are known before the run, found {value.type}", node)
+                    self.refuse(f"'**' takes apart dicts whose keys are known before the run, found {value.type}; "
+                                "write the keys out", node)
                 found.update(zip(value.type.keys, self.items(value)))
                 continue
             key = self.eval(key).type
             if not isinstance(key, Const) or not is_key(key.value):
-                self.refuse(f"expected a key that is known before the run, found {key}", node)
+                self.refuse(f"expected a key that is known before the run, found {key}; "
+                            "use a list, or an attribute for each key", node)
             found[key.value] = value
         return self.dict_of(found)
 
     def dict_of(self, found):
         if len(found) > MOST_KEYS:
-            self.refuse(f"a dict of more than {MOST_KEYS} keys cannot be converted")
+            self.refuse(f"a dict of more than {MOST_KEYS} keys cannot be converted; use a list")
         values = [self.held(self.shared(value)) for value in found.values()]
         ids = tuple(id_ for value in values for id_ in value.ids)
         return Value(Dct(tuple(found), tuple(value.type for value in values), True, True), ids)
@@ -82,7 +84,7 @@ class Dicts:
                 return self.dict_item(value, args[0]) if has else otherwise
             return self.either(has, lambda: self.dict_item(value, args[0]), lambda: otherwise, ("get", id(self.node)))
         if args or name not in ("keys", "values", "items", "copy"):
-            self.refuse(f"dict.{name} cannot be converted here")
+            self.refuse(f"dict.{name} cannot be converted here; make another dict with the keys written out")
         if name == "copy":
             return self.dict_of(dict(zip(value.type.keys, self.items(value))))
         if name == "items":
@@ -98,10 +100,11 @@ class Dicts:
         if held is None or not isinstance(held.type, Dct):
             self.refuse("a change of an object cannot be converted; make a new one and give it back", target)
         if not held.type.fresh:
-            self.refuse(f"'{target.value.id}' is a dict that others may refer to: make a new one and give it back", target)
+            self.refuse(f"'{target.value.id}' is a dict that others may refer to; make a new one and give it back", target)
         key = self.eval(target.slice).type
         if not isinstance(key, Const) or not is_key(key.value):
-            self.refuse(f"expected a key that is known before the run, found {key}", target)
+            self.refuse(f"expected a key that is known before the run, found {key}; "
+                        "use a list, or an attribute for each key", target)
         found = dict(zip(held.type.keys, self.items(held)))
         found[key.value] = value
         self.bind(target.value.id, self.dict_of(found))
@@ -133,6 +136,10 @@ def _any_part(type_, test):
 def came_in(type_):
     """Whether a value of the type has a dict that is an object of the caller."""
     return _any_part(type_, lambda part: isinstance(part, Dct) and not part.made)
+
+
+def holds_sink(type_):
+    return _any_part(type_, lambda part: isinstance(part, Sink))
 
 
 def holds_function(type_):

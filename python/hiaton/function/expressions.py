@@ -47,7 +47,7 @@ class Expressions:
         if function is not None:
             return function
         if name in where.locals:
-            self.refuse(f"'{name}' may have no value here: give it one before")
+            self.refuse(f"'{name}' may have no value here; give it one before")
         place = self.place_of_variable(name)
         if place is not None:
             return self.read_place(place)
@@ -56,17 +56,14 @@ class Expressions:
             try:
                 found = cell.cell_contents
             except ValueError:
-                self.refuse(f"'{name}' has no value yet")
-            self.converter.guard("cell", cell, None, found)
-            return self.constant_value(found, name)
+                self.refuse(f"'{name}' has no value yet; give it one before the function is called")
+            return self.fixed_value("cell", cell, None, found, name)
         if name in where.globals:
-            found = where.globals[name]
-            self.converter.guard("item", where.globals, name, found)
-            return self.constant_value(found, name)
+            return self.fixed_value("item", where.globals, name, where.globals[name], name)
         if hasattr(builtins, name):
             self.converter.guard("no item", where.globals, name, None)
             return Value(Const(getattr(builtins, name)))
-        self.refuse(f"name '{name}' is not defined")
+        self.refuse(f"name '{name}' is not defined; define it before the function is called")
 
     def peek(self, node):
         """The value of an expression that is only looked at: a list stays one that nobody else refers to."""
@@ -141,7 +138,8 @@ class Expressions:
                 continue
             value = self.chosen(self.eval(node.value), lambda side: isinstance(side, Tup))
             if not isinstance(value.type, Tup):
-                self.refuse(f"'*' takes apart what has a length that is known before the run, found {value.type}", node)
+                self.refuse(f"'*' takes apart what has a length that is known before the run, found {value.type}; "
+                            "write the items out", node)
             values += self.items(value)
         return values
 
@@ -309,7 +307,7 @@ class Expressions:
             if isinstance(type_.value, (type, python_types.FunctionType, python_types.BuiltinFunctionType)):
                 return True
             if hasattr(type(type_.value), "__bool__") or hasattr(type(type_.value), "__len__"):
-                self.refuse(f"expected a condition, found {type_}")
+                self.refuse(f"expected a condition, found {type_}; compare it with something")
             return True
         if isinstance(type_, Scalar):
             if type_.kind is bool:
@@ -326,16 +324,16 @@ class Expressions:
             return True
         if isinstance(type_, Tens):
             if type_.dims:
-                self.refuse(f"expected a condition, found {type_}")
+                self.refuse(f"expected a condition, found {type_}; compare it with something")
             return value.ids[0] if type_.dtype == "bool" else self.op("bool", value.ids[0])
         if isinstance(type_, Objs):
             for cls in type_.classes:
                 if hasattr(cls, "__bool__") or hasattr(cls, "__len__"):
-                    self.refuse(f"'{cls.__name__}' says itself whether it is true: compare with 'is not None'")
+                    self.refuse(f"'{cls.__name__}' says itself whether it is true; compare with 'is not None'")
             return self.negated(self.is_none(value))
         if isinstance(type_, Union):
             return self._union_truth(value)
-        self.refuse(f"expected a condition, found {type_}")
+        self.refuse(f"expected a condition, found {type_}; compare it with something")
 
     def _union_truth(self, value):
         condition = False
@@ -474,4 +472,4 @@ class Expressions:
             return (value.type.value,)
         if isinstance(value.type, Tup):
             return tuple(c for item in self.items(value) for c in self.classes_of(item))
-        self.refuse("expected a class or a tuple of classes behind isinstance")
+        self.refuse("expected a class or a tuple of classes behind isinstance; write the classes out")

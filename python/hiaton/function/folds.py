@@ -3,13 +3,17 @@
 import ast
 
 from hiaton.function import prelude
+from hiaton.function.iterations import mark_run
 from hiaton.function.types import NEVER, NONE, Const, Lst, Tup, Value
 
 
 class Folds:
     def _one(self, node, most=1):
         if node.keywords or not 1 <= len(node.args) <= most:
-            self.refuse(f"this call of '{ast.unparse(node.func)}' cannot be converted", node)
+            self.refuse(f"this call of '{ast.unparse(node.func)}' cannot be converted; "
+                        "give it one list, and the arguments that the page of hia.function names", node)
+        if getattr(node.func, "id", "") not in ("any", "all"):
+            mark_run(node.args[0])
         return self.as_list(node.args[0])
 
     def call_sum(self, node):
@@ -45,7 +49,7 @@ class Folds:
         self.refuse("a tuple whose length the run tells cannot be converted; use a list", node)
 
     def call_reversed(self, node):
-        self.refuse("'reversed' can only be converted in a loop, or in list(reversed(...))", node)
+        self.refuse("'reversed' cannot be kept; go over it in a loop, or write list(reversed(...))", node)
 
     def call_min(self, node):
         return self._extreme_of("smaller", "smallest", node)
@@ -58,7 +62,7 @@ class Folds:
         named = {keyword.arg: self.eval(keyword.value) for keyword in node.keywords}
         key = named.pop("key", Value(NONE))
         if named.keys() - {"reverse"}:
-            self.refuse("this call of 'sorted' cannot be converted", node)
+            self.refuse("this call of 'sorted' cannot be converted; give it a list, 'key' and 'reverse'", node)
         is_reverse = self.truth_value(self.truth(named.get("reverse", Value(Const(False)))))
         key = Value(Const(prelude.itself)) if key.type == NONE else key
         return self.as_new(self.call_prelude("in_order", [items, key, is_reverse]))
@@ -66,7 +70,9 @@ class Folds:
     def list_in(self, node):
         """The only argument without a name, as a list."""
         if len(node.args) != 1:
-            self.refuse(f"this call of '{ast.unparse(node.func)}' cannot be converted", node)
+            self.refuse(f"this call of '{ast.unparse(node.func)}' cannot be converted; "
+                        "give it one list, and the arguments that the page of hia.function names", node)
+        mark_run(node.args[0])
         items = self.as_list(node.args[0])
         return self.list_of(self.items(items), None) if isinstance(items.type, Tup) else items
 
@@ -74,6 +80,7 @@ class Folds:
         if node.keywords:
             return self._extreme_by(many, node)
         if len(node.args) == 1:
+            mark_run(node.args[0])
             return self._extreme(two, many, [self.as_list(node.args[0])])
         return self._extreme(two, many, [self.eval(arg) for arg in node.args])
 
@@ -82,7 +89,8 @@ class Folds:
         key = named.pop("key", Value(NONE))
         otherwise = named.pop("default", None)
         if named:
-            self.refuse(f"this call of '{ast.unparse(node.func)}' cannot be converted", node)
+            self.refuse(f"this call of '{ast.unparse(node.func)}' cannot be converted; "
+                        "give it one list, and the arguments that the page of hia.function names", node)
         items = self.list_in(node) if len(node.args) == 1 else self.list_of([self.eval(arg) for arg in node.args], None)
         if items.type.element is NEVER:
             return self.fail() if otherwise is None else otherwise

@@ -43,7 +43,20 @@ class Frame(Expressions, Operators, Calls, Closures, Dicts, Patterns, Tensors, O
         self.where = None
         self.node = None
         self.left_state = None   # that a side of a branch left
+        self.followed = {}       # by cell: the argument that every function of the graph has of it
+        self.is_run = False      # whether somebody goes over what is called, to the end, if it is a generator
         self.element_of = None   # the tree of that whose elements this function of the graph computes
+
+    @property
+    def node(self):
+        """The syntax tree that is being read: where the nodes of the graph that are added come from."""
+        return self._node
+
+    @node.setter
+    def node(self, node):
+        self._node = node
+        if self.where is not None and self.where.file != prelude.__file__ and hasattr(node, "lineno"):
+            self.graph.set_span(*self.converter.span_of(self.where.file, node))
 
     def refuse(self, message, node=None):
         """Ends the conversion with a message that names the place, or this path: then Python runs the calls that come here."""
@@ -141,7 +154,7 @@ class Frame(Expressions, Operators, Calls, Closures, Dicts, Patterns, Tensors, O
             value = self.turned(value)
         same = self.converter.graph_types(value.type.element) == self.converter.graph_types(to.element)
         if not same or isinstance(to.element, (Union, Const)) and value.type.element != to.element:
-            self.refuse(f"expected lists of one type, found {value.type} and {to}: convert the elements")
+            self.refuse(f"expected lists of one type, found {value.type} and {to}; convert the elements")
         return Value(to, value.ids)
 
     def _between_unions(self, value, to):
@@ -178,12 +191,12 @@ class Frame(Expressions, Operators, Calls, Closures, Dicts, Patterns, Tensors, O
         """A value that is no union: of the side that an operation is for. Where it is of another one, CPython runs the
         call."""
         if isinstance(value.type, Opaque):
-            self.refuse(f"expected a value that a graph can hold, found {value.type}")
+            self.refuse(f"expected a value that a graph can hold, found {value.type}; use it outside of the function")
         if not isinstance(value.type, Union):
             return value
         numbers = [i for i, side in enumerate(value.type.sides) if fits is None or fits(side)]
         if not numbers:
-            self.refuse(f"expected a value of one type, found {value.type}")
+            self.refuse(f"expected a value of one type, found {value.type}; ask for its type first, by 'is None' or isinstance")
 
         def rank(number):
             side = value.type.sides[number]
@@ -218,7 +231,10 @@ class Frame(Expressions, Operators, Calls, Closures, Dicts, Patterns, Tensors, O
         self.require(self.op("ne", self.graph.variant(id_), self.constant(0, "i64")), why)
 
     def _assume(self, condition, message):
-        self.op("assume", condition, attributes=(self.converter.site(message),))
+        site = self.converter.site(message)
+        if site == self.converter.failing:
+            condition = self.constant(False, "bool")
+        self.op("assume", condition, attributes=(site,))
         self.converter.last_reasons[self.key] = message
 
     def fail(self, why="Python raises an error"):

@@ -1,9 +1,11 @@
 """Gradients of functions of Python: by the parameters of modules, and by arguments."""
 
 import inspect
+import warnings
 
-from hiaton import _core, programs, tensors
-from hiaton.function import MOST_GRAPHS, ConversionError, GraphCallable, converted, prelude
+from hiaton import _core, programs, tape, tensors
+from hiaton.function import ConversionError, GraphCallable, prelude
+from hiaton.function.conversions import Conversions, FallbackWarning, Known
 from hiaton.function.types import Const, Dct, Scalar, Symbol, Tens, Tup, floats_in
 
 
@@ -27,23 +29,23 @@ class Gradients(programs.Gradients):
         return values if rows is None else programs.RowGrad(rows, values[rows])
 
 
-class Converted:
-    """Graphs of a function that takes part in gradients: there is no plain Python to go back to."""
+class Converted(Conversions):
+    """Graphs of a function that takes part in gradients. Where none is for a call, plain Python runs it on a tape."""
 
-    def __init__(self, target, workers=1):
-        self._settings = {"workers": workers, "max_frames": 0}
+    exact_graphs = 2
+
+    def __init__(self, target, has_aux, workers=1):
+        self._has_aux = has_aux
         target = getattr(target, "__wrapped__", target)
         self._receiver = ()
         if inspect.ismethod(target):
             self._receiver = (target.__self__,)
             target = getattr(target.__func__, "__wrapped__", target.__func__)
-        self._target = target
+        super().__init__(target, {"workers": workers, "max_frames": 0})
         self._signature = inspect.signature(target)
-        self._graphs = []
-        self._fields = {}
-        self._state_types = {}
+        self._warned = False
 
-    def _call(self, args, named, run, **how):
+    def _call(self, args, named, **how):
         bound = self._signature.bind(*self._receiver, *args, **named)
         bound.apply_defaults()
         values = tuple(bound.arguments.values())
@@ -51,74 +53,154 @@ class Converted:
             given = values if graph.states is None else graph.states.read(values)
             if given is not None and graph.guards.hold():
                 try:
-                    return self._run(graph, given, run)
+                    return self._run(graph, values, given, args, named)
                 except _core.Miss:
                     continue
-        for graph in self._graphs:
-            if graph.states is not None:
-                graph.states.add_types(values, self._fields, self._state_types)
-        graph = converted(self._target, values, self._settings, self._fields, entry="loss",
-                          state_types=self._state_types, **how)
-        self._graphs = [graph, *self._graphs][:MOST_GRAPHS]
+        try:
+            graph = self._next_graph(values, entry="loss", **how)
+        except Known:
+            return self._in_python(values, args, named, ConversionError(
+                f"'{self._function.__qualname__}': expected objects that are apart from each other; give copies"))
+        except ConversionError as error:
+            if not self._graphs:
+                raise
+            return self._in_python(values, args, named, error)
         given = values if graph.states is None else graph.states.read(values)
         if given is None:
-            raise ConversionError(f"'{self._target.__qualname__}': expected objects that are not known to it otherwise, where "
-                                  "their attributes are set")
+            raise ConversionError(f"'{self._function.__qualname__}': expected objects that are not known to it otherwise, where "
+                                  "their attributes are set; hand them over as arguments only")
         try:
-            return self._run(graph, given, run)
+            return self._run(graph, values, given, args, named)
         except _core.Miss as miss:
-            raise ConversionError(f"'{self._target.__qualname__}': {miss.args[0]}") from None
+            return self._in_python(values, args, named, ConversionError(f"'{self._function.__qualname__}': {miss.args[0]}"))
 
-    def _run(self, graph, values, run):
+    def _run(self, graph, values, given, args, named):
         try:
-            return run(graph, values)
-        except _core.RunError:
-            # Python says what is wrong with the call, where it can.
-            self._target(*values[:len(graph.types)])
-            raise
+            made, rest = self.of_graph(graph, given)
+            prints = () if graph.states is None else graph.states.prints(made)
+        except _core.RunError as error:
+            return self._on_tape(values, args, named, error)
+        except Exception as error:
+            if isinstance(error, (_core.Miss, _core.Error, ConversionError)):
+                raise
+            return self._on_tape(values, args, named, error)  # the format of what is printed raised it
+        return self.given(graph, made if graph.states is None else graph.end(values, made, prints), rest)
+
+    def _in_python(self, values, args, named, error):
+        if not self._warned:
+            self._warned = True
+            warnings.warn(f"'{self._function.__qualname__}': gradients are taken on a tape, "
+                          f"in plain Python: {error}", FallbackWarning,
+                          stacklevel=4)
+        return self._on_tape(values, args, named, error)
+
+    def _on_tape(self, values, args, named, error):
+        """Plain Python runs the call; nothing has been changed or printed yet. What the function changes and prints there stands
+        where it raises an error, and where a tape gives the gradients. Else the call fails, and must change nothing: so it does
+        not run at all where it may change something and its loss is none that a tape knows."""
+        if any(graph.states is not None and not _is_tensor(self.loss_in(graph.result)) for graph in self._graphs):
+            raise error
+        with tape.GradientTape() as recorded:
+            self.watch(recorded, values)
+            made = self._function(*self._receiver, *args, **named)
+        found = self.of_tape(recorded, values, made)
+        if found is None:
+            raise error
+        return found
+
+    def loss_in(self, made):
+        """The number in what the function gives, or its type in the type of that."""
+        if not self._has_aux:
+            return made
+        return made.items[0] if isinstance(made, Tup) else made[0] if isinstance(made, tuple) and len(made) == 2 else None
+
+
+def _is_tensor(made):
+    """Whether it is a tensor of one float that a tape can have recorded, or the type of one."""
+    if isinstance(made, _core.Tensor):
+        return made.dtype in (_core.f32, _core.f64) and made.shape == ()
+    return isinstance(made, Tens)
 
 
 class ModuleGradients(Converted):
     """What `nn.value_and_grad` gives."""
 
     def __init__(self, module, target, has_aux, workers):
-        super().__init__(target, workers)
+        super().__init__(target, has_aux, workers)
         self._module = module
-        self._has_aux = has_aux
 
     def __call__(self, *args, **named):
-        def run(graph, values):
-            loss, core = graph.core.value_and_grad(values)
-            if graph.states is not None:
-                loss = graph.end(values, loss)
-            numbers = {id(parameter): number for number, (parameter, _) in enumerate(graph.parameters)}
-            return loss, Gradients(self._module, numbers, core)
-        return self._call(args, named, run, has_aux=self._has_aux, may_write=True)
+        return self._call(args, named, has_aux=self._has_aux, may_write=True)
+
+    def of_graph(self, graph, given):
+        return graph.core.value_and_grad(given)
+
+    def given(self, graph, made, core):
+        numbers = {id(parameter): number for number, (parameter, _) in enumerate(graph.parameters)}
+        return made, Gradients(self._module, numbers, core)
+
+    def watch(self, recorded, values):
+        """Tapes watch parameters by themselves."""
+
+    def of_tape(self, recorded, values, made):
+        loss = self.loss_in(made)
+        if not _is_tensor(loss):
+            return None
+        parameters = self._module.parameters()
+        gradients = recorded.gradient(loss, parameters)
+        return made, {path: tensors.zeros(parameters[path].shape, parameters[path].dtype) if one is None else one for path, one in gradients.items()}
 
 
 class ArgumentGradients(Converted):
     """What `hiaton.value_and_grad` and `hiaton.grad` give."""
 
     def __init__(self, target, argnums, with_value, has_aux):
-        super().__init__(target)
+        super().__init__(target, has_aux)
         self._argnums = tuple(argnums) if isinstance(argnums, (tuple, list)) else argnums
         self._with_value = with_value
-        self._has_aux = has_aux
 
     def __call__(self, *args, **named):
-        def run(graph, values):
-            for type_ in graph.types:
-                if not _has_only_numbers(type_):
-                    raise ConversionError(f"'{self._target.__qualname__}': expected tensors and numbers, and tuples of them, as "
-                                          f"arguments to take gradients by, found {type_}")
-            value, *gradients = graph.core.call(values)
-            wanted = self._argnums if isinstance(self._argnums, tuple) else (self._argnums,)
-            found = [self._of(number, gradients, graph.types) for number in wanted]
-            found = tuple(found) if isinstance(self._argnums, tuple) else found[0]
-            if self._with_value:
-                return value, found
-            return (found, value[1]) if self._has_aux else found
-        return self._call(args, named, run, by_arguments=True, has_aux=self._has_aux)
+        return self._call(args, named, by_arguments=True, has_aux=self._has_aux)
+
+    def of_graph(self, graph, given):
+        for type_ in graph.types:
+            if not _has_only_numbers(type_):
+                raise ConversionError(f"'{self._function.__qualname__}': expected tensors and numbers, and tuples of them, as "
+                                      f"arguments to take gradients by, found {type_}; "
+                                      "give those, or use nn.value_and_grad for the parameters of modules")
+        made, *gradients = graph.core.call(given)
+        return made, gradients
+
+    def given(self, graph, made, gradients):
+        return self._given(made, [self._of(number, gradients, graph.types) for number in self._wanted()])
+
+    def _wanted(self):
+        return self._argnums if isinstance(self._argnums, tuple) else (self._argnums,)
+
+    def _given(self, made, found):
+        found = tuple(found) if isinstance(self._argnums, tuple) else found[0]
+        if self._with_value:
+            return made, found
+        return (found, made[1]) if self._has_aux else found
+
+    def _sources(self, values):
+        """The arguments to take gradients by; None: a tape does not watch all of them, or not apart."""
+        first = len(self._receiver)
+        sources = [values[number + first if number >= 0 else number] for number in self._wanted()]
+        found = []
+        is_watched = all(_tensors_of(source, found) for source in sources) and len(set(map(id, found))) == len(found)
+        return sources if is_watched else None
+
+    def watch(self, recorded, values):
+        sources = self._sources(values)
+        if sources is not None:
+            recorded.watch(sources)
+
+    def of_tape(self, recorded, values, made):
+        sources, loss = self._sources(values), self.loss_in(made)
+        if sources is None or not _is_tensor(loss):
+            return None
+        return self._given(made, _with_zeros(recorded.gradient(loss, sources), sources))
 
     def _of(self, number, gradients, types):
         """The gradient by an argument, as the argument is built."""
@@ -128,6 +210,24 @@ class ArgumentGradients(Converted):
             raise ValueError(f"argnums: expected numbers of {len(types) - first} arguments, found {number}")
         before = sum(len(floats_in(type_)) for type_ in types[:place])
         return _built(types[place], iter(gradients[before:]), number)
+
+
+def _tensors_of(value, found):
+    """Whether it is a tensor of floats or is built of such; they go into `found`."""
+    if isinstance(value, (tuple, dict)):
+        return all([_tensors_of(part, found) for part in (value.values() if isinstance(value, dict) else value)])
+    found.append(value)
+    return isinstance(value, _core.Tensor) and value.dtype in (_core.f32, _core.f64)
+
+
+def _with_zeros(gradients, sources):
+    """What a tape gave, with zeros where no way led to the loss."""
+    if isinstance(sources, dict):
+        return {key: _with_zeros(gradients[key], source) for key, source in sources.items()}
+    if isinstance(sources, (tuple, list)):
+        made = [_with_zeros(gradient, source) for gradient, source in zip(gradients, sources)]
+        return getattr(type(sources), "_make", type(sources))(made)
+    return tensors.zeros(sources.shape, sources.dtype) if gradients is None else gradients
 
 
 def _has_only_numbers(type_):

@@ -14,8 +14,8 @@ class Guards:
 
     def __init__(self, guards):
         self._names = {"missing": _MISSING, "same": _same}
-        tests = [self._test(*guard) for guard in guards.values()]
-        tests = [test for test in dict.fromkeys(tests) if test]
+        self._tests = {cell: self._test(*guard) for cell, guard in guards.items()}
+        tests = dict.fromkeys(self._tests.values())
         self._count = len(tests)
         exec("def hold():\n    return " + (" and ".join(tests) or "True"), self._names)
         self._hold = self._names["hold"]
@@ -26,6 +26,16 @@ class Guards:
     def hold(self):
         try:
             return self._hold()
+        except (AttributeError, ValueError):
+            return False
+
+    def changed(self):
+        """What is not as it was: by kind, the identity of what holds it, and the key."""
+        return [cell for cell, test in self._tests.items() if not self._holds(test)]
+
+    def _holds(self, test):
+        try:
+            return eval(test, self._names)
         except (AttributeError, ValueError):
             return False
 

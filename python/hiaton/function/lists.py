@@ -1,25 +1,30 @@
 """Changes of lists that a function made and that nobody else refers to: the name stands for another list from then on."""
 
 import ast
+import contextlib
+import inspect
 
 from hiaton.function import prelude
-from hiaton.function.types import NEVER, NONE, Const, Lst, Objs, Tup, Value, is_number, join
+from hiaton.function.scopes import body_of, nodes_below
+from hiaton.function.types import NEVER, NONE, Const, Lst, Objs, Sink, Tup, Value, is_number, join
 
 # Methods by name: what makes the other list, and how many arguments there are.
 _CHANGES = {"insert": ("inserted", 2), "remove": ("without", 1), "reverse": ("backward", 0)}
 
 
 class Lists:
-    def _own(self, name, value, node):
+    def _own(self, name, value, node, may_be_sink=False):
+        if may_be_sink and not value.type.fresh:
+            self._ask_for_sink(name)
         if not value.type.fresh:
-            self.refuse(f"'{name}' is a list that others may refer to: build a new one and give it back", node)
+            self.refuse(f"'{name}' is a list that others may refer to; build a new one and give it back", node)
 
     def append(self, name, node):
         """name.append(x), of a list that nobody else refers to; None where it is something else."""
         value = self.env.get(name)
         if value is None or not isinstance(value.type, Lst) or len(node.args) != 1:
             return None
-        self._own(name, value, node)
+        self._own(name, value, node, True)
         item = self.held(self.eval(node.args[0]))
         if isinstance(item.type, Lst):
             item = self.forward(item)
@@ -30,7 +35,8 @@ class Lists:
         if element != value.type.element:
             same = self.converter.graph_types(element) == self.converter.graph_types(value.type.element)
             if not same or not isinstance(element, Objs):
-                self.refuse(f"expected elements of one type, found {value.type.element} and {item.type}", node)
+                self.refuse(f"expected elements of one type, found {value.type.element} and {item.type}; "
+                            "convert the elements", node)
             value = Value(Lst(element, True, value.type.backward), value.ids)
         item = self.coerce(item, element)
         value = value if value.type.backward else self.turned(value)
@@ -42,11 +48,11 @@ class Lists:
         value = self.env.get(name)
         if value is None or not isinstance(value.type, Lst):
             return None
-        self._own(name, value, node)
+        self._own(name, value, node, True)
         if isinstance(items.type, Tup):
             items = self.list_of(self.items(items), None)
         if not isinstance(items.type, Lst):
-            self.refuse(f"expected a list or a tuple, found {items.type}", node)
+            self.refuse(f"expected a list or a tuple, found {items.type}; give list(...) of it", node)
         made = self.call_prelude("joined", [value, items])
         self.bind(name, self.as_new(made))
         return Value(NONE)
@@ -63,7 +69,7 @@ class Lists:
         self._own(name, value, node)
         place = self.eval(node.args[0]).type if node.args else Const(-1)
         if not is_number(place) or place.value not in (0, -1):
-            self.refuse("list.pop can only be converted for the first and the last element", node)
+            self.refuse("list.pop can only be converted for the first and the last element; delete others by 'del'", node)
         if value.type.element is NEVER:
             self.fail()
         if value.type.backward != (place.value == -1):
@@ -74,7 +80,11 @@ class Lists:
 
     def change_list(self, node):
         """Of a statement name.method(...): whether it changed a list."""
-        if not isinstance(node.func, ast.Attribute) or not isinstance(node.func.value, ast.Name):
+        if not isinstance(node.func, ast.Attribute):
+            return False
+        if node.func.attr in ("append", "extend") and len(node.args) == 1 and not node.keywords and self._grow_sink(node):
+            return True
+        if not isinstance(node.func.value, ast.Name):
             return False
         name, method = node.func.value.id, node.func.attr
         value = self.env.get(name)
@@ -95,7 +105,7 @@ class Lists:
             named = {keyword.arg: self.eval(keyword.value) for keyword in node.keywords}
             key, is_reverse = named.pop("key", Value(NONE)), named.pop("reverse", Value(Const(False)))
             if node.args or named:
-                self.refuse("this call of 'sort' cannot be converted", node)
+                self.refuse("this call of 'sort' cannot be converted; give it 'key' and 'reverse'", node)
             key = Value(Const(prelude.itself)) if key.type == NONE else key
             made = self.call_prelude("in_order", [self.forward(value), key, self.truth_value(self.truth(is_reverse))])
         elif method == "clear" and not node.args and not node.keywords:
@@ -103,9 +113,77 @@ class Lists:
         elif method in _CHANGES and len(node.args) == _CHANGES[method][1] and not node.keywords:
             made = self.call_prelude(_CHANGES[method][0], [self.forward(value), *(self.eval(arg) for arg in node.args)])
         else:
-            self.refuse(f"this call of '{method}' cannot be converted", node)
+            self.refuse(f"this call of '{method}' cannot be converted; build a new list", node)
         self.bind(name, self.as_new(made))
         return True
+
+    # Lists of the caller.
+
+    def _grow_sink(self, node):
+        """Of a statement list.append(x) or list.extend(items): whether it is a list of the caller, which then grows when the run is
+        over."""
+        found = self._list_before(node.func.value)
+        if found is not None and id(found) not in self.converter.appended:
+            self.converter.appended[id(found)] = found
+            self.converter.changed = True
+            self.fail()
+        if found is None and not isinstance(getattr(self.env.get(getattr(node.func.value, "id", None)), "type", None), Sink):
+            return False
+        held = self.eval(node.func.value)
+        if node.func.attr == "append":
+            self.append_to(held, self.eval(node.args[0]), node)
+            return True
+        if not hasattr(node, "hiaton_loop"):
+            item = f"item@{id(node)}"
+            append = ast.Call(ast.Attribute(node.func.value, "append", ast.Load()), [ast.Name(item, ast.Load())], [])
+            node.hiaton_loop = ast.For(ast.Name(item, ast.Store()), node.args[0], [ast.Expr(append)], [])
+            for part in ast.walk(node.hiaton_loop):
+                if not hasattr(part, "lineno"):
+                    ast.copy_location(part, node)
+        self.run_here([node.hiaton_loop])
+        return True
+
+    def _list_before(self, node):
+        """The list that a name or an attribute stands for, where it was there before the call and is no argument; "
+          "None: it is not."""
+        found = None
+        if isinstance(node, ast.Name) and node.id not in self.env and node.id not in self.where.locals \
+                and self.place_of_variable(node.id) is None:
+            cell = self.where.cells.get(node.id)
+            with contextlib.suppress(ValueError):
+                found = self.where.globals.get(node.id) if cell is None else cell.cell_contents
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            holder = self.peek(node.value)
+            if isinstance(holder.type, Const) and self.place_of(holder, node.attr) is None:
+                found = inspect.getattr_static(holder.type.value, node.attr, None)
+        return found if type(found) is list and self.converter.may_write else None
+
+    def _parameter_number(self, name):
+        """Which parameter of the function of Python a name is and stays; None: none."""
+        where = self.where
+        if not hasattr(where, "assigned") or name not in where.parameters:
+            return None
+        stores = (part for part in nodes_below(body_of(where.tree)) if isinstance(part, ast.Name) and part.id == name)
+        return None if any(not isinstance(part.ctx, ast.Load) for part in stores) else where.parameters.index(name)
+
+    def _ask_for_sink(self, name):
+        """A list that came in as a parameter is appended to: from the next round on, it is not read."""
+        number = self._parameter_number(name)
+        key = id(self.where.function.__code__), number
+        if number is None or not self.converter.may_write or key in self.converter.sinks:
+            return
+        self.converter.sinks.add(key)
+        self.converter.changed = True
+        self.fail()
+
+    def hand_on_sinks(self, code, values):
+        """Where a function appends to a list that is its argument, and it is a parameter here: so this function does."""
+        for number, value in enumerate(values):
+            if (id(code), number) not in self.converter.sinks or not isinstance(value.type, Lst):
+                continue
+            for name, held in list(self.env.items()):
+                if isinstance(name, str) and held.ids == value.ids and isinstance(held.type, Lst) and not held.type.fresh:
+                    self._ask_for_sink(name)
 
     def set_element(self, target, value, element):
         """name[index] = element."""
@@ -128,5 +206,5 @@ class Lists:
 
     def _index_of(self, target):
         if isinstance(target.slice, ast.Slice):
-            self.refuse("a change of a part of a list cannot be converted", target)
+            self.refuse("a change of a part of a list cannot be converted; build a new list", target)
         return self.operand(self.eval(target.slice))

@@ -4,95 +4,13 @@ import ast
 import builtins
 
 from hiaton.function.dicts import is_fresh, may_refer
+from hiaton.function.iterations import CountedItems, ListItems, RangeItems, RowItems, ZipItems, mark_run
 from hiaton.function.scopes import assigned, changed, iterated_names, names_outside, read_names
+from hiaton.function.splits import split_of
 from hiaton.function.statements import Rest, is_unbound, leaves
-from hiaton.function.types import INT, NEVER, NONE, Const, Dct, Lst, Tens, Tup, Value, is_number
+from hiaton.function.types import INT, NEVER, NONE, Const, Dct, Lst, Objs, Tens, Tup, Value, is_number
 
 MOST_UNROLLED = 32
-
-
-class RangeItems:
-    """Of `range`: the state is the next number and the end."""
-
-    count = 2
-
-    def __init__(self, step):
-        self.step = step
-
-    def has(self, frame, state):
-        return frame.op("lt" if self.step > 0 else "gt", state[0].ids[0], state[1].ids[0])
-
-    def take(self, frame, state):
-        following = frame.op("add", state[0].ids[0], frame.constant(self.step, "i64"))
-        return state[0], [Value(INT, (following,)), state[1]]
-
-
-class RowItems:
-    """Of a tensor: the state is the tensor, the number of the next row and that of all."""
-
-    count = 3
-
-    def has(self, frame, state):
-        return frame.op("lt", state[1].ids[0], state[2].ids[0])
-
-    def take(self, frame, state):
-        row = frame.tensor_value(frame.op("gather", state[0].ids[0], state[1].ids[0]))
-        following = frame.op("add", state[1].ids[0], frame.constant(1, "i64"))
-        return row, [state[0], Value(INT, (following,)), state[2]]
-
-
-class ListItems:
-    count = 1
-
-    def has(self, frame, state):
-        if state[0].type.element is NEVER:
-            return False
-        return frame.op("ne", frame.graph.variant(state[0].ids[0]), frame.constant(0, "i64"))
-
-    def take(self, frame, state):
-        return frame.head(state[0]), [frame.tail(state[0])]
-
-
-class ZipItems:
-    def __init__(self, parts):
-        self.parts = parts
-        self.count = sum(part.count for part in parts)
-
-    def _states(self, state):
-        at = 0
-        for part in self.parts:
-            yield part, state[at:at + part.count]
-            at += part.count
-
-    def has(self, frame, state):
-        found = True
-        for part, own in self._states(state):
-            found = frame.all_of(found, part.has(frame, own))
-        return found
-
-    def take(self, frame, state):
-        items, following = [], []
-        for part, own in self._states(state):
-            item, then = part.take(frame, own)
-            items.append(item)
-            following += then
-        return frame.tuple_of(items), following
-
-
-class CountedItems:
-    """Of `enumerate`."""
-
-    def __init__(self, part):
-        self.part = part
-        self.count = part.count + 1
-
-    def has(self, frame, state):
-        return self.part.has(frame, state[1:])
-
-    def take(self, frame, state):
-        item, following = self.part.take(frame, state[1:])
-        number = frame.op("add", state[0].ids[0], frame.constant(1, "i64"))
-        return frame.tuple_of([state[0], item]), [Value(INT, (number,)), *following]
 
 
 class Loop:
@@ -131,7 +49,8 @@ class Loop:
             inner.env = dict(zip(names, given))
             return self.turn(inner)
         key = ("loop", self.key, tuple(names))
-        instance = frame.converter.instance(key, f"{self.where.function.__name__}_loop", [v.type for v in values], build)
+        instance = frame.converter.instance(key, f"{self.where.function.__name__}_loop", [v.type for v in values], build,
+                                            parameters=names)
         return frame.call_instance(instance, values)
 
     @property
@@ -202,11 +121,15 @@ class Loops:
             names = self._needed(node) | set(results)
         items = None
         if isinstance(node, ast.For):
+            if not leaves([*node.body, *node.orelse], (ast.Return, ast.Break)):
+                mark_run(node.iter)
             # Python goes over what is changed meanwhile.
             self.share(iterated_names(node.iter) & changed(*node.body) & self.env.keys())
             value = self._unrolled(node) if after is None else None
             if value is not None:
                 return self._run_unrolled(node, value)
+            if after is None and self._taken_apart(node):
+                return None
             items, state = self.items_of(node.iter)
         loop = Loop(node, items, self.where, self.loop, after, names, results)
         if items:
@@ -229,6 +152,18 @@ class Loops:
             for key in [k for k in self.env if k == name or isinstance(k, tuple) and k[0] == name]:
                 del self.env[key]
         return None
+
+    def _taken_apart(self, node):
+        """Whether the loop was run as a list of what its turns compute on their own, and a loop over that."""
+        converter = self.converter
+        split = split_of(node, self) if converter.may_split and not hasattr(node, "hiaton_is_split") else None
+        if split is None or id(split.first.value) in converter.in_order:
+            return False
+        converter.has_split = True
+        self.run_here([split.first])
+        self.run_loop(split.loop, [], None)
+        self.env.pop(split.first.targets[0].id, None)
+        return True
 
     @staticmethod
     def _needed(node):
@@ -293,7 +228,7 @@ class Loops:
                 value = self.as_list(node.args[0])
                 turned = self.turned(self.forward(value))
                 return ListItems(), [Value(Lst(turned.type.element), turned.ids)]
-        value = self.iterated(self.chosen(self.peek(node), lambda side: isinstance(side, (Lst, Tup, Dct, Tens))))
+        value = self._iterated_value(node)
         if isinstance(value.type, Tens) and value.type.dims:
             length = self.op("size", value.ids[0], attributes=(0,))
             return RowItems(), [value, Value(INT, (self.constant(0, "i64"),)), Value(INT, (length,))]
@@ -302,17 +237,17 @@ class Loops:
         if isinstance(value.type, Lst):
             value = self.forward(value)
             return ListItems(), [Value(Lst(value.type.element), value.ids)]
-        self.refuse(f"a loop over {value.type} cannot be converted", node)
+        self.refuse(f"a loop over {value.type} cannot be converted; go over a list, a tuple, a range or the rows of a tensor", node)
 
     def _range_items(self, node):
         args = [self.operand(self.eval(arg)) for arg in node.args]
         for arg in args:
             if not self.numeric(arg.type) or self.kind_of(arg.type) is float:
-                self.refuse(f"range(): expected integers, found {arg.type}", node)
+                self.refuse(f"range(): expected integers, found {arg.type}; convert them by int(...)", node)
         step = 1
         if len(args) == 3:
             if not is_number(args[2].type) or args[2].type.value == 0:
-                self.refuse("range(): expected a step that is known before the run, and not 0", node)
+                self.refuse("range(): expected a step that is known before the run, and not 0; write the number", node)
             step = args[2].type.value
         start, stop = (Value(Const(0)), args[0]) if len(args) == 1 else args[:2]
         return RangeItems(step), [Value(INT, (self.as_kind(v, int),)) for v in (start, stop)]
@@ -328,7 +263,19 @@ class Loops:
                 if not hasattr(node, "hiaton_list"):
                     node.hiaton_list = self._as_comprehension(node, callee.type.value)
                 return self.comprehension(node.hiaton_list)
-        return self.rows_of(self.iterated(self.chosen(self.peek(node), lambda side: isinstance(side, (Lst, Tup, Dct, Tens)))))
+        return self.rows_of(self._iterated_value(node))
+
+    def _iterated_value(self, node):
+        """What is gone over where an expression stands: of an object, what the generator `__iter__` of its class yields."""
+        value = self.chosen(self.peek(node), lambda side: isinstance(side, (Lst, Tup, Dct, Tens, Objs)))
+        if isinstance(value.type, Objs):
+            value = self.operand(value)
+            self.is_run = getattr(node, "hiaton_is_run", False)
+            try:
+                value = self.call_method(value, "__iter__", [], {})
+            finally:
+                self.is_run = False
+        return self.iterated(value)
 
     def _as_comprehension(self, node, function):
         item = ast.Name(".item", ast.Load())
@@ -371,7 +318,8 @@ class Loops:
         def start(frame, level, rest):
             generator = node.generators[level]
             if generator.is_async:
-                frame.refuse("'async for' cannot be converted", node)
+                frame.refuse("'async for' cannot be converted; give a list as an argument", node)
+            mark_run(generator.iter)
             items, state = frame.items_of(generator.iter)
             for number, value in enumerate(state):
                 frame.env[f".{id(generator)}.{number}"] = frame.held(value)
@@ -393,7 +341,8 @@ class Loops:
                 return turn(inner, level, items, rest_list)
             given = [*values, rest] if rest is not None else values
             key = ("comprehension", base, level, tuple(known))
-            instance = frame.converter.instance(key, f"{where.function.__name__}_list", [v.type for v in given], build)
+            instance = frame.converter.instance(key, f"{where.function.__name__}_list", [v.type for v in given], build,
+                                                parameters=known)
             return frame.call_instance(instance, given)
 
         def turn(frame, level, items, rest):

@@ -9,7 +9,7 @@ from hiaton import _core
 from hiaton.function.dicts import came_in
 from hiaton.function.state import Root, unrooted
 from hiaton.function.statements import Scope
-from hiaton.function.types import (INT, NEVER, NONE, NUMBERS, Const, Dct, Func, Lst, Objs, Opaque, Tens, Tup, Union,
+from hiaton.function.types import (INT, NEVER, NONE, NUMBERS, Const, Dct, Func, Lst, Objs, Opaque, Sink, Tens, Tup, Union,
                                    Value, general, is_data_class, is_number, join)
 
 _MISSING = object()
@@ -36,7 +36,7 @@ class Objects:
         if isinstance(type_, Objs):
             classes = sorted(type_.classes, key=lambda c: c.__qualname__)
             return self._attribute_of(value, name, classes)
-        self.refuse(f"attribute '{name}' of {type_} cannot be converted")
+        self.refuse(f"attribute '{name}' of {type_} cannot be converted; read it outside of the function")
 
     def _attribute_of(self, value, name, classes):
         first, rest = classes[0], classes[1:]
@@ -61,11 +61,12 @@ class Objects:
             if name in getattr(cls, "__annotations__", {}) or static is None:
                 self.fail()
             if isinstance(static, (types.FunctionType, staticmethod, classmethod)):
-                self.refuse(f"method '{name}' of '{cls.__name__}' can only be called here, not kept")
+                self.refuse(f"method '{name}' of '{cls.__name__}' can only be called here, not kept; call it, or use a lambda")
             self.converter.guard("static", cls, name, static)
             return self.constant_value(static, name)
         if isinstance(type_, Opaque):
-            self.refuse(f"field '{name}' of '{cls.__name__}' holds {type_}, which a graph cannot hold")
+            self.refuse(f"field '{name}' of '{cls.__name__}' holds {type_}, which a graph cannot hold; "
+                        "read it outside of the function")
         place = self.converter.field_numbers(cls, name)
         if place is None:
             return self.default(type_)
@@ -101,7 +102,15 @@ class Objects:
         found = getattr(holder, name, _MISSING)
         if found is _MISSING:
             self.fail()
-        self.converter.guard("attribute", holder, name, found)
+        return self.fixed_value("attribute", holder, name, found, name)
+
+    def fixed_value(self, kind, container, key, found, name):
+        """What a variable or an attribute holds, which is taken as fixed, unless it differed from call to call."""
+        followed = self.followed.get((kind, id(container), key))
+        if followed is not None:
+            return followed
+        where = f"{self.where.file}:{self.node.lineno}" if hasattr(self.node, "lineno") else self.where.file
+        self.converter.guard_cell(kind, container, key, found, name, where)
         return self.constant_value(found, name)
 
     def constant_value(self, found, name):
@@ -115,6 +124,8 @@ class Objects:
             return Value(Tens(dtype, found.shape), (self.graph.constant(found, kind),))
         if isinstance(found, tuple):
             return self.tuple_of([self.constant_value(one, name) for one in found], type(found))
+        if type(found) is list and id(found) in self.converter.appended:
+            return Value(Sink(held=Const(found)))
         if type(found) is list:
             self.converter.guard("list", found, None, tuple(found))
             return self.tuple_of([self.constant_value(one, name) for one in found], list)
@@ -147,29 +158,28 @@ class Objects:
             holder, name = value.type.value, key.type.value
             if name not in holder:
                 self.fail()
-            self.converter.guard("item", holder, name, holder[name])
-            return self.constant_value(holder[name], str(name))
+            return self.fixed_value("item", holder, name, holder[name], str(name))
         if isinstance(value.type, Objs):
             return self.call_method(value, "__getitem__", [key], {})
-        self.refuse(f"an index into {value.type} cannot be converted")
+        self.refuse(f"an index into {value.type} cannot be converted; index a list, a tuple, a dict or a tensor")
 
     def _part(self, value, part):
         if isinstance(value.type, Lst):
             return self._part_of_list(value, part)
         ends = [None if end is None else self.eval(end).type for end in (part.lower, part.upper, part.step)]
         if any(end is not None and not is_number(end) and end != NONE for end in ends):
-            self.refuse("expected a part with ends that are known before the run")
+            self.refuse("expected a part with ends that are known before the run; write the numbers, or use a list")
         key = slice(*(None if end is None else end.value for end in ends))
         if isinstance(value.type, Tup):
             return self.tuple_of(self.items(value)[key])
-        self.refuse(f"a part of {value.type} cannot be converted")
+        self.refuse(f"a part of {value.type} cannot be converted; take it outside of the function")
 
     def _part_of_list(self, value, part):
         start, stop, step = (Value(NONE) if end is None else self.eval(end) for end in (part.lower, part.upper, part.step))
         if step.type == Const(-1) and start.type == NONE and stop.type == NONE:
             return self.as_new(self.call_prelude("backward", [value]))
         if step.type not in (NONE, Const(1)):
-            self.refuse("a part of a list with a step cannot be converted")
+            self.refuse("a part of a list with a step cannot be converted; use a comprehension over enumerate(...)")
         return self.as_new(self.call_prelude("part", [value, start, stop]))
 
     # New objects.
@@ -179,9 +189,11 @@ class Objects:
             values = self._bound_to(cls, cls.__new__, args, named)
             return self.tuple_of([values[name] for name in cls._fields], cls)
         if not is_data_class(cls):
-            self.refuse(f"an object of '{cls.__name__}' cannot be made in a graph")
+            self.refuse(f"an object of '{cls.__name__}' cannot be made in a graph; "
+                        "make it outside of the function, or use a dataclass")
         if hasattr(cls, "__post_init__") or type(cls).__call__ is not type.__call__ or cls.__new__ is not object.__new__:
-            self.refuse(f"'{cls.__name__}' does more than set its fields when it is made")
+            self.refuse(f"'{cls.__name__}' does more than set its fields when it is made; "
+                        "make it outside of the function, or in a function that sets them")
         if dataclasses.is_dataclass(cls) and _is_generated(cls.__init__):
             fields = self._bound_to(cls, cls.__init__, args, named)
         else:
@@ -192,7 +204,7 @@ class Objects:
         try:
             bound = inspect.signature(cls).bind(*args, **named)
         except TypeError as error:
-            self.refuse(f"{cls.__name__}(): {error}")
+            self.refuse(f"{cls.__name__}(): {error}; give it the arguments that its fields need")
         factories = {f.name: f.default_factory for f in dataclasses.fields(cls)
                      if f.default_factory is not dataclasses.MISSING} if dataclasses.is_dataclass(cls) else {}
         values = {}
@@ -201,7 +213,7 @@ class Objects:
                 values[name] = bound.arguments[name]
             elif name in factories:
                 if factories[name] is not list:
-                    self.refuse(f"{cls.__name__}(): the default of '{name}' cannot be converted")
+                    self.refuse(f"{cls.__name__}(): the default of '{name}' cannot be converted; give the argument")
                 values[name] = self.default(Lst(NEVER))
             else:
                 values[name] = self.constant_value(parameter.default, name)
@@ -212,7 +224,7 @@ class Objects:
         init = cls.__init__
         if not isinstance(init, types.FunctionType):
             if init is not object.__init__ or args or named:
-                self.refuse(f"'{cls.__name__}' cannot be made in a graph")
+                self.refuse(f"'{cls.__name__}' cannot be made in a graph; make it outside of the function, or use a dataclass")
             return {}
         self.converter.guard_code(init)
         this = Value(Const(_MISSING))
@@ -232,7 +244,8 @@ class Objects:
                 is_field = all(isinstance(t, ast.Attribute) and isinstance(t.value, ast.Name)
                                and t.value.id == scope.first for t in targets)
                 if not isinstance(statement, (ast.Assign, ast.AnnAssign)) or not is_field:
-                    self.refuse(f"'__init__' of '{cls.__name__}' does more than set fields")
+                    self.refuse(f"'__init__' of '{cls.__name__}' does more than set fields; "
+                                "make the object outside of the function, or use a dataclass")
                 value = self.eval(statement.value)
                 for target in targets:
                     fields[target.attr] = value
@@ -244,8 +257,8 @@ class Objects:
         converter = self.converter
         converter.makes_objects = True
         for name, field in fields.items():
-            if isinstance(field.type, Func) or came_in(field.type):
-                self.refuse(f"{cls.__name__}(): field '{name}' cannot hold {field.type}")
+            if isinstance(field.type, (Func, Sink)) or came_in(field.type):
+                self.refuse(f"{cls.__name__}(): field '{name}' cannot hold {field.type}; give it to functions as an argument")
         fields = {name: self.shared(field) for name, field in fields.items()}
         known = {name: converter.found_field(cls, name, unrooted(value.type)) for name, value in fields.items()}
         number = self.variant_of(cls)
@@ -253,7 +266,8 @@ class Objects:
         if number == 0 or set(laid_out) != set(fields):
             if set(converter.read.get(cls, ())) - set(fields):
                 extra = ", ".join(sorted(set(converter.read[cls]) - set(fields)))
-                self.refuse(f"objects of '{cls.__name__}' have fields that making one does not set: {extra}")
+                self.refuse(f"objects of '{cls.__name__}' have fields that making one does not set: {extra}; "
+                            "set all fields when the object is made")
             converter.changed = True
             return Value(Objs(frozenset([cls])), (self.graph.constant(0, converter.object_type),))
         ids = []

@@ -58,7 +58,7 @@ class Operators:
         special = self._by_method(_SPECIAL[operator], left, right)
         if special is not None:
             return special
-        self.refuse(f"'{_SIGNS[operator]}' of {left.type} and {right.type} cannot be converted")
+        self.refuse(f"'{_SIGNS[operator]}' of {left.type} and {right.type} cannot be converted; convert one of them first")
 
     def operand(self, value):
         if isinstance(value.type, Objs) and value.type.none and value.type.classes:
@@ -73,7 +73,8 @@ class Operators:
         except (ArithmeticError, TypeError, ValueError):
             self.fail()
         if not isinstance(found, NUMBERS):
-            self.refuse(f"'{_SIGNS[operator]}' gives {type(found).__name__}")
+            self.refuse(f"'{_SIGNS[operator]}' gives {type(found).__name__}, which a graph cannot hold; "
+                        "compute it outside of the function")
         return self.known(found)
 
     def known(self, number):
@@ -157,7 +158,7 @@ class Operators:
             self.finite(b)
             return self.call_prelude("float_floor" if operator == "FloorDiv" else "float_mod",
                                      [Value(FLOAT, (a,)), Value(FLOAT, (b,)), Value(FLOAT, (self.op("rem", a, b),))])
-        self.refuse(f"'{_SIGNS[operator]}' of floats cannot be converted")
+        self.refuse(f"'{_SIGNS[operator]}' of floats cannot be converted; convert them by int(...)")
 
     def unary(self, operator, value):
         value = self.operand(value)
@@ -179,7 +180,7 @@ class Operators:
         if isinstance(value.type, Objs):
             name = {"USub": "__neg__", "UAdd": "__pos__", "Invert": "__invert__"}[operator]
             return self.call_method(value, name, [], {})
-        self.refuse(f"a sign before {value.type} cannot be converted")
+        self.refuse(f"a sign before {value.type} cannot be converted; give a number or a tensor")
 
     # Comparisons.
 
@@ -208,7 +209,7 @@ class Operators:
                 return self.call_method(left, f"__{_COMPARE[operator]}__", [right], {})
         if isinstance(left.type, Tup) and isinstance(right.type, Tup):
             return self.truth_value(self._order_of_tuples(operator, self.items(left), self.items(right)))
-        self.refuse(f"an order of {left.type} and {right.type} cannot be converted")
+        self.refuse(f"an order of {left.type} and {right.type} cannot be converted; compare numbers, or tuples of them")
 
     def _compare_numbers(self, name, left, right):
         kinds = {self.kind_of(left.type), self.kind_of(right.type)}
@@ -266,7 +267,7 @@ class Operators:
             return self._equal_union(right, left)
         if isinstance(a, Tens) or isinstance(b, Tens):
             if a == NONE or b == NONE:
-                self.refuse("a tensor is compared with None: use 'is'")
+                self.refuse("a tensor is compared with None; use 'is'")
             return self.tensor_binary("Eq", left, right)
         if isinstance(a, Const) and isinstance(b, Const) and all(
                 type(t.value) in (*NUMBERS, str, type(None)) or isinstance(t.value, enum.Enum) for t in (a, b)):
@@ -290,7 +291,7 @@ class Operators:
         constants = [t.value for t in (a, b) if isinstance(t, Const) and not is_number(t) and not is_text(t)]
         if all(c is None or type(c).__eq__ is object.__eq__ for c in constants) and (constants or type(a) is not type(b)):
             return False
-        self.refuse(f"'==' of {a} and {b} cannot be converted")
+        self.refuse(f"'==' of {a} and {b} cannot be converted; compare their parts")
 
     def equal_within(self, left, right):
         """== of elements of containers, which Python takes as equal where they are the same object, also NaN."""
@@ -299,7 +300,7 @@ class Operators:
                 self.require(self.op("eq", value.ids[0], value.ids[0]), "NaN in a container that is compared")
         same = self.equal(left, right)
         if isinstance(same, Value):
-            self.refuse("elements that are tensors cannot be compared")
+            self.refuse("elements that are tensors cannot be compared; compare their numbers, as by hia.all(a == b)")
         return same
 
     def _equal_objects(self, left, right):
@@ -314,7 +315,8 @@ class Operators:
         for number in range(len(union.type.sides)):
             inner = self.equal(self.side(union, number), other)
             if isinstance(inner, Value):
-                self.refuse(f"'==' of {union.type} and {other.type} cannot be converted")
+                self.refuse(f"'==' of {union.type} and {other.type} cannot be converted; "
+                            "ask for its type first, by 'is None' or isinstance")
             if inner is not False:
                 here = self.op("eq", union.ids[0], self.constant(number, "i64"))
                 found = self.any_of(found, self.all_of(here, inner))
@@ -331,4 +333,4 @@ class Operators:
             return self.dict_has(container, value)
         if isinstance(container.type, Lst):
             return self.truth(self.call_prelude("contains", [container, value]))
-        self.refuse(f"'in' {container.type} cannot be converted")
+        self.refuse(f"'in' {container.type} cannot be converted; look in a list, a tuple or a dict")

@@ -47,7 +47,7 @@ class Patterns:
         """The attribute that stands at this place of the pattern; None: the whole value."""
         cls = self.eval(node.cls).type
         if not isinstance(cls, Const) or not isinstance(cls.value, type):
-            self.refuse("expected a class in a pattern", node.cls)
+            self.refuse("expected a class in a pattern; name the class", node.cls)
         if cls.value in _WHOLE and node.number == 0:
             return None
         names = getattr(cls.value, "__match_args__", ())
@@ -68,7 +68,7 @@ class Patterns:
         module = self._module(node.module, node)
         for alias in node.names:
             if not hasattr(module, alias.name):
-                self.refuse(f"'{node.module}' has no '{alias.name}'", node)
+                self.refuse(f"'{node.module}' has no '{alias.name}'; import what there is", node)
             found = getattr(module, alias.name)
             self.converter.guard("attribute", module, alias.name, found)
             self.bind(alias.asname or alias.name, self.constant_value(found, alias.name))

@@ -9,8 +9,10 @@ MISSING = object()
 
 
 class Place:
-    """An attribute that is set: of the argument with a number, of an object that was there before, or, where neither is given, of any
-    object of a class, by a list of what was set. `kind` tells variables from attributes: "global" in the dict `holder`, or "cell"."""
+    """An attribute that is set: of the argument with a number, of an object that was there before, or, "
+      "where neither is given, of any
+    object of a class, by a list of what was set. `kind` tells variables from attributes: "global" in the dict `holder`, or "cell", or
+    "list", which grows by a list of elements."""
 
     def __init__(self, name, cls, number=None, holder=None, kind="attribute"):
         self.name = name
@@ -18,8 +20,8 @@ class Place:
         self.number = number
         self.holder = holder
         self.kind = kind
-        self.is_log = number is None and holder is None
-        self.key = (kind, name, number, id(holder), cls if self.is_log else None)
+        self.is_log = kind == "list" or number is None and holder is None
+        self.key = (kind, name, number, id(holder), cls if number is None and holder is None else None)
 
     def read(self, values):
         """What it holds now, before a call with these arguments."""
@@ -41,17 +43,20 @@ PRINTED = Place("print", None)  # the list of what was printed: the number of th
 
 
 class States:
-    """The places of one graph. `read(values)` gives the arguments of a call with what the places hold, or None where the graph is not
+    """The places of one graph. `read(values)` gives the arguments of a call with what the places hold, "
+      "or None where the graph is not
     for these objects; `write(values, made)` sets what the run set, and gives the result of the function."""
 
     def __init__(self, converter):
         self.places = list(converter.places.values())
+        self.followed = [place for place, _ in converter.followed.values()]
         self.missing = {place.key for place in self.places if place.key in converter.missing}
         self._printings = [printing for _, printing in converter.printings.values()]
         self._roots = {number: next(iter(converter.types[number].classes)) for number in sorted(converter.roots)}
         # Objects that the graph knows: no argument with a place may be one of them.
         known = {id(container) for kind, container, *_ in converter.guards.values() if kind == "attribute"}
-        self._names = {"known": known | {id(place.holder) for place in self.places if place.holder is not None}, "_id": builtins.id}
+        self._names = {"known": known | {id(place.holder) for place in [*self.places, *self.followed]
+                                         if place.holder is not None}, "_id": builtins.id}
         self._names.update((f"C{number}", cls) for number, cls in self._roots.items())
         exec("\n".join([*self._text_of_read(), *self._text_of_write()]), self._names)
         self.read, self.write = self._names["read"], self._names["write"]
@@ -64,8 +69,10 @@ class States:
 
     def _text_of_read(self):
         numbers = list(self._roots)
+        sinks = [self._holder(number, place) for number, place in enumerate(self.places) if place.kind == "list"]
         refused = [f"type(values[{n}]) is not C{n} or _id(values[{n}]) in known" for n in numbers]
         refused += [f"values[{n}] is values[{m}]" for i, n in enumerate(numbers) for m in numbers[:i]]
+        refused += [f"{one} is {other}" for i, one in enumerate(sinks) for other in sinks[:i]]
         found = []
         for number, place in enumerate(self.places):
             holder = self._holder(number, place)
@@ -75,6 +82,8 @@ class States:
                 self._names["missing"] = MISSING
             elif not place.is_log:
                 found.append(place.text(holder))
+        for number, place in enumerate(self.followed, len(self.places)):
+            found.append(place.text(self._holder(number, place)))
         yield "def read(values):"
         yield from [f"    if {' or '.join(refused)}: return None"] * bool(refused)
         yield "    try:"
@@ -88,12 +97,14 @@ class States:
             holder = self._holder(number - 1, place)
             if place is PRINTED:
                 continue
-            if place.is_log:
+            if place.kind == "list":
+                yield f"    {holder}.extend([value for value, in reversed(made[{number}])])"
+            elif place.is_log:
                 yield f"    for holder, value in reversed(made[{number}]):"
                 yield f"        holder.{place.name} = value"
             else:
                 yield f"    if made[{number}][0]: {place.text(holder)} = made[{number}][1]"
-        yield "    return made[0]"
+        yield "    return made[0]" if self.places else "    return made"
 
     def has_attributes_of(self, values):
         """Whether those places hold something that did when the graph was made."""

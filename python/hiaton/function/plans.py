@@ -1,10 +1,10 @@
 """How the arguments of a converted function become values of its graph, and its results objects again."""
 
 from hiaton import _core
-from hiaton.function.dicts import came_in, holds_function
+from hiaton.function.dicts import came_in, holds_function, holds_sink
 from hiaton.function.errors import ConversionError
 from hiaton.function.source import place
-from hiaton.function.types import NEVER, Const, Dct, Func, Lst, NeverType, Objs, Opaque, Scalar, Symbol, Tens, Tup, Union
+from hiaton.function.types import NEVER, Const, Dct, Func, Lst, NeverType, Objs, Opaque, Scalar, Sink, Symbol, Tens, Tup, Union
 
 _KINDS = {bool: "bool", int: "int", float: "float"}
 
@@ -13,6 +13,7 @@ class Planner:
     def __init__(self, converter):
         self.converter = converter
         self.table = _core.ObjectTable()
+        self.symbols = _core.Symbols(converter.symbols)
 
     def plan(self, type_):
         components = self.converter.graph_types(type_)
@@ -23,14 +24,15 @@ class Planner:
         elif isinstance(type_, Scalar):
             kind = _KINDS[type_.kind]
         elif isinstance(type_, Symbol):
-            kind, constant = "symbol", self.converter.symbols
+            kind, constant = "symbol", self.symbols
         elif isinstance(type_, Tens):
             kind, main = "tensor", components[0]
         elif isinstance(type_, Objs):
             kind, main, table = "object", components[0], self.table
             constant = (*type_.classes, *[None] * type_.none)
         elif isinstance(type_, Tup) and type_.cls is list:
-            raise ConversionError("a list that is known before the run cannot be given back; give a copy, list(...)")
+            raise ConversionError(f"{place(self.converter.function)}: a list that is known before the run cannot be given back; "
+                                  "give a copy, list(...)")
         elif isinstance(type_, Tup):
             kind, constant, parts = "tuple", type_.cls, [self.plan(item) for item in type_.items]
         elif isinstance(type_, Dct):
@@ -39,6 +41,8 @@ class Planner:
             kind, parts = "union", [self.plan(side) for side in type_.sides]
         elif isinstance(type_, Lst):
             kind, main, parts = "list", components[0], [self.plan(type_.element)]
+        elif isinstance(type_, Sink):
+            kind = "sink"
         elif isinstance(type_, (NeverType, Opaque, Func)):
             constant = object()
         return _core.plan(kind, constant, main, parts, components, table)
@@ -57,9 +61,12 @@ def graph_function(converter, settings):
     where = place(converter.function)
     if came_in(converter.result):
         raise ConversionError(f"{where}: a dict that came in cannot be given back; give a copy, dict.copy()")
+    if holds_sink(converter.result) or any(map(holds_sink, converter.fields.values())):
+        raise ConversionError(f"{where}: a list of the caller that is appended to can only be handed on to functions; "
+                              "build a new list to give it back")
     if holds_function(converter.result):
         raise ConversionError(f"{where}: a function that is defined inside cannot be given back; give what it computes")
     result = planner.plan(converter.result)
     learned = [parameter for parameter, _ in converter.learned]
     return _core.GraphFunction(converter.source, converter.entry, parameters, result, planner.table, learned,
-                               settings["workers"], settings["max_frames"])
+                               settings["workers"], settings["max_frames"], list(converter.appended.values()))

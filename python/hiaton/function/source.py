@@ -6,6 +6,7 @@ import linecache
 import types
 
 from hiaton.function.errors import ConversionError
+from hiaton.function.generators import as_list_function
 from hiaton.function.rewrite import rewritten
 
 
@@ -28,6 +29,44 @@ class _File:
 
 
 _files = {}
+
+
+class Text:
+    """The texts of files as one, in which places are numbers of bytes."""
+
+    def __init__(self):
+        self.name = ""
+        self.whole = ""
+        self.size = 0
+        self.lines = {}  # by file: where each of its lines begins; none where the file has no text
+
+    def add(self, name):
+        """Whether the text grew."""
+        if name in self.lines:
+            return False
+        text = "".join(linecache.getlines(name))
+        self.lines[name] = []
+        if not text or "\n#file \"" in text:  # as a text names its files
+            return False
+        if self.whole:
+            self._append(f'\n#file "{name}"\n')
+        else:
+            self.name = name
+        for line in text.splitlines(keepends=True):
+            self.lines[name].append(self.size)
+            self._append(line)
+        return True
+
+    def _append(self, text):
+        self.whole += text
+        self.size += len(text.encode())
+
+    def span_of(self, name, node):
+        """Where a syntax tree stands in a file: (begin, end); (0, 0) where that is not known."""
+        lines, end = self.lines.get(name), getattr(node, "end_lineno", None)
+        if not lines or end is None or end > len(lines):
+            return 0, 0
+        return lines[node.lineno - 1] + node.col_offset, lines[end - 1] + node.end_col_offset
 
 
 def _file(name):
@@ -74,7 +113,7 @@ def tree_of(function):
     try:
         file = _file(code.co_filename)
     except (OSError, SyntaxError, ValueError):
-        raise ConversionError(f"{gone}: expected its text, found none that compiles") from None
+        raise ConversionError(f"{gone}: expected its text, found none that compiles; define it in a file") from None
     if code in file.found:
         return file.found[code]
     key = code.co_firstlineno, code.co_name
@@ -84,10 +123,14 @@ def tree_of(function):
     if len(nodes) != 1:
         raise ConversionError(f"{place(function)}: expected one function on this line, found {len(nodes)}; "
                               "give each a line of its own")
-    file.found[code] = rewritten(nodes[0])
+    tree = rewritten(nodes[0])
+    file.found[code] = as_list_function(tree) if is_generator(function) and isinstance(tree, ast.FunctionDef) else tree
     return file.found[code]
 
 
 def is_generator(function):
-    flags = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
-    return bool(function.__code__.co_flags & flags)
+    return bool(function.__code__.co_flags & inspect.CO_GENERATOR)
+
+
+def is_coroutine(function):
+    return bool(function.__code__.co_flags & (inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR))

@@ -14,7 +14,7 @@ from hiaton.function.errors import Unreached
 from hiaton.function.observe import Observer
 from hiaton.function.places import MISSING, PRINTED, Place
 from hiaton.function.prints import Printing, has_own_text, is_print
-from hiaton.function.types import (BOOL, NEVER, Const, Dct, Func, Lst, Objs, Opaque, Tup, Union, Value, join)
+from hiaton.function.types import (BOOL, NEVER, Const, Dct, Func, Lst, Objs, Opaque, Sink, Tup, Union, Value, join)
 
 @dataclasses.dataclass(frozen=True)
 class Root(Objs):
@@ -101,8 +101,9 @@ class State:
             self.converter.changed = True
             self.fail()
         if code in self.converter.stateful:
-            self.refuse(f"'{what}' cannot be used in a function that is defined inside, where the graph writes down what is printed and "
-                        "set")
+            self.refuse(f"'{what}' cannot be used in a function that is defined inside, "
+                        "where the graph writes down what is printed and "
+                        "set; take that function out of the one around it")
         self.converter.stateful.add(code)
         self.converter.changed = True
         self.fail()
@@ -165,7 +166,7 @@ class State:
     def set_variable(self, name, value):
         """A name that is declared as `global` or `nonlocal`."""
         if not self.converter.may_write:
-            self.refuse(f"'{name}' is a variable of the module or of the function around: give its value back")
+            self.refuse(f"'{name}' is a variable of the module or of the function around; give its value back")
         value = self.held(self.shared(value))
         self._check_written(value, name, self.node)
         place = self.place_of_variable(name)
@@ -203,14 +204,27 @@ class State:
         values = [self.held(self.shared(self.eval(leaf))) for leaf in printing.leaves]
         for value in values:
             if not has_own_text(value.type):
-                self.refuse(f"expected numbers, texts, tensors, tuples and lists of them behind 'print', found {value.type}", node)
+                self.refuse(f"expected numbers, texts, tensors, tuples and lists of them behind 'print', found {value.type}; "
+                            "print its parts", node)
         self._log(PRINTED, [self.known(number), *values])
         return True
 
+    def append_to(self, list_, value, target):
+        """Writes down that a list of the caller grows by a value."""
+        value = self.held(self.shared(value))
+        self._check_written(value, "an element of the list", target)
+        held = list_.type.held
+        place = Place("append", list, list_.type.number, held.value if held else None, "list")
+        if place.key not in self.converter.places:
+            self._new_place(place, target)
+        self.needs_state("append")
+        self._log(self.converter.places[place.key], [value])
+
     def _check_written(self, value, name, target):
-        if isinstance(value.type, (Func, Opaque)) or came_in(value.type) or (
+        if isinstance(value.type, (Func, Opaque, Sink)) or came_in(value.type) or (
                 isinstance(value.type, Const) and not isinstance(value.type.value, (str, type(None)))):
-            self.refuse(f"'{name}' cannot be set to {value.type} by a graph", target)
+            self.refuse(f"'{name}' cannot be set to {value.type} by a graph; "
+                        "give the value back, and set it outside of the function", target)
 
     def _place_to_set(self, holder, name, target):
         converter, type_ = self.converter, holder.type
@@ -221,7 +235,8 @@ class State:
                 self._new_place(Place(name, type(type_.value), holder=type_.value), target)
             return self._unless_read(place, target)
         if not isinstance(type_, Objs) or len(type_.classes) != 1:
-            self.refuse(f"an attribute of {type_} cannot be set by a graph", target)
+            self.refuse(f"an attribute of {type_} cannot be set by a graph; "
+                        "give the value back, and set it outside of the function", target)
         cls, = type_.classes
         if converter.reads_are_stale:
             converter.changed = True
@@ -267,7 +282,8 @@ class State:
         return place
 
     def _refuse_to_set(self, place, target):
-        self.refuse(f"'{place.name}' of a '{place.cls.__name__}' is set, and read of objects that may be the same one", target)
+        self.refuse(f"'{place.name}' of a '{place.cls.__name__}' is set, and read of objects that may be the same one; "
+                    "give its value back, or hand the object over as an argument of the function", target)
 
     def _new_place(self, place, target):
         """Known from the next round on. Never comes back."""
@@ -279,7 +295,7 @@ class State:
             else:
                 observed = join(converter.state_types.get(place.key, NEVER), Observer(converter.fields).type_of(found))
                 if isinstance(observed, (Opaque, Const)) and observed != Const(None) or came_in(observed):
-                    self.refuse(f"'{place.name}' holds {observed}, which a graph cannot set", target)
+                    self.refuse(f"'{place.name}' holds {observed}, which a graph cannot set; give the new value back", target)
                 converter.observed[place.key] = observed
         converter.new_places[place.key] = place
         converter.stateful.add(id(converter.function.__code__))
@@ -289,10 +305,11 @@ class State:
     def _check_settable(self, holder, cls, name, target):
         static = inspect.getattr_static(cls, name, None)
         if name.startswith("__") and not name.endswith("__"):
-            self.refuse(f"'{name}' is a name of its class alone: it cannot be set by a graph", target)
+            self.refuse(f"'{name}' is a name of its class alone, which a graph cannot set; give it a name without '__'", target)
         is_plain = cls.__setattr__ is object.__setattr__ and not isinstance(holder, (type, types.ModuleType, types.FunctionType))
         if not is_plain or hasattr(type(static), "__set__") and not isinstance(static, types.MemberDescriptorType):
-            self.refuse(f"'{cls.__name__}' does more than set a field where '{name}' is set", target)
+            self.refuse(f"'{cls.__name__}' does more than set a field where '{name}' is set; "
+                        "set it outside of the function", target)
 
     # Branches.
 

@@ -4,7 +4,7 @@ import ast
 import inspect
 
 from hiaton.function.scopes import assigned, body_of, declared_names, functions_in, read_names
-from hiaton.function.source import is_generator, tree_of
+from hiaton.function.source import tree_of
 from hiaton.function.types import FLOAT, NEVER, NONE, Const, Dct, Lst, Tens, Tup, Value, sides_of
 
 
@@ -32,11 +32,9 @@ class Scope:
 
 def build_function(frame, function, values, is_entry=False):
     frame.where = frame.converter.scope_of(function, Scope)
-    if is_generator(function):
-        frame.refuse(f"'{function.__qualname__}' is a generator or a coroutine: give a list", frame.where.tree)
     changed = frame.where.cells.keys() & frame.where.assigned - frame.where.set_outside
     if changed and not isinstance(frame.where.tree, ast.Lambda):
-        frame.refuse(f"'{min(changed)}' is a variable of the function around, and changed: make a new one", frame.where.tree)
+        frame.refuse(f"'{min(changed)}' is a variable of the function around, and changed; make a new one", frame.where.tree)
     count = len(frame.where.parameters)
     frame.env = dict(zip(frame.where.parameters, values[:count]))
     if id(function.__code__) in frame.converter.stateful:
@@ -96,7 +94,8 @@ class Rest:
             inner.env = dict(zip(names, given))
             return inner.run(self.statements, self.following)
         key = ("rest", frame.base_key(), id(self.statements[0]), tuple(names))
-        instance = frame.converter.instance(key, f"{where.function.__name__}_rest", [v.type for v in values], build)
+        instance = frame.converter.instance(key, f"{where.function.__name__}_rest", [v.type for v in values], build,
+                                            parameters=names)
         return frame.call_instance(instance, values)
 
 
@@ -141,7 +140,8 @@ class Statements:
         if self.converter.has_aux and value.type is not NEVER:
             value = self.chosen(value, lambda side: isinstance(side, Tup))
             if not isinstance(value.type, Tup) or len(value.type.items) != 2:
-                self.refuse(f"has_aux: expected a pair of a number and other results, found {value.type}", self.where.tree)
+                self.refuse(f"has_aux: expected a pair of a number and other results, found {value.type}; "
+                            "give (loss, others)", self.where.tree)
             number, aux = self.items(value)
             return self.tuple_of([self._number_of_loss(number), aux])
         return self._number_of_loss(value)
@@ -153,7 +153,8 @@ class Statements:
             return value
         value = self.chosen(value, fits)
         if not fits(value.type):
-            self.refuse(f"expected a number of f32 or f64 to take gradients of, found {value.type}", self.where.tree)
+            self.refuse(f"expected a number of f32 or f64 to take gradients of, found {value.type}; "
+                        "give one float, or a tensor of one", self.where.tree)
         return value
 
     def result(self, value):
@@ -268,7 +269,7 @@ class Statements:
     def _change_item(self, node):
         """name[key] += value: the key is computed once."""
         if isinstance(node.target.slice, ast.Slice):
-            self.refuse("a change of a part of a list cannot be converted", node)
+            self.refuse("a change of a part of a list cannot be converted; build a new list", node)
         if not hasattr(node, "hiaton_item"):
             key = ast.Name(f"key@{id(node)}", ast.Load())
             parts = [ast.Subscript(node.target.value, key, context) for context in (ast.Load(), ast.Store())]
@@ -297,7 +298,7 @@ class Statements:
             if isinstance(value.type, Tens) and value.type.dims and value.type.dims[0] == len(target.elts):
                 value = self.rows_of(value)
             if not isinstance(value.type, Tup):
-                self.refuse(f"expected a tuple to take apart, found {value.type}", target)
+                self.refuse(f"expected a tuple to take apart, found {value.type}; give its items by index", target)
             items = self.items(value)
             stars = [number for number, part in enumerate(target.elts) if isinstance(part, ast.Starred)]
             if stars:

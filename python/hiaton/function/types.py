@@ -145,6 +145,17 @@ class Func(Type):
 
 
 @dataclasses.dataclass(frozen=True)
+class Sink(Type):
+    """A list of the caller that is appended to and not read: the argument with a number, or a list that was there before."""
+
+    number: "int | None" = None
+    held: "Const | None" = None
+
+    def __str__(self):
+        return "a list of the caller that is appended to"
+
+
+@dataclasses.dataclass(frozen=True)
 class Union(Type):
     """A value of one of these types, and a number that says of which."""
 

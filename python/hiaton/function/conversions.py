@@ -1,0 +1,189 @@
+"""The graphs of one function: what each takes as fixed, and when another one is made."""
+
+import collections
+
+from hiaton import _core
+from hiaton.function.convert import Converter
+from hiaton.function.errors import ConversionError
+from hiaton.function.guards import Guards
+from hiaton.function.observe import Observer
+from hiaton.function.places import MISSING, Place, States
+from hiaton.function.plans import graph_function
+from hiaton.function.types import NEVER, Scalar, Tens, Union, general, join
+
+MOST_GRAPHS = 8
+MOST_CONVERSIONS = 16
+# A number that graphs took as fixed becomes an argument of the next one when it differed in so many calls.
+MOST_CHANGES = 2
+
+
+class FallbackWarning(UserWarning):
+    """A function runs in plain Python, since it cannot be converted."""
+
+
+class Known(Exception):
+    """There is a graph for these types already."""
+
+
+class Graph:
+    """One graph of a function: for arguments of some types, and with what it takes as fixed."""
+
+    def __init__(self, converter, core):
+        self.types = converter.types
+        self.left = converter.left
+        self.sites = {number: message for message, number in converter.sites.items()}
+        self.states = States(converter) if converter.places or converter.followed else None
+        self.result = converter.result.items[0] if converter.places else converter.result
+        self.source = converter.source
+        self.core = core
+        self.guards = Guards(converter.guards)
+        self.cells = converter.cells
+        self.followed = converter.followed
+        self.parameters = converter.learned
+        self.hits = self.misses = self.faults = 0
+        self.faults_in_turn = 0
+        self.last_miss = None
+        self.reasons = {}  # of faults, by kind and assumption or place: the last message, and how often
+
+    def __str__(self):
+        return f"({', '.join(map(str, self.types))}) -> {self.result}"
+
+    def end(self, values, made, prints=None):
+        """Sets what the run set, and prints what it printed; gives the result of the function."""
+        prints = self.states.prints(made) if prints is None else prints
+        made = self.states.write(values, made)
+        for texts, how in prints:
+            print(*texts, **how)
+        return made
+
+    def is_for(self, values):
+        """Whether what the graph takes as fixed is as it was."""
+        return self.guards.hold() and (self.states is None or self.states.has_attributes_of(values))
+
+    def note_fault(self, error):
+        """Gives why the call left the graph."""
+        self.faults += 1
+        message = str(error).split("\n")[0]
+        kind = getattr(error, "fault", None), getattr(error, "assumption", 0) or message.split(": error: ")[0]
+        why = self.sites.get(kind[1], message)
+        self.reasons[kind] = why, self.reasons.get(kind, ("", 0))[1] + 1
+        return why
+
+
+def _parameter_names(args):
+    """Names for the parameters of the modules among the arguments."""
+    names = {}
+    for value in args:
+        if getattr(type(value), "__hiaton_constant__", False) and hasattr(value, "parameters"):
+            for name, parameter in value.parameters().items():
+                names.setdefault(id(parameter), name)
+    return names
+
+
+class Conversions:
+    """The graphs that were made of a function, and what is known for the next one."""
+
+    exact_graphs = 0  # how many graphs there may be that differ in sizes of tensors only, before these are left to the run
+
+    def __init__(self, function, settings):
+        self._function = function
+        self._settings = settings
+        self._graphs = []
+        self._conversions = 0
+        self._fields = {}       # by class and name: the types that fields had
+        self._state_types = {}  # by key of a place: the types that it held
+        self._tried = set()
+        self._changes = collections.Counter()  # by cell: in how many calls it was not what graphs took as fixed
+        self._cells = {}        # by cell: its name, and where it is read
+        self._followed = {}     # by cell: its place, and the type for an argument that it is
+        self._fixed = set()     # the cells that must be known before the run
+
+    def _next_graph(self, values, **how):
+        """A graph for a call that none is for. Raises Known where there is one for such types, and ConversionError where there can
+        be none."""
+        self._note_changes(values)
+        if self._conversions >= MOST_CONVERSIONS:
+            raise ConversionError(self._why_no_more())
+        for graph in self._graphs:
+            if graph.states is not None:
+                graph.states.add_types(values, self._fields, self._state_types)
+        observer = Observer(self._fields)
+        found = tuple(observer.type_of(value) for value in values)
+        wider, replaced = self._wider(found)
+        key = (wider, *(frozenset(known.items()) for known in (self._fields, self._state_types)),
+               frozenset((cell, type_) for cell, (_, type_) in self._followed.items()))
+        if key in self._tried and any(graph.types == wider and graph.is_for(values) for graph in self._graphs):
+            raise Known
+        self._tried.add(key)
+        try:
+            graph = self._converted(values, wider, how)
+        except ConversionError:
+            if wider == found and not self._followed:
+                raise
+            # What is known before the run may be needed there.
+            self._fixed |= self._followed.keys()
+            self._followed, replaced = {}, None
+            graph = self._converted(values, found, how)
+        self._conversions += 1
+        self._cells.update(graph.cells)
+        kept = [g for g in self._graphs if g is not replaced and not g.cells.keys() & graph.followed.keys()]
+        self._graphs = [graph, *kept][:MOST_GRAPHS]
+        return graph
+
+    def _converted(self, values, types, how):
+        converter = self._converter(values, types, how)
+        try:
+            converter.convert()
+        except ConversionError:
+            if not converter.has_split:
+                raise
+            converter = self._converter(values, types, {**how, "may_split": False}).convert()
+        if converter.has_split and converter.left:
+            whole = self._converter(values, types, {**how, "may_split": False}).convert()
+            converter = whole if len(whole.left) < len(converter.left) else converter
+        return Graph(converter, graph_function(converter, self._settings))
+
+    def _converter(self, values, types, how):
+        return Converter(self._function, types, self._fields, _parameter_names(values), args=values, state_types=self._state_types,
+                         followed=dict(self._followed), **how)
+
+    def _wider(self, found):
+        """The types for calls like this one and calls before, and the graph that is not needed then."""
+        like = []
+        for graph in self._graphs:
+            both = tuple(join(a, b) for a, b in zip(graph.types, found))
+            if not any(isinstance(t, Union) for t in both) and both != found and graph.guards.hold():
+                like.append((graph, both))
+        if len(like) <= self.exact_graphs:
+            return found, None
+        for _, both in like:
+            found = tuple(join(a, b) for a, b in zip(both, found))
+        return found, like[-1][0]
+
+    def _note_changes(self, values):
+        """Numbers and tensors that differ from call to call become arguments of the next graph."""
+        changed = {cell for graph in self._graphs for cell in graph.guards.changed()}
+        self._changes.update(changed)
+        for cell in changed - self._followed.keys() - self._fixed:
+            if self._changes[cell] >= MOST_CHANGES and cell in self._cells:
+                kind, container, key, found = self._cells[cell].guard
+                place = Place(key, type(container), holder=container, kind={"item": "global"}.get(kind, kind))
+                self._followed[cell] = place, general(Observer(self._fields).type_of(found))
+        for cell, (place, type_) in list(self._followed.items()):
+            now = place.read(values)
+            found = NEVER if now is MISSING else general(Observer(self._fields).type_of(now))
+            both = join(type_, found)
+            type_ = found if isinstance(both, Union) else both  # a graph for each of them
+            self._followed[cell] = place, type_
+            if isinstance(now, _core.Parameter) or not isinstance(type_, (Scalar, Tens)):
+                del self._followed[cell]
+                self._fixed.add(cell)
+
+    def _why_no_more(self):
+        for cell, times in self._changes.most_common():
+            if cell in self._cells and cell not in self._followed and times > MOST_CHANGES:
+                name, where = self._cells[cell].name, self._cells[cell].where
+                return (f"it was converted {MOST_CONVERSIONS} times; "
+                        f"{where}: '{name}' was not what the graphs took as fixed in {times} "
+                        f"calls; hand it over as an argument, or keep it as it is")
+        return f"it was converted {MOST_CONVERSIONS} times, for ever new types or objects; hand over arguments of fewer types"

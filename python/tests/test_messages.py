@@ -1,0 +1,88 @@
+"""What a refusal says: file and line, what cannot be converted, and what to do."""
+
+import ast
+import pathlib
+import re
+
+import pytest
+
+import hiaton as hia
+from hiaton.function import conversions
+
+FOLDER = pathlib.Path(conversions.__file__).parent
+# These hand on what another message says.
+PASSED_ON = {"self.refusal", "str(error)", "self._why_no_more()", "self.left[0]", "why", "error", "message"}
+
+
+def text_of(node):
+    """The text of a message, with its values as '{}'; None where it is not written out."""
+    if isinstance(node, ast.JoinedStr):
+        return "".join(part.value if isinstance(part, ast.Constant) else _GROWING if "_GROWS" in ast.unparse(part) else "{}"
+                       for part in node.values)
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
+
+
+_GROWING = "{}; {}"
+
+
+def messages():
+    for path in sorted(FOLDER.glob("*.py")):
+        if path.name in ("tensors.py", "prelude.py"):
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            if not isinstance(node, ast.Call) or not node.args:
+                continue
+            name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+            if name in ("refuse", "ConversionError") and ast.unparse(node.args[0]) not in PASSED_ON:
+                yield pytest.param(node.args[0], id=f"{path.name}:{node.lineno}")
+
+
+@pytest.mark.parametrize("message", list(messages()))
+def test_every_message_says_what_to_do(message):
+    if isinstance(message, ast.BoolOp):
+        message = message.values[-1]
+    text = text_of(message)
+    assert text is not None, ast.unparse(message)
+    what, semicolon, advice = text.rpartition("; ")
+    is_engines = text.endswith("{}") and "': {}" in text  # the message of the engine, or of a call, ends it
+    assert semicolon and len(what) > 5 and re.match(r"[a-z'h{]", advice) or is_engines, text
+
+
+def no_source(n):
+    return eval("n") + n
+
+
+def foreign(values):
+    return len(set(values))
+
+
+def keyed(values):
+    return {value: 1 for value in values}
+
+
+def sliced(values):
+    return values[::2]
+
+
+def compared(values):
+    return values < 3
+
+
+def set_on_a_tensor(values):
+    x = hia.tensor([1.0, 2.0])
+    x[0] = 1.0
+    return x
+
+
+@pytest.mark.parametrize("function,line,message", [
+    (no_source, 1, "'eval' is foreign to the graph; call it outside of the function, or let Python run this function"),
+    (foreign, 1, "an object of 'set' cannot be made in a graph; make it outside of the function, or use a dataclass"),
+    (keyed, 1, "'{value: 1 for value in values}' (DictComp) cannot be converted; compute it outside of the function"),
+    (sliced, 1, "a part of a list with a step cannot be converted; use a comprehension over enumerate(...)"),
+    (compared, 1, "an order of list[int] and 3 cannot be converted; compare numbers, or tuples of them"),
+    (set_on_a_tensor, 2, "a change of an object cannot be converted; make a new one and give it back"),
+])
+def test_messages_name_file_line_construct_and_what_to_do(function, line, message):
+    with pytest.raises(hia.ConversionError) as error:
+        hia.function(function, strict=True)([1, 2, 3])
+    assert str(error.value) == f"{__file__}:{function.__code__.co_firstlineno + line}: {message}"

@@ -1,0 +1,258 @@
+"""Loops over examples run their examples in batches, and give the same bits as one after the other."""
+
+import dataclasses
+import random
+
+import numpy as np
+import pytest
+
+import hiaton as hia
+from hiaton import nn
+
+
+@dataclasses.dataclass
+class Tree:
+    label: int
+    word: "int | None" = None
+    left: "Tree | None" = None
+    right: "Tree | None" = None
+
+
+def tree(rng, leaves):
+    if leaves == 1:
+        return Tree(rng.randrange(2), rng.randrange(9))
+    cut = rng.randrange(1, leaves)
+    return Tree(rng.randrange(2), None, tree(rng, cut), tree(rng, leaves - cut))
+
+
+def trees(count):
+    rng = random.Random(5)
+    return [tree(rng, rng.randrange(15, 25)) for _ in range(count)]
+
+
+class TreeRNN(nn.Module):
+    def __init__(self, d=4):
+        self.E, self.W, self.V = nn.Embedding(9, d), nn.Linear(2 * d, d), nn.Linear(d, 2)
+
+    def encode(self, t):
+        if t.left is None:
+            return self.E(t.word)
+        return hia.tanh(self.W(hia.concat([self.encode(t.left), self.encode(t.right)], axis=0)))
+
+    def loss(self, t):
+        return hia.cross_entropy(self.V(self.encode(t)), t.label)
+
+
+MODEL = TreeRNN()
+
+
+def by_sum(trees):
+    return sum(MODEL.loss(t) for t in trees)
+
+
+def by_loop(trees):
+    total = 0.0
+    for t in trees:
+        total += MODEL.loss(t)
+    return total
+
+
+def several(trees):
+    total, count, largest = hia.f32(0.0), 0, hia.f32(0.0)
+    for t in trees:
+        h = MODEL.encode(t)
+        loss = hia.cross_entropy(MODEL.V(h), t.label)
+        total = total + 0.5 * loss
+        largest = hia.maximum(largest, loss)
+        count += 1
+    return total / count, largest
+
+
+def on_condition(trees):
+    total, others = hia.f32(0.0), 0
+    for number, t in enumerate(trees):
+        if t.label == 1:
+            total = total + MODEL.loss(t) * float(number)
+        else:
+            others += 1
+    return total, others
+
+
+def skipping(trees):
+    total = hia.f32(0.0)
+    for t in trees:
+        if t.label == 0:
+            continue
+        total = total + MODEL.loss(t)
+    return total
+
+
+def appended(trees):
+    losses, last, t = [], 0, trees[0]
+    for t in trees:
+        losses.append(MODEL.loss(t))
+        last = t.label
+    return losses, last, t.label
+
+
+def in_pairs(trees):
+    total = hia.f32(0.0)
+    for t, weight in zip(trees, [1.0, 2.0] * (len(trees) // 2)):
+        loss, half = MODEL.loss(t), weight / 2
+        total = total * half + loss
+    return total
+
+
+def bits(value):
+    if isinstance(value, (list, tuple)):
+        return [bits(part) for part in value]
+    return (np.asarray(value).tobytes(), type(value))
+
+
+@pytest.mark.parametrize("function", [by_sum, by_loop, several, on_condition, skipping, appended, in_pairs])
+@pytest.mark.parametrize("workers", [1, 2])
+def test_the_tree_cell_runs_in_batches(function, workers):
+    examples = trees(64)
+    graph = hia.function(function, strict=True, workers=workers)
+    assert bits(graph(examples)) == bits(function(examples))
+    assert bits(graph(examples[:1])) == bits(function(examples[:1]))
+    if workers > 1:
+        return
+    regions = [r for r in graph.lower(examples).stats() if r.function.startswith("encode") and r.batches]
+    cells = max(regions, key=lambda region: region.runs)
+    share = sum(t.label for t in examples) / 64 if function in (on_condition, skipping) else 1
+    assert cells.runs / cells.batches >= 200 * share, regions
+
+
+def test_gradients_of_a_loop():
+    examples = trees(8)
+    loss, gradients = nn.value_and_grad(MODEL, lambda model, trees: by_loop(trees))(MODEL, examples)
+    expected, others = nn.value_and_grad(MODEL, lambda model, trees: by_sum(trees))(MODEL, examples)
+    assert loss.item() == expected.item()
+    for path in MODEL.parameters():
+        one, other = (getattr(of[path], "values", of[path]) for of in (gradients, others))
+        assert one.tolist() == other.tolist()
+
+
+class Counter:
+    def __init__(self):
+        self.calls = 0
+
+
+COUNTER = Counter()
+
+
+def counted(n):
+    COUNTER.calls += 1
+    return n * COUNTER.calls
+
+
+def in_order(values):
+    total = 0
+    for value in values:
+        total = 2 * total + counted(value)
+    return total
+
+
+def printed(values):
+    total = 0
+    for value in values:
+        total += twice(value)
+        print(twice(value), total, f"{twice(value)}")
+    return total
+
+
+def twice(n):
+    return n * 2
+
+
+def carried(values):
+    before, total = 0, 0
+    for value in values:
+        total += twice(before)
+        before = twice(value)
+    return total, before
+
+
+def closure(values):
+    total = 0
+
+    def add(n):
+        return total + n
+    for value in values:
+        total = add(value)
+        total += (lambda k: k + total)(value)
+    return total
+
+
+def left_early(values):
+    total = 0
+    for value in values:
+        if value == 3:
+            break
+        total += 6 // (value - 3)
+    return total
+
+
+def guarded(values):
+    total, found = 0, []
+    for value in values:
+        if value != 3:
+            if total < 100:
+                total += twice(6 // (value - 3))
+            found.append(twice(value) if value > 4 else -1)
+        elif twice(value) > 5:
+            total -= 1
+    else:
+        total += 1
+    return total, found
+
+
+def guarded_without_else(values):
+    total, found = 0, []
+    for value in values:
+        x = y = twice(value)
+        if value != 3 and twice(6 // (value - 3)) < 50:
+            total += twice(6 // (value - 3)) if value > 3 else twice(x)
+            found.append([twice(value)])
+        elif twice(value) > 5:
+            total -= y
+    return total, found
+
+
+def changed_target(values):
+    total = value = 0
+    for value in values:
+        value = twice(value)
+        total += value
+    return total, value
+
+
+def nested(values):
+    total = first = second = 0
+    for value in values:
+        for other in values:
+            total += twice(value) * twice(other)
+        first, second = twice(value), value
+        total -= first * second
+    return total, first, second
+
+
+@pytest.mark.parametrize("function", [in_order, printed, carried, closure, left_early, guarded, guarded_without_else, changed_target,
+                                      nested])
+def test_the_order_of_what_turns_share_stays(function, capsys):
+    for values in ([1, 2, 4, 5], [1, 3, 7], [9]):
+        COUNTER.calls = 0
+        expected = function(values), capsys.readouterr().out, COUNTER.calls
+        graph = hia.function(function, strict=True)
+        for _ in range(2):
+            COUNTER.calls = 0
+            assert (graph(values), capsys.readouterr().out, COUNTER.calls) == expected
+        assert graph._plain == 0, graph.report()
+
+
+def test_a_loop_that_makes_no_turn():
+    graph = hia.function(by_loop, strict=True)
+    graph(trees(2))
+    assert graph([]) == 0.0
+    assert hia.function(guarded_without_else, strict=True)([]) == (0, [])
