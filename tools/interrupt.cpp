@@ -1,6 +1,6 @@
 #include "interrupt.h"
 
-#include <csignal>
+#include "net/launched.h"
 
 namespace hiaton::cli {
 namespace {
@@ -21,6 +21,7 @@ const std::atomic<bool>& cancel_on_interrupt() {
   action.sa_flags = SA_RESETHAND;
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
+  if (net::find_launched()) sigaction(kInterruptOfLaunched, &action, nullptr);
   return interrupted;
 }
 

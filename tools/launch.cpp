@@ -2,7 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,7 +15,9 @@
 #include <cstring>
 #include <filesystem>
 #include <optional>
+#include <utility>
 
+#include "interrupt.h"
 #include "net/in_process.h"
 #include "output.h"
 
@@ -26,12 +28,24 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A signal handler reaches nothing but a global.
+/// A signal handler reaches nothing but globals.
 std::atomic<bool> launch_interrupted = false;
-static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may not take a lock");
+std::atomic<pid_t> launcher_process = 0;  ///< 0: none runs
+static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<pid_t>::is_always_lock_free,
+              "a signal handler may not take a lock");
 
-extern "C" void note_interrupt_of_launch(int) {
-  launch_interrupted.store(true, std::memory_order_relaxed);  // a flag by itself: it publishes no other data
+/// Both launchers end the processes when they get this signal, which they do not get by a Ctrl-C.
+constexpr int kEndOfLauncher = SIGHUP;
+
+/// The first signal goes on to all processes, as one that launchers pass on: they end when it suits them. The
+/// second one ends the launcher, and so all processes at once.
+extern "C" void pass_interrupt_on(int) {
+  const int error = errno;
+  // Both globals stand by themselves: they publish no other data.
+  const bool is_first = !launch_interrupted.exchange(true, std::memory_order_relaxed);
+  const pid_t launcher = launcher_process.load(std::memory_order_relaxed);
+  if (launcher > 0) kill(launcher, is_first ? kInterruptOfLaunched : kEndOfLauncher);
+  errno = error;
 }
 
 struct Launcher {
@@ -98,25 +112,93 @@ struct Started {
   int standard_error;
 };
 
-Started start(const net::LaunchCommand& command) {
-  std::array<int, 2> ends{};
-  if (pipe2(ends.data(), O_CLOEXEC) != 0)
-    throw SystemError(fmt::format("cannot start '{}': {}", command.words[0], std::strerror(errno)));
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
-  pid_t process = 0;
-  const ExecWords words(command);
-  const int error =
-      posix_spawn(&process, command.words[0].c_str(), &actions, nullptr, words.argv(), words.envp());
-  posix_spawn_file_actions_destroy(&actions);
-  ::close(ends[1]);
-  if (error != 0) {
-    ::close(ends[0]);
-    throw SystemError(fmt::format("cannot start '{}': {}", command.words[0], std::strerror(error)));
+/// What a new process does to become the launcher; it may call nothing that takes a lock. Whatever ends this
+/// process, SIGKILL as well, ends the launcher. The launcher gets no interrupt but by this process: on its
+/// own it would kill the processes before they have written their checkpoints.
+[[noreturn]] void become_launcher(const char* file, const ExecWords& words, pid_t parent, int output,
+                                  int errors) {
+  sigset_t interrupts;
+  sigemptyset(&interrupts);
+  sigaddset(&interrupts, SIGINT);
+  sigaddset(&interrupts, SIGTERM);
+  sigprocmask(SIG_BLOCK, &interrupts, nullptr);
+  if (prctl(PR_SET_PDEATHSIG, kEndOfLauncher) == 0 && getppid() == parent &&
+      dup2(output, STDERR_FILENO) >= 0) {
+    execve(file, words.argv(), words.envp());
   }
-  return {process, ends[0]};
+  const int error = errno;
+  [[maybe_unused]] const ssize_t written = ::write(errors, &error, sizeof error);
+  _exit(127);
 }
+
+/// A pipe that no other program inherits.
+class Pipe {
+ public:
+  Pipe() {
+    if (pipe2(ends_.data(), O_CLOEXEC) != 0)
+      throw SystemError(fmt::format("cannot make a pipe: {}", std::strerror(errno)));
+  }
+  Pipe(const Pipe&) = delete;
+  Pipe& operator=(const Pipe&) = delete;
+  ~Pipe() {
+    for (const int end : ends_) {
+      if (end >= 0) ::close(end);
+    }
+  }
+
+  int in() const { return ends_[1]; }
+  int out() const { return ends_[0]; }
+  void close_in() { ::close(std::exchange(ends_[1], -1)); }
+  int take_out() { return std::exchange(ends_[0], -1); }
+
+ private:
+  std::array<int, 2> ends_{};
+};
+
+Started start(const net::LaunchCommand& command) {
+  const std::string& file = command.words[0];
+  const ExecWords words(command);
+  Pipe said;
+  Pipe errors;
+  const pid_t parent = getpid();
+  const pid_t process = fork();
+  if (process < 0) throw SystemError(fmt::format("cannot start '{}': {}", file, std::strerror(errno)));
+  if (process == 0) become_launcher(file.c_str(), words, parent, said.in(), errors.in());
+  said.close_in();
+  errors.close_in();
+  int error = 0;
+  ssize_t length = 0;
+  while ((length = ::read(errors.out(), &error, sizeof error)) < 0 && errno == EINTR) {
+  }
+  if (length > 0) {
+    waitpid(process, nullptr, 0);
+    throw SystemError(fmt::format("cannot start '{}': {}", file, std::strerror(error)));
+  }
+  return {process, said.take_out()};
+}
+
+/// While it lives, SIGINT and SIGTERM are passed on to the launcher.
+class PassedInterrupts {
+ public:
+  explicit PassedInterrupts(pid_t launcher) {
+    launcher_process.store(launcher, std::memory_order_relaxed);  // as in pass_interrupt_on
+    struct sigaction action {};
+    action.sa_handler = pass_interrupt_on;
+    action.sa_flags = SA_RESTART;
+    sigaction(SIGINT, &action, &before_[0]);
+    sigaction(SIGTERM, &action, &before_[1]);
+  }
+  PassedInterrupts(const PassedInterrupts&) = delete;
+  PassedInterrupts& operator=(const PassedInterrupts&) = delete;
+  ~PassedInterrupts() {
+    sigaction(SIGINT, &before_[0], nullptr);
+    sigaction(SIGTERM, &before_[1], nullptr);
+    launcher_process.store(0, std::memory_order_relaxed);  // as in pass_interrupt_on
+  }
+
+ private:
+  std::array<struct sigaction, 2> before_{};
+};
 
 struct Said {
   net::LauncherNotes notes;
@@ -163,11 +245,13 @@ LaunchEnd launch(const std::vector<net::Host>& hosts, const std::vector<std::str
   const net::LaunchCommand command = net::launch_command(launcher.mpi, launcher.path, hosts, program,
                                                          net::name_of_this_machine(), geteuid() == 0);
   const Started started = start(command);
-  std::signal(SIGINT, note_interrupt_of_launch);  // the launcher gets it too, and ends the processes
+  const PassedInterrupts interrupts(started.process);
   const Said said = pass_on(started.standard_error);
   const int status = wait_for(started.process);
+  const bool is_interrupted = launch_interrupted.load(std::memory_order_relaxed);
+  // MPICH's launcher may have ended well where a process has said that it was interrupted.
+  if (is_interrupted && (status != 0 || said.has_error)) return {.status = kInterrupted};
   if (status == 0) return {};
-  if (launch_interrupted.load(std::memory_order_relaxed)) return {.status = kInterrupted};
   return {.status = status == kUsage ? int{kUsage} : int{kError},
           .complaint = said.has_error ? "" : reason_of(said, status),
           .lost = said.notes.lost_process()};

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <exception>
 #include <memory>
+#include <optional>
 
 #include "budget_options.h"
 #include "commands.h"
@@ -12,6 +13,7 @@
 #include "exec/place_program.h"
 #include "hiaton/engine.h"
 #include "hiaton/error.h"
+#include "hiaton/trace.h"
 #include "net/launched.h"
 #include "output.h"
 #include "partition/partition.h"
@@ -19,6 +21,7 @@
 #include "process_options.h"
 #include "program_run.h"
 #include "report.h"
+#include "trace_options.h"
 
 namespace hiaton::cli {
 namespace {
@@ -28,6 +31,8 @@ struct RunCommand {
   ProcessOptions processes;
   partition::Places places;
   std::string events;
+  std::string trace_file;
+  Trace::Options trace;
   bool stats = false;
   bool json = false;
 };
@@ -107,6 +112,21 @@ int run_program(RunCommand& command, const PreparedRun& prepared) {
   });
 }
 
+/// The same in one process, with its timeline in a file where that is wanted.
+int run_alone(RunCommand& command, const PreparedRun& prepared) {
+  if (command.trace_file.empty()) return run_program(command, prepared);
+  Trace trace(command.trace);
+  command.program.run.trace = &trace;
+  try {
+    run_program(command, prepared);
+  } catch (...) {
+    write_trace(command.trace_file, trace);  // what was until then
+    throw;
+  }
+  write_trace(command.trace_file, trace);
+  return kSuccess;
+}
+
 /// The literal form: the parts of the graph, one for each process, on the rules of the reference executor.
 int run_split(RunCommand& command, const PreparedRun& prepared) {
   if (net::find_launched() || !command.processes.hosts.empty()) {
@@ -129,13 +149,14 @@ int run_split(RunCommand& command, const PreparedRun& prepared) {
 }
 
 /// What decides the results: processes that differ in it would not run the same program.
-std::string hash_of(const PreparedRun& prepared, const RunOptions& run) {
+std::string hash_of(const PreparedRun& prepared, const RunOptions& run, bool is_traced) {
   std::string all = graph::to_json(prepared.program.graph());
   for (std::size_t i = 0; i < prepared.arguments.size(); ++i)
     all += to_string(prepared.arguments[i], prepared.program.parameters()[i].type) + "\n";
   for (const auto& [name, processes] : run.places)
     all += fmt::format("{}={} ", name, fmt::join(processes, "+"));
   all += fmt::format("{} {} {}", run.batching, run.parallel_iterations, static_cast<int>(run.executor));
+  if (is_traced) all += " traced";
   return net::hash_of(std::as_bytes(std::span(all)));
 }
 
@@ -147,12 +168,15 @@ class SharedRunWork : public net::Work {
       : command_(command), prepared_(prepared), error_(error) {}
 
   std::string prepare(int /*self*/) override {
-    return "the program " + hash_of(prepared_, command_.program.run);
+    return "the program " + hash_of(prepared_, command_.program.run, !command_.trace_file.empty());
   }
 
   void work(net::Transport& transport) override {
     RunCommand own = command_;
     own.program.run.processes = &transport;
+    own.trace.process = transport.self();
+    std::optional<Trace> trace;
+    if (!own.trace_file.empty()) own.program.run.trace = &trace.emplace(own.trace);
     if (transport.self() == 0) {
       try {
         run_program(own, prepared_);
@@ -165,6 +189,7 @@ class SharedRunWork : public net::Work {
       run.cancel = nullptr;
       prepared_.program.run(prepared_.arguments, run);
     }
+    if (trace) write_trace(own.trace_file, *trace, transport);
     // A question may have come too late.
     transport.end([](int, const net::Header&, std::span<const std::byte>) {});
   }
@@ -182,7 +207,12 @@ int run_in_processes(RunCommand& command, const PreparedRun& prepared) {
   if (is_on_demand && is_shared) throw UsageError("--evaluation=demand: expected one process, found several");
   if (!command.places.named.empty() && !is_shared)
     throw UsageError("--place: expected several processes, as --processes=N, found one");
-  if (!is_shared) return run_program(command, prepared);
+  if (!command.trace_file.empty() && executor != Executor::Production && executor != Executor::Flow)
+    throw UsageError(
+        "--trace: expected --executor=production or flow, which have workers, found another one");
+  if (!command.trace_file.empty() && is_on_demand)
+    throw UsageError("--trace: expected --evaluation=data, found demand");
+  if (!is_shared) return run_alone(command, prepared);
   if (executor == Executor::Reference) return run_split(command, prepared);
   if (executor != Executor::Production)
     throw UsageError(
@@ -220,6 +250,7 @@ Command add_run_command(CLI::App& app) {
   add_executor_options(*options, command->program.run, {"production", "flow", "reference", "expanding"});
   add_budgets(*options, command->program.run);
   add_output_options(*options, *command);
+  add_trace_file(*options, command->trace_file, command->trace);
   add_process_options(*options, command->processes, true);
   add_place_option(*options, command->places);
   return {options, [options, command](const std::vector<std::string>& after_dashes) {

@@ -3,12 +3,15 @@
 
 #include <cstdio>
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "budget_options.h"
 #include "choices.h"
 #include "commands.h"
 #include "hiaton/engine.h"
 #include "hiaton/trace.h"
+#include "net/collect.h"
 #include "output.h"
 #include "program_run.h"
 #include "report.h"
@@ -44,6 +47,14 @@ int trace_program(TraceCommand& command, const PreparedRun& prepared) {
   return kSuccess;
 }
 
+void say_what_was_dropped(const std::string& path, uint64_t dropped) {
+  if (dropped == 0) return;
+  std::fprintf(stderr,
+               "%s: the trace holds the first events of each worker, %llu later ones are left out; "
+               "--trace-events=N keeps more\n",
+               path.c_str(), static_cast<unsigned long long>(dropped));
+}
+
 }  // namespace
 
 void add_trace_limits(CLI::App& command, Trace::Options& options) {
@@ -64,14 +75,39 @@ void add_trace_limits(CLI::App& command, Trace::Options& options) {
       ->group(kGroup);
 }
 
+void add_trace_file(CLI::App& command, std::string& file, Trace::Options& options) {
+  command.add_option("--trace", file, "Write the timeline here, of all processes; for ui.perfetto.dev")
+      ->type_name("FILE")
+      ->group("Trace");
+  add_trace_limits(command, options);
+}
+
 void write_trace(const std::string& path, const Trace& trace) {
   write_to(path, trace.to_json());
-  if (trace.dropped() > 0) {
-    std::fprintf(stderr,
-                 "%s: the trace holds the first events of each worker, %llu later ones are left out; "
-                 "--trace-events=N keeps more\n",
-                 path.c_str(), static_cast<unsigned long long>(trace.dropped()));
+  say_what_was_dropped(path, trace.dropped());
+}
+
+void write_trace(const std::string& path, const Trace& trace, net::Transport& processes) {
+  const auto make = [&](std::chrono::nanoseconds earliest) {
+    net::ByteWriter out;
+    out.number(trace.dropped());
+    out.text(trace.events({.number = processes.self(),
+                           .name = processes.name(processes.self()),
+                           .delay = trace.begin() - earliest.count()}));
+    return std::move(out).take();
+  };
+  const auto made = net::collect(processes, std::chrono::nanoseconds(trace.begin()), make);
+  if (processes.self() != 0) return;
+  std::vector<std::string> events;
+  uint64_t dropped = 0;
+  for (std::size_t i = 0; i < made.size(); ++i) {
+    net::ByteReader in(made[i], processes.name(static_cast<int>(i)));
+    dropped += in.number<uint64_t>();
+    events.push_back(in.text());
+    in.require_end();
   }
+  write_to(path, Trace::file_of(events, dropped));
+  say_what_was_dropped(path, dropped);
 }
 
 Command add_trace_command(CLI::App& app) {

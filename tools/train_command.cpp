@@ -178,12 +178,15 @@ Training begin_or_resume(const TrainCommand& command, Trace* trace) {
   return command.resume ? resume(command, trace) : start(command, trace);
 }
 
-std::unique_ptr<Trace> make_trace(const TrainCommand& command) {
-  return command.trace_file.empty() ? nullptr : std::make_unique<Trace>(command.trace_limits);
+std::unique_ptr<Trace> make_trace(const TrainCommand& command, int process) {
+  if (command.trace_file.empty()) return nullptr;
+  Trace::Options options = command.trace_limits;
+  options.process = process;
+  return std::make_unique<Trace>(options);
 }
 
 int train_alone(const TrainCommand& command) {
-  const std::unique_ptr<Trace> trace = make_trace(command);
+  const std::unique_ptr<Trace> trace = make_trace(command, 0);
   Training training = begin_or_resume(command, trace.get());
   const train::TrainingResult result =
       train_with_progress(training, {.cancel = &cancel_on_interrupt(), .trace = trace.get()});
@@ -208,7 +211,7 @@ class TrainWork : public net::Work {
   TrainWork(const TrainCommand& command, int& status) : command_(command), status_(status) {}
 
   std::string prepare(int self) override {
-    if (self == 0) trace_ = make_trace(command_);
+    trace_ = make_trace(command_, self);
     training_.emplace(begin_or_resume(command_, trace_.get()));
     training_->settings.read_only = self != 0;
     return "the training " + hash_of(*training_);
@@ -222,10 +225,11 @@ class TrainWork : public net::Work {
     const train::Callbacks callbacks{.cancel = &sharing.cancelled(), .trace = trace_.get()};
     if (is_first) {
       const train::TrainingResult result = train_with_progress(*training_, callbacks);
-      if (trace_ != nullptr) write_trace(command_.trace_file, *trace_);
+      if (trace_ != nullptr) write_trace(command_.trace_file, *trace_, transport);
       status_ = finish(training_->directory, result);
     } else {
       train_task(*training_, callbacks);
+      if (trace_ != nullptr) write_trace(command_.trace_file, *trace_, transport);
     }
   }
 
@@ -317,10 +321,7 @@ Command add_train_command(CLI::App& app) {
       ->type_name("N")
       ->default_str("0")
       ->group("Processes");
-  options->add_option("--trace", command->trace_file, "Write the timeline of the training here")
-      ->type_name("FILE")
-      ->group("Trace");
-  add_trace_limits(*options, command->trace_limits);
+  add_trace_file(*options, command->trace_file, command->trace_limits);
   return {options, [command](const std::vector<std::string>& after_dashes) {
             if (!after_dashes.empty()) throw UsageError("'hiaton train' takes nothing after --");
             return train(*command);

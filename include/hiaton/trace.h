@@ -31,6 +31,8 @@ class Trace {
     /// Calls of scalar programs that are nested deeper than this in their stretch of work are counted, not
     /// drawn.
     int call_depth = 10;
+    /// The number of the process where several make one file: arrows lead from one to another.
+    int process = 0;
   };
   struct Field {
     std::string name;
@@ -101,7 +103,8 @@ class Trace {
   };
 
   Trace() : Trace(Options()) {}
-  explicit Trace(Options options) : options_(options), start_(Clock::now()) {}
+  explicit Trace(Options options)
+      : options_(options), start_(Clock::now()), arrows_(arrow_of(options.process, 0)) {}
   Trace(const Trace&) = delete;
   Trace& operator=(const Trace&) = delete;
 
@@ -112,20 +115,37 @@ class Trace {
   Track& worker(std::size_t number) { return track("worker " + std::to_string(number)); }
   KindId kind(const Kind& kind);
   uint64_t new_arrow() { return arrows_.fetch_add(1, std::memory_order_relaxed); }
+  /// An arrow that new_arrow() of a process gives, by the number that it ends with.
+  static constexpr uint64_t arrow_of(int process, uint32_t number) {
+    return static_cast<uint64_t>(process) << 32 | number;
+  }
 
   /// What was not kept.
   uint64_t dropped() const;
   /// The file. Not during a run.
   std::string to_json() const;
 
+  /// One of the processes of a file.
+  struct Process {
+    int number = 0;
+    std::string name = "hiaton";
+    int64_t delay = 0;  ///< nanoseconds from the begin of the file to that of this trace
+  };
+  /// The events of this trace in a file of several: a list without brackets.
+  std::string events(const Process& process) const;
+  /// The file of the lists of several processes. `dropped` counts what none of them has kept.
+  static std::string file_of(const std::vector<std::string>& events, uint64_t dropped);
+  /// When it began, as nanoseconds of the steady clock of this machine.
+  int64_t begin() const { return std::chrono::nanoseconds(start_.time_since_epoch()).count(); }
+
  private:
   using Clock = std::chrono::steady_clock;
 
   int64_t now() const { return std::chrono::nanoseconds(Clock::now() - start_).count(); }
-  void write_slices(const Track& track, std::size_t thread, std::string& json) const;
+  void write_slices(const Track& track, std::size_t thread, const Process& process, std::string& json) const;
   static std::string name_of(const Kind& kind, const Slot* fields);
-  void write_arrows(const Track& track, std::size_t thread, std::string& json) const;
-  void write_counters(std::string& json) const;
+  static void write_arrows(const Track& track, std::size_t thread, const Process& process, std::string& json);
+  void write_counters(const Process& process, std::string& json) const;
 
   const Options options_;
   const Clock::time_point start_;
@@ -133,7 +153,7 @@ class Trace {
   std::vector<std::unique_ptr<Track>> tracks_;
   std::vector<Kind> kinds_;
   std::map<Kind, KindId> kind_of_;
-  std::atomic<uint64_t> arrows_{0};
+  std::atomic<uint64_t> arrows_;
 };
 
 }  // namespace hiaton

@@ -307,9 +307,11 @@ std::vector<std::string> shown_arguments(const Graph& graph, graph::FunctionId f
   return argument_texts(graph, graph[function], arguments);
 }
 
-RunError on_process(const RunError& error, int process) {
+RunError on_process(const RunError& error, int process, std::string_view host) {
   std::string message = error.message();
-  message.insert(std::min(message.find('\n'), message.size()), fmt::format(" (process {})", process));
+  const std::string where = host.empty() ? "" : fmt::format(" on {}", host);
+  message.insert(std::min(message.find('\n'), message.size()),
+                 fmt::format(" (process {}{})", process, where));
   return {error, std::move(message), error.chain(), error.chain_length()};
 }
 

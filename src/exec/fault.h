@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "hiaton/error.h"
@@ -67,8 +68,8 @@ std::vector<std::string> shown_arguments(const graph::Graph& graph, graph::Funct
 /// ends with the arguments of the call.
 RunError with_calls_around(const RunPlace& place, const RunError& error);
 
-/// The error, which names the process that it comes from.
-RunError on_process(const RunError& error, int process);
+/// The error, which names the process that it comes from, and its host where the processes are real ones.
+RunError on_process(const RunError& error, int process, std::string_view host = {});
 
 /// All tokens are consumed and `output` has no value. `was_dead`: it got a dead token.
 RunError no_result_error(const graph::Graph& graph, graph::NodeId output, bool was_dead,

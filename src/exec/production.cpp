@@ -62,8 +62,6 @@ const PlanCache::Entry* direct_entry(const Graph& graph, std::size_t examples, c
 
 RunResult run_production(const Graph& graph, std::span<const Value> arguments, const RunOptions& options,
                          PlanCache& plans) {
-  if (options.processes != nullptr && options.trace != nullptr)
-    throw ProgramError("expected one process for a run that is drawn, found several");
   if (is_spread(graph, options)) return run_placed(graph, arguments, options, plans);
   const PlanCache::Entry* direct = direct_entry(graph, 1, options, plans);
   if (options.processes != nullptr) {

@@ -11,8 +11,10 @@
 namespace hiaton {
 namespace {
 
-/// The one process of the file.
-constexpr int kProcess = 1;
+/// Readers take 0 for the system itself.
+int id_of(const Trace::Process& process) {
+  return process.number + 1;
+}
 
 std::string json_string(const std::string& text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
@@ -128,14 +130,16 @@ std::string Trace::name_of(const Kind& kind, const Slot* fields) {
   return fmt::format("{}({})", kind.name, shown);
 }
 
-void Trace::write_slices(const Track& track, std::size_t thread, std::string& json) const {
+void Trace::write_slices(const Track& track, std::size_t thread, const Process& process,
+                         std::string& json) const {
   const int64_t end_of_all = now();
   for (const Track::Slice& slice : track.slices_) {
     const Kind& kind = kinds_[slice.kind];
     const int64_t end = slice.end < 0 ? end_of_all : slice.end;
-    json += fmt::format(R"(,{}{{"ph":"X","name":{},"cat":{},"pid":{},"tid":{},"ts":{},"dur":{},"args":{{)",
-                        '\n', json_string(name_of(kind, slice.fields)), json_string(kind.category), kProcess,
-                        thread, microseconds(slice.begin), microseconds(end - slice.begin));
+    json +=
+        fmt::format(R"(,{}{{"ph":"X","name":{},"cat":{},"pid":{},"tid":{},"ts":{},"dur":{},"args":{{)", '\n',
+                    json_string(name_of(kind, slice.fields)), json_string(kind.category), id_of(process),
+                    thread, microseconds(slice.begin + process.delay), microseconds(end - slice.begin));
     for (std::size_t i = 0; i < kind.fields.size(); ++i) {
       json += fmt::format("{}{}:{}", i > 0 ? "," : "", json_string(kind.fields[i].name),
                           number(kind.fields[i], slice.fields[i]));
@@ -144,17 +148,17 @@ void Trace::write_slices(const Track& track, std::size_t thread, std::string& js
   }
 }
 
-void Trace::write_arrows(const Track& track, std::size_t thread, std::string& json) const {
+void Trace::write_arrows(const Track& track, std::size_t thread, const Process& process, std::string& json) {
   for (const Track::Arrow& arrow : track.arrows_) {
     json +=
         fmt::format(R"(,{}{{"ph":"{}","name":"steal","cat":"steal","id":{},"pid":{},"tid":{},"ts":{}{}}})",
-                    '\n', arrow.starts ? 's' : 'f', arrow.number, kProcess, thread, microseconds(arrow.time),
-                    arrow.starts ? "" : R"(,"bp":"e")");
+                    '\n', arrow.starts ? 's' : 'f', arrow.number, id_of(process), thread,
+                    microseconds(arrow.time + process.delay), arrow.starts ? "" : R"(,"bp":"e")");
   }
 }
 
 /// What all tracks hold together, at each moment at which one of them changed.
-void Trace::write_counters(std::string& json) const {
+void Trace::write_counters(const Process& process, std::string& json) const {
   struct Change {
     Track::Sample sample;
     std::size_t track;
@@ -176,26 +180,36 @@ void Trace::write_counters(std::string& json) const {
     }
     for (const auto& [name, value] : {std::pair("frames", frames), std::pair("bytes", bytes)}) {
       json += fmt::format(R"(,{}{{"ph":"C","name":"{}","pid":{},"ts":{},"args":{{"{}":{}}}}})", '\n', name,
-                          kProcess, microseconds(change.sample.time), name, value);
+                          id_of(process), microseconds(change.sample.time + process.delay), name, value);
     }
   }
 }
 
-std::string Trace::to_json() const {
-  std::string json = fmt::format(R"({{"displayTimeUnit":"ns","otherData":{{"dropped":{}}},"traceEvents":[{})",
-                                 dropped(), '\n');
-  json += fmt::format(R"({{"ph":"M","name":"process_name","pid":{},"args":{{"name":"hiaton"}}}})", kProcess);
+std::string Trace::events(const Process& process) const {
+  const int id = id_of(process);
+  std::string json = fmt::format(R"({{"ph":"M","name":"process_name","pid":{},"args":{{"name":{}}}}})", id,
+                                 json_string(process.name));
   for (std::size_t t = 0; t < tracks_.size(); ++t) {
     json += fmt::format(R"(,{}{{"ph":"M","name":"thread_name","pid":{},"tid":{},"args":{{"name":{}}}}})",
-                        '\n', kProcess, t, json_string(tracks_[t]->name_));
+                        '\n', id, t, json_string(tracks_[t]->name_));
     json += fmt::format(
         R"(,{}{{"ph":"M","name":"thread_sort_index","pid":{},"tid":{},"args":{{"sort_index":{}}}}})", '\n',
-        kProcess, t, t);
-    write_slices(*tracks_[t], t, json);
-    write_arrows(*tracks_[t], t, json);
+        id, t, t);
+    write_slices(*tracks_[t], t, process, json);
+    write_arrows(*tracks_[t], t, process, json);
   }
-  write_counters(json);
-  return json + "\n]}\n";
+  write_counters(process, json);
+  return json;
+}
+
+std::string Trace::file_of(const std::vector<std::string>& events, uint64_t dropped) {
+  return fmt::format(
+      "{{\"displayTimeUnit\":\"ns\",\"otherData\":{{\"dropped\":{}}},\"traceEvents\":[\n{}\n]}}\n", dropped,
+      fmt::join(events, ",\n"));
+}
+
+std::string Trace::to_json() const {
+  return file_of({events({})}, dropped());
 }
 
 }  // namespace hiaton

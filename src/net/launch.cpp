@@ -61,6 +61,8 @@ void add_open_mpi_settings(LaunchCommand& command, bool is_local, bool is_root) 
   set.emplace_back("OMPI_MCA_oob_tcp_keepalive_time", "3");
   set.emplace_back("OMPI_MCA_oob_tcp_keepalive_intvl", "1");
   set.emplace_back("OMPI_MCA_oob_tcp_keepalive_probes", "3");
+  // Where a process is lost, the others have nothing to finish.
+  set.emplace_back("OMPI_MCA_odls_base_sigkill_timeout", "0");
   if (is_local) set.emplace_back("OMPI_MCA_plm", "isolated");  // needs no ssh
   if (!is_root) return;
   set.emplace_back("OMPI_ALLOW_RUN_AS_ROOT", "1");
@@ -83,7 +85,8 @@ bool stands_alone(std::string_view line) {
   const auto begins = [line](std::string_view begin) { return line.starts_with(begin); };
   const bool is_repeated =
       line.starts_with("[") && (line.find("sent help message") != std::string_view::npos ||
-                                line.find("Set MCA parameter") != std::string_view::npos);
+                                line.find("Set MCA parameter") != std::string_view::npos ||
+                                line.find("ORTE_ERROR_LOG: ") != std::string_view::npos);
   return line.empty() || is_repeated || line.starts_with("=   ") ||
          std::any_of(std::begin(kBegins), std::end(kBegins), begins);
 }

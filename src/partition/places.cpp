@@ -61,6 +61,12 @@ std::string PlaceMap::names() const {
 void PlaceMap::add(std::string_view name, const Places& places) {
   if (name.empty() || processes_.contains(name)) return;
   const auto named = places.named.find(std::string(name));
+  if (named == places.named.end() && name.starts_with("host:")) {
+    throw ProgramError(
+        fmt::format("place '{}': expected 'process:K', or a name that --place=NAME=K gives a process, found "
+                    "a host: which processes are there, only the launcher decides",
+                    name));
+  }
   std::vector<int> processes;
   if (named != places.named.end()) {
     processes = named->second;

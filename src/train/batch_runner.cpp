@@ -8,6 +8,7 @@
 #include "hiaton/error.h"
 #include "train/model_values.h"
 #include "train/shared_batches.h"
+#include "train/timeline.h"
 
 namespace hiaton::train {
 namespace {
@@ -121,7 +122,10 @@ std::vector<double> BatchRunner::losses_shared(const Batch& batch) {
     sums.push_back({subtree, part_sums_[sums.size()].get()});
     for (auto example = begin; example != end; ++example) in_order.push_back(losses[*example]);
   }
-  sharing_->add_up(count, sums, in_order, gradients_);
+  {
+    const Timeline::Slice slice = Timeline(run_.trace).slice("exchange");
+    sharing_->add_up(count, sums, in_order, gradients_);
+  }
   if (in_order.size() != order.size())
     throw ProgramError(fmt::format("expected {} losses, found {}", order.size(), in_order.size()));
   for (std::size_t i = 0; i < order.size(); ++i) losses[order[i]] = in_order[i];

@@ -1,6 +1,7 @@
 // Runs that several processes share, as threads of this one.
 #pragma once
 
+#include <regex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -52,6 +53,14 @@ inline Shared run_shared(const graph::Graph& graph, const std::vector<Value>& ar
 inline Shared run_shared(std::string_view text, const std::vector<Value>& arguments, int processes,
                          net::Delivery delivery, const RunOptions& options = {}) {
   return run_shared(graph_of(text), arguments, processes, delivery, options);
+}
+
+/// The error without the process, on this machine, that it names; empty where it names none.
+inline std::string without_process(const std::string& error) {
+  const std::regex name(R"( \(process \d+ on )" + net::name_of_this_machine() + R"(\))");
+  std::smatch found;
+  if (!std::regex_search(error, found, name)) return {};
+  return found.prefix().str() + found.suffix().str();
 }
 
 inline constexpr net::Delivery kDeliveries[] = {net::Delivery::InOrder, net::Delivery::LastFirst,

@@ -41,7 +41,7 @@ TEST_P(RemoteCallsTest, GiveTheResultsAndCountsOfOneProcess) {
   }
 }
 
-TEST_P(RemoteCallsTest, AnErrorSaysWhatItSaysInOneProcess) {
+TEST_P(RemoteCallsTest, AnErrorSaysWhatItSaysInOneProcessAndNamesTheProcess) {
   RunOptions options;
   options.share_every_call = true;
   const Value wrong = int64_t{371};
@@ -50,7 +50,8 @@ TEST_P(RemoteCallsTest, AnErrorSaysWhatItSaysInOneProcess) {
   EXPECT_THAT(expected, HasSubstr("in search(low = 371, high = 372, wrong = 371)"));
   for (int i = 0; i < 10; ++i) {
     for (int processes = 2; processes <= 4; ++processes)
-      EXPECT_EQ(run_shared(kSearch, {wrong}, processes, GetParam(), options).error, expected);
+      EXPECT_EQ(without_process(run_shared(kSearch, {wrong}, processes, GetParam(), options).error),
+                expected);
   }
 }
 
@@ -62,12 +63,14 @@ TEST_P(RemoteCallsTest, BudgetsEndTheRunOfAllProcesses) {
       "fn depth(n: i64) -> i64 = if n == 0 then 0 else 1 + depth(n - 1)\n"
       "fn main(n: i64) -> i64 = depth(n) + depth(2 * n) + depth(3 * n)\n";
   for (int processes = 2; processes <= 3; ++processes) {
-    EXPECT_THAT(run_shared(deep, {int64_t{1000}}, processes, GetParam(), options).error,
-                HasSubstr("frame budget: more than 40 frames are live; what grew is depth"));
+    const std::string error = run_shared(deep, {int64_t{1000}}, processes, GetParam(), options).error;
+    EXPECT_THAT(without_process(error),
+                HasSubstr("frame budget: more than 40 frames are live; what grew is depth"))
+        << error;
   }
   options.max_frames = RunOptions().max_frames;
   options.timeout = std::chrono::milliseconds(20);
-  EXPECT_THAT(run_shared(kFib, {int64_t{60}}, 3, GetParam(), options).error,
+  EXPECT_THAT(without_process(run_shared(kFib, {int64_t{60}}, 3, GetParam(), options).error),
               HasSubstr("time budget: the run takes longer than 20 ms"));
 }
 

@@ -101,6 +101,11 @@ TEST(LauncherNotes, NameTheProcessThatWasKilled) {
   EXPECT_EQ(open_mpi.lost_process()->message, "process 1 (nodeb) was killed by signal 9");
   EXPECT_EQ(open_mpi.lost_process()->host, "nodeb");
 
+  EXPECT_TRUE(
+      open_mpi.take("[nodea:00042] [[1,0],0] ORTE_ERROR_LOG: Data unpack would read past end of buffer in "
+                    "file x.c at line 7"));
+  EXPECT_EQ(open_mpi.lost_process()->host, "nodeb");
+
   LauncherNotes mpich;
   for (const char* line :
        {"", "===================================================================================",

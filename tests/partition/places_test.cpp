@@ -59,6 +59,9 @@ TEST(PartitionPlaces, WrongOnesAreRefused) {
                  "place 'table': expected a place of the program (it has none), found none of this name");
   expect_refused(placed, {.processes = 2, .named = {{"table", {0, 1}}}},
                  "place 'table': expected one process for what is not a function, found 0+1");
+  const std::string on_host = "fn main(n: i64) -> i64 = on \"host:nodeb\" (n * n)\n";
+  expect_refused(on_host, {.processes = 2},
+                 "place 'host:nodeb': expected 'process:K', or a name that --place=NAME=K gives a process");
   expect_refused("fn main(n: i64) -> i64 = n\n", {.processes = 0}, "expected at least 1 process, found 0");
 }
 

@@ -64,11 +64,15 @@ void CallTrace::begin_gift(const Group::Call& call, const Slot* from, uint64_t a
   Slot slots[Trace::kMostFields];
   const std::size_t count = std::min(call.arguments.size(), std::size(slots));
   for (std::size_t i = 0; i < count; ++i) call.arguments[i].pass(from, &slots[i]);
-  const Plan::Body& body = plan_.body_at(call.entry);
+  begin_body(plan_.body_at(call.entry), {slots, count});
+  track_->finish_arrow(arrow);
+}
+
+void CallTrace::begin_body(const Plan::Body& body, std::span<const Slot> arguments) {
   switch (body.part) {
     case Plan::Body::Part::Whole:
-    case Plan::Body::Part::Sent:  // not in runs that are drawn
-      begin(kinds_->stolen[body.function.index()], {slots, count});
+    case Plan::Body::Part::Sent:
+      begin(kinds_->stolen[body.function.index()], arguments);
       break;
     case Plan::Body::Part::Iteration:
       begin(kinds_->iteration[body.function.index()], {});
@@ -77,7 +81,15 @@ void CallTrace::begin_gift(const Group::Call& call, const Slot* from, uint64_t a
       begin(kinds_->branch[body.function.index()], {});
       break;
   }
+}
+
+void CallTrace::begin_sent(const Instruction* entry, std::span<const Slot> arguments, uint64_t arrow) {
+  begin_body(plan_.body_at(entry), arguments);
   track_->finish_arrow(arrow);
+}
+
+void CallTrace::begin_aside(const Instruction* entry, std::span<const Slot> arguments) {
+  begin_body(plan_.body_at(entry), arguments);
 }
 
 uint64_t CallTrace::give() {
@@ -86,9 +98,13 @@ uint64_t CallTrace::give() {
   return arrow;
 }
 
-/// A worker that waited for others in its own stretch is still in it.
 void CallTrace::go_on(const Group& group) {
-  if (!track_->has_open()) begin(kinds_->continued[function_at(group.joined).index()], {});
+  go_on(group.joined);
+}
+
+/// A worker that waited for others in its own stretch is still in it.
+void CallTrace::go_on(const Instruction* pc) {
+  if (!track_->has_open()) begin(kinds_->continued[function_at(pc).index()], {});
 }
 
 void CallTrace::end_stretch() {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "exec/direct/plan.h"
@@ -35,8 +36,16 @@ class CallTrace {
   void begin_program(std::span<const Value> arguments);
   /// A stolen call starts here; the arrow comes from where it was given away.
   void begin_gift(const Group::Call& call, const Slot* from, uint64_t arrow);
+  /// A call of another process starts here, in a body whose arguments these are.
+  void begin_sent(const Instruction* entry, std::span<const Slot> arguments, uint64_t arrow);
+  /// A call that this worker had put aside starts here.
+  void begin_aside(const Instruction* entry, std::span<const Slot> arguments);
   /// The oldest free call is given away: the arrow to its thief.
   uint64_t give();
+  /// A call is sent away by this arrow.
+  void send(uint64_t arrow) { track_->start_arrow(arrow); }
+  /// The frame of this instruction goes on here, where it has not been before.
+  void go_on(const Instruction* pc);
   /// The frame of the group goes on here, where it has not been before.
   void go_on(const Group& group);
   /// The stretch of work ends.
@@ -57,6 +66,7 @@ class CallTrace {
   void draw_begin(const Frame* frame, const Instruction* call);
   void draw_end();
   void begin(Trace::KindId kind, std::span<const Slot> arguments);
+  void begin_body(const Plan::Body& body, std::span<const Slot> arguments);
   void end();
   graph::FunctionId function_at(const Instruction* pc) const { return plan_.body_at(pc).function; }
 

@@ -143,7 +143,7 @@ class DirectRun : private RemoteCalls::Owner, private SentCalls::Owner {
       throw;
     }
     Worker& first = *state_.workers[0];
-    if (sent_) return sent_->run([&] { return first.begin([&] { return start_main(first); }); });
+    if (sent_) return sent_->run([&] { return start_main(first); });
     if (state_.shares_every_call && is_first()) {
       if (!remote_) begin_others();
       first.wait_for_others();
@@ -235,9 +235,15 @@ class DirectRun : private RemoteCalls::Owner, private SentCalls::Owner {
       if (std::exchange(has_failed_, true)) return;
     }
     const RunError error = worker.frame == nullptr ? error_without_place(fault) : error_at(worker, fault);
-    if (remote_) return remote_->report(error, worker.frame, worker.pc);
-    if (sent_) return sent_->report(on_process(error, options_.processes->self()), worker.frame, worker.pc);
+    if (remote_) return remote_->report(of_this_process(error), worker.frame, worker.pc);
+    if (sent_) return sent_->report(of_this_process(error), worker.frame, worker.pc);
     take_error(error);
+  }
+
+  RunError of_this_process(const RunError& error) const {
+    const net::Transport& processes = *options_.processes;
+    if (processes.size() == 1) return error;
+    return on_process(error, processes.self(), processes.host(processes.self()));
   }
 
   RunError error_at(const Worker& worker, Fault fault) const {

@@ -116,14 +116,15 @@ void RemoteCalls::wake() {
   transport_.wake();
 }
 
-void RemoteCalls::send(Name to, Kind kind, const net::ByteWriter& body) {
-  send_in(run_, to, kind, body);
+void RemoteCalls::send(Name to, Kind kind, const net::ByteWriter& body, uint32_t arrow) {
+  send_in(run_, to, kind, body, arrow);
 }
 
-void RemoteCalls::send_in(uint32_t run, Name to, Kind kind, const net::ByteWriter& body) {
+/// Of an arrow that leads to a gift the process is known, and the number goes with it.
+void RemoteCalls::send_in(uint32_t run, Name to, Kind kind, const net::ByteWriter& body, uint32_t arrow) {
   bytes_sent_ += body.bytes().size() + sizeof(net::Header);
   const uint32_t aux = run << kBitsOfKind | static_cast<uint32_t>(kind);
-  transport_.send(to.process, {.aux = aux, .name = to.number}, body.bytes());
+  transport_.send(to.process, {.channel = arrow, .aux = aux, .name = to.number}, body.bytes());
 }
 
 void RemoteCalls::take(int from, const net::Header& header, std::span<const std::byte> payload) {
@@ -148,7 +149,7 @@ void RemoteCalls::take(int from, const net::Header& header, std::span<const std:
     case Kind::Refuse:
       return refused();
     case Kind::Gift:
-      return take_gift(name, in);
+      return take_gift(name, header.channel, in);
     case Kind::Return:
       return take_return(name, in);
     case Kind::Fault:
@@ -261,7 +262,7 @@ bool RemoteCalls::give(int to) {
   const uint64_t name = next_name_++;
   // Before the call is sent: where that throws, the frame that waits for the call is still to be unwound.
   Given& given = given_[name] = {gift.frame, gift.group, gift.call, to};
-  send({to, name}, Kind::Gift, gift_);
+  send({to, name}, Kind::Gift, gift_, static_cast<uint32_t>(gift.arrow));
   gift_.clear();
   transport_.flush();
   given.at = Clock::now();
@@ -343,7 +344,7 @@ void RemoteCalls::refused() {
   asks_again_ = Clock::now() + pause_;
 }
 
-void RemoteCalls::take_gift(Name name, net::ByteReader& in) {
+void RemoteCalls::take_gift(Name name, uint32_t arrow, net::ByteReader& in) {
   const uint64_t group = in.compact();
   const uint64_t number = in.compact();
   if (group >= plan_.groups.size() || number >= plan_.groups[group].calls.size()) {
@@ -359,6 +360,7 @@ void RemoteCalls::take_gift(Name name, net::ByteReader& in) {
   TakenCall taken{.name = name,
                   .call = &call,
                   .codecs = &codecs_of(call),
+                  .arrow = Trace::arrow_of(name.process, arrow),
                   .message = {arguments, arguments + size},
                   .arguments = std::vector<Slot>(call.arguments.size()),
                   .root = std::vector<Slot>(frame_bytes(call.result_types.size()) / sizeof(Slot))};

@@ -134,6 +134,7 @@ class RemoteCalls {
     Name name;
     const Group::Call* call;
     const Codecs* codecs;
+    uint64_t arrow;                  ///< from the giver, where the run is drawn
     std::vector<std::byte> message;  ///< its arguments, until it runs
     std::vector<Slot> arguments;
     std::vector<Slot> root;  ///< the frame that it returns to, with its results
@@ -175,8 +176,8 @@ class RemoteCalls {
   };
 
   static Frame* root_of(TakenCall& taken) { return reinterpret_cast<Frame*>(taken.root.data()); }
-  void send(Name to, Kind kind, const net::ByteWriter& body);
-  void send_in(uint32_t run, Name to, Kind kind, const net::ByteWriter& body);
+  void send(Name to, Kind kind, const net::ByteWriter& body, uint32_t arrow = 0);
+  void send_in(uint32_t run, Name to, Kind kind, const net::ByteWriter& body, uint32_t arrow = 0);
   void step();
   void take(int from, const net::Header& header, std::span<const std::byte> payload);
   void send_results();
@@ -185,7 +186,7 @@ class RemoteCalls {
   void answer_asked();
   bool take_from_workers();
   bool give(int to);
-  void take_gift(Name name, net::ByteReader& in);
+  void take_gift(Name name, uint32_t arrow, net::ByteReader& in);
   void take_return(Name name, net::ByteReader& in);
   void take_fault(Name name, net::ByteReader& in);
   void refused();

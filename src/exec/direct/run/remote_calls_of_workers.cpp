@@ -160,6 +160,7 @@ Outcome RemoteCalls::run_taken(Worker& worker, TakenCall& taken) {
     return Outcome::Failed;
   }
   std::ranges::copy(taken.arguments, callee->slots);
+  if (worker.calls.is_on()) worker.calls.begin_sent(taken.call->entry, taken.arguments, taken.arrow);
   return interpret(worker, callee, taken.call->entry);
 }
 

@@ -116,6 +116,7 @@ bool SentCalls::run_next() {
     const Runnable next = runnable_.front();
     runnable_.pop_front();
     worker().anchor = next.anchor;
+    if (worker().calls.is_on()) draw(next);
     settle(interpret(worker(), next.frame, next.pc));
     return true;
   }
@@ -153,9 +154,10 @@ void SentCalls::look() {
 void SentCalls::settle(Outcome outcome) {
   switch (outcome) {
     case Outcome::Parked:
-      return;
     case Outcome::Sends:
-      return send_call();
+      if (outcome == Outcome::Sends) send_call();
+      if (worker().calls.is_on()) worker().calls.end_stretch();
+      return;
     case Outcome::Halted:
       if (worker().frame != main_root_) return return_results();
       break;
@@ -165,6 +167,25 @@ void SentCalls::settle(Outcome outcome) {
   }
   if (failure_ != nullptr) std::rethrow_exception(failure_);
   owner_.settle(outcome);
+}
+
+void SentCalls::draw(const Runnable& next) {
+  if (next.begins == nullptr) return worker().calls.go_on(next.pc);
+  const std::size_t arguments = plan_.sent[next.begins->function].argument_types.size();
+  const Name& name = next.begins->name;
+  worker().calls.begin_sent(next.pc, {next.frame->slots, arguments}, arrow_of(name.process, name.number));
+}
+
+/// Both processes know the name of the call. A file has no arrows above 2^53, so of a name its low bits
+/// count: two arrows are the same only where a process has begun a million calls in between.
+uint64_t SentCalls::arrow_of(int caller, uint64_t name) const {
+  constexpr int kBits = 20;
+  constexpr uint64_t kLow = (uint64_t{1} << kBits) - 1;
+  constexpr uint64_t kOfSentCalls = uint64_t{1} << 51;
+  constexpr uint64_t kCallers = 1024;
+  const uint64_t generation = name >> 32;
+  return kOfSentCalls | static_cast<uint64_t>(caller) % kCallers << 2 * kBits | (generation & kLow) << kBits |
+         (name & kLow);
 }
 
 void SentCalls::fail(Fault fault) {
@@ -204,7 +225,9 @@ void SentCalls::send_call() {
   waits.anchor = std::exchange(own.anchor, nullptr);
   waits.pc = own.pc;
   ++under_way_;
-  send({callee.home, uint64_t{waits.generation} << 32 | place}, Kind::Call, function, body_);
+  const uint64_t name = uint64_t{waits.generation} << 32 | place;
+  send({callee.home, name}, Kind::Call, function, body_);
+  if (own.calls.is_on()) own.calls.send(arrow_of(transport_.self(), name));
   own.anchor = waits.anchor;
   free_calls();
   own.anchor = nullptr;
@@ -245,6 +268,7 @@ Outcome SentCalls::run_free() {
   std::copy_n(free_arguments_.begin() + static_cast<std::ptrdiff_t>(first), call.arguments.size(),
               callee->slots);
   free_arguments_.resize(first);
+  if (own.calls.is_on()) own.calls.begin_aside(call.entry, {callee->slots, call.arguments.size()});
   return interpret(own, callee, call.entry);
 }
 
@@ -330,7 +354,7 @@ void SentCalls::take_call(Name name, uint32_t function, net::ByteReader& in) {
     fault_ = own.pool.failure();
     return state_.stop();
   }
-  runnable_.push_back({frame, chain, callee.entry});
+  runnable_.push_back({frame, chain, callee.entry, taken});
   codecs.arguments.read_slots(in, cells_for(own), {frame->slots, arguments});
   in.require_end();
   if (codecs.holds_arguments) std::copy_n(frame->slots, arguments, held_by(*taken));
@@ -343,7 +367,7 @@ void SentCalls::take_return(Name name, net::ByteReader& in) {
   codecs_[function].results.read_slots(in, cells_for(worker()),
                                        {place.frame->slots, plan_.sent[function].result_types.size()});
   in.require_end();
-  runnable_.push_back({place.frame, place.anchor, place.pc + 1});
+  runnable_.push_back({place.frame, place.anchor, place.pc + 1, nullptr});
   free_place(place);
 }
 

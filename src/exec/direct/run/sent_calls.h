@@ -76,12 +76,6 @@ class SentCalls {
     int process;
     uint64_t number;
   };
-  /// A frame to go on with.
-  struct Runnable {
-    Frame* frame;
-    Frame* anchor;
-    const Instruction* pc;
-  };
   /// A call that was sent: the frame that waits for it. With a null frame, a free place.
   struct Waiting {
     Frame* frame = nullptr;
@@ -97,6 +91,13 @@ class SentCalls {
     uint32_t function;
     Taken* before;
     Taken* behind;
+  };
+  /// A frame to go on with, or to begin with.
+  struct Runnable {
+    Frame* frame;
+    Frame* anchor;
+    const Instruction* pc;
+    const Taken* begins;  ///< the call of another process that begins here; null: the frame goes on
   };
   /// A call of this process that its worker has made work for itself.
   struct Free {
@@ -123,6 +124,8 @@ class SentCalls {
   bool run_next();
   void wait_for_others();
   void settle(Outcome outcome);
+  void draw(const Runnable& next);
+  uint64_t arrow_of(int caller, uint64_t name) const;
   void send_call();
   void free_calls();
   Outcome run_free();

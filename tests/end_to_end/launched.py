@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+"""Tests of commands in processes that a launcher of MPI has started, with Open MPI and with MPICH. One that is not installed is
+skipped."""
+
+import json
+import pathlib
+import re
+import shlex
+import shutil
+import subprocess
+
+import harness
+from harness import ROOT, TIMEOUT_S, hiaton
+from several_processes import ENVIRONMENT, LAUNCHERS, MODEL, TRAINING, LaunchedTest, launched, parameters_in
+
+HIATON = "hiaton"
+
+
+class Launched(LaunchedTest):
+    def test_hosts_measures_each_process(self):
+        for mpi in self.each_mpi():
+            done = launched(mpi, 3, "hosts", "--json")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual([row["process"] for row in json.loads(done.stdout)["processes"]], [0, 1, 2])
+
+    def test_predictions_are_those_of_one_process(self):
+        model = self.model()
+        words = ["predict", model, "--generate=200", "--json"]
+        alone = hiaton(*words)
+        for mpi in self.each_mpi():
+            for processes in (1, 2, 4):
+                spread = launched(mpi, processes, *words)
+                self.assertEqual((spread.returncode, spread.stdout), (0, alone.stdout), spread.stderr)
+
+    def test_training_has_the_bits_of_one_process(self):
+        whole = self.trained("whole", "--epochs=1")
+        for mpi in self.each_mpi():
+            for processes in (2, 4):
+                out = f"{self.directory.name}/{mpi}_{processes}"
+                done = launched(mpi, processes, "train", MODEL, *TRAINING, "--epochs=1", "--out", out)
+                self.assertEqual((done.returncode, done.stderr.count("epoch 1/1")), (0, 1), done.stderr)
+                self.assertEqual(parameters_in(out), whole)
+
+    def test_runs_are_those_of_one_process(self):
+        alone = hiaton("run", "examples/queens.hia", "--n=10")
+        sorted_alone = hiaton("run", "benchmarks/programs/mergesort.hia", "--n=100000")
+        for mpi in self.each_mpi():
+            for processes in (2, 3, 4):
+                spread = launched(mpi, processes, "run", "examples/queens.hia", "--n=10")
+                self.assertEqual((spread.returncode, spread.stdout), (0, alone.stdout), spread.stderr)
+                lists = launched(mpi, processes, "run", "benchmarks/programs/mergesort.hia", "--n=100000")
+                self.assertEqual((lists.returncode, lists.stdout), (0, sorted_alone.stdout), lists.stderr)
+            done = launched(mpi, 2, "run", "examples/queens.hia", "--n=11", "--max-frames=3")
+            self.assert_one_error(done, "frame budget: more than 3 frames are live")
+        done = hiaton("run", "examples/queens.hia", "--n=10", "--hosts=localhost:2")
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, alone.stdout, ""))
+
+    def test_strings_and_functions_cross_and_are_printed_at_process_0(self):
+        program = pathlib.Path(self.directory.name) / "spell.hia"
+        program.write_text('fn spell(n: i64, join: fn(str, str) -> str) -> str =\n'
+                           '  if n < 2 then str(n) else join(spell(n - 1, join), spell(n - 2, join))\n'
+                           'fn there(text: str, f: fn(str) -> str) -> str on "process:1" = print(f(text))\n'
+                           'fn main(n: i64, mark: str) -> (str, i64) =\n'
+                           '  let text = spell(n, fn(a, b) -> if length(a) % 2 == 0 then a + b else b + a)\n'
+                           '  (there(text[:5], fn(s) -> print(s + mark)), length(text))\n')
+        words = ["run", str(program), "--n=18", "--mark=é!"]
+        alone = hiaton(*words)
+        self.assertEqual(alone.returncode, 0, alone.stderr)
+        self.assertEqual(len(alone.stdout.splitlines()), 4, alone.stdout)
+        spread = [hiaton(*words, "--processes=2"), hiaton(*words, "--processes=2", "--executor=reference")]
+        for done in [*spread, *(launched(mpi, 2, *words) for mpi in self.each_mpi())]:
+            self.assertEqual((done.returncode, done.stdout), (0, alone.stdout), done.stderr)
+
+    def test_a_program_in_cpp_joins_the_others(self):
+        program = pathlib.Path(HIATON).parent / "example_processes"
+        for mpi in self.each_mpi():
+            for processes in (2, 3):
+                done = launched(mpi, processes, "24", program=program)
+                self.assertEqual((done.returncode, done.stdout), (0, f"46368 in {processes} processes\n"), done.stderr)
+            done = launched(mpi, 2, "0", program=program)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(done.stdout.count("division by zero: 100 / 0"), 1, done.stdout)
+
+    def test_the_command_finds_the_launcher(self):
+        for _ in self.each_mpi():
+            pass
+        model = self.model()
+        done = hiaton("hosts", "localhost:2", "--json")
+        self.assertEqual(len(json.loads(done.stdout)["processes"]), 2, done.stderr)
+        trees = "(_ (_ 3) (_ 4))\n"
+        alone = hiaton("predict", model, input=trees)
+        for words in (["--hosts=localhost:2"], ["--hosts", "localhost:1,localhost:1"]):
+            spread = hiaton("predict", model, *words, input=trees)
+            self.assertEqual((spread.returncode, spread.stdout, spread.stderr), (0, alone.stdout, ""))
+        self.assert_one_error(hiaton("predict", "/nowhere", "--hosts=localhost:3"), "there is no such checkpoint")
+
+    def test_another_model_is_refused_by_name(self):
+        model = self.model()
+        other = f"{self.directory.name}/other"
+        shutil.copytree(model, other)
+        with open(f"{other}/model.hia", "a", encoding="utf-8") as program:
+            program.write("# changed\n")
+        for mpi in self.each_mpi():
+            command = [*LAUNCHERS[mpi], "-n", "1", HIATON, "predict", model, "--generate=5",
+                       ":", "-n", "1", HIATON, "predict", other, "--generate=5"]
+            done = subprocess.run(command, cwd=ROOT, env=ENVIRONMENT, text=True, capture_output=True,
+                                  stdin=subprocess.DEVNULL, timeout=TIMEOUT_S)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertEqual(done.stdout, "")
+            self.assertRegex(done.stderr, r"error: process 1 \(.*\) has the model \w+, process 0 the model \w+")
+
+    def test_one_trace_holds_the_processes_of_hosts(self):
+        for mpi, environment in self.each_launcher_of_the_command():
+            file = f"{self.directory.name}/{mpi}.json"
+            for words in (["run", "examples/fib.hia", "--n=36"], ["run", "examples/spread.hia", "--n=9"]):
+                done = hiaton(*words, "--hosts=localhost:2", f"--trace={file}", env=environment)
+                self.assertEqual((done.returncode, done.stdout.count("\n")), (0, 1), done.stderr)
+                names, slices, arrows = self.read_trace(file)
+                self.assertEqual(len(names), 2)
+                self.assertIn((1, 2), arrows)
+
+    def test_examples_print_what_they_print_in_one_process(self):
+        processes = {"openmpi": 2, "mpich": 3}
+        runs = {}
+        for example in sorted((ROOT / "examples").glob("*.hia")):
+            words = re.search(r"^# run:(.*)$", example.read_text(encoding="utf-8"), re.MULTILINE)
+            if words is not None:
+                runs[example.name] = ["run", str(example), *shlex.split(words.group(1))]
+        self.assertLess(30, len(runs))
+        alone = {name: hiaton(*words) for name, words in runs.items()}
+        for mpi in self.each_mpi():
+            for name, words in runs.items():
+                with self.subTest(example=name, mpi=mpi):
+                    spread = launched(mpi, processes[mpi], *words)
+                    self.assertEqual((spread.returncode, spread.stdout), (alone[name].returncode, alone[name].stdout), spread.stderr)
+
+
+if __name__ == "__main__":
+    harness.main(globals())
