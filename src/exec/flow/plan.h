@@ -39,6 +39,10 @@ struct Source {
 /// What a slot of a frame holds.
 enum class SlotKind : uint8_t { Scalar, Tensor, Data };
 inline constexpr std::size_t kSlotKinds = 3;
+inline SlotKind slot_kind(const Type& type) {
+  if (type.is_data()) return SlotKind::Data;
+  return type.is_tensor() ? SlotKind::Tensor : SlotKind::Scalar;
+}
 
 /// An input of a region, which stands in the slots of the frames of a batch.
 struct Gather {
