@@ -34,7 +34,7 @@ class PlanCache {
     mutable direct::LastRun last_run{};
   };
 
-  /// The direct code of `functions`, which the main program is one of.
+  /// Returns the direct code of `functions`, which main is one of.
   const Entry& get(const graph::Graph& graph, const FunctionSet& functions,
                    const direct::PlanOptions& options);
 
@@ -60,7 +60,8 @@ class PlanCache {
     std::string reason;
     mutable direct::LastRun last_run{};
   };
-  /// Of the graph whose parts are on these processes. Throws ProgramError where they cannot be.
+  /// Returns the plan of the graph whose parts are on these processes. Throws ProgramError where they cannot
+  /// be.
   const PlacedEntry& get_placed(const graph::Graph& graph, const direct::PlanOptions& options,
                                 const partition::Places& places);
 

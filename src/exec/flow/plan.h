@@ -1,8 +1,8 @@
 // What the flow executor runs: each body of the graph as items that fire when what they wait for has come.
 //
-// The flow executor is the production executor for programs with tensors, data values or gradients. A tag is
-// a frame, as in the other one; but a body is not run from its begin to its end: its items fire in any order
-// that their tokens allow, so that the same region under many tags can run as one kernel.
+// Flow is one of the two machines of the production executor; direct code is the other. A tag is a frame in
+// both; but in flow a body is not run from its begin to its end: its items fire in any order that their
+// tokens allow, so that the same region under many tags can run as one kernel.
 #pragma once
 
 #include <array>
