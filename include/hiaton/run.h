@@ -25,7 +25,7 @@ class Transport;
 }
 
 enum class Executor : uint8_t {
-  Production,  ///< frames, fused regions, stolen calls; Flow where the program has tensors or data values
+  Production,  ///< each function in direct code or in flow, whichever is faster for it
   Flow,        ///< frames whose items fire in any order, batches across tags
   Reference,   ///< the rules of the static tagged graph, literally
   Expanding,   ///< a call copies the callee's graph when it runs

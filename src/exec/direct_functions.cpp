@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "base/components.h"
 #include "exec/direct/compile/structure.h"
@@ -12,43 +13,73 @@ namespace hiaton::exec {
 
 namespace {
 
-bool is_for_direct_code(const Node& node, TensorsIn tensors) {
-  if (node.kind == NodeKind::Accumulate) return false;
-  if (tensors == TensorsIn::FlowOnly && (node.type.is_tensor() || node.parameter >= 0)) return false;
-  if (node.kind != NodeKind::Op || node.op->fusion.value != Fusion::Data) return true;
-  return node.op->role != Role::FieldOrZero;  // of gradients, which have several phases
+using Neighbours = std::vector<std::vector<std::size_t>>;
+
+/// By function: the ones that call it, or that it calls.
+Neighbours neighbours(const Graph& graph, bool are_callers) {
+  Neighbours found(graph.functions().size());
+  for (const graph::Site& site : graph.sites()) {
+    if (!site.caller.valid() || !site.callee.valid()) continue;
+    const std::size_t from = (are_callers ? site.callee : site.caller).index();
+    found[from].push_back((are_callers ? site.caller : site.callee).index());
+  }
+  return found;
 }
 
-}  // namespace
-
-std::vector<bool> direct_functions(const Graph& graph, TensorsIn tensors) {
-  std::vector<bool> direct(graph.functions().size(), true);
-  for (std::size_t f = 0; f < direct.size(); ++f) direct[f] = graph.functions()[f].phases.size() <= 1;
-  for (const Node& node : graph.nodes()) {
-    if (node.function.valid() && !is_for_direct_code(node, tensors)) direct[node.function.index()] = false;
+/// Adds to the set all that one comes to from it.
+void spread(FunctionSet& set, const Neighbours& next) {
+  std::vector<std::size_t> fresh;
+  for (std::size_t f = 0; f < set.size(); ++f) {
+    if (set[f]) fresh.push_back(f);
   }
-  std::vector<std::vector<graph::FunctionId>> callers(direct.size());
-  for (const graph::Site& site : graph.sites()) callers[site.callee.index()].push_back(site.caller);
-  std::vector<std::size_t> flow;
-  for (std::size_t f = 0; f < direct.size(); ++f) {
-    if (!direct[f]) flow.push_back(f);
-  }
-  while (!flow.empty()) {
-    const std::size_t callee = flow.back();
-    flow.pop_back();
-    for (graph::FunctionId caller : callers[callee]) {
-      if (!direct[caller.index()]) continue;
-      direct[caller.index()] = false;
-      flow.push_back(caller.index());
+  while (!fresh.empty()) {
+    const std::size_t from = fresh.back();
+    fresh.pop_back();
+    for (const std::size_t to : next[from]) {
+      if (set[to]) continue;
+      set[to] = true;
+      fresh.push_back(to);
     }
   }
-  return direct;
 }
 
-namespace {
+/// The functions in which a node is of that kind.
+template <class Condition>
+FunctionSet functions_with(const Graph& graph, const Condition& condition) {
+  FunctionSet found(graph.functions().size(), false);
+  for (const Node& node : graph.nodes()) {
+    if (node.function.valid() && condition(node)) found[node.function.index()] = true;
+  }
+  return found;
+}
+
+/// The functions that only gradients have.
+FunctionSet functions_of_phases(const Graph& graph) {
+  FunctionSet found = functions_with(graph, [](const Node& node) {
+    if (node.kind == NodeKind::Accumulate) return true;
+    return node.kind == NodeKind::Op && node.op->role == Role::FieldOrZero;
+  });
+  for (std::size_t f = 0; f < found.size(); ++f)
+    found[f] = found[f] || graph.functions()[f].phases.size() > 1;
+  return found;
+}
 
 /// From this many elements on, idle workers take ranges of a launch: see kernels/launch.cpp.
 constexpr int64_t kLargeTensor = int64_t{1} << 17;
+
+bool is_large(const Type& type) {
+  if (!type.is_tensor() || !is_fixed(type)) return false;
+  int64_t size = 1;
+  for (const Dim& dim : type.shape) size *= dim.size;
+  return size >= kLargeTensor;
+}
+
+/// The node that computes what this input reads.
+const Node& operand(const Graph& graph, graph::OutPort input) {
+  NodeId value = input.node;
+  while (exec::passes_operand_on(graph[value])) value = graph[value].inputs[0].node;
+  return graph[value];
+}
 
 /// Whether a kernel on a batch does less than one kernel for each instance: it combines tensors in another
 /// way than element by element, and one of them, which all instances share, is read or packed once. Joining
@@ -59,33 +90,30 @@ bool gains_from_batches(const Graph& graph, const Node& node) {
   std::size_t tensors = 0;
   bool has_shared = false;
   for (const graph::OutPort input : node.inputs) {
-    NodeId value = input.node;
-    while (exec::passes_operand_on(graph[value])) value = graph[value].inputs[0].node;
-    if (!graph[value].type.is_tensor()) continue;
+    const Node& value = operand(graph, input);
+    if (!value.type.is_tensor()) continue;
     ++tensors;
-    has_shared = has_shared || graph[value].kind == NodeKind::Const;
+    has_shared = has_shared || value.kind == NodeKind::Const;
   }
   return tensors >= 2 && has_shared;
 }
 
-void note_size(const Type& type, DirectFacts& facts) {
-  if (!is_fixed(type)) {
-    facts.has_unknown_sizes = true;
-    return;
-  }
-  int64_t size = 1;
-  for (const Dim& dim : type.shape) size *= dim.size;
-  facts.has_large_tensors = facts.has_large_tensors || size >= kLargeTensor;
+/// Whether a launch may be so large that several workers share it. To read a row of a learned tensor is none,
+/// however large that is.
+bool has_large_launches(const Graph& graph, const Node& node) {
+  if (node.kind != NodeKind::Const && is_large(node.type)) return true;
+  if (node.kind != NodeKind::Op || node.op->role == Role::Gather) return false;
+  return std::ranges::any_of(
+      node.inputs, [&](const graph::OutPort& input) { return is_large(operand(graph, input).type); });
+}
+
+bool holds_tensor(const Node& node) {
+  return node.kind != NodeKind::Const && node.type.is_tensor();
 }
 
 /// By function: the number of its component in the graph of calls, or none where it never calls itself.
-std::vector<std::optional<std::size_t>> recursive_components(const Graph& graph) {
-  std::vector<std::vector<std::size_t>> callees(graph.functions().size());
+std::vector<std::optional<std::size_t>> recursive_components(const Neighbours& callees) {
   std::vector<std::optional<std::size_t>> found(callees.size());
-  for (const graph::Site& site : graph.sites()) {
-    if (!site.caller.valid() || !site.callee.valid()) continue;
-    callees[site.caller.index()].push_back(site.callee.index());
-  }
   const Components components = strongly_connected_components(callees);
   for (std::size_t f = 0; f < callees.size(); ++f) {
     for (const std::size_t callee : callees[f]) {
@@ -95,51 +123,103 @@ std::vector<std::optional<std::size_t>> recursive_components(const Graph& graph)
   return found;
 }
 
-/// Whether a recursive function has calls beside each other, of itself or below branches and loops.
-bool has_calls_to_share(const Graph& graph) {
+/// The recursive functions among `functions`, which call no others, that have calls beside each other, of
+/// themselves or below branches and loops.
+FunctionSet functions_with_calls_to_share(const Graph& graph, const FunctionSet& functions,
+                                          const std::vector<std::optional<std::size_t>>& components) {
+  FunctionSet found(functions.size(), false);
   std::string reason;
-  const std::optional<Structure> structure = direct::find_structure(graph, reason);
-  if (!structure) return false;
-  const std::vector<std::optional<std::size_t>> components = recursive_components(graph);
-  return std::ranges::any_of(structure->blocks, [&](const Block& block) {
+  const std::optional<Structure> structure = direct::find_structure(graph, functions, reason);
+  if (!structure) return found;
+  for (const Block& block : structure->blocks) {
+    const std::size_t function = block.function.index();
+    if (!components[function]) continue;
     const auto calls_itself = [&](const Item& item) {
       if (item.kind != Item::Kind::Call) return structure->has_calls(item);
       const graph::FunctionId callee = graph[graph::CallSite(item.index)].callee;
-      return components[callee.index()] == components[block.function.index()];
+      return components[callee.index()] == components[function];
     };
-    if (!components[block.function.index()]) return false;
     for (std::size_t i = 1; i < block.items.size(); ++i) {
       const Item& one = block.items[i - 1];
       const Item& other = block.items[i];
-      if (one.group == other.group && calls_itself(one) && calls_itself(other)) return true;
+      if (one.group == other.group && calls_itself(one) && calls_itself(other)) found[function] = true;
     }
-    return false;
-  });
+  }
+  return found;
 }
 
 }  // namespace
 
-DirectFacts direct_facts(const Graph& graph) {
-  const std::size_t main = graph.main().index();
-  DirectFacts facts;
-  facts.begins_direct = direct_functions(graph)[main];
-  facts.may_begin_direct = facts.begins_direct || direct_functions(graph, TensorsIn::DirectCode)[main];
-  if (facts.begins_direct || !facts.may_begin_direct) return facts;
-  for (const Node& node : graph.nodes()) {
-    if (!node.function.valid()) continue;
-    facts.gains_from_batches = facts.gains_from_batches || gains_from_batches(graph, node);
-    if (node.type.is_tensor()) note_size(node.type, facts);
-  }
-  if (!facts.gains_from_batches) facts.has_calls_to_share = has_calls_to_share(graph);
-  return facts;
+FunctionSet functions_for_direct_code(const Graph& graph) {
+  FunctionSet others = functions_of_phases(graph);
+  spread(others, neighbours(graph, true));
+  others.flip();
+  return others;
 }
 
-TensorsIn tensors_in(const DirectFacts& facts, bool batching, std::size_t examples, int workers) {
-  if (!batching) return TensorsIn::DirectCode;
-  if (facts.gains_from_batches || facts.has_large_tensors) return TensorsIn::FlowOnly;
-  // Where launches may be large, several workers share them in flow.
-  const bool is_alone = examples == 1 && (workers == 1 || !facts.has_unknown_sizes);
-  return is_alone || facts.has_calls_to_share ? TensorsIn::DirectCode : TensorsIn::FlowOnly;
+RunKind kind_of_run(bool batching, std::size_t examples, int workers) {
+  if (!batching) return RunKind::WithoutBatches;
+  if (examples != 1) return RunKind::OfExamples;
+  return workers == 1 ? RunKind::Alone : RunKind::OnWorkers;
+}
+
+DirectFunctions::DirectFunctions(const Graph& graph)
+    : reached_(graph.functions().size()), callees_(neighbours(graph, false)) {
+  const Neighbours callers = neighbours(graph, true);
+  const auto note = [&](FunctionSet set, bool Reached::*what) {
+    spread(set, callers);
+    for (std::size_t f = 0; f < set.size(); ++f) reached_[f].*what = set[f];
+  };
+  note(functions_of_phases(graph), &Reached::phases);
+  note(functions_with(graph,
+                      [&](const Node& node) {
+                        return gains_from_batches(graph, node) || has_large_launches(graph, node);
+                      }),
+       &Reached::gains);
+  note(functions_with(graph, holds_tensor), &Reached::tensors);
+  note(functions_with(graph, [](const Node& node) { return holds_tensor(node) && !is_fixed(node.type); }),
+       &Reached::unknown_sizes);
+
+  const std::vector<std::optional<std::size_t>> components = recursive_components(callees_);
+  FunctionSet sharing = functions_for_direct_code(graph);
+  if (std::ranges::any_of(reached_, &Reached::tensors)) {
+    sharing = functions_with_calls_to_share(graph, sharing, components);
+    for (std::size_t f = 0; f < sharing.size(); ++f) sharing[f] = sharing[f] && reached_[f].tensors;
+    note(std::move(sharing), &Reached::calls_to_share);
+  }
+
+  // A chain of calls of one function is one instance of a batch, and what it calls outside of itself is many.
+  FunctionSet often(reached_.size(), false);
+  for (const graph::Loop& loop : graph.loops()) {
+    for (const std::size_t callee : callees_[loop.function.index()]) often[callee] = true;
+  }
+  for (std::size_t f = 0; f < often.size(); ++f) {
+    if (!components[f]) continue;
+    for (const std::size_t callee : callees_[f])
+      often[callee] = often[callee] || components[callee] != components[f];
+  }
+  spread(often, callees_);
+  often.flip();
+  is_called_seldom_ = std::move(often);
+}
+
+bool DirectFunctions::is_direct(std::size_t function, RunKind kind) const {
+  const Reached& reached = reached_[function];
+  if (reached.phases) return false;
+  if (kind == RunKind::WithoutBatches) return true;
+  if (reached.gains) return false;
+  if (!reached.tensors || reached.calls_to_share) return true;
+  // Its batches have few instances where it is called seldom. Where launches may be large, workers share
+  // them.
+  if (!is_called_seldom_[function]) return false;
+  return kind == RunKind::Alone || (kind == RunKind::OnWorkers && !reached.unknown_sizes);
+}
+
+FunctionSet DirectFunctions::in(RunKind kind) const {
+  FunctionSet direct(reached_.size());
+  for (std::size_t f = 0; f < direct.size(); ++f) direct[f] = is_direct(f, kind);
+  spread(direct, callees_);
+  return direct;
 }
 
 }  // namespace hiaton::exec

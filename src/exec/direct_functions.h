@@ -1,5 +1,4 @@
-// Which functions run depth first in threaded code, and which as items that wait for batches; and which of
-// the two a program with tensors is better run in as a whole.
+// Which functions run depth first in threaded code, and which as items that wait for batches.
 #pragma once
 
 #include <cstddef>
@@ -10,28 +9,47 @@
 
 namespace hiaton::exec {
 
-/// Whether operations on tensors may be instructions of direct code.
-enum class TensorsIn : uint8_t { FlowOnly, DirectCode };
+/// By function of a graph.
+using FunctionSet = std::vector<bool>;
 
-/// By function: whether it is *direct*: it has one phase, and nothing that it reaches holds a tensor or reads
-/// a learned parameter, unless tensors may be in direct code. A function that is not is *flow*. Direct
-/// functions call direct functions only.
-std::vector<bool> direct_functions(const graph::Graph& graph, TensorsIn tensors = TensorsIn::FlowOnly);
+/// The functions that direct code can run: they have one phase, and so has all that they call.
+FunctionSet functions_for_direct_code(const graph::Graph& graph);
 
-/// What the plan of a program says about how it runs as a whole; docs/production.md has the rule, and what
-/// was measured for it.
-struct DirectFacts {
-  bool begins_direct = false;       ///< the program begins with a direct function, its tensors being in flow
-  bool may_begin_direct = false;    ///< the same where tensors may be in direct code
-  bool gains_from_batches = false;  ///< an operation has the same learned parameter or constant in each call
-  bool has_large_tensors = false;   ///< of a fixed size that several workers share a launch of
-  bool has_unknown_sizes = false;   ///< of tensors
-  bool has_calls_to_share = false;  ///< of a recursive function, which do not need each other
+/// What of a run decides which functions are direct.
+enum class RunKind : uint8_t {
+  WithoutBatches,  ///< whatever else it is
+  Alone,           ///< one example on one worker
+  OnWorkers,       ///< one example on several workers
+  OfExamples,      ///< several examples
 };
+inline constexpr std::size_t kRunKinds = 4;
 
-DirectFacts direct_facts(const graph::Graph& graph);
+RunKind kind_of_run(bool batching, std::size_t examples, int workers);
 
-/// Where the tensors of a run are, which is of so many examples and workers.
-TensorsIn tensors_in(const DirectFacts& facts, bool batching, std::size_t examples, int workers);
+/// Decides for each function of a graph whether it is *direct* or *flow*; docs/production.md has the rule,
+/// and what was measured for it.
+class DirectFunctions {
+ public:
+  explicit DirectFunctions(const graph::Graph& graph);
+
+  /// Returns the functions that are direct in such a run. They call each other only.
+  FunctionSet in(RunKind kind) const;
+
+ private:
+  /// What holds for a function, or for one that it calls, directly or through others.
+  struct Reached {
+    bool phases = false;   ///< more than one: direct code does not know them
+    bool gains = false;    ///< an operation that is better run in batches, or on several workers at once
+    bool tensors = false;  ///< that are neither learned nor constants
+    bool unknown_sizes = false;   ///< of such tensors: only the run knows how large they are
+    bool calls_to_share = false;  ///< a recursion on tensors whose calls do not need each other
+  };
+
+  bool is_direct(std::size_t function, RunKind kind) const;
+
+  std::vector<Reached> reached_;                   ///< by function
+  FunctionSet is_called_seldom_;                   ///< no loop and no other recursion leads there
+  std::vector<std::vector<std::size_t>> callees_;  ///< by function
+};
 
 }  // namespace hiaton::exec

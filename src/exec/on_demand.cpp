@@ -19,7 +19,8 @@ RunResult run_on_demand(DemandProgram& program, std::span<const Value> arguments
     if (options.executor == Executor::Reference || !program.suspended)
       return run_on_demand(program.graph, program.reason, arguments, options);
     const direct::PlanOptions of_plan{options.overflow, false, options.count_regions, false, 1};
-    const PlanCache::Entry& entry = program.plans.get(*program.suspended, of_plan);
+    const FunctionSet& functions = program.plans.all_functions(*program.suspended);
+    const PlanCache::Entry& entry = program.plans.get(*program.suspended, functions, of_plan);
     if (entry.plan == nullptr) return run_on_demand(program.graph, entry.reason, arguments, options);
     RunOptions alone = options;
     alone.workers = 1;

@@ -23,7 +23,7 @@ bool has_places(const Graph& graph) {
 
 HomedGraph place_program(const Graph& graph, const partition::Places& places) {
   const partition::PlaceMap map(graph, places);
-  const std::vector<bool> direct = direct_functions(graph, TensorsIn::DirectCode);
+  const FunctionSet direct = functions_for_direct_code(graph);
   const auto other = std::ranges::find(direct, false);
   if (other != direct.end()) {
     const std::string& name = graph.functions()[static_cast<std::size_t>(other - direct.begin())].name;

@@ -20,39 +20,61 @@ std::unique_ptr<const graph::Graph> with_loops_as_calls(const graph::Graph& grap
 
 }  // namespace
 
-const DirectFacts& PlanCache::facts(const graph::Graph& graph) {
-  const std::lock_guard lock(mutex_);
-  if (!facts_) facts_ = direct_facts(graph);
-  return *facts_;
+/// The caller holds the lock.
+const FunctionSet& PlanCache::kept(FunctionSet functions) {
+  const auto same = std::ranges::find_if(sets_, [&](const auto& set) { return *set == functions; });
+  if (same != sets_.end()) return **same;
+  return *sets_.emplace_back(std::make_unique<const FunctionSet>(std::move(functions)));
 }
 
-const PlanCache::Entry& PlanCache::get(const graph::Graph& graph, const direct::PlanOptions& options) {
+const FunctionSet& PlanCache::direct_functions(const graph::Graph& graph, RunKind kind) {
+  const std::lock_guard lock(mutex_);
+  const FunctionSet*& chosen = chosen_[static_cast<std::size_t>(kind)];
+  if (chosen == nullptr) {
+    if (!choice_) choice_.emplace(graph);
+    chosen = &kept(choice_->in(kind));
+  }
+  return *chosen;
+}
+
+const FunctionSet& PlanCache::all_functions(const graph::Graph& graph) {
+  const std::lock_guard lock(mutex_);
+  return kept(FunctionSet(graph.functions().size(), true));
+}
+
+const FunctionSet& PlanCache::no_functions(const graph::Graph& graph) {
+  const std::lock_guard lock(mutex_);
+  return kept(FunctionSet(graph.functions().size(), false));
+}
+
+const PlanCache::Entry& PlanCache::get(const graph::Graph& graph, const FunctionSet& functions,
+                                       const direct::PlanOptions& options) {
   const std::lock_guard lock(mutex_);
   for (const std::unique_ptr<Entry>& entry : entries_) {
-    if (entry->options == options) return *entry;
+    if (entry->functions == &functions && entry->options == options) return *entry;
   }
   auto entry = std::make_unique<Entry>();
+  entry->functions = &functions;
   entry->options = options;
-  entry->plan = direct::compile(graph, options, entry->reason);
+  entry->plan = direct::compile(graph, functions, options, entry->reason);
   entries_.push_back(std::move(entry));
   return *entries_.back();
 }
 
-const PlanCache::FlowEntry& PlanCache::get_flow(const graph::Graph& graph, const direct::PlanOptions& options,
-                                                bool direct_code) {
+const PlanCache::FlowEntry& PlanCache::get_flow(const graph::Graph& graph, const FunctionSet& functions,
+                                                const direct::PlanOptions& options) {
   const std::lock_guard lock(mutex_);
   for (const auto& entry : flow_entries_) {
     const bool has_code = entry->plan != nullptr && entry->plan->direct != nullptr;
     const bool is_alike =
         has_code ? entry->direct_options == options : entry->direct_options.overflow == options.overflow;
-    if (is_alike && entry->has_direct_code == direct_code) return *entry;
+    if (is_alike && entry->functions == &functions) return *entry;
   }
   auto entry = std::make_unique<FlowEntry>();
+  entry->functions = &functions;
   entry->direct_options = options;
-  entry->has_direct_code = direct_code;
   try {
-    std::vector<bool> direct(graph.functions().size(), false);
-    if (direct_code) direct = direct_functions(graph);
+    FunctionSet direct = functions;
     std::shared_ptr<const direct::Plan> code;
     if (std::ranges::find(direct, true) != direct.end()) {
       std::string reason;

@@ -20,19 +20,26 @@ namespace hiaton::exec {
 /// May be used by several threads at once. All calls must be with the same graph.
 class PlanCache {
  public:
+  /// Returns the functions that are direct in such a run: the same object for the same functions.
+  const FunctionSet& direct_functions(const graph::Graph& graph, RunKind kind);
+  /// Returns the set of all functions, or the empty one.
+  const FunctionSet& all_functions(const graph::Graph& graph);
+  const FunctionSet& no_functions(const graph::Graph& graph);
+
   struct Entry {
+    const FunctionSet* functions;  ///< that it is of
     direct::PlanOptions options;
     std::shared_ptr<const direct::Plan> plan;  ///< null: the graph has none, for the reason beside it
     std::string reason;
     mutable direct::LastRun last_run{};
   };
 
-  /// Whether the program begins with a direct function.
-  bool begins_direct(const graph::Graph& graph, TensorsIn tensors);
-  const Entry& get(const graph::Graph& graph, const direct::PlanOptions& options);
+  /// Returns the direct code of `functions`, which main is one of.
+  const Entry& get(const graph::Graph& graph, const FunctionSet& functions,
+                   const direct::PlanOptions& options);
 
   struct FlowEntry {
-    bool has_direct_code;
+    const FunctionSet* functions;            ///< that are direct
     direct::PlanOptions direct_options;      ///< of the direct code that the plan has
     std::shared_ptr<const flow::Plan> plan;  ///< null: the graph has none, for the reason beside it
     std::string reason;
@@ -40,9 +47,10 @@ class PlanCache {
     std::unique_ptr<const graph::Graph> outlined;
     mutable flow::Workers workers;
   };
-  /// `direct_code`: functions that are direct run in direct code, which is compiled with `options`; of those
-  /// a plan without such functions knows the overflow mode only.
-  const FlowEntry& get_flow(const graph::Graph& graph, const direct::PlanOptions& options, bool direct_code);
+  /// The functions of `direct` run in direct code, which is compiled with `options`; of those a plan without
+  /// such functions knows the overflow mode only.
+  const FlowEntry& get_flow(const graph::Graph& graph, const FunctionSet& direct,
+                            const direct::PlanOptions& options);
 
   struct PlacedEntry {
     direct::PlanOptions options;  ///< without the homes of the functions
@@ -52,18 +60,21 @@ class PlanCache {
     std::string reason;
     mutable direct::LastRun last_run{};
   };
-  /// Of the graph whose parts are on these processes. Throws ProgramError where they cannot be.
+  /// Returns the plan of the graph whose parts are on these processes. Throws ProgramError where they cannot
+  /// be.
   const PlacedEntry& get_placed(const graph::Graph& graph, const direct::PlanOptions& options,
                                 const partition::Places& places);
 
-  const DirectFacts& facts(const graph::Graph& graph);
-
  private:
+  const FunctionSet& kept(FunctionSet functions);
+
   std::mutex mutex_;
   std::vector<std::unique_ptr<Entry>> entries_;
   std::vector<std::unique_ptr<FlowEntry>> flow_entries_;
   std::vector<std::unique_ptr<PlacedEntry>> placed_entries_;
-  std::optional<DirectFacts> facts_;
+  std::optional<DirectFunctions> choice_;
+  std::array<const FunctionSet*, kRunKinds> chosen_{};      ///< by kind of run, once it is known
+  std::vector<std::unique_ptr<const FunctionSet>> sets_{};  ///< each once
 };
 
 }  // namespace hiaton::exec

@@ -46,16 +46,11 @@ RunResult run_placed(const Graph& graph, std::span<const Value> arguments, const
   return direct::run_plan(entry.graph, *entry.plan, arguments, options, entry.last_run);
 }
 
-/// The plan of a program that begins with a direct function, or why it has none: its Switch and Merge nodes
-/// do not nest, or a frame would be too large. Null where the program does not begin so, or is better run in
-/// batches.
-const PlanCache::Entry* direct_entry(const Graph& graph, std::size_t examples, const RunOptions& options,
+/// The plan of a program all of which is direct in such a run, or why it has none: its Switch and Merge nodes
+/// do not nest, or a frame would be too large. Null where main is in flow.
+const PlanCache::Entry* direct_entry(const Graph& graph, const FunctionSet& direct, const RunOptions& options,
                                      PlanCache& plans) {
-  const DirectFacts& facts = plans.facts(graph);
-  if (!facts.may_begin_direct) return nullptr;
-  const TensorsIn tensors = tensors_in(facts, options.batching, examples, options.workers);
-  if (tensors == TensorsIn::FlowOnly && !facts.begins_direct) return nullptr;
-  return &plans.get(graph, direct_options(options));
+  return direct[graph.main().index()] ? &plans.get(graph, direct, direct_options(options)) : nullptr;
 }
 
 }  // namespace
@@ -63,7 +58,9 @@ const PlanCache::Entry* direct_entry(const Graph& graph, std::size_t examples, c
 RunResult run_production(const Graph& graph, std::span<const Value> arguments, const RunOptions& options,
                          PlanCache& plans) {
   if (is_spread(graph, options)) return run_placed(graph, arguments, options, plans);
-  const PlanCache::Entry* direct = direct_entry(graph, 1, options, plans);
+  const FunctionSet& functions =
+      plans.direct_functions(graph, kind_of_run(options.batching, 1, options.workers));
+  const PlanCache::Entry* direct = direct_entry(graph, functions, options, plans);
   if (options.processes != nullptr) {
     // Batches stay in one process.
     if (options.processes->self() != 0 && (direct == nullptr || direct->plan == nullptr)) return {};
@@ -191,18 +188,21 @@ class DirectRuns {
 }  // namespace
 
 void run_production_all(const Graph& graph, Examples& examples, const RunOptions& options, PlanCache& plans) {
-  const bool direct_code = options.executor == Executor::Production;
   const bool shared_out = DirectRuns::are_shared_out(examples, options);
   RunOptions each = options;
   if (shared_out) each.workers = 1;
-  const PlanCache::Entry* direct = direct_code ? direct_entry(graph, examples.size(), each, plans) : nullptr;
+  const FunctionSet& functions =
+      options.executor == Executor::Production
+          ? plans.direct_functions(graph, kind_of_run(options.batching, examples.size(), options.workers))
+          : plans.no_functions(graph);
+  const PlanCache::Entry* direct = direct_entry(graph, functions, each, plans);
   if (direct != nullptr && direct->plan != nullptr) {
     DirectRuns runs(graph, examples, options);
     return shared_out ? runs.shared_out(*direct) : runs.in_turns(*direct);
   }
   direct::PlanOptions below_flow = direct_options(options);
   below_flow.traced = false;
-  const PlanCache::FlowEntry& entry = plans.get_flow(graph, below_flow, direct_code);
+  const PlanCache::FlowEntry& entry = plans.get_flow(graph, functions, below_flow);
   if (entry.plan != nullptr) {
     const Graph& planned = entry.outlined != nullptr ? *entry.outlined : graph;
     return run_flow(planned, entry.plan, entry.workers, examples, options);

@@ -34,7 +34,7 @@ class ReferenceBudget {
     bytes_ += bytes - std::exchange(share.bytes, bytes);
     return watch_.use(frames_, bytes_);
   }
-  /// Of a run that has ended.
+  /// Returns the statistics of a run that has ended.
   RunStats stats(uint64_t calls, uint64_t frames_made, uint64_t frames_alive) const {
     RunStats stats;
     stats.calls = calls;

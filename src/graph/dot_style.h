@@ -12,7 +12,7 @@ namespace hiaton::graph {
 /// Colours of edges between functions, and of the backward phase.
 inline constexpr std::string_view kCall = "#b9770e";
 inline constexpr std::string_view kBackward = "#8e44ad";
-/// Of edges between processes, and of the boxes of these.
+/// The colour of edges between processes, and of the boxes of these.
 inline constexpr std::string_view kCrossingProcesses = "#b03a2e";
 /// What the nodes of state machines have besides.
 inline constexpr std::string_view kOfStateMachine = " color=\"#b03a2e\" fontcolor=\"#b03a2e\" penwidth=2";

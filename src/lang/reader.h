@@ -99,7 +99,7 @@ class Reader {
   std::size_t finding_count() const { return diagnostics_.count(); }
   void report(Span span, std::string message) { diagnostics_.add(span, std::move(message)); }
 
-  // Type parameters (generics.cpp).
+  // Type parameters (data_types.cpp).
   /// `[A, B]`, with '[' as the next token.
   std::vector<Symbol> type_parameters();
   /// From here on, type parameters stand for these types.

@@ -45,15 +45,15 @@ class SuspendedTypes {
   Type computed(const Type& type);
   /// What stands for one that may be still to be computed.
   Type suspended(const Type& type);
-  /// Of computed(type): a suspension that holds it.
+  /// Returns a suspension that holds the value, which is of computed(type).
   Var hold(FunctionBuilder& f, Var value, const Type& type);
   /// A suspension of a call, which gives computed(type).
   Var suspend(FunctionBuilder& f, FunctionRef callee, const std::vector<Var>& arguments, const Type& type);
   /// What a suspension of the type holds, computed where it was not.
   Var demand(FunctionBuilder& f, Var suspension, const Type& type);
-  /// Of a value that is given to the program.
+  /// Returns the value, which is given to the program, as functions take it.
   Var from_outside(FunctionBuilder& f, Var value, const Type& type);
-  /// Of a computed value: the same with all that it holds.
+  /// Returns the computed value as the program gives it, with all that it holds computed too.
   Var to_outside(FunctionBuilder& f, Var value, const Type& type);
   /// Gives the functions that were asked for their bodies.
   void finish();

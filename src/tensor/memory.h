@@ -9,6 +9,8 @@
 
 namespace hiaton {
 
+struct TensorObject;
+
 /// Thrown where a run would take more memory than its budget allows; nothing is taken then. Who knows the
 /// calls makes a RunError of it.
 struct OverBudget : std::bad_alloc {
@@ -37,6 +39,7 @@ class MemoryMeter {
   static constinit thread_local Counts counts;
   friend void take_memory(std::size_t bytes);
   friend void give_memory(std::size_t bytes) noexcept;
+  friend void note_memory(std::size_t bytes) noexcept;
 
   static constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max() / 2;
   const Counts outer_;
@@ -63,5 +66,12 @@ void take_memory(std::size_t bytes);
 inline void give_memory(std::size_t bytes) noexcept {
   MemoryMeter::counts.bytes -= static_cast<int64_t>(bytes);
 }
+/// After something has become the thread's that was counted elsewhere; goes beyond the budget where it must.
+inline void note_memory(std::size_t bytes) noexcept {
+  MemoryMeter::counts.bytes += static_cast<int64_t>(bytes);
+}
+
+/// The bytes that are given back when nobody refers to the tensor any more, which belongs to no pool.
+std::size_t counted_bytes(const TensorObject& object);
 
 }  // namespace hiaton

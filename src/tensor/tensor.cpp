@@ -109,6 +109,10 @@ Type Tensor::type() const {
   return tensor_type(dtype(), {dims().begin(), dims().end()});
 }
 
+std::size_t counted_bytes(const TensorObject& object) {
+  return heap_bytes(object_bytes(object));
+}
+
 void Tensor::free(TensorObject* object) {
   const std::size_t bytes = object_bytes(*object);
   object->~TensorObject();

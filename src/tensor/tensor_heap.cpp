@@ -5,6 +5,7 @@
 #include <new>
 
 #include "base/check.h"
+#include "tensor/memory.h"
 
 namespace hiaton {
 namespace {
@@ -96,8 +97,10 @@ void TensorHeap::give_out(TensorObject* tensor) {
     const std::lock_guard lock(block->heap->mutex_);
     block->heap->unlink(block);
   }
+  block->heap->give_bytes_(block_bytes(block->room));
   block->pool = nullptr;
   block->references.store(1, std::memory_order_relaxed);
+  note_memory(counted_bytes(*block));
 }
 
 void TensorHeap::forget_tensors() {

@@ -43,7 +43,8 @@ class TensorHeap {
   /// Whether the tensor belongs to a run. Others belong to arguments, constants and parameters, which hold
   /// them for as long as the run lasts, so that the run does not count them.
   static bool is_of_run(const TensorObject* tensor) { return tensor->pool == mark(); }
-  /// One more reference from outside of runs to a tensor that leaves one, or that never belonged to one.
+  /// One more reference from outside of runs to a tensor that leaves one, or that never belonged to one. What
+  /// leaves is counted by the meter of the thread from then on, as any tensor is.
   static void give_out(TensorObject* tensor);
   /// Frees all tensors that have references and have not been given out, after a run that failed: nobody
   /// refers to them any more.

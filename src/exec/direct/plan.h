@@ -1,4 +1,5 @@
-// A static tagged graph compiled for the production executor. Immutable; any number of runs may share it.
+// The direct functions of a static tagged graph, compiled to threaded code. Immutable; any number of runs may
+// share it.
 //
 // Every function that forks, or calls one that does, has two forms with the same slots: the sequential one
 // runs its calls one after the other, the forking one makes calls that do not need each other free to be

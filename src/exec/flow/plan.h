@@ -1,8 +1,8 @@
 // What the flow executor runs: each body of the graph as items that fire when what they wait for has come.
 //
-// The flow executor is the production executor for programs with tensors, data values or gradients. A tag is
-// a frame, as in the other one; but a body is not run from its begin to its end: its items fire in any order
-// that their tokens allow, so that the same region under many tags can run as one kernel.
+// Flow is one of the two machines of the production executor; direct code is the other. A tag is a frame in
+// both; but in flow a body is not run from its begin to its end: its items fire in any order that their
+// tokens allow, so that the same region under many tags can run as one kernel.
 #pragma once
 
 #include <array>
@@ -39,6 +39,10 @@ struct Source {
 /// What a slot of a frame holds.
 enum class SlotKind : uint8_t { Scalar, Tensor, Data };
 inline constexpr std::size_t kSlotKinds = 3;
+inline SlotKind slot_kind(const Type& type) {
+  if (type.is_data()) return SlotKind::Data;
+  return type.is_tensor() ? SlotKind::Tensor : SlotKind::Scalar;
+}
 
 /// An input of a region, which stands in the slots of the frames of a batch.
 struct Gather {

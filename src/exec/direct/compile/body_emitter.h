@@ -272,7 +272,7 @@ class BodyEmitter {
   /// The same for the tasks of a window.
   void emit_window_tasks(const OutlinedTask& task, std::vector<WindowPlace>& at_place, uint32_t count);
 
-  // Tasks (emit_task.cpp)
+  // Tasks (emit_outlined_task.cpp)
   void emit_task_items(const std::vector<TaskItem>& items);
   void emit_split(const TaskItem& item);
   /// Whether a task has done it already.
@@ -286,7 +286,7 @@ class BodyEmitter {
   void emit_fork(std::span<const Item> items);
   /// Jumps that are taken where fewer than two of the items would call anything.
   std::vector<uint32_t> emit_worth(std::span<const Item> items);
-  /// Of a conditional or loop; gives its place in EmitContext::tasks.
+  /// Adds the task of a conditional or a loop; gives its place in EmitContext::tasks.
   std::size_t add_task(const Item& item);
 
   // Calls (emit_calls.cpp)

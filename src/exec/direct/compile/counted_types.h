@@ -1,4 +1,5 @@
-// Of which types values may have several references, so that workers could count the same ones at once.
+// Finds the types whose values may have several references, so that workers could count the same ones at
+// once.
 #pragma once
 
 #include <string>

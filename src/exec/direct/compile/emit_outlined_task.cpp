@@ -1,5 +1,5 @@
-// Tasks: see task.h. A task is called like a function, with what it captures as its arguments, and returns
-// its results. Its frame is left out of chains of calls: it belongs to the function.
+// Tasks: see outlined_task.h. A task is called like a function, with what it captures as its arguments, and
+// returns its results. Its frame is left out of chains of calls: it belongs to the function.
 #include "exec/direct/compile/body_emitter.h"
 #include "exec/graph_names.h"
 

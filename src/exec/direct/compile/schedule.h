@@ -46,7 +46,7 @@ struct Ending {
   Kind kind = Kind::Return;
   std::size_t items = 0;                ///< of the block, before what the ending itself is
   std::vector<graph::OutPort> results;  ///< of the function, by this way
-  /// Of ReturnOperation; of Branch where it stands in this block, and the sides return it.
+  /// What a ReturnOperation returns; of a Branch, what the sides return where it stands in this block.
   graph::NodeId operation{};
   std::vector<HoleIn> makes{};  ///< of TailConstructor, innermost first
   std::vector<Ending> sides{};  ///< of Branch: where its predicate holds, and where not

@@ -211,7 +211,7 @@ class ItemOrder {
   /// Which of several units that are ready comes first: work that stays in the block, then preparations, then
   /// calls, then branches and loops with calls inside, and last what gives the results of the function: its
   /// calls can then forward their caller's return site.
-  uint32_t rank(const Unit& unit) const {
+  uint32_t priority(const Unit& unit) const {
     if (unit.is_preparation) return 2;
     switch (unit.item.kind) {
       case Item::Kind::Op:
@@ -257,17 +257,17 @@ class ItemOrder {
 
   void order_units() {
     struct Ready {
-      uint32_t rank;
+      uint32_t priority;
       uint32_t unit;
       bool operator<(const Ready& other) const {
-        return std::tie(rank, unit) > std::tie(other.rank, other.unit);
+        return std::tie(priority, unit) > std::tie(other.priority, other.unit);
       }
     };
     std::vector<std::priority_queue<Ready>> ready(result_.blocks.size());
     std::vector<uint32_t> left(result_.blocks.size(), 0);
     for (uint32_t u = 0; u < units_.size(); ++u) {
       ++left[units_[u].block.index()];
-      if (units_[u].waits_for == 0) ready[units_[u].block.index()].push({rank(units_[u]), u});
+      if (units_[u].waits_for == 0) ready[units_[u].block.index()].push({priority(units_[u]), u});
     }
     for (std::size_t b = 0; b < result_.blocks.size(); ++b) {
       uint32_t group = 0;
@@ -279,7 +279,7 @@ class ItemOrder {
       };
       const auto release_readers = [&](uint32_t u) {
         for (uint32_t reader : units_[u].needed_by) {
-          if (--units_[reader].waits_for == 0) ready[b].push({rank(units_[reader]), reader});
+          if (--units_[reader].waits_for == 0) ready[b].push({priority(units_[reader]), reader});
         }
       };
       while (!ready[b].empty()) {

@@ -65,8 +65,9 @@ DirectCaller::DirectCaller(const graph::Graph& graph, std::shared_ptr<const Plan
     heap_.reset(DataHeap::make([this](std::size_t bytes) { return budget_.take_bytes(bytes); }));
   }
   if (plan_->has_tensors) {
-    tensor_heap_.emplace([this](std::size_t bytes) { return budget_.take_bytes(bytes); },
-                         [this](std::size_t bytes) { budget_.give_bytes(bytes); });
+    tensor_heap_ =
+        std::make_unique<TensorHeap>([this](std::size_t bytes) { return budget_.take_bytes(bytes); },
+                                     [this](std::size_t bytes) { budget_.give_bytes(bytes); });
   }
 }
 
@@ -80,14 +81,14 @@ void DirectCaller::begin(const RunOptions& options) {
   budget_.is_refused.store(false);
   const std::size_t workers = plan_->groups.empty() ? 1 : static_cast<std::size_t>(options.workers);
   while (state_.workers.size() < workers) {
-    TensorHeap* tensors = tensor_heap_ ? &*tensor_heap_ : nullptr;
+    TensorHeap* tensors = tensor_heap_.get();
     state_.workers.push_back(std::make_unique<Worker>(state_, *plan_, budget_, heap_.get(), tensors));
   }
   if (failed_ != nullptr) failed_->unwind();
   failed_ = nullptr;
   if (stop_fault_.load() != Fault::None) {
     if (heap_ != nullptr) heap_->forget_values();
-    if (tensor_heap_) tensor_heap_->forget_tensors();
+    if (tensor_heap_ != nullptr) tensor_heap_->forget_tensors();
   }
   stop_fault_.store(Fault::None);
   state_.stopping.store(false);
@@ -100,6 +101,10 @@ void DirectCaller::begin(const RunOptions& options) {
     worker->frame = nullptr;
     worker->fault = Fault::None;
     worker->hungry = 0;
+    if (worker->tensors != nullptr) {
+      worker->tensors->times_kernels = options.time_kernels;
+      worker->tensors->kernel_seconds = 0;
+    }
     worker->steps_left = Worker::kMostSteps;
     worker->steals = worker->atomic_operations = 0;
     worker->region_firings.assign(worker->region_firings.size(), 0);
@@ -136,7 +141,9 @@ Fault DirectCaller::call(graph::FunctionId function, std::span<const Slot> argum
   data_.clear();
   for (std::size_t i = 0; i < results.size(); ++i) {
     results[i] = root()->slots[i];
-    if (graph_[ports[i].node].type.is_data()) data_.push_back(results[i]);
+    const Type& type = graph_[ports[i].node].type;
+    if (type.is_data()) data_.push_back(results[i]);
+    if (type.is_tensor()) TensorHeap::give_out(results[i].tensor);
   }
   if (!data_.empty()) heap_->give_out(data_);
   return Fault::None;
@@ -227,12 +234,16 @@ void DirectCaller::add_to(RunStats& stats) const {
   for (const std::unique_ptr<Worker>& worker : state_.workers) {
     stats.steals += worker->steals;
     stats.atomic_operations += worker->atomic_operations;
+    if (worker->tensors != nullptr) stats.kernel_seconds += worker->tensors->kernel_seconds;
     for (std::size_t i = 0; i < worker->region_firings.size(); ++i) {
       stats.regions[first + i].firings += worker->region_firings[i];
       if (plan_->region_is_body[i]) bodies += worker->region_firings[i];
     }
   }
   if (!plan_->regions.empty()) stats.calls += bodies - calls_;  // flow has counted those that it made
+  if (stop_fault_.load() != Fault::None) return;                // begin() forgets what is left
+  if (heap_ != nullptr) stats.values_live_at_end += heap_->count_values();
+  if (tensor_heap_ != nullptr) stats.values_live_at_end += tensor_heap_->count_tensors();
 }
 
 graph::NodeId DirectCaller::failed() const {

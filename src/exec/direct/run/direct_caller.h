@@ -23,10 +23,10 @@ class DirectCaller {
 
   /// To be called before a run; forgets what a failed one left.
   void begin(const RunOptions& options);
-  /// Runs the function, with the help of those who help this thread with launches. A data value among the
-  /// arguments belongs to the caller, who holds it until the call has returned; one among the results is
-  /// outside of runs, with a reference for the caller. Gives a fault, and no results, where the run is to
-  /// end.
+  /// Runs the function, with the help of those who help this thread with launches. A data value or a tensor
+  /// among the arguments belongs to the caller, who holds it until the call has returned; a tensor stands
+  /// alone, in no slab. One among the results is outside of runs, with a reference for the caller. Gives a
+  /// fault, and no results, where the run is to end.
   Fault call(graph::FunctionId function, std::span<const Slot> arguments, std::span<Slot> results);
   /// Ends the call that is under way, from any thread; there is none other in this run then.
   void stop(Fault fault);
@@ -63,7 +63,7 @@ class DirectCaller {
   const std::shared_ptr<const Plan> plan_;
   FrameBudget budget_;
   std::unique_ptr<DataHeap, LeaveHeap> heap_;
-  std::optional<TensorHeap> tensor_heap_;
+  std::unique_ptr<TensorHeap> tensor_heap_;
   RunState state_;
   std::vector<Slot> root_slots_;  ///< the frame that a function returns to
   std::vector<Slot> data_;        ///< results that are data values

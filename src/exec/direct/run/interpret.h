@@ -1,4 +1,4 @@
-// The interpreter of plans: the hot path of the production executor.
+// The interpreter of plans: the hot path of direct code.
 #pragma once
 
 #include "exec/direct/plan.h"

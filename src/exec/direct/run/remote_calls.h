@@ -46,7 +46,8 @@
 
 namespace hiaton::exec::direct {
 
-/// Of one run in one process. The run tells its workers where they find it: RunState::remote.
+/// The calls of one run that processes give each other, as one of them sees them. The run tells its workers
+/// where they find it: RunState::remote.
 class RemoteCalls {
  public:
   /// What the run does for it, on the agent's thread.
@@ -169,7 +170,7 @@ class RemoteCalls {
     Clock::duration took{0};
     uint64_t calls = 0;
     bool is_too_large = false;  ///< no message holds the arguments of one
-    // Of those that have not come back yet.
+    // The calls that have not come back yet.
     Clock::duration cost_under_way{0};
     Clock::duration given_at{0};  ///< the sum of their times
     int64_t under_way = 0;

@@ -22,7 +22,7 @@ constexpr uint64_t kNoSentCall = ~uint64_t{0};
 /// Header::aux: the number of the run, above the kind of message.
 constexpr uint32_t kBitsOfSentKind = 4;
 constexpr uint32_t kMostSentRuns = ~uint32_t{0} >> kBitsOfSentKind;
-/// With so many calls under way, the worker waits for results before it begins more of its own.
+/// Where so many calls are under way, the worker waits for results before it begins more of its own.
 constexpr std::size_t kMostUnderWay = 4096;
 /// A worker that computes looks so often at what has come.
 constexpr std::chrono::milliseconds kTick{2};

@@ -32,7 +32,8 @@
 
 namespace hiaton::exec::direct {
 
-/// Of one run in one process. The run tells its worker where it finds it: RunState::sent.
+/// The calls between processes of one run, as one of the processes sees them. The run tells its worker where
+/// it finds it: RunState::sent.
 class SentCalls {
  public:
   /// What the run does for it.

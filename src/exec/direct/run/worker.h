@@ -1,4 +1,4 @@
-// A worker: one thread's share of a production run, and how workers take calls from each other.
+// A worker: one thread's share of a run of direct code, and how workers take calls from each other.
 //
 // A worker owns the frames from the one it runs up to where its work began. Calls that nobody has started and
 // that do not need each other stand in its fork list, oldest first; only the owner touches the list. A worker
@@ -107,7 +107,7 @@ struct Worker {
   static constexpr uint32_t kCallsToLook = 256;
   uint32_t fork_end = 0;
   uint32_t forks_weigh = 0;  ///< the sum of their weights
-  /// With free groups of calls of this weight, deeper ones run in their sequential form.
+  /// Where the free groups of calls weigh as much, deeper ones run in their sequential form.
   static constexpr uint32_t kMostForks = 8;
   ForkEntry forks[kMostForks];
   uint32_t fork_room = kMostForks;  ///< 0: the others do not look for work yet
@@ -188,7 +188,8 @@ struct Worker {
   std::atomic<bool> busy_{false};
   std::optional<DataCells> own_cells_;
   alignas(64) std::atomic<Answer> answer_{Answer::None};
-  /// With the arguments in `passed`: written before `answer_` becomes Given (release), read after (acquire).
+  /// The call that is given; its arguments are in `passed`. Both are written before `answer_` becomes Given
+  /// (release), and read after that (acquire).
   Gift gift_;
 
   friend struct RunState;

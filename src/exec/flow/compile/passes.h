@@ -87,8 +87,6 @@ void verify(const graph::Graph& graph, const Plan& plan);
 
 // What several passes use -----------------------------------------------------------------------------------
 
-SlotKind slot_kind(const Type& type);
-
 /// Returns the operation as a step that runs in a batch or in its frame. Its operands are not known yet, nor
 /// what follows from them.
 Step step_of(const graph::Graph& graph, graph::NodeId node, bool is_batched, OverflowMode overflow);

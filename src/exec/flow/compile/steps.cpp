@@ -190,11 +190,6 @@ class FastSteps {
 
 }  // namespace
 
-SlotKind slot_kind(const Type& type) {
-  if (type.is_data()) return SlotKind::Data;
-  return type.is_tensor() ? SlotKind::Tensor : SlotKind::Scalar;
-}
-
 Step step_of(const graph::Graph& graph, graph::NodeId id, bool is_batched, OverflowMode overflow) {
   const graph::Node& node = graph[id];
   Step step{.code = code_of(node, is_batched), .node = id, .kind = slot_kind(node.type)};

@@ -47,6 +47,7 @@ void add(RunStats& sum, const RunStats& part) {
   sum.steals += part.steals;
   sum.frames_allocated += part.frames_allocated;
   sum.frames_live_most += part.frames_live_most;
+  sum.values_live_at_end += part.values_live_at_end;
   sum.bytes += part.bytes;
   sum.kernel_seconds += part.kernel_seconds;
   sum.regions.resize(std::max(sum.regions.size(), part.regions.size()));  // none: it did not run

@@ -1,4 +1,4 @@
-// The production executor for programs with tensors, data values or several phases.
+// Runs of programs whose main is in flow: batches go across all examples.
 #pragma once
 
 #include <memory>

@@ -256,19 +256,16 @@ void Worker::free(Frame* frame) {
 /// The callee runs to its end, here and now.
 void Worker::call_direct(Frame* frame, const Call& call) {
   const Function& body = function(frame);
-  const graph::FunctionId callee(call.callee);
-  const std::vector<graph::OutPort>& params = (*graph_)[callee].params;
+  const graph::Function& callee = (*graph_)[graph::FunctionId(call.callee)];
   direct_slots_.clear();
   for (const Move& move : call.arguments) {
-    const Type& type = (*graph_)[params[move.to].node].type;
-    direct_arguments_.emplace_back(type.is_data() ? SlotKind::Data : SlotKind::Scalar,
-                                   fetch(frame, move.from));
-    direct_slots_.push_back(direct_arguments_.back().second.slot);
+    const Type& type = (*graph_)[callee.params[move.to].node].type;
+    direct_slots_.push_back(pass_direct(frame, move.from, type));
   }
   ++calls_;
   watch(frame);
-  direct_results_.resize((*graph_)[callee].results.size());
-  const Fault fault = direct_->call(callee, direct_slots_, direct_results_);
+  direct_results_.resize(callee.results.size());
+  const Fault fault = direct_->call(graph::FunctionId(call.callee), direct_slots_, direct_results_);
   if (fault != Fault::None) {
     watch_->allow_all();
     Failure failure{frame, nullptr, fault, {}, &call};
@@ -279,15 +276,31 @@ void Worker::call_direct(Frame* frame, const Call& call) {
   const SitePhase& phase = body.sites[call.site].phases[0];
   const FrameLayout& own = layout(frame);
   for (std::size_t i = 0; i < phase.slots.size(); ++i) {
-    Cell cell;
-    cell.slot = direct_results_[i];
+    const SlotKind kind = slot_kind((*graph_)[callee.results[i].node].type);
+    Cell cell = flow::borrow(kind, direct_results_[i]);
     if (phase.slots[i]) {
       own.store(frame, *phase.slots[i], cell);
-    } else if ((*graph_)[(*graph_)[callee].results[i].node].type.is_data()) {
-      Data::release(cell.slot.data);
+    } else {
+      release(kind, cell);
     }
   }
   if (phase.returned) make_ready(frame, body.items[*phase.returned]);
+}
+
+/// Returns the argument as direct code reads it, which a reference in `direct_arguments_` keeps alive. Direct
+/// code knows no slabs: of what stands in one, it gets a copy.
+Slot Worker::pass_direct(Frame* frame, const Source& source, const Type& type) {
+  const SlotKind kind = slot_kind(type);
+  Cell& cell = direct_arguments_.emplace_back(kind, fetch(frame, source)).second;
+  if (kind != SlotKind::Tensor) return cell.slot;
+  if (cell.owner->is_slab) {
+    Cell copy = cell_of(to_value(cell, type));
+    std::swap(cell, copy);
+    release(kind, copy);
+  }
+  Slot slot;
+  slot.tensor = cell.owner;
+  return slot;
 }
 
 void Worker::release_direct_arguments() {

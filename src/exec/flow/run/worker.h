@@ -138,6 +138,7 @@ class Worker {
   const Item* decide(Frame* frame, const Branch& branch);
   void call(Frame* frame, const Call& call);
   void call_direct(Frame* frame, const Call& call);
+  Slot pass_direct(Frame* frame, const Source& source, const Type& type);
   void release_direct_arguments();
   void join(Frame* frame, const Join& join);
   void give_back(Frame* frame, const Return& result);
