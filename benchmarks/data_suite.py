@@ -87,6 +87,10 @@ def fib(n):
     return Program("fib", {"n": n}, "examples/fib.hia", peers=("native C++",))
 
 
+def fib_on_demand(n):
+    return Program("fib", {"n": n}, "examples/fib.hia", options=("--evaluation=demand",))
+
+
 class Sizes:
     """How large everything is: as measured, or only to show that it works."""
 
@@ -197,6 +201,7 @@ class Suite:
         runs = self.sizes.runs
         sorted_by, sorted_plainly = abstract_mergesort(self.sizes.sorted), mergesort(self.sizes.sorted)
         abstract, of_values = abstract_fib(self.sizes.fib), fib_of_values(self.sizes.fib)
+        on_demand = fib_on_demand(self.sizes.fib)
         ours, embedded = self.contenders.hiaton, self.contenders.embedded
         pairs = [
             (f"{wrapped.label()} / {plain.label()}", lambda: ours(wrapped), lambda: ours(plain), 2.5),
@@ -204,6 +209,7 @@ class Suite:
             (f"{abstract.label()} / {plain.label()}", lambda: ours(abstract), lambda: ours(plain), 1.03),
             (f"{sorted_by.label()} / {sorted_plainly.label()}", lambda: ours(sorted_by), lambda: ours(sorted_plainly), 1.03),
             (f"{of_values.label()} / {plain.label()}", lambda: ours(of_values), lambda: ours(plain), 5),
+            (f"{on_demand.label()} on demand / {plain.label()}", lambda: ours(on_demand), lambda: ours(plain), 1.2),
             (f"run_all of {runs:,} lists / {runs:,} runs", lambda: embedded("run_all", runs),
              lambda: embedded("run_each", runs), 1.1),
         ]
@@ -224,7 +230,9 @@ class Suite:
 
     def times(self):
         """Single times, in the scale of the native fib."""
-        calls, start = tensor_fib(self.sizes.tensor_fib), "hiaton run examples/fact.hia"
+        calls = tensor_fib(self.sizes.tensor_fib)
+        starts = {"hiaton run examples/fact.hia": "--n=3",
+                  "hiaton run benchmarks/programs/with_library.hia": "--text=to be or not to be"}
         rows = []
         if self.wanted(calls.label()):
             show_progress(calls.label())
@@ -237,9 +245,11 @@ class Suite:
             show_progress(again)
             scale, found = self.scale(), [self.contenders.embedded("run_each", self.sizes.runs) for _ in range(self.rounds)]
             rows.append(self.time_row(again, statistics.median(run.seconds for run in found) / self.sizes.runs, 3e-6, scale))
-        if self.wanted(start):
+        for start, argument in starts.items():
+            if not self.wanted(start):
+                continue
             show_progress(start)
-            command = [self.contenders.hiaton_command, "run", "examples/fact.hia", "--n=3"]
+            command = [self.contenders.hiaton_command, *start.split()[1:], argument]
             scale, found = self.scale(), [wall_seconds(command) for _ in range(self.sizes.starts * self.rounds)]
             rows.append(self.time_row(start, statistics.median(found), 8e-3, scale))
         show_progress("")
