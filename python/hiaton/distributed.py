@@ -35,6 +35,12 @@ def _joined():
 def _leave():
     if hasattr(sys, "last_value"):  # the interpreter ends with an exception: the others must not wait for this process
         _world.abandon()
+        return
+    try:
+        _world.gather([])  # nothing of a process that still trains is that
+    except _core.Error as error:
+        print(f"error: this process ends while others still train: {error}", file=sys.stderr)
+        _world.abandon()
     else:
         _world.end()
 

@@ -142,6 +142,24 @@ hia.distributed.value_and_grad(model, lambda model, x: hia.sum(model(x)))(model,
     assert done.returncode != 0 and "this one fails" in done.stderr
 
 
+def test_a_process_that_leaves_early_ends_the_others(launcher, tmp_path):
+    script = """
+import sys
+import hiaton as hia
+model = hia.nn.Linear(2, 1)
+step = hia.distributed.value_and_grad(model, lambda model, x: hia.sum(model(x)))
+step(model, hia.ones((4, 2)))
+if hia.distributed.rank() == 1:
+    sys.exit(0)
+for _ in range(100):
+    step(model, hia.ones((4, 2)))
+print("reached the end")
+"""
+    done = run(script, [], tmp_path, [*launcher, "2"], check=False)
+    assert done.returncode != 0 and "reached the end" not in done.stdout
+    assert "this process ends while others still train" in done.stderr or "message from process 1" in done.stderr, done.stderr
+
+
 def test_models_that_differ_are_found(launcher, tmp_path):
     script = """
 import hiaton as hia
