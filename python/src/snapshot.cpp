@@ -10,6 +10,7 @@ namespace {
 
 constexpr uint32_t kNil = 0;
 constexpr uint32_t kCons = 1;
+constexpr std::size_t kUsualDepth = 32;
 
 /// What stands for a part that is not there.
 Slot default_of(const Type& type) {
@@ -119,7 +120,7 @@ struct Snapshot::Reading {
   std::size_t next = 0;   ///< the number of the part to be read next. List: how many are still to be read
   std::size_t begin = 0;  ///< Object, Box, List: the first slot of the data value that is being made
   ObjectTable::Class* described = nullptr;
-  Data made{kNil, {}};  ///< List: the elements that were read, which are the last ones
+  Data made{};  ///< List: the elements that were read, which are the last ones
 
   /// Of the data value whose fields are being gathered.
   FieldLayout layout() const { return kind == Kind::Object ? described->layout : plan->layout; }
@@ -225,7 +226,8 @@ void Snapshot::begin(PyObject* given, const Plan& plan) {
                           .plan = &plan,
                           .held = nb::borrow(given),
                           .next = static_cast<std::size_t>(PyList_GET_SIZE(given)),
-                          .begin = slots_.size()});
+                          .begin = slots_.size(),
+                          .made = Data(kNil, {})});
       break;
     default:
       break;
@@ -347,6 +349,7 @@ void Snapshot::begin_object(PyObject* given, ObjectTable& table) {
     }
   }
   ObjectTable::Class& described = *table.find(Py_TYPE(given));
+  if (reading_.capacity() == 0) reading_.reserve(kUsualDepth);
   reading_.push_back({.kind = Reading::Kind::Object,
                       .may_be_shared = may_be_shared,
                       .held = nb::borrow(given),
@@ -360,17 +363,21 @@ void Snapshot::read_on_in_object(Reading& last) {
   ObjectTable::Class& described = *last.described;
   // Fields that have no parts are read in one go; `last` moves where one has some.
   const std::size_t depth = reading_.size();
-  while (reading_.back().next < described.fields.size()) {
-    const std::size_t field = reading_.back().next++;
+  const std::size_t count = described.fields.size();
+  for (std::size_t field = last.next; field < count;) {
     PyObject* const value = described.attributes.find(given, field);
-    if (value != nullptr) {
+    if (value != nullptr) [[likely]] {
       begin(value, described.fields[field]);
     } else {
       const nb::object read = described.attributes.read(given, field);
       if (!read.is_valid()) miss("an object without a field that others of its class have", given, true);
       begin(read.ptr(), described.fields[field]);
     }
-    if (reading_.size() != depth) return;
+    ++field;
+    if (reading_.size() != depth) {
+      reading_[depth - 1].next = field;
+      return;
+    }
   }
   const Slot made = gathered(described.variant);
   if (reading_.back().may_be_shared) {

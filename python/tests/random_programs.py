@@ -106,7 +106,13 @@ class Programs:
             key = self.integer({**scope, "int": [*ints, "p"]}, 1)
             return pick(f"{xs}.count({a()})", f"min({xs}, key=lambda p: {key}, default={a()})", f"{xs}.index({a()})",
                         f"len({xs}[{a()}:])", f"sum({xs}[:{a()}])", f"max(len({xs}), {a()}, *{xs}[:0] or (1, 2))")
+        if kind == 20 and scope.get("generators"):
+            return pick(f"sum({self.generated(scope)})", f"len(list({self.generated(scope)}))", f"max({self.generated(scope)})")
         return f"({a()} + {self.boolean(scope, depth - 1)})"
+
+    def generated(self, scope):
+        """A call of a generator."""
+        return f"{self.pick(*scope['generators'])}(abs({self.integer(scope, 1)}) % 4, {self.integer(scope, 1)})"
 
     def floating(self, scope, depth):
         floats = scope["float"]
@@ -253,6 +259,13 @@ class Programs:
                 self.lines.append(f"{pad}with Held({self.integer(scope, depth)}) as {name}:")
                 inner = {**scope, "int": [*scope["int"], f"{name}.value"], "prints": False}
                 self.block(inner, depth - 1, indent + 1, in_loop)
+            elif kind == 22 and scope.get("generators") and indent < 4:
+                name = self.name("y")
+                self.lines.append(f"{pad}for {name} in {self.generated(scope)}:")
+                self.block({**scope, "int": [*scope["int"], name]}, depth - 1, indent + 1, True, 1)
+            elif kind == 22 and scope.get("logs"):
+                grown, i = self.pick(*scope["logs"]), self.integer(scope, depth)
+                self.lines.append(f"{pad}{self.pick(f'{grown}.append({i})', f'{grown}.append({i})', f'{grown}.extend([1, {i}])')}")
             elif kind == 20 and (scope.get("prints") or self.random.random() < 0.03):
                 self.lines.append(f"{pad}{self.printing(scope)}")
             elif kind == 23 and scope["made"]:
@@ -292,8 +305,8 @@ class Programs:
     def printing(self, scope):
         i, f = self.integer(scope, 2), self.floating(scope, 1)
         shown = self.pick(i, f, self.boolean(scope, 1), *scope["list"], *(f"{n}.note" for n in scope["node"]), f"({i}, {f})")
-        return self.pick(f"print({i}, {shown})", f"print('at', {shown}, sep='-')", f"print({{}}, {i})".format("f'{" + f + ":.3f}'"),
-                         "print(f'{" + i + ":>{1 + 3}}" + "|{" + f + "!r}', end=';')", "print()", "print('here')")
+        return self.pick(f"print({i}, {shown})", f"print('at', {shown}, sep='-')", f"print({{}}, {i})".format('f"{' + f + ':.3f}"'),
+                         'print(f"{' + i + ':>{1 + 3}}|{' + f + '!r}", end=";")', "print()", "print('here')")
 
     def local_function(self, scope, depth, indent):
         """It reads names of the function around, and sets none."""
@@ -347,6 +360,25 @@ class Programs:
         if kind == "int" and name not in scope["mutable"]:
             scope["mutable"].append(name)
 
+    def generator(self, name, functions):
+        """A function that yields integers, also those of a call of itself."""
+        scope = {"int": ["n", "a", "k"], "float": ["0.75"], "list": [], "node": [], "leaf": [], "mutable": [], "functions": [], "dict": [],
+                 "made": [], "calls": functions}
+        self.lines.append(f"def {name}(n, a):")
+        self.lines.append(f"    for k in range(n + {self.random.randint(0, 2)}):")
+        if self.random.random() < 0.5:
+            self.lines.append(f"        if {self.boolean(scope, 1)}:")
+            self.lines.append(f"            {self.pick('continue', 'break', 'return')}")
+        self.lines.append(f"        yield {self.integer(scope, 2)}")
+        scope["int"].remove("k")
+        if self.random.random() < 0.5:
+            self.lines.append("    if n > 0:")
+            self.lines.append(f"        yield from {name}(n - 1, {self.integer(scope, 1)})")
+        if self.random.random() < 0.3:
+            self.lines.append(f"    yield {self.integer(scope, 2)}")
+        self.lines.append("")
+        self.lines.append("")
+
     def declare(self, scope):
         """A function may set a variable of the module, or read it."""
         kind = self.random.randrange(5)
@@ -357,13 +389,14 @@ class Programs:
             scope["int"] = [*scope["int"], "g0"]
 
     def text(self):
-        self.lines = ["from random_programs import Held, Leaf, Node\n\ng0 = 3\n\n"]
+        self.lines = ["from random_programs import Held, Leaf, Node\n\ng0 = 3\nlog = []\n\n"]
         functions = []
         for number in range(self.random.randint(0, 2)):
             shape = self.pick("tree", "number")
             name = f"f{number}"
             scope = {"int": ["a"], "float": ["0.25"], "list": [], "node": [], "leaf": [], "mutable": [],
-                     "functions": [], "dict": [], "made": [], "calls": [*functions, (name, shape)], "own": [name], "prints": self.random.random() < 0.3}
+                     "functions": [], "dict": [], "made": [], "calls": [*functions, (name, shape)], "own": [name], "prints": self.random.random() < 0.3,
+                     "logs": ["log"] if self.random.random() < 0.2 else []}
             if shape == "tree":
                 self.lines.append(f"def {name}(t, a):")
                 scope["node"] = ["t"]
@@ -375,9 +408,13 @@ class Programs:
             scope = self.block(scope, 2, 1, False)
             self.lines.append(f"    return {self.integer(scope, 2)}\n\n")
             functions.append((name, shape))
+        generators = [f"y{number}" for number in range(self.random.randint(0, 2))]
+        for name in generators:
+            self.generator(name, functions)
         self.lines.append("def main(n, xs, t, x):")
         scope = {"int": ["n"], "float": ["x"], "list": ["xs"], "node": ["t"], "leaf": [], "mutable": [],
-                 "functions": [], "dict": [], "made": [], "calls": functions, "prints": True}
+                 "functions": [], "dict": [], "made": [], "calls": functions, "prints": True, "generators": generators,
+                 "logs": ["log"] if self.random.random() < 0.3 else []}
         self.declare(scope)
         scope = self.block(scope, 3, 1, False, self.random.randint(2, 5))
         result = self.pick(self.integer(scope, 2), self.floating(scope, 2), self.boolean(scope, 2), self.listing(scope, 2),

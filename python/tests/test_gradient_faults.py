@@ -86,6 +86,18 @@ def test_gradients_by_arguments():
         by_float(3.0, 4)  # a tape does not see floats
 
 
+def test_what_cannot_be_converted_is_refused_at_any_call():
+    def loss(x, what):
+        return hia.sum(x * x) * (2.0 if isinstance(what, int) else float(hash(what)))
+
+    step = hia.grad(loss)
+    assert step(X, 1).tolist() == [4.0, -8.0]
+    for _ in range(2):
+        with pytest.raises(hia.ConversionError, match="'hash' is foreign to the graph; "):
+            step(X, "a b")
+    assert step(X, 1).tolist() == [4.0, -8.0]
+
+
 def test_the_format_of_what_is_printed_raises(capsys):
     model = Counted()
 

@@ -100,7 +100,7 @@ def run_programs(seeds):
                 with warnings.catch_warnings(), failing(graph, call == seed % CALLS):
                     warnings.simplefilter("ignore", hia.FallbackWarning)
                     found = outcome(graph, args)
-                assert (repr(found), names["g0"]) == (repr(expected), plain_names["g0"]), (
+                assert (repr(found), names["g0"], names["log"]) == (repr(expected), plain_names["g0"], plain_names["log"]), (
                     f"program {seed}, call {call}{args}: expected {expected}, found {found}\n{text}\n{graph.report()}")
                 seen[expected[0]] += 1
                 seen["prints"] += bool(expected[-1])

@@ -256,3 +256,44 @@ def test_a_loop_that_makes_no_turn():
     graph(trees(2))
     assert graph([]) == 0.0
     assert hia.function(guarded_without_else, strict=True)([]) == (0, [])
+
+
+def of_rows(x, w):
+    total, rows = hia.zeros(2), 0
+    for row in x:
+        y = hia.tanh(w @ row)
+        total = total * 0.5 + y
+        rows += 1
+    return total, rows
+
+
+def in_a_function_inside(trees, k):
+    def of(tree):
+        return MODEL.loss(tree) * float(k)
+
+    def all_of(trees):
+        total = hia.f32(0.0)
+        for t in trees:
+            total = total + of(t)
+        return total
+    return all_of(trees) + all_of(trees[:1])
+
+
+def until(trees):
+    for t in trees:
+        loss = MODEL.loss(t)
+        if loss.item() > 0.0:
+            return loss
+    return hia.f32(0.0)
+
+
+def test_loops_of_other_kinds():
+    x, w = hia.tensor([[0.1 * i * j for i in range(3)] for j in range(50)]), hia.tensor([[0.3, 0.1, 0.2], [1.0, -1.0, 0.5]])
+    graph = hia.function(of_rows, strict=True)
+    assert bits(graph(x, w)) == bits(of_rows(x, w))
+    assert bits(graph(x[:40], w)) == bits(of_rows(x[:40], w)) and bits(graph(x[:33], w)) == bits(of_rows(x[:33], w))
+    examples = trees(5)
+    graph = hia.function(in_a_function_inside, strict=True)
+    assert bits(graph(examples, 3)) == bits(in_a_function_inside(examples, 3))
+    graph = hia.function(until, strict=True)
+    assert bits(graph(examples)) == bits(until(examples)) and bits(graph([])) == bits(until([]))

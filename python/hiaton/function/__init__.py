@@ -197,7 +197,7 @@ class GraphCallable(Conversions):
                 return None
             except ConversionError as error:
                 if self._strict:
-                    raise
+                    raise ConversionError(str(error)) from None
                 self._refuse(str(error))
                 return None
 

@@ -21,6 +21,10 @@ class FallbackWarning(UserWarning):
     """A function runs in plain Python, since it cannot be converted."""
 
 
+class TooMany(ConversionError):
+    """A function was converted so often that it is not converted again."""
+
+
 class Known(Exception):
     """There is a graph for these types already."""
 
@@ -100,10 +104,10 @@ class Conversions:
 
     def _next_graph(self, values, **how):
         """A graph for a call that none is for. Raises Known where there is one for such types, and ConversionError where there can
-        be none."""
+        be none; TooMany where there were too many."""
         self._note_changes(values)
         if self._conversions >= MOST_CONVERSIONS:
-            raise ConversionError(self._why_no_more())
+            raise TooMany(self._why_no_more())
         for graph in self._graphs:
             if graph.states is not None:
                 graph.states.add_types(values, self._fields, self._state_types)

@@ -11,6 +11,7 @@ import functools
 import typing
 
 from hiaton import _core, testing
+from hiaton.function import prelude
 from hiaton.function.errors import ConversionError, Incomplete, Unreached
 from hiaton.function.frame import Frame
 from hiaton.function.source import Text, is_coroutine, is_generator, place
@@ -90,6 +91,7 @@ class Converter:
         self.appended = {}          # by identity: lists that were there before and are appended to
         self.failing = testing.failing  # the number of an assumption that fails, for tests
         self.text = Text()          # of the files that were read
+        self.spans = {}             # by syntax tree: where it stands in the text
         self.may_split = may_split  # whether loops may be taken apart
         self.has_split = False
         self.cells = {}             # by cell: what was taken as fixed, and where it is read
@@ -428,10 +430,14 @@ class Converter:
         return [type_ for _, type_ in self.followed.values()]
 
     def span_of(self, file, node):
-        """Where a syntax tree stands in the text that the graph refers to."""
-        if self.text.add(file):
-            self.builder.set_source(self.text.name, self.text.whole)
-        return self.text.span_of(file, node)
+        """Where a syntax tree stands in the text that the graph refers to; None: in none."""
+        found = None
+        if file != prelude.__file__ and hasattr(node, "lineno"):
+            if self.text.add(file):
+                self.builder.set_source(self.text.name, self.text.whole)
+            found = self.text.span_of(file, node)
+        self.spans[node] = found
+        return found
 
     def scope_of(self, function, make):
         if id(function) not in self.scopes:

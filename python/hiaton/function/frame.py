@@ -55,8 +55,11 @@ class Frame(Expressions, Operators, Calls, Closures, Dicts, Patterns, Tensors, O
     @node.setter
     def node(self, node):
         self._node = node
-        if self.where is not None and self.where.file != prelude.__file__ and hasattr(node, "lineno"):
-            self.graph.set_span(*self.converter.span_of(self.where.file, node))
+        if self.where is not None:
+            spans = self.converter.spans
+            span = spans[node] if node in spans else self.converter.span_of(self.where.file, node)
+            if span is not None:
+                self.graph.set_span(*span)
 
     def refuse(self, message, node=None):
         """Ends the conversion with a message that names the place, or this path: then Python runs the calls that come here."""

@@ -5,7 +5,7 @@ import warnings
 
 from hiaton import _core, programs, tape, tensors
 from hiaton.function import ConversionError, GraphCallable, prelude
-from hiaton.function.conversions import Conversions, FallbackWarning, Known
+from hiaton.function.conversions import Conversions, FallbackWarning, Known, TooMany
 from hiaton.function.types import Const, Dct, Scalar, Symbol, Tens, Tup, floats_in
 
 
@@ -61,10 +61,8 @@ class Converted(Conversions):
         except Known:
             return self._in_python(values, args, named, ConversionError(
                 f"'{self._function.__qualname__}': expected objects that are apart from each other; give copies"))
-        except ConversionError as error:
-            if not self._graphs:
-                raise
-            return self._in_python(values, args, named, error)
+        except TooMany as error:
+            return self._in_python(values, args, named, ConversionError(str(error)))
         given = values if graph.states is None else graph.states.read(values)
         if given is None:
             raise ConversionError(f"'{self._function.__qualname__}': expected objects that are not known to it otherwise, where "

@@ -3,7 +3,7 @@
 import ast
 import inspect
 
-from hiaton.function.scopes import assigned, body_of, declared_names, functions_in, read_names
+from hiaton.function.scopes import assigned, body_of, declared_names, functions_in, needed_names, read_names
 from hiaton.function.source import tree_of
 from hiaton.function.types import FLOAT, NEVER, NONE, Const, Dct, Lst, Tens, Tup, Value, sides_of
 
@@ -177,6 +177,9 @@ class Statements:
     def passed(self, names):
         """What is handed to another function of the graph: the names that it reads and that have values, and the state
         of the loops around."""
+        for name in [n for n in names if n in self.where.functions]:  # and what functions of scopes around read
+            tree, scope = self.where.functions[name]
+            names = names | needed_names(scope, tree)[0]
         hidden = [n for n in self.env if isinstance(n, str) and n.startswith(".")]
         names = sorted(n for n in self.env if isinstance(n, str) and (n in names)) + sorted(hidden)
         values = []
