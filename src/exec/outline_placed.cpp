@@ -67,7 +67,6 @@ class PlacedOutliner {
   };
 
   // Units
-
   int home_of(FunctionId function) const { return homes_[function.index()]; }
   int process_of(NodeId id) const {
     return process_in(graph_[id].placement).value_or(home_of(graph_[id].function));
