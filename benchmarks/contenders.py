@@ -51,8 +51,8 @@ def deepen_stack():
     resource.setrlimit(resource.RLIMIT_STACK, (most, most))
 
 
-def run_json(command, workers=None, deep=False):
-    environment = None if workers is None else dict(os.environ, WORKERS=str(workers))
+def run_json(command, workers=None, deep=False, variables=None):
+    environment = variables if workers is None else dict(os.environ, WORKERS=str(workers))
     done = subprocess.run([str(word) for word in command], cwd=ROOT, env=environment, capture_output=True, text=True,
                           timeout=TIMEOUT_S, preexec_fn=deepen_stack if deep else None)
     if done.returncode != 0:

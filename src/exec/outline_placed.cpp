@@ -67,8 +67,6 @@ class PlacedOutliner {
   };
 
   // Units
-  // -----------------------------------------------------------------------------------------------------
-
   int home_of(FunctionId function) const { return homes_[function.index()]; }
   int process_of(NodeId id) const {
     return process_in(graph_[id].placement).value_or(home_of(graph_[id].function));
@@ -133,7 +131,6 @@ class PlacedOutliner {
   }
 
   // Levels and components
-  // -------------------------------------------------------------------------------------
 
   template <class Visit>
   void for_each_read(NodeId id, Visit visit) const {
@@ -270,7 +267,6 @@ class PlacedOutliner {
   }
 
   // The new graph
-  // ---------------------------------------------------------------------------------------------
 
   HomedGraph rebuild() {
     find_arguments();
@@ -450,11 +446,15 @@ class PlacedOutliner {
         }
         return outside(from);
       };
-      for (std::size_t i = 0; i < graph_.nodes()[n].inputs.size(); ++i)  // nodes_ may grow
-        nodes_[n].inputs[i] = redirect(graph_.nodes()[n].inputs[i]);
+      for (std::size_t i = 0; i < graph_.nodes()[n].inputs.size(); ++i) {
+        const OutPort from = redirect(graph_.nodes()[n].inputs[i]);  // nodes_ may grow
+        nodes_[n].inputs[i] = from;
+      }
       if (graph_.nodes()[n].kind == NodeKind::Return) continue;  // they wait for the calls of their site
-      for (std::size_t i = 0; i < graph_.nodes()[n].controls.size(); ++i)
-        nodes_[n].controls[i] = redirect(graph_.nodes()[n].controls[i]);
+      for (std::size_t i = 0; i < graph_.nodes()[n].controls.size(); ++i) {
+        const OutPort from = redirect(graph_.nodes()[n].controls[i]);
+        nodes_[n].controls[i] = from;
+      }
       if (moved && graph::fires_once(graph_, graph_.nodes()[n])) start_with(components_[*moved], NodeId(n));
     }
     for (std::size_t n = own; n < nodes_.size(); ++n) {  // arguments that other components give
@@ -466,7 +466,8 @@ class PlacedOutliner {
   void start_with(const Component& component, NodeId id) {
     Node first = nodes_[nodes_[id.index()].inputs[0].node.index()];
     first.controls.push_back({component.params[0]});
-    nodes_[id.index()].inputs[0] = {append(std::move(first))};
+    const NodeId copy = append(std::move(first));  // nodes_ may grow
+    nodes_[id.index()].inputs[0] = {copy};
   }
 
   const Graph& graph_;

@@ -3,7 +3,6 @@
 #include <mpi.h>
 
 #include <array>
-#include <climits>
 #include <deque>
 #include <thread>
 #include <vector>
@@ -29,6 +28,48 @@ std::string text_of(int error) {
 
 void check(int error, int process = -1) {
   if (error != MPI_SUCCESS) throw LinkError(process, text_of(error));
+}
+
+/// So many bytes for MPI, which counts elements by an int: a large packet is one element, of pieces without
+/// gaps.
+class Bytes {
+ public:
+  explicit Bytes(std::size_t size) {
+    if (size <= kPiece) {
+      count_ = static_cast<int>(size);
+      return;
+    }
+    MPI_Datatype piece = MPI_DATATYPE_NULL;
+    check(MPI_Type_contiguous(static_cast<int>(kPiece), MPI_BYTE, &piece));
+    const std::size_t pieces = size / kPiece;
+    const std::array lengths{static_cast<int>(pieces), static_cast<int>(size % kPiece)};
+    const std::array begins{MPI_Aint{0}, static_cast<MPI_Aint>(pieces * kPiece)};
+    const std::array types{piece, MPI_Datatype{MPI_BYTE}};
+    check(MPI_Type_create_struct(2, lengths.data(), begins.data(), types.data(), &type_));
+    MPI_Type_free(&piece);
+    check(MPI_Type_commit(&type_));
+  }
+  Bytes(const Bytes&) = delete;
+  Bytes& operator=(const Bytes&) = delete;
+  /// What was started with it goes on.
+  ~Bytes() {
+    if (type_ != MPI_BYTE) MPI_Type_free(&type_);
+  }
+
+  int count() const { return count_; }
+  MPI_Datatype type() const { return type_; }
+
+ private:
+  static constexpr std::size_t kPiece = std::size_t{1} << 20;
+
+  int count_ = 1;
+  MPI_Datatype type_ = MPI_BYTE;
+};
+
+std::size_t bytes_in(const MPI_Status& status) {
+  MPI_Count bytes = 0;
+  check(MPI_Get_elements_x(&status, MPI_BYTE, &bytes), status.MPI_SOURCE);
+  return static_cast<std::size_t>(bytes);
 }
 
 class MpiLink : public Link {
@@ -57,14 +98,12 @@ class MpiLink : public Link {
   std::string host(int process) const override { return hosts_[static_cast<std::size_t>(process)]; }
 
   void send(int to, Packet packet) override {
-    if (packet.size() > INT_MAX)
-      throw LinkError(to, "expected a message of less than 2 GiB, found a larger one");
+    const Bytes bytes(packet.size());
     sends_.emplace_back();
     Transfer& transfer = sends_.back();
     transfer.packet = std::move(packet);
     transfer.process = to;
-    const auto bytes = static_cast<int>(transfer.packet.size());
-    check(MPI_Isend(transfer.packet.data(), bytes, MPI_BYTE, to, 0,
+    check(MPI_Isend(transfer.packet.data(), bytes.count(), bytes.type(), to, 0,
                     transfer.packet.size() <= kPacketBytes ? small_ : large_, &transfer.request),
           to);
   }
@@ -151,11 +190,10 @@ class MpiLink : public Link {
       MPI_Message message = MPI_MESSAGE_NULL;
       check(MPI_Improbe(MPI_ANY_SOURCE, 0, large_, &is_there, &message, &status));
       if (is_there == 0) return false;
-      int bytes = 0;
-      check(MPI_Get_count(&status, MPI_BYTE, &bytes), status.MPI_SOURCE);
-      incoming_.packet = Packet(static_cast<std::size_t>(bytes));
+      incoming_.packet = Packet(bytes_in(status));
       incoming_.process = status.MPI_SOURCE;
-      check(MPI_Imrecv(incoming_.packet.data(), bytes, MPI_BYTE, &message, &incoming_.request),
+      const Bytes bytes(bytes_in(status));
+      check(MPI_Imrecv(incoming_.packet.data(), bytes.count(), bytes.type(), &message, &incoming_.request),
             status.MPI_SOURCE);
     }
     int is_done = 0;
@@ -166,9 +204,7 @@ class MpiLink : public Link {
   }
 
   static void take(Transfer& transfer, const MPI_Status& status, Arrival& arrival) {
-    int bytes = 0;
-    check(MPI_Get_count(&status, MPI_BYTE, &bytes), status.MPI_SOURCE);
-    transfer.packet.resize(static_cast<std::size_t>(bytes));
+    transfer.packet.resize(bytes_in(status));
     arrival.from = status.MPI_SOURCE;
     arrival.packet = std::exchange(transfer.packet, Packet());
   }

@@ -2,8 +2,10 @@
 """What happens when processes that a launcher of MPI has started, or the command that has started it, are killed, stopped or
 interrupted. An MPI that is not installed is skipped."""
 
+import itertools
 import os
 import pathlib
+import random
 import re
 import shutil
 import signal
@@ -17,6 +19,7 @@ from several_processes import (ENVIRONMENT, LAUNCHERS, MODEL, RANKS, TRAINING, L
 
 HIATON = "hiaton"
 
+MOMENTS = 1
 KILLED_BAR_S = 2  # until the error about a process that was killed is there, and all have ended
 
 
@@ -153,6 +156,36 @@ class Lost(LaunchedTest):
         self.assertGreater(restarted, 0)
         self.assert_fails(hiaton("train", MODEL, "--restart=1"), 2, "--restart: expected --hosts")
 
+    def test_a_process_is_lost_at_any_moment(self):
+        if lacks("openmpi"):
+            self.skipTest(lacks("openmpi"))
+        files = {name: f"{self.directory.name}/{name}.hia" for name in ("queens", "placed_leaves", "treelstm")}
+        for name, folder in zip(files, ("examples", "benchmarks/programs", "models")):
+            shutil.copy(ROOT / folder / f"{name}.hia", files[name])
+        out = f"{self.directory.name}/trained"
+        commands = {"queens": ["run", files["queens"], "--n=16"], "placed_leaves": ["run", files["placed_leaves"], "--n=1000000000"],
+                    "treelstm": ["train", files["treelstm"], *TRAINING, "--epochs=1000000", "--out", out]}
+        moments = random.Random(17)
+        for (name, words), sent, _ in itertools.product(commands.items(), (signal.SIGKILL, signal.SIGSTOP), range(MOMENTS)):
+            number = moments.randrange(2)
+            # Who says nothing before all have joined is waited for by MPI itself.
+            begin = 0 if sent == signal.SIGKILL else 1.5
+            moment = begin + moments.uniform(0, 1.5)
+            with self.subTest(name, sent=sent, number=number, moment=moment):
+                shutil.rmtree(out, ignore_errors=True)
+                process = subprocess.Popen([HIATON, *words, "--hosts=localhost:2", "--heartbeat=1s"], cwd=ROOT, text=True,
+                                           stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+                pid = self.wait_for_process(files[name], RANKS["openmpi"], number)
+                time.sleep(moment)
+                os.kill(pid, sent)
+                said = process.communicate(timeout=TIMEOUT_S)[1]
+                self.assertEqual((process.returncode, said.count("error: ")), (1, 1), said)
+                self.assertRegex(said, rf"error: process {number} \(.*\) was killed")
+                self.assert_nothing_is_left(files[name])
+                if (pathlib.Path(out) / "last.safetensors").exists():
+                    loaded = hiaton("predict", f"{out}/last.safetensors", "--generate=1")
+                    self.assertEqual(loaded.returncode, 0, loaded.stderr)
+
 
 if __name__ == "__main__":
-    harness.main(globals())
+    harness.main(globals(), moments="so many moments for each kind of run and of loss")

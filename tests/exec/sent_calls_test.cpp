@@ -5,6 +5,7 @@
 #include <map>
 
 #include "exec/in_processes.h"
+#include "exec/partitioned.h"
 #include "exec/stealing.h"
 
 namespace hiaton::exec::testing {
@@ -62,6 +63,61 @@ TEST_P(SentCallsTest, APlacedExpressionTakesOneMessageAWay) {
   EXPECT_EQ(firings(found, "fact"), 20u);
 }
 
+struct Messages {
+  uint64_t literal;
+  uint64_t production;
+};
+
+/// What goes from one process to another in both forms. A call that is sent is answered.
+Messages messages_of(std::string_view text, const std::vector<Value>& arguments, int processes,
+                     net::Delivery delivery) {
+  const graph::Graph graph = graph_of(text);
+  const partition::Partition parts = partition::split(graph, {.processes = processes});
+  const RunResult split = run_partitioned(graph, parts, arguments, {});
+  const Shared found = run_shared(text, arguments, processes, delivery);
+  EXPECT_EQ(found.values, split.values) << found.error;
+  return {split.stats.remote_tokens, 2 * found.stats.remote_calls};
+}
+
+TEST_P(SentCallsTest, NoMoreMessagesAreSentThanTheLiteralFormSends) {
+  const Messages spread = messages_of(kSpreadBody, {int64_t{3}}, 2, GetParam());
+  EXPECT_EQ(spread.literal, 12u);
+  EXPECT_EQ(spread.production, 4u);
+  const std::pair<std::string_view, int64_t> programs[] = {
+      {kSpreadBody, 20}, {kLeaves, -5}, {kTwoPlaces, 30}};
+  for (const auto& [text, n] : programs) {
+    for (const int processes : {2, 3}) {
+      const Messages sent = messages_of(text, {n}, processes, GetParam());
+      EXPECT_LE(sent.production, sent.literal) << text << processes << " processes";
+    }
+  }
+}
+
+/// The one case in which a value takes a longer way: from a process to another one, neither of which is its
+/// home.
+TEST_P(SentCallsTest, AValueGoesByTheHomeOfItsBody) {
+  const Messages sent = messages_of(
+      "fn main(n: i64) -> i64 =\n"
+      "  let there = on \"process:1\" (n * n)\n"
+      "  on \"process:2\" (there + 1)\n",
+      {int64_t{5}}, 3, GetParam());
+  EXPECT_EQ(sent.production, 4u);
+  EXPECT_EQ(sent.literal, 3u);
+}
+
+TEST_P(SentCallsTest, OperationsOnConstantsAreStarted) {
+  constexpr std::string_view kConstants =
+      "fn main(a: bool) -> i64 =\n"
+      "  let c = 0.75\n"
+      "  let d: f32 = 1.5\n"
+      "  let x = on \"process:1\" f64(d)\n"
+      "  let y = on \"process:1\" round(c)\n"
+      "  let b = x > y\n"
+      "  if b then on \"process:1\" 7 else 8\n";
+  const Shared found = run_shared(kConstants, {true}, 2, GetParam());
+  EXPECT_EQ(found.values, alone(kConstants, {true})) << found.error;
+}
+
 TEST_P(SentCallsTest, ManyCallsAreUnderWayAtOnce) {
   const Shared found = run_shared(kLeaves, {int64_t{-5}}, 3, GetParam());
   EXPECT_EQ(found.values, alone(kLeaves, {int64_t{-5}})) << found.error;
@@ -70,7 +126,7 @@ TEST_P(SentCallsTest, ManyCallsAreUnderWayAtOnce) {
 
 TEST_P(SentCallsTest, AnErrorNamesTheProcessAndTheCallsOnTheWay) {
   const std::string found = run_shared(kLeaves, {int64_t{371}}, 3, GetParam()).error;
-  EXPECT_THAT(found, HasSubstr("division by zero: 100 / 0 (process 1)"));
+  EXPECT_THAT(found, HasSubstr("division by zero: 100 / 0 (process 1 on "));
   EXPECT_THAT(found, HasSubstr("in leaf(n = 371, wrong = 371)"));
   EXPECT_THAT(found, HasSubstr("in search(low = 371, high = 372, wrong = 371)"));
   const std::string deep =
@@ -78,7 +134,7 @@ TEST_P(SentCallsTest, AnErrorNamesTheProcessAndTheCallsOnTheWay) {
       "fn odd(n: i64) -> i64 on \"process:1\" = if n == 0 then 1 / n else 1 + even(n - 1)\n"
       "fn main(n: i64) -> i64 = even(n)\n";
   const std::string chain = run_shared(deep, {int64_t{4}}, 2, GetParam()).error;
-  EXPECT_THAT(chain, HasSubstr("division by zero: 1 / 0 (process 0)"));
+  EXPECT_THAT(chain, HasSubstr("division by zero: 1 / 0 (process 0 on "));
   EXPECT_THAT(chain, HasSubstr("in even(n = 0)"));
   EXPECT_THAT(chain, HasSubstr("in odd(n = 1)"));
   EXPECT_THAT(chain, HasSubstr("in odd(n = 3)"));

@@ -1,0 +1,183 @@
+"""Predictions and training in several processes, measured: what two processes gain, what of the exchange of gradients is not
+hidden behind work, and how long it takes until a process that was killed is named and training goes on without it."""
+
+import json
+import os
+import pathlib
+import re
+import signal
+import statistics
+import subprocess
+import time
+
+from contenders import ROOT, TIMEOUT_S, measure, wall_seconds
+from printing import ratio, show_ratio, show_time
+
+PREDICT_BAR = 1.9 / 2   # of what two runs side by side get done: 1.9 where the second core is free
+TRAIN_BAR = 1.85 / 2
+EXCHANGE_BAR = 0.05     # of a step
+KILLED_BAR_S = 2        # until a process that was killed is named, and all have ended
+RESTART_BAR_S = 5       # until training goes on without it
+
+MODEL = "models/treelstm.hia"
+
+
+class Timed:
+    """A command that has ended: a contender without results to compare."""
+
+    results = ()
+
+    def __init__(self, seconds):
+        self.seconds = seconds
+
+
+class Learning:
+    def __init__(self, processes, sizes, scratch):
+        self.command = str(processes.command)
+        self.two = processes.two
+        self.over_mpi = processes.two[0].startswith("--hosts")
+        self.sizes = sizes
+        self.scratch = pathlib.Path(scratch)
+
+    def train_words(self, out, trees, batch, *options):
+        return [self.command, "train", MODEL, f"--train-trees={trees}", "--dev-trees=2", f"--batch={batch}", "--epochs=1",
+                f"--size=d={self.sizes.width}", "--out", str(self.scratch / out), *options]
+
+    def trained_seconds(self, out):
+        """Of the epoch, without the start of the command."""
+        lines = (self.scratch / out / "log.jsonl").read_text(encoding="utf-8").splitlines()
+        return sum(json.loads(line)["seconds"] for line in lines)
+
+    def train(self, out, trees, batch, *options):
+        subprocess.run(self.train_words(out, trees, batch, *options), cwd=ROOT, check=True, capture_output=True, timeout=TIMEOUT_S)
+        return Timed(self.trained_seconds(out))
+
+    def side_by_side(self, commands, seconds_of):
+        running = [subprocess.Popen(words, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for words in commands]
+        begin = time.monotonic()
+        if any(process.wait(timeout=TIMEOUT_S) != 0 for process in running):
+            raise SystemExit(f"{' '.join(commands[0])} failed")
+        return Timed(seconds_of(time.monotonic() - begin))
+
+    def predict_row(self, rounds):
+        subprocess.run(self.train_words("model", 40, 20), cwd=ROOT, check=True, capture_output=True, timeout=TIMEOUT_S)
+        words = [self.command, "predict", str(self.scratch / "model"), f"--generate={self.sizes.predictions}"]
+        seconds = measure({"1": lambda: Timed(wall_seconds(words)), "2": lambda: Timed(wall_seconds([*words, *self.two])),
+                           "pair": lambda: self.side_by_side([words, words], lambda wall: wall / 2)}, rounds, "predict")
+        return row(f"predict, {self.sizes.predictions:,} trees", seconds, PREDICT_BAR)
+
+    def train_row(self, rounds):
+        """Twice as many trees, in batches twice as large, for two processes as for one."""
+        trees = self.sizes.train_trees
+        both = lambda wall: max(self.trained_seconds("left"), self.trained_seconds("right"))
+        pair = [self.train_words(out, trees, 25) for out in ("left", "right")]
+        seconds = measure({"1": lambda: self.train("one", trees, 25), "2": lambda: self.train("two", 2 * trees, 50, *self.two),
+                           "pair": lambda: self.side_by_side(pair, both)}, rounds, "train")
+        seconds["1"] = [2 * time for time in seconds["1"]]  # for all trees
+        return row(f"train, TreeLSTM {self.sizes.width}, 25 trees a process", seconds, TRAIN_BAR)
+
+    def exchange_row(self, rounds):
+        """The share of the steps of process 0 that exchanges gradients, waiting for the other process included."""
+        shares = []
+        for _ in range(rounds):
+            trace = self.scratch / "trace.json"
+            self.train("traced", self.sizes.train_trees, 50, f"--trace={trace}", *self.two)
+            events = json.loads(trace.read_text(encoding="utf-8"))["traceEvents"]
+            spent = lambda name: sum(event["dur"] for event in events if re.fullmatch(name, event["name"]) and "dur" in event)
+            shares.append(spent("exchange") / spent(r"step.*"))
+        share = statistics.median(shares)
+        return {"share": share, "bar": EXCHANGE_BAR, "missed": "" if share <= EXCHANGE_BAR else "missed"}
+
+    def killed_rows(self):
+        if not self.over_mpi:
+            return []
+        rows = [("a process killed: until it is named", self.seconds_until_named(), KILLED_BAR_S),
+                ("--restart: until training goes on", self.seconds_until_restarted(), RESTART_BAR_S)]
+        return [{"what": what, "seconds": seconds, "bar": bar, "missed": "" if seconds <= bar else "missed"}
+                for what, seconds, bar in rows]
+
+    def seconds_until_named(self):
+        running = subprocess.Popen([self.command, "run", "examples/queens.hia", "--n=16", *self.two], cwd=ROOT, text=True,
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        kill_process(running.pid, 1)
+        begin = time.monotonic()
+        said = running.communicate(timeout=TIMEOUT_S)[1]
+        if "error: process 1 " not in said:
+            raise SystemExit(f"expected an error that names process 1, found: {said}")
+        return time.monotonic() - begin
+
+    def seconds_until_restarted(self):
+        out = self.scratch / "restarted"
+        words = self.train_words("restarted", 40, 10, "--checkpoint-every=1", "--restart=1", *self.two)
+        running = subprocess.Popen([word if word != "--epochs=1" else "--epochs=100000" for word in words], cwd=ROOT, text=True,
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            log = out / "log.jsonl"
+            wait_until(lambda: log.exists() and log.read_text(encoding="utf-8").count("\n") > 2)
+            kill_process(running.pid, 1)
+            begin = time.monotonic()
+            time.sleep(0.2)  # lines that were under way
+            size = log.stat().st_size
+            wait_until(lambda: log.stat().st_size > size)
+            return time.monotonic() - begin
+        finally:
+            running.send_signal(signal.SIGINT)
+            running.wait(timeout=TIMEOUT_S)
+
+
+def row(label, seconds, bar):
+    """By column, how long the same work took in one process, in two together, and in two side by side."""
+    speedups = [one / two for one, two in zip(seconds["1"], seconds["2"])]
+    capacities = [one / pair for one, pair in zip(seconds["1"], seconds["pair"])]
+    share = ratio(speedups, capacities)
+    return {"what": label, "1 process": statistics.median(seconds["1"]), "2 processes": statistics.median(seconds["2"]),
+            "speedup": statistics.median(speedups), "side by side": statistics.median(capacities), "share": share,
+            "bar": bar, "missed": "" if share >= bar else "missed"}
+
+
+def wait_until(holds):
+    deadline = time.monotonic() + 60
+    while not holds():
+        if time.monotonic() > deadline:
+            raise SystemExit("waited a minute for a process")
+        time.sleep(0.01)
+
+
+def descendants(pid):
+    found = []
+    for task in pathlib.Path(f"/proc/{pid}/task").glob("*/children"):
+        for child in task.read_text().split():
+            found += [int(child), *descendants(int(child))]
+    return found
+
+
+def kill_process(command, number):
+    """The process of this number among those that the command has started, half a second after it has begun."""
+    def find():
+        for pid in descendants(command):
+            try:
+                variables = pathlib.Path(f"/proc/{pid}/environ").read_text().split("\0")
+            except OSError:
+                continue
+            if f"OMPI_COMM_WORLD_RANK={number}" in variables or f"PMI_RANK={number}" in variables:
+                return pid
+        return None
+
+    wait_until(lambda: find() is not None)
+    time.sleep(0.5)
+    os.kill(find(), signal.SIGKILL)
+
+
+def tables(report):
+    """Headers and rows."""
+    if report["learning"]:
+        yield (["learning", "1 process", "2 processes", "speedup", "side by side", "share", "bar", ""],
+               [[row["what"], show_time(row["1 process"]), show_time(row["2 processes"]), show_ratio(row["speedup"]),
+                 show_ratio(row["side by side"]), show_ratio(row["share"]), f"{row['bar']:.3f}", row["missed"]]
+                for row in report["learning"]])
+    if report["exchange"]:
+        yield (["exchange of gradients", "share of a step", "bar", ""],
+               [["not hidden behind work", f"{row['share']:.1%}", f"{row['bar']:.0%}", row["missed"]] for row in report["exchange"]])
+    if report["killed"]:
+        yield (["a process is lost", "seconds", "bar", ""],
+               [[row["what"], show_time(row["seconds"]), show_time(row["bar"]), row["missed"]] for row in report["killed"]])
