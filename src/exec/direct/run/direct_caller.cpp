@@ -72,13 +72,12 @@ DirectCaller::DirectCaller(const graph::Graph& graph, std::shared_ptr<const Plan
 }
 
 DirectCaller::~DirectCaller() {
+  budget_.leave();
   if (failed_ != nullptr) failed_->unwind();
 }
 
-void DirectCaller::begin(const RunOptions& options) {
-  budget_.max_frames = options.max_frames;
-  budget_.max_bytes = byte_limit(options);
-  budget_.is_refused.store(false);
+void DirectCaller::begin(const RunOptions& options, Budget& budget) {
+  budget_.leave();
   const std::size_t workers = plan_->groups.empty() ? 1 : static_cast<std::size_t>(options.workers);
   while (state_.workers.size() < workers) {
     TensorHeap* tensors = tensor_heap_.get();
@@ -109,6 +108,8 @@ void DirectCaller::begin(const RunOptions& options) {
     worker->steals = worker->atomic_operations = 0;
     worker->region_firings.assign(worker->region_firings.size(), 0);
   }
+  budget_.begin_within(budget);
+  held_before_ = budget_.bytes();
 }
 
 /// Another thread needs some microseconds to come. Who has not been run yet may take long.
@@ -230,6 +231,7 @@ void DirectCaller::stop(Fault fault) {
 void DirectCaller::add_to(RunStats& stats) const {
   const std::size_t first = stats.regions.size();
   for (const RegionStats& region : plan_->regions) stats.regions.push_back(region);
+  stats.bytes += budget_.most_bytes() - held_before_;  // flow has counted what was held before
   uint64_t bodies = 0;
   for (const std::unique_ptr<Worker>& worker : state_.workers) {
     stats.steals += worker->steals;
