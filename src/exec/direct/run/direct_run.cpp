@@ -249,7 +249,9 @@ class DirectRun : private RemoteCalls::Owner, private SentCalls::Owner {
   }
 
   RunError with_calls_around(const RunError& error, const Frame* frame, const Group::Call& call) override {
-    GivenChain chain(graph_, plan_, frame, call);
+    const Instruction* at = call.resume - 1;
+    DirectChain outer(graph_, plan_, frame, at);
+    LinkedChain chain(std::nullopt, plan_.sites[plan_.index_of(at)], outer);
     return exec::with_calls_around({graph_, arguments_, chain}, error);
   }
 
