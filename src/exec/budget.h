@@ -24,39 +24,74 @@ uint64_t byte_limit(const RunOptions& options);
 /// Whether of what was left when `limit` was set an eighth is left: there are other runs and programs.
 bool is_memory_short(uint64_t limit);
 
-/// What all workers of a run use of its budgets. Relaxed: each number is read alone.
-class SharedUse {
+/// The budget of a run, and what all its workers hold of it. Relaxed: each number is read alone.
+class Budget {
  public:
-  explicit SharedUse(const RunOptions& options)
-      : has_byte_budget_(has_byte_budget(options)), allowed_(byte_limit(options)) {}
+  /// Without limits.
+  Budget() = default;
+  explicit Budget(const RunOptions& options) { begin(options); }
+  Budget(const Budget&) = delete;
 
-  uint64_t limit() const { return allowed_ + held_before_.load(std::memory_order_relaxed); }
-  bool is_memory_short() const { return !has_byte_budget_ && exec::is_memory_short(allowed_); }
+  /// Before a run. What is held already is kept from earlier ones, and stays counted. Not while others use
+  /// it.
+  void begin(const RunOptions& options);
+  /// Likewise, for a part of a run: what it takes from now on is of `around` as well, whose limits hold.
+  void begin_within(Budget& around);
+  /// After that run; `around` may go then.
+  void leave() { around_ = nullptr; }
+
+  bool limits_frames() const {
+    return max_frames_ != kUnlimited || (around_ != nullptr && around_->limits_frames());
+  }
+  /// False, and nothing taken, where the budget has no frame left.
+  bool take_frame();
+  /// Takes so many bytes of the budget; false, and nothing taken, where there are not so many.
+  bool take_bytes(uint64_t wanted);
+  void give_bytes(uint64_t given);
+  /// How many bytes can be taken.
+  uint64_t free_bytes() const;
+  uint64_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
+  /// What was held at once at most.
+  uint64_t most_bytes() const { return std::max(most_bytes_.load(std::memory_order_relaxed), bytes()); }
+  /// Whether bytes were wanted that the budget did not have.
+  bool has_refused_bytes() const { return has_refused_bytes_.load(std::memory_order_relaxed); }
+
+  // For who counts by itself, and tells from time to time: BudgetWatch.
+  uint64_t max_frames() const { return max_frames_; }
+  uint64_t max_bytes() const { return max_bytes_ + held_before_.load(std::memory_order_relaxed); }
+  bool is_memory_short() const { return !has_byte_budget_ && exec::is_memory_short(max_bytes_); }
   /// Memory that workers keep from earlier runs belongs to a budget, not to what the machine has left.
   void begin_with(uint64_t held) {
     if (!has_byte_budget_) held_before_.fetch_add(held, std::memory_order_relaxed);
   }
+  /// Adds a difference, which may be below 0, and returns the sum.
   uint64_t add_frames(uint64_t frames) {
     return frames_.fetch_add(frames, std::memory_order_relaxed) + frames;
   }
   uint64_t add_bytes(uint64_t bytes) { return bytes_.fetch_add(bytes, std::memory_order_relaxed) + bytes; }
 
  private:
-  const bool has_byte_budget_;
-  const uint64_t allowed_;
+  static constexpr uint64_t kUnlimited = std::numeric_limits<uint64_t>::max();
+
+  bool has_byte_budget_ = false;
+  uint64_t max_frames_ = kUnlimited;
+  uint64_t max_bytes_ = kUnlimited;
+  Budget* around_ = nullptr;
   std::atomic<uint64_t> held_before_{0};
   std::atomic<uint64_t> frames_{0};
   std::atomic<uint64_t> bytes_{0};
+  std::atomic<uint64_t> most_bytes_{0};
+  std::atomic<bool> has_refused_bytes_{false};
 };
 
 /// The budgets of a run, as one of its workers watches them, and the most that this one used of them.
 class BudgetWatch {
  public:
   /// `held`: bytes that the worker keeps from earlier runs.
-  BudgetWatch(const RunOptions& options, SharedUse& shared, uint64_t held = 0)
+  BudgetWatch(const RunOptions& options, Budget& shared, uint64_t held = 0)
       : options_(options), shared_(shared), meter_(held), start_(Clock::now()) {
     shared_.begin_with(held);
-    meter_.set_limit(shared_.limit());
+    meter_.set_limit(shared_.max_bytes());
   }
   BudgetWatch(const BudgetWatch&) = delete;
   ~BudgetWatch() {
@@ -74,8 +109,8 @@ class BudgetWatch {
     if (all_frames > options_.max_frames) return Fault::MaxFrames;
     most_frames_to_use_ =
         frames + (options_.max_frames - all_frames) / static_cast<uint64_t>(options_.workers);
-    if (all_bytes > shared_.limit()) return Fault::MaxBytes;
-    meter_.set_limit(shared_.limit() - (all_bytes - meter_.bytes()));
+    if (all_bytes > shared_.max_bytes()) return Fault::MaxBytes;
+    meter_.set_limit(shared_.max_bytes() - (all_bytes - meter_.bytes()));
     next_look_ = bytes + kBytesALook;
     return Fault::None;
   }
@@ -109,7 +144,7 @@ class BudgetWatch {
   static constexpr uint64_t kBytesALook = uint64_t{1} << 20;
 
   const RunOptions& options_;
-  SharedUse& shared_;
+  Budget& shared_;
   MemoryMeter meter_;
   Clock::time_point start_;
   uint64_t told_frames_ = 0;

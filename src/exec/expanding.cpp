@@ -93,7 +93,7 @@ class ExpandingRun {
   const Graph& graph_;
   std::span<const Value> arguments_;
   const RunOptions& options_;
-  SharedUse use_{options_};
+  Budget use_{options_};
   BudgetWatch watch_{options_, use_};
   const Blueprints blueprints_;
 

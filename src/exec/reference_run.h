@@ -49,7 +49,7 @@ class ReferenceBudget {
   const BudgetWatch& watch() const { return watch_; }
 
  private:
-  SharedUse use_;
+  Budget use_;
   BudgetWatch watch_;
   uint64_t frames_ = 0;
   uint64_t bytes_ = 0;

@@ -205,5 +205,51 @@ TEST(DirectBelowFlow, ResultsAreCountedOnce) {
   }
 }
 
+/// What direct code and flow hold together is what the budget is for.
+TEST(DirectBelowFlow, TheBudgetIsThatOfBoth) {
+  const std::string text =
+      "param w: f64[64, 64] = normal(0.1)\n"
+      "fn all(n: i64, x: f64[64]) -> List[f64[64]] = if n == 0 then Nil else Cons(x @ w, all(n - 1, x))\n"
+      "fn numbers(m: i64) -> List[i64] = if m == 0 then Nil else Cons(m, numbers(m - 1))\n"
+      "fn depth(m: i64) -> i64 = if m == 0 then 0 else depth(m - 1) * 2 + 1\n"
+      "fn above(n: i64, m: i64, x: f64[64]) -> f64[64] =\n"
+      "  if n == 0 then x @ w * f64(depth(m)) else above(n - 1, m, x) @ w + 1\n"
+      "fn held(n: i64, m: i64, x: f64[64]) -> (List[f64[64]], List[i64]) = (all(n, x), numbers(m))\n"
+      "fn main(n: i64, m: i64, of_frames: bool, x: f64[64]) -> (List[f64[64]], List[i64], f64[64]) =\n"
+      "  if of_frames then (Nil, Nil, above(n, m, x))\n"
+      "  else\n"
+      "    let (xs, ns) = held(n, m, x)\n"
+      "    (xs, ns, x)\n";
+  const auto end = [&](int64_t n, int64_t m, bool of_frames, RunOptions way, uint64_t* bytes = nullptr) {
+    const Program program = Program::from_text("test.hia", text);  // what earlier runs hold is no part of it
+    const std::vector<Value> learned = initial_parameters(program.graph().parameters(), 1);
+    RunStats stats;
+    way.parameters = learned;
+    way.stats = &stats;
+    const std::vector<Value> arguments{Value(n), Value(m), Value(of_frames), Value(Tensor(DType::F64, {64}))};
+    const Fault fault = error_of(program, arguments, way).fault();
+    if (bytes != nullptr) *bytes = stats.bytes;
+    return fault;
+  };
+  constexpr int64_t kTensors = 10'000;
+  constexpr int64_t kNumbers = 400'000;
+  constexpr int64_t kDeep = 20'000;
+  for (const int workers : {1, 2}) {
+    RunOptions way{.workers = workers};
+    uint64_t of_flow = 0;
+    uint64_t of_direct = 0;
+    EXPECT_EQ(end(kTensors, 1, false, way, &of_flow), Fault::None);
+    EXPECT_EQ(end(1, kNumbers, false, way, &of_direct), Fault::None);
+    way.max_bytes = std::max(of_flow, of_direct) + std::min(of_flow, of_direct) / 2;
+    EXPECT_EQ(end(kTensors, 1, false, way), Fault::None);
+    EXPECT_EQ(end(1, kNumbers, false, way), Fault::None);
+    EXPECT_EQ(end(kTensors, kNumbers, false, way), Fault::MaxBytes);
+    RunOptions framed{.workers = workers, .max_frames = kDeep * 3 / 2};
+    EXPECT_EQ(end(kDeep, 1, true, framed), Fault::None);
+    EXPECT_EQ(end(1, kDeep, true, framed), Fault::None);
+    EXPECT_EQ(end(kDeep, kDeep, true, framed), Fault::MaxFrames);
+  }
+}
+
 }  // namespace
 }  // namespace hiaton

@@ -292,7 +292,7 @@ TEST(ARequest, IsNotForgottenInACallOfAFunctionThatDoesNotFork) {
   const auto plan = compile(graph, {.forking = true}, reason);
   ASSERT_NE(plan, nullptr) << reason;
   RunState state;
-  FrameBudget budget;
+  Budget budget;
   Worker worker(state, *plan, budget, nullptr);
   Frame* const frame = worker.start_chain(nullptr, plan->halt, 16);
   ASSERT_NE(frame, nullptr);
@@ -322,7 +322,7 @@ TEST(ARequest, IsLookedAfterForSomeCallsOnly) {
   std::string reason;
   const auto plan = compile(graph_of(kFib), {.forking = true}, reason);
   ASSERT_NE(plan, nullptr) << reason;
-  FrameBudget budget;
+  Budget budget;
   Worker worker(state, *plan, budget, nullptr);
   worker.hungry = Worker::kCallsToLook;
   for (uint32_t i = 1; i < Worker::kCallsToLook; ++i) {

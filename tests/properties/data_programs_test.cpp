@@ -1,6 +1,6 @@
 // Random programs on data types, also with tensors and with strings: the values or the error of the
 // reference, for any number of workers and processes, with calls given away at every chance, and nothing is
-// left over in the end.
+// left over in the end, also where a budget ends the run.
 //
 // HIATON_PROGRAMS=1000000 HIATON_SEED=7 test_properties --gtest_filter=*RandomDataPrograms.*
 #include "properties/data_programs.h"
@@ -10,6 +10,7 @@
 #include "hiaton/hiaton.h"
 #include "net/disordered.h"
 #include "properties/environment.h"
+#include "properties/random.h"
 #include "sized.h"
 
 namespace hiaton::properties {
@@ -25,7 +26,8 @@ struct End {
   friend bool operator==(const End&, const End&) = default;
 };
 
-End end_of(const hiaton::Program& program, const std::vector<Value>& arguments, RunOptions options) {
+End end_of(const hiaton::Program& program, const std::vector<Value>& arguments, RunOptions options,
+           RunStats* tell = nullptr) {
   RunStats stats;
   options.stats = &stats;
   End end;
@@ -38,6 +40,7 @@ End end_of(const hiaton::Program& program, const std::vector<Value>& arguments, 
   }
   EXPECT_EQ(stats.values_live_at_end, 0u);
   EXPECT_EQ(stats.frames_live_at_end, 0u);
+  if (tell != nullptr) *tell = stats;
   return end;
 }
 
@@ -55,7 +58,50 @@ std::vector<RunOptions> ways_to_run(uint64_t seed, FieldsOf fields) {
     ways.push_back({.executor = Executor::Flow});
     ways.push_back({.workers = 2});
   }
+  // Each program meets one of those that take longer.
+  switch (seed % 3) {
+    case 0:
+      ways.push_back({.executor = Executor::Expanding});
+      break;
+    case 1:
+      ways.push_back({.executor = Executor::Flow, .workers = 2, .share_every_call = true});
+      break;
+    default:
+      ways.push_back({.executor = Executor::Flow, .workers = 8, .share_every_call = true});
+  }
   return ways;
+}
+
+/// Runs that a budget ends somewhere, or not: their results are whole then. A run after them is as before.
+/// Gives how many ended by the budget.
+uint64_t end_by_budgets(const hiaton::Program& program, const std::vector<Value>& arguments,
+                        const End& expected, uint64_t seed, FieldsOf fields) {
+  Random random(seed);
+  const std::vector<RunOptions> ways = ways_to_run(seed, fields);
+  const RunOptions& way =
+      ways[static_cast<std::size_t>(random.between(0, static_cast<int>(ways.size()) - 1))];
+  RunStats whole;
+  EXPECT_EQ(end_of(program, arguments, way, &whole), expected);
+  uint64_t ended = 0;
+  const auto part_of = [&](uint64_t most) {
+    return most * static_cast<uint64_t>(random.between(0, 100)) / 100;
+  };
+  RunOptions few_frames = way;
+  few_frames.max_frames = part_of(whole.frames_live_most);
+  RunOptions few_bytes = way;
+  few_bytes.max_bytes = part_of(whole.bytes);
+  for (const auto& [within, fault] :
+       {std::pair(few_frames, Fault::MaxFrames), {few_bytes, Fault::MaxBytes}}) {
+    const End end = end_of(program, arguments, within);
+    if (end.fault == fault) {
+      EXPECT_TRUE(end.values.empty());
+      ++ended;
+    } else {
+      EXPECT_EQ(end, expected) << within.max_frames << " frames, " << within.max_bytes << " bytes";
+    }
+  }
+  EXPECT_EQ(end_of(program, arguments, way), expected) << "after a run that a budget ended";
+  return ended;
 }
 
 /// In one to four processes; packets arrive in an order that the seed decides.
@@ -96,6 +142,7 @@ TEST_P(RandomDataPrograms, RunLikeTheReference) {
   const uint64_t first = from_environment("HIATON_SEED", 1);
   const uint64_t count = from_environment("HIATON_PROGRAMS", kDataPrograms);
   uint64_t faults = 0;
+  uint64_t ended = 0;  // by a budget
   for (uint64_t seed = first; seed < first + count; ++seed) {
     const std::string text = random_data_program(seed, fields);
     SCOPED_TRACE("HIATON_SEED=" + std::to_string(seed) + " HIATON_PROGRAMS=1\n" + text);
@@ -110,6 +157,10 @@ TEST_P(RandomDataPrograms, RunLikeTheReference) {
         ASSERT_EQ(end_of(program, arguments, way), expected) << way.workers << " workers";
         if (::testing::Test::HasFailure()) return;
       }
+      if (seed % 4 == 1) {
+        ended += end_by_budgets(program, arguments, expected, seed, fields);
+        if (::testing::Test::HasFailure()) return;
+      }
       if (seed % 2 == 0) {
         ASSERT_EQ(end_in_processes(program, arguments, seed / 2), expected) << "in processes";
         if (::testing::Test::HasFailure()) return;
@@ -118,6 +169,7 @@ TEST_P(RandomDataPrograms, RunLikeTheReference) {
   }
   if (count >= kEnoughForFaults) {
     EXPECT_GT(faults, 0u);
+    EXPECT_GT(ended, 0u);
   }
 }
 

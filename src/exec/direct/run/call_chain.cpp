@@ -1,6 +1,7 @@
 #include "exec/direct/run/call_chain.h"
 
 #include <cstring>
+#include <utility>
 
 #include "exec/direct/kernel_table.h"
 #include "exec/graph_names.h"
@@ -77,26 +78,35 @@ void DirectChain::leave_tasks() {
   while (at_call() && !site().valid()) now_ = {now_.frame->parent, now_.frame->resume - 1};
 }
 
-GivenChain::GivenChain(const Graph& graph, const Plan& plan, const Frame* frame, const Group::Call& call)
-    : site_(plan.sites[plan.index_of(call.resume - 1)]),
-      outer_(graph, plan, frame, call.resume - 1),
-      is_at_given_(site_.valid()) {}
-
-void GivenChain::rewind() {
+LinkedChain::LinkedChain(std::optional<DirectChain> inner, graph::CallSite site, CallChain& outer)
+    : inner_(std::move(inner)), site_(site), outer_(outer), is_inside_(site.valid()) {
   outer_.rewind();
-  is_at_given_ = site_.valid();
 }
 
-void GivenChain::go_outward() {
-  if (is_at_given_) {
-    is_at_given_ = false;
-  } else {
+void LinkedChain::rewind() {
+  if (inner_) inner_->rewind();
+  outer_.rewind();
+  is_inside_ = site_.valid();
+}
+
+void LinkedChain::go_outward() {
+  if (!is_inside_) {
     outer_.go_outward();
+  } else if (is_in_inner_call()) {
+    inner_->go_outward();
+  } else {
+    is_inside_ = false;
   }
 }
 
-std::vector<std::optional<Value>> GivenChain::arguments() const {
-  return is_at_given_ ? std::vector<std::optional<Value>>() : outer_.arguments();
+graph::CallSite LinkedChain::site() const {
+  if (!is_inside_) return outer_.site();
+  return is_in_inner_call() ? inner_->site() : site_;
+}
+
+std::vector<std::optional<Value>> LinkedChain::arguments() const {
+  if (!is_inside_) return outer_.arguments();
+  return inner_ ? inner_->arguments() : std::vector<std::optional<Value>>();
 }
 
 std::vector<Value> operands_of_failed(const Graph& graph, const Worker& worker, NodeId node) {

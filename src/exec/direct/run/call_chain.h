@@ -1,6 +1,9 @@
 // What a run of direct code tells of the place where it ended.
 #pragma once
 
+#include <optional>
+#include <vector>
+
 #include "exec/direct/run/worker.h"
 #include "exec/fault.h"
 
@@ -17,8 +20,6 @@ class DirectChain : public CallChain {
 
   void rewind() override;
   bool at_call() const override;
-  /// Whether there is no frame at all: the run ended before it had one.
-  bool is_empty() const { return innermost_.frame == nullptr; }
   void go_outward() override;
   graph::CallSite site() const override;
   /// Whose frame it is.
@@ -39,22 +40,28 @@ class DirectChain : public CallChain {
   Position now_;
 };
 
-/// The calls around one that was given to another process, that call first, whose arguments the other process
-/// knows.
-class GivenChain : public CallChain {
+/// The calls around a place in one machine or process, then the call that they are in, which another one
+/// made, then the calls around that.
+class LinkedChain : public CallChain {
  public:
-  GivenChain(const graph::Graph& graph, const Plan& plan, const Frame* frame, const Group::Call& call);
+  /// `inner`: none where somebody else knows those calls, and the arguments of the call. `site`: not valid
+  /// where there is no such call, but a task of the function around it, or nothing inside of it. `outer` must
+  /// live as long.
+  LinkedChain(std::optional<DirectChain> inner, graph::CallSite site, CallChain& outer);
 
   void rewind() override;
-  bool at_call() const override { return is_at_given_ || outer_.at_call(); }
+  bool at_call() const override { return is_inside_ || outer_.at_call(); }
   void go_outward() override;
-  graph::CallSite site() const override { return is_at_given_ ? site_ : outer_.site(); }
+  graph::CallSite site() const override;
   std::vector<std::optional<Value>> arguments() const override;
 
  private:
-  graph::CallSite site_;  ///< none: it was given as a task, which belongs to the function around it
-  DirectChain outer_;
-  bool is_at_given_;
+  bool is_in_inner_call() const { return inner_ && inner_->at_call(); }
+
+  std::optional<DirectChain> inner_;
+  const graph::CallSite site_;
+  CallChain& outer_;
+  bool is_inside_;
 };
 
 /// What the instruction that failed, which came from `node`, read. It has not written its result.

@@ -11,43 +11,6 @@
 namespace hiaton::exec::direct {
 namespace {
 
-/// The calls of direct code, the one from flow that began it, and those of flow around that.
-class JoinedChain : public CallChain {
- public:
-  JoinedChain(DirectChain inner, graph::CallSite site, CallChain& outer)
-      : inner_(std::move(inner)), site_(site), outer_(outer) {
-    JoinedChain::rewind();
-  }
-
-  void rewind() override {
-    inner_.rewind();
-    outer_.rewind();
-    is_outside_ = inner_.is_empty();
-  }
-  bool at_call() const override { return !is_outside_ || outer_.at_call(); }
-  void go_outward() override {
-    if (is_outside_) {
-      outer_.go_outward();
-    } else if (inner_.at_call()) {
-      inner_.go_outward();
-    } else {
-      is_outside_ = true;
-    }
-  }
-  graph::CallSite site() const override {
-    return is_outside_ ? outer_.site() : inner_.at_call() ? inner_.site() : site_;
-  }
-  std::vector<std::optional<Value>> arguments() const override {
-    return is_outside_ ? outer_.arguments() : inner_.arguments();
-  }
-
- private:
-  DirectChain inner_;
-  const graph::CallSite site_;
-  CallChain& outer_;
-  bool is_outside_ = false;
-};
-
 std::size_t most_results(const graph::Graph& graph) {
   std::size_t most = 0;
   for (const graph::Function& function : graph.functions()) most = std::max(most, function.results.size());
@@ -72,13 +35,12 @@ DirectCaller::DirectCaller(const graph::Graph& graph, std::shared_ptr<const Plan
 }
 
 DirectCaller::~DirectCaller() {
+  budget_.leave();
   if (failed_ != nullptr) failed_->unwind();
 }
 
-void DirectCaller::begin(const RunOptions& options) {
-  budget_.max_frames = options.max_frames;
-  budget_.max_bytes = byte_limit(options);
-  budget_.is_refused.store(false);
+void DirectCaller::begin(const RunOptions& options, Budget& budget) {
+  budget_.leave();
   const std::size_t workers = plan_->groups.empty() ? 1 : static_cast<std::size_t>(options.workers);
   while (state_.workers.size() < workers) {
     TensorHeap* tensors = tensor_heap_.get();
@@ -109,6 +71,8 @@ void DirectCaller::begin(const RunOptions& options) {
     worker->steals = worker->atomic_operations = 0;
     worker->region_firings.assign(worker->region_firings.size(), 0);
   }
+  budget_.begin_within(budget);
+  held_before_ = budget_.bytes();
 }
 
 /// Another thread needs some microseconds to come. Who has not been run yet may take long.
@@ -230,6 +194,7 @@ void DirectCaller::stop(Fault fault) {
 void DirectCaller::add_to(RunStats& stats) const {
   const std::size_t first = stats.regions.size();
   for (const RegionStats& region : plan_->regions) stats.regions.push_back(region);
+  stats.bytes += budget_.most_bytes() - held_before_;  // flow has counted what was held before
   uint64_t bodies = 0;
   for (const std::unique_ptr<Worker>& worker : state_.workers) {
     stats.steals += worker->steals;
@@ -257,8 +222,8 @@ std::vector<Value> DirectCaller::operands() const {
 
 std::unique_ptr<CallChain> DirectCaller::chain(graph::CallSite site, CallChain& outer) const {
   Frame* frame = failed_ != nullptr ? failed_->frame : nullptr;
-  const Instruction* pc = failed_ != nullptr ? failed_->pc : nullptr;
-  return std::make_unique<JoinedChain>(DirectChain(graph_, *plan_, frame, pc), site, outer);
+  if (frame == nullptr) return std::make_unique<LinkedChain>(std::nullopt, graph::CallSite(), outer);
+  return std::make_unique<LinkedChain>(DirectChain(graph_, *plan_, frame, failed_->pc), site, outer);
 }
 
 }  // namespace hiaton::exec::direct

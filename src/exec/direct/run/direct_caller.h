@@ -21,8 +21,8 @@ class DirectCaller {
   DirectCaller(const graph::Graph& graph, std::shared_ptr<const Plan> plan);
   ~DirectCaller();
 
-  /// To be called before a run; forgets what a failed one left.
-  void begin(const RunOptions& options);
+  /// To be called before a run, whose budget it takes from; forgets what a failed one left.
+  void begin(const RunOptions& options, Budget& budget);
   /// Runs the function, with the help of those who help this thread with launches. A data value or a tensor
   /// among the arguments belongs to the caller, who holds it until the call has returned; a tensor stands
   /// alone, in no slab. One among the results is outside of runs, with a reference for the caller. Gives a
@@ -41,7 +41,7 @@ class DirectCaller {
   /// What the calls since begin() did.
   void add_to(RunStats& stats) const;
   /// What it holds.
-  uint64_t bytes() const { return budget_.bytes.load(std::memory_order_relaxed); }
+  uint64_t bytes() const { return budget_.bytes(); }
 
  private:
   /// How long calls of a function take.
@@ -61,7 +61,8 @@ class DirectCaller {
 
   const graph::Graph& graph_;
   const std::shared_ptr<const Plan> plan_;
-  FrameBudget budget_;
+  Budget budget_;
+  uint64_t held_before_ = 0;  ///< bytes, when the run began
   std::unique_ptr<DataHeap, LeaveHeap> heap_;
   std::unique_ptr<TensorHeap> tensor_heap_;
   RunState state_;

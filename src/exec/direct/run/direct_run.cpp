@@ -60,8 +60,7 @@ class DirectRun : private RemoteCalls::Owner, private SentCalls::Owner {
         options_(options),
         last_(last),
         root_slots_(frame_bytes(plan.result_count) / sizeof(Slot)) {
-    budget_.max_frames = options.max_frames;
-    budget_.max_bytes = byte_limit(options);
+    budget_.begin(options);
     // Without groups of calls there is nothing that one worker could take from another.
     const bool is_parallel = plan.entry[-1].target == plan.entry && !plan.groups.empty();
     const bool is_placed = !plan.sent.empty();
@@ -256,7 +255,9 @@ class DirectRun : private RemoteCalls::Owner, private SentCalls::Owner {
   }
 
   RunError with_calls_around(const RunError& error, const Frame* frame, const Group::Call& call) override {
-    GivenChain chain(graph_, plan_, frame, call);
+    const Instruction* at = call.resume - 1;
+    DirectChain outer(graph_, plan_, frame, at);
+    LinkedChain chain(std::nullopt, plan_.sites[plan_.index_of(at)], outer);
     return exec::with_calls_around({graph_, arguments_, chain}, error);
   }
 
@@ -365,7 +366,7 @@ class DirectRun : private RemoteCalls::Owner, private SentCalls::Owner {
   const RunOptions& options_;
   LastRun& last_;
   Clock::time_point start_{};
-  FrameBudget budget_;
+  Budget budget_;
   std::optional<CallKinds> kinds_;             ///< where the run is drawn
   std::vector<Trace::Track*> tracks_{};        ///< by worker; empty: it is not drawn
   std::unique_ptr<DataHeap, LeaveHeap> heap_;  ///< of a plan with data values

@@ -54,8 +54,7 @@ Frame* FramePool::carve(uint32_t slots) {
 }
 
 Frame* FramePool::insert(Frame* parent, uint32_t slots) {
-  if (budget_.max_frames != std::numeric_limits<uint64_t>::max() &&
-      budget_.frames.fetch_add(1, std::memory_order_relaxed) >= budget_.max_frames) {
+  if (budget_.limits_frames() && !budget_.take_frame()) {
     failure_ = Fault::MaxFrames;
     return nullptr;
   }
@@ -86,8 +85,7 @@ bool FramePool::add_chunk(std::size_t at_least) {
   const bool is_first = newest_ == nullptr;
   std::size_t bytes =
       is_first ? kFirstChunk : std::clamp(newest_->bytes * 2, kFirstFromSystem, kLargestChunk);
-  const uint64_t held = budget_.bytes.load(std::memory_order_relaxed);
-  if (held < budget_.max_bytes) bytes = std::min<uint64_t>(bytes, budget_.max_bytes - held);
+  bytes = std::min<uint64_t>(bytes, budget_.free_bytes());
   bytes = std::max(bytes, sizeof(Chunk) + at_least);
   if (!budget_.take_bytes(bytes)) {
     failure_ = Fault::MaxBytes;

@@ -7,12 +7,10 @@
 // frame.
 #pragma once
 
-#include <algorithm>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 
+#include "exec/budget.h"
 #include "exec/direct/instruction.h"
 #include "hiaton/error.h"
 #include "hiaton/trace.h"
@@ -34,39 +32,11 @@ struct Frame {
 /// Stands for "none" in Frame::child: too small for any call. Never written.
 extern Frame no_frame;
 
-/// What all workers of a run may hold together. Only touched when a chain grows.
-struct FrameBudget {
-  uint64_t max_frames = std::numeric_limits<uint64_t>::max();
-  uint64_t max_bytes = std::numeric_limits<uint64_t>::max();
-  std::atomic<uint64_t> frames{0};
-  std::atomic<uint64_t> bytes{0};
-
-  /// Takes so many bytes of the budget; false, and nothing taken, where there are not so many.
-  bool take_bytes(uint64_t wanted) {
-    if (bytes.fetch_add(wanted, std::memory_order_relaxed) + wanted <= max_bytes) return true;
-    bytes.fetch_sub(wanted, std::memory_order_relaxed);
-    is_refused.store(true, std::memory_order_relaxed);
-    return false;
-  }
-  void give_bytes(uint64_t given) {
-    const uint64_t held = bytes.fetch_sub(given, std::memory_order_relaxed);
-    uint64_t most = most_.load(std::memory_order_relaxed);
-    while (most < held && !most_.compare_exchange_weak(most, held, std::memory_order_relaxed)) {
-    }
-  }
-  /// What was taken at once at most.
-  uint64_t most_bytes() const { return std::max(most_.load(), bytes.load()); }
-  std::atomic<bool> is_refused{false};  ///< bytes were wanted that the budget did not have
-
- private:
-  std::atomic<uint64_t> most_{0};
-};
-
 /// Makes the frames of one worker, and keeps its idle chains. Memory goes back to the system only when the
 /// pools of the run are destroyed, since chains move between workers.
 class FramePool {
  public:
-  explicit FramePool(FrameBudget& budget) : budget_(budget) {}
+  explicit FramePool(Budget& budget) : budget_(budget) {}
   ~FramePool();
   FramePool(const FramePool&) = delete;
   FramePool& operator=(const FramePool&) = delete;
@@ -84,9 +54,7 @@ class FramePool {
 
   Fault failure() const { return failure_; }
   /// Why there is no more memory.
-  Fault memory_fault() const {
-    return budget_.is_refused.load(std::memory_order_relaxed) ? Fault::MaxBytes : Fault::OutOfMemory;
-  }
+  Fault memory_fault() const { return budget_.has_refused_bytes() ? Fault::MaxBytes : Fault::OutOfMemory; }
   /// Frames made so far, without anchors: what was alive at once in this pool's chains at most.
   uint64_t carved() const { return carved_; }
   /// Memory that the frames stand in.
@@ -106,7 +74,7 @@ class FramePool {
   Frame* carve(uint32_t slots);
   bool add_chunk(std::size_t at_least);
 
-  FrameBudget& budget_;
+  Budget& budget_;
   std::byte* next_ = nullptr;
   std::byte* end_ = nullptr;
   uint64_t carved_ = 0;

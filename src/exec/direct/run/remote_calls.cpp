@@ -29,7 +29,7 @@ constexpr int kSides = 2;
 
 }  // namespace
 
-RemoteCalls::RemoteCalls(net::Transport& transport, RunState& state, const Plan& plan, FrameBudget& budget,
+RemoteCalls::RemoteCalls(net::Transport& transport, RunState& state, const Plan& plan, Budget& budget,
                          Owner& owner)
     : transport_(transport),
       run_(transport.next_run() & kMostRuns),

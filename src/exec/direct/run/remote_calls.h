@@ -64,8 +64,7 @@ class RemoteCalls {
     virtual void take_error(const RunError& error) = 0;
   };
 
-  RemoteCalls(net::Transport& transport, RunState& state, const Plan& plan, FrameBudget& budget,
-              Owner& owner);
+  RemoteCalls(net::Transport& transport, RunState& state, const Plan& plan, Budget& budget, Owner& owner);
   ~RemoteCalls();
   RemoteCalls(const RemoteCalls&) = delete;
   RemoteCalls& operator=(const RemoteCalls&) = delete;

@@ -76,7 +76,7 @@ void RunState::stop() {
   for (const std::unique_ptr<Worker>& worker : workers) worker->poll.store(true);
 }
 
-Worker::Worker(RunState& its_state, const Plan& its_plan, FrameBudget& budget, DataHeap* heap,
+Worker::Worker(RunState& its_state, const Plan& its_plan, Budget& budget, DataHeap* heap,
                TensorHeap* tensor_heap)
     : pool(budget),
       calls(its_plan, pool),

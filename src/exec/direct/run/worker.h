@@ -92,7 +92,7 @@ struct RunState {
 
 struct Worker {
   /// `heap` may be null where the plan has no data values, `tensor_heap` where it has no tensors.
-  Worker(RunState& its_state, const Plan& its_plan, FrameBudget& budget, DataHeap* heap,
+  Worker(RunState& its_state, const Plan& its_plan, Budget& budget, DataHeap* heap,
          TensorHeap* tensor_heap = nullptr);
 
   /// Raised by others who want to be looked at soon: with a request for work, or at the end of the run.

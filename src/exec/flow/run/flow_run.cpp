@@ -297,7 +297,7 @@ class FlowRun {
   std::vector<std::unique_ptr<flow::Worker>> members_;  ///< by number
   std::vector<Trace::Track*> tracks_;
   std::atomic<std::size_t> next_track_{0};
-  SharedUse use_;
+  Budget use_;
   const Clock::time_point start_;
   std::unique_ptr<flow::PackedParameters> packed_;
 };

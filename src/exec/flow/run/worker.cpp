@@ -50,7 +50,7 @@ Worker::Worker(const graph::Graph& graph, std::shared_ptr<const Plan> plan)
 }
 
 void Worker::run(const graph::Graph& graph, const ExampleRange& examples, const RunOptions& options,
-                 const PackedParameters& packed, SharedUse& use, Gradients* gradients, Trace::Track* track,
+                 const PackedParameters& packed, Budget& use, Gradients* gradients, Trace::Track* track,
                  Membership membership) {
   clear();
   team_ = membership.team;
@@ -63,7 +63,7 @@ void Worker::run(const graph::Graph& graph, const ExampleRange& examples, const 
   batches_.begin(graph, options, packed, gradients);
   std::optional<RunWatch> direct_watch;
   if (direct_ != nullptr) {
-    direct_->begin(options);
+    direct_->begin(options, use);
     if (RunWatch::is_needed(options))
       direct_watch.emplace(options, membership.start, [this](Fault fault) { direct_->stop(fault); });
   }

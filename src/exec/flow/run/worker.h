@@ -65,7 +65,7 @@ class Worker {
   /// team of which all parts are taken it goes on with what others send, until the run is over. Throws
   /// Failure, Stopped, or RunError.
   void run(const graph::Graph& graph, const ExampleRange& examples, const RunOptions& options,
-           const PackedParameters& packed, SharedUse& use, Gradients* gradients, Trace::Track* track,
+           const PackedParameters& packed, Budget& use, Gradients* gradients, Trace::Track* track,
            Membership membership);
   /// What a person reads of the failure of the last run. Not while a worker of its team runs.
   RunError error_of(const Failure& failure) const;
