@@ -423,6 +423,7 @@ class BodyChecker {
   Vars loop(const Expr& expr);
   Vars loop_on_condition(const Expr& expr, const Loop& loop, std::vector<Var> initial);
   Vars loop_with_counter(const Expr& expr, const Loop& loop, std::vector<Var> initial);
+  bool require_type_of_state(const Loop::State& state);
   void bind_states(const Loop& loop, std::span<const Var> initial, std::span<const Var> params);
   Vars next_states(const Loop& loop, std::span<const Var> initial, std::span<const Var> params);
   Var one_more(Var counter, Span span);

@@ -23,12 +23,6 @@ std::vector<ir::ValueInfo> infos_of(std::span<const Wish> params) {
   return infos;
 }
 
-/// Of numbers, it is applied to floats only, of which f64 is the usual one.
-bool takes_floats_alone(const OpDef& op) {
-  return !op.is_variadic() && op.attributes.empty() && op.find_kernel(DType::F64) != nullptr &&
-         op.find_kernel(DType::I64) == nullptr;
-}
-
 /// What the variants from `begin` to `end` do, by halves.
 Var call_one(FunctionBuilder& f, const FunctionType& type, Var number, std::size_t begin, std::size_t end) {
   const Var value = f.param(type.params.size());

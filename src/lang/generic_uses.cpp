@@ -43,9 +43,14 @@ BodyChecker::Tells BodyChecker::tells(ExprId id) const {
       return std::ranges::max(parts | std::views::transform(told_by));
     case Expr::Kind::If:
       return std::min(tells(expr.b), tells(expr.c));
-    case Expr::Kind::Name:
+    case Expr::Kind::Name: {
       if (is_open_variant(expr)) return Tells::Nothing;
+      const Operation* const operation = operations_.find(expr.name);
+      const bool is_operation =
+          operation != nullptr && !is_value(expr) && local_function(expr.name) == nullptr;
+      if (is_operation && takes_floats_alone(*operation->def)) return Tells::Float;
       break;
+    }
     case Expr::Kind::Call: {
       if (is_open_variant(expr)) return told_by_parts(expr);
       const FunctionHead* const function = functions_.find(expr.name);

@@ -199,8 +199,8 @@ BodyChecker::FunctionValue BodyChecker::function_bound(ExprId bound, Symbol name
   }
   const FunctionHead* const function = functions_.find(expr.name);
   FunctionValue value;
-  if (expr.kind == Expr::Kind::Gradient && diagnostics_.empty() && is_gradient_of_known(expr)) {
-    value = gradient_value(expr, {});
+  if (expr.kind == Expr::Kind::Gradient && is_gradient_of_known(expr)) {
+    if (diagnostics_.empty()) value = gradient_value(expr, {});
   } else if (expr.kind != Expr::Kind::Name || (function != nullptr && function->is_generic())) {
     value = open_function(expr);
   } else {

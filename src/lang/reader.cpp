@@ -257,7 +257,7 @@ void Reader::fail_expected(std::string_view what) {
   } else if (at(Tok::Bar) && wants_operator) {
     hint = "; logic is written 'and', 'or', 'not'";
   } else if (next_->starts_line && begins_expression && wants_operator && follows_print()) {
-    hint = "; print(x) gives x, and what it stands for is a value too: let _ = print(x)";
+    hint = "; what is only printed has no name: let _ = print(x)";
   } else if (next_->starts_line && begins_expression && wants_operator) {
     hint = "; a function is one expression, and values that it needs before get names by 'let'";
   }

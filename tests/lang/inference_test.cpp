@@ -57,6 +57,13 @@ INSTANTIATE_TEST_SUITE_P(
                     "fn f(n: i64) -> bool = both(gt(_, 1), lt(_, 5))(n)\n"},
         MessageCase{"OperationsOnFloatsAlone",
                     "fn f(x: f64) -> f64 = (let g = if x > 2 then cos else sin in g(x))\n"},
+        MessageCase{"OperationsOnFloatsAloneBehindOthers",
+                    "fn f(x: f64) -> f64 = (let g = if x > 2 then neg else sin in g(x))\n"},
+        MessageCase{
+            "GradientsInProgramsWithErrors",
+            "fn loss(w: f64, x: f64) -> f64 = w * x\n"
+            "fn f(x: f64) -> f64 = (let y = nothing in (let step = grad(loss, wrt=w) in step(1, 2)))\n",
+            "unknown name 'nothing'"},
         MessageCase{"ATypeThatIsNoList", "fn f[T](xs: List[T]) -> i64 = 1\nfn g() -> i64 = f(3)\n",
                     "argument 1 of 'f': expected List[T], found i64"},
         MessageCase{"ATypeThatIsNoTuple", "fn f[A, B](p: (A, B)) -> i64 = 1\nfn g(n: i64) -> i64 = f(n)\n",
