@@ -277,7 +277,10 @@ std::string operation_message(const OpDef& op, std::span<const int64_t> attribut
                        id == 0 ? "" : fmt::format(" (id={})", id));
   }
   const bool lacks_room = fault == Fault::Overflow || fault == Fault::InvalidCast;
-  const std::string fit = lacks_room ? fmt::format(" does not fit {}", to_string(type)) : "";
+  const bool is_text = fault == Fault::InvalidCast && operands.size() == 1 && operands[0].is_data();
+  const std::string fit = is_text      ? fmt::format(": the string is no number of type {}", to_string(type))
+                          : lacks_room ? fmt::format(" does not fit {}", to_string(type))
+                                       : "";
   return fmt::format("{}: {}{}", name_of(fault), applied(op, operands), fit);
 }
 

@@ -95,9 +95,19 @@ ExprId BodyChecker::element(ExprId id, std::size_t i) const {
   return expr.kind == Expr::Kind::Tuple ? list(expr.list)[i] : giver;
 }
 
+std::string hint_at_type(std::string_view expected, const Type& found) {
+  if (expected == "str" && found == Type(DType::I64))
+    return "; s[i:i + 1] is a part of a string, from_code_point(n) the string of one code point, str(n) the "
+           "text of a number";
+  if (expected.starts_with("List[") && found.is_tensor())
+    return "; numbers in brackets are a tensor where no list is wanted: let xs: List[i64] = [...] is a list";
+  return "";
+}
+
 void BodyChecker::report_type(ExprId expr, Var value, const Type& expected, const std::string& what) {
   report(place_of(expr),
-         fmt::format("{}: expected {}, found {}", what, to_string(expected), to_string(value.type())));
+         fmt::format("{}: expected {}, found {}{}", what, to_string(expected), to_string(value.type()),
+                     hint_at_type(to_string(expected), value.type())));
 }
 
 Vars BodyChecker::report_count(ExprId expr, std::size_t found, std::size_t expected) {

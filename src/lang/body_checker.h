@@ -143,6 +143,7 @@ class BodyChecker {
   // Values in brackets (tensors.cpp).
   Var list_literal(const Expr& expr, const Wish& wish);
   Var list_of_elements(const Expr& expr, Wish element);
+  std::size_t first_to_look_at(std::span<const ExprId> ids) const;
   void report_empty_brackets(const Expr& expr);
   Var tensor_literal(const Expr& expr, const Wish& wish);
   std::optional<Tensor> constant_tensor(const Expr& expr, DType dtype);
@@ -203,6 +204,7 @@ class BodyChecker {
   bool is_function(ExprId bound) const;
   void let_function(ExprId bound, const Pattern& pattern);
   FunctionValue function_bound(ExprId bound, Symbol name);
+  bool is_gradient_of_known(const Expr& gradient);
   /// The lambda, or what else is no function yet, with what it uses from around it.
   FunctionValue open_function(const Expr& expr) const;
   /// What an open function is for parameters of these types.
@@ -249,6 +251,8 @@ class BodyChecker {
   bool results_in_data(const Expr& call) const;
   bool waits_for_type(ExprId id) const;
   std::vector<Pattern> params_of(const Expr& lambda);
+  /// What an open place has for a type where nothing else tells it: that of what stands beside it.
+  Wish type_beside_place(const Expr& lambda);
   Vars call_of_value(const Expr& expr, const Wish& wish);
   /// The function as a value of the type that is wished, or else of its own.
   Var function_as_value(ExprId id, const Wish& wish);
@@ -272,13 +276,29 @@ class BodyChecker {
     const FunctionHead* callee = nullptr;
     std::vector<Var> arguments;
   };
-  bool follows_its_place(ExprId id) const;
+  /// What the text of an expression tells about its type, before its place does; less from one to the next.
+  enum class Tells : uint8_t {
+    Type,
+    Elements,  ///< that it has elements, of a list or of a tensor
+    Float,     ///< as literals do
+    Integer,
+    Nothing,
+  };
+  Tells tells(ExprId id) const;
+  Tells told_by_parts(const Expr& construction) const;
+  /// Whether the name is that of a variant of a list, or of a generic data type of which the types are open.
+  bool is_open_variant(const Expr& expr) const;
+  /// Whether each argument fits the type at its place, as far as that is known; reports one that does not.
+  bool require_fitting(TypeInference& types, std::span<const ExprId> arguments,
+                       std::span<const std::size_t> places, std::span<const Var> found,
+                       const std::function<std::string(std::size_t)>& describe);
   Var argument_for(TypeInference& types, ExprId argument, std::size_t type);
   /// The arguments, of which the types stand at `places`; likewise what is wished.
   std::vector<Var> infer(TypeInference& types, std::span<const ExprId> arguments,
                          std::span<const std::size_t> places, Wishes wishes,
                          std::span<const std::size_t> results, bool takes_functions = false);
-  bool require_complete(const TypeInference& types, Symbol name, Span span);
+  /// `takes_arguments`: what has the name stands in front of arguments.
+  bool require_complete(const TypeInference& types, Symbol name, Span span, bool takes_arguments = true);
   /// `given` are the types in brackets. Empty where something is wrong, which is reported.
   std::optional<Resolved> resolve_generic(const Expr& expr, const FunctionHead& generic,
                                           std::span<const std::optional<Type>> given, Wishes wishes);
@@ -297,6 +317,14 @@ class BodyChecker {
   Var same(FunctionBuilder& f, Var a, Var b);
   Var same_from(FunctionBuilder& f, Var a, Var b, std::size_t variant);
   Var same_fields(FunctionBuilder& f, Var a, Var b, std::size_t variant, std::size_t from);
+
+  // Order of tuples (equality.cpp).
+  bool is_ordered(const Type& type) const;
+  bool orders_tuples(const Operation& operation, std::span<const Var> operands) const;
+  Var order_tuples(const Operation& operation, std::span<const Var> operands, Span span);
+  /// Less than 0, 0 or more than 0.
+  Var order(FunctionBuilder& f, Var a, Var b);
+  FunctionRef order_of(const Type& type);
 
   // Strings (strings.cpp).
   Var string(const Expr& expr);
@@ -395,6 +423,7 @@ class BodyChecker {
   Vars loop(const Expr& expr);
   Vars loop_on_condition(const Expr& expr, const Loop& loop, std::vector<Var> initial);
   Vars loop_with_counter(const Expr& expr, const Loop& loop, std::vector<Var> initial);
+  bool require_type_of_state(const Loop::State& state);
   void bind_states(const Loop& loop, std::span<const Var> initial, std::span<const Var> params);
   Vars next_states(const Loop& loop, std::span<const Var> initial, std::span<const Var> params);
   Var one_more(Var counter, Span span);
@@ -450,6 +479,9 @@ bool alike(const Vars& one, const Vars& other, Wishes wishes);
 
 /// "; a 'let' or result of type f64[_] takes both", where they differ in sizes that nothing wished fixes.
 std::string hint_at_sizes(const Vars& one, const Vars& other, Wishes wishes);
+
+/// "; numbers in brackets are a tensor ...", where this may be what was meant.
+std::string hint_at_type(std::string_view expected, const Type& found);
 
 /// "sum(a, axis=0)"
 std::string to_string(const Signature& signature);

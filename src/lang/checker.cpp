@@ -8,6 +8,7 @@
 #include "base/components.h"
 #include "lang/body_checker.h"
 #include "lang/heads.h"
+#include "lang/library.h"
 #include "lang/parser.h"
 #include "lang/type_inference.h"
 
@@ -52,6 +53,21 @@ void refuse_functions_of_main(const std::vector<FunctionHead>& heads, const Symb
 std::string shortened(const std::string& text) {
   constexpr std::size_t kLongest = 60;
   return text.size() <= kLongest ? text : text.substr(0, kLongest) + " ...";
+}
+
+/// What is said behind findings in the body of a function that was made for a use: for which types, and of
+/// the standard library, which place of the program uses it.
+std::string context_of(const FunctionHead& made, const Source& source, const Declarations& declarations) {
+  const auto is_in_library = [&](Span span) { return is_of_library(source.file_at(span.begin).key); };
+  std::string text = shortened(text_of_use(made, declarations));
+  if (!text.empty()) text = "where " + text;
+  if (is_in_library(made.name_span)) {
+    const FunctionHead* use = &made;
+    while (is_in_library(use->used_at) && use->made_for != nullptr && use->made_for->depth > 0)
+      use = use->made_for;
+    text += fmt::format("{}used at {}", text.empty() ? "" : ", ", source.place_of(use->used_at.begin));
+  }
+  return text.empty() ? text : fmt::format(" ({})", text);
 }
 
 /// To read the body of a generic function that nothing uses.
@@ -128,8 +144,7 @@ ir::Module check(const std::shared_ptr<const Source>& source, const TokenList& t
     used.insert(head.begin);
     if (broken.contains(head.begin)) continue;
     const std::size_t findings = diagnostics.count();
-    if (const std::string use = text_of_use(head, declarations); !use.empty())
-      diagnostics.set_context(fmt::format(" (where {})", shortened(use)));
+    diagnostics.set_context(context_of(head, *source, declarations));
     check_body(head);
     diagnostics.set_context("");
     if (diagnostics.count() > findings) broken.insert(head.begin);

@@ -6,6 +6,7 @@
 #include <map>
 #include <tuple>
 
+#include "lang/declarations.h"
 #include "lang/pattern_checker.h"
 
 namespace hiaton::lang {
@@ -37,12 +38,13 @@ struct TooMany {};
 class DecisionMaker {
  public:
   DecisionMaker(std::span<const Type> matched, std::span<const Arm> arms, const Syntax& syntax,
-                const PatternChecker& patterns, Span place, Diagnostics& diagnostics)
+                const PatternChecker& patterns, Span place, bool is_match, Diagnostics& diagnostics)
       : matched_count_(matched.size()),
         arms_(arms),
         syntax_(syntax),
         patterns_(patterns),
         place_(place),
+        is_match_(is_match),
         diagnostics_(diagnostics) {
     for (const Type& type : matched) made_.accesses.push_back({.type = type});
   }
@@ -245,6 +247,7 @@ class DecisionMaker {
     if (known == known_.end()) return "_";
     if (!known->variant) return known->text;
     const std::size_t variant = *known->variant;
+    if (Declarations::is_list(made_.accesses[access].type)) return example_of_list(access);
     const Variant& shown = made_.accesses[access].type.data->variants[variant];
     std::string fields;
     for (std::size_t i = 0; i < shown.fields.size(); ++i) {
@@ -253,6 +256,24 @@ class DecisionMaker {
       fields += field == fields_.end() ? "_" : example(field->second);
     }
     return fields.empty() ? shown.name : fmt::format("{}({})", shown.name, fields);
+  }
+
+  /// "[_, 1, ..]"
+  std::string example_of_list(std::size_t access) {
+    std::string elements;
+    std::optional<std::size_t> rest = access;
+    while (rest) {
+      const auto known = std::find_if(known_.begin(), known_.end(),
+                                      [&](const Known& other) { return other.access == *rest; });
+      if (known == known_.end() || !known->variant) break;
+      if (*known->variant == Declarations::kNil) return fmt::format("[{}]", elements);
+      const auto head = fields_.find({*rest, Declarations::kCons, 0});
+      const auto tail = fields_.find({*rest, Declarations::kCons, 1});
+      elements += elements.empty() ? "" : ", ";
+      elements += head == fields_.end() ? "_" : example(head->second);
+      rest = tail == fields_.end() ? std::nullopt : std::optional(tail->second);
+    }
+    return fmt::format("[{}, ..]", elements);
   }
 
   static std::string other_than(const std::vector<Value>& literals) {
@@ -271,10 +292,13 @@ class DecisionMaker {
     const std::size_t shown = std::min(missing_.size(), kShownMissing);
     const std::string more =
         shown < missing_.size() ? fmt::format(" and {} more", missing_.size() - shown) : "";
-    diagnostics_.add(
-        place_,
-        fmt::format("this 'match' has no arm for {}{}",
-                    fmt::join(missing_.begin(), missing_.begin() + static_cast<long>(shown), ", "), more));
+    const std::string cases = fmt::format(
+        "{}{}", fmt::join(missing_.begin(), missing_.begin() + static_cast<long>(shown), ", "), more);
+    diagnostics_.add(place_,
+                     is_match_ ? fmt::format("this 'match' has no arm for {}", cases)
+                               : fmt::format("expected a pattern that fits every value, found one that does "
+                                             "not fit {}; a 'match' has an arm for each case",
+                                             cases));
   }
 
   void report_unreached() {
@@ -290,6 +314,7 @@ class DecisionMaker {
   const Syntax& syntax_;
   const PatternChecker& patterns_;
   Span place_;
+  bool is_match_;  ///< and not the one pattern of a `let`, parameter or loop variable
   Diagnostics& diagnostics_;
   Decisions made_;
   std::map<std::tuple<std::size_t, std::size_t, std::size_t>, std::size_t> fields_;  ///< accesses
@@ -303,12 +328,12 @@ class DecisionMaker {
 
 std::optional<Decisions> decide(std::span<const Type> matched, std::span<const Arm> arms,
                                 const Syntax& syntax, const Source& source, const TokenList& tokens,
-                                const Symbols& symbols, Span place, Diagnostics& diagnostics) {
+                                const Symbols& symbols, Span place, bool is_match, Diagnostics& diagnostics) {
   const std::size_t findings = diagnostics.count();
   PatternChecker patterns(syntax, source, tokens, symbols, diagnostics);
   for (const Arm& arm : arms) patterns.check(arm.pattern, matched);
   if (diagnostics.count() > findings) return std::nullopt;
-  return DecisionMaker(matched, arms, syntax, patterns, place, diagnostics).run();
+  return DecisionMaker(matched, arms, syntax, patterns, place, is_match, diagnostics).run();
 }
 
 }  // namespace hiaton::lang

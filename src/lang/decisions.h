@@ -50,9 +50,9 @@ struct Decisions {
 };
 
 /// Empty where patterns are wrong, leave something out or are never reached, which is reported; `place` is
-/// that of the word `match`.
+/// that of the word `match`, or of the one pattern where a `let` or parameter is taken apart.
 std::optional<Decisions> decide(std::span<const Type> matched, std::span<const Arm> arms,
                                 const Syntax& syntax, const Source& source, const TokenList& tokens,
-                                const Symbols& symbols, Span place, Diagnostics& diagnostics);
+                                const Symbols& symbols, Span place, bool is_match, Diagnostics& diagnostics);
 
 }  // namespace hiaton::lang

@@ -1,5 +1,8 @@
-// BodyChecker: `==` and `!=` of data values, as calls of functions that are made for their types.
+// BodyChecker: `==` and `!=` of data values, and the order of tuples, as calls of functions that are made for
+// their types.
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "lang/body_checker.h"
 
@@ -70,6 +73,58 @@ Var BodyChecker::same_from(FunctionBuilder& f, Var a, Var b, std::size_t variant
   return f.if_else(
       f.variant(a) == static_cast<int64_t>(variant), [&] { return same_fields(f, a, b, variant, 0); },
       [&] { return same_from(f, a, b, variant + 1); });
+}
+
+/// Numbers, strings, and tuples of them.
+bool BodyChecker::is_ordered(const Type& type) const {
+  if (!type.is_data()) return type.is_scalar() && is_number(type.dtype);
+  if (is_string(type)) return true;
+  const std::vector<Field>* const fields = is_tuple(type) ? &type.data->variants[0].fields : nullptr;
+  return fields != nullptr &&
+         std::ranges::all_of(*fields, [&](const Field& field) { return is_ordered(field.type); });
+}
+
+bool BodyChecker::orders_tuples(const Operation& operation, std::span<const Var> operands) const {
+  const std::string_view symbol = operation.def->symbol;
+  return (symbol == "<" || symbol == "<=" || symbol == ">" || symbol == ">=") && operands.size() == 2 &&
+         is_tuple(operands[0].type()) && operands[0].type() == operands[1].type() &&
+         is_ordered(operands[0].type());
+}
+
+/// a > b is b < a.
+Var BodyChecker::order_tuples(const Operation& operation, std::span<const Var> operands, Span span) {
+  f_->set_span(span);
+  const bool swaps = operation.def->symbol.starts_with('>');
+  const Var made = order(*f_, operands[swaps ? 1 : 0], operands[swaps ? 0 : 1]);
+  return operation.def->symbol.ends_with('=') ? made <= int64_t{0} : made < int64_t{0};
+}
+
+Var BodyChecker::order(FunctionBuilder& f, Var a, Var b) {
+  if (is_string(a.type())) return f.op("string_compare", {a, b});
+  if (a.type().is_data()) return f.call(order_of(a.type()), {a, b});
+  return f.if_else(
+      a < b, [&]() -> Vars { return f.constant(int64_t{-1}); },
+      [&]() -> Vars {
+        return f.if_else(
+            b < a, [&]() -> Vars { return f.constant(int64_t{1}); },
+            [&]() -> Vars { return f.constant(int64_t{0}); });
+      });
+}
+
+/// By the first parts, where they differ, else by the next ones.
+FunctionRef BodyChecker::order_of(const Type& type) {
+  return generated_.function(
+      "order_" + as_name(type.data->name), {{type, "a"}, {type, "b"}}, {DType::I64},
+      [&](FunctionBuilder& f, FunctionRef) -> Vars {
+        const std::size_t parts = type.data->variants[0].fields.size();
+        const std::function<Var(std::size_t)> from = [&](std::size_t i) -> Var {
+          const Var first = order(f, f.field(f.param(0), 0, i), f.field(f.param(1), 0, i));
+          if (i + 1 == parts) return first;
+          return f.if_else(
+              first == int64_t{0}, [&]() -> Vars { return from(i + 1); }, [&]() -> Vars { return first; });
+        };
+        return from(0);
+      });
 }
 
 FunctionRef BodyChecker::equality_of(const Type& type) {

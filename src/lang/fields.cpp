@@ -85,6 +85,13 @@ std::span<const FieldName> BodyChecker::field_names(Range range) const {
 /// Every variant of the type must have the field, with one type.
 bool BodyChecker::require_field(const Type& type, Symbol name, Span span) {
   const std::string_view text = symbols_[name];
+  if (is_string(type)) {
+    report(span,
+           fmt::format("expected a value of a data type before '.{}', found str: length(s) is the length of "
+                       "a string, s[i] its code point at i, s[i:j] a part of it",
+                       text));
+    return false;
+  }
   if (!type.is_data() || function_type(type) != nullptr) {
     report(span,
            fmt::format("expected a value of a data type before '.{}', found {}", text, to_string(type)));

@@ -51,7 +51,8 @@ std::optional<BodyChecker::FunctionValue> BodyChecker::callee_named(Symbol name)
   return local == nullptr ? std::nullopt : std::optional(*local);
 }
 
-/// Whether only its place tells its type: a number, an operation, or a function with open types.
+/// Whether only its place tells its type: a number, an operation, or a function with open types. What is told
+/// by its parts is left to `tells`.
 bool BodyChecker::waits_for_type(ExprId id) const {
   const Expr& expr = (*syntax_)[giver_of(id)];
   if (expr.flex != Flex::Rigid) return true;
@@ -96,6 +97,22 @@ std::vector<Pattern> BodyChecker::params_of(const Expr& lambda) {
     if (has_field) param->type = field_type(variant->data, variant->index, i);
   }
   return typed;
+}
+
+/// That of the values among the operands, else what literals among them usually are.
+Wish BodyChecker::type_beside_place(const Expr& lambda) {
+  const Expr& call = (*syntax_)[lambda.a];
+  const bool has_one = call.kind == Expr::Kind::Call && operation_of(call) != nullptr &&
+                       operation_of(call)->def->fusion.value != Fusion::Tensor && !callee_named(call.name);
+  if (!has_one) return std::nullopt;
+  Wish type;
+  for (const ExprId operand : list(call.list)) {
+    const Expr& expr = (*syntax_)[operand];
+    const Var* const var = expr.kind == Expr::Kind::Name ? scope_.find(expr.name) : nullptr;
+    if (var != nullptr && known(*var)) return without_symbols(var->type());
+    if (expr.flex != Flex::Rigid) type = Type(type_of_literal(expr.flex));
+  }
+  return type;
 }
 
 BodyChecker::FunctionValue BodyChecker::callee_of(Var value, FunctionType& type) {
@@ -231,6 +248,9 @@ BodyChecker::FunctionValue BodyChecker::function_of_own_types(const Expr& expr) 
   }
   if (value.function != nullptr) return value;
   if (value.operation == nullptr && !diagnostics_.empty()) return {};
+  if (value.operation != nullptr && takes_floats_alone(*value.operation->def))
+    return function_of(*value.operation, std::vector<Wish>(value.operation->def->arity(), Type(DType::F64)),
+                       expr);
   report(expr.span, fmt::format("expected the type of the function '{0}', which nothing here tells; it is "
                                 "written let f: fn(i64) -> i64 = {0}",
                                 symbols_[expr.name]));

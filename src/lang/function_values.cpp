@@ -183,64 +183,6 @@ BodyChecker::FunctionValue BodyChecker::named_function(const Expr& expr, std::sp
   return value;
 }
 
-// Functions with names of their own.
-
-bool BodyChecker::is_function(ExprId bound) const {
-  const Expr& expr = (*syntax_)[bound];
-  if (expr.kind == Expr::Kind::Lambda) return true;
-  if (expr.kind == Expr::Kind::Block) return (*syntax_)[expr.a].kind == Expr::Kind::Lambda;
-  if (expr.kind == Expr::Kind::Gradient) return !expr.is_called;
-  if (expr.kind != Expr::Kind::Name || scope_.find(expr.name) != nullptr) return false;
-  if (local_function(expr.name) != nullptr) return true;
-  const bool is_value = declarations_.parameter(expr.name) != nullptr ||
-                        declarations_.size(expr.name) != nullptr || declarations_.is_variant(expr.name);
-  const FunctionHead* const function = functions_.find(expr.name);
-  if (is_value || function != nullptr) return !is_value && function->readable && !function->is_constant;
-  const Operation* const operation = operations_.find(expr.name);
-  return operation != nullptr && operation->def->attributes.empty();
-}
-
-void BodyChecker::let_function(ExprId bound, const Pattern& pattern) {
-  FunctionValue value = function_bound(bound, pattern.name.value_or(0));
-  if (!pattern.name) return;
-  if (declarations_.is_variant(*pattern.name)) return bind(pattern, Var());
-  local_functions_.push_back(std::move(value));
-  scope_.hide(*pattern.name);
-}
-
-/// What is known of its types already is checked, whether it is used or not.
-BodyChecker::FunctionValue BodyChecker::function_bound(ExprId bound, Symbol name) {
-  const Expr& expr = (*syntax_)[bound];
-  if (expr.kind == Expr::Kind::Block) {
-    const std::size_t names = scope_.size();
-    const std::size_t functions = local_functions_.size();
-    lets(expr);
-    FunctionValue value = function_bound(expr.a, name);
-    scope_.shrink(names);
-    local_functions_.resize(functions);
-    return value;
-  }
-  const FunctionHead* const function = functions_.find(expr.name);
-  FunctionValue value;
-  if (expr.kind != Expr::Kind::Name || (function != nullptr && function->is_generic())) {
-    value = open_function(expr);
-  } else {
-    const Operation* const operation = function == nullptr ? operations_.find(expr.name) : nullptr;
-    value = {.function = function, .operation = operation, .text = std::string(symbols_[expr.name])};
-  }
-  const FunctionValue* const local = expr.kind == Expr::Kind::Name ? local_function(expr.name) : nullptr;
-  if (local != nullptr) value = *local;
-  value.name = name;
-  if (expr.kind == Expr::Kind::Lambda) {
-    std::vector<Wish> types;
-    for (const Pattern& param : params_of(expr)) types.push_back(param.type);
-    const bool are_known = std::all_of(types.begin(), types.end(), [](const Wish& type) { return type; });
-    if (are_known) value = closed(value, types, std::nullopt);
-    value.name = name;  // also where something is wrong, which is reported
-  }
-  return value;
-}
-
 /// Whether the types of its parameters must come from elsewhere.
 bool BodyChecker::follows_types(ExprId function) const {
   const Expr& expr = (*syntax_)[giver_of(function)];
@@ -265,13 +207,14 @@ std::vector<Symbol> BodyChecker::names_in(const Expr& function) const {
   return names;
 }
 
-/// Those of the expressions from one to another.
+/// Those of the expressions from one to another. What has a hidden name is bound where it is used.
 void BodyChecker::add_names(std::size_t first, std::size_t last, std::vector<Symbol>& names) const {
   for (std::size_t i = first; i <= last; ++i) {
     const Expr& expr = syntax_->exprs[i];
     const bool has_name =
         expr.kind == Expr::Kind::Name || expr.kind == Expr::Kind::Call || expr.kind == Expr::Kind::Gradient;
-    if (has_name && std::find(names.begin(), names.end(), expr.name) == names.end())
+    if (has_name && !symbols_.is_hidden(expr.name) &&
+        std::find(names.begin(), names.end(), expr.name) == names.end())
       names.push_back(expr.name);
   }
 }
@@ -342,6 +285,8 @@ BodyChecker::FunctionValue BodyChecker::closed_lambda(const FunctionValue& open,
   std::string key = fmt::format("{}", expr.span.begin);
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (!names[i].type && params[i]) head.params[i].type = without_symbols(*params[i]);
+    if (!head.params[i].type && symbols_.is_place(names[i].name.value_or(0)))
+      head.params[i].type = type_beside_place(expr);
     if (head.params[i].type) {
       key += ", " + to_string(*head.params[i].type);
       continue;
@@ -478,6 +423,15 @@ bool BodyChecker::require_function(TypeInference& types, std::size_t place, cons
   const bool fits = std::equal(own.begin(), own.end(), params.begin(), params.end(), goes_with) && result &&
                     goes_with(result, wanted);
   if (fits) return true;
+  const bool is_open = given.operation != nullptr &&
+                       std::ranges::any_of(params, [](const Wish& param) { return !param.has_value(); });
+  if (is_open) {
+    report(place_of(argument),
+           fmt::format("expected the types of what '{0}' takes, which nothing here tells; fn(x: i64, ...) -> "
+                       "{0}(x, ...) says them",
+                       given.text));
+    return false;
+  }
   report(place_of(argument), fmt::format("argument {} of '{}': expected {}, found {}", number, callee,
                                          text_of_function(params, wanted), text_of_function(own, result)));
   return false;

@@ -132,7 +132,7 @@ FunctionRef Functions::declare_as(const std::string& name, const FunctionHead& h
 /// What is wrong with the names of parameters is reported once, with the first use.
 const FunctionHead* Functions::instance(const FunctionHead& generic, const TypeArguments& arguments,
                                         const FunctionHead& made_for,
-                                        const std::vector<FunctionArgument>& given) {
+                                        const std::vector<FunctionArgument>& given, Span used_at) {
   std::string name(symbols_[generic.name]);
   std::string key = name;
   for (const TypeArgument& argument : arguments) {
@@ -164,6 +164,7 @@ const FunctionHead* Functions::instance(const FunctionHead& generic, const TypeA
   }
   std::erase_if(head.params, [](const Pattern& param) { return param.is_function; });
   head.made_for = &made_for;
+  head.used_at = used_at;
   head.depth = made_for.depth + 1;
   const FunctionHead* made = nullptr;
   if (is_right) {

@@ -34,7 +34,8 @@ class Functions {
   /// The function that a generic one is for these types and functions; nullptr where its head is wrong, which
   /// is reported. `made_for` is the function with this use.
   const FunctionHead* instance(const FunctionHead& generic, const TypeArguments& arguments,
-                               const FunctionHead& made_for, const std::vector<FunctionArgument>& given = {});
+                               const FunctionHead& made_for, const std::vector<FunctionArgument>& given = {},
+                               Span used_at = {});
   /// A function that was made for a lambda.
   const FunctionHead* add_lambda(FunctionHead head, FunctionRef made);
   std::vector<ir::ValueInfo> params_of(const FunctionHead& head) const;

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ranges>
 
 #include "lang/body_checker.h"
 #include "lang/type_inference.h"
@@ -14,18 +15,56 @@ constexpr std::size_t kMaxFunctionDepth = 20;
 
 }  // namespace
 
-/// What takes its type from its place: it comes after the arguments that have a type of their own.
-bool BodyChecker::follows_its_place(ExprId id) const {
-  const Expr& expr = (*syntax_)[giver_of(id)];
-  if (expr.flex != Flex::Rigid || expr.kind == Expr::Kind::List || expr.kind == Expr::Kind::Lambda)
-    return true;
-  if (expr.kind == Expr::Kind::Tuple) {
-    const std::span<const ExprId> parts = list(expr.list);
-    return std::any_of(parts.begin(), parts.end(), [&](ExprId part) { return follows_its_place(part); });
+bool BodyChecker::is_open_variant(const Expr& expr) const {
+  return expr.types.count == 0 && is_construction(expr) && declarations_.variant(expr.name) == nullptr;
+}
+
+/// Functions take their types from the other fields.
+BodyChecker::Tells BodyChecker::told_by_parts(const Expr& construction) const {
+  std::optional<Tells> least;
+  for (const ExprId part : list(construction.list)) {
+    const Tells told = tells(part);
+    if (told != Tells::Nothing) least = std::max(least.value_or(told), told);
   }
-  const bool may_construct = expr.kind == Expr::Kind::Name || expr.kind == Expr::Kind::Call;
-  return may_construct && expr.list.count == 0 && expr.types.count == 0 && is_construction(expr) &&
-         declarations_.variant(expr.name) == nullptr;
+  return least.value_or(Tells::Nothing);
+}
+
+BodyChecker::Tells BodyChecker::tells(ExprId id) const {
+  const Expr& expr = (*syntax_)[giver_of(id)];
+  if (expr.flex != Flex::Rigid) return expr.flex == Flex::Float ? Tells::Float : Tells::Integer;
+  const auto told_by = [this](ExprId part) { return tells(part); };
+  const std::span<const ExprId> parts = list(expr.list);
+  switch (expr.kind) {
+    case Expr::Kind::List:
+      return parts.empty()
+                 ? Tells::Nothing
+                 : std::max(Tells::Elements, std::ranges::min(parts | std::views::transform(told_by)));
+    case Expr::Kind::Tuple:
+      return std::ranges::max(parts | std::views::transform(told_by));
+    case Expr::Kind::If:
+      return std::min(tells(expr.b), tells(expr.c));
+    case Expr::Kind::Name: {
+      if (is_open_variant(expr)) return Tells::Nothing;
+      const Operation* const operation = operations_.find(expr.name);
+      const bool is_operation =
+          operation != nullptr && !is_value(expr) && local_function(expr.name) == nullptr;
+      if (is_operation && takes_floats_alone(*operation->def)) return Tells::Float;
+      break;
+    }
+    case Expr::Kind::Call: {
+      if (is_open_variant(expr)) return told_by_parts(expr);
+      const FunctionHead* const function = functions_.find(expr.name);
+      const bool is_open = function != nullptr && !function->type_params.empty() && expr.types.count == 0 &&
+                           local_function(expr.name) == nullptr;
+      const auto tells_nothing = [this](ExprId part) { return tells(part) == Tells::Nothing; };
+      return is_open && std::ranges::all_of(parts, tells_nothing) ? Tells::Nothing : Tells::Type;
+    }
+    case Expr::Kind::Gradient:
+      return expr.is_called ? Tells::Type : Tells::Nothing;
+    default:
+      break;
+  }
+  return waits_for_type(id) ? Tells::Nothing : Tells::Type;
 }
 
 /// A list in brackets is no tensor where the type says so, whatever its elements are.
@@ -39,34 +78,52 @@ Var BodyChecker::argument_for(TypeInference& types, ExprId argument, std::size_t
   return found;
 }
 
+/// Arguments with a type of their own come first, then what is wished, then literals, and last what takes its
+/// type from its place.
 std::vector<Var> BodyChecker::infer(TypeInference& types, std::span<const ExprId> arguments,
                                     std::span<const std::size_t> places, Wishes wishes,
                                     std::span<const std::size_t> results, bool takes_functions) {
   std::vector<Var> found(arguments.size());
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    if (takes_functions && types.function_at(places[i])) continue;
-    if (!follows_its_place(arguments[i])) found[i] = argument_for(types, arguments[i], places[i]);
-  }
+  std::vector<Tells> told(arguments.size());
+  for (std::size_t i = 0; i < arguments.size(); ++i) told[i] = tells(arguments[i]);
+  const auto take = [&](Tells what) {
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      if (told[i] != what || (takes_functions && types.function_at(places[i]))) continue;
+      found[i] = argument_for(types, arguments[i], places[i]);
+    }
+  };
+  take(Tells::Type);
   const bool wants_tuple = wishes.size() == 1 && wishes[0] && is_tuple(*wishes[0]) && results.size() > 1;
   for (std::size_t i = 0; i < results.size(); ++i) {
     const bool has_part = wants_tuple && i < wishes[0]->data->variants[0].fields.size();
     if (has_part) types.match(results[i], field_type(*wishes[0], 0, i));
     if (wishes.size() == results.size() && wishes[i]) types.match(results[i], *wishes[i]);
   }
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    if (takes_functions && types.function_at(places[i])) continue;
-    if (follows_its_place(arguments[i])) found[i] = argument_for(types, arguments[i], places[i]);
-  }
+  for (const Tells what : {Tells::Elements, Tells::Float, Tells::Integer, Tells::Nothing}) take(what);
   return found;
 }
 
-bool BodyChecker::require_complete(const TypeInference& types, Symbol name, Span span) {
+bool BodyChecker::require_fitting(TypeInference& types, std::span<const ExprId> arguments,
+                                  std::span<const std::size_t> places, std::span<const Var> found,
+                                  const std::function<std::string(std::size_t)>& describe) {
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (!known(found[i]) || types.may_be(places[i], found[i].type())) continue;
+    const std::string expected = types.text_at(places[i]);
+    report(place_of(arguments[i]),
+           fmt::format("{}: expected {}, found {}{}", describe(i), expected, to_string(found[i].type()),
+                       hint_at_type(expected, found[i].type())));
+    return false;
+  }
+  return true;
+}
+
+bool BodyChecker::require_complete(const TypeInference& types, Symbol name, Span span, bool takes_arguments) {
   const std::string missing = types.missing();
   if (missing.empty()) return true;
   report(span,
          fmt::format("expected the type {0} of '{1}', which nothing here tells; in brackets it is written "
-                     "{1}[...](...)",
-                     missing, symbols_[name]));
+                     "{1}[...]{2}",
+                     missing, symbols_[name], takes_arguments ? "(...)" : ""));
   return false;
 }
 
@@ -92,6 +149,12 @@ std::optional<BodyChecker::Resolved> BodyChecker::resolve_generic(const Expr& ex
   const std::size_t findings = diagnostics_.count();
   const std::vector<Var> found =
       infer(types, arguments, generic.param_types, wishes, generic.result_types, true);
+  const auto describe = [&](std::size_t i) {
+    return fmt::format("argument {} of '{}'", i + 1, symbols_[generic.name]);
+  };
+  const bool is_open = diagnostics_.count() == findings && !types.missing().empty();
+  if (is_open && !require_fitting(types, arguments, generic.param_types, found, describe))
+    return std::nullopt;
   std::vector<FunctionValue> functions;
   const bool has_functions =
       diagnostics_.count() == findings && infer_functions(types, generic, arguments, functions);
@@ -103,9 +166,7 @@ std::optional<BodyChecker::Resolved> BodyChecker::resolve_generic(const Expr& ex
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     if (generic.params[i].is_function) continue;
     const std::optional<Type>& type = head->params[resolved.arguments.size()].type;
-    resolved.arguments.push_back(require(arguments[i], found[i], type, [&] {
-      return fmt::format("argument {} of '{}'", i + 1, symbols_[generic.name]);
-    }));
+    resolved.arguments.push_back(require(arguments[i], found[i], type, [&] { return describe(i); }));
   }
   for (const FunctionValue& function : functions) {
     resolved.arguments.insert(resolved.arguments.end(), function.captured.begin(), function.captured.end());
@@ -142,7 +203,7 @@ const FunctionHead* BodyChecker::instance_of(const FunctionHead& generic, const 
     argument.lambdas = value.lambdas;
     for (const Var captured : value.captured) argument.captured.push_back(captured.type());
   }
-  return functions_.instance(generic, types.arguments(), *head_, given);
+  return functions_.instance(generic, types.arguments(), *head_, given, span);
 }
 
 const FunctionHead* BodyChecker::instance_for(const FunctionHead& generic, const std::vector<Type>& arguments,
@@ -175,7 +236,13 @@ Var BodyChecker::construct_generic(const Expr& expr, const GenericVariant& varia
   TypeInference types(variant.type->params, source_, tokens_, declarations_, diagnostics_);
   const std::size_t findings = diagnostics_.count();
   const std::vector<Var> found = infer(types, list(expr.list), places, {}, {});
-  if (diagnostics_.count() > findings || !require_complete(types, variant->name, expr.span)) return Var();
+  if (diagnostics_.count() > findings) return Var();
+  const auto describe = [&](std::size_t i) {
+    return fmt::format("field '{}' of '{}'", fields[(*targets)[i]].name, symbols_[variant->name]);
+  };
+  const bool fits =
+      types.missing().empty() || require_fitting(types, list(expr.list), places, found, describe);
+  if (!fits || !require_complete(types, variant->name, expr.span, expr.list.count > 0)) return Var();
   const std::optional<Type> type = types.instance_of(*variant.type, expr.span);
   if (!type) return Var();
   const VariantPlace place{*type, variant.index};

@@ -11,6 +11,7 @@
 #include "lang/library.h"
 #include "lang/literal.h"
 #include "lang/reader.h"
+#include "lang/suggest.h"
 
 namespace hiaton::lang {
 namespace {
@@ -316,9 +317,17 @@ class HeadReader : Reader {
     return initial;
   }
 
+  [[noreturn]] void fail_declaration() {
+    const std::string_view word = source().text(next().span);
+    const std::string hint = at_all({Tok::Name, Tok::Name}) ? declared_elsewhere(word) : "";
+    if (!hint.empty()) fail(next().span, fmt::format("expected a declaration, found '{}'{}", word, hint));
+    fail_expected("a declaration ('fn', 'data', 'param', 'size', 'const', 'type' or 'import')");
+  }
+
   void function() {
     const std::size_t begin = position();
-    const Token& fn = expect(Tok::Fn, "'fn' (the start of a function)");
+    if (!at(Tok::Fn)) fail_declaration();
+    const Token& fn = take();
     const Token& name = expect(Tok::Name, "the name of the function");
     FunctionHead& head = heads_.emplace_back();
     head.name = name.payload;
@@ -370,9 +379,15 @@ class HeadReader : Reader {
         if (places.contains(name)) continue;
         is_wrong = true;
         if (!are_known) continue;
-        report(step.span, fmt::format("expected a size, or a symbol that is a dimension of a parameter by "
-                                      "itself, found '{0}'; a size is declared by a line 'size {0} = ...'",
-                                      name));
+        const bool is_value = std::any_of(head.params.begin(), head.params.end(),
+                                          [&](const Pattern& param) { return param.name == step.symbol; });
+        report(
+            step.span,
+            fmt::format(
+                "expected a size, or a symbol that is a dimension of a parameter by itself, found '{0}'{1}",
+                name,
+                is_value ? ", which only the run knows; '_' stands for any size"
+                         : fmt::format("; a size is declared by a line 'size {} = ...'", name)));
       }
       return is_wrong;
     });
@@ -398,10 +413,10 @@ class HeadReader : Reader {
       take();
       if (!accept(Tok::LeftParen)) break;
     }
-    const bool is_of_name = !at_all({Tok::Fn, Tok::LeftParen});
+    const bool is_of_another = at_all({Tok::Fn, Tok::LeftParen}) || (at(Tok::Name) && !at_name_alone());
     go_to(begin);
-    if (!is_of_name) return std::nullopt;
-    const GradientOf read = gradient_of([] { return ExprId(); });
+    if (is_of_another) return std::nullopt;
+    const GradientOf read = gradient_of([] { return ExprId(); }, [] { return Symbol(); });
     if ((at(Tok::End) || at_declaration()) && read.steps.size() == 1) return read;
     go_to(begin);
     return std::nullopt;

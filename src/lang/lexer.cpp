@@ -257,7 +257,11 @@ class Lexer {
     if (character == "!") hint = "; negation is written 'not'";
     if (character == "&" || character == "|") hint = "; logic is written 'and', 'or', 'not'";
     if (character == "^" || character == "*") hint = "; a power is written pow(x, 2)";
-    if (character == "." && is_digit(peek(1))) hint = "; write a digit before the point";
+    if (character == "." && is_digit(peek(1))) {
+      const bool is_behind_value = at_ > 0 && (ir::continues_name(text_[at_ - 1]) || text_[at_ - 1] == ')');
+      hint = is_behind_value ? "; the parts of a tuple get names by let (a, b) = ..."
+                             : "; write a digit before the point";
+    }
     while (at_ < text_.size() && text_.substr(at_, length) == character) at_ += length;
     fail(begin, fmt::format("expected a token of the language, found {}{}", spelled(character), hint));
   }
@@ -299,7 +303,7 @@ class Lexer {
 Symbols::Symbols() {
   for (std::string_view keyword : ir::kKeywords) intern(keyword);
   first_place_ = static_cast<Symbol>(names_.size());
-  names_.insert(names_.end(), kPlaces, "_");
+  names_.insert(names_.end(), kPlaces + kHidden, "_");
 }
 
 TokenList lex(const Source& source, Symbols& symbols, Diagnostics& diagnostics) {

@@ -1,5 +1,6 @@
-// BodyChecker: functions that are declared inside a body by `let fn` and may call themselves and each other.
-// Each becomes a function of its own, which takes what they use from around them behind its parameters.
+// BodyChecker: functions that get a name inside a body. Those that `let fn` declares may call themselves and
+// each other; each becomes a function of its own, which takes what they use from around them behind its
+// parameters.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -147,6 +148,76 @@ class BodyChecker::LocalGroup {
 
 void BodyChecker::let_functions(std::span<const Let> group) {
   LocalGroup(*this, group).run();
+}
+
+bool BodyChecker::is_function(ExprId bound) const {
+  const Expr& expr = (*syntax_)[bound];
+  if (expr.kind == Expr::Kind::Lambda) return true;
+  if (expr.kind == Expr::Kind::Block) {
+    const Expr& given = (*syntax_)[expr.a];
+    return given.kind == Expr::Kind::Lambda || (given.kind == Expr::Kind::Gradient && !given.is_called);
+  }
+  if (expr.kind == Expr::Kind::Gradient) return !expr.is_called;
+  if (expr.kind != Expr::Kind::Name || scope_.find(expr.name) != nullptr) return false;
+  if (local_function(expr.name) != nullptr) return true;
+  const bool is_value = declarations_.parameter(expr.name) != nullptr ||
+                        declarations_.size(expr.name) != nullptr || declarations_.is_variant(expr.name);
+  const FunctionHead* const function = functions_.find(expr.name);
+  if (is_value || function != nullptr) return !is_value && function->readable && !function->is_constant;
+  const Operation* const operation = operations_.find(expr.name);
+  return operation != nullptr && operation->def->attributes.empty();
+}
+
+void BodyChecker::let_function(ExprId bound, const Pattern& pattern) {
+  FunctionValue value = function_bound(bound, pattern.name.value_or(0));
+  if (!pattern.name) return;
+  if (declarations_.is_variant(*pattern.name)) return bind(pattern, Var());
+  local_functions_.push_back(std::move(value));
+  scope_.hide(*pattern.name);
+}
+
+/// Whether it is that of one function, of which all types are known.
+bool BodyChecker::is_gradient_of_known(const Expr& gradient) {
+  if (syntax_->gradients[gradient.index].lambda.valid()) return false;
+  if (const std::optional<FunctionValue> local = callee_named(gradient.name))
+    return !local->is_open() && local->function != nullptr;
+  const FunctionHead* const function = functions_.find(gradient.name);
+  return function != nullptr && function->readable && !function->is_constant && !function->is_generic();
+}
+
+/// What is known of its types already is checked, whether it is used or not.
+BodyChecker::FunctionValue BodyChecker::function_bound(ExprId bound, Symbol name) {
+  const Expr& expr = (*syntax_)[bound];
+  if (expr.kind == Expr::Kind::Block) {
+    const std::size_t names = scope_.size();
+    const std::size_t functions = local_functions_.size();
+    lets(expr);
+    FunctionValue value = function_bound(expr.a, name);
+    scope_.shrink(names);
+    local_functions_.resize(functions);
+    return value;
+  }
+  const FunctionHead* const function = functions_.find(expr.name);
+  FunctionValue value;
+  if (expr.kind == Expr::Kind::Gradient && is_gradient_of_known(expr)) {
+    if (diagnostics_.empty()) value = gradient_value(expr, {});
+  } else if (expr.kind != Expr::Kind::Name || (function != nullptr && function->is_generic())) {
+    value = open_function(expr);
+  } else {
+    const Operation* const operation = function == nullptr ? operations_.find(expr.name) : nullptr;
+    value = {.function = function, .operation = operation, .text = std::string(symbols_[expr.name])};
+  }
+  const FunctionValue* const local = expr.kind == Expr::Kind::Name ? local_function(expr.name) : nullptr;
+  if (local != nullptr) value = *local;
+  value.name = name;
+  if (expr.kind == Expr::Kind::Lambda) {
+    std::vector<Wish> types;
+    for (const Pattern& param : params_of(expr)) types.push_back(param.type);
+    const bool are_known = std::all_of(types.begin(), types.end(), [](const Wish& type) { return type; });
+    if (are_known) value = closed(value, types, std::nullopt);
+    value.name = name;  // also where something is wrong, which is reported
+  }
+  return value;
 }
 
 }  // namespace hiaton::lang

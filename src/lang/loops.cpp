@@ -35,12 +35,28 @@ Vars BodyChecker::loop(const Expr& expr) {
   std::vector<Var> initial;
   for (const Loop::State& state : loop.states) {
     patterns.push_back(state.pattern);
-    const Var first = value(state.initial, state.pattern.type);
+    const bool is_told = state.pattern.type.has_value() || require_type_of_state(state);
+    const Var first = is_told ? value(state.initial, state.pattern.type) : Var();
     initial.push_back(require_pattern(state.initial, first, state.pattern));
   }
   require_distinct(patterns, "loop variable", symbols_, diagnostics_);
   return loop.counts ? loop_with_counter(expr, loop, std::move(initial))
                      : loop_on_condition(expr, loop, std::move(initial));
+}
+
+/// The body is no help, as the variable stands in it.
+bool BodyChecker::require_type_of_state(const Loop::State& state) {
+  const Expr& initial = (*syntax_)[giver_of(state.initial)];
+  const bool is_empty = initial.kind == Expr::Kind::List && initial.list.count == 0;
+  const bool is_open = initial.kind == Expr::Kind::Name && is_open_variant(initial);
+  if (!is_empty && !is_open) return true;
+  const GenericVariant* const variant = is_open ? declarations_.generic_variant(initial.name) : nullptr;
+  report(initial.span, fmt::format("expected the type of '{0}', which its first value does not tell; it is "
+                                   "written {0}: {1}[...] = {2}",
+                                   spelled(state.pattern),
+                                   variant != nullptr ? symbols_[variant->type->name] : Declarations::kList,
+                                   source_.text(initial.span)));
+  return false;
 }
 
 void BodyChecker::bind_states(const Loop& loop, std::span<const Var> initial, std::span<const Var> params) {

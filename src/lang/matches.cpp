@@ -80,14 +80,19 @@ class BodyChecker::Matching {
                                            [] { return std::string("the condition of an arm"); });
     checker_.scope_.shrink(names);
     const std::size_t made = made_.size();
-    const ir::BlockId held = f().begin_block({});
-    const Vars then = give(decision);
-    checker_.close(held, then);
-    forget_down_to(made);
-    const ir::BlockId failed = f().begin_block({});
-    const Vars otherwise = take(decisions_.tree[decision.otherwise], give);
-    checker_.close(failed, otherwise);
-    forget_down_to(made);
+    ir::BlockId held;
+    ir::BlockId failed;
+    Vars then = unknown();
+    Vars otherwise = unknown();
+    const bool follows = !has_wish_ && checker_.tells(arm_of(decision).body) == Tells::Nothing;
+    for (const bool holds : {!follows, follows}) {
+      ir::BlockId& block = holds ? held : failed;
+      Vars& results = holds ? then : otherwise;
+      block = f().begin_block({});
+      results = holds ? give(decision) : take(decisions_.tree[decision.otherwise], give);
+      checker_.close(block, results);
+      forget_down_to(made);
+    }
     if (!known(then) || !known(otherwise)) return checker_.in_place_of(known(then) ? then : otherwise);
     if (!require_alike(then, otherwise, checker_.place_of(arm_of(decision).body))) return unknown();
     if (!known(condition) || !all_known(then) || !all_known(otherwise)) return checker_.in_place_of(then);
@@ -125,10 +130,16 @@ class BodyChecker::Matching {
     std::vector<std::size_t> order(choices.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
     if (has_wish_) return order;
-    std::stable_partition(order.begin(), order.end(), [&](std::size_t i) {
+    const auto place = [&](std::size_t i) {
       const Decision& next = decisions_.tree[choices[i].next];
-      return next.choices.empty() && !checker_.waits_for_type(arm_of(next).body);
-    });
+      if (!next.choices.empty()) return Tells::Elements;  // which of its arms comes first is not known yet
+      const Tells told = checker_.tells(arm_of(next).body);
+      return arm_of(next).guard.valid() ? std::min(told, Tells::Elements) : told;
+    };
+    std::vector<Tells> places(order.size());
+    for (std::size_t i = 0; i < order.size(); ++i) places[i] = place(i);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return places[a] < places[b]; });
     return order;
   }
 
@@ -251,7 +262,8 @@ Vars BodyChecker::match(const Expr& expr, Wishes wishes) {
   }
   std::optional<Decisions> decisions;
   if (known(matched) && types.size() == matched.size()) {
-    decisions = decide(types, arms, *syntax_, source_, tokens_, symbols_, expr.sign, diagnostics_);
+    decisions = decide(types, arms, *syntax_, source_, tokens_, symbols_, expr.sign, expr.op != Tok::Let,
+                       diagnostics_);
   }
   if (decisions) return Matching(*this, expr, *decisions, matched, wishes).run();
   for (const Arm& arm : arms) check_apart(arm, wishes);

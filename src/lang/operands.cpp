@@ -23,7 +23,7 @@ ExprId Parser::operand() {
   for (int parts = 0;; ++parts) {
     if (parts == kMaxNesting) fail_nesting();
     const bool continues = !next().starts_line;
-    if (at(Tok::LeftBracket) && continues) {
+    if (at(Tok::LeftBracket) && continues && !at_arm_behind_blank()) {
       expr = indexed(expr);
     } else if (at(Tok::Dot)) {
       expr = field(expr);
@@ -147,7 +147,8 @@ ExprId Parser::negated_condition() {
 /// The types in the brackets behind a name: the elements' of a list, those of a generic data type or
 /// function.
 Range Parser::types_behind(const Token& word) {
-  if (!at(Tok::LeftBracket) || next().starts_line || word.kind != Tok::Name) return {};
+  if (!at(Tok::LeftBracket) || next().starts_line || word.kind != Tok::Name || at_arm_behind_blank())
+    return {};
   const GenericVariant* const variant = declarations().generic_variant(word.payload);
   const bool is_list = Declarations::list_variant(source().text(word.span)).has_value();
   const bool is_function = functions_.contains(word.payload) && behind_brackets().kind == Tok::LeftParen;
@@ -171,7 +172,7 @@ ExprId Parser::name_or_call() {
   const Token& word = take();
   const Symbol symbol = word.kind == Tok::Name ? word.payload : static_cast<Symbol>(word.kind);
   const Range types = types_behind(word);
-  if (at(Tok::LeftParen) && !next().starts_line) return call(symbol, word, types);
+  if (at(Tok::LeftParen) && !next().starts_line && !at_arm_behind_blank()) return call(symbol, word, types);
   return add({.kind = Expr::Kind::Name, .name = symbol, .span = span_from(word.span.begin), .types = types});
 }
 
@@ -340,54 +341,6 @@ ExprId Parser::list() {
               .list = close_list(first)});
 }
 
-/// Without arguments behind it, it is a function.
-ExprId Parser::gradient() {
-  const Deeper deeper = nested();
-  const uint32_t begin = next().span.begin;
-  GradientOf read = gradient_of([&] { return lambda(); });
-  Expr expr{.kind = Expr::Kind::Gradient,
-            .is_called = at(Tok::LeftParen) && !next().starts_line,
-            .name = read.function,
-            .sign = read.span,
-            .index = static_cast<uint32_t>(syntax_.gradients.size())};
-  syntax_.gradients.push_back(std::move(read));
-  if (expr.is_called) {
-    take();
-    const std::size_t first = open_list_.size();
-    arguments(Tok::RightParen, "an operator, ',' or ')' in the arguments", nullptr);
-    expr.list = close_list(first);
-  }
-  expr.span = span_from(begin);
-  return add(expr);
-}
-
-/// All expressions of its body stand behind each other.
-ExprId Parser::lambda() {
-  const Deeper deeper = nested();
-  const Token& word = take();
-  take();
-  std::vector<Pattern> params;
-  while (!at(Tok::RightParen)) {
-    params.push_back(pattern_with_type("the name of a parameter"));
-    if (!accept(Tok::Comma)) break;
-  }
-  expect(Tok::RightParen, "',' or ')' after a parameter");
-  expect(Tok::Arrow, "'->' and the value of the function");
-  const auto first = static_cast<uint32_t>(syntax_.exprs.size());
-  const ExprId body = expression();
-  if (at(Tok::Assign)) {
-    fail_expected(
-        "the end of a lambda, which has no result type: fn(x) -> value; a function with one is "
-        "let fn name(x: type) -> type = value");
-  }
-  return add({.kind = Expr::Kind::Lambda,
-              .span = span_from(word.span.begin),
-              .sign = word.span,
-              .a = body,
-              .list = append<Pattern>(syntax_.patterns, params),
-              .index = first});
-}
-
 ExprId Parser::learned() {
   const Token& word = take();
   const Token& name = take();
@@ -431,6 +384,8 @@ ExprId Parser::conditional() {
   const ExprId condition = expression();
   expect(Tok::Then, "an operator or 'then'");
   const ExprId then = expression();
+  if (!at(Tok::Else) && (at_declaration() || at(Tok::End)))
+    fail_expected("an operator or 'else' (an 'if' is a value, which both branches give)");
   expect(Tok::Else, "an operator or 'else'");
   const ExprId otherwise = expression();
   return add({.kind = Expr::Kind::If,
@@ -446,7 +401,8 @@ ExprId Parser::loop() {
   const Deeper deeper = nested();
   const Token& word = take();
   Loop read;
-  loop_states(read);
+  std::vector<TakenApart> taken;
+  loop_states(read, taken);
   if (accept(Tok::For)) {
     read.counts = true;
     read.counter = pattern("the name of the counter");
@@ -459,10 +415,12 @@ ExprId Parser::loop() {
            at(Tok::With) ? "',', 'while' or 'for' after a loop variable (a value with other fields stands in "
                            "parentheses here)"
                          : "an operator, ',', 'while' or 'for' after a loop variable");
-    read.condition = expression();
+    const std::size_t arms_before = syntax_.arms.size();
+    read.condition = with_taken_apart(expression(), taken, arms_before);
   }
   expect(Tok::Do, "an operator or 'do' and the next values of the loop variables");
-  read.body = expression();
+  const std::size_t arms_before = syntax_.arms.size();
+  read.body = with_taken_apart(expression(), taken, arms_before);
   syntax_.loops.push_back(std::move(read));
   return add({.kind = Expr::Kind::Loop,
               .span = span_from(word.span.begin),
@@ -470,9 +428,9 @@ ExprId Parser::loop() {
               .index = static_cast<uint32_t>(syntax_.loops.size() - 1)});
 }
 
-void Parser::loop_states(Loop& loop) {
+void Parser::loop_states(Loop& loop, std::vector<TakenApart>& taken) {
   do {
-    const Pattern pattern = pattern_with_type("the name of a loop variable");
+    const Pattern pattern = pattern_taking_apart("the name of a loop variable", taken);
     expect(Tok::Assign, "'=' and the first value of the loop variable");
     const ExprId initial = expression();
     loop.states.push_back({pattern, initial});

@@ -50,6 +50,11 @@ Operations::Operations(Symbols& symbols) : infix_(static_cast<std::size_t>(Tok::
   logical_not_ = describe(catalog().find_symbol("not", 1));
 }
 
+bool takes_floats_alone(const OpDef& op) {
+  return !op.is_variadic() && op.attributes.empty() && op.find_kernel(DType::F64) != nullptr &&
+         op.find_kernel(DType::I64) == nullptr;
+}
+
 std::string_view spelling(Tok op) {
   if (op == Tok::And) return "and";
   if (op == Tok::Or) return "or";

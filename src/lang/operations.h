@@ -51,6 +51,9 @@ class Operations {
   Operation stack_;
 };
 
+/// Whether it takes numbers, but no integers: by itself it is then a function on f64.
+bool takes_floats_alone(const OpDef& op);
+
 /// As written in programs: "+", "==".
 std::string_view spelling(Tok op);
 

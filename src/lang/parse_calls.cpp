@@ -1,4 +1,5 @@
-// Parser: local functions, calls of what an expression gives, and functions of what a call leaves open.
+// Parser: local functions, lambdas, gradients, calls of what an expression gives, and functions of what a
+// call leaves open.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -44,7 +45,7 @@ uint32_t Parser::local_function() {
 /// A number or a tuple is no function, what stands before an arrow is a pattern, and what stands apart is
 /// another expression.
 bool Parser::may_be_called(ExprId expr) const {
-  if (span_from(0).end != next().span.begin) return false;
+  if (is_apart()) return false;
   switch (syntax_[expr].kind) {
     case Expr::Kind::Call:
     case Expr::Kind::Apply:
@@ -137,6 +138,68 @@ ExprId Parser::with_open_places(Expr call, std::size_t first, const std::vector<
   if (lets.empty()) return function;
   return add(
       {.kind = Expr::Kind::Block, .span = call.span, .a = function, .list = append<Let>(syntax_.lets, lets)});
+}
+
+/// Without arguments behind it, it is a function.
+ExprId Parser::gradient() {
+  const Deeper deeper = nested();
+  const uint32_t begin = next().span.begin;
+  std::vector<Let> lets;
+  const auto operand = [&] {
+    const uint32_t first = next().span.begin;
+    const ExprId bound = expression();
+    const Pattern name{
+        .name = declarations().symbols().hidden(0), .type = std::nullopt, .span = span_from(first)};
+    lets.push_back({.patterns = append<Pattern>(syntax_.patterns, {&name, 1}), .bound = bound});
+    return *name.name;
+  };
+  GradientOf read = gradient_of([&] { return lambda(); }, operand);
+  Expr expr{.kind = Expr::Kind::Gradient,
+            .is_called = at(Tok::LeftParen) && !next().starts_line && !at_arm_behind_blank(),
+            .name = read.function,
+            .sign = read.span,
+            .index = static_cast<uint32_t>(syntax_.gradients.size())};
+  syntax_.gradients.push_back(std::move(read));
+  if (expr.is_called) {
+    take();
+    const std::size_t first = open_list_.size();
+    arguments(Tok::RightParen, "an operator, ',' or ')' in the arguments", nullptr);
+    expr.list = close_list(first);
+  }
+  expr.span = span_from(begin);
+  const ExprId gradient = add(expr);
+  if (lets.empty()) return gradient;
+  return add(
+      {.kind = Expr::Kind::Block, .span = expr.span, .a = gradient, .list = append<Let>(syntax_.lets, lets)});
+}
+
+/// All expressions of its body stand behind each other.
+ExprId Parser::lambda() {
+  const Deeper deeper = nested();
+  const Token& word = take();
+  take();
+  std::vector<Pattern> params;
+  std::vector<TakenApart> taken;
+  while (!at(Tok::RightParen)) {
+    params.push_back(pattern_taking_apart("the name of a parameter", taken));
+    if (!accept(Tok::Comma)) break;
+  }
+  expect(Tok::RightParen, "',' or ')' after a parameter");
+  expect(Tok::Arrow, "'->' and the value of the function");
+  const auto first = static_cast<uint32_t>(syntax_.exprs.size());
+  const std::size_t arms_before = syntax_.arms.size();
+  const ExprId body = with_taken_apart(expression(), taken, arms_before);
+  if (at(Tok::Assign)) {
+    fail_expected(
+        "the end of a lambda, which has no result type: fn(x) -> value; a function with one is "
+        "let fn name(x: type) -> type = value");
+  }
+  return add({.kind = Expr::Kind::Lambda,
+              .span = span_from(word.span.begin),
+              .sign = word.span,
+              .a = body,
+              .list = append<Pattern>(syntax_.patterns, params),
+              .index = first});
 }
 
 }  // namespace hiaton::lang

@@ -146,12 +146,13 @@ ExprId Parser::expression() {
 ExprId Parser::block() {
   const uint32_t begin = next().span.begin;
   const std::size_t first = open_lets_.size();
-  while (at(Tok::Let)) {
+  while (at(Tok::Let) && !at_let_taking_apart()) {
     const Let read = let();
     open_lets_.push_back(read);
   }
   if (at_declaration() || at(Tok::End)) fail_without_result(begin);
-  const ExprId last = operators(kOr);
+  const ExprId last = at(Tok::Let) ? let_taking_apart() : operators(kOr);
+  if (open_lets_.size() == first) return last;
   const Range lets = append(syntax_.lets, std::span<const Let>(open_lets_).subspan(first));
   open_lets_.resize(first);
   return add(

@@ -61,6 +61,23 @@ class Parser : Reader {
   ExprId block();
   Let let();
   Range let_patterns();
+  /// Whether a pattern comes next that takes a value apart, and not the name of one.
+  bool at_taking_apart() const {
+    return at(Tok::LeftParen) || at(Tok::LeftBracket) || at_variant_with_parts();
+  }
+  bool at_variant_with_parts() const { return at_capitalized_name() && after_next().kind == Tok::LeftParen; }
+  /// Likewise behind a 'let', which names the values of a tuple in parentheses itself.
+  bool at_let_taking_apart();
+  ExprId let_taking_apart();
+  /// A `match` with the one arm, which has to fit all values.
+  ExprId taken_apart(ExprId matched, const ArmPattern& pattern, ExprId body, std::size_t arms_before);
+  /// A value that gets a hidden name, and is taken apart where that name is known.
+  struct TakenApart {
+    Pattern name;
+    ArmPattern pattern;
+  };
+  Pattern pattern_taking_apart(std::string_view what, std::vector<TakenApart>& taken);
+  ExprId with_taken_apart(ExprId body, std::span<const TakenApart> taken, std::size_t arms_before);
   uint32_t local_function();
   ExprId let_bound();
   bool skip_to_let_like(std::size_t start);
@@ -101,6 +118,10 @@ class Parser : Reader {
   ExprId match();
   bool at_arm() const;
   static bool ends_pattern(const Token& token) { return token.kind == Tok::Arrow || token.kind == Tok::If; }
+  /// Whether there is a blank or the end of a line before the next token.
+  bool is_apart() const { return span_from(0).end != next().span.begin; }
+  /// Whether a bracket comes next that begins the next arm of a `match`, not an index or a call.
+  bool at_arm_behind_blank() const;
   /// Whether a minus comes next that begins an arm, not a difference.
   bool at_negative_arm() const;
   /// Whether the arm that comes next stands in the column of those of a `match` around this one, which is
@@ -114,7 +135,7 @@ class Parser : Reader {
   ArmPattern list_pattern();
   ArmPattern tuple_pattern();
   ExprId loop();
-  void loop_states(Loop& loop);
+  void loop_states(Loop& loop, std::vector<TakenApart>& taken);
   // Calls of values, and functions of what a call leaves open (parse_calls.cpp).
   bool may_be_called(ExprId expr) const;
   ExprId applied(ExprId callee);

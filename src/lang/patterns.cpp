@@ -21,12 +21,17 @@ bool Parser::at_arm() const {
       return at_capitalized_name() || after_next().kind == Tok::At || ends_pattern(after_next());
     case Tok::LeftParen:
     case Tok::LeftBracket:
-      return next().starts_line && ends_pattern(behind_brackets());
+      return is_apart() && ends_pattern(behind_brackets());
     case Tok::Minus:
       return at_negative_arm();
     default:
       return false;
   }
+}
+
+bool Parser::at_arm_behind_blank() const {
+  const bool opens = at(Tok::LeftParen) || at(Tok::LeftBracket);
+  return opens && !open_matches_.empty() && is_apart() && ends_pattern(behind_brackets());
 }
 
 bool Parser::at_negative_arm() const {
@@ -89,6 +94,74 @@ Arm Parser::arm() {
   read.body = expression();
   read.holds_match = syntax_.arms.size() > arms_before;
   return read;
+}
+
+/// With 'let' as the next token. Names, with or without types, stand in parentheses that hold no others.
+bool Parser::at_let_taking_apart() {
+  const std::size_t begin = position();
+  take();
+  bool takes_apart = at(Tok::LeftBracket) || at_variant_with_parts();
+  if (at(Tok::LeftParen)) {
+    int open = 0;
+    bool begins_part = false;
+    do {
+      const bool is_pattern =
+          at(Tok::LeftParen) || at(Tok::LeftBracket) || at_capitalized_name() || at_all({Tok::Name, Tok::At});
+      takes_apart = takes_apart || (open == 1 && begins_part && is_pattern);
+      begins_part = at(Tok::Comma) || at(Tok::LeftParen);
+      if (at(Tok::LeftParen) || at(Tok::LeftBracket)) ++open;
+      if (at(Tok::RightParen) || at(Tok::RightBracket)) --open;
+      take();
+    } while (open > 0 && !at(Tok::End));
+  }
+  go_to(begin);
+  return takes_apart;
+}
+
+/// What the 'let' is for is the arm.
+ExprId Parser::let_taking_apart() {
+  const Deeper deeper = nested();
+  const uint32_t begin = take().span.begin;
+  const ArmPattern pattern = arm_pattern();
+  expect(Tok::Assign, "'=' and the value of the 'let'");
+  const ExprId bound = let_bound();
+  accept(Tok::In);
+  if (at_declaration() || at(Tok::End)) fail_without_result(begin);
+  const std::size_t arms_before = syntax_.arms.size();
+  const ExprId body = expression();
+  return taken_apart(bound, pattern, body, arms_before);
+}
+
+ExprId Parser::taken_apart(ExprId matched, const ArmPattern& pattern, ExprId body, std::size_t arms_before) {
+  const Arm arm{
+      .pattern = pattern, .guard = {}, .body = body, .holds_match = syntax_.arms.size() > arms_before};
+  return add({.kind = Expr::Kind::Match,
+              .flex = flex_of(body),
+              .op = Tok::Let,
+              .span = syntax_[body].span,
+              .sign = pattern.span,
+              .a = matched,
+              .list = append<Arm>(syntax_.arms, {&arm, 1})});
+}
+
+/// A parameter or loop variable.
+Pattern Parser::pattern_taking_apart(std::string_view what, std::vector<TakenApart>& taken) {
+  if (!at_taking_apart()) return pattern_with_type(what);
+  const ArmPattern pattern = arm_pattern();
+  if (taken.size() + 1 == Symbols::kHidden)
+    fail(pattern.span, fmt::format("expected at most {} patterns here", Symbols::kHidden - 1));
+  const Symbol name = declarations().symbols().hidden(taken.size() + 1);
+  taken.push_back({{.name = name, .type = std::nullopt, .span = pattern.span}, pattern});
+  return taken.back().name;
+}
+
+ExprId Parser::with_taken_apart(ExprId body, std::span<const TakenApart> taken, std::size_t arms_before) {
+  for (std::size_t i = taken.size(); i-- > 0;) {
+    const Pattern& name = taken[i].name;
+    const ExprId matched = add({.kind = Expr::Kind::Name, .name = *name.name, .span = name.span});
+    body = taken_apart(matched, taken[i].pattern, body, arms_before);
+  }
+  return body;
 }
 
 /// Several decisions may come to one guard, each with a copy of it.
@@ -178,7 +251,8 @@ ArmPattern Parser::list_pattern() {
   while (!at(Tok::RightBracket) && !has_rest) {
     has_rest = accept(Tok::DotDot);
     if (has_rest) {
-      list = arm_pattern();
+      list = at(Tok::RightBracket) ? ArmPattern{.kind = ArmPattern::Kind::Any, .span = span_from(begin)}
+                                   : arm_pattern();
     } else {
       elements.push_back(arm_pattern());
     }

@@ -14,8 +14,8 @@ bool Reader::begins_declaration(const Token* token) const {
   switch (token->kind) {
     case Tok::Fn:  // what has no name is a function type or a lambda
       return token[1].kind != Tok::LeftParen && (token == first_ || token[-1].kind != Tok::Let);
-    case Tok::Data:
-      return true;
+    case Tok::Data:  // what has no name behind it may have been meant as a name
+      return token->starts_line || token[1].kind == Tok::Name;
     case Tok::Param:
       return token[1].kind == Tok::Name && token[2].kind == Tok::Colon;
     case Tok::Name:
@@ -119,7 +119,8 @@ bool Reader::at_capitalized_name() const {
   return at(Tok::Name) && ir::is_capitalized(source_.text(next_->span));
 }
 
-GradientOf Reader::gradient_of(const std::function<ExprId()>& lambda) {
+GradientOf Reader::gradient_of(const std::function<ExprId()>& lambda,
+                               const std::function<Symbol()>& operand) {
   GradientOf read;
   while (at_gradient()) {
     if (read.steps.size() == kMaxNesting) fail(next_->span, "expected fewer gradients of gradients");
@@ -133,6 +134,8 @@ GradientOf Reader::gradient_of(const std::function<ExprId()>& lambda) {
   const uint32_t begin = next_->span.begin;
   if (at_all({Tok::Fn, Tok::LeftParen})) {
     read.lambda = lambda();
+  } else if (at(Tok::Name) && !at_name_alone()) {
+    read.function = operand();
   } else {
     read.function = expect(Tok::Name, "the name of a function or fn(x) -> ...").payload;
   }
@@ -218,6 +221,13 @@ const Token* Reader::open_bracket() const {
   return open.empty() ? nullptr : open.back();
 }
 
+bool Reader::follows_print() const {
+  const Token* token = next_;
+  while (token != first_ && !token[-1].starts_line) --token;
+  return token != first_ && token[-1].kind == Tok::Name && source_.text(token[-1].span) == "print" &&
+         token->kind == Tok::LeftParen;
+}
+
 void Reader::fail_expected(std::string_view what) {
   if (at(Tok::Error)) throw Unreadable();  // reported by the lexer
   if (begins_file(next_)) {
@@ -246,6 +256,8 @@ void Reader::fail_expected(std::string_view what) {
     hint = "; a comment begins with '#'";
   } else if (at(Tok::Bar) && wants_operator) {
     hint = "; logic is written 'and', 'or', 'not'";
+  } else if (next_->starts_line && begins_expression && wants_operator && follows_print()) {
+    hint = "; what is only printed has no name: let _ = print(x)";
   } else if (next_->starts_line && begins_expression && wants_operator) {
     hint = "; a function is one expression, and values that it needs before get names by 'let'";
   }

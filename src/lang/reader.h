@@ -138,8 +138,13 @@ class Reader {
   /// Where a dimension of a type must be known before the run.
   void report_symbol(Span span, const Dim& dim);
   bool at_gradient() const { return at(Tok::Grad) || at(Tok::ValueAndGrad) || at(Tok::Vjp); }
-  /// `grad(f, wrt=0)`, with `grad` as the next token. `lambda` reads one that stands for the name `f`.
-  GradientOf gradient_of(const std::function<ExprId()>& lambda);
+  /// `grad(f, wrt=0)`, with `grad` as the next token. `lambda` reads one that stands for the name `f`, and
+  /// `operand` any other expression, to which it gives a name.
+  GradientOf gradient_of(const std::function<ExprId()>& lambda, const std::function<Symbol()>& operand);
+  /// Whether a name comes next of which nothing but a gradient is taken.
+  bool at_name_alone() const {
+    return at(Tok::Name) && (after_next().kind == Tok::RightParen || after_next().kind == Tok::Comma);
+  }
   /// Like `Leaf`, not like `leaf`.
   bool at_capitalized_name() const;
 
@@ -149,6 +154,8 @@ class Reader {
   bool begins_declaration(const Token* token) const;
   Declared declaration_by_name(const Token* token) const;
   std::string describe(const Token& token) const;
+  /// Whether the line before the next token begins with a call of `print`.
+  bool follows_print() const;
   [[nodiscard]] Deeper inside_brackets();
   void fields(Variant& variant);
   std::vector<GradientOf::Wrt> gradient_wrt();

@@ -85,7 +85,7 @@ bool BodyChecker::is_string_call(const Expr& expr) const {
 /// type from the function.
 bool BodyChecker::is_length_of_library(const Expr& expr, const FunctionHead& function) const {
   return function.on_demand && symbols_[expr.name] == "length" && expr.list.count == 1 &&
-         expr.types.count == 0 && !follows_its_place(list(expr.list)[0]);
+         expr.types.count == 0 && tells(list(expr.list)[0]) == Tells::Type;
 }
 
 Var BodyChecker::string_call(const Expr& expr) {
@@ -111,8 +111,9 @@ Var BodyChecker::string_call(const Expr& expr) {
       return known(found) ? found[0] : Var();
     }
     const char* const hint = Declarations::is_list(of.type()) ? "; import \"std/list\" brings one for lists"
-                             : of.type().is_tensor()          ? "; size(x, axis=0) is that of a tensor"
-                                                              : "";
+                             : of.type().is_tensor() ? "; size(x, axis=0) is that of a tensor, and let xs: "
+                                                       "List[i64] = [...] is a list"
+                                                     : "";
     report(place_of(arguments[0]),
            fmt::format("argument 1 of 'length': expected str, found {}{}", to_string(of.type()), hint));
     return Var();

@@ -224,6 +224,18 @@ void BodyChecker::report_unknown_function(Symbol unknown, Span span) {
       similar.offer(built_in);
     declarations_.for_each_variant_name([&](std::string_view known) { similar.offer(known); });
   }
+  const auto is_inside = [&](const Let& let) {
+    const bool has_name = let.patterns.count == 1 && patterns(let.patterns)[0].name == unknown;
+    const Span bound = let.bound.valid() ? (*syntax_)[let.bound].span : Span();
+    return has_name && bound.begin <= span.begin && span.end <= bound.end;
+  };
+  if (std::ranges::any_of(syntax_->lets, is_inside)) {
+    report(span,
+           fmt::format("unknown function '{0}'; a function that calls itself is written let fn {0}(x: i64) "
+                       "-> i64 = ...",
+                       name));
+    return;
+  }
   const std::string elsewhere = known_elsewhere(name);
   report(span, fmt::format("unknown function '{}'{}", name, elsewhere.empty() ? similar.text() : elsewhere));
 }
@@ -278,7 +290,7 @@ Vars BodyChecker::branch(ExprId id, Wishes wishes, ir::BlockId& block) {
   return results;
 }
 
-/// Where nothing is wished, the branch with a type of its own comes first, so that literals take its type.
+/// Where nothing is wished, the branch that tells more of its type comes first, so that the other takes it.
 Vars BodyChecker::conditional(const Expr& expr, Wishes wishes) {
   const Var condition =
       require(expr.a, value(expr.a), DType::Bool, [] { return std::string("the condition of 'if'"); });
@@ -289,7 +301,7 @@ Vars BodyChecker::conditional(const Expr& expr, Wishes wishes) {
     const Vars otherwise = branch(expr.c, wishes, else_block);
     return join(expr, wishes, condition, then, then_block, otherwise, else_block);
   }
-  const bool then_follows = waits_for_type(expr.b) && !waits_for_type(expr.c);
+  const bool then_follows = tells(expr.c) < tells(expr.b);
   const Vars leader = then_follows ? branch(expr.c, {}, else_block) : branch(expr.b, {}, then_block);
   const std::vector<Wish> types = types_of(as_span(leader));
   const Vars follower = then_follows ? branch(expr.b, types, then_block) : branch(expr.c, types, else_block);
@@ -395,7 +407,8 @@ void BodyChecker::bind(const Pattern& pattern, Var value) {
     report(pattern.span, fmt::format("expected a name, found '{}', which is a variant", spelled(pattern)));
     return;
   }
-  if (known(value) && f_->function()[value.id()].name.empty() && !symbols_.is_place(*pattern.name)) {
+  const bool has_name = !symbols_.is_place(*pattern.name) && !symbols_.is_hidden(*pattern.name);
+  if (known(value) && has_name && f_->function()[value.id()].name.empty()) {
     f_->named(value, std::string(symbols_[*pattern.name]));
   }
   scope_.bind(*pattern.name, value);

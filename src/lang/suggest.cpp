@@ -63,4 +63,12 @@ std::string known_elsewhere(std::string_view name) {
   return "";
 }
 
+std::string declared_elsewhere(std::string_view word) {
+  if (word == "def" || word == "func" || word == "function" || word == "fun")
+    return "; a function begins with 'fn'";
+  if (word == "import" || word == "from" || word == "include" || word == "use")
+    return "; the name of a file stands in quotes: import \"std/list\"";
+  return "";
+}
+
 }  // namespace hiaton::lang

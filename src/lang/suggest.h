@@ -24,4 +24,7 @@ class Suggestion {
 /// Empty where nothing is known of the name.
 std::string known_elsewhere(std::string_view name);
 
+/// What stands here for a word that begins a declaration in other languages, likewise.
+std::string declared_elsewhere(std::string_view word);
+
 }  // namespace hiaton::lang

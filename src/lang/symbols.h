@@ -24,6 +24,13 @@ class Symbols {
   static constexpr std::size_t kPlaces = 32;
   Symbol place(std::size_t number) const { return first_place_ + static_cast<Symbol>(number); }
   bool is_place(Symbol symbol) const { return symbol >= first_place_ && symbol < first_place_ + kPlaces; }
+  /// Further ones: those of values that patterns take apart where they are bound, and of the function that a
+  /// gradient is of.
+  static constexpr std::size_t kHidden = 16;
+  Symbol hidden(std::size_t number) const { return place(kPlaces + number); }
+  bool is_hidden(Symbol symbol) const {
+    return symbol >= first_place_ + kPlaces && symbol < first_place_ + kPlaces + kHidden;
+  }
   std::string_view operator[](Symbol symbol) const { return names_[symbol]; }
   std::size_t size() const { return names_.size(); }
 

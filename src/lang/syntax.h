@@ -248,6 +248,7 @@ struct FunctionHead {
 
   // A use of a generic function has these.
   TypeArguments type_arguments{};
+  Span used_at{};                          ///< of one that was made for a use: where that stands
   const FunctionHead* made_for = nullptr;  ///< the function with this use
   std::size_t depth = 0;                   ///< how many such uses led to this one
 

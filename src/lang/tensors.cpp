@@ -174,10 +174,11 @@ bool BodyChecker::gives_data(const Expr& expr) const {
   }
 }
 
-/// Whether the name is that of a function, which stands for itself.
+/// Whether the name is that of a function or an operation, which stands for itself.
 bool BodyChecker::is_function(const Expr& name) const {
   const FunctionHead* const function = functions_.find(name.name);
-  const bool is_global = function != nullptr && !function->is_constant;
+  const bool is_global =
+      function != nullptr ? !function->is_constant : operations_.find(name.name) != nullptr;
   return !is_value(name) && (is_global || local_function(name.name) != nullptr);
 }
 
@@ -188,14 +189,25 @@ bool BodyChecker::results_in_data(const Expr& call) const {
          function->results[0]->is_data();
 }
 
+/// Which of some expressions of one type tells most of it.
+std::size_t BodyChecker::first_to_look_at(std::span<const ExprId> ids) const {
+  std::size_t first = 0;
+  Tells most = Tells::Nothing;
+  for (std::size_t i = 0; i < ids.size() && most != Tells::Type; ++i) {
+    const Tells told = tells(ids[i]);
+    if (told < most) first = i;
+    most = std::min(most, told);
+  }
+  return first;
+}
+
 /// Where no type is wished, that of the first element with a type of its own, else what numbers usually are.
 Var BodyChecker::list_of_elements(const Expr& expr, Wish element) {
   const std::span<const ExprId> ids = list(expr.list);
   std::vector<Var> elements(ids.size());
   std::size_t made = ids.size();  // which element was needed for its type
   if (!element && !ids.empty()) {
-    const auto typed = std::find_if(ids.begin(), ids.end(), [&](ExprId id) { return !waits_for_type(id); });
-    made = typed == ids.end() ? 0 : static_cast<std::size_t>(typed - ids.begin());
+    made = first_to_look_at(ids);
     elements[made] = value(ids[made], expr.flex == Flex::Float ? Wish(Type(DType::F64)) : std::nullopt);
     if (!known(elements[made])) return Var();
     element = elements[made].type();

@@ -42,6 +42,20 @@ void TypeInference::match(std::size_t position, const Type& actual) {
   }
 }
 
+bool TypeInference::may_be(std::size_t position, const Type& actual) const {
+  TypeInference trial(*this);
+  trial.differs_ = false;
+  trial.match(position, actual);
+  return !trial.differs_;
+}
+
+std::string TypeInference::text_at(std::size_t position) {
+  go_to(position);
+  const uint32_t begin = next().span.begin;
+  skip_type();
+  return std::string(source().text(span_from(begin)));
+}
+
 /// `actual` is null below a type that is not what stands here.
 void TypeInference::match_next(const Type* actual) {
   if (at(Tok::LeftParen)) return match_tuple(actual);
@@ -64,6 +78,7 @@ void TypeInference::match_next(const Type* actual) {
     if (known != nullptr) parts = *known;
     if (is_list && Declarations::is_list(*actual)) parts.push_back(Declarations::element_of(*actual));
   }
+  differs_ = differs_ || (alias == nullptr && actual != nullptr && parts.empty());
   take();
   take();
   std::size_t part = 0;
@@ -93,6 +108,9 @@ void TypeInference::match_tuple(const Type* actual) {
     match_next(is_one ? actual : fits ? &type : nullptr);
     ++part;
   } while (accept(Tok::Comma));
+  const bool is_same =
+      is_one || actual == nullptr || (is_tuple(*actual) && part == actual->data->variants[0].fields.size());
+  differs_ = differs_ || !is_same;
   expect(Tok::RightParen, "',' or ')' after a type");
 }
 
@@ -108,6 +126,8 @@ void TypeInference::match_function(const Type* actual) {
     ++param;
     if (!accept(Tok::Comma)) break;
   }
+  const bool is_same = actual == nullptr || (function != nullptr && param == function->params.size());
+  differs_ = differs_ || !is_same;
   expect(Tok::RightParen, "',' or ')' after a type");
   expect(Tok::Arrow, "'->' and the type of the result of the function");
   match_next(function != nullptr ? &function->result : nullptr);

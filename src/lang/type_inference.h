@@ -17,6 +17,10 @@ class TypeInference : Reader {
   void set(std::span<const std::optional<Type>> arguments);
   /// The type whose first token is at `position` becomes `actual`, as far as that can be.
   void match(std::size_t position, const Type& actual);
+  /// Whether it may become `actual`, whatever the type parameters stand for that are not known yet.
+  bool may_be(std::size_t position, const Type& actual) const;
+  /// The type as it is written.
+  std::string text_at(std::size_t position);
   /// That type; empty where it names a type parameter that is not known, or is wrong, which is reported.
   std::optional<Type> type_at(std::size_t position);
   /// Empty where the type is that of a value.
@@ -41,6 +45,7 @@ class TypeInference : Reader {
   TypeArgument* find(const Token& token);
 
   TypeArguments arguments_;
+  bool differs_ = false;  ///< some type that was matched is no such list, data value, tuple or function
 };
 
 /// "T = i64, U = Tree"

@@ -251,10 +251,22 @@ std::optional<SizeFormula> Reader::formula_size(bool negative) {
   }
   if (computed_ != nullptr) return SizeFormula(token.payload, token.span);
   const std::string_view name = source_.text(token.span);
-  report(token.span, fmt::format("expected an integer that is known before the run, found '{}'{}", name,
-                                 sizes_.contains(token.payload)
-                                     ? ", which stands for another size in each call"
-                                     : fmt::format("; a size is declared by a line 'size {} = ...'", name)));
+  const Token* before = &token;
+  const auto names_a_value = [&] {  // as `name: type`, `name = value` or `name in range` do
+    const bool names = before->kind == Tok::Name && before->payload == token.payload;
+    return names &&
+           (before[1].kind == Tok::Colon || before[1].kind == Tok::Assign || before[1].kind == Tok::In);
+  };
+  while (before != first_ && !begins_declaration(before) && !names_a_value()) --before;
+  while (before != first_ && before != &token && !names_a_value()) ++before;
+  const std::string hint =
+      sizes_.contains(token.payload) ? ", which stands for another size in each call"
+      : before != &token && before != first_
+          ? fmt::format(", which only the run knows; x[{0}:], range({0}) and zeros({0}) take such a number",
+                        name)
+          : fmt::format("; a size is declared by a line 'size {} = ...'", name);
+  report(token.span,
+         fmt::format("expected an integer that is known before the run, found '{}'{}", name, hint));
   return std::nullopt;
 }
 

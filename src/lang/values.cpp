@@ -25,6 +25,8 @@ Wish wish_for_literals(const Operation& operation, Flex flex, const Wish& wish) 
 
 std::string_view cast_hint(const OpDef& op, std::span<const Var> operands) {
   const auto is_text = [](Var operand) { return is_string(operand.type()); };
+  if (op.name.value == "sum" && Declarations::is_list(operands[0].type()))
+    return "; fold(add, 0, xs) is the sum of a list";
   const bool joins = op.symbol == "+" && operands.size() == 2;
   if (joins && is_text(operands[0]) != is_text(operands[1])) return "; str(x) is the text of a value";
   if (op.fusion.value == Fusion::Tensor) return "";
@@ -176,6 +178,7 @@ Var BodyChecker::emit(const Operation& operation, std::span<const Var> operands,
   }
   if (const std::optional<Var> made = string_operation(operation, operands, span)) return *made;
   if (compares_data(operation, operands)) return compare_data(operation, operands, span);
+  if (orders_tuples(operation, operands)) return order_tuples(operation, operands, span);
   f_->set_span(span);
   try {
     return f_->op(*operation.def, operands, std::move(attributes));
@@ -204,7 +207,8 @@ Wish BodyChecker::wish_beside(const Operation& operation, const Wish& type, Expr
   return counts ? std::nullopt : type;
 }
 
-/// Operands with a type of their own come first: literals take that of the first number among them.
+/// Operands with a type of their own come first: literals take that of the first number among them. In
+/// `None == x` the right side tells the type of the left one.
 Var BodyChecker::apply(const Operation& operation, std::span<const ExprId> operands, const Wish& wish,
                        Span span, Attributes attributes) {
   std::array<Var, 4> few;
@@ -213,10 +217,13 @@ Var BodyChecker::apply(const Operation& operation, std::span<const ExprId> opera
   Wish type = operation.keeps_type ? wish : std::nullopt;
   bool any_rigid = false;
   Flex flex = Flex::Integer;
+  const bool is_equality =
+      &operation == &operations_.infix(Tok::Equal) || &operation == &operations_.infix(Tok::NotEqual);
+  const bool swaps = is_equality && tells(operands[0]) == Tells::Nothing;
   for (std::size_t i = 0; i < operands.size(); ++i) {
     const Flex own = (*syntax_)[operands[i]].flex;
     flex = std::max(flex, own);
-    if (own != Flex::Rigid) continue;
+    if (own != Flex::Rigid || (swaps && i == 0)) continue;
     vars[i] = value(operands[i], wish_of_operand(operands[i], type));
     const bool leads = !any_rigid || (type && !type->is_data() && !is_number(type->dtype));
     if (leads) type = known(vars[i]) ? Wish(vars[i].type()) : std::nullopt;
@@ -227,6 +234,7 @@ Var BodyChecker::apply(const Operation& operation, std::span<const ExprId> opera
     if ((*syntax_)[operands[i]].flex == Flex::Rigid) continue;
     vars[i] = value(operands[i], wish_beside(operation, type, operands[i]));
   }
+  if (swaps && known(vars[1])) vars[0] = value(operands[0], vars[1].type());
   return emit(operation, vars, span, std::move(attributes));
 }
 

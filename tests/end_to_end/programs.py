@@ -11,7 +11,7 @@ In examples/*.hia and in ```hia blocks, comment lines say what must happen:
     # wraps: the sum      integers overflow on purpose: not tried with --overflow=trap
 
 A ```hia block without such lines has only to be a legal program. In ```hia-error blocks `# error: TEXT` is a
-part of the message that checking (or running, where there is a `# run:`) must give. In ```console blocks lines
+part of a message that checking (or running, where there is a `# run:`) must give, and no other may come. In ```console blocks lines
 that start with `$ ` are run by bash in the root of the repository, and the lines after must be their output, where
 `...` stands for anything.
 """
@@ -192,8 +192,15 @@ class Checker:
         # The echoed source line may be the directive itself: only the messages count.
         messages = "\n".join(line for line in done.stderr.splitlines() if "# error:" not in line)
         missing = [text for text in expected if text not in messages]
-        if done.returncode == 1 and not missing:
+        unlisted = [
+            line
+            for line in messages.splitlines()
+            if ": error: " in line and not any(text in line for text in expected)
+        ]
+        if done.returncode == 1 and not missing and not unlisted:
             return None
+        if unlisted:
+            return f"expected no error but {expected}, found also {unlisted}"
         return f"expected status 1 and {missing or expected}, found status {done.returncode}\n{done.stderr}"
 
     def check_console(self, block):

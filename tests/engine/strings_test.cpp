@@ -130,7 +130,8 @@ TEST(Strings, TellWhatFailed) {
   };
   EXPECT_THAT(message("(s[3], s, s)", "abc"), HasSubstr("string_code_point(\"abc\", 3)"));
   EXPECT_THAT(message("(1, s[2:1], s)", "abc"), HasSubstr("string_slice(\"abc\", 2, 1)"));
-  EXPECT_THAT(message("(i64(s), s, s)", "1x"), HasSubstr("string_to_i64(\"1x\") does not fit i64"));
+  EXPECT_THAT(message("(i64(s), s, s)", "1x"),
+              HasSubstr("string_to_i64(\"1x\"): the string is no number of type i64"));
   EXPECT_THAT(message("(1, from_code_point(length(s) + 55295), s)", "a"),
               HasSubstr("from_code_point(55296)"));
   EXPECT_THAT(message("(1, s[0 - 1:], s)", "a"), HasSubstr("f.hia:1:"));

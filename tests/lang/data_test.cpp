@@ -296,7 +296,7 @@ const ErrorCase kErrors[] = {
     {"ListPatternOfATree", TREE "fn f(t: Tree) -> i64 = match t\n [] -> 1\n _ -> 2",
      "3:2: expected a variant of Tree (Leaf, Node), found '[]'"},
     {"ListWithoutAnArm", "fn f(t: List[i64]) -> i64 = match t\n [] -> 1\n [a, b, ..rest] -> 2",
-     "1:29: this 'match' has no arm for Cons(_, Nil)"},
+     "1:29: this 'match' has no arm for [_]"},
     {"RestWithoutElements", "fn f(t: List[i64]) -> i64 = match t\n [..rest] -> 1",
      "2:2: expected an element before the rest of the list"},
     {"TwoNamesForAValue", "fn f(n: i64) -> i64 = match n a @ b -> 1",

@@ -253,7 +253,9 @@ const Case kCases[] = {
      " 1 | fn f(n: i64) -> i64 = println(n)\n"
      "   |                       ^^^^^^^"},
     {"UnterminatedIf", "fn f(n: i64) -> i64 = if n < 1 then 2\nfn g() -> i64 = 1",
-     "test.hia:2:1: error: expected an operator or 'else', found 'fn'\n"
+     "test.hia:2:1: error: expected an operator or 'else' (an 'if' is a value, which both branches give), "
+     "found "
+     "'fn'\n"
      " 2 | fn g() -> i64 = 1\n"
      "   | ^^"},
     {"EmptyProgram", "",

@@ -107,8 +107,8 @@ TEST(FunctionData, HasTheTypeThatIsWritten) {
               HasSubstr("expected a function of 1 argument, found one of 2"));
   EXPECT_THAT(found("Layer(half).f(n)"), HasSubstr("argument 1 of 'fn': expected f64, found i64"));
   EXPECT_THAT(found("Layer(half).f(x, x)"), HasSubstr("'fn' takes 1 argument, found 2"));
-  EXPECT_THAT(found("(if n > 0 then exp else neg)(x)"),
-              HasSubstr("expected the type of the function 'exp', which nothing here tells"));
+  EXPECT_THAT(found("(if n > 0 then abs else neg)(x)"),
+              HasSubstr("expected the type of the function 'abs', which nothing here tells"));
   EXPECT_THAT(found("(let f = [fn(a) -> a] in x)"),
               HasSubstr("expected the type of 'a', which nothing here tells"));
 }

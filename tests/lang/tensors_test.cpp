@@ -285,9 +285,8 @@ const ErrorCase kErrors[] = {
      "fn f(x: f32[1, 4, 4]) -> f32[1, 2, 2] = max_pool2d(x, size=2, stride=[2, 2, 2])",
      "1:63: attribute 'stride' of 'max_pool2d': expected one integer or a list of 2, found a list of 3"},
     {"AttributeOfAValue", "fn f(x: f32[3], i: i64) -> f32 = sum(x, axes=i)",
-     "1:46: expected an integer that is known before the run, found 'i'; a size is declared by a line 'size "
-     "i = "
-     "...'"},
+     "1:46: expected an integer that is known before the run, found 'i', which only the run knows; x[i:], "
+     "range(i) and zeros(i) take such a number"},
     {"AttributeOfAFloat", "fn f(x: f32[3]) -> f32 = sum(x, axes=0.5)",
      "1:38: expected an integer: a number, a size or a sum or product of them, found the number 0.5"},
     {"AttributesComeLast", "fn f(x: f32[3]) -> f32[6] = concat(axis=0, x, x)",

@@ -1,0 +1,76 @@
+// What messages say of programs that were meant otherwise.
+#include "lang/message_case.h"
+
+namespace hiaton {
+namespace {
+
+class Hints : public testing::TestWithParam<MessageCase> {};
+
+TEST_P(Hints, SayWhatIsWrittenInstead) {
+  expect_message(GetParam());
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Programs, Hints,
+    testing::Values(
+        MessageCase{"AnAttributeThatTheRunKnows", "fn f(n: i64) -> f32[_] = normal(1, shape=[n])\n",
+                    "found 'n', which only the run knows; x[n:], range(n) and zeros(n) take such a number"},
+        MessageCase{"AnAttributeByALet", "fn f(x: f64[3]) -> f64[_] =\n  let k = 1\n  top_k(x, k=k)\n",
+                    "found 'k', which only the run knows"},
+        MessageCase{"AnAttributeWithoutAnyMeaning", "fn f(x: f64[3]) -> f64[_] = top_k(x, k=count)\n",
+                    "found 'count'; a size is declared by a line 'size count = ...'"},
+        MessageCase{"ASizeThatTheRunKnows", "fn f(n: i64) -> f64[n + 1] = zeros(n + 1)\n",
+                    "found 'n', which only the run knows; '_' stands for any size"},
+        MessageCase{"AWordOfAnotherLanguage", "def f(n: i64) -> i64 = n\n",
+                    "expected a declaration, found 'def'; a function begins with 'fn'"},
+        MessageCase{"AnImportWithoutQuotes", "import std/list\nfn f(n: i64) -> i64 = n\n",
+                    "expected a declaration, found 'import'; the name of a file stands in quotes: import "
+                    "\"std/list\""},
+        MessageCase{
+            "WhatIsNoDeclaration", "3\n",
+            "expected a declaration ('fn', 'data', 'param', 'size', 'const', 'type' or 'import'), found the "
+            "number 3"},
+        MessageCase{"AVariableOfALoop",
+                    "data Option[T] = None | Some(value: T)\nfn f(n: i64) -> i64 = (let b = with b = None "
+                    "for i in 0..n do Some(i) in n)\n",
+                    "expected the type of 'b', which its first value does not tell; it is written b: "
+                    "Option[...] = None"},
+        MessageCase{"AListOfALoop", "fn f(n: i64) -> List[i64] = with xs = [] for i in 0..n do Cons(i, xs)\n",
+                    "it is written xs: List[...] = []"},
+        MessageCase{"PrintOnALineOfItsOwn", "fn f(n: i64) -> i64 =\n  print(n)\n  n\n", "let _ = print(x)"},
+        MessageCase{"PartsOfATuple", "fn f(n: i64) -> i64 = (let p = (n, n) in p.0)\n",
+                    "the parts of a tuple get names by let (a, b) = ..."},
+        MessageCase{
+            "ALambdaThatCallsItself",
+            "fn f(n: i64) -> i64 =\n  let fact = fn(k: i64) -> if k == 0 then 1 else k * fact(k - 1)\n  "
+            "fact(n)\n",
+            "unknown function 'fact'; a function that calls itself is written let fn fact("},
+        MessageCase{"CodePointsAreNoStrings", "fn f(s: str) -> str = s[0] + s[1]\n",
+                    "expected str, found i64; s[i:i + 1] is a part of a string"},
+        MessageCase{"ANumberIsNoString", "fn f(n: i64) -> f64 = n\n", "expected f64, found i64\n"},
+        MessageCase{
+            "ATensorForAList",
+            "fn f[T](xs: List[T]) -> i64 = 1\nfn g() -> i64 = (let xs = [1, 2] in f(xs))\n",
+            "expected List[T], found i64[2]; numbers in brackets are a tensor where no list is wanted: let "
+            "xs: "
+            "List[i64] = [...] is a list"},
+        MessageCase{"TheSumOfAList", "fn f(xs: List[i64]) -> i64 = sum(xs)\n",
+                    "fold(add, 0, xs) is the sum of a list"},
+        MessageCase{"MissingLists",
+                    "fn f(xs: List[i64]) -> i64 = match xs [] -> 0 [_] -> 1 [_, _, _, ..] -> 2\n",
+                    "this 'match' has no arm for [_, _]\n"},
+        MessageCase{"MissingRests", "fn f(xs: List[i64]) -> i64 = match xs [] -> 0 [3, ..] -> 1\n",
+                    "this 'match' has no arm for [0, ..]\n"},
+        MessageCase{
+            "OperationsOfOpenTypes",
+            "fn curry[A, B, C](f: fn(A, B) -> C) -> fn(A) -> fn(B) -> C = fn(a) -> fn(b) -> f(a, b)\n"
+            "fn f(n: i64) -> i64 = curry(add)(n)(2)\n",
+            "expected the types of what 'add' takes, which nothing here tells; fn(x: i64, ...) -> add(x, "
+            "...)"},
+        MessageCase{"TheUserOfTheLibrary",
+                    "import \"std/list\"\nfn f(xs: List[List[i64]]) -> List[List[i64]] =\n  sort(xs)\n",
+                    "(where T = List[i64], used at test.hia:3:3)"}),
+    name_of_message);
+
+}  // namespace
+}  // namespace hiaton

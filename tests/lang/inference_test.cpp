@@ -1,0 +1,83 @@
+// Which types generic functions and data types stand for, whatever the order of what tells them.
+#include "lang/message_case.h"
+
+namespace hiaton {
+namespace {
+
+#define OPTION "data Option[T] = None | Some(value: T)\n"
+#define MAP                                                                               \
+  "data Map[K, V] = Tip | Bin(left: Map[K, V], key: K, value: V, right: Map[K, V])\n"     \
+  "fn put[K, V](m: Map[K, V], key: K, value: V) -> Map[K, V] = Bin(m, key, value, Tip)\n" \
+  "fn count[K, V](m: Map[K, V]) -> i64 = 1\n"
+
+class Inference : public testing::TestWithParam<MessageCase> {};
+
+TEST_P(Inference, IsTheSameInEveryOrder) {
+  expect_message(GetParam());
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Programs, Inference,
+    testing::Values(
+        MessageCase{"LiteralsBeforeVariantsWithoutFields", MAP "fn f() -> i64 = count(put(Tip, \"a\", 1))\n"},
+        MessageCase{
+            "CallsThatLeaveTypesOpen", MAP
+            "fn of[K, V](xs: List[(K, V)]) -> Map[K, V] = Tip\nfn f() -> i64 = count(put(of([]), 2, 0.5))\n"},
+        MessageCase{
+            "FunctionsInFields",
+            "data Monoid[T] = Monoid(zero: T, plus: fn(T, T) -> T)\n"
+            "fn total[T](m: Monoid[T], xs: List[T]) -> T = fold(m.plus, m.zero, xs)\n"
+            "fn f(n: i64) -> (i64, str, f64) = (total(Monoid(0, add), [1, n]), total(Monoid(\"\", add), "
+            "[\"a\"]),\n"
+            "  total(Monoid(1.0, mul), [2, 3]))\n"},
+        MessageCase{"FloatsBeforeIntegers",
+                    "fn same[T](a: T, b: T) -> T = b\nfn f() -> f64 = (let x = same(1, 0.5) in x)\n"},
+        MessageCase{"Branches",
+                    OPTION "fn f(n: i64) -> Option[i64] = (let r = if n > 2 then None else Some(n) in r)\n"},
+        MessageCase{"BranchesOfLists",
+                    "fn f(xs: List[i64]) -> List[i64] = (let r = if true then [] else xs in r)\n"},
+        MessageCase{"Arms",
+                    OPTION "fn f(n: i64) -> Option[i64] = (let r = match n 1 -> None  k if k > 1 -> None  _ "
+                           "-> Some(n) in r)\n"},
+        MessageCase{"Elements",
+                    OPTION "fn f(n: i64) -> List[Option[i64]] = (let xs = [None, Some(n)] in xs)\n"},
+        MessageCase{"BothSidesOfEqual",
+                    OPTION "fn f(n: i64) -> (bool, bool) = (None == Some(n), Some(n) != None)\n"
+                           "fn g(xs: List[i64]) -> bool = [] == xs\n"},
+        MessageCase{"GradientsByTheirParameters",
+                    "fn loss(w: f64, x: f64) -> f64 = w * x\n"
+                    "fn f(x: f64) -> f64 = (let step = grad(loss, wrt=w) in step(1, 2) + step(1, x))\n"},
+        MessageCase{
+            "OpenPlacesBesideValues",
+            "fn f(n: f32) -> List[fn(f32) -> f32] = (let g = add(n, _) in (let fs = [g, mul(_, 2)] in "
+            "fs))\n"},
+        MessageCase{"OpenPlacesBesideLiterals",
+                    "type Pred[T] = fn(T) -> bool\n"
+                    "fn both[T](p: Pred[T], q: Pred[T]) -> Pred[T] = fn(x) -> p(x) and q(x)\n"
+                    "fn f(n: i64) -> bool = both(gt(_, 1), lt(_, 5))(n)\n"},
+        MessageCase{"OperationsOnFloatsAlone",
+                    "fn f(x: f64) -> f64 = (let g = if x > 2 then cos else sin in g(x))\n"},
+        MessageCase{"OperationsOnFloatsAloneBehindOthers",
+                    "fn f(x: f64) -> f64 = (let g = if x > 2 then neg else sin in g(x))\n"},
+        MessageCase{
+            "GradientsInProgramsWithErrors",
+            "fn loss(w: f64, x: f64) -> f64 = w * x\n"
+            "fn f(x: f64) -> f64 = (let y = nothing in (let step = grad(loss, wrt=w) in step(1, 2)))\n",
+            "unknown name 'nothing'"},
+        MessageCase{"ATypeThatIsNoList", "fn f[T](xs: List[T]) -> i64 = 1\nfn g() -> i64 = f(3)\n",
+                    "argument 1 of 'f': expected List[T], found i64"},
+        MessageCase{"ATypeThatIsNoTuple", "fn f[A, B](p: (A, B)) -> i64 = 1\nfn g(n: i64) -> i64 = f(n)\n",
+                    "argument 1 of 'f': expected (A, B), found i64"},
+        MessageCase{"ATupleOfAnotherLength",
+                    "fn f[A, B](p: (A, B)) -> i64 = 1\nfn g() -> i64 = f((1, 2, 3))\n",
+                    "argument 1 of 'f': expected (i64, i64), found (i64, i64, i64)"},
+        MessageCase{"AFieldThatIsNoList",
+                    "data Bag[T] = Bag(items: List[T])\nfn g(n: i64) -> i64 = (let b = Bag(n) in n)\n",
+                    "field 'items' of 'Bag': expected List[T], found i64"},
+        MessageCase{
+            "VariantsWithoutFieldsHaveNoArguments", OPTION "fn f() -> i64 = (let x = None in 1)\n",
+            "expected the type T of 'None', which nothing here tells; in brackets it is written None[...]"}),
+    name_of_message);
+
+}  // namespace
+}  // namespace hiaton
