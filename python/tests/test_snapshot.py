@@ -151,3 +151,18 @@ def test_objects_that_are_given_back_live_as_long():
         found = graph(full(cls))
         gc.collect()
         assert (found.label, found.word) == (8, 7)
+
+
+def test_shared_parts_are_looked_at_once():
+    @hia.function(strict=True)
+    def depth(t):
+        total = 0
+        while t is not None:
+            total += t.label if t.right is not None else 1
+            t = t.left
+        return total
+
+    shared = None
+    for _ in range(60):
+        shared = Tree(1, 5, shared, shared)
+    assert depth(shared) == 60
