@@ -66,16 +66,17 @@ class CommandLine:
         data = f"{self._directory.name}/trees.txt"
         with open(data, "w") as file:
             file.writelines(trees.bracketed(t) + "\n" for t in examples)
-        self._out = f"{self._directory.name}/out"
         self._command = [program, "train", kind.path(), "--data", data, "--epochs", str(epochs), "--optimizer", "adagrad",
-                         "--lr", str(RATE), "--batch", str(trees.BATCH), "--out", self._out]
+                         "--lr", str(RATE), "--batch", str(trees.BATCH)]
 
     def __call__(self):
-        done = subprocess.run([str(word) for word in self._command], capture_output=True, text=True)
-        if done.returncode != 0:
-            raise SystemExit(f"{' '.join(map(str, self._command))} failed with status {done.returncode}:\n{done.stderr}")
-        with open(f"{self._out}/log.jsonl") as file:
-            rates = [json.loads(line).get("examples_per_second") for line in file]
+        with tempfile.TemporaryDirectory() as out:
+            command = [str(word) for word in [*self._command, "--out", out]]
+            done = subprocess.run(command, capture_output=True, text=True)
+            if done.returncode != 0:
+                raise SystemExit(f"{' '.join(command)} failed with status {done.returncode}:\n{done.stderr}")
+            with open(f"{out}/log.jsonl") as file:
+                rates = [json.loads(line).get("examples_per_second") for line in file]
         return 1 / max(rate for rate in rates if rate)
 
 
