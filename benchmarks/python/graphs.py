@@ -3,7 +3,6 @@
 import importlib.util
 import json
 import pathlib
-import re
 import subprocess
 import sys
 import tempfile
@@ -78,26 +77,24 @@ def batches(bench):
     rows = []
     for name, function in (("`for` in Python", loss_by_loop), ("`sum` in Python", loss_by_sum), ("`for` in .hia", None)):
         if function is None:
-            text = kind.path().read_text() + IN_HIA
+            text, names = kind.path().read_text() + IN_HIA, ("trees", "depth")
         else:
             graph = hia.function(function, strict=True)
             graph(model, 2, 1)
-            text = graph.text().replace(f"fn {function.__name__}(a0: i64, a1: i64)", "fn main(trees: i64, depth: i64)")
-            text = re.sub(r"(?<=fn main).*?(?=\n\n)", lambda m: re.sub(r"\ba1\b", "depth", re.sub(r"\ba0\b", "trees", m[0])), text,
-                          count=1, flags=re.DOTALL)
-        launches = _launches_of_cells(bench, text)
+            text, names = graph.text().replace(f"fn {function.__name__}(", "fn main("), ("a0", "a1")
+        launches = _launches_of_cells(bench, text, names)
         rows.append([name, f"{CELLS:,}", str(launches), f"{CELLS / launches:.1f}"])
         bench.at_least(f"mean batch of the cell, {name}", CELLS / launches, 200, lambda found: f"{found:.0f}")
     table(f"Mean batch of the cell of a TreeLSTM, in a loop over {TREES} full trees of {2 ** DEPTH} words",
           ["", "cells", "launches", "mean batch"], rows)
 
 
-def _launches_of_cells(bench, text):
-    """How many kernels run the cells of all trees; the first product of each is one of them."""
+def _launches_of_cells(bench, text, names):
+    """How many launches of kernels run the cells of all trees. `names` are those of the parameters of the program."""
     with tempfile.NamedTemporaryFile("w", suffix=".hia") as file:
         file.write(text)
         file.flush()
-        command = [bench.options.program, "run", file.name, f"--trees={TREES}", f"--depth={DEPTH}", "--stats", "--json"]
+        command = [bench.options.program, "run", file.name, f"--{names[0]}={TREES}", f"--{names[1]}={DEPTH}", "--stats", "--json"]
         done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
     if done.returncode != 0:
         raise SystemExit(f"{' '.join(map(str, command))} failed with status {done.returncode}:\n{done.stderr}")
@@ -122,11 +119,9 @@ def unrolled(bench):
         if importlib.util.find_spec(package) is None or bench.smoke:
             continue
         done, seconds = _until(package, count, bench.options.seconds)
-        if done == 0:
-            rows.append([label, f"0 in {seconds:.0f} s", "", ""])
-            continue
-        rows.append([label, str(done), show_time(seconds / done), show_ratio(seconds / done / found)])
-        bench.at_least(f"distinct trees beside {label}, {done} of {count} trees", seconds / done / found, 100)
+        least = "" if done else "more than "
+        rows.append([label, str(done), least + show_time(seconds / max(1, done)), least + show_ratio(seconds / max(1, done) / found)])
+        bench.at_least(f"distinct trees beside {label}, {done} of {count} trees done", seconds / max(1, done) / found, 100)
     table(f"A TreeRNN on {count} distinct trees, compile time included; a peer gets {bench.options.seconds} s",
           ["", "trees", "a tree", "x hia.function"], rows)
 

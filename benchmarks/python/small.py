@@ -102,7 +102,7 @@ def _functions_of(cls):
     """The methods of a model and what they call, without what makes it."""
     methods = {name: f for base in reversed(cls.__mro__) if base.__module__ == tree_models.__name__
                for name, f in vars(base).items() if name != "__init__" and inspect.isfunction(f)}
-    return [tree_models.mean_loss, *methods.values(), *([tree_models.parts] if "LSTM" in cls.__name__ else [])]
+    return [tree_models.mean_loss, *methods.values()]
 
 
 def conversions(bench):
@@ -138,27 +138,36 @@ def total(t):
     return t.value + total(t.left) + total(t.right)
 
 
-def total_if_asked(t, asked):
-    return total(t) if asked > 0 else 0
-
-
 def _full(depth, value=1):
     return None if depth == 0 else Summand(value, _full(depth - 1, value), _full(depth - 1, value))
 
 
+def labels_and_words(t):
+    if t.left is None or t.right is None:
+        return t.label + t.word
+    return t.label + labels_and_words(t.left) + labels_and_words(t.right)
+
+
+def sum_if_asked(batch, asked):
+    return sum(labels_and_words(t) for t in batch) if asked > 0 else 0
+
+
 def snapshots(bench):
-    """Objects become data values: a graph gets a tree that it then has no use for."""
-    depth = bench.count(15, 5)
-    tree, nodes = _full(depth), 2 ** depth - 1
-    graph = hia.function(total_if_asked, strict=True)
-    assert graph(tree, 1) == nodes
-    count = bench.count(10)
+    """Objects become data values: a graph gets the trees of a step of training, and then has no use for them."""
+    batch = trees.generated(trees.Tree, trees.BATCH)
+    nodes = sum(map(trees.size_of, batch))
+    graph = hia.function(sum_if_asked, strict=True)
+    assert graph(batch, 1) == sum_if_asked(batch, 1)
+    count = bench.count(200)
 
     def run():
-        return seconds_of(lambda: [graph(tree, 0) for _ in range(count)]) / count / nodes
+        begin = time.perf_counter()
+        for _ in range(count):
+            graph(batch, 0)
+        return (time.perf_counter() - begin) / count / nodes
 
     seconds = middle(bench.in_turns("snapshots", {"": run})[""])
-    table("Objects to data values", ["", "a node"], [[f"a tree of {nodes:,} nodes with three fields", show_time(seconds)]])
+    table("Objects to data values", ["", "a node"], [[f"{trees.BATCH} trees of {nodes} nodes with four fields", show_time(seconds)]])
     bench.at_most("objects to data values, a node", seconds, 150e-9)
 
 

@@ -70,19 +70,22 @@ class TreeLSTM(Model):
 
 
 class ChildSumTreeLSTM(Model):
+    def state(self, gates, kept):
+        i, o, u = gates.chunk(3)
+        c = torch.sigmoid(i) * torch.tanh(u) + kept
+        return torch.sigmoid(o) * torch.tanh(c), c
+
     def encode(self, t):
+        zero = torch.zeros_like(self.f)
         if len(t.children) == 0:
-            i, o, u = (self.row(t.word) @ self.W + self.w).chunk(3)
-            c = torch.sigmoid(i) * torch.tanh(u)
-            h = torch.sigmoid(o) * torch.tanh(c)
+            h, c = self.state(self.row(t.word) @ self.W + self.w, zero)
             return h, c, self.node_loss(h, t.label)
-        h_sum, c_sum, total = torch.zeros_like(self.f), torch.zeros_like(self.f), 0.0
-        for h, c, loss in [self.encode(child) for child in t.children]:
+        h_sum, c_sum, total = zero, zero, 0.0
+        for child in t.children:
+            h, c, loss = self.encode(child)
             h_sum, c_sum = h_sum + h, c_sum + torch.sigmoid(h @ self.F + self.f) * c
             total = total + loss
-        i, o, u = (h_sum @ self.U + self.u).chunk(3)
-        c = torch.sigmoid(i) * torch.tanh(u) + c_sum
-        h = torch.sigmoid(o) * torch.tanh(c)
+        h, c = self.state(h_sum @ self.U + self.u, c_sum)
         return h, c, total + self.node_loss(h, t.label)
 
     def loss(self, t):

@@ -10,11 +10,12 @@ from trees import CLASSES, VOCABULARY, Node, Tree
 
 
 class Model(nn.Module):
-    """The parameters are given by name."""
+    """The parameters are given by name. `d` is the size of a state."""
 
     def __init__(self, parameters):
         for name, value in parameters.items():
             setattr(self, name, nn.Parameter(hia.tensor(value)))
+        self.d = self.V.shape[0]
 
     def node_loss(self, h, label):
         return hia.cross_entropy(h @ self.V + self.v, label)
@@ -43,19 +44,16 @@ class RNTN(TreeRNN):
         return hia.tanh(hia.reshape(x @ self.T, shape=(-1, x.shape[0])) @ x + x @ self.W + self.b)
 
 
-def parts(gates, count):
-    """Its parts of equal length, as rows."""
-    return hia.reshape(gates, shape=(count, -1))
-
-
 class TreeLSTM(Model):
     def leaf(self, word):
-        i, o, u = parts(self.E[word] @ self.W + self.w, 3)
+        d, gates = self.d, self.E[word] @ self.W + self.w
+        i, o, u = gates[:d], gates[d:2 * d], gates[2 * d:]
         c = hia.sigmoid(i) * hia.tanh(u)
         return hia.sigmoid(o) * hia.tanh(c), c
 
     def node(self, hl, cl, hr, cr):
-        i, o, u, fl, fr = parts(hia.concat([hl, hr], axis=0) @ self.U + self.u, 5)
+        d, gates = self.d, hia.concat([hl, hr], axis=0) @ self.U + self.u
+        i, o, u, fl, fr = gates[:d], gates[d:2 * d], gates[2 * d:3 * d], gates[3 * d:4 * d], gates[4 * d:]
         c = hia.sigmoid(i) * hia.tanh(u) + hia.sigmoid(fl) * cl + hia.sigmoid(fr) * cr
         return hia.sigmoid(o) * hia.tanh(c), c
 
@@ -73,20 +71,24 @@ class TreeLSTM(Model):
 
 
 class ChildSumTreeLSTM(Model):
+    def state(self, gates, kept):
+        """(h, c) of a node, of whose children so much memory is kept."""
+        d = self.d
+        c = hia.sigmoid(gates[:d]) * hia.tanh(gates[2 * d:]) + kept
+        return hia.sigmoid(gates[d:2 * d]) * hia.tanh(c), c
+
     def encode(self, t):
         """(h, c, loss) of a node."""
+        zero = hia.zeros_like(self.f)
         if len(t.children) == 0:
-            i, o, u = parts(self.E[t.word] @ self.W + self.w, 3)
-            c = hia.sigmoid(i) * hia.tanh(u)
-            h = hia.sigmoid(o) * hia.tanh(c)
+            h, c = self.state(self.E[t.word] @ self.W + self.w, zero)
             return h, c, self.node_loss(h, t.label)
-        h_sum, c_sum, total = hia.zeros_like(self.f), hia.zeros_like(self.f), 0.0
-        for h, c, loss in [self.encode(child) for child in t.children]:
+        h_sum, c_sum, total = zero, zero, 0.0
+        for child in t.children:
+            h, c, loss = self.encode(child)
             h_sum, c_sum = h_sum + h, c_sum + hia.sigmoid(h @ self.F + self.f) * c
             total = total + loss
-        i, o, u = parts(h_sum @ self.U + self.u, 3)
-        c = hia.sigmoid(i) * hia.tanh(u) + c_sum
-        h = hia.sigmoid(o) * hia.tanh(c)
+        h, c = self.state(h_sum @ self.U + self.u, c_sum)
         return h, c, total + self.node_loss(h, t.label)
 
     def loss(self, t):
@@ -95,7 +97,8 @@ class ChildSumTreeLSTM(Model):
 
 class TopDownTreeLSTM(Model):
     def cell(self, label, h, c, weight, bias):
-        i, f, o, u = parts(hia.concat([self.E[label], h], axis=0) @ weight + bias, 4)
+        d, gates = self.d, hia.concat([self.E[label], h], axis=0) @ weight + bias
+        i, f, o, u = gates[:d], gates[d:2 * d], gates[2 * d:3 * d], gates[3 * d:]
         c = hia.sigmoid(f) * c + hia.sigmoid(i) * hia.tanh(u)
         return hia.sigmoid(o) * hia.tanh(c), c
 

@@ -1,6 +1,7 @@
 """Training models over trees: plain Python as a graph, beside PyTorch, eager tensors, programs in .hia and `hiaton train`."""
 
 import json
+import statistics
 import subprocess
 import tempfile
 
@@ -59,24 +60,25 @@ def program_step(kind):
 
 
 class CommandLine:
-    """`hiaton train` on the same trees, from their file: seconds a tree of the fastest epoch of a run."""
+    """`hiaton train` on the same trees, from their file: seconds a tree, the median of the epochs of a run."""
 
     def __init__(self, program, kind, examples, epochs):
         self._directory = tempfile.TemporaryDirectory()
         data = f"{self._directory.name}/trees.txt"
         with open(data, "w") as file:
             file.writelines(trees.bracketed(t) + "\n" for t in examples)
-        self._out = f"{self._directory.name}/out"
         self._command = [program, "train", kind.path(), "--data", data, "--epochs", str(epochs), "--optimizer", "adagrad",
-                         "--lr", str(RATE), "--batch", str(trees.BATCH), "--out", self._out]
+                         "--lr", str(RATE), "--batch", str(trees.BATCH)]
 
     def __call__(self):
-        done = subprocess.run([str(word) for word in self._command], capture_output=True, text=True)
-        if done.returncode != 0:
-            raise SystemExit(f"{' '.join(map(str, self._command))} failed with status {done.returncode}:\n{done.stderr}")
-        with open(f"{self._out}/log.jsonl") as file:
-            rates = [json.loads(line).get("examples_per_second") for line in file]
-        return 1 / max(rate for rate in rates if rate)
+        with tempfile.TemporaryDirectory() as out:
+            command = [str(word) for word in [*self._command, "--out", out]]
+            done = subprocess.run(command, capture_output=True, text=True)
+            if done.returncode != 0:
+                raise SystemExit(f"{' '.join(command)} failed with status {done.returncode}:\n{done.stderr}")
+            with open(f"{out}/log.jsonl") as file:
+                rates = [json.loads(line).get("examples_per_second") for line in file]
+        return 1 / statistics.median(rate for rate in rates if rate)
 
 
 def require_equal_losses(name, losses):

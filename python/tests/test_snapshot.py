@@ -273,3 +273,18 @@ def test_empty_lists():
     graph = hia.function(first_items, strict=True)
     for bag in (Bag([1]), Bag([]), Bag([2, 3])):
         assert graph(bag) is bag.items
+
+
+def test_shared_parts_are_looked_at_once():
+    @hia.function(strict=True)
+    def depth(t):
+        total = 0
+        while t is not None:
+            total += t.label if t.right is not None else 1
+            t = t.left
+        return total
+
+    shared = None
+    for _ in range(60):
+        shared = Tree(1, 5, shared, shared)
+    assert depth(shared) == 60

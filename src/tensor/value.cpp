@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
 #include <charconv>
 #include <cmath>
 #include <optional>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "hiaton/error.h"
@@ -154,15 +157,24 @@ bool fits_undivided(const ValueView& value, const Type& type) {
   return true;
 }
 
+/// Whether more than one reference leads to a data value with fields.
+bool has_several_references(const DataObject* object) {
+  const int32_t count =
+      std::atomic_ref(const_cast<DataObject*>(object)->references).load(std::memory_order_relaxed);
+  return count != 1 && count != -1 && count != DataObject::kOutside + 1;
+}
+
 }  // namespace
 
-/// This is a loop, not a recursion, for values may be as deep as memory allows.
+/// This is a loop, not a recursion, for values may be as deep as memory allows. A part that several others
+/// share is looked at once for each type.
 bool fits(const Value& value, const Type& type) {
   struct Open {
     ValueView part;
     const Type* wanted;
   };
   SmallVector<Open, 64> waiting;
+  std::set<std::pair<const DataObject*, const DataType*>> known;
   waiting.push_back({value, &type});
   while (!waiting.empty()) {
     const auto [part, wanted] = waiting.back();
@@ -178,6 +190,10 @@ bool fits(const Value& value, const Type& type) {
     const std::vector<Field>& fields = variants[variant].fields;
     const DataFields found(part.slot.data);
     if (found.size() != fields.size()) return false;
+    if (!fields.empty() && has_several_references(part.slot.data) &&
+        !known.emplace(part.slot.data, wanted->data.get()).second) {
+      continue;
+    }
     for (std::size_t i = 0; i < fields.size(); ++i) {
       const ValueView inner = found.view(i);
       const Type& inner_type = fields[i].type;

@@ -188,6 +188,14 @@ TEST_F(TreeValues, FitsLooksAtEveryField) {
   EXPECT_FALSE(fits(leaf, DType::I64));
 }
 
+TEST_F(TreeValues, FitsLooksAtSharedPartsOnce) {
+  Value shared = Data(2, {});
+  for (int64_t i = 0; i < 100; ++i) shared = Data(1, std::vector<Value>{shared, shared, i});
+  EXPECT_TRUE(fits(shared, tree));
+  const Value wrong = Data(1, std::vector<Value>{shared, Value(Data(2, {})), 1.0});
+  EXPECT_FALSE(fits(Value(Data(1, std::vector<Value>{shared, wrong, int64_t{1}})), tree));
+}
+
 TEST_F(TreeValues, MayBeAsDeepAsMemoryAllows) {
   std::string text;
   const int depth = 200'000;
