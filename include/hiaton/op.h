@@ -242,7 +242,7 @@ struct Required<std::vector<E>> {
 /// How an Accumulate node makes what it adds.
 enum class Accumulation : uint8_t {
   Dense,  ///< operand: of the parameter's type
-  Rows,   ///< operands: row number (i64), what is added to that row
+  Rows,   ///< operands: row numbers [..] (i64), values [.., k] that are added to these rows, in order
   Outer,  ///< operands: x [k] or [n, k], g [m] or [n, m]: x^T g is added to a parameter [k, m]
 };
 

@@ -89,6 +89,21 @@ Rows rows_of(const Value& value) {
   return rows;
 }
 
+/// A number that is none of the table's rows is passed over: the gather of it ends the run.
+template <class T>
+void add_rows(const Value& numbers, const T* values, std::size_t parameter, Gradients& gradients) {
+  Tensor& sum = gradients.values(parameter);
+  const int64_t row_count = sum.dims()[0];
+  const int64_t count = numbers.is_scalar() ? 1 : numbers.tensor().size();
+  const int64_t width = row_count == 0 ? 0 : sum.size() / row_count;
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t row = elements_of<int64_t>(numbers)[i];
+    if (row < 0 || row >= row_count) continue;
+    gradients.touch(parameter, row);
+    add_to(sum.mutable_data<T>() + row * width, values + i * width, width);
+  }
+}
+
 template <class T>
 void accumulate_as(const graph::Node& node, std::span<const Value> operands, Gradients& gradients) {
   const auto parameter = static_cast<std::size_t>(node.parameter);
@@ -97,13 +112,8 @@ void accumulate_as(const graph::Node& node, std::span<const Value> operands, Gra
       Tensor& sum = gradients.dense(parameter);
       return add_to(sum.mutable_data<T>(), elements_of<T>(operands[0]), sum.size());
     }
-    case Accumulation::Rows: {
-      Tensor& sum = gradients.values(parameter);
-      const int64_t row = operands[0].as<int64_t>();
-      gradients.touch(parameter, row);
-      const int64_t width = sum.size() / sum.dims()[0];
-      return add_to(sum.mutable_data<T>() + row * width, elements_of<T>(operands[1]), width);
-    }
+    case Accumulation::Rows:
+      return add_rows(operands[0], elements_of<T>(operands[1]), parameter, gradients);
     case Accumulation::Outer: {
       T* sum = gradients.dense(parameter).template mutable_data<T>();
       const Rows x = rows_of(operands[0]);

@@ -183,7 +183,7 @@ class ExtensionBody : public BodyCopier {
     if (definition == nullptr || definition->kind != NodeKind::Param) return false;
     const auto parameter = static_cast<std::size_t>(definition->attributes[0]);
     const Role role = node.op->role;
-    if (role == Role::Gather && operand == 0 && operands[1].type().is_scalar()) {
+    if (role == Role::Gather && operand == 0) {
       to_.accumulate(parameter, Accumulation::Rows, {operands[1], g});
       return true;
     }

@@ -166,8 +166,9 @@ std::string Expressions::vector_of(std::size_t choice, const Make& number, const
     case 13:
       return fmt::format("(outer({}, softmax({})) @ W)[0]", vector(), vector());
     case 14:
-    case 15:
       return rearranged(random_.below(has_elements_ ? 8 : 6), number, vector);
+    case 15:
+      return gathered(vector);
     case 16:
       return fmt::format("fold(vector_by_vector, {}, {})", vector(), expression(Kind::Vectors, depth - 1));
     case 17:
@@ -195,6 +196,23 @@ std::string Expressions::rearranged(std::size_t choice, const Make& number, cons
       return fmt::format("scan(vector_by_vector, {}, W)[d - 1]", vector());
     default:
       return fmt::format("sum(map(vector_by_number, W, {}), axes=0)", number());
+  }
+}
+
+/// Takes rows, some of them twice, from a learned table or from one that is computed.
+std::string Expressions::gathered(const Make& vector) {
+  std::string rows;
+  for (int i = 0; i < d_; ++i)
+    rows += fmt::format("{}abs({}) % d", i == 0 ? "" : ", ", variable(Kind::Integer));
+  switch (random_.below(4)) {
+    case 0:
+      return fmt::format("gather({}, [{}])", random_.percent(50) ? "b" : vector(), rows);
+    case 1:
+      return fmt::format("sum(gather(outer({}, {}), [{}]), axes=0)", vector(), vector(), rows);
+    case 2:
+      return fmt::format("sum(gather(W, [[{0}], [{0}]]) * {1}, axes=[0, 1])", rows, vector());
+    default:
+      return fmt::format("({} @ gather(W, [{}]))", vector(), rows);
   }
 }
 

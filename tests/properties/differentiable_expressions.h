@@ -56,6 +56,7 @@ class Expressions {
   std::string vector_of(std::size_t choice, const Make& number, const Make& vector, int depth);
   /// Vectors by way of tensors of other shapes.
   std::string rearranged(std::size_t choice, const Make& number, const Make& vector);
+  std::string gathered(const Make& vector);
   std::string sliced(std::size_t choice, const Make& vector);
   std::string list_of(Kind kind, const Make& element, const char* by_element, int depth);
   std::string tree_of(const Make& number, const Make& vector, int depth);

@@ -39,7 +39,9 @@ constexpr std::string_view kSharedModel =
     "    Leaf(_, word) -> softmax(E[word] @ V)\n"
     "    Node(_, l, _) -> predict(l)\n";
 
-std::string model(const std::string& leaf = "cross_entropy(kept(E[word] + R[word], seed) @ V, label)") {
+std::string model(const std::string& leaf =
+                      "cross_entropy(kept(E[word] + sum(gather(R, [word, label]), axes=0), seed) @ V, "
+                      "label)") {
   std::string text(kSharedModel);
   return text.replace(text.find("LEAF"), 4, leaf);
 }

@@ -11,16 +11,25 @@ void add_instances(const TensorArgument& part, int64_t batch, Tensor& sum) {
   kernels::add_rows<T>(batch, part.size(), part.at<T>(0), part.stride, sum.mutable_data<T>());
 }
 
+/// A number that is none of the table's rows is passed over: the gather of it ends the run.
 template <class T>
-void add_rows(const TensorArgument& rows, const TensorArgument& parts, int64_t batch, std::size_t parameter,
-              Gradients& gradients) {
-  T* sum = gradients.values(parameter).mutable_data<T>();
-  const int64_t width = parts.size();
+void add_rows(const TensorArgument& numbers, const TensorArgument& values, int64_t batch,
+              std::size_t parameter, Gradients& gradients) {
+  Tensor& sum = gradients.values(parameter);
+  const int64_t row_count = sum.dims()[0];
+  const int64_t width = row_count == 0 ? 0 : sum.size() / row_count;
+  T* const table = sum.mutable_data<T>();
+  const int64_t count = numbers.size();
   const kernels::BinaryKernel<T> add = kernels::binary_kernel<T>(kernels::BinaryFunction::Add);
   for (int64_t instance = 0; instance < batch; ++instance) {
-    const int64_t row = *rows.at<int64_t>(instance);
-    gradients.touch(parameter, row);
-    add(width, sum + row * width, parts.at<T>(instance), sum + row * width);
+    const int64_t* const rows = numbers.at<int64_t>(instance);
+    const T* value = values.at<T>(instance);
+    for (int64_t i = 0; i < count; ++i, value += width) {
+      if (rows[i] < 0 || rows[i] >= row_count) continue;
+      gradients.touch(parameter, rows[i]);
+      T* const row = table + rows[i] * width;
+      add(width, row, value, row);
+    }
   }
 }
 
