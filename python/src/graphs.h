@@ -89,6 +89,10 @@ struct ObjectTable {
   std::vector<Class> classes;
 };
 
+/// The variants of a list.
+constexpr uint32_t kEmptyList = 0;
+constexpr uint32_t kListCell = 1;
+
 /// The objects of one call and their values, so that what is shared stays shared, and what comes back
 /// unchanged is the same object.
 class Snapshot {

@@ -1,4 +1,4 @@
-// Objects of Python as values of a graph, and back.
+// Objects of Python as values of a graph.
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -8,8 +8,6 @@
 namespace hiaton::python {
 namespace {
 
-constexpr uint32_t kNil = 0;
-constexpr uint32_t kCons = 1;
 constexpr std::size_t kUsualDepth = 32;
 
 /// What stands for a part that is not there.
@@ -227,7 +225,7 @@ void Snapshot::begin(PyObject* given, const Plan& plan) {
                           .held = nb::borrow(given),
                           .next = static_cast<std::size_t>(PyList_GET_SIZE(given)),
                           .begin = slots_.size(),
-                          .made = Data(kNil, {})});
+                          .made = Data(kEmptyList, {})});
       break;
     default:
       break;
@@ -319,12 +317,6 @@ int64_t Snapshot::number_of(PyObject* text, const Symbols& symbols) {
   return number;
 }
 
-nb::object Snapshot::text_of(int64_t number, const Symbols& symbols) const {
-  const auto place = static_cast<std::size_t>(number);
-  const std::size_t known = symbols.texts.size();
-  return place < known ? symbols.texts[place] : texts_.at(place - known);
-}
-
 /// Begins to load what the fields of an object refer to, so that the fields wait for memory together.
 void load_ahead(PyObject* given, ObjectTable::Class& described) {
   const std::size_t count = std::min<std::size_t>(described.fields.size(), 8);
@@ -392,7 +384,7 @@ void Snapshot::read_on_in_object(Reading& last) {
 void Snapshot::read_on_in_list(Reading& last) {
   if (slots_.size() > last.begin) {  // an element was read
     slots_.push_back(Value(std::move(last.made)).detach());
-    last.made = Data::adopt(gathered(kCons).data);
+    last.made = Data::adopt(gathered(kListCell).data);
   }
   PyObject* const given = last.held.ptr();
   if (last.next == 0) {
@@ -414,118 +406,6 @@ void Snapshot::read_on_in_list(Reading& last) {
   if (element.components.size() != 1)
     reading_.push_back({.kind = Reading::Kind::Box, .plan = &element, .begin = slots_.size()});
   begin(PyList_GET_ITEM(given, place), element);
-}
-
-nb::object Snapshot::made(const Data& data, const ObjectTable& table) {
-  if (data.variant() == 0) return nb::none();
-  const auto given = objects_.find(data.object());
-  if (given != objects_.end()) return given->second;
-  const bool has_memory = Data::has_object(data.object());
-  if (has_memory) {
-    const auto before = made_.find(data.object());
-    if (before != made_.end()) return before->second;
-  }
-  for (const ObjectTable::Class& described : table.classes) {
-    if (described.variant != data.variant()) continue;
-    nb::object object = described.made.attr("__new__")(described.made);
-    if (has_memory) made_.emplace(data.object(), object);
-    without_fields_.push_back({object, data, &described});
-    return object;
-  }
-  throw nb::value_error("a graph gave an object of a class that there is not");
-}
-
-/// Objects get their fields one after the other: objects may stand deep inside each other.
-void Snapshot::set_fields() {
-  while (!without_fields_.empty()) {
-    const Made last = std::move(without_fields_.back());
-    without_fields_.pop_back();
-    std::vector<Value> values;
-    for (std::size_t i = 0; i < last.data.field_count(); ++i) values.push_back(last.data.field(i));
-    const Value* next = values.data();
-    for (std::size_t i = 0; i < last.described->fields.size(); ++i) {
-      const nb::object value = part(last.described->fields[i], next);
-      const nb::object& name = last.described->attributes.name(i);
-      if (PyObject_GenericSetAttr(last.object.ptr(), name.ptr(), value.ptr()) != 0) nb::raise_python_error();
-    }
-  }
-}
-
-nb::object Snapshot::give(const Plan& plan, const Value*& values) {
-  nb::object given = part(plan, values);
-  set_fields();
-  return given;
-}
-
-nb::object Snapshot::part(const Plan& plan, const Value*& values) {
-  switch (plan.kind) {
-    case Plan::Kind::Sink:
-    case Plan::Kind::Constant:
-      return plan.constant;
-    case Plan::Kind::Bool:
-    case Plan::Kind::Int:
-    case Plan::Kind::Float:
-      return number_object(*values++);
-    case Plan::Kind::Symbol:
-      return text_of((values++)->as<int64_t>(), *plan.symbols);
-    case Plan::Kind::Tensor:
-      return to_object(*values++);
-    case Plan::Kind::Object:
-      return made((values++)->data(), *plan.objects);
-    case Plan::Kind::Tuple: {
-      nb::list items;
-      for (const Plan& item : plan.parts) items.append(part(item, values));
-      if (plan.constant.ptr() == reinterpret_cast<PyObject*>(&PyTuple_Type)) return nb::tuple(items);
-      return plan.constant.attr("_make")(items);
-    }
-    case Plan::Kind::Dict: {
-      nb::dict made;
-      for (std::size_t i = 0; i < plan.parts.size(); ++i)
-        made[nb::handle(PyTuple_GET_ITEM(plan.constant.ptr(), static_cast<Py_ssize_t>(i)))] =
-            part(plan.parts[i], values);
-      return made;
-    }
-    case Plan::Kind::Union: {
-      const auto side = static_cast<std::size_t>((values++)->as<int64_t>());
-      nb::object chosen;
-      for (std::size_t i = 0; i < plan.parts.size(); ++i) {
-        if (i == side) {
-          chosen = part(plan.parts[i], values);
-        } else {
-          values += plan.parts[i].components.size();
-        }
-      }
-      return chosen;
-    }
-    case Plan::Kind::List: {
-      nb::list elements;
-      const Data first = (values++)->data();
-      const auto given = objects_.find(first.object());
-      if (given != objects_.end()) return given->second;
-      if (first.variant() == kNil && std::ranges::find(empty_lists_, plan.type) != empty_lists_.end())
-        miss("an empty list to be given back, which may be one that came in", elements.ptr());
-      if (Data::has_object(first.object())) {
-        const auto [before, is_new] = made_.try_emplace(first.object(), elements);
-        if (!is_new) return before->second;
-      }
-      Data rest = first;
-      while (rest.variant() == kCons) {
-        const Value head = rest.field(0);
-        std::vector<Value> parts;
-        if (plan.parts[0].components.size() == 1) {
-          parts.push_back(head);
-        } else {
-          const Data box = head.data();
-          for (std::size_t i = 0; i < box.field_count(); ++i) parts.push_back(box.field(i));
-        }
-        const Value* next = parts.data();
-        elements.append(part(plan.parts[0], next));
-        rest = rest.field(1).data();
-      }
-      return elements;
-    }
-  }
-  return nb::none();
 }
 
 }  // namespace hiaton::python

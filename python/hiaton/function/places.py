@@ -11,8 +11,8 @@ MISSING = object()
 class Place:
     """An attribute that is set: of the argument with a number, of an object that was there before, or, "
       "where neither is given, of any
-    object of a class, by a list of what was set. `kind` tells variables from attributes: "global" in the dict `holder`, or "cell", or
-    "list", which grows by a list of elements."""
+    object of a class, by a list of what was set. `kind` tells variables from attributes: "global" in the dict `holder`, or "cell",
+    or "list", which grows by a list of elements."""
 
     def __init__(self, name, cls, number=None, holder=None, kind="attribute"):
         self.name = name
