@@ -12,7 +12,7 @@
 namespace hiaton {
 namespace {
 
-const std::string kTrees =
+const std::string kTreeCells =
     "size d = 4\n"
     "data Tree = Leaf(word: i64) | Node(left: Tree, right: Tree)\n"
     "param E: f64[20, d] = normal(1.0)\n"
@@ -37,29 +37,30 @@ void PrintTo(const LoopCase& c, std::ostream* out) {
 }
 
 const LoopCase kLoops[] = {
-    {"Recursion", kTrees + "fn total(sum: f64, ts: List[Tree]) -> f64 =\n"
-                           "  match ts\n"
-                           "    Nil -> sum\n"
-                           "    Cons(t, rest) -> total(0.75 * sum + cost(t), rest)\n"
-                           "fn loss(n: i64) -> f64 = total(1, trees(n))\n"},
-    {"Fold", kTrees + "fn loss(n: i64) -> f64 = fold(fn(sum, t) -> 0.75 * sum + cost(t), 1, trees(n))\n"},
+    {"Recursion", kTreeCells + "fn total(sum: f64, ts: List[Tree]) -> f64 =\n"
+                               "  match ts\n"
+                               "    Nil -> sum\n"
+                               "    Cons(t, rest) -> total(0.75 * sum + cost(t), rest)\n"
+                               "fn loss(n: i64) -> f64 = total(1, trees(n))\n"},
+    {"Fold", kTreeCells + "fn loss(n: i64) -> f64 = fold(fn(sum, t) -> 0.75 * sum + cost(t), 1, trees(n))\n"},
     {"CallsInCalls",
-     kTrees + "data Bag = One(tree: Tree) | Both(left: Bag, right: Bag)\n"
-              "fn bag(n: i64) -> Bag = if n <= 1 then One(tree(5, n)) else Both(bag(n / 2), bag(n - n / 2))\n"
-              "fn total(sum: f64, bag: Bag) -> f64 =\n"
-              "  match bag\n"
-              "    One(t) -> 0.75 * sum + cost(t)\n"
-              "    Both(left, right) -> total(total(sum, left), right)\n"
-              "fn loss(n: i64) -> f64 = total(1, bag(n))\n"},
+     kTreeCells +
+         "data Bag = One(tree: Tree) | Both(left: Bag, right: Bag)\n"
+         "fn bag(n: i64) -> Bag = if n <= 1 then One(tree(5, n)) else Both(bag(n / 2), bag(n - n / 2))\n"
+         "fn total(sum: f64, bag: Bag) -> f64 =\n"
+         "  match bag\n"
+         "    One(t) -> 0.75 * sum + cost(t)\n"
+         "    Both(left, right) -> total(total(sum, left), right)\n"
+         "fn loss(n: i64) -> f64 = total(1, bag(n))\n"},
     {"Branches",
-     kTrees + "fn total(sum: f64, most: f64, i: i64, ts: List[Tree]) -> (f64, f64) =\n"
-              "  match ts\n"
-              "    Nil -> (sum, most)\n"
-              "    Cons(t, rest) ->\n"
-              "      let c = cost(t)\n"
-              "      if i % 5 == 0 then total(sum, most + c, i + 1, rest)\n"
-              "      else total(if sum > 0.5 then sum - c else sum + c * c, max(most, c), i + 1, rest)\n"
-              "fn loss(n: i64) -> f64 = (let (sum, most) = total(0, 0, 1, trees(n)) in sum * most)\n"},
+     kTreeCells + "fn total(sum: f64, most: f64, i: i64, ts: List[Tree]) -> (f64, f64) =\n"
+                  "  match ts\n"
+                  "    Nil -> (sum, most)\n"
+                  "    Cons(t, rest) ->\n"
+                  "      let c = cost(t)\n"
+                  "      if i % 5 == 0 then total(sum, most + c, i + 1, rest)\n"
+                  "      else total(if sum > 0.5 then sum - c else sum + c * c, max(most, c), i + 1, rest)\n"
+                  "fn loss(n: i64) -> f64 = (let (sum, most) = total(0, 0, 1, trees(n)) in sum * most)\n"},
 };
 
 class SplitLoop : public testing::TestWithParam<LoopCase> {};
@@ -143,7 +144,7 @@ TEST_P(SplitLoop, RunsTheWorkOfAllIterationsInBatches) {
 }
 
 TEST(SplitLoops, FailAsTheyDidBefore) {
-  const std::string text = kTrees +
+  const std::string text = kTreeCells +
                            "fn total(sum: f64, ts: List[Tree]) -> f64 =\n"
                            "  match ts\n"
                            "    Nil -> sum\n"

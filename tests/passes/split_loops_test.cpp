@@ -20,7 +20,7 @@ TEST(SplitLoops, MakesTwoPhases) {
                                 "fn main(xs: List[f64[3]]) -> f64[3] = total(zeros(3), xs)\n"));
   EXPECT_NO_THROW(ir::verify(module));
   const std::string text = graph::to_text(lower(module));
-  EXPECT_THAT(text, testing::HasSubstr(R"(function total_ahead(xs = %28, a = %29) -> (%49):
+  EXPECT_THAT(text, ::testing::HasSubstr(R"(function total_ahead(xs = %28, a = %29) -> (%49):
   %28 = Merge(%25, %41) : List[f64[3]]  # xs
   %29 = Merge(%26, %47) : f64[3]  # a
   %30 = variant(%28) : i64
