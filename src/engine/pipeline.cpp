@@ -10,7 +10,8 @@ graph::Graph compile(ir::Module module, std::string_view entry, Purpose purpose,
 
 graph::Graph compile_simplified(ir::Module module, Purpose purpose) {
   const auto trained = purpose == Purpose::Train ? std::optional(module.entry) : std::nullopt;
-  module = passes::add_gradients(passes::loops_to_calls_for_gradients(std::move(module), trained));
+  module = passes::loops_to_calls_for_gradients(std::move(module), trained);
+  module = passes::add_gradients(passes::split_loops(std::move(module)));
   if (purpose == Purpose::Train) module = passes::add_training_step(std::move(module));
   return passes::lower(module);
 }

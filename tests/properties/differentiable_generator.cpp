@@ -34,6 +34,7 @@ class Generator : Expressions {
         "    Leaf(x, v, _) -> x * sum(sin(v))\n"
         "    Node(left, right, s) -> total(left) - s * total(right)\n"
         "    Tip(_) -> 0.5\n";
+    add_loop();
     add_elements();
     const std::size_t count = 1 + random_.below(3);
     std::vector<Function> declared;
@@ -52,6 +53,39 @@ class Generator : Expressions {
 
  private:
   // Functions -----------------------------------------------------------------------------------------------
+
+  /// A function that passes on accumulators, and works on elements of a list in between.
+  void add_loop() {
+    const Kind kind = random_.percent(50) ? Kind::Number : Kind::Vector;
+    Function loop{"loop",
+                  Function::Way::OverList,
+                  {{"ys", Kind::Vectors}, {"a", kind}, {"c", Kind::Vector}, {"k", Kind::Integer}},
+                  {kind}};
+    out_ +=
+        "fn deep(x: f64[d], n: i64) -> f64[d] = if n <= 0 then x else tanh(deep(x, n - 1) @ W + b)\n"
+        "fn ";
+    out_ += fmt::format("loop(ys: List[f64[d]], a: {0}, c: f64[d], k: i64) -> {0} =\n", type_of(kind));
+    scope_ = loop.params;
+    out_ += fmt::format("  match ys\n    Nil -> {}\n    Cons(y, rest) ->\n      let w = deep(y{}, k % 3)\n",
+                        random_.percent(70) ? "a" : expression(kind, 1), random_.percent(20) ? " * c" : "");
+    scope_.push_back({"w", Kind::Vector});
+    scope_.push_back({"w", Kind::Vector});
+    const auto next = [&](const char* count) {
+      const std::string sum = bounded(kind, expression(kind, 2));
+      const char* used = kind == Kind::Number ? "sum(w * c)" : "w * c";
+      return fmt::format("loop(rest, {} + {}, {}, {})", sum, used,
+                         random_.percent(50) ? "c" : bounded(Kind::Vector, expression(Kind::Vector, 1)),
+                         count);
+    };
+    if (random_.percent(50)) {
+      out_ += "      " + next("k + 1") + "\n";
+    } else {
+      const std::string first = next("k + 1");
+      const std::string condition = random_.percent(80) ? "sum(y) > 0" : "sum(c) > 0";
+      out_ += fmt::format("      if {} then {}\n      else {}\n", condition, first, next("k + 2"));
+    }
+    known_.push_back(loop);
+  }
 
   void add_elements() {
     const auto add = [&](const char* name, std::vector<Kind> params, Kind result) {

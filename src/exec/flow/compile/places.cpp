@@ -22,7 +22,8 @@ Places::Places(const graph::Graph& graph, const Structure& structure, graph::Fun
   const graph::Function& body = graph[function];
   add_places(function);
   for (NodeId id : nodes) find_batched(id);
-  // Parameters of a later phase come after the results of the phases before.
+  // Parameters of a later phase come after the results of the phases before; after a phase without results,
+  // after all that needs no more than its parameters.
   const std::size_t phases = std::max<std::size_t>(1, body.phases.size());
   std::size_t param = 0;
   std::size_t result = 0;
@@ -33,6 +34,9 @@ Places::Places(const graph::Graph& graph, const Structure& structure, graph::Fun
     for (NodeId id : nodes) set_level(id);
     const std::size_t results =
         body.phases.empty() ? body.results.size() : result + body.phases[phase].results;
+    if (results == result) {
+      for (const auto& [node, of_node] : levels_) level = std::max(level, of_node + 1);
+    }
     for (; result < results; ++result) {
       const auto found = levels_.find(origin(body.results[result]).node);
       if (found != levels_.end()) level = std::max(level, found->second + 1);

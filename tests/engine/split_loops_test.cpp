@@ -1,0 +1,164 @@
+// Loops whose work depends on no accumulator: all of it runs in batches, and the results have the bits of a
+// program in which nothing is split.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "engine/all_ways.h"
+#include "hiaton/lang.h"
+#include "hiaton/model.h"
+
+namespace hiaton {
+namespace {
+
+const std::string kTreeCells =
+    "size d = 4\n"
+    "data Tree = Leaf(word: i64) | Node(left: Tree, right: Tree)\n"
+    "param E: f64[20, d] = normal(1.0)\n"
+    "param W: f64[2 * d, d] = normal(0.5)\n"
+    "param v: f64[d] = normal(1.0)\n"
+    "fn encode(t: Tree) -> f64[d] =\n"
+    "  match t\n"
+    "    Leaf(word) -> E[word]\n"
+    "    Node(left, right) -> tanh(concat(encode(left), encode(right), axis=0) @ W)\n"
+    "fn cost(t: Tree) -> f64 = dot(encode(t), v)\n"
+    "fn tree(n: i64, word: i64) -> Tree =\n"
+    "  if n == 0 then Leaf(word % 20) else Node(tree(n - 1, 3 * word + 1), tree(n - 1, word + 7))\n"
+    "fn trees(n: i64) -> List[Tree] = if n == 0 then Nil else Cons(tree(5, n), trees(n - 1))\n";
+
+struct LoopCase {
+  const char* name;
+  std::string text;  ///< with the function `loss` of the number of trees
+};
+
+void PrintTo(const LoopCase& c, std::ostream* out) {
+  *out << c.name;
+}
+
+const LoopCase kLoops[] = {
+    {"Recursion", kTreeCells + "fn total(sum: f64, ts: List[Tree]) -> f64 =\n"
+                               "  match ts\n"
+                               "    Nil -> sum\n"
+                               "    Cons(t, rest) -> total(0.75 * sum + cost(t), rest)\n"
+                               "fn loss(n: i64) -> f64 = total(1, trees(n))\n"},
+    {"Fold", kTreeCells + "fn loss(n: i64) -> f64 = fold(fn(sum, t) -> 0.75 * sum + cost(t), 1, trees(n))\n"},
+    {"CallsInCalls",
+     kTreeCells +
+         "data Bag = One(tree: Tree) | Both(left: Bag, right: Bag)\n"
+         "fn bag(n: i64) -> Bag = if n <= 1 then One(tree(5, n)) else Both(bag(n / 2), bag(n - n / 2))\n"
+         "fn total(sum: f64, bag: Bag) -> f64 =\n"
+         "  match bag\n"
+         "    One(t) -> 0.75 * sum + cost(t)\n"
+         "    Both(left, right) -> total(total(sum, left), right)\n"
+         "fn loss(n: i64) -> f64 = total(1, bag(n))\n"},
+    {"Branches",
+     kTreeCells + "fn total(sum: f64, most: f64, i: i64, ts: List[Tree]) -> (f64, f64) =\n"
+                  "  match ts\n"
+                  "    Nil -> (sum, most)\n"
+                  "    Cons(t, rest) ->\n"
+                  "      let c = cost(t)\n"
+                  "      if i % 5 == 0 then total(sum, most + c, i + 1, rest)\n"
+                  "      else total(if sum > 0.5 then sum - c else sum + c * c, max(most, c), i + 1, rest)\n"
+                  "fn loss(n: i64) -> f64 = (let (sum, most) = total(0, 0, 1, trees(n)) in sum * most)\n"},
+};
+
+class SplitLoop : public testing::TestWithParam<LoopCase> {};
+INSTANTIATE_TEST_SUITE_P(Loops, SplitLoop, testing::ValuesIn(kLoops),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+/// The program as it is, with nothing split and nothing simplified.
+Program unsplit(const std::string& text) {
+  ir::Module module = lang::parse(std::make_shared<const Source>("test.hia", text));
+  return Program::from_graph(passes::lower(module));
+}
+
+TEST_P(SplitLoop, HasTheBitsOfTheLoopInAllWays) {
+  const std::string text = GetParam().text + "fn main(n: i64) -> f64 = loss(n)\n";
+  const Program program = unsplit(text);
+  const std::vector<Value> learned = initial_parameters(program.graph().parameters(), 1);
+  for (const int64_t n : {0, 1, 9}) {
+    const std::vector<Value> expected =
+        program.run({n}, {.executor = Executor::Reference, .parameters = learned}).values;
+    expect_in_all_ways(text, {n}, expected);
+  }
+}
+
+TEST_P(SplitLoop, HasTheGradientsOfTheLoop) {
+  const Model model = Model::from_text("test.hia", GetParam().text);
+  const std::vector<Value> parameters = model.initial_parameters(1);
+  const std::vector<std::vector<Value>> examples = {{int64_t{0}}, {int64_t{7}}, {int64_t{4}}};
+  const auto loss_of = [&](const std::vector<Value>& values) {
+    double sum = 0;
+    for (const auto& results : model.loss(examples, {.parameters = values})) sum += results[0].as<double>();
+    return sum;
+  };
+  for (RunOptions way : all_ways()) {
+    Gradients gradients(model.parameters());
+    way.parameters = parameters;
+    way.gradients = &gradients;
+    model.loss(examples, way);
+    for (std::size_t p = 0; p < parameters.size(); ++p) {
+      const Tensor before = parameters[p].tensor();
+      for (int64_t i = 0; i < before.size(); i += 7) {
+        const auto there = [&](double step) {
+          Tensor moved(DType::F64, before.dims());
+          std::copy_n(before.data<double>(), before.size(), moved.mutable_data<double>());
+          moved.mutable_data<double>()[i] += step;
+          std::vector<Value> values = parameters;
+          values[p] = moved;
+          return loss_of(values);
+        };
+        constexpr double kStep = 1e-5;
+        EXPECT_NEAR(gradients[p].values.data<double>()[i], (there(kStep) - there(-kStep)) / (2 * kStep), 1e-5)
+            << "parameter " << p << ", element " << i;
+      }
+    }
+  }
+}
+
+/// Of the region that multiplies in `encode`: how many trees and parts of trees are one batch.
+double mean_batch(const RunStats& stats) {
+  double most = 0;
+  for (const RegionStats& region : stats.regions) {
+    const bool is_cell =
+        region.function.starts_with("encode") && region.name.find("concat") != std::string::npos;
+    if (is_cell && region.launches > 0)
+      most = static_cast<double>(region.firings) / static_cast<double>(region.launches);
+  }
+  return most;
+}
+
+TEST_P(SplitLoop, RunsTheWorkOfAllIterationsInBatches) {
+  const Model model = Model::from_text("test.hia", GetParam().text);
+  const std::vector<Value> parameters = model.initial_parameters(1);
+  Gradients gradients(model.parameters());
+  const std::vector<std::vector<Value>> examples = {{int64_t{64}}};
+  RunStats stats;
+  model.loss(examples, {.count_regions = true, .stats = &stats, .parameters = parameters});
+  EXPECT_GE(mean_batch(stats), 200.0);
+  model.loss(examples,
+             {.count_regions = true, .stats = &stats, .parameters = parameters, .gradients = &gradients});
+  EXPECT_GE(mean_batch(stats), 200.0);
+  EXPECT_EQ(stats.frames_live_at_end, 0u);
+}
+
+TEST(SplitLoops, FailAsTheyDidBefore) {
+  const std::string text = kTreeCells +
+                           "fn total(sum: f64, ts: List[Tree]) -> f64 =\n"
+                           "  match ts\n"
+                           "    Nil -> sum\n"
+                           "    Cons(t, rest) -> total(sum + cost(t), rest)\n"
+                           "fn main(word: i64) -> f64 = total(0, Cons(Leaf(1), Cons(Leaf(word), Nil)))\n";
+  const Program program = Program::from_text("test.hia", text);
+  const std::vector<Value> learned = initial_parameters(program.graph().parameters(), 1);
+  for (RunOptions way : all_ways()) {
+    way.parameters = learned;
+    EXPECT_THAT([&] { program.run({int64_t{20}}, way); },
+                testing::ThrowsMessage<RunError>(
+                    testing::AllOf(testing::HasSubstr("gather"), testing::HasSubstr("in encode"))));
+  }
+}
+
+}  // namespace
+}  // namespace hiaton
