@@ -31,12 +31,14 @@ std::string file_of(const EvalCommand& command, const ModelInfo& info) {
   return info.data.dev_share() ? info.data.train : info.data.dev;
 }
 
-train::Treebank read(const EvalCommand& command, const ModelInfo& info) {
-  if (command.file.empty() && (info.data.is_generated() || info.data.dev_share())) {
-    const bool is_generated = info.data.is_generated();
-    return load_trees(info.data, is_generated ? nullptr : read_data(info.data.train), info.classes).dev;
-  }
-  return read_all_trees(read_data(file_of(command, info)), info.classes);
+std::unique_ptr<TreeInput> read(const EvalCommand& command, const TrainedModel& model) {
+  const ModelInfo& info = model.info;
+  if (command.file.empty() && info.data.is_generated())
+    return keep_trees(load_trees(info.data, nullptr, info.classes).dev, model);
+  const std::optional<double> share = command.file.empty() ? info.data.dev_share() : std::nullopt;
+  if (!share) return read_trees(file_of(command, info), model);
+  return read_trees(info.data.train, model,
+                    [share](std::size_t index) { return is_held_back(index, *share); });
 }
 
 std::string show(const train::Evaluation& evaluation, std::size_t trees) {
@@ -56,12 +58,7 @@ class EvalWork : public PredictionWork {
       : PredictionWork(command.checkpoint, command.execution.execution()), command_(command) {}
 
  protected:
-  std::vector<train::Tree> read(const TrainedModel& model) override {
-    train::Treebank bank = cli::read(command_, model.info);
-    std::vector<train::Tree> trees = encode(std::move(bank.trees), bank.words, model.words);
-    trees_ = trees.size();
-    return trees;
-  }
+  std::unique_ptr<TreeInput> read(const TrainedModel& model) override { return cli::read(command_, model); }
   void take(std::size_t /*begin*/, std::span<const train::Tree> trees,
             std::span<const train::Prediction> predictions) override {
     for (std::size_t i = 0; i < trees.size(); ++i) counts_.add(predictions[i], trees[i]);
@@ -69,9 +66,9 @@ class EvalWork : public PredictionWork {
 
   /// Writes what was measured.
   void finish() override {
-    const train::Evaluation evaluation = counts_.evaluation(trees_);
-    if (!command_.json) return write_to_stdout(show(evaluation, trees_));
-    write_to_stdout(dump({{"trees", trees_},
+    const train::Evaluation evaluation = counts_.evaluation(input().size());
+    if (!command_.json) return write_to_stdout(show(evaluation, input().size()));
+    write_to_stdout(dump({{"trees", input().size()},
                           {"loss", evaluation.loss},
                           {"root_accuracy", evaluation.root_accuracy},
                           {"all_accuracy", evaluation.all_accuracy},
@@ -81,7 +78,6 @@ class EvalWork : public PredictionWork {
 
  private:
   const EvalCommand& command_;
-  std::size_t trees_ = 0;
   train::NodeCounts counts_;
 };
 

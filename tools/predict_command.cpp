@@ -37,9 +37,9 @@ train::Treebank generate(const PredictCommand& command, const ModelInfo& info) {
   return train::generate_listops(options, command.generate, 0).train;
 }
 
-train::Treebank read(const PredictCommand& command, const ModelInfo& info) {
-  if (command.generate > 0) return generate(command, info);
-  return read_all_trees(read_data(command.file), info.classes);
+std::unique_ptr<TreeInput> read(const PredictCommand& command, const TrainedModel& model) {
+  if (command.generate > 0) return keep_trees(generate(command, model.info), model);
+  return read_trees(command.file, model);
 }
 
 class PredictWork : public PredictionWork {
@@ -48,10 +48,7 @@ class PredictWork : public PredictionWork {
       : PredictionWork(command.checkpoint, command.execution.execution()), command_(command) {}
 
  protected:
-  std::vector<train::Tree> read(const TrainedModel& model) override {
-    bank_ = cli::read(command_, model.info);
-    return encode(bank_.trees, bank_.words, model.words);
-  }
+  std::unique_ptr<TreeInput> read(const TrainedModel& model) override { return cli::read(command_, model); }
   void take(std::size_t begin, std::span<const train::Tree> /*trees*/,
             std::span<const train::Prediction> predictions) override {
     std::string text;
@@ -61,14 +58,16 @@ class PredictWork : public PredictionWork {
 
  private:
   std::string show_one(std::size_t index, const train::Prediction& prediction) const {
-    const train::Tree& tree = bank_.trees[index];
-    if (command_.json) return dump(to_json(tree, bank_.words, prediction));
-    return fmt::format("{}tree {}\n{}", index > 0 ? "\n" : "", index + 1,
-                       show_prediction(tree, bank_.words, prediction));
+    std::string text;
+    input().show(index, [&](const train::Tree& tree, std::span<const std::string> words) {
+      text = command_.json ? dump(to_json(tree, words, prediction))
+                           : fmt::format("{}tree {}\n{}", index > 0 ? "\n" : "", index + 1,
+                                         show_prediction(tree, words, prediction));
+    });
+    return text;
   }
 
   const PredictCommand& command_;
-  train::Treebank bank_;
 };
 
 /// Predicts from examples of any kind.

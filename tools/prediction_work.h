@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model_work.h"
+#include "tree_input.h"
 #include "tree_wire.h"
 
 namespace hiaton::cli {
@@ -19,35 +20,34 @@ class PredictionWork : public ModelWork {
       : ModelWork(checkpoint), checkpoint_(checkpoint), execution_(execution) {}
 
  protected:
-  /// Trees whose words are ids of the model's vocabulary.
-  virtual std::vector<train::Tree> read(const TrainedModel& model) = 0;
+  virtual std::unique_ptr<TreeInput> read(const TrainedModel& model) = 0;
   /// Takes the predictions of the trees from `begin` on. Trees come in order.
   virtual void take(std::size_t begin, std::span<const train::Tree> trees,
                     std::span<const train::Prediction> predictions) = 0;
+  const TreeInput& input() const { return *trees_; }
 
  private:
   void load_model() final;
   void read_examples() final { trees_ = read(*model_); }
   void work_here(const net::Range& range) final {
-    take(range.begin, trees_of(range), predict({trees_of(range).begin(), trees_of(range).end()}));
+    const std::vector<train::Tree> trees = trees_->encoded(range);
+    take(range.begin, trees, predict(trees));
   }
   std::vector<train::Prediction> predict(std::vector<train::Tree> trees);
-  std::size_t size() const final { return trees_.size(); }
+  std::size_t size() const final { return trees_->size(); }
   void write(const net::Range& range, net::ByteWriter& things) final {
-    wire_->write(trees_of(range), things);
+    wire_->write(trees_->encoded(range), things);
   }
   void compute(net::ByteReader& things, net::ByteWriter& results) final;
   void take(const net::Range& range, net::ByteReader& results) final {
-    take(range.begin, trees_of(range), wire_->read_predictions(trees_of(range), results));
-  }
-  std::span<const train::Tree> trees_of(const net::Range& range) const {
-    return std::span(trees_).subspan(range.begin, range.count);
+    const std::vector<train::Tree> trees = trees_->encoded(range);
+    take(range.begin, trees, wire_->read_predictions(trees, results));
   }
 
   const std::string& checkpoint_;
   const Execution& execution_;
   std::optional<TrainedModel> model_;
-  std::vector<train::Tree> trees_;
+  std::unique_ptr<TreeInput> trees_;
   std::unique_ptr<TreeWire> wire_;
 };
 

@@ -15,30 +15,38 @@
 namespace hiaton::cli {
 namespace {
 
+train::TrainerOptions options_for(const std::filesystem::path& program, const ModelInfo& info,
+                                  const train::Vocabulary& words, Trace* trace) {
+  train::TrainerOptions options = trainer_options(program, info, words, info.execution);
+  options.trace = trace;
+  return options;
+}
+
+/// The labels of the data, where the command line says a number of classes.
+void require_classes(const ModelInfo& info, int32_t found) {
+  const auto given = info.sizes.find("classes");
+  if (given == info.sizes.end() || given->second >= found) return;
+  throw ProgramError(
+      fmt::format("--size: expected classes to be at least {}, since the data has labels up to {}, "
+                  "found {}",
+                  found, found - 1, given->second));
+}
+
 TrainingTask load_trees_task(const std::filesystem::path& program,
                              const std::shared_ptr<const Source>& source, ModelInfo& info,
                              const train::Vocabulary* known_words, Trace* trace) {
   LoadedTrees trees = load_trees(info.data, source, info.classes);
   info.classes = trees.classes;
-  const auto given = info.sizes.find("classes");
-  if (given != info.sizes.end() && given->second < trees.train.class_count()) {
-    throw ProgramError(
-        fmt::format("--size: expected classes to be at least {}, since the data has labels up to {}, "
-                    "found {}",
-                    trees.train.class_count(), trees.train.class_count() - 1, given->second));
-  }
+  require_classes(info, trees.train.class_count());
   const train::Vocabulary words =
       known_words != nullptr ? *known_words : train::Vocabulary::of(trees.train, info.min_count);
-  train::TrainerOptions options = trainer_options(program, info, words, info.execution);
-  options.trace = trace;
-  std::vector<train::Tree> train = encode(std::move(trees.train.trees), trees.train.words, words);
-  std::vector<train::Tree> dev = encode(std::move(trees.dev.trees), trees.dev.words, words);
-  train::ModelTrainer trainer = make_trainer(options);
-  const auto examples = [&](std::vector<train::Tree> list) {
-    return std::make_unique<train::TreeExamples>(trainer.model(), std::move(list), info.classes);
+  train::ModelTrainer trainer = make_trainer(options_for(program, info, words, trace));
+  const auto examples = [&](train::Treebank bank) {
+    return std::make_unique<train::TreeExamples>(
+        trainer.model(), encode(std::move(bank.trees), bank.words, words), info.classes);
   };
-  auto learned = examples(std::move(train));
-  auto measured = examples(std::move(dev));
+  auto learned = examples(std::move(trees.train));
+  auto measured = examples(std::move(trees.dev));
   return {std::move(trainer), words, std::move(learned), std::move(measured)};
 }
 
@@ -63,14 +71,51 @@ class ChosenExamples : public train::DataSet {
 /// To learn from, and to evaluate on.
 using TwoSets = std::pair<std::unique_ptr<train::DataSet>, std::unique_ptr<train::DataSet>>;
 
+/// The numbers below `count`, without those that are held back and these alone.
+std::pair<std::vector<uint32_t>, std::vector<uint32_t>> split(std::size_t count,
+                                                              std::optional<double> share) {
+  std::pair<std::vector<uint32_t>, std::vector<uint32_t>> parts;
+  for (std::size_t i = 0; i < count; ++i)
+    (share && is_held_back(i, *share) ? parts.second : parts.first).push_back(static_cast<uint32_t>(i));
+  return parts;
+}
+
+/// As load_trees_task, but trees are read when they are used.
+TrainingTask stream_trees_task(const std::filesystem::path& program, ModelInfo& info,
+                               const train::Vocabulary* known_words, Trace* trace) {
+  const std::optional<double> share = info.data.dev_share();
+  const auto file = std::make_shared<const train::TreeFile>(
+      info.data.train, train::ReadTreesOptions{info.classes},
+      [share](std::size_t index) { return !share || !is_held_back(index, *share); });
+  const int32_t found = file->class_count();
+  if (info.classes == 0) info.classes = found;
+  if (info.classes == 0) throw ProgramError(fmt::format("{}: expected labels, found none", info.data.train));
+  require_classes(info, found);
+  const train::Vocabulary words = known_words != nullptr ? *known_words : file->vocabulary(info.min_count);
+  train::ModelTrainer trainer = make_trainer(options_for(program, info, words, trace));
+  const auto examples = [&](std::shared_ptr<const train::TreeFile> from, std::vector<uint32_t> chosen) {
+    return std::make_unique<train::StreamedTrees>(trainer.model(), std::move(from), std::move(chosen), words,
+                                                  info.classes);
+  };
+  auto [kept, held] = split(file->size(), share);
+  auto learned = examples(file, std::move(kept));
+  std::unique_ptr<train::DataSet> measured;
+  if (share) {
+    measured = examples(file, std::move(held));
+  } else if (!info.data.dev.empty()) {
+    auto other =
+        std::make_shared<const train::TreeFile>(info.data.dev, train::ReadTreesOptions{info.classes});
+    std::vector<uint32_t> all = split(other->size(), std::nullopt).first;
+    measured = examples(std::move(other), std::move(all));
+  }
+  return {std::move(trainer), words, std::move(learned), std::move(measured)};
+}
+
 TwoSets examples_of(const Model& model, const TrainingData& data, const ExampleFile& file,
                     const train::ExampleForm& form, const train::Vocabulary& words) {
   std::shared_ptr<const train::DataSet> all = file.examples(model, form, words);
   const std::optional<double> share = data.dev_share();
-  std::vector<uint32_t> kept;
-  std::vector<uint32_t> held;
-  for (std::size_t i = 0; i < all->size(); ++i)
-    (share && is_held_back(i, *share) ? held : kept).push_back(static_cast<uint32_t>(i));
+  auto [kept, held] = split(all->size(), share);
   std::unique_ptr<train::DataSet> measured;
   if (share) {
     measured = std::make_unique<ChosenExamples>(all, std::move(held));
@@ -82,8 +127,7 @@ TwoSets examples_of(const Model& model, const TrainingData& data, const ExampleF
 
 TrainingTask load_examples_task(const std::filesystem::path& program, const ExampleFile& file,
                                 const ModelInfo& info, const train::Vocabulary* known_words, Trace* trace) {
-  train::TrainerOptions options = trainer_options(program, info, train::Vocabulary(), info.execution);
-  options.trace = trace;
+  train::TrainerOptions options = options_for(program, info, train::Vocabulary(), trace);
   train::ModelTrainer trainer = make_trainer(options);
   std::vector<EntryParameter> parameters = train::example_parameters(trainer.model().loss_program());
   const std::size_t count = parameters.size();
@@ -108,10 +152,9 @@ TrainingTask load_task(const std::filesystem::path& program, ModelInfo& info,
     info.data.is_streamed = file.is_streamed();
     info.data.is_of_values = !file.holds_trees();
   }
-  return info.data.is_of_values
-             ? load_examples_task(program, file, info, known_words, trace)
-             : load_trees_task(program, file.is_streamed() ? read_data(info.data.train) : file.text(), info,
-                               known_words, trace);
+  if (info.data.is_of_values) return load_examples_task(program, file, info, known_words, trace);
+  return file.is_streamed() ? stream_trees_task(program, info, known_words, trace)
+                            : load_trees_task(program, file.text(), info, known_words, trace);
 }
 
 }  // namespace hiaton::cli

@@ -4,10 +4,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "hiaton/engine.h"
@@ -31,7 +33,7 @@ std::vector<EntryParameter> example_parameters(const Program& loss);
 /// Whether there is such a seed.
 bool takes_seed(const Program& loss);
 
-class TreeExamples;
+class TreeData;
 
 /// What a model learns from or is measured on: examples in memory, or some that are read when they are asked
 /// for. Several threads may ask at once.
@@ -52,7 +54,7 @@ class DataSet {
   /// Above 0: so many that stand side by side are read together, and shuffled by such blocks.
   virtual std::size_t block() const { return 0; }
   /// Where they are labelled trees, whose quality is that of their nodes; else null.
-  virtual const TreeExamples* trees() const { return nullptr; }
+  virtual const TreeData* trees() const { return nullptr; }
 };
 
 /// Examples in memory.
@@ -73,30 +75,91 @@ class ExampleList final : public DataSet {
 
 class TreeValues;
 
-/// Labelled trees in memory, whose words are ids of a vocabulary, as the data type of a model.
-class TreeExamples final : public DataSet {
+/// Labelled trees, whose words are ids of a vocabulary, as the data type of a model.
+class TreeData : public DataSet {
  public:
-  /// Labels are 0 to classes - 1. Throws ProgramError where `loss` does not take one tree of a data type
-  /// with `word: i64` and perhaps `label: i64` (docs/training.md says how).
-  TreeExamples(const Model& model, std::vector<Tree> trees, int32_t classes);
+  std::vector<Value> arguments(std::size_t index) const final;
+  std::string hint(std::size_t index, std::string_view message) const final;
+  const TreeData* trees() const final { return this; }
 
-  std::size_t size() const override { return list_.size(); }
-  std::vector<Value> arguments(std::size_t index) const override;
-  std::size_t weight(std::size_t index) const override { return list_[index].nodes.size(); }
-  std::string place_of(std::size_t index) const override;
-  std::string hint(std::size_t index, std::string_view message) const override;
-  uint64_t fingerprint() const override;
-  const TreeExamples* trees() const override { return this; }
-
-  const Tree& operator[](std::size_t index) const { return list_[index]; }
+  /// The tree, which is read to `space` where it is not in memory.
+  virtual const Tree& tree(std::size_t index, Tree& space) const = 0;
   /// What `predict` has given for a tree. Throws ProgramError where that is no prediction of its nodes.
   Prediction prediction_in(const Value& predicted, std::size_t index) const;
 
+ protected:
+  /// Labels are 0 to classes - 1. Throws ProgramError where `loss` does not take one tree of a data type
+  /// with `word: i64` and perhaps `label: i64` (docs/training.md says how).
+  TreeData(const Model& model, int32_t classes);
+
  private:
-  std::vector<Tree> list_;
   int32_t classes_;
   std::string model_;  ///< in messages
   std::shared_ptr<const TreeValues> values_;
+};
+
+/// Such trees in memory.
+class TreeExamples final : public TreeData {
+ public:
+  /// As for TreeData.
+  TreeExamples(const Model& model, std::vector<Tree> trees, int32_t classes)
+      : TreeData(model, classes), list_(std::move(trees)) {}
+
+  std::size_t size() const override { return list_.size(); }
+  std::size_t weight(std::size_t index) const override { return list_[index].nodes.size(); }
+  std::string place_of(std::size_t index) const override;
+  uint64_t fingerprint() const override;
+  const Tree& tree(std::size_t index, Tree& /*space*/) const override { return list_[index]; }
+
+  const Tree& operator[](std::size_t index) const { return list_[index]; }
+
+ private:
+  std::vector<Tree> list_;
+};
+
+/// A file of trees, as read_trees reads them, that may be larger than memory: what is kept are its different
+/// words, and 16 bytes for each tree. Nobody may cut off the file meanwhile.
+class TreeFile {
+ public:
+  /// Reads all trees once, to find errors, of which the first is shown, and to count the words of those that
+  /// `is_counted` (none given: of all). Throws ProgramError also where there is no tree.
+  explicit TreeFile(const std::filesystem::path& path, const ReadTreesOptions& options = {},
+                    const std::function<bool(std::size_t)>& is_counted = {});
+  ~TreeFile();
+
+  std::size_t size() const;
+  int32_t class_count() const;  ///< as that of a Treebank
+  /// The words of the trees that were counted.
+  Vocabulary vocabulary(int64_t min_count = 1) const;
+  /// A tree, and its words.
+  Treebank tree(std::size_t index) const;
+  /// A tree whose words are ids.
+  Tree tree(std::size_t index, const Vocabulary& vocabulary) const;
+
+ private:
+  friend class StreamedTrees;
+  struct Parts;
+  const std::unique_ptr<const Parts> parts_;
+};
+
+/// Some trees of such a file, each read when it is used.
+class StreamedTrees final : public TreeData {
+ public:
+  /// `chosen` are in increasing order. Otherwise as for TreeData.
+  StreamedTrees(const Model& model, std::shared_ptr<const TreeFile> file, std::vector<uint32_t> chosen,
+                Vocabulary vocabulary, int32_t classes);
+
+  std::size_t size() const override { return chosen_.size(); }
+  std::size_t weight(std::size_t index) const override;
+  std::string place_of(std::size_t index) const override;
+  uint64_t fingerprint() const override;
+  std::size_t block() const override;
+  const Tree& tree(std::size_t index, Tree& space) const override;
+
+ private:
+  std::shared_ptr<const TreeFile> file_;
+  std::vector<uint32_t> chosen_;
+  Vocabulary vocabulary_;
 };
 
 /// The parameters of a line, of which the first `required` must be there; the others may be missing, all or

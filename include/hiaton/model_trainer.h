@@ -70,7 +70,7 @@ class ModelTrainer {
   /// The same for each of many, in batches.
   std::vector<std::vector<Value>> predict(std::span<const std::vector<Value>> examples);
   /// What `predict` says of each tree.
-  std::vector<Prediction> predict(const TreeExamples& trees);
+  std::vector<Prediction> predict(const TreeData& trees);
 
   /// From now on losses, gradients and evaluations are those of batches that several processes share. All of
   /// them ask for the same things in the same order, and get the same. Throws ProgramError where there are

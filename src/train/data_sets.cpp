@@ -44,35 +44,37 @@ uint64_t ExampleList::fingerprint() const {
   return hash;
 }
 
-TreeExamples::TreeExamples(const Model& model, std::vector<Tree> trees, int32_t classes)
-    : list_(std::move(trees)),
-      classes_(classes),
+TreeData::TreeData(const Model& model, int32_t classes)
+    : classes_(classes),
       model_(name_of_model(model)),
       values_(std::make_shared<const TreeValues>(model.loss_program(), model_)) {}
 
-std::vector<Value> TreeExamples::arguments(std::size_t index) const {
+std::vector<Value> TreeData::arguments(std::size_t index) const {
+  Tree space;
   std::vector<Value> arguments;
-  arguments.push_back(values_->value_of(list_[index]));
+  arguments.push_back(values_->value_of(tree(index, space)));
   return arguments;
+}
+
+std::string TreeData::hint(std::size_t index, std::string_view message) const {
+  if (message.find("-1") == std::string_view::npos) return "";
+  Tree space;
+  const bool lacks = std::ranges::any_of(tree(index, space).nodes,
+                                         [](const Node& node) { return node.label == Node::kNone; });
+  return lacks ? ", which has nodes without a label: theirs is -1" : "";
+}
+
+Prediction TreeData::prediction_in(const Value& predicted, std::size_t index) const {
+  Tree space;
+  return train::prediction_in(predicted, tree(index, space), classes_, model_);
 }
 
 std::string TreeExamples::place_of(std::size_t index) const {
   return train::place_of(list_[index]);
 }
 
-std::string TreeExamples::hint(std::size_t index, std::string_view message) const {
-  const bool lacks =
-      std::ranges::any_of(list_[index].nodes, [](const Node& node) { return node.label == Node::kNone; });
-  const bool is_of_labels = message.find("-1") != std::string_view::npos;
-  return lacks && is_of_labels ? ", which has nodes without a label: theirs is -1" : "";
-}
-
 uint64_t TreeExamples::fingerprint() const {
   return train::fingerprint(list_);
-}
-
-Prediction TreeExamples::prediction_in(const Value& predicted, std::size_t index) const {
-  return train::prediction_in(predicted, list_[index], classes_, model_);
 }
 
 }  // namespace hiaton::train

@@ -102,7 +102,7 @@ std::vector<std::vector<Value>> ModelTrainer::predict(std::span<const std::vecto
   return predictions;
 }
 
-std::vector<Prediction> ModelTrainer::predict(const TreeExamples& trees) {
+std::vector<Prediction> ModelTrainer::predict(const TreeData& trees) {
   std::vector<Prediction> predictions(trees.size());
   const std::vector<uint32_t> all = indices_of(trees);
   parts_->runner.run(model().predict_program(), ExampleBatch(trees, all, std::nullopt),

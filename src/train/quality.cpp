@@ -45,11 +45,12 @@ std::size_t NodeAccuracy::width() const {
 
 void NodeAccuracy::measure(BatchRunner& runner, const DataSet& examples, std::span<const uint32_t> chosen,
                            std::span<double> numbers) const {
-  const TreeExamples& trees = *examples.trees();
+  const TreeData& trees = *examples.trees();
   runner.run(runner.model().predict_program(), ExampleBatch(examples, chosen, std::nullopt),
              [&](std::size_t i, const std::vector<Value>& results) {
+               Tree space;
                NodeCounts counts;
-               counts.add(trees.prediction_in(results[0], chosen[i]), trees[chosen[i]]);
+               counts.add(trees.prediction_in(results[0], chosen[i]), trees.tree(chosen[i], space));
                std::ranges::copy(counts.numbers(),
                                  numbers.begin() + static_cast<std::ptrdiff_t>(i * width()));
              });

@@ -5,12 +5,12 @@
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 
-#include "base/mapped_file.h"
 #include "hiaton/error.h"
 #include "hiaton/examples.h"
 #include "tensor/value_reader.h"
 #include "train/columns.h"
 #include "train/random.h"
+#include "train/streamed_text.h"
 
 namespace hiaton::train {
 namespace {
@@ -226,36 +226,14 @@ void for_each_example(const std::shared_ptr<const Source>& source, const Example
   if (!errors.empty()) throw ProgramError(source, std::move(errors), kExampleErrorsShown);
 }
 
-/// Text of a file of any size.
-class StreamedText {
- public:
-  explicit StreamedText(const std::filesystem::path& path) : name_(path.string()), file_(path) {
-    constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-    text_ = file_.bytes();
-    if (text_.starts_with(kByteOrderMark)) text_.remove_prefix(kByteOrderMark.size());
-  }
-
-  const std::string& name() const { return name_; }
-  std::string_view line(std::size_t begin, std::size_t bytes) const { return text_.substr(begin, bytes); }
-
-  template <class Take>
-  void for_each(const ExampleForm& form, StringIds& ids, const Take& take) const {
-    for_each_line(text_, name_, form, ids, take,
-                  [this](uint32_t line, std::size_t begin, const ValueFault& fault) -> bool {
-                    fail(line, begin, fault);
-                  });
-  }
-  [[noreturn]] void fail(uint32_t line, std::size_t begin, const ValueFault& fault) const {
-    const std::string_view before = text_.substr(begin, fault.at);
-    const auto column = std::ranges::count_if(before, [](char c) { return (c & '\xC0') != '\x80'; }) + 1;
-    throw ProgramError(fmt::format("{}:{}:{}: error: {}", name_, line, column, fault.message));
-  }
-
- private:
-  std::string name_;
-  MappedFile file_;
-  std::string_view text_;
-};
+/// The lines of a text of any size, up to the first that is wrong.
+template <class Take>
+void for_each_line(const StreamedText& text, const ExampleForm& form, StringIds& ids, const Take& take) {
+  for_each_line(text.text(), text.name(), form, ids, take,
+                [&text](uint32_t line, std::size_t begin, const ValueFault& fault) -> bool {
+                  text.fail(line, begin, fault.at, fault.message);
+                });
+}
 
 /// The lines of such a text as examples.
 class StreamedExamples : public DataSet {
@@ -263,22 +241,22 @@ class StreamedExamples : public DataSet {
   StreamedExamples(const std::filesystem::path& path, ExampleForm form, Vocabulary vocabulary)
       : text_(path), form_(std::move(form)), vocabulary_(std::move(vocabulary)) {
     KnownWords ids(vocabulary_);
-    text_.for_each(form_, ids,
-                   [&](const std::vector<Value>&, uint32_t number, std::size_t begin, std::size_t bytes) {
-                     lines_.push_back({begin, static_cast<uint32_t>(bytes), number});
-                     hash_ = mix_bits(hash_ ^ hash_of(text_.line(begin, bytes)));
-                     bytes_ += bytes;
-                   });
+    for_each_line(text_, form_, ids,
+                  [&](const std::vector<Value>&, uint32_t number, std::size_t begin, std::size_t bytes) {
+                    lines_.push_back({begin, static_cast<uint32_t>(bytes), number});
+                    hash_ = mix_bits(hash_ ^ hash_of(text_.line(lines_.back())));
+                    bytes_ += bytes;
+                  });
   }
 
   std::size_t size() const override { return lines_.size(); }
   std::vector<Value> arguments(std::size_t index) const override {
-    const Line& line = lines_[index];
+    const StreamedLine& line = lines_[index];
     KnownWords ids(vocabulary_);
     try {
-      return LineReader(text_.line(line.begin, line.bytes), form_, ids).read();
+      return LineReader(text_.line(line), form_, ids).read();
     } catch (const ValueFault& fault) {
-      text_.fail(line.number, line.begin, fault);
+      text_.fail(line.number, line.begin, fault.at, fault.message);
     }
   }
   std::size_t weight(std::size_t index) const override { return lines_[index].bytes; }
@@ -287,16 +265,10 @@ class StreamedExamples : public DataSet {
   std::size_t block() const override { return examples_of_block(bytes_, lines_.size()); }
 
  private:
-  struct Line {
-    uint64_t begin;
-    uint32_t bytes;
-    uint32_t number;
-  };
-
   const StreamedText text_;
   const ExampleForm form_;
   const Vocabulary vocabulary_;
-  std::vector<Line> lines_;
+  std::vector<StreamedLine> lines_;
   uint64_t hash_ = 0;
   uint64_t bytes_ = 0;
 };
@@ -341,8 +313,8 @@ std::unique_ptr<DataSet> stream_examples(const std::filesystem::path& path, cons
 
 Vocabulary stream_vocabulary(const std::filesystem::path& path, const ExampleForm& form, int64_t min_count) {
   CountedWords words;
-  StreamedText(path).for_each(
-      form, words, [](const std::vector<Value>& /*arguments*/, uint32_t, std::size_t, std::size_t) {});
+  for_each_line(StreamedText(path), form, words,
+                [](const std::vector<Value>& /*arguments*/, uint32_t, std::size_t, std::size_t) {});
   return words.vocabulary(min_count);
 }
 

@@ -1,10 +1,11 @@
 // Bracketed text to trees. Each line is one tree, so that a bad one cannot swallow its successors.
+#include "train/read_trees.h"
+
 #include <fmt/format.h>
 
 #include <charconv>
 #include <limits>
 #include <string_view>
-#include <unordered_map>
 
 #include "base/utf8.h"
 #include "hiaton/engine.h"
@@ -27,45 +28,26 @@ bool is_bracket(char c) {
   return c == '(' || c == ')';
 }
 
-/// What stops the reading of one line.
-struct LineError {
-  Span span;
-  std::string message;
-};
-
+/// Reads one line. Places are counted from the begin of the line, since a file may be larger than a span can
+/// say.
 class TreeReader {
  public:
-  TreeReader(std::shared_ptr<const Source> source, const ReadTreesOptions& options)
-      : source_(std::move(source)), text_(source_->text()), options_(options) {}
+  TreeReader(std::string_view line, uint32_t number, int32_t classes, WordIds& ids)
+      : text_(line), line_(number), classes_(classes), ids_(ids) {}
 
-  Treebank read() {
-    for (line_begin_ = 0; line_begin_ < text_.size(); line_begin_ = line_end_ + 1, ++line_) {
-      line_end_ = std::min(text_.find('\n', line_begin_), text_.size());
-      read_line_or_note_error();
-    }
-    if (!errors_.empty()) throw ProgramError(source_, std::move(errors_), kErrorsShown);
-    return std::move(trees_);
+  std::optional<Tree> read() {
+    skip_spaces();
+    if (at_ == text_.size()) return std::nullopt;
+    return read_tree();
   }
 
  private:
-  void read_line_or_note_error() {
-    at_ = counted_to_ = line_begin_;
-    column_ = 1;
-    skip_spaces();
-    if (at_ == line_end_) return;
-    try {
-      trees_.trees.push_back(read_tree());
-    } catch (const LineError& error) {
-      errors_.push_back({error.span, error.message});
-    }
-  }
-
   Tree read_tree() {
     Tree tree;
     open_.clear();
     if (text_[at_] != '(') fail("'(', the begin of a tree");
     do {
-      if (at_ == line_end_) fail(fmt::format("')' for the '(' in column {}", open_node(tree).column));
+      if (at_ == text_.size()) fail(fmt::format("')' for the '(' in column {}", open_node(tree).column));
       if (text_[at_] == '(') {
         open(tree);
       } else if (text_[at_] == ')') {
@@ -75,7 +57,7 @@ class TreeReader {
       }
       skip_spaces();
     } while (!open_.empty());
-    if (at_ != line_end_) fail("the end of the line after a tree");
+    if (at_ != text_.size()) fail("the end of the line after a tree");
     tree.nodes.shrink_to_fit();
     return tree;
   }
@@ -110,20 +92,10 @@ class TreeReader {
     if (node.word != Node::kNone) fail("')' after the word of a leaf");
     if (node.child_count > 0) fail("a subtree or ')' after a subtree");
     const std::string_view word = token();
-    node.word = intern(word);
+    const std::optional<int32_t> id = ids_.id_of(word);
+    if (!id) fail("a word in UTF-8");
+    node.word = *id;
     at_ += word.size();
-  }
-
-  int32_t intern(std::string_view word) {
-    const auto [entry, is_new] = ids_.try_emplace(word, static_cast<int32_t>(ids_.size()));
-    if (is_new) {
-      if (!is_utf8(word)) {
-        ids_.erase(entry);
-        fail("a word in UTF-8");
-      }
-      trees_.words.emplace_back(word);
-    }
-    return entry->second;
   }
 
   int32_t read_label() {
@@ -138,7 +110,7 @@ class TreeReader {
         text[0] == '-') {
       fail("a label, which is a number or '_'");
     }
-    const int32_t largest = options_.classes > 0 ? options_.classes - 1 : kLargestLabel;
+    const int32_t largest = classes_ > 0 ? classes_ - 1 : kLargestLabel;
     if (code != std::errc() || label > largest) fail(fmt::format("a label from 0 to {} or '_'", largest));
     at_ += text.size();
     return label;
@@ -151,12 +123,12 @@ class TreeReader {
   /// All up to the next space or bracket or the end of the line; may be empty.
   std::string_view token() const {
     std::size_t end = at_;
-    while (end < line_end_ && !is_space(text_[end]) && !is_bracket(text_[end])) ++end;
+    while (end < text_.size() && !is_space(text_[end]) && !is_bracket(text_[end])) ++end;
     return text_.substr(at_, end - at_);
   }
 
   void skip_spaces() {
-    while (at_ < line_end_ && is_space(text_[at_])) ++at_;
+    while (at_ < text_.size() && is_space(text_[at_])) ++at_;
   }
 
   /// The column of the place reached, in characters.
@@ -169,12 +141,10 @@ class TreeReader {
   }
 
   [[noreturn]] void fail(const std::string& expected) {
-    const std::string_view found = at_ == line_end_         ? ""
+    const std::string_view found = at_ == text_.size()      ? ""
                                    : is_bracket(text_[at_]) ? text_.substr(at_, 1)
                                                             : token();
-    const auto begin = static_cast<uint32_t>(at_);
-    throw LineError{{begin, begin + static_cast<uint32_t>(found.size())},
-                    fmt::format("expected {}, found {}", expected, describe(found))};
+    throw TreeFault{at_, found.size(), fmt::format("expected {}, found {}", expected, describe(found))};
   }
 
   static std::string describe(std::string_view found) {
@@ -184,16 +154,11 @@ class TreeReader {
     return fmt::format("'{}...'", found.substr(0, utf8_prefix(found.substr(0, kFoundShown))));
   }
 
-  std::shared_ptr<const Source> source_;
   std::string_view text_;
-  ReadTreesOptions options_;
-  Treebank trees_;
-  std::unordered_map<std::string_view, int32_t> ids_;  ///< of the words; the keys are parts of the source
-  std::vector<Diagnostic> errors_;
+  uint32_t line_;
+  int32_t classes_;
+  WordIds& ids_;
 
-  uint32_t line_ = 1;
-  std::size_t line_begin_ = 0;
-  std::size_t line_end_ = 0;
   std::size_t at_ = 0;          ///< in the text
   std::size_t counted_to_ = 0;  ///< up to here the characters of the line are counted in `column_`
   uint32_t column_ = 1;
@@ -202,8 +167,36 @@ class TreeReader {
 
 }  // namespace
 
+std::optional<int32_t> NumberedWords::id_of(std::string_view word) {
+  const auto found = ids_.find(word);
+  if (found != ids_.end()) return found->second;
+  if (!is_utf8(word)) return std::nullopt;
+  const auto id = static_cast<int32_t>(words_.size());
+  words_.emplace_back(word);
+  ids_.emplace(words_.back(), id);
+  return id;
+}
+
+std::optional<Tree> read_tree(std::string_view line, uint32_t number, int32_t classes, WordIds& ids) {
+  return TreeReader(line, number, classes, ids).read();
+}
+
 Treebank read_trees(std::shared_ptr<const Source> source, const ReadTreesOptions& options) {
-  return TreeReader(std::move(source), options).read();
+  const std::string_view text = source->text();
+  NumberedWords words;
+  std::vector<Tree> trees;
+  std::vector<Diagnostic> errors;
+  for_each_line(text, [&](std::string_view line, uint32_t number, std::size_t begin) {
+    try {
+      if (std::optional<Tree> tree = read_tree(line, number, options.classes, words))
+        trees.push_back(std::move(*tree));
+    } catch (const TreeFault& fault) {
+      const auto at = static_cast<uint32_t>(begin + fault.at);
+      errors.push_back({{at, at + static_cast<uint32_t>(fault.length)}, fault.message});
+    }
+  });
+  if (!errors.empty()) throw ProgramError(std::move(source), std::move(errors), kErrorsShown);
+  return {std::move(trees), words.take()};
 }
 
 Treebank read_trees(const std::filesystem::path& path, const ReadTreesOptions& options) {

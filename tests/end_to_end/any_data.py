@@ -211,6 +211,37 @@ class AnyData(CommandLineTest):
         self.assert_fails(hiaton("train", "--resume", "--out", str(self.root / "columns-parts"), "--epochs=3"), 1,
                           "expected the examples that training began with, found others")
 
+    def test_streamed_trees(self):
+        """They are the trees of the same file in memory: words, classes, those held back, what they are measured as."""
+        trees = self.file("".join(f"({i % 3} (_ w{i % 7}) ({i % 2} (1 x) (0 w{i % 5})))\n" for i in range(80)), "trees.txt")
+        words = ["--size=d=4", "--dev=20%", "--batching=deterministic", "--min-count=2"]
+
+        def train(out, *more):
+            self.train(out, *words, *more, model=str(harness.ROOT / "models/treernn.hia"), data=trees)
+
+        train("kept", "--epochs=4")
+        train("lines", "--stream", "--epochs=4")
+        kept, lines_ = (json.loads((self.root / out / "log.jsonl").read_text().splitlines()[0]) for out in ("kept", "lines"))
+        self.assertEqual(kept["steps"], lines_["steps"])
+        self.assertEqual((self.root / "kept/vocabulary.txt").read_text(), (self.root / "lines/vocabulary.txt").read_text())
+        train("two", "--stream", "--epochs=4", "--processes=2")
+        train("parts", "--stream", "--epochs=2")
+        self.succeeds("train", "--resume", "--out", self.root / "parts", "--epochs=4")
+        self.assert_same_parameters("lines", "two", "parts")
+        for command in (["eval"], ["eval", "--data", trees], ["predict", "--data", trees], ["predict", "--json", "--data", trees]):
+            streamed = self.succeeds(command[0], self.root / "lines", *command[1:])
+            self.assertEqual(streamed, self.succeeds(command[0], self.root / "lines", *command[1:], "--processes=2"), command)
+            settings = self.root / "lines/model.json"
+            text = settings.read_text()
+            settings.write_text(text.replace('"stream": true', '"stream": false'))
+            self.assertNotEqual(text, settings.read_text())
+            self.assertEqual(streamed, self.succeeds(command[0], self.root / "lines", *command[1:]), command)
+            settings.write_text(text)
+        text = pathlib.Path(trees).read_text()
+        pathlib.Path(trees).write_text(text.replace("w3", "w4", 1))
+        self.assert_fails(hiaton("train", "--resume", "--out", str(self.root / "parts"), "--epochs=5"), 1,
+                          "expected the examples that training began with, found others")
+
     def test_errors_of_streamed_examples_have_a_place(self):
         for line, place in (('{"t": ["Nod", "\u00e4", []], "label": 1}', "bad.jsonl:5:8: error: expected a value of type Ast"),
                             ('{"t": ["Node", "\u00e4", [1]], "label": 1}', "bad.jsonl:5:22: error: expected"),
@@ -221,8 +252,12 @@ class AnyData(CommandLineTest):
         wrong = self.file("".join(lines(3)) + '{"t": ["Node", "If", []], "label": 7}\n', "wrong.jsonl")
         self.assert_fails(hiaton("train", self.model, "--data", wrong, "--stream", "--out", str(self.root / "no")), 1,
                           "index out of range", "for the example in line 4 of the data")
-        trees = self.file("(1 (0 a) (1 b))\n", "trees.txt")
-        self.assert_fails(hiaton("train", self.model, "--data", trees, "--stream"), 1, "found trees, which are all kept in memory")
+        trees = self.file("(1 (0 a) (1 b))\n\n(1 \u00e4 (1 b))\n", "trees.txt")
+        model = str(harness.ROOT / "models/treernn.hia")
+        self.assert_fails(hiaton("train", model, "--data", trees, "--stream"), 1,
+                          "trees.txt:3:6: error: expected ')' after the word of a leaf, found '('")
+        self.assert_fails(hiaton("train", self.model, "--data", self.file("(1 (0 a) (1 b))\n", "trees.txt"), "--stream"), 1,
+                          "expected 'loss' to take one tree of a data type")
         self.assert_fails(hiaton("train", self.model, "--data=-", "--stream", input=""), 1, "cannot read")
         empty = self.file("\n", "empty.jsonl")
         self.assert_fails(hiaton("train", self.model, "--data", empty, "--stream"), 1, "expected examples, one a line, found none")
