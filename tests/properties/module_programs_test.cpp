@@ -18,7 +18,7 @@
 #include "properties/random.h"
 #include "sized.h"
 
-namespace hiaton::properties {
+namespace hiaton::properties::modules {
 namespace {
 
 constexpr uint64_t kModulePrograms = sized<uint64_t>(150, 15);
@@ -271,4 +271,4 @@ TEST(RandomModulePrograms, GiveWhatTheirFunctionsGive) {
 }
 
 }  // namespace
-}  // namespace hiaton::properties
+}  // namespace hiaton::properties::modules
