@@ -24,7 +24,7 @@ class TypeCheck {
       case NodeKind::Op:
         return check_op(id);
       case NodeKind::Accumulate:
-        return;
+        return check_accumulate(id);
       case NodeKind::Switch:
         check_input(id, 0, node.type);
         check_input(id, 1, DType::Bool);
@@ -50,6 +50,62 @@ class TypeCheck {
       findings_.at(id, "expected the type of its constant, {}, found {}", to_string(node.constant.type()),
                    to_string(node.type));
     }
+  }
+
+  /// Its operands fit the gradient that they are added to, as the comments of Accumulation say.
+  void check_accumulate(NodeId id) {
+    const Node& node = graph_[id];
+    const auto number = static_cast<std::size_t>(node.parameter);
+    if (node.parameter < 0 || number >= graph_.parameters().size() || node.attributes.size() != 1) return;
+    const Type& sum = graph_.parameters()[number].type;
+    if (node.type != sum) {
+      return findings_.at(id, "expected the type of its parameter, {}, found {}", to_string(sum),
+                          to_string(node.type));
+    }
+    const auto how = static_cast<Accumulation>(node.attributes[0]);
+    if (how == Accumulation::Dense) return check_input(id, 0, sum);
+    const Node* first = node.inputs.empty() ? nullptr : source_of(graph_, node.inputs[0]);
+    if (first == nullptr) return;
+    if (how == Accumulation::Rows) {
+      check_rows(id, sum, first->type);
+    } else if (how == Accumulation::Outer) {
+      check_outer(id, sum, first->type);
+    }
+  }
+
+  /// Row numbers of any shape, and a row of the parameter for each.
+  void check_rows(NodeId id, const Type& sum, const Type& numbers) {
+    if (sum.shape.empty() || numbers.is_data() || numbers.dtype != DType::I64) {
+      return findings_.at(id, "expected row numbers (i64) and a parameter that has rows, found {} and {}",
+                          to_string(numbers), to_string(sum));
+    }
+    Type values = sum;
+    values.shape = known_sizes(numbers.shape);
+    for (std::size_t axis = 1; axis < sum.shape.size(); ++axis) values.shape.push_back(sum.shape[axis]);
+    check_input(id, 1, values);
+  }
+
+  /// Rows of both factors, equally many, or one of each.
+  void check_outer(NodeId id, const Type& sum, const Type& x) {
+    if (sum.shape.size() != 2 || x.shape.empty() || x.shape.size() > 2) {
+      return findings_.at(id,
+                          "expected one or several rows for a parameter that is a matrix, found {} and {}",
+                          to_string(x), to_string(sum));
+    }
+    Type rows = sum;
+    rows.shape = known_sizes(x.shape);
+    for (const std::size_t operand : {0, 1}) {
+      rows.shape[x.shape.size() - 1] = sum.shape[operand];
+      check_input(id, operand, rows);
+    }
+  }
+
+  /// A symbol stands for the same size in one function only, so it is left open.
+  static Shape known_sizes(Shape shape) {
+    for (Dim& dim : shape) {
+      if (dim.size < 0) dim = unknown_dim();
+    }
+    return shape;
   }
 
   void check_input(NodeId id, std::size_t port, const Type& expected) {

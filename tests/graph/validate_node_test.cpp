@@ -1,5 +1,6 @@
 // The rules that each node and edge must keep by itself. A legal graph is broken in one way, and the message
 // says which node and what was expected.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "hand_built.h"
@@ -8,6 +9,7 @@ namespace hiaton::graph {
 namespace {
 
 using namespace testing;
+using ::testing::HasSubstr;
 
 TEST(Validate, NoFunction) {
   GraphBuilder builder;
@@ -188,6 +190,43 @@ TEST(Validate, LoopVariableThatChangesItsType) {
   Counter counter;
   counter.builder.node(counter.next).type = DType::F64;
   expect_finding(counter.builder, "NextIteration in 'main': input 0: expected f64, found i64");
+}
+
+/// What finish() says of a program that adds to the gradient of a table f32[4, 3] what its inputs give.
+std::string finding_of_accumulate(Accumulation how, const std::vector<Type>& inputs) {
+  GraphBuilder builder;
+  builder.add_function("main");
+  const std::size_t table = builder.add_parameter("E", tensor_type(DType::F32, {4, 3}));
+  std::vector<OutPort> given;
+  for (const Type& type : inputs) given.push_back(builder.input("x" + std::to_string(given.size()), type));
+  builder.output(builder.parameter(table));
+  builder.accumulate(table, how, given);
+  return findings_of(builder);
+}
+
+TEST(Validate, GradientsOfAnotherSizeThanTheParameter) {
+  const Type numbers = tensor_type(DType::I64, {2});
+  EXPECT_EQ(finding_of_accumulate(Accumulation::Dense, {tensor_type(DType::F32, {4, 3})}), "");
+  EXPECT_THAT(finding_of_accumulate(Accumulation::Dense, {tensor_type(DType::F32, {9, 3})}),
+              HasSubstr("Accumulate in 'main': input 0: expected f32[4, 3], found f32[9, 3]"));
+  EXPECT_EQ(finding_of_accumulate(Accumulation::Rows, {numbers, tensor_type(DType::F32, {2, 3})}), "");
+  EXPECT_EQ(finding_of_accumulate(Accumulation::Rows, {DType::I64, tensor_type(DType::F32, {3})}), "");
+  EXPECT_THAT(finding_of_accumulate(Accumulation::Rows, {numbers, tensor_type(DType::F32, {2, 5})}),
+              HasSubstr("input 1: expected f32[2, 3], found f32[2, 5]"));
+  EXPECT_THAT(finding_of_accumulate(Accumulation::Rows, {DType::F32, tensor_type(DType::F32, {3})}),
+              HasSubstr("expected row numbers (i64) and a parameter that has rows, found f32"));
+}
+
+TEST(Validate, ProductsOfAnotherSizeThanTheParameter) {
+  const auto rows = [](int64_t size) { return tensor_type(DType::F32, {2, size}); };
+  EXPECT_EQ(finding_of_accumulate(Accumulation::Outer, {rows(4), rows(3)}), "");
+  EXPECT_EQ(finding_of_accumulate(Accumulation::Outer,
+                                  {tensor_type(DType::F32, {4}), tensor_type(DType::F32, {3})}),
+            "");
+  EXPECT_THAT(finding_of_accumulate(Accumulation::Outer, {rows(5), rows(3)}),
+              HasSubstr("input 0: expected f32[2, 4], found f32[2, 5]"));
+  EXPECT_THAT(finding_of_accumulate(Accumulation::Outer, {rows(4), tensor_type(DType::F32, {3})}),
+              HasSubstr("input 1: expected f32[2, 3], found f32[3]"));
 }
 
 }  // namespace
