@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ranges>
 
 #include "lang/body_checker.h"
 #include "lang/type_inference.h"
@@ -32,15 +31,19 @@ BodyChecker::Tells BodyChecker::told_by_parts(const Expr& construction) const {
 BodyChecker::Tells BodyChecker::tells(ExprId id) const {
   const Expr& expr = (*syntax_)[giver_of(id)];
   if (expr.flex != Flex::Rigid) return expr.flex == Flex::Float ? Tells::Float : Tells::Integer;
-  const auto told_by = [this](ExprId part) { return tells(part); };
   const std::span<const ExprId> parts = list(expr.list);
+  const auto told_by_all = [&](const auto& choose) {
+    Tells told = tells(parts.front());
+    for (const ExprId part : parts.subspan(1)) told = choose(told, tells(part));
+    return told;
+  };
+  const auto least = [](Tells a, Tells b) { return std::min(a, b); };
+  const auto most = [](Tells a, Tells b) { return std::max(a, b); };
   switch (expr.kind) {
     case Expr::Kind::List:
-      return parts.empty()
-                 ? Tells::Nothing
-                 : std::max(Tells::Elements, std::ranges::min(parts | std::views::transform(told_by)));
+      return parts.empty() ? Tells::Nothing : std::max(Tells::Elements, told_by_all(least));
     case Expr::Kind::Tuple:
-      return std::ranges::max(parts | std::views::transform(told_by));
+      return told_by_all(most);
     case Expr::Kind::If:
       return std::min(tells(expr.b), tells(expr.c));
     case Expr::Kind::Name: {

@@ -91,7 +91,9 @@ void BodyEmitter::emit_fork(std::span<const Item> items) {
   const HeldValues after = std::exchange(held_, forked_held);
   frees_slots_ = false;  // the code above has freed them
   for (const Item& item : items) note_reads(item);
+  const bool keeps = std::exchange(keeping_, true);
   drop_dead();
+  keeping_ = keeps;
   frees_slots_ = true;
   held_ = after;
   for (const auto& [value, slot] : given) {

@@ -7,7 +7,9 @@
 namespace hiaton::exec::direct {
 
 uint32_t BodyEmitter::take_slot() {
-  return keeping_ ? take_slots(1) : slots_.take();
+  if (keeping_) return take_slots(1);
+  // On the second of two ways, slots that the first has freed still hold values.
+  return frees_slots_ ? slots_.take() : slots_.take_new();
 }
 
 uint32_t BodyEmitter::take_slots(uint32_t count) {

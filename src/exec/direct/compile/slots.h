@@ -17,6 +17,8 @@ class SlotAllocator {
     free_.pop();
     return slot;
   }
+  /// A slot that has held nothing yet.
+  uint32_t take_new() { return next_++; }
   /// Several slots in a row.
   uint32_t take_run(uint32_t count) {
     if (count == 1) return take();
