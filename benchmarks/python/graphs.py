@@ -81,7 +81,7 @@ def batches(bench):
         else:
             graph = hia.function(function, strict=True)
             graph(model, 2, 1)
-            text, names = graph.text().replace(f"fn {function.__name__}(", "fn main("), ("a0", "a1")
+            text, names = graph.text().replace(f"fn {function.__name__}(", "fn main("), ("count", "depth")
         launches = _launches_of_cells(bench, text, names)
         rows.append([name, f"{CELLS:,}", str(launches), f"{CELLS / launches:.1f}"])
         bench.at_least(f"mean batch of the cell, {name}", CELLS / launches, 200, lambda found: f"{found:.0f}")

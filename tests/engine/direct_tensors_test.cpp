@@ -71,6 +71,23 @@ TEST(DirectTensors, OfARecursion) {
   for (int64_t n = 0; n < 18; ++n) expect_direct_like_the_reference(kFibText, {Value(n), tensor("[1, 2]")});
 }
 
+/// Behind the call and the loop, which may run at the same time, the list is taken apart, and what both were
+/// given is released.
+TEST(DirectTensors, OfAListThatIsTakenApartBehindCallsThatRunAtTheSameTime) {
+  expect_direct_like_the_reference(
+      "fn step(a: f32[2], b: f32[2]) -> f32[2] = sin(a)\n"
+      "fn inner(x: List[f32], c: f32[2]) -> f32[2] = sin(c)\n"
+      "fn outside(x: List[f32], c: f32[2]) -> f32[2] = inner(x, c)\n"
+      "fn f(xs: List[f32[2]]) -> f32[2] =\n"
+      "  match xs\n"
+      "    Nil -> [0.5, 0.5]\n"
+      "    Cons(x, rest) ->\n"
+      "      let looped = with v: f32[2] = x + x for i in 0..2 do tanh(fold(step, x, xs))\n"
+      "      outer(x, outside(Cons[f32](1.25, Nil[f32]), x))[0] + looped\n"
+      "fn main(x: f32[2]) -> f32[2] = f(Cons(x, Nil))\n",
+      {tensor("[1, 2]")});
+}
+
 TEST(DirectTensors, OfShapesThatOnlyTheRunKnows) {
   const std::string text =
       "fn halves(x: f64[_]) -> f64[_] =\n"
