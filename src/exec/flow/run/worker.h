@@ -59,6 +59,9 @@ struct Membership {
 class Worker {
  public:
   Worker(const graph::Graph& graph, std::shared_ptr<const Plan> plan);
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+  ~Worker();
 
   /// Runs the program for each example; may be called again, also after an error. `graph` is the one of the
   /// plan; `packed` are the parameters of the options; `track`, where the run is drawn, may be null. In a
