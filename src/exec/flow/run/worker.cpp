@@ -49,11 +49,6 @@ Worker::Worker(const graph::Graph& graph, std::shared_ptr<const Plan> plan)
   });
 }
 
-/// A call of direct code that failed last has left its arguments, which the error told.
-Worker::~Worker() {
-  release_direct_arguments();
-}
-
 void Worker::run(const graph::Graph& graph, const ExampleRange& examples, const RunOptions& options,
                  const PackedParameters& packed, Budget& use, Gradients* gradients, Trace::Track* track,
                  Membership membership) {

@@ -61,7 +61,8 @@ class Worker {
   Worker(const graph::Graph& graph, std::shared_ptr<const Plan> plan);
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
-  ~Worker();
+  /// A call of direct code that failed last has left its arguments, which the error told.
+  ~Worker() { release_direct_arguments(); }
 
   /// Runs the program for each example; may be called again, also after an error. `graph` is the one of the
   /// plan; `packed` are the parameters of the options; `track`, where the run is drawn, may be null. In a
