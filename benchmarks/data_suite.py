@@ -125,7 +125,7 @@ class Sizes:
             (derivative(4 if smoke else 15, 3), 1.7),
             (ray_tracer(8 if smoke else 300), 1.7),
             (fft(self.fft), 1.7),
-            (tensor_fib(self.tensor_fib), 1.7),
+            (tensor_fib(8 if smoke else 31), 1.7),  # one that takes longer than it takes to wake a worker
         ]
 
 

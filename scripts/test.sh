@@ -100,12 +100,25 @@ tidy() {
     sed -E '/^clang-tidy|^[0-9]+ warnings? generated|^$/d'
 }
 
-# Of what runs in the background since clang-tidy began.
-result_of_fuzzing() {
-  local status=0
-  wait "$fuzzing" || status=$?
-  cat "$logs/fuzz.log"
-  return "$status"
+# begin NAME COMMAND...: runs a check in the background, beside what leaves a processor idle at times.
+declare -A begun=()
+begin() {
+  local name="$1"
+  shift
+  "$@" >"$logs/${name//[ \/]/_}.log" 2>&1 &
+  begun["$name"]=$!
+}
+
+# finish NAME: waits for a check that has begun, and counts it. Exit status 77 says that it was skipped, for the reason
+# in its last line.
+finish() {
+  local name="$1" log="$logs/${1//[ \/]/_}.log" status=0
+  wait "${begun["$name"]}" || status=$?
+  case "$status" in
+    0) passed=$((passed + 1)) && echo "passed: $name: $(tail -n 1 "$log")" ;;
+    77) skipped+=("$name: $(tail -n 1 "$log")") && tail -n 1 "$log" ;;
+    *) fail "$name" && echo "FAILED: $name" && tail -n 60 "$log" ;;
+  esac
 }
 
 build_and_test() {
@@ -115,34 +128,22 @@ build_and_test() {
   [[ "${failures[*]-}" == *"build $preset"* ]] || run_tests "$@"
 }
 
-# python_check NAME SCRIPT: what a script says of the wheel, as one check.
-python_check() {
-  local log="$logs/$(basename "$2").log" status=0
-  "$2" >"$log" 2>&1 || status=$?
-  if ((status == 77)); then
-    skipped+=("$1: $(tail -n 1 "$log")")
-    tail -n 1 "$log"
-  else
-    check "$1: $(tail -n 1 "$log")" bash -c "cat $log; exit $status"
-  fi
-}
-
 mkdir -p "$logs"
 say "What the machine lacks"
 check "install" install_missing
 say "Format"
 check "clang-format" format_is_clean
 build_and_test release
-say "Python package"
-python_check "Python package" scripts/test_python.sh
-python_check "wheel for other machines" scripts/wheel.sh
+begin "Python package" scripts/test_python.sh
 build_and_test asan
+finish "Python package"
+begin "wheel for other machines" scripts/wheel.sh
 build_and_test tsan
+finish "wheel for other machines"
 say "clang-tidy, and fuzzing at the same time, 10 seconds each"
-tests/fuzz/run.sh 10 >"$logs/fuzz.log" 2>&1 &
-fuzzing=$!
+begin "fuzzers" tests/fuzz/run.sh 10
 check "clang-tidy" tidy
-check "fuzzers" result_of_fuzzing
+finish "fuzzers"
 
 say "Summary ($((SECONDS / 60)) min $((SECONDS % 60)) s)"
 for test in "${skipped[@]+"${skipped[@]}"}"; do echo "skipped: $test"; done

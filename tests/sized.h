@@ -1,6 +1,8 @@
 // How much a test does.
 #pragma once
 
+#include <cstdint>
+
 namespace hiaton {
 
 /// Sanitizers, and builds without optimization, take many times as long for the same.
@@ -14,6 +16,17 @@ inline constexpr bool kIsSlowBuild = false;
 template <class T>
 constexpr T sized(T usual, T slow) {
   return kIsSlowBuild ? slow : usual;
+}
+
+/// So many random programs of a kind. The thread sanitizer takes longest and has the least to see in them:
+/// what threads share, not what each program computes.
+constexpr uint64_t sized_programs(uint64_t usual, uint64_t slow) {
+#if defined(HIATON_SANITIZED_THREADS)
+  constexpr uint64_t kPart = 4;
+  return slow < kPart ? 1 : slow / kPart;
+#else
+  return sized(usual, slow);
+#endif
 }
 
 }  // namespace hiaton

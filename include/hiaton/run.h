@@ -178,6 +178,11 @@ class Examples {
   virtual std::size_t size() const = 0;
   /// The arguments of the list `index`, by parameter; asked for once.
   virtual std::vector<Value> arguments(std::size_t index) = 0;
+  /// The same for who only reads them, as long as the examples and `storage` stay as they are. For examples
+  /// that stand in memory already, which are not copied then.
+  virtual std::span<const Value> view_arguments(std::size_t index, std::vector<Value>& storage) {
+    return storage = arguments(index);
+  }
   /// Takes the results of the list `index`, once they are complete.
   virtual void take_results(std::size_t index, std::vector<Value> results) = 0;
 };

@@ -16,6 +16,9 @@ class ListedExamples : public Examples {
 
   std::size_t size() const override { return lists_.size(); }
   std::vector<Value> arguments(std::size_t index) override { return lists_[index]; }
+  std::span<const Value> view_arguments(std::size_t index, std::vector<Value>&) override {
+    return lists_[index];
+  }
   void take_results(std::size_t index, std::vector<Value> results) override {
     results_[index] = std::move(results);
   }

@@ -158,7 +158,8 @@ class DirectRuns {
 
  private:
   void run_one(const PlanCache::Entry& entry, std::size_t index, const RunOptions& options) {
-    const std::vector<Value> arguments = examples_.arguments(index);
+    std::vector<Value> storage;
+    const std::span<const Value> arguments = examples_.view_arguments(index, storage);
     RunStats stats;
     std::optional<RunOptions>
         own;  // where they are not those of all: to copy them takes longer than small runs

@@ -53,6 +53,11 @@ class CheckedExamples : public Examples {
     require_arguments(graph_, arguments);
     return arguments;
   }
+  std::span<const Value> view_arguments(std::size_t index, std::vector<Value>& storage) override {
+    const std::span<const Value> arguments = examples_.view_arguments(index, storage);
+    require_arguments(graph_, arguments);
+    return arguments;
+  }
   void take_results(std::size_t index, std::vector<Value> results) override {
     examples_.take_results(index, std::move(results));
   }

@@ -6,7 +6,7 @@
 #include <limits>
 #include <unordered_set>
 
-#include "graph/json_text.h"
+#include "graph/json_values.h"
 #include "hiaton/error.h"
 
 namespace hiaton::graph {

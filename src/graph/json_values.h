@@ -17,4 +17,7 @@ std::string save_value(const Value& value);
 /// Throws ProgramError that says what was expected and found.
 Value load_value(DType dtype, std::string_view text);
 
+/// JSON holds only UTF-8; other bytes are kept as {"hex": ...}.
+nlohmann::ordered_json text_json(std::string_view text);
+
 }  // namespace hiaton::graph

@@ -8,7 +8,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "graph/json_text.h"
 #include "graph/json_types.h"
 #include "graph/json_values.h"
 #include "hiaton/error.h"

@@ -1,4 +1,4 @@
-#include "kernels/dot.h"
+#include "kernels/gemm.h"
 
 namespace hiaton::kernels {
 

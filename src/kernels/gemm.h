@@ -65,4 +65,8 @@ template <class T>
 void gemm(Transpose transpose_a, Transpose transpose_b, int64_t m, int64_t n, int64_t k, T alpha, const T* a,
           int64_t a_stride, const T* b, int64_t b_stride, T beta, T* c, int64_t c_stride);
 
+/// The sum of a[i] * b[i] for i in [0, n). Its bits depend on the elements and on n alone.
+template <class T>
+T dot(int64_t n, const T* a, const T* b);
+
 }  // namespace hiaton::kernels

@@ -1,9 +1,8 @@
-#include "kernels/normalize.h"
-
 #include <cmath>
 
 #include "base/per_thread.h"
 #include "kernels/aligned.h"
+#include "kernels/reduce.h"
 
 namespace hiaton::kernels {
 namespace {

@@ -4,7 +4,6 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/dot.h"
 #include "kernels/gemm.h"
 #include "ops/instances.h"
 

@@ -2,7 +2,7 @@
 // differ in these axes, and in the axis whose places have a gain and a bias each, the channels.
 #include <fmt/format.h>
 
-#include "kernels/normalize.h"
+#include "kernels/reduce.h"
 #include "ops/family.h"
 #include "ops/gradients.h"
 #include "ops/reduction.h"

@@ -1,5 +1,3 @@
-#include "passes/extension_body.h"
-
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -9,6 +7,7 @@
 #include "passes/captures.h"
 #include "passes/contributions.h"
 #include "passes/effects.h"
+#include "passes/extensions.h"
 
 namespace hiaton::passes {
 namespace {

@@ -5,8 +5,6 @@
 
 #include <algorithm>
 
-#include "passes/extension_body.h"
-
 namespace hiaton::passes {
 namespace {
 

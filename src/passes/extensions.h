@@ -60,4 +60,8 @@ class Extensions {
   std::vector<FunctionRef> extended_;  ///< by function; invalid where no gradient passes
 };
 
+/// The results of the extension `to` of the function `from`, whose number is `id`.
+Vars build_extension(Extensions& extensions, ir::FunctionId id, const ir::Function& from,
+                     FunctionBuilder& to);
+
 }  // namespace hiaton::passes

@@ -20,7 +20,7 @@ namespace hiaton {
 namespace {
 
 const std::filesystem::path kRepository = tests_dir() / "..";
-constexpr uint64_t kMutated = sized<uint64_t>(20'000, 1'000);
+constexpr uint64_t kMutated = sized_programs(20'000, 1'000);
 
 /// The tokens of a program as they are written, each with what stands before it.
 std::vector<std::string> pieces_of(const std::string& text) {

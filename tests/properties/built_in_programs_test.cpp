@@ -17,7 +17,7 @@
 namespace hiaton::properties {
 namespace {
 
-constexpr uint64_t kBuiltInPrograms = sized<uint64_t>(60, 6);
+constexpr uint64_t kBuiltInPrograms = sized_programs(60, 6);
 
 constexpr const char* kDeclared =
     "data Entry = Entry(key: i64, name: str) | None\n"

@@ -17,7 +17,7 @@ namespace hiaton::properties {
 namespace {
 
 constexpr uint64_t kEnoughForFaults = 1'000;  ///< of so many programs some end with a fault
-constexpr uint64_t kDataPrograms = sized<uint64_t>(1'000, 100);
+constexpr uint64_t kDataPrograms = sized_programs(1'000, 100);
 
 struct End {
   std::vector<Value> values;

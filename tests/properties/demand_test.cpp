@@ -18,7 +18,7 @@
 namespace hiaton::properties {
 namespace {
 
-constexpr uint64_t kProgramsOnDemand = sized<uint64_t>(500, 60);
+constexpr uint64_t kProgramsOnDemand = sized_programs(500, 60);
 
 /// The values, or nothing where the run fails.
 using Values = std::optional<std::vector<Value>>;

@@ -18,7 +18,7 @@
 namespace hiaton::properties {
 namespace {
 
-constexpr uint64_t kFunctionPrograms = sized<uint64_t>(200, 20);
+constexpr uint64_t kFunctionPrograms = sized_programs(200, 20);
 
 /// A number and its slopes by the two arguments of the program.
 struct Dual {

@@ -14,7 +14,7 @@
 namespace hiaton::properties {
 namespace {
 
-constexpr uint64_t kPrograms = sized<uint64_t>(2'000, 300);
+constexpr uint64_t kPrograms = sized_programs(2'000, 300);
 
 struct Found {
   std::string fault;

@@ -21,7 +21,7 @@
 namespace hiaton::properties::modules {
 namespace {
 
-constexpr uint64_t kModulePrograms = sized<uint64_t>(150, 15);
+constexpr uint64_t kModulePrograms = sized_programs(150, 15);
 
 using Known = std::vector<int64_t>;  ///< the values of the names around, in order
 using Meaning = std::function<int64_t(const Known&)>;

@@ -28,7 +28,7 @@
 namespace hiaton::properties {
 namespace {
 
-constexpr uint64_t kPlacedPrograms = sized<uint64_t>(1000, 60);
+constexpr uint64_t kPlacedPrograms = sized_programs(1000, 60);
 /// One of so many programs runs by the production executor of each number of processes, the others of one.
 constexpr uint64_t kAllCounts = 5;
 constexpr int kMostProcesses = 4;

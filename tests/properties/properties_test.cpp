@@ -18,7 +18,7 @@
 namespace hiaton::properties {
 namespace {
 
-constexpr uint64_t kRandomPrograms = sized<uint64_t>(2'000, 400);
+constexpr uint64_t kRandomPrograms = sized_programs(2'000, 400);
 
 /// Small programs may lack what made the first one end, so they get little time each.
 Program shrunk(const Program& program) {
