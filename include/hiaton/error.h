@@ -56,6 +56,7 @@ enum class Fault : uint8_t {
   Shape,        ///< dimensions that only the run knows do not go together
   Index,        ///< a row or class number out of range
   Rate,         ///< of dropout, outside of 0 to 1
+  Size,         ///< a tensor is asked for that has less than nothing along a dimension
   NoRows,       ///< only a row could tell the size of what is computed from it
   Assumption,   ///< a condition that the program takes for granted does not hold
   MaxFrames,    ///< budget: too many live frames
@@ -75,6 +76,7 @@ constexpr bool is_operation_fault(Fault fault) {
     case Fault::Shape:
     case Fault::Index:
     case Fault::Rate:
+    case Fault::Size:
     case Fault::NoRows:
     case Fault::Assumption:
       return true;

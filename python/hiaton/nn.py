@@ -12,7 +12,7 @@ from hiaton import _core, tensors
 from hiaton._core import Parameter, ops
 from hiaton.function.gradients import Gradients, ModuleGradients
 
-__all__ = ["Conv1d", "Conv2d", "ConvTranspose2d", "Dropout", "Embedding", "Gradients", "LSTMCell", "LayerNorm", "Linear", "Module",
+__all__ = ["BatchNorm", "Conv1d", "Conv2d", "ConvTranspose2d", "Dropout", "Embedding", "Gradients", "InstanceNorm", "LSTMCell", "LayerNorm", "Linear", "Module",
            "Parameter", "Sequential", "seed", "value_and_grad"]
 
 Parameter.__module__ = "hiaton.nn"
@@ -199,16 +199,70 @@ class LSTMCell(Module):
         return ops.sigmoid(ops.slice(gates, axis=-1, start=3 * n, length=n)) * ops.tanh(c), c
 
 
-class LayerNorm(Module):
-    """Elements along the last axis, moved and scaled to mean 0 and variance 1, then by what is learned."""
+class _Norm(Module):
+    """A gain and a shift, which are learned, for each of `size` places of an axis."""
 
     def __init__(self, size, epsilon=1e-5, dtype=_core.f32):
         self.epsilon = epsilon
         self.weight = Parameter(tensors.ones(size, dtype))
         self.bias = Parameter(tensors.zeros(size, dtype))
 
+
+class LayerNorm(_Norm):
+    """Elements along the last axis, moved and scaled to mean 0 and variance 1, then by what is learned."""
+
     def __call__(self, x):
         return ops.layer_norm(x, self.weight, self.bias, self.epsilon)
+
+
+class InstanceNorm(_Norm):
+    """Images [.., size, h, w], of which each channel of each image is moved and scaled to mean 0 and variance 1, then by what is
+    learned for the channel."""
+
+    def __call__(self, x):
+        return ops.instance_norm(x, self.weight, self.bias, self.epsilon)
+
+
+class BatchNorm(_Norm):
+    """Examples [n, size], [n, size, m] or [n, size, h, w] in which each channel is moved and scaled to mean 0 and variance 1, then by what is learned for it.
+
+    While `training`, which it begins with, mean and variance are those of the n examples, and `mean` and `variance` move towards
+    them by the part `momentum`: towards the variance of a sample, as if there were one element less. Otherwise these two are
+    taken, so that examples do not depend on each other. They are no parameters: `save` leaves them out.
+    """
+
+    def __init__(self, size, epsilon=1e-5, momentum=0.1, dtype=_core.f32):
+        super().__init__(size, epsilon, dtype)
+        self.momentum = momentum
+        self.training = True
+        self.mean = tensors.zeros(size, dtype)
+        self.variance = tensors.ones(size, dtype)
+
+    def __call__(self, x):
+        if not self.training:
+            gain = self.weight * ops.rsqrt(self.variance + self.epsilon)
+            return x * _by_channel(gain, x) + _by_channel(self.bias - self.mean * gain, x)
+        count = x.shape[0]
+        for axis in range(2, x.ndim):
+            count = count * x.shape[axis]
+        mean = _mean_of_channels(x)
+        variance = _mean_of_channels((x - _by_channel(mean, x)) ** 2) * (count / (count - 1))
+        self.mean = self.mean + self.momentum * (mean - self.mean)
+        self.variance = self.variance + self.momentum * (variance - self.variance)
+        return ops.batch_norm(x, self.weight, self.bias, self.epsilon)
+
+
+def _mean_of_channels(x):
+    if x.ndim == 2:
+        return ops.mean(x, 0)
+    return ops.mean(x, (0, 2)) if x.ndim == 3 else ops.mean(x, (0, 2, 3))
+
+
+def _by_channel(each, x):
+    """A vector of a number for each channel in the shape that goes together with x."""
+    if x.ndim == 2:
+        return each
+    return ops.reshape(each, (-1, 1)) if x.ndim == 3 else ops.reshape(each, (-1, 1, 1))
 
 
 class Dropout(Module):

@@ -143,12 +143,28 @@ def pictures(count):
     return [(hia.tensor(rng.normal(size=(1, 4, 5)).astype(np.float32)), i % 2) for i in range(count)]
 
 
+class Normalized(nn.Module):
+    def __init__(self):
+        self.batch = nn.BatchNorm(3)
+        self.instance = nn.InstanceNorm(3)
+        self.V = nn.Linear(20, 2)
+
+    def loss(self, x):
+        y = self.V(hia.reshape(hia.tanh(self.instance(self.batch(x))), shape=(-1, 20)))
+        return hia.mean(y * y)
+
+
+def batches(count):
+    rng = np.random.default_rng(6)
+    return [hia.tensor(rng.normal(3, 2, (4, 3, 4, 5)).astype(np.float32)) for _ in range(count)]
+
+
 def mean_loss(model, examples):
     return sum(model.loss(e) for e in examples) / len(examples)
 
 
 MODELS = [(TreeRNN, trees(5)), (TreeLSTM, trees(5)), (ChildSum, nodes(4)), (Sequence, [[1, 2, 1], [2], [0, 1, 2, 1]]),
-          (Pictures, pictures(3))]
+          (Pictures, pictures(3)), (Normalized, batches(2))]
 
 
 @pytest.mark.parametrize("make,examples", MODELS, ids=[m.__name__ for m, _ in MODELS])
@@ -312,3 +328,53 @@ def test_many_examples_at_once():
     for _ in range(2):
         assert [loss.item() for loss in mapped(examples)] == pytest.approx(expected, rel=1e-6)
     assert mapped([]) == []
+
+
+def test_batches_are_normalized_by_channel():
+    rng = np.random.default_rng(7)
+    for shape in [(5, 3), (4, 3, 6), (4, 3, 2, 5)]:
+        others = tuple(axis for axis in range(len(shape)) if axis != 1)
+        column = (-1,) + (1,) * (len(shape) - 2)
+        batches = [rng.normal(2, 3, shape).astype(np.float32) for _ in range(2)]
+        norm = nn.BatchNorm(3, momentum=0.25)
+        norm.update({"weight": [1.0, 2.0, 0.5], "bias": [0.0, 1.0, -1.0]})
+        gain, shift = norm.weight.numpy().reshape(column), norm.bias.numpy().reshape(column)
+        mean, variance = np.zeros(3), np.ones(3)
+        for batch in batches:
+            own = (batch - batch.mean(others, keepdims=True)) / np.sqrt(batch.var(others, keepdims=True) + 1e-5)
+            np.testing.assert_allclose(norm(hia.tensor(batch)).numpy(), own * gain + shift, rtol=1e-4, atol=1e-5)
+            mean += 0.25 * (batch.mean(others) - mean)
+            variance += 0.25 * (batch.var(others, ddof=1) - variance)
+        np.testing.assert_allclose(norm.mean.numpy(), mean, rtol=1e-5)
+        np.testing.assert_allclose(norm.variance.numpy(), variance, rtol=1e-5)
+        norm.training = False
+        kept = (batches[0] - mean.reshape(column)) / np.sqrt(variance.reshape(column) + 1e-5)
+        np.testing.assert_allclose(norm(hia.tensor(batches[0])).numpy(), kept * gain + shift, rtol=1e-4, atol=1e-5)
+        np.testing.assert_allclose(norm.mean.numpy(), mean, rtol=1e-5)
+        assert list(norm.parameters()) == ["weight", "bias"]
+
+
+def test_instances_are_normalized_by_themselves():
+    images = np.random.default_rng(8).normal(1, 2, (2, 3, 4, 5)).astype(np.float32)
+    norm = nn.InstanceNorm(3)
+    norm.update({"weight": [1.0, 2.0, 0.5], "bias": [0.0, 1.0, -1.0]})
+    own = (images - images.mean((2, 3), keepdims=True)) / np.sqrt(images.var((2, 3), keepdims=True) + 1e-5)
+    expected = own * norm.weight.numpy().reshape(3, 1, 1) + norm.bias.numpy().reshape(3, 1, 1)
+    np.testing.assert_allclose(norm(hia.tensor(images)).numpy(), expected, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(norm(hia.tensor(images[1])).numpy(), expected[1], rtol=1e-4, atol=1e-5)
+
+
+def test_graphs_of_batches_keep_the_running_mean():
+    nn.seed(4)
+    model, plain = Normalized(), Normalized()
+    plain.update({path: value.numpy() for path, value in model.parameters().items()})
+    graph = nn.value_and_grad(model, lambda m, x: m.loss(x))
+    for training in (True, True, False):
+        model.batch.training = plain.batch.training = training
+        [x] = batches(1)
+        loss, gradients = graph(model, x)
+        assert loss.item() == pytest.approx(plain.loss(x).item(), rel=1e-5)
+        np.testing.assert_allclose(model.batch.mean.numpy(), plain.batch.mean.numpy(), rtol=1e-5)
+        np.testing.assert_allclose(model.batch.variance.numpy(), plain.batch.variance.numpy(), rtol=1e-5)
+        assert list(gradients) == list(model.parameters())
+    assert abs(model.batch.mean.numpy()).min() > 0.1

@@ -197,9 +197,10 @@ def test_parameters_of_f64_learn_and_keep_their_type(tmp_path):
 
 
 @pytest.mark.parametrize("make", [lambda t: nn.Embedding(3, 2, dtype=t), lambda t: nn.LSTMCell(2, 3, dtype=t),
-                                  lambda t: nn.LayerNorm(3, dtype=t), lambda t: nn.Conv1d(1, 2, 3, dtype=t),
+                                  lambda t: nn.LayerNorm(3, dtype=t), lambda t: nn.BatchNorm(3, dtype=t),
+                                  lambda t: nn.InstanceNorm(3, dtype=t), lambda t: nn.Conv1d(1, 2, 3, dtype=t),
                                   lambda t: nn.Conv2d(1, 2, 3, dtype=t), lambda t: nn.ConvTranspose2d(1, 2, 3, dtype=t)],
-                         ids=["Embedding", "LSTMCell", "LayerNorm", "Conv1d", "Conv2d", "ConvTranspose2d"])
+                         ids=["Embedding", "LSTMCell", "LayerNorm", "BatchNorm", "InstanceNorm", "Conv1d", "Conv2d", "ConvTranspose2d"])
 def test_every_layer_has_parameters_of_both_types(make):
     nn.seed(7)
     double = make(hia.f64).parameters()

@@ -119,6 +119,8 @@ std::string_view name_of(Fault fault) {
       return "index out of range";
     case Fault::Rate:
       return "rate outside of 0 to 1";
+    case Fault::Size:
+      return "negative size";
     case Fault::NoRows:
       return "no rows";
     case Fault::Assumption:

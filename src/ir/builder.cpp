@@ -83,6 +83,35 @@ void FunctionBuilder::reserve(std::size_t nodes) {
   f.values.reserve(f.values.size() + nodes + nodes / 4);  // calls and loops may have several
 }
 
+void FunctionBuilder::attempt(const std::function<void()>& body) {
+  const std::vector<ir::BlockId> open = open_blocks_;
+  const std::vector<Measure> measures = measures_;
+  const Span span = span_;
+  const SharedString placement = placement_;
+  const std::size_t nodes = function().nodes.size();
+  const std::size_t blocks = function().blocks.size();
+  const std::size_t values = function().values.size();
+  const std::size_t in_block = open.empty() ? 0 : function()[open.back()].nodes.size();
+  const auto forget = [&] {
+    ir::Function& f = module_[function_];
+    f.nodes.resize(nodes);
+    f.blocks.resize(blocks);
+    f.values.resize(values);
+    if (!open.empty()) f[open.back()].nodes.resize(in_block);
+    open_blocks_ = open;
+    measures_ = measures;
+    span_ = span;
+    placement_ = placement;
+  };
+  try {
+    body();
+  } catch (...) {
+    forget();
+    throw;
+  }
+  forget();
+}
+
 void FunctionBuilder::require_own(std::span<const Var> vars) const {
   for (Var var : vars) {
     if (!var.id().valid() || &var.builder() != this) {

@@ -32,8 +32,11 @@ void require_float_results(const Function& function) {
   const auto of_data = std::find_if(function.results.begin(), function.results.end(), is_data);
   if (of_data == function.results.end() && !float_results(function).empty()) return;
   throw ProgramError(fmt::format(
-      "the vjp of '{}': expected results that are numbers or tensors, some of them of floats, found {}",
-      function.name, list_types(function.results)));
+      "the vjp of '{}': expected results that are numbers or tensors, some of them of floats, found {}{}",
+      function.name, list_types(function.results),
+      of_data == function.results.end()
+          ? ""
+          : "; of what a data value holds, a function that takes it out has one, as fn(x) -> f(x).field"));
 }
 
 Type type_of(const Module& module, const Function& function, const GradientForm::By& by) {

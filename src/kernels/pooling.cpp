@@ -3,8 +3,28 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/pooling_kernels.h"
+
 namespace hiaton::kernels {
+
+template <class T>
+const PoolingKernels<T>& pooling_kernels(InstructionSet set) {
+#if defined(__x86_64__)
+  if (set == InstructionSet::Avx512) return made_once<avx512::pooling_kernels<T>>();
+  if (set == InstructionSet::Avx2) return made_once<avx2::pooling_kernels<T>>();
+#endif
+  return made_once<portable::pooling_kernels<T>>();
+}
+template const PoolingKernels<float>& pooling_kernels(InstructionSet);
+template const PoolingKernels<double>& pooling_kernels(InstructionSet);
+
 namespace {
+
+template <class T>
+const PoolingKernels<T>& best_kernels() {
+  static const PoolingKernels<T>& best = pooling_kernels<T>(instruction_set());
+  return best;
+}
 
 /// What of a window lies in the image: rows of contiguous elements.
 struct Window {
@@ -21,22 +41,49 @@ struct Window {
   }
 };
 
+/// The window of a result, as far as it lies in the image.
+Window window_at(const Pooling& shape, int64_t plane, int64_t out_row, int64_t out_column) {
+  const int64_t top = out_row * shape.stride[0] - shape.padding[0];
+  const int64_t left = out_column * shape.stride[1] - shape.padding[1];
+  const int64_t first_row = std::max<int64_t>(top, 0);
+  const int64_t first_column = std::max<int64_t>(left, 0);
+  return {.start = (plane * shape.height + first_row) * shape.width + first_column,
+          .rows = std::min(top + shape.size[0], shape.height) - first_row,
+          .columns = std::min(left + shape.size[1], shape.width) - first_column,
+          .pitch = shape.width};
+}
+
 /// Calls f(window, place of its result) for all windows.
 template <class F>
 void for_windows(const Pooling& shape, F f) {
   int64_t out = 0;
   for (int64_t plane = 0; plane < shape.planes; ++plane) {
     for (int64_t r = 0; r < shape.out_height(); ++r) {
-      const int64_t top = r * shape.stride[0] - shape.padding[0];
-      const int64_t first_row = std::max<int64_t>(top, 0);
-      const int64_t rows = std::min(top + shape.size[0], shape.height) - first_row;
-      for (int64_t c = 0; c < shape.out_width(); ++c) {
-        const int64_t left = c * shape.stride[1] - shape.padding[1];
-        const int64_t first_column = std::max<int64_t>(left, 0);
-        const int64_t columns = std::min(left + shape.size[1], shape.width) - first_column;
-        const int64_t start = (plane * shape.height + first_row) * shape.width + first_column;
-        f(Window{start, rows, columns, shape.width}, out++);
+      for (int64_t c = 0; c < shape.out_width(); ++c) f(window_at(shape, plane, r, c), out++);
+    }
+  }
+}
+
+/// Calls `together`(windows side by side, where the first begins, place of its result) for those that lie
+/// between the left and the right end of the image, and f(window, place of its result) for all others.
+template <class Together, class F>
+void for_rows_of_windows(const Pooling& shape, const Together& together, const F& f) {
+  const int64_t columns = shape.out_width();
+  const int64_t behind =
+      (shape.padding[1] + shape.stride[1] - 1) / shape.stride[1];  // first that lies inside
+  const int64_t room = shape.width + shape.padding[1] - shape.size[1];
+  const int64_t end = room < 0 ? 0 : std::min(columns, room / shape.stride[1] + 1);
+  const int64_t begin = std::min(behind, end);
+  int64_t out = 0;
+  for (int64_t plane = 0; plane < shape.planes; ++plane) {
+    for (int64_t r = 0; r < shape.out_height(); ++r, out += columns) {
+      for (int64_t c = 0; c < begin; ++c) f(window_at(shape, plane, r, c), out + c);
+      if (begin < end) {
+        const Window first = window_at(shape, plane, r, begin);
+        together({end - begin, shape.stride[1], first.rows, first.columns, first.pitch}, first.start,
+                 out + begin);
       }
+      for (int64_t c = end; c < columns; ++c) f(window_at(shape, plane, r, c), out + c);
     }
   }
 }
@@ -60,12 +107,19 @@ void clear(const Pooling& shape, T* images) {
 
 template <class T>
 void average_pool(const Pooling& shape, const T* x, T* y) {
+  for_rows_of_windows(
+      shape,
+      [&](const WindowRow& windows, int64_t at, int64_t out) {
+        best_kernels<T>().sum(windows, x + at, y + out);
+      },
+      [&](const Window& window, int64_t out) {
+        T sum{};
+        window.for_each([&](int64_t at) { sum += x[at]; });
+        y[out] = sum;
+      });
   const T count = static_cast<T>(shape.size[0] * shape.size[1]);
-  for_windows(shape, [&](const Window& window, int64_t out) {
-    T sum{};
-    window.for_each([&](int64_t at) { sum += x[at]; });
-    y[out] = sum / count;
-  });
+  const int64_t results = shape.planes * shape.out_height() * shape.out_width();
+  for (int64_t i = 0; i < results; ++i) y[i] /= count;
 }
 
 template <class T>
@@ -80,7 +134,12 @@ void average_pool_gradient(const Pooling& shape, const T* g, T* dx) {
 
 template <class T>
 void take_largest(const Pooling& shape, const T* x, const T* v, T* y) {
-  for_windows(shape, [&](const Window& window, int64_t out) { y[out] = v[largest(window, x)]; });
+  for_rows_of_windows(
+      shape,
+      [&](const WindowRow& windows, int64_t at, int64_t out) {
+        best_kernels<T>().take_largest(windows, x + at, v + at, y + out);
+      },
+      [&](const Window& window, int64_t out) { y[out] = v[largest(window, x)]; });
 }
 
 template <class T>

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <functional>
-#include <initializer_list>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -15,13 +14,9 @@
 #include "lang/generated.h"
 #include "lang/no_rows.h"
 #include "lang/scope.h"
+#include "lang/wishes.h"
 
 namespace hiaton::lang {
-
-/// The type that the surroundings would like; only literals follow it, and lists and variants without a type
-/// of their own.
-using Wish = std::optional<Type>;
-using Wishes = std::span<const Wish>;
 
 class TypeInference;
 
@@ -286,6 +281,10 @@ class BodyChecker {
   };
   Tells tells(ExprId id) const;
   Tells told_by_parts(const Expr& construction) const;
+  /// Whether its fields do not tell all types of the generic data type, as those of `Left(1)` of an Either.
+  bool leaves_types_open(const Expr& construction) const;
+  /// Whether the arguments do not tell all types of what a call gives, as those of `lookup(MapTip, 1)`.
+  bool leaves_types_open(const Expr& call, const FunctionHead& generic) const;
   /// Whether the name is that of a variant of a list, or of a generic data type of which the types are open.
   bool is_open_variant(const Expr& expr) const;
   /// Whether each argument fits the type at its place, as far as that is known; reports one that does not.
@@ -309,6 +308,22 @@ class BodyChecker {
   const FunctionHead* instance_for(const FunctionHead& generic, const std::vector<Type>& arguments,
                                    Span span);
   Var construct_generic(const Expr& expr, const GenericVariant& variant);
+
+  // Types that several expressions tell together (together.cpp).
+  class Applied;
+  struct OverList;
+  struct Collected;
+  /// Whether each is a value of a generic data type that leaves types open, or a branch between such ones.
+  bool all_leave_types_open(std::span<const ExprId> ids) const;
+  std::vector<ExprId> bodies_of(const Expr& match) const;
+  /// Calls what makes values, of which nothing stays, nor is reported. Whether nothing was to be reported.
+  bool attempt(const std::function<void()>& make);
+  /// The type that all such values have that `make` makes, where together they tell it. Nothing is made or
+  /// reported.
+  Wish told_together(const std::function<void()>& make, Span span);
+  /// What one step of a `fold` or `scan` gives whose first value has no type by itself.
+  Wish told_by_step(const Expr& expr, const OverList& over, const Applied& applied);
+  Wish told_by_step_of_lambda(const Expr& expr, const OverList& over);
 
   // Equality of data values (equality.cpp).
   bool compares_data(const Operation& operation, std::span<const Var> operands) const;
@@ -403,8 +418,6 @@ class BodyChecker {
   FunctionRef with_captured_last(const FunctionHead& head, std::size_t params, FunctionRef vjp);
 
   // Functions over lists and tensors (over_lists.cpp).
-  class Applied;
-  struct OverList;
   /// Whether the call is one of the built-in `map`, `fold` and `scan`.
   bool is_over_list(const Expr& expr) const;
   Vars over_list(const Expr& expr, Wishes wishes);
@@ -445,51 +458,11 @@ class BodyChecker {
   std::unordered_map<std::size_t, Span> gradient_places_;        ///< by function, where it is asked for
   const FunctionHead* head_ = nullptr;                           ///< of the function that is being checked
   const Syntax* syntax_ = nullptr;                               ///< of the function that is being checked
-  FunctionBuilder* f_ = nullptr;                                 ///< likewise
+  Collected* collected_ = nullptr;  ///< takes types of values that leave some open, which then are unknown
+  FunctionBuilder* f_ = nullptr;    ///< likewise
 };
-
-inline bool known(Var var) {
-  return var.id().valid();
-}
-
-/// Whether their number is known.
-inline bool known(const Vars& vars) {
-  return vars.size() > 0;
-}
-
-bool are_known(std::span<const Var> vars);
-
-/// Whether their number is, and each of them.
-bool all_known(const Vars& vars);
-
-inline Vars unknown() {
-  return Vars(std::vector<Var>());
-}
-
-std::vector<Wish> types_of(std::span<const Var> vars);
-
-/// The type of a literal, or of several beside each other: what is wished, if that can hold them.
-DType type_of_literal(Flex flex, const Wish& wish = std::nullopt);
-
-/// "i64", "(i64, f64)"
-std::string type_list(const Vars& vars);
-
-/// Whether either may be the value of a branch: their types go together, or each goes with what is wished.
-bool alike(const Vars& one, const Vars& other, Wishes wishes);
-
-/// "; a 'let' or result of type f64[_] takes both", where they differ in sizes that nothing wished fixes.
-std::string hint_at_sizes(const Vars& one, const Vars& other, Wishes wishes);
-
-/// "; numbers in brackets are a tensor ...", where this may be what was meant.
-std::string hint_at_type(std::string_view expected, const Type& found);
 
 /// "sum(a, axis=0)"
 std::string to_string(const Signature& signature);
-
-/// "fn(i64, ?) -> f64", as far as the types are known.
-std::string text_of_function(std::span<const Wish> params, const std::optional<Type>& result);
-
-/// "1 value", "2 values"
-std::string count_of(std::size_t count, std::string_view thing);
 
 }  // namespace hiaton::lang

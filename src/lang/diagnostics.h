@@ -29,6 +29,11 @@ class Diagnostics {
   }
   bool empty() const { return found_.empty(); }
   std::size_t count() const { return found_.size(); }
+  /// Keeps only the first `count` of them.
+  void forget_after(std::size_t count) {
+    if (count < found_.size())
+      found_.erase(found_.begin() + static_cast<std::ptrdiff_t>(count), found_.end());
+  }
   /// Looking for similar names is only worth its time for findings that will be shown.
   bool wants_suggestions() const { return found_.size() < kMaxShownErrors; }
   std::vector<Diagnostic> take() { return std::move(found_); }

@@ -110,7 +110,7 @@ Var BodyChecker::range(const Expr& expr) {
   return known(begin) ? numbers_below(end - begin) + begin : numbers_below(end);
 }
 
-/// From 0 on: twice as many with each call. Of a negative number, the index fails.
+/// From 0 on: twice as many with each call.
 Var BodyChecker::numbers_below(Var end) {
   const FunctionRef made = generated_.function(
       "range", {{DType::I64, "end"}}, {Type(DType::I64, {unknown_dim()})},
@@ -119,8 +119,7 @@ Var BodyChecker::numbers_below(Var end) {
         return f.if_else(
             n <= 0,
             [&] {
-              const Var none = f.op("gather", {f.op("stack", {f.constant(int64_t{0})}, {0}), n});
-              return f.op("slice", {f.op("stack", {none}, {0})}, {0, 0, 0});
+              return f.op("slice", {f.op("stack", {f.op("check_count", {n})}, {0})}, {0, 0, 0});
             },
             [&] {
               const Var half = f.call(self, {n / 2});

@@ -169,9 +169,12 @@ void BodyChecker::refuse_endless_gradients(const ir::Module& module) {
     for (const FunctionType& type : declarations_.function_types().all()) {
       if (!type.caller || components.of[type.caller->id.index()] != component) continue;
       report(place->second,
-             fmt::format("this gradient would need endlessly many functions: it is itself one of "
-                         "the functions of type {} of which it would be derived",
-                         to_string(type.type)));
+             fmt::format(
+                 "this gradient would need endlessly many functions: it is itself one of "
+                 "the functions of type {} of which it would be derived; one that takes the arguments too, "
+                 "as in fn slope(f: fn(f64) -> f64, x: f64) -> f64 = grad(f)(x), is another one for each f: "
+                 "slope(slope(sin, _), x)",
+                 to_string(type.type)));
       return;
     }
   }

@@ -4,13 +4,22 @@
 #include <algorithm>
 
 #include "lang/body_checker.h"
+#include "lang/together.h"
 #include "lang/type_inference.h"
 
 namespace hiaton::lang {
 namespace {
 
-/// How many uses of generic functions may lead to each other with types of their own: more would never end.
-constexpr std::size_t kMaxFunctionDepth = 20;
+/// How many uses of one generic function may lead to each other, each for other types or functions: more
+/// would never end.
+constexpr std::size_t kMostUsesOfOne = 20;
+
+/// How many of the uses that led to this one are of the generic function.
+std::size_t count_uses(const FunctionHead& generic, const FunctionHead* last) {
+  std::size_t count = 0;
+  for (; last != nullptr && last->depth > 0; last = last->made_for) count += last->begin == generic.begin;
+  return count;
+}
 
 }  // namespace
 
@@ -20,12 +29,52 @@ bool BodyChecker::is_open_variant(const Expr& expr) const {
 
 /// Functions take their types from the other fields.
 BodyChecker::Tells BodyChecker::told_by_parts(const Expr& construction) const {
+  if (leaves_types_open(construction)) return Tells::Nothing;
   std::optional<Tells> least;
   for (const ExprId part : list(construction.list)) {
     const Tells told = tells(part);
     if (told != Tells::Nothing) least = std::max(least.value_or(told), told);
   }
   return least.value_or(Tells::Nothing);
+}
+
+bool BodyChecker::leaves_types_open(const Expr& construction) const {
+  const GenericVariant* const variant = declarations_.generic_variant(construction.name);
+  if (variant == nullptr) return false;
+  const std::span<const ExprId> parts = list(construction.list);
+  const std::span<const FieldName> names = field_names(construction.fields);
+  const std::vector<GenericType::FieldPlace>& fields = (*variant)->fields;
+  TypeInference types(variant->type->params, source_, tokens_, declarations_, diagnostics_);
+  std::vector<Symbol> open = variant->type->params;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const std::size_t first_named = parts.size() - names.size();
+    const auto is_it = [&](const GenericType::FieldPlace& field) {
+      return i < first_named ? &field == fields.data() + i : field.name == names[i - first_named].name;
+    };
+    const auto field = std::ranges::find_if(fields, is_it);
+    if (field == fields.end()) continue;
+    if (tells(parts[i]) == Tells::Nothing && !types.function_at(field->type)) continue;
+    for (const Symbol told : types.params_at(field->type)) std::erase(open, told);
+  }
+  return !open.empty();
+}
+
+bool BodyChecker::leaves_types_open(const Expr& call, const FunctionHead& generic) const {
+  const std::span<const ExprId> parts = list(call.list);
+  const auto tells_nothing = [this](ExprId part) { return tells(part) == Tells::Nothing; };
+  if (std::ranges::all_of(parts, tells_nothing)) return true;
+  if (parts.size() != generic.param_types.size()) return false;
+  TypeInference types(generic.type_params, source_, tokens_, declarations_, diagnostics_);
+  std::vector<Symbol> told;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (!generic.params[i].is_function && tells_nothing(parts[i])) continue;
+    const std::vector<Symbol> named = types.params_at(generic.param_types[i]);
+    told.insert(told.end(), named.begin(), named.end());
+  }
+  return std::ranges::any_of(generic.result_types, [&](std::size_t result) {
+    return std::ranges::any_of(types.params_at(result),
+                               [&](Symbol param) { return std::ranges::find(told, param) == told.end(); });
+  });
 }
 
 BodyChecker::Tells BodyChecker::tells(ExprId id) const {
@@ -56,11 +105,12 @@ BodyChecker::Tells BodyChecker::tells(ExprId id) const {
     }
     case Expr::Kind::Call: {
       if (is_open_variant(expr)) return told_by_parts(expr);
+      if (local_function(expr.name) != nullptr) return Tells::Type;
+      if (is_over_list(expr) && symbols_[expr.name] != "map" && parts.size() > 1)
+        return tells(parts[1]) == Tells::Nothing ? Tells::Nothing : Tells::Type;
       const FunctionHead* const function = functions_.find(expr.name);
-      const bool is_open = function != nullptr && !function->type_params.empty() && expr.types.count == 0 &&
-                           local_function(expr.name) == nullptr;
-      const auto tells_nothing = [this](ExprId part) { return tells(part) == Tells::Nothing; };
-      return is_open && std::ranges::all_of(parts, tells_nothing) ? Tells::Nothing : Tells::Type;
+      const bool is_open = function != nullptr && !function->type_params.empty() && expr.types.count == 0;
+      return is_open && leaves_types_open(expr, *function) ? Tells::Nothing : Tells::Type;
     }
     case Expr::Kind::Gradient:
       return expr.is_called ? Tells::Type : Tells::Nothing;
@@ -192,7 +242,7 @@ std::string BodyChecker::first_uses(const FunctionHead& last) const {
 /// nullptr where the types would go on for ever or the head is wrong, which is reported.
 const FunctionHead* BodyChecker::instance_of(const FunctionHead& generic, const TypeInference& types,
                                              Span span, const std::vector<FunctionValue>& functions) {
-  if (head_->depth == kMaxFunctionDepth) {
+  if (count_uses(generic, head_) == kMostUsesOfOne) {
     report(span, fmt::format("this would need endlessly many functions: {}, and so on", first_uses(*head_)));
     return nullptr;
   }
@@ -238,8 +288,14 @@ Var BodyChecker::construct_generic(const Expr& expr, const GenericVariant& varia
   for (const std::size_t target : *targets) places.push_back(variant->fields[target].type);
   TypeInference types(variant.type->params, source_, tokens_, declarations_, diagnostics_);
   const std::size_t findings = diagnostics_.count();
+  Collected* const collected = std::exchange(collected_, nullptr);  // fields have types of their own
   const std::vector<Var> found = infer(types, list(expr.list), places, {}, {});
+  collected_ = collected;
   if (diagnostics_.count() > findings) return Var();
+  if (collected != nullptr && !types.missing().empty()) {
+    collected->add(*variant.type, types.arguments());
+    return Var();
+  }
   const auto describe = [&](std::size_t i) {
     return fmt::format("field '{}' of '{}'", fields[(*targets)[i]].name, symbols_[variant->name]);
   };

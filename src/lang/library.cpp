@@ -11,14 +11,15 @@ extern const std::string_view list;
 extern const std::string_view map;
 extern const std::string_view queue;
 extern const std::string_view string;
+extern const std::string_view tensor;
 
 }  // namespace texts
 
 std::span<const LibraryFile> library() {
-  static const std::array files = {LibraryFile{"std/list", texts::list}, LibraryFile{"std/map", texts::map},
-                                   LibraryFile{"std/option", texts::option},
-                                   LibraryFile{"std/queue", texts::queue},
-                                   LibraryFile{"std/string", texts::string}};
+  static const std::array files = {
+      LibraryFile{"std/list", texts::list},     LibraryFile{"std/map", texts::map},
+      LibraryFile{"std/option", texts::option}, LibraryFile{"std/queue", texts::queue},
+      LibraryFile{"std/string", texts::string}, LibraryFile{"std/tensor", texts::tensor}};
   return files;
 }
 

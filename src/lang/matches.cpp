@@ -248,6 +248,11 @@ Var BodyChecker::compare(Tok op, Var one, const Value& other, Span span) {
 
 /// Types that could not be read have no variants.
 Vars BodyChecker::match(const Expr& expr, Wishes wishes) {
+  const bool wishes_nothing = std::ranges::none_of(wishes, [](const Wish& wish) { return wish.has_value(); });
+  if (wishes_nothing && all_leave_types_open(bodies_of(expr))) {
+    const Wish together = told_together([&] { match(expr, {}); }, expr.span);
+    if (together) return match(expr, {&together, 1});
+  }
   const auto arms = std::span(syntax_->arms).subspan(expr.list.begin, expr.list.count);
   const auto names_it = [](const Arm& arm) {
     return arm.pattern.whole.has_value() || arm.pattern.kind == ArmPattern::Kind::Name;

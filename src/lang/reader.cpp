@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "ir/names.h"
+#include "lang/suggest.h"
 
 namespace hiaton::lang {
 
@@ -228,40 +229,48 @@ bool Reader::follows_print() const {
          token->kind == Tok::LeftParen;
 }
 
+/// What may have been meant by what stands here instead of `what`; often nothing.
+std::string Reader::hint_at(std::string_view what) const {
+  const auto wants = [&](std::string_view part) { return what.find(part) != std::string_view::npos; };
+  const bool wants_operator = wants("an operator");
+  const bool ends_here = at(Tok::End) || begins_declaration(next_);
+  if (const Token* open = (wants("')'") || wants("']'")) && ends_here ? open_bracket() : nullptr;
+      open != nullptr)
+    return fmt::format("; the '{}' at {} is not closed", source_.text(open->span),
+                       source_.place_of(open->span.begin));
+  if (at(Tok::For) || at(Tok::While)) return "; a loop gives a value: with sum = 0 for i in 0..n do sum + i";
+  if (next_->kind < Tok::Name && wants("name")) return ", a keyword";
+  if (at(Tok::Assign) && wants_operator) {
+    const bool may_assign = next_ != first_ && next_[-1].kind == Tok::Name && next_[-1].starts_line;
+    return may_assign ? "; nothing is assigned: a value gets a name by 'let', and equality is written '=='"
+                      : "; equality is written '=='";
+  }
+  if (at(Tok::LeftBracket) && what.starts_with("a type"))
+    return "; a list of integers is List[i64], a tensor of three f64[3]";
+  const bool is_behind_name = next_ != first_ && next_[-1].kind == Tok::Name;
+  if (is_behind_name && source_.text(next_[-1].span) == "return")
+    return "; the result of a function is its expression, without 'return'";
+  if (at(Tok::Slash) && next_[1].kind == Tok::Slash) return "; a comment begins with '#'";
+  if (!wants_operator) return "";
+  if (at(Tok::Bar)) return "; logic is written 'and', 'or', 'not'";
+  for (const Token* word : {next_, is_behind_name ? next_ - 1 : next_}) {
+    const std::string here = word->kind == Tok::Name ? written_here(source_.text(word->span)) : "";
+    if (!here.empty()) return here;
+  }
+  const bool begins_expression = at(Tok::Name) || at(Tok::Integer) || at(Tok::Float);
+  if (!next_->starts_line || !begins_expression) return "";
+  return follows_print()
+             ? "; what is only printed has no name: let _ = print(x)"
+             : "; a function is one expression, and values that it needs before get names by 'let'";
+}
+
 void Reader::fail_expected(std::string_view what) {
   if (at(Tok::Error)) throw Unreadable();  // reported by the lexer
   if (begins_file(next_)) {
     const uint32_t end = next_[-1].span.end;
     fail({end, end}, fmt::format("expected {}, found the end of the file", what));
   }
-  const bool wants_name = what.find("name") != std::string_view::npos;
-  const bool wants_operator = what.find("an operator") != std::string_view::npos;
-  const bool ends_here = at(Tok::End) || begins_declaration(next_);
-  const bool wants_end =
-      what.find("')'") != std::string_view::npos || what.find("']'") != std::string_view::npos;
-  const bool begins_expression = at(Tok::Name) || at(Tok::Integer) || at(Tok::Float);
-  std::string hint;
-  if (const Token* open = wants_end && ends_here ? open_bracket() : nullptr; open != nullptr) {
-    hint = fmt::format("; the '{}' at {} is not closed", source_.text(open->span),
-                       source_.place_of(open->span.begin));
-  } else if (next_->kind < Tok::Name && wants_name) {
-    hint = ", a keyword";
-  } else if (at(Tok::Assign) && wants_operator) {
-    const bool may_assign = next_ != first_ && next_[-1].kind == Tok::Name && next_[-1].starts_line;
-    hint = may_assign ? "; nothing is assigned: a value gets a name by 'let', and equality is written '=='"
-                      : "; equality is written '=='";
-  } else if (next_ != first_ && next_[-1].kind == Tok::Name && source_.text(next_[-1].span) == "return") {
-    hint = "; the result of a function is its expression, without 'return'";
-  } else if (at(Tok::Slash) && next_[1].kind == Tok::Slash) {
-    hint = "; a comment begins with '#'";
-  } else if (at(Tok::Bar) && wants_operator) {
-    hint = "; logic is written 'and', 'or', 'not'";
-  } else if (next_->starts_line && begins_expression && wants_operator && follows_print()) {
-    hint = "; what is only printed has no name: let _ = print(x)";
-  } else if (next_->starts_line && begins_expression && wants_operator) {
-    hint = "; a function is one expression, and values that it needs before get names by 'let'";
-  }
-  fail(next_->span, fmt::format("expected {}, found {}{}", what, describe(*next_), hint));
+  fail(next_->span, fmt::format("expected {}, found {}{}", what, describe(*next_), hint_at(what)));
 }
 
 }  // namespace hiaton::lang

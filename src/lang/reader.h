@@ -156,6 +156,7 @@ class Reader {
   std::string describe(const Token& token) const;
   /// Whether the line before the next token begins with a call of `print`.
   bool follows_print() const;
+  std::string hint_at(std::string_view what) const;
   [[nodiscard]] Deeper inside_brackets();
   void fields(Variant& variant);
   std::vector<GradientOf::Wrt> gradient_wrt();

@@ -93,7 +93,8 @@ Var BodyChecker::range_along(Var x, int64_t axis, const Expr& range) {
   if (!known(x) || !are_bounds_known) return Var();
   f_->set_span(range.span);
   if (!range.b.valid()) end = f_->op("size", {x}, {axis});
-  Var rows = numbers_below(known(begin) ? end - begin : end);
+  const Var from_zero = known(begin) ? Var() : f_->constant(int64_t{0});
+  Var rows = numbers_below(f_->op("range_length", {known(begin) ? begin : from_zero, end}));
   if (known(begin)) rows = rows + begin;
   return axis == 0 ? f_->op("gather", {x, rows}) : along(x, axis, rows);
 }

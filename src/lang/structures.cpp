@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "ir/type_lists.h"
 #include "lang/body_checker.h"
@@ -292,6 +293,10 @@ Vars BodyChecker::branch(ExprId id, Wishes wishes, ir::BlockId& block) {
 
 /// Where nothing is wished, the branch that tells more of its type comes first, so that the other takes it.
 Vars BodyChecker::conditional(const Expr& expr, Wishes wishes) {
+  if (!any_wish(wishes) && all_leave_types_open(std::array{expr.b, expr.c})) {
+    const Wish together = told_together([&] { conditional(expr, {}); }, expr.span);
+    if (together) return conditional(expr, {&together, 1});
+  }
   const Var condition =
       require(expr.a, value(expr.a), DType::Bool, [] { return std::string("the condition of 'if'"); });
   ir::BlockId then_block;

@@ -49,12 +49,66 @@ std::string Suggestion::text() const {
   return best_.empty() ? "" : fmt::format("; did you mean '{}'?", best_);
 }
 
+namespace {
+
+/// Whether the file declares a function or a variant of this name.
+bool declares(const LibraryFile& file, std::string_view name) {
+  for (const char behind : {'(', '['}) {
+    if (file.text.find(fmt::format("\nfn {}{}", name, behind)) != std::string_view::npos) return true;
+  }
+  std::size_t data = file.text.find("\ndata ");
+  for (; data != std::string_view::npos; data = file.text.find("\ndata ", data + 1)) {
+    const std::string line(file.text.substr(data + 1, file.text.find('\n', data + 1) - data - 1));
+    for (const std::string_view behind : {" ", "(", ""}) {
+      for (const std::string_view before : {"= ", "| "}) {
+        const std::string variant = fmt::format("{}{}{}", before, name, behind);
+        const bool has_it =
+            behind.empty() ? line.ends_with(variant) : line.find(variant) != std::string::npos;
+        if (has_it) return true;
+      }
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string written_here(std::string_view word) {
+  struct Word {
+    std::string_view other, hint;
+  };
+  static constexpr Word kWords[] = {
+      {"elif", "'else if' begins another branch"},
+      {"elsif", "'else if' begins another branch"},
+      {"elseif", "'else if' begins another branch"},
+      {"True", "it is written true"},
+      {"False", "it is written false"},
+      {"null", "std/option has values that may be missing"},
+      {"nil", "std/option has values that may be missing; an empty list is []"},
+      {"int", "integers are i64 or i32"},
+      {"Int", "integers are i64 or i32"},
+      {"long", "integers are i64 or i32"},
+      {"float", "floats are f64 or f32"},
+      {"Float", "floats are f64 or f32"},
+      {"double", "floats are f64 or f32"},
+      {"string", "strings are str"},
+      {"String", "strings are str"},
+      {"boolean", "truth values are bool"},
+      {"Bool", "truth values are bool"},
+      {"list", "a list of integers is List[i64]"},
+      {"case", "'match' tells values apart: match x 1 -> 2 _ -> 3"},
+      {"switch", "'match' tells values apart: match x 1 -> 2 _ -> 3"},
+      {"lambda", "a function without a name is written fn(x) -> x + 1"},
+  };
+  for (const Word& known : kWords) {
+    if (known.other == word) return fmt::format("; {}", known.hint);
+  }
+  return "";
+}
+
 std::string known_elsewhere(std::string_view name) {
   for (const LibraryFile& file : library()) {
-    for (const char behind : {'(', '['}) {
-      if (file.text.find(fmt::format("\nfn {}{}", name, behind)) != std::string_view::npos)
-        return fmt::format("; import \"{}\" brings one", file.name);
-    }
+    if (declares(file, name)) return fmt::format("; import \"{}\" brings one", file.name);
   }
   if (name == "len")
     return "; length(xs) of \"std/list\" counts the elements of a list, length(s) those of a string; size(x) "

@@ -24,6 +24,9 @@ class Suggestion {
 /// Empty where nothing is known of the name.
 std::string known_elsewhere(std::string_view name);
 
+/// What stands here for a word of other languages, in a program: "; ...". Empty where nothing is known of it.
+std::string written_here(std::string_view word);
+
 /// What stands here for a word that begins a declaration in other languages, likewise.
 std::string declared_elsewhere(std::string_view word);
 

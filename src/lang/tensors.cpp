@@ -206,6 +206,12 @@ Var BodyChecker::list_of_elements(const Expr& expr, Wish element) {
   const std::span<const ExprId> ids = list(expr.list);
   std::vector<Var> elements(ids.size());
   std::size_t made = ids.size();  // which element was needed for its type
+  if (!element && !ids.empty() && all_leave_types_open(ids))
+    element = told_together(
+        [&] {
+          for (const ExprId id : ids) value(id);
+        },
+        expr.span);
   if (!element && !ids.empty()) {
     made = first_to_look_at(ids);
     elements[made] = value(ids[made], expr.flex == Flex::Float ? Wish(Type(DType::F64)) : std::nullopt);

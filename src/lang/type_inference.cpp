@@ -151,15 +151,27 @@ TypeArguments TypeInference::arguments_of_alias(const TypeAlias& alias, const Ty
 }
 
 bool TypeInference::is_known_at(std::size_t position) {
+  const auto is_known = [&](const TypeArgument& argument) { return argument.type.has_value(); };
+  const std::vector<Symbol> named = params_at(position);
+  return std::ranges::all_of(arguments_, [&](const TypeArgument& argument) {
+    return is_known(argument) || std::ranges::find(named, argument.parameter) == named.end();
+  });
+}
+
+std::vector<Symbol> TypeInference::params_at(std::size_t position) {
+  std::vector<Symbol> named;
   go_to(position);
-  skip_type();
+  try {
+    skip_type();
+  } catch (const Unreadable&) {  // reported where the type is read
+    return named;
+  }
   const std::size_t end = this->position();
   go_to(position);
   while (this->position() < end) {
-    const TypeArgument* argument = find(take());
-    if (argument != nullptr && !argument->type) return false;
+    if (const TypeArgument* argument = find(take())) named.push_back(argument->parameter);
   }
-  return true;
+  return named;
 }
 
 std::optional<Type> TypeInference::type_at(std::size_t position) {

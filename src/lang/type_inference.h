@@ -29,6 +29,8 @@ class TypeInference : Reader {
   bool is_list_at(std::size_t position);
   /// The data type for these types; empty where it is wrong, which is reported.
   std::optional<Type> instance_of(const GenericType& generic, Span span);
+  /// The type parameters that the type names.
+  std::vector<Symbol> params_at(std::size_t position);
   /// The first type parameter that is not known; empty where all are.
   std::string missing() const;
   const TypeArguments& arguments() const { return arguments_; }

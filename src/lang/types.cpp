@@ -117,8 +117,12 @@ void Reader::report_unknown_type(const Token& name) {
     similar.offer(name_of(known));
   similar.offer("str");
   declarations_.for_each_type_name([&](std::string_view known) { similar.offer(known); });
-  const std::string hint =
-      text == Declarations::kList ? "; the elements have a type: List[i64]" : similar.text();
+  std::string hint =
+      text == Declarations::kList ? "; the elements have a type: List[i64]" : written_here(text);
+  const bool may_be_open = text.size() == 1 && text[0] >= 'A' && text[0] <= 'Z';
+  if (may_be_open)
+    hint = fmt::format("; a type that is left open stands behind the name: fn f[{}](...)", text);
+  if (hint.empty()) hint = similar.text();
   report(name.span, fmt::format("expected {}, found '{}'{}", kAType, text, hint));
 }
 

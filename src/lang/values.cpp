@@ -166,7 +166,9 @@ void BodyChecker::report_unknown_name(const Expr& expr) {
     declarations_.for_each_value_name([&](std::string_view other) { similar.offer(other); });
     declarations_.for_each_variant_name([&](std::string_view other) { similar.offer(other); });
   }
-  report(expr.span, fmt::format("unknown name '{}'{}", name, similar.text()));
+  std::string hint = known_elsewhere(name);
+  if (hint.empty()) hint = written_here(name);
+  report(expr.span, fmt::format("unknown name '{}'{}", name, hint.empty() ? similar.text() : hint));
 }
 
 Var BodyChecker::emit(const Operation& operation, std::span<const Var> operands, Span span,

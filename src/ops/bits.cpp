@@ -9,18 +9,6 @@ namespace hiaton::ops {
 
 using namespace kernels;
 
-namespace {
-
-constexpr std::string_view an_integer = "the result is an integer";
-
-Type same_integer(const TypeQuestion& question) {
-  const Type result = same_number(question);
-  if (!is_integer(result.dtype)) refuse("i32 or i64, the same for all", question.operands);
-  return result;
-}
-
-}  // namespace
-
 std::span<const OpDef> bits() {
   static const OpDef all[] = {
       {

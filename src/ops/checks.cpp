@@ -7,6 +7,9 @@
 #include "ops/shapes.h"
 
 namespace hiaton::ops {
+
+using namespace kernels;
+
 namespace {
 
 Type check_shape_type(const TypeQuestion& question) {
@@ -117,6 +120,30 @@ std::span<const OpDef> checks() {
           .gradient = pass_to_first,
           .fusion = Fusion::Tensor,
           .samples = {{{tensor<float>({2}, {1, 2}), Value(int64_t{2})}, tensor<float>({2}, {1, 2}), {0}}},
+      },
+      {
+          .name = "check_count",
+          .doc = "n itself, which must not be negative, as a size is not.",
+          .operands = {"n"},
+          .type_rule = same_integer,
+          .kernels = unary_kernels<CheckCount, int32_t, int64_t>(),
+          .tensor_kernel = pointwise,
+          .gradient = Gradient::none(an_integer),
+          .fusion = Fusion::Elementwise,
+          .samples = {{{3}, 3}, {{0}, 0}},
+      },
+      {
+          .name = "range_length",
+          .doc =
+              "How many integers there are from begin up to, but not including, end. An end below the begin "
+              "fails.",
+          .operands = {"begin", "end"},
+          .type_rule = same_integer,
+          .kernels = binary_kernels<RangeLength, int32_t, int64_t>(),
+          .tensor_kernel = pointwise,
+          .gradient = Gradient::none(an_integer),
+          .fusion = Fusion::Elementwise,
+          .samples = {{{2, 5}, 3}, {{4, 4}, 0}},
       },
       {
           .name = "check_rows",

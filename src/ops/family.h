@@ -72,6 +72,7 @@ Value tensor(std::initializer_list<int64_t> dims, std::initializer_list<T> eleme
 
 /// Why no gradient passes.
 inline constexpr std::string_view a_truth_value = "the result is a truth value";
+inline constexpr std::string_view an_integer = "the result is an integer";
 inline constexpr std::string_view a_step = "the result does not change with the operand, but in steps";
 
 // Equations of a scalar x, for OpDef::equations; `holds_for` are the element types of x, null: all.
@@ -132,6 +133,7 @@ Fault pointwise(const KernelCall& call);
 /// All operands of one number type; the result has it too.
 Type same_number(const TypeQuestion& question);
 Type same_float(const TypeQuestion& question);
+Type same_integer(const TypeQuestion& question);
 Type same_bool(const TypeQuestion& question);
 /// Any one type, which the result has too.
 Type any_type(const TypeQuestion& question);

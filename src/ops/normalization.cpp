@@ -168,6 +168,21 @@ Var scaled_rule(const GradientQuestion& q, std::size_t index) {
   return index == 0 ? parts.of_x(q.gradient * gain) : parts.of_epsilon(q.gradient * gain);
 }
 
+/// A normalised tensor, scaled and shifted by channel.
+template <Kind kind, const Form& form>
+OpDef scaled(std::string_view name, std::string_view doc, const Sample& sample) {
+  return {
+      .name = name,
+      .doc = doc,
+      .operands = {"x", "gain", "bias", "epsilon"},
+      .type_rule = scaled_type<kind, form>,
+      .tensor_kernel = scaled_kernel<kind>,
+      .gradient = scaled_rule<kind>,
+      .fusion = Fusion::Tensor,
+      .samples = {sample},
+  };
+}
+
 }  // namespace
 
 std::span<const OpDef> normalization() {
@@ -188,46 +203,24 @@ std::span<const OpDef> normalization() {
                        tensor<double>({2, 2}, {-1, 1, -1, 1}),
                        {1}}},
       },
-      {
-          .name = "layer_norm",
-          .doc = "x [.., k] normalised along its last axis, times gain [k], plus bias [k].",
-          .operands = {"x", "gain", "bias", "epsilon"},
-          .type_rule = scaled_type<in_layers, kLayers>,
-          .tensor_kernel = scaled_kernel<in_layers>,
-          .gradient = scaled_rule<in_layers>,
-          .fusion = Fusion::Tensor,
-          .samples = {{{tensor<double>({2, 2}, {1, 3, 5, 9}), tensor<double>({2}, {1, 2}),
-                        tensor<double>({2}, {0, 10}), 0.0},
-                       tensor<double>({2, 2}, {-1, 12, -1, 12})}},
-      },
-      {
-          .name = "batch_norm",
-          .doc =
-              "x [n, k, ..] normalised for each of its k channels, over all examples and places, times gain "
-              "[k], plus bias [k]. The mean and the variance are those of x.",
-          .operands = {"x", "gain", "bias", "epsilon"},
-          .type_rule = scaled_type<in_batches, kBatches>,
-          .tensor_kernel = scaled_kernel<in_batches>,
-          .gradient = scaled_rule<in_batches>,
-          .fusion = Fusion::Tensor,
-          .samples = {{{tensor<double>({2, 2}, {1, 5, 3, 9}), tensor<double>({2}, {1, 2}),
-                        tensor<double>({2}, {0, 10}), 0.0},
-                       tensor<double>({2, 2}, {-1, 8, 1, 12})}},
-      },
-      {
-          .name = "instance_norm",
-          .doc =
-              "Images x [.., k, h, w], each channel of each normalised by itself, times gain [k], plus bias "
-              "[k].",
-          .operands = {"x", "gain", "bias", "epsilon"},
-          .type_rule = scaled_type<in_instances, kInstances>,
-          .tensor_kernel = scaled_kernel<in_instances>,
-          .gradient = scaled_rule<in_instances>,
-          .fusion = Fusion::Tensor,
-          .samples = {{{tensor<double>({2, 1, 2}, {1, 3, 5, 9}), tensor<double>({2}, {1, 2}),
-                        tensor<double>({2}, {0, 10}), 0.0},
-                       tensor<double>({2, 1, 2}, {-1, 1, 8, 12})}},
-      },
+      scaled<in_layers, kLayers>("layer_norm",
+                                 "x [.., k] normalised along its last axis, times gain [k], plus bias [k].",
+                                 {{tensor<double>({2, 2}, {1, 3, 5, 9}), tensor<double>({2}, {1, 2}),
+                                   tensor<double>({2}, {0, 10}), 0.0},
+                                  tensor<double>({2, 2}, {-1, 12, -1, 12})}),
+      scaled<in_batches, kBatches>(
+          "batch_norm",
+          "x [n, k, ..] normalised for each of its k channels, over all examples and places, times gain [k], "
+          "plus bias [k]. The mean and the variance are those of x.",
+          {{tensor<double>({2, 2}, {1, 5, 3, 9}), tensor<double>({2}, {1, 2}), tensor<double>({2}, {0, 10}),
+            0.0},
+           tensor<double>({2, 2}, {-1, 8, 1, 12})}),
+      scaled<in_instances, kInstances>(
+          "instance_norm",
+          "Images x [.., k, h, w], each channel of each normalised by itself, times gain [k], plus bias [k].",
+          {{tensor<double>({2, 1, 2}, {1, 3, 5, 9}), tensor<double>({2}, {1, 2}),
+            tensor<double>({2}, {0, 10}), 0.0},
+           tensor<double>({2, 1, 2}, {-1, 1, 8, 12})}),
   };
   return all;
 }

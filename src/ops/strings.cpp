@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <charconv>
+#include <memory>
 #include <string_view>
 #include <type_traits>
 
@@ -174,6 +176,26 @@ Fault to_number(const StringCall& call) {
 
 // The same on values.
 
+/// Room for a string and what is written behind it later. Strings that begin alike share it: each sees as
+/// much of it as it is long, and the longest one may be lengthened in place.
+struct GrowingText {
+  Tensor room;
+  std::atomic<int64_t> used;
+
+  /// Whether the code points from `from` to `to` are the caller's to write: nobody took them before.
+  bool take(int64_t from, int64_t to) {
+    return to <= room.size() && used.compare_exchange_strong(from, to, std::memory_order_relaxed);
+  }
+};
+
+/// By which the owner of a string is known to be a GrowingText.
+struct EndOfText {
+  void operator()(GrowingText* text) const { delete text; }
+};
+
+/// A string of fewer code points is copied, and has no room behind it.
+constexpr int64_t kLeastGrowing = 64;
+
 class OutsideString : public StringMaker {
  public:
   explicit OutsideString(std::span<const Value> operands) : operands_(operands) {}
@@ -184,9 +206,25 @@ class OutsideString : public StringMaker {
     return code_points_.mutable_data<int32_t>();
   }
   int32_t* extend_first(std::size_t count) override {
-    int32_t* to = make(count);
     const Text first = code_points_of(operands_[0].slot().data);
-    return std::copy(first.begin(), first.end(), to);
+    const auto size = static_cast<int64_t>(count);
+    if (size < kLeastGrowing) return std::copy(first.begin(), first.end(), make(count));
+    const auto begin = static_cast<int64_t>(first.size());
+    std::shared_ptr<const void> owner = operands_[0].data().field(0).tensor().object()->owner;
+    const bool grows = std::get_deleter<EndOfText>(owner) != nullptr;
+    auto* text = grows ? static_cast<GrowingText*>(const_cast<void*>(owner.get())) : nullptr;
+    if (text == nullptr || !text->take(begin, size)) {
+      const int64_t room[] = {2 * size};
+      const std::shared_ptr<GrowingText> made(
+          new GrowingText{.room = Tensor::uninitialized(DType::I32, room), .used = size}, EndOfText());
+      std::copy(first.begin(), first.end(), made->room.mutable_data<int32_t>());
+      text = made.get();
+      owner = made;
+    }
+    auto* const points = text->room.mutable_data<int32_t>();
+    const int64_t dims[] = {size};
+    code_points_ = Tensor(DType::I32, dims, reinterpret_cast<std::byte*>(points), std::move(owner));
+    return points + begin;
   }
   Value take() {
     Value fields[] = {std::move(code_points_)};

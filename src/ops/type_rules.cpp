@@ -40,6 +40,10 @@ Type same_float(const TypeQuestion& question) {
   return require_same(question.operands, is_float,
                       pick(question.operands, "f32 or f64", "f32 or f64, the same for both"));
 }
+Type same_integer(const TypeQuestion& question) {
+  return require_same(question.operands, is_integer,
+                      pick(question.operands, "i32 or i64", "i32 or i64, the same for all"));
+}
 Type same_bool(const TypeQuestion& question) {
   return require_same(question.operands, is_bool, pick(question.operands, "bool", "bool and bool"));
 }

@@ -110,7 +110,7 @@ TEST(Fault, EveryOneHasAName) {
 
 TEST(Faults, AreOfAnOperationOrOfABudgetOrNeither) {
   for (const Fault fault : {Fault::DivisionByZero, Fault::Overflow, Fault::InvalidCast, Fault::Shape,
-                            Fault::Index, Fault::Rate, Fault::NoRows, Fault::Assumption}) {
+                            Fault::Index, Fault::Rate, Fault::Size, Fault::NoRows, Fault::Assumption}) {
     EXPECT_TRUE(is_operation_fault(fault)) << name_of(fault);
     EXPECT_FALSE(is_budget_fault(fault)) << name_of(fault);
   }

@@ -72,6 +72,23 @@ TEST(Library, KeepsMapsBalanced) {
   }
 }
 
+TEST(Library, FindsElementsThatAreNotZero) {
+  std::mt19937_64 random(3);
+  for (const std::size_t count : {0, 1, 2, 7, 64}) {
+    Tensor numbers(DType::F32, {static_cast<int64_t>(count)});
+    std::vector<int64_t> places;
+    for (std::size_t i = 0; i < count; ++i) {
+      numbers.mutable_data<float>()[i] = static_cast<float>(random() % 3) - 1.0F;
+      if (numbers.data<float>()[i] != 0) places.push_back(static_cast<int64_t>(i));
+    }
+    Tensor expected(DType::I64, {static_cast<int64_t>(places.size())});
+    std::ranges::copy(places, expected.mutable_data<int64_t>());
+    expect_in_all_ways(
+        "import \"std/tensor\"\nfn main(x: f32[n]) -> (i64[_], i64[_]) = (nonzero(x), nonzero(x != 0.0))\n",
+        {Value(numbers)}, {Value(expected), Value(expected)});
+  }
+}
+
 TEST(Library, OnlyWhatAProgramUsesIsPartOfIt) {
   const Program program = Program::from_text(
       "test.hia", "import \"std/map\"\nimport \"std/queue\"\nfn main(n: i64) -> List[i64] = range(0, n)\n");

@@ -1,14 +1,18 @@
 // Programs of the repository with tokens changed at random: each is a program, or an error with its place.
+// What is a program runs, within its budgets.
 //
 // HIATON_PROGRAMS=1000000 HIATON_SEED=7 test_engine --gtest_filter=MutatedPrograms.*
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <random>
 #include <regex>
 #include <sstream>
 
+#include "engine/small_values.h"
 #include "hiaton/engine.h"
 #include "hiaton/lang.h"
 #include "lang/lexer.h"
@@ -93,6 +97,45 @@ class Mutations {
   std::mt19937_64 random_;
 };
 
+/// What becomes of a run with small values that are drawn at random.
+enum class End : uint8_t { Results, Fault, NoArguments };
+
+/// Runs the program with tight budgets: it ends in time, and leaves nothing behind.
+End run_within_budgets(const Program& program, uint64_t seed, Executor executor) {
+  std::mt19937_64 random(seed);
+  SmallValues values(random);
+  std::vector<Value> arguments;
+  for (const EntryParameter& parameter : program.parameters()) {
+    const std::optional<Value> argument = values.of(parameter.type);
+    if (!argument) return End::NoArguments;
+    arguments.push_back(*argument);
+  }
+  const std::vector<Value> parameters = initial_parameters(program.graph().parameters(), seed);
+  RunStats stats;
+  RunOptions options{.executor = executor,
+                     .max_frames = 20'000,
+                     .max_bytes = uint64_t{64} << 20,
+                     .timeout = std::chrono::milliseconds(50),
+                     .stats = &stats,
+                     .parameters = parameters,
+                     .print = [](std::string_view) {}};
+  const auto begin = std::chrono::steady_clock::now();
+  End end = End::Results;
+  try {
+    EXPECT_EQ(program.run(arguments, options).values.size(), program.results().size());
+  } catch (const RunError& error) {
+    EXPECT_STRNE(error.what(), "");
+    end = End::Fault;
+  } catch (const ProgramError& error) {  // of sizes of arguments that do not go together
+    EXPECT_STRNE(error.what(), "");
+    return End::NoArguments;
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(sized(20, 120)));
+  EXPECT_EQ(stats.frames_live_at_end, 0u);
+  EXPECT_EQ(stats.values_live_at_end, 0u);
+  return end;
+}
+
 TEST(MutatedPrograms, AreProgramsOrErrorsWithAPlace) {
   const std::vector<std::vector<std::string>> all = programs();
   ASSERT_GT(all.size(), 40u);
@@ -100,13 +143,17 @@ TEST(MutatedPrograms, AreProgramsOrErrorsWithAPlace) {
   const uint64_t first = properties::from_environment("HIATON_SEED", 0);
   const uint64_t count = properties::from_environment("HIATON_PROGRAMS", kMutated);
   uint64_t legal = 0;
+  std::map<End, uint64_t> ends;
   for (uint64_t seed = first; seed < first + count; ++seed) {
     const std::string text = Mutations(seed).mutated(all);
     std::string message;
     try {
       const ir::Module module = lang::parse(std::make_shared<Source>("program.hia", text));
       ++legal;
-      if (module.find("main")) Program::from_module(module);
+      if (!module.find("main")) continue;
+      const Program program = Program::from_module(module);
+      ++ends[run_within_budgets(program, seed, seed % 2 == 0 ? Executor::Production : Executor::Flow)];
+      ASSERT_FALSE(HasFailure()) << "seed " << seed << "\n" << text;
     } catch (const ProgramError& error) {
       message = error.what();
       ASSERT_TRUE(std::regex_search(message, place)) << "seed " << seed << "\n" << message << "\n" << text;
@@ -114,6 +161,8 @@ TEST(MutatedPrograms, AreProgramsOrErrorsWithAPlace) {
   }
   EXPECT_GT(legal, count / 100);
   EXPECT_LT(legal, count);
+  EXPECT_GT(ends[End::Results], count / 200);
+  EXPECT_GT(ends[End::Fault], 0u);
 }
 
 }  // namespace

@@ -94,15 +94,25 @@ TEST(Slices, HaveTheGradientsOfDifferences) {
 }
 
 TEST(Slices, FailWhereTheyAreNotInside) {
-  const char* const bodies[] = {"sum(x[i:])",          "sum(x[:j])",     "sum(x[j:i])",
-                                "sum(x[0:3, j])",      "sum(x[:, i:j])", "f64(sum(range(i - j)))",
-                                "sum(zeros(i - j, 2))"};
-  for (const char* body : bodies) {
+  const std::pair<const char*, Fault> bodies[] = {{"sum(x[i:])", Fault::Index},
+                                                  {"sum(x[:j])", Fault::Index},
+                                                  {"sum(x[:i - j])", Fault::Index},
+                                                  {"sum(x[j:i])", Fault::Index},
+                                                  {"sum(x[0:3, j])", Fault::Index},
+                                                  {"sum(x[:, i:j])", Fault::Index},
+                                                  {"f64(sum(range(i - j)))", Fault::Size},
+                                                  {"f64(sum(range(j, i)))", Fault::Size},
+                                                  {"sum(zeros(i - j, 2))", Fault::Size}};
+  for (const auto& [body, fault] : bodies) {
     const Program program = Program::from_text(
         "test.hia", std::string("fn main(x: f64[n, n], i: i64, j: i64) -> f64 = ") + body + "\n");
     const Value x = parse_value(program.parameters()[0].type, "[[1,2,3],[4,5,6],[7,8,9]]");
     for (const RunOptions& way : all_ways()) {
-      EXPECT_EQ(error_of(program, {x, int64_t{4}, int64_t{5}}, way).fault(), Fault::Index) << body;
+      const RunError error = error_of(program, {x, int64_t{4}, int64_t{5}}, way);
+      EXPECT_EQ(error.fault(), fault) << body;
+      const bool says_it =
+          std::string(error.what()).find("expected 0 or more, found -1") != std::string::npos;
+      EXPECT_EQ(says_it, fault == Fault::Size) << error.what();
     }
   }
 }

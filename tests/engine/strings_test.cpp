@@ -52,6 +52,33 @@ fn main(x: f64, n: i32, s: str) -> (str, str, str, str, i64, f64, bool, bool, st
                      {"0.1", "-3", "true", "[0.1, 2.0]", int64_t{-12}, -12.0, false, true, "\u00dd"});
 }
 
+/// Strings that begin alike may share what they begin with.
+TEST(Strings, ThatGrowLeaveOthersAsTheyAre) {
+  expect_in_all_ways(R"(
+fn twice(s: str, n: i64) -> str = if n == 0 then s else twice(s + s, n - 1)
+fn main(s: str, n: i64) -> (str, str, str, bool, str) =
+  let long = twice(s, n)
+  let one = long + "1"
+  let other = long + "22"
+  let both = one + other
+  (one[length(long):], other[length(long):], (one + "3")[length(long):], long + long == both, both[length(both) - 2:]))",
+                     {"abcdefghij", int64_t{4}}, {"1", "22", "13", false, "22"});
+}
+
+/// A thousand times longer is no more than so many times the work and the memory.
+TEST(Strings, ThatAreMadePieceByPieceTakeMemoryByTheirLength) {
+  const Program program = Program::from_text("test.hia", R"(
+fn build(s: str, i: i64) -> str = if i == 0 then s else build(s + "abcdefghij", i - 1)
+fn behind(i: i64) -> str = if i == 0 then "" else behind(i - 1) + "abcdefghij"
+fn main(n: i64) -> (i64, i64, i64) =
+  (length(with s = "" for i in 0..n do s + "abcdefghij"), length(build("", n)), length(behind(n))))");
+  for (RunOptions way : all_ways()) {
+    way.max_bytes = uint64_t{64} << 20;
+    const std::vector<Value> lengths(3, Value(int64_t{40'000}));
+    EXPECT_EQ(program.run({int64_t{4'000}}, way).values, lengths);
+  }
+}
+
 TEST(Strings, StandInOtherValues) {
   expect_in_all_ways(R"(
 data Entry[K] = Entry(key: K, text: str) | Nothing

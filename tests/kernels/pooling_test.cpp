@@ -3,9 +3,15 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
+#include <optional>
+#include <random>
 #include <vector>
+
+#include "kernels/pooling_kernels.h"
 
 namespace hiaton::kernels {
 namespace {
@@ -74,6 +80,99 @@ TEST(Pooling, FirstOfEqualsAndNanAreTheLargest) {
   const std::vector<double> with_nan{9, nan, 3, nan};
   take_largest<double>(whole, with_nan.data(), places.data(), &y);
   EXPECT_EQ(y, 1);
+}
+
+/// Each window by itself.
+template <class T>
+void pool_one_by_one(const Pooling& shape, const std::vector<T>& x, const std::vector<T>& v,
+                     std::vector<T>& mean, std::vector<T>& taken) {
+  std::size_t out = 0;
+  for (int64_t p = 0; p < shape.planes; ++p) {
+    for (int64_t r = 0; r < shape.out_height(); ++r) {
+      for (int64_t c = 0; c < shape.out_width(); ++c, ++out) {
+        T sum{};
+        std::optional<std::size_t> best;
+        for (int64_t i = 0; i < shape.size[0] * shape.size[1]; ++i) {
+          const int64_t row = r * shape.stride[0] - shape.padding[0] + i / shape.size[1];
+          const int64_t column = c * shape.stride[1] - shape.padding[1] + i % shape.size[1];
+          if (row < 0 || row >= shape.height || column < 0 || column >= shape.width) continue;
+          const auto at = static_cast<std::size_t>((p * shape.height + row) * shape.width + column);
+          sum += x[at];
+          if (!best || x[at] > x[*best] || (std::isnan(x[at]) && !std::isnan(x[*best]))) best = at;
+        }
+        mean[out] = sum / static_cast<T>(shape.size[0] * shape.size[1]);
+        taken[out] = v[best.value()];
+      }
+    }
+  }
+}
+
+template <class T>
+void expect_same_bits(const std::vector<T>& found, const std::vector<T>& expected) {
+  ASSERT_EQ(found.size(), expected.size());
+  EXPECT_EQ(std::memcmp(found.data(), expected.data(), found.size() * sizeof(T)), 0);
+}
+
+template <class T>
+void expect_as_one_by_one(std::mt19937& random) {
+  const auto below = [&](int64_t limit) {
+    return static_cast<int64_t>(random() % static_cast<uint64_t>(limit));
+  };
+  for (int i = 0; i < 300; ++i) {
+    Pooling shape{.planes = 1 + below(3), .height = 1 + below(9), .width = 1 + below(i % 10 == 0 ? 200 : 20)};
+    shape.size = {1 + below(std::min<int64_t>(4, shape.height)),
+                  1 + below(std::min<int64_t>(4, shape.width))};
+    shape.stride = {1 + below(3), 1 + below(3)};
+    shape.padding = {below(shape.size[0]), below(shape.size[1])};
+    std::vector<T> x(static_cast<std::size_t>(shape.planes * shape.height * shape.width));
+    std::vector<T> v(x.size());
+    for (std::size_t k = 0; k < x.size(); ++k) {
+      x[k] = below(40) == 0 ? std::numeric_limits<T>::quiet_NaN() : static_cast<T>(below(9) - 4) / T{3};
+      v[k] = static_cast<T>(k);
+    }
+    std::vector<T> mean(static_cast<std::size_t>(shape.planes * shape.out_height() * shape.out_width()));
+    std::vector<T> taken(mean.size());
+    std::vector<T> found(mean.size());
+    pool_one_by_one(shape, x, v, mean, taken);
+    average_pool<T>(shape, x.data(), found.data());
+    for (std::size_t k = 0; k < mean.size(); ++k) {
+      const bool is_same = found[k] == mean[k] || (std::isnan(found[k]) && std::isnan(mean[k]));
+      EXPECT_TRUE(is_same) << found[k] << ", expected " << mean[k];
+    }
+    take_largest<T>(shape, x.data(), v.data(), found.data());
+    expect_same_bits(found, taken);
+    pool_one_by_one(shape, x, x, mean, taken);
+    take_largest<T>(shape, x.data(), x.data(), found.data());
+    expect_same_bits(found, taken);
+  }
+}
+
+TEST(Pooling, OfRowsOfWindowsIsThatOfEachByItself) {
+  std::mt19937 random(5);
+  expect_as_one_by_one<float>(random);
+  expect_as_one_by_one<double>(random);
+}
+
+/// Every instruction set of this machine gives the bits of the portable code.
+TEST(Pooling, IsTheSameForEveryInstructionSet) {
+  const auto best = static_cast<int>(instruction_set());
+  std::vector<float> x(1000);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i * 7919 % 1009) / 7.0F;
+  for (const int64_t stride : {1, 2, 3}) {
+    const WindowRow row{.windows = 70, .stride = stride, .rows = 3, .columns = 2, .pitch = 220};
+    std::vector<float> sums(70);
+    std::vector<float> largest(70);
+    pooling_kernels<float>(InstructionSet::Portable).sum(row, x.data(), sums.data());
+    pooling_kernels<float>(InstructionSet::Portable).take_largest(row, x.data(), x.data(), largest.data());
+    for (int set = 1; set <= best; ++set) {
+      std::vector<float> found(70);
+      pooling_kernels<float>(static_cast<InstructionSet>(set)).sum(row, x.data(), found.data());
+      expect_same_bits(found, sums);
+      pooling_kernels<float>(static_cast<InstructionSet>(set))
+          .take_largest(row, x.data(), x.data(), found.data());
+      expect_same_bits(found, largest);
+    }
+  }
 }
 
 }  // namespace

@@ -297,7 +297,7 @@ const Case kCases[] = {
      "   |               ^"},
     {"UnknownType", "fn f(x: float, y: i46) -> i64 = y",
      "test.hia:1:9: error: expected a type (bool, i32, i64, f32, f64, str, List[...] or a data type), found "
-     "'float'\n"
+     "'float'; floats are f64 or f32\n"
      " 1 | fn f(x: float, y: i46) -> i64 = y\n"
      "   |         ^^^^^\n"
      "test.hia:1:19: error: expected a type (bool, i32, i64, f32, f64, str, List[...] or a data type), found "

@@ -150,6 +150,12 @@ TEST(FunctionData, AGradientOfAllThatMayBeCalledIsNoneOfThem) {
                 "functions of type fn(f64) -> f64 of which it would be derived"));
 }
 
+TEST(FunctionData, GradientsOfGradientsByArguments) {
+  EXPECT_EQ(error_of("fn slope(f: fn(f64) -> f64, x: f64) -> f64 = grad(f)(x)\n"
+                     "fn main(x: f64) -> f64 = slope(slope(slope(sin, _), _), x)\n"),
+            "");
+}
+
 TEST(LocalFunctionsByLetFn, SayWhatIsWrong) {
   EXPECT_THAT(found("(let fn go(i) -> f64 = x in go(n))"),
               HasSubstr("expected ':' and the type of the parameter"));

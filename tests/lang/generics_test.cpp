@@ -1,4 +1,5 @@
 // Generic functions and data types.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "lang/print_cases.h"
@@ -141,6 +142,13 @@ TEST(GenericErrors, ABodyThatIsWrongIsReportedForOneUse) {
       "fn f(x: bool, y: List[i64]) -> (bool, List[i64]) = (twice(x), twice(y))\n");
   EXPECT_EQ(found.find("(where T = bool)") != std::string::npos, true) << found;
   EXPECT_EQ(found.find("(where T = List[i64])"), std::string::npos) << found;
+}
+
+/// Each of many generic functions is used once: that ends.
+TEST(GenericFunctions, MayUseAnyNumberOfOthers) {
+  std::string program = "fn g0[T](x: T) -> i64 = 1\n";
+  for (int i = 1; i < 100; ++i) program += fmt::format("fn g{}[T](x: T) -> i64 = g{}(x)\n", i, i - 1);
+  EXPECT_EQ(error_of(program + "fn f(n: i64) -> i64 = g99(n) + g99(0.5)\n"), "");
 }
 
 }  // namespace

@@ -5,6 +5,9 @@ namespace hiaton {
 namespace {
 
 #define OPTION "data Option[T] = None | Some(value: T)\n"
+#define EITHER                                     \
+  "data Either[A, B] = Left(a: A) | Right(b: B)\n" \
+  "fn of(e: Either[str, i64]) -> i64 = 1\n"
 #define MAP                                                                               \
   "data Map[K, V] = Tip | Bin(left: Map[K, V], key: K, value: V, right: Map[K, V])\n"     \
   "fn put[K, V](m: Map[K, V], key: K, value: V) -> Map[K, V] = Bin(m, key, value, Tip)\n" \
@@ -59,6 +62,59 @@ INSTANTIATE_TEST_SUITE_P(
                     "fn f(x: f64) -> f64 = (let g = if x > 2 then cos else sin in g(x))\n"},
         MessageCase{"OperationsOnFloatsAloneBehindOthers",
                     "fn f(x: f64) -> f64 = (let g = if x > 2 then neg else sin in g(x))\n"},
+        MessageCase{"FirstValuesOfFoldsByTheirSteps", MAP
+                    "fn f(xs: List[str]) -> i64 = count(fold(fn(m, x) -> put(m, x, 1), Tip, xs))\n"
+                    "fn g(xs: i64[n]) -> i64 = count(fold(fn(m, x, y) -> put(m, x, [y]), Tip, xs, 0.5))\n"},
+        MessageCase{"FirstValuesOfFoldsByNamedFunctions",
+                    MAP "fn step[K](m: Map[K, i64], key: K) -> Map[K, i64] = put(m, key, 1)\n"
+                        "fn f(xs: List[str]) -> i64 = count(fold(step, Tip, xs))\n"},
+        MessageCase{"FirstValuesOfFoldsByWhatTheyAreFor",
+                    MAP "fn keys[K, V](m: Map[K, V]) -> List[K] = []\n"
+                        "fn step[K, V](m: Map[K, V], key: K) -> Map[K, V] = m\n"
+                        "fn of(m: Map[str, f64]) -> i64 = 1\n"
+                        "fn same[T](a: T, b: T) -> T = a\n"
+                        "fn f(xs: List[str], m: Map[str, i64]) -> i64 = of(fold(fn(m, x) -> m, Tip, xs))\n"
+                        "  + count(same(fold(fn(m, x) -> m, Tip, xs), m))\n"},
+        MessageCase{
+            "EmptyListsThatFoldsBeginWith",
+            "fn f(xs: List[f64]) -> List[f64] = (let r = fold(fn(ys, x) -> Cons(x, ys), [], xs) in r)\n"
+            "fn g(xs: List[i64]) -> List[List[i64]] = (let r = scan(fn(ys, x) -> Cons(x, ys), [], xs) in "
+            "r)\n"},
+        MessageCase{
+            "CallsInStepsThatLeaveTypesOpen", MAP OPTION
+            "fn get[K, V](m: Map[K, V], key: K) -> Option[V] = None\n"
+            "fn or_else[T](o: Option[T], other: T) -> T = other\n"
+            "fn f(xs: List[str]) -> i64 = count(fold(fn(m, x) -> put(m, x, or_else(get(m, x), 0) + 1), Tip, "
+            "xs))\n"},
+        MessageCase{"FoldsThatNothingTells",
+                    MAP "fn f(xs: List[str]) -> i64 = count(fold(fn(m, x) -> m, Tip, xs))\n",
+                    "expected the type K of 'Tip', which nothing here tells"},
+        MessageCase{
+            "BranchesTogether", EITHER
+            "fn f(n: i64) -> i64 = (let e = if n > 2 then Left(\"x\") else if n > 1 then Right(n) else "
+            "Left(\"y\") in of(e))\n"
+            "fn g(n: i64) -> i64 = (let e = if n > 2 then (let z = [n] in Left(z)) else Right(fn(x: i64) -> "
+            "x) in 1)\n"},
+        MessageCase{"ArmsTogether", EITHER
+                    "fn f(n: i64) -> i64 = (let e = match n 1 -> Left(\"x\") k if k > 4 -> Right(k) _ -> "
+                    "Left(\"y\") in of(e))\n"},
+        MessageCase{
+            "ElementsTogether", EITHER
+            "fn f(n: i64) -> List[Either[str, i64]] = (let es = [Left(\"x\"), Right(n), Left(\"y\")] in "
+            "es)\n"},
+        MessageCase{"BranchesBesideAWhole", EITHER
+                    "fn f(n: i64, o: Either[str, i64]) -> i64 = (let e = if n > 2 then Left(\"x\") else o in "
+                    "of(e))\n"},
+        MessageCase{"BranchesThatDoNotTellAll",
+                    EITHER
+                    "fn f(n: i64) -> i64 = (let e = if n > 2 then Left(\"x\") else Left(\"y\") in 1)\n",
+                    "expected the type B of 'Left', which nothing here tells"},
+        MessageCase{
+            "BranchesThatDiffer",
+            EITHER
+            "fn f(n: i64) -> i64 = (let e = if n > 2 then Left(\"x\") else if n > 1 then Right(n) else "
+            "Left(n) in 1)\n",
+            "field 'a' of 'Left': expected str, found i64"},
         MessageCase{
             "GradientsInProgramsWithErrors",
             "fn loss(w: f64, x: f64) -> f64 = w * x\n"

@@ -1,0 +1,24 @@
+// Types that several expressions tell together: what one of them leaves open, another says.
+#pragma once
+
+#include "lang/body_checker.h"
+
+namespace hiaton::lang {
+
+/// What values of one generic data type tell of its types. Others are left out.
+struct BodyChecker::Collected {
+  const GenericType* generic = nullptr;
+  TypeArguments arguments;
+
+  void add(const GenericType& type, const TypeArguments& told) {
+    if (generic == nullptr) {
+      generic = &type;
+      arguments = told;
+    }
+    for (std::size_t i = 0; generic == &type && i < told.size(); ++i) {
+      if (!arguments[i].type) arguments[i].type = told[i].type;
+    }
+  }
+};
+
+}  // namespace hiaton::lang
