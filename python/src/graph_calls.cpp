@@ -143,6 +143,7 @@ struct GraphFunction {
     run_interruptibly([&](const std::atomic<bool>& cancel) {
       RunOptions options = settings.options(source->threads().of(settings.workers), cancel);
       options.parameters = values;
+      options.checks_data = false;  // snapshots make values of the types of the graph
       run(std::move(options));
     });
   }
@@ -182,7 +183,7 @@ struct GraphFunction {
     const std::shared_ptr<const Model> model = source->model();
     Snapshot snapshot(holds_objects(result));
     const std::vector<std::vector<Value>> examples = {arguments(snapshot, given)};
-    const auto sums = std::make_shared<Gradients>(model->parameters());
+    const std::shared_ptr<Gradients> sums = source->sums();
     std::vector<Value> results;
     run([&](RunOptions options) {
       sums->clear(options.pool);

@@ -132,6 +132,7 @@ class Snapshot {
   /// Pushes what the object becomes; the caller sees to it that it lives.
   void take(PyObject* given, const Plan& plan);
   void begin(PyObject* given, const Plan& plan);
+  void begin_other(PyObject* given, const Plan& plan);
   void begin_union(PyObject* given, const Plan& plan);
   void begin_object(PyObject* given, ObjectTable& table);
   void push_defaults(const Plan& plan, std::size_t first, std::size_t last);

@@ -312,3 +312,18 @@ def test_many_examples_at_once():
     for _ in range(2):
         assert [loss.item() for loss in mapped(examples)] == pytest.approx(expected, rel=1e-6)
     assert mapped([]) == []
+
+
+def test_gradients_stay_as_they_are_while_others_are_made():
+    model = TreeRNN()
+    step, path = nn.value_and_grad(model, mean_loss), "W.weight"
+    batches = [trees(3, seed) for seed in range(6)]
+    expected = [step(model, batch)[1][path].numpy().copy() for batch in batches]
+    held = [step(model, batch)[1] for batch in batches]
+    for kept, values in zip(held, expected):
+        assert np.array_equal(kept[path].numpy(), values) and values.any()
+    del held[::2], kept
+    for batch, values in zip(batches, expected):
+        assert np.array_equal(step(model, batch)[1][path].numpy(), values)
+    for kept, values in zip(held, expected[1::2]):
+        assert np.array_equal(kept[path].numpy(), values)
