@@ -165,6 +165,10 @@ class Snapshot {
 
 /// Whether all operands of the operation that are numbers get one element type.
 bool operands_share_a_type(const OpDef& op);
+/// Whether axes of the one operand go. Without axes, a tensor of rank 0 stays as it is, as in NumPy.
+bool reduces(const OpDef& op);
+/// Whether it takes elements of this type.
+bool reduces_numbers_of(const OpDef& op, DType dtype);
 /// What Python calls an operation, an operand or an attribute of the catalogue.
 std::string python_name_of(std::string_view name);
 
