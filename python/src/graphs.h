@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "attributes.h"
+#include "graph_rules.h"
 #include "hiaton/train.h"
 #include "programs.h"
 
@@ -107,6 +108,10 @@ class Snapshot {
   void keep_out_of(PyObject* list) { kept_out_.push_back(list); }
   /// What the arguments become. Throws Miss where one does not fit its plan.
   std::vector<Value> arguments(const nb::tuple& given, const std::vector<Plan>& plans);
+  /// Whether tensors among the arguments that are no arguments themselves have marks of tapes.
+  bool has_marks_inside() const { return has_marks_inside_; }
+  /// Results that tapes have seen: `give` makes tensors with their marks of them.
+  void give_marks(std::span<const EagerTensor> results) { marked_ = results; }
   /// The object for values that begin here; moves `values` behind them. Throws Miss where nobody knows
   /// whether it is one that came in.
   nb::object give(const Plan& plan, const Value*& values);
@@ -150,7 +155,13 @@ class Snapshot {
   template <class Key, class Held>
   using ByPointer = tsl::robin_map<const Key*, Held>;
 
+  EagerTensor with_mark(const Value& value) const;
+
   bool gives_objects_;
+  bool has_marks_inside_ = false;
+  const Plan* whole_ = nullptr;                ///< of the argument that is being read
+  std::span<const EagerTensor> marked_;        ///< results that tapes have seen
+  const Value* first_given_ = nullptr;         ///< the first of the results that are given
   std::vector<Slot> slots_;                    ///< a stack: of the fields that are being read
   ByPointer<PyObject, Data> shared_;           ///< no value: the object is being read
   ByPointer<DataObject, nb::object> objects_;  ///< other threads may change what holds them

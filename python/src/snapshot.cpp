@@ -168,6 +168,7 @@ std::vector<Value> Snapshot::arguments(const nb::tuple& given, const std::vector
   for (std::size_t i = 0; i < plans.size(); ++i) {
     const nb::object argument = given[i];
     Unfinished slots(slots_, plans[i].layout);
+    whole_ = &plans[i];
     take(argument.ptr(), plans[i]);
     values.reserve(values.size() + plans[i].components.size());
     for (std::size_t c = 0; c < plans[i].components.size(); ++c)
@@ -227,9 +228,12 @@ void Snapshot::begin_other(PyObject* given, const Plan& plan) {
     case Plan::Kind::Symbol:
       slots_.push_back(slot_of(number_of(given, *plan.symbols)));
       break;
-    case Plan::Kind::Tensor:
-      slots_.push_back(Value(nb::inst_ptr<EagerTensor>(given)->value).detach());
+    case Plan::Kind::Tensor: {
+      const auto& tensor = *nb::inst_ptr<EagerTensor>(given);
+      has_marks_inside_ |= tensor.mark != 0 && &plan != whole_;
+      slots_.push_back(Value(tensor.value).detach());
       break;
+    }
     case Plan::Kind::Tuple:
       reading_.push_back({.kind = Reading::Kind::Tuple, .plan = &plan, .held = nb::borrow(given)});
       break;
