@@ -136,6 +136,10 @@ struct RunOptions {
   /// The values of the program's parameters, by number. What a run makes of a tensor is kept for the next run
   /// with the same one: to change a parameter, make a new tensor.
   std::span<const Value> parameters{};
+  /// Whether the run looks through data values among its arguments, all the way down, for parts that do not
+  /// fit the types of the program, and refuses these. Whoever made the values of these very types may do
+  /// without: what the run does with a value that does not fit is undefined then.
+  bool checks_data = true;
   /// Where Accumulate nodes add to; null: nowhere. Of one run at a time. After a run that ended with an error
   /// they hold a part of its sums: clear() them.
   Gradients* gradients = nullptr;

@@ -18,6 +18,7 @@ from hiaton.function.gradients import grad, value_and_grad, vmap
 from hiaton.tape import GradientTape, no_grad
 from hiaton.programs import Gradients, Module, Program, RowGrad, load, program
 from hiaton.monitor import EventWriter, progress
+from hiaton.pieces import split
 from hiaton.tensors import (arange, asarray, eye, from_dlpack, from_numpy, full, ones, tensor, zeros)
 
 __version__ = _core.version

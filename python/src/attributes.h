@@ -14,14 +14,22 @@ class AttributePlaces {
  public:
   AttributePlaces(PyTypeObject* type, std::vector<nb::object> names);
 
-  /// What the object, which is of this very class, holds in its attribute of this number: borrowed from the
-  /// object. Null: `read` must look for it.
-  PyObject* find(PyObject* object, std::size_t number) {
+  /// An object of this very class, and what it holds. Good until code of Python runs.
+  struct Opened {
+    PyObject* object;
+    PyObject* const* values;  ///< null: none are known
+  };
+  Opened open(PyObject* object) {
     if (type_->tp_version_tag != version_ || !PyType_HasFeature(type_, Py_TPFLAGS_VALID_VERSION_TAG)) look();
+    return {object, has_values_ ? known_values_of(object) : nullptr};
+  }
+  /// What the object holds in its attribute of this number: borrowed from the object. Null: `read` must look
+  /// for it.
+  PyObject* find(const Opened& opened, std::size_t number) const {
     const Place& place = places_[number];
-    if (place.offset != 0)
-      return *reinterpret_cast<PyObject**>(reinterpret_cast<char*>(object) + place.offset);
-    return place.index >= 0 ? value_in(object, place.index) : nullptr;
+    if (place.index >= 0) return opened.values != nullptr ? opened.values[place.index] : nullptr;
+    if (place.offset == 0) return nullptr;
+    return *reinterpret_cast<PyObject**>(reinterpret_cast<char*>(opened.object) + place.offset);
   }
   /// Begins to load what `find` is going to read of another object of the class, which is being loaded
   /// itself.
@@ -42,8 +50,8 @@ class AttributePlaces {
 
   void look();
   void find_place(Place& place) const;
-  /// Null where the values are not there, or none at the index.
-  PyObject* value_in(PyObject* object, Py_ssize_t index) const;
+  /// Null where they are not there.
+  PyObject* const* known_values_of(PyObject* object) const;
   static PyObject* const* values_of(PyObject* object);
 
   PyTypeObject* type_;
@@ -64,22 +72,19 @@ inline PyObject* const* AttributePlaces::values_of(PyObject* object) {
   return reinterpret_cast<PyObject* const* const*>(object)[-4];
 }
 
-inline PyObject* AttributePlaces::value_in(PyObject* object, Py_ssize_t index) const {
+inline PyObject* const* AttributePlaces::known_values_of(PyObject* object) const {
   const auto* values = values_of(object);
-  if (values == nullptr) {
-    const auto* dict = reinterpret_cast<PyDictObject* const*>(object)[-3];
-    if (dict == nullptr || dict->ma_keys != keys_) return nullptr;
-    values = reinterpret_cast<PyObject* const*>(dict->ma_values);
-    if (values == nullptr) return nullptr;
-  }
-  return values[index];
+  if (values != nullptr) return values;
+  const auto* dict = reinterpret_cast<PyDictObject* const*>(object)[-3];
+  if (dict == nullptr || dict->ma_keys != keys_) return nullptr;
+  return reinterpret_cast<PyObject* const*>(dict->ma_values);
 }
 #else
 inline PyObject* const* AttributePlaces::values_of(PyObject*) {
   return nullptr;
 }
 
-inline PyObject* AttributePlaces::value_in(PyObject*, Py_ssize_t) const {
+inline PyObject* const* AttributePlaces::known_values_of(PyObject*) const {
   return nullptr;
 }
 #endif

@@ -103,6 +103,7 @@ struct GraphFunction {
   RunSettings settings;
   std::vector<nb::object> appended;  ///< lists that grow when a run is over
   std::shared_ptr<const Program> program;
+  std::shared_ptr<GraphForm> form;  ///< null: no tape has asked yet
 
   std::vector<Value> arguments(Snapshot& snapshot, const nb::tuple& given) const {
     try {
@@ -143,6 +144,7 @@ struct GraphFunction {
     run_interruptibly([&](const std::atomic<bool>& cancel) {
       RunOptions options = settings.options(source->threads().of(settings.workers), cancel);
       options.parameters = values;
+      options.checks_data = false;  // snapshots make values of the types of the graph
       run(std::move(options));
     });
   }
@@ -158,6 +160,35 @@ struct GraphFunction {
     const std::vector<Value> values = arguments(snapshot, given);
     std::vector<Value> results;
     run([&](RunOptions options) { results = program->run(values, std::move(options)).values; });
+    return given_by(snapshot, results);
+  }
+
+  /// The same as one step that the tapes of this thread see. NotImplemented where they would not see all:
+  /// where parts of arguments have marks.
+  nb::object call_on_tape(const nb::tuple& given) {
+    compiled();
+    Snapshot snapshot(false);
+    std::vector<Value> operands = arguments(snapshot, given);
+    if (snapshot.has_marks_inside()) return nb::borrow(Py_NotImplemented);
+    std::vector<Value> results;
+    run([&](RunOptions options) { results = program->run(operands, std::move(options)).values; });
+    std::vector<uint64_t> marks(operands.size(), 0);
+    std::size_t place = 0;
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      if (parameters[i].kind == Plan::Kind::Tensor) marks[place] = nb::inst_ptr<EagerTensor>(given[i])->mark;
+      place += parameters[i].components.size();
+    }
+    for (const nb::object& one : learned) {
+      operands.push_back(nb::inst_ptr<LearnedTensor>(one)->value);
+      marks.push_back(nb::inst_ptr<LearnedTensor>(one)->mark);
+    }
+    if (form == nullptr) {
+      CompileOptions options = source->options();
+      options.entry = entry;
+      form = std::make_shared<GraphForm>(source->module(), options);
+    }
+    const std::vector<EagerTensor> seen = seen_by_tapes(form, operands, marks, results);
+    snapshot.give_marks(seen);
     return given_by(snapshot, results);
   }
 
@@ -182,7 +213,7 @@ struct GraphFunction {
     const std::shared_ptr<const Model> model = source->model();
     Snapshot snapshot(holds_objects(result));
     const std::vector<std::vector<Value>> examples = {arguments(snapshot, given)};
-    const auto sums = std::make_shared<Gradients>(model->parameters());
+    const std::shared_ptr<Gradients> sums = source->sums();
     std::vector<Value> results;
     run([&](RunOptions options) {
       sums->clear(options.pool);
@@ -437,21 +468,16 @@ void bind_graph_calls(nb::module_& m) {
              std::vector<Plan> parameters, Plan result, const TableHandle& table,
              std::vector<nb::object> learned, int workers, double max_frames,
              std::vector<nb::object> appended) {
-            new (self) GraphFunction{std::move(source),
-                                     std::move(entry),
-                                     std::move(parameters),
-                                     std::move(result),
-                                     table,
-                                     std::move(learned),
-                                     RunSettings(),
-                                     std::move(appended),
-                                     nullptr};
+            new (self) GraphFunction{
+                std::move(source),  std::move(entry), std::move(parameters), std::move(result), table,
+                std::move(learned), RunSettings(),    std::move(appended),   nullptr,           nullptr};
             self->settings.workers = workers;
             if (max_frames > 0) self->settings.max_frames = static_cast<uint64_t>(max_frames);
           },
           nb::arg("source"), nb::arg("entry"), nb::arg("parameters"), nb::arg("result"), nb::arg("table"),
           nb::arg("learned"), nb::arg("workers"), nb::arg("max_frames"), nb::arg("appended"))
       .def("call", &GraphFunction::call, nb::arg("arguments"))
+      .def("call_on_tape", &GraphFunction::call_on_tape, nb::arg("arguments"))
       .def("takes", &GraphFunction::takes, nb::arg("arguments"))
       .def("regions", &GraphFunction::regions, nb::arg("arguments"),
            nb::sig("def regions(self, arguments: tuple) -> list[tuple[str, str, int, int]]"))

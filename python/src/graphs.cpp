@@ -175,8 +175,13 @@ nb::dict operation_table() {
       const nb::object otherwise = def.otherwise ? nb::cast(*def.otherwise) : nb::none();
       attributes.append(nb::make_tuple(python_name_of(def.name), def.is_list, otherwise, def.count));
     }
-    table[python_name_of(op->name.value).c_str()] = nb::make_tuple(
-        std::string(op->name.value), operands, op->is_variadic(), attributes, operands_share_a_type(*op));
+    nb::list reduced;  // of which element types tensors of rank 0 stay as they are
+    for (const DType dtype : {DType::Bool, DType::I32, DType::I64, DType::F32, DType::F64}) {
+      if (reduces(*op) && reduces_numbers_of(*op, dtype)) reduced.append(std::string(name_of(dtype)));
+    }
+    table[python_name_of(op->name.value).c_str()] =
+        nb::make_tuple(std::string(op->name.value), operands, op->is_variadic(), attributes,
+                       operands_share_a_type(*op), reduced);
   }
   return table;
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "attributes.h"
+#include "graph_rules.h"
 #include "hiaton/train.h"
 #include "programs.h"
 
@@ -107,6 +108,10 @@ class Snapshot {
   void keep_out_of(PyObject* list) { kept_out_.push_back(list); }
   /// What the arguments become. Throws Miss where one does not fit its plan.
   std::vector<Value> arguments(const nb::tuple& given, const std::vector<Plan>& plans);
+  /// Whether tensors among the arguments that are no arguments themselves have marks of tapes.
+  bool has_marks_inside() const { return has_marks_inside_; }
+  /// Results that tapes have seen: `give` makes tensors with their marks of them.
+  void give_marks(std::span<const EagerTensor> results) { marked_ = results; }
   /// The object for values that begin here; moves `values` behind them. Throws Miss where nobody knows
   /// whether it is one that came in.
   nb::object give(const Plan& plan, const Value*& values);
@@ -132,6 +137,7 @@ class Snapshot {
   /// Pushes what the object becomes; the caller sees to it that it lives.
   void take(PyObject* given, const Plan& plan);
   void begin(PyObject* given, const Plan& plan);
+  void begin_other(PyObject* given, const Plan& plan);
   void begin_union(PyObject* given, const Plan& plan);
   void begin_object(PyObject* given, ObjectTable& table);
   void push_defaults(const Plan& plan, std::size_t first, std::size_t last);
@@ -149,7 +155,13 @@ class Snapshot {
   template <class Key, class Held>
   using ByPointer = tsl::robin_map<const Key*, Held>;
 
+  EagerTensor with_mark(const Value& value) const;
+
   bool gives_objects_;
+  bool has_marks_inside_ = false;
+  const Plan* whole_ = nullptr;                ///< of the argument that is being read
+  std::span<const EagerTensor> marked_;        ///< results that tapes have seen
+  const Value* first_given_ = nullptr;         ///< the first of the results that are given
   std::vector<Slot> slots_;                    ///< a stack: of the fields that are being read
   ByPointer<PyObject, Data> shared_;           ///< no value: the object is being read
   ByPointer<DataObject, nb::object> objects_;  ///< other threads may change what holds them
@@ -164,6 +176,10 @@ class Snapshot {
 
 /// Whether all operands of the operation that are numbers get one element type.
 bool operands_share_a_type(const OpDef& op);
+/// Whether axes of the one operand go. Without axes, a tensor of rank 0 stays as it is, as in NumPy.
+bool reduces(const OpDef& op);
+/// Whether it takes elements of this type.
+bool reduces_numbers_of(const OpDef& op, DType dtype);
 /// What Python calls an operation, an operand or an attribute of the catalogue.
 std::string python_name_of(std::string_view name);
 

@@ -123,7 +123,7 @@ nb::tuple value_and_grad(const Function& loss, const nb::args& lists) {
   const std::vector<std::vector<Value>> examples = loss.argument_lists(lists);
   if (examples.empty()) throw nb::value_error("expected examples, found none");
   const std::shared_ptr<const Model> model = loss.source->model();
-  const auto sums = std::make_shared<Gradients>(model->parameters());
+  const std::shared_ptr<Gradients> sums = loss.source->sums();
   const double scale = 1.0 / static_cast<double>(examples.size());
   double mean = 0;
   loss.run([&](RunOptions options) {

@@ -143,6 +143,9 @@ class Source {
   std::shared_ptr<const Program> program(const std::string& function);
   /// The same as a model, which needs a function `loss`.
   std::shared_ptr<const Model> model();
+  /// Where a run adds up the gradients of the model, to be cleared: what an earlier call got, if nobody holds
+  /// that any more, for memory that is new costs more than the zeros in it. With the interpreter's lock.
+  std::shared_ptr<Gradients> sums();
   Threads& threads() { return threads_; }
 
  private:
@@ -152,6 +155,7 @@ class Source {
   std::mutex mutex_;
   std::map<std::string, std::shared_ptr<const Program>> programs_;
   std::shared_ptr<const Model> model_;
+  std::vector<std::shared_ptr<Gradients>> sums_;  ///< a few that were given out
 };
 
 /// `hiaton.Function`: a function of a program, with the settings of its runs.

@@ -98,6 +98,21 @@ bool have_one_type(std::span<const Operand> operands) {
 
 }  // namespace
 
+bool reduces(const OpDef& op) {
+  return op.arity() == 1 && op.attributes.size() == 1 && op.attributes[0].name == "axes" &&
+         op.attributes[0].is_list && op.attributes[0].otherwise.has_value();
+}
+
+bool reduces_numbers_of(const OpDef& op, DType dtype) {
+  const std::array one = {tensor_type(dtype, {1})};
+  try {
+    op.result_type({.operands = one});
+    return true;
+  } catch (const ProgramError&) {
+    return false;
+  }
+}
+
 bool operands_share_a_type(const OpDef& op) {
   return op.fusion.value == Fusion::Elementwise || op.role == Role::Product ||
          op.role == Role::ProductTransposed || op.role == Role::Join;
@@ -134,6 +149,9 @@ EagerTensor apply_promoted(const OpDef& op, std::span<const Operand> operands,
   } else {
     for (std::size_t i = 0; i < operands.size(); ++i) set(i, converted_alone(operands[i], operands));
   }
+  const bool is_reduced = attributes.empty() && reduces(op) && values[0].is_scalar();
+  if (is_reduced && reduces_numbers_of(op, values[0].dtype()))
+    return {std::move(values[0]), marks.empty() ? 0 : marks[0]};
   return apply_marked(op, values, marks, attributes);
 }
 

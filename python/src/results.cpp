@@ -1,5 +1,6 @@
 // Values that a graph gives as objects of Python.
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "graphs.h"
@@ -47,7 +48,15 @@ void Snapshot::set_fields() {
   }
 }
 
+/// Of a tensor that tapes have seen where it is one of the results themselves.
+EagerTensor Snapshot::with_mark(const Value& value) const {
+  const auto place = static_cast<std::size_t>(&value - first_given_);
+  const bool is_result = !std::less<>()(&value, first_given_) && place < marked_.size();
+  return {value, is_result ? marked_[place].mark : 0};
+}
+
 nb::object Snapshot::give(const Plan& plan, const Value*& values) {
+  first_given_ = values;
   nb::object given = part(plan, values);
   set_fields();
   return given;
@@ -65,7 +74,7 @@ nb::object Snapshot::part(const Plan& plan, const Value*& values) {
     case Plan::Kind::Symbol:
       return text_of((values++)->as<int64_t>(), *plan.symbols);
     case Plan::Kind::Tensor:
-      return to_object(*values++);
+      return to_object(marked_.empty() ? EagerTensor{*values++} : with_mark(*values++));
     case Plan::Kind::Object:
       return made((values++)->data(), *plan.objects);
     case Plan::Kind::Tuple: {

@@ -64,12 +64,25 @@ std::shared_ptr<Rule> Rule::of(const OpDef& op, std::span<const int64_t> attribu
   return known->emplace(std::move(key), std::move(rule)).first->second;
 }
 
+std::shared_ptr<Rule> Rule::of_graph(std::shared_ptr<GraphForm> form, std::vector<Type> operands,
+                                     std::vector<Type> results) {
+  std::shared_ptr<Rule> rule(new Rule());
+  rule->form_ = std::move(form);
+  rule->parameters_ = std::move(operands);
+  rule->results_ = std::move(results);
+  return rule;
+}
+
 std::shared_ptr<Rule> Rule::gradient(const std::shared_ptr<Rule>& of,
                                      const std::vector<std::size_t>& numbers) {
   std::shared_ptr<Rule>& rule = of->gradients_[numbers];
   if (rule != nullptr) return rule;
   rule.reset(new Rule());
-  rule->of_ = of;
+  if (of->form_ != nullptr) {
+    rule->form_ = of->form_->gradient(numbers);
+  } else {
+    rule->of_ = of;
+  }
   rule->numbers_ = numbers;
   rule->parameters_ = of->parameters_;
   rule->parameters_.insert(rule->parameters_.end(), of->results_.begin(), of->results_.end());
@@ -120,6 +133,7 @@ std::vector<Var> Rule::call(FunctionBuilder& f, const Declared& declared) const 
 }
 
 std::vector<Value> Rule::run(std::span<const Value> arguments) {
+  if (form_ != nullptr) return form_->run(arguments);
   if (program_ == nullptr) {
     ModuleBuilder module;
     const Declared rule = declare(module);

@@ -17,7 +17,9 @@ Slot default_of(const Type& type) {
     for (const Dim& dim : type.shape) dims.push_back(dim.size < 0 ? 1 : dim.size);
     return Value(Tensor(type.dtype, dims)).detach();
   }
-  return type.is_data() ? Value(Data(0, {})).detach() : Slot{};
+  Slot slot;
+  if (type.is_data()) slot.data = reinterpret_cast<DataObject*>(Data::bits_of_variant(0));
+  return slot;
 }
 
 /// The value that owns what the slot refers to.
@@ -89,11 +91,22 @@ bool fits(PyObject* given, const Plan& plan) {
   return false;
 }
 
+/// Whether values of the plan are numbers: to read one runs no code of Python.
+bool is_number(const Plan& plan) {
+  return plan.kind == Plan::Kind::Bool || plan.kind == Plan::Kind::Int || plan.kind == Plan::Kind::Float;
+}
+
 [[noreturn]] void miss(const char* reason, PyObject* object, bool is_of_type = false) {
   throw Snapshot::Miss{reason, nb::borrow(object), is_of_type};
 }
 
 int64_t integer_in(PyObject* object) {
+#if PY_VERSION_HEX < 0x030C0000
+  // The size is that of the digits, with the sign of the number.
+  const Py_ssize_t size = Py_SIZE(object);
+  if (size >= -1 && size <= 1)
+    return size * static_cast<int64_t>(reinterpret_cast<PyLongObject*>(object)->ob_digit[0]);
+#endif
   int overflow = 0;
   const long long n = PyLong_AsLongLongAndOverflow(object, &overflow);
   if (overflow != 0) miss("an integer that does not fit 64 bits", object);
@@ -155,6 +168,7 @@ std::vector<Value> Snapshot::arguments(const nb::tuple& given, const std::vector
   for (std::size_t i = 0; i < plans.size(); ++i) {
     const nb::object argument = given[i];
     Unfinished slots(slots_, plans[i].layout);
+    whole_ = &plans[i];
     take(argument.ptr(), plans[i]);
     values.reserve(values.size() + plans[i].components.size());
     for (std::size_t c = 0; c < plans[i].components.size(); ++c)
@@ -185,31 +199,41 @@ void Snapshot::take(PyObject* given, const Plan& plan) {
 
 /// Reads what has no parts; what has some comes next.
 void Snapshot::begin(PyObject* given, const Plan& plan) {
-  if (plan.kind == Plan::Kind::Union) return begin_union(given, plan);
-  if (plan.kind == Plan::Kind::Object && given == Py_None && plan.takes_none) {
-    slots_.push_back(default_of(plan.type));
-    return;
-  }
-  if (!fits(given, plan)) miss("a value of a type that was not seen before", given, true);
   switch (plan.kind) {
-    case Plan::Kind::Bool:
-      slots_.push_back(slot_of(given == Py_True));
-      break;
     case Plan::Kind::Int:
-      slots_.push_back(slot_of(integer_in(given)));
-      break;
+      if (!PyLong_CheckExact(given)) break;
+      return slots_.push_back(slot_of(integer_in(given)));
+    case Plan::Kind::Object:
+      if (given == Py_None && plan.takes_none) return slots_.push_back(default_of(plan.type));
+      if (!is_one_of(given, plan.constant.ptr())) break;
+      return begin_object(given, *plan.objects);
+    case Plan::Kind::Union:
+      return begin_union(given, plan);
+    case Plan::Kind::Bool:
+      if (!PyBool_Check(given)) break;
+      return slots_.push_back(slot_of(given == Py_True));
     case Plan::Kind::Float:
-      slots_.push_back(slot_of(PyFloat_AS_DOUBLE(given)));
-      break;
+      if (!PyFloat_CheckExact(given)) break;
+      return slots_.push_back(slot_of(PyFloat_AS_DOUBLE(given)));
+    default:
+      if (!fits(given, plan)) break;
+      return begin_other(given, plan);
+  }
+  miss("a value of a type that was not seen before", given, true);
+}
+
+/// What fits its plan, which is of a kind that numbers, objects and unions are not of.
+void Snapshot::begin_other(PyObject* given, const Plan& plan) {
+  switch (plan.kind) {
     case Plan::Kind::Symbol:
       slots_.push_back(slot_of(number_of(given, *plan.symbols)));
       break;
-    case Plan::Kind::Tensor:
-      slots_.push_back(Value(nb::inst_ptr<EagerTensor>(given)->value).detach());
+    case Plan::Kind::Tensor: {
+      const auto& tensor = *nb::inst_ptr<EagerTensor>(given);
+      has_marks_inside_ |= tensor.mark != 0 && &plan != whole_;
+      slots_.push_back(Value(tensor.value).detach());
       break;
-    case Plan::Kind::Object:
-      begin_object(given, *plan.objects);
-      break;
+    }
     case Plan::Kind::Tuple:
       reading_.push_back({.kind = Reading::Kind::Tuple, .plan = &plan, .held = nb::borrow(given)});
       break;
@@ -233,14 +257,18 @@ void Snapshot::begin(PyObject* given, const Plan& plan) {
 }
 
 void Snapshot::begin_union(PyObject* given, const Plan& plan) {
-  for (std::size_t side = 0; side < plan.parts.size(); ++side) {
-    if (!fits(given, plan.parts[side])) continue;
-    slots_.push_back(slot_of(static_cast<int64_t>(side)));
-    push_defaults(plan, 0, side);
-    reading_.push_back({.kind = Reading::Kind::Union, .plan = &plan, .next = side + 1});
-    return begin(given, plan.parts[side]);
-  }
-  miss("a value of a type that was not seen before", given, true);
+  const auto fitting = std::ranges::find_if(plan.parts, [&](const Plan& part) { return fits(given, part); });
+  if (fitting == plan.parts.end()) miss("a value of a type that was not seen before", given, true);
+  const auto side = static_cast<std::size_t>(fitting - plan.parts.begin());
+  slots_.push_back(slot_of(static_cast<int64_t>(side)));
+  push_defaults(plan, 0, side);
+  const std::size_t depth = reading_.size();
+  begin(given, *fitting);
+  if (reading_.size() == depth) return push_defaults(plan, side + 1, plan.parts.size());
+  // The defaults of the sides behind it come when its parts were read.
+  Reading of_side = std::move(reading_.back());
+  reading_.back() = {.kind = Reading::Kind::Union, .plan = &plan, .next = side + 1};
+  reading_.push_back(std::move(of_side));
 }
 
 /// Of sides that a value is not of.
@@ -317,16 +345,20 @@ int64_t Snapshot::number_of(PyObject* text, const Symbols& symbols) {
   return number;
 }
 
-/// Begins to load what the fields of an object refer to, so that the fields wait for memory together.
+/// Begins to load the objects that fields of an object refer to, so that the fields wait for memory together.
 void load_ahead(PyObject* given, ObjectTable::Class& described) {
+  const AttributePlaces::Opened opened = described.attributes.open(given);
   const std::size_t count = std::min<std::size_t>(described.fields.size(), 8);
+  std::array<PyObject*, 8> objects;
+  std::size_t found = 0;
   for (std::size_t i = 0; i < count; ++i) {
-    PyObject* const value = described.attributes.find(given, i);
-    if (value != nullptr) __builtin_prefetch(value);
+    PyObject* const value = described.attributes.find(opened, i);
+    if (value == nullptr || value == Py_None) continue;
+    __builtin_prefetch(value);
+    if (described.fields[i].kind == Plan::Kind::Object) objects[found++] = value;
   }
-  for (std::size_t i = 0; i < count; ++i) {
-    PyObject* const value = described.attributes.find(given, i);
-    if (value != nullptr && Py_IS_TYPE(value, Py_TYPE(given))) described.attributes.expect(value);
+  for (std::size_t i = 0; i < found; ++i) {
+    if (Py_IS_TYPE(objects[i], Py_TYPE(given))) described.attributes.expect(objects[i]);
   }
 }
 
@@ -356,14 +388,18 @@ void Snapshot::read_on_in_object(Reading& last) {
   // Fields that have no parts are read in one go; `last` moves where one has some.
   const std::size_t depth = reading_.size();
   const std::size_t count = described.fields.size();
+  AttributePlaces::Opened opened = described.attributes.open(given);
   for (std::size_t field = last.next; field < count;) {
-    PyObject* const value = described.attributes.find(given, field);
+    const Plan& plan = described.fields[field];
+    PyObject* const value = described.attributes.find(opened, field);
     if (value != nullptr) [[likely]] {
-      begin(value, described.fields[field]);
+      begin(value, plan);
+      if (!is_number(plan)) opened = described.attributes.open(given);  // code of Python may have run
     } else {
       const nb::object read = described.attributes.read(given, field);
       if (!read.is_valid()) miss("an object without a field that others of its class have", given, true);
-      begin(read.ptr(), described.fields[field]);
+      begin(read.ptr(), plan);
+      opened = described.attributes.open(given);
     }
     ++field;
     if (reading_.size() != depth) {

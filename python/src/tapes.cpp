@@ -49,13 +49,6 @@ void pause(int change) {
   set_count();
 }
 
-void show_to_tapes(const Application& application, std::span<EagerTensor> results) {
-  const bool has_gradients =
-      std::ranges::any_of(results, [](const EagerTensor& result) { return is_float(result.value.dtype()); });
-  if (!has_gradients) return;
-  for (const std::shared_ptr<Tape>& tape : running) tape->add(application, results);
-}
-
 Value full(const Type& type, double element) {
   Value one = type.dtype == DType::F64 ? Value(element) : Value(static_cast<float>(element));
   if (!type.is_tensor()) return one;
@@ -78,6 +71,13 @@ std::vector<EagerTensor> run_rule(const std::shared_ptr<Rule>& rule, std::span<c
 }
 
 }  // namespace
+
+void show_to_tapes(const Application& application, std::span<EagerTensor> results) {
+  const bool has_gradients =
+      std::ranges::any_of(results, [](const EagerTensor& result) { return is_float(result.value.dtype()); });
+  if (!has_gradients) return;
+  for (const std::shared_ptr<Tape>& tape : running) tape->add(application, results);
+}
 
 bool tapes_run() {
   return count_running > 0;
@@ -213,6 +213,9 @@ void bind_tapes(nb::module_& m) {
   m.def("stop_tape", &stop, nb::arg("tape"));
   m.def("pause_tapes", &pause, nb::arg("change"), "Of this thread, while the changes add up to more than 0.");
   m.def("tapes_run", &tapes_run);
+  m.def(
+      "has_mark", [](const EagerTensor& tensor) { return tensor.mark != 0; }, nb::arg("tensor"),
+      "Whether a tape has watched the tensor, or what it was made of.");
 }
 
 }  // namespace hiaton::python

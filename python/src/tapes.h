@@ -59,6 +59,9 @@ class Tape {
   std::deque<Entry> entries_;  ///< one stays where it is while more are added
 };
 
+/// Shows what somebody computed by a rule to the tapes of this thread, which give marks to its results.
+void show_to_tapes(const Application& application, std::span<EagerTensor> results);
+
 void bind_tapes(nb::module_& m);
 
 }  // namespace hiaton::python

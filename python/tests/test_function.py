@@ -4,7 +4,6 @@ import copy
 import dataclasses
 import enum
 import math
-import threading
 import typing
 import warnings
 
@@ -437,23 +436,6 @@ def test_graphs_recur_deeper_than_python():
     assert count(1_000_000) == 1_000_000
 
 
-def test_several_threads_call_one_function():
-    import threading
-
-    graph = hia.function(total, strict=True)
-    tree, found = build(6), []
-
-    def call():
-        for _ in range(20):
-            found.append(graph(tree))
-    threads = [threading.Thread(target=call) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert set(found) == {total(tree)} and len(found) == 80
-
-
 def test_text_is_a_program():
     graph = hia.function(collatz, strict=True)
     graph(27)
@@ -468,32 +450,6 @@ def test_tensors_are_written_out():
     x = hia.tensor([[1.0, 2.0], [3.0, 4.0]])
     assert float(hia.function(weighted)(x)) == float(weighted(x)) == 2.5
     assert hia.grad(weighted)(x).numpy().tolist() == [[1.0, 2.0], [0.5, -1.0]]
-
-
-def test_a_thousand_threads_call_at_once():
-    @hia.function
-    def fibonacci(n):
-        return n if n < 2 else fibonacci(n - 1) + fibonacci(n - 2)
-
-    assert fibonacci(10) == 55
-    start = threading.Event()
-    wrong = []
-
-    def call(n):
-        start.wait()
-        for i in range(20):
-            found = fibonacci((n + i) % 16)
-            if found != (0, 1, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 233, 377, 610)[(n + i) % 16]:
-                wrong.append((n, i, found))
-
-    threads = [threading.Thread(target=call, args=(n,)) for n in range(1000)]
-    for thread in threads:
-        thread.start()
-    start.set()
-    for thread in threads:
-        thread.join()
-    assert wrong == []
-    assert "0 calls in plain Python" in fibonacci.report()
 
 
 def test_a_star_takes_a_single_argument_as_a_tuple():

@@ -189,3 +189,43 @@ def test_lists_that_are_given_back_are_as_many_as_in_python():
         assert held.pair[1] is ys and held.nested[1] is ys and held.nested[2] == xs
         assert held.nested[2] is not xs and held.nested[2] is not ys
     assert graph._plain == 0, graph.report()
+
+
+def taken_apart(xs, scale):
+    a, b = [x * scale for x in xs]
+    (c, d), *others = [(x, a) for x in xs]
+    [first, *_] = xs
+    return a, b, c, d, others, first
+
+
+def with_a_tail(xs):
+    first, *rest = xs
+    rest.append(first)
+    return first, rest, xs
+
+
+@pytest.mark.parametrize("function", [taken_apart, lambda xs, _: with_a_tail(xs)], ids=["apart", "tail"])
+def test_lists_are_taken_apart_into_names(function):
+    graph = hia.function(function)
+    for xs in ([1, 2], [5, -3], [1], [], [1, 2, 3]):
+        assert outcome(graph, list(xs), 3) == outcome(function, list(xs), 3), xs
+    assert sum(one.hits for one in graph._graphs) >= 2, graph.report()
+
+
+def emptiness(xs):
+    few = [x for x in xs if x > 2]
+    return (len(xs) == 0, len(xs) != 0, len(xs) > 0, len(xs) <= 0, len(xs) < 1, len(xs) >= 1, len(xs) == 1, len(few) == 0,
+            len((1, 2)) > 0, len("") == 0, len(xs) > 0 and xs[0])
+
+
+def test_lists_are_not_counted_where_only_emptiness_is_asked_for():
+    graph = hia.function(emptiness, strict=True)
+    for xs in ([], [1], [1, 5]):
+        assert graph(xs) == emptiness(xs)
+
+    @hia.function(strict=True)
+    def sum_or_nothing(xs):
+        return None if len(xs) == 0 else sum(xs)
+
+    assert [sum_or_nothing(xs) for xs in ([1, 2], [], [3])] == [3, None, 3]
+    assert "count" not in sum_or_nothing.text()

@@ -378,3 +378,18 @@ def test_graphs_of_batches_keep_the_running_mean():
         np.testing.assert_allclose(model.batch.variance.numpy(), plain.batch.variance.numpy(), rtol=1e-5)
         assert list(gradients) == list(model.parameters())
     assert abs(model.batch.mean.numpy()).min() > 0.1
+
+
+def test_gradients_stay_as_they_are_while_others_are_made():
+    model = TreeRNN()
+    step, path = nn.value_and_grad(model, mean_loss), "W.weight"
+    batches = [trees(3, seed) for seed in range(6)]
+    expected = [step(model, batch)[1][path].numpy().copy() for batch in batches]
+    held = [step(model, batch)[1] for batch in batches]
+    for kept, values in zip(held, expected):
+        assert np.array_equal(kept[path].numpy(), values) and values.any()
+    del held[::2], kept
+    for batch, values in zip(batches, expected):
+        assert np.array_equal(step(model, batch)[1][path].numpy(), values)
+    for kept, values in zip(held, expected[1::2]):
+        assert np.array_equal(kept[path].numpy(), values)

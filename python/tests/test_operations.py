@@ -3,6 +3,7 @@
 import inspect
 import pathlib
 import re
+import warnings
 
 import numpy as np
 import pytest
@@ -111,3 +112,56 @@ def test_einsum_is_that_of_numpy_eager_and_converted():
         hia.einsum("i...->i", z)
     with pytest.raises(TypeError, match="'a': expected a tensor"):
         hia.exp("i->i", z)
+
+
+def test_reductions_of_a_tensor_of_rank_0_are_those_of_numpy():
+    def reduced(x, is_large):
+        return hia.sum(x), hia.mean(x), hia.max(x), hia.min(x), hia.logsumexp(x), hia.any(is_large), hia.all(is_large), hia.sum(2)
+
+    graph = hia.function(reduced, strict=True)
+    for number in (2.5, -0.0, float("inf")):
+        x = hia.tensor(number)
+        found = reduced(x, x > 1.0)
+        assert repr(graph(x, x > 1.0)) == repr(found)
+        expected = [np.sum(number), np.mean(number), np.max(number), np.min(number), number, np.any(number > 1), np.all(number > 1), 2]
+        assert [one.item() for one in found] == expected and {one.shape for one in found} == {()}
+    assert hia.grad(lambda x: hia.sum(x * x) * 2.0)(hia.f32(3.0)).item() == 12.0
+    x = hia.f32(3.0)
+    with hia.GradientTape() as tape:
+        tape.watch(x)
+        y = hia.sum(x) * x
+    assert tape.gradient(y, x).item() == 6.0
+    for refused in (lambda: hia.sum(hia.tensor(True)), lambda: hia.mean(hia.tensor(2)), lambda: hia.any(x), lambda: hia.sum(x, axis=0)):
+        with pytest.raises(hia.ProgramError, match="expected a tensor of"):
+            refused()
+    with pytest.raises(hia.ConversionError, match="expected a tensor of f32 or f64, found i64"):
+        hia.function(lambda n: hia.mean(hia.i64(n)), strict=True)(2)
+
+
+def in_pieces(x, k):
+    a, b, c = hia.split(x, 2, axis=1)
+    return a * k, b, c, hia.split(x, [1, 1]), hia.split(x, lengths=(0, 5), axis=-1)
+
+
+def pieces_of(lengths):
+    return lambda x: hia.split(x, lengths)
+
+
+def test_tensors_are_split_into_pieces():
+    x = np.arange(10, dtype=np.float32).reshape(2, 5)
+    found = in_pieces(hia.asarray(x), 2.0)
+    for one, expected in zip((*found[:3], *found[3], *found[4]), (x[:, :2] * 2, x[:, 2:4], x[:, 4:], x[:1], x[1:], x[:, :0], x)):
+        np.testing.assert_array_equal(np.asarray(one), expected)
+    assert repr(hia.function(in_pieces, strict=True)(hia.asarray(x), 2.0)) == repr(found)
+    weights = hia.grad(lambda x: hia.sum(hia.split(x, [1, 4], axis=1)[1] * x[:, 1:]))(hia.asarray(x))
+    np.testing.assert_array_equal(np.asarray(weights), np.where(np.arange(5) > 0, 2 * x, 0))
+
+    for lengths, expected in (((1, 2), "add up to the 2 elements of the axis, found"), (0, "pieces of 1 or more elements, found 0"),
+                              ((3, -1), "add up")):
+        asked = pieces_of(lengths)
+        for one in (asked, hia.function(asked)):
+            with warnings.catch_warnings(), pytest.raises(ValueError, match=expected):
+                warnings.simplefilter("ignore", hia.FallbackWarning)
+                one(hia.asarray(x))
+    with pytest.raises(ValueError, match="an axis of a tensor of 2 dimensions, found 2"):
+        hia.split(hia.asarray(x), 1, axis=2)

@@ -9,12 +9,14 @@ import linecache
 import multiprocessing
 import os
 import re
+import sys
 import warnings
 
 import random_programs
 
 import hiaton as hia
 
+sys.set_int_max_str_digits(0)  # what programs give is compared as text
 COUNT = int(os.environ.get("HIATON_PROGRAMS", 2000))
 FIRST = int(os.environ.get("HIATON_SEED", 1))
 CALLS = 6

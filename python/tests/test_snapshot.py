@@ -288,3 +288,40 @@ def test_shared_parts_are_looked_at_once():
     for _ in range(60):
         shared = Tree(1, 5, shared, shared)
     assert depth(shared) == 60
+
+
+@dataclasses.dataclass
+class Holder:
+    number: int
+    held: object = None
+    last: int = 0
+
+
+@pytest.mark.parametrize("helds", [[None, (1, (2, 3)), (0, (-5, 2 ** 40))], [None, [1, 2, 3], []]], ids=["tuples", "lists"])
+def test_fields_of_several_types_with_parts(helds):
+    """What stands behind a field whose value has parts is not its."""
+    @hia.function(strict=True)
+    def tuples(h):
+        if h.held is None:
+            return -h.number, h.last
+        a, (b, c) = h.held
+        return a + b + c + h.number, h.last
+
+    @hia.function(strict=True)
+    def lists(h):
+        return -h.number if h.held is None else sum(h.held) + h.number, h.last
+
+    read = tuples if isinstance(helds[1], tuple) else lists
+    for held in helds * 3:
+        holder = Holder(2, held, 11)
+        assert read(holder) == read.__wrapped__(holder), held
+    assert "0 calls in plain Python" in read.report(), read.report()
+
+
+@pytest.mark.parametrize("n", [0, 1, -1, 2 ** 30 - 1, 2 ** 30, -2 ** 30, -(2 ** 30) + 1, 2 ** 62, 2 ** 63 - 1, -2 ** 63])
+def test_integers_of_every_size(n):
+    @hia.function(strict=True)
+    def itself(t):
+        return t.label
+
+    assert itself(Tree(n)) == n and itself(Tree(True + n - 1 if n else 0)) == n

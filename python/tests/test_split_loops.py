@@ -57,6 +57,13 @@ def by_loop(trees):
     return total
 
 
+def by_numbers(trees):
+    total = hia.f32(0.0)
+    for number in range(len(trees)):
+        total = total * 0.5 + MODEL.loss(trees[number])
+    return total
+
+
 def several(trees):
     total, count, largest = hia.f32(0.0), 0, hia.f32(0.0)
     for t in trees:
@@ -109,7 +116,7 @@ def bits(value):
     return (np.asarray(value).tobytes(), type(value))
 
 
-@pytest.mark.parametrize("function", [by_sum, by_loop, several, on_condition, skipping, appended, in_pairs])
+@pytest.mark.parametrize("function", [by_sum, by_loop, by_numbers, several, on_condition, skipping, appended, in_pairs])
 @pytest.mark.parametrize("workers", [1, 2])
 def test_the_tree_cell_runs_in_batches(function, workers):
     examples = trees(64)

@@ -20,7 +20,7 @@ std::string found_text(const Value& argument) {
   return argument.is_scalar() ? fmt::format("{} ({})", to_string(argument), type) : type;
 }
 
-void require_arguments(const graph::Graph& graph, std::span<const Value> arguments) {
+void require_arguments(const graph::Graph& graph, std::span<const Value> arguments, bool checks_data) {
   const std::string& program = graph[find_program(graph)].name;
   const std::size_t expected = graph.inputs().size();
   if (arguments.size() != expected) {
@@ -32,7 +32,8 @@ void require_arguments(const graph::Graph& graph, std::span<const Value> argumen
     const graph::Node& input = graph[graph.inputs()[i]];
     const Type wanted = dimensions.with_known(input.type);
     const bool same_sizes = arguments[i].is_data() || dimensions.bind(input.type, arguments[i].type());
-    if (same_sizes && fits(arguments[i], input.type)) continue;
+    const bool is_known = !checks_data && arguments[i].is_data() && input.type.is_data();
+    if (is_known || (same_sizes && fits(arguments[i], input.type))) continue;
     const std::string name = input.name.empty() ? std::to_string(i) : fmt::format("'{}'", input.name);
     std::string expected_type = to_string(wanted);
     if (wanted != input.type)
@@ -45,12 +46,13 @@ void require_arguments(const graph::Graph& graph, std::span<const Value> argumen
 /// Each argument list as the program takes it, or an error.
 class CheckedExamples : public Examples {
  public:
-  CheckedExamples(const graph::Graph& graph, Examples& examples) : graph_(graph), examples_(examples) {}
+  CheckedExamples(const graph::Graph& graph, Examples& examples, bool checks_data)
+      : graph_(graph), examples_(examples), checks_data_(checks_data) {}
 
   std::size_t size() const override { return examples_.size(); }
   std::vector<Value> arguments(std::size_t index) override {
     std::vector<Value> arguments = examples_.arguments(index);
-    require_arguments(graph_, arguments);
+    require_arguments(graph_, arguments, checks_data_);
     return arguments;
   }
   std::span<const Value> view_arguments(std::size_t index, std::vector<Value>& storage) override {
@@ -65,6 +67,7 @@ class CheckedExamples : public Examples {
  private:
   const graph::Graph& graph_;
   Examples& examples_;
+  const bool checks_data_;
 };
 
 void require_whole(const graph::Graph& graph) {
@@ -128,7 +131,7 @@ RunResult run_with_executor(const graph::Graph& graph, std::span<const Value> ar
 
 void require_runnable(const graph::Graph& graph, std::span<const Value> arguments,
                       const RunOptions& options) {
-  require_arguments(graph, arguments);
+  require_arguments(graph, arguments, options.checks_data);
   require_options(options);
   require_parameters(graph, options);
 }
@@ -150,7 +153,7 @@ void run_all(const graph::Graph& graph, Examples& examples, const RunOptions& op
   require_whole(graph);
   require_options(options);
   require_parameters(graph, options);
-  CheckedExamples checked(graph, examples);
+  CheckedExamples checked(graph, examples, options.checks_data);
   with_errors_of_the_system(options, [&] {
     const bool is_production = options.executor == Executor::Production || options.executor == Executor::Flow;
     if (is_production && options.evaluation == Evaluation::DataDriven) {

@@ -126,6 +126,28 @@ TEST(Program, EndsWhereAnExampleIsWrongOrCannotBeMade) {
   }
 }
 
+TEST(Program, LooksThroughDataValuesUnlessTheyAreKnownToFit) {
+  const Program program = Program::from_text("first.hia",
+                                             "data Pairs = Pair(first: i64, rest: Pairs) | End\n"
+                                             "fn main(pairs: Pairs, n: i64) -> i64 = match pairs\n"
+                                             "  Pair(first, _) -> first + n\n"
+                                             "  End -> n\n");
+  const Data end(1, {});
+  const Data fitting(0, {Value(int64_t{2}), end});
+  const Data other(0, {Value(int64_t{3}), Data(0, {Value(1.0), end})});  // in a part that nobody reads
+  const Value one(int64_t{1});
+  const std::vector<Value> four{int64_t{4}};
+  EXPECT_THROW(program.run({other, one}), ProgramError);
+  EXPECT_EQ(program.run({other, one}, {.checks_data = false}).values, four);
+  EXPECT_EQ(program.run({fitting, one}, {.checks_data = false}).values, std::vector<Value>{int64_t{3}});
+  const std::vector<std::vector<Value>> list{{other, one}};
+  EXPECT_THROW(program.run_all(list), ProgramError);
+  EXPECT_EQ(program.run_all(list, {.checks_data = false}), std::vector<std::vector<Value>>{four});
+  EXPECT_THROW(program.run({one, one}, {.checks_data = false}), ProgramError);
+  EXPECT_THROW(program.run({fitting, Value(1.0)}, {.checks_data = false}), ProgramError);
+  EXPECT_THROW(program.run({fitting}, {.checks_data = false}), ProgramError);
+}
+
 TEST(Program, LetsGoOfTheArgumentsOfAnExampleThatIsThrough) {
   const Program program = Program::from_text("double.hia", "fn main(x: f64[1000]) -> f64 = sum(x * x)\n");
   class Blocks : public Examples {

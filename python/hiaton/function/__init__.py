@@ -99,14 +99,14 @@ class GraphCallable(Conversions):
 
     def __call__(self, *args, **named):
         function = self.__wrapped__
-        if self._refused is not None or getattr(self._state, "plain", False) or _core.tapes_run():
+        if self._refused is not None or getattr(self._state, "plain", False):
             return function(*args, **named)
         values = args
         if named or len(args) != self._count:
             values = self._bound(args, named)
             if values is None:
                 return function(*args, **named)
-        unfit = None
+        unfit, on_tape = None, _core.tapes_run()
         for graph in self._graphs:
             if not graph.guards.hold():
                 continue
@@ -116,7 +116,7 @@ class GraphCallable(Conversions):
                 if given is None:
                     continue
             try:
-                made = graph.core.call(given)
+                made = graph.call_on_tape(given) if on_tape else graph.core.call(given)
             except _core.Miss as miss:
                 graph.misses += 1
                 graph.last_miss = f"{miss.args[0]}, {type(miss.args[1]).__name__}"
@@ -125,6 +125,8 @@ class GraphCallable(Conversions):
                 continue
             except _core.Error as error:
                 return self._after_fault(graph, error, args, named)
+            if made is NotImplemented:
+                return function(*args, **named)
             graph.hits += 1
             graph.faults_in_turn = self._unfit_in_turn = 0
             return made if graph.states is None else self._end(graph, values, made, args, named)
@@ -134,11 +136,13 @@ class GraphCallable(Conversions):
             return self._run_unfit(unfit or "objects that the graph must know apart are one, "
                                             "or it knows them otherwise", args, named)
         try:
-            made = graph.core.call(given)
+            made = graph.call_on_tape(given) if on_tape else graph.core.call(given)
         except _core.Miss as miss:
             return self._run_unfit(miss.args[0], args, named)
         except _core.Error as error:
             return self._after_fault(graph, error, args, named)
+        if made is NotImplemented:
+            return function(*args, **named)
         graph.hits += 1
         self._unfit_in_turn = 0
         return made if graph.states is None else self._end(graph, values, made, args, named)

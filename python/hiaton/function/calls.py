@@ -7,8 +7,9 @@ import inspect
 import math
 import types
 
-from hiaton import _core
+from hiaton import _core, pieces
 from hiaton.function import prelude
+from hiaton.function.managers import is_manager, is_manager_function
 from hiaton.function.source import is_coroutine, is_generator
 from hiaton.function.state import Root
 from hiaton.function.types import (FLOAT, INT, NEVER, Const, Dct, Func, Lst, Objs, Scalar, Tens,
@@ -50,7 +51,8 @@ class Calls:
             self.refuse("'print' can be converted as a statement outside of 'try' and 'with'; "
                         "elsewhere, let Python run this function",
                         node)
-        args, named = self._arguments(node, id(target) in _operations() or _makes_tensors(target), target in _builtin_functions())
+        args, named = self._arguments(node, id(target) in _operations() or _makes_tensors(target) or target is pieces.split,
+                                      target in _builtin_functions())
         return self._called(node, lambda: self.call(callee, args, named))
 
     def _called(self, node, call):
@@ -124,6 +126,8 @@ class Calls:
         target = callee.type.value
         if _makes_tensors(target):
             return self._constant_tensor(target, args, named)
+        if target is pieces.split:
+            return self.tensor_split(self.bound(target, args, named))
         if target is prelude.head or target is prelude.tail:
             return self.head(args[0]) if target is prelude.head else self.tail(args[0])
         if isinstance(target, types.FunctionType):
@@ -176,6 +180,8 @@ class Calls:
                 self.refuse(f"'{_name_of(function)}' is foreign to the graph; "
                             "call it outside of the function, or let Python run this function")
             return self.call_function(wrapped, args, named)
+        if is_manager_function(function):
+            return self.call_manager(function.__wrapped__, args, named)
         converter, is_run, self.is_run = self.converter, self.is_run, False
         if is_coroutine(function):
             self.refuse(f"'{function.__qualname__}' is a coroutine, which a graph cannot run; call it outside of the function")
@@ -249,6 +255,8 @@ class Calls:
     def call_method(self, value, name, args, named):
         if isinstance(value.type, Tens):
             return self.tensor_method(value, name, args, named)
+        if is_manager(value.type):
+            return self.manager_method(value, name)
         if isinstance(value.type, Tup):
             return self.call_function(inspect.getattr_static(value.type.cls, name), [value, *args], named)
         if isinstance(value.type, Const):

@@ -9,7 +9,7 @@ from hiaton.function.guards import Guards
 from hiaton.function.observe import Observer
 from hiaton.function.places import MISSING, Place, States
 from hiaton.function.plans import graph_function
-from hiaton.function.types import NEVER, Scalar, Tens, Union, general, join
+from hiaton.function.types import NEVER, Lst, Objs, Scalar, Tens, Union, general, join
 
 MOST_GRAPHS = 8
 MOST_CONVERSIONS = 16
@@ -44,6 +44,8 @@ class Graph:
         self.cells = converter.cells
         self.followed = converter.followed
         self.parameters = converter.learned
+        self.constants = list(converter.constants.values())
+        self.has_flat_result = _is_flat(converter.result)
         self.hits = self.misses = self.faults = 0
         self.faults_in_turn = 0
         self.last_miss = None
@@ -51,6 +53,13 @@ class Graph:
 
     def __str__(self):
         return f"({', '.join(map(str, self.types))}) -> {self.result}"
+
+    def call_on_tape(self, given):
+        """The same as core.call, as one step that the tapes of this thread see; NotImplemented where they would not see all:
+        what a graph sets, tensors in the objects that it takes or gives, and constants that a tape watches."""
+        if self.states is not None or not self.has_flat_result or any(map(_core.has_mark, self.constants)):
+            return NotImplemented
+        return self.core.call_on_tape(given)
 
     def end(self, values, made, prints=None):
         """Sets what the run set, and prints what it printed; gives the result of the function."""
@@ -72,6 +81,13 @@ class Graph:
         why = self.sites.get(kind[1], message)
         self.reasons[kind] = why, self.reasons.get(kind, ("", 0))[1] + 1
         return why
+
+
+def _is_flat(type_):
+    """Whether values of the type hold tensors in no objects and lists."""
+    if isinstance(type_, (Objs, Lst)):
+        return False
+    return all(map(_is_flat, getattr(type_, "items", getattr(type_, "sides", ()))))
 
 
 def _parameter_names(args):

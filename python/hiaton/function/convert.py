@@ -73,6 +73,7 @@ class Converter:
         self.callers = collections.defaultdict(set)  # by function: those that call it
         self.guards = {}            # what the conversion took as fixed
         self.learned = []           # the parameters, in the order of the module
+        self.constants = {}         # tensors that are constants of the graph, by identity
         self.source = None
         self.refusal = None         # why the last round could not be finished
         self.entry = entry          # the name of the function in the graph; None: its own
@@ -227,6 +228,7 @@ class Converter:
         self.guards = {}
         self.cells = {}
         self.learned = []
+        self.constants = {}
         self.learned_numbers = {}
         self.boxes = {}
         self.variants = {cls: number + 1 for number, cls in enumerate(self.read)}

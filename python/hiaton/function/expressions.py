@@ -176,6 +176,9 @@ class Expressions:
     def eval_Compare(self, node):
         if len(node.ops) > 1:
             return self.truth_value(self.condition(node)[0])
+        found = self.compared_length(node)
+        if found is not None:
+            return found
         left = self.eval(node.left)
         right = self._compared_with(node.ops[0], node.comparators[0])
         return self.compare(type(node.ops[0]).__name__, left, right)

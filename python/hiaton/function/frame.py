@@ -12,6 +12,7 @@ from hiaton.function.expressions import Expressions
 from hiaton.function.folds import Folds
 from hiaton.function.lists import Lists
 from hiaton.function.loops import Loops
+from hiaton.function.managers import Managers
 from hiaton.function.objects import Objects
 from hiaton.function.operators import Operators
 from hiaton.function.patterns import Patterns
@@ -29,7 +30,8 @@ def scalar_type(dtype):
     return _core.graph_type(_core.DType(dtype), [])
 
 
-class Frame(Expressions, Operators, Calls, Closures, Dicts, Patterns, Tensors, Objects, Statements, Loops, Lists, Folds, State):
+class Frame(Expressions, Operators, Calls, Closures, Dicts, Patterns, Tensors, Objects, Statements, Loops, Lists, Folds, Managers,
+            State):
     """Builds one body. `where` is the scope of the function of Python whose text is being read."""
 
     def __init__(self, converter, graph, key):

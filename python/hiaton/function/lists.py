@@ -1,6 +1,7 @@
 """Changes of lists that a function made and that nobody else refers to: the name stands for another list from then on."""
 
 import ast
+import builtins
 import contextlib
 import inspect
 
@@ -12,12 +13,51 @@ from hiaton.function.types import NEVER, NONE, Const, Lst, Objs, Sink, Tup, Valu
 _CHANGES = {"insert": ("inserted", 2), "remove": ("without", 1), "reverse": ("backward", 0)}
 
 
+# Comparisons of the length of a list with a number that only ask whether it is empty: whether they hold where it is.
+_OF_EMPTINESS = {("Eq", 0): True, ("NotEq", 0): False, ("Gt", 0): False, ("LtE", 0): True, ("Lt", 1): True, ("GtE", 1): False}
+
+
 class Lists:
+    def compared_length(self, node):
+        """len(xs) == 0 and its like, of a list, which is not counted then; None where it is something else."""
+        call, number, operator = node.left, node.comparators[0], type(node.ops[0]).__name__
+        is_call = isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "len"
+        is_number = isinstance(number, ast.Constant) and type(number.value) is int
+        if not is_call or not is_number or (operator, number.value) not in _OF_EMPTINESS or len(call.args) != 1 or call.keywords:
+            return None
+        if isinstance(call.args[0], ast.Starred) or self.eval(call.func).type != Const(builtins.len):
+            return None
+        value = self.chosen(self.peek(call.args[0]))
+        if not isinstance(value.type, Lst):
+            return self.compare(operator, self.builtin_len(value), Value(Const(number.value)))
+        is_filled = self.truth(value)
+        return self.truth_value(self.negated(is_filled) if _OF_EMPTINESS[operator, number.value] else is_filled)
+
     def _own(self, name, value, node, may_be_sink=False):
         if may_be_sink and not value.type.fresh:
             self._ask_for_sink(name)
         if not value.type.fresh:
             self.refuse(f"'{name}' is a list that others may refer to; build a new one and give it back", node)
+
+    def assign_parts(self, targets, value):
+        """The elements of a list, of which there must be as many as targets; a star takes the rest."""
+        left, items = self.forward(value), []
+        stars = [number for number, target in enumerate(targets) if isinstance(target, ast.Starred)]
+        if stars and stars[0] + 1 < len(targets):
+            self.refuse("what stands behind '*' cannot be taken from a list whose length the run tells; "
+                        "take it by its index from the end", targets[0])
+        for _ in targets[:stars[0] if stars else None]:
+            if left.type.element is NEVER:
+                self.fail()
+            self.require_variant(left.ids[0], "a list with fewer elements than names")
+            items.append(self.head(left))
+            left = self.tail(left)
+        if stars:
+            items.append(self.as_new(self.call_prelude("collected", [left])))
+        else:
+            self.require(self.is_empty(left), "a list with more elements than names")
+        for target, item in zip(targets, items):
+            self.assign(target.value if isinstance(target, ast.Starred) else target, item)
 
     def append(self, name, node):
         """name.append(x), of a list that nobody else refers to; None where it is something else."""

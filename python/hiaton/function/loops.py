@@ -5,7 +5,8 @@ import builtins
 
 from hiaton.function.dicts import is_fresh, may_refer
 from hiaton.function.iterations import CountedItems, ListItems, RangeItems, RowItems, ZipItems, mark_run
-from hiaton.function.scopes import assigned, changed, iterated_names, names_outside, read_names
+from hiaton.function.liveness import names_needed, names_outside
+from hiaton.function.scopes import assigned, changed, iterated_names, read_names
 from hiaton.function.splits import split_of
 from hiaton.function.statements import Rest, is_unbound, leaves
 from hiaton.function.types import INT, NEVER, NONE, Const, Dct, Lst, Objs, Tens, Tup, Value, is_number
@@ -111,14 +112,14 @@ class Loops:
         """A loop; gives a value where what follows belongs to it, since it may return, else None."""
         if leaves([*node.body, *node.orelse], (ast.Return,)):
             after = Rest(rest, following, True)
-            names = self._needed(node) | after.names
+            names = names_needed(self.where.tree, node) | after.names
             results = []
             names |= set(self.state_names())
         else:
             after = None
             elsewhere = self._read_elsewhere(node) | {name for name in self.env if str(name).startswith("list@")}
             results = sorted(assigned(node) & elsewhere) + [name for name in self.state_names() if name in self.env]
-            names = self._needed(node) | set(results)
+            names = names_needed(self.where.tree, node) | set(results)
         items = None
         if isinstance(node, ast.For):
             if not leaves([*node.body, *node.orelse], (ast.Return, ast.Break)):
@@ -164,13 +165,6 @@ class Loops:
         self.run_loop(split.loop, [], None)
         self.env.pop(split.first.targets[0].id, None)
         return True
-
-    @staticmethod
-    def _needed(node):
-        """The names that a turn may read before it gives them values."""
-        if isinstance(node, ast.While):
-            return read_names([node])
-        return read_names([*node.body, *node.orelse]) - assigned(node.target)
 
     def _read_elsewhere(self, node):
         return names_outside(self.where.tree, node) | self._outer_names()

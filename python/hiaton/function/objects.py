@@ -120,6 +120,7 @@ class Objects:
             return self.tensor_value(self.graph.parameter(number))
         if isinstance(found, _core.Tensor):
             dtype = str(found.dtype).split(".")[-1]
+            self.converter.constants[id(found)] = found
             kind = _core.graph_type(found.dtype, list(found.shape))
             return Value(Tens(dtype, found.shape), (self.graph.constant(found, kind),))
         if isinstance(found, tuple):

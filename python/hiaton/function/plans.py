@@ -3,6 +3,7 @@
 from hiaton import _core
 from hiaton.function.dicts import came_in, holds_function, holds_sink
 from hiaton.function.errors import ConversionError
+from hiaton.function.managers import is_manager
 from hiaton.function.source import place
 from hiaton.function.types import NEVER, Const, Dct, Func, Lst, NeverType, Objs, Opaque, Scalar, Sink, Symbol, Tens, Tup, Union
 
@@ -33,6 +34,8 @@ class Planner:
         elif isinstance(type_, Tup) and type_.cls is list:
             raise ConversionError(f"{place(self.converter.function)}: a list that is known before the run cannot be given back; "
                                   "give a copy, list(...)")
+        elif is_manager(type_):
+            raise ConversionError(f"{place(self.converter.function)}: a context manager cannot be given back; use it in 'with'")
         elif isinstance(type_, Tup):
             kind, constant, parts = "tuple", type_.cls, [self.plan(item) for item in type_.items]
         elif isinstance(type_, Dct):

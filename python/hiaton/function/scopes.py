@@ -126,15 +126,6 @@ def _free_names(node):
     return _of(node, "hiaton_free", lambda node: read_names(body_of(node)) - own_names(node))
 
 
-def names_outside(tree, node):
-    """The names that are read in the tree of a function, but not below the node."""
-    if not hasattr(node, "hiaton_outside"):
-        inside = {id(one) for one in nodes_below([node], True)}
-        node.hiaton_outside = {one.id for one in nodes_below([tree], True) if isinstance(one, ast.Name)
-                               and id(one) not in inside and not isinstance(one.ctx, ast.Store)}
-    return node.hiaton_outside
-
-
 def needed_names(scope, node):
     """The names of the function around that it reads itself, or by functions that it calls; and the names of these."""
     names, functions, pending = set(), set(), [node]

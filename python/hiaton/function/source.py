@@ -1,6 +1,7 @@
 """The syntax tree of a function, where its text is what runs."""
 
 import ast
+import copy
 import inspect
 import linecache
 import types
@@ -109,23 +110,45 @@ def tree_of(function):
     Raises ConversionError where there is no text, or the text is not what runs.
     """
     code = function.__code__
-    gone = f"{place(function)}: '{code.co_name}' was defined by exec or changed on disk"
-    try:
-        file = _file(code.co_filename)
-    except (OSError, SyntaxError, ValueError):
-        raise ConversionError(f"{gone}: expected its text, found none that compiles; define it in a file") from None
+    file = _file_of(function)
     if code in file.found:
         return file.found[code]
+    tree = rewritten(_node_of(function))
+    file.found[code] = as_list_function(tree) if is_generator(function) and isinstance(tree, ast.FunctionDef) else tree
+    return file.found[code]
+
+
+def generator_tree_of(function):
+    """A tree of its own of a generator, where every `yield` stands as it is written."""
+    return rewritten(copy.deepcopy(_node_of(function)))
+
+
+def note_tree(function, tree):
+    """From then on, this is the tree of a function that was made of another one of the same file."""
+    _file(function.__code__.co_filename).found[function.__code__] = tree
+
+
+def _gone(function):
+    return f"{place(function)}: '{function.__code__.co_name}' was defined by exec or changed on disk"
+
+
+def _file_of(function):
+    try:
+        return _file(function.__code__.co_filename)
+    except (OSError, SyntaxError, ValueError):
+        raise ConversionError(f"{_gone(function)}: expected its text, found none that compiles; define it in a file") from None
+
+
+def _node_of(function):
+    code, file = function.__code__, _file_of(function)
     key = code.co_firstlineno, code.co_name
     if not any(_same(code, other) for other in file.codes.get(key, ())):
-        raise ConversionError(f"{gone}: expected the text that runs; reload the module")
+        raise ConversionError(f"{_gone(function)}: expected the text that runs; reload the module")
     nodes = file.nodes.get(key, ())
     if len(nodes) != 1:
         raise ConversionError(f"{place(function)}: expected one function on this line, found {len(nodes)}; "
                               "give each a line of its own")
-    tree = rewritten(nodes[0])
-    file.found[code] = as_list_function(tree) if is_generator(function) and isinstance(tree, ast.FunctionDef) else tree
-    return file.found[code]
+    return nodes[0]
 
 
 def is_generator(function):

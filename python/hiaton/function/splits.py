@@ -12,7 +12,8 @@ import copy
 import math
 import types
 
-from hiaton.function.scopes import assigned, changed, iterated_names, names_outside, needed_names, nodes_below, read_names
+from hiaton.function.liveness import names_outside
+from hiaton.function.scopes import assigned, changed, iterated_names, needed_names, nodes_below, read_names
 from hiaton.function.types import Func
 
 _OF_LISTS_AND_DICTS = ("append", "extend", "pop", "insert", "remove", "clear", "reverse", "sort", "index", "count", "copy", "get",
@@ -65,6 +66,7 @@ class _Splitting:
         self.assigned = assigned(*node.body)
         self.parts = []  # of an element: trees, each of which gives one name its value
         self.names = []
+        self.given_again = set()  # names of parts that statements which are left give the same value
 
     def made(self):
         node = self.node
@@ -82,15 +84,15 @@ class _Splitting:
         for name in sorted(self.targets & read):
             self.names.insert(0, name)
             self.parts.insert(0, ast.Name(name, ast.Load()))
-        return self._both(rest)
+        wanted = [name for name in self.names if name in read and name not in self.given_again]
+        return self._both(rest, wanted or self.names[:1])
 
     def _may_be_split(self):
         node = self.node
         is_simple = all(isinstance(part, (ast.Name, ast.Tuple, ast.Starred, ast.Store)) for part in ast.walk(node.target))
-        is_range = isinstance(node.iter, ast.Call) and isinstance(node.iter.func, ast.Name) and node.iter.func.id == "range"
         leaving = (ast.Return, ast.Break, ast.Yield, ast.YieldFrom, ast.Await, ast.Global, ast.Nonlocal, ast.FunctionDef,
                    ast.Delete)
-        return (is_simple and not is_range and not self.targets & (self.assigned | self.where.set_outside)
+        return (is_simple and not self.targets & (self.assigned | self.where.set_outside)
                 and not iterated_names(node.iter) & changed(*node.body)
                 and not any(isinstance(part, leaving) for part in nodes_below(node.body)))
 
@@ -144,6 +146,7 @@ class _Splitting:
             item = ast.Subscript(ast.Name(whole.id, ast.Load()), ast.Constant(number), ast.Load())
             self._add(part.id, ast.copy_location(item, statement.value))
             self.dependent = self.dependent - {part.id}
+            self.given_again.add(part.id)
         statement = _copied(statement)
         statement.value = whole  # its length is looked at there
         return [statement]
@@ -219,12 +222,16 @@ class _Splitting:
         self.names.append(name)
         self.parts.append(ast.copy_location(ast.NamedExpr(ast.Name(name, ast.Store()), value), value))
 
-    def _both(self, rest):
+    def _both(self, rest, wanted):
+        """`wanted`: the names of the parts that the loop over the list reads."""
         node, name = self.node, f"results@{id(self.node)}"
         element = ast.Tuple(self.parts, ast.Load())
+        if wanted != self.names:
+            kept = ast.Tuple([ast.Name(one, ast.Load()) for one in wanted], ast.Load())
+            element = ast.Subscript(ast.Tuple([*self.parts, kept], ast.Load()), ast.Constant(len(self.parts)), ast.Load())
         made = ast.ListComp(element, [ast.comprehension(node.target, node.iter, [], 0)])
         first = ast.Assign([ast.Name(name, ast.Store())], made)
-        target = ast.Tuple([ast.Name(one, ast.Store()) for one in self.names], ast.Store())
+        target = ast.Tuple([ast.Name(one, ast.Store()) for one in wanted], ast.Store())
         loop = ast.For(target, ast.Name(name, ast.Load()), rest or [ast.Pass()], [])
         for one in (first, loop):
             ast.copy_location(one, node)

@@ -297,7 +297,10 @@ class Statements:
             self.bind(target.id, value)
             return
         if isinstance(target, (ast.Tuple, ast.List)):
-            value = self.chosen(value, lambda side: isinstance(side, (Tup, Tens)))
+            value = self.chosen(value, lambda side: isinstance(side, (Tup, Tens, Lst)))
+            if isinstance(value.type, Lst):
+                self.assign_parts(target.elts, value)
+                return
             if isinstance(value.type, Tens) and value.type.dims and value.type.dims[0] == len(target.elts):
                 value = self.rows_of(value)
             if not isinstance(value.type, Tup):

@@ -2,8 +2,9 @@
 
 import ast
 import functools
+import itertools
 
-from hiaton import _core, tensors
+from hiaton import _core, pieces, tensors
 from hiaton.function.types import NONE, Const, Lst, Scalar, Tens, Tup, Value, is_number
 
 _ORDER = {"bool": 0, "i32": 1, "i64": 2, "f32": 3, "f64": 4}
@@ -57,7 +58,7 @@ class Tensors:
         return self.tensor_value(self.op(dtype, value.ids[0]))
 
     def tensor_op(self, name, args, named):
-        engine_name, operands, variadic, attributes, one_type = _table()[name]
+        engine_name, operands, variadic, attributes, one_type, reduced = _table()[name]
         args, named = list(args), dict(named)
         text = self.attributes_in_front(engine_name, args)
         given = []
@@ -92,7 +93,12 @@ class Tensors:
                 values += integers * count if len(integers) == 1 and not is_list else integers
         if args or named:
             self.refuse(f"{name}(): expected fewer arguments")
-        return self.tensor_value(self.op(engine_name, *self.promoted(given, one_type), attributes=values))
+        ids = self.promoted(given, one_type)
+        if reduced and not values:
+            alone = self.tensor_value(ids[0])
+            if not alone.type.dims and alone.type.dtype in reduced:
+                return alone  # as in NumPy
+        return self.tensor_value(self.op(engine_name, *ids, attributes=values))
 
     def attributes_in_front(self, engine_name, args):
         """The attributes that stand as a string before the operands, which is taken from them; None where there is no string."""
@@ -180,6 +186,25 @@ class Tensors:
         if name == "T":
             return self.tensor_op("permute_dims", [value], {})
         self.refuse(f"Tensor.{name} cannot be converted")
+
+    def tensor_split(self, given):
+        """hia.split(x, lengths, axis) of a tensor and numbers that are known before the run."""
+        value = self.chosen(given[0], lambda side: isinstance(side, Tens))
+        if not isinstance(value.type, Tens):
+            self.refuse(f"split(): expected a tensor, found {value.type}")
+        lengths, (axis,) = self.fixed_integers(given[1], "split(): 'lengths'"), self.fixed_integers(given[2], "split(): 'axis'")
+        rank = len(value.type.dims)
+        if not -rank <= axis < rank:
+            self.fail()
+        axis %= rank
+        if value.type.dims[axis] < 0:
+            self.refuse(f"split() of {value.type} cannot be converted: the size of axis {axis} is not known before the run")
+        try:
+            lengths = pieces.lengths_of(lengths if isinstance(given[1].type, Tup) else lengths[0], value.type.dims[axis])
+        except ValueError:
+            self.fail()
+        starts = itertools.accumulate(lengths, initial=0)
+        return self.tuple_of([self.part_along(value, axis, slice(start, start + length)) for start, length in zip(starts, lengths)])
 
     def tensor_subscript(self, value, node):
         """x[key], where the key is written as `node`: rows by numbers that the run tells, and parts that are known before."""
