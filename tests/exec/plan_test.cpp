@@ -128,6 +128,14 @@ std::vector<Golden> golden_plans() {
        "      if key < x then Node(Red, inserted(left, key), x, right) else t\n"
        "fn main(t: Tree, key: i64) -> Tree = inserted(t, key)\n",
        {}},
+      {"unread",
+       "data Two = Two(first: List[i64], second: List[i64])\n"
+       "fn chosen(two: Two, n: i64) -> List[i64] =\n"
+       "  match two\n"
+       "    Two(first, second) -> if n > 0 then Cons(n, first) else if n == 0 then second else Nil\n"
+       "fn sum(xs: List[i64]) -> i64 = match xs Nil -> 0 Cons(x, rest) -> x + sum(rest)\n"
+       "fn main(two: Two, n: i64) -> i64 = sum(chosen(two, n)) + sum(chosen(two, 0))\n",
+       {}},
       {"window_with_data",
        "fn sum(xs: List[i64], k: i64) -> i64 = match xs Nil -> k Cons(x, rest) -> sum(rest, k + x)\n"
        "fn main(xs: List[i64], n: i64) -> List[i64] = with ys = Nil[i64] for i in 0..n do Cons(sum(xs, i), "

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <span>
-#include <unordered_set>
 
 #include "base/check.h"
 #include "exec/direct/compile/delay_updates.h"
@@ -58,7 +57,7 @@ void link(EmitContext& context) {
   const Instruction* code = plan.code.data();
   for (const EntryReference& reference : context.entries) {
     const Instruction* entry =
-        code + (reference.task      ? context.tasks[*reference.task].begin + 1
+        code + (reference.task      ? context.task_begins[*reference.task] + 1
                 : reference.is_sent ? sent[reference.callee.index()]
                                     : entry_of(reference.callee, reference.forking, reference.to_hole));
     switch (reference.kind) {
@@ -230,23 +229,15 @@ std::shared_ptr<const Plan> compile(const Graph& graph, const std::vector<bool>&
     plan->has_data = plan->has_data || node.type.is_data();
     plan->has_tensors = plan->has_tensors || node.type.is_tensor() || is_string(node.type);
   }
-  const Schedule schedule = make_schedule(graph, *structure, lifetimes, ownership, options);
+  Schedule schedule;
   EmitContext context{graph, *structure, lifetimes, ownership, schedule, options, *plan};
   try {
     if (functions[graph.main().index()]) require_inputs_are_params(graph);
-    const auto emit_forms = [&](FunctionId function, bool to_hole) {
-      SequentialForm sequential;
-      emit_body(context, function, false, to_hole, sequential);
-      if (schedule.forks[function.index()]) emit_body(context, function, true, to_hole, sequential);
-    };
-    for (std::size_t f = 0; f < graph.functions().size(); ++f) {
-      if (functions[f]) emit_forms(FunctionId(f), false);
-    }
-    std::unordered_set<FunctionId> emitted;
-    while (!context.hole_forms.empty()) {
-      const FunctionId function = context.hole_forms.back();
-      context.hole_forms.pop_back();
-      if (emitted.insert(function).second) emit_forms(function, true);
+    schedule = make_schedule(graph, *structure, lifetimes, ownership, options);
+    SequentialForm sequential;
+    for (const ScheduledBody& body : schedule.bodies) {
+      if (!body.forking) sequential = {};
+      emit_body(context, body, sequential);
     }
     emit_sent_calls(context);
   } catch (const Unplannable& found) {

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/check.h"
 #include "exec/direct/compile/body_emitter.h"
 #include "exec/direct/kernel_table.h"
 #include "exec/graph_names.h"
@@ -8,20 +9,49 @@
 namespace hiaton::exec::direct {
 
 void BodyEmitter::run() {
-  Plan::Body body{.function = function_, .forking = forking_, .to_hole = to_hole_, .begin = here()};
+  Plan::Body body{.function = function_, .forking = body_.forking, .to_hole = body_.to_hole, .begin = here()};
   emit(Opcode::Header);
   entry_ = here();
   begin_params();
-  if (to_hole_) hole_slot_ = slots_.take();  // the last argument
+  if (body_.to_hole) hole_slot_ = slots_.take();  // the last argument
   begin_parameters();
   // Both forms have the same slots, so that the forking one can go on in the sequential one.
   if (context_.schedule.has_groups[function_.index()]) join_slot_ = slots_.take();
-  emit_tail(structure_.bodies[function_.index()], context_.schedule.ending(function_, forking_));
+  emit_all(body_.statements);
   finish_matches();
   return_instead_of_jumping(body.begin);
   fuse_instructions(body.begin);
-  if (!forking_) sequential_.slots = slots_.count();
-  body.slots = narrow(std::max(slots_.count(), forking_ ? kept_slots_ : 0));
+  if (!body_.forking) sequential_.slots = slots_.count();
+  body.slots = narrow(std::max(slots_.count(), body_.forking ? kept_slots_ : 0));
+  at(body.begin).d = body.slots;
+  body.end = here();
+  plan_.bodies.push_back(body);
+}
+
+/// A task is called like a function, with what it captures as its arguments, and returns its results. Its
+/// frame is left out of chains of calls: it belongs to the function.
+void BodyEmitter::run_task(std::size_t number) {
+  const ScheduledTask& scheduled = context_.schedule.tasks[number];
+  Plan::Body body{.function = function_, .forking = body_.forking, .begin = here()};
+  body.part =
+      scheduled.part == ScheduledTask::Part::Branch ? Plan::Body::Part::Branch : Plan::Body::Part::Iteration;
+  context_.task_begins.push_back(here());
+  HIATON_CHECK(context_.task_begins.size() == number + 1);
+  emit(Opcode::Header);
+  keeping_ = in_task_ = true;
+  for (NodeId value : scheduled.task.captures) define(value, take_slot());
+  join_slot_ = take_slot();
+  begin_parameters();
+  emit_all(scheduled.statements);
+  emit_leave(scheduled.leave);
+  ReturnList list;
+  for (NodeId result : scheduled.task.results) list.slots.push_back(narrow(slot_of_.at(result)));
+  plan_.return_lists.push_back(std::move(list));
+  const uint32_t index = emit(Opcode::ReturnN);
+  at(index).returns = &plan_.return_lists.back();
+  finish_matches();
+  fuse_instructions(body.begin);
+  body.slots = narrow(kept_slots_);
   at(body.begin).d = body.slots;
   body.end = here();
   plan_.bodies.push_back(body);
@@ -33,7 +63,7 @@ uint32_t BodyEmitter::emit(Opcode opcode, NodeId node) {
   plan_.nodes.push_back(node);
   plan_.sites.emplace_back();
   plan_.groups_at.push_back(nullptr);
-  plan_.params_held.push_back(params_held());
+  plan_.params_held.push_back(params_held_);
   return here() - 1;
 }
 
@@ -159,21 +189,11 @@ void BodyEmitter::emit_move(uint32_t to, const Operand& from) {
   }
 }
 
-void BodyEmitter::count_region(BlockId block) {
-  if (!context_.options.count_regions) return;
-  const auto [known, is_new] = context_.region_of.try_emplace(block, context_.region_blocks.size());
-  if (is_new) context_.region_blocks.push_back(block);
-  const uint32_t count = emit(Opcode::Count);
-  at(count).number = known->second;
-}
-
-void emit_body(EmitContext& context, FunctionId function, bool forking, bool to_hole,
-               SequentialForm& sequential) {
-  const std::size_t first_task = context.tasks.size();
-  BodyEmitter(context, function, forking, to_hole, sequential).run();
-  for (std::size_t i = first_task; i < context.tasks.size(); ++i) {
+void emit_body(EmitContext& context, const ScheduledBody& body, SequentialForm& sequential) {
+  BodyEmitter(context, body, sequential).run();
+  for (std::size_t task = body.first_task; task < body.end_task; ++task) {
     SequentialForm none;
-    BodyEmitter(context, function, forking, false, none).run_task(context.tasks[i]);
+    BodyEmitter(context, body, none).run_task(task);
   }
 }
 

@@ -1,14 +1,12 @@
-// Turns the structure of one function into instructions.
+// Turns the statements of a schedule into instructions.
 #pragma once
 
-#include <deque>
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "exec/direct/compile/counted_types.h"
 #include "exec/direct/compile/lifetimes.h"
-#include "exec/direct/compile/outlined_task.h"
 #include "exec/direct/compile/ownership.h"
 #include "exec/direct/compile/schedule.h"
 #include "exec/direct/compile/structure.h"
@@ -23,18 +21,9 @@ struct EntryReference {
   uint32_t call = 0;  ///< within the group
   graph::FunctionId callee;
   bool forking;
-  std::optional<std::size_t> task{};  ///< in EmitContext::tasks, in place of the callee
+  std::optional<std::size_t> task{};  ///< in Schedule::tasks, in place of the callee
   bool to_hole = false;               ///< the callee's hole form
   bool is_sent = false;               ///< the callee is on another process
-};
-
-/// A task whose code stands behind that of its function.
-struct TaskBody {
-  graph::FunctionId function;
-  Plan::Body::Part part;
-  OutlinedTask task;
-  uint32_t depth;      ///< see BodyEmitter::fork_depth_
-  uint32_t begin = 0;  ///< index of its Header
 };
 
 /// A place in the code that must hold the address of another instruction once all code stands.
@@ -63,11 +52,9 @@ struct EmitContext {
   const Schedule& schedule;
   const PlanOptions& options;
   Plan& plan;
-  /// Functions whose hole forms are called; see emit_constructor.cpp.
-  std::vector<graph::FunctionId> hole_forms{};
   std::vector<EntryReference> entries{};
   std::vector<CodeReference> code_references{};
-  std::deque<TaskBody> tasks{};
+  std::vector<uint32_t> task_begins{};  ///< by task of the schedule: the index of its Header
   std::vector<PassedValues> passed{};
   CountedTypes counted_types{};
   std::unordered_map<BlockId, std::size_t> region_of{};
@@ -77,10 +64,6 @@ struct EmitContext {
 struct TooManySlots {
   graph::FunctionId function;
 };
-/// What instructions cannot do.
-struct Unplannable {
-  std::string reason;
-};
 
 /// What the forking form of a function needs to know of the sequential one.
 struct SequentialForm {
@@ -88,11 +71,9 @@ struct SequentialForm {
   uint32_t slots = 0;
 };
 
-/// Appends the body of `function`, and behind it those of its tasks. The sequential form fills `sequential`,
-/// the forking form (emitted second) reads it. Throws TooManySlots.
-/// `to_hole`: the hole form.
-void emit_body(EmitContext& context, graph::FunctionId function, bool forking, bool to_hole,
-               SequentialForm& sequential);
+/// Appends the body, and behind it those of its tasks. The sequential form fills `sequential`, the forking
+/// form (emitted second) reads it. Throws TooManySlots and Unplannable.
+void emit_body(EmitContext& context, const ScheduledBody& body, SequentialForm& sequential);
 
 /// Outside of bodies: nothing fails there, and it is no call. Its number.
 uint32_t append_instruction(Plan& plan, Opcode opcode);

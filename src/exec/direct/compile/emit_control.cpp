@@ -8,77 +8,46 @@
 
 namespace hiaton::exec::direct {
 
-void BodyEmitter::emit_conditional(const Item& item) {
-  const Conditional& conditional = structure_.conditionals[item.index];
-  const int first = other_side_first(conditional.predicate) ? 1 : 0;
-  const uint32_t branch = emit_side_branch(conditional, first);
+void BodyEmitter::emit_statement(const statements::If& branch) {
+  const Conditional& conditional = structure_.conditionals[branch.conditional];
+  const uint32_t jump = emit_side_branch(branch);
   for (const Join& join : conditional.joins) define(join.merge, result_slot(join.merge));
-  const HeldValues before = held_;
-  dying_.clear();
+  const uint64_t before = params_held_;
   open_branch();
-  emit_side(item, first);
-  const HeldValues after = std::exchange(held_, before);
-  if (!side_has_code(item, 1 - first)) {
-    set_jump(branch, here());
-    held_ = after;
-  } else {
+  emit_side(branch, branch.first);
+  if (branch.has_other) {
+    params_held_ = before;
     const uint32_t over = emit(Opcode::Jump);
-    set_jump(branch, here());
-    emit_side(item, 1 - first);
+    set_jump(jump, here());
+    emit_side(branch, 1 - branch.first);
     set_jump(over, here());
-    HIATON_CHECK(std::ranges::equal(
-        held_, after, {}, [](const auto& one) { return one.first; },
-        [](const auto& one) { return one.first; }));
+  } else {
+    set_jump(jump, here());
   }
   close_branch();
-  for (const Join& join : conditional.joins) {
-    if (is_data(join.merge)) hold(join.merge, true);
-    give_back_if_unread(join.merge);
-  }
+  for (const Join& join : conditional.joins) give_back_if_unread(join.merge);
 }
 
-bool BodyEmitter::side_has_code(const Item& item, int side) const {
-  const Conditional& conditional = structure_.conditionals[item.index];
-  if (!conditional.joins.empty()) return true;
-  if (conditional.sides[side].valid() && !structure_[conditional.sides[side]].items.empty()) return true;
-  return std::ranges::any_of(context_.ownership.reads_of(item), [&](NodeId value) {
-    const auto held = held_.find(value);
-    return held != held_.end() && held->second.owned && !is_live(value);
-  });
-}
-
-void BodyEmitter::emit_side(const Item& item, int side) {
-  const Conditional& conditional = structure_.conditionals[item.index];
-  const BlockId block = conditional.sides[side];
-  std::vector<OutPort> given;
-  for (const Join& join : conditional.joins) given.push_back(join.from[side]);
-  const std::span<const Item> items =
-      block.valid() ? std::span<const Item>(structure_[block].items) : std::span<const Item>();
-  const BlockId around = std::exchange(block_, block);
-  expect(given);
-  expect(items);
-  note_reads(item);
-  drop_dead();
+void BodyEmitter::emit_side(const statements::If& branch, int side) {
+  const Conditional& conditional = structure_.conditionals[branch.conditional];
+  const statements::If::Side& scheduled = branch.sides[side];
   for (const Join& join : conditional.joins) {
     const NodeId value = structure_.origin(join.from[side]);
-    const bool computed_here = structure_.block_of[value.index()] == block && is_single_result(value);
+    const bool computed_here =
+        structure_.block_of[value.index()] == conditional.sides[side] && is_single_result(value);
     if (computed_here && context_.lifetimes.reads[value.index()] == 1)
       wanted_in_[value] = slot_of_.at(join.merge);
   }
-  if (block.valid()) {
-    if (task_before_ == nullptr || !task_before_->split_sides.contains(block)) count_region(block);
-    emit_expected(items);
-  }
-  met(given);
-  const Handover handover = hand_on(given);
+  emit_all(scheduled.statements);
+  const Handover& handover = scheduled.leave.handover;
+  forget_params(handover.moved);
   emit_retains(handover);
   for (const Join& join : conditional.joins) {
     emit_move(slot_of_.at(join.merge), operand(join.from[side]));
     release(join.from[side]);
   }
   free_moved(handover);
-  drop_dead();
-  block_ = around;
+  emit_drops(scheduled.leave.drops);
 }
 
 bool BodyEmitter::is_single_result(NodeId value) const {
@@ -88,43 +57,28 @@ bool BodyEmitter::is_single_result(NodeId value) const {
   return node.kind == NodeKind::Op;
 }
 
-void BodyEmitter::emit_tail_conditional(const Item& item, const Ending& ending) {
-  const Conditional& conditional = structure_.conditionals[item.index];
-  const auto emit_tail_side = [&](int side) {
-    note_reads(item);
-    emit_tail(conditional.sides[side], ending.sides[static_cast<std::size_t>(side)]);
-  };
-  open_branch();
-  const HeldValues before = held_;
-  for (int side = 0; side < 2; ++side) {
-    if (!emit_return_if(item, side, ending.sides[static_cast<std::size_t>(side)])) continue;
-    emit_tail_side(1 - side);
+void BodyEmitter::emit_statement(const statements::TailIf& branch) {
+  const auto emit_last_side = [&](int side) {
+    emit_all(branch.sides[side]);
     parked_.pop_back();
     --depth_;
-    return;
+  };
+  open_branch();
+  for (int side = 0; side < 2; ++side) {
+    if (emit_return_if(branch, side)) return emit_last_side(1 - side);
   }
-  const int first = other_side_first(conditional.predicate) ? 1 : 0;
-  const uint32_t branch = emit_side_branch(conditional, first);
-  emit_tail_side(first);
-  set_jump(branch, here());
-  held_ = before;
-  emit_tail_side(1 - first);
-  parked_.pop_back();
-  --depth_;
+  const uint64_t before = params_held_;
+  const uint32_t jump = emit_side_branch(branch);
+  emit_all(branch.sides[branch.first]);
+  set_jump(jump, here());
+  params_held_ = before;
+  emit_last_side(1 - branch.first);
 }
 
-bool BodyEmitter::emit_return_if(const Item& item, int side, const Ending& ending) {
-  const std::vector<OutPort>& results = ending.results;
-  const Conditional& conditional = structure_.conditionals[item.index];
-  const BlockId block = conditional.sides[side];
-  if ((block.valid() && !structure_[block].items.empty()) || results.size() != 1) return false;
-  if (ending.kind != Ending::Kind::Return) return false;
-  const NodeId predicate = structure_.origin(conditional.predicate);
-  if (context_.options.count_regions || !is_in_branch(predicate)) return false;
-  if (to_hole_ || tested_in_branch(conditional.predicate)) return false;
-  // Data values that the frame holds would have to be let go of first.
-  if (std::ranges::any_of(held_, [](const auto& one) { return one.second.owned; })) return false;
-  if (is_data(results[0]) && graph_[structure_.origin(results[0])].kind != NodeKind::Const) return false;
+bool BodyEmitter::emit_return_if(const statements::TailIf& branch, int side) {
+  if (!branch.only_returns[side]) return false;
+  const std::vector<OutPort>& results = std::get<statements::Return>(branch.sides[side].back().what).results;
+  const NodeId predicate = structure_.origin(branch.condition.predicate);
   const Node& node = graph_[predicate];
   const std::optional<FastReturnIf> fast = fast_return_if(kernel_of(node));
   if (!fast) return false;
@@ -150,122 +104,90 @@ bool BodyEmitter::emit_return_if(const Item& item, int side, const Ending& endin
   return true;
 }
 
-void BodyEmitter::emit_loop(LoopId id) {
-  const LoopShape& loop = structure_.loops[id.index()];
-  // What the body reads from outside stays for the next iteration.
-  std::vector<NodeId> kept;
-  for (NodeId value : context_.lifetimes.kept_through[id.index()]) {
-    if (is_data(value)) kept.push_back(value);
+/// The two ways of a part of an outlined task: each computes its values into the same slots.
+void BodyEmitter::emit_statement(const statements::SplitIf& split) {
+  const uint32_t branch = emit_branch(split.condition, false);
+  uint32_t over = branch;
+  for (const Join& join : split.joins) define(join.merge, take_slot());
+  const uint64_t before = params_held_;
+  open_branch();
+  for (int side = 0; side < 2; ++side) {
+    params_held_ = before;
+    emit_all(split.sides[side]);
+    for (const Join& join : split.joins) emit_move(slot_of_.at(join.merge), operand(join.from[side]));
+    emit_drops(split.drops[side]);
+    if (side == 0) {
+      over = emit(Opcode::Jump);
+      set_jump(branch, here());
+    }
   }
-  for (NodeId value : kept) expect(value);
+  close_branch();
+  set_jump(over, here());
+}
+
+void BodyEmitter::emit_statement(const statements::Loop& scheduled) {
+  const LoopShape& loop = structure_.loops[scheduled.loop.index()];
   std::vector<OutPort> initial;
   for (const LoopShape::Variable& variable : loop.variables) {
     initial.push_back(graph_[variable.enter].inputs[0]);
   }
-  const Handover handover = hand_on(initial);
-  emit_retains(handover);
+  forget_params(scheduled.initial.moved);
+  emit_retains(scheduled.initial);
   for (std::size_t i = 0; i < initial.size(); ++i) {
     const uint32_t slot = take_slot();
     emit_move(slot, operand(initial[i]));
     define(loop.variables[i].merge, slot);
   }
   for (OutPort port : initial) release(port);
-  free_moved(handover);
+  free_moved(scheduled.initial);
   for (const LoopShape::Variable& variable : loop.variables) {
-    if (!is_data(variable.merge)) continue;
-    hold(variable.merge, true);
-    shares_slot_.insert(variable.merge);  // the slot is the loop's, whatever becomes of a value in it
+    // The slot is the loop's, whatever becomes of a value in it.
+    if (is_data(variable.merge)) shares_slot_.insert(variable.merge);
   }
-  drop_outside_loop(loop);
+  emit_drops(scheduled.before);
   std::vector<uint32_t> to_end;
-  emit_window(id, to_end);
-  if (context_.lifetimes.body_needs_condition[id.index()]) {
-    emit_condition_first(loop);
+  if (scheduled.window != nullptr) emit_window(scheduled, to_end);
+  if (scheduled.condition_first) {
+    emit_condition_first(scheduled);
   } else {
-    emit_body_first(loop);
+    emit_body_first(scheduled);
   }
   for (uint32_t jump : to_end) set_jump(jump, here());
-  for (NodeId value : kept) met(value);
   for (const LoopShape::Variable& variable : loop.variables) {
-    if (!is_data(variable.merge)) continue;
-    shares_slot_.erase(variable.merge);
-    dying_.push_back(variable.merge);
+    if (is_data(variable.merge)) shares_slot_.erase(variable.merge);
   }
-  drop_dead();
-  for (NodeId value : context_.lifetimes.kept_through[id.index()]) release_value(value);
+  emit_drops(scheduled.after);
+  for (NodeId value : context_.lifetimes.kept_through[scheduled.loop.index()]) release_value(value);
   for (const LoopShape::Variable& variable : loop.variables) release_value(variable.merge);
 }
 
-/// What the initial values leave behind goes before the loop, not in its first iteration.
-void BodyEmitter::drop_outside_loop(const LoopShape& loop) {
-  expect_variables(loop);
-  drop_dead();
-  meet_variables(loop);
-}
-
-void BodyEmitter::expect_variables(const LoopShape& loop) {
-  for (const LoopShape::Variable& variable : loop.variables) {
-    if (is_data(variable.merge)) expect(variable.merge);
-  }
-}
-
-void BodyEmitter::meet_variables(const LoopShape& loop) {
-  for (const LoopShape::Variable& variable : loop.variables) {
-    if (is_data(variable.merge)) met(variable.merge);
-  }
-  dying_.clear();
-}
-
-/// All variables are there for the body and the end of the loop.
-void BodyEmitter::emit_condition(const LoopShape& loop) {
-  expect_variables(loop);
-  emit_block(loop.condition);
-  meet_variables(loop);
-}
-
-void BodyEmitter::emit_body_first(const LoopShape& loop) {
+void BodyEmitter::emit_body_first(const statements::Loop& scheduled) {
   const uint32_t to_condition = emit(Opcode::Jump);
   const uint32_t top = here();
-  emit_loop_body(loop);
+  emit_loop_body(scheduled);
   set_jump(to_condition, here());
-  count_region(loop.condition);
-  emit_condition(loop);
-  const uint32_t back = emit_branch(loop.predicate, true);
+  emit_all(scheduled.condition);
+  const uint32_t back = emit_branch(scheduled.predicate, true);
   set_jump(back, top);
 }
 
-void BodyEmitter::emit_condition_first(const LoopShape& loop) {
+void BodyEmitter::emit_condition_first(const statements::Loop& scheduled) {
   const uint32_t top = here();
-  const HeldValues before = held_;
-  count_region(loop.condition);
-  emit_condition(loop);
-  const uint32_t leave = emit_branch(loop.predicate, false);
-  const HeldValues at_end = held_;
-  emit_loop_body(loop);
+  emit_all(scheduled.condition);
+  const uint32_t leave = emit_branch(scheduled.predicate, false);
+  const uint64_t at_end = params_held_;
+  emit_loop_body(scheduled);
   const uint32_t back = emit(Opcode::JumpBack);
   set_jump(back, top);
   set_jump(leave, here());
-  // What the condition made is for the body, which has freed its slots.
-  held_ = at_end;
-  for (const auto& [value, held] : at_end) {
-    if (!before.contains(value)) dying_.push_back(value);
-  }
-  frees_slots_ = false;
-  drop_dead();
+  params_held_ = at_end;
+  frees_slots_ = false;  // the body has freed them
+  emit_drops(scheduled.at_end);
   frees_slots_ = true;
 }
 
-/// What follows the loop reads the variables of the last iteration, not those that an iteration begins with.
-BodyEmitter::PendingReads BodyEmitter::set_reads_behind_aside(const LoopShape& loop) {
-  PendingReads behind;
-  for (const LoopShape::Variable& variable : loop.variables) {
-    if (is_data(variable.merge)) behind[variable.merge] = std::exchange(pending_[variable.merge], 0);
-  }
-  return behind;
-}
-
-void BodyEmitter::emit_loop_body(const LoopShape& loop) {
-  const PendingReads behind = set_reads_behind_aside(loop);
+void BodyEmitter::emit_loop_body(const statements::Loop& scheduled) {
+  const LoopShape& loop = structure_.loops[scheduled.loop.index()];
   for (const LoopShape::Variable& variable : loop.variables) {
     body_of_variable_[variable.merge] = true;
     const NodeId next = structure_.origin(graph_[variable.next].inputs[0]);
@@ -273,30 +195,15 @@ void BodyEmitter::emit_loop_body(const LoopShape& loop) {
         graph_[next].kind == NodeKind::Op && structure_.block_of[next.index()] == loop.body;
     if (computed_here && context_.lifetimes.reads[next.index()] == 1) next_of_[next] = variable.merge;
   }
-  std::vector<OutPort> next_values;
-  for (const LoopShape::Variable& variable : loop.variables) {
-    next_values.push_back(graph_[variable.next].inputs[0]);
-    if (is_data(variable.merge)) dying_.push_back(variable.merge);
-  }
-  const std::span<const Item> items = structure_[loop.body].items;
   open_branch();
-  expect(next_values);
-  expect(items);
-  drop_dead();
-  count_region(loop.body);
-  emit_expected(items);
-  met(next_values);
-  const Handover handover = hand_on(next_values);
+  emit_all(scheduled.body);
+  const Handover& handover = scheduled.next.handover;
+  forget_params(handover.moved);
   emit_retains(handover);
-  drop_dead();  // before the slots of the variables get their next values
+  emit_drops(scheduled.next.drops);  // before the slots of the variables get their next values
   emit_next_values(loop);
   free_moved(handover);
   close_branch();
-  for (const LoopShape::Variable& variable : loop.variables) {
-    if (is_data(variable.merge)) hold(variable.merge, true);
-  }
-  dying_.clear();
-  for (const auto& [variable, reads] : behind) pending_[variable] = reads;
   for (const LoopShape::Variable& variable : loop.variables) body_of_variable_[variable.merge] = false;
 }
 

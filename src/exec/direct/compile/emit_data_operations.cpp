@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "exec/direct/compile/body_emitter.h"
+#include "exec/direct/compile/operation_kinds.h"
 #include "exec/graph_names.h"
 #include "tensor/data_heap.h"
 
@@ -39,46 +40,41 @@ Opcode form(Opcode one, std::size_t fields) {
 
 }  // namespace
 
-bool BodyEmitter::emit_data_op(NodeId id, std::span<const Item> rest) {
-  const Node& node = graph_[id];
+bool BodyEmitter::emit_data_op(const statements::Compute& compute) {
+  const Node& node = graph_[compute.node];
   if (has_kernel(node)) return false;
   if (has_role(node, Role::Make)) {
-    emit_make(id);
-  } else if (has_role(node, Role::Field)) {
-    emit_fields(id, rest);
+    emit_make(compute);
   } else if (has_role(node, Role::Variant)) {
-    emit_variant(id);
+    emit_variant(compute.node);
   } else if (has_role(node, Role::Print)) {
-    emit_print(id);
+    emit_print(compute);
   } else if (has_role(node, Role::Settle)) {
-    emit_settle(id);
-  } else if (has_role(node, Role::PassAfter) || has_role(node, Role::Identity)) {
-    emit_copy(id);
+    emit_settle(compute);
   } else {
-    throw Unplannable{"an operation has no kernel for scalars"};
+    emit_copy(compute);
   }
   return true;
 }
 
-void BodyEmitter::emit_make(NodeId id) {
+void BodyEmitter::emit_make(const statements::Compute& compute) {
+  const NodeId id = compute.node;
   const Node& node = graph_[id];
   const auto variant = static_cast<std::size_t>(node.attributes[0]);
-  const std::size_t count = node.inputs.size();
-  if (count == 0) {
+  if (node.inputs.empty()) {
     define(id, result_slot(id));
     const uint32_t index = emit(Opcode::Const);
     at(index).d = narrow(slot_of_[id]);
     at(index).constant.bits = Data::bits_of_variant(static_cast<uint32_t>(variant));
-    return hold(id, true);
+    return;
   }
   std::vector<uint32_t> temporaries;
   const std::vector<MadeField> fields = fields_in_slots(id, temporaries);
-  hand_on_now(node.inputs);
+  emit_handover(compute.handover);
   give_back(temporaries);
   for (OutPort input : node.inputs) release(input);
   define(id, result_slot(id));
   emit_make_of(id, fields, slot_of_[id]);
-  hold(id, true);
 }
 
 std::vector<BodyEmitter::MadeField> BodyEmitter::fields_in_slots(NodeId id,
@@ -180,30 +176,25 @@ bool BodyEmitter::join_fields(uint32_t to, uint32_t slot, uint32_t field) {
   return true;
 }
 
-void BodyEmitter::emit_copy(NodeId id) {
+void BodyEmitter::emit_copy(const statements::Compute& compute) {
+  const NodeId id = compute.node;
   const Node& node = graph_[id];
   const Operand from = operand(node.inputs[0]);
-  if (is_data(id)) hand_on_now(std::span(node.inputs).first(1));
+  emit_handover(compute.handover);
   for (OutPort input : node.inputs) release(input);
   define(id, result_slot(id));
   emit_move(slot_of_[id], from);
-  if (is_data(id)) {
-    hold(id, true);
-  } else {
-    give_back_if_unread(id);
-  }
+  give_back_if_unread(id);
 }
 
-/// The length of a string and its code points have instructions of their own, which only look at it.
 bool BodyEmitter::emit_string_read(NodeId id) {
-  static const OpDef* const length = catalog().find("string_length");
-  static const OpDef* const code_point = catalog().find("string_code_point");
   const Node& node = graph_[id];
-  if (node.op != length && node.op != code_point) return false;
+  const bool reads_length = is_string_length(node);
+  if (!reads_length && !is_code_point(node)) return false;
   std::vector<uint32_t> temporaries;
   const uint16_t string = in_slot(operand(node.inputs[0]), temporaries);
-  const uint16_t index = node.op == code_point ? in_slot(operand(node.inputs[1]), temporaries) : 0;
-  const uint32_t at_index = emit(node.op == length ? Opcode::StringLength : Opcode::CodePoint, id);
+  const uint16_t index = reads_length ? 0 : in_slot(operand(node.inputs[1]), temporaries);
+  const uint32_t at_index = emit(reads_length ? Opcode::StringLength : Opcode::CodePoint, id);
   at(at_index).a = string;
   at(at_index).b() = index;
   give_back(temporaries);
@@ -214,17 +205,17 @@ bool BodyEmitter::emit_string_read(NodeId id) {
   return true;
 }
 
-void BodyEmitter::emit_print(NodeId id) {
+void BodyEmitter::emit_print(const statements::Compute& compute) {
   std::vector<uint32_t> temporaries;
-  const uint16_t text = in_slot(operand(graph_[id].inputs[1]), temporaries);
-  at(emit(Opcode::Print, id)).a = text;
+  const uint16_t text = in_slot(operand(graph_[compute.node].inputs[1]), temporaries);
+  at(emit(Opcode::Print, compute.node)).a = text;
   give_back(temporaries);
-  emit_copy(id);
+  emit_copy(compute);
 }
 
 /// The suspension becomes the variant 0, with as many fields as it has: the others hold nothing.
-void BodyEmitter::emit_settle(NodeId id) {
-  const Node& node = graph_[id];
+void BodyEmitter::emit_settle(const statements::Compute& compute) {
+  const Node& node = graph_[compute.node];
   const DataType& type = *graph_[structure_.origin(node.inputs[1])].type.data;
   const std::size_t fields = type.variants[static_cast<std::size_t>(node.attributes[0])].fields.size();
   std::vector<FieldKind> kinds(fields, FieldKind::Bool);
@@ -232,64 +223,41 @@ void BodyEmitter::emit_settle(NodeId id) {
   std::vector<uint32_t> temporaries;
   const uint16_t value = in_slot(operand(node.inputs[0]), temporaries);
   const uint16_t suspension = in_slot(operand(node.inputs[1]), temporaries);
-  const uint32_t index = emit(Opcode::Settle, id);
+  const uint32_t index = emit(Opcode::Settle, compute.node);
   at(index).a = suspension;
   at(index).b() = value;
   at(index).number = FieldLayout(kinds).code();
   give_back(temporaries);
-  emit_copy(id);
+  emit_copy(compute);
 }
 
-/// The fields of one value that the block reads are read together: where nothing else reads the value after
-/// them, it is taken apart.
-void BodyEmitter::emit_fields(NodeId id, std::span<const Item> rest) {
-  const Node& first = graph_[id];
-  const NodeId value = structure_.origin(first.inputs[0]);
-  const auto variant = static_cast<uint32_t>(first.attributes[0]);
-  std::vector<NodeId> fields{id};
-  for (const Item& item : rest) {
-    if (item.kind != Item::Kind::Op || is_done(item)) continue;
-    const Node& node = graph_[NodeId(item.index)];
-    const bool same = has_role(node, Role::Field) && structure_.origin(node.inputs[0]) == value &&
-                      static_cast<uint32_t>(node.attributes[0]) == variant;
-    if (!same || !early_.insert(item.key()).second) continue;
-    fields.emplace_back(item.index);
-    met(item);
-  }
-  const bool is_constant = graph_[value].kind == NodeKind::Const;
+void BodyEmitter::emit_statement(const statements::ReadFields& reads) {
   std::vector<uint32_t> temporaries;
-  const uint16_t slot = in_slot(operand(first.inputs[0]), temporaries);
-  if (!context_.ownership.is_known_variant(structure_.block_of[id.index()], value, variant)) {
-    const uint32_t index = emit(Opcode::RequireVariant, id);
+  const uint16_t slot = in_slot(operand({reads.value, 0}), temporaries);
+  if (reads.requires_variant) {
+    const uint32_t index = emit(Opcode::RequireVariant, reads.node);
     at(index).a = slot;
-    at(index).number = variant;
+    at(index).number = reads.variant;
   }
-  // Whoever has the graph holds its constants.
-  const Held held = is_constant ? Held{.owned = false, .parent = {}, .depth = depth_} : held_.at(value);
-  const bool takes_apart = held.owned && pending_[value] == 0;
   std::vector<std::pair<uint32_t, uint32_t>> slots;
-  for (NodeId other : takes_apart ? live_fields_of(value) : std::vector<NodeId>()) {
-    slots.emplace_back(static_cast<uint32_t>(graph_[other].attributes[1]), slot_of_.at(other));
-    take_over(other);
+  for (NodeId field : reads.earlier) {
+    slots.emplace_back(static_cast<uint32_t>(graph_[field].attributes[1]), slot_of_.at(field));
   }
-  for (NodeId field : fields) {
-    const bool data = is_data(field);
-    if (data ? pending_[field] == 0 : context_.lifetimes.reads[field.index()] == 0) continue;
+  for (NodeId field : reads.fields) {
     define(field, result_slot(field));
     const uint32_t to = slot_of_[field];
     const auto number = static_cast<uint32_t>(graph_[field].attributes[1]);
-    if (takes_apart) {
+    if (reads.takes_apart) {
       slots.emplace_back(number, to);
     } else {
       emit_field(to, slot, number);
     }
-    if (data) hold(field, takes_apart, takes_apart || is_constant ? NodeId() : value);
   }
   give_back(temporaries);
-  if (!takes_apart) return;
-  emit_take(value, variant, slots);
-  held_.erase(value);
-  free_slot(value, held);
+  if (!reads.takes_apart) return;
+  emit_take(reads.value, reads.variant, slots);
+  forget_params({&reads.value, 1});
+  free_slot(reads.value);
 }
 
 /// A Take of a value in this slot. Right behind the test of its variant, both become one instruction.
@@ -363,22 +331,7 @@ void BodyEmitter::emit_take(NodeId value, uint32_t variant,
 
 // --- Variants --------------------------------------------------------------------------------------------
 
-bool BodyEmitter::is_only_tested(NodeId variant) const {
-  const auto tests = context_.schedule.placements.tests.find(variant);
-  return tests != context_.schedule.placements.tests.end() && !exported_.contains(variant) &&
-         std::ranges::none_of(tests->second, [&](NodeId test) { return exported_.contains(test); });
-}
-
-std::optional<Ownership::VariantTest> BodyEmitter::tested_in_branch(OutPort predicate) const {
-  const auto test = context_.ownership.variant_test(predicate);
-  if (!test) return std::nullopt;
-  const Node& comparison = graph_[structure_.origin(predicate)];
-  if (!is_only_tested(structure_.origin(comparison.inputs[0]))) return std::nullopt;
-  return test;
-}
-
 void BodyEmitter::emit_variant(NodeId id) {
-  if (is_only_tested(id)) return;
   std::vector<uint32_t> temporaries;
   const uint16_t slot = in_slot(operand(graph_[id].inputs[0]), temporaries);
   define(id, result_slot(id));
@@ -387,17 +340,6 @@ void BodyEmitter::emit_variant(NodeId id) {
   at(index).a = slot;
   give_back(temporaries);
   give_back_if_unread(id);
-}
-
-/// Whether the other variant is the only one with fields: then its side comes first, so that its test and
-/// what takes it apart become one instruction.
-bool BodyEmitter::other_side_first(OutPort predicate) const {
-  const auto test = tested_in_branch(predicate);
-  if (!test || !is_in_branch(structure_.origin(predicate)) || graph_[test->data].kind == NodeKind::Const)
-    return false;
-  const std::vector<Variant>& variants = graph_[test->data].type.data->variants;
-  return variants.size() == 2 && test->variant < 2 && variants[test->variant].fields.empty() &&
-         !variants[1 - test->variant].fields.empty();
 }
 
 uint32_t BodyEmitter::emit_variant_branch(const Ownership::VariantTest& test) {

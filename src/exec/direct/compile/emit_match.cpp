@@ -15,47 +15,19 @@ constexpr std::size_t kLeastTests = 3;
 
 }  // namespace
 
-/// What the conditional tests, where it can be part of one jump: sides that are counted stand between the
-/// tests.
-std::optional<Ownership::VariantTest> BodyEmitter::test_of_match(const Conditional& conditional) const {
-  const auto test = tested_in_branch(conditional.predicate);
-  if (!test || context_.options.count_regions ||
-      test->variant >= graph_[test->data].type.data->variants.size()) {
-    return std::nullopt;
-  }
-  return test;
-}
-
-/// The next test of the match, where no variant on the way to it is needed in a slot; null where there is
-/// none.
-const Conditional* BodyEmitter::next_test(const Conditional& conditional) const {
-  const Placements& placements = context_.schedule.placements;
-  const auto index = static_cast<uint32_t>(&conditional - structure_.conditionals.data());
-  const auto found = placements.next_tests.find(index);
-  if (found == placements.next_tests.end() || !test_of_match(conditional)) return nullptr;
-  const Conditional& next = structure_.conditionals[found->second];
-  const bool is_direct = std::ranges::all_of(structure_[conditional.sides[1]].items, [&](const Item& item) {
-    const NodeId id(item.index);
-    return item.kind != Item::Kind::Op || !has_role(graph_[id], Role::Variant) || is_only_tested(id);
-  });
-  return is_direct && test_of_match(next) ? &next : nullptr;
-}
-
-uint32_t BodyEmitter::emit_side_branch(const Conditional& conditional, int first) {
+uint32_t BodyEmitter::emit_side_branch(const Conditional& conditional, const Condition& condition,
+                                       std::size_t tests, int first) {
   if (first == 1) {
     const uint32_t branch = emit(Opcode::UnlessObject);
-    at(branch).a = narrow(slot_of_.at(tested_in_branch(conditional.predicate)->data));
+    at(branch).a = narrow(slot_of_.at(condition.test.data));
     last_test_ = branch;
     return branch;
   }
-  const auto test = test_of_match(conditional);
-  if (!test || !is_in_branch(structure_.origin(conditional.predicate)))
-    return emit_branch(conditional.predicate, false);
-  if (const auto match = go_on_with_match(conditional, *test)) return *match;
-  std::size_t tests = 1;
-  for (const Conditional* next = next_test(conditional); next != nullptr; next = next_test(*next)) ++tests;
-  if (tests >= kLeastTests) return emit_match_jump(conditional, *test);
-  return emit_branch(conditional.predicate, false);
+  if (tests > 0) {
+    if (const auto match = go_on_with_match(conditional, condition.test)) return *match;
+    if (tests >= kLeastTests) return emit_match_jump(conditional, condition.test);
+  }
+  return emit_branch(condition, false);
 }
 
 uint32_t BodyEmitter::emit_match_jump(const Conditional& conditional, const Ownership::VariantTest& test) {

@@ -2,16 +2,18 @@
 
 #include "base/check.h"
 #include "exec/direct/compile/body_emitter.h"
+#include "exec/direct/compile/operation_kinds.h"
 #include "exec/direct/kernel_table.h"
 #include "exec/graph_names.h"
 
 namespace hiaton::exec::direct {
 
-void BodyEmitter::emit_op(NodeId id, std::span<const Item> rest) {
+void BodyEmitter::emit_statement(const statements::Compute& compute) {
+  if (compute.where != statements::Compute::Where::Here) return;
+  const NodeId id = compute.node;
   if (emit_string_read(id)) return;
-  if (is_tensor_op(id)) return emit_tensor_op(id);
-  if (emit_data_op(id, rest)) return;
-  if (returned_.contains(id) || is_in_branch(id) || is_in_call(id)) return;
+  if (is_tensor_operation(graph_, structure_, graph_[id])) return emit_tensor_op(compute);
+  if (emit_data_op(compute)) return;
   const Node& node = graph_[id];
   const Kernel kernel = kernel_of(node);
   HIATON_CHECK(node.inputs.size() <= 3);
@@ -49,24 +51,28 @@ void BodyEmitter::emit_op(NodeId id, std::span<const Item> rest) {
   give_back_if_unread(id);
 }
 
-uint32_t BodyEmitter::emit_branch(OutPort predicate, bool is_loop) {
-  const NodeId value = structure_.origin(predicate);
-  if (!is_in_branch(value)) {
-    std::vector<uint32_t> temporaries;
-    const uint16_t slot = in_slot(operand(predicate), temporaries);
-    const uint32_t branch = emit(is_loop ? Opcode::LoopTrue : Opcode::BranchFalse);
-    at(branch).a = slot;
-    give_back(temporaries);
-    release(predicate);
-    return branch;
+uint32_t BodyEmitter::emit_branch(const Condition& condition, bool is_loop) {
+  const NodeId value = structure_.origin(condition.predicate);
+  switch (condition.kind) {
+    case Condition::Kind::Variant:
+      return emit_variant_branch(condition.test);
+    case Condition::Kind::Comparison:
+      return emit_comparison_branch(value, is_loop);
+    case Condition::Kind::Both: {
+      const uint32_t first = emit_comparison_branch(graph_[value].inputs[0].node, false);
+      also_jumps_[first] = emit_comparison_branch(graph_[value].inputs[1].node, false);
+      return first;
+    }
+    case Condition::Kind::Value:
+      break;
   }
-  if (const auto test = tested_in_branch(predicate)) return emit_variant_branch(*test);
-  if (context_.schedule.placements.conjunctions.contains(value)) {
-    const uint32_t first = emit_comparison_branch(graph_[value].inputs[0].node, false);
-    also_jumps_[first] = emit_comparison_branch(graph_[value].inputs[1].node, false);
-    return first;
-  }
-  return emit_comparison_branch(value, is_loop);
+  std::vector<uint32_t> temporaries;
+  const uint16_t slot = in_slot(operand(condition.predicate), temporaries);
+  const uint32_t branch = emit(is_loop ? Opcode::LoopTrue : Opcode::BranchFalse);
+  at(branch).a = slot;
+  give_back(temporaries);
+  release(condition.predicate);
+  return branch;
 }
 
 uint32_t BodyEmitter::emit_comparison_branch(NodeId value, bool is_loop) {

@@ -29,14 +29,8 @@ void BodyEmitter::begin_parameters() {
   }
 }
 
-bool BodyEmitter::is_tensor_op(NodeId id) const {
-  const Node& node = graph_[id];
-  if (has_role(node, Role::String)) return true;
-  if (node.op->fusion.value == Fusion::Data || has_role(node, Role::Identity)) return false;
-  return !has_kernel(node) && node.op->tensor_kernel.value != nullptr;
-}
-
-void BodyEmitter::emit_tensor_op(NodeId id) {
+void BodyEmitter::emit_tensor_op(const statements::Compute& compute) {
+  const NodeId id = compute.node;
   const Node& node = graph_[id];
   TensorOperation operation{.number = static_cast<uint32_t>(plan_.tensor_operations.size()),
                             .op = node.op,
@@ -54,9 +48,7 @@ void BodyEmitter::emit_tensor_op(NodeId id) {
     has_same_types = has_same_types && type.is_tensor() && type.dtype == node.type.dtype;
     TensorOperation::Operand operand{in_slot(this->operand(input), temporaries), type.dtype,
                                      type.is_tensor()};
-    const auto held = held_.find(value);
-    operand.takes = held != held_.end() && held->second.owned && pending_[value] == 0 &&
-                    std::ranges::find(taken, value) == taken.end();
+    operand.takes = compute.takes[operation.operands.size()];
     if (operand.takes) taken.push_back(value);
     operation.operands.push_back(operand);
   }
@@ -82,19 +74,12 @@ void BodyEmitter::emit_tensor_op(NodeId id) {
   plan_.tensor_operations.push_back(std::move(operation));
   at(index).tensor = &plan_.tensor_operations.back();
   give_back(temporaries);
-  for (NodeId value : taken) {
-    const Held held = held_.at(value);
-    held_.erase(value);
-    free_slot(value, held);
-  }
+  forget_params(taken);
+  for (NodeId value : taken) free_slot(value);
   for (OutPort input : node.inputs) release(input);
   define(id, result_slot(id));
   at(index).d = narrow(slot_of_[id]);
-  if (is_data(id)) {
-    hold(id, true);
-  } else {
-    give_back_if_unread(id);
-  }
+  give_back_if_unread(id);
 }
 
 void BodyEmitter::emit_retain(const Type& type, uint32_t slot) {

@@ -22,6 +22,7 @@ uint32_t BodyEmitter::take_slots(uint32_t count) {
 void BodyEmitter::define(NodeId value, uint32_t slot) {
   narrow(slot);
   slot_of_[value] = slot;
+  depth_of_[value] = depth_;
 }
 
 uint32_t BodyEmitter::reads_left(NodeId value) {
@@ -71,7 +72,7 @@ void BodyEmitter::release(OutPort port) {
 }
 
 void BodyEmitter::release_value(NodeId value) {
-  if (keeping_ || is_data(value)) return;  // of data values drop_dead knows
+  if (keeping_ || is_data(value)) return;  // of counted values the statements know
   HIATON_CHECK(reads_left(value) > 0);
   if (--reads_left_[value] == 0 && !is_param(value)) give_back_slot(value);
 }

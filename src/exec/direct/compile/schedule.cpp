@@ -4,8 +4,10 @@
 #include <utility>
 
 #include "exec/direct/compile/scalar_kernels.h"
+#include "exec/direct/compile/schedule_body.h"
 #include "exec/direct/kernel_table.h"
 #include "exec/graph_names.h"
+#include "exec/tail_calls.h"
 
 namespace hiaton::exec::direct {
 
@@ -90,11 +92,13 @@ std::vector<bool> functions_that_fork(const Graph& graph, const Structure& struc
 class EndingFinder {
  public:
   EndingFinder(const Graph& graph, const Structure& structure, const Lifetimes& lifetimes,
-               const Ownership& ownership, const PlanOptions& options, bool forking)
+               const Ownership& ownership, const std::vector<bool>& tail_calls, const PlanOptions& options,
+               bool forking)
       : graph_(graph),
         structure_(structure),
         lifetimes_(lifetimes),
         ownership_(ownership),
+        tail_calls_(tail_calls),
         options_(options),
         forking_(forking) {}
 
@@ -118,7 +122,7 @@ class EndingFinder {
         ending.sides.push_back(
             find(conditional.sides[side], results_of_side(conditional, side, ending.results), returned));
       }
-    } else if (!find_constructor_tail(items, ending) && ends_in_tail_call(items, ending.results)) {
+    } else if (!find_constructor_tail(items, ending) && ends_in_tail_call(items)) {
       ending.kind = Ending::Kind::TailCall;
       --ending.items;
     }
@@ -151,13 +155,10 @@ class EndingFinder {
     });
   }
 
-  bool ends_in_tail_call(std::span<const Item> items, const std::vector<OutPort>& results) const {
+  bool ends_in_tail_call(std::span<const Item> items) const {
     if (items.empty() || items.back().kind != Item::Kind::Call || runs_with_others(items)) return false;
     const CallSite site(items.back().index);
-    const std::vector<NodeId>& returns = graph_[site].returns;
-    return std::ranges::equal(returns, results, {}, {},
-                              [&](OutPort result) { return structure_.origin(result); }) &&
-           outlive_frame(site);
+    return tail_calls_[site.index()] && outlive_frame(site);
   }
 
   /// Whether the last item is run together with those before it.
@@ -227,6 +228,7 @@ class EndingFinder {
   const Structure& structure_;
   const Lifetimes& lifetimes_;
   const Ownership& ownership_;
+  const std::vector<bool>& tail_calls_;
   const PlanOptions& options_;
   const bool forking_;
 };
@@ -246,15 +248,18 @@ Schedule make_schedule(const Graph& graph, const Structure& structure, const Lif
   schedule.has_groups = functions_with_groups(graph, structure, found.has_ahead, options);
   schedule.forks = functions_that_fork(graph, structure, schedule.has_groups);
   schedule.placements = find_placements(graph, structure, lifetimes, ownership, options.overflow);
+  const std::vector<bool> tail_calls = find_tail_calls(graph, structure);
   for (const bool forking : {false, true}) {
     std::vector<Ending>& endings = schedule.endings[forking ? 1 : 0];
     endings.resize(graph.functions().size());
     if (forking && !options.forking) continue;
-    const EndingFinder finder(graph, structure, lifetimes, ownership, options, forking);
+    const EndingFinder finder(graph, structure, lifetimes, ownership, tail_calls, options, forking);
     for (std::size_t f = 0; f < endings.size(); ++f) {
       if (structure.functions[f]) endings[f] = finder.find(structure.bodies[f], structure.results[f]);
     }
   }
+  ScheduleContext context{graph, structure, lifetimes, ownership, options, schedule};
+  schedule_bodies(context);
   return schedule;
 }
 

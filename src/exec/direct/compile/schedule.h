@@ -10,8 +10,11 @@
 //      have a join slot.
 //   3. placements (ownership, lifetimes): see placements.h.
 //   4. endings (ownership, lifetimes): by function and form, how it ends on each way through its branches.
+//   5. bodies (1 to 4): the statements of each form of each function, and of its outlined tasks: in which
+//      order, what runs together, and who holds the counted values meanwhile. See statements.h.
 #pragma once
 
+#include <deque>
 #include <optional>
 #include <span>
 #include <string>
@@ -20,16 +23,16 @@
 #include "exec/direct/compile/lifetimes.h"
 #include "exec/direct/compile/ownership.h"
 #include "exec/direct/compile/placements.h"
+#include "exec/direct/compile/statements.h"
 #include "exec/direct/compile/structure.h"
 #include "exec/direct/compile/window.h"
 #include "exec/direct/plan.h"
 
 namespace hiaton::exec::direct {
 
-/// A new value that the result of a call, or a value made before, becomes a field of.
-struct HoleIn {
-  graph::NodeId make;
-  std::size_t field;
+/// What instructions cannot do.
+struct Unplannable {
+  std::string reason;
 };
 
 /// How a function ends behind some items of a block.
@@ -65,12 +68,17 @@ struct Schedule {
   Placements placements;
   /// By function, of those that the structure is of: in the sequential form, in the forking one.
   std::vector<Ending> endings[2];
+  /// In the order of the code: the sequential form of a function before its forking one. Hole forms come
+  /// last, of the functions that have one.
+  std::vector<ScheduledBody> bodies;
+  std::deque<ScheduledTask> tasks;
 
   const Ending& ending(graph::FunctionId function, bool forking) const {
     return endings[forking ? 1 : 0][function.index()];
   }
 };
 
+/// Throws Unplannable.
 Schedule make_schedule(const graph::Graph& graph, const Structure& structure, const Lifetimes& lifetimes,
                        const Ownership& ownership, const PlanOptions& options);
 
@@ -78,8 +86,7 @@ Schedule make_schedule(const graph::Graph& graph, const Structure& structure, co
 /// loops are, calls alone are a group without tasks.
 bool are_tasks(std::span<const Item> group);
 
-/// For people: one line an item, in the order of execution, and how each way ends. Names of nodes are those
-/// of to_text(graph).
+/// For people: one line a statement, in the order of execution. Names of nodes are those of to_text(graph).
 std::string to_text(const Schedule& schedule, const graph::Graph& graph, const Structure& structure);
 
 }  // namespace hiaton::exec::direct

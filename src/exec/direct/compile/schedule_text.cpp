@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <iterator>
 
 #include "exec/direct/compile/schedule.h"
@@ -16,16 +17,13 @@ class ScheduleText {
       : schedule_(schedule), graph_(graph), structure_(structure) {}
 
   std::string run() {
-    for (std::size_t f = 0; f < structure_.functions.size(); ++f) {
-      if (!structure_.functions[f]) continue;
-      for (const bool forking : {false, true}) {
-        const std::vector<Ending>& endings = schedule_.endings[forking ? 1 : 0];
-        const bool is_alike = forking && !schedule_.has_groups[f];
-        if (is_alike) continue;
-        forking_ = forking;
-        line(0, "{} ({})", graph_.functions()[f].name, forking ? "forking" : "sequential");
-        show(structure_.bodies[f], endings[f], 1);
-      }
+    for (const ScheduledBody& body : schedule_.bodies) {
+      const bool is_alike = body.forking && !schedule_.has_groups[body.function.index()];
+      if (is_alike) continue;
+      line(0, "{} ({}{})", graph_[body.function].name, body.forking ? "forking" : "sequential",
+           body.to_hole ? ", to a hole" : "");
+      show(body.statements, 1);
+      for (std::size_t task = body.first_task; task < body.end_task; ++task) show_task(task);
     }
     return std::move(text_);
   }
@@ -38,162 +36,201 @@ class ScheduleText {
     text_ += '\n';
   }
 
-  std::string value(OutPort port) const { return fmt::format("%{}", structure_.origin(port).index()); }
-  std::string values(std::span<const OutPort> ports) const {
-    std::string all;
-    for (const OutPort port : ports) all += (all.empty() ? "" : ", ") + value(port);
-    return all.empty() ? "nothing" : all;
+  static std::string value(NodeId id) { return fmt::format("%{}", id.index()); }
+  std::string value(OutPort port) const { return value(structure_.origin(port)); }
+  /// Names of values, of outputs or of nodes.
+  template <class Values>
+  std::string values(const Values& all) const {
+    std::string names;
+    for (const auto& one : all) names += (names.empty() ? "" : ", ") + value(one);
+    return names;
   }
-  std::string call(CallSite site) const {
-    std::vector<OutPort> arguments;
-    for (const NodeId argument : graph_[site].calls) arguments.push_back(graph_[argument].inputs[0]);
-    return fmt::format("{}({})", graph_[graph_[site].callee].name,
-                       arguments.empty() ? "" : values(arguments));
-  }
-  std::string results_of(CallSite site) const {
-    std::vector<OutPort> results;
-    for (const NodeId result : graph_[site].returns) results.push_back({result, 0});
-    return values(results);
-  }
-
-  std::string_view placement(NodeId id) const {
-    const Placements& placements = schedule_.placements;
-    if (returned_ == id) return ", in the return";
-    if (placements.in_branch.contains(id) || placements.tests.contains(id)) return ", in the branch";
-    return placements.in_call.contains(id) ? ", in the call" : "";
-  }
-
-  std::string_view match(uint32_t conditional, int side) const {
-    return side == 1 && schedule_.placements.next_tests.contains(conditional) ? ", the same match goes on"
-                                                                              : "";
-  }
-
-  void show(BlockId block, const Ending& ending, int depth) {
-    const std::span<const Item> items =
-        block.valid() ? std::span<const Item>(structure_[block].items) : std::span<const Item>();
-    if (ending.operation.valid()) returned_ = ending.operation;
-    show(items.first(ending.items), depth);
-    switch (ending.kind) {
-      case Ending::Kind::Return:
-        return line(depth, "return {}", values(ending.results));
-      case Ending::Kind::ReturnOperation:
-        return line(depth, "return the operation {}", values(ending.results));
-      case Ending::Kind::TailCall:
-        return line(depth, "tail call {}", call(CallSite(items.back().index)));
-      case Ending::Kind::TailConstructor:
-        line(depth, "tail call {} into", call(CallSite(items[ending.items].index)));
-        for (const HoleIn& hole : ending.makes) {
-          line(depth + 1, "field {} of %{}", hole.field, hole.make.index());
-        }
-        return;
-      case Ending::Kind::Branch:
-        break;
+  std::string call(const ScheduledCall& scheduled) const {
+    std::string arguments;
+    for (const PassedValue& passed : scheduled.arguments) {
+      if (!arguments.empty()) arguments += ", ";
+      arguments += value(passed.port);
+      if (passed.plus != 0)
+        arguments += fmt::format(" {} {}", passed.plus < 0 ? '-' : '+', std::abs(passed.plus));
     }
-    const Conditional& conditional = structure_.conditionals[items.back().index];
+    const std::string callee =
+        scheduled.task ? fmt::format("task {}", *scheduled.task) : graph_[graph_[scheduled.site].callee].name;
+    return fmt::format("{}({})", callee, arguments);
+  }
+  std::string call_with_results(const ScheduledCall& scheduled) const {
+    const std::string results = values(scheduled.task ? schedule_.tasks[*scheduled.task].task.results
+                                                      : graph_[scheduled.site].returns);
+    return results.empty() ? call(scheduled) : results + " = " + call(scheduled);
+  }
+  std::string handed(const Handover& handover) const {
+    std::string text;
+    if (!handover.retained.empty()) text += ", retains " + values(handover.retained);
+    if (!handover.moved.empty()) text += ", moves " + values(handover.moved);
+    return text;
+  }
+  void show(const Handover& handover, int depth) {
+    if (!handover.retained.empty()) line(depth, "retain {}", values(handover.retained));
+    if (!handover.moved.empty()) line(depth, "move {}", values(handover.moved));
+  }
+  void show(const std::vector<Drop>& drops, int depth) {
+    for (const Drop& drop : drops) show(drop, depth);
+  }
+  void show(const Leave& leave, int depth) {
+    show(leave.handover, depth);
+    show(leave.drops, depth);
+  }
+  void show(const Statements& statements, int depth) {
+    for (const Statement& statement : statements) {
+      std::visit([&](const auto& what) { show(what, depth); }, statement.what);
+    }
+  }
+
+  void show(const Drop& drop, int depth) {
+    if (drop.kind == Drop::Kind::Release) line(depth, "release {}", value(drop.value));
+    if (drop.kind == Drop::Kind::TakeApart)
+      line(depth, "take apart {}, keep {}", value(drop.value), values(drop.fields));
+  }
+  void show(const statements::Count&, int) {}
+  void show(const statements::GroupBegins&, int) {}
+  void show(const statements::Compute& compute, int depth) {
+    using Where = statements::Compute::Where;
+    const Node& node = graph_[compute.node];
+    const std::string_view where = compute.where == Where::InReturn   ? ", in the return"
+                                   : compute.where == Where::InBranch ? ", in the branch"
+                                   : compute.where == Where::InCall   ? ", in the call"
+                                                                      : "";
+    std::vector<OutPort> taken;
+    for (std::size_t i = 0; i < compute.takes.size(); ++i) {
+      if (compute.takes[i]) taken.push_back(node.inputs[i]);
+    }
+    line(depth, "{} = {}({}){}{}{}", value(compute.node), node.op->name.value, values(node.inputs), where,
+         handed(compute.handover), taken.empty() ? "" : ", takes " + values(taken));
+  }
+  void show(const statements::ReadFields& reads, int depth) {
+    line(depth, "{} of {}{}{}{}", reads.fields.empty() ? "no fields" : values(reads.fields),
+         value(reads.value), reads.requires_variant ? ", if of its variant" : "",
+         reads.takes_apart ? ", taken apart" : "",
+         reads.earlier.empty() ? "" : ", keeps " + values(reads.earlier));
+  }
+  void show(const statements::Calls& together, int depth) {
+    if (together.calls.size() == 1)
+      return line(depth, "{}{}", call_with_results(together.calls[0]), handed(together.handover));
+    line(depth, "{}{}", together.is_group ? "together" : "one after the other", handed(together.handover));
+    for (const ScheduledCall& one : together.calls) line(depth + 1, "{}", call_with_results(one));
+  }
+  void show(const statements::Fork& fork, int depth) {
+    for (const statements::Fork::Worth& worth : fork.worth) {
+      line(depth, "alone unless {}{}", worth.side == 0 ? "" : "not ", value(worth.condition.predicate));
+    }
+    line(depth, "together, as tasks{}", handed(fork.handover));
+    for (const ScheduledCall& one : fork.calls) line(depth + 1, "{}", call_with_results(one));
+    show(fork.drops, depth + 1);
+    for (const statements::Fork::Given& given : fork.given) {
+      if (given.to == statements::Fork::Given::To::Release) line(depth + 1, "release {}", value(given.value));
+    }
+    line(depth, "alone");
+    show(fork.alone, depth + 1);
+  }
+
+  /// The head of a side.
+  void show_side(const Condition& condition, int side, std::string_view part, int depth) {
+    line(depth, "{} {}{}", side == 0 ? "if" : "if not", value(condition.predicate), part);
+  }
+  std::string_view match(std::size_t tests, int side) const {
+    return side == 1 && tests > 1 ? ", the same match goes on" : "";
+  }
+  void show(const std::vector<Join>& joins, int side, int depth) {
+    for (const Join& join : joins) line(depth, "{} = {}", value(join.merge), value(join.from[side]));
+  }
+  void show(const statements::If& branch, int depth) {
     for (int side = 0; side < 2; ++side) {
-      line(depth, "{} {}{}", side == 0 ? "if" : "if not", value(conditional.predicate),
-           match(items.back().index, side));
-      show(conditional.sides[side], ending.sides[static_cast<std::size_t>(side)], depth + 1);
+      show_side(branch.condition, side, match(branch.tests, side), depth);
+      show(branch.sides[side].statements, depth + 1);
+      show(structure_.conditionals[branch.conditional].joins, side, depth + 1);
+      show(branch.sides[side].leave, depth + 1);
+    }
+  }
+  void show(const statements::SplitIf& split, int depth) {
+    for (int side = 0; side < 2; ++side) {
+      show_side(split.condition, side, ", in part", depth);
+      show(split.sides[side], depth + 1);
+      show(split.joins, side, depth + 1);
+      show(split.drops[side], depth + 1);
+    }
+  }
+  void show(const statements::TailIf& branch, int depth) {
+    for (int side = 0; side < 2; ++side) {
+      show_side(branch.condition, side, match(branch.tests, side), depth);
+      show(branch.sides[side], depth + 1);
     }
   }
 
-  void show(std::span<const Item> items, int depth) {
-    for (std::size_t i = 0; i < items.size();) {
-      std::size_t end = i + 1;
-      while (end < items.size() && items[end].group == items[i].group) ++end;
-      const bool is_group = forking_ && end - i > 1;
-      if (is_group) line(depth, "together{}", are_tasks(items.subspan(i, end - i)) ? ", as tasks" : "");
-      for (; i < end; ++i) show(items[i], is_group ? depth + 1 : depth);
-    }
-  }
-
-  void show_block(BlockId block, int depth) {
-    if (block.valid()) show(structure_[block].items, depth);
-  }
-
-  void show(const Item& item, int depth) {
-    if (task_before_ != nullptr && task_before_->done.contains(item)) return;
-    switch (item.kind) {
-      case Item::Kind::Op:
-        return line(depth, "%{} = {}({}){}", item.index, graph_[NodeId(item.index)].op->name.value,
-                    values(graph_[NodeId(item.index)].inputs), placement(NodeId(item.index)));
-      case Item::Kind::Call:
-        return line(depth, "{} = {}", results_of(CallSite(item.index)), call(CallSite(item.index)));
-      case Item::Kind::Conditional: {
-        const Conditional& conditional = structure_.conditionals[item.index];
-        for (int side = 0; side < 2; ++side) {
-          line(depth, "{} {}{}", side == 0 ? "if" : "if not", value(conditional.predicate),
-               match(item.index, side));
-          show_block(conditional.sides[side], depth + 1);
-          for (const Join& join : conditional.joins) {
-            line(depth + 1, "%{} = {}", join.merge.index(), value(join.from[side]));
-          }
-        }
-        return;
-      }
-      case Item::Kind::Loop:
-        return show_loop(item.index, depth);
-    }
-  }
-
-  void show_loop(uint32_t id, int depth) {
-    const LoopShape& loop = structure_.loops[id];
+  void show(const statements::Loop& scheduled, int depth) {
+    const LoopShape& loop = structure_.loops[scheduled.loop.index()];
+    show(scheduled.initial, depth);
     for (const LoopShape::Variable& variable : loop.variables) {
-      line(depth, "%{} begins with {}", variable.merge.index(), value(graph_[variable.enter].inputs[0]));
+      line(depth, "{} begins with {}", value(variable.merge), value(graph_[variable.enter].inputs[0]));
     }
-    if (forking_ && schedule_.windows[id]) show_window(*schedule_.windows[id], depth);
+    show(scheduled.before, depth);
+    if (scheduled.window != nullptr) show_window(scheduled, depth);
     line(depth, "while");
-    show_block(loop.condition, depth + 1);
+    show(scheduled.condition, depth + 1);
     line(depth, "do, where {}", value(loop.predicate));
-    show_block(loop.body, depth + 1);
+    show(scheduled.body, depth + 1);
+    show(scheduled.next, depth + 1);
     for (const LoopShape::Variable& variable : loop.variables) {
-      line(depth + 1, "%{} becomes {}", variable.merge.index(), value(graph_[variable.next].inputs[0]));
+      line(depth + 1, "{} becomes {}", value(variable.merge), value(graph_[variable.next].inputs[0]));
     }
+    show(scheduled.at_end, depth);
+    show(scheduled.after, depth);
   }
-
-  void show_window(const ScheduledWindow& scheduled, int depth) {
-    const Window& window = scheduled.window;
-    line(depth, "window of {} iterations", scheduled.places);
+  void show_window(const statements::Loop& scheduled, int depth) {
+    const statements::WindowOfLoop& window = *scheduled.window;
+    line(depth, "window of {} iterations", schedule_.windows[scheduled.loop.index()]->places);
     line(depth + 1, "ahead");
-    show_task_items(window.ahead, depth + 2);
-    if (window.task) {
-      std::string captures;
-      for (const NodeId value : window.task->captures) captures += fmt::format(" %{}", value.index());
-      line(depth + 1, "together, a task of each, which reads{}", captures);
-      show_task_items(window.task->items, depth + 2);
-    } else {
-      line(depth + 1, "together, the calls of each");
-      for (const CallSite site : window.calls) line(depth + 2, "{} = {}", results_of(site), call(site));
-    }
+    show(window.condition, depth + 2);
+    line(depth + 2, "go on where {}", value(window.predicate.predicate));
+    show(window.ahead, depth + 2);
+    show(window.to_calls, depth + 2);
+    show(window.to_next, depth + 2);
+    line(depth + 1, "together, of each");
+    for (const ScheduledCall& one : window.calls) line(depth + 2, "{}", call_with_results(one));
     line(depth + 1, "then, in order");
-    task_before_ = window.task ? &*window.task : nullptr;
-    for (const Item& item : window.rest) show(item, depth + 2);
-    task_before_ = nullptr;
+    show(window.returned, depth + 2);
+    show(window.rest, depth + 2);
+    show(window.leave, depth + 2);
   }
 
-  void show_task_items(const std::vector<TaskItem>& items, int depth) {
-    for (const TaskItem& item : items) {
-      if (!item.is_split) {
-        show(item.item, depth);
-        continue;
-      }
-      const Conditional& conditional = structure_.conditionals[item.item.index];
-      for (int side = 0; side < 2; ++side) {
-        line(depth, "{} {}, in part", side == 0 ? "if" : "if not", value(conditional.predicate));
-        show_task_items(item.sides[side], depth + 1);
-        for (const Join& join : item.joins) {
-          line(depth + 1, "%{} = {}", join.merge.index(), value(join.from[side]));
-        }
-      }
-    }
+  void show(const statements::Return& ends, int depth) {
+    show(ends.leave, depth);
+    const std::string results = values(ends.results);
+    line(depth, "return {}{}", ends.operation.valid() ? "the operation " : "",
+         results.empty() ? "nothing" : results);
+  }
+  void show(const statements::TailCall& tail, int depth) {
+    show(tail.leave, depth);
+    line(depth, "tail call {}{}", call(tail.call), tail.call.to_hole ? ", to the hole" : "");
+  }
+  void show(const statements::TailConstructor& tail, int depth) {
+    show(tail.leave, depth);
+    line(depth, "tail call {} into", call(tail.call));
+    for (const HoleIn& hole : tail.makes) line(depth + 1, "field {} of {}", hole.field, value(hole.make));
+  }
+
+  void show_task(std::size_t number) {
+    const ScheduledTask& scheduled = schedule_.tasks[number];
+    const std::string captures = values(scheduled.task.captures);
+    line(0, "task {} of {}, which reads {}", number, graph_[scheduled.function].name,
+         captures.empty() ? "nothing" : captures);
+    show(scheduled.statements, 1);
+    show(scheduled.leave, 1);
+    const std::string results = values(scheduled.task.results);
+    line(1, "return {}", results.empty() ? "nothing" : results);
   }
 
   const Schedule& schedule_;
   const Graph& graph_;
   const Structure& structure_;
-  bool forking_ = false;
-  NodeId returned_{};                          ///< that the return computes
-  const OutlinedTask* task_before_ = nullptr;  ///< which has done some of the items
   std::string text_;
 };
 

@@ -39,7 +39,7 @@ Plan compile(const graph::Graph& graph, const std::vector<bool>& direct, Overflo
   choose_fast_steps(graph, plan);
   prioritize_regions(plan);
   choose_orders(plan);
-  find_tail_calls(graph, plan);
+  find_tail_calls(graph, structure, plan);
   weigh_calls(plan);
   find_last_uses(plan);
   mark_results(graph, plan);

@@ -55,7 +55,7 @@ void choose_orders(Plan& plan);
 
 /// Tail calls. Needs bound calls and sunk returns. Promises Call::forwarded, which is not 0 only between
 /// functions of one phase, and never in the program itself.
-void find_tail_calls(const graph::Graph& graph, Plan& plan);
+void find_tail_calls(const graph::Graph& graph, const Structure& structure, Plan& plan);
 
 /// Worth of calls. Needs tail calls. Promises Call::worth, which is Nothing for tail calls, direct calls and
 /// later phases.
