@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "exec/blueprint.h"
-#include "exec/fault.h"
+#include "exec/frame_chain.h"
 #include "hiaton/graph.h"
 #include "hiaton/value.h"
 
@@ -58,42 +58,31 @@ struct Copy {
 };
 
 /// The copies around a copy are its chain of calls; the arguments are still in their parameters.
-class CopyChain : public CallChain {
+class CopyChain : public FrameChain<const Copy*> {
  public:
   CopyChain(const graph::Graph& graph, const Blueprints& blueprints, const Copy* copy)
-      : graph_(graph), blueprints_(blueprints), start_(copy) {
+      : FrameChain(copy), graph_(graph), blueprints_(blueprints) {
     CopyChain::rewind();
   }
 
-  void rewind() override {
-    at_ = start_;
-    skip_iterations();
-  }
-  bool at_call() const override { return at_->site.valid(); }
-  void go_outward() override {
-    at_ = at_->parent;
-    skip_iterations();
-  }
-  graph::CallSite site() const override { return at_->site; }
+  bool at_call() const override { return at()->site.valid(); }
+  graph::CallSite site() const override { return at()->site; }
   std::vector<std::optional<Value>> arguments() const override {
     std::vector<std::optional<Value>> values;
-    for (graph::OutPort param : graph_[graph_[at_->site].callee].params) {
+    for (graph::OutPort param : graph_[graph_[at()->site].callee].params) {
       const Blueprints::Location& place = blueprints_.of(param.node);
       values.emplace_back();
-      if (at_->nodes[place.node].started) values.back() = at_->operands[place.operands];
+      if (at()->nodes[place.node].started) values.back() = at()->operands[place.operands];
     }
     return values;
   }
 
  private:
-  void skip_iterations() {
-    while (at_->loop != nullptr) at_ = at_->parent;
-  }
+  const Copy* around(const Copy* const& copy) const override { return copy->parent; }
+  bool is_part(const Copy* const& copy) const override { return copy->loop != nullptr; }
 
   const graph::Graph& graph_;
   const Blueprints& blueprints_;
-  const Copy* start_;
-  const Copy* at_;
 };
 
 }  // namespace hiaton::exec

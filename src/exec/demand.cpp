@@ -9,6 +9,7 @@
 #include "exec/apply.h"
 #include "exec/counted_run.h"
 #include "exec/demand_frames.h"
+#include "exec/frame_chain.h"
 #include "exec/print_line.h"
 #include "exec/reference_run.h"
 #include "exec/structure.h"
@@ -18,41 +19,30 @@ namespace hiaton::exec {
 namespace {
 
 /// The chain of calls that a frame stands in.
-class DemandChain : public CallChain {
+class DemandChain : public FrameChain<DemandFrame*> {
  public:
-  DemandChain(const Graph& graph, DemandFrame* frame) : graph_(graph), start_(frame) {
+  DemandChain(const Graph& graph, DemandFrame* frame) : FrameChain(frame), graph_(graph) {
     DemandChain::rewind();
   }
 
-  void rewind() override {
-    at_ = start_;
-    skip_iterations();
-  }
-  bool at_call() const override { return at_->label.site.valid(); }
-  void go_outward() override {
-    at_ = at_->outer.get();
-    skip_iterations();
-  }
-  CallSite site() const override { return at_->label.site; }
+  bool at_call() const override { return at()->label.site.valid(); }
+  CallSite site() const override { return at()->label.site; }
   std::vector<std::optional<Value>> arguments() const override {
     std::vector<std::optional<Value>> values;
     for (const OutPort param : graph_[graph_[site()].callee].params) {
-      const auto cell = at_->cells.find(DemandFrame::key(param, false));
+      const auto cell = at()->cells.find(DemandFrame::key(param, false));
       const bool is_known =
-          cell != at_->cells.end() && cell->second.done && cell->second.result.suspended == nullptr;
+          cell != at()->cells.end() && cell->second.done && cell->second.result.suspended == nullptr;
       values.push_back(is_known ? std::optional(cell->second.result.value) : std::nullopt);
     }
     return values;
   }
 
  private:
-  void skip_iterations() {
-    while (at_->label.loop.valid()) at_ = at_->outer.get();
-  }
+  DemandFrame* around(DemandFrame* const& frame) const override { return frame->outer.get(); }
+  bool is_part(DemandFrame* const& frame) const override { return frame->label.loop.valid(); }
 
   const Graph& graph_;
-  DemandFrame* start_;
-  DemandFrame* at_ = nullptr;
 };
 
 std::vector<uint64_t> tag_elements(const DemandFrame* frame) {

@@ -1,9 +1,9 @@
 // Who holds the data values of a structure, and until when.
 //
 // A frame holds a data value by a counted reference, or borrows it from somebody who holds it longer. The
-// last read of a value that is held moves its reference on; earlier ones take another. What is known before
-// instructions are emitted stands here: which data values each item reads, and which parameters a function
-// borrows from its caller.
+// last read of a value that is held moves its reference on; earlier ones take another. What is the same for
+// all forms of a function stands here: which data values each item reads, and which parameters a function
+// borrows from its caller. The statements of a form say the rest: see statements.h.
 #pragma once
 
 #include <unordered_map>

@@ -92,7 +92,7 @@ class BodyScheduler {
   // Items, operations and the ends of a body (schedule_body.cpp)
   template <class What>
   void append(What what) {
-    statements_.push_back({std::move(what)});
+    statements_.add({std::move(what)});
   }
   /// What `schedule` appends, as a list of its own.
   template <class Schedule>

@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <optional>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -18,7 +19,25 @@
 namespace hiaton::exec::direct {
 
 struct Statement;
-using Statements = std::vector<Statement>;
+
+/// Statements in their order. A class, since statements hold statements: its members are defined where a
+/// Statement is complete.
+class Statements {
+ public:
+  Statements();
+  Statements(Statements&& other) noexcept;
+  Statements& operator=(Statements&& other) noexcept;
+  ~Statements();
+
+  void add(Statement statement);
+  const Statement* begin() const;
+  const Statement* end() const;
+  /// The last one, which there must be.
+  const Statement& back() const;
+
+ private:
+  std::vector<Statement> all_;
+};
 
 /// What it takes to hand counted values on: to calls, new values, results, ends of sides and loop variables.
 struct Handover {
@@ -237,6 +256,23 @@ struct Statement {
                statements::TailIf>
       what;
 };
+
+inline Statements::Statements() = default;
+inline Statements::Statements(Statements&& other) noexcept = default;
+inline Statements& Statements::operator=(Statements&& other) noexcept = default;
+inline Statements::~Statements() = default;
+inline void Statements::add(Statement statement) {
+  all_.push_back(std::move(statement));
+}
+inline const Statement* Statements::begin() const {
+  return all_.data();
+}
+inline const Statement* Statements::end() const {
+  return all_.data() + all_.size();
+}
+inline const Statement& Statements::back() const {
+  return all_.back();
+}
 
 /// An outlined task as it is called: like a function, with what it captures as its arguments.
 struct ScheduledTask {

@@ -12,7 +12,7 @@ namespace hiaton::exec::direct {
 
 namespace {
 
-/// Emission recurses into blocks.
+/// Scheduling and emission recurse into blocks.
 constexpr uint32_t kDeepestNesting = 4000;
 
 class ItemOrder {

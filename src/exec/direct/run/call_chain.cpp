@@ -37,45 +37,38 @@ Value value_in(const Type& type, Slot slot) {
 }
 
 DirectChain::DirectChain(const Graph& graph, const Plan& plan, const Frame* frame, const Instruction* pc)
-    : graph_(graph), plan_(plan), innermost_{frame, pc}, now_(innermost_) {
-  leave_tasks();
+    : FrameChain({frame, pc}), graph_(graph), plan_(plan) {
+  DirectChain::rewind();
 }
 
-void DirectChain::rewind() {
-  now_ = innermost_;
-  leave_tasks();
+FramePosition DirectChain::around(const FramePosition& position) const {
+  return {position.frame->parent, position.frame->resume - 1};
 }
 
-bool DirectChain::at_call() const {
-  return now_.frame != nullptr && plan_.opcode(now_.frame->resume) != Opcode::Halt;
+bool DirectChain::is_part(const FramePosition& position) const {
+  return is_call(position) && !site_of(position).valid();
 }
 
-void DirectChain::go_outward() {
-  now_ = {now_.frame->parent, now_.frame->resume - 1};
-  leave_tasks();
+bool DirectChain::is_call(const FramePosition& position) const {
+  return position.frame != nullptr && plan_.opcode(position.frame->resume) != Opcode::Halt;
 }
 
-graph::CallSite DirectChain::site() const {
-  return plan_.sites[plan_.index_of(now_.frame->resume - 1)];
+graph::CallSite DirectChain::site_of(const FramePosition& position) const {
+  return plan_.sites[plan_.index_of(position.frame->resume - 1)];
 }
 
 std::vector<std::optional<Value>> DirectChain::arguments() const {
-  const graph::Function& function = graph_[plan_.body_at(now_.pc).function];
-  const uint64_t held = plan_.params_held[plan_.index_of(now_.pc)];
+  const graph::Function& function = graph_[plan_.body_at(at().pc).function];
+  const uint64_t held = plan_.params_held[plan_.index_of(at().pc)];
   std::vector<std::optional<Value>> values;
   for (std::size_t i = 0; i < function.params.size(); ++i) {
     const Type& type = graph_[function.params[i].node].type;
     const bool is_held = type.is_scalar() || (i < 64 && (held >> i & 1) != 0);
-    const Slot slot = now_.frame->slots[i];
+    const Slot slot = at().frame->slots[i];
     values.emplace_back();
     if (is_held) values.back() = type.is_data() && !is_string(type) ? variant_in(slot) : value_in(type, slot);
   }
   return values;
-}
-
-/// The frame of a task is not that of a call: it belongs to its parent's.
-void DirectChain::leave_tasks() {
-  while (at_call() && !site().valid()) now_ = {now_.frame->parent, now_.frame->resume - 1};
 }
 
 LinkedChain::LinkedChain(std::optional<DirectChain> inner, graph::CallSite site, CallChain& outer)

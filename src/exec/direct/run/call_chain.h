@@ -5,39 +5,41 @@
 #include <vector>
 
 #include "exec/direct/run/worker.h"
-#include "exec/fault.h"
+#include "exec/frame_chain.h"
 
 namespace hiaton::exec::direct {
 
 /// What stands in a slot. A data value has a reference of its own then, which must go while the run lives.
 Value value_in(const Type& type, Slot slot);
 
+/// A frame of direct code, and where it stands.
+struct FramePosition {
+  const Frame* frame;
+  const Instruction* pc;
+};
+
 /// The calls around a frame, read off its parents.
-class DirectChain : public CallChain {
+class DirectChain : public FrameChain<FramePosition> {
  public:
   /// `frame` may be null: no calls.
   DirectChain(const graph::Graph& graph, const Plan& plan, const Frame* frame, const Instruction* pc);
 
-  void rewind() override;
-  bool at_call() const override;
-  void go_outward() override;
-  graph::CallSite site() const override;
+  bool at_call() const override { return is_call(at()); }
+  graph::CallSite site() const override { return site_of(at()); }
   /// Whose frame it is.
-  graph::FunctionId function() const { return plan_.body_at(now_.pc).function; }
+  graph::FunctionId function() const { return plan_.body_at(at().pc).function; }
   /// None for a data value that has been handed on.
   std::vector<std::optional<Value>> arguments() const override;
 
  private:
-  struct Position {
-    const Frame* frame;
-    const Instruction* pc;
-  };
-  void leave_tasks();
+  FramePosition around(const FramePosition& position) const override;
+  /// The frame of a task is not that of a call: it belongs to its parent's.
+  bool is_part(const FramePosition& position) const override;
+  bool is_call(const FramePosition& position) const;
+  graph::CallSite site_of(const FramePosition& position) const;
 
   const graph::Graph& graph_;
   const Plan& plan_;
-  const Position innermost_;
-  Position now_;
 };
 
 /// The calls around a place in one machine or process, then the call that they are in, which another one

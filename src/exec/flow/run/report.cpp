@@ -1,34 +1,32 @@
 // What a worker says when something goes wrong or runs out, and what it counted.
 #include <algorithm>
 #include <functional>
-#include <utility>
 
-#include "exec/fault.h"
 #include "exec/flow/run/worker.h"
+#include "exec/frame_chain.h"
 
 namespace hiaton::exec::flow {
 namespace {
 
 /// The calls around a frame, also where other workers have given them away.
-class FrameChain : public CallChain {
+class FlowChain : public FrameChain<Frame*> {
  public:
   /// Gives the frame whose call the caller stands for.
   using FindCaller = std::function<Frame*(const RemoteCaller&)>;
 
-  FrameChain(const Plan& plan, const std::vector<FramePool>& pools, Frame* frame, FindCaller find_caller)
-      : plan_(plan), pools_(pools), find_caller_(std::move(find_caller)), start_(found(frame)), at_(start_) {}
+  FlowChain(const Plan& plan, const std::vector<FramePool>& pools, Frame* frame,
+            const FindCaller& find_caller)
+      : FrameChain(found(frame, find_caller)), plan_(plan), pools_(pools), find_caller_(find_caller) {}
 
-  void rewind() override { at_ = start_; }
-  bool at_call() const override { return at_ != nullptr && at_->parent != nullptr; }
-  void go_outward() override { at_ = found(at_->parent); }
-  graph::CallSite site() const override { return graph::CallSite(at_->label); }
+  bool at_call() const override { return at() != nullptr && at()->parent != nullptr; }
+  graph::CallSite site() const override { return graph::CallSite(at()->label); }
   std::vector<std::optional<Value>> arguments() const override {
-    const Function& function = plan_.functions[at_->function];
-    const FrameLayout& layout = pools_[at_->function].layout();
+    const Function& function = plan_.functions[at()->function];
+    const FrameLayout& layout = pools_[at()->function].layout();
     std::vector<std::optional<Value>> values;
     for (uint32_t slot : function.params) {
       const bool scalar = function.slots[slot] == SlotKind::Scalar;
-      const Cell cell = layout.load(at_, slot);
+      const Cell cell = layout.load(at(), slot);
       const bool is_there = scalar || cell.slot.bits != 0;
       values.push_back(is_there ? std::optional(to_value(cell, function.slot_types[slot])) : std::nullopt);
     }
@@ -36,16 +34,15 @@ class FrameChain : public CallChain {
   }
 
  private:
-  Frame* found(Frame* frame) const {
+  Frame* around(Frame* const& frame) const override { return found(frame->parent, find_caller_); }
+  static Frame* found(Frame* frame, const FindCaller& find_caller) {
     const bool is_elsewhere = frame != nullptr && frame->function == kElsewhere;
-    return is_elsewhere ? find_caller_(static_cast<const RemoteCaller&>(*frame)) : frame;
+    return is_elsewhere ? find_caller(static_cast<const RemoteCaller&>(*frame)) : frame;
   }
 
   const Plan& plan_;
   const std::vector<FramePool>& pools_;
   const FindCaller find_caller_;
-  Frame* const start_;
-  Frame* at_;
 };
 
 }  // namespace
@@ -75,7 +72,7 @@ RunError Worker::error_of(const Failure& failure) const {
                                                   : outermost->parent;
   }
   const std::vector<Value> arguments = owner->started_[outermost->root].arguments;
-  FrameChain chain(plan_, pools_, failure.frame, find_caller);
+  FlowChain chain(plan_, pools_, failure.frame, find_caller);
   if (failure.direct != nullptr) {
     const graph::CallSite site = plan_.functions[failure.frame->function].sites[failure.direct->site].site;
     const std::unique_ptr<CallChain> whole = direct_->chain(site, chain);
