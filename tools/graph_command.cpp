@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <limits>
 #include <memory>
 
+#include "budget_options.h"
 #include "choices.h"
 #include "commands.h"
 #include "compile_options.h"
@@ -25,7 +27,8 @@ struct GraphCommand {
   std::string format = "text";
   std::string of;  ///< empty: main, or, of a model that has none, training
   std::string out;
-  partition::Places places;
+  PlaceOptions places;
+  uint64_t max_bytes = std::numeric_limits<uint64_t>::max();
   graph::DrawOptions draw;
   CompileOptions compile;
 };
@@ -45,18 +48,20 @@ std::string module_text(const GraphCommand& command) {
 
 /// A part for each process.
 std::string text_of_parts(const graph::Graph& graph, const GraphCommand& command) {
-  const partition::Partition partition = partition::split(graph, command.places);
+  const partition::Places places =
+      places_for(command.places, command.places.places.processes, command.max_bytes);
+  const partition::Partition partition = partition::split(graph, places);
   const std::vector<graph::DrawnPart> drawn = drawn_parts(partition);
   if (command.format == "dot") return graph::to_dot(drawn, command.draw);
   if (command.format == "svg") return graph::to_svg(drawn, command.draw);
-  std::string text;
+  std::string text = show_places(graph, places);
   for (const graph::DrawnPart& part : drawn)
     text += fmt::format("{}{}\n{}", text.empty() ? "" : "\n", part.title, graph::to_text(part.graph));
   return text;
 }
 
 std::string text_of(const graph::Graph& graph, const GraphCommand& command) {
-  if (command.places.processes > 1) return text_of_parts(graph, command);
+  if (command.places.places.processes > 1) return text_of_parts(graph, command);
   if (command.format == "dot") return graph::to_dot(graph, command.draw);
   if (command.format == "svg") return graph::to_svg(graph, command.draw);
   if (command.format == "json") return graph::to_json(graph);
@@ -84,13 +89,13 @@ int show_graph(const GraphCommand& command) {
   }
   const bool draws_some =
       !command.draw.only.empty() || !command.draw.collapsed.empty() || command.draw.legend;
-  if (command.places.processes > 1 && (of_module || command.format == "json" || draws_some)) {
+  if (command.places.places.processes > 1 && (of_module || command.format == "json" || draws_some)) {
     throw UsageError(
         "--processes: expected text, dot or svg of the whole graph, found an option that shows another form "
         "of "
         "the program, or a part of it");
   }
-  if (command.places.processes == 1 && !command.places.named.empty())
+  if (command.places.places.processes == 1 && command.places.has_any())
     throw UsageError("--place: expected --processes=N, found one process");
   std::string text = of_module ? module_text(command) : graph_text(command);
   if (!text.ends_with('\n')) text += '\n';
@@ -143,6 +148,7 @@ Command add_graph_command(CLI::App& app) {
       ->default_str("main");
   add_split_options(*options, command->places,
                     "What each of so many processes has of it, with Send and Recv in between");
+  add_max_bytes(*options, command->max_bytes, "Processes");
   add_draw_options(*options, command->draw);
   options->add_option("--out", command->out, "Write to this file instead of standard output")
       ->type_name("FILE");

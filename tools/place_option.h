@@ -2,17 +2,32 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <string>
 
 #include "partition/partition.h"
 
 namespace hiaton::cli {
 
-/// --place=NAME=PROCESS[+PROCESS ...],... Whether the program has the names, and the run so many processes,
-/// the split says.
-void add_place_option(CLI::App& command, partition::Places& places);
+/// What --place says.
+struct PlaceOptions {
+  partition::Places places;
+  bool is_automatic = false;  ///< `auto`: learned parameters that a process cannot hold are placed
+  /// Whether something is said.
+  bool has_any() const { return is_automatic || !places.named.empty(); }
+};
 
-/// The same, behind --processes=N, for commands that show what each of so many processes has: `text` says it.
-void add_split_options(CLI::App& command, partition::Places& places, const std::string& text);
+/// --place=NAME=PROCESS[+PROCESS ...],...,auto. Whether the program has the names, and the run so many
+/// processes, the split says.
+void add_place_option(CLI::App& command, PlaceOptions& options);
+
+/// `max_bytes` is what one process can hold. Throws UsageError where `auto` has none.
+partition::Places places_for(const PlaceOptions& options, int processes, uint64_t max_bytes);
+
+/// --place, behind --processes=N, for commands that show what each of so many processes has: `text` says it.
+void add_split_options(CLI::App& command, PlaceOptions& options, const std::string& text);
+
+/// A line for each place with a name, and for each learned parameter that has been placed.
+std::string show_places(const graph::Graph& graph, const partition::Places& places);
 
 }  // namespace hiaton::cli

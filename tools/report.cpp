@@ -89,6 +89,16 @@ nlohmann::ordered_json any_to_json(const Value& value, const Type& type) {
   return json ? *std::move(json) : nlohmann::ordered_json(to_string(value, type));
 }
 
+/// "0: 3, 2: 5": which processes ran calls of others, and how many.
+std::string calls_by_process(const RunStats& stats) {
+  std::string text;
+  for (std::size_t i = 0; i < stats.remote_calls_by_process.size(); ++i) {
+    const uint64_t calls = stats.remote_calls_by_process[i];
+    if (calls > 0) text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", i, calls);
+  }
+  return text.empty() ? "none" : text;
+}
+
 std::string show_totals(const RunStats& stats) {
   const auto line = [](const char* name, const std::string& value) {
     return fmt::format("{:<26}{:>16}\n", name, value);
@@ -100,6 +110,7 @@ std::string show_totals(const RunStats& stats) {
          line("atomic operations", std::to_string(stats.atomic_operations)) +
          (stats.remote_bytes == 0 ? ""
                                   : line("calls to processes", std::to_string(stats.remote_calls)) +
+                                        line("  by process", calls_by_process(stats)) +
                                         line("tokens to processes", std::to_string(stats.remote_tokens)) +
                                         line("bytes to processes", show_bytes(stats.remote_bytes)));
 }
@@ -166,6 +177,7 @@ nlohmann::ordered_json to_json(const RunStats& stats) {
           {"steals", stats.steals},
           {"atomic_operations", stats.atomic_operations},
           {"remote_calls", stats.remote_calls},
+          {"remote_calls_by_process", stats.remote_calls_by_process},
           {"remote_tokens", stats.remote_tokens},
           {"remote_bytes", stats.remote_bytes},
           {"regions", regions},

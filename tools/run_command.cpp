@@ -29,7 +29,7 @@ namespace {
 struct RunCommand {
   ProgramRun program;
   ProcessOptions processes;
-  partition::Places places;
+  PlaceOptions places;
   std::string events;
   std::string trace_file;
   Trace::Options trace;
@@ -127,6 +127,10 @@ int run_alone(RunCommand& command, const PreparedRun& prepared) {
   return kSuccess;
 }
 
+partition::Places places_of(const RunCommand& command, int processes) {
+  return places_for(command.places, processes, command.program.run.max_bytes);
+}
+
 /// The literal form: the parts of the graph, one for each process, on the rules of the reference executor.
 int run_split(RunCommand& command, const PreparedRun& prepared) {
   if (net::find_launched() || !command.processes.hosts.empty()) {
@@ -134,8 +138,9 @@ int run_split(RunCommand& command, const PreparedRun& prepared) {
         "--executor=reference: expected --processes, which it simulates, found processes on hosts");
   }
   const graph::Graph& graph = prepared.program.graph();
-  command.places.processes = command.processes.processes;
-  const partition::Partition parts = partition::split(graph, command.places);
+  const partition::Places places = places_of(command, command.processes.processes);
+  const partition::Partition parts = partition::split(graph, places);
+  if (command.stats && !command.json) std::fputs(show_places(graph, places).c_str(), stderr);
   std::unique_ptr<EventWriter> events;
   if (!command.events.empty()) events = std::make_unique<EventWriter>(command.events);
   return run_and_report(command, prepared, [&] {
@@ -155,6 +160,7 @@ std::string hash_of(const PreparedRun& prepared, const RunOptions& run, bool is_
     all += to_string(prepared.arguments[i], prepared.program.parameters()[i].type) + "\n";
   for (const auto& [name, processes] : run.places)
     all += fmt::format("{}={} ", name, fmt::join(processes, "+"));
+  if (run.place_parameters) all += fmt::format("auto={} ", run.max_bytes);
   all += fmt::format("{} {} {}", run.batching, run.parallel_iterations, static_cast<int>(run.executor));
   if (is_traced) all += " traced";
   return net::hash_of(std::as_bytes(std::span(all)));
@@ -178,6 +184,8 @@ class SharedRunWork : public net::Work {
     std::optional<Trace> trace;
     if (!own.trace_file.empty()) own.program.run.trace = &trace.emplace(own.trace);
     if (transport.self() == 0) {
+      if (own.stats && !own.json)
+        std::fputs(show_places(prepared_.program.graph(), places_of(own, transport.size())).c_str(), stderr);
       try {
         run_program(own, prepared_);
       } catch (const RunError&) {
@@ -205,7 +213,7 @@ int run_in_processes(RunCommand& command, const PreparedRun& prepared) {
   const bool is_shared = is_spread(command.processes);
   const bool is_on_demand = command.program.run.evaluation == Evaluation::DemandDriven;
   if (is_on_demand && is_shared) throw UsageError("--evaluation=demand: expected one process, found several");
-  if (!command.places.named.empty() && !is_shared)
+  if (command.places.has_any() && !is_shared)
     throw UsageError("--place: expected several processes, as --processes=N, found one");
   if (!command.trace_file.empty() && executor != Executor::Production && executor != Executor::Flow)
     throw UsageError(
@@ -217,12 +225,14 @@ int run_in_processes(RunCommand& command, const PreparedRun& prepared) {
   if (executor != Executor::Production)
     throw UsageError(
         "--executor: expected production or reference with several processes, found another one");
-  command.program.run.places = command.places.named;
+  command.program.run.places = command.places.places.named;
+  command.program.run.place_parameters = command.places.is_automatic;
   // What cannot be placed is said once, where the number of processes is known before they start.
   const graph::Graph& graph = prepared.program.graph();
-  const bool is_placed = exec::has_places(graph) || !command.places.named.empty();
-  if (is_placed && command.processes.processes > 1)
-    exec::place_program(graph, {command.processes.processes, command.places.named});
+  if (command.processes.processes > 1) {
+    const partition::Places places = places_of(command, command.processes.processes);
+    if (exec::has_places(graph, places)) partition::split(graph, places);
+  }
   std::exception_ptr error;
   const int status = work_in_processes(command.processes, words_for_processes(), [&] {
     return std::make_unique<SharedRunWork>(command, prepared, error);

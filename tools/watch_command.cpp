@@ -24,7 +24,7 @@ namespace {
 
 struct WatchCommand {
   ProgramRun program;
-  partition::Places places;
+  PlaceOptions places;
   std::string out = "run.html";
   std::size_t most_tokens = 50'000;
 };
@@ -58,11 +58,12 @@ RunResult record(const WatchCommand& command, const PreparedRun& prepared,
 int watch(const WatchCommand& command, const PreparedRun& prepared) {
   const graph::Graph& graph = prepared.program.graph();
   std::optional<partition::Partition> partition;
-  if (command.places.processes > 1) {
+  const int processes = command.places.places.processes;
+  if (processes > 1) {
     if (command.program.run.evaluation == Evaluation::DemandDriven)
       throw UsageError("--evaluation=demand: expected one process, found several");
-    partition = partition::split(graph, command.places);
-  } else if (!command.places.named.empty()) {
+    partition = partition::split(graph, places_for(command.places, processes, command.program.run.max_bytes));
+  } else if (command.places.has_any()) {
     throw UsageError("--place: expected --processes=N, found one process");
   }
   Recording recording =

@@ -95,7 +95,7 @@ struct Node {
   FunctionId function{};               ///< the body it stands in; a Call or Return stands in the caller's
   int32_t parameter = -1;  ///< Const: its value is this parameter of the program; Accumulate: whose gradient
   const OpDef* op = nullptr;  ///< Op
-  Attributes attributes{};    ///< Op, Accumulate
+  Attributes attributes{};    ///< Op, Accumulate, and a Const that chooses a copy (turns.h)
   Value constant{};           ///< Const
   CallSite site{};            ///< Call, Return
   LoopId loop{};              ///< Enter, Exit, NextIteration

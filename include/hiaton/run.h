@@ -66,10 +66,11 @@ struct RunStats {
   uint64_t values_live_at_end = 0;  ///< data values of direct code that nobody can reach; likewise
   uint64_t bytes = 0;               ///< memory that the run held at most, as RunOptions::max_bytes counts it
   uint64_t steals = 0;
-  uint64_t atomic_operations = 0;  ///< read-modify-writes and fences by the workers
-  uint64_t remote_calls = 0;       ///< that ran in another process than their caller
-  uint64_t remote_tokens = 0;      ///< that went from one part of a split graph to another
-  uint64_t remote_bytes = 0;       ///< of the messages between the processes of the run
+  uint64_t atomic_operations = 0;                   ///< read-modify-writes and fences by the workers
+  uint64_t remote_calls = 0;                        ///< that ran in another process than their caller
+  std::vector<uint64_t> remote_calls_by_process{};  ///< how many of these each has run; empty: one process
+  uint64_t remote_tokens = 0;                       ///< that went from one part of a split graph to another
+  uint64_t remote_bytes = 0;                        ///< of the messages between the processes of the run
   double seconds = 0;
   double kernel_seconds = 0;  ///< of all workers together, where RunOptions::time_kernels is set
   std::vector<RegionStats> regions;
@@ -162,8 +163,11 @@ struct RunOptions {
   /// Where a program places something, what is placed runs there, and no other calls are given away.
   net::Transport* processes = nullptr;
   /// Which processes the names of places are. `process:K` is process K modulo their number; others go round
-  /// robin. Several processes for one name have copies of its functions, and the call sites take turns.
+  /// robin. Several processes for one name have copies of its functions, which calls are balanced over.
   std::map<std::string, std::vector<int>> places{};
+  /// Learned parameters without a place of their own are placed, the largest first, where `max_bytes` does
+  /// not hold them all.
+  bool place_parameters = false;
   /// Reference executor only: called for every token, and for every demand.
   std::function<void(const TokenEvent&)> on_token{};
 };

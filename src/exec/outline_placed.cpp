@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "exec/placed_graph.h"
+#include "exec/structure.h"
 
 namespace hiaton::exec {
 namespace {
@@ -23,10 +24,11 @@ namespace {
 /// One round.
 class PlacedOutliner {
  public:
-  PlacedOutliner(const Graph& graph, std::vector<int> homes)
+  PlacedOutliner(const Graph& graph, std::vector<int> homes, const CopiesOfFunctions& copies)
       : graph_(graph),
         homes_(std::move(homes)),
-        structure_(structure_of(graph)),
+        copies_(copies),
+        structure_(find_blocks(graph, std::vector<bool>(graph.functions().size(), true))),
         is_param_(graph::find_params(graph)),
         first_site_(graph.nodes().size()),
         first_conditional_(first_site_ + graph.sites().size()),
@@ -88,8 +90,9 @@ class PlacedOutliner {
         unit_of_[n] = n;
       } else if (node.kind == NodeKind::Call || node.kind == NodeKind::Return) {
         const std::size_t unit = first_site_ + node.site.index();
+        const FunctionId callee = graph_[node.site].callee;
         put(unit, structure_.block_of[graph_[node.site].calls[0].index()],
-            homes_[graph_[node.site].callee.index()]);
+            home_of(has_copies(copies_, callee) ? node.function : callee));
         unit_of_[n] = unit;
       }
     }
@@ -131,7 +134,6 @@ class PlacedOutliner {
   }
 
   // Levels and components
-
   template <class Visit>
   void for_each_read(NodeId id, Visit visit) const {
     const Node& node = graph_[id];
@@ -254,9 +256,7 @@ class PlacedOutliner {
       return found->second;
     };
     const std::optional<std::size_t> own = unit_of_[id.index()];
-    if (own && units_[*own].block.valid()) {
-      if (const std::optional<std::size_t> number = number_of(*own)) return number;
-    }
+    if (own && units_[*own].block.valid() && number_of(*own)) return number_of(*own);
     BlockId block = own ? units_[*own].block : structure_.block_of[id.index()];
     while (block.valid() && structure_[block].parent.valid()) {
       const std::size_t unit = *around(block);
@@ -267,7 +267,6 @@ class PlacedOutliner {
   }
 
   // The new graph
-
   HomedGraph rebuild() {
     find_arguments();
     find_results();
@@ -285,7 +284,7 @@ class PlacedOutliner {
       for (OutPort result : component.results) builder.add_result(result);
     }
     for (Node& node : nodes_) builder.add(std::move(node));
-    return {builder.finish(), homes_};
+    return {builder.finish(), homes_, copies_};
   }
 
   void find_arguments() {
@@ -407,8 +406,8 @@ class PlacedOutliner {
 
   /// Where the value stands for who reads it from elsewhere.
   OutPort outside(OutPort from) const {
-    if (from.node.index() >= moved_to_.size()) return from;
-    const std::optional<std::size_t> moved = moved_to_[from.node.index()];
+    const bool is_own = from.node.index() < moved_to_.size();
+    const std::optional<std::size_t> moved = is_own ? moved_to_[from.node.index()] : std::nullopt;
     if (!moved || graph_[from.node].kind == NodeKind::Call) return from;
     const Component& component = components_[*moved];
     const auto found = std::ranges::find(component.results, from);
@@ -472,6 +471,7 @@ class PlacedOutliner {
 
   const Graph& graph_;
   std::vector<int> homes_;
+  const CopiesOfFunctions& copies_;
   const Structure structure_;
   const std::vector<bool> is_param_;
   const std::size_t first_site_;
@@ -486,13 +486,12 @@ class PlacedOutliner {
 
 }  // namespace
 
-HomedGraph outline_placed(const Graph& placed) {
+HomedGraph outline_placed(const Graph& placed, CopiesOfFunctions copies) {
   std::vector<int> homes;
   for (const graph::Function& function : placed.functions())
     homes.push_back(process_in(function.placement).value_or(0));
-  homes[placed.main().index()] = 0;
-  HomedGraph homed{placed, std::move(homes)};
-  while (std::optional<HomedGraph> next = PlacedOutliner(homed.graph, homed.homes).run())
+  HomedGraph homed{placed, std::move(homes), std::move(copies)};
+  while (std::optional<HomedGraph> next = PlacedOutliner(homed.graph, homed.homes, homed.copies).run())
     homed = std::move(*next);
   return homed;
 }

@@ -15,13 +15,6 @@ namespace {
 
 constexpr uint64_t kMostSteps = 8;  ///< of a process in its turn
 
-std::vector<net::ValueCodec> codecs_of(const partition::Partition& partition) {
-  std::vector<net::ValueCodec> codecs;
-  for (const partition::Channel& channel : partition.channels)
-    codecs.emplace_back(partition.placed.graph[channel.of.node].type);
-  return codecs;
-}
-
 /// Time passes by a microsecond with each packet, and nobody is lost.
 net::Transport::Options transport_options() {
   net::Transport::Options options;

@@ -39,6 +39,8 @@ struct PartitionedRunOptions {
   std::function<void(const CrossingEvent&)> on_crossing{};  ///< in the order in which tokens are sent
   /// Every token that a node of a process makes, and every one that a Send lets go, under its tag there.
   std::function<void(int process, const TokenEvent&)> on_token{};
+  bool names_hosts = false;      ///< errors name the host of a process
+  uint32_t aux_of_messages = 0;  ///< net::Header::aux of tokens
 };
 
 /// What is left over in a process. Its nodes are those of the process's part.

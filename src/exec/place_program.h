@@ -1,16 +1,22 @@
 // A program whose parts are placed, for the production executor of several processes.
 #pragma once
 
+#include <optional>
+#include <string>
+
 #include "exec/outline_placed.h"
 #include "partition/partition.h"
 
 namespace hiaton::exec {
 
-/// Whether it places a function, an expression or a learned parameter somewhere.
-bool has_places(const graph::Graph& graph);
+/// Whether the graph or `places` place a function, an expression or a learned parameter somewhere. Throws
+/// ProgramError where no process has room for a parameter.
+bool has_places(const graph::Graph& graph, const partition::Places& places);
 
-/// Each body on one process; loops are calls (outline_loops.h). Throws ProgramError where `places` does not
-/// fit the graph, and where a function has several phases, as gradients have: calls that are sent have one.
-HomedGraph place_program(const graph::Graph& graph, const partition::Places& places);
+/// Each body on one process; loops are calls (outline_loops.h). Nothing, and in `reason` why, where calls
+/// that are sent cannot express the graph: a function has several phases, as gradients have, or the graph has
+/// no structure (structure.h). Throws ProgramError where `places` does not fit the graph.
+std::optional<HomedGraph> place_program(const graph::Graph& graph, const partition::Places& places,
+                                        std::string& reason);
 
 }  // namespace hiaton::exec

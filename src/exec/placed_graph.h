@@ -1,8 +1,6 @@
 // What outline_placed() reads off a graph whose nodes stand on `process:K`.
 #pragma once
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <charconv>
 #include <optional>
@@ -11,8 +9,6 @@
 
 #include "base/check.h"
 #include "exec/graph_names.h"
-#include "exec/structure.h"
-#include "hiaton/error.h"
 
 namespace hiaton::exec {
 
@@ -26,18 +22,6 @@ inline std::optional<int> process_in(std::string_view placement) {
   const auto [end, error] = std::from_chars(begin, placement.data() + placement.size(), process);
   HIATON_CHECK(error == std::errc() && end == placement.data() + placement.size());
   return process;
-}
-
-/// Throws ProgramError where there is none.
-inline Structure structure_of(const Graph& graph) {
-  try {
-    return find_blocks(graph, std::vector<bool>(graph.functions().size(), true));
-  } catch (const Unstructured& found) {
-    throw ProgramError(
-        fmt::format("expected a program whose branches nest, to run what is placed on other processes, found "
-                    "one where {}",
-                    found.reason));
-  }
 }
 
 inline void add_once(std::vector<OutPort>& ports, OutPort port) {

@@ -100,12 +100,18 @@ const PlanCache::PlacedEntry& PlanCache::get_placed(const graph::Graph& graph,
   for (const std::unique_ptr<PlacedEntry>& entry : placed_entries_) {
     if (entry->options == options && entry->places == places) return *entry;
   }
-  HomedGraph homed = place_program(graph, places);
-  direct::PlanOptions own = options;
-  own.homes = std::move(homed.homes);
-  auto entry = std::unique_ptr<PlacedEntry>(
-      new PlacedEntry{options, places, std::move(homed.graph), nullptr, std::string()});
-  entry->plan = direct::compile(entry->graph, own, entry->reason);
+  auto entry = std::make_unique<PlacedEntry>();
+  entry->options = options;
+  entry->places = places;
+  std::optional<HomedGraph> homed = place_program(graph, places, entry->reason);
+  if (homed) {
+    direct::PlanOptions own = options;
+    own.homes = std::move(homed->homes);
+    own.copies = std::move(homed->copies);
+    entry->graph.emplace(std::move(homed->graph));
+    entry->plan = direct::compile(*entry->graph, own, entry->reason);
+  }
+  if (entry->plan == nullptr) entry->parts.emplace(partition::split(graph, places));
   return *placed_entries_.emplace_back(std::move(entry));
 }
 

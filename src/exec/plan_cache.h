@@ -55,9 +55,10 @@ class PlanCache {
   struct PlacedEntry {
     direct::PlanOptions options;  ///< without the homes of the functions
     partition::Places places;
-    graph::Graph graph;                        ///< what the plan is of
+    std::optional<graph::Graph> graph;         ///< what the plan is of
     std::shared_ptr<const direct::Plan> plan;  ///< null: the graph has none, for the reason beside it
     std::string reason;
+    std::optional<partition::Partition> parts;  ///< of a graph without a plan
     mutable direct::LastRun last_run{};
   };
   /// Returns the plan of the graph whose parts are on these processes. Throws ProgramError where they cannot

@@ -32,6 +32,13 @@ TagLabel PartitionedProgram::common(int process, const TagLabel& here) const {
   return label;
 }
 
+std::vector<net::ValueCodec> codecs_of(const partition::Partition& partition) {
+  std::vector<net::ValueCodec> codecs;
+  for (const partition::Channel& channel : partition.channels)
+    codecs.emplace_back(partition.placed.graph[channel.of.node].type);
+  return codecs;
+}
+
 ProcessRun::ProcessRun(const PartitionedProgram& program, int self, const PartitionedRunOptions& options,
                        std::span<const Value> arguments, ReferenceBudget& budget, net::Transport& transport,
                        const std::vector<std::unique_ptr<ProcessRun>>& others)
@@ -82,7 +89,7 @@ void ProcessRun::send(NodeId id, const Tag& tag, const Value& value, bool dead) 
   payload.text(key_of(number, tag));
   payload.number(static_cast<uint8_t>(dead));
   if (!dead && channel.carries_values) program_.codecs[number].write(value, payload);
-  transport_.send(channel.to, {.channel = number}, payload.bytes());
+  transport_.send(channel.to, {.channel = number, .aux = partitioned_.aux_of_messages}, payload.bytes());
   ++tokens_sent_;
   bytes_sent_ += sizeof(net::Header) + payload.bytes().size();
   if (options().on_token) options().on_token({{id}, elements(tag), value, dead});
@@ -157,8 +164,9 @@ class ProcessRun::Chain : public TagChain {
       labels.push_back(run_.program_.common(run_.self_, cell->label));
     const partition::PlacedGraph& placed = run_.program_.partition.placed;
     const int home = placed.homes[placed.graph[labels[0].site].callee.index()];
-    std::vector<std::optional<Value>> known =
-        run_.others_[static_cast<std::size_t>(home)]->arguments_of(labels);
+    ProcessRun* const at_home = run_.others_[static_cast<std::size_t>(home)].get();
+    std::vector<std::optional<Value>> known;
+    if (at_home != nullptr) known = at_home->arguments_of(labels);
     known.resize(placed.graph[labels[0].site].calls.size());
     return known;
   }
@@ -188,20 +196,24 @@ std::vector<std::optional<Value>> ProcessRun::arguments_of(std::span<const TagLa
   return tag.cell()->arguments;
 }
 
+RunError ProcessRun::of_this_process(const RunError& error) const {
+  return on_process(error, self_, partitioned_.names_hosts ? transport_.host(self_) : std::string());
+}
+
 RunError ProcessRun::refusal(NodeId id, const Tag& tag, std::span<const Value> operands, Fault fault) const {
   Chain chain(*this, tag);
   const RunPlace place{program_.graph, program_.arguments, chain};
   const NodeId placed = part().nodes[id.index()];
   HIATON_CHECK(placed.valid());
   const NodeId node = program_.partition.placed.nodes[placed.index()];
-  return on_process(operation_error(place, node, operands, fault), self_);
+  return of_this_process(operation_error(place, node, operands, fault));
 }
 
 RunError ProcessRun::over_budget(const Tag& tag, Fault fault) const {
   Chain chain(*this, tag);
   std::optional<LoopId> loop;
   if (!tag.empty() && tag.label().loop.valid()) loop = program_.loop(self_, tag.label().loop);
-  return on_process(budget_error({program_.graph, program_.arguments, chain}, options(), fault, loop), self_);
+  return of_this_process(budget_error({program_.graph, program_.arguments, chain}, options(), fault, loop));
 }
 
 }  // namespace hiaton::exec

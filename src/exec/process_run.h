@@ -31,9 +31,13 @@ struct PartitionedProgram {
   TagLabel common(int process, const TagLabel& here) const;
 };
 
+/// By channel: how its values are written.
+std::vector<net::ValueCodec> codecs_of(const partition::Partition& partition);
+
 class ProcessRun : public ReferenceRun {
  public:
-  /// `others` are the runs of all processes, by number; they are all there before the first step.
+  /// `others` are the runs of all processes, by number, as far as they are in this one; what is there is
+  /// there before the first step.
   ProcessRun(const PartitionedProgram& program, int self, const PartitionedRunOptions& options,
              std::span<const Value> arguments, ReferenceBudget& budget, net::Transport& transport,
              const std::vector<std::unique_ptr<ProcessRun>>& others);
@@ -41,12 +45,14 @@ class ProcessRun : public ReferenceRun {
   void on_message(const net::Header& header, std::span<const std::byte> payload);
   std::vector<WaitingNode> waiting() const override;
   RunStats finish() override;
+  uint64_t tokens_sent() const { return tokens_sent_; }
   /// The arguments of the innermost call of a tag, by its labels with common numbers, innermost first.
   std::vector<std::optional<Value>> arguments_of(std::span<const TagLabel> labels);
 
  protected:
   void send(graph::NodeId id, const Tag& tag, const Value& value, bool dead) override;
   void receive(graph::NodeId id, const Tag& tag, bool dead) override;
+  TagLabel in_whole_graph(const TagLabel& here) const override { return program_.common(self_, here); }
   bool is_copy(graph::CallSite site) const override;
   RunError refusal(graph::NodeId id, const Tag& tag, std::span<const Value> operands,
                    Fault fault) const override;
@@ -64,6 +70,7 @@ class ProcessRun : public ReferenceRun {
   };
 
   const partition::Part& part() const;
+  RunError of_this_process(const RunError& error) const;
   std::string key_of(uint32_t channel, const Tag& tag) const;
   void finish_receive(const std::string& key);
   TagLabel here(const TagLabel& common) const;

@@ -13,6 +13,7 @@
 #include "exec/flow/run/flow_run.h"
 #include "exec/graph_names.h"
 #include "exec/listed_examples.h"
+#include "exec/literal_run.h"
 #include "exec/place_program.h"
 #include "exec/reference.h"
 #include "hiaton/thread_pool.h"
@@ -30,20 +31,26 @@ direct::PlanOptions direct_options(const RunOptions& options) {
           forking ? options.parallel_iterations : 1};
 }
 
+partition::Places places_of(const RunOptions& options) {
+  partition::Places places{options.processes->size(), options.places, {}};
+  if (options.place_parameters) places.most_bytes = options.max_bytes;
+  return places;
+}
+
 /// Whether parts of the program are on different processes.
 bool is_spread(const Graph& graph, const RunOptions& options) {
   return options.processes != nullptr && options.processes->size() > 1 &&
-         (has_places(graph) || !options.places.empty());
+         has_places(graph, places_of(options));
 }
 
 RunResult run_placed(const Graph& graph, std::span<const Value> arguments, const RunOptions& options,
                      PlanCache& plans) {
-  const PlanCache::PlacedEntry& entry =
-      plans.get_placed(graph, direct_options(options), {options.processes->size(), options.places});
-  if (entry.plan == nullptr)
-    throw ProgramError("expected a program that the production executor can split, found one where " +
-                       entry.reason);
-  return direct::run_plan(entry.graph, *entry.plan, arguments, options, entry.last_run);
+  const PlanCache::PlacedEntry& entry = plans.get_placed(graph, direct_options(options), places_of(options));
+  if (entry.plan == nullptr) {
+    return run_with_fallback(options, entry.reason,
+                             [&] { return run_literal(graph, *entry.parts, arguments, options); });
+  }
+  return direct::run_plan(*entry.graph, *entry.plan, arguments, options, entry.last_run);
 }
 
 /// The plan of a program all of which is direct in such a run, or why it has none: its Switch and Merge nodes

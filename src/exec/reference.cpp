@@ -11,6 +11,7 @@
 #include "exec/print_line.h"
 #include "exec/reference_run.h"
 #include "exec/tag_chain.h"
+#include "graph/turns.h"
 
 namespace hiaton::exec {
 namespace {
@@ -113,6 +114,8 @@ void ReferenceRun::match(NodeId id, std::optional<uint32_t> input, const Token& 
 void ReferenceRun::fire(NodeId id, const Tag& tag, std::span<const Value> operands, bool dead) {
   switch (graph_[id].kind) {
     case NodeKind::Const:  // the token of its control edge starts it
+      if (const std::optional<graph::Turn> turn = graph::turn_of(graph_[id]))
+        return emit({id}, tag, Value(number_of(tag) % turn->copies == turn->number), dead);
       return emit({id}, tag, constant_of(graph_[id], options_), dead);
     case NodeKind::Op:
       return fire_op(id, tag, operands, dead);
@@ -152,6 +155,24 @@ void ReferenceRun::fire_op(NodeId id, const Tag& tag, std::span<const Value> ope
   const Fault fault = apply(graph_[id], operands, options_.overflow, result);
   if (fault == Fault::None) return emit_live(id, tag, result);
   throw refusal(id, tag, operands, fault);
+}
+
+/// Iterations of a loop, and call sites of a body, have numbers that follow each other; the calls and loops
+/// around them decide where they begin.
+uint64_t ReferenceRun::number_of(const Tag& tag) const {
+  if (tag.empty()) return 0;
+  constexpr uint64_t kOddMultiplier = 0x9E3779B97F4A7C15;
+  const auto own_number = [this](const TagCell* cell) {
+    const TagLabel label = in_whole_graph(cell->label);
+    return label.site.valid() ? label.site.index() : label.iteration;
+  };
+  uint64_t around = 0;
+  for (const TagCell* cell = tag.cell()->outer; cell != nullptr; cell = cell->outer) {
+    around = (around ^ own_number(cell)) * kOddMultiplier;
+    around ^= around >> 29;
+  }
+  constexpr int kBitsOfBegin = 32;
+  return (around >> kBitsOfBegin) + own_number(tag.cell());
 }
 
 RunError ReferenceRun::refusal(NodeId id, const Tag& tag, std::span<const Value> operands,

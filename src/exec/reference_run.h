@@ -68,6 +68,8 @@ class ReferenceRun {
   bool has_tokens() const { return !tokens_.empty(); }
   /// Delivers the oldest token. Throws RunError.
   void step();
+  /// While there are no tokens, but others may come. Throws RunError where the run is to end.
+  void require_time() { require(budget_.watch().poll(), Tag()); }
   /// Once there are no tokens. Throws RunError where a result has not come.
   std::vector<Value> take_results();
   virtual std::vector<WaitingNode> waiting() const;
@@ -79,6 +81,8 @@ class ReferenceRun {
   virtual void send(graph::NodeId id, const Tag& tag, const Value& value, bool dead);
   /// Recv: the token of its control edge has come. Once the message is there too, emit() lets it go on.
   virtual void receive(graph::NodeId id, const Tag& tag, bool dead);
+  /// A label of a tag with the numbers of the graph that this one is a part of.
+  virtual TagLabel in_whole_graph(const TagLabel& here) const { return here; }
   /// Whether the call is counted in another process.
   virtual bool is_copy(graph::CallSite /*site*/) const { return false; }
   /// Which error it is that an operation refused its operands, or that a budget is used up.
@@ -119,6 +123,8 @@ class ReferenceRun {
   void finish_loop(graph::LoopId loop, const TagCell* tag);
   void finish_loops();
 
+  /// What calls take turns by: see graph/turns.h.
+  uint64_t number_of(const Tag& tag) const;
   Tag make_tag(const Tag& outer, const TagLabel& label, bool* made);
   void require(Fault fault, const Tag& tag);
   uint64_t bytes() const;

@@ -57,7 +57,7 @@ class CheckedExamples : public Examples {
   }
   std::span<const Value> view_arguments(std::size_t index, std::vector<Value>& storage) override {
     const std::span<const Value> arguments = examples_.view_arguments(index, storage);
-    require_arguments(graph_, arguments);
+    require_arguments(graph_, arguments, checks_data_);
     return arguments;
   }
   void take_results(std::size_t index, std::vector<Value> results) override {

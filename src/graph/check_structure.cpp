@@ -1,4 +1,8 @@
+#include <optional>
+
+#include "graph/contexts.h"
 #include "graph/labels.h"
+#include "graph/turns.h"
 #include "graph/validate.h"
 
 namespace hiaton::graph {
@@ -6,7 +10,8 @@ namespace {
 
 class StructureCheck {
  public:
-  StructureCheck(const Graph& graph, Findings& findings) : graph_(graph), findings_(findings) {}
+  StructureCheck(const Graph& graph, Findings& findings)
+      : graph_(graph), findings_(findings), is_param_(find_params(graph)) {}
 
   void run() {
     if (graph_.functions().empty())
@@ -55,6 +60,7 @@ class StructureCheck {
                    node.attributes.size());
     }
     if (node.kind == NodeKind::Accumulate) check_accumulate(id);
+    if (node.kind == NodeKind::Const && !node.attributes.empty()) check_turn(id);
     const bool is_program = node.kind == NodeKind::Input || node.kind == NodeKind::Output;
     if (is_program && node.function != graph_.main()) {
       findings_.at(id, "expected it in the first function, which is the program; found it in {}",
@@ -72,11 +78,22 @@ class StructureCheck {
     }
   }
 
+  void check_turn(NodeId id) {
+    const std::optional<Turn> turn = turn_of(graph_[id]);
+    if (!turn || turn->copies < 2 || turn->number >= turn->copies || graph_[id].controls.empty())
+      findings_.at(id, "expected no attributes, or a number, more copies, and a control edge");
+  }
+
+  /// Of the copies of a placed function, the graph calls one, and the processes call the others.
+  bool is_param_of_copy(NodeId id) const {
+    return is_param_[id.index()] && graph_[graph_[id].function].placement.starts_with("process:");
+  }
+
   void check_inputs(NodeId id) {
     const Node& node = graph_[id];
     const std::size_t found = node.inputs.size();
     if (node.kind == NodeKind::Merge) {
-      if (found == 0) findings_.at(id, "expected at least 1 input, found none");
+      if (found == 0 && !is_param_of_copy(id)) findings_.at(id, "expected at least 1 input, found none");
     } else if (const std::size_t expected = input_count(node); found != expected) {
       findings_.at(id, "expected {} input{}, found {}", expected, expected == 1 ? "" : "s", found);
     }
@@ -213,6 +230,7 @@ class StructureCheck {
 
   const Graph& graph_;
   Findings& findings_;
+  const std::vector<bool> is_param_;  ///< by node
 };
 
 }  // namespace

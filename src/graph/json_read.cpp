@@ -120,7 +120,8 @@ class GraphReader {
     if (place.has("inputs")) node.inputs = read_edges(place.field("inputs"));
     if (place.has("controls")) node.controls = read_edges(place.field("controls"));
     if (node.kind == NodeKind::Op) node.op = &read_op(place.field("op"));
-    if (place.has("attributes")) node.attributes = read_attributes(place.field("attributes"));
+    if (node.kind != NodeKind::Const && place.has("attributes"))
+      node.attributes = read_attributes(place.field("attributes"));
     if (place.has("parameter") || node.kind == NodeKind::Accumulate) {
       node.parameter = static_cast<int32_t>(place.field("parameter").index(parameter_count_, "a parameter"));
     } else if (node.kind == NodeKind::Const) {

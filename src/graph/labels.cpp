@@ -2,11 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+
+#include "graph/turns.h"
+
 namespace hiaton::graph {
 
 std::string label_of(const Node& node) {
   switch (node.kind) {
     case NodeKind::Const:
+      if (const std::optional<Turn> turn = turn_of(node))
+        return fmt::format("Turn {} of {}", turn->number, turn->copies);
       return node.parameter >= 0 ? "Param" : fmt::format("Const {}", to_string(node.constant, node.type));
     case NodeKind::Op:
       return node.op == nullptr ? "Op without an operation" : std::string(node.op->name.value);

@@ -122,6 +122,7 @@ void Transport::send(int to, const Header& header, std::span<const std::byte> pa
 void Transport::close_open(int to) {
   Peer& receiver = peer(to);
   if (receiver.open.size() == 0) return;
+  waiting_bytes_ += receiver.open.size();
   receiver.ready.push_back(std::exchange(receiver.open, Packet()));
   send_ready(to);
 }
@@ -134,6 +135,7 @@ void Transport::send_ready(int to) {
     receiver.credits.sent(weight);
     Packet packet = std::move(receiver.ready.front());
     receiver.ready.pop_front();
+    waiting_bytes_ -= packet.size();
     put(to, std::move(packet));
   }
 }
@@ -145,11 +147,7 @@ void Transport::flush() {
 
 uint64_t Transport::waiting_bytes() const {
   const std::lock_guard lock(mutex_);
-  uint64_t bytes = 0;
-  for (const Peer& peer : peers_) {
-    for (const Packet& packet : peer.ready) bytes += packet.size();
-  }
-  return bytes;
+  return waiting_bytes_;
 }
 
 /// Takes all that has arrived: packets of messages wait in the inbox.

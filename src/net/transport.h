@@ -172,6 +172,7 @@ class Transport {
   EndingAnswers answers_;
   uint64_t sent_ = 0;
   uint64_t handled_ = 0;
+  uint64_t waiting_bytes_ = 0;  ///< of packets that wait for credit
   uint32_t runs_ = 0;
   std::atomic<bool> is_woken_{false};
   std::chrono::nanoseconds looks_after_{0};  ///< the latest result of keep_alive()

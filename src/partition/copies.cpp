@@ -2,18 +2,23 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <deque>
 #include <map>
+#include <optional>
+#include <span>
 #include <unordered_map>
 #include <utility>
 
 #include "graph/contexts.h"
+#include "graph/turns.h"
 #include "hiaton/error.h"
 
 namespace hiaton::partition {
 namespace {
 
 using graph::CallSite;
+using graph::choice_of_copy;
 using graph::FunctionId;
 using graph::is_under_every_tag;
 using graph::LoopId;
@@ -30,9 +35,10 @@ struct Body {
 
 class Copies {
  public:
-  Copies(const graph::Graph& graph, const PlaceMap& places)
+  Copies(const graph::Graph& graph, const PlaceMap& places, Balance balance)
       : graph_(graph),
         places_(places),
+        balance_(balance),
         builder_(graph.source()),
         nodes_of_(graph.functions().size()),
         entry_loop_(graph.nodes().size()),
@@ -58,8 +64,9 @@ class Copies {
       const OutPort param = builder_.function(callee).params[builder_.node(call).index];
       builder_.add_input(param, {call});
     }
-    return {builder_.finish(), std::move(processes_), std::move(homes_),
-            std::move(nodes_), std::move(sites_),     std::move(loops_)};
+    copies_.resize(homes_.size());
+    return {builder_.finish(), std::move(processes_), std::move(homes_), std::move(nodes_),
+            std::move(sites_), std::move(loops_),     std::move(copies_)};
   }
 
  private:
@@ -98,7 +105,7 @@ class Copies {
       case NodeKind::Return: {
         const graph::Site& site = graph_[node.site];
         const int caller = common(id, process_named(site.calls.at(0), home), home, "call");
-        return places_.process_of_callee(graph_[site.callee].placement, caller, node.site);
+        return places_.process_of(graph_[site.callee].placement, caller);
       }
       case NodeKind::Enter:
       case NodeKind::Exit:
@@ -108,24 +115,23 @@ class Copies {
         break;
     }
     if (node.op != nullptr && node.op->role == Role::Print) return 0;
-    if (const std::string* place = place_of_parameter(node)) return places_.process_of(*place, home);
+    if (const std::optional<int> process = process_of_parameter(node, home)) return *process;
     if (is_param_[id.index()]) return common(id, home, home, "head of a function");
     const LoopId loop = entry_loop_[id.index()];
     return loop.valid() ? process_of_loop(id, loop, home) : process_named(id, home);
   }
 
-  /// Where the learned parameter is that the node is about, or reads; null: anywhere.
-  const std::string* place_of_parameter(const graph::Node& node) const {
-    const auto place_of = [&](int32_t parameter) -> const std::string* {
-      if (parameter < 0) return nullptr;
-      const std::string& place = graph_.parameters()[static_cast<std::size_t>(parameter)].placement;
-      return place.empty() ? nullptr : &place;
+  /// Where the learned parameter is that the node is about, or reads; nothing: anywhere.
+  std::optional<int> process_of_parameter(const graph::Node& node, int home) const {
+    const auto process_of = [&](int32_t parameter) -> std::optional<int> {
+      if (parameter < 0) return std::nullopt;
+      return places_.process_of(graph::ParameterId(static_cast<std::size_t>(parameter)), home);
     };
-    if (node.kind != NodeKind::Op) return place_of(node.parameter);
+    if (node.kind != NodeKind::Op) return process_of(node.parameter);
     for (OutPort input : node.inputs) {
-      if (const std::string* place = place_of(graph_[input.node].parameter)) return place;
+      if (const std::optional<int> process = process_of(graph_[input.node].parameter)) return process;
     }
-    return nullptr;
+    return std::nullopt;
   }
 
   int process_named(NodeId id, int home) const { return places_.process_of(graph_[id].placement, home); }
@@ -150,6 +156,10 @@ class Copies {
     const auto port_of = [&](OutPort port) { return OutPort{copies.at(port.node), port.port}; };
     for (NodeId id : nodes_of_[body.of.index()]) {
       builder_.in_function(body.copy);
+      if (takes_turns(graph_[id].site)) {
+        if (graph_[id].kind == NodeKind::Return) copies[id] = add_merge(id, body);
+        continue;
+      }
       const int process = process_of(id, body.home);
       graph::Node node = graph_[id];
       node.inputs = {};
@@ -158,13 +168,15 @@ class Copies {
       if (process != kEverywhere) node.placement = fmt::format("process:{}", process);
       if (node.site.valid()) node.site = site_of(node.site, process, body, sites);
       if (node.loop.valid()) node.loop = loop_of(node.loop, loops);
-      copies[id] = builder_.add(std::move(node));
-      nodes_.push_back(id);
-      processes_.push_back(process);
+      copies[id] = add(std::move(node), id, process);
     }
     builder_.in_function(body.copy);
     for (NodeId id : nodes_of_[body.of.index()]) {
       const graph::Node& node = graph_[id];
+      if (takes_turns(node.site)) {
+        if (node.kind == NodeKind::Call && node.index == 0) add_turns(node.site, body, port_of);
+        continue;
+      }
       graph::Node& copy = builder_.node(copies[id]);
       if (node.kind == NodeKind::Call) {
         calls_.emplace_back(copies[id], callee_of(copy.site));
@@ -185,17 +197,126 @@ class Copies {
     for (OutPort result : function.results) builder_.add_result(port_of(result));
   }
 
+  NodeId add(graph::Node node, NodeId origin, int process) {
+    nodes_.push_back(origin);
+    processes_.push_back(process);
+    return builder_.add(std::move(node));
+  }
+
+  /// Whether the call site is one for each copy of its callee. Where it begins with nothing but constants, in
+  /// the program itself, no token says that there is such a call: it calls the first copy.
+  bool takes_turns(CallSite site) const {
+    return site.valid() && balance_ == Balance::ByTag && !copies_of(site).empty() && argument_with_tag(site);
+  }
+
+  /// The first argument of the first phase that is no constant under every tag.
+  std::optional<std::size_t> argument_with_tag(CallSite site) const {
+    const std::vector<NodeId>& calls = graph_[site].calls;
+    const std::vector<Phase>& phases = graph_[graph_[site].callee].phases;
+    const std::size_t count = phases.empty() ? calls.size() : std::min(calls.size(), phases[0].params);
+    for (std::size_t i = 0; i < count; ++i) {
+      if (!is_under_every_tag(graph_[graph_[calls[i]].inputs[0].node])) return i;
+    }
+    return std::nullopt;
+  }
+
+  std::span<const int> copies_of(CallSite site) const {
+    return places_.copies_of(graph_[graph_[site].callee].placement);
+  }
+
+  /// Joins what the copies return.
+  NodeId add_merge(NodeId result, const Body& body) {
+    graph::Node node = graph_[result];
+    node.kind = NodeKind::Merge;
+    node.inputs = {};
+    node.controls = {};
+    node.site = {};
+    node.function = body.copy;
+    node.placement = fmt::format("process:{}", body.home);
+    return add(std::move(node), result, body.home);
+  }
+
+  /// A call to each copy. Switch nodes pass the arguments to the one whose turn it is.
+  template <class PortOf>
+  void add_turns(CallSite id, const Body& body, PortOf port_of) {
+    const graph::Site& site = graph_[id];
+    const std::span<const int> homes = copies_of(id);
+    const std::size_t alive = *argument_with_tag(id);
+    std::vector<OutPort> arguments;
+    for (NodeId call : site.calls) arguments.push_back(port_of(graph_[call].inputs[0]));
+    for (std::size_t c = 0; c < homes.size(); ++c) {
+      std::vector<OutPort> chosen = arguments;
+      if (c + 1 < homes.size()) {
+        const uint64_t turn = (c + homes.size() - id.index() % homes.size()) % homes.size();
+        graph::Node choice = choice_of_copy({turn, homes.size()}, body.copy, arguments[alive]);
+        choice.placement = fmt::format("process:{}", body.home);
+        const NodeId predicate = add(std::move(choice), site.calls[0], body.home);
+        for (std::size_t i = 0; i < arguments.size(); ++i) {
+          const NodeId both = add({.kind = NodeKind::Switch,
+                                   .inputs = {arguments[i], {predicate}},
+                                   .type = graph_[site.calls[i]].type,
+                                   .function = body.copy,
+                                   .name = graph_[site.calls[i]].name,
+                                   .span = graph_[site.calls[i]].span,
+                                   .placement = fmt::format("process:{}", body.home)},
+                                  site.calls[i], body.home);
+          chosen[i] = {both, 0};
+          arguments[i] = {both, 1};
+        }
+      }
+      add_call(id, body, homes[c], chosen, port_of);
+    }
+  }
+
+  template <class PortOf>
+  void add_call(CallSite id, const Body& body, int home, const std::vector<OutPort>& arguments,
+                PortOf port_of) {
+    const graph::Site& site = graph_[id];
+    std::unordered_map<CallSite, CallSite> own;  // a site of its own for each copy
+    const CallSite copy = site_of(id, home, body, own);
+    const auto add_node = [&](NodeId of) {
+      graph::Node node = graph_[of];
+      node.inputs = {};
+      node.controls = {};
+      node.function = body.copy;
+      node.site = copy;
+      node.placement = fmt::format("process:{}", home);
+      return add(std::move(node), of, home);
+    };
+    for (std::size_t i = 0; i < site.calls.size(); ++i) {
+      const NodeId call = add_node(site.calls[i]);
+      builder_.node(call).inputs = {arguments[i]};
+      calls_.emplace_back(call, callee_of(copy));
+    }
+    for (NodeId result : site.returns) {
+      const NodeId back = add_node(result);
+      builder_.node(back).inputs = {OutPort{}};  // finish() connects it
+      builder_.add_input(port_of({result}), {back});
+    }
+  }
+
   CallSite site_of(CallSite site, int callee_home, const Body& caller,
                    std::unordered_map<CallSite, CallSite>& known) {
     const auto [entry, first] = known.try_emplace(site);
     if (first) {
       const FunctionId callee = body_of(graph_[site].callee, callee_home);
+      if (balance_ == Balance::ByCaller) add_copies(site, callee);
       builder_.in_function(caller.copy);
       entry->second = builder_.add_site(callee, graph_[site].span);
       sites_.push_back(site);
       callees_.push_back(callee);
     }
     return entry->second;
+  }
+
+  /// All copies of a callee, of which the call sites name the first.
+  void add_copies(CallSite site, FunctionId first) {
+    const std::span<const int> homes = copies_of(site);
+    if (homes.empty()) return;
+    std::vector<FunctionId> all;
+    for (const int home : homes) all.push_back(body_of(graph_[site].callee, home));
+    copies_.resize(std::max(copies_.size(), first.index() + 1));
+    copies_[first.index()] = std::move(all);
   }
 
   FunctionId callee_of(CallSite copy) const { return callees_[copy.index()]; }
@@ -211,6 +332,7 @@ class Copies {
 
   const graph::Graph& graph_;
   const PlaceMap& places_;
+  const Balance balance_;
   graph::GraphBuilder builder_;
   std::vector<std::vector<NodeId>> nodes_of_;  ///< by function
   std::vector<LoopId> entry_loop_;             ///< by node: whose variable it is the Merge of
@@ -224,12 +346,13 @@ class Copies {
   std::vector<NodeId> nodes_;
   std::vector<CallSite> sites_;
   std::vector<LoopId> loops_;
+  std::vector<std::vector<FunctionId>> copies_;
 };
 
 }  // namespace
 
-PlacedGraph place(const graph::Graph& graph, const PlaceMap& places) {
-  return Copies(graph, places).run();
+PlacedGraph place(const graph::Graph& graph, const PlaceMap& places, Balance balance) {
+  return Copies(graph, places, balance).run();
 }
 
 }  // namespace hiaton::partition

@@ -19,7 +19,9 @@
 //      the processes that compute them. A constant starts it all.
 #pragma once
 
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -54,6 +56,8 @@ struct PlacedGraph {
   std::vector<graph::NodeId> nodes;    ///< by node: which it is in the graph that was split
   std::vector<graph::CallSite> sites;  ///< by call site: likewise
   std::vector<graph::LoopId> loops;    ///< by loop: likewise
+  /// By function: all copies of it, where they are several and calls name the first of them.
+  std::vector<std::vector<graph::FunctionId>> copies;
 };
 inline constexpr int kEverywhere = -1;
 
@@ -64,18 +68,33 @@ struct Partition {
 };
 
 /// `process:K` is process K modulo their number. Other names are in `named`, or go round robin in the order
-/// in which the graph has them. Several processes for one name have copies of the bodies of its functions;
-/// the call sites take turns with them.
+/// in which the graph has them. Several processes for one name have copies of the bodies of its functions,
+/// over which the calls are balanced.
 struct Places {
   int processes = 1;
   std::map<std::string, std::vector<int>> named{};
+  /// How many bytes of learned parameters a process can hold. Where they are more, those without a place are
+  /// placed, the largest first, until each process holds its own and those that are everywhere.
+  std::optional<uint64_t> most_bytes{};
 
   friend bool operator==(const Places&, const Places&) = default;
 };
 
+/// What the name of a place, or a learned parameter that has been placed, is: {"table", "process 1"}. Names
+/// that are numbers of processes are left out.
+struct NamedPlace {
+  std::string what;
+  std::string where;
+};
+/// Throws ProgramError as split() does.
+std::vector<NamedPlace> named_places(const graph::Graph& graph, const Places& places);
+/// By learned parameter: the process that most_bytes has made it go to; nothing where that is none.
+std::vector<std::optional<int>> placed_parameters(const graph::Graph& graph, const Places& places);
+
 /// Throws ProgramError where `places` names what the graph does not have or processes that are not there, or
-/// several for what is no function; and where the graph, one that was built by hand, cannot be split: nodes
-/// of one call or one loop that are placed apart, or control flow whose deadness cannot be told.
+/// several for what is no function, or where no process has room for a parameter; and where the graph, one
+/// that was built by hand, cannot be split: nodes of one call or one loop that are placed apart, or control
+/// flow whose deadness cannot be told.
 Partition split(const graph::Graph& graph, const Places& places);
 
 }  // namespace hiaton::partition

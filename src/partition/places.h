@@ -2,6 +2,8 @@
 #pragma once
 
 #include <map>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,16 +20,26 @@ class PlaceMap {
 
   /// `home`: the process where the frame was made, for nodes without a placement.
   int process_of(std::string_view placement, int home) const;
-  /// Where the frames of a function with this placement are that a call site in a frame of `home` makes; for
-  /// several processes, the call sites take turns.
-  int process_of_callee(std::string_view placement, int home, graph::CallSite site) const;
+  /// Where a learned parameter is, and what reads it; nothing: everywhere.
+  std::optional<int> process_of(graph::ParameterId parameter, int home) const;
+  /// Each name of a place but numbers of processes, and each parameter that has no place of its own but is
+  /// on one process.
+  std::vector<NamedPlace> named() const;
+  /// By parameter: where those without a place of their own have been put.
+  const std::vector<std::optional<int>>& put() const { return put_; }
+  /// The processes that have copies of a function with this placement; empty where it has no copies, and
+  /// process_of() tells where it is.
+  std::span<const int> copies_of(std::string_view placement) const;
 
  private:
   void add(std::string_view name, const Places& places);
   std::string names() const;
+  void put_parameters(const Places& places);
 
   std::map<std::string, std::vector<int>, std::less<>> processes_;
-  int next_ = 0;  ///< for the next name that nobody maps
+  const graph::Graph& graph_;
+  std::vector<std::optional<int>> put_;  ///< by parameter
+  int next_ = 0;                         ///< for the next name that nobody maps
 };
 
 }  // namespace hiaton::partition

@@ -119,6 +119,19 @@ class Launched(LaunchedTest):
                 self.assertEqual(len(names), 2)
                 self.assertIn((1, 2), arrows)
 
+    def test_copies_gradients_and_placed_parameters_run_on_hosts_too(self):
+        runs = (["run", "docs/distribution/copies.hia", "--n=16", "--place=fibs=1+2,table=0"],
+                ["run", "docs/distribution/copies.hia", "--n=16", "--place=fibs=0+1,table=2"],
+                ["run", "docs/distribution/slope.hia", "--x=2"],
+                ["run", "docs/distribution/table.hia", "--n=7", "--place=auto", "--max-bytes=40K"])
+        for words in runs:
+            alone = hiaton(*[word for word in words if not word.startswith("--place") and not word.startswith("--max-bytes")])
+            self.assertEqual(alone.returncode, 0, alone.stderr)
+            for mpi in self.each_mpi():
+                with self.subTest(words=words, mpi=mpi):
+                    spread = launched(mpi, 3, *words)
+                    self.assertEqual((spread.returncode, spread.stdout), (0, alone.stdout), spread.stderr)
+
     def test_examples_print_what_they_print_in_one_process(self):
         processes = {"openmpi": 2, "mpich": 3}
         runs = {}

@@ -117,12 +117,13 @@ class Threads(ProcessesTest):
         self.assertEqual(crossed["sums=0,table=2"], 2)
         self.assertLess(10, crossed["sums=1+2,table=0"])
         parts = hiaton("graph", program, "--processes=3", "--place=sums=1+2,table=0").stdout.split("\nprocess ")
-        self.assertEqual([part.count("sub(") for part in parts], [0, 2, 2])
+        self.assertEqual(parts[0], "place 'sums': processes 1, 2\nplace 'table': process 0\n")
+        self.assertEqual([part.count("sub(") for part in parts[1:]], [0, 2, 2])
         for place, message in (("sum=1", "place 'sum': expected a place of the program ('sums', 'table'), found none"),
                                ("sums=3", "place 'sums': expected a process from 0 to 2, found 3"),
                                ("table=0+1", "place 'table': expected one process for what is not a function, found 0+1")):
             self.assert_fails(hiaton(*split, f"--place={place}"), 1, message)
-        for place, message in (("sums", "expected NAME=PROCESS, found no '='"), ("sums=", "found ''"),
+        for place, message in (("sums", "expected NAME=PROCESS or auto, found no '='"), ("sums=", "found ''"),
                                ("sums=1+x", "expected the number of a process, found 'x'"),
                                ("sums=1,sums=2", "expected each name once, found 'sums' twice")):
             self.assert_fails(hiaton(*split, f"--place={place}"), 2, message)
@@ -131,13 +132,41 @@ class Threads(ProcessesTest):
             done = json.loads(hiaton("run", program, "--n=5", "--processes=3", "--stats", "--json", f"--place={places}").stdout)
             self.assertEqual(done["results"], [30])
             self.assertEqual(done["stats"]["remote_calls"], expected)
+        copies = ["run", program, "--n=16", "--processes=3", "--stats", "--place=sums=1+2,table=0"]
+        done = json.loads(hiaton(*copies, "--json").stdout)
+        self.assertEqual(done["results"], [987 + 256])
+        by_process = done["stats"]["remote_calls_by_process"]
+        self.assertEqual(len(by_process), 3)
+        self.assertLess(0, min(by_process[1:]))
+        shown = hiaton(*copies).stderr
+        self.assertIn("place 'sums': processes 1, 2\n", shown)
+        self.assertRegex(shown, r"  by process +1: \d+, 2: \d+\n")
         self.assert_one_error(hiaton("run", program, "--n=5", "--processes=3", "--place=sum=1"), "found none of this name")
         self.assert_fails(hiaton("run", program, "--n=5", "--place=table=1"), 2, "--place: expected several processes")
         program.write_text('fn cube(x: f64) -> f64 on "process:1" = x * x * x\n'
                            'fn main(x: f64) -> f64 = grad(cube)(x)\n', encoding="utf-8")
-        self.assert_one_error(hiaton("run", program, "--x=2", "--processes=2"), "expected a program without gradients")
+        done = hiaton("run", program, "--x=2", "--processes=2")
+        self.assertEqual(done.stdout, "12.0\n")
+        self.assertIn("runs by the reference rules, slowly: 'main' has gradients", done.stderr)
         self.assertEqual(hiaton("run", program, "--x=2").stdout, "12.0\n")
         self.assert_fails(hiaton("graph", program, "--place=table=1"), 2, "--place: expected --processes=N")
+
+    def test_parameters_that_no_process_holds_are_placed(self):
+        program = pathlib.Path(self.directory.name) / "table.hia"
+        program.write_text("param E: f32[1000, 8]\nparam F: f32[900, 8]\nparam W: f32[8]\n"
+                           "fn main(n: i64) -> f32[8] = E[n] * W + F[n]\n", encoding="utf-8")
+        alone = hiaton("run", program, "--n=3").stdout
+        chosen = "param 'E' of 32000 bytes: process 0\nparam 'F' of 28800 bytes: process 1\n"
+        graph = ["graph", program, "--processes=2", "--place=auto"]
+        self.assertTrue(hiaton(*graph, "--max-bytes=40K").stdout.startswith(chosen + "\nprocess 0\n"))
+        self.assertTrue(hiaton(*graph, "--max-bytes=80K").stdout.startswith("process 0\n"))
+        self.assert_fails(hiaton(*graph), 2, "--place=auto: expected --max-bytes=SIZE")
+        self.assert_fails(hiaton(*graph, "--max-bytes=20K"), 1, "place 'auto': expected learned parameters that 2 processes")
+        run = ["run", program, "--n=3", "--processes=2", "--place=auto", "--max-bytes=40K", "--stats"]
+        done = hiaton(*run)
+        self.assertEqual(done.stdout, alone)
+        self.assertIn(chosen, done.stderr)
+        self.assertRegex(done.stderr, r"calls to processes +1\n")
 
     def trace_of(self, *words):
         """The events of a run, by process: its slices by name; and the arrows, as pairs of processes."""

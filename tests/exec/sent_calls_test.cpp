@@ -2,10 +2,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
+#include <optional>
 
 #include "exec/in_processes.h"
 #include "exec/partitioned.h"
+#include "exec/place_program.h"
+#include "exec/reference.h"
 #include "exec/stealing.h"
 
 namespace hiaton::exec::testing {
@@ -251,6 +255,230 @@ TEST(SentCalls, NamesOfPlacesMustBeThoseOfTheProgram) {
   options.places = {{"fibs", {1, 2}}};
   const Shared found = run_shared(kCopies, {int64_t{12}}, 3, net::Delivery::InOrder, options);
   EXPECT_EQ(found.values, alone(kCopies, {int64_t{12}})) << found.error;
+}
+
+constexpr std::string_view kManyCalls =
+    "fn leaf(n: i64) -> i64 on \"leaves\" = n * n\n"
+    "fn search(low: i64, high: i64) -> i64 =\n"
+    "  if high - low == 1 then 0 + leaf(low)\n"
+    "  else search(low, (low + high) / 2) + search((low + high) / 2, high)\n"
+    "fn main(n: i64) -> i64 = 1 + search(0, n)\n";
+
+TEST_P(SentCallsTest, CallsOfOneSiteAreBalancedOverTheCopies) {
+  RunOptions options;
+  options.places = {{"leaves", {1, 2, 3}}};
+  const Shared found = run_shared(kManyCalls, {int64_t{600}}, 4, GetParam(), options);
+  EXPECT_EQ(found.values, alone(kManyCalls, {int64_t{600}})) << found.error;
+  const std::vector<uint64_t>& calls = found.stats.remote_calls_by_process;
+  ASSERT_EQ(calls.size(), 4u);
+  EXPECT_EQ(calls[0], 0u);
+  for (int process = 1; process <= 3; ++process) EXPECT_GT(calls[static_cast<std::size_t>(process)], 100u);
+  EXPECT_EQ(calls[1] + calls[2] + calls[3], 600u);
+}
+
+TEST_P(SentCallsTest, AProcessWithACopyKeepsItBusyItself) {
+  RunOptions options;
+  options.count_regions = true;
+  options.places = {{"leaves", {0, 1}}};
+  const Shared found = run_shared(kManyCalls, {int64_t{600}}, 2, GetParam(), options);
+  EXPECT_EQ(found.values, alone(kManyCalls, {int64_t{600}})) << found.error;
+  EXPECT_EQ(firings(found, "leaf"), 600u);
+  EXPECT_GT(found.stats.remote_calls, 0u);
+  EXPECT_LT(found.stats.remote_calls, 600u);
+}
+
+TEST_P(SentCallsTest, CopiesThatCallThemselvesShareTheRecursion) {
+  constexpr std::string_view kFib =
+      "fn fib(n: i64) -> i64 on \"fibs\" = if n < 2 then n else fib(n - 1) + fib(n - 2)\n"
+      "fn main(n: i64) -> i64 = fib(n)\n";
+  RunOptions options;
+  options.places = {{"fibs", {1, 2}}};
+  const Shared found = run_shared(kFib, {int64_t{18}}, 3, GetParam(), options);
+  EXPECT_EQ(found.values, alone(kFib, {int64_t{18}})) << found.error;
+  const std::vector<uint64_t>& calls = found.stats.remote_calls_by_process;
+  ASSERT_EQ(calls.size(), 3u);
+  EXPECT_GT(calls[1], 0u);
+  EXPECT_GT(calls[2], 0u);
+  EXPECT_LT(calls[1] + calls[2], 8361u / 2) << "most calls stay in the copy that makes them";
+}
+
+TEST_P(SentCallsTest, CopiesTakeValuesOfAllTypes) {
+  constexpr std::string_view kTrees =
+      "data Tree = Leaf(value: i64, row: f32[2]) | Node(left: Tree, right: Tree)\n"
+      "fn grown(n: i64) -> Tree on \"growers\" =\n"
+      "  if n <= 0 then Leaf(n, on \"process:0\" [1, 2]) else Node(grown(n - 1), grown(n - 2))\n"
+      "fn turned(tree: Tree) -> Tree on \"turners\" =\n"
+      "  match tree\n"
+      "    Leaf(value, row) -> Leaf(value + 1, on \"process:1\" (row + row))\n"
+      "    Node(left, right) -> Node(turned(right), turned(left))\n"
+      "fn depth(tree: Tree) -> i64 on \"turners\" =\n"
+      "  match tree\n"
+      "    Leaf(value, row) -> value + i64(row[0])\n"
+      "    Node(left, right) -> 1 + max(depth(left), depth(right))\n"
+      "fn main(n: i64) -> (Tree, i64) = let tree = turned(turned(grown(n))) in (tree, depth(tree))\n";
+  RunOptions options;
+  options.places = {{"growers", {0, 1}}, {"turners", {2, 1, 0}}};
+  const Shared found = run_shared(kTrees, {int64_t{6}}, 3, GetParam(), options);
+  const std::vector<Value> expected = alone(kTrees, {int64_t{6}});
+  ASSERT_EQ(found.values.size(), 2u) << found.error;
+  EXPECT_EQ(found.values[0], expected[0]);
+  EXPECT_EQ(found.values[1], expected[1]);
+}
+
+TEST_P(SentCallsTest, AnErrorInACopyNamesTheCallsOnTheWay) {
+  constexpr std::string_view kWrong =
+      "fn leaf(n: i64, wrong: i64) -> i64 on \"leaves\" = 100 / (n - wrong)\n"
+      "fn search(low: i64, high: i64, wrong: i64) -> i64 =\n"
+      "  if high - low == 1 then 0 + leaf(low, wrong)\n"
+      "  else search(low, (low + high) / 2, wrong) + search((low + high) / 2, high, wrong)\n"
+      "fn main(wrong: i64) -> i64 = 1 + search(0, 512, wrong)\n";
+  RunOptions options;
+  options.places = {{"leaves", {0, 1}}};
+  const std::string found = run_shared(kWrong, {int64_t{371}}, 2, GetParam(), options).error;
+  EXPECT_THAT(found, HasSubstr("division by zero: 100 / 0 (process "));
+  EXPECT_THAT(found, HasSubstr("in leaf(n = 371, wrong = 371)"));
+  EXPECT_THAT(found, HasSubstr("in search(low = 371, high = 372, wrong = 371)"));
+}
+
+TEST_P(SentCallsTest, AProgramThatIsElsewhereIsCalled) {
+  constexpr std::string_view kElsewhere =
+      "fn main(n: i64) -> i64 on \"process:1\" = on \"process:2\" (100 / n) + n\n";
+  const Messages sent = messages_of(kElsewhere, {int64_t{5}}, 3, GetParam());
+  EXPECT_EQ(sent.literal, 4u);
+  EXPECT_EQ(sent.production, 4u);
+  const std::string wrong = run_shared(kElsewhere, {int64_t{0}}, 3, GetParam()).error;
+  EXPECT_THAT(wrong, HasSubstr("division by zero: 100 / 0 (process 2 on "));
+  EXPECT_THAT(wrong, HasSubstr("in main(n = 0)"));
+  EXPECT_EQ(wrong.find("in main("), wrong.rfind("in main(")) << wrong;
+  const std::string here =
+      run_shared("fn main(n: i64) -> i64 on \"process:1\" = 100 / n\n", {int64_t{0}}, 2, GetParam()).error;
+  EXPECT_THAT(here, HasSubstr("division by zero: 100 / 0 (process 1 on "));
+  EXPECT_THAT(here, HasSubstr("in main(n = 0)"));
+}
+
+constexpr std::string_view kSlope =
+    "fn f(x: f64, n: i64) -> f64 =\n"
+    "  if n == 0 then x else on \"process:1\" (sin(on \"process:2\" f(x * x, n - 1)))\n"
+    "fn slope(x: f64, n: i64) -> f64 = grad(f)\n"
+    "fn main(x: f64, n: i64) -> f64 = slope(x, n) / f64(n)\n";
+
+graph::Graph graph_with_gradients(std::string_view text) {
+  return passes::lower(
+      passes::add_gradients(lang::parse(std::make_shared<const Source>("main.hia", std::string(text)))));
+}
+
+TEST_P(SentCallsTest, GradientsGoOverProcessesByTheReferenceRules) {
+  const graph::Graph graph = graph_with_gradients(kSlope);
+  const std::vector<Value> arguments{Value(0.5), Value(int64_t{3})};
+  for (const int processes : {2, 3}) {
+    const Shared found = run_shared(graph, arguments, processes, GetParam());
+    EXPECT_EQ(found.values, run_reference(graph, arguments, {}).values) << found.error;
+    EXPECT_THAT(found.stats.fallback, HasSubstr("has gradients"));
+    EXPECT_GT(found.stats.remote_tokens, 10u);
+  }
+}
+
+TEST_P(SentCallsTest, TokensOfSeveralRunsAndErrorsDoNotMix) {
+  const graph::Graph graph = graph_with_gradients(
+      "fn f(x: f64, n: i64) -> f64 = on \"process:1\" (x * f64(10 / n))\n"
+      "fn slope(x: f64, n: i64) -> f64 = grad(f)\n"
+      "fn main(x: f64, n: i64) -> f64 = slope(x, n)\n");
+  net::act_in_processes(net::disordered_links(3, GetParam(), 3), [&](net::Transport& transport) {
+    PlanCache plans;
+    RunOptions options;
+    options.processes = &transport;
+    for (const int64_t n : {5, 0, 2, 0, 1}) {
+      RunStats stats;
+      options.stats = &stats;
+      std::string error;
+      std::vector<Value> values;
+      try {
+        values = exec::run(graph, std::vector{Value(1.0), Value(n)}, options, plans).values;
+      } catch (const RunError& failed) {
+        error = failed.what();
+      }
+      EXPECT_EQ(stats.frames_live_at_end, 0u);
+      if (transport.self() != 0) {
+        EXPECT_TRUE(values.empty() && error.empty()) << error;
+      } else if (n == 0) {
+        EXPECT_THAT(error, HasSubstr("division by zero: 10 / 0 (process 1 on "));
+        EXPECT_THAT(error, HasSubstr("in f"));
+      } else {
+        EXPECT_EQ(values, std::vector{Value(static_cast<double>(10 / n))}) << error;
+      }
+    }
+  });
+}
+
+TEST_P(SentCallsTest, BudgetsEndTheTokensOfAllProcesses) {
+  const graph::Graph graph = graph_with_gradients(
+      "fn f(x: f64, n: i64) -> f64 = on \"process:1\" (x * on \"\" f(x, n + 1))\n"
+      "fn slope(x: f64, n: i64) -> f64 = grad(f)\n"
+      "fn main(x: f64) -> f64 = slope(x, 1)\n");
+  RunOptions options;
+  options.max_frames = 100;
+  EXPECT_THAT(run_shared(graph, {Value(1.0)}, 2, GetParam(), options).error,
+              HasSubstr("frame budget: more than 100 frames are live"));
+  options.max_frames = RunOptions().max_frames;
+  options.timeout = std::chrono::milliseconds(50);
+  EXPECT_THAT(run_shared(graph, {Value(1.0)}, 2, GetParam(), options).error,
+              HasSubstr("time budget: the run takes longer than 50 ms"));
+}
+
+/// Process 1 gets 40 calls of 64 KiB each, and computes for each of them; one of them fits into its memory
+/// beside others, all of them do not.
+TEST_P(SentCallsTest, AProcessThatIsSentMoreThanItHoldsSendsCallsBack) {
+  constexpr std::string_view kLarge =
+      "fn weigh(x: f64[8192], n: i64) -> f64 on \"process:1\" =\n"
+      "  let (_, s) = with i = 0, s = 0.0 while i < 300000 do (i + 1, s + sqrt(f64(i + n)))\n"
+      "  sum(x) + s\n"
+      "fn search(x: f64[8192], low: i64, high: i64) -> f64 =\n"
+      "  if high - low == 1 then 0 + weigh(x, low)\n"
+      "  else search(x, low, (low + high) / 2) + search(x, (low + high) / 2, high)\n"
+      "fn main(x: f64[8192]) -> f64 = search(x, 0, 40)\n";
+  Tensor x(DType::F64, {8192});
+  for (int64_t i = 0; i < x.size(); ++i) x.mutable_data<double>()[i] = 0.5;
+  RunOptions options;
+  options.max_bytes = 1'500'000;
+  const Shared found = run_shared(kLarge, {Value(x)}, 2, GetParam(), options);
+  PlanCache plans;
+  EXPECT_EQ(found.values, exec::run(graph_of(kLarge), std::vector{Value(x)}, {}, plans).values)
+      << found.error;
+  EXPECT_EQ(found.stats.remote_calls, 40u);
+  options.max_bytes = uint64_t{1} << 30;
+  const Shared roomy = run_shared(kLarge, {Value(x)}, 2, GetParam(), options);
+  EXPECT_EQ(roomy.values, found.values);
+  if (GetParam() != net::Delivery::InOrder) return;
+  EXPECT_GT(found.stats.remote_bytes, roomy.stats.remote_bytes + 65'536) << "some came back";
+}
+
+TEST(SentCalls, ParametersThatNoProcessHoldsArePlaced) {
+  const graph::Graph graph = graph_of(
+      "param E: f32[100, 2]\n"
+      "param F: f32[50, 2]\n"
+      "param W: f32[2, 2]\n"
+      "fn sum(n: i64) -> f32[2] = if n == 0 then E[n] @ W else E[n] @ W + F[n] + sum(n - 1)\n"
+      "fn main(n: i64) -> f32[2] = sum(n)\n");
+  RunOptions options;
+  const std::vector<Value> parameters = initial_parameters(graph.parameters(), 7);
+  options.parameters = parameters;
+  PlanCache plans;
+  const std::vector<Value> expected = exec::run(graph, {{int64_t{9}}}, options, plans).values;
+  options.place_parameters = true;
+  options.max_bytes = uint64_t{1} << 24;
+  Shared found = run_shared(graph, {int64_t{9}}, 2, net::Delivery::InOrder, options);
+  EXPECT_EQ(found.values, expected) << found.error;
+  EXPECT_EQ(found.stats.remote_calls, 0u) << "each process holds them all";
+  const partition::Places places{.processes = 2, .most_bytes = 1000};
+  const auto put = partition::placed_parameters(graph, places);
+  EXPECT_EQ(put, (std::vector<std::optional<int>>{0, 1, std::nullopt}));
+  const graph::Graph& same = graph;
+  const HomedGraph homed = [&] {
+    std::string reason;
+    return place_program(same, places, reason).value();
+  }();
+  EXPECT_TRUE(std::ranges::any_of(homed.homes, [](int home) { return home == 1; }));
+  EXPECT_THROW(partition::placed_parameters(graph, {.processes = 2, .most_bytes = 700}), ProgramError);
 }
 
 INSTANTIATE_TEST_SUITE_P(, SentCallsTest, ::testing::ValuesIn(kDeliveries),

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <deque>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -38,6 +39,33 @@ Walked walk(const State& first) {
       if (is_new) open.push_back(&*place);
     }
   }
+  return walked;
+}
+
+/// The same, and from each state an end can be reached: a protocol that repeats itself for ever is wrong.
+template <class State>
+Walked walk_to_ends(const State& first) {
+  Walked walked = walk(first);
+  if (!walked.wrong.empty()) return walked;
+  std::map<State, std::vector<const State*>> before{{first, {}}};
+  std::deque<const State*> open{&before.begin()->first};
+  std::deque<const State*> ending;
+  for (; !open.empty(); open.pop_front()) {
+    const std::vector<State> next = open.front()->next();
+    if (next.empty()) ending.push_back(open.front());
+    for (const State& one : next) {
+      const auto [place, is_new] = before.try_emplace(one);
+      place->second.push_back(open.front());
+      if (is_new) open.push_back(&place->first);
+    }
+  }
+  std::set<const State*> can_end(ending.begin(), ending.end());
+  for (; !ending.empty(); ending.pop_front()) {
+    for (const State* state : before.at(*ending.front())) {
+      if (can_end.insert(state).second) ending.push_back(state);
+    }
+  }
+  if (can_end.size() < before.size()) walked.wrong = "it may go on for ever";
   return walked;
 }
 

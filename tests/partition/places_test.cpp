@@ -59,13 +59,15 @@ TEST(PartitionPlaces, WrongOnesAreRefused) {
                  "place 'table': expected a place of the program (it has none), found none of this name");
   expect_refused(placed, {.processes = 2, .named = {{"table", {0, 1}}}},
                  "place 'table': expected one process for what is not a function, found 0+1");
+  expect_refused(placed, {.processes = 2, .named = {{"calls", {1, 1}}}},
+                 "place 'calls': expected each process once, found 1+1");
   const std::string on_host = "fn main(n: i64) -> i64 = on \"host:nodeb\" (n * n)\n";
   expect_refused(on_host, {.processes = 2},
                  "place 'host:nodeb': expected 'process:K', or a name that --place=NAME=K gives a process");
   expect_refused("fn main(n: i64) -> i64 = n\n", {.processes = 0}, "expected at least 1 process, found 0");
 }
 
-TEST(PartitionCopies, OfAFunctionOnSeveralProcessesTheCallSitesTakeTurns) {
+TEST(PartitionCopies, EachCallSiteIsOneForEachCopy) {
   const Graph graph = graph_of(
       "fn fib(n: i64) -> i64 on \"fibs\" = if n < 2 then n else fib(n - 1) + fib(n - 2)\n"
       "fn main(n: i64) -> i64 = fib(n)\n");
@@ -74,8 +76,77 @@ TEST(PartitionCopies, OfAFunctionOnSeveralProcessesTheCallSitesTakeTurns) {
   std::map<int, std::multiset<int>> callees;  // by the process of the caller
   for (const graph::Site& site : placed.graph.sites())
     callees[placed.homes[site.caller.index()]].insert(placed.homes[site.callee.index()]);
-  EXPECT_EQ(callees[1], (std::multiset<int>{1, 2}));
-  EXPECT_EQ(callees[2], (std::multiset<int>{1, 2}));
+  EXPECT_EQ(callees[0], (std::multiset<int>{1, 2}));
+  EXPECT_EQ(callees[1], (std::multiset<int>{1, 1, 2, 2}));
+  EXPECT_EQ(callees[2], (std::multiset<int>{1, 1, 2, 2}));
+  EXPECT_THAT(graph::to_text(placed.graph), HasSubstr("= Turn 1 of 2 after %"));
+}
+
+/// What arguments went where in a run of the literal form: "1: 3" as often as the call went to process 1.
+std::map<int, int> calls_by_process(const std::string& text, const Places& places, int64_t n) {
+  const Graph graph = graph_of(text);
+  const Partition parts = partition::split(graph, places);
+  std::map<int, int> calls;
+  exec::PartitionedRunOptions options;
+  options.on_crossing = [&](const exec::CrossingEvent& event) {
+    const Node& node = parts.placed.graph[event.channel.of.node];
+    if (!event.dead && node.kind == NodeKind::Switch) ++calls[event.channel.to];
+  };
+  const std::vector<Value> arguments{Value(n)};
+  std::vector<exec::PartLeftover> leftovers;
+  EXPECT_EQ(exec::run_partitioned(graph, parts, arguments, options, &leftovers).values,
+            exec::run_reference(graph, arguments, {}).values);
+  EXPECT_TRUE(leftovers.empty());
+  return calls;
+}
+
+TEST(PartitionCopies, TheCallsOfALoopTakeTurns) {
+  const std::string text =
+      "fn leaf(n: i64) -> i64 on \"leaves\" = n * n\n"
+      "fn main(n: i64) -> i64 =\n"
+      "  let (_, s) = with i = 0, s = 0 while i < n do (i + 1, s + leaf(i))\n"
+      "  s\n";
+  EXPECT_EQ(calls_by_process(text, {.processes = 4, .named = {{"leaves", {1, 2, 3}}}}, 30),
+            (std::map<int, int>{{1, 10}, {2, 10}, {3, 10}}));
+}
+
+TEST(PartitionCopies, TheCallsOfARecursionAreSpread) {
+  const std::string text =
+      "fn leaf(n: i64) -> i64 on \"leaves\" = n * n\n"
+      "fn walk(n: i64) -> i64 = if n == 0 then 0 else leaf(n) + walk(n - 1)\n"
+      "fn main(n: i64) -> i64 = walk(n)\n";
+  const std::map<int, int> calls =
+      calls_by_process(text, {.processes = 3, .named = {{"leaves", {1, 2}}}}, 200);
+  EXPECT_EQ(calls.at(1) + calls.at(2), 200);
+  EXPECT_GT(calls.at(1), 60);
+  EXPECT_GT(calls.at(2), 60);
+}
+
+TEST(PartitionPlaces, ParametersThatAProcessCannotHoldAreOnOne) {
+  const Graph graph = graph_of(
+      "param small: f64[2]\n"
+      "param table: f64[1000, 2]\n"
+      "param other: f64[400, 2] on \"other\"\n"
+      "fn main(n: i64) -> f64[2] = table[n] * small + other[n]\n");
+  Places places{.processes = 3, .named = {{"other", {2}}}, .most_bytes = 30'000};
+  EXPECT_THAT(placed_parameters(graph, places), ::testing::Each(std::nullopt));
+  places.most_bytes = 20'000;
+  EXPECT_EQ(placed_parameters(graph, places),
+            (std::vector<std::optional<int>>{std::nullopt, 0, std::nullopt}));
+  const std::vector<NamedPlace> named = named_places(graph, places);
+  ASSERT_EQ(named.size(), 2u);
+  EXPECT_EQ(named[0].what + " is " + named[0].where, "place 'other' is process 2");
+  EXPECT_EQ(named[1].what + " is " + named[1].where, "param 'table' of 16000 bytes is process 0");
+  for (const Channel& channel : split(graph, places).channels)
+    EXPECT_LT(split(graph, places).placed.graph[channel.of.node].type.shape.size(), 2u) << "a row crosses";
+  places.most_bytes = 10'000;
+  try {
+    split(graph, places);
+    ADD_FAILURE() << "expected an error";
+  } catch (const ProgramError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("place 'auto': expected learned parameters that 3 processes of 10000 "
+                                        "bytes each hold, found 16000 bytes for process 0"));
+  }
 }
 
 TEST(PartitionCopies, AFunctionHasABodyForEachProcessThatMakesItsFrames) {

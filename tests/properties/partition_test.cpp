@@ -1,12 +1,13 @@
 // Random programs, placed at random on 1 to 4 processes: split, they give the results or the fault of the
 // reference executor on the program as it is, in whatever order processes work and messages arrive; and
-// nothing is left over in any process. So do the parts that the reference executor runs, and the calls that
-// the processes of the production executor send each other.
+// nothing is left over in any process. So do the parts that the reference executor runs, and what the
+// processes of the production executor send each other: calls, or, of programs with gradients, tokens.
 //
 // HIATON_PROGRAMS=1000000 HIATON_SEED=7 test_properties --gtest_filter=RandomPlacements.*
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <span>
 
@@ -28,14 +29,22 @@
 namespace hiaton::properties {
 namespace {
 
-constexpr uint64_t kPlacedPrograms = sized_programs(1000, 60);
+constexpr uint64_t kScalarPrograms = sized_programs(2800, 60);
+constexpr uint64_t kGradientPrograms = sized_programs(2000, 60);
+constexpr uint64_t kOtherPrograms = sized_programs(100, 6);  ///< of each kind; these take longer
+/// One of so many programs runs with each number of processes, scalar ones in both overflow modes.
+constexpr uint64_t kThorough = 3;
 /// One of so many programs runs by the production executor of each number of processes, the others of one.
 constexpr uint64_t kAllCounts = 5;
 constexpr int kMostProcesses = 4;
 constexpr net::Delivery kOrders[] = {net::Delivery::InOrder, net::Delivery::LastFirst, net::Delivery::Random,
                                      net::Delivery::StarvedOne, net::Delivery::Bursts};
 
-/// A third of functions, expressions, calls and learned parameters go somewhere.
+/// The place of functions that have copies.
+constexpr const char* kCopied = "copied";
+
+/// A third of functions, expressions, calls and learned parameters go somewhere, some functions to several
+/// processes.
 ir::Module placed_at_random(ir::Module module, Random& random) {
   const auto place = [&]() -> std::string {
     if (!random.percent(33)) return "";
@@ -43,13 +52,26 @@ ir::Module placed_at_random(ir::Module module, Random& random) {
   };
   for (ir::Parameter& parameter : module.parameters) parameter.placement = place();
   for (ir::Function& function : module.functions) {
-    function.placement = place();
+    function.placement = random.percent(10) ? kCopied : place();
     for (ir::Node& node : function.nodes) {
       // A call is on one process, with all its phases.
       node.placement = node.kind == ir::NodeKind::Resume ? std::string(function[node.of].placement) : place();
     }
   }
   return module;
+}
+
+/// Copies are on two or three processes.
+partition::Places places_at_random(const graph::Graph& graph, int processes, Random& random) {
+  partition::Places places{.processes = processes};
+  const bool has_copies = std::ranges::any_of(
+      graph.functions(), [](const graph::Function& function) { return function.placement == kCopied; });
+  if (!has_copies) return places;
+  std::vector<int>& copies = places.named[kCopied];
+  const auto first = static_cast<int>(random.below(static_cast<uint64_t>(processes)));
+  for (int i = 0; i < std::min(processes, random.percent(50) ? 2 : 3); ++i)
+    copies.push_back((first + i) % processes);
+  return places;
 }
 
 struct Ending {
@@ -147,18 +169,22 @@ PreparePlaced some_pass(uint64_t seed, OverflowMode overflow) {
   return [overflow](const ir::Module& module) { return passes::simplify(module, {.overflow = overflow}); };
 }
 
+bool is_thorough(uint64_t seed) {
+  return seed / 3 % kThorough == 0;
+}
+
 /// What programs without faults have sent in both forms, all together.
 struct SentMessages {
   uint64_t literal = 0;
   uint64_t production = 0;
 };
 
-/// Runs the module as it is, and placed at random in several ways and orders. Counts messages where `sent` is
-/// given.
+/// Runs the module as it is, and placed at random in several ways and orders, on each number of processes or
+/// on one. Counts messages where `sent` is given.
 void check_placements(const ir::Module& module, const PreparePlaced& prepare,
                       const std::vector<Value>& arguments, uint64_t seed, bool one_kind_of_fault,
-                      OverflowMode overflow = OverflowMode::Wrap, bool sends_calls = true,
-                      std::span<const Value> parameters = {}, SentMessages* sent = nullptr) {
+                      OverflowMode overflow = OverflowMode::Wrap, std::span<const Value> parameters = {},
+                      bool on_all_counts = true, SentMessages* sent = nullptr) {
   SCOPED_TRACE(fmt::format("HIATON_SEED={} HIATON_PROGRAMS=1", seed));
   Random random(seed);
   RunOptions options;
@@ -167,18 +193,21 @@ void check_placements(const ir::Module& module, const PreparePlaced& prepare,
   const Ending expected = run_whole(passes::lower(prepare(module)), arguments, options);
   ASSERT_EQ(expected.defect, "");
   const graph::Graph graph = passes::lower(prepare(placed_at_random(module, random)));
+  const int chosen = 2 + static_cast<int>(seed % 3);
   for (int processes = 1; processes <= kMostProcesses; ++processes) {
+    if (!on_all_counts && processes != chosen) continue;
     std::string what;
     try {
-      const partition::Partition parts = partition::split(graph, {.processes = processes});
+      const partition::Places places = places_at_random(graph, processes, random);
+      options.places = places.named;
+      const partition::Partition parts = partition::split(graph, places);
       const exec::PartitionedOrder order{kOrders[(seed + static_cast<uint64_t>(processes)) % 5],
                                          1 + random.next() % 1'000'000};
       const Ending split = run_split(graph, parts, arguments, options, order);
       what = wrong(expected, split, one_kind_of_fault);
       if (processes == 1) {
         EXPECT_TRUE(parts.channels.empty());
-      } else if (what.empty() && sends_calls &&
-                 (seed % kAllCounts == 0 || processes == 2 + static_cast<int>(seed % 3))) {
+      } else if (what.empty() && (seed % kAllCounts == 0 || processes == chosen)) {
         const Ending found =
             run_sent(graph, arguments, options, processes, order.delivery, seed & UINT32_MAX);
         what = wrong(expected, found, one_kind_of_fault);
@@ -197,14 +226,17 @@ void check_placements(const ir::Module& module, const PreparePlaced& prepare,
 
 TEST(RandomPlacements, OfScalarProgramsChangeNothing) {
   const uint64_t first = from_environment("HIATON_SEED", 1);
-  const uint64_t count = from_environment("HIATON_PROGRAMS", kPlacedPrograms);
+  const uint64_t count = from_environment("HIATON_PROGRAMS", kScalarPrograms);
   SentMessages sent;
   for (uint64_t seed = first; seed < first + count && !testing::Test::HasFailure(); ++seed) {
     const Program program = generate(seed);
     const bool one_kind = program.danger != Danger::Any;
-    check_placements(program.module, some_pass(seed, OverflowMode::Wrap), program.arguments, seed, one_kind);
-    check_placements(program.module, some_pass(seed, OverflowMode::Trap), program.arguments, seed, false,
-                     OverflowMode::Trap, true, {}, &sent);
+    if (is_thorough(seed) || seed % 2 == 0)
+      check_placements(program.module, some_pass(seed, OverflowMode::Wrap), program.arguments, seed, one_kind,
+                       OverflowMode::Wrap, {}, is_thorough(seed));
+    if (is_thorough(seed) || seed % 2 == 1)
+      check_placements(program.module, some_pass(seed, OverflowMode::Trap), program.arguments, seed, false,
+                       OverflowMode::Trap, {}, is_thorough(seed), &sent);
   }
   // A single program may send more where a value goes from one process that is not its home to another one,
   // and where nobody reads what a placed operation gives: its end is reported all the same.
@@ -213,7 +245,7 @@ TEST(RandomPlacements, OfScalarProgramsChangeNothing) {
 
 TEST(RandomPlacements, OfProgramsOnDataTypesChangeNothing) {
   const uint64_t first = from_environment("HIATON_SEED", 1);
-  const uint64_t count = from_environment("HIATON_PROGRAMS", kPlacedPrograms / 10);
+  const uint64_t count = from_environment("HIATON_PROGRAMS", kOtherPrograms);
   for (uint64_t seed = first; seed < first + count && !testing::Test::HasFailure(); ++seed) {
     const std::string text = random_data_program(seed, static_cast<FieldsOf>(seed % 3));
     const ir::Module module = lang::parse(std::make_shared<const Source>("random.hia", text));
@@ -224,7 +256,7 @@ TEST(RandomPlacements, OfProgramsOnDataTypesChangeNothing) {
 
 TEST(RandomPlacements, OfProgramsWithLearnedParametersChangeNothing) {
   const uint64_t first = from_environment("HIATON_SEED", 1);
-  const uint64_t count = from_environment("HIATON_PROGRAMS", kPlacedPrograms / 10);
+  const uint64_t count = from_environment("HIATON_PROGRAMS", kOtherPrograms);
   for (uint64_t seed = first; seed < first + count && !testing::Test::HasFailure(); ++seed) {
     const Differentiable program = generate_differentiable(seed);
     if (program.text.find("grad") != std::string::npos) continue;  // it would need its gradients derived
@@ -235,12 +267,12 @@ TEST(RandomPlacements, OfProgramsWithLearnedParametersChangeNothing) {
     std::vector<Type> types;
     for (graph::NodeId input : graph.inputs()) types.push_back(graph[input].type);
     check_placements(module, some_pass(seed, OverflowMode::Wrap), random_arguments(types, seed), seed, false,
-                     OverflowMode::Wrap, true, initial_parameters(graph.parameters(), seed));
+                     OverflowMode::Wrap, initial_parameters(graph.parameters(), seed));
   }
 }
 
 TEST(RandomPlacements, OfProgramsWithGradientsChangeNothing) {
-  const uint64_t count = from_environment("HIATON_PROGRAMS", kPlacedPrograms / 10);
+  const uint64_t count = from_environment("HIATON_PROGRAMS", kGradientPrograms);
   uint64_t tried = 0;
   for (uint64_t seed = from_environment("HIATON_SEED", 1); tried < count && !testing::Test::HasFailure();
        ++seed) {
@@ -250,7 +282,7 @@ TEST(RandomPlacements, OfProgramsWithGradientsChangeNothing) {
     ++tried;
     check_placements(
         program.module, [](const ir::Module& module) { return *with_gradient(module); }, program.arguments,
-        seed, false, OverflowMode::Wrap, false);
+        seed, false, OverflowMode::Wrap, {}, is_thorough(seed));
   }
 }
 

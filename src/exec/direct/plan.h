@@ -91,9 +91,17 @@ struct PlanOptions {
   int parallel_iterations = 10;  ///< how many iterations of a loop the forking forms run at once
   /// By function: the process that its frames are on; empty: all are on one. Calls between two are sent.
   std::vector<int> homes{};
+  /// By function: all copies of it, which calls of the first of them are balanced over; as of HomedGraph.
+  std::vector<std::vector<graph::FunctionId>> copies{};
 
+  std::span<const graph::FunctionId> copies_of(graph::FunctionId function) const {
+    if (function.index() >= copies.size()) return {};
+    return copies[function.index()];
+  }
   bool is_sent(const graph::Graph& graph, graph::CallSite site) const {
-    return !homes.empty() && homes[graph[site].caller.index()] != homes[graph[site].callee.index()];
+    if (homes.empty()) return false;
+    const graph::FunctionId callee = graph[site].callee;
+    return homes[graph[site].caller.index()] != homes[callee.index()] || !copies_of(callee).empty();
   }
 
   friend bool operator==(const PlanOptions&, const PlanOptions&) = default;
@@ -106,6 +114,8 @@ struct SentFunction {
   std::vector<Type> argument_types{};
   std::vector<Type> result_types{};
   std::vector<bool> is_taken_over{};  ///< by argument: see Group::Call
+  /// All copies of the function, by number, where a call of this one goes to any of them; else this one.
+  std::vector<uint32_t> copies{};
 };
 
 struct Plan {

@@ -87,13 +87,21 @@ void link(EmitContext& context) {
     plan.code[body.begin].a = context.schedule.forks[body.function.index()] ? 1 : 0;
   }
   if (context.structure.functions[context.graph.main().index()]) {
-    plan.entry = code + normal.forking[context.graph.main().index()];
+    const std::size_t main = context.graph.main().index();
+    plan.entry = code + (sent[main] != 0 ? sent[main] : normal.forking[main]);
   }
   for (std::size_t f = 0; f < functions; ++f) {
     plan.entries.push_back(context.structure.functions[f] ? code + normal.sequential[f] : nullptr);
   }
-  for (std::size_t f = 0; f < plan.sent.size(); ++f) {
-    if (sent[f] != 0) plan.sent[f].entry = code + normal.forking[f];
+  for (Plan::Body& body : plan.bodies) {
+    if (body.part != Plan::Body::Part::Sent) continue;
+    for (const uint32_t copy : plan.sent[body.function.index()].copies) {
+      const Instruction* entry = code + normal.forking[copy];
+      plan.sent[copy].entry = entry;
+      // A process that has a copy itself goes on in the frame that would have waited.
+      if (plan.sent[body.function.index()].copies.size() > 1) body.slots = std::max(body.slots, entry[-1].d);
+    }
+    plan.code[body.begin].d = body.slots;
   }
   plan.halt = code + plan.code.size() - 1;
 }
@@ -221,7 +229,7 @@ std::shared_ptr<const Plan> compile(const Graph& graph, const std::vector<bool>&
   sink_fields(graph, *structure);
   delay_updates(graph, *structure, options.overflow);
   const Lifetimes lifetimes = measure(graph, *structure);
-  const Ownership ownership(graph, *structure);
+  const Ownership ownership(graph, *structure, options.copies);
   auto plan = std::make_shared<Plan>();
   for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
     const graph::Node& node = graph.nodes()[n];

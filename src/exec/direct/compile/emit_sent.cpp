@@ -16,6 +16,8 @@ SentFunction describe(const EmitContext& context, FunctionId id) {
     sent.is_taken_over.push_back(is_counted && !context.ownership.is_borrowed(id, number));
   }
   for (OutPort result : graph[id].results) sent.result_types.push_back(graph[result.node].type);
+  for (FunctionId copy : context.options.copies_of(id)) sent.copies.push_back(copy.value);
+  if (sent.copies.empty()) sent.copies.push_back(id.value);
   return sent;
 }
 
@@ -57,6 +59,7 @@ void emit_sent_calls(EmitContext& context) {
     is_emitted[callee.index()] = true;
     emit_sent_call(context, callee);
   }
+  if (options.homes[graph.main().index()] != 0) emit_sent_call(context, graph.main());
 }
 
 }  // namespace hiaton::exec::direct

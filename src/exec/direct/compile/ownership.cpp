@@ -28,7 +28,8 @@ bool is_equality(const Node& node) {
 
 class Ownership::Borrowing {
  public:
-  explicit Borrowing(Ownership& all) : all_(all), graph_(all.graph_), structure_(all.structure_) {}
+  Borrowing(Ownership& all, const std::vector<std::vector<FunctionId>>& copies)
+      : all_(all), graph_(all.graph_), structure_(all.structure_), copies_(copies) {}
 
   void run() {
     for (const Block& block : structure_.blocks) {
@@ -48,6 +49,7 @@ class Ownership::Borrowing {
         for (OutPort result : structure_.results[f]) hand_on(result);
         if (structure_.bodies[f].valid()) look_at_end(structure_.bodies[f], structure_.results[f]);
       }
+      for (const std::vector<FunctionId>& group : copies_) own_alike(group);
     } while (changed_);
     // The parameters of the program belong to whoever runs it.
     std::vector<bool>& of_program = all_.borrowed_[graph_.main().index()];
@@ -61,6 +63,16 @@ class Ownership::Borrowing {
     if (!borrowed[param.index]) return;
     borrowed[param.index] = false;
     changed_ = true;
+  }
+
+  /// What one of the copies owns, all do.
+  void own_alike(const std::vector<FunctionId>& group) {
+    for (const FunctionId one : group) {
+      for (std::size_t i = 0; i < all_.borrowed_[one.index()].size(); ++i) {
+        if (all_.borrowed_[one.index()][i]) continue;
+        for (const FunctionId other : group) own({other.index(), i});
+      }
+    }
   }
 
   void hand_on(OutPort port) {
@@ -191,11 +203,14 @@ class Ownership::Borrowing {
   Ownership& all_;
   const Graph& graph_;
   const Structure& structure_;
+  const std::vector<std::vector<FunctionId>>& copies_;
   std::unordered_set<const DataType*> rebuilt_;  ///< types of which values are taken apart to make such again
   bool changed_ = false;
 };
 
-Ownership::Ownership(const Graph& graph, const Structure& structure) : graph_(graph), structure_(structure) {
+Ownership::Ownership(const Graph& graph, const Structure& structure,
+                     const std::vector<std::vector<FunctionId>>& copies)
+    : graph_(graph), structure_(structure) {
   has_data_ = std::ranges::any_of(graph.nodes(), [](const Node& node) { return !node.type.is_scalar(); });
   for (std::size_t f = 0; f < graph.functions().size(); ++f) {
     const std::vector<OutPort>& params = graph.functions()[f].params;
@@ -217,7 +232,7 @@ Ownership::Ownership(const Graph& graph, const Structure& structure) : graph_(gr
   for (const Block& block : structure.blocks) {
     for (const Item& item : block.items) find_reads(item);
   }
-  Borrowing(*this).run();
+  Borrowing(*this, copies).run();
 }
 
 const std::vector<NodeId>& Ownership::find_reads(const Item& item) {

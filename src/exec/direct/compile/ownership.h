@@ -23,7 +23,9 @@ bool is_equality(const graph::Node& node);
 
 class Ownership {
  public:
-  Ownership(const graph::Graph& graph, const Structure& structure);
+  /// Of functions that are copies of each other (PlanOptions::copies), all borrow the same.
+  Ownership(const graph::Graph& graph, const Structure& structure,
+            const std::vector<std::vector<graph::FunctionId>>& copies = {});
 
   /// The data values that the item, and what stands inside it, reads and that come from outside of it. Each
   /// stands there once.

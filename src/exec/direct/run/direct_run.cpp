@@ -80,7 +80,7 @@ class DirectRun : private RemoteCalls::Owner, private SentCalls::Owner {
       if (tensors != nullptr) state_.workers.back()->tensors->times_kernels = options.time_kernels;
     }
     if (is_placed) {
-      sent_.emplace(*options.processes, state_, plan, root(), static_cast<SentCalls::Owner&>(*this));
+      sent_.emplace(*options.processes, state_, plan, budget_, root(), static_cast<SentCalls::Owner&>(*this));
       state_.sent = &*sent_;
     } else if (options.processes != nullptr && is_parallel)
       remote_.emplace(*options.processes, state_, plan, budget_, static_cast<RemoteCalls::Owner&>(*this));

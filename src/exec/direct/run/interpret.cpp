@@ -1,5 +1,6 @@
 #include "exec/direct/run/interpret.h"
 
+#include "exec/direct/run/sent_calls.h"
 #include "exec/direct/run/start_call.h"
 #include "exec/direct/run/take_apart.h"
 #include "kernels/bits.h"
@@ -428,6 +429,10 @@ failed:
   worker->fault = fault;
   return Outcome::Failed;
 at_SendCall:
+  if (const Instruction* entry = worker->state.sent->entry_here(static_cast<std::size_t>(pc->number))) {
+    pc = entry;
+    GO;
+  }
   worker->frame = f;
   worker->pc = pc;
   return Outcome::Sends;

@@ -39,7 +39,7 @@ RemoteCalls::RemoteCalls(net::Transport& transport, RunState& state, const Plan&
       agent_(state, plan, budget, nullptr),
       can_be_woken_(transport.wake()),
       met_(static_cast<std::size_t>(transport.size())),
-      next_victim_(transport.self()) {
+      questions_(transport.self(), transport.size()) {
   agent_.steals_for = this;
   for (const Group& group : plan.groups)
     group_numbers_.emplace(&group, static_cast<uint32_t>(group_numbers_.size()));
@@ -98,7 +98,7 @@ void RemoteCalls::wait() {
   const bool is_idle = state_.idle.load() > waiting_count_.load();
   if (state_.shares_every_call) return is_idle ? transport_.wait(kLook) : std::this_thread::yield();
   if (can_be_woken_) {
-    const bool asks_soon = is_idle && !asks_;
+    const bool asks_soon = is_idle && !questions_.is_open();
     return transport_.wait(asks_soon ? std::max<Clock::duration>(asks_again_ - Clock::now(), kLook) : kSleep);
   }
   if (is_idle) return transport_.wait(kLook);
@@ -136,12 +136,11 @@ void RemoteCalls::take(int from, const net::Header& header, std::span<const std:
     in.fail(fmt::format("expected a kind of message, found number {}", number));
   const auto kind = static_cast<Kind>(number);
   const uint32_t run = header.aux >> kBitsOfKind;
-  if (run != run_) {
-    if (run == ((run_ + 1) & kMostRuns) && kind == Kind::Ask) send_in(run, {from, 0}, Kind::Refuse, {});
-    return;
-  }
+  const Judgement judgement = judge_message(run, run_, (run_ + 1) & kMostRuns, kind == Kind::Ask);
+  if (judgement == Judgement::Refuse) send_in(run, {from, 0}, Kind::Refuse, {});
+  if (judgement != Judgement::Take) return;
   nap_ = {};
-  if (kind == Kind::Done) return others_.take(plan_.regions, in);
+  if (kind == Kind::Done) return others_.take(from, plan_.regions, in);
   if (has_ended_) return;
   switch (kind) {
     case Kind::Ask:
@@ -327,18 +326,14 @@ void RemoteCalls::take_fault(Name name, net::ByteReader& in) {
 
 void RemoteCalls::ask_if_idle() {
   const int others = transport_.size() - 1;
-  if (asks_ || others == 0 || is_over() || state_.idle.load() <= waiting_count_.load()) return;
+  if (questions_.is_open() || others == 0 || is_over() || state_.idle.load() <= waiting_count_.load()) return;
   if (Clock::now() < asks_again_) return;
-  next_victim_ = (next_victim_ + 1) % transport_.size();
-  if (next_victim_ == transport_.self()) next_victim_ = (next_victim_ + 1) % transport_.size();
-  send({next_victim_, 0}, Kind::Ask, {});
-  asks_ = true;
+  send({questions_.ask(), 0}, Kind::Ask, {});
 }
 
 /// When all have refused, they are asked again after a while: each time costs them.
 void RemoteCalls::refused() {
-  asks_ = false;
-  if (++refusals_ % (transport_.size() - 1) != 0) return;
+  if (!questions_.refused()) return;
   if (state_.shares_every_call) return;
   pause_ = std::clamp<Clock::duration>(2 * pause_, kShortestPause, kLongestPause);
   asks_again_ = Clock::now() + pause_;
@@ -353,8 +348,7 @@ void RemoteCalls::take_gift(Name name, uint32_t arrow, net::ByteReader& in) {
   const Group::Call& call = plan_.groups[group].calls[number];
   const std::size_t size = in.left();
   const std::byte* arguments = in.take(size);
-  asks_ = false;
-  refusals_ = 0;
+  questions_.given();
   pause_ = {};
   ++calls_taken_;
   TakenCall taken{.name = name,

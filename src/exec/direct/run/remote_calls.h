@@ -38,6 +38,7 @@
 #include <variant>
 #include <vector>
 
+#include "exec/direct/run/gift_protocol.h"
 #include "exec/direct/run/remote_messages.h"
 #include "exec/direct/run/worker.h"
 #include "hiaton/error.h"
@@ -226,9 +227,7 @@ class RemoteCalls {
   uint64_t next_name_ = 0;
   std::deque<int> asked_;  ///< processes that wait for an answer
   std::vector<bool> met_;  ///< processes that have asked
-  bool asks_ = false;      ///< this process waits for one
-  int next_victim_ = 0;
-  int refusals_ = 0;  ///< in a row
+  Questions questions_;    ///< of this process
   Clock::time_point asks_again_{};
   Clock::duration pause_{0};
   Clock::duration nap_{0};  ///< the latest

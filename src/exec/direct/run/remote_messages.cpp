@@ -19,6 +19,7 @@ constexpr std::array kAddedUp = {&RunStats::calls,
                                  &RunStats::steals,
                                  &RunStats::atomic_operations,
                                  &RunStats::remote_calls,
+                                 &RunStats::remote_tokens,
                                  &RunStats::remote_bytes};
 
 uint64_t read_count(net::ByteReader& in, std::string_view what) {
@@ -92,7 +93,7 @@ void write_stats(const RunStats& stats, net::ByteWriter& out) {
   for (const RegionStats& region : stats.regions) out.compact(region.firings);
 }
 
-void StatsOfOthers::take(const std::vector<RegionStats>& regions, net::ByteReader& in) {
+void StatsOfOthers::take(int from, const std::vector<RegionStats>& regions, net::ByteReader& in) {
   RunStats stats;
   stats.regions = regions;
   for (const auto member : kAddedUp) stats.*member = in.compact();
@@ -100,10 +101,15 @@ void StatsOfOthers::take(const std::vector<RegionStats>& regions, net::ByteReade
   for (RegionStats& region : stats.regions) region.firings = in.compact();
   in.require_end();
   ++count_;
+  const auto process = static_cast<std::size_t>(from);
+  if (calls_.size() <= process) calls_.resize(process + 1);
+  calls_[process] = stats.remote_calls;
   add_stats(stats, sum_);
 }
 
 void StatsOfOthers::add_to(RunStats& stats) const {
+  stats.remote_calls_by_process = calls_;
+  if (!calls_.empty()) stats.remote_calls_by_process[0] = stats.remote_calls;
   add_stats(sum_, stats);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <vector>
 
 #include "hiaton/error.h"
 #include "hiaton/run.h"
@@ -21,9 +22,9 @@ void write_stats(const RunStats& stats, net::ByteWriter& out);
 /// What the processes but the first say about their part of a run when it has ended.
 class StatsOfOthers {
  public:
-  /// What one process says, whose regions are `regions`. Throws ProgramError where the bytes are no such
-  /// thing.
-  void take(const std::vector<RegionStats>& regions, net::ByteReader& in);
+  /// What the process `from` says, whose regions are `regions`. Throws ProgramError where the bytes are no
+  /// such thing.
+  void take(int from, const std::vector<RegionStats>& regions, net::ByteReader& in);
   /// How many have spoken.
   int count() const { return count_; }
   /// Adds it all to the part of the first.
@@ -31,6 +32,7 @@ class StatsOfOthers {
 
  private:
   int count_ = 0;
+  std::vector<uint64_t> calls_;  ///< by process, that it ran for others
   RunStats sum_;
 };
 

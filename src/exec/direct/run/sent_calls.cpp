@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <utility>
 
 #include "base/check.h"
@@ -18,7 +19,9 @@ namespace {
 
 using SentClock = std::chrono::steady_clock;
 
-constexpr uint64_t kNoSentCall = ~uint64_t{0};
+/// A process that has a copy of a function sends a call of it to another one while that has fewer of its
+/// calls, and else runs it itself.
+constexpr uint32_t kFewUnderWay = 2;
 /// Header::aux: the number of the run, above the kind of message.
 constexpr uint32_t kBitsOfSentKind = 4;
 constexpr uint32_t kMostSentRuns = ~uint32_t{0} >> kBitsOfSentKind;
@@ -30,7 +33,12 @@ constexpr std::chrono::milliseconds kTick{2};
 constexpr std::chrono::microseconds kSpin{60};
 constexpr int kSpinsBetweenClocks = 16;
 constexpr std::chrono::milliseconds kLongestSleep{100};
-constexpr std::chrono::microseconds kSentLook{100};
+/// A process that could begin more calls, but has not the memory for what they send, waits so long for
+/// others.
+constexpr std::chrono::milliseconds kHeldBack{1};
+/// A value takes so many times the bytes of its message, at most.
+constexpr uint64_t kBytesForEachSent = 8;
+constexpr uint64_t kMostWaitingBytes = uint64_t{1} << 18;
 constexpr std::size_t kMostSentBytes = std::size_t{1} << 30;
 
 net::RunCells cells_for(Worker& worker) {
@@ -39,14 +47,18 @@ net::RunCells cells_for(Worker& worker) {
 
 }  // namespace
 
-SentCalls::SentCalls(net::Transport& transport, RunState& state, const Plan& plan, const Frame* main_root,
-                     Owner& owner)
+SentCalls::SentCalls(net::Transport& transport, RunState& state, const Plan& plan, Budget& budget,
+                     const Frame* main_root, Owner& owner)
     : transport_(transport),
       run_(transport.next_run() & kMostSentRuns),
       state_(state),
       plan_(plan),
+      budget_(budget),
+      room_(budget.free_bytes()),
       main_root_(main_root),
-      owner_(owner) {
+      owner_(owner),
+      under_way_in_(plan.sent.size()),
+      turns_(plan.sent.size()) {
   for (const SentFunction& sent : plan.sent) {
     const bool is_called = sent.entry != nullptr;
     const std::vector<Type> none;
@@ -120,7 +132,7 @@ bool SentCalls::run_next() {
     settle(interpret(worker(), next.frame, next.pc));
     return true;
   }
-  if (free_.empty() || under_way_ >= kMostUnderWay) return false;
+  if (free_.empty() || under_way_ >= kMostUnderWay || (under_way_ > 0 && holds_back())) return false;
   settle(run_free());
   return true;
 }
@@ -136,12 +148,22 @@ void SentCalls::wait_for_others() {
       pause_thread();
     }
   } while (SentClock::now() < end);
+  if (!refused_.empty()) {
+    send_refused();
+    transport_.flush();
+  }
+  if (under_way_ > 0 && holds_back()) {
+    transport_.wait(kHeldBack);
+    poll();
+    if (has_work() || must_wait()) return;
+  }
   // The others may wait for what this process has not begun yet.
   if (!free_.empty()) return settle(run_free());
   transport_.wait(kLongestSleep);
 }
 
 void SentCalls::look() {
+  is_looking_ = true;
   try {
     transport_.flush();
     poll();
@@ -149,6 +171,28 @@ void SentCalls::look() {
     failure_ = std::current_exception();
     state_.stop();
   }
+  is_looking_ = false;
+}
+
+bool SentCalls::is_short(std::size_t bytes) const {
+  return budget_.free_bytes() < room_ / 4 + kBytesForEachSent * bytes;
+}
+
+/// Others have to take what was sent before more is: they do, when they have nothing else to do.
+bool SentCalls::must_wait() const {
+  return refused_under_way_ > 0 || counted_bytes_ > kMostWaitingBytes;
+}
+
+/// What waits to be sent becomes part of the budget, or the run fails.
+void SentCalls::count_waiting() {
+  const uint64_t waits = transport_.waiting_bytes() + refused_bytes_;
+  if (waits <= counted_bytes_) {
+    budget_.give_bytes(counted_bytes_ - waits);
+  } else if (!budget_.take_bytes(waits - counted_bytes_)) {
+    fault_ = Fault::MaxBytes;
+    return state_.stop();
+  }
+  counted_bytes_ = waits;
 }
 
 void SentCalls::settle(Outcome outcome) {
@@ -188,12 +232,36 @@ uint64_t SentCalls::arrow_of(int caller, uint64_t name) const {
          (name & kLow);
 }
 
-void SentCalls::fail(Fault fault) {
-  worker().fault = fault;
-  owner_.settle(Outcome::Failed);
+// --- Calls of this process ---
+
+const Instruction* SentCalls::entry_here(std::size_t function) const {
+  const std::vector<uint32_t>& copies = plan_.sent[function].copies;
+  const Instruction* own = nullptr;
+  for (std::size_t i = 0; i < copies.size() && copies.size() > 1; ++i) {
+    const SentFunction& copy = plan_.sent[copies[i]];
+    if (copy.home == transport_.self()) {
+      own = copy.entry;
+    } else if (under_way_in_[copies[i]] < kFewUnderWay) {
+      return nullptr;
+    }
+  }
+  return own;
 }
 
-// --- Calls of this process ---
+/// Of the copies on other processes the one with the fewest calls of this process under way, the next one in
+/// turn where several have as few.
+uint32_t SentCalls::choose_copy(std::size_t function) {
+  const std::vector<uint32_t>& copies = plan_.sent[function].copies;
+  if (copies.size() == 1) return copies[0];
+  std::size_t best = copies.size();
+  for (std::size_t i = 0; i < copies.size(); ++i) {
+    const std::size_t at = (turns_[function] + i) % copies.size();
+    if (plan_.sent[copies[at]].home == transport_.self()) continue;
+    if (best == copies.size() || under_way_in_[copies[at]] < under_way_in_[copies[best]]) best = at;
+  }
+  turns_[function] = best + 1;
+  return copies[best];
+}
 
 void SentCalls::send_call() {
   Worker& own = worker();
@@ -201,13 +269,10 @@ void SentCalls::send_call() {
   const auto function = static_cast<uint32_t>(own.pc->number);
   const SentFunction& callee = plan_.sent[function];
   const net::ValueCodec& codec = codecs_[function].arguments;
-  uint32_t place = first_free_;
   try {
     body_.clear();
     codec.write_slots({frame->slots, callee.argument_types.size()}, body_);
-    if (place == waiting_.size()) {
-      waiting_.emplace_back().next_free = place + 1;
-    }
+    waiting_.resize(std::max<std::size_t>(waiting_.size(), names_.next_place() + 1));
   } catch (const std::bad_alloc&) {
     return fail(own.pool.memory_fault());
   }
@@ -219,14 +284,17 @@ void SentCalls::send_call() {
   for (std::size_t i = 0; i < callee.is_taken_over.size(); ++i) {
     if (callee.is_taken_over[i]) codec.release_slot(cells_for(own), i, frame->slots[i]);
   }
-  Waiting& waits = waiting_[place];
-  first_free_ = waits.next_free;
+  const uint32_t copy = choose_copy(function);
+  const uint64_t name = names_.take();
+  Waiting& waits = waiting_[*names_.place_of(name)];
   waits.frame = frame;
   waits.anchor = std::exchange(own.anchor, nullptr);
   waits.pc = own.pc;
+  waits.function = copy;
   ++under_way_;
-  const uint64_t name = uint64_t{waits.generation} << 32 | place;
-  send({callee.home, name}, Kind::Call, function, body_);
+  ++under_way_in_[copy];
+  send({plan_.sent[copy].home, name}, Kind::Call, copy, body_);
+  count_waiting();
   if (own.calls.is_on()) own.calls.send(arrow_of(transport_.self(), name));
   own.anchor = waits.anchor;
   free_calls();
@@ -273,21 +341,18 @@ Outcome SentCalls::run_free() {
 }
 
 SentCalls::Waiting& SentCalls::waiting(Name name, net::ByteReader& in) {
-  const uint64_t place = name.number & UINT32_MAX;
-  if (place >= waiting_.size() || waiting_[place].frame == nullptr ||
-      waiting_[place].generation != name.number >> 32)
+  const std::optional<uint32_t> place = names_.place_of(name.number);
+  if (!place || plan_.sent[waiting_[*place].function].home != name.process)
     in.fail(fmt::format("expected the name of a call that was sent there, found {}", name.number));
-  const SentFunction& callee = plan_.sent[static_cast<std::size_t>(waiting_[place].pc->number)];
-  if (callee.home != name.process)
-    in.fail(fmt::format("expected the name of a call that was sent there, found {}", name.number));
-  return waiting_[place];
+  return waiting_[*place];
 }
 
 void SentCalls::free_place(Waiting& place) {
   place.frame = nullptr;
-  ++place.generation;
-  place.next_free = std::exchange(first_free_, static_cast<uint32_t>(&place - waiting_.data()));
+  note_taken(place);
+  names_.give_back(static_cast<uint32_t>(&place - waiting_.data()));
   --under_way_;
+  --under_way_in_[place.function];
 }
 
 // --- Messages ---
@@ -302,6 +367,7 @@ void SentCalls::poll() {
   transport_.poll([this](int from, const net::Header& header, std::span<const std::byte> payload) {
     take(from, header, payload);
   });
+  count_waiting();
 }
 
 void SentCalls::take(int from, const net::Header& header, std::span<const std::byte> payload) {
@@ -313,7 +379,7 @@ void SentCalls::take(int from, const net::Header& header, std::span<const std::b
   if (number > static_cast<uint32_t>(Kind::Done))
     in.fail(fmt::format("expected a kind of message, found number {}", number));
   const auto kind = static_cast<Kind>(number);
-  if (kind == Kind::Done) return others_.take(plan_.regions, in);
+  if (kind == Kind::Done) return others_.take(from, plan_.regions, in);
   if (has_ended_) return;
   if (kind == Kind::Fault) return take_fault(name, in);
   if (kind == Kind::End) {
@@ -322,8 +388,18 @@ void SentCalls::take(int from, const net::Header& header, std::span<const std::b
   }
   if (is_over()) return;
   try {
-    if (kind == Kind::Call) {
+    if (kind == Kind::Call || kind == Kind::Again) {
+      if (!may_take_call(is_short(payload.size()), is_busy())) {
+        net::ByteWriter arguments;
+        arguments.raw(payload.data(), payload.size());
+        return send(name, Kind::Refuse, header.channel, arguments);
+      }
+      if (kind == Kind::Again) send(name, Kind::Taken, 0, {});
       take_call(name, header.channel, in);
+    } else if (kind == Kind::Refuse) {
+      take_refusal(name, waiting(name, in), payload);
+    } else if (kind == Kind::Taken) {  // its results may be here already
+      if (names_.place_of(name.number)) note_taken(waiting(name, in));
     } else {
       take_return(name, in);
     }
@@ -363,12 +439,33 @@ void SentCalls::take_call(Name name, uint32_t function, net::ByteReader& in) {
 
 void SentCalls::take_return(Name name, net::ByteReader& in) {
   Waiting& place = waiting(name, in);
-  const auto function = static_cast<std::size_t>(place.pc->number);
-  codecs_[function].results.read_slots(in, cells_for(worker()),
-                                       {place.frame->slots, plan_.sent[function].result_types.size()});
+  codecs_[place.function].results.read_slots(
+      in, cells_for(worker()), {place.frame->slots, plan_.sent[place.function].result_types.size()});
   in.require_end();
   runnable_.push_back({place.frame, place.anchor, place.pc + 1, nullptr});
   free_place(place);
+  if (!refused_.empty() && refused_.front().to.process == name.process) send_refused();
+}
+
+void SentCalls::take_refusal(Name name, Waiting& place, std::span<const std::byte> arguments) {
+  if (!std::exchange(place.is_refused, true)) ++refused_under_way_;
+  Refused& call = refused_.emplace_back();
+  call.to = name;
+  call.function = place.function;
+  call.arguments.raw(arguments.data(), arguments.size());
+  refused_bytes_ += arguments.size();
+}
+
+void SentCalls::note_taken(Waiting& place) {
+  if (std::exchange(place.is_refused, false)) --refused_under_way_;
+}
+
+/// The one that waits the longest.
+void SentCalls::send_refused() {
+  const Refused call = std::move(refused_.front());
+  refused_.pop_front();
+  refused_bytes_ -= call.arguments.bytes().size();
+  send(call.to, Kind::Again, call.function, call.arguments);
 }
 
 /// The call of another process at Worker::frame has returned.
@@ -394,92 +491,6 @@ void SentCalls::return_results() {
   own.leave_chain();
   send(taken.name, Kind::Return, 0, body_);
   drop(&taken);
-}
-
-void SentCalls::drop(Taken* taken) {
-  if (taken->before != nullptr) taken->before->behind = taken->behind;
-  (taken->behind != nullptr ? taken->behind->before : newest_) = taken->before;
-  ::operator delete(taken);
-}
-
-// --- Errors and the end ---
-
-/// The call of another process that the frame works for; null where it works for the program.
-SentCalls::Taken* SentCalls::call_around(const Frame* frame) {
-  while (plan_.opcode(frame->resume) != Opcode::Halt) frame = frame->parent;
-  return frame->parent == main_root_ ? nullptr : &taken_with(frame->parent);
-}
-
-void SentCalls::report(const RunError& error, const Frame* frame, const Instruction* pc) {
-  const Taken* around = frame == nullptr ? nullptr : call_around(frame);
-  const Name to = around == nullptr ? Name{0, kNoSentCall} : around->name;
-  if (transport_.self() == 0 && around == nullptr) {
-    owner_.take_error(error);
-    has_error_ = true;
-    return;
-  }
-  // The program, which ends the chain here, is not around the call: instead of it goes what the call got. The
-  // caller knows the rest.
-  std::vector<CallRecord> chain = error.chain();
-  uint64_t length = error.chain_length();
-  if (around != nullptr && !chain.empty()) {
-    chain.back() = {};
-    chain.back().arguments = owner_.arguments_of_outermost(frame, pc, graph::FunctionId(around->function));
-    --length;
-  }
-  has_reported_ = true;
-  net::ByteWriter body;
-  write_error(RunError(error, error.message(), std::move(chain), length), body);
-  send(to, Kind::Fault, 0, body);
-  transport_.flush();
-}
-
-void SentCalls::take_fault(Name name, net::ByteReader& in) {
-  const RunError error = read_error(in);
-  in.require_end();
-  if (name.number == kNoSentCall) {
-    report(error, nullptr, nullptr);
-  } else {
-    const Waiting& place = waiting(name, in);
-    report(owner_.with_calls_around(error, place.frame, place.pc), place.frame, place.pc);
-  }
-  state_.stop();
-}
-
-/// Calls that were sent count as come back; what waits for the worker will not run.
-void SentCalls::unwind_all() {
-  for (const Waiting& place : waiting_) {
-    if (place.frame != nullptr) unwind(place.frame, place.anchor, place.pc);
-  }
-  for (const Runnable& one : runnable_) unwind(one.frame, one.anchor, one.pc);
-  for (const Free& one : free_) {
-    if (worker().arrive(one.frame, *one.group)) unwind(one.frame, worker().anchor, one.group->joined);
-  }
-}
-
-void SentCalls::unwind(Frame* frame, Frame* anchor, const Instruction* pc) {
-  worker().anchor = anchor;
-  worker().frame = frame;
-  worker().pc = pc;
-  worker().unwind();
-}
-
-void SentCalls::finish(RunStats& stats) {
-  if (failure_ != nullptr) std::rethrow_exception(failure_);
-  stats.remote_calls = calls_taken_;
-  stats.remote_bytes = bytes_sent_;
-  if (transport_.self() != 0) {
-    net::ByteWriter body;
-    write_stats(stats, body);
-    send({0, 0}, Kind::Done, 0, body);
-    return transport_.flush();
-  }
-  while (others_.count() < transport_.size() - 1) {
-    poll();
-    transport_.flush();
-    transport_.wait(kSentLook);
-  }
-  others_.add_to(stats);
 }
 
 }  // namespace hiaton::exec::direct

@@ -5,18 +5,27 @@
 // and its chain with it. The calls of the worker that are free to be stolen then become work of the worker
 // itself, each on a chain of its own, so that the frame is not waited for as long as there is anything else
 // to do: work of others comes first, then that of the worker, the latest first, so that few frames wait at
-// once. So calls may go to and fro between processes as deep as memory allows, and none waits for a thread.
+// once. Where the program itself is placed elsewhere, process 0 calls it. A function may have copies on
+// several processes: each process sends its calls to the copy where the fewest of them are under way, and one
+// that has a copy itself sends others few. So calls may go to and fro between processes as deep as memory
+// allows, and none waits for a thread.
 //
 //   Call, name    a function of the receiver, its arguments; the caller keeps its frame by this name
+//   Refuse, name  its memory is short, and it has other work: the arguments come back
+//   Again, name   the same call as before
+//   Taken, name   the answer to that, unless it is refused again
 //   Return, name  the results
 //   Fault, name   it failed: the error, to which the caller adds its own chain of calls
 //   End           from process 0: the run has its results or an error
 //   Done          to process 0: this process has ended the run, and sends nothing more; its statistics
 //
-// A name is a place in a table of the caller, and how often it was used. Each message holds the number of the
-// run; those of a run that is over are dropped.
+// sent_protocol.h has the names, and when a process refuses. What waits to be sent, for credit or since it
+// was refused, counts in the byte budget, and a process with much of it, or with little memory left, begins
+// no more calls of its own that it could leave alone for now. Each message holds the number of the run; those
+// of a run that is over are dropped.
 #pragma once
 
+#include <chrono>
 #include <deque>
 #include <exception>
 #include <functional>
@@ -25,6 +34,7 @@
 #include <vector>
 
 #include "exec/direct/run/remote_messages.h"
+#include "exec/direct/run/sent_protocol.h"
 #include "exec/direct/run/worker.h"
 #include "hiaton/error.h"
 #include "net/transport.h"
@@ -52,8 +62,8 @@ class SentCalls {
   };
 
   /// `main_root` is the frame that the program returns to.
-  SentCalls(net::Transport& transport, RunState& state, const Plan& plan, const Frame* main_root,
-            Owner& owner);
+  SentCalls(net::Transport& transport, RunState& state, const Plan& plan, Budget& budget,
+            const Frame* main_root, Owner& owner);
   ~SentCalls();
   SentCalls(const SentCalls&) = delete;
   SentCalls& operator=(const SentCalls&) = delete;
@@ -62,6 +72,9 @@ class SentCalls {
   void run(const std::function<Outcome()>& start);
   /// For the worker while it computes: lets go what it has sent, and takes what has come.
   void look();
+  /// Where this process has a copy of the function, and goes on with that instead of sending the call: the
+  /// entry of the copy. Null: the call is sent.
+  const Instruction* entry_here(std::size_t function) const;
   /// Wakes the process where it waits, from any thread.
   void wake() { transport_.wake(); }
   /// The run has failed in this process, at an instruction of `frame`, which is null where that is not known.
@@ -70,7 +83,10 @@ class SentCalls {
   void finish(RunStats& stats);
 
  private:
-  enum class Kind : uint8_t { Call, Return, Fault, End, Done };
+  static constexpr uint64_t kNoSentCall = ~uint64_t{0};
+  static constexpr std::chrono::microseconds kSentLook{100};
+
+  enum class Kind : uint8_t { Call, Again, Refuse, Taken, Return, Fault, End, Done };
 
   /// Where results and errors of a call go.
   struct Name {
@@ -82,8 +98,14 @@ class SentCalls {
     Frame* frame = nullptr;
     Frame* anchor = nullptr;
     const Instruction* pc = nullptr;
-    uint32_t generation = 0;
-    uint32_t next_free = 0;
+    uint32_t function = 0;    ///< it went to
+    bool is_refused = false;  ///< and not known to be taken since
+  };
+  /// A call that came back, with its arguments.
+  struct Refused {
+    Name to;
+    uint32_t function;
+    net::ByteWriter arguments;
   };
   /// A call of another process that runs here. Behind it stands the frame that it returns to, and behind that
   /// the arguments that this process holds for as long as the call runs.
@@ -121,12 +143,22 @@ class SentCalls {
   void take_return(Name name, net::ByteReader& in);
   void take_fault(Name name, net::ByteReader& in);
   Waiting& waiting(Name name, net::ByteReader& in);
+  void take_refusal(Name name, Waiting& place, std::span<const std::byte> arguments);
+  void note_taken(Waiting& place);
+  void send_refused();
+  void count_waiting();
+  /// Of memory, for `bytes` more and what becomes of them.
+  bool is_short(std::size_t bytes = 0) const;
+  bool is_busy() const { return is_looking_ || !runnable_.empty() || !free_.empty(); }
+  bool holds_back() const { return must_wait() || is_short(); }
+  bool must_wait() const;
   void free_place(Waiting& place);
   bool run_next();
   void wait_for_others();
   void settle(Outcome outcome);
   void draw(const Runnable& next);
   uint64_t arrow_of(int caller, uint64_t name) const;
+  uint32_t choose_copy(std::size_t function);
   void send_call();
   void free_calls();
   Outcome run_free();
@@ -142,23 +174,34 @@ class SentCalls {
   static Taken& taken_with(Frame* root) { return reinterpret_cast<Taken*>(root)[-1]; }
   void drop(Taken* taken);
   Taken* call_around(const Frame* frame);
+  /// Whether the function is the program itself, which process 0 calls where its place is elsewhere.
+  static bool is_of_program(uint32_t function) { return function == 0; }
 
   net::Transport& transport_;
   const uint32_t run_;
   RunState& state_;
   const Plan& plan_;
+  Budget& budget_;
+  const uint64_t room_;  ///< of the budget, when the run begins
   const Frame* const main_root_;
   Owner& owner_;
   std::jthread ticks_;
   std::vector<Codecs> codecs_;  ///< by function; of one that nobody sends calls to, of no values
   net::ByteWriter body_;
-  std::vector<Waiting> waiting_;
-  uint32_t first_free_ = 0;  ///< as many as waiting_: none
+  CallNames names_;
+  std::vector<Waiting> waiting_;  ///< by place of names_
+  std::deque<Refused> refused_;
+  uint64_t refused_bytes_ = 0;
+  std::size_t refused_under_way_ = 0;
+  uint64_t counted_bytes_ = 0;  ///< of what waits to be sent, in the budget
   std::size_t under_way_ = 0;
+  std::vector<uint32_t> under_way_in_;  ///< by function, of the calls that went to it
+  std::vector<std::size_t> turns_;      ///< by function with copies: the one that is next
   std::deque<Runnable> runnable_;
   std::vector<Free> free_;
   std::vector<Slot> free_arguments_;
   Taken* newest_ = nullptr;
+  bool is_looking_ = false;  ///< the worker computes
   bool has_reported_ = false;
   bool has_error_ = false;
   bool has_ended_ = false;     ///< End has come, or was sent
