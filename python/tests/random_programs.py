@@ -1,6 +1,7 @@
 """Random programs of Python: recursion, dataclasses, optional fields, lists, loops that are left early, large integers,
 prints."""
 
+import contextlib
 import dataclasses
 import random
 
@@ -38,6 +39,14 @@ class Held:
 
     def __exit__(self, *error):
         return False
+
+
+@contextlib.contextmanager
+def scaled(value, by=3):
+    made = Held(value * by)
+    yield made
+    if by == made.value:
+        raise ValueError(f"{value} ends as {by}")
 
 
 class Programs:
@@ -216,6 +225,16 @@ class Programs:
                 self._add(scope, "made", name)
                 if self.random.random() < 0.5:
                     self.lines.append(f"{pad}{name}.append({self.integer(scope, depth)})")
+                if self.random.random() < 0.3:
+                    first, second = self.name("i"), self.name("i")
+                    pair = f"[{self.integer({**scope, 'int': [*scope['int'], 'q']}, 1)} for q in (0, 1)]"
+                    self.lines.append(f"{pad}{first}, {second} = {self.pick(pair, pair, name)}")
+                    self._add(scope, "int", self.pick(first, second))
+                elif self.random.random() < 0.1:
+                    first, rest = self.name("i"), self.name("xs")
+                    self.lines.append(f"{pad}{first}, *{rest} = {name}")
+                    self._add(scope, "int", first)
+                    self._add(scope, "list", rest)
             elif kind == 11 and scope["node"]:
                 n = self.pick(*scope["node"])
                 side = self.pick("left", "right")
@@ -256,7 +275,8 @@ class Programs:
                 self._add(scope, "list", name)
             elif kind == 19 and depth > 0 and indent < 4:
                 name = self.name("h")
-                self.lines.append(f"{pad}with Held({self.integer(scope, depth)}) as {name}:")
+                manager = self.pick("Held({})", "scaled({})", "scaled({}, by=%s)" % self.integer(scope, 0))
+                self.lines.append(f"{pad}with {manager.format(self.integer(scope, depth))} as {name}:")
                 inner = {**scope, "int": [*scope["int"], f"{name}.value"], "prints": False}
                 self.block(inner, depth - 1, indent + 1, in_loop)
             elif kind == 22 and scope.get("generators") and indent < 4:
@@ -389,7 +409,7 @@ class Programs:
             scope["int"] = [*scope["int"], "g0"]
 
     def text(self):
-        self.lines = ["from random_programs import Held, Leaf, Node\n\ng0 = 3\nlog = []\n\n"]
+        self.lines = ["from random_programs import Held, Leaf, Node, scaled\n\ng0 = 3\nlog = []\n\n"]
         functions = []
         for number in range(self.random.randint(0, 2)):
             shape = self.pick("tree", "number")

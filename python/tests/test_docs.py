@@ -16,6 +16,8 @@ import sys
 
 import pytest
 
+from hiaton import nn
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
@@ -54,6 +56,7 @@ def names(tmp_path, monkeypatch):
     """What the code of a page finds; `directory` is an empty folder."""
     monkeypatch.chdir(ROOT)
     monkeypatch.setattr(sys, "argv", ["docs"])
+    nn.seed(1)  # as in a process of its own
     return {"directory": tmp_path, "__name__": "__main__"}
 
 

@@ -13,18 +13,19 @@ from hiaton import nn
 @dataclasses.dataclass
 class Tree:
     word: int
-    left: "Tree | None" = None
-    right: "Tree | None" = None
+    parts: "tuple[Tree, Tree] | None" = None
 
 
 class Model(nn.Module):
     def __init__(self, d=3):
-        self.E, self.W = nn.Embedding(5, d), nn.Linear(2 * d, d)
+        self.W = nn.Linear(2 * d, d)
+        self.E = nn.Embedding(5, d)
 
     def encode(self, t):
-        if t.left is None:
+        if t.parts is None:
             return self.E(t.word)
-        return hia.tanh(self.W(hia.concat([self.encode(t.left), self.encode(t.right)], axis=0)))
+        left, right = t.parts
+        return hia.tanh(self.W(hia.concat([self.encode(left), self.encode(right)], axis=0)))
 
 
 def encoded(model, t, x, scale):
@@ -32,7 +33,7 @@ def encoded(model, t, x, scale):
     return {"sum": hia.sum(h) * scale, "state": (h, t.word)}
 
 
-TREE = Tree(0, Tree(1), Tree(0, Tree(2), Tree(4)))
+TREE = Tree(0, (Tree(1), Tree(0, (Tree(2), Tree(4)))))
 
 
 def gradients_by(function, model, x, again=False):
