@@ -33,7 +33,7 @@ struct Images {
   std::vector<float> x, y;
 };
 
-void shapes(benchmark::internal::Benchmark* benchmark) {
+void pooled_shapes(benchmark::internal::Benchmark* benchmark) {
   benchmark->ArgNames({"planes", "width", "size", "stride"});
   benchmark->Args({6, 24, 2, 2})->Args({256, 28, 2, 2})->Args({512, 56, 3, 2})->Args({512, 28, 3, 1});
 }
@@ -46,7 +46,7 @@ void max_pool(benchmark::State& state) {
   }
   images.report(state);
 }
-BENCHMARK(max_pool)->Apply(shapes);
+BENCHMARK(max_pool)->Apply(pooled_shapes);
 
 void mean_pool(benchmark::State& state) {
   Images images(state);
@@ -56,7 +56,7 @@ void mean_pool(benchmark::State& state) {
   }
   images.report(state);
 }
-BENCHMARK(mean_pool)->Apply(shapes);
+BENCHMARK(mean_pool)->Apply(pooled_shapes);
 
 void pool_by_onednn(benchmark::State& state, dnnl::algorithm algorithm) {
   omp_set_num_threads(1);
@@ -86,11 +86,11 @@ void pool_by_onednn(benchmark::State& state, dnnl::algorithm algorithm) {
 void max_pool_of_onednn(benchmark::State& state) {
   pool_by_onednn(state, dnnl::algorithm::pooling_max);
 }
-BENCHMARK(max_pool_of_onednn)->Apply(shapes);
+BENCHMARK(max_pool_of_onednn)->Apply(pooled_shapes);
 void mean_pool_of_onednn(benchmark::State& state) {
   pool_by_onednn(state, dnnl::algorithm::pooling_avg_include_padding);
 }
-BENCHMARK(mean_pool_of_onednn)->Apply(shapes);
+BENCHMARK(mean_pool_of_onednn)->Apply(pooled_shapes);
 
 }  // namespace
 }  // namespace hiaton::kernels

@@ -280,9 +280,11 @@ class BodyChecker {
     Nothing,
   };
   Tells tells(ExprId id) const;
+  std::vector<Tells> tells_each(std::span<const ExprId> ids) const;
   Tells told_by_parts(const Expr& construction) const;
   /// Whether its fields do not tell all types of the generic data type, as those of `Left(1)` of an Either.
-  bool leaves_types_open(const Expr& construction) const;
+  /// `told` is what each field tells.
+  bool leaves_types_open(const Expr& construction, std::span<const Tells> told) const;
   /// Whether the arguments do not tell all types of what a call gives, as those of `lookup(MapTip, 1)`.
   bool leaves_types_open(const Expr& call, const FunctionHead& generic) const;
   /// Whether the name is that of a variant of a list, or of a generic data type of which the types are open.
@@ -458,6 +460,7 @@ class BodyChecker {
   std::unordered_map<std::size_t, Span> gradient_places_;        ///< by function, where it is asked for
   const FunctionHead* head_ = nullptr;                           ///< of the function that is being checked
   const Syntax* syntax_ = nullptr;                               ///< of the function that is being checked
+  int attempts_ = 0;                                             ///< that are under way inside each other
   Collected* collected_ = nullptr;  ///< takes types of values that leave some open, which then are unknown
   FunctionBuilder* f_ = nullptr;    ///< likewise
 };

@@ -127,6 +127,14 @@ void BodyChecker::report_no_field(const Type& type, std::size_t variant, std::st
                              to_string(type), name, variants[variant].name));
     return;
   }
+  const auto has_name = [&](const FunctionHead& head) { return symbols_[head.name] == name; };
+  const bool goes_over_lists =
+      Declarations::is_list(type) && (name == "map" || name == "fold" || name == "scan");
+  if (goes_over_lists || std::ranges::any_of(functions_.heads(), has_name)) {
+    report(span, fmt::format("a {0} has no field '{1}'; '{1}' is a function, which stands in front: {1}(...)",
+                             to_string(type), name));
+    return;
+  }
   Suggestion similar(name);
   for (const Field& known : variants[variant].fields) similar.offer(known.name);
   report(span, fmt::format("'{}' has no field '{}'{}: {}", variants[variant].name, name, similar.text(),

@@ -27,18 +27,24 @@ bool BodyChecker::is_open_variant(const Expr& expr) const {
   return expr.types.count == 0 && is_construction(expr) && declarations_.variant(expr.name) == nullptr;
 }
 
+std::vector<BodyChecker::Tells> BodyChecker::tells_each(std::span<const ExprId> ids) const {
+  std::vector<Tells> told;
+  for (const ExprId id : ids) told.push_back(tells(id));
+  return told;
+}
+
 /// Functions take their types from the other fields.
 BodyChecker::Tells BodyChecker::told_by_parts(const Expr& construction) const {
-  if (leaves_types_open(construction)) return Tells::Nothing;
+  const std::vector<Tells> told = tells_each(list(construction.list));
+  if (leaves_types_open(construction, told)) return Tells::Nothing;
   std::optional<Tells> least;
-  for (const ExprId part : list(construction.list)) {
-    const Tells told = tells(part);
-    if (told != Tells::Nothing) least = std::max(least.value_or(told), told);
+  for (const Tells part : told) {
+    if (part != Tells::Nothing) least = std::max(least.value_or(part), part);
   }
   return least.value_or(Tells::Nothing);
 }
 
-bool BodyChecker::leaves_types_open(const Expr& construction) const {
+bool BodyChecker::leaves_types_open(const Expr& construction, std::span<const Tells> told) const {
   const GenericVariant* const variant = declarations_.generic_variant(construction.name);
   if (variant == nullptr) return false;
   const std::span<const ExprId> parts = list(construction.list);
@@ -53,27 +59,27 @@ bool BodyChecker::leaves_types_open(const Expr& construction) const {
     };
     const auto field = std::ranges::find_if(fields, is_it);
     if (field == fields.end()) continue;
-    if (tells(parts[i]) == Tells::Nothing && !types.function_at(field->type)) continue;
-    for (const Symbol told : types.params_at(field->type)) std::erase(open, told);
+    if (told[i] == Tells::Nothing && !types.function_at(field->type)) continue;
+    for (const Symbol param : types.params_at(field->type)) std::erase(open, param);
   }
   return !open.empty();
 }
 
 bool BodyChecker::leaves_types_open(const Expr& call, const FunctionHead& generic) const {
-  const std::span<const ExprId> parts = list(call.list);
-  const auto tells_nothing = [this](ExprId part) { return tells(part) == Tells::Nothing; };
-  if (std::ranges::all_of(parts, tells_nothing)) return true;
-  if (parts.size() != generic.param_types.size()) return false;
+  const std::vector<Tells> told = tells_each(list(call.list));
+  const auto is_nothing = [](Tells part) { return part == Tells::Nothing; };
+  if (std::ranges::all_of(told, is_nothing)) return true;
+  if (told.size() != generic.param_types.size()) return false;
   TypeInference types(generic.type_params, source_, tokens_, declarations_, diagnostics_);
-  std::vector<Symbol> told;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    if (!generic.params[i].is_function && tells_nothing(parts[i])) continue;
+  std::vector<Symbol> known;
+  for (std::size_t i = 0; i < told.size(); ++i) {
+    if (!generic.params[i].is_function && is_nothing(told[i])) continue;
     const std::vector<Symbol> named = types.params_at(generic.param_types[i]);
-    told.insert(told.end(), named.begin(), named.end());
+    known.insert(known.end(), named.begin(), named.end());
   }
   return std::ranges::any_of(generic.result_types, [&](std::size_t result) {
     return std::ranges::any_of(types.params_at(result),
-                               [&](Symbol param) { return std::ranges::find(told, param) == told.end(); });
+                               [&](Symbol param) { return std::ranges::find(known, param) == known.end(); });
   });
 }
 

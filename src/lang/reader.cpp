@@ -240,6 +240,10 @@ std::string Reader::hint_at(std::string_view what) const {
                        source_.place_of(open->span.begin));
   if (at(Tok::For) || at(Tok::While)) return "; a loop gives a value: with sum = 0 for i in 0..n do sum + i";
   if (next_->kind < Tok::Name && wants("name")) return ", a keyword";
+  const bool is_behind_sign =
+      next_ != first_ && next_[-1].kind >= Tok::Plus && next_[-1].kind <= Tok::Percent;
+  if (at(Tok::Assign) && is_behind_sign && wants("an expression"))
+    return "; nothing is assigned: another value gets a name by 'let'";
   if (at(Tok::Assign) && wants_operator) {
     const bool may_assign = next_ != first_ && next_[-1].kind == Tok::Name && next_[-1].starts_line;
     return may_assign ? "; nothing is assigned: a value gets a name by 'let', and equality is written '=='"

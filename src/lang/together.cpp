@@ -9,6 +9,12 @@
 #include "lang/type_inference.h"
 
 namespace hiaton::lang {
+namespace {
+
+/// Inside each other: each makes what is inside of it twice.
+constexpr int kMostAttempts = 6;
+
+}  // namespace
 
 bool BodyChecker::all_leave_types_open(std::span<const ExprId> ids) const {
   return std::ranges::all_of(ids, [this](ExprId id) {
@@ -16,7 +22,7 @@ bool BodyChecker::all_leave_types_open(std::span<const ExprId> ids) const {
     if (expr.kind == Expr::Kind::If) return all_leave_types_open(std::array{expr.b, expr.c});
     if (expr.kind == Expr::Kind::Match) return all_leave_types_open(bodies_of(expr));
     const bool is_value = expr.kind == Expr::Kind::Name || expr.kind == Expr::Kind::Call;
-    return is_value && is_open_variant(expr) && leaves_types_open(expr);
+    return is_value && is_open_variant(expr) && leaves_types_open(expr, tells_each(list(expr.list)));
   });
 }
 
@@ -28,6 +34,8 @@ std::vector<ExprId> BodyChecker::bodies_of(const Expr& match) const {
 }
 
 bool BodyChecker::attempt(const std::function<void()>& make) {
+  if (attempts_ == kMostAttempts) return false;
+  ++attempts_;
   const std::size_t findings = diagnostics_.count();
   const std::size_t names = scope_.size();
   const std::size_t functions = local_functions_.size();
@@ -37,6 +45,7 @@ bool BodyChecker::attempt(const std::function<void()>& make) {
   } catch (const ProgramError&) {
     is_right = false;
   }
+  --attempts_;
   scope_.shrink(names);
   local_functions_.resize(functions);
   is_right = is_right && diagnostics_.count() == findings;

@@ -221,6 +221,12 @@ Var BodyChecker::apply(const Operation& operation, std::span<const ExprId> opera
   Flex flex = Flex::Integer;
   const bool is_equality =
       &operation == &operations_.infix(Tok::Equal) || &operation == &operations_.infix(Tok::NotEqual);
+  if (is_equality && all_leave_types_open(operands)) {
+    const auto make = [&] { std::ranges::for_each(operands, [this](ExprId operand) { value(operand); }); };
+    const Wish together = told_together(make, span);
+    for (std::size_t i = 0; together && i < operands.size(); ++i) vars[i] = value(operands[i], together);
+    if (together) return emit(operation, vars, span, std::move(attributes));
+  }
   const bool swaps = is_equality && tells(operands[0]) == Tells::Nothing;
   for (std::size_t i = 0; i < operands.size(); ++i) {
     const Flex own = (*syntax_)[operands[i]].flex;

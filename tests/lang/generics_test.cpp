@@ -151,5 +151,17 @@ TEST(GenericFunctions, MayUseAnyNumberOfOthers) {
   EXPECT_EQ(error_of(program + "fn f(n: i64) -> i64 = g99(n) + g99(0.5)\n"), "");
 }
 
+/// What an expression tells of its type is asked for each part once.
+TEST(GenericFunctions, StandInsideEachOtherToAnyDepth) {
+  const std::string functions =
+      "data Box[T] = Box(value: T)\nfn same[T](x: T) -> T = x\nfn first[A, B](a: A, b: B) -> A = a\n";
+  const std::string calls = repeat("same(", 200) + "n" + repeat(")", 200);
+  const std::string pairs = repeat("first(", 200) + "n" + repeat(", 1)", 200);
+  const std::string boxes = repeat("Box(", 15) + "n" + repeat(")", 15);
+  EXPECT_EQ(error_of(functions + "fn f(n: i64) -> i64 = (let x = " + calls + " + " + pairs + " in x)\n" +
+                     "fn g(n: i64) -> i64 = (let x = if n > 1 then " + boxes + " else " + boxes + " in n)\n"),
+            "");
+}
+
 }  // namespace
 }  // namespace hiaton

@@ -102,6 +102,8 @@ INSTANTIATE_TEST_SUITE_P(
             "ElementsTogether", EITHER
             "fn f(n: i64) -> List[Either[str, i64]] = (let es = [Left(\"x\"), Right(n), Left(\"y\")] in "
             "es)\n"},
+        MessageCase{"BothSidesOfEqualTogether", EITHER
+                    "fn f(n: i64) -> (bool, bool) = (Left(\"x\") == Right(n), Right(n) != Left(0.5))\n"},
         MessageCase{"BranchesBesideAWhole", EITHER
                     "fn f(n: i64, o: Either[str, i64]) -> i64 = (let e = if n > 2 then Left(\"x\") else o in "
                     "of(e))\n"},
