@@ -1,11 +1,12 @@
 // Walks every interleaving of a protocol: all states that can be reached from the first one.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <deque>
 #include <map>
-#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace hiaton::net {
@@ -20,13 +21,14 @@ struct Walked {
   std::string wrong;     ///< the first thing found
 };
 
-template <class State>
-Walked walk(const State& first) {
+/// Calls `on_step` for each step, with the numbers of the states before and after it; that of `first` is 0.
+template <class State, class OnStep>
+Walked walk(const State& first, OnStep on_step) {
   Walked walked;
-  std::set<State> known{first};
-  std::deque<const State*> open{&*known.begin()};
+  std::map<State, std::size_t> known{{first, 0}};
+  std::deque<const std::pair<const State, std::size_t>*> open{&*known.begin()};
   for (; !open.empty() && walked.wrong.empty(); open.pop_front()) {
-    const State& state = *open.front();
+    const auto& [state, number] = *open.front();
     ++walked.states;
     walked.wrong = state.wrong();
     const std::vector<State> next = state.next();
@@ -35,37 +37,47 @@ Walked walk(const State& first) {
       if (walked.wrong.empty() && !state.may_rest()) walked.wrong = "nothing can happen any more";
     }
     for (const State& one : next) {
-      const auto [place, is_new] = known.insert(one);
+      const auto [place, is_new] = known.try_emplace(one, known.size());
       if (is_new) open.push_back(&*place);
+      on_step(number, place->second);
     }
   }
   return walked;
 }
 
+template <class State>
+Walked walk(const State& first) {
+  return walk(first, [](std::size_t /*from*/, std::size_t /*to*/) {});
+}
+
 /// The same, and from each state an end can be reached: a protocol that repeats itself for ever is wrong.
 template <class State>
 Walked walk_to_ends(const State& first) {
-  Walked walked = walk(first);
+  std::vector<std::vector<std::size_t>> before(1);
+  std::vector<bool> goes_on(1, false);
+  Walked walked = walk(first, [&](std::size_t from, std::size_t to) {
+    const std::size_t count = std::max({before.size(), from + 1, to + 1});
+    before.resize(count);
+    goes_on.resize(count, false);
+    before[to].push_back(from);
+    goes_on[from] = true;
+  });
   if (!walked.wrong.empty()) return walked;
-  std::map<State, std::vector<const State*>> before{{first, {}}};
-  std::deque<const State*> open{&before.begin()->first};
-  std::deque<const State*> ending;
-  for (; !open.empty(); open.pop_front()) {
-    const std::vector<State> next = open.front()->next();
-    if (next.empty()) ending.push_back(open.front());
-    for (const State& one : next) {
-      const auto [place, is_new] = before.try_emplace(one);
-      place->second.push_back(open.front());
-      if (is_new) open.push_back(&place->first);
-    }
+  std::vector<bool> can_end(before.size(), false);
+  std::vector<std::size_t> open;
+  for (std::size_t state = 0; state < before.size(); ++state) {
+    if (!goes_on[state]) open.push_back(state);
   }
-  std::set<const State*> can_end(ending.begin(), ending.end());
-  for (; !ending.empty(); ending.pop_front()) {
-    for (const State* state : before.at(*ending.front())) {
-      if (can_end.insert(state).second) ending.push_back(state);
-    }
+  std::size_t count = 0;
+  while (!open.empty()) {
+    const std::size_t state = open.back();
+    open.pop_back();
+    if (can_end[state]) continue;
+    can_end[state] = true;
+    ++count;
+    open.insert(open.end(), before[state].begin(), before[state].end());
   }
-  if (can_end.size() < before.size()) walked.wrong = "it may go on for ever";
+  if (count < before.size()) walked.wrong = "it may go on for ever";
   return walked;
 }
 

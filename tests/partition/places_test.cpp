@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "graph/turns.h"
 #include "support.h"
 
 namespace hiaton::partition::testing {
@@ -200,6 +201,44 @@ TEST(PartitionCopies, NodesOfACallThatAreApartAreRefused) {
   } catch (const ProgramError& error) {
     EXPECT_THAT(error.what(), HasSubstr("Call of 'main': expected it on the process of its call, 0, found it "
                                         "on process 1"));
+  }
+}
+
+std::string finding_of(graph::GraphBuilder& builder) {
+  try {
+    builder.finish();
+    return {};
+  } catch (const ProgramError& error) {
+    return error.what();
+  }
+}
+
+TEST(PartitionCopies, AChoiceBetweenCopiesNamesOneOfThem) {
+  for (const auto& [turn, is_legal] :
+       {std::pair(graph::Turn{1, 2}, true), std::pair(graph::Turn{2, 2}, false),
+        std::pair(graph::Turn{0, 1}, false)}) {
+    graph::GraphBuilder builder;
+    const graph::FunctionId main = builder.add_function("main");
+    const OutPort n = builder.input("n", DType::I64);
+    builder.output({builder.add(graph::choice_of_copy(turn, main, n))});
+    const std::string finding = finding_of(builder);
+    EXPECT_EQ(finding.empty(), is_legal) << finding;
+    if (is_legal) continue;
+    EXPECT_THAT(finding, HasSubstr("expected no attributes, or a number, more copies"));
+  }
+}
+
+TEST(PartitionCopies, OnlyACopyMayHaveNoCalls) {
+  for (const std::string place : {"process:1", ""}) {
+    graph::GraphBuilder builder;
+    builder.add_function("main");
+    builder.output(builder.input("n", DType::I64));
+    const graph::FunctionId copy = builder.add_function("copy");
+    builder.function(copy).placement = place;
+    const OutPort x = builder.merge(DType::I64);
+    builder.add_param("x", x);
+    builder.add_result(x);
+    EXPECT_EQ(finding_of(builder).empty(), !place.empty());
   }
 }
 
