@@ -213,3 +213,79 @@ def test_a_branch_both_sides_of_which_raise_raises(function):
             function(a, b)
         with pytest.raises(type(expected.value), match=str(expected.value)):
             graph(a, b)
+
+
+def only_the_total(xs):
+    total = 0
+    for x in xs:
+        a = x * 2
+        b = a + total
+        total = b
+    a = total + 1
+    return a
+
+
+def test_loops_hand_on_what_is_read_behind_them():
+    graph = hia.function(only_the_total, strict=True)
+    assert graph([1, 2, 3]) == only_the_total([1, 2, 3])
+    assert "_loop(total: i64, a1: List[i64]) -> i64 =" in graph.text()
+
+
+def read_by_a_closure(xs):
+    last = 0
+
+    def seen():
+        return last
+    for x in xs:
+        last = x
+    return seen()
+
+
+def read_by_a_handler(xs):
+    last = 0
+    try:
+        for x in xs:
+            last = x
+            x // (x - 3)
+    except ZeroDivisionError:
+        return -last
+    return 0
+
+
+def read_by_the_next_turn(xs):
+    total = before = inner = 0
+    for x in xs:
+        for y in xs:
+            if y > x:
+                before, inner = inner if y > 2 else before, y
+                break
+            inner = x
+        total += before * 10 + inner
+    return total
+
+
+def read_on_one_path(xs):
+    found = None
+    for x in xs:
+        if x > 2:
+            found = x
+            break
+        kept = x
+    else:
+        found = -kept
+    if len(xs) > 3:
+        found = 7
+    return found
+
+
+@pytest.mark.parametrize("function", [read_by_a_closure, read_by_a_handler, read_by_the_next_turn, read_on_one_path])
+def test_names_keep_their_values_where_somebody_reads_them(function):
+    graph = hia.function(function)
+    for xs in ([1, 2, 4], [1], [3, 1], [5, 1, 2, 6], [2, 2, 1, 1], []):
+        outcomes = []
+        for one in (graph, function):
+            try:
+                outcomes.append(one(xs))
+            except Exception as error:
+                outcomes.append((type(error), str(error)))
+        assert outcomes[0] == outcomes[1], xs
