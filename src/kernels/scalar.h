@@ -252,21 +252,6 @@ struct Assume {
   }
 };
 
-struct RangeLength {
-  template <class T>
-  Fault operator()(T begin, T end, T& out) const {
-    out = Sub{}(end, begin);
-    return end < begin ? Fault::Index : Fault::None;
-  }
-};
-struct CheckCount {
-  template <class T>
-  Fault operator()(T a, T& out) const {
-    out = a;
-    return a < 0 ? Fault::Size : Fault::None;
-  }
-};
-
 struct Neg {
   template <class T>
   T operator()(T a) const {

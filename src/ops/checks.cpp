@@ -7,9 +7,6 @@
 #include "ops/shapes.h"
 
 namespace hiaton::ops {
-
-using namespace kernels;
-
 namespace {
 
 Type check_shape_type(const TypeQuestion& question) {
@@ -74,6 +71,22 @@ Type check_rows_type(const TypeQuestion& question) {
 Fault check_rows_kernel(const KernelCall& call) {
   return call.operands[0].dims[0] == 0 ? Fault::NoRows : copy_kernel(call);
 }
+
+struct RangeLength {
+  template <class T>
+  Fault operator()(T begin, T end, T& out) const {
+    out = kernels::Sub{}(end, begin);
+    return end < begin ? Fault::Index : Fault::None;
+  }
+};
+
+struct CheckCount {
+  template <class T>
+  Fault operator()(T a, T& out) const {
+    out = a;
+    return a < 0 ? Fault::Size : Fault::None;
+  }
+};
 
 Var pass_to_first(const GradientQuestion& q, std::size_t index) {
   return index == 0 ? q.gradient : q.builder.op("zeros_like", {q.operands[index]});

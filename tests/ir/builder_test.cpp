@@ -335,5 +335,29 @@ TEST(BuilderErrors, Definitions) {
   EXPECT_EQ(error_of([&] { builder.define(g, same); }), "function 'g' is defined twice");
 }
 
+TEST(Builder, WhatIsAttemptedLeavesNothing) {
+  ModuleBuilder program;
+  const FunctionRef f = program.declare("f", {{DType::I64, "n"}}, {DType::I64});
+  program.define(f, [](FunctionBuilder& b) {
+    const Var twice = b.param(0) * 2;
+    Type type;
+    b.attempt([&] {
+      type = b.if_else(
+                  twice > 3, [&] { return b.constant(0.5); }, [&] { return b.constant(1.5); })[0]
+                 .type();
+    });
+    EXPECT_EQ(type, Type(DType::F64));
+    EXPECT_THROW(b.attempt([&] {
+      b.begin_block({});
+      b.op("sin", {twice});
+    }),
+                 ProgramError);
+    return twice + 1;
+  });
+  const ir::Module module = program.finish();
+  EXPECT_EQ(module.functions[0].blocks.size(), 1u);
+  EXPECT_EQ(module.functions[0].nodes.size(), 4u);  // two constants, a product and a sum
+}
+
 }  // namespace
 }  // namespace hiaton
