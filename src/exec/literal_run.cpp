@@ -106,7 +106,7 @@ class LiteralRun {
         }
       }
       begin_wave();
-    } else if (const std::optional<net::EndingReport> report = answers_.answer(sent(), handled_)) {
+    } else if (const std::optional<net::EndingReport> report = ending_report()) {
       net::ByteWriter body;
       body.number(report->wave);
       body.number(report->sent);
@@ -115,6 +115,12 @@ class LiteralRun {
       transport_.flush();
     }
     if (!has_ended_) transport_.wait(kLiteralSleep);
+  }
+
+  /// A process that has failed reports nothing any more: messages may overtake each other, and without its
+  /// report process 0 cannot find that all is over before it has the error.
+  std::optional<net::EndingReport> ending_report() {
+    return has_failed_ ? std::nullopt : answers_.answer(sent(), handled_);
   }
 
   void begin_wave() {
