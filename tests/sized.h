@@ -18,15 +18,17 @@ constexpr T sized(T usual, T slow) {
   return kIsSlowBuild ? slow : usual;
 }
 
+#if defined(HIATON_SANITIZED_THREADS)
+inline constexpr bool kSeesOnlyThreads = true;
+#else
+inline constexpr bool kSeesOnlyThreads = false;
+#endif
+
 /// So many random programs of a kind. The thread sanitizer takes longest and has the least to see in them:
 /// what threads share, not what each program computes.
 constexpr uint64_t sized_programs(uint64_t usual, uint64_t slow) {
-#if defined(HIATON_SANITIZED_THREADS)
-  constexpr uint64_t kPart = 4;
-  return slow < kPart ? 1 : slow / kPart;
-#else
-  return sized(usual, slow);
-#endif
+  constexpr uint64_t kPart = kSeesOnlyThreads ? 4 : 1;
+  return (sized(usual, slow) + kPart - 1) / kPart;
 }
 
 }  // namespace hiaton
