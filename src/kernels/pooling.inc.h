@@ -56,7 +56,8 @@ void take_largest_in_vectors(const WindowRow& row, const T* x, const T* v, T* y)
       for (int64_t c = 0; c < row.columns; ++c) {
         const int64_t at = begin * kStride + r * row.pitch + c;
         const typename V::Register next = load_windows<V, kStride>(x + at);
-        const auto is_better = ~(next <= best) & (best == best);  // also where `next` is the first NaN
+        // Also where `next` is the first NaN.
+        const auto is_better = ~(next <= best) & (best == best);  // NOLINT(misc-redundant-expression)
         best = is_better ? next : best;
         if (kTakesOther) taken = is_better ? load_windows<V, kStride>(v + at) : taken;
       }
@@ -84,7 +85,7 @@ void take_largest_one_by_one(const WindowRow& row, const T* x, const T* v, T* y)
     for (int64_t r = 0; r < row.rows; ++r) {
       for (int64_t c = 0; c < row.columns; ++c) {
         const int64_t at = w * row.stride + r * row.pitch + c;
-        if (x[at] > x[best] || (x[at] != x[at] && x[best] == x[best])) best = at;
+        if (!(x[at] <= x[best]) && x[best] == x[best]) best = at;  // NOLINT(misc-redundant-expression)
       }
     }
     y[w] = v[best];

@@ -32,11 +32,7 @@ std::vector<Argument> BodyEmitter::arguments_of(const ScheduledCall& call,
 
 void BodyEmitter::release_arguments(const ScheduledCall& call) {
   for (const PassedValue& passed : call.arguments) {
-    if (!passed.sum.valid()) {
-      release(passed.port);
-    } else if (!keeping_ && take_read(passed.sum) == 0) {
-      release(passed.port);
-    }
+    if (!passed.sum.valid() || (!keeping_ && take_read(passed.sum) == 0)) release(passed.port);
   }
 }
 

@@ -13,6 +13,7 @@
 //      order, what runs together, and who holds the counted values meanwhile. See statements.h.
 #pragma once
 
+#include <array>
 #include <deque>
 #include <optional>
 #include <span>
@@ -66,7 +67,7 @@ struct Schedule {
   std::vector<bool> forks;       ///< by function: it has groups, or calls one that has, and so on
   Placements placements;
   /// By function, of those that the structure is of: in the sequential form, in the forking one.
-  std::vector<Ending> endings[2];
+  std::array<std::vector<Ending>, 2> endings;
   /// In the order of the code: the sequential form of a function before its forking one. Hole forms come
   /// last, of the functions that have one.
   std::vector<ScheduledBody> bodies;
