@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import statistics
 import subprocess
@@ -40,6 +41,8 @@ class Learning:
         self.scratch = pathlib.Path(scratch)
 
     def train_words(self, out, trees, batch, *options):
+        """A command that trains into a new directory of this name: one that holds checkpoints is refused."""
+        shutil.rmtree(self.scratch / out, ignore_errors=True)
         return [self.command, "train", MODEL, f"--train-trees={trees}", "--dev-trees=2", f"--batch={batch}", "--epochs=1",
                 f"--size=d={self.sizes.width}", "--out", str(self.scratch / out), *options]
 
@@ -70,9 +73,9 @@ class Learning:
         """Twice as many trees, in batches twice as large, for two processes as for one."""
         trees = self.sizes.train_trees
         both = lambda wall: max(self.trained_seconds("left"), self.trained_seconds("right"))
-        pair = [self.train_words(out, trees, 25) for out in ("left", "right")]
+        pair = lambda: [self.train_words(out, trees, 25) for out in ("left", "right")]
         seconds = measure({"1": lambda: self.train("one", trees, 25), "2": lambda: self.train("two", 2 * trees, 50, *self.two),
-                           "pair": lambda: self.side_by_side(pair, both)}, rounds, "train")
+                           "pair": lambda: self.side_by_side(pair(), both)}, rounds, "train")
         seconds["1"] = [2 * time for time in seconds["1"]]  # for all trees
         return row(f"train, TreeLSTM {self.sizes.width}, 25 trees a process", seconds, TRAIN_BAR)
 
