@@ -10,6 +10,7 @@ namespace hiaton::net {
 namespace {
 
 constexpr std::chrono::milliseconds kLongestPause(100);
+constexpr std::chrono::microseconds kPauseBetweenPieces(20);  // of a packet that leaves piece by piece
 constexpr std::size_t kRoundsUnderWay = 2;
 
 }  // namespace
@@ -43,6 +44,10 @@ std::vector<std::vector<std::byte>> Rounds::exchange(std::vector<ByteWriter> out
   const auto has_come = [](const auto& one) { return one.has_value(); };
   while (!std::ranges::all_of(arrived_[0], has_come)) {
     if (transport_.poll(take) == 0) transport_.wait(kLongestPause);
+  }
+  // The others wait for what has not left yet, and it would not leave while this process computes.
+  while (!transport_.has_sent_all()) {
+    if (transport_.poll(take) == 0) transport_.wait(kPauseBetweenPieces);
   }
   std::vector<std::vector<std::byte>> all;
   for (auto& one : arrived_[0]) all.push_back(std::move(*one));

@@ -150,6 +150,12 @@ uint64_t Transport::waiting_bytes() const {
   return waiting_bytes_;
 }
 
+bool Transport::has_sent_all() {
+  const std::lock_guard lock(mutex_);
+  throw_if_failed();
+  return waiting_bytes_ == 0 && link_.all_sent();
+}
+
 /// Takes all that has arrived: packets of messages wait in the inbox.
 void Transport::pull() {
   Arrival arrival;

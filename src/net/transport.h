@@ -86,6 +86,8 @@ class Transport {
   /// Lets all go that has been sent.
   void flush();
   uint64_t waiting_bytes() const;
+  /// Whether all that was sent has left this process. A large packet leaves only while this process polls or waits.
+  bool has_sent_all();
   /// Hands on the messages of up to `most` packets that have arrived. `on_message` may send. Returns how many
   /// messages these were.
   std::size_t poll(const OnMessage& on_message, std::size_t most = 64);

@@ -3,6 +3,7 @@
 #include <mpi.h>
 
 #include <array>
+#include <atomic>
 #include <deque>
 #include <thread>
 #include <vector>
@@ -14,9 +15,12 @@ namespace {
 
 /// Receives that wait for packets, of all senders together; credits bound what comes besides.
 constexpr std::size_t kReceives = 64;
-/// After so long without an arrival a process gives its processor away now and then.
+/// After so long without an arrival a process gives its processor away now and then, and after so long it
+/// sleeps. A large packet moves in pieces, a few each time that both sides look, so a process that takes part
+/// in one sleeps later.
 constexpr std::chrono::microseconds kSpins(20);
 constexpr std::chrono::milliseconds kYields(1);
+constexpr std::chrono::milliseconds kYieldsForLarge(50);
 constexpr std::chrono::microseconds kNap(200);
 
 std::string text_of(int error) {
@@ -103,8 +107,9 @@ class MpiLink : public Link {
     Transfer& transfer = sends_.back();
     transfer.packet = std::move(packet);
     transfer.process = to;
+    if (is_large(transfer.packet)) large_sends_.fetch_add(1, std::memory_order_relaxed);
     check(MPI_Isend(transfer.packet.data(), bytes.count(), bytes.type(), to, 0,
-                    transfer.packet.size() <= kPacketBytes ? small_ : large_, &transfer.request),
+                    is_large(transfer.packet) ? large_ : small_, &transfer.request),
           to);
   }
 
@@ -120,7 +125,9 @@ class MpiLink : public Link {
 
   void wait(std::chrono::nanoseconds idle, std::chrono::nanoseconds most) override {
     if (idle < kSpins) return;
-    if (idle < kYields) return std::this_thread::yield();
+    const bool is_large_under_way = is_receiving_large_.load(std::memory_order_relaxed) ||
+                                    large_sends_.load(std::memory_order_relaxed) != 0;
+    if (idle < (is_large_under_way ? kYieldsForLarge : kYields)) return std::this_thread::yield();
     std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(kNap, most));
   }
 
@@ -149,6 +156,8 @@ class MpiLink : public Link {
     MPI_Request request = MPI_REQUEST_NULL;
     int process = -1;
   };
+
+  static bool is_large(const Packet& packet) { return packet.size() > kPacketBytes; }
 
   void find_hosts() {
     std::array<char, MPI_MAX_PROCESSOR_NAME> own{};
@@ -195,11 +204,13 @@ class MpiLink : public Link {
       const Bytes bytes(bytes_in(status));
       check(MPI_Imrecv(incoming_.packet.data(), bytes.count(), bytes.type(), &message, &incoming_.request),
             status.MPI_SOURCE);
+      is_receiving_large_.store(true, std::memory_order_relaxed);
     }
     int is_done = 0;
     check(MPI_Test(&incoming_.request, &is_done, &status), incoming_.process);
     if (is_done == 0) return false;
     take(incoming_, status, arrival);
+    is_receiving_large_.store(false, std::memory_order_relaxed);
     return true;
   }
 
@@ -214,6 +225,7 @@ class MpiLink : public Link {
       int is_done = 0;
       check(MPI_Test(&sends_.front().request, &is_done, MPI_STATUS_IGNORE), sends_.front().process);
       if (is_done == 0) return;
+      if (is_large(sends_.front().packet)) large_sends_.fetch_sub(1, std::memory_order_relaxed);
       sends_.pop_front();
     }
   }
@@ -226,6 +238,9 @@ class MpiLink : public Link {
   std::deque<Transfer> sends_;
   std::deque<Transfer> receives_;
   Transfer incoming_;
+  /// Read by wait(), which another thread may call.
+  std::atomic<bool> is_receiving_large_{false};
+  std::atomic<std::size_t> large_sends_{0};
 };
 
 Link* open_link() {
