@@ -35,6 +35,8 @@ class ByteWriter {
     const auto* begin = static_cast<const std::byte*>(bytes);
     bytes_.insert(bytes_.end(), begin, begin + size);
   }
+  /// Makes room for `size` more bytes at once.
+  void reserve(std::size_t size) { bytes_.reserve(bytes_.size() + size); }
   /// Adds zeros up to a multiple of `size` bytes.
   void align(std::size_t size) { bytes_.resize((bytes_.size() + size - 1) / size * size); }
   /// Writes over what number() has written at a position.

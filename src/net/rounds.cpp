@@ -15,12 +15,12 @@ constexpr std::size_t kRoundsUnderWay = 2;
 
 }  // namespace
 
-void Rounds::take(int from, const Header& header, std::span<const std::byte> payload) {
+void Rounds::take(int from, const Header& header, Payload payload) {
   const uint64_t ahead = header.name - round_;
   if (ahead < arrived_.size()) {
     auto& place = arrived_[ahead][static_cast<std::size_t>(from)];
     if (!place) {
-      place.emplace(payload.begin(), payload.end());
+      place = std::move(payload);
       return;
     }
   }
@@ -28,7 +28,7 @@ void Rounds::take(int from, const Header& header, std::span<const std::byte> pay
                                  transport_.name(from), round_, round_ + 1, header.name));
 }
 
-std::vector<std::vector<std::byte>> Rounds::exchange(std::vector<ByteWriter> out) {
+std::vector<Payload> Rounds::exchange(std::span<const ByteWriter> out) {
   const auto size = static_cast<std::size_t>(transport_.size());
   HIATON_CHECK(out.size() == size);
   while (arrived_.size() < kRoundsUnderWay) arrived_.emplace_back(size);
@@ -37,19 +37,19 @@ std::vector<std::vector<std::byte>> Rounds::exchange(std::vector<ByteWriter> out
     if (i != self) transport_.send(static_cast<int>(i), {.name = round_}, out[i].bytes());
   }
   transport_.flush();
-  arrived_[0][self] = std::move(out[self]).take();
-  const auto take = [this](int from, const Header& header, std::span<const std::byte> payload) {
-    this->take(from, header, payload);
+  arrived_[0][self].emplace();
+  const auto take = [this](int from, const Header& header, Payload payload) {
+    this->take(from, header, std::move(payload));
   };
   const auto has_come = [](const auto& one) { return one.has_value(); };
   while (!std::ranges::all_of(arrived_[0], has_come)) {
-    if (transport_.poll(take) == 0) transport_.wait(kLongestPause);
+    if (transport_.poll_payloads(take) == 0) transport_.wait(kLongestPause);
   }
   // The others wait for what has not left yet, and it would not leave while this process computes.
   while (!transport_.has_sent_all()) {
-    if (transport_.poll(take) == 0) transport_.wait(kPauseBetweenPieces);
+    if (transport_.poll_payloads(take) == 0) transport_.wait(kPauseBetweenPieces);
   }
-  std::vector<std::vector<std::byte>> all;
+  std::vector<Payload> all;
   for (auto& one : arrived_[0]) all.push_back(std::move(*one));
   arrived_.pop_front();
   ++round_;

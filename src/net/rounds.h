@@ -17,14 +17,14 @@ class Rounds {
  public:
   explicit Rounds(Transport& transport) : transport_(transport) {}
 
-  /// Sends each process what `out` has for it, by number, and returns what each has sent here, its own words
-  /// included.
-  std::vector<std::vector<std::byte>> exchange(std::vector<ByteWriter> out);
+  /// Sends each other process what `out` has for it, by number, and returns what each has sent here: nothing
+  /// from this process itself.
+  std::vector<Payload> exchange(std::span<const ByteWriter> out);
 
  private:
-  using Arrived = std::vector<std::optional<std::vector<std::byte>>>;  ///< by process
+  using Arrived = std::vector<std::optional<Payload>>;  ///< by process
 
-  void take(int from, const Header& header, std::span<const std::byte> payload);
+  void take(int from, const Header& header, Payload payload);
 
   Transport& transport_;
   uint64_t round_ = 0;  ///< that is under way, or comes next

@@ -329,7 +329,9 @@ bool Transport::wake() {
   return link_.wake();
 }
 
-std::size_t Transport::poll(const OnMessage& on_message, std::size_t most) {
+/// Calls hand_on(arrival), which returns how many messages it has found, for packets that have arrived.
+template <class HandOn>
+std::size_t Transport::poll_packets(std::size_t most, const HandOn& hand_on) {
   std::deque<Arrival> arrived;
   {
     const std::lock_guard lock(mutex_);
@@ -344,19 +346,23 @@ std::size_t Transport::poll(const OnMessage& on_message, std::size_t most) {
   }
   std::size_t count = 0;
   for (Arrival& arrival : arrived) {
-    const std::size_t messages = hand_on(arrival, on_message);
+    const uint32_t weight = weight_of(arrival.packet);
+    const std::size_t messages = hand_on(arrival);
     const std::lock_guard lock(mutex_);
     count += messages;
     handled_ += messages;
-    peer(arrival.from).credits.handled(weight_of(arrival.packet));
+    peer(arrival.from).credits.handled(weight);
     if (arrival.packet.capacity() == kPacketBytes && spare_.size() < kSpares)
       spare_.push_back(std::move(arrival.packet));
   }
   return count;
 }
 
-std::size_t Transport::hand_on(const Arrival& arrival, const OnMessage& on_message) {
-  ByteReader in(arrival.packet.bytes(), peer(arrival.from).sender);
+/// Calls on_bytes(header, payload) for each message of a packet, and returns how many there are.
+template <class OnBytes>
+std::size_t Transport::for_each_message(std::span<const std::byte> packet, int from,
+                                        const OnBytes& on_bytes) {
+  ByteReader in(packet, peer(from).sender);
   in.take(sizeof(PacketHeader));
   std::size_t count = 0;
   for (; in.left() > 0; ++count) {
@@ -365,9 +371,32 @@ std::size_t Transport::hand_on(const Arrival& arrival, const OnMessage& on_messa
     if (message.bytes > in.left())
       in.fail(fmt::format("expected a message of {} bytes, found {}", message.bytes, in.left()));
     const std::byte* payload = in.take(message.bytes);
-    on_message(arrival.from, message.header, {payload, static_cast<std::size_t>(message.bytes)});
+    on_bytes(message.header, std::span(payload, static_cast<std::size_t>(message.bytes)));
   }
   return count;
+}
+
+std::size_t Transport::poll(const OnMessage& on_message, std::size_t most) {
+  return poll_packets(most, [&](const Arrival& arrival) {
+    return for_each_message(arrival.packet.bytes(), arrival.from, [&](const Header& header, auto payload) {
+      on_message(arrival.from, header, payload);
+    });
+  });
+}
+
+std::size_t Transport::poll_payloads(const OnPayload& on_payload) {
+  constexpr std::size_t kMost = 64;
+  constexpr std::size_t kBegin = sizeof(PacketHeader) + sizeof(MessageHeader);
+  return poll_packets(kMost, [&](Arrival& arrival) {
+    const std::span<const std::byte> all = arrival.packet.bytes();
+    return for_each_message(all, arrival.from, [&](const Header& header, std::span<const std::byte> payload) {
+      if (kBegin + payload.size() == all.size())
+        return on_payload(arrival.from, header, Payload(std::move(arrival.packet), kBegin));
+      Packet own(payload.size());
+      append(own, payload.data(), payload.size());
+      on_payload(arrival.from, header, Payload(std::move(own), 0));
+    });
+  });
 }
 
 void Transport::wait(std::chrono::nanoseconds most) {

@@ -34,6 +34,19 @@ struct Header {
   uint64_t name = 0;
 };
 
+/// The bytes of a message, kept by its receiver.
+class Payload {
+ public:
+  Payload() = default;
+  /// All of a packet from byte `begin` on.
+  Payload(Packet packet, std::size_t begin) : packet_(std::move(packet)), begin_(begin) {}
+  std::span<const std::byte> bytes() const { return packet_.bytes().subspan(begin_); }
+
+ private:
+  Packet packet_;
+  std::size_t begin_ = 0;
+};
+
 /// Another process has failed or is lost. `what()` names it.
 class ProcessFailure : public Error {
  public:
@@ -59,6 +72,7 @@ class Transport {
     bool must_agree = true;
   };
   using OnMessage = std::function<void(int from, const Header& header, std::span<const std::byte> payload)>;
+  using OnPayload = std::function<void(int from, const Header& header, Payload payload)>;
 
   Transport(Link& link, const Options& options);
   Transport(const Transport&) = delete;
@@ -86,11 +100,14 @@ class Transport {
   /// Lets all go that has been sent.
   void flush();
   uint64_t waiting_bytes() const;
-  /// Whether all that was sent has left this process. A large packet leaves only while this process polls or waits.
+  /// Whether all that was sent has left this process. A large packet leaves only while this process polls or
+  /// waits.
   bool has_sent_all();
   /// Hands on the messages of up to `most` packets that have arrived. `on_message` may send. Returns how many
   /// messages these were.
   std::size_t poll(const OnMessage& on_message, std::size_t most = 64);
+  /// The same for a receiver that keeps the bytes: what came in a packet of its own is not copied.
+  std::size_t poll_payloads(const OnPayload& on_payload);
   /// Returns when something may have arrived, at the latest after `most`.
   void wait(std::chrono::nanoseconds most);
   /// Makes the wait() that goes on, or else the next one, return, from any thread. False: the link cannot do
@@ -155,7 +172,10 @@ class Transport {
   void note_failure(const Failure& failure);
   void throw_if_failed() const;
   void lose(int process, const std::string& reason);
-  std::size_t hand_on(const Arrival& arrival, const OnMessage& on_message);
+  template <class HandOn>
+  std::size_t poll_packets(std::size_t most, const HandOn& hand_on);
+  template <class OnBytes>
+  std::size_t for_each_message(std::span<const std::byte> packet, int from, const OnBytes& on_bytes);
   void advance_ending();
   bool finish_wave(const EndingReport& report);
 

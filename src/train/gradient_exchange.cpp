@@ -16,6 +16,8 @@ enum class Form : uint8_t { Sparse, Dense };
 /// Elements of a process begin at multiples of this, so that no two processes add in one vector register.
 constexpr std::size_t kGrain = 64;
 
+constexpr std::size_t kMostBytesOfNumber = 10;
+
 const std::byte* read_elements(net::ByteReader& in, std::size_t count, std::size_t element) {
   in.align(element);
   return in.take(count * element);
@@ -66,8 +68,24 @@ PartRange GradientExchange::elements_of(std::size_t process, const Parameter& pa
   return {std::min(range.begin * kGrain, size), std::min(range.end * kGrain, size)};
 }
 
+/// An upper bound of what write_parts() writes.
+std::size_t GradientExchange::most_bytes(std::span<const SubtreeSum> own, std::size_t to) const {
+  std::size_t most = 0;
+  for (const SubtreeSum& subtree : own) {
+    for (std::size_t i = 0; i < parameters_.size(); ++i) {
+      const Gradients::Sum& sum = (*subtree.sums)[i];
+      const Parameter& parameter = parameters_[i];
+      const std::size_t elements =
+          sum.dense ? elements_of(to, parameter).size() : sum.rows.size() * (parameter.width + 1);
+      most += elements * parameter.element() + kMostBytesOfNumber * (2 + (sum.dense ? 0 : sum.rows.size()));
+    }
+  }
+  return most;
+}
+
 void GradientExchange::write_parts(std::span<const SubtreeSum> own, std::size_t to,
                                    net::ByteWriter& out) const {
+  out.reserve(most_bytes(own, to));
   for (const SubtreeSum& subtree : own) {
     for (std::size_t i = 0; i < parameters_.size(); ++i) {
       const Gradients::Sum& sum = (*subtree.sums)[i];
@@ -100,6 +118,27 @@ void GradientExchange::read_parts(std::size_t from, net::ByteReader& in) {
         parameter.dense[leaf] = read_elements(in, elements_of(self_, parameter).size(), parameter.element());
       } else {
         in.fail(fmt::format("expected a dense or a sparse gradient, found form {}", form));
+      }
+    }
+  }
+}
+
+void GradientExchange::take_own(std::span<const SubtreeSum> own) {
+  auto subtree = own.begin();
+  for (std::size_t leaf = 0; leaf < leaves_.size(); ++leaf) {
+    if (leaves_[leaf].process != self_) continue;
+    const Gradients& sums = *(subtree++)->sums;
+    for (std::size_t i = 0; i < parameters_.size(); ++i) {
+      Parameter& parameter = parameters_[i];
+      const auto* values = sums[i].values.data<std::byte>();
+      if (sums[i].dense) {
+        parameter.is_dense = true;
+        parameter.dense[leaf] = values + elements_of(self_, parameter).begin * parameter.element();
+        continue;
+      }
+      for (const int64_t row : sums[i].rows) {
+        const auto number = static_cast<std::size_t>(row);
+        parameter.sparse.push_back({number, leaf, values + number * parameter.width * parameter.element()});
       }
     }
   }
@@ -177,34 +216,52 @@ void GradientExchange::add_mixed(const Parameter& parameter, PartRange elements,
 }
 
 void GradientExchange::fold(const Parameter& parameter, std::size_t width, std::byte* sum) {
-  const std::byte* all = fold(parameter, {0, parts_}, width);
-  if (all != nullptr && width > 0) std::memcpy(sum, all, width * parameter.element());
+  const std::byte* all = fold(parameter, {0, parts_}, width, sum);
+  if (all != nullptr && all != sum && width > 0) std::memcpy(sum, all, width * parameter.element());
 }
 
-/// As Gradients::add does it for one process: what the right side has not is not added; what the left side
-/// has not is zero. Gives null where neither has any.
-const std::byte* GradientExchange::fold(const Parameter& parameter, PartRange parts, std::size_t width) {
+std::size_t GradientExchange::first_leaf(PartRange parts) const {
   const auto first =
       std::ranges::lower_bound(leaves_, parts.begin, {}, [](const Leaf& leaf) { return leaf.parts.begin; });
-  const auto index = static_cast<std::size_t>(first - leaves_.begin());
-  if (first->parts == parts) return addends_[index];
-  const std::size_t middle = parts.begin + parts_on_left(parts.size());
-  const std::byte* left = fold(parameter, {parts.begin, middle}, width);
-  const std::byte* right = fold(parameter, {middle, parts.end}, width);
-  if (right == nullptr) return left;
-  std::vector<double>& scratch = scratch_[index];
-  const std::size_t bytes = width * parameter.element();
+  return static_cast<std::size_t>(first - leaves_.begin());
+}
+
+std::byte* GradientExchange::scratch(std::size_t leaf, std::size_t bytes) {
+  std::vector<double>& scratch = scratch_[leaf];
   if (scratch.size() * sizeof(double) < bytes) scratch.resize((bytes + sizeof(double) - 1) / sizeof(double));
-  auto* sum = reinterpret_cast<std::byte*>(scratch.data());
+  return reinterpret_cast<std::byte*>(scratch.data());
+}
+
+/// Adds as Gradients::add does it for one process: what the right side has not is not added; what the left
+/// side has not is zero. Gives null where neither has any, and otherwise an addend or `room`, where sums are
+/// made.
+const std::byte* GradientExchange::fold(const Parameter& parameter, PartRange parts, std::size_t width,
+                                        std::byte* room) {
+  const std::size_t index = first_leaf(parts);
+  if (leaves_[index].parts == parts) return addends_[index];
+  const std::size_t bytes = width * parameter.element();
+  const PartRange on_left{parts.begin, parts.begin + parts_on_left(parts.size())};
+  const PartRange on_right{on_left.end, parts.end};
+  const std::byte* left = fold(parameter, on_left, width, room);
+  const std::size_t right_index = first_leaf(on_right);
+  const bool is_leaf = leaves_[right_index].parts == on_right;
+  const std::byte* right =
+      is_leaf ? addends_[right_index] : fold(parameter, on_right, width, scratch(right_index, bytes));
+  if (right == nullptr) return left;
   if (left == nullptr) {
-    std::memset(sum, 0, bytes);
-    left = sum;
+    std::memset(room, 0, bytes);
+    left = room;
   }
-  add(parameter.dtype, width, left, right, sum);
-  return sum;
+  add(parameter.dtype, width, left, right, room);
+  return room;
 }
 
 void GradientExchange::write_sums(net::ByteWriter& out) const {
+  std::size_t most = 0;
+  for (const Parameter& parameter : parameters_) {
+    if (parameter.is_dense) most += (elements_of(self_, parameter).size() + 1) * parameter.element();
+  }
+  out.reserve(most);
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     if (!parameters_[i].is_dense) continue;
     const PartRange elements = elements_of(self_, parameters_[i]);

@@ -21,8 +21,8 @@ struct SubtreeSum {
   const Gradients* sums;
 };
 
-/// One batch. In the order of the calls: write() what each process gets, read() what came from each, write()
-/// the sums for each, read() those of each.
+/// One batch. In the order of the calls: write_parts() for each other process, read_parts() of what came from
+/// each and take_own(), add_up(), write_sums() for each other process, read_sums() of what came from each.
 class GradientExchange {
  public:
   /// For a batch of `parts` parts, which `processes` processes share; this one is `self`. Adds to `sums`,
@@ -33,6 +33,8 @@ class GradientExchange {
   void write_parts(std::span<const SubtreeSum> own, std::size_t to, net::ByteWriter& out) const;
   /// Takes what process `from` has written. The bytes must outlive add_up().
   void read_parts(std::size_t from, net::ByteReader& in);
+  /// Takes the subtrees of this process, which must outlive add_up() and not be the sums.
+  void take_own(std::span<const SubtreeSum> own);
   /// Adds up what has come: the rows of sparse gradients, and the elements of this process of dense ones.
   void add_up();
   /// The sums of the elements of this process; for any other.
@@ -61,12 +63,15 @@ class GradientExchange {
   };
 
   PartRange elements_of(std::size_t process, const Parameter& parameter) const;
+  std::size_t most_bytes(std::span<const SubtreeSum> own, std::size_t to) const;
   void read_rows(std::size_t leaf, Parameter& parameter, net::ByteReader& in);
   void add_rows(std::size_t index);
   void add_elements(std::size_t index);
   void add_mixed(const Parameter& parameter, PartRange elements, std::byte* sum);
+  std::size_t first_leaf(PartRange parts) const;
+  std::byte* scratch(std::size_t leaf, std::size_t bytes);
   void fold(const Parameter& parameter, std::size_t width, std::byte* sum);
-  const std::byte* fold(const Parameter& parameter, PartRange parts, std::size_t width);
+  const std::byte* fold(const Parameter& parameter, PartRange parts, std::size_t width, std::byte* room);
 
   std::size_t processes_;
   std::size_t self_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "hiaton/error.h"
 #include "train/evaluate.h"
@@ -35,48 +36,68 @@ void append_numbers(std::vector<double>& numbers, net::ByteReader& in) {
 }  // namespace
 
 /// Each begins with whether training is to end.
-std::vector<net::ByteWriter> SharedBatches::begin_round() const {
+std::vector<net::ByteWriter> SharedBatches::begin_round() {
   std::vector<net::ByteWriter> out(processes());
-  for (net::ByteWriter& to : out) to.number(static_cast<uint8_t>(is_set(cancel_) ? 1 : 0));
+  says_cancelled_ = is_set(cancel_);
+  for (net::ByteWriter& to : out) to.number(static_cast<uint8_t>(says_cancelled_ ? 1 : 0));
   return out;
 }
 
-template <class Read>
-void SharedBatches::exchange(std::vector<net::ByteWriter> out, const Read& read) {
-  arrived_ = rounds_.exchange(std::move(out));
+template <class Read, class ReadOwn>
+void SharedBatches::exchange(std::span<const net::ByteWriter> out, const Read& read,
+                             const ReadOwn& read_own) {
+  arrived_ = rounds_.exchange(out);
+  bool is_cancelled = says_cancelled_;
   for (std::size_t i = 0; i < arrived_.size(); ++i) {
+    if (i == self()) {
+      read_own();
+      continue;
+    }
     const std::string sender = "message from " + transport_.name(static_cast<int>(i));
-    net::ByteReader in(arrived_[i], sender);
-    if (in.number<uint8_t>() != 0) cancelled_.store(true, std::memory_order_relaxed);  // read by this thread
+    net::ByteReader in(arrived_[i].bytes(), sender);
+    is_cancelled |= in.number<uint8_t>() != 0;
     read(i, in);
     in.require_end();
   }
+  if (is_cancelled) cancelled_.store(true, std::memory_order_relaxed);  // read by this thread
 }
 
 void SharedBatches::add_up(std::size_t parts, std::span<const SubtreeSum> own, std::vector<double>& losses,
                            Gradients& sums) {
   GradientExchange gradients(parts, processes(), self(), sums);
+  const std::vector<double> own_losses = std::exchange(losses, {});
   std::vector<net::ByteWriter> out = begin_round();
   for (std::size_t to = 0; to < out.size(); ++to) {
-    write_all(std::span<const double>(losses), out[to]);
+    if (to == self()) continue;
+    write_all(std::span<const double>(own_losses), out[to]);
     gradients.write_parts(own, to, out[to]);
   }
-  losses.clear();
-  exchange(std::move(out), [&](std::size_t from, net::ByteReader& in) {
-    append_numbers(losses, in);
-    gradients.read_parts(from, in);
-  });
+  exchange(
+      out,
+      [&](std::size_t from, net::ByteReader& in) {
+        append_numbers(losses, in);
+        gradients.read_parts(from, in);
+      },
+      [&] {
+        losses.insert(losses.end(), own_losses.begin(), own_losses.end());
+        gradients.take_own(own);
+      });
   gradients.add_up();
   out = begin_round();
-  for (std::size_t to = 0; to < out.size(); ++to) gradients.write_sums(out[to]);
-  exchange(std::move(out), [&](std::size_t from, net::ByteReader& in) { gradients.read_sums(from, in); });
+  for (std::size_t to = 0; to < out.size(); ++to) {
+    if (to != self()) gradients.write_sums(out[to]);
+  }
+  exchange(
+      out, [&](std::size_t from, net::ByteReader& in) { gradients.read_sums(from, in); }, [] {});
 }
 
 std::vector<double> SharedBatches::gather(std::span<const double> own) {
   std::vector<net::ByteWriter> out = begin_round();
   for (net::ByteWriter& to : out) write_all(own, to);
   std::vector<double> numbers;
-  exchange(std::move(out), [&](std::size_t /*from*/, net::ByteReader& in) { append_numbers(numbers, in); });
+  exchange(
+      out, [&](std::size_t /*from*/, net::ByteReader& in) { append_numbers(numbers, in); },
+      [&] { numbers.insert(numbers.end(), own.begin(), own.end()); });
   return numbers;
 }
 

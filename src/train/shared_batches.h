@@ -38,16 +38,18 @@ class SharedBatches {
   std::vector<double> gather(std::span<const double> own);
 
  private:
-  std::vector<net::ByteWriter> begin_round() const;
-  /// Sends to each process, and calls read(process, reader) for what came from each.
-  template <class Read>
-  void exchange(std::vector<net::ByteWriter> out, const Read& read);
+  std::vector<net::ByteWriter> begin_round();
+  /// Sends to each other process, and calls read(process, reader) for what came from each, and
+  /// read_own() for this process, in the order of the processes.
+  template <class Read, class ReadOwn>
+  void exchange(std::span<const net::ByteWriter> out, const Read& read, const ReadOwn& read_own);
 
   net::Rounds rounds_;
   net::Transport& transport_;
   const std::atomic<bool>* cancel_;
+  bool says_cancelled_ = false;  ///< what this process tells the others in this round
   std::atomic<bool> cancelled_{false};
-  std::vector<std::vector<std::byte>> arrived_;
+  std::vector<net::Payload> arrived_;
 };
 
 }  // namespace hiaton::train
