@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "net/launch.h"
+#include "net/launch_command.h"
 
 namespace hiaton::cli {
 

@@ -10,7 +10,7 @@
 #include "example_file.h"
 #include "hiaton/error.h"
 #include "train/checkpoint.h"
-#include "train/random.h"
+#include "train/random_stream.h"
 
 namespace hiaton::cli {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "hiaton/engine.h"
 #include "hiaton/error.h"
-#include "train/random.h"
+#include "train/random_stream.h"
 
 namespace hiaton::cli {
 namespace {

@@ -3,7 +3,7 @@
 #include "engine/pipeline.h"
 #include "exec/listed_examples.h"
 #include "exec/on_demand.h"
-#include "exec/run.h"
+#include "exec/run_graph.h"
 #include "hiaton/engine.h"
 #include "hiaton/error.h"
 #include "hiaton/lang.h"

@@ -64,7 +64,7 @@ FunctionSet functions_of_phases(const Graph& graph) {
   return found;
 }
 
-/// From this many elements on, idle workers take ranges of a launch: see kernels/launch.cpp.
+/// From this many elements on, idle workers take ranges of a launch: see kernels/launch_helpers.cpp.
 constexpr int64_t kLargeTensor = int64_t{1} << 17;
 
 bool is_large(const Type& type) {

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "exec/direct/plan.h"
+#include "exec/direct/direct_plan.h"
 #include "exec/direct/run/direct_run.h"
 #include "exec/direct_functions.h"
-#include "exec/flow/plan.h"
+#include "exec/flow/flow_plan.h"
 #include "exec/flow/run/flow_run.h"
 #include "partition/partition.h"
 

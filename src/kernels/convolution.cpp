@@ -5,7 +5,7 @@
 #include "base/per_thread.h"
 #include "kernels/aligned.h"
 #include "kernels/gemm.h"
-#include "kernels/launch.h"
+#include "kernels/launch_helpers.h"
 
 namespace hiaton::kernels {
 namespace {

@@ -1,6 +1,6 @@
 // Convolutions of images in two dimensions, and their gradients: single precision through oneDNN, double
-// precision through matrix products. Large ones are cut for threads that idle (launch.h), and have the same
-// bits on any number of threads.
+// precision through matrix products. Large ones are cut for threads that idle (launch_helpers.h), and have
+// the same bits on any number of threads.
 //
 // Images are [images, channels, height, width], filters [outputs, channels / groups, filter_height,
 // filter_width], results [images, outputs, out_height, out_width], all dense and row-major. T is float or

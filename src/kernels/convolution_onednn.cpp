@@ -15,7 +15,7 @@
 #include "base/per_thread.h"
 #include "kernels/aligned.h"
 #include "kernels/convolution.h"
-#include "kernels/launch.h"
+#include "kernels/launch_helpers.h"
 #include "kernels/onednn.h"
 
 namespace hiaton::kernels {

@@ -5,7 +5,7 @@
 
 #include "base/per_thread.h"
 #include "kernels/gemm_kernels.h"
-#include "kernels/launch.h"
+#include "kernels/launch_helpers.h"
 
 namespace hiaton::kernels {
 

@@ -1,4 +1,5 @@
-// Matrix products in single and double precision; large ones are cut for threads that idle (launch.h).
+// Matrix products in single and double precision; large ones are cut for threads that idle
+// (launch_helpers.h).
 //
 // Matrices are row-major; a stride is the distance between the beginnings of two rows, in elements, at least
 // the number of columns. Results must not overlap operands. T is float or double throughout.

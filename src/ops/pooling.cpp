@@ -3,7 +3,7 @@
 
 #include "ops/family.h"
 #include "ops/gradients.h"
-#include "ops/pooling_kernels.h"
+#include "ops/pool2d_kernels.h"
 #include "ops/shapes.h"
 #include "ops/windows.h"
 

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "hiaton/error.h"
-#include "train/random.h"
+#include "train/random_stream.h"
 #include "train/report_json.h"
 #include "train/safetensors.h"
 #include "train/settings_json.h"

@@ -6,7 +6,7 @@
 #include "net/values.h"
 #include "train/checkpoint.h"
 #include "train/columns.h"
-#include "train/random.h"
+#include "train/random_stream.h"
 #include "train/tree_place.h"
 #include "train/tree_values.h"
 

@@ -13,7 +13,7 @@
 
 #include "hiaton/examples.h"
 #include "train/batch_runner.h"
-#include "train/random.h"
+#include "train/random_stream.h"
 
 namespace hiaton::train {
 

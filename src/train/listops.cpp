@@ -9,7 +9,7 @@
 
 #include "hiaton/error.h"
 #include "hiaton/trees.h"
-#include "train/random.h"
+#include "train/random_stream.h"
 
 namespace hiaton::train {
 namespace {

@@ -12,7 +12,7 @@
 #include "train/evaluate.h"
 #include "train/gradient.h"
 #include "train/optimizer.h"
-#include "train/random.h"
+#include "train/random_stream.h"
 #include "train/run_files.h"
 #include "train/shuffle.h"
 #include "train/timeline.h"

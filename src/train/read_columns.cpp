@@ -11,7 +11,7 @@
 #include "hiaton/error.h"
 #include "hiaton/examples.h"
 #include "train/columns.h"
-#include "train/random.h"
+#include "train/random_stream.h"
 #include "train/safetensors.h"
 
 namespace hiaton::train {

@@ -9,7 +9,7 @@
 #include "hiaton/examples.h"
 #include "tensor/value_reader.h"
 #include "train/columns.h"
-#include "train/random.h"
+#include "train/random_stream.h"
 #include "train/streamed_text.h"
 
 namespace hiaton::train {

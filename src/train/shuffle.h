@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "train/random.h"
+#include "train/random_stream.h"
 
 namespace hiaton::train {
 

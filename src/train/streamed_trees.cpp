@@ -6,7 +6,7 @@
 #include "hiaton/error.h"
 #include "hiaton/examples.h"
 #include "train/columns.h"
-#include "train/random.h"
+#include "train/random_stream.h"
 #include "train/read_trees.h"
 #include "train/streamed_text.h"
 #include "train/tree_place.h"

@@ -7,7 +7,7 @@
 #include <chrono>
 #include <thread>
 
-#include "exec/direct/plan.h"
+#include "exec/direct/direct_plan.h"
 #include "exec/production.h"
 #include "exec/stealing.h"
 

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "exec/direct/plan.h"
+#include "exec/direct/direct_plan.h"
 #include "exec/programs.h"
 
 namespace hiaton::exec::direct::testing {

@@ -6,7 +6,7 @@
 #include <functional>
 #include <string>
 
-#include "exec/flow/compile/passes.h"
+#include "exec/flow/compile/flow_passes.h"
 #include "exec/programs.h"
 #include "hiaton/error.h"
 

@@ -1,7 +1,5 @@
 // Plans and schedules as they are: the code of some programs, line by line, and what frames take. After a
 // wanted change run this test with HIATON_UPDATE_GOLDEN=1 and look at the difference.
-#include "exec/direct/plan.h"
-
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -11,6 +9,7 @@
 
 #include "exec/direct/compile/schedule.h"
 #include "exec/direct/compile/sink_fields.h"
+#include "exec/direct/direct_plan.h"
 #include "exec/programs.h"
 #include "tests_dir.h"
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "exec/run.h"
+#include "exec/run_graph.h"
 #include "hiaton/lang.h"
 #include "hiaton/passes.h"
 

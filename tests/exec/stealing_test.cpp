@@ -10,8 +10,8 @@
 #include <thread>
 
 #include "exec/direct/run/direct_run.h"
+#include "exec/direct/run/direct_worker.h"
 #include "exec/direct/run/start_call.h"
-#include "exec/direct/run/worker.h"
 #include "hiaton/thread_pool.h"
 
 namespace hiaton::exec::direct::testing {

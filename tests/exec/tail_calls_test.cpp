@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "exec/flow/plan.h"
+#include "exec/flow/flow_plan.h"
 #include "exec/graph_names.h"
 #include "exec/programs.h"
 

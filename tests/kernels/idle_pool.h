@@ -2,7 +2,7 @@
 #pragma once
 
 #include "hiaton/thread_pool.h"
-#include "kernels/launch.h"
+#include "kernels/launch_helpers.h"
 
 namespace hiaton::kernels {
 

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "exec/run.h"
+#include "exec/run_graph.h"
 #include "hiaton/passes.h"
 #include "properties/environment.h"
 #include "properties/generate.h"

@@ -14,7 +14,7 @@
 #include "exec/partitioned.h"
 #include "exec/plan_cache.h"
 #include "exec/reference.h"
-#include "exec/run.h"
+#include "exec/run_graph.h"
 #include "hiaton/lang.h"
 #include "hiaton/passes.h"
 #include "net/disordered.h"

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "exec/reference.h"
-#include "exec/run.h"
+#include "exec/run_graph.h"
 #include "hiaton/passes.h"
 #include "net/disordered.h"
 #include "properties/values.h"

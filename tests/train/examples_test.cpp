@@ -8,7 +8,7 @@
 #include "directory.h"
 #include "hiaton/error.h"
 #include "hiaton/model_trainer.h"
-#include "train/random.h"
+#include "train/random_stream.h"
 
 namespace hiaton::train {
 namespace {

@@ -7,7 +7,7 @@
 #include "directory.h"
 #include "hiaton/error.h"
 #include "hiaton/trees.h"
-#include "train/random.h"
+#include "train/random_stream.h"
 
 namespace hiaton::train {
 namespace {

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "exec/flow/plan.h"
+#include "exec/flow/flow_plan.h"
 #include "hiaton/model.h"
 #include "hiaton/trees.h"
 #include "tests_dir.h"

@@ -10,7 +10,7 @@
 #include "hiaton/error.h"
 #include "hiaton/thread_pool.h"
 #include "train/gradient.h"
-#include "train/random.h"
+#include "train/random_stream.h"
 #include "train/update_loops.h"
 
 namespace hiaton::train {

@@ -8,7 +8,7 @@
 #include <set>
 #include <string>
 
-#include "exec/flow/compile/passes.h"
+#include "exec/flow/compile/flow_passes.h"
 #include "hiaton/model.h"
 #include "tests_dir.h"
 

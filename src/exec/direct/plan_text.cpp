@@ -5,8 +5,8 @@
 #include <map>
 #include <string_view>
 
+#include "exec/direct/direct_plan.h"
 #include "exec/direct/kernel_table.h"
-#include "exec/direct/plan.h"
 
 namespace hiaton::exec::direct {
 namespace {

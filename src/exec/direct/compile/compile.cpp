@@ -9,8 +9,8 @@
 #include "exec/direct/compile/forward_results.h"
 #include "exec/direct/compile/schedule.h"
 #include "exec/direct/compile/sink_fields.h"
+#include "exec/direct/direct_plan.h"
 #include "exec/direct/kernel_table.h"
-#include "exec/direct/plan.h"
 #include "exec/direct/run/interpret.h"
 #include "exec/graph_names.h"
 

@@ -10,7 +10,7 @@
 #include "exec/direct/compile/ownership.h"
 #include "exec/direct/compile/schedule.h"
 #include "exec/direct/compile/structure.h"
-#include "exec/direct/plan.h"
+#include "exec/direct/direct_plan.h"
 
 namespace hiaton::exec::direct {
 

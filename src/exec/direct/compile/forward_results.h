@@ -1,7 +1,7 @@
 // Results that the next instructions read come to them in a register.
 #pragma once
 
-#include "exec/direct/plan.h"
+#include "exec/direct/direct_plan.h"
 
 namespace hiaton::exec::direct {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "exec/direct/compile/scalar_kernels.h"
+#include "exec/direct/direct_plan.h"
 #include "exec/direct/kernel_table.h"
-#include "exec/direct/plan.h"
 #include "exec/graph_names.h"
 #include "kernels/scalar.h"
 

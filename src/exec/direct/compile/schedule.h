@@ -26,7 +26,7 @@
 #include "exec/direct/compile/statements.h"
 #include "exec/direct/compile/structure.h"
 #include "exec/direct/compile/window.h"
-#include "exec/direct/plan.h"
+#include "exec/direct/direct_plan.h"
 
 namespace hiaton::exec::direct {
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "exec/direct/run/worker.h"
+#include "exec/direct/run/direct_worker.h"
 #include "exec/frame_chain.h"
 
 namespace hiaton::exec::direct {

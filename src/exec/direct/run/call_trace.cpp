@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "exec/direct/run/frame.h"
+#include "exec/direct/run/direct_frame.h"
 
 namespace hiaton::exec::direct {
 namespace {

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "exec/direct/plan.h"
+#include "exec/direct/direct_plan.h"
 #include "hiaton/trace.h"
 
 namespace hiaton::exec::direct {

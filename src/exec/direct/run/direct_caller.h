@@ -8,9 +8,9 @@
 #include <span>
 #include <vector>
 
-#include "exec/direct/run/worker.h"
+#include "exec/direct/run/direct_worker.h"
 #include "exec/fault.h"
-#include "kernels/launch.h"
+#include "kernels/launch_helpers.h"
 
 namespace hiaton::exec::direct {
 

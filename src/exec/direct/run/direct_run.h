@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-#include "exec/direct/plan.h"
+#include "exec/direct/direct_plan.h"
 #include "hiaton/run.h"
 
 namespace hiaton::exec::direct {

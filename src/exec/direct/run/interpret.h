@@ -1,8 +1,8 @@
 // The interpreter of plans: the hot path of direct code.
 #pragma once
 
-#include "exec/direct/plan.h"
-#include "exec/direct/run/worker.h"
+#include "exec/direct/direct_plan.h"
+#include "exec/direct/run/direct_worker.h"
 
 namespace hiaton::exec::direct {
 

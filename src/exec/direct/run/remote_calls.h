@@ -38,9 +38,9 @@
 #include <variant>
 #include <vector>
 
+#include "exec/direct/run/direct_worker.h"
 #include "exec/direct/run/gift_protocol.h"
 #include "exec/direct/run/remote_messages.h"
-#include "exec/direct/run/worker.h"
 #include "hiaton/error.h"
 #include "net/transport.h"
 #include "net/values.h"

@@ -33,9 +33,9 @@
 #include <thread>
 #include <vector>
 
+#include "exec/direct/run/direct_worker.h"
 #include "exec/direct/run/remote_messages.h"
 #include "exec/direct/run/sent_protocol.h"
-#include "exec/direct/run/worker.h"
 #include "hiaton/error.h"
 #include "net/transport.h"
 #include "net/values.h"

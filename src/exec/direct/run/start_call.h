@@ -1,7 +1,7 @@
 // The rare ways to begin a call: where a frame is too small, and after a poll.
 #pragma once
 
-#include "exec/direct/run/worker.h"
+#include "exec/direct/run/direct_worker.h"
 
 namespace hiaton::exec::direct {
 

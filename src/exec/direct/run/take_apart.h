@@ -4,8 +4,8 @@
 #include <cstring>
 #include <utility>
 
-#include "exec/direct/plan.h"
-#include "exec/direct/run/frame.h"
+#include "exec/direct/direct_plan.h"
+#include "exec/direct/run/direct_frame.h"
 #include "tensor/data_heap.h"
 
 namespace hiaton::exec::direct {

@@ -2,7 +2,7 @@
 #include <map>
 #include <utility>
 
-#include "exec/flow/compile/passes.h"
+#include "exec/flow/compile/flow_passes.h"
 
 namespace hiaton::exec::flow {
 namespace {

@@ -10,8 +10,8 @@
 #include "base/check.h"
 #include "exec/fault.h"
 #include "exec/firing.h"
-#include "exec/flow/compile/passes.h"
-#include "exec/flow/compile/places.h"
+#include "exec/flow/compile/flow_passes.h"
+#include "exec/flow/compile/scopes.h"
 #include "exec/graph_names.h"
 
 namespace hiaton::exec::flow {

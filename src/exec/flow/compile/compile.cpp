@@ -1,7 +1,7 @@
-// A plan, pass by pass: passes.h says what each needs and what it promises.
+// A plan, pass by pass: flow_passes.h says what each needs and what it promises.
 #include <utility>
 
-#include "exec/flow/compile/passes.h"
+#include "exec/flow/compile/flow_passes.h"
 
 namespace hiaton::exec::flow {
 

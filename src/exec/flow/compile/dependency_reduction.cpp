@@ -3,7 +3,7 @@
 // one is enough.
 #include <algorithm>
 
-#include "exec/flow/compile/passes.h"
+#include "exec/flow/compile/flow_passes.h"
 
 namespace hiaton::exec::flow {
 namespace {

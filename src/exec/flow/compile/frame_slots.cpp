@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <map>
 
-#include "exec/flow/compile/passes.h"
+#include "exec/flow/compile/flow_passes.h"
 
 namespace hiaton::exec::flow {
 namespace {

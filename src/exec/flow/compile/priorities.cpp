@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "base/components.h"
-#include "exec/flow/compile/passes.h"
+#include "exec/flow/compile/flow_passes.h"
 
 namespace hiaton::exec::flow {
 namespace {

@@ -1,7 +1,7 @@
 // What the program gives as its results.
 #include <set>
 
-#include "exec/flow/compile/passes.h"
+#include "exec/flow/compile/flow_passes.h"
 
 namespace hiaton::exec::flow {
 

@@ -5,8 +5,8 @@
 #include <map>
 #include <optional>
 
-#include "exec/flow/compile/passes.h"
-#include "exec/flow/compile/places.h"
+#include "exec/flow/compile/flow_passes.h"
+#include "exec/flow/compile/scopes.h"
 
 namespace hiaton::exec::flow {
 namespace {

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <set>
 
-#include "exec/flow/compile/passes.h"
+#include "exec/flow/compile/flow_passes.h"
 
 namespace hiaton::exec::flow {
 namespace {

@@ -3,7 +3,7 @@
 // phases: a gradient comes back through its frame; nor in main, whose frame stands for the run.
 #include "exec/tail_calls.h"
 
-#include "exec/flow/compile/passes.h"
+#include "exec/flow/compile/flow_passes.h"
 
 namespace hiaton::exec::flow {
 namespace {

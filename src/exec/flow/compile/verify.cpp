@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "exec/flow/compile/passes.h"
+#include "exec/flow/compile/flow_passes.h"
 #include "hiaton/error.h"
 
 namespace hiaton::exec::flow {

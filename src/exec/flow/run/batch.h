@@ -5,9 +5,9 @@
 #include <span>
 #include <vector>
 
-#include "exec/flow/plan.h"
+#include "exec/flow/flow_plan.h"
 #include "exec/flow/run/elementwise_steps.h"
-#include "exec/flow/run/frame.h"
+#include "exec/flow/run/flow_frame.h"
 #include "exec/flow/run/gradient_sums.h"
 #include "exec/flow/run/packed_parameters.h"
 #include "exec/flow/run/scratch.h"

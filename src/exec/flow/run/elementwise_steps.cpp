@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "kernels/launch.h"
+#include "kernels/launch_helpers.h"
 
 namespace hiaton::exec::flow {
 namespace {

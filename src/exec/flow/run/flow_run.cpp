@@ -8,8 +8,8 @@
 #include <optional>
 
 #include "base/part_tree.h"
+#include "exec/flow/run/flow_worker.h"
 #include "exec/flow/run/team.h"
-#include "exec/flow/run/worker.h"
 #include "hiaton/thread_pool.h"
 
 namespace hiaton::exec {

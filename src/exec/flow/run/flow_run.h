@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "exec/flow/plan.h"
+#include "exec/flow/flow_plan.h"
 #include "hiaton/run.h"
 
 namespace hiaton::exec {

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "exec/flow/run/frame.h"
+#include "exec/flow/run/flow_frame.h"
 
 namespace hiaton::exec::flow {
 

@@ -6,7 +6,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "exec/flow/plan.h"
+#include "exec/flow/flow_plan.h"
 #include "hiaton/thread_pool.h"
 #include "kernels/gemm.h"
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "exec/flow/run/worker.h"
+#include "exec/flow/run/flow_worker.h"
 #include "exec/frame_chain.h"
 
 namespace hiaton::exec::flow {

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "exec/flow/run/worker.h"
+#include "exec/flow/run/flow_worker.h"
 
 namespace hiaton::exec::flow {
 namespace {

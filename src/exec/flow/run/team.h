@@ -22,7 +22,7 @@
 
 #include "base/shared_loop.h"
 #include "exec/flow/run/messages.h"
-#include "kernels/launch.h"
+#include "kernels/launch_helpers.h"
 
 namespace hiaton::exec::flow {
 

@@ -2,7 +2,7 @@
 // by one. That is where recording costs next to nothing; the firing of a single item is not told.
 #include <fmt/format.h>
 
-#include "exec/flow/run/worker.h"
+#include "exec/flow/run/flow_worker.h"
 
 namespace hiaton::exec::flow {
 namespace {

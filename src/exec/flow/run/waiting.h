@@ -4,7 +4,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "exec/flow/run/frame.h"
+#include "exec/flow/run/flow_frame.h"
 
 namespace hiaton::exec::flow {
 

@@ -1,4 +1,4 @@
-#include "exec/direct/run/worker.h"
+#include "exec/direct/run/direct_worker.h"
 
 #include <algorithm>
 #include <array>

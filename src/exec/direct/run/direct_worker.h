@@ -25,9 +25,9 @@
 #include <thread>
 #include <vector>
 
-#include "exec/direct/plan.h"
+#include "exec/direct/direct_plan.h"
 #include "exec/direct/run/call_trace.h"
-#include "exec/direct/run/frame.h"
+#include "exec/direct/run/direct_frame.h"
 #include "exec/direct/run/tensors.h"
 #include "tensor/data_heap.h"
 

@@ -1,4 +1,4 @@
-#include "exec/run.h"
+#include "exec/run_graph.h"
 
 #include <fmt/format.h>
 

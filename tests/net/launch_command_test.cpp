@@ -1,4 +1,4 @@
-#include "net/launch.h"
+#include "net/launch_command.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

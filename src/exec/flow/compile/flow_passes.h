@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "exec/flow/plan.h"
+#include "exec/flow/flow_plan.h"
 #include "exec/structure.h"
 
 namespace hiaton::exec::flow {

@@ -1,9 +1,9 @@
-#include "exec/flow/compile/places.h"
+#include "exec/flow/compile/scopes.h"
 
 #include <algorithm>
 
 #include "exec/firing.h"
-#include "exec/flow/plan.h"
+#include "exec/flow/flow_plan.h"
 #include "exec/graph_names.h"
 
 namespace hiaton::exec::flow {

@@ -1,4 +1,4 @@
-#include "exec/flow/run/worker.h"
+#include "exec/flow/run/flow_worker.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // Large launches that idle threads help with: the same bits as on one thread.
-#include "kernels/launch.h"
+#include "kernels/launch_helpers.h"
 
 #include <gtest/gtest.h>
 

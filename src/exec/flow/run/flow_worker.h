@@ -11,9 +11,9 @@
 
 #include "exec/budget.h"
 #include "exec/direct/run/direct_caller.h"
-#include "exec/flow/plan.h"
+#include "exec/flow/flow_plan.h"
 #include "exec/flow/run/batch.h"
-#include "exec/flow/run/frame.h"
+#include "exec/flow/run/flow_frame.h"
 #include "exec/flow/run/messages.h"
 #include "exec/flow/run/team.h"
 #include "exec/flow/run/waiting.h"

@@ -1,10 +1,10 @@
-#include "exec/flow/run/frame.h"
+#include "exec/flow/run/flow_frame.h"
 
 #include <algorithm>
 #include <cstddef>
 
 #include "base/check.h"
-#include "kernels/launch.h"
+#include "kernels/launch_helpers.h"
 #include "tensor/memory.h"
 
 namespace hiaton::exec::flow {

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "exec/flow/plan.h"
+#include "exec/flow/flow_plan.h"
 #include "hiaton/value.h"
 
 namespace hiaton::exec::flow {

@@ -1,4 +1,4 @@
-#include "kernels/launch.h"
+#include "kernels/launch_helpers.h"
 
 #include <algorithm>
 #include <atomic>

@@ -1,4 +1,4 @@
-#include "ops/pooling_kernels.h"
+#include "ops/pool2d_kernels.h"
 
 #include "kernels/pooling.h"
 #include "ops/instances.h"

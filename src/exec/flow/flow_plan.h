@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "exec/flow/compile/places.h"
+#include "exec/flow/compile/scopes.h"
 #include "hiaton/graph.h"
 
 namespace hiaton::exec::direct {

@@ -1,4 +1,4 @@
-#include "exec/direct/run/frame.h"
+#include "exec/direct/run/direct_frame.h"
 
 #include <sys/mman.h>
 
@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <new>
 
-#include "exec/direct/plan.h"
+#include "exec/direct/direct_plan.h"
 
 namespace hiaton::exec::direct {
 namespace {
