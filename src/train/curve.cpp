@@ -25,7 +25,7 @@ struct Point {
   double y;
 };
 
-struct Line {
+struct Curve {
   std::string name;
   std::string color;
   std::vector<Point> points;  ///< of values below kMostDrawn
@@ -33,7 +33,7 @@ struct Line {
 
 struct Panel {
   std::string title;
-  std::vector<Line> lines;
+  std::vector<Curve> lines;
   bool is_share = false;  ///< y is a share, shown in percent
 };
 
@@ -70,7 +70,7 @@ Axis value_axis(const Panel& panel) {
   constexpr double kLeastStep = 1e-6;
   double low = std::numeric_limits<double>::infinity();
   double high = -low;
-  for (const Line& line : panel.lines) {
+  for (const Curve& line : panel.lines) {
     for (const Point& point : line.points) {
       low = std::min(low, point.y);
       high = std::max(high, point.y);
@@ -96,7 +96,7 @@ class Drawing {
     const auto x = [&](double value) { return x0 + epochs.position(value) * (x1 - x0); };
     const auto y = [&](double value) { return y0 + values.position(value) * (y1 - y0); };
     draw_axes(panel, epochs, values, {x0, y0}, {x1, y1});
-    for (const Line& line : panel.lines) {
+    for (const Curve& line : panel.lines) {
       std::vector<Point> places;
       for (const Point& point : line.points) places.push_back({x(point.x), y(point.y)});
       draw_line(line, places);
@@ -134,7 +134,7 @@ class Drawing {
     body_ += fmt::format("<text x=\"{:.1f}\" y=\"20\" font-weight=\"bold\">{}</text>\n", low.x, panel.title);
   }
 
-  void draw_line(const Line& line, const std::vector<Point>& places) {
+  void draw_line(const Curve& line, const std::vector<Point>& places) {
     std::string points;
     for (const Point& place : places) points += fmt::format("{:.1f},{:.1f} ", place.x, place.y);
     body_ += fmt::format("<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\"/>\n", points,
@@ -150,7 +150,7 @@ class Drawing {
   void draw_legend(const Panel& panel, double left, double right) {
     double x = left + 80;
     const double step = (right - x) / static_cast<double>(std::max<std::size_t>(panel.lines.size(), 1));
-    for (const Line& line : panel.lines) {
+    for (const Curve& line : panel.lines) {
       body_ += fmt::format(
           "<line x1=\"{0:.1f}\" y1=\"16\" x2=\"{1:.1f}\" y2=\"16\" stroke=\"{2}\" stroke-width=\"3\"/>\n", x,
           x + 18, line.color);
@@ -185,9 +185,9 @@ class Drawing {
 };
 
 template <typename ValueOf>
-Line line_of(std::string name, std::string color, std::span<const EpochReport> history,
-             const ValueOf& value_of) {
-  Line line{std::move(name), std::move(color), {}};
+Curve line_of(std::string name, std::string color, std::span<const EpochReport> history,
+              const ValueOf& value_of) {
+  Curve line{std::move(name), std::move(color), {}};
   for (const EpochReport& report : history) {
     const double value = value_of(report);
     if (std::abs(value) < kMostDrawn) line.points.push_back({static_cast<double>(report.epoch), value});
@@ -200,9 +200,9 @@ double dev_value(const EpochReport& report, double Evaluation::*member) {
 }
 
 /// Draws the metrics that are shares, as many as there are colors.
-std::vector<Line> lines_of_metrics(std::span<const EpochReport> history,
-                                   std::initializer_list<const char*> colors) {
-  std::vector<Line> lines;
+std::vector<Curve> lines_of_metrics(std::span<const EpochReport> history,
+                                    std::initializer_list<const char*> colors) {
+  std::vector<Curve> lines;
   const std::vector<Metric>& metrics = history.back().dev->metrics;
   const auto* color = colors.begin();
   for (std::size_t i = 0; i < metrics.size() && color != colors.end(); ++i) {

@@ -61,7 +61,7 @@ GradientExchange::GradientExchange(std::size_t parts, std::size_t processes, std
   }
 }
 
-PartRange GradientExchange::elements_of(std::size_t process, const Parameter& parameter) const {
+PartRange GradientExchange::elements_of(std::size_t process, const ParameterGradient& parameter) const {
   const std::size_t size = parameter.rows * parameter.width;
   const std::size_t grains = (size + kGrain - 1) / kGrain;
   const PartRange range = parts_of(process, processes_, grains);
@@ -74,7 +74,7 @@ std::size_t GradientExchange::most_bytes(std::span<const SubtreeSum> own, std::s
   for (const SubtreeSum& subtree : own) {
     for (std::size_t i = 0; i < parameters_.size(); ++i) {
       const Gradients::Sum& sum = (*subtree.sums)[i];
-      const Parameter& parameter = parameters_[i];
+      const ParameterGradient& parameter = parameters_[i];
       const std::size_t elements =
           sum.dense ? elements_of(to, parameter).size() : sum.rows.size() * (parameter.width + 1);
       most += elements * parameter.element() + kMostBytesOfNumber * (2 + (sum.dense ? 0 : sum.rows.size()));
@@ -109,7 +109,7 @@ void GradientExchange::write_parts(std::span<const SubtreeSum> own, std::size_t 
 void GradientExchange::read_parts(std::size_t from, net::ByteReader& in) {
   for (std::size_t leaf = 0; leaf < leaves_.size(); ++leaf) {
     if (leaves_[leaf].process != from) continue;
-    for (Parameter& parameter : parameters_) {
+    for (ParameterGradient& parameter : parameters_) {
       const auto form = in.number<uint8_t>();
       if (form == static_cast<uint8_t>(Form::Sparse)) {
         read_rows(leaf, parameter, in);
@@ -129,7 +129,7 @@ void GradientExchange::take_own(std::span<const SubtreeSum> own) {
     if (leaves_[leaf].process != self_) continue;
     const Gradients& sums = *(subtree++)->sums;
     for (std::size_t i = 0; i < parameters_.size(); ++i) {
-      Parameter& parameter = parameters_[i];
+      ParameterGradient& parameter = parameters_[i];
       const auto* values = sums[i].values.data<std::byte>();
       if (sums[i].dense) {
         parameter.is_dense = true;
@@ -144,7 +144,7 @@ void GradientExchange::take_own(std::span<const SubtreeSum> own) {
   }
 }
 
-void GradientExchange::read_rows(std::size_t leaf, Parameter& parameter, net::ByteReader& in) {
+void GradientExchange::read_rows(std::size_t leaf, ParameterGradient& parameter, net::ByteReader& in) {
   const uint64_t count = in.compact();
   if (count > parameter.rows)
     in.fail(fmt::format("expected at most {} rows, found {}", parameter.rows, count));
@@ -172,7 +172,7 @@ void GradientExchange::add_up() {
 
 /// Adds up the rows of a parameter whose gradient is sparse in all subtrees.
 void GradientExchange::add_rows(std::size_t index) {
-  const Parameter& parameter = parameters_[index];
+  const ParameterGradient& parameter = parameters_[index];
   auto* sums = sums_.values(index).mutable_data<std::byte>();
   for (auto row = parameter.sparse.begin(); row != parameter.sparse.end();) {
     const std::size_t number = row->row;
@@ -185,7 +185,7 @@ void GradientExchange::add_rows(std::size_t index) {
 
 /// The elements of this process.
 void GradientExchange::add_elements(std::size_t index) {
-  const Parameter& parameter = parameters_[index];
+  const ParameterGradient& parameter = parameters_[index];
   const PartRange elements = elements_of(self_, parameter);
   std::byte* sum = sums_.dense(index).mutable_data<std::byte>() + elements.begin * parameter.element();
   if (elements.size() == 0) return;
@@ -196,7 +196,7 @@ void GradientExchange::add_elements(std::size_t index) {
 }
 
 /// Where some subtrees have rows alone: row by row.
-void GradientExchange::add_mixed(const Parameter& parameter, PartRange elements, std::byte* sum) {
+void GradientExchange::add_mixed(const ParameterGradient& parameter, PartRange elements, std::byte* sum) {
   const std::size_t width = parameter.width;
   const std::size_t element = parameter.element();
   auto sparse = parameter.sparse.begin();
@@ -215,7 +215,7 @@ void GradientExchange::add_mixed(const Parameter& parameter, PartRange elements,
   }
 }
 
-void GradientExchange::fold(const Parameter& parameter, std::size_t width, std::byte* sum) {
+void GradientExchange::fold(const ParameterGradient& parameter, std::size_t width, std::byte* sum) {
   const std::byte* all = fold(parameter, {0, parts_}, width, sum);
   if (all != nullptr && all != sum && width > 0) std::memcpy(sum, all, width * parameter.element());
 }
@@ -235,8 +235,8 @@ std::byte* GradientExchange::scratch(std::size_t leaf, std::size_t bytes) {
 /// Adds as Gradients::add does it for one process: what the right side has not is not added; what the left
 /// side has not is zero. Gives null where neither has any, and otherwise an addend or `room`, where sums are
 /// made.
-const std::byte* GradientExchange::fold(const Parameter& parameter, PartRange parts, std::size_t width,
-                                        std::byte* room) {
+const std::byte* GradientExchange::fold(const ParameterGradient& parameter, PartRange parts,
+                                        std::size_t width, std::byte* room) {
   const std::size_t index = first_leaf(parts);
   if (leaves_[index].parts == parts) return addends_[index];
   const std::size_t bytes = width * parameter.element();
@@ -258,7 +258,7 @@ const std::byte* GradientExchange::fold(const Parameter& parameter, PartRange pa
 
 void GradientExchange::write_sums(net::ByteWriter& out) const {
   std::size_t most = 0;
-  for (const Parameter& parameter : parameters_) {
+  for (const ParameterGradient& parameter : parameters_) {
     if (parameter.is_dense) most += (elements_of(self_, parameter).size() + 1) * parameter.element();
   }
   out.reserve(most);

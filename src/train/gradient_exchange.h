@@ -47,7 +47,7 @@ class GradientExchange {
     std::size_t leaf;
     const std::byte* values;
   };
-  struct Parameter {
+  struct ParameterGradient {
     DType dtype;  ///< f32 or f64
     std::size_t rows;
     std::size_t width;
@@ -62,23 +62,24 @@ class GradientExchange {
     PartRange parts;
   };
 
-  PartRange elements_of(std::size_t process, const Parameter& parameter) const;
+  PartRange elements_of(std::size_t process, const ParameterGradient& parameter) const;
   std::size_t most_bytes(std::span<const SubtreeSum> own, std::size_t to) const;
-  void read_rows(std::size_t leaf, Parameter& parameter, net::ByteReader& in);
+  void read_rows(std::size_t leaf, ParameterGradient& parameter, net::ByteReader& in);
   void add_rows(std::size_t index);
   void add_elements(std::size_t index);
-  void add_mixed(const Parameter& parameter, PartRange elements, std::byte* sum);
+  void add_mixed(const ParameterGradient& parameter, PartRange elements, std::byte* sum);
   std::size_t first_leaf(PartRange parts) const;
   std::byte* scratch(std::size_t leaf, std::size_t bytes);
-  void fold(const Parameter& parameter, std::size_t width, std::byte* sum);
-  const std::byte* fold(const Parameter& parameter, PartRange parts, std::size_t width, std::byte* room);
+  void fold(const ParameterGradient& parameter, std::size_t width, std::byte* sum);
+  const std::byte* fold(const ParameterGradient& parameter, PartRange parts, std::size_t width,
+                        std::byte* room);
 
   std::size_t processes_;
   std::size_t self_;
   std::size_t parts_;
   Gradients& sums_;
   std::vector<Leaf> leaves_;  ///< of all processes, in the order of the parts
-  std::vector<Parameter> parameters_;
+  std::vector<ParameterGradient> parameters_;
   std::vector<const std::byte*> addends_;     ///< by leaf; null: zero, and not added
   std::vector<std::vector<double>> scratch_;  ///< by leaf: room for sums
 };

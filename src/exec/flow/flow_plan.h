@@ -171,7 +171,7 @@ struct Call {
   uint32_t callee;
   std::vector<Move> arguments;  ///< to slots of the callee
   uint32_t params;              ///< item of the callee
-  uint32_t place = 0;           ///< the branch side in which it stands; 0: none
+  ScopeId scope = kRoot;        ///< the branch side in which it stands
   bool is_direct = false;       ///< the callee runs in direct code, to its end
   /// How many items of the frame would only hand on the results of a tail call; 0: it is none.
   uint32_t forwarded = 0;
@@ -179,15 +179,15 @@ struct Call {
 };
 
 struct Join {
-  uint32_t side;   ///< the place whose results these are
-  uint32_t outer;  ///< the place around it
+  ScopeId side;   ///< the scope whose results these are
+  ScopeId outer;  ///< the scope around it
   std::vector<Move> moves;
 };
 
 /// Results of a phase, in their order.
 struct Return {
   uint32_t phase;
-  uint32_t place = 0;  ///< the branch side in which it stands; 0: none
+  ScopeId scope = kRoot;  ///< the branch side in which it stands
   std::vector<Source> results;
 };
 
@@ -215,8 +215,8 @@ struct Function {
   std::vector<Site> sites;  ///< its call sites; a frame has a child for each
   std::vector<SlotKind> slots;
   std::vector<Type> slot_types;
-  std::vector<PlaceId> slot_places;  ///< those in which they are written
-  std::vector<Place> places;
+  std::vector<ScopeId> slot_scopes;  ///< those in which they are written
+  std::vector<Scope> scopes;
   std::vector<uint32_t> positions;  ///< where slots stand in a frame, among those of their kind
   std::array<uint32_t, kSlotKinds> position_counts{};  ///< by kind
   std::vector<uint32_t> params;                        ///< slots, by parameter

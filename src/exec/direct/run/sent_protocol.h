@@ -35,7 +35,7 @@ class CallNames {
   std::optional<uint32_t> place_of(uint64_t name) const {
     const uint64_t place = name & UINT32_MAX;
     if (place >= places_.size()) return std::nullopt;
-    const Place& found = places_[static_cast<std::size_t>(place)];
+    const Entry& found = places_[static_cast<std::size_t>(place)];
     if (!found.is_taken || found.generation != name >> 32) return std::nullopt;
     return static_cast<uint32_t>(place);
   }
@@ -53,15 +53,15 @@ class CallNames {
   friend auto operator<=>(const CallNames&, const CallNames&) = default;
 
  private:
-  struct Place {
+  struct Entry {
     uint32_t generation = 0;
     uint32_t next_free = 0;
     bool is_taken = false;
 
-    friend auto operator<=>(const Place&, const Place&) = default;
+    friend auto operator<=>(const Entry&, const Entry&) = default;
   };
 
-  std::vector<Place> places_;
+  std::vector<Entry> places_;
   uint32_t first_free_ = 0;  ///< as many as places_: none
 };
 

@@ -1,8 +1,8 @@
 // From the graph to items. Each body by itself:
 //   - the value of each node has a slot in the frame, or is a constant, a parameter, or a step of a region
-//   - operations in the same place, on the same level and of the same class (batched or not) are one region
-//   - each place but that of the body has a Side item; what stands in it waits for that item too
-//   - a Switch is nothing: its readers read its operand, in its place
+//   - operations in the same scope, on the same level and of the same class (batched or not) are one region
+//   - each scope but that of the body has a Side item; what stands in it waits for that item too
+//   - a Switch is nothing: its readers read its operand, in its scope
 #include <algorithm>
 #include <map>
 #include <set>
@@ -26,16 +26,16 @@ class BodyCompiler {
         function_(graph[id]),
         nodes_(std::move(nodes)),
         overflow_(overflow),
-        places_(graph, structure, id, nodes_),
+        scopes_(graph, structure, id, nodes_),
         plan_(plan),
         out_(plan.functions[id.index()]) {}
 
   void run() {
     out_.id = id_;
-    side_items_.resize(places_.all().size());
+    side_items_.resize(scopes_.all().size());
     declare_params();
-    for (PlaceId place = 1; place < places_.all().size(); ++place) {
-      side_items_[place] = add(ItemKind::Side, out_.sides.size());
+    for (ScopeId scope = 1; scope < scopes_.all().size(); ++scope) {
+      side_items_[scope] = add(ItemKind::Side, out_.sides.size());
       out_.sides.emplace_back();
     }
     declare_sites();
@@ -48,7 +48,7 @@ class BodyCompiler {
     fill_branches();
     list_kept();
     count_items();
-    out_.places = places_.all();
+    out_.scopes = scopes_.all();
   }
 
  private:
@@ -59,7 +59,7 @@ class BodyCompiler {
   };
   /// Merges of one branch that are joined together.
   struct MergeGroup {
-    PlaceId sides[2];
+    ScopeId sides[2];
     std::vector<NodeId> merges;
     uint32_t items[2];
   };
@@ -70,9 +70,9 @@ class BodyCompiler {
     return static_cast<uint32_t>(out_.items.size() - 1);
   }
 
-  uint32_t add_slot(const Type& type, PlaceId place) {
+  uint32_t add_slot(const Type& type, ScopeId scope) {
     out_.slots.push_back(slot_kind(type));
-    out_.slot_places.push_back(place);
+    out_.slot_scopes.push_back(scope);
     out_.slot_types.push_back(type);
     return static_cast<uint32_t>(out_.slots.size() - 1);
   }
@@ -94,12 +94,12 @@ class BodyCompiler {
     }
   }
 
-  void wait_in_place(uint32_t item, PlaceId place) {
-    wait_for(item, {place == kRoot ? out_.param_items[0] : side_items_[place], std::nullopt});
+  void wait_in_scope(uint32_t item, ScopeId scope) {
+    wait_for(item, {scope == kRoot ? out_.param_items[0] : side_items_[scope], std::nullopt});
   }
 
   void wait_for_value(uint32_t item, OutPort port) {
-    const OutPort origin = places_.origin(port);
+    const OutPort origin = scopes_.origin(port);
     const auto found = producers_.find(origin.node);
     if (found != producers_.end() && found->second != Wait{item, std::nullopt}) wait_for(item, found->second);
   }
@@ -138,7 +138,7 @@ class BodyCompiler {
   void declare_site_results(Site& site) {
     const graph::Site& from = graph_[site.site];
     const graph::Function& callee = graph_[from.callee];
-    const PlaceId place = place_of_results(from);
+    const ScopeId scope = scope_of_results(from);
     std::size_t result = 0;
     for (std::size_t phase = 0; phase < std::max<std::size_t>(1, callee.phases.size()); ++phase) {
       SitePhase& part = site.phases.emplace_back();
@@ -147,7 +147,7 @@ class BodyCompiler {
         const NodeId node = from.returns[result];
         if (!part.returned) part.returned = add(ItemKind::Returned, phase);
         const bool used = !graph_.consumers({node}).empty() || is_result(node);
-        part.slots.push_back(used ? std::optional(add_slot(graph_[node].type, place)) : std::nullopt);
+        part.slots.push_back(used ? std::optional(add_slot(graph_[node].type, scope)) : std::nullopt);
         if (used) slots_[node] = *part.slots.back();
         producers_[node] = {*part.returned, std::nullopt};
       }
@@ -155,11 +155,11 @@ class BodyCompiler {
   }
 
   /// The outermost in which a phase is called: there its results may come.
-  PlaceId place_of_results(const graph::Site& site) const {
-    PlaceId outermost = site.calls.empty() ? kRoot : places_.place_of(site.calls[0]);
+  ScopeId scope_of_results(const graph::Site& site) const {
+    ScopeId outermost = site.calls.empty() ? kRoot : scopes_.scope_of(site.calls[0]);
     for (NodeId call : site.calls) {
-      const PlaceId place = places_.place_of(call);
-      if (places_.all()[place].depth < places_.all()[outermost].depth) outermost = place;
+      const ScopeId scope = scopes_.scope_of(call);
+      if (scopes_.all()[scope].depth < scopes_.all()[outermost].depth) outermost = scope;
     }
     return outermost;
   }
@@ -170,13 +170,13 @@ class BodyCompiler {
   }
 
   void declare_regions() {
-    std::map<std::tuple<PlaceId, uint32_t, bool>, std::size_t> group_at;
+    std::map<std::tuple<ScopeId, uint32_t, bool>, std::size_t> group_at;
     for (NodeId id : nodes_) {
       const NodeKind kind = graph_[id].kind;
       if (kind != NodeKind::Op && kind != NodeKind::Accumulate) continue;
-      const bool batched = places_.is_batched(id);
+      const bool batched = scopes_.is_batched(id);
       const auto [entry, first] =
-          group_at.try_emplace({places_.place_of(id), places_.level_of(id), batched}, groups_.size());
+          group_at.try_emplace({scopes_.scope_of(id), scopes_.level_of(id), batched}, groups_.size());
       if (first) declare_region(id, batched);
       groups_[entry->second].nodes.push_back(id);
       producers_[id] = {groups_[entry->second].item, std::nullopt};
@@ -195,24 +195,24 @@ class BodyCompiler {
   }
 
   void declare_merges() {
-    std::map<std::tuple<PlaceId, PlaceId, uint32_t>, std::size_t> group_at;
+    std::map<std::tuple<ScopeId, ScopeId, uint32_t>, std::size_t> group_at;
     for (NodeId id : nodes_) {
       const graph::Node& node = graph_[id];
       if (node.kind != NodeKind::Merge || slots_.contains(id)) continue;
-      const PlaceId first = *places_.place_of(node.inputs[0]);
-      const PlaceId second = *places_.place_of(node.inputs[1]);
+      const ScopeId first = *scopes_.scope_of(node.inputs[0]);
+      const ScopeId second = *scopes_.scope_of(node.inputs[1]);
       const auto [entry, is_new] =
-          group_at.try_emplace({first, second, places_.level_of(id)}, merge_groups_.size());
+          group_at.try_emplace({first, second, scopes_.level_of(id)}, merge_groups_.size());
       if (is_new) {
         MergeGroup& group = merge_groups_.emplace_back(MergeGroup{{first, second}, {}, {}});
         for (std::size_t side = 0; side < 2; ++side) {
-          const PlaceId place = group.sides[side];
+          const ScopeId scope = group.sides[side];
           group.items[side] = add(ItemKind::Join, out_.joins.size());
-          out_.joins.push_back({place, places_.all()[place].parent, {}});
+          out_.joins.push_back({scope, scopes_.all()[scope].parent, {}});
         }
       }
       merge_groups_[entry->second].merges.push_back(id);
-      slots_[id] = add_slot(node.type, places_.place_of(id));
+      slots_[id] = add_slot(node.type, scopes_.scope_of(id));
       producers_[id] = {0, entry->second};
     }
   }
@@ -226,7 +226,7 @@ class BodyCompiler {
 
   /// The slot of an operation's result is made when somebody outside its region asks for it.
   Source source(OutPort port) {
-    const OutPort origin = places_.origin(port);
+    const OutPort origin = scopes_.origin(port);
     const graph::Node& node = graph_[origin.node];
     if (node.kind == NodeKind::Const) {
       if (node.parameter >= 0) return {Source::From::Parameter, static_cast<uint32_t>(node.parameter)};
@@ -235,7 +235,7 @@ class BodyCompiler {
     const auto found = slots_.find(origin.node);
     if (found != slots_.end()) return {Source::From::Slot, found->second};
     HIATON_CHECK(node.kind == NodeKind::Op);
-    const uint32_t slot = add_slot(node.type, places_.place_of(origin.node));
+    const uint32_t slot = add_slot(node.type, scopes_.scope_of(origin.node));
     slots_[origin.node] = slot;
     const auto step = steps_.find(origin.node);
     if (step != steps_.end()) plan_.regions[step->second.first].steps[step->second.second].slot = slot;
@@ -257,7 +257,7 @@ class BodyCompiler {
 
   void fill_region(const Group& group) {
     Region& region = plan_.regions[group.region];
-    wait_in_place(group.item, places_.place_of(group.nodes[0]));
+    wait_in_scope(group.item, scopes_.scope_of(group.nodes[0]));
     for (Step& step : region.steps) {
       const graph::Node& node = graph_[step.node];
       const auto own = slots_.find(step.node);
@@ -294,7 +294,7 @@ class BodyCompiler {
   }
 
   Source operand(OutPort input, const Group& group) {
-    const OutPort origin = places_.origin(input);
+    const OutPort origin = scopes_.origin(input);
     const auto step = steps_.find(origin.node);
     if (step != steps_.end() && step->second.first == group.region) {
       return {Source::From::Step, step->second.second};
@@ -303,7 +303,7 @@ class BodyCompiler {
     return source(input);
   }
 
-  const Type& type_of(OutPort port) const { return graph_[places_.origin(port).node].type; }
+  const Type& type_of(OutPort port) const { return graph_[scopes_.origin(port).node].type; }
 
   // Calls, joins, returns, branches -------------------------------------------------------------------------
 
@@ -325,10 +325,10 @@ class BodyCompiler {
                   .params = static_cast<uint32_t>(phase)};
         for (; param < end; ++param) {
           const NodeId node = from.calls[param];
-          const PlaceId place = places_.place_of(node);
-          const bool is_deeper = places_.all()[place].depth > places_.all()[call.place].depth;
-          if (is_deeper) call.place = place;
-          wait_in_place(item, place);
+          const ScopeId scope = scopes_.scope_of(node);
+          const bool is_deeper = scopes_.all()[scope].depth > scopes_.all()[call.scope].depth;
+          if (is_deeper) call.scope = scope;
+          wait_in_scope(item, scope);
           wait_for_value(item, graph_[node].inputs[0]);
           call.arguments.push_back({source(graph_[node].inputs[0]), static_cast<uint32_t>(param)});
         }
@@ -343,7 +343,7 @@ class BodyCompiler {
     for (const MergeGroup& group : merge_groups_) {
       for (std::size_t side = 0; side < 2; ++side) {
         const uint32_t item = group.items[side];
-        wait_in_place(item, group.sides[side]);
+        wait_in_scope(item, group.sides[side]);
         for (NodeId merge : group.merges) {
           const OutPort from = graph_[merge].inputs[side];
           wait_for_value(item, from);
@@ -360,8 +360,8 @@ class BodyCompiler {
           function_.phases.empty() ? function_.results.size() : function_.phases[phase].results;
       if (count == 0) continue;
       const uint32_t item = add(ItemKind::Return, out_.returns.size());
-      Return made{.phase = static_cast<uint32_t>(phase), .place = kRoot, .results = {}};
-      wait_in_place(item, kRoot);
+      Return made{.phase = static_cast<uint32_t>(phase), .scope = kRoot, .results = {}};
+      wait_in_scope(item, kRoot);
       for (const std::size_t end = result + count; result < end; ++result) {
         wait_for_value(item, function_.results[result]);
         made.results.push_back(source(function_.results[result]));
@@ -371,36 +371,36 @@ class BodyCompiler {
   }
 
   void fill_branches() {
-    std::map<std::pair<PlaceId, OutPort>, uint32_t> by_predicate;
-    for (PlaceId place = 1; place < places_.all().size(); ++place) {
-      const Place& side = places_.all()[place];
+    std::map<std::pair<ScopeId, OutPort>, uint32_t> by_predicate;
+    for (ScopeId scope = 1; scope < scopes_.all().size(); ++scope) {
+      const Scope& side = scopes_.all()[scope];
       const auto [entry, first] = by_predicate.try_emplace({side.parent, side.predicate}, 0);
       if (first) {
         entry->second = static_cast<uint32_t>(out_.branches.size());
         const uint32_t item = add(ItemKind::Branch, out_.branches.size());
-        branch_places_[item] = side.parent;
-        wait_in_place(item, side.parent);
+        branch_scopes_[item] = side.parent;
+        wait_in_scope(item, side.parent);
         wait_for_value(item, side.predicate);
         out_.branches.push_back({.predicate = source(side.predicate), .sides = {}});
       }
-      out_.branches[entry->second].sides[side.side ? 0 : 1] = side_items_[place];
+      out_.branches[entry->second].sides[side.side ? 0 : 1] = side_items_[scope];
     }
   }
 
-  /// How many items fire when a place is entered.
+  /// How many items fire when a scope is entered.
   void count_items() {
-    const auto count = [&](PlaceId place) {
-      if (place == kRoot) {
+    const auto count = [&](ScopeId scope) {
+      if (scope == kRoot) {
         ++out_.root_items;
       } else {
-        ++out_.sides[out_.items[side_items_[place]].index].items;
+        ++out_.sides[out_.items[side_items_[scope]].index].items;
       }
     };
-    for (const Group& group : groups_) count(places_.place_of(group.nodes[0]));
-    for (const auto& [item, place] : branch_places_) count(place);
-    for (const Call& call : out_.calls) count(call.place);
+    for (const Group& group : groups_) count(scopes_.scope_of(group.nodes[0]));
+    for (const auto& [item, scope] : branch_scopes_) count(scope);
+    for (const Call& call : out_.calls) count(call.scope);
     for (const MergeGroup& group : merge_groups_) {
-      for (PlaceId side : group.sides) count(side);
+      for (ScopeId side : group.sides) count(side);
     }
     out_.root_items += static_cast<uint32_t>(out_.returns.size() + out_.param_items.size() - 1);
   }
@@ -410,16 +410,16 @@ class BodyCompiler {
   const graph::Function& function_;
   const std::vector<NodeId> nodes_;
   const OverflowMode overflow_;
-  const Places places_;
+  const Scopes scopes_;
   Plan& plan_;
   Function& out_;
   std::vector<std::set<Wait>> waits_;  ///< by item
-  std::vector<uint32_t> side_items_;   ///< by place
+  std::vector<uint32_t> side_items_;   ///< by scope
   std::map<NodeId, uint32_t> slots_;
   std::map<NodeId, Wait> producers_;
   std::map<NodeId, std::pair<uint32_t, uint32_t>> steps_;  ///< by operation: region and step
   std::map<graph::CallSite, uint32_t> sites_;
-  std::map<uint32_t, PlaceId> branch_places_;
+  std::map<uint32_t, ScopeId> branch_scopes_;
   std::vector<Group> groups_;
   std::vector<MergeGroup> merge_groups_;
 };

@@ -1,5 +1,5 @@
 // The rule: of the two sides of a branch a frame takes one, so their slots stand at the same positions,
-// behind those of the place around the branch; branches of one place stand one behind the other. Slots of
+// behind those of the scope around the branch; branches of one scope follow each other. Slots of
 // items that never fire have no position.
 #include <algorithm>
 #include <map>
@@ -72,20 +72,20 @@ class SlotPlacer {
     if (source.from == Source::From::Slot) used_[source.index] = true;
   }
 
-  /// Places the slots of the place and all in it from these positions on, and gives the first ones behind.
-  Counts place_all(PlaceId place, Counts next) {
+  /// Places the slots of the scope and all in it from these positions on, and gives the first ones behind.
+  Counts place_all(ScopeId scope, Counts next) {
     for (std::size_t slot = 0; slot < used_.size(); ++slot) {
-      if (!used_[slot] || function_.slot_places[slot] != place) continue;
+      if (!used_[slot] || function_.slot_scopes[slot] != scope) continue;
       function_.positions[slot] = next[static_cast<std::size_t>(function_.slots[slot])]++;
     }
-    std::map<graph::OutPort, std::vector<PlaceId>> branches;
-    for (PlaceId inner = 1; inner < function_.places.size(); ++inner) {
-      if (function_.places[inner].parent == place)
-        branches[function_.places[inner].predicate].push_back(inner);
+    std::map<graph::OutPort, std::vector<ScopeId>> branches;
+    for (ScopeId inner = 1; inner < function_.scopes.size(); ++inner) {
+      if (function_.scopes[inner].parent == scope)
+        branches[function_.scopes[inner].predicate].push_back(inner);
     }
     for (const auto& [predicate, sides] : branches) {
       const Counts begin = next;
-      for (PlaceId side : sides) {
+      for (ScopeId side : sides) {
         const Counts end = place_all(side, begin);
         for (std::size_t kind = 0; kind < kSlotKinds; ++kind) next[kind] = std::max(next[kind], end[kind]);
       }

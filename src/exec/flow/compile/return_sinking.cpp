@@ -19,8 +19,8 @@ bool wakes(const Item& item, uint32_t reader) {
 
 /// The ends of one branch that this return waits for, by side, if all else that it waits for are the
 /// arguments.
-std::map<PlaceId, Items> ends_before(const Function& function, uint32_t item) {
-  std::map<PlaceId, Items> ends;
+std::map<ScopeId, Items> ends_before(const Function& function, uint32_t item) {
+  std::map<ScopeId, Items> ends;
   uint32_t arguments = 0;
   for (uint32_t i = 0; i < function.items.size(); ++i) {
     const Item& waited = function.items[i];
@@ -38,7 +38,7 @@ std::map<PlaceId, Items> ends_before(const Function& function, uint32_t item) {
   const std::size_t pairs = function.items[item].waits - arguments;
   const bool one_branch =
       ends.size() == 2 && ends.begin()->second.size() == pairs && ends.rbegin()->second.size() == pairs;
-  return one_branch ? ends : std::map<PlaceId, Items>();
+  return one_branch ? ends : std::map<ScopeId, Items>();
 }
 
 /// What these ends of a branch would put into these slots; none unless they fill them all.
@@ -58,7 +58,7 @@ std::optional<std::vector<Source>> sources_of(const Function& function, const It
 }
 
 /// The first of them becomes the return.
-void join_ends(Function& function, PlaceId side, const Items& ends, Return result) {
+void join_ends(Function& function, ScopeId side, const Items& ends, Return result) {
   const uint32_t first = ends[0];
   for (std::size_t i = 1; i < ends.size(); ++i) {
     for (Item& waited : function.items) {
@@ -77,13 +77,13 @@ void join_ends(Function& function, PlaceId side, const Items& ends, Return resul
 
 void shorten(Function& function, uint32_t item) {
   const std::size_t behind = function.items[item].index;
-  std::map<PlaceId, Return> returns;
-  const std::map<PlaceId, Items> ends = ends_before(function, item);
+  std::map<ScopeId, Return> returns;
+  const std::map<ScopeId, Items> ends = ends_before(function, item);
   for (const auto& [side, items] : ends) {
     std::optional<std::vector<Source>> sources =
         sources_of(function, items, function.returns[behind].results);
     if (!sources) return;
-    returns[side] = {.phase = function.returns[behind].phase, .place = side, .results = std::move(*sources)};
+    returns[side] = {.phase = function.returns[behind].phase, .scope = side, .results = std::move(*sources)};
   }
   if (ends.empty()) return;
   for (const auto& [side, items] : ends) join_ends(function, side, items, std::move(returns[side]));

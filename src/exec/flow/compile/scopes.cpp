@@ -16,11 +16,11 @@ bool is_operation(const Node& node) {
 
 }  // namespace
 
-Places::Places(const graph::Graph& graph, const Structure& structure, graph::FunctionId function,
+Scopes::Scopes(const graph::Graph& graph, const Structure& structure, graph::FunctionId function,
                const std::vector<NodeId>& nodes)
     : graph_(graph), structure_(structure) {
   const graph::Function& body = graph[function];
-  add_places(function);
+  add_scopes(function);
   for (NodeId id : nodes) find_batched(id);
   // Parameters of a later phase come after the results of the phases before; after a phase without results,
   // after all that needs no more than its parameters.
@@ -48,36 +48,36 @@ Places::Places(const graph::Graph& graph, const Structure& structure, graph::Fun
   }
 }
 
-/// Both sides of a branch are places, also one in which nothing stands.
-void Places::add_places(graph::FunctionId function) {
-  place_of_block_[structure_.bodies[function.index()]] = kRoot;
+/// Both sides of a branch are scopes, also one in which nothing stands.
+void Scopes::add_scopes(graph::FunctionId function) {
+  scope_of_block_[structure_.bodies[function.index()]] = kRoot;
   for (const Conditional& conditional : structure_.conditionals) {
     if (structure_[conditional.parent].function != function) continue;
-    const PlaceId parent = place_of_block_.at(conditional.parent);
+    const ScopeId parent = scope_of_block_.at(conditional.parent);
     for (std::size_t side = 0; side < 2; ++side) {
       if (conditional.sides[side].valid())
-        place_of_block_[conditional.sides[side]] = static_cast<PlaceId>(all_.size());
+        scope_of_block_[conditional.sides[side]] = static_cast<ScopeId>(all_.size());
       all_.push_back({parent, conditional.predicate, side == 0, all_[parent].depth + 1});
     }
   }
 }
 
-OutPort Places::origin(OutPort port) const {
+OutPort Scopes::origin(OutPort port) const {
   while (graph_[port.node].kind == NodeKind::Switch) port = graph_[port.node].inputs[0];
   return port;
 }
 
-PlaceId Places::place_of(NodeId node) const {
-  return place_of(structure_.block_of[node.index()]);
+ScopeId Scopes::scope_of(NodeId node) const {
+  return scope_of(structure_.block_of[node.index()]);
 }
 
-std::optional<PlaceId> Places::place_of(OutPort port) const {
+std::optional<ScopeId> Scopes::scope_of(OutPort port) const {
   if (is_under_every_tag(graph_[port.node])) return std::nullopt;
-  return place_of(structure_.block_of_output(graph_, port));
+  return scope_of(structure_.block_of_output(graph_, port));
 }
 
 /// Tensor operations; and arithmetic on floats that such operations gave.
-void Places::find_batched(NodeId id) {
+void Scopes::find_batched(NodeId id) {
   const Node& node = graph_[id];
   bool& batched = batched_[id];
   if (node.kind == NodeKind::Accumulate) batched = true;
@@ -86,13 +86,13 @@ void Places::find_batched(NodeId id) {
   for (OutPort from : node.inputs) {
     const OutPort source = origin(from);
     const bool from_batch = graph_[source.node].kind == NodeKind::Op && batched_[source.node] &&
-                            is_float(node.type.dtype) && place_of(source.node) == place_of(id);
+                            is_float(node.type.dtype) && scope_of(source.node) == scope_of(id);
     batched = batched || graph_[source.node].type.is_tensor() || from_batch;
   }
   batched = batched && node.op->tensor_kernel.value != nullptr;
 }
 
-void Places::set_level(NodeId id) {
+void Scopes::set_level(NodeId id) {
   if (levels_.contains(id)) return;
   const Node& node = graph_[id];
   uint32_t level = 0;
@@ -114,16 +114,16 @@ void Places::set_level(NodeId id) {
   for (OutPort from : node.inputs) {
     const OutPort source = origin(from);
     const bool same_region = is_operation(node) && is_operation(graph_[source.node]) &&
-                             batched_[source.node] == batched_[id] && place_of(source.node) == place_of(id);
+                             batched_[source.node] == batched_[id] && scope_of(source.node) == scope_of(id);
     if (!after(from, same_region ? 0 : 1)) return;
   }
   if (node.kind == NodeKind::Merge) {
-    const PlaceId side = place_of(node.inputs[0]).value_or(kRoot);
+    const ScopeId side = scope_of(node.inputs[0]).value_or(kRoot);
     if (side != kRoot && !after(all_[side].predicate, 1)) return;
   }
   // Inside a branch it also waits for the predicates around it.
-  for (PlaceId place = place_of(id); place != kRoot; place = all_[place].parent) {
-    if (!after(all_[place].predicate, 1)) return;
+  for (ScopeId scope = scope_of(id); scope != kRoot; scope = all_[scope].parent) {
+    if (!after(all_[scope].predicate, 1)) return;
   }
   levels_[id] = level;
 }

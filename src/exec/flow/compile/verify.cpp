@@ -256,11 +256,11 @@ class Verifier {
   }
 
   /// Whether a frame that enters one of them may enter the other.
-  bool may_meet(PlaceId a, PlaceId b) const {
-    const auto outer = [&](PlaceId& place) { place = function_.places[place].parent; };
+  bool may_meet(ScopeId a, ScopeId b) const {
+    const auto outer = [&](ScopeId& scope) { scope = function_.scopes[scope].parent; };
     while (a != b) {
-      const Place& x = function_.places[a];
-      const Place& y = function_.places[b];
+      const Scope& x = function_.scopes[a];
+      const Scope& y = function_.scopes[b];
       if (x.depth == y.depth && x.parent == y.parent && x.predicate == y.predicate) return false;
       const bool both = x.depth == y.depth;
       if (both || x.depth > y.depth) outer(a);
@@ -278,7 +278,7 @@ class Verifier {
       expect(position < function_.position_counts[kind], "positions inside of the frame");
       Items& others = by_position[{function_.slots[slot], position}];
       for (uint32_t other : others) {
-        expect(!may_meet(function_.slot_places[slot], function_.slot_places[other]),
+        expect(!may_meet(function_.slot_scopes[slot], function_.slot_scopes[other]),
                "slots with a position of their own, or on different sides of a branch");
       }
       others.push_back(slot);
