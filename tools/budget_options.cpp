@@ -1,11 +1,10 @@
-#include "budget_options.h"
-
 #include <fmt/format.h>
 
 #include <functional>
 
 #include "choices.h"
 #include "output.h"
+#include "program_options.h"
 #include "units.h"
 
 namespace hiaton::cli {

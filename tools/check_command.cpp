@@ -4,12 +4,12 @@
 #include <memory>
 
 #include "commands.h"
-#include "compile_options.h"
 #include "hiaton/engine.h"
 #include "hiaton/error.h"
 #include "hiaton/lang.h"
 #include "hiaton/passes.h"
 #include "output.h"
+#include "program_options.h"
 
 namespace hiaton::cli {
 namespace {

@@ -1,4 +1,3 @@
-#include "command_line.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-// The commands of the command line, one file each.
+// The command line, and its commands, one file each.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -7,6 +7,9 @@
 #include <vector>
 
 namespace hiaton::cli {
+
+/// Reads the words, runs a command, turns what it throws into messages. Gives the exit status of the process.
+int run(int argc, char** argv);
 
 /// Where the descriptions start in every help text.
 inline constexpr std::size_t kHelpColumn = 34;

@@ -1,5 +1,3 @@
-#include "compile_options.h"
-
 #include <fmt/format.h>
 
 #include <vector>
@@ -7,6 +5,7 @@
 #include "choices.h"
 #include "hiaton/error.h"
 #include "output.h"
+#include "program_options.h"
 
 namespace hiaton::cli {
 namespace {

@@ -1,6 +1,6 @@
-#include "drawn_parts.h"
-
 #include <fmt/format.h>
+
+#include "place_option.h"
 
 namespace hiaton::cli {
 namespace {

@@ -5,11 +5,8 @@
 #include <limits>
 #include <memory>
 
-#include "budget_options.h"
 #include "choices.h"
 #include "commands.h"
-#include "compile_options.h"
-#include "drawn_parts.h"
 #include "hiaton/engine.h"
 #include "hiaton/error.h"
 #include "hiaton/lang.h"
@@ -17,6 +14,7 @@
 #include "output.h"
 #include "partition/partition.h"
 #include "place_option.h"
+#include "program_options.h"
 
 namespace hiaton::cli {
 namespace {

@@ -1,4 +1,4 @@
-#include "command_line.h"
+#include "commands.h"
 
 int main(int argc, char** argv) {
   return hiaton::cli::run(argc, argv);

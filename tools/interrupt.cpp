@@ -1,6 +1,5 @@
-#include "interrupt.h"
-
 #include "net/launched.h"
+#include "process.h"
 
 namespace hiaton::cli {
 namespace {

@@ -17,9 +17,9 @@
 #include <optional>
 #include <utility>
 
-#include "interrupt.h"
-#include "net/in_process.h"
+#include "net/processes.h"
 #include "output.h"
+#include "process.h"
 
 extern char** environ;
 

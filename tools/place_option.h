@@ -1,10 +1,12 @@
-// --place: which processes the names of places are.
+// --place: which processes the names of places are, and a graph that is split, as pictures show it.
 #pragma once
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <string>
+#include <vector>
 
+#include "hiaton/graph.h"
 #include "partition/partition.h"
 
 namespace hiaton::cli {
@@ -29,5 +31,8 @@ void add_split_options(CLI::App& command, PlaceOptions& options, const std::stri
 
 /// A line for each place with a name, and for each learned parameter that has been placed.
 std::string show_places(const graph::Graph& graph, const partition::Places& places);
+
+/// The parts of a split graph, by process. `partition` must outlive them.
+std::vector<graph::DrawnPart> drawn_parts(const partition::Partition& partition);
 
 }  // namespace hiaton::cli

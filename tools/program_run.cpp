@@ -6,12 +6,12 @@
 
 #include "choices.h"
 #include "commands.h"
-#include "compile_options.h"
 #include "hiaton/error.h"
 #include "hiaton/lang.h"
-#include "interrupt.h"
 #include "output.h"
+#include "process.h"
 #include "program_arguments.h"
+#include "program_options.h"
 #include "train/checkpoint.h"
 #include "trained_model.h"
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "graph/backward.h"
+#include "graph/contexts.h"
 #include "graph/labels.h"
 #include "hiaton/error.h"
 

@@ -6,7 +6,6 @@
 #include <memory>
 #include <optional>
 
-#include "budget_options.h"
 #include "commands.h"
 #include "events.h"
 #include "exec/partitioned.h"
@@ -19,6 +18,7 @@
 #include "partition/partition.h"
 #include "place_option.h"
 #include "process_options.h"
+#include "program_options.h"
 #include "program_run.h"
 #include "report.h"
 #include "trace_options.h"

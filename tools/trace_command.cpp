@@ -6,13 +6,13 @@
 #include <utility>
 #include <vector>
 
-#include "budget_options.h"
 #include "choices.h"
 #include "commands.h"
 #include "hiaton/engine.h"
 #include "hiaton/trace.h"
 #include "net/collect.h"
 #include "output.h"
+#include "program_options.h"
 #include "program_run.h"
 #include "report.h"
 #include "trace_options.h"

@@ -6,12 +6,12 @@
 #include <limits>
 #include <vector>
 
-#include "budget_options.h"
 #include "choices.h"
 #include "hiaton/engine.h"
 #include "hiaton/error.h"
 #include "hiaton/lang.h"
 #include "net/identity.h"
+#include "program_options.h"
 #include "train/files.h"
 #include "train/model_sizes.h"
 

@@ -4,16 +4,15 @@
 #include <memory>
 #include <optional>
 
-#include "budget_options.h"
 #include "choices.h"
 #include "commands.h"
-#include "drawn_parts.h"
 #include "exec/partitioned.h"
 #include "hiaton/engine.h"
 #include "hiaton/error.h"
 #include "output.h"
 #include "partition/partition.h"
 #include "place_option.h"
+#include "program_options.h"
 #include "program_run.h"
 #include "recording.h"
 #include "report.h"

@@ -204,7 +204,8 @@ enum class Role : uint8_t {
   Field,              ///< attributes: the variant, the field
   FieldOrZero,        ///< the same of a gradient, which may be zero as a whole
   String,             ///< has a string kernel
-  Settle,             ///< gives its first operand, and leaves it in the second, a suspension: op/settle.h
+  Settle,             ///< gives its first operand, and leaves it in the second, a suspension: see
+                      ///< passes/suspended_types.h
   Print,              ///< gives its first operand once the second, a string, has been printed
 };
 

@@ -1,5 +1,3 @@
-#include "base/mapped_file.h"
-
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -9,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/file_bytes.h"
 #include "hiaton/error.h"
 
 namespace hiaton {

@@ -1,5 +1,3 @@
-#include "base/read_file.h"
-
 #include <fmt/format.h>
 
 #include <cerrno>
@@ -7,6 +5,7 @@
 #include <cstring>
 #include <memory>
 
+#include "base/file_bytes.h"
 #include "hiaton/error.h"
 
 namespace hiaton {

@@ -1,4 +1,4 @@
-#include "base/read_file.h"
+#include "base/file_bytes.h"
 #include "hiaton/engine.h"
 #include "hiaton/lang.h"
 

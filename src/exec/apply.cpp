@@ -1,4 +1,4 @@
-#include "exec/apply.h"
+#include "hiaton/apply.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 
 #include "base/check.h"
 #include "exec/fault.h"
-#include "hiaton/apply.h"
+#include "exec/firing.h"
 
 namespace hiaton::exec {
 namespace {

@@ -1,6 +1,5 @@
 #include "exec/blueprint.h"
 
-#include "exec/apply.h"
 #include "exec/firing.h"
 #include "exec/graph_names.h"
 

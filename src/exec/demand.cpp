@@ -6,11 +6,10 @@
 #include <optional>
 
 #include "base/check.h"
-#include "exec/apply.h"
 #include "exec/counted_run.h"
 #include "exec/demand_frames.h"
+#include "exec/firing.h"
 #include "exec/frame_chain.h"
-#include "exec/print_line.h"
 #include "exec/reference_run.h"
 #include "exec/structure.h"
 #include "hiaton/error.h"

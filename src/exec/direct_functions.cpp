@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/components.h"
-#include "exec/direct/compile/structure.h"
+#include "exec/direct/compile/direct_passes.h"
 #include "exec/graph_names.h"
 
 namespace hiaton::exec {

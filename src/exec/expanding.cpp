@@ -1,5 +1,3 @@
-#include "exec/expanding.h"
-
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -7,7 +5,6 @@
 #include <vector>
 
 #include "base/check.h"
-#include "exec/apply.h"
 #include "exec/blueprint.h"
 #include "exec/budget.h"
 #include "exec/copy.h"
@@ -15,7 +12,7 @@
 #include "exec/fault.h"
 #include "exec/firing.h"
 #include "exec/graph_names.h"
-#include "exec/print_line.h"
+#include "exec/reference.h"
 
 namespace hiaton::exec {
 namespace {

@@ -12,8 +12,8 @@
 #include "exec/outline_loops.h"
 #include "exec/structure.h"
 #include "hiaton/error.h"
-#include "partition/copies.h"
 #include "partition/places.h"
+#include "partition/split_steps.h"
 
 namespace hiaton::exec {
 

@@ -1,7 +1,7 @@
-#include "exec/print_line.h"
-
 #include <cstdio>
 #include <string>
+
+#include "exec/firing.h"
 
 namespace hiaton::exec {
 

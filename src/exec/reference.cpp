@@ -4,11 +4,9 @@
 #include <optional>
 
 #include "base/check.h"
-#include "exec/apply.h"
 #include "exec/counted_run.h"
 #include "exec/firing.h"
 #include "exec/graph_names.h"
-#include "exec/print_line.h"
 #include "exec/reference_run.h"
 #include "exec/tag_chain.h"
 #include "graph/turns.h"

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "exec/expanding.h"
 #include "exec/fault.h"
 #include "exec/on_demand.h"
 #include "exec/production.h"

@@ -16,7 +16,7 @@ namespace hiaton::exec {
 
 using BlockId = StrongId<struct StructureBlockKind>;
 
-/// What direct code runs as one: see direct/compile/structure.h.
+/// What direct code runs as one: see direct/compile/direct_passes.h.
 struct Item {
   enum class Kind : uint8_t { Op, Call, Conditional, Loop };
 
@@ -107,5 +107,11 @@ std::vector<graph::OutPort> outputs_of(const graph::Graph& graph);
 
 /// The structure of these functions, without items. Throws Unstructured.
 Structure find_blocks(const graph::Graph& graph, std::vector<bool> functions);
+
+/// Says by CallSite, of the functions of the structure, whether the results of the call are, all of them and
+/// in their order, the results of its function: nothing stands between them but ends of branches that give
+/// nothing else, and nothing else reads them or waits for them. A machine may have reasons of its own to keep
+/// the frame all the same.
+std::vector<bool> find_tail_calls(const graph::Graph& graph, const Structure& structure);
 
 }  // namespace hiaton::exec

@@ -1,9 +1,8 @@
-#include "exec/tail_calls.h"
-
 #include <algorithm>
 #include <optional>
 
 #include "exec/graph_names.h"
+#include "exec/structure.h"
 
 namespace hiaton::exec {
 namespace {

@@ -1,4 +1,4 @@
-#include "graph/backward.h"
+#include "graph/contexts.h"
 
 namespace hiaton::graph {
 

@@ -1,4 +1,5 @@
-// Contexts: under which tags a node's tokens travel, as far as the static graph shows it.
+// Contexts: under which tags a node's tokens travel, as far as the static graph shows it; and which nodes
+// belong to the backward phase of gradients.
 //
 // A context is a function and a nesting of its loops. Two values can meet in a node only where both come from
 // the same context: else their tags never match.
@@ -41,5 +42,12 @@ std::vector<bool> find_params(const Graph& graph);
 /// Follows the values from where they come into functions. A context that two inputs of a node disagree on is
 /// the one that came first; dangling edges are passed over.
 Contexts find_contexts(const Graph& graph);
+
+/// The phase of its callee that a Call or Return belongs to.
+std::size_t phase_of(const Graph& graph, NodeId call_or_return);
+
+/// By node: whether it needs something that comes after the first phase of its function, or of one that it
+/// calls.
+std::vector<bool> backward_nodes(const Graph& graph);
 
 }  // namespace hiaton::graph

@@ -4,7 +4,7 @@
 #include <map>
 #include <utility>
 
-#include "graph/backward.h"
+#include "graph/contexts.h"
 #include "graph/dot_style.h"
 #include "graph/labels.h"
 #include "hiaton/error.h"

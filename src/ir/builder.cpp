@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "hiaton/error.h"
-#include "ir/type_lists.h"
+#include "ir/errors.h"
 #include "tensor/dimensions.h"
 
 namespace hiaton {

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "hiaton/error.h"
-#include "ir/type_lists.h"
+#include "ir/errors.h"
 
 namespace hiaton::ir {
 namespace {

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "hiaton/ir.h"
-#include "ir/module_error.h"
+#include "ir/errors.h"
 
 namespace hiaton::ir {
 

@@ -5,8 +5,8 @@
 #include "hiaton/builder.h"
 #include "hiaton/error.h"
 #include "ir/differentiable.h"
+#include "ir/errors.h"
 #include "ir/names.h"
-#include "ir/type_lists.h"
 
 namespace hiaton {
 namespace {

@@ -1,10 +1,9 @@
-#include "ir/type_lists.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "hiaton/error.h"
+#include "ir/errors.h"
 
 namespace hiaton {
 

@@ -12,9 +12,8 @@
 #include "hiaton/error.h"
 #include "hiaton/ir.h"
 #include "ir/differentiable.h"
-#include "ir/module_error.h"
+#include "ir/errors.h"
 #include "ir/names.h"
-#include "ir/type_lists.h"
 #include "tensor/dimensions.h"
 
 namespace hiaton::ir {

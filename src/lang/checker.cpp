@@ -1,5 +1,3 @@
-#include "lang/checker.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 #include "lang/heads.h"
 #include "lang/library.h"
 #include "lang/parser.h"
+#include "lang/reading_steps.h"
 #include "lang/type_inference.h"
 
 namespace hiaton::lang {

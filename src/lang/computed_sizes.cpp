@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "hiaton/error.h"
-#include "ir/type_lists.h"
+#include "ir/errors.h"
 #include "lang/body_checker.h"
 
 namespace hiaton::lang {

@@ -7,8 +7,8 @@
 
 #include "hiaton/error.h"
 #include "ir/differentiable.h"
+#include "ir/errors.h"
 #include "ir/names.h"
-#include "ir/type_lists.h"
 #include "lang/generated.h"
 #include "lang/heads.h"
 #include "lang/library.h"

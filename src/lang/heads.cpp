@@ -9,9 +9,9 @@
 #include "ir/names.h"
 #include "lang/functions.h"
 #include "lang/library.h"
-#include "lang/literal.h"
 #include "lang/reader.h"
 #include "lang/suggest.h"
+#include "lang/token.h"
 
 namespace hiaton::lang {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "base/read_file.h"
+#include "base/file_bytes.h"
 #include "hiaton/error.h"
 #include "hiaton/lang.h"
 #include "lang/library.h"

@@ -1,5 +1,3 @@
-#include "lang/lexer.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +5,7 @@
 
 #include "base/utf8.h"
 #include "ir/names.h"
+#include "lang/reading_steps.h"
 #include "tensor/strings.h"
 
 namespace hiaton::lang {

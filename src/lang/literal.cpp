@@ -1,11 +1,10 @@
-#include "lang/literal.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "hiaton/error.h"
 #include "ir/names.h"
+#include "lang/token.h"
 
 namespace hiaton::lang {
 namespace {

@@ -2,9 +2,8 @@
 
 #include "base/utf8.h"
 #include "hiaton/lang.h"
-#include "lang/checker.h"
 #include "lang/heads.h"
-#include "lang/lexer.h"
+#include "lang/reading_steps.h"
 
 namespace hiaton::lang {
 namespace {

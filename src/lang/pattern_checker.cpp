@@ -4,7 +4,7 @@
 
 #include "hiaton/error.h"
 #include "lang/declarations.h"
-#include "lang/literal.h"
+#include "lang/token.h"
 
 namespace hiaton::lang {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "lang/body_checker.h"
-#include "lang/literal.h"
+#include "lang/token.h"
 
 namespace hiaton::lang {
 

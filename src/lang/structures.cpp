@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "ir/type_lists.h"
+#include "ir/errors.h"
 #include "lang/body_checker.h"
 #include "lang/suggest.h"
 #include "lang/type_inference.h"

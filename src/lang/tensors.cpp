@@ -7,8 +7,8 @@
 #include <unordered_set>
 
 #include "lang/body_checker.h"
-#include "lang/literal.h"
 #include "lang/suggest.h"
+#include "lang/token.h"
 
 namespace hiaton::lang {
 namespace {

@@ -1,4 +1,4 @@
-// Tokens: what the lexer makes of the text.
+// Tokens: what the lexer makes of the text, and the values that literals are.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,7 @@
 
 #include "hiaton/source.h"
 #include "hiaton/type.h"
+#include "hiaton/value.h"
 
 namespace hiaton::lang {
 
@@ -90,5 +91,8 @@ struct TokenList {
   std::vector<Token> tokens;  ///< the last one is End
   std::vector<std::string> strings;
 };
+
+/// The value of a number as the lexer reads it, sign apart. Throws ProgramError where it does not fit.
+Value literal_value(std::string_view digits, bool negative, DType type);
 
 }  // namespace hiaton::lang

@@ -3,9 +3,9 @@
 
 #include <utility>
 
-#include "lang/literal.h"
 #include "lang/reader.h"
 #include "lang/suggest.h"
+#include "lang/token.h"
 
 namespace hiaton::lang {
 namespace {

@@ -5,8 +5,8 @@
 #include <array>
 
 #include "lang/body_checker.h"
-#include "lang/literal.h"
 #include "lang/suggest.h"
+#include "lang/token.h"
 
 namespace hiaton::lang {
 namespace {

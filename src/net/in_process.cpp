@@ -1,11 +1,11 @@
-#include "net/in_process.h"
-
 #include <unistd.h>
 
 #include <array>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
+
+#include "net/processes.h"
 
 namespace hiaton::net {
 

@@ -4,7 +4,6 @@
 #include "hiaton/error.h"
 #include "hiaton/net.h"
 #include "net/identity.h"
-#include "net/in_process.h"
 #include "net/launched.h"
 #include "net/processes.h"
 

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "hiaton/error.h"
-#include "net/in_process.h"
 
 namespace hiaton::net {
 namespace {

@@ -1,4 +1,5 @@
-// A run's work in each of its processes: they join, work, and end together.
+// A run's work in each of its processes: they join, work, and end together. They may be threads of this one:
+// to try, and to test, what runs on several machines.
 #pragma once
 
 #include <functional>
@@ -7,9 +8,17 @@
 #include <vector>
 
 #include "net/launched.h"
+#include "net/link.h"
 #include "net/transport.h"
 
 namespace hiaton::net {
+
+/// The host name, for people.
+std::string name_of_this_machine();
+
+/// One link for each of `processes`, by number. They may be used by different threads, and outlive each
+/// other.
+std::vector<std::unique_ptr<Link>> in_process_links(int processes);
 
 /// What one process does. The objects of several processes are used by different threads.
 class Work {

@@ -1,4 +1,4 @@
-// The kernel of einsum, and how its attributes are read.
+// Kernels of matrix products, and of einsum, which is made of them, with how its attributes are read.
 #pragma once
 
 #include <span>
@@ -7,6 +7,12 @@
 #include "hiaton/op.h"
 
 namespace hiaton::ops {
+
+Fault matmul_kernel(const KernelCall& call);
+Fault matmul_nt_kernel(const KernelCall& call);
+Fault matmul_tn_kernel(const KernelCall& call);
+/// Vectors of one length: the sum of the products.
+Fault dot_kernel(const KernelCall& call);
 
 /// Stands between the labels of one operand and those of the next.
 inline constexpr int64_t kNextSubscripts = -1;

@@ -1,7 +1,7 @@
 // Matrix products. Each is the gradient of the others.
+#include "ops/contraction_kernels.h"
 #include "ops/family.h"
 #include "ops/gradients.h"
-#include "ops/matmul.h"
 #include "ops/shapes.h"
 
 namespace hiaton::ops {

@@ -1,10 +1,9 @@
-#include "ops/matmul.h"
-
 #include <algorithm>
 #include <utility>
 #include <vector>
 
 #include "kernels/gemm.h"
+#include "ops/contraction_kernels.h"
 #include "ops/instances.h"
 
 namespace hiaton::ops {

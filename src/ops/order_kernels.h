@@ -1,5 +1,6 @@
 // Kernels that work on each line of a tensor along one axis: sums up to each place, order, and elements
-// chosen by number. Attribute: the axis, the last of the attributes where there are others.
+// chosen by number. Attribute: the axis, the last of the attributes where there are others. Also kernels on
+// rows of a table, chosen by number: one that is out of range is a fault.
 #pragma once
 
 #include "hiaton/op.h"
@@ -25,5 +26,12 @@ Fault take_along_axis_kernel(const KernelCall& call);
 Fault scatter_along_axis_kernel(const KernelCall& call);
 /// Operand labels; attribute: the number of classes.
 Fault one_hot_kernel(const KernelCall& call);
+
+/// Operands table [r, ...], rows [..]: the rows [.., ...].
+Fault gather_kernel(const KernelCall& call);
+/// Operands values [.., ...], rows [..], like [r, ...]: zeros, with the values added to the rows.
+Fault scatter_rows_kernel(const KernelCall& call);
+/// Operands x [r, ...], rows [..], values [.., ...]: x with the values added to the rows.
+Fault scatter_add_kernel(const KernelCall& call);
 
 }  // namespace hiaton::ops

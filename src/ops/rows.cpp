@@ -6,7 +6,7 @@
 
 #include "ops/family.h"
 #include "ops/gradients.h"
-#include "ops/rows_kernels.h"
+#include "ops/order_kernels.h"
 #include "ops/shapes.h"
 
 namespace hiaton::ops {

@@ -1,5 +1,3 @@
-#include "ops/rows_kernels.h"
-
 #include <algorithm>
 #include <cstring>
 #include <type_traits>
@@ -7,6 +5,7 @@
 #include "kernels/rows.h"
 #include "kernels/scalar.h"
 #include "ops/instances.h"
+#include "ops/order_kernels.h"
 
 namespace hiaton::ops {
 namespace {

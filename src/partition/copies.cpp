@@ -1,5 +1,3 @@
-#include "partition/copies.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,6 +11,7 @@
 #include "graph/contexts.h"
 #include "graph/turns.h"
 #include "hiaton/error.h"
+#include "partition/split_steps.h"
 
 namespace hiaton::partition {
 namespace {

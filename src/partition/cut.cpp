@@ -1,9 +1,8 @@
-#include "partition/cut.h"
-
 #include <deque>
 
 #include "partition/alive.h"
 #include "partition/part_maker.h"
+#include "partition/split_steps.h"
 
 namespace hiaton::partition {
 

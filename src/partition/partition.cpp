@@ -3,9 +3,8 @@
 #include <fmt/format.h>
 
 #include "hiaton/error.h"
-#include "partition/copies.h"
-#include "partition/cut.h"
 #include "partition/places.h"
+#include "partition/split_steps.h"
 
 namespace hiaton::partition {
 

@@ -4,15 +4,17 @@
 // none coordinates the others:
 //
 //   1. Places (places.h): a name of a place stands for a process.
-//   2. Copies (copies.h): a function has one body for each process that its frames are made on, so that every
+//   2. Copies (split_steps.h): a function has one body for each process that its frames are made on, so that
+//   every
 //      node has one process. That process is the home of the body: the place of the function, or else of the
 //      call. The Call and Return nodes of a call stand at the home of the callee, so that arguments and
 //      results cross as any other value of the caller does.
-//   3. Cut (cut.h): what a node gives to readers on another process goes along a channel: a Send here and a
+//   3. Cut (split_steps.h): what a node gives to readers on another process goes along a channel: a Send here
+//   and a
 //      Recv there. Each of them carries exactly one token for each tag of the body or iteration that the node
 //      stands in; dead ones too, so that no Recv waits for ever.
-//   4. State machines (cut.h): a Recv fires under the tags that it gets along its control edge. Where its
-//   body
+//   4. State machines (split_steps.h): a Recv fires under the tags that it gets along its control edge. Where
+//   its body
 //      or loop is at home on another process, the nodes that make and choose tags are copied: Call, Enter,
 //      NextIteration, Switch and Merge. What is between them is left out, and edges are joined through it;
 //      what flows is a bool that is as dead as what it stands for. The Switch nodes get the predicates from

@@ -6,7 +6,7 @@
 
 #include "hiaton/passes.h"
 #include "ir/differentiable.h"
-#include "ir/module_error.h"
+#include "ir/errors.h"
 #include "passes/call_graph.h"
 #include "passes/extensions.h"
 #include "passes/lift_parameters.h"

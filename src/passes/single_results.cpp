@@ -1,11 +1,10 @@
-#include "passes/single_results.h"
-
 #include <map>
 #include <optional>
 
 #include "hiaton/builder.h"
 #include "passes/body_copier.h"
 #include "passes/call_graph.h"
+#include "passes/suspended_types.h"
 
 namespace hiaton::passes {
 namespace {

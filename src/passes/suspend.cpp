@@ -15,7 +15,6 @@
 #include "passes/call_graph.h"
 #include "passes/effects.h"
 #include "passes/needs.h"
-#include "passes/single_results.h"
 #include "passes/source_function.h"
 #include "passes/suspended_types.h"
 

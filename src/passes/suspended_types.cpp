@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "op/settle.h"
-
 namespace hiaton::passes {
 
 /// Whether a value of the type, or one that it holds, has suspended fields.

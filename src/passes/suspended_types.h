@@ -1,5 +1,6 @@
-// Types of programs whose values are computed on demand: suspensions, data values with suspended fields, and
-// the functions between these and what they stand for.
+// What the pass `suspend` works with, for programs whose values are computed on demand: functions of one
+// result, the operation that settles a suspension, and types: suspensions, data values with suspended fields,
+// and the functions between these and what they stand for.
 #pragma once
 
 #include <deque>
@@ -11,8 +12,22 @@
 #include <vector>
 
 #include "hiaton/builder.h"
+#include "hiaton/ir.h"
+#include "hiaton/op.h"
 
 namespace hiaton::passes {
+
+/// Makes several results of functions and branches one, a tuple. Returns the functions that the entry
+/// reaches, each with one result; those of the entry stay. Nothing calls the entry then. The module must be
+/// free of loops and phases.
+ir::Module single_results(const ir::Module& module);
+
+/// The operation that fills in what a suspension was made for. It is in no catalogue: only this pass makes
+/// it, and only direct code runs it.
+///
+/// settle(value, suspension): gives the value, and makes it what the suspension holds from then on, in its
+/// place in memory. Attribute: the variant that the suspension is of; variant 0 holds a value.
+const OpDef& settle_operation();
 
 /// Which fields of data values are suspended: those that some place of the program gives something that is
 /// not computed yet.

@@ -7,10 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "hiaton/error.h"
+#include "train/json_records.h"
 #include "train/random_stream.h"
-#include "train/report_json.h"
 #include "train/safetensors.h"
-#include "train/settings_json.h"
 
 namespace hiaton::train {
 namespace {

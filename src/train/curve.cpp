@@ -1,11 +1,11 @@
-#include "train/curve.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
+
+#include "train/run_files.h"
 
 namespace hiaton::train {
 namespace {

@@ -8,7 +8,7 @@
 #include <charconv>
 #include <cstring>
 
-#include "base/mapped_file.h"
+#include "base/file_bytes.h"
 #include "hiaton/error.h"
 #include "train/columns.h"
 

@@ -1,4 +1,4 @@
-#include "train/report_json.h"
+#include "train/json_records.h"
 
 namespace hiaton::train {
 namespace {

@@ -6,9 +6,8 @@
 #include <unistd.h>
 
 #include "hiaton/error.h"
-#include "train/curve.h"
 #include "train/files.h"
-#include "train/report_json.h"
+#include "train/json_records.h"
 
 namespace hiaton::train {
 

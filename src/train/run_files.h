@@ -1,15 +1,20 @@
-// The directory of a training run.
+// The directory of a training run, and the learning curve that is drawn there.
 #pragma once
 
 #include <filesystem>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "hiaton/train.h"
 #include "train/tensorboard.h"
 
 namespace hiaton::train {
+
+/// The learning curve as an SVG document: loss over the epochs, and, where there was a dev set, accuracy
+/// beside it.
+std::string draw_curve(std::span<const EpochReport> history);
 
 /// Writes what a run leaves behind; where the directory is empty text, or another process writes, nothing.
 /// Holds a lock on the directory, so that no other run writes there. Its functions throw ProgramError where a

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/mapped_file.h"
+#include "base/file_bytes.h"
 #include "hiaton/train.h"
 
 namespace hiaton::train {

@@ -1,5 +1,3 @@
-#include "train/settings_json.h"
-
 #include <fmt/format.h>
 
 #include <array>
@@ -7,6 +5,7 @@
 
 #include "hiaton/error.h"
 #include "train/files.h"
+#include "train/json_records.h"
 
 namespace hiaton::train {
 namespace {

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/mapped_file.h"
+#include "base/file_bytes.h"
 #include "hiaton/error.h"
 
 namespace hiaton::train {

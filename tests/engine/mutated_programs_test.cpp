@@ -15,7 +15,7 @@
 #include "engine/small_values.h"
 #include "hiaton/engine.h"
 #include "hiaton/lang.h"
-#include "lang/lexer.h"
+#include "lang/reading_steps.h"
 #include "properties/environment.h"
 #include "sized.h"
 #include "tests_dir.h"

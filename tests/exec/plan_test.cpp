@@ -7,8 +7,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "exec/direct/compile/direct_passes.h"
 #include "exec/direct/compile/schedule.h"
-#include "exec/direct/compile/sink_fields.h"
 #include "exec/direct/direct_plan.h"
 #include "exec/programs.h"
 #include "tests_dir.h"

@@ -1,7 +1,6 @@
 // The table of programs, run by every executor.
 #include "exec/programs.h"
 
-#include "exec/expanding.h"
 #include "exec/reference.h"
 
 namespace hiaton::exec::testing {

@@ -11,7 +11,7 @@
 
 #include "exec/direct/run/direct_run.h"
 #include "exec/direct/run/direct_worker.h"
-#include "exec/direct/run/start_call.h"
+#include "exec/direct/run/interpret.h"
 #include "hiaton/thread_pool.h"
 
 namespace hiaton::exec::direct::testing {

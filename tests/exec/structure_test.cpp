@@ -1,12 +1,11 @@
 // The nested structure that is found in a graph, and the legal graphs that have none: these run by the
 // reference rules.
-#include "exec/direct/compile/structure.h"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <functional>
 
+#include "exec/direct/compile/direct_passes.h"
 #include "exec/hand_built.h"
 #include "exec/programs.h"
 

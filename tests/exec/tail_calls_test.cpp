@@ -1,6 +1,4 @@
 // One analysis says which calls are tail calls; direct code and flow both follow it.
-#include "exec/tail_calls.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
@@ -8,6 +6,7 @@
 #include "exec/flow/flow_plan.h"
 #include "exec/graph_names.h"
 #include "exec/programs.h"
+#include "exec/structure.h"
 
 namespace hiaton::exec {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "exec/direct/compile/structure.h"
+#include "exec/direct/compile/direct_passes.h"
 #include "exec/stealing.h"
 
 namespace hiaton::exec::direct::testing {

@@ -8,7 +8,7 @@
 #include <set>
 #include <sstream>
 
-#include "lang/lexer.h"
+#include "lang/reading_steps.h"
 #include "tests_dir.h"
 
 namespace hiaton {

@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "net/in_process.h"
 #include "net/processes.h"
 #include "net/simulated.h"
 

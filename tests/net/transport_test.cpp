@@ -9,7 +9,6 @@
 #include <set>
 #include <thread>
 
-#include "net/in_process.h"
 #include "net/processes.h"
 #include "net/simulated.h"
 

@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-#include "exec/direct/compile/structure.h"
+#include "exec/direct/compile/direct_passes.h"
 #include "hiaton/passes.h"
 #include "passes/call_graph.h"
 #include "properties/ways.h"

@@ -1,10 +1,9 @@
-#include "train/curve.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 
+#include "train/run_files.h"
 #include "train/tensorboard.h"
 
 namespace hiaton::train {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "exec/direct/compile/emit.h"
-#include "exec/direct/compile/scalar_kernels.h"
+#include "exec/direct/compile/operation_kinds.h"
 #include "exec/direct/compile/slots.h"
 #include "exec/direct/compile/statements.h"
 

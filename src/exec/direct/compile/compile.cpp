@@ -4,11 +4,9 @@
 #include <span>
 
 #include "base/check.h"
-#include "exec/direct/compile/delay_updates.h"
+#include "exec/direct/compile/direct_passes.h"
 #include "exec/direct/compile/emit.h"
-#include "exec/direct/compile/forward_results.h"
 #include "exec/direct/compile/schedule.h"
-#include "exec/direct/compile/sink_fields.h"
 #include "exec/direct/direct_plan.h"
 #include "exec/direct/kernel_table.h"
 #include "exec/direct/run/interpret.h"

@@ -1,9 +1,8 @@
-#include "exec/direct/compile/delay_updates.h"
-
 #include <algorithm>
 
+#include "exec/direct/compile/direct_passes.h"
 #include "exec/direct/compile/item_reads.h"
-#include "exec/direct/compile/scalar_kernels.h"
+#include "exec/direct/compile/operation_kinds.h"
 #include "exec/graph_names.h"
 
 namespace hiaton::exec::direct {

@@ -9,8 +9,8 @@
 #include "exec/direct/compile/lifetimes.h"
 #include "exec/direct/compile/ownership.h"
 #include "exec/direct/compile/schedule.h"
-#include "exec/direct/compile/structure.h"
 #include "exec/direct/direct_plan.h"
+#include "exec/structure.h"
 
 namespace hiaton::exec::direct {
 

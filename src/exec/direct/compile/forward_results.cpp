@@ -1,8 +1,8 @@
-#include "exec/direct/compile/forward_results.h"
-
 #include <algorithm>
 #include <optional>
 #include <utility>
+
+#include "exec/direct/compile/direct_passes.h"
 
 namespace hiaton::exec::direct {
 namespace {

@@ -1,7 +1,7 @@
 // What items read, and what stands inside of them.
 #pragma once
 
-#include "exec/direct/compile/structure.h"
+#include "exec/structure.h"
 
 namespace hiaton::exec::direct {
 

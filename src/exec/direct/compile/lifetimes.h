@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "exec/direct/compile/structure.h"
+#include "exec/structure.h"
 
 namespace hiaton::exec::direct {
 

@@ -10,7 +10,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "exec/direct/compile/structure.h"
+#include "exec/structure.h"
 
 namespace hiaton::exec::direct {
 

@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "exec/direct/compile/structure.h"
+#include "exec/structure.h"
 #include "hiaton/op.h"
 
 namespace hiaton::exec::direct {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "exec/direct/compile/scalar_kernels.h"
+#include "exec/direct/compile/operation_kinds.h"
 #include "exec/direct/direct_plan.h"
 #include "exec/direct/kernel_table.h"
 #include "exec/graph_names.h"

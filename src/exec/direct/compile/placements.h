@@ -10,7 +10,7 @@
 
 #include "exec/direct/compile/lifetimes.h"
 #include "exec/direct/compile/ownership.h"
-#include "exec/direct/compile/structure.h"
+#include "exec/structure.h"
 #include "hiaton/run.h"
 
 namespace hiaton::exec::direct {

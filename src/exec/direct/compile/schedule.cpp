@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "exec/direct/compile/scalar_kernels.h"
+#include "exec/direct/compile/operation_kinds.h"
 #include "exec/direct/compile/schedule_body.h"
 #include "exec/direct/kernel_table.h"
 #include "exec/graph_names.h"
-#include "exec/tail_calls.h"
+#include "exec/structure.h"
 
 namespace hiaton::exec::direct {
 

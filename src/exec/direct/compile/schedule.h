@@ -24,9 +24,9 @@
 #include "exec/direct/compile/ownership.h"
 #include "exec/direct/compile/placements.h"
 #include "exec/direct/compile/statements.h"
-#include "exec/direct/compile/structure.h"
 #include "exec/direct/compile/window.h"
 #include "exec/direct/direct_plan.h"
+#include "exec/structure.h"
 
 namespace hiaton::exec::direct {
 

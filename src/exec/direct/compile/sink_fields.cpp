@@ -1,9 +1,8 @@
-#include "exec/direct/compile/sink_fields.h"
-
 #include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
 
+#include "exec/direct/compile/direct_passes.h"
 #include "exec/direct/compile/item_reads.h"
 #include "exec/graph_names.h"
 #include "hiaton/op.h"

@@ -14,7 +14,7 @@
 
 #include "exec/direct/compile/outlined_task.h"
 #include "exec/direct/compile/ownership.h"
-#include "exec/direct/compile/structure.h"
+#include "exec/structure.h"
 
 namespace hiaton::exec::direct {
 

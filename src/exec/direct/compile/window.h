@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "exec/direct/compile/outlined_task.h"
-#include "exec/direct/compile/structure.h"
+#include "exec/structure.h"
 
 namespace hiaton::exec::direct {
 

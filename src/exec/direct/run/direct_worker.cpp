@@ -11,7 +11,7 @@
 #include "exec/direct/run/interpret.h"
 #include "exec/direct/run/remote_calls.h"
 #include "exec/direct/run/sent_calls.h"
-#include "exec/print_line.h"
+#include "exec/firing.h"
 
 namespace hiaton::exec::direct {
 namespace {

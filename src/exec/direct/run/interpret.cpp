@@ -1,7 +1,6 @@
 #include "exec/direct/run/interpret.h"
 
 #include "exec/direct/run/sent_calls.h"
-#include "exec/direct/run/start_call.h"
 #include "exec/direct/run/take_apart.h"
 #include "kernels/bits.h"
 #include "kernels/scalar.h"

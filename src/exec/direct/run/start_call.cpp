@@ -1,6 +1,6 @@
-#include "exec/direct/run/start_call.h"
-
 #include <algorithm>
+
+#include "exec/direct/run/interpret.h"
 
 namespace hiaton::exec::direct {
 

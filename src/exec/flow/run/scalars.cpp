@@ -1,7 +1,7 @@
 // Regions that run for one frame at a time.
 #include "base/check.h"
+#include "exec/firing.h"
 #include "exec/flow/run/flow_worker.h"
-#include "exec/print_line.h"
 
 namespace hiaton::exec::flow {
 

@@ -1,11 +1,10 @@
-#include "exec/direct/compile/structure.h"
-
 #include <queue>
 #include <tuple>
 #include <unordered_set>
 
 #include "base/check.h"
 #include "base/components.h"
+#include "exec/direct/compile/direct_passes.h"
 #include "exec/graph_names.h"
 
 namespace hiaton::exec::direct {

@@ -1,11 +1,16 @@
-// The bytes of a file, read by the system when they are looked at.
+// The bytes of a file: all read at once, or by the system when they are looked at.
 #pragma once
 
 #include <cstddef>
 #include <filesystem>
+#include <string>
 #include <string_view>
 
 namespace hiaton {
+
+/// All bytes. Throws ProgramError that names the file and says why it cannot be read, also where it is longer
+/// than `most_bytes`; it reads no further then.
+std::string read_file(const std::string& name, std::size_t most_bytes);
 
 /// A file in the address space, so that it may be larger than memory. Nobody may cut it off meanwhile; one
 /// that is replaced stays as it was.

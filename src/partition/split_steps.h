@@ -1,4 +1,4 @@
-// One body for each function and each process that its frames are made on.
+// The steps of split(), behind that from names of places to processes: copies of bodies, and the cut.
 #pragma once
 
 #include "hiaton/graph.h"
@@ -13,7 +13,11 @@ enum class Balance {
   ByCaller,  ///< by the process that calls: the graph has calls of the first copy, PlacedGraph::copies all
 };
 
-/// Throws ProgramError where nodes of one call, or of one loop, are placed apart.
+/// One body for each function and each process that its frames are made on. Throws ProgramError where nodes
+/// of one call, or of one loop, are placed apart.
 PlacedGraph place(const graph::Graph& graph, const PlaceMap& places, Balance balance);
+
+/// The parts of a graph in which each node has a process: channels and state machines.
+Partition cut(PlacedGraph placed, int processes);
 
 }  // namespace hiaton::partition

@@ -1,6 +1,6 @@
-#include "op/settle.h"
+#include "passes/suspended_types.h"
 
-namespace hiaton {
+namespace hiaton::passes {
 
 const OpDef& settle_operation() {
   static const OpDef settle{
@@ -18,4 +18,4 @@ const OpDef& settle_operation() {
   return settle;
 }
 
-}  // namespace hiaton
+}  // namespace hiaton::passes
