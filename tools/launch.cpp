@@ -202,7 +202,7 @@ class PassedInterrupts {
 
 struct Said {
   net::LauncherNotes notes;
-  bool has_error = false;  ///< of a process
+  bool has_error = false;  ///< a process has written an error
 };
 
 /// Lets pass what the processes say.

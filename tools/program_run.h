@@ -36,8 +36,9 @@ void add_executor_options(CLI::App& command, RunOptions& run, const std::vector<
 struct PreparedRun {
   Program program;
   std::vector<Value> arguments;
-  std::vector<Value> parameters;        ///< of the program; the options of the run refer to them
-  std::unique_ptr<ThreadPool> threads;  ///< of the workers, likewise; null: one worker
+  std::vector<Value> parameters;  ///< parameters of the program; the options of the run refer to them
+  std::unique_ptr<ThreadPool>
+      threads;  ///< the threads of the workers; the options refer to them; null: one worker
 };
 
 /// Reads the program and its arguments, and lets Ctrl-C cancel the run. Nothing where help was asked for,

@@ -46,7 +46,7 @@ class Recording {
     std::size_t parent;
     bool is_call;
     uint32_t id;         ///< call site or loop
-    uint64_t iteration;  ///< of a loop
+    uint64_t iteration;  ///< the number of an iteration of a loop
 
     auto key() const { return std::tuple(parent, is_call, id, iteration); }
   };
@@ -55,7 +55,7 @@ class Recording {
     uint32_t port;
     std::size_t frame;
     std::size_t value;     ///< in values_; kDead
-    std::size_t asked_by;  ///< of a demand: the number of the node in the page; kNobody
+    std::size_t asked_by;  ///< where a demand came from: the number of the node in the page; kNobody
   };
   static constexpr std::size_t kDead = SIZE_MAX;
   static constexpr std::size_t kNobody = SIZE_MAX;

@@ -62,9 +62,9 @@ class Branches {
     lengths_.pop_back();
   }
 
-  std::string prefix_;                ///< of the children of the innermost node
+  std::string prefix_;                ///< what stands before the children of the innermost node
   std::vector<int32_t> open_;         ///< ends of the subtrees of the nodes above, innermost last
-  std::vector<std::size_t> lengths_;  ///< of the prefix before each of them
+  std::vector<std::size_t> lengths_;  ///< how long the prefix was before each of them
 };
 
 }  // namespace

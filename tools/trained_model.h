@@ -19,8 +19,9 @@ namespace hiaton::cli {
 struct Execution {
   int workers = 1;
   std::string batching = "on";
-  int parts = 2;                                ///< of a batch, where it is deterministic
-  uint64_t max_bytes = RunOptions().max_bytes;  ///< of a step; never saved: another machine has other memory
+  int parts = 2;  ///< parts of a batch, where it is deterministic
+  uint64_t max_bytes =
+      RunOptions().max_bytes;  ///< the budget of a step; never saved: another machine has other memory
 };
 
 /// The contents of model.json.
@@ -30,7 +31,7 @@ struct ModelInfo {
   uint64_t seed = 1;
   int64_t min_count = 1;
   TrainingData data;
-  Execution execution;  ///< of training
+  Execution execution;  ///< how training executes
 };
 
 nlohmann::ordered_json to_json(const ModelInfo& model);

@@ -23,7 +23,7 @@ struct ListOpsData {
 
 struct TrainingData {
   std::string train;  ///< a file, or '-' for standard input; empty: ListOps
-  std::string dev;    ///< the same for evaluation, or "10%" of the examples; empty: none, or that of ListOps
+  std::string dev;    ///< a file for evaluation, or "10%" of the examples; empty: none, or that of ListOps
   bool is_streamed = false;   ///< examples are read when they are used
   bool is_of_values = false;  ///< examples of any kind, which `loss` describes; else trees
   ListOpsData listops;
@@ -37,7 +37,7 @@ struct TrainingData {
 struct DataOptions {
   std::vector<CLI::Option*> files;  ///< --data, --dev
   CLI::Option* stream = nullptr;
-  std::vector<CLI::Option*> listops;  ///< those of the generator
+  std::vector<CLI::Option*> listops;  ///< the options of the generator
 };
 DataOptions add_data_options(CLI::App& command, TrainingData& data);
 

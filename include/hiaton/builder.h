@@ -171,7 +171,7 @@ class FunctionBuilder {
     Dim symbol;
     Var of;
     std::size_t axis;
-    std::size_t depth = 0;  ///< of the block in which it was claimed
+    std::size_t depth = 0;  ///< the depth of the block in which it was claimed
   };
   std::optional<Measure> measure_of(const Dim& symbol, std::size_t params) const;
   Var claimed(Var value, const Type& type, std::size_t params);
@@ -179,10 +179,10 @@ class FunctionBuilder {
   ir::Module& module_;
   ir::FunctionId function_;
   std::vector<ir::BlockId> open_blocks_;  ///< innermost last; nodes are appended to the last
-  std::vector<Measure> measures_;         ///< of symbols that no parameter has, outermost first
+  std::vector<Measure> measures_;         ///< measures of symbols that no parameter has, outermost first
   Span span_;
   SharedString placement_;
-  std::vector<Type> operand_types_;  ///< of the operation being made; kept for its memory
+  std::vector<Type> operand_types_;  ///< types of the operation being made; kept for their memory
 };
 
 /// Builds a module: declare every function (in any order), then define each once.

@@ -92,7 +92,7 @@ class Program {
   graph::Graph graph_;
   OverflowMode overflow_;
   std::shared_ptr<exec::PlanCache> plans_;  ///< what runs have compiled so far; guards itself
-  std::shared_ptr<OnDemand> on_demand_;     ///< likewise for demand-driven evaluation
+  std::shared_ptr<OnDemand> on_demand_;     ///< what runs by demand have compiled so far; guards itself
   std::vector<EntryParameter> parameters_;
   std::vector<Type> results_;
 };

@@ -55,7 +55,7 @@ enum class Fault : uint8_t {
   InvalidCast,  ///< a float that no integer of the target type can hold
   Shape,        ///< dimensions that only the run knows do not go together
   Index,        ///< a row or class number out of range
-  Rate,         ///< of dropout, outside of 0 to 1
+  Rate,         ///< a rate of dropout outside of 0 to 1
   Size,         ///< a tensor is asked for that has less than nothing along a dimension
   NoRows,       ///< only a row could tell the size of what is computed from it
   Assumption,   ///< a condition that the program takes for granted does not hold

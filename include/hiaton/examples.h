@@ -22,7 +22,7 @@ namespace hiaton::train {
 
 /// What a model learns from, or is measured on.
 struct Example {
-  std::vector<Value> arguments;  ///< of `loss`, without a seed
+  std::vector<Value> arguments;  ///< the arguments of `loss`, without a seed
   uint32_t line = 0;             ///< where it stands in its file, from 1; 0: it comes from no file
   uint32_t size = 1;             ///< how much work it is, compared with others: workers share the work by it
 };

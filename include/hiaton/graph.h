@@ -91,7 +91,7 @@ struct Node {
   NodeKind kind;
   OutPorts inputs{};                   ///< data edges, by input port
   SmallVector<OutPort, 1> controls{};  ///< control edges: only order and deadness count, not the value
-  Type type{};                         ///< of every output; of the input for Output
+  Type type{};                         ///< the type of every output; for Output, of the input
   FunctionId function{};               ///< the body it stands in; a Call or Return stands in the caller's
   int32_t parameter = -1;  ///< Const: its value is this parameter of the program; Accumulate: whose gradient
   const OpDef* op = nullptr;  ///< Op
@@ -102,7 +102,7 @@ struct Node {
   /// Which parameter (Input, Call), result (Output, Return), variable (Enter, Exit) or channel (Send, Recv).
   uint32_t index = 0;
   bool loop_constant = false;  ///< Enter: the same value in every iteration
-  SharedString name{};         ///< for people; may be empty
+  SharedString name{};         ///< a name for people; may be empty
   Span span{};
   SharedString placement{};  ///< where it is to run; empty: anywhere
 

@@ -109,13 +109,13 @@ struct Parameter {
 /// Which gradients of a function are asked for, and what they come with.
 struct GradientForm {
   enum class Kind : uint8_t {
-    Gradients,          ///< of the first result, which is a float scalar
-    ValueAndGradients,  ///< the same behind the results of the function
-    Vjp,                ///< of all float results, each times a further argument: vector-Jacobian products
+    Gradients,          ///< gradients of the first result, which is a float scalar
+    ValueAndGradients,  ///< the results of the function, and such gradients behind them
+    Vjp,  ///< gradients of all float results, each times a further argument: vector-Jacobian products
   };
   /// A parameter of the function, or of the module.
   struct By {
-    bool is_learned = false;  ///< of the module
+    bool is_learned = false;  ///< the parameter is one of the module
     std::size_t number = 0;
     friend bool operator==(const By&, const By&) = default;
   };

@@ -99,11 +99,11 @@ struct TrainerOptions {
   int32_t vocabulary_size = 0;             ///< words are 0 to vocabulary_size - 1; 0 is the unknown one; 0:
                                            ///< as the program says
   std::map<std::string, int64_t> sizes{};  ///< symbolic dimensions that the program leaves open, as d = 128
-  uint64_t seed = 1;                       ///< of the first values of the parameters, and of dropout
+  uint64_t seed = 1;                       ///< decides the first values of the parameters, and dropout
   int workers = 1;                         ///< threads that share a step
   std::string batching = "on";  ///< on, off, or deterministic: the same bits for any number of workers
   int parts = 2;                ///< deterministic: into how many a batch is cut; at least the processes
-  uint64_t max_bytes = RunOptions().max_bytes;  ///< that a step may hold besides its examples
+  uint64_t max_bytes = RunOptions().max_bytes;  ///< what a step may hold besides its examples
   Trace* trace = nullptr;                       ///< where runs are drawn; null: nowhere
 };
 

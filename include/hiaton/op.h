@@ -46,8 +46,9 @@ using Attributes = SmallVector<int64_t, 1>;
 /// A fixed integer of an operation, several, or a list of them: `axis`, `stride`, `shape`.
 struct AttributeDef {
   std::string_view name;
-  bool is_list = false;                ///< only the last may be one; it takes all that follow
-  std::optional<int64_t> otherwise{};  ///< of one that may be left out; a list that may be is empty then
+  bool is_list = false;  ///< only the last may be one; it takes all that follow
+  std::optional<int64_t>
+      otherwise{};  ///< the value where it is left out, if it may be; a list that may be is empty then
   /// How many integers an attribute that is no list has, as one for each axis of an image. A program may give
   /// one, which then stands for all of them.
   std::size_t count = 1;
@@ -141,7 +142,7 @@ struct GradientQuestion {
   FunctionBuilder& builder;
   std::span<const Var> operands;
   const Var& result;
-  const Var& gradient;  ///< of the result
+  const Var& gradient;  ///< the gradient of the result
   std::span<const int64_t> attributes;
 };
 /// Builds the gradient of operand `index`, of the operand's type.
@@ -192,7 +193,7 @@ enum class Role : uint8_t {
   Other,
   Identity,           ///< gives its operand
   PassAfter,          ///< gives its first operand once the others have come
-  Sum,                ///< of two operands, element by element
+  Sum,                ///< the sum of two operands, element by element
   Product,            ///< a b, of matrices and of rows of them
   ProductTransposed,  ///< a b^T
   Slice,              ///< attributes: the axis, the first element along it, how many
@@ -202,7 +203,7 @@ enum class Role : uint8_t {
   Make,               ///< a data value of the variant that is the attribute, from its fields
   Variant,            ///< the number of the variant of a data value
   Field,              ///< attributes: the variant, the field
-  FieldOrZero,        ///< the same of a gradient, which may be zero as a whole
+  FieldOrZero,        ///< a field of a gradient, which may be zero as a whole
   String,             ///< has a string kernel
   Settle,             ///< gives its first operand, and leaves it in the second, a suspension: see
                       ///< passes/suspended_types.h
@@ -261,8 +262,8 @@ struct OpDef {
   bool takes_type = false;  ///< the program says of which type the result is: the type rule cannot tell
   std::vector<KernelVariant> kernels{};  ///< on scalars, by the element type of the first operand
   Required<TensorKernel> tensor_kernel;  ///< on tensors and on batches of scalars; null: none
-  ValueKernel value_kernel = nullptr;    ///< of Fusion::Data, and of no other
-  StringKernel string_kernel = nullptr;  ///< of Role::String, and of no other
+  ValueKernel value_kernel = nullptr;    ///< set for Fusion::Data, and for no other
+  StringKernel string_kernel = nullptr;  ///< set for Role::String, and for no other
   /// The string kernel lengthens its first operand: who owns that hands it on.
   bool extends_first = false;
   /// Some operations of Fusion::Elementwise have it: what gives the bits of the tensor kernel for operands of

@@ -67,12 +67,12 @@ struct RunStats {
   uint64_t bytes = 0;               ///< memory that the run held at most, as RunOptions::max_bytes counts it
   uint64_t steals = 0;
   uint64_t atomic_operations = 0;                   ///< read-modify-writes and fences by the workers
-  uint64_t remote_calls = 0;                        ///< that ran in another process than their caller
+  uint64_t remote_calls = 0;                        ///< calls that ran in another process than their caller
   std::vector<uint64_t> remote_calls_by_process{};  ///< how many of these each has run; empty: one process
-  uint64_t remote_tokens = 0;                       ///< that went from one part of a split graph to another
-  uint64_t remote_bytes = 0;                        ///< of the messages between the processes of the run
+  uint64_t remote_tokens = 0;  ///< tokens that went from one part of a split graph to another
+  uint64_t remote_bytes = 0;   ///< bytes of the messages between the processes of the run
   double seconds = 0;
-  double kernel_seconds = 0;  ///< of all workers together, where RunOptions::time_kernels is set
+  double kernel_seconds = 0;  ///< all workers together, where RunOptions::time_kernels is set
   std::vector<RegionStats> regions;
   /// Why the production executor ran the graph by the reference rules instead; empty: it did not.
   std::string fallback;

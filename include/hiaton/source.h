@@ -41,7 +41,7 @@ class Source {
   struct File {
     std::string name;      ///< as messages call it
     std::string key;       ///< as behind `#file`; empty for the program's own
-    uint32_t begin = 0;    ///< of its text
+    uint32_t begin = 0;    ///< where its text begins
     std::size_t line = 0;  ///< how many lines of the whole text stand before it
   };
   /// The program's own first.

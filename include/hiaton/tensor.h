@@ -43,8 +43,8 @@ struct TensorObject {
   bool is_view = false;                      ///< the elements stand elsewhere, not behind this
   std::array<int64_t, kMaxRank + 1> dims{};  ///< a slab has one more than its instances
   std::byte* elements = nullptr;
-  std::shared_ptr<const void> owner;  ///< of the elements of a view; null: nobody here
-  TensorPool* pool = nullptr;         ///< that it goes back to; null: its memory is freed
+  std::shared_ptr<const void> owner;  ///< owns the elements of a view; null: nobody here does
+  TensorPool* pool = nullptr;         ///< the pool that takes it back; null: its memory is freed
 };
 
 /// A reference to a tensor of rank 1 or more. Copies share the elements.

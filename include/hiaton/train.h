@@ -101,7 +101,7 @@ struct Settings {
   OptimizerSettings optimizer{};
   double learning_rate = 1e-3;  ///< the gradient is that of the mean loss of the examples of a batch
   Schedule schedule{};
-  uint64_t seed = 1;  ///< of the order of the examples
+  uint64_t seed = 1;  ///< decides the order of the examples
   /// What makes an epoch the best one on dev. Of trees the higher accuracy, of `all` nodes or of each `root`;
   /// else the lower `loss`, or the higher mean of one of the program's `metrics`, by its name; with "min:"
   /// before the name the lower one. Empty: `all` or `loss`.
@@ -149,7 +149,7 @@ struct Evaluation {
   int64_t roots = 0;
   int64_t nodes = 0;
   bool is_of_trees = true;        ///< else there are metrics, and no accuracies
-  std::vector<Metric> metrics{};  ///< of the program, where it has any
+  std::vector<Metric> metrics{};  ///< metrics of the program, where it has any
 };
 
 /// What one epoch brought. `dev` is there where a dev set is.
@@ -157,7 +157,7 @@ struct EpochReport {
   int64_t epoch = 0;         ///< from 1
   uint64_t steps = 0;        ///< all steps so far
   double train_loss = 0;     ///< mean loss of an example, while learning
-  double learning_rate = 0;  ///< of the last step
+  double learning_rate = 0;  ///< the learning rate of the last step
   double seconds = 0;        ///< learning alone
   double examples_per_second = 0;
   std::optional<Evaluation> dev{};
@@ -168,15 +168,15 @@ struct EpochReport {
 struct StepReport {
   int64_t epoch = 0;  ///< from 1
   int64_t epochs = 0;
-  uint64_t step = 0;           ///< of all, from 1
+  uint64_t step = 0;           ///< the number of the step, from 1, in all epochs
   uint64_t step_of_epoch = 0;  ///< from 1
   uint64_t steps_per_epoch = 0;
   double loss = 0;           ///< mean loss of an example of the batch
   double epoch_loss = 0;     ///< mean loss of an example in this epoch so far
-  double gradient_norm = 0;  ///< of the mean loss, before clipping
+  double gradient_norm = 0;  ///< the norm for the mean loss, before clipping
   double learning_rate = 0;
   double examples_per_second = 0;  ///< in this epoch, since training began or was resumed
-  double seconds_left = 0;         ///< of learning, at this speed, to the end of the last epoch
+  double seconds_left = 0;         ///< how long learning takes, at this speed, to the end of the last epoch
 };
 
 struct Callbacks {
@@ -196,7 +196,7 @@ enum class Ending : uint8_t { AllEpochs, EarlyStopping, Cancelled };
 
 struct TrainingResult {
   Ending ending = Ending::AllEpochs;
-  std::vector<EpochReport> history;  ///< of all epochs, also those before resuming
+  std::vector<EpochReport> history;  ///< one report an epoch, also those before resuming
   int64_t best_epoch = 0;            ///< 0: none was finished
 };
 

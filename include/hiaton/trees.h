@@ -25,7 +25,7 @@ struct Node {
   int32_t child_count = 0;  ///< 0 exactly where there is a word
   int32_t subtree_end = 0;  ///< index behind the last node of this node's subtree
   uint32_t line = 0;        ///< where the node stands in its file, from 1; 0: it comes from no file
-  uint32_t column = 0;      ///< of the opening bracket, in characters, from 1
+  uint32_t column = 0;      ///< where the opening bracket stands, in characters, from 1
 
   friend bool operator==(const Node&, const Node&) = default;
 };
@@ -70,7 +70,7 @@ struct Tree {
 
 /// What a model says about one tree.
 struct Prediction {
-  std::vector<int32_t> nodes;  ///< those with a prediction, in increasing order
+  std::vector<int32_t> nodes;  ///< the nodes with a prediction, in increasing order
   int32_t classes = 0;
   std::vector<float> probabilities;  ///< nodes.size() times classes
 
@@ -119,7 +119,7 @@ class Vocabulary {
   static Vocabulary of(std::span<const std::string> words, std::span<const int64_t> counts,
                        int64_t min_count);
 
-  int32_t size() const { return static_cast<int32_t>(words_.size()); }  ///< with the unknown word
+  int32_t size() const { return static_cast<int32_t>(words_.size()); }  ///< counts the unknown word too
   int32_t id(std::string_view word) const;                              ///< kUnknown where it is not known
   const std::vector<std::string>& words() const { return words_; }      ///< by id
 

@@ -86,7 +86,7 @@ class DataType;
 
 /// The type of a value: an element type and a shape, or a data type. A scalar has the empty shape.
 struct Type {
-  DType dtype = DType::I64;  ///< of the elements; without meaning for a data type
+  DType dtype = DType::I64;  ///< the type of the elements; without meaning for a data type
   Shape shape;
   std::shared_ptr<const DataType> data;  ///< null: a scalar or a tensor
 

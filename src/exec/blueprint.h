@@ -23,7 +23,7 @@ struct CopiedNode {
 /// loop.
 struct Blueprint {
   std::vector<CopiedNode> nodes;
-  std::vector<Value> operands;  ///< of all nodes; what is under every tag is already there
+  std::vector<Value> operands;  ///< operands of all nodes; what is under every tag is already there
 };
 
 class Blueprints {

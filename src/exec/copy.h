@@ -42,8 +42,8 @@ struct LoopUnderWay {
 struct Copy {
   uint32_t blueprint;
   Copy* parent = nullptr;        ///< the caller's copy, or the one that the loop was entered from
-  graph::CallSite site{};        ///< of a call
-  LoopUnderWay* loop = nullptr;  ///< of an iteration
+  graph::CallSite site{};        ///< the call that the copy is for; invalid for an iteration
+  LoopUnderWay* loop = nullptr;  ///< the loop that the copy is an iteration of; null for a call
   uint64_t iteration = 0;
   Copy* next_iteration = nullptr;
   std::vector<CopiedNode> nodes;

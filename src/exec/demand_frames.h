@@ -54,7 +54,7 @@ struct DemandedValue {
 /// What was asked for of an output under a tag.
 struct DemandCell {
   OutPort from;
-  bool whole;  ///< with all that the fields of data values hold
+  bool whole;  ///< all that the fields of data values hold was asked for too
   DemandFrame* frame = nullptr;
   NodeId asked_by{};  ///< the first node that asked for it
   bool done = false;
@@ -65,8 +65,8 @@ struct DemandCell {
 
 struct DemandFrame {
   DemandFrames* all = nullptr;
-  FrameHandle outer;   ///< of the tag without its first label
-  FrameHandle before;  ///< of an iteration of a loop: the one before it
+  FrameHandle outer;   ///< the frame of the tag without its first label
+  FrameHandle before;  ///< the iteration before this one; none where this is no iteration
   TagLabel label;
   uint64_t references = 0;
   std::unordered_map<uint64_t, DemandCell> cells;

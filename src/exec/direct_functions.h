@@ -40,8 +40,8 @@ class DirectFunctions {
   struct Reached {
     bool phases = false;   ///< more than one: direct code does not know them
     bool gains = false;    ///< an operation that is better run in batches, or on several workers at once
-    bool tensors = false;  ///< that are neither learned nor constants
-    bool unknown_sizes = false;   ///< of such tensors: only the run knows how large they are
+    bool tensors = false;  ///< it has tensors that are neither learned nor constants
+    bool unknown_sizes = false;   ///< only the run knows how large such tensors are
     bool calls_to_share = false;  ///< a recursion on tensors whose calls do not need each other
   };
 

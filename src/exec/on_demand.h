@@ -19,7 +19,7 @@ struct DemandProgram {
   /// once is a data value of its own, a suspension.
   std::optional<graph::Graph> suspended;
   std::string reason;  ///< why there is no such graph
-  PlanCache plans;     ///< of `suspended`
+  PlanCache plans;     ///< plans of `suspended`
 };
 
 /// By the reference rules, for the reason beside the graph where the production executor is asked for.

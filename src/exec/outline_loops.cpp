@@ -38,16 +38,16 @@ struct NotOutlined {
 /// A value that a loop takes: first that of a variable, later the same again.
 struct Param {
   NodeId enter;
-  NodeId merge;  ///< of a variable: the Merge that it is; else the one that is made for it
-  NodeId next;   ///< of a variable
+  NodeId merge;  ///< the Merge that a variable is; otherwise the one that is made for the value
+  NodeId next;   ///< the NextIteration of a variable; otherwise invalid
 };
 
 /// A loop that is to become a function.
 struct Outlined {
   FunctionId function;
   FunctionId around;
-  CallSite outer;             ///< of the function, in `around`
-  CallSite inner;             ///< of the function, in itself
+  CallSite outer;             ///< calls the function in `around`
+  CallSite inner;             ///< calls the function in itself
   std::vector<Param> params;  ///< the variables first
   OutPort predicate;
 };
@@ -353,8 +353,8 @@ class LoopOutliner {
   GraphBuilder builder_;
   std::vector<std::optional<Outlined>> outlined_;  ///< by loop
   std::vector<LoopId> kept_loops_;                 ///< by loop
-  std::vector<Node> nodes_;                        ///< of the new graph
-  std::set<NodeId> params_;                        ///< of the functions of loops
+  std::vector<Node> nodes_;                        ///< nodes of the new graph
+  std::set<NodeId> params_;                        ///< parameters of the functions of loops
   std::map<NodeId, NodeId> replaced_;              ///< by constant Enter: its parameter
   std::map<std::pair<NodeId, FunctionId>, NodeId> constants_;
 };

@@ -52,7 +52,7 @@ class PlacedOutliner {
     BlockId block;  ///< invalid: there is no such unit
     int process = 0;
     int level = 0;
-    std::vector<std::size_t> needs;  ///< of the same block
+    std::vector<std::size_t> needs;  ///< what it needs of the same block
     std::size_t joined;              ///< towards who stands for its component
     bool computes = false;           ///< it is not only a constant or a copy
   };
@@ -479,7 +479,7 @@ class PlacedOutliner {
   std::vector<Unit> units_;  ///< by node, call site, conditional
   std::vector<std::optional<std::size_t>> unit_of_;
   std::vector<Component> components_;
-  std::vector<Node> nodes_;                           ///< of the new graph
+  std::vector<Node> nodes_;                           ///< nodes of the new graph
   std::vector<std::optional<std::size_t>> moved_to_;  ///< by node: its component
   std::map<std::pair<NodeId, FunctionId>, NodeId> constants_;
 };

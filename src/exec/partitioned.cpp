@@ -13,7 +13,7 @@
 namespace hiaton::exec {
 namespace {
 
-constexpr uint64_t kMostSteps = 8;  ///< of a process in its turn
+constexpr uint64_t kMostSteps = 8;  ///< what a process does in its turn
 
 /// Time passes by a microsecond with each packet, and nobody is lost.
 net::Transport::Options transport_options() {

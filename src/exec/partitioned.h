@@ -21,7 +21,7 @@ namespace hiaton::exec {
 /// A token that went along a channel.
 struct CrossingEvent {
   const partition::Channel& channel;
-  uint32_t number;            ///< of the channel
+  uint32_t number;            ///< the number of the channel
   std::vector<uint64_t> tag;  ///< as the graph that was split has it, innermost first
   Value value;                ///< without meaning where dead, or where the channel carries none
   bool dead;

@@ -27,7 +27,7 @@ class PlanCache {
   const FunctionSet& no_functions(const graph::Graph& graph);
 
   struct Entry {
-    const FunctionSet* functions;  ///< that it is of
+    const FunctionSet* functions;  ///< the functions that the plan is of
     direct::PlanOptions options;
     std::shared_ptr<const direct::Plan> plan;  ///< null: the graph has none, for the reason beside it
     std::string reason;
@@ -39,8 +39,8 @@ class PlanCache {
                    const direct::PlanOptions& options);
 
   struct FlowEntry {
-    const FunctionSet* functions;            ///< that are direct
-    direct::PlanOptions direct_options;      ///< of the direct code that the plan has
+    const FunctionSet* functions;            ///< the functions that are direct
+    direct::PlanOptions direct_options;      ///< the options of the direct code that the plan has
     std::shared_ptr<const flow::Plan> plan;  ///< null: the graph has none, for the reason beside it
     std::string reason;
     /// The graph with its loops as calls, where it has loops: what the plan is of.
@@ -58,7 +58,7 @@ class PlanCache {
     std::optional<graph::Graph> graph;         ///< what the plan is of
     std::shared_ptr<const direct::Plan> plan;  ///< null: the graph has none, for the reason beside it
     std::string reason;
-    std::optional<partition::Partition> parts;  ///< of a graph without a plan
+    std::optional<partition::Partition> parts;  ///< the parts of a graph that has no plan
     mutable direct::LastRun last_run{};
   };
   /// Returns the plan of the graph whose parts are on these processes. Throws ProgramError where they cannot

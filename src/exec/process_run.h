@@ -19,7 +19,7 @@ namespace hiaton::exec {
 
 /// What the processes of a run have in common.
 struct PartitionedProgram {
-  const graph::Graph& graph;  ///< that was split
+  const graph::Graph& graph;  ///< the graph that was split
   const partition::Partition& partition;
   std::span<const Value> arguments;
   std::vector<net::ValueCodec> codecs;  ///< by channel

@@ -190,7 +190,7 @@ class DirectRuns {
   Examples& examples_;
   const RunOptions& options_;
   const Clock::time_point start_;
-  std::mutex mutex_;  ///< of the stats
+  std::mutex mutex_;  ///< guards the stats
 };
 
 }  // namespace

@@ -36,7 +36,7 @@ struct Block {
   graph::FunctionId function;
   graph::LoopId loop;          ///< the innermost loop around it; invalid outside of loops
   Kind kind = Kind::Function;  ///< the body of a loop is a Side of the loop's predicate
-  uint32_t index = 0;          ///< of the conditional or loop whose block it is
+  uint32_t index = 0;          ///< the number of the conditional or loop whose block it is
   uint32_t depth = 0;          ///< how many blocks are around it
   bool has_calls = false;      ///< here or in a block inside; known when the items are
   std::vector<Item> items;     ///< in the order of execution; empty where direct code has not ordered them
@@ -71,7 +71,7 @@ struct LoopShape {
 };
 
 struct Structure {
-  std::vector<bool> functions;  ///< of which it is, and of no others
+  std::vector<bool> functions;  ///< true for those that it is the structure of
   std::vector<Block> blocks;
   std::vector<BlockId> bodies;                       ///< by function
   std::vector<std::vector<graph::OutPort>> results;  ///< by function; of main, what its Output nodes read

@@ -110,7 +110,7 @@ class TagTable {
   void drop(const TagCell* cell);
 
   std::unordered_set<TagCell, Hash, Equal> cells_;
-  std::vector<Iteration> ended_iterations_;  ///< with room for those that are alive
+  std::vector<Iteration> ended_iterations_;  ///< has room for the iterations that are alive
   std::size_t iterations_alive_ = 0;
   uint64_t ever_made_ = 0;
 };

@@ -229,7 +229,7 @@ class DotWriter {
   const std::vector<bool> backward_;             ///< by node
   const std::vector<bool> is_drawn_;             ///< by function
   std::vector<std::string> in_loop_;             ///< what is drawn in the box of each loop
-  std::vector<std::string> in_function_;         ///< and of each function, outside of its loops
+  std::vector<std::string> in_function_;  ///< what is drawn in the box of each function, outside of its loops
   std::string text_;
 };
 

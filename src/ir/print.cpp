@@ -435,7 +435,7 @@ class FunctionPrinter {
   std::vector<std::string> texts_;                    ///< by value: its name
   std::vector<const Node*> origins_;                  ///< by value: the Const or Param it comes from
   std::vector<uint32_t> uses_;
-  std::vector<Waiting> waiting_;  ///< of the block that is printed, oldest first
+  std::vector<Waiting> waiting_;  ///< what waits in the block that is printed, oldest first
   std::string line_start_;        ///< a line break and the indentation of the block that is printed
   std::string_view placement_;    ///< what the text around says
 };

@@ -57,7 +57,8 @@ class Names {
  private:
   bool is_free(const std::string& name) const;
 
-  const std::unordered_set<std::string_view>& reserved_;  ///< of functions, variants, learned parameters
+  const std::unordered_set<std::string_view>&
+      reserved_;  ///< names of functions, variants, learned parameters
   std::vector<std::string> in_use_;
   std::unordered_set<std::string> taken_;
   std::size_t numbered_ = 0;

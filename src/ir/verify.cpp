@@ -408,7 +408,7 @@ class FunctionVerifier {
       defined_by_side_;          ///< by first If and side
   std::vector<BlockWalk> path_;  ///< from the body inwards
   const std::array<Type, 1> one_bool_{DType::Bool};
-  std::vector<Type> operand_types_;  ///< of the operation being checked; kept for its memory
+  std::vector<Type> operand_types_;  ///< types of the operation being checked; kept for their memory
 };
 
 }  // namespace

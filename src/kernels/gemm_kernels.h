@@ -26,7 +26,7 @@ struct MultiplyArguments {
   int64_t step;
   int64_t columns;
   bool accumulate;
-  const T* bias;  ///< of every row; null: zeros
+  const T* bias;  ///< the bias of every row; null: zeros
   T* out;
   int64_t out_stride;
 };
@@ -43,7 +43,7 @@ struct OuterArguments {
   int64_t columns;
   T* out;
   int64_t out_stride;
-  T* memory;  ///< for the time of the call: as many elements as outer_memory says
+  T* memory;  ///< room during the call: as many elements as outer_memory says
 };
 
 template <class T>

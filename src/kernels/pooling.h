@@ -13,7 +13,7 @@ struct Pooling {
   int64_t planes = 1;
   int64_t height = 1;
   int64_t width = 1;
-  std::array<int64_t, 2> size{1, 1};     ///< of a window: rows and columns
+  std::array<int64_t, 2> size{1, 1};     ///< rows and columns of a window
   std::array<int64_t, 2> stride{1, 1};   ///< from one window to the next, downward and to the right
   std::array<int64_t, 2> padding{0, 0};  ///< rows above and below, columns on the left and on the right
 

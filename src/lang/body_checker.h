@@ -168,7 +168,7 @@ class BodyChecker {
   // Functions as arguments (function_values.cpp).
   /// What is called, and the values that each call takes along.
   struct FunctionValue {
-    Symbol name = 0;  ///< that it has here, where it is a parameter
+    Symbol name = 0;  ///< the name that it has here, where it is a parameter
     const FunctionHead* function = nullptr;
     const Operation* operation = nullptr;
     std::string text;
@@ -176,8 +176,8 @@ class BodyChecker {
 
     // A function of which the types of its parameters are not known before it is used.
     const Expr* open = nullptr;              ///< a Lambda, a Gradient, or the Name of a generic function
-    std::vector<Symbol> names{};             ///< of the values at the beginning of `captured`
-    std::vector<FunctionValue> functions{};  ///< that it uses, of which the values come next
+    std::vector<Symbol> names{};             ///< names of the values at the beginning of `captured`
+    std::vector<FunctionValue> functions{};  ///< functions that it uses, of which the values come next
     std::vector<uint32_t> lambdas{};         ///< where those begin in the text that it is made of
 
     bool known() const { return function != nullptr || operation != nullptr || open != nullptr; }
@@ -274,7 +274,7 @@ class BodyChecker {
   /// What the text of an expression tells about its type, before its place does; less from one to the next.
   enum class Tells : uint8_t {
     Type,
-    Elements,  ///< that it has elements, of a list or of a tensor
+    Elements,  ///< it has elements, of a list or of a tensor
     Float,     ///< as literals do
     Integer,
     Nothing,
@@ -454,15 +454,16 @@ class BodyChecker {
   Generated& generated_;
   Diagnostics& diagnostics_;
   Scope scope_;
-  std::unordered_map<std::string_view, SymbolPlace> places_;  ///< of the symbols that sizes are computed of
+  std::unordered_map<std::string_view, SymbolPlace>
+      places_;  ///< where the symbols stand that sizes are computed of
   std::vector<FunctionValue> local_functions_;
   std::unordered_map<std::string, const FunctionHead*> closed_;  ///< lambdas, by where and for which types
   std::unordered_map<std::size_t, Span> gradient_places_;        ///< by function, where it is asked for
-  const FunctionHead* head_ = nullptr;                           ///< of the function that is being checked
-  const Syntax* syntax_ = nullptr;                               ///< of the function that is being checked
-  int attempts_ = 0;                                             ///< that are under way inside each other
+  const FunctionHead* head_ = nullptr;  ///< the head of the function that is being checked
+  const Syntax* syntax_ = nullptr;      ///< the syntax of the function that is being checked
+  int attempts_ = 0;                    ///< how many attempts are under way inside each other
   Collected* collected_ = nullptr;  ///< takes types of values that leave some open, which then are unknown
-  FunctionBuilder* f_ = nullptr;    ///< likewise
+  FunctionBuilder* f_ = nullptr;    ///< makes the function that is being checked
 };
 
 /// "sum(a, axis=0)"

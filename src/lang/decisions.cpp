@@ -30,7 +30,7 @@ struct Row {
 struct Known {
   std::size_t access;
   std::optional<std::size_t> variant;
-  std::string text;  ///< of one that is no data value
+  std::string text;  ///< how a value that is no data value is written
 };
 
 struct TooMany {};
@@ -314,12 +314,12 @@ class DecisionMaker {
   const Syntax& syntax_;
   const PatternChecker& patterns_;
   Span place_;
-  bool is_match_;  ///< and not the one pattern of a `let`, parameter or loop variable
+  bool is_match_;  ///< it is a match, and not the one pattern of a `let`, parameter or loop variable
   Diagnostics& diagnostics_;
   Decisions made_;
   std::map<std::tuple<std::size_t, std::size_t, std::size_t>, std::size_t> fields_;  ///< accesses
   std::vector<Known> known_;       ///< on the way to the decision that is being made
-  std::size_t guards_passed_ = 0;  ///< likewise: that did not hold
+  std::size_t guards_passed_ = 0;  ///< guards on the way to that decision that did not hold
   std::vector<bool> reached_;
   std::vector<std::string> missing_;
 };

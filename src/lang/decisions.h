@@ -38,9 +38,9 @@ struct Decision {
   };
   std::vector<Choice> choices;      ///< empty: an arm is found
   bool names_all_variants = false;  ///< the choices are the variants of a data type, each once
-  std::size_t tested = 0;           ///< which access decides among the choices
+  std::size_t tested = 0;           ///< the access that decides among the choices
   std::size_t arm = 0;
-  std::vector<Binding> bindings{};  ///< of the arm
+  std::vector<Binding> bindings{};  ///< what the arm binds
   std::size_t otherwise = 0;        ///< in Decisions::tree: where the guard of the arm does not hold
 };
 

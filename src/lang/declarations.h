@@ -53,7 +53,7 @@ struct TypeAlias {
   Span span{};
   std::vector<Symbol> params;
   std::size_t type = 0;    ///< the first token
-  bool is_broken = false;  ///< which is reported
+  bool is_broken = false;  ///< it has an error, which is reported
   bool is_being_read = false;
   std::string text{};  ///< the declaration in one line
 };

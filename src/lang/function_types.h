@@ -28,7 +28,7 @@ struct FunctionType {
   Type result;
   std::vector<Target> targets{};        ///< by variant
   const FunctionHead* call = nullptr;   ///< what calls a value, where one is called
-  std::optional<FunctionRef> caller{};  ///< likewise
+  std::optional<FunctionRef> caller{};  ///< what calls a value, as a function of the module
 };
 
 class FunctionTypes {

@@ -67,10 +67,11 @@ class Functions {
   ModuleBuilder& builder_;
   Diagnostics& diagnostics_;
   std::vector<const FunctionHead*> by_symbol_;
-  std::unordered_map<Symbol, const FunctionHead*> hidden_;  ///< of the library
+  std::unordered_map<Symbol, const FunctionHead*>
+      hidden_;  ///< functions of the library that the program hides
   bool in_library_ = false;
   std::unordered_map<const FunctionHead*, FunctionRef> references_;
-  std::deque<FunctionHead> instances_;  ///< of generic functions
+  std::deque<FunctionHead> instances_;  ///< uses of generic functions
   std::unordered_map<std::string, const FunctionHead*> instances_by_types_;
   std::deque<FunctionHead> lambdas_;
 };

@@ -468,11 +468,11 @@ class HeadReader : Reader {
   const Symbols& symbols_;
   bool is_for_use_ =
       false;  ///< what is read is a function that becomes one of the program only where it is used
-  TypeArguments arguments_;  ///< of the generic function that is read for a use
+  TypeArguments arguments_;  ///< the arguments of the generic function that is read for a use
   std::unordered_map<uint32_t, GenericType*> generic_types_;  ///< by where their names begin
   std::unordered_map<uint32_t, TypeAlias*> aliases_;          ///< by where their names begin
   std::unordered_map<uint32_t, std::optional<Type>> types_;   ///< by where their names begin
-  std::unordered_map<uint32_t, std::size_t> ends_;            ///< of sizes: the token behind, likewise
+  std::unordered_map<uint32_t, std::size_t> ends_;  ///< the token behind a size, by where the size begins
   std::vector<FunctionHead> heads_;
 };
 

@@ -22,7 +22,7 @@ constexpr std::string_view kSpaces = " \t\r";
 /// `import "lib.hia"`
 struct Import {
   std::string_view file;
-  Span span;  ///< of the name with its quotes
+  Span span;  ///< where the name stands, with its quotes
 };
 
 /// The imports of a text: each stands at the beginning of a line.
@@ -152,7 +152,7 @@ class ImportReader {
   const std::string name_;
   std::map<std::string, std::string_view, std::less<>> known_;  ///< files that stand in the text already
   std::string all_;
-  std::vector<std::string> open_;  ///< those whose imports are being read, the program's own first
+  std::vector<std::string> open_;  ///< files whose imports are being read, the program's own first
   std::vector<std::string> done_;
 };
 

@@ -140,7 +140,7 @@ class BodyChecker::LocalGroup {
   BodyChecker& checker_;
   std::vector<const LocalFunction*> declared_;
   std::vector<Symbol> used_;              ///< names of values and of functions that stand in the bodies
-  std::vector<Symbol> captured_names_;    ///< of the values at the beginning of `captured_`
+  std::vector<Symbol> captured_names_;    ///< names of the values at the beginning of `captured_`
   std::vector<FunctionValue> functions_;  ///< from around, of which the values come next
   std::vector<Var> captured_;
   std::vector<FunctionValue> values_;  ///< as they are called where they are declared

@@ -201,7 +201,7 @@ class BodyChecker::Matching {
   std::vector<Var> vars_;          ///< by access; unknown where not taken yet
   std::vector<std::size_t> made_;  ///< the accesses that have been taken, in order
   Wishes wanted_;                  ///< around the `match`
-  std::vector<Wish> wishes_;       ///< of the arms
+  std::vector<Wish> wishes_;       ///< what the arms wish
   bool has_wish_;
   std::vector<bool> broken_;  ///< by arm: there are findings about it
   Choices arms_;              ///< by its number, a decision for each arm

@@ -123,7 +123,7 @@ struct BodyChecker::OverList {
   Var elements;  ///< a list or tensor
   Type element;
   std::vector<Var> initial;  ///< one, but for `map`
-  std::vector<Var> extras;   ///< the same for every element
+  std::vector<Var> extras;   ///< arguments that are the same for every element
 
   /// The argument types of the function that is applied.
   std::vector<Type> argument_types() const {

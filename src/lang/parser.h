@@ -150,7 +150,7 @@ class Parser : Reader {
   /// A `match` of which the arms are being read.
   struct OpenMatch {
     uint32_t line;
-    uint32_t arm_column;  ///< of its first arm; 0 where that does not begin its line
+    uint32_t arm_column;  ///< the column of its first arm; 0 where that does not begin its line
     int brackets;         ///< around it
   };
 
@@ -161,9 +161,9 @@ class Parser : Reader {
   int brackets_ = 0;                     ///< around the place of reading
   std::vector<OpenMatch> open_matches_;  ///< around it
   std::size_t swallowed_ = 0;            ///< the arm that was reported last
-  std::vector<Let> open_lets_;           ///< of the blocks around the place of reading
-  std::vector<ExprId> open_list_;        ///< of the calls and tuples around it
-  std::vector<Pattern> patterns_;        ///< of the `let` being read
+  std::vector<Let> open_lets_;           ///< what the blocks around the place of reading bind
+  std::vector<ExprId> open_list_;        ///< arguments of the calls and tuples around it
+  std::vector<Pattern> patterns_;        ///< patterns of the `let` being read
 };
 
 }  // namespace hiaton::lang

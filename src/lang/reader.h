@@ -189,12 +189,13 @@ class Reader {
   const Token* next_;
   Declarations& declarations_;
   Diagnostics& diagnostics_;
-  int depth_ = 0;                     ///< of brackets in a type or constant
+  int depth_ = 0;                     ///< how many brackets of a type or constant are open
   std::unordered_set<Symbol> sizes_;  ///< symbols of the parameters of the function that is read
   /// How many names are still compared: programs of any size are read in little time.
   std::size_t comparisons_left_ = 1'000'000;
-  std::vector<ComputedSize>* computed_ = nullptr;  ///< of the type that is read, where it may have some
-  std::vector<const Token*> symbols_read_;         ///< in the types read since those are known
+  std::vector<ComputedSize>* computed_ =
+      nullptr;  ///< takes the sizes of the type that is read, where it may have some
+  std::vector<const Token*> symbols_read_;  ///< in the types read since those are known
   TypeArguments type_arguments_;
 };
 

@@ -22,7 +22,7 @@ class SizeFormula {
     Tok op = Tok::Error;
     int64_t number = 0;
     Symbol symbol = 0;
-    Span span{};  ///< of the symbol
+    Span span{};  ///< where the symbol stands
   };
 
   explicit SizeFormula(int64_t number) : number_(number) {}

@@ -175,7 +175,7 @@ struct GradientOf {
   };
   Symbol function = 0;
   ExprId lambda{};            ///< instead of the function
-  Span span{};                ///< of the function's name, or of the lambda
+  Span span{};                ///< where the function's name stands, or the lambda
   std::vector<Step> steps{};  ///< from the inside outwards
 };
 
@@ -186,8 +186,8 @@ struct Loop {
   };
   std::vector<State> states;
   bool counts = false;  ///< `for`
-  Pattern counter;      ///< for
-  ExprId begin, end;    ///< for
+  Pattern counter;      ///< what a `for` counts in
+  ExprId begin, end;    ///< the range of a `for`
   ExprId condition;     ///< while
   ExprId body;
 };
@@ -205,7 +205,7 @@ struct Operation;
 /// What is given for a parameter of a function type: known before the run, but for the values that a lambda
 /// takes from around it.
 struct FunctionArgument {
-  Symbol name = 0;  ///< of the parameter
+  Symbol name = 0;  ///< the name of the parameter
   const FunctionHead* function = nullptr;
   const Operation* operation = nullptr;  ///< where it is no function
   std::string text;                      ///< its name
@@ -244,11 +244,11 @@ struct FunctionHead {
   std::size_t begin = 0;                    ///< the token `fn`
   std::vector<Symbol> type_params{};        ///< none: the function is not generic
   std::vector<std::size_t> param_types{};   ///< the first token of each
-  std::vector<std::size_t> result_types{};  ///< likewise
+  std::vector<std::size_t> result_types{};  ///< the first token of each result type
 
   // A use of a generic function has these.
   TypeArguments type_arguments{};
-  Span used_at{};                          ///< of one that was made for a use: where that stands
+  Span used_at{};                          ///< where the use stands that it was made for
   const FunctionHead* made_for = nullptr;  ///< the function with this use
   std::size_t depth = 0;                   ///< how many such uses led to this one
 
@@ -257,8 +257,8 @@ struct FunctionHead {
 
   // Of one with parameters of function types, and of a lambda.
   bool takes_functions = false;
-  std::vector<FunctionArgument> functions{};   ///< of a use
-  std::vector<std::size_t> function_places{};  ///< of a use: where they stood among the parameters
+  std::vector<FunctionArgument> functions{};   ///< what a use gets for its parameters of function types
+  std::vector<std::size_t> function_places{};  ///< where these parameters stood among the others
   std::vector<Type> captured{};  ///< behind `params`: what its functions, or the lambda, take along
 
   /// Whether it becomes a function of the program only where it is used.

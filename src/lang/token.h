@@ -59,7 +59,7 @@ enum class Tok : uint8_t {
   Colon,
   Arrow,
   DotDot,
-  Dot,  ///< of a field
+  Dot,  ///< the dot of a field
   Assign,
   Plus,
   Minus,

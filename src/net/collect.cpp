@@ -53,7 +53,7 @@ Told wait_told(Transport& transport, CollectStep step) {
 
 /// What process 0 knows of another one.
 struct OtherClock {
-  std::chrono::nanoseconds ahead;  ///< of the clock of process 0
+  std::chrono::nanoseconds ahead;  ///< how far it is ahead of the clock of process 0
   std::chrono::nanoseconds begin;  ///< on its own clock
 };
 

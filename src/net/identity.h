@@ -14,7 +14,7 @@ namespace hiaton::net {
 inline constexpr uint16_t kWireVersion = 2;
 
 struct Identity {
-  std::string version;       ///< of Hiaton
+  std::string version;       ///< the version of Hiaton
   std::string instructions;  ///< the vector instructions that kernels use: they decide how sums are rounded
   std::string program;       ///< what it is to work on, and a hash of it
   std::string problem;       ///< why it cannot take part; empty: it can

@@ -39,7 +39,7 @@ std::vector<std::string> launcher_names(Mpi mpi);
 /// A process that has ended without being asked to.
 struct LostProcess {
   std::string host;
-  std::string message;  ///< which one, and why: "process 1 (nodeb) was killed by signal 9"
+  std::string message;  ///< which process, and why: "process 1 (nodeb) was killed by signal 9"
 };
 
 /// The hosts without one process of `lost`; the same where none is called like this.

@@ -27,7 +27,7 @@ class Rounds {
   void take(int from, const Header& header, Payload payload);
 
   Transport& transport_;
-  uint64_t round_ = 0;  ///< that is under way, or comes next
+  uint64_t round_ = 0;  ///< the round that is under way, or comes next
   /// Messages of this round and of the next one, for another process may have ended this round already.
   std::deque<Arrived> arrived_;
 };

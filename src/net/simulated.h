@@ -50,7 +50,7 @@ class SimulatedNetwork {
   int processes_;
   Delivery delivery_;
   uint64_t state_;
-  int chosen_process_;  ///< that is starved, or gets a burst
+  int chosen_process_;  ///< the process that is starved, or gets a burst
   std::chrono::nanoseconds now_{0};
   std::vector<UnderWay> under_way_;
   std::vector<std::deque<Arrival>> arrived_;

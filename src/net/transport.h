@@ -29,7 +29,7 @@ namespace hiaton::net {
 
 /// Stands before each message.
 struct Header {
-  uint32_t channel = 0;  ///< for whom it is, in the receiving process
+  uint32_t channel = 0;  ///< the channel of the receiving process that it is for
   uint32_t aux = 0;      ///< these two mean what the channel says
   uint64_t name = 0;
 };
@@ -194,7 +194,7 @@ class Transport {
   EndingAnswers answers_;
   uint64_t sent_ = 0;
   uint64_t handled_ = 0;
-  uint64_t waiting_bytes_ = 0;  ///< of packets that wait for credit
+  uint64_t waiting_bytes_ = 0;  ///< bytes of packets that wait for credit
   uint32_t runs_ = 0;
   std::atomic<bool> is_woken_{false};
   std::chrono::nanoseconds looks_after_{0};  ///< the latest result of keep_alive()

@@ -139,7 +139,7 @@ class ValueCodec::Writer {
   const ValueCodec& codec_;
   ByteWriter& out_;
   std::vector<Open> open_;
-  std::unordered_map<const DataObject*, uint64_t> numbers_;  ///< of the values that are shared
+  std::unordered_map<const DataObject*, uint64_t> numbers_;  ///< numbers of the values that are shared
 };
 
 /// Where values outside of runs are made.

@@ -53,9 +53,9 @@ class ValueCodec {
  private:
   struct Form {
     FieldKind kind = FieldKind::None;
-    DType dtype = DType::I64;     ///< of the elements of a tensor
-    std::vector<int64_t> dims{};  ///< of a tensor; -1: open
-    uint32_t data = 0;            ///< of a data value: in forms_
+    DType dtype = DType::I64;     ///< the type of a tensor's elements
+    std::vector<int64_t> dims{};  ///< the dimensions of a tensor; -1: open
+    uint32_t data = 0;            ///< where the form of a data value stands in forms_
   };
   struct VariantForm {
     std::string name;

@@ -10,9 +10,9 @@ namespace hiaton::ops {
 
 /// The operand of a reduction with the chosen axes side by side.
 struct Reduced {
-  kernels::AxisLayout layout;            ///< of one instance
+  kernels::AxisLayout layout;            ///< the axes of one instance
   std::vector<int64_t> permuted_dims{};  ///< the dimensions to bring into that order; empty: they stand so
-  std::vector<int64_t> strides{};        ///< of the permuted dimensions in the operand
+  std::vector<int64_t> strides{};        ///< strides of the permuted dimensions in the operand
 };
 
 Reduced arrange(std::span<const int64_t> dims, const std::vector<bool>& chosen);

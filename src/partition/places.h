@@ -39,7 +39,7 @@ class PlaceMap {
   std::map<std::string, std::vector<int>, std::less<>> processes_;
   const graph::Graph& graph_;
   std::vector<std::optional<int>> put_;  ///< by parameter
-  int next_ = 0;                         ///< for the next name that nobody maps
+  int next_ = 0;                         ///< the process for the next name that nobody maps
 };
 
 }  // namespace hiaton::partition

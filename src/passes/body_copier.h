@@ -46,7 +46,7 @@ class BodyCopier {
 
  private:
   std::vector<Var> map_;
-  std::vector<ir::NodeId> nodes_;  ///< of Calls and Ifs: the copies
+  std::vector<ir::NodeId> nodes_;  ///< copies of Calls and Ifs, by the node that was copied
 };
 
 }  // namespace hiaton::passes

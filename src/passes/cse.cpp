@@ -85,7 +85,7 @@ class MergeCommon : public Rewriter {
   struct Constant {
     ir::ValueId number;  ///< stands for all of them where operands are compared
     ir::ValueId latest;
-    ir::BlockId block;  ///< of the latest
+    ir::BlockId block;  ///< the block of the latest
   };
 
   /// Visits a node without blocks. Not inlined: `visit` recurses as deep as blocks are nested, so its frame

@@ -134,7 +134,7 @@ class Derivation {
   const ir::GradientRequest& request_;
   const std::size_t param_count_;
   const std::vector<ir::GradientForm::By> wrt_;
-  const std::vector<std::size_t> results_;  ///< of which gradients come in
+  const std::vector<std::size_t> results_;  ///< the results for which gradients come in
   const Lifted lifted_;
   Extensions extensions_;
 };

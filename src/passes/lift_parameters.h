@@ -13,7 +13,7 @@ namespace hiaton::passes {
 /// A function that takes learned parameters behind the arguments of its first phase.
 struct Lifted {
   FunctionRef function;
-  std::vector<std::size_t> parameters;  ///< those it takes, by number, in order
+  std::vector<std::size_t> parameters;  ///< the parameters that it takes, by number, in order
 };
 
 /// The function with those of the parameters as arguments that it, or what it calls, reads; the function

@@ -43,7 +43,7 @@ class Liveness {
   std::vector<ir::NodeId> around_;         ///< by node: the node around it; invalid in the body
   std::vector<bool> nodes_;                ///< by node: needed
   std::vector<std::size_t> first_result_;  ///< by node: where its part of results_ begins
-  std::vector<bool> results_;              ///< of each If and variable of each While: needed
+  std::vector<bool> results_;              ///< whether each result of an If and variable of a While is needed
   std::vector<ir::ValueId> to_follow_;
   std::vector<bool> values_;  ///< by value: needed
 };

@@ -16,7 +16,7 @@ struct Program {
   graph::GraphBuilder& builder;
   std::vector<graph::FunctionId> functions;  ///< by function of the module; invalid where not reached
   std::vector<graph::NodeId> calls;          ///< every Call node
-  std::vector<graph::FunctionId> callees;    ///< of each of `calls`
+  std::vector<graph::FunctionId> callees;    ///< what each of `calls` calls
 };
 
 /// The Call and Return nodes of one call: the results.

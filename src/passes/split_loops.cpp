@@ -267,7 +267,8 @@ class SplitBody : public BodyCopier {
   const Plan& plan_;
   const ir::FunctionId self_;
   const FunctionRef split_;
-  std::vector<ir::NodeId> copies_;  ///< of calls of the function itself and of split Ifs, in the first phase
+  std::vector<ir::NodeId>
+      copies_;  ///< copies of calls of the function itself and of split Ifs, in the first phase
 };
 
 bool has_role(const ir::Function& function, std::initializer_list<Role> roles) {

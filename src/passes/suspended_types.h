@@ -75,7 +75,7 @@ class SuspendedTypes {
 
  private:
   struct Suspension {
-    Type type;   ///< of the suspension
+    Type type;   ///< the type of the suspension
     Type value;  ///< computed
     FunctionRef demand;
     std::vector<FunctionRef> callees;  ///< by variant; the first is none
@@ -98,7 +98,7 @@ class SuspendedTypes {
   std::unordered_map<const DataType*, bool> changed_;
   std::unordered_map<const DataType*, Type> computed_;
   std::deque<Suspension> suspensions_;
-  std::map<std::string, Suspension*> by_name_;  ///< of the computed type
+  std::map<std::string, Suspension*> by_name_;  ///< suspensions, by the name of the computed type
   std::map<const DataType*, FunctionRef> from_outside_;
   std::map<const DataType*, FunctionRef> to_outside_;
   std::deque<std::function<void()>> to_define_;

@@ -16,7 +16,8 @@
 namespace hiaton {
 namespace {
 
-constexpr std::size_t kAlignment = 64;  ///< of many elements: a cache line, and the widest vector
+constexpr std::size_t kAlignment =
+    64;  ///< alignment where there are many elements: a cache line, and the widest vector
 
 std::size_t bytes_of(DType dtype, std::span<const int64_t> dims) {
   if (dims.size() > kMaxRank) {

@@ -10,7 +10,8 @@
 namespace hiaton {
 namespace {
 
-constexpr std::size_t kBlockAlignment = 64;  ///< of many elements: a cache line, and the widest vector
+constexpr std::size_t kBlockAlignment =
+    64;  ///< alignment where there are many elements: a cache line, and the widest vector
 
 std::size_t block_bytes(std::size_t room) {
   return sizeof(RunTensor) + room + (room < kBlockAlignment ? 0 : kBlockAlignment);

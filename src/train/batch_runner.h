@@ -94,9 +94,10 @@ class BatchRunner {
   const std::atomic<bool>* cancel_ = nullptr;
   SharedBatches* sharing_ = nullptr;
   Gradients gradients_;
-  std::vector<std::unique_ptr<Gradients>> part_sums_;  ///< of the subtrees of parts that this process has
+  std::vector<std::unique_ptr<Gradients>>
+      part_sums_;  ///< sums of the subtrees of parts that this process has
   std::vector<ParameterValues> parameters_;
-  std::vector<Value> values_;  ///< of parameters_ as they are; empty where they may have changed
+  std::vector<Value> values_;  ///< values of parameters_ as they are; empty where they may have changed
 };
 
 }  // namespace hiaton::train

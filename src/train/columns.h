@@ -22,7 +22,7 @@ struct Column {
   FileElement element = FileElement::F32;
   std::vector<int64_t> shape{};
   std::string_view bytes{};
-  std::shared_ptr<const void> owner{};  ///< of the bytes
+  std::shared_ptr<const void> owner{};  ///< owns the bytes
 };
 
 /// The array of a .npy file. Throws ProgramError where it is none, where its elements are objects, texts or

@@ -28,7 +28,7 @@ struct Point {
 struct Curve {
   std::string name;
   std::string color;
-  std::vector<Point> points;  ///< of values below kMostDrawn
+  std::vector<Point> points;  ///< points with values below kMostDrawn
 };
 
 struct Panel {

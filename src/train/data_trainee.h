@@ -35,7 +35,7 @@ class DataTrainee : public Trainee {
  private:
   BatchRunner& runner_;
   const uint64_t seed_;
-  const bool has_seed_;  ///< of `loss`
+  const bool has_seed_;  ///< `loss` takes a seed
   const DataSet& train_;
   const DataSet* const dev_;
   const std::string score_;

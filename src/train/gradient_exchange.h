@@ -78,7 +78,7 @@ class GradientExchange {
   std::size_t self_;
   std::size_t parts_;
   Gradients& sums_;
-  std::vector<Leaf> leaves_;  ///< of all processes, in the order of the parts
+  std::vector<Leaf> leaves_;  ///< leaves of all processes, in the order of the parts
   std::vector<ParameterGradient> parameters_;
   std::vector<const std::byte*> addends_;     ///< by leaf; null: zero, and not added
   std::vector<std::vector<double>> scratch_;  ///< by leaf: room for sums

@@ -287,7 +287,7 @@ class Trainer {
   Timeline timeline_;
   std::vector<uint32_t> order_;
   std::vector<uint32_t> chosen_;
-  double seconds_before_ = 0;  ///< of this epoch, before training was resumed
+  double seconds_before_ = 0;  ///< how long this epoch took before training was resumed
   std::size_t examples_before_ = 0;
 };
 

@@ -26,7 +26,7 @@ class MetricNumbers {
 
  private:
   void add(const Type& type, const std::string& name, const Type& result);
-  std::vector<Metric> metrics_;  ///< with names; the means are zero
+  std::vector<Metric> metrics_;  ///< named metrics, whose means are zero
 };
 
 }  // namespace hiaton::train

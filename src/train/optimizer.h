@@ -43,7 +43,7 @@ class Optimizer {
   void update_range(T* w, const T* g, std::size_t index, std::size_t begin, std::size_t end,
                     const UpdateScalars<T>& scalars);
   OptimizerSettings settings_;
-  AdamScalars<double> adam_;  ///< of the current step
+  AdamScalars<double> adam_;  ///< scalars of the current step
   std::vector<OptimizerSlot> slots_;
   uint64_t steps_ = 0;
 };

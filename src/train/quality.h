@@ -41,7 +41,7 @@ class LossAndMetrics : public Quality {
 
  private:
   MetricNumbers metrics_;
-  bool has_seed_;  ///< of `loss`
+  bool has_seed_;  ///< `loss` takes a seed
 };
 
 /// How many nodes of trees are predicted right.

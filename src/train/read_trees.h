@@ -41,7 +41,7 @@ class NumberedWords final : public WordIds {
   }
 
  private:
-  std::deque<std::string> words_;  ///< which stay where they are: the keys are views of them
+  std::deque<std::string> words_;  ///< words stay where they are: the keys are views of them
   std::unordered_map<std::string_view, int32_t> ids_;
 };
 

@@ -23,7 +23,7 @@ using graph::JsonPlace;
 using Json = nlohmann::json;
 
 constexpr std::size_t kLengthBytes = 8;
-constexpr std::size_t kAlignment = 8;  ///< of the data, so that it may be mapped
+constexpr std::size_t kAlignment = 8;  ///< so that the data may be mapped
 constexpr uint64_t kLongestHeader = 100'000'000;
 constexpr std::size_t kMostDimensions = 64;
 constexpr uint64_t kLargestSize = uint64_t{1} << 62;

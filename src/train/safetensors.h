@@ -63,7 +63,7 @@ class SafetensorsFile {
   void read_header();
   void check_layout() const;
 
-  std::string name_;  ///< of the file
+  std::string name_;  ///< the name of the file
   std::shared_ptr<const MappedFile> file_;
   std::string_view bytes_;
   std::size_t data_begin_ = 0;

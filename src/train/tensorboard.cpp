@@ -13,7 +13,7 @@
 namespace hiaton::train {
 namespace {
 
-constexpr uint32_t kPolynomial = 0x82F63B78;  ///< of Castagnoli, bits reversed
+constexpr uint32_t kPolynomial = 0x82F63B78;  ///< the polynomial of Castagnoli, bits reversed
 
 constexpr std::array<uint32_t, 256> make_crc_table() {
   std::array<uint32_t, 256> table{};

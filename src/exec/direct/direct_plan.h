@@ -67,7 +67,7 @@ struct MakeList {
 /// Calls of functions and tasks that do not need each other, in the forking form of a function.
 struct Group {
   struct Call {
-    const Instruction* entry = nullptr;  ///< of the callee's forking form
+    const Instruction* entry = nullptr;  ///< where the callee's forking form begins
     const Instruction* resume =
         nullptr;  ///< a StolenReturn; the instruction before it names the result slots
     std::vector<Argument> arguments;
@@ -110,7 +110,7 @@ struct PlanOptions {
 /// A function that other processes call.
 struct SentFunction {
   int home = 0;
-  const Instruction* entry = nullptr;  ///< of its forking form; null: nobody sends calls to it
+  const Instruction* entry = nullptr;  ///< where its forking form begins; null: nobody sends calls to it
   std::vector<Type> argument_types{};
   std::vector<Type> result_types{};
   std::vector<bool> is_taken_over{};  ///< by argument: see Group::Call
@@ -129,7 +129,7 @@ struct Plan {
     bool to_hole = false;  ///< its result goes to the address that its last argument is
     uint32_t begin = 0;    ///< index of its Header
     uint32_t end = 0;
-    uint16_t slots = 0;  ///< of its frames
+    uint16_t slots = 0;  ///< how many slots its frames have
 
     bool is_whole() const { return part == Part::Whole; }
   };
@@ -149,13 +149,13 @@ struct Plan {
   std::deque<TakeList> take_lists;
   std::deque<MakeList> make_lists;
   std::deque<TensorOperation> tensor_operations;
-  std::deque<std::vector<int32_t>> jump_tables;  ///< of MatchJump instructions
+  std::deque<std::vector<int32_t>> jump_tables;  ///< the tables of MatchJump instructions
   bool has_data = false;                         ///< its functions hold data values
   bool has_tensors = false;                      ///< its functions hold tensors
   std::vector<RegionStats> regions;              ///< what Count instructions count; firings 0
   std::vector<bool> region_is_body;              ///< by region: it counts calls of a function
   std::vector<SentFunction> sent;                ///< by function; empty: the plan is of one process
-  const Instruction* entry = nullptr;            ///< of main; null where the plan is not of it
+  const Instruction* entry = nullptr;       ///< where main begins; null where the plan does not hold main
   std::vector<const Instruction*> entries;  ///< by function: of its sequential form; null where it has none
   std::vector<bool> prints;                 ///< by function: it, or what it calls, may print
   const Instruction* halt = nullptr;        ///< what main returns to

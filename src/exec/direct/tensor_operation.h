@@ -30,9 +30,9 @@ struct TensorOperation {
   OverflowMode overflow = OverflowMode::Wrap;
   std::vector<Operand> operands{};
   LineKernel line = nullptr;
-  Type type{};                  ///< of the result, as the graph declares it
+  Type type{};                  ///< the type of the result, as the graph declares it
   bool is_fixed = false;        ///< all shapes are known before the run
-  std::vector<int64_t> dims{};  ///< of the result, where they are known
+  std::vector<int64_t> dims{};  ///< the dimensions of the result, where they are known
   int64_t size = 0;             ///< elements of the result, where they are known
   std::size_t bytes = 0;        ///< what they take
 };

@@ -79,7 +79,7 @@ struct Step {
   Kernel kernel = nullptr;  ///< Kernel
   LineKernel elementwise =
       nullptr;               ///< Tensor, of operands of the result's shape; null: the kernel of the operation
-  bool shared = false;       ///< the same for all frames of a batch
+  bool shared = false;       ///< the result is one for all frames of a batch
   bool fixed_shapes = true;  ///< the dimensions of operands and result are known before the run
   bool transposed = false;   ///< Product: with the transposed parameter
   bool is_result = false;    ///< the program gives the result as one of its own
@@ -106,7 +106,7 @@ struct Region {
   std::vector<uint32_t> kept{};  ///< steps whose results the frame keeps
   std::vector<uint32_t> held{};  ///< steps whose tensors or data values go with its end
   bool batched = false;
-  bool fixed_shapes = true;            ///< those of all steps are
+  bool fixed_shapes = true;            ///< the shapes of all steps are known before the run
   std::vector<std::size_t> buffers{};  ///< bytes of an instance; they serve several steps
   /// How many frames of a batch run all steps before the next ones run any, so that what the steps hand on
   /// stays in the cache.
@@ -215,7 +215,7 @@ struct Function {
   std::vector<Site> sites;  ///< its call sites; a frame has a child for each
   std::vector<SlotKind> slots;
   std::vector<Type> slot_types;
-  std::vector<ScopeId> slot_scopes;  ///< those in which they are written
+  std::vector<ScopeId> slot_scopes;  ///< the scopes in which the slots are written
   std::vector<Scope> scopes;
   std::vector<uint32_t> positions;  ///< where slots stand in a frame, among those of their kind
   std::array<uint32_t, kSlotKinds> position_counts{};  ///< by kind

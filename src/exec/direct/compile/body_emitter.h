@@ -246,7 +246,7 @@ class BodyEmitter {
   const ScheduledBody& body_;
   const graph::FunctionId function_;
   uint32_t entry_ = 0;            ///< the first instruction of the body
-  uint32_t hole_slot_ = kNoSlot;  ///< of the hole form: where the address stands
+  uint32_t hole_slot_ = kNoSlot;  ///< where the hole form has the address
   SequentialForm& sequential_;
   SlotAllocator slots_;
   uint32_t join_slot_ = kNoSlot;

@@ -25,7 +25,7 @@ void require_inputs_are_params(const Graph& graph) {
 
 struct Entries {
   std::vector<uint32_t> sequential;
-  std::vector<uint32_t> forking;  ///< of a function with one form, that one
+  std::vector<uint32_t> forking;  ///< where there is one form only, that one
 };
 
 Entries entries_of(const Plan& plan, std::size_t function_count, bool to_hole) {

@@ -21,7 +21,7 @@ struct Placements {
   /// Comparisons, and conjunctions of two, that only steer conditionals or one loop of their block: they are
   /// parts of the branch. With each the conjunction that alone reads it; none where it is read by the branch.
   std::unordered_map<graph::NodeId, graph::NodeId> in_branch;
-  std::unordered_set<graph::NodeId> conjunctions;  ///< of them: each is two branches
+  std::unordered_set<graph::NodeId> conjunctions;  ///< the conjunctions among them: each is two branches
   /// Sums of an i64 and a small constant that only calls of their block get, with the constant: the calls
   /// compute them.
   std::unordered_map<graph::NodeId, int16_t> in_call;

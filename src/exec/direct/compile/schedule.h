@@ -39,7 +39,7 @@ struct Unplannable {
 struct Ending {
   enum class Kind : uint8_t {
     Return,           ///< gives `results`
-    ReturnOperation,  ///< the same: the only result is an operation that nothing else reads, part of the
+    ReturnOperation,  ///< like Return; the only result is an operation that nothing else reads, part of the
                       ///< return
     TailCall,         ///< the next item, a call, gives all results: it takes over the frame
     TailConstructor,  ///< the next item is a call whose result becomes a field of what is made behind it
@@ -47,12 +47,12 @@ struct Ending {
   };
 
   Kind kind = Kind::Return;
-  std::size_t items = 0;                ///< of the block, before what the ending itself is
-  std::vector<graph::OutPort> results;  ///< of the function, by this way
+  std::size_t items = 0;  ///< how many items of the block stand before what the ending itself is
+  std::vector<graph::OutPort> results;  ///< what the function returns by this way
   /// What a ReturnOperation returns; of a Branch, what the sides return where it stands in this block.
   graph::NodeId operation{};
-  std::vector<HoleIn> makes{};  ///< of TailConstructor, innermost first
-  std::vector<Ending> sides{};  ///< of Branch: where its predicate holds, and where not
+  std::vector<HoleIn> makes{};  ///< the new values of a TailConstructor, innermost first
+  std::vector<Ending> sides{};  ///< the endings of a Branch: where its predicate holds, and where not
 };
 
 struct ScheduledWindow {

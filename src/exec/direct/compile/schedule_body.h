@@ -54,7 +54,7 @@ class BodyScheduler {
   // that it is a field of, until that one goes.
   struct Held {
     bool owned;
-    NodeId parent;  ///< of what is borrowed: the value that it is a field of; none for parameters
+    NodeId parent;  ///< the value that a borrowed one is a field of; none for parameters
   };
   using HeldValues = std::map<NodeId, Held>;
   using PendingReads = std::unordered_map<NodeId, uint32_t>;
@@ -177,9 +177,10 @@ class BodyScheduler {
   const graph::FunctionId function_;
   const bool forking_;
   const bool to_hole_;
-  bool in_window_ = false;                     ///< windows do not nest in one frame
-  bool in_task_ = false;                       ///< the body is that of a task
-  bool no_room_ = false;                       ///< for a fork: what runs as tasks where there is some
+  bool in_window_ = false;  ///< windows do not nest in one frame
+  bool in_task_ = false;    ///< the body is that of a task
+  bool no_room_ =
+      false;  ///< there is no room for a fork: what runs as tasks where there is some is scheduled in order
   uint32_t fork_depth_ = 0;                    ///< forks of branches and loops, in tasks too, that are around
   const OutlinedTask* task_before_ = nullptr;  ///< whose results the items that are being scheduled read
   Statements statements_;                      ///< where statements are appended

@@ -76,7 +76,7 @@ struct Condition {
 
   Kind kind = Kind::Value;
   graph::OutPort predicate;
-  Ownership::VariantTest test{};  ///< of Variant
+  Ownership::VariantTest test{};  ///< the test of a Variant
 };
 
 /// An argument of a call.
@@ -114,8 +114,8 @@ struct Compute {
 
   graph::NodeId node;
   Where where = Where::Here;  ///< otherwise what reads it computes it, and nothing happens here
-  Handover handover{};        ///< of its operands
-  std::vector<bool> takes{};  ///< of an operation on tensors, by operand: it lets go of it
+  Handover handover{};        ///< hands the operands over
+  std::vector<bool> takes{};  ///< by operand of an operation on tensors: it lets go of the operand
 };
 
 /// Fields of one data value are read together.
@@ -125,7 +125,7 @@ struct ReadFields {
   uint32_t variant = 0;
   bool requires_variant = false;  ///< it may be of another one, which is a fault
   bool takes_apart = false;       ///< nothing reads the value any more: the fields become the frame's own
-  std::vector<graph::NodeId> fields{};   ///< those that something reads
+  std::vector<graph::NodeId> fields{};   ///< the fields that something reads
   std::vector<graph::NodeId> earlier{};  ///< fields that were borrowed before and become the frame's own too
 };
 
@@ -148,7 +148,7 @@ struct Fork {
   /// A branch that calls something on one side alone: where the other is taken, forking is not worth it.
   struct Worth {
     Condition condition;
-    int side;  ///< that calls: 0 where the condition holds, 1 where not
+    int side;  ///< the side that calls: 0 where the condition holds, 1 where not
   };
   /// A value that a call or task gives.
   struct Given {
@@ -161,9 +161,9 @@ struct Fork {
   std::vector<ScheduledCall> calls{};
   Handover handover{};
   std::vector<Worth> worth{};  ///< empty: it is always worth it
-  std::vector<Given> given{};  ///< of all calls, in their order
+  std::vector<Given> given{};  ///< what each of the calls gives, in their order
   std::vector<Drop> drops{};   ///< after the calls have returned
-  Statements alone{};  ///< the same one after the other: without room for a fork, or where it is not worth it
+  Statements alone{};  ///< what runs in order where there is no room for a fork, or where it is not worth it
   uint64_t group = 0;  ///< as in Calls
 };
 
@@ -171,7 +171,7 @@ struct Fork {
 struct If {
   struct Side {
     Statements statements;
-    Leave leave;  ///< with the values of the joins
+    Leave leave;  ///< hands the values of the joins over
   };
 
   uint32_t conditional;  ///< in Structure::conditionals
@@ -214,15 +214,16 @@ struct Loop {
   Statements condition{};
   Condition predicate{};
   Statements body{};
-  Leave next{};                ///< before the variables take their next values
-  std::vector<Drop> at_end{};  ///< with the condition first: what it has made, which the body has let go of
+  Leave next{};  ///< before the variables take their next values
+  std::vector<Drop>
+      at_end{};  ///< only where the condition comes first: drops what it has made and the body has let go of
   std::vector<Drop> after{};
 };
 
 /// The ends of a body.
 struct Return {
   std::vector<graph::OutPort> results;
-  graph::NodeId operation;  ///< that the return computes; invalid: none
+  graph::NodeId operation;  ///< what the return computes; invalid: nothing
   Leave leave;
 };
 struct TailCall {
@@ -283,7 +284,7 @@ struct ScheduledTask {
   OutlinedTask task;
   uint32_t depth;  ///< how many forks of branches and loops are around it
   Statements statements{};
-  Leave leave{};  ///< with its results
+  Leave leave{};  ///< hands the results over
 };
 
 /// A body of a function: one of its forms.

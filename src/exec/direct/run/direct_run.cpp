@@ -369,14 +369,14 @@ class DirectRun : private RemoteCalls::Owner, private SentCalls::Owner {
   Budget budget_;
   std::optional<CallKinds> kinds_;             ///< where the run is drawn
   std::vector<Trace::Track*> tracks_{};        ///< by worker; empty: it is not drawn
-  std::unique_ptr<DataHeap, LeaveHeap> heap_;  ///< of a plan with data values
-  std::optional<TensorHeap> tensor_heap_{};    ///< of a plan with tensors
+  std::unique_ptr<DataHeap, LeaveHeap> heap_;  ///< only where the plan has data values
+  std::optional<TensorHeap> tensor_heap_{};    ///< only where the plan has tensors
   RunState state_;
   std::vector<Slot> root_slots_;  ///< the frame that main returns to
   std::mutex mutex_;
   bool has_failed_ = false;  ///< in this process
   std::optional<RunError> error_;
-  uint32_t early_forks_ = 0;       ///< that found the other workers not called yet
+  uint32_t early_forks_ = 0;       ///< forks that found the other workers not called yet
   std::exception_ptr no_threads_;  ///< why the other workers could not come
   std::atomic<Fault> stop_fault_{Fault::None};
   std::optional<RemoteCalls> remote_{};  ///< where several processes share the run

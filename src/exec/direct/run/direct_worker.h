@@ -36,7 +36,7 @@ namespace hiaton::exec::direct {
 struct JoinRecord {
   std::atomic<uint32_t> pending;  ///< who has still to come back: the owner and each thief
   uint32_t end;                   ///< calls of the group from this one on were stolen; the owner's
-  Frame* anchor;                  ///< of the chain that the frame is in
+  Frame* anchor;                  ///< the anchor of the chain that the frame is in
 };
 
 /// A frame whose group of calls still has calls that nobody started: those from `started` to `end`.
@@ -112,12 +112,12 @@ struct Worker {
   ForkEntry forks[kMostForks];
   uint32_t fork_room = kMostForks;  ///< 0: the others do not look for work yet
   FramePool pool;
-  DataCells* cells = nullptr;              ///< of a plan with data values
-  std::unique_ptr<TensorMachine> tensors;  ///< of a plan with tensors
-  std::span<const Value> parameters{};     ///< of the run
-  const RunOptions* options = nullptr;     ///< likewise
+  DataCells* cells = nullptr;              ///< null where the plan has no data values
+  std::unique_ptr<TensorMachine> tensors;  ///< null where the plan has no tensors
+  std::span<const Value> parameters{};     ///< learned parameters of the run
+  const RunOptions* options = nullptr;     ///< options of the run
   CallTrace calls;
-  Frame* anchor = nullptr;  ///< of the chain this worker runs in
+  Frame* anchor = nullptr;  ///< the anchor of the chain this worker runs in
   std::vector<uint64_t> region_firings;
   std::vector<Slot>
       passed;  ///< room for the arguments of any call: running takes no other memory than frames
@@ -126,7 +126,7 @@ struct Worker {
   RemoteCalls* steals_for = nullptr;
   RunState& state;
   const Plan& plan;
-  Frame* frame = nullptr;  ///< with pc: where this worker was when interpretation ended
+  Frame* frame = nullptr;  ///< where this worker was, together with pc, when interpretation ended
   const Instruction* pc = nullptr;
   Fault fault = Fault::None;
   uint64_t steals = 0;
@@ -168,7 +168,7 @@ struct Worker {
     Frame* frame = nullptr;
     const Group* group = nullptr;
     uint32_t call = 0;
-    uint64_t arrow = 0;            ///< of the trace, if there is one
+    uint64_t arrow = 0;            ///< the number of the arrow in the trace, if there is one
     DataObject* copies = nullptr;  ///< holds those that the call borrows
   };
   enum class Answer : uint8_t { None, Refused, Given };

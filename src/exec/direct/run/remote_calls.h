@@ -117,7 +117,7 @@ class RemoteCalls {
     const Group* group;
     uint32_t call;
     int to;
-    Clock::duration cost{0};  ///< of giving it
+    Clock::duration cost{0};  ///< how long giving it took
     Clock::time_point at{};
   };
   /// How the arguments and results of a call are written.
@@ -227,7 +227,7 @@ class RemoteCalls {
   uint64_t next_name_ = 0;
   std::deque<int> asked_;  ///< processes that wait for an answer
   std::vector<bool> met_;  ///< processes that have asked
-  Questions questions_;    ///< of this process
+  Questions questions_;    ///< questions of this process
   Clock::time_point asks_again_{};
   Clock::duration pause_{0};
   Clock::duration nap_{0};  ///< the latest
@@ -242,15 +242,15 @@ class RemoteCalls {
   std::atomic<int> waiting_count_{0};
   std::atomic<bool> has_reported_{false};  ///< an error of the run
   std::atomic<bool> has_error_{false};     ///< the owner has one: at process 0
-  std::mutex mutex_;                       ///< of what follows
+  std::mutex mutex_;                       ///< guards what follows
   std::condition_variable wakes_;          ///< the agent
-  std::condition_variable has_work_;       ///< for workers
+  std::condition_variable has_work_;       ///< wakes workers
   std::deque<Waiting> waiting_;
   std::list<TakenCall> taken_;
   std::vector<Result> results_;   ///< to be sent
   std::vector<Report> errors_;    ///< to be sent
   std::exception_ptr malformed_;  ///< what a worker says of a message
-  std::exception_ptr failure_;    ///< of the connection
+  std::exception_ptr failure_;    ///< how the connection failed
 };
 
 }  // namespace hiaton::exec::direct

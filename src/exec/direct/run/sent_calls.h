@@ -99,7 +99,7 @@ class SentCalls {
     Frame* anchor = nullptr;
     const Instruction* pc = nullptr;
     uint32_t function = 0;    ///< it went to
-    bool is_refused = false;  ///< and not known to be taken since
+    bool is_refused = false;  ///< it was sent back, and is not known to be taken since
   };
   /// A call that came back, with its arguments.
   struct Refused {
@@ -182,7 +182,7 @@ class SentCalls {
   RunState& state_;
   const Plan& plan_;
   Budget& budget_;
-  const uint64_t room_;  ///< of the budget, when the run begins
+  const uint64_t room_;  ///< what the budget leaves when the run begins
   const Frame* const main_root_;
   Owner& owner_;
   std::jthread ticks_;
@@ -193,7 +193,7 @@ class SentCalls {
   std::deque<Refused> refused_;
   uint64_t refused_bytes_ = 0;
   std::size_t refused_under_way_ = 0;
-  uint64_t counted_bytes_ = 0;  ///< of what waits to be sent, in the budget
+  uint64_t counted_bytes_ = 0;  ///< bytes of what waits to be sent, as the budget counts them
   std::size_t under_way_ = 0;
   std::vector<uint32_t> under_way_in_;  ///< by function, of the calls that went to it
   std::vector<std::size_t> turns_;      ///< by function with copies: the one that is next
@@ -205,7 +205,7 @@ class SentCalls {
   bool has_reported_ = false;
   bool has_error_ = false;
   bool has_ended_ = false;     ///< End has come, or was sent
-  Fault fault_ = Fault::None;  ///< of a message
+  Fault fault_ = Fault::None;  ///< what a message says has failed
   StatsOfOthers others_;
   uint64_t bytes_sent_ = 0;
   uint64_t calls_taken_ = 0;

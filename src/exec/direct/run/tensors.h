@@ -22,7 +22,8 @@ class TensorMachine {
   Fault run(const TensorOperation& operation, const Slot* slots, Slot& result);
 
   TensorCells cells;
-  DataCells* strings = nullptr;  ///< of the same worker; null where the run makes no data values
+  DataCells* strings =
+      nullptr;  ///< the data cells of the same worker; null where the run makes no data values
   bool times_kernels = false;
   double kernel_seconds = 0;
 
@@ -34,8 +35,8 @@ class TensorMachine {
   struct KnownShape {
     static constexpr std::size_t kMostDims = 8;
     uint32_t operation = UINT32_MAX;
-    uint8_t count = 0;  ///< of the operands' dimensions
-    uint8_t rank = 0;   ///< of the result
+    uint8_t count = 0;  ///< how many dimensions the operands have, all together
+    uint8_t rank = 0;   ///< the rank of the result
     std::array<int64_t, kMostDims> operands{};
     std::array<int64_t, kMaxRank> dims{};
   };
@@ -53,7 +54,7 @@ class TensorMachine {
 
   using KnownShapes = std::array<KnownShape, 512>;
   std::unique_ptr<KnownShapes> shapes_;    ///< made when one is first needed
-  std::array<int64_t, kMaxRank> found_{};  ///< of a shape that is not kept
+  std::array<int64_t, kMaxRank> found_{};  ///< the dimensions of a shape that is not kept
 };
 
 }  // namespace hiaton::exec::direct

@@ -53,7 +53,7 @@ class BatchRunner {
     const TensorArgument* whole = nullptr;          ///< what the result is a part of: a view, or one of a row
     std::size_t offset = 0;                         ///< bytes, of the first element in the whole
     std::vector<int64_t> dims{};                    ///< the dimensions of an instance of the result
-    std::size_t bytes = 0;                          ///< likewise
+    std::size_t bytes = 0;                          ///< the bytes of an instance of the result
     bool is_sized = false;                          ///< these two are known before the run
     TensorArgument result{};
     TensorObject* slab = nullptr;  ///< where its elements stand, if the frames are to keep them
@@ -94,21 +94,21 @@ class BatchRunner {
   const Plan& plan_;
   const std::vector<FramePool>& pools_;
   const RunOptions* options_ = nullptr;
-  const PackedParameters* packed_ = nullptr;  ///< those of the options
+  const PackedParameters* packed_ = nullptr;  ///< packed parameters of the options
   double kernel_seconds_ = 0;
   SlabPool slabs_;
   Scratch scratch_;
   // Steps are bound to the elements of these three, and to each other.
-  std::vector<TensorArgument> constants_;   ///< those of the plan
-  std::vector<TensorArgument> parameters_;  ///< those of the options
+  std::vector<TensorArgument> constants_;   ///< constants of the plan
+  std::vector<TensorArgument> parameters_;  ///< parameters of the options
   std::vector<TensorArgument> slots_;       ///< by slot of the function whose region runs
   std::vector<TensorArgument> operands_;
   std::vector<ElementwiseStep> elementwise_;  ///< steps that run together
   std::vector<const void*> rows_;             ///< rows that are gathered
-  std::vector<std::byte*> buffers_;           ///< those of the region that runs
+  std::vector<std::byte*> buffers_;           ///< the buffers of the region that runs
   GradientSums sums_;
   std::vector<std::vector<BoundStep>> bound_;  ///< by region
-  std::span<BoundStep> running_;               ///< those of the region that runs
+  std::span<BoundStep> running_;               ///< the steps of the region that runs
   bool has_failed_ = false;                    ///< the last batch did: what it made is still there
 };
 

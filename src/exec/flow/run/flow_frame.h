@@ -15,7 +15,7 @@ namespace hiaton::exec::flow {
 /// What a slot holds: a scalar, a data value, or elements that `owner` keeps alive: all of a tensor, or one
 /// instance of a slab.
 struct Cell {
-  Slot slot;  ///< for tensors: `elements` below
+  Slot slot;  ///< the value, or where the elements of a tensor stand: see elements()
   TensorObject* owner = nullptr;
 
   std::byte* elements() const { return reinterpret_cast<std::byte*>(slot.tensor); }
@@ -79,7 +79,7 @@ struct Frame {
   uint32_t label;       ///< the call site that it is a call of: that of the site, or a tail call
   uint32_t unfinished;  ///< items that can still fire
   uint32_t children;    ///< alive
-  uint32_t root : 31;   ///< which of the runs it belongs to
+  uint32_t root : 31;   ///< the run to which the frame belongs
   uint32_t is_alive : 1;
 };
 

@@ -48,7 +48,7 @@ struct Stopped {};
 
 /// Whose member a worker is in a run.
 struct Membership {
-  RunWatch::Clock::time_point start;  ///< of the run
+  RunWatch::Clock::time_point start;  ///< when the run began
   Team* team = nullptr;               ///< null: it is alone
   uint32_t number = 0;
   std::vector<Message> mail{};  ///< what it begins with
@@ -208,7 +208,7 @@ class Worker {
   const Plan& plan_;
   const graph::Graph* graph_;
   const RunOptions* options_ = nullptr;
-  BudgetWatch* watch_ = nullptr;  ///< that of the run
+  BudgetWatch* watch_ = nullptr;  ///< watches the budget of the run
   BatchRunner batches_;           ///< before the frames, which refer to its slabs
   std::vector<FramePool> pools_;  ///< by function
   ReadyStack ready_;

@@ -27,7 +27,7 @@ class GradientSums {
 
   Gradients* gradients_ = nullptr;
   std::vector<OuterProducts> products_;  ///< by parameter
-  std::vector<std::size_t> begun_;       ///< those that have something
+  std::vector<std::size_t> begun_;       ///< the sums that have something
 };
 
 }  // namespace hiaton::exec::flow

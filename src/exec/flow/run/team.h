@@ -31,7 +31,7 @@ class Worker;
 /// How the workers of a run share its calls.
 enum class Sharing : uint8_t {
   Launches,   ///< not at all: those that are idle help with large launches
-  Calls,      ///< and get calls of those that are busy
+  Calls,      ///< they help with launches, and get calls of those that are busy
   EveryCall,  ///< each call goes to another worker: for tests
 };
 
