@@ -28,7 +28,7 @@ class TreeInput {
 /// Trees in memory. The model must outlive them.
 std::unique_ptr<TreeInput> keep_trees(train::Treebank trees, const TrainedModel& model);
 
-/// Those of a file: read when they are used where the file is large, or is the one that training read in
+/// The trees of a file: read when they are used where the file is large, or is the one that training read in
 /// this way; else all kept in memory. `is_chosen` says which (none given: all). The model must outlive them.
 /// Throws ProgramError.
 std::unique_ptr<TreeInput> read_trees(const std::string& file, const TrainedModel& model,

@@ -7,7 +7,7 @@
 #include <dnnl.hpp>
 #include <vector>
 
-/// Of the library that runs the threads of oneDNN.
+/// A function of the library that runs the threads of oneDNN.
 extern "C" void omp_set_num_threads(int);
 
 namespace hiaton::kernels {

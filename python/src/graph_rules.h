@@ -16,7 +16,7 @@ namespace hiaton::python {
 /// the learned parameters of the module; those of a gradient are these and a cotangent for each result.
 class GraphForm {
  public:
-  /// Of the function `options.entry`, whose operands are its arguments first.
+  /// Makes the form of the function `options.entry`, whose operands are its arguments first.
   GraphForm(ir::Module module, CompileOptions options);
   GraphForm(const GraphForm&) = delete;
   GraphForm& operator=(const GraphForm&) = delete;

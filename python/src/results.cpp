@@ -48,7 +48,7 @@ void Snapshot::set_fields() {
   }
 }
 
-/// Of a tensor that tapes have seen where it is one of the results themselves.
+/// Marks a tensor as one that tapes have seen where it is one of the results themselves.
 EagerTensor Snapshot::with_mark(const Value& value) const {
   const auto place = static_cast<std::size_t>(&value - first_given_);
   const bool is_result = !std::less<>()(&value, first_given_) && place < marked_.size();

@@ -133,7 +133,7 @@ struct Snapshot::Reading {
   ObjectTable::Class* described = nullptr;
   Data made{};  ///< List: the elements that were read, which are the last ones
 
-  /// Of the data value whose fields are being gathered.
+  /// The layout of the data value whose fields are being gathered.
   FieldLayout layout() const { return kind == Kind::Object ? described->layout : plan->layout; }
   bool makes_data() const { return kind >= Kind::Object; }
 };
@@ -271,7 +271,7 @@ void Snapshot::begin_union(PyObject* given, const Plan& plan) {
   reading_.push_back(std::move(of_side));
 }
 
-/// Of sides that a value is not of.
+/// Stands for the fields of the sides that a value is not of.
 void Snapshot::push_defaults(const Plan& plan, std::size_t first, std::size_t last) {
   for (std::size_t side = first; side < last; ++side) {
     for (const Type& type : plan.parts[side].components) slots_.push_back(default_of(type));

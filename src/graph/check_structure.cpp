@@ -84,7 +84,7 @@ class StructureCheck {
       findings_.at(id, "expected no attributes, or a number, more copies, and a control edge");
   }
 
-  /// Of the copies of a placed function, the graph calls one, and the processes call the others.
+  /// The graph calls one of the copies of a placed function, and the processes call the others.
   bool is_param_of_copy(NodeId id) const {
     return is_param_[id.index()] && graph_[graph_[id].function].placement.starts_with("process:");
   }

@@ -23,7 +23,7 @@ Var same_sizes(FunctionBuilder& f, Var a, Var b, std::size_t from) {
                                            : both(f, same, [&] { return same_sizes(f, a, b, from + 1); });
 }
 
-/// Of tensors of one rank: sizes, and every element.
+/// Compares tensors of one rank: sizes, and every element.
 Var same_tensors(FunctionBuilder& f, Var a, Var b) {
   return both(f, same_sizes(f, a, b, 0),
               [&] { return f.op("sum", {f.cast(a != b, DType::I64)}, Attributes{}) == int64_t{0}; });
@@ -67,7 +67,7 @@ Var BodyChecker::same_fields(FunctionBuilder& f, Var a, Var b, std::size_t varia
   return both(f, first, [&] { return same_fields(f, a, b, variant, from + 1); });
 }
 
-/// Of values of one variant, which is `variant` or a later one.
+/// Compares values of one variant, which is `variant` or a later one.
 Var BodyChecker::same_from(FunctionBuilder& f, Var a, Var b, std::size_t variant) {
   if (variant + 1 == a.type().data->variants.size()) return same_fields(f, a, b, variant, 0);
   return f.if_else(

@@ -207,7 +207,7 @@ std::vector<Symbol> BodyChecker::names_in(const Expr& function) const {
   return names;
 }
 
-/// Those of the expressions from one to another. What has a hidden name is bound where it is used.
+/// Adds the names in the expressions from one to another. What has a hidden name is bound where it is used.
 void BodyChecker::add_names(std::size_t first, std::size_t last, std::vector<Symbol>& names) const {
   for (std::size_t i = first; i <= last; ++i) {
     const Expr& expr = syntax_->exprs[i];
@@ -254,7 +254,7 @@ BodyChecker::FunctionValue BodyChecker::closed(const FunctionValue& open, std::s
   return closed_gradient(open, params);
 }
 
-/// Of a gradient, or of a generic function by its name.
+/// Closes a gradient, or the name of a generic function.
 BodyChecker::FunctionValue BodyChecker::closed_gradient(const FunctionValue& open,
                                                         std::span<const Wish> params) {
   const std::size_t names = scope_.size();

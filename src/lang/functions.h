@@ -39,7 +39,7 @@ class Functions {
   /// A function that was made for a lambda.
   const FunctionHead* add_lambda(FunctionHead head, FunctionRef made);
   std::vector<ir::ValueInfo> params_of(const FunctionHead& head) const;
-  /// Those that were made, in order; more may be made while their bodies are read.
+  /// The functions that were made, in order; more may be made while their bodies are read.
   const std::deque<FunctionHead>& instances() const { return instances_; }
   /// Asks for the gradient that the function is. Reports where it cannot be.
   void define_gradient(const FunctionHead& head);

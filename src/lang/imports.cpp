@@ -66,7 +66,7 @@ class ImportReader {
   }
 
  private:
-  /// Of the file `key`, whose text begins at `begin` and ends the whole.
+  /// Reads what the file `key` imports, whose text begins at `begin` and ends the whole.
   void read_imports(const std::string& key, std::size_t begin) {
     open_.push_back(key);
     const std::string text = all_.substr(begin);  // what is imported comes behind it

@@ -8,7 +8,7 @@
 
 namespace hiaton::lang {
 
-/// With 'fn' as the next token. All expressions of its body stand behind each other.
+/// The next token is 'fn'. All expressions of its body stand behind each other.
 uint32_t Parser::local_function() {
   take();
   LocalFunction read;

@@ -108,8 +108,8 @@ void Parser::fail_after_body() {
   fail_expected("an operator, 'fn' or the end of the program");
 }
 
-/// Of the block of which the first `let` stands at `begin`. A line that begins with a minus may have been
-/// meant as its result.
+/// Says that the block of which the first `let` stands at `begin` has no result. A line that begins with a
+/// minus may have been meant as its result.
 void Parser::fail_without_result(uint32_t begin) {
   if (const Token* minus = last_minus_at_a_line(begin)) {
     fail(minus->span,

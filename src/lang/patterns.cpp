@@ -96,7 +96,7 @@ Arm Parser::arm() {
   return read;
 }
 
-/// With 'let' as the next token. Names, with or without types, stand in parentheses that hold no others.
+/// The next token is 'let'. Names, with or without types, stand in parentheses that hold no others.
 bool Parser::at_let_taking_apart() {
   const std::size_t begin = position();
   take();

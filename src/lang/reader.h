@@ -35,7 +35,7 @@ class Deeper {
 /// Symbols stand for sizes in one function only: any size takes their place.
 Type without_symbols(Type type);
 
-/// Of a function type: where the types of its parameters and of its result stand.
+/// Where, in a function type, the types of its parameters and of its result stand.
 struct FunctionPlaces {
   std::vector<std::size_t> params;
   std::size_t result = 0;
@@ -58,10 +58,10 @@ class Reader {
   const Token& after_next() const { return at(Tok::End) ? *next_ : next_[1]; }
   /// Whether tokens of these kinds come next.
   bool at_all(std::initializer_list<Tok> kinds) const;
-  /// With an opening bracket as the next token: the one behind its closing bracket.
+  /// The next token is an opening bracket. Returns the one behind its closing bracket.
   const Token& behind_brackets() const;
-  /// With 'with' as the next token: whether it begins a loop, that is, whether its 'while' or 'for' follows
-  /// before another 'with', outside of brackets that open behind it.
+  /// The next token is 'with'. Returns whether it begins a loop, that is, whether its 'while' or 'for'
+  /// follows before another 'with', outside of brackets that open behind it.
   bool at_loop() const;
   /// The last minus before the next token that begins a line, from `begin` in the text on; nullptr where
   /// there is none.

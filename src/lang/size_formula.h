@@ -9,8 +9,8 @@
 
 namespace hiaton::lang {
 
-/// Of an arithmetic operator of integers that are known. Empty where the result is out of range, and for a
-/// division by zero.
+/// What an arithmetic operator gives for integers that are known. Empty where the result is out of range, and
+/// for a division by zero.
 std::optional<int64_t> combined(Tok op, int64_t a, int64_t b);
 
 /// An integer of numbers and symbols, as a program for a stack.

@@ -239,7 +239,7 @@ struct FunctionHead {
   std::optional<GradientOf> gradient{};  ///< it is this gradient and has no body
   std::size_t body = 0;                  ///< its first token
 
-  // Of a generic function, of which every use has types of its own: until these are known, only where types
+  // Every use of a generic function has types of its own: until these are known, only where types
   // stand is. `params` then have no types, and there are no `results`.
   std::size_t begin = 0;                    ///< the token `fn`
   std::vector<Symbol> type_params{};        ///< none: the function is not generic
@@ -252,10 +252,10 @@ struct FunctionHead {
   const FunctionHead* made_for = nullptr;  ///< the function with this use
   std::size_t depth = 0;                   ///< how many such uses led to this one
 
-  // Of a function of the standard library, of which no more is read than a program uses.
+  // No more is read of the standard library than a program uses.
   bool on_demand = false;
 
-  // Of one with parameters of function types, and of a lambda.
+  // What follows is for functions with parameters of function types, and for lambdas.
   bool takes_functions = false;
   std::vector<FunctionArgument> functions{};   ///< what a use gets for its parameters of function types
   std::vector<std::size_t> function_places{};  ///< where these parameters stood among the others

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kAType = "a type (bool, i32, i64, f32, f64, str, List[...] or a data type)";
 
-/// Of a dimension that is computed from symbols: each call computes it.
+/// How many steps a dimension may take that is computed from symbols: each call computes it.
 constexpr std::size_t kMostSteps = 100;
 
 /// Shorter names are near each other on purpose: `hi` and `ho`.
@@ -47,7 +47,7 @@ std::optional<Type> Reader::tuple_type() {
   return parts.size() == 1 ? parts[0] : declarations_.tuple_of(parts);
 }
 
-/// Of functions that are values. They take and give tensors of any size where a symbol stands.
+/// The type of functions that are values. They take and give tensors of any size where a symbol stands.
 std::optional<Type> Reader::function_type() {
   take();
   take();

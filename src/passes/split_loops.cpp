@@ -42,7 +42,8 @@ class Follow {
   Follow(const ir::Function& function, ir::FunctionId self, const std::vector<bool>& sources)
       : f_(function), self_(self), sources_(sources) {}
 
-  /// Of the parameters `late`, of what calls of the function itself give, and, where asked, of the work.
+  /// What depends on the parameters `late`, on what calls of the function itself give, and, where asked, on
+  /// the work.
   Dependence from(const std::vector<bool>& late, bool work) {
     work_ = work;
     found_ = {std::vector<bool>(f_.values.size()), std::vector<bool>(f_.nodes.size())};

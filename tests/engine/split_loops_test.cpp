@@ -117,7 +117,7 @@ TEST_P(SplitLoop, HasTheGradientsOfTheLoop) {
   }
 }
 
-/// Of the region that multiplies in `encode`: how many trees and parts of trees are one batch.
+/// How many trees and parts of trees are one batch of the region that multiplies in `encode`.
 double mean_batch(const RunStats& stats) {
   double most = 0;
   for (const RegionStats& region : stats.regions) {

@@ -74,7 +74,7 @@ struct GiftState {
   int calls;
   std::vector<Member> members;
   std::vector<GiftMessage> under_way;
-  // Of process 0, in its run.
+  // What process 0 knows, in its run.
   int free_calls;
   int next_name = 0;
   std::vector<Taken> given;

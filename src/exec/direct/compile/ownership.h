@@ -23,7 +23,7 @@ bool is_equality(const graph::Node& node);
 
 class Ownership {
  public:
-  /// Of functions that are copies of each other (PlanOptions::copies), all borrow the same.
+  /// Functions that are copies of each other (PlanOptions::copies) all borrow the same.
   Ownership(const graph::Graph& graph, const Structure& structure,
             const std::vector<std::vector<graph::FunctionId>>& copies = {});
 

@@ -120,7 +120,7 @@ void RemoteCalls::send(Name to, Kind kind, const net::ByteWriter& body, uint32_t
   send_in(run_, to, kind, body, arrow);
 }
 
-/// Of an arrow that leads to a gift the process is known, and the number goes with it.
+/// Where an arrow leads to a gift, the process is known, and the number goes with it.
 void RemoteCalls::send_in(uint32_t run, Name to, Kind kind, const net::ByteWriter& body, uint32_t arrow) {
   bytes_sent_ += body.bytes().size() + sizeof(net::Header);
   const uint32_t aux = run << kBitsOfKind | static_cast<uint32_t>(kind);

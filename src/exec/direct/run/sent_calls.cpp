@@ -248,8 +248,8 @@ const Instruction* SentCalls::entry_here(std::size_t function) const {
   return own;
 }
 
-/// Of the copies on other processes the one with the fewest calls of this process under way, the next one in
-/// turn where several have as few.
+/// Chooses, among the copies on other processes, the one with the fewest calls of this process under way, the
+/// next one in turn where several have as few.
 uint32_t SentCalls::choose_copy(std::size_t function) {
   const std::vector<uint32_t>& copies = plan_.sent[function].copies;
   if (copies.size() == 1) return copies[0];

@@ -147,7 +147,7 @@ class SentCalls {
   void note_taken(Waiting& place);
   void send_refused();
   void count_waiting();
-  /// Of memory, for `bytes` more and what becomes of them.
+  /// Whether memory is short for `bytes` more and what becomes of them.
   bool is_short(std::size_t bytes = 0) const;
   bool is_busy() const { return is_looking_ || !runnable_.empty() || !free_.empty(); }
   bool holds_back() const { return must_wait() || is_short(); }

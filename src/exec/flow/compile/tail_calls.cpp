@@ -1,5 +1,5 @@
-// Of the calls that are tail calls by the structure of the graph, the items that hand on their results need
-// not fire, and the frame can go once the call has its arguments. Not where the caller or what it calls has
+// Where a call is a tail call by the structure of the graph, the items that hand on its results need not
+// fire, and the frame can go once the call has its arguments. Not where the caller or what it calls has
 // phases: a gradient comes back through its frame; nor in main, whose frame stands for the run.
 #include "exec/flow/compile/flow_passes.h"
 #include "exec/structure.h"
