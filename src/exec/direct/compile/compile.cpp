@@ -240,6 +240,9 @@ std::shared_ptr<const Plan> compile(const Graph& graph, const std::vector<bool>&
   try {
     if (functions[graph.main().index()]) require_inputs_are_params(graph);
     schedule = make_schedule(graph, *structure, lifetimes, ownership, options);
+#if !defined(NDEBUG)
+    verify(schedule, graph, *structure, ownership);
+#endif
     SequentialForm sequential;
     for (const ScheduledBody& body : schedule.bodies) {
       if (!body.forking) sequential = {};

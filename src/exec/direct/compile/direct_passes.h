@@ -5,7 +5,8 @@
 //   2. sink_fields       Moves items; the order stays such a one.
 //   3. delay_updates     The same.
 //   4. measure           How long values are read (lifetimes.h); Ownership, who holds counted values.
-//   5. make_schedule     The statements of each body (schedule.h), which emission only reads.
+//   5. make_schedule     The statements of each body (schedule.h), which emission only reads. verify() checks
+//                        what they promise; debug builds run it after them.
 //   6. emit_body         Instructions (emit.h), to which compile() then gives the addresses of each other.
 //   7. forward_results   Changes instructions in place.
 //   8. set_handlers      Writes the code of the interpreter into them (run/interpret.h). From then on the

@@ -82,6 +82,13 @@ struct Schedule {
 Schedule make_schedule(const graph::Graph& graph, const Structure& structure, const Lifetimes& lifetimes,
                        const Ownership& ownership, const PlanOptions& options);
 
+/// Throws InternalError where the schedule breaks the rules of statements.h: which function and form, and
+/// what was found. On every way through a body, values are computed once, before they are read; each
+/// reference to a counted value is moved on, taken over or let go of once; calls, groups and tasks name what
+/// there is; windows do not nest. compile() calls it in debug builds and under sanitizers.
+void verify(const Schedule& schedule, const graph::Graph& graph, const Structure& structure,
+            const Ownership& ownership);
+
 /// Whether items that do not need each other are tasks, and a group with the calls among them: branches and
 /// loops are, calls alone are a group without tasks.
 bool are_tasks(std::span<const Item> group);

@@ -177,10 +177,9 @@ class BodyScheduler {
   const graph::FunctionId function_;
   const bool forking_;
   const bool to_hole_;
-  bool in_window_ = false;  ///< windows do not nest in one frame
-  bool in_task_ = false;    ///< the body is that of a task
-  bool no_room_ =
-      false;  ///< there is no room for a fork: what runs as tasks where there is some is scheduled in order
+  bool in_window_ = false;                     ///< windows do not nest in one frame
+  bool in_task_ = false;                       ///< the body is that of a task
+  bool no_room_ = false;                       ///< what follows runs where there is no room for a fork
   uint32_t fork_depth_ = 0;                    ///< forks of branches and loops, in tasks too, that are around
   const OutlinedTask* task_before_ = nullptr;  ///< whose results the items that are being scheduled read
   Statements statements_;                      ///< where statements are appended

@@ -32,6 +32,8 @@ class Statements {
   void add(Statement statement);
   const Statement* begin() const;
   const Statement* end() const;
+  Statement* begin();
+  Statement* end();
   /// The last one, which there must be.
   const Statement& back() const;
 
@@ -269,6 +271,12 @@ inline const Statement* Statements::begin() const {
   return all_.data();
 }
 inline const Statement* Statements::end() const {
+  return all_.data() + all_.size();
+}
+inline Statement* Statements::begin() {
+  return all_.data();
+}
+inline Statement* Statements::end() {
   return all_.data() + all_.size();
 }
 inline const Statement& Statements::back() const {

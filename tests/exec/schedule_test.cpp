@@ -1,0 +1,333 @@
+// The verifier of schedules finds what breaks the rules of statements.h.
+#include "exec/direct/compile/schedule.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <type_traits>
+
+#include "exec/direct/compile/direct_passes.h"
+#include "exec/programs.h"
+#include "hiaton/error.h"
+
+namespace hiaton::exec::direct {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr std::string_view kTrees =
+    "data Tree = Leaf | Node(left: Tree, key: i64, right: Tree)\n"
+    "fn insert(t: Tree, key: i64) -> Tree =\n"
+    "  match t\n"
+    "    Leaf -> Node(Leaf, key, Leaf)\n"
+    "    Node(left, at, right) ->\n"
+    "      if key < at then Node(insert(left, key), at, right)\n"
+    "      else Node(left, at, insert(right, key))\n"
+    "fn count(t: Tree) -> i64 =\n"
+    "  match t\n"
+    "    Leaf -> 0\n"
+    "    Node(left, _, right) -> count(left) + count(right) + 1\n"
+    "fn grown(n: i64) -> Tree = with t = Leaf for i in 0..n do insert(t, i * 7 % n)\n"
+    "fn main(n: i64) -> i64 = count(grown(n)) + count(insert(grown(n), n))\n";
+
+constexpr std::string_view kLists =
+    "fn append(xs: List[i64], ys: List[i64]) -> List[i64] =\n"
+    "  match xs\n"
+    "    Nil -> ys\n"
+    "    Cons(x, rest) -> Cons(x, append(rest, ys))\n"
+    "fn main(xs: List[i64]) -> (List[i64], List[i64]) = (append(xs, xs), xs)\n";
+
+constexpr std::string_view kBranches =
+    "fn count(low: i64, high: i64) -> i64 =\n"
+    "  let middle = (low + high) / 2\n"
+    "  let left = if low < middle then count(low, middle) else 0\n"
+    "  let right = if middle + 1 < high then count(middle + 1, high) else 0\n"
+    "  left + right + 1\n"
+    "fn main(n: i64) -> i64 = count(0, n)\n";
+
+constexpr std::string_view kWindow =
+    "fn f(n: i64) -> List[i64] = Cons(n, Nil)\n"
+    "fn main(n: i64) -> List[i64] = with all = Nil for i in 0..n do all ++ f(i)\n";
+
+/// A program with its schedule, which tests damage.
+struct Scheduled {
+  explicit Scheduled(std::string_view text) : graph(testing::graph_of(text)) {
+    std::string reason;
+    std::optional<Structure> found = find_structure(graph, reason);
+    if (!found) throw InternalError(reason);
+    structure = *std::move(found);
+    sink_fields(graph, structure);
+    lifetimes = measure(graph, structure);
+    ownership.emplace(graph, structure);
+    schedule =
+        make_schedule(graph, structure, *lifetimes, *ownership, {.forking = true, .parallel_iterations = 4});
+  }
+  Scheduled(const Scheduled&) = delete;
+  Scheduled& operator=(const Scheduled&) = delete;
+
+  ScheduledBody& body(std::string_view function, bool forking = false, bool to_hole = false) {
+    for (ScheduledBody& each : schedule.bodies) {
+      if (graph[each.function].name == function && each.forking == forking && each.to_hole == to_hole)
+        return each;
+    }
+    throw InternalError("no such body");
+  }
+  /// What verify says; nothing: it is content.
+  std::string message() const {
+    try {
+      verify(schedule, graph, structure, *ownership);
+    } catch (const InternalError& error) {
+      return error.what();
+    }
+    return "";
+  }
+
+  graph::Graph graph;
+  Structure structure;
+  std::optional<Lifetimes> lifetimes;
+  std::optional<Ownership> ownership;
+  Schedule schedule;
+};
+
+/// Calls `visit` with each list of statements, outer ones first.
+void for_each_list(Statements& list, const std::function<void(Statements&)>& visit) {
+  visit(list);
+  for (Statement& statement : list) {
+    std::visit(
+        [&](auto& what) {
+          using What = std::remove_reference_t<decltype(what)>;
+          if constexpr (std::is_same_v<What, statements::If>) {
+            for (statements::If::Side& side : what.sides) for_each_list(side.statements, visit);
+          } else if constexpr (std::is_same_v<What, statements::TailIf> ||
+                               std::is_same_v<What, statements::SplitIf>) {
+            for (Statements& side : what.sides) for_each_list(side, visit);
+          } else if constexpr (std::is_same_v<What, statements::Fork>) {
+            for_each_list(what.alone, visit);
+          } else if constexpr (std::is_same_v<What, statements::Loop>) {
+            if (what.window) {
+              for (Statements* part : {&what.window->condition, &what.window->ahead, &what.window->rest})
+                for_each_list(*part, visit);
+            }
+            for_each_list(what.condition, visit);
+            for_each_list(what.body, visit);
+          }
+        },
+        statement.what);
+  }
+}
+
+/// The first statement of the kind that `fits`, wherever it stands.
+template <class What>
+What& first(
+    Statements& in, const std::function<bool(const What&)>& fits = [](const What&) { return true; }) {
+  What* found = nullptr;
+  for_each_list(in, [&](Statements& list) {
+    for (Statement& statement : list) {
+      What* const what = std::get_if<What>(&statement.what);
+      if (found == nullptr && what != nullptr && fits(*what)) found = what;
+    }
+  });
+  if (found == nullptr) throw InternalError("no such statement");
+  return *found;
+}
+
+/// Puts a statement without effect in place of `what`.
+template <class What>
+void remove(Statements& in, const What& what) {
+  for_each_list(in, [&](Statements& list) {
+    for (Statement& statement : list) {
+      if (std::get_if<What>(&statement.what) == &what) return void(statement.what = statements::Count{});
+    }
+  });
+}
+
+const auto kTakesApart = [](const statements::ReadFields& reads) { return reads.takes_apart; };
+const auto kHasMoves = [](const auto& end) { return !end.leave.handover.moved.empty(); };
+
+TEST(Schedules, AsTheyAreMadeAreRight) {
+  for (const std::string_view text : {kTrees, kLists, kBranches, kWindow}) {
+    EXPECT_EQ(Scheduled(text).message(), "") << text;
+  }
+  for (const testing::ProgramCase& program : testing::programs()) {
+    EXPECT_EQ(Scheduled(program.text).message(), "") << program.name;
+  }
+}
+
+TEST(Schedules, ThatForgetAReferenceAreFound) {
+  Scheduled lists(kLists);
+  auto& moves = first<statements::Return>(lists.body("append").statements, kHasMoves).leave.handover.moved;
+  moves.clear();
+  EXPECT_THAT(lists.message(), HasSubstr("schedule of append (sequential): hands on %"));
+}
+
+TEST(Schedules, ThatReleaseTwiceAreFound) {
+  Scheduled lists(kLists);
+  auto& leave = first<statements::Return>(lists.body("append").statements, kHasMoves).leave;
+  leave.drops.push_back({Drop::Kind::Release, leave.handover.moved[0]});
+  EXPECT_THAT(lists.message(), HasSubstr(", which is not the frame's own"));
+}
+
+TEST(Schedules, ThatReleaseNothingAreFound) {
+  Scheduled trees(kTrees);
+  Statements& insert = trees.body("main").statements;
+  const Drop& release =
+      first<Drop>(insert, [](const Drop& drop) { return drop.kind == Drop::Kind::Release; });
+  remove(insert, release);
+  EXPECT_THAT(trees.message(), HasSubstr(", which nobody releases"));
+}
+
+TEST(Schedules, ThatReadWhatHasGoneAreFound) {
+  Scheduled lists(kLists);
+  Statements& main = lists.body("main").statements;
+  auto& calls = first<statements::Calls>(main);
+  ASSERT_FALSE(calls.handover.retained.empty());
+  calls.handover.moved.push_back(calls.handover.retained.back());
+  calls.handover.retained.pop_back();
+  EXPECT_THAT(lists.message(), HasSubstr("which the frame does not hold any more"));
+}
+
+TEST(Schedules, ThatRetainTooOftenAreFound) {
+  Scheduled lists(kLists);
+  auto& calls = first<statements::Calls>(lists.body("main").statements);
+  ASSERT_FALSE(calls.handover.retained.empty());
+  calls.handover.retained.push_back(calls.handover.retained[0]);
+  EXPECT_THAT(lists.message(), HasSubstr("more often than it hands it on"));
+}
+
+TEST(Schedules, ThatReadTooEarlyAreFound) {
+  Scheduled branches(kBranches);
+  Statements& count = branches.body("count").statements;
+  remove(count, first<statements::Compute>(count));
+  EXPECT_THAT(branches.message(), HasSubstr("which is not computed"));
+}
+
+TEST(Schedules, ThatComputeTwiceAreFound) {
+  Scheduled branches(kBranches);
+  Statements& count = branches.body("count").statements;
+  const auto& sum = first<statements::Compute>(count);
+  auto& other = first<statements::Compute>(
+      count, [&](const statements::Compute& compute) { return compute.node != sum.node; });
+  other.node = sum.node;
+  EXPECT_THAT(branches.message(), HasSubstr("computes %"));
+}
+
+TEST(Schedules, ThatTakeTheWrongVariantApartAreFound) {
+  Scheduled lists(kLists);
+  auto& reads = first<statements::ReadFields>(lists.body("append").statements, kTakesApart);
+  reads.variant = 1 - reads.variant;
+  EXPECT_THAT(lists.message(), HasSubstr("as of a variant that it need not be of"));
+}
+
+TEST(Schedules, ThatKeepWhatTheyTakeApartAreFound) {
+  Scheduled lists(kLists);
+  first<statements::ReadFields>(lists.body("append").statements, kTakesApart).takes_apart = false;
+  EXPECT_NE(lists.message(), "");
+}
+
+TEST(Schedules, ThatDropFieldsWithoutACountAreFound) {
+  Scheduled lists(kLists);
+  Drop& immediate = first<Drop>(lists.body("append").statements,
+                                [](const Drop& drop) { return drop.kind == Drop::Kind::Immediate; });
+  Scheduled other(kTrees);
+  Drop& release = first<Drop>(other.body("main").statements,
+                              [](const Drop& drop) { return drop.kind == Drop::Kind::Release; });
+  release.kind = Drop::Kind::Immediate;
+  EXPECT_THAT(other.message(), HasSubstr("without a count, though it may have fields"));
+  immediate.kind = Drop::Kind::Borrowed;
+  EXPECT_THAT(lists.message(), HasSubstr("as borrowed, which it is not"));
+}
+
+TEST(Schedules, ThatDifferBehindABranchAreFound) {
+  Scheduled loops(
+      "fn main(n: i64, xs: List[i64]) -> List[i64] =\n"
+      "  with all = xs for i in 0..n do if i % 2 == 0 then Cons(i, all) else all\n");
+  auto& branch = first<statements::If>(loops.body("main").statements);
+  auto& moved = branch.sides[1].leave.handover.moved;
+  ASSERT_FALSE(moved.empty());
+  branch.sides[1].leave.handover.retained.push_back(moved.back());
+  moved.pop_back();
+  EXPECT_THAT(loops.message(), HasSubstr("behind a branch, %"));
+}
+
+TEST(Schedules, ThatDifferBehindAnIterationAreFound) {
+  Scheduled trees(kTrees);
+  auto& loop = first<statements::Loop>(trees.body("grown").statements);
+  loop.next.handover.moved.clear();
+  EXPECT_NE(trees.message(), "");
+}
+
+TEST(Schedules, ThatCallWhatIsNotThereAreFound) {
+  Scheduled lists(kLists);
+  std::erase_if(lists.schedule.bodies, [](const ScheduledBody& body) { return body.to_hole; });
+  EXPECT_THAT(lists.message(), HasSubstr("calls a form of append that there is not"));
+  Scheduled branches(kBranches);
+  first<statements::Calls>(branches.body("count").statements).calls[0].site = graph::CallSite(0);
+  EXPECT_THAT(branches.message(), HasSubstr("schedule of count"));
+}
+
+TEST(Schedules, ThatDisagreeWithTheCalleeAreFound) {
+  Scheduled trees(kTrees);
+  auto& calls = first<statements::Calls>(trees.body("main").statements, [&](const statements::Calls& each) {
+    return trees.graph[trees.graph[each.calls[0].site].callee].name == "count";
+  });
+  calls.calls[0].is_taken_over[0] = !calls.calls[0].is_taken_over[0];
+  EXPECT_THAT(trees.message(), HasSubstr("do not agree on who holds argument 0"));
+}
+
+TEST(Schedules, WithAnArgumentTooFewAreFound) {
+  Scheduled branches(kBranches);
+  ScheduledCall& call = first<statements::Calls>(branches.body("count").statements).calls[0];
+  call.arguments.pop_back();
+  call.is_taken_over.pop_back();
+  EXPECT_THAT(branches.message(), HasSubstr("arguments in place of 2"));
+}
+
+TEST(Schedules, WithATaskThatNobodyCallsAreFound) {
+  Scheduled branches(kBranches);
+  auto& fork = first<statements::Fork>(branches.body("count", true).statements);
+  ASSERT_TRUE(fork.calls[0].task.has_value());
+  fork.calls[1].task = fork.calls[0].task;
+  EXPECT_THAT(branches.message(), HasSubstr("task "));
+}
+
+TEST(Schedules, OfGroupsWithoutASequentialFormAreFound) {
+  Scheduled trees(kTrees);
+  auto& together = first<statements::Calls>(trees.body("count", true).statements,
+                                            [](const statements::Calls& calls) { return calls.is_group; });
+  ++together.group;
+  EXPECT_THAT(trees.message(), HasSubstr("does not say where a group stands"));
+  Scheduled branches(kBranches);
+  ScheduledBody& forking = branches.body("count", true);
+  std::swap(branches.body("count").statements, forking.statements);
+  EXPECT_THAT(branches.message(), HasSubstr("a sequential form"));
+}
+
+TEST(Schedules, OfWindowsInsideOfWindowsAreFound) {
+  Scheduled window(kWindow);
+  auto& outer = first<statements::Loop>(window.body("main", true).statements);
+  ASSERT_NE(outer.window, nullptr);
+  statements::Loop inner{.loop = outer.loop};
+  inner.window = std::make_unique<statements::WindowOfLoop>();
+  outer.window->condition.add({std::move(inner)});
+  EXPECT_NE(window.message(), "");
+}
+
+TEST(Schedules, OfWindowsThatLoseAReferenceAreFound) {
+  Scheduled window(kWindow);
+  auto& loop = first<statements::Loop>(window.body("main", true).statements);
+  ASSERT_NE(loop.window, nullptr);
+  loop.window->leave.handover.moved.clear();
+  EXPECT_NE(window.message(), "");
+}
+
+TEST(Schedules, WithoutAnEndAreFound) {
+  Scheduled branches(kBranches);
+  Statements& count = branches.body("count").statements;
+  remove(count, first<statements::Return>(count));
+  EXPECT_THAT(branches.message(), HasSubstr("a way through the body has no end"));
+}
+
+}  // namespace
+}  // namespace hiaton::exec::direct
