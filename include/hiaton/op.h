@@ -207,8 +207,12 @@ enum class Role : uint8_t {
   String,             ///< has a string kernel
   Settle,             ///< gives its first operand, and leaves it in the second, a suspension: see
                       ///< passes/suspended_types.h
+  CheckDimension,     ///< gives its first operand; its size along the axis, the attribute, must be the second
   Print,              ///< gives its first operand once the second, a string, has been printed
 };
+
+/// What an operation of Role::String does no more than look at: direct code has an instruction for each.
+enum class StringLook : uint8_t { None, Length, CodePoint };
 
 /// How an operation may be fused with its neighbours into one region.
 enum class Fusion : uint8_t {
@@ -264,6 +268,7 @@ struct OpDef {
   Required<TensorKernel> tensor_kernel;  ///< on tensors and on batches of scalars; null: none
   ValueKernel value_kernel = nullptr;    ///< set for Fusion::Data, and for no other
   StringKernel string_kernel = nullptr;  ///< set for Role::String, and for no other
+  StringLook string_look = StringLook::None;
   /// The string kernel lengthens its first operand: who owns that hands it on.
   bool extends_first = false;
   /// Some operations of Fusion::Elementwise have it: what gives the bits of the tensor kernel for operands of

@@ -91,7 +91,7 @@ std::string wrong_shapes(const OpDef& op, std::span<const int64_t> attributes, c
   for (const Value& operand : operands) types.push_back(operand.type());
   try {
     const Type type = op.result_type({types, attributes, declared});
-    if (op.name.value == "check_dimension") {
+    if (op.role == Role::CheckDimension) {
       return fmt::format("expected {} elements along dimension {}, found {}", to_string(operands[1]),
                          attributes[0], to_string(types[0]));
     }

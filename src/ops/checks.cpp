@@ -132,6 +132,7 @@ std::span<const OpDef> checks() {
           .fails_on_elements = true,
           .gradient = pass_to_first,
           .fusion = Fusion::Tensor,
+          .role = Role::CheckDimension,
           .samples = {{{tensor<float>({2}, {1, 2}), Value(int64_t{2})}, tensor<float>({2}, {1, 2}), {0}}},
       },
       {

@@ -266,7 +266,7 @@ constexpr std::string_view a_string = "strings have none";
 
 template <StringKernel kernel, class Result>
 OpDef operation(std::string_view name, std::string_view doc, const std::vector<std::string_view>& operands,
-                TypeRule type_rule, bool fails) {
+                TypeRule type_rule, bool fails, StringLook look = StringLook::None) {
   return {
       .name = name,
       .doc = doc,
@@ -275,6 +275,7 @@ OpDef operation(std::string_view name, std::string_view doc, const std::vector<s
       .tensor_kernel = nullptr,
       .value_kernel = on_values<kernel, Result>,
       .string_kernel = kernel,
+      .string_look = look,
       .fails_on_elements = fails,
       .gradient = Gradient::none(a_string),
       .fusion = Fusion::Data,
@@ -295,11 +296,11 @@ std::span<const OpDef> operations() {
   static const OpDef all[] = {
       join_operation(),
       operation<length, int64_t>("string_length", "How many code points a string has; in programs length(s).",
-                                 {"s"}, gives_scalar<DType::I64, 1>, false),
+                                 {"s"}, gives_scalar<DType::I64, 1>, false, StringLook::Length),
       operation<code_point, int64_t>("string_code_point",
                                      "The code point with this number, counted from 0; in programs s[i]. A "
                                      "number that is none of them fails.",
-                                     {"s", "i"}, gives_scalar<DType::I64, 1, 1>, true),
+                                     {"s", "i"}, gives_scalar<DType::I64, 1, 1>, true, StringLook::CodePoint),
       operation<slice, void>(
           "string_slice",
           "The code points from begin up to, but not including, end; in programs s[begin:end]. A range "

@@ -3,13 +3,11 @@
 namespace hiaton::exec::direct {
 
 bool is_string_length(const graph::Node& node) {
-  static const OpDef* const length = catalog().find("string_length");
-  return node.op == length;
+  return node.op->string_look == StringLook::Length;
 }
 
 bool is_code_point(const graph::Node& node) {
-  static const OpDef* const code_point = catalog().find("string_code_point");
-  return node.op == code_point;
+  return node.op->string_look == StringLook::CodePoint;
 }
 
 bool is_tensor_operation(const graph::Graph& graph, const Structure& structure, const graph::Node& node) {
