@@ -58,6 +58,7 @@ class Way {
   /// Each of the outputs takes a reference along: one that the frame had, or a further one.
   void hand_over(const std::vector<OutPort>& ports, const Handover& handover);
   /// `block`: whose sides are known.
+  void drop(const Drop& dropped, BlockId block);
   void drop(const std::vector<Drop>& drops, BlockId block);
   void leave(const std::vector<OutPort>& ports, const Leave& left, BlockId block);
   /// The frame's own reference goes; `how` says it for people.
@@ -85,7 +86,6 @@ class Way {
   bool owns(NodeId value) const;
   std::vector<NodeId> owned() const;
   void use_in_branch(NodeId value) const;
-  void drop(const Drop& dropped, BlockId block);
 
   const VerifiedBody* body_;
   std::unordered_set<NodeId> computed_;

@@ -80,7 +80,7 @@ class BodyVerifier {
     }
   }
 
-  void follow(const Drop& dropped) { way_.drop({dropped}, block_); }
+  void follow(const Drop& dropped) { way_.drop(dropped, block_); }
   void follow(const statements::Count&) {}
   void follow(const statements::GroupBegins& begins) { begin_group(begins.group); }
   void begin_group(uint64_t group) {
@@ -97,7 +97,7 @@ class BodyVerifier {
     for (OutPort input : node.inputs) way_.use(input);
     std::vector<OutPort> handed;
     if (has_role(node, Role::Make)) {
-      handed = node.inputs;
+      handed.assign(node.inputs.begin(), node.inputs.end());
     } else if (verified_.is_counted(compute.node) && compute.takes.empty() && !node.inputs.empty()) {
       handed = {node.inputs[0]};
     }
@@ -427,7 +427,7 @@ class BodyVerifier {
            "a tail call to a hole has no hole");
     NodeId inner = results_of(tail.call)[0];
     for (const HoleIn& hole : tail.makes) {
-      const std::vector<OutPort>& inputs = graph_[hole.make].inputs;
+      const graph::OutPorts& inputs = graph_[hole.make].inputs;
       expect(hole.field < inputs.size() && origin(inputs[hole.field]) == inner,
              "field {} of %{} is no hole for %{}", hole.field, hole.make.index(), inner.index());
       for (std::size_t i = 0; i < inputs.size(); ++i) {

@@ -16,8 +16,18 @@ namespace {
 
 /// The interpreter proper. With `labels`, only tells where the code of each opcode stands.
 ///
-/// It keeps the frame `f` and the next instruction `pc` in registers. In the common case no instruction
-/// touches memory that another worker writes, but for the relaxed load of `poll`.
+/// It keeps the frame `f` and the instruction that runs, `pc`, in registers. In the common case no
+/// instruction touches memory that another worker writes, but for the relaxed load of `poll`.
+///
+/// The code of opcode X stands at the label at_X; instruction.h says what the operands of each are. It ends
+/// by one of these:
+///   NEXT, GO              The next instruction runs, or the one that `pc` has been set to.
+///   goto failed           The run ends with `fault`. Labels above it find out first which fault it is.
+///   goto polled_...       Somebody has raised `poll`; only calls, and jumps back, look at it.
+///   goto wait_for_stolen  Calls of a group that others have taken are waited for.
+///   return                This worker goes on elsewhere.
+/// `worker->frame` and `worker->pc` say where this worker is once one of the last four is reached; before
+/// that, nobody may read them.
 Outcome execute(Worker* worker, Frame* f, const Instruction* pc, const void* const** labels) {
   static const void* const handlers[] = {
 #define HIATON_OPCODE(Name) &&at_##Name,
@@ -168,6 +178,10 @@ at_ReturnN : {
 
   // --- Calls that may be stolen ---
 
+  // The code of a group is Fork, then for each call a Next (but for the first) and the call, then Join. The
+  // slot join_slot is 0 as long as nothing was stolen; a thief puts a JoinRecord there, which says which
+  // calls are left to this worker. A loop's window, whose iterations may end early, has ForkSome and
+  // NextOfSome.
 at_Fork : {
   if (worker->forks_weigh >= worker->fork_room && !worker->find_fork_room()) {
     pc += pc->jump;
@@ -281,9 +295,7 @@ at_EndCall:
   worker->calls.end_call();
   NEXT;
 
-  // --- Data values ---
-
-  // --- Tensors ---
+  // --- Tensors and strings ---
 
 at_Tensor:
   fault = worker->tensors->run(*pc->tensor, f->slots, f->slots[pc->d]);
@@ -441,9 +453,14 @@ at_Halt:
 at_Header:
   __builtin_unreachable();
 
-#undef GO
-#undef NEXT
+#undef RETURN
+#undef JUMP
+#undef RETURN_NUMBER
+#undef PASS_CONSTANT
+#undef PASS_LAST
 #undef PASS
+#undef NEXT
+#undef GO
 }
 
 }  // namespace
