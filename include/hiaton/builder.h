@@ -15,6 +15,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -25,6 +26,7 @@ namespace hiaton {
 
 class Dimensions;
 class FunctionBuilder;
+class ModuleBuilder;
 
 /// A value inside the function that is being built.
 class Var {
@@ -89,6 +91,21 @@ class FunctionBuilder {
   /// A tensor in pieces of these lengths along an axis (negative: from the last one). Throws ProgramError
   /// where they do not add up to its size; where only the run knows that, the run fails.
   Vars split(Var tensor, int64_t axis, std::span<const int64_t> lengths);
+  /// 0, 1, ... below `end` (i64), which only the run may know.
+  Var range(Var end);
+  /// What stands in a tensor from `begin` up to, but not including, `end` along an axis (negative: from the
+  /// last one): `x[begin:end]`. The bounds are i64, and may be known to the run alone, which fails where not
+  /// 0 <= begin <= end <= size. Var() is the beginning, or the end, of the axis.
+  Var slice(Var tensor, int64_t axis, Var begin, Var end);
+  /// What stands at one place (i64) of an axis, which the result lacks: `x[:, index]`.
+  Var take(Var tensor, int64_t axis, Var index);
+  /// Whether two values of one type are equal as a whole (bool): strings, lists, tuples and other data values
+  /// in variant and in every field, tensors in sizes and in every element. `==` is the same, but for tensors,
+  /// which it compares element by element.
+  Var equal(Var a, Var b);
+  /// Less than 0, 0 or more than 0 (i64), as `a` stands before `b`, beside it or behind it: two numbers,
+  /// strings, or tuples of such ones, by the first parts that differ.
+  Var order(Var a, Var b);
   /// A parameter of the module.
   Var parameter(std::size_t number);
   /// Adds to the gradient of a parameter.
@@ -155,7 +172,8 @@ class FunctionBuilder {
 
  private:
   friend class ModuleBuilder;
-  FunctionBuilder(ir::Module& module, ir::FunctionId function) : module_(module), function_(function) {}
+  FunctionBuilder(ModuleBuilder& owner, ir::Module& module, ir::FunctionId function)
+      : owner_(owner), module_(module), function_(function) {}
   ir::Node& append(ir::NodeKind kind);
   Var add_result(ir::Node& node, const Type& type);
   Vars add_results(ir::Node& node, const std::vector<Type>& types);
@@ -175,7 +193,10 @@ class FunctionBuilder {
   };
   std::optional<Measure> measure_of(const Dim& symbol, std::size_t params) const;
   Var claimed(Var value, const Type& type, std::size_t params);
+  std::size_t axis_of(std::string_view word, Var tensor, int64_t axis) const;
+  Var at_places(Var tensor, std::size_t axis, Var places);
 
+  ModuleBuilder& owner_;
   ir::Module& module_;
   ir::FunctionId function_;
   std::vector<ir::BlockId> open_blocks_;  ///< innermost last; nodes are appended to the last
@@ -207,10 +228,16 @@ class ModuleBuilder {
   void define(FunctionRef function, const std::function<Vars(FunctionBuilder&)>& body);
   /// Another body for a function of the same signature.
   void redefine(FunctionRef function, const std::function<Vars(FunctionBuilder&)>& body);
+  /// A function that others need without a program having asked for it: named like `wanted`, and the same one
+  /// for the same name and types of parameters. `body` gets the function itself, for calls.
+  FunctionRef helper(const std::string& wanted, std::vector<ir::ValueInfo> params, std::vector<Type> results,
+                     const std::function<Vars(FunctionBuilder&, FunctionRef)>& body);
   ir::Module& module() { return module_; }
   bool has(const std::string& function) const { return names_.contains(function); }
   /// `wish`, or where that is taken, the same with the first number from 2 on that makes it free.
   std::string unused_name(const std::string& wish) const;
+  /// The same for a helper, which leaves their names to operations.
+  std::string name_for_helper(const std::string& wanted) const;
   /// The finished, verified module. Throws ProgramError where a declared function was never defined.
   ir::Module finish();
 
@@ -221,10 +248,12 @@ class ModuleBuilder {
   ir::Module module_;
   std::unordered_set<std::string> names_;
   std::unordered_set<std::string> parameter_names_;
+  std::unordered_map<std::string, FunctionRef> helpers_;  ///< by name and types
   /// Also of functions that are finished: their values can be told from those of others.
   std::vector<std::unique_ptr<FunctionBuilder>> builders_;
 };
 
+/// Two strings are joined.
 Var operator+(Var a, Var b);
 Var operator-(Var a, Var b);
 Var operator*(Var a, Var b);
@@ -232,8 +261,10 @@ Var operator/(Var a, Var b);
 Var operator%(Var a, Var b);
 Var operator-(Var a);
 Var operator!(Var a);
+/// Of strings and other data values as FunctionBuilder::equal; of tensors, element by element.
 Var operator==(Var a, Var b);
 Var operator!=(Var a, Var b);
+/// Of strings and tuples as FunctionBuilder::order.
 Var operator<(Var a, Var b);
 Var operator<=(Var a, Var b);
 Var operator>(Var a, Var b);

@@ -102,7 +102,7 @@ ir::Function& ModuleBuilder::declared(FunctionRef ref) {
 }
 
 void ModuleBuilder::build(FunctionRef ref, const std::function<Vars(FunctionBuilder&)>& body) {
-  std::unique_ptr<FunctionBuilder> made(new FunctionBuilder(module_, ref.id));
+  std::unique_ptr<FunctionBuilder> made(new FunctionBuilder(*this, module_, ref.id));
   FunctionBuilder& builder = *builders_.emplace_back(std::move(made));
   std::vector<Type> param_types;
   for (const ir::ValueInfo& param : module_[ref.id].params) param_types.push_back(param.type);
@@ -116,6 +116,27 @@ void ModuleBuilder::build(FunctionRef ref, const std::function<Vars(FunctionBuil
   require_types(module_[ref.id].results, builder.types_of(results),
                 fmt::format("results of '{}'", module_[ref.id].name));
   builder.end_block(block, builder.checked_results(results));
+}
+
+FunctionRef ModuleBuilder::helper(const std::string& wanted, std::vector<ir::ValueInfo> params,
+                                  std::vector<Type> results,
+                                  const std::function<Vars(FunctionBuilder&, FunctionRef)>& body) {
+  std::string key = wanted;
+  for (const ir::ValueInfo& param : params) key += ", " + to_string(param.type);
+  const auto known = helpers_.find(key);
+  if (known != helpers_.end()) return known->second;
+  const FunctionRef made = declare(name_for_helper(wanted), std::move(params), std::move(results));
+  helpers_.emplace(std::move(key), made);
+  define(made, [&](FunctionBuilder& f) { return body(f, made); });
+  return made;
+}
+
+std::string ModuleBuilder::name_for_helper(const std::string& wanted) const {
+  const auto is_free = [&](const std::string& name) { return ir::is_name_for_made(name) && !has(name); };
+  if (is_free(wanted)) return wanted;
+  std::size_t number = 2;
+  while (!is_free(fmt::format("{}_{}", wanted, number))) ++number;
+  return fmt::format("{}_{}", wanted, number);
 }
 
 std::string ModuleBuilder::unused_name(const std::string& wish) const {

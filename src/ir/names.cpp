@@ -23,4 +23,17 @@ bool is_name_for_made(std::string_view word) {
   return is_function_name(word) && catalog().find(word) == nullptr;
 }
 
+std::string as_name(std::string_view type) {
+  std::string name;
+  for (const char c : type) {
+    if (continues_name(c)) {
+      name += c;
+    } else if (!name.empty() && name.back() != '_') {
+      name += '_';
+    }
+  }
+  if (!name.empty() && name.back() == '_') name.pop_back();
+  return name;
+}
+
 }  // namespace hiaton::ir

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <string>
 #include <string_view>
 
 #include "hiaton/type.h"
@@ -48,5 +49,8 @@ bool is_function_name(std::string_view word);
 
 /// The same for what is made for a program: it leaves operations theirs too.
 bool is_name_for_made(std::string_view word);
+
+/// A type as a part of the name of a function: "List_i64".
+std::string as_name(std::string_view type);
 
 }  // namespace hiaton::ir

@@ -3,16 +3,37 @@
 
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
 #include "hiaton/builder.h"
 #include "hiaton/error.h"
+#include "ir/comparisons.h"
 
 namespace hiaton {
 namespace {
 
+/// What the operator is on two values of one data type, strings among them; nothing where it is none on
+/// these.
+std::optional<Var> on_data(std::string_view symbol, Var a, Var b) {
+  if (!a.type().is_data() || !(a.type() == b.type())) return std::nullopt;
+  FunctionBuilder& f = a.builder();
+  if (symbol == "+" && is_string(a.type())) return f.op("string_join", {a, b});
+  if (symbol == "==") return f.equal(a, b);
+  if (symbol == "!=") return !f.equal(a, b);
+  if (!ir::is_ordered(a.type())) return std::nullopt;
+  const auto less = [&](Var one, Var other) { return f.order(one, other) < int64_t{0}; };
+  const auto at_most = [&](Var one, Var other) { return f.order(one, other) <= int64_t{0}; };
+  if (symbol == "<") return less(a, b);
+  if (symbol == ">") return less(b, a);
+  if (symbol == "<=") return at_most(a, b);
+  if (symbol == ">=") return at_most(b, a);
+  return std::nullopt;
+}
+
 Var infix(std::string_view symbol, Var a, Var b) {
+  if (const std::optional<Var> made = on_data(symbol, a, b)) return *made;
   return a.builder().op(*catalog().find_symbol(symbol, 2), {a, b});
 }
 

@@ -132,6 +132,23 @@ void add_rows(int64_t rows, int64_t columns, const T* x, int64_t stride, T* out)
 }
 
 template <class T>
+void normalize(const AxisLayout& layout, const T* x, T epsilon, T* out) {
+  best_kernels<T>().normalize(layout, x, epsilon, out);
+}
+
+template <class T>
+void normalize_rows(int64_t rows, int64_t length, const T* x, T epsilon, const T* gain, const T* bias,
+                    T* out) {
+  best_kernels<T>().normalize_rows(rows, length, x, epsilon, gain, bias, out);
+}
+
+template <class T>
+void normalize_channels(int64_t images, int64_t channels, int64_t size, const T* x, T epsilon, const T* gain,
+                        const T* bias, T* out) {
+  best_kernels<T>().normalize_channels(images, channels, size, x, epsilon, gain, bias, out);
+}
+
+template <class T>
 void add_bias(int64_t rows, int64_t columns, const T* x, const T* bias, T* out) {
   const BinaryKernel<T> add = binary_kernel<T>(BinaryFunction::Add);
   for (int64_t r = 0; r < rows; ++r) add(columns, x + r * columns, bias, out + r * columns);
@@ -147,16 +164,19 @@ HIATON_INSTANTIATE(int32_t)
 HIATON_INSTANTIATE(int64_t)
 #undef HIATON_INSTANTIATE
 
-#define HIATON_INSTANTIATE(T)                                                                     \
-  template void mean(const AxisLayout&, const T*, T*);                                            \
-  template void logsumexp(const AxisLayout&, const T*, T*);                                       \
-  template void softmax(const AxisLayout&, const T*, T*);                                         \
-  template void log_softmax(const AxisLayout&, const T*, T*);                                     \
-  template void softmax_gradient(const AxisLayout&, const T*, const T*, T*);                      \
-  template void log_softmax_gradient(const AxisLayout&, const T*, const T*, T*);                  \
-  template void cross_entropy(int64_t, int64_t, const T*, const int64_t*, T*);                    \
-  template void cross_entropy_gradient(int64_t, int64_t, const T*, const int64_t*, const T*, T*); \
-  template void add_rows(int64_t, int64_t, const T*, int64_t, T*);                                \
+#define HIATON_INSTANTIATE(T)                                                                       \
+  template void mean(const AxisLayout&, const T*, T*);                                              \
+  template void logsumexp(const AxisLayout&, const T*, T*);                                         \
+  template void softmax(const AxisLayout&, const T*, T*);                                           \
+  template void log_softmax(const AxisLayout&, const T*, T*);                                       \
+  template void softmax_gradient(const AxisLayout&, const T*, const T*, T*);                        \
+  template void log_softmax_gradient(const AxisLayout&, const T*, const T*, T*);                    \
+  template void cross_entropy(int64_t, int64_t, const T*, const int64_t*, T*);                      \
+  template void cross_entropy_gradient(int64_t, int64_t, const T*, const int64_t*, const T*, T*);   \
+  template void add_rows(int64_t, int64_t, const T*, int64_t, T*);                                  \
+  template void normalize(const AxisLayout&, const T*, T, T*);                                      \
+  template void normalize_rows(int64_t, int64_t, const T*, T, const T*, const T*, T*);              \
+  template void normalize_channels(int64_t, int64_t, int64_t, const T*, T, const T*, const T*, T*); \
   template void add_bias(int64_t, int64_t, const T*, const T*, T*);
 HIATON_INSTANTIATE(float)
 HIATON_INSTANTIATE(double)

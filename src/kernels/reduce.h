@@ -68,12 +68,17 @@ template <class T>
 void add_bias(int64_t rows, int64_t columns, const T* x, const T* bias, T* out);
 
 /// out = (x - mean) / sqrt(variance + epsilon), with the mean and the variance (the mean of squared
-/// differences) of each line along the axis. Arrays are dense; `out` must not overlap x. T: float, double.
+/// differences) of each line along the axis. `out` must not overlap x.
 template <class T>
 void normalize(const AxisLayout& layout, const T* x, T epsilon, T* out);
-
-/// out = x gain + bias for the elements (o, a, i) of x, with the numbers of `a`. `out` may be x.
+/// The same for each of `rows` rows of `length` elements; then times gain, plus bias, both [length].
 template <class T>
-void scale_and_shift(const AxisLayout& layout, const T* x, const T* gain, const T* bias, T* out);
+void normalize_rows(int64_t rows, int64_t length, const T* x, T epsilon, const T* gain, const T* bias,
+                    T* out);
+/// The same for each channel of x [images, channels, size], over all images; then times the gain, plus the
+/// bias, of the channel.
+template <class T>
+void normalize_channels(int64_t images, int64_t channels, int64_t size, const T* x, T epsilon, const T* gain,
+                        const T* bias, T* out);
 
 }  // namespace hiaton::kernels

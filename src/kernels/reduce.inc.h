@@ -303,6 +303,72 @@ void cross_entropy_gradient(int64_t rows, int64_t classes, const T* logits, cons
   });
 }
 
+/// The sum of f(step) over the steps, from four sums that do not wait for each other.
+template <class T, class Function>
+[[gnu::always_inline]] inline typename Vector<T>::Register sum_of_steps(int64_t steps, Function f) {
+  typename Vector<T>::Register total[4] = {};
+  int64_t s = 0;
+  for (; s + 4 <= steps; s += 4) {
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i) total[i] += f(s + i);
+  }
+  for (; s < steps; ++s) total[0] += f(s);
+  return (total[0] + total[1]) + (total[2] + total[3]);
+}
+
+/// Brings lines, of which `pieces` pieces stand `pitch` elements apart, to mean 0 and variance 1, and calls
+/// scaled(step, vector) for what is stored: `count` is how many elements each line has.
+template <class T, class Lines, class Function>
+[[gnu::always_inline]] inline void normalize_lines(Lines lines, int64_t pieces, int64_t pitch, T count,
+                                                   const T* x, T epsilon, T* out, Function scaled) {
+  using V = typename Vector<T>::Register;
+  V total{};
+  for (int64_t p = 0; p < pieces; ++p)
+    total += sum_of_steps<T>(lines.steps(), [&](int64_t s) { return lines.load(x + p * pitch, s, T{0}); });
+  const V mean = lines.fold(total, LineReductions<T>::add) / count;
+  V squares{};
+  for (int64_t p = 0; p < pieces; ++p) {
+    squares += sum_of_steps<T>(lines.steps(), [&](int64_t s) {
+      lines.store(out + p * pitch, s, lines.load(x + p * pitch, s, T{0}) - mean);
+      const V difference = lines.load(out + p * pitch, s, T{0});
+      return difference * difference;
+    });
+  }
+  V deviation = lines.fold(squares, LineReductions<T>::add) / count + epsilon;
+  for (int64_t i = 0; i < Vector<T>::kLanes; ++i) deviation[i] = __builtin_sqrt(deviation[i]);
+  const V scale = T{1} / deviation;
+  for (int64_t p = 0; p < pieces; ++p)
+    for (int64_t s = 0; s < lines.steps(); ++s)
+      lines.store(out + p * pitch, s, scaled(s, lines.load(out + p * pitch, s, T{0}) * scale));
+}
+
+template <class T>
+void normalize(const AxisLayout& layout, const T* x, T epsilon, T* out) {
+  const auto one = [=](auto lines, int64_t first, int64_t) {
+    normalize_lines<T>(lines, 1, 0, static_cast<T>(layout.axis), x + first, epsilon, out + first,
+                       [](int64_t, auto y) { return y; });
+  };
+  for_lines<T>(layout, one, 0);  // see softmax_gradient
+}
+
+template <class T>
+void normalize_rows(int64_t rows, int64_t length, const T* x, T epsilon, const T* gain, const T* bias,
+                    T* out) {
+  const Row<T> row{length};
+  for (int64_t r = 0; r < rows; ++r)
+    normalize_lines<T>(
+        row, 1, 0, static_cast<T>(length), x + r * length, epsilon, out + r * length,
+        [=](int64_t s, auto y) { return y * row.load(gain, s, T{0}) + row.load(bias, s, T{0}); });
+}
+
+template <class T>
+void normalize_channels(int64_t images, int64_t channels, int64_t size, const T* x, T epsilon, const T* gain,
+                        const T* bias, T* out) {
+  for (int64_t c = 0; c < channels; ++c)
+    normalize_lines<T>(Row<T>{size}, images, channels * size, static_cast<T>(images * size), x + c * size,
+                       epsilon, out + c * size, [=](int64_t, auto y) { return y * gain[c] + bias[c]; });
+}
+
 template <class T, int kVectors>
 [[gnu::always_inline]] inline void add_rows_to(int64_t rows, const T* x, int64_t stride, T* out) {
   using V = Vector<T>;
@@ -337,7 +403,10 @@ ReduceKernels<T> reduce_kernels() {
           log_softmax_gradient<T>,
           cross_entropy<T>,
           cross_entropy_gradient<T>,
-          add_rows<T>};
+          add_rows<T>,
+          normalize<T>,
+          normalize_rows<T>,
+          normalize_channels<T>};
 }
 template ReduceKernels<float> reduce_kernels();
 template ReduceKernels<double> reduce_kernels();

@@ -21,6 +21,11 @@ struct ReduceKernels {
   void (*cross_entropy_gradient)(int64_t rows, int64_t classes, const T* logits, const int64_t* labels,
                                  const T* g, T* out);
   void (*add_rows)(int64_t rows, int64_t columns, const T* x, int64_t stride, T* out);
+  void (*normalize)(const AxisLayout&, const T* x, T epsilon, T* out);
+  void (*normalize_rows)(int64_t rows, int64_t length, const T* x, T epsilon, const T* gain, const T* bias,
+                         T* out);
+  void (*normalize_channels)(int64_t images, int64_t channels, int64_t size, const T* x, T epsilon,
+                             const T* gain, const T* bias, T* out);
 };
 
 /// The kernels for one instruction set, which this machine must have.

@@ -50,7 +50,11 @@ Vars BodyChecker::check(const FunctionHead& head, const Syntax& syntax, ExprId b
     scope_.bind(*head.params[i].name, head.params[i].type ? f_->param(i) : Var());
   }
   check_computed_params(head);
-  bind_functions(head);
+  local_functions_.clear();
+  closed_.clear();
+  std::vector<Var> captured;
+  for (std::size_t i = head.params.size(); i < head.value_count(); ++i) captured.push_back(f_->param(i));
+  bind_functions(head, captured);
   const Vars results = values(body, head.results);
   if (!known(results)) return results;
   f_->set_span(place_of(body));  // of checks of their sizes

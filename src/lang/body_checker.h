@@ -44,6 +44,15 @@ class BodyChecker {
 
   /// The results of the function; without meaning where there are findings.
   Vars check(const FunctionHead& head, const Syntax& syntax, ExprId body, FunctionBuilder& builder);
+  /// The body of a function, which stays where it is.
+  struct ReadBody {
+    Syntax syntax;
+    ExprId body;
+  };
+  /// What reads bodies that are made where a call of their functions stands.
+  void read_bodies_by(std::function<const ReadBody&(const FunctionHead&)> read) {
+    read_body_ = std::move(read);
+  }
   /// Gives the functions that call function values their bodies, after all values are known.
   void define_calls();
   /// Reports gradients of function values that are themselves among these values.
@@ -126,14 +135,12 @@ class BodyChecker {
   Var bound(ExprId id);
   Var range_along(Var x, int64_t axis, const Expr& range);
   Var element_along(Var x, int64_t axis, ExprId position);
-  Var along(Var x, int64_t axis, Var places);
   /// Whether the call is one of the built-in `range`, `zeros`, `ones` and `full`.
   bool is_filled(const Expr& expr) const;
   Var filled(const Expr& expr, const Wish& wish);
   Var stretched(Var element, std::span<const ExprId> sizes, Span span);
   Var of_sizes(const std::vector<Var>& sizes);
   Var range(const Expr& expr);
-  Var numbers_below(Var end);
 
   // Values in brackets (tensors.cpp).
   Var list_literal(const Expr& expr, const Wish& wish);
@@ -183,7 +190,7 @@ class BodyChecker {
     bool known() const { return function != nullptr || operation != nullptr || open != nullptr; }
     bool is_open() const { return open != nullptr; }
   };
-  void bind_functions(const FunctionHead& head);
+  void bind_functions(const FunctionHead& head, std::span<const Var> captured);
   /// Names of sizes in the types of parameters are values too, where the body uses them.
   void bind_sizes(const FunctionHead& head);
 
@@ -261,6 +268,16 @@ class BodyChecker {
   FunctionValue taking_data(const FunctionHead& generic, std::span<const Wish> params, const Expr& expr);
   FunctionValue variant_function(const Expr& expr, std::span<const Wish> params, const Wish& result);
 
+  // Calls that give functions which are known before the run (known_results.cpp).
+  /// nullptr where the call is none of such a function.
+  const FunctionHead* giver_of_function(const Expr& call) const;
+  /// Empty where it is not known, or something is wrong.
+  std::optional<FunctionValue> known_result(const Expr& call, const Wish& wish);
+  std::optional<FunctionValue> known_result(const Resolved& call);
+  bool let_known_result(ExprId bound, Symbol name);
+  FunctionValue inside_of(const FunctionHead& callee, const ReadBody& body, std::span<const Var> arguments,
+                          const FunctionType& type);
+
   // `let fn` (local_functions.cpp).
   class LocalGroup;
   void let_functions(std::span<const Let> group);
@@ -323,25 +340,24 @@ class BodyChecker {
   /// The type that all such values have that `make` makes, where together they tell it. Nothing is made or
   /// reported.
   Wish told_together(const std::function<void()>& make, Span span);
+  Wish type_of(const Collected& collected, Span span);
+  Collected collected_of(ExprId id);
+  /// The arguments of a call that leave types open, each another one. `told` is what each argument tells.
+  void infer_together(TypeInference& types, std::span<const ExprId> arguments,
+                      std::span<const std::size_t> places, std::span<const Tells> told);
   /// What one step of a `fold` or `scan` gives whose first value has no type by itself.
   Wish told_by_step(const Expr& expr, const OverList& over, const Applied& applied);
-  Wish told_by_step_of_lambda(const Expr& expr, const OverList& over);
+  Wish told_by_step_of_lambda(const Expr& expr, const Expr& lambda, const OverList& over);
+  /// The types of the loop variables that have none yet, as far as the next values tell them.
+  void tell_states(const Loop& loop, std::vector<Wish>& types);
+  bool attempt_in(const Syntax& body, const std::function<void()>& make);
+  void unfold(Syntax& in, std::size_t first, std::size_t last, Symbol name, ExprId value) const;
+  ExprId without_open_parts(Syntax& in, std::size_t first, std::size_t last, ArmPattern& pattern,
+                            ExprId value) const;
 
-  // Equality of data values (equality.cpp).
-  bool compares_data(const Operation& operation, std::span<const Var> operands) const;
-  Var compare_data(const Operation& operation, std::span<const Var> operands, Span span);
-  FunctionRef equality_of(const Type& type);
-  Var same(FunctionBuilder& f, Var a, Var b);
-  Var same_from(FunctionBuilder& f, Var a, Var b, std::size_t variant);
-  Var same_fields(FunctionBuilder& f, Var a, Var b, std::size_t variant, std::size_t from);
-
-  // Order of tuples (equality.cpp).
-  bool is_ordered(const Type& type) const;
-  bool orders_tuples(const Operation& operation, std::span<const Var> operands) const;
-  Var order_tuples(const Operation& operation, std::span<const Var> operands, Span span);
-  /// Less than 0, 0 or more than 0.
-  Var order(FunctionBuilder& f, Var a, Var b);
-  FunctionRef order_of(const Type& type);
+  // Equality of data values, and order of tuples (comparisons.cpp).
+  /// Empty where the operation compares no two values of one data type as a whole.
+  std::optional<Var> compare_data(const Operation& operation, std::span<const Var> operands, Span span);
 
   // Strings (strings.cpp).
   Var string(const Expr& expr);
@@ -459,6 +475,10 @@ class BodyChecker {
   std::vector<FunctionValue> local_functions_;
   std::unordered_map<std::string, const FunctionHead*> closed_;  ///< lambdas, by where and for which types
   std::unordered_map<std::size_t, Span> gradient_places_;        ///< by function, where it is asked for
+  std::unordered_map<const FunctionHead*, std::unordered_map<std::string, const FunctionHead*>>
+      closed_inside_;                        ///< lambdas in the bodies of functions that give known results
+  std::vector<const FunctionHead*> inside_;  ///< functions of which such results are being made
+  std::function<const ReadBody&(const FunctionHead&)> read_body_;
   const FunctionHead* head_ = nullptr;  ///< the head of the function that is being checked
   const Syntax* syntax_ = nullptr;      ///< the syntax of the function that is being checked
   int attempts_ = 0;                    ///< how many attempts are under way inside each other

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "base/components.h"
@@ -75,6 +77,15 @@ FunctionHead with_any_types(FunctionHead head) {
   return head;
 }
 
+/// Calls itself: what stands in its body was made where it would be called.
+void define_uncalled(FunctionRef function, ModuleBuilder& builder) {
+  builder.define(function, [&](FunctionBuilder& f) {
+    std::vector<Var> same;
+    for (std::size_t i = 0; i < f.function().params.size(); ++i) same.push_back(f.param(i));
+    return f.call(function, same);
+  });
+}
+
 /// Reports constants that are computed from themselves: as they have no arguments, that never ends.
 void refuse_endless_constants(const std::vector<FunctionHead>& heads, const Functions& functions,
                               const ir::Module& module, Diagnostics& diagnostics) {
@@ -117,6 +128,17 @@ ir::Module check(const std::shared_ptr<const Source>& source, const TokenList& t
   Generated generated(builder);
   Parser parser(*source, tokens, operations, generic_names(heads), declarations, diagnostics);
   BodyChecker checker(*source, tokens, symbols, operations, functions, declarations, generated, diagnostics);
+  std::unordered_map<const FunctionHead*, BodyChecker::ReadBody> bodies;
+  std::optional<Parser> for_calls;
+  checker.read_bodies_by([&](const FunctionHead& head) -> const BodyChecker::ReadBody& {
+    const auto known = bodies.find(&head);
+    if (known != bodies.end()) return known->second;
+    if (!for_calls) {
+      for_calls.emplace(*source, tokens, operations, generic_names(heads), declarations, diagnostics);
+    }
+    const ExprId body = for_calls->read_body(head);
+    return bodies.emplace(&head, BodyChecker::ReadBody{for_calls->syntax(), body}).first->second;
+  });
   const auto check_body = [&](const FunctionHead& head) {
     functions.enter(head);
     if (head.gradient) return functions.define_gradient(head);
@@ -138,15 +160,26 @@ ir::Module check(const std::shared_ptr<const Source>& source, const TokenList& t
   }
   std::unordered_set<std::size_t> broken;  // generic functions, by their first token
   std::unordered_set<std::size_t> used;
-  for (std::size_t i = 0; i < functions.instances().size(); ++i) {
-    const FunctionHead& head = functions.instances()[i];
-    used.insert(head.begin);
-    if (broken.contains(head.begin)) continue;
-    const std::size_t findings = diagnostics.count();
-    diagnostics.set_context(context_of(head, *source, declarations));
-    check_body(head);
-    diagnostics.set_context("");
-    if (diagnostics.count() > findings) broken.insert(head.begin);
+  std::unordered_set<const FunctionHead*> checked;
+  const auto check_instances = [&] {
+    const std::size_t before = checked.size();
+    for (std::size_t i = 0; i < functions.instances().size(); ++i) {
+      const FunctionHead& head = functions.instances()[i];
+      used.insert(head.begin);
+      const bool is_next = !broken.contains(head.begin) && functions.is_needed(head);
+      if (!is_next || !checked.insert(&head).second) continue;
+      const std::size_t findings = diagnostics.count();
+      diagnostics.set_context(context_of(head, *source, declarations));
+      check_body(head);
+      diagnostics.set_context("");
+      if (diagnostics.count() > findings) broken.insert(head.begin);
+    }
+    return checked.size() > before;
+  };
+  while (check_instances()) {
+  }
+  for (const FunctionHead& head : functions.instances()) {
+    if (!checked.contains(&head) && diagnostics.empty()) define_uncalled(functions.reference(head), builder);
   }
   for (const FunctionHead& head : heads) {
     if (head.readable && head.is_generic() && !head.on_demand && !used.contains(head.begin))

@@ -82,7 +82,7 @@ Var BodyChecker::stretched(Var element, std::span<const ExprId> sizes, Span span
 Var BodyChecker::of_sizes(const std::vector<Var>& sizes) {
   Var sum;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
-    Var along = numbers_below(sizes[i]);
+    Var along = f_->range(sizes[i]);
     Attributes shape{-1};
     for (std::size_t later = i + 1; later < sizes.size(); ++later) shape.push_back(1);
     if (shape.size() > 1) along = f_->op("reshape", {along}, shape);
@@ -107,31 +107,7 @@ Var BodyChecker::range(const Expr& expr) {
   const Var end = bound(bounds.back());
   if (!known(end) || (bounds.size() > 1 && !known(begin))) return Var();
   f_->set_span(expr.span);
-  return known(begin) ? numbers_below(end - begin) + begin : numbers_below(end);
-}
-
-/// From 0 on: twice as many with each call.
-Var BodyChecker::numbers_below(Var end) {
-  const FunctionRef made = generated_.function(
-      "range", {{DType::I64, "end"}}, {Type(DType::I64, {unknown_dim()})},
-      [](FunctionBuilder& f, FunctionRef self) -> Vars {
-        const Var n = f.param(0);
-        return f.if_else(
-            n <= 0,
-            [&] {
-              return f.op("slice", {f.op("stack", {f.op("check_count", {n})}, {0})}, {0, 0, 0});
-            },
-            [&] {
-              const Var half = f.call(self, {n / 2});
-              const Var both = f.op("concat", {half, half + n / 2}, {0});
-              return f.if_else(
-                  n % 2 == 0, [&] { return both; },
-                  [&] {
-                    return f.op("concat", {both, f.op("stack", {n - 1}, {0})}, {0});
-                  });
-            });
-      });
-  return f_->call(made, {end});
+  return known(begin) ? f_->range(end - begin) + begin : f_->range(end);
 }
 
 }  // namespace hiaton::lang

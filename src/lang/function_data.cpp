@@ -120,7 +120,7 @@ BodyChecker::FunctionValue BodyChecker::callee_of(Var value, FunctionType& type)
     std::vector<ir::ValueInfo> infos = infos_of(wishes_for(type.params));
     infos.push_back({type.type, "f"});
     type.caller =
-        generated_.declare("call_" + as_name(to_string(type.type)), std::move(infos), {type.result});
+        generated_.declare("call_" + ir::as_name(to_string(type.type)), std::move(infos), {type.result});
     FunctionHead head{.name = static_cast<Symbol>(Tok::Fn)};
     for (const Type& param : type.params) head.params.push_back({.name = std::nullopt, .type = param});
     head.results.emplace_back(type.result);
@@ -184,6 +184,8 @@ Vars BodyChecker::call_of_value(const Expr& expr, const Wish& wish) {
   const Expr& callee = (*syntax_)[expr.a];
   if (callee.kind == Expr::Kind::Lambda || callee.kind == Expr::Kind::Gradient)
     return call_local(expr, open_function(callee), wish);
+  if (const std::optional<FunctionValue> known = known_result(callee, std::nullopt))
+    return call_local(expr, *known, wish);
   const Var found = value(expr.a);
   if (!known(found)) {
     for (const ExprId argument : list(expr.list)) value(argument);
@@ -380,7 +382,7 @@ BodyChecker::FunctionValue BodyChecker::variant_function(const Expr& expr, std::
   }
   head.results.emplace_back(place->data);
   const FunctionRef made =
-      generated_.function(fmt::format("make_{}_{}", (*place)->name, as_name(to_string(place->data))),
+      generated_.function(fmt::format("make_{}_{}", (*place)->name, ir::as_name(to_string(place->data))),
                           infos_of(fields), {place->data}, [&](FunctionBuilder& f, FunctionRef) -> Vars {
                             std::vector<Var> values;
                             for (std::size_t i = 0; i < fields.size(); ++i) values.push_back(f.param(i));

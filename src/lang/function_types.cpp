@@ -35,7 +35,7 @@ FunctionType& FunctionTypes::of(const std::vector<Type>& params, const Type& res
   for (const Type& param : params) text += (text.empty() ? "" : ", ") + to_string(param);
   text = fmt::format("fn({}) -> {}", text, to_string(result));
   if (const auto known = by_text_.find(text); known != by_text_.end()) return *known->second;
-  const std::string wanted = "Function_" + as_name(text.substr(text.find('(')));
+  const std::string wanted = "Function_" + ir::as_name(text.substr(text.find('(')));
   std::string name = wanted;
   for (int number = 2; types_.find(name); ++number) name = fmt::format("{}_{}", wanted, number);
   diagnostics_.show_as(name, text);

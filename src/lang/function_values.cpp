@@ -23,15 +23,13 @@ std::string text_of_function(std::span<const Wish> params, const std::optional<T
   return fmt::format("fn({}) -> {}", text, result ? to_string(*result) : "?");
 }
 
-void BodyChecker::bind_functions(const FunctionHead& head) {
-  local_functions_.clear();
-  closed_.clear();
-  std::size_t next = head.params.size();
+void BodyChecker::bind_functions(const FunctionHead& head, std::span<const Var> captured) {
+  std::size_t next = 0;
   for (const FunctionArgument& given : head.functions) {
     FunctionValue& local = local_functions_.emplace_back(FunctionValue{
         .name = given.name, .function = given.function, .operation = given.operation, .text = given.text});
     local.lambdas = given.lambdas;
-    for (std::size_t i = 0; i < given.captured.size(); ++i) local.captured.push_back(f_->param(next++));
+    for (std::size_t i = 0; i < given.captured.size(); ++i) local.captured.push_back(captured[next++]);
   }
 }
 
@@ -134,6 +132,7 @@ BodyChecker::FunctionValue BodyChecker::function_value(ExprId argument, std::spa
     if (param) types.push_back(*param);
   }
   if (result && types.size() == params.size()) wish = declarations_.function_types().of(types, *result).type;
+  if (const std::optional<FunctionValue> known = known_result(expr, wish)) return *known;
   const Var found = value(argument, wish);
   if (!known(found)) return {};
   if (FunctionType* type = function_type(found.type())) return callee_of(found, *type);

@@ -138,7 +138,7 @@ const FunctionHead* Functions::instance(const FunctionHead& generic, const TypeA
   for (const TypeArgument& argument : arguments) {
     const std::string type = to_string(*argument.type);
     key += ", " + type;
-    name += '_' + as_name(type);
+    name += '_' + ir::as_name(type);
   }
   for (const FunctionArgument& function : given) {
     key += function.function != nullptr
@@ -148,7 +148,10 @@ const FunctionHead* Functions::instance(const FunctionHead& generic, const TypeA
     name += '_' + function.text;
   }
   const auto known = instances_by_types_.find(key);
-  if (known != instances_by_types_.end()) return known->second;
+  if (known != instances_by_types_.end()) {
+    ++times_needed_[known->second];
+    return known->second;
+  }
   FunctionHead head =
       read_head_for(generic, arguments, source_, tokens_, symbols_, declarations_, diagnostics_);
   const std::size_t findings = diagnostics_.count();
@@ -169,6 +172,7 @@ const FunctionHead* Functions::instance(const FunctionHead& generic, const TypeA
   const FunctionHead* made = nullptr;
   if (is_right) {
     made = &instances_.emplace_back(std::move(head));
+    times_needed_[made] = 1;
     references_.emplace(made, declare_as(builder_.unused_name(name), *made));
   }
   instances_by_types_.emplace(std::move(key), made);

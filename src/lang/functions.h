@@ -36,6 +36,13 @@ class Functions {
   const FunctionHead* instance(const FunctionHead& generic, const TypeArguments& arguments,
                                const FunctionHead& made_for, const std::vector<FunctionArgument>& given = {},
                                Span used_at = {});
+  /// Whether something asked for an instance and has not taken that back.
+  bool is_needed(const FunctionHead& instance) const { return times_needed_.at(&instance) > 0; }
+  /// What stands in the body of the instance was made elsewhere: whoever asked for it does not need it.
+  void take_back(const FunctionHead& instance) {
+    const auto times = times_needed_.find(&instance);
+    if (times != times_needed_.end()) --times->second;
+  }
   /// A function that was made for a lambda.
   const FunctionHead* add_lambda(FunctionHead head, FunctionRef made);
   std::vector<ir::ValueInfo> params_of(const FunctionHead& head) const;
@@ -73,6 +80,7 @@ class Functions {
   std::unordered_map<const FunctionHead*, FunctionRef> references_;
   std::deque<FunctionHead> instances_;  ///< uses of generic functions
   std::unordered_map<std::string, const FunctionHead*> instances_by_types_;
+  std::unordered_map<const FunctionHead*, std::size_t> times_needed_;  ///< instances
   std::deque<FunctionHead> lambdas_;
 };
 

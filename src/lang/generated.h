@@ -10,9 +10,6 @@
 
 namespace hiaton::lang {
 
-/// A type as a part of the name of a function: "List_i64".
-std::string as_name(std::string_view type);
-
 /// Makes each of them once.
 class Generated {
  public:
@@ -23,9 +20,11 @@ class Generated {
 
   /// What builds the body; it gets the function itself, for calls.
   using Body = std::function<Vars(FunctionBuilder&, FunctionRef)>;
-  /// A function that is named like `wanted`; the same one for the same name and types.
+  /// See ModuleBuilder::helper.
   FunctionRef function(const std::string& wanted, std::vector<ir::ValueInfo> params,
-                       std::vector<Type> results, const Body& body);
+                       std::vector<Type> results, const Body& body) {
+    return builder_.helper(wanted, std::move(params), std::move(results), body);
+  }
 
   /// A new function of which the body decides the results.
   FunctionRef function_with_any_results(const std::string& wanted, std::vector<ir::ValueInfo> params,
@@ -34,7 +33,7 @@ class Generated {
   /// A new function that is named like `wanted`, which `define` gives its body.
   FunctionRef declare(const std::string& wanted, std::vector<ir::ValueInfo> params,
                       std::vector<Type> results) {
-    return builder_.declare(free_name(wanted), std::move(params), std::move(results));
+    return builder_.declare(builder_.name_for_helper(wanted), std::move(params), std::move(results));
   }
   void define(FunctionRef made, const std::function<Vars(FunctionBuilder&)>& body) {
     builder_.define(made, body);
@@ -43,8 +42,6 @@ class Generated {
   const ir::Function& operator[](FunctionRef ref) const { return builder_.module()[ref.id]; }
 
  private:
-  std::string free_name(const std::string& wanted) const;
-
   ModuleBuilder& builder_;
   std::map<std::string, FunctionRef> made_;  ///< by what they were asked for as
 };

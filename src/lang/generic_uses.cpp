@@ -158,7 +158,9 @@ std::vector<Var> BodyChecker::infer(TypeInference& types, std::span<const ExprId
     if (has_part) types.match(results[i], field_type(*wishes[0], 0, i));
     if (wishes.size() == results.size() && wishes[i]) types.match(results[i], *wishes[i]);
   }
-  for (const Tells what : {Tells::Elements, Tells::Float, Tells::Integer, Tells::Nothing}) take(what);
+  for (const Tells what : {Tells::Elements, Tells::Float, Tells::Integer}) take(what);
+  infer_together(types, arguments, places, told);
+  take(Tells::Nothing);
   return found;
 }
 

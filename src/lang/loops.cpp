@@ -33,10 +33,14 @@ Vars BodyChecker::loop(const Expr& expr) {
   const Loop& loop = syntax_->loops[expr.index];
   std::vector<Pattern> patterns;
   std::vector<Var> initial;
-  for (const Loop::State& state : loop.states) {
+  std::vector<Wish> types;
+  for (const Loop::State& state : loop.states) types.push_back(state.pattern.type);
+  tell_states(loop, types);
+  for (std::size_t i = 0; i < loop.states.size(); ++i) {
+    const Loop::State& state = loop.states[i];
     patterns.push_back(state.pattern);
-    const bool is_told = state.pattern.type.has_value() || require_type_of_state(state);
-    const Var first = is_told ? value(state.initial, state.pattern.type) : Var();
+    const bool is_told = types[i] || require_type_of_state(state);
+    const Var first = is_told ? value(state.initial, types[i]) : Var();
     initial.push_back(require_pattern(state.initial, first, state.pattern));
   }
   require_distinct(patterns, "loop variable", symbols_, diagnostics_);
@@ -44,14 +48,14 @@ Vars BodyChecker::loop(const Expr& expr) {
                      : loop_on_condition(expr, loop, std::move(initial));
 }
 
-/// The body is no help, as the variable stands in it.
+/// Where neither its first value nor the next ones tell it.
 bool BodyChecker::require_type_of_state(const Loop::State& state) {
   const Expr& initial = (*syntax_)[giver_of(state.initial)];
   const bool is_empty = initial.kind == Expr::Kind::List && initial.list.count == 0;
   const bool is_open = initial.kind == Expr::Kind::Name && is_open_variant(initial);
   if (!is_empty && !is_open) return true;
   const GenericVariant* const variant = is_open ? declarations_.generic_variant(initial.name) : nullptr;
-  report(initial.span, fmt::format("expected the type of '{0}', which its first value does not tell; it is "
+  report(initial.span, fmt::format("expected the type of '{0}', which nothing here tells; it is "
                                    "written {0}: {1}[...] = {2}",
                                    spelled(state.pattern),
                                    variant != nullptr ? symbols_[variant->type->name] : Declarations::kList,

@@ -88,15 +88,11 @@ Var BodyChecker::range_along(Var x, int64_t axis, const Expr& range) {
   Var begin;
   if (!first) begin = bound(range.a);
   if (from != 0) begin = f_->constant(from);
-  Var end = range.b.valid() ? bound(range.b) : Var();
+  const Var end = range.b.valid() ? bound(range.b) : Var();
   const bool are_bounds_known = (known(begin) || first) && (known(end) || !range.b.valid());
   if (!known(x) || !are_bounds_known) return Var();
   f_->set_span(range.span);
-  if (!range.b.valid()) end = f_->op("size", {x}, {axis});
-  const Var from_zero = known(begin) ? Var() : f_->constant(int64_t{0});
-  Var rows = numbers_below(f_->op("range_length", {known(begin) ? begin : from_zero, end}));
-  if (known(begin)) rows = rows + begin;
-  return axis == 0 ? f_->op("gather", {x, rows}) : along(x, axis, rows);
+  return f_->slice(x, axis, begin, end);
 }
 
 Var BodyChecker::element_along(Var x, int64_t axis, ExprId position) {
@@ -105,19 +101,8 @@ Var BodyChecker::element_along(Var x, int64_t axis, ExprId position) {
                             [] { return std::string("an index beside a range"); });
   if (!known(x) || !known(index)) return Var();
   f_->set_span(place_of(position));
-  if (axis == 0) return f_->op("gather", {x, index});
-  if (place) return f_->op("take", {x}, {axis, *place});
-  return f_->op("take", {along(x, axis, f_->op("stack", {index}, {0}))}, {axis, 0});
-}
-
-/// What stands at these places of an axis that is not the first, on every line along it.
-Var BodyChecker::along(Var x, int64_t axis, Var places) {
-  const Var line = f_->op("slice", {x}, {axis, 0, 1});
-  const Var zeros = f_->cast(f_->op("zeros_like", {line}), DType::I64);
-  Attributes shape{-1};
-  for (auto next = axis + 1; next < static_cast<int64_t>(x.type().shape.size()); ++next) shape.push_back(1);
-  const Var row = shape.size() > 1 ? f_->op("reshape", {places}, shape) : places;
-  return f_->op("take_along_axis", {x, zeros + row}, {axis});
+  const bool is_attribute = axis > 0 && place;
+  return is_attribute ? f_->op("take", {x}, {axis, *place}) : f_->take(x, axis, index);
 }
 
 }  // namespace hiaton::lang

@@ -3,24 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <utility>
 
 #include "lang/body_checker.h"
 
 namespace hiaton::lang {
 namespace {
-
-/// The operation on strings for an operator; empty where there is none.
-std::string_view operation_for(std::string_view symbol) {
-  static constexpr std::pair<std::string_view, std::string_view> kOperations[] = {
-      {"+", "string_join"},     {"==", "string_equal"},  {"!=", "string_equal"},  {"<", "string_compare"},
-      {"<=", "string_compare"}, {">", "string_compare"}, {">=", "string_compare"}};
-  for (const auto& [of, name] : kOperations) {
-    if (of == symbol) return name;
-  }
-  return "";
-}
 
 std::string_view cast_for(std::string_view name) {
   if (name == "i64") return "string_to_i64";
@@ -50,16 +37,8 @@ std::optional<Var> BodyChecker::string_operation(const Operation& operation, std
     const std::string_view cast = cast_for(operation.name);
     return cast.empty() ? std::nullopt : std::optional(f_->op(cast, all));
   }
-  const std::string_view symbol = operation.def->symbol;
-  const std::string_view name = operation_for(symbol);
-  if (name.empty() || all.size() != 2 || !is_string(all[1].type())) return std::nullopt;
-  const Var made = f_->op(name, all);
-  if (symbol == "!=") return !made;
-  if (symbol == "<") return made < int64_t{0};
-  if (symbol == "<=") return made <= int64_t{0};
-  if (symbol == ">") return made > int64_t{0};
-  if (symbol == ">=") return made >= int64_t{0};
-  return made;
+  const bool joins = operation.def->symbol == "+" && all.size() == 2 && is_string(all[1].type());
+  return joins ? std::optional(f_->op("string_join", all)) : std::nullopt;
 }
 
 /// `s[i]` or `s[i:j]`, where either bound may be left out.
@@ -159,7 +138,7 @@ std::optional<BodyChecker::FunctionValue> BodyChecker::built_in_on_data(const Ex
   for (const Wish& param : params) {
     head.params.push_back({.name = std::nullopt, .type = *param});
     infos.push_back({*param, fmt::format("x{}", infos.size() + 1)});
-    made_name += "_" + as_name(to_string(*param));
+    made_name += "_" + ir::as_name(to_string(*param));
   }
   const auto results = [&](FunctionBuilder& builder) -> Vars {
     FunctionBuilder* const around = std::exchange(f_, &builder);
@@ -202,7 +181,7 @@ Var BodyChecker::append_text(FunctionBuilder& f, Var before, Var of) {
 /// Joined piece by piece behind one string, which grows where it stands.
 FunctionRef BodyChecker::text_of_data(const Type& type) {
   return generated_.function(
-      "text_" + as_name(type.data->name), {{string_type(), "before"}, {type, "x"}}, {string_type()},
+      "text_" + ir::as_name(type.data->name), {{string_type(), "before"}, {type, "x"}}, {string_type()},
       [&](FunctionBuilder& f, FunctionRef) -> Vars {
         const auto join = [&](Var before, const std::string& text) {
           return f.op("string_join", {before, f.constant(Value(text), string_type())});
@@ -226,7 +205,7 @@ FunctionRef BodyChecker::text_of_list(const Type& type) {
   const auto join = [](FunctionBuilder& f, Var before, const char* text) {
     return f.op("string_join", {before, f.constant(Value(text), string_type())});
   };
-  const std::string name = "text_" + as_name(type.data->name);
+  const std::string name = "text_" + ir::as_name(type.data->name);
   const std::vector<ir::ValueInfo> params{{string_type(), "before"}, {type, "xs"}};
   const FunctionRef rest = generated_.function(
       name + "_rest", params, {string_type()}, [&](FunctionBuilder& f, FunctionRef self) -> Vars {

@@ -363,8 +363,11 @@ void BodyChecker::lets(const Expr& block) {
 void BodyChecker::let(const Let& let) {
   const std::span<const Pattern> names = patterns(let.patterns);
   require_distinct(names, "name", symbols_, diagnostics_);
-  if (names.size() == 1 && !names[0].type && is_function(let.bound)) {
+  const bool is_one = names.size() == 1 && !names[0].type;
+  if (is_one && is_function(let.bound)) {
     let_function(let.bound, names[0]);
+  } else if (is_one && names[0].name && let_known_result(let.bound, *names[0].name)) {
+    return;
   } else if (names.size() == 1) {
     let_one(let.bound, names[0]);
   } else {

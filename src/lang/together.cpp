@@ -59,7 +59,12 @@ Wish BodyChecker::told_together(const std::function<void()>& make, Span span) {
   collected_ = &collected;
   const bool is_right = attempt(make);
   collected_ = nullptr;
-  if (!is_right || collected.generic == nullptr) return std::nullopt;
+  return is_right ? type_of(collected, span) : std::nullopt;
+}
+
+/// Nothing where it does not tell all types.
+Wish BodyChecker::type_of(const Collected& collected, Span span) {
+  if (collected.generic == nullptr) return std::nullopt;
   std::vector<std::optional<Type>> told;
   for (const TypeArgument& argument : collected.arguments) told.push_back(argument.type);
   TypeInference types(collected.generic->params, source_, tokens_, declarations_, diagnostics_);
@@ -67,9 +72,46 @@ Wish BodyChecker::told_together(const std::function<void()>& make, Span span) {
   return types.missing().empty() ? types.instance_of(*collected.generic, span) : std::nullopt;
 }
 
+/// What one value of a generic data type tells of its types, where that is not all of them.
+BodyChecker::Collected BodyChecker::collected_of(ExprId id) {
+  Collected collected;
+  if (collected_ != nullptr || !all_leave_types_open({&id, 1})) return collected;
+  collected_ = &collected;
+  const bool is_right = attempt([&] { value(id); });
+  collected_ = nullptr;
+  return is_right ? collected : Collected();
+}
+
+/// Such arguments tell the types of what they are for, each a part of them.
+void BodyChecker::infer_together(TypeInference& types, std::span<const ExprId> arguments,
+                                 std::span<const std::size_t> places, std::span<const Tells> told) {
+  std::vector<std::pair<std::string, Collected>> by_place;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const bool is_open = told[i] == Tells::Nothing && !types.function_at(places[i]);
+    if (!is_open || types.type_at(places[i])) continue;
+    const Collected collected = collected_of(arguments[i]);
+    if (collected.generic == nullptr) continue;
+    types.match(places[i], *collected.generic, collected.arguments);
+    const std::string text = types.text_at(places[i]);
+    const auto same = std::ranges::find(by_place, text, [](const auto& known) { return known.first; });
+    if (same == by_place.end()) {
+      by_place.emplace_back(text, collected);
+      continue;
+    }
+    Collected& all = same->second;
+    all.add(*collected.generic, collected.arguments);
+    const Wish type = type_of(all, (*syntax_)[arguments[i]].span);
+    if (type) types.match(places[i], *type);
+  }
+}
+
 Wish BodyChecker::told_by_step(const Expr& expr, const OverList& over, const Applied& applied) {
-  const Expr& function = (*syntax_)[giver_of(list(expr.list)[0])];
-  if (function.kind == Expr::Kind::Lambda) return told_by_step_of_lambda(expr, over);
+  const Expr* function = &(*syntax_)[giver_of(list(expr.list)[0])];
+  if (function->kind == Expr::Kind::Name) {
+    const FunctionValue* const local = local_function(function->name);
+    if (local != nullptr && local->is_open()) function = local->open;
+  }
+  if (function->kind == Expr::Kind::Lambda) return told_by_step_of_lambda(expr, *function, over);
   const FunctionHead* const generic = applied.generic();
   if (generic == nullptr || generic->param_types.size() < 2) return std::nullopt;
   TypeInference types(generic->type_params, source_, tokens_, declarations_, diagnostics_);
@@ -78,31 +120,113 @@ Wish BodyChecker::told_by_step(const Expr& expr, const OverList& over, const App
 }
 
 /// In the body, the name of the first parameter stands for the first value as it is written.
-Wish BodyChecker::told_by_step_of_lambda(const Expr& expr, const OverList& over) {
+Wish BodyChecker::told_by_step_of_lambda(const Expr& expr, const Expr& lambda, const OverList& over) {
   const std::span<const ExprId> arguments = list(expr.list);
-  const Expr& lambda = (*syntax_)[giver_of(arguments[0])];
   const std::span<const Pattern> params = patterns(lambda.list);
   if (params.size() + 1 != arguments.size() || !params[0].name) return std::nullopt;
   Syntax unfolded = *syntax_;
-  const Expr& first = (*syntax_)[arguments[1]];
-  for (std::size_t i = lambda.index; i <= lambda.a.index(); ++i) {
-    Expr& named = unfolded.exprs[i];
-    if (named.kind != Expr::Kind::Name || named.name != *params[0].name) continue;
-    const Span span = named.span;
-    named = first;
-    named.span = span;
-  }
-  const Syntax* const around = std::exchange(syntax_, &unfolded);
+  unfold(unfolded, lambda.index, lambda.a.index(), *params[0].name, arguments[1]);
   Wish step;
-  const bool is_right = attempt([&] {
+  const bool is_right = attempt_in(unfolded, [&] {
     const ir::BlockId block = f_->begin_block({over.element});
     bind(params[1], f_->block_params(block)[0]);
     for (std::size_t i = 2; i < params.size(); ++i) bind(params[i], value(arguments[i + 1]));
     const Vars results = values(lambda.a, {});
     if (all_known(results)) step = single(lambda.a, results, std::nullopt).type();
   });
-  syntax_ = around;
   return is_right ? step : std::nullopt;
+}
+
+/// In the body, the name of a loop variable whose first value has no type by itself stands for that value as
+/// it is written. A type that is found so may tell others.
+void BodyChecker::tell_states(const Loop& loop, std::vector<Wish>& types) {
+  const std::size_t count = loop.states.size();
+  const ExprId before = loop.counts ? loop.end : loop.states.back().initial;
+  bool tells_more = true;
+  while (tells_more) {
+    Syntax unfolded = *syntax_;
+    std::vector<bool> is_open;
+    for (std::size_t i = 0; i < count; ++i) {
+      const Loop::State& state = loop.states[i];
+      is_open.push_back(!types[i] && state.pattern.name && tells(state.initial) == Tells::Nothing);
+      if (is_open[i])
+        unfold(unfolded, before.index() + 1, loop.body.index(), *state.pattern.name, state.initial);
+    }
+    tells_more = false;
+    if (std::ranges::find(is_open, true) == is_open.end()) return;
+    attempt_in(unfolded, [&] {
+      for (std::size_t i = 0; i < count; ++i) {
+        const Loop::State& state = loop.states[i];
+        if (is_open[i] || !state.pattern.name) continue;
+        const Var first = types[i] ? stand_in(*types[i]) : value(state.initial);
+        scope_.bind(*state.pattern.name, first);
+      }
+      if (loop.counts && loop.counter.name) scope_.bind(*loop.counter.name, value(loop.begin));
+      Vars next = values(loop.body, {});
+      if (count == 1 && next.size() > 1 && all_known(next)) next = single(loop.body, next, std::nullopt);
+      for (std::size_t i = 0; next.size() == count && i < count; ++i) {
+        if (!is_open[i] || !known(next[i])) continue;
+        types[i] = without_symbols(next[i].type());
+        tells_more = true;
+      }
+    });
+  }
+}
+
+/// Puts the value in the place of the name, in the expressions from one to another. Where a pattern takes the
+/// name apart, its own names stand for parts of the value.
+void BodyChecker::unfold(Syntax& in, std::size_t first, std::size_t last, Symbol name, ExprId value) const {
+  for (std::size_t i = first; i <= last; ++i) {
+    const Expr& match = in.exprs[i];
+    if (match.kind != Expr::Kind::Match || match.op != Tok::Let) continue;
+    const Expr& matched = in[match.a];
+    if (matched.kind != Expr::Kind::Name || matched.name != name) continue;
+    const ExprId told = without_open_parts(in, first, last, in.arms[match.list.begin].pattern, value);
+    in.exprs[i].a = told;
+  }
+  for (std::size_t i = first; i <= last; ++i) {
+    Expr& named = in.exprs[i];
+    if (named.kind != Expr::Kind::Name || named.name != name) continue;
+    const Span span = named.span;
+    named = (*syntax_)[value];
+    named.span = span;
+  }
+}
+
+/// The value with a truth value, which nothing looks at, for each part that has no type by itself.
+ExprId BodyChecker::without_open_parts(Syntax& in, std::size_t first, std::size_t last, ArmPattern& pattern,
+                                       ExprId value) const {
+  const auto add = [&](const Expr& expr) {
+    in.exprs.push_back(expr);
+    return ExprId(in.exprs.size() - 1);
+  };
+  Expr tuple = (*syntax_)[giver_of(value)];
+  const bool is_name = pattern.kind == ArmPattern::Kind::Name || pattern.kind == ArmPattern::Kind::Any;
+  if (is_name && tells(value) == Tells::Nothing) {
+    const bool has_name = pattern.kind == ArmPattern::Kind::Name;
+    pattern.kind = ArmPattern::Kind::Any;
+    if (has_name) unfold(in, first, last, pattern.name, value);
+    return add({.kind = Expr::Kind::Bool, .op = Tok::True, .span = tuple.span});
+  }
+  const bool has_same_parts = pattern.kind == ArmPattern::Kind::Tuple && tuple.kind == Expr::Kind::Tuple &&
+                              pattern.parts.count == tuple.list.count;
+  if (!has_same_parts) return value;
+  std::vector<ExprId> parts;
+  for (std::size_t i = 0; i < tuple.list.count; ++i) {
+    ArmPattern& of_part = in.arm_patterns[pattern.parts.begin + i];
+    parts.push_back(without_open_parts(in, first, last, of_part, in.lists[tuple.list.begin + i]));
+  }
+  tuple.list.begin = static_cast<uint32_t>(in.lists.size());
+  in.lists.insert(in.lists.end(), parts.begin(), parts.end());
+  return add(tuple);
+}
+
+/// Of a body that is not the one as it is written.
+bool BodyChecker::attempt_in(const Syntax& body, const std::function<void()>& make) {
+  const Syntax* const around = std::exchange(syntax_, &body);
+  const bool is_right = attempt(make);
+  syntax_ = around;
+  return is_right;
 }
 
 }  // namespace hiaton::lang

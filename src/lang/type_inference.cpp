@@ -42,6 +42,23 @@ void TypeInference::match(std::size_t position, const Type& actual) {
   }
 }
 
+void TypeInference::match(std::size_t position, const GenericType& generic, const TypeArguments& known) {
+  go_to(position);
+  if (!at(Tok::Name) || declarations().generic_type(next().payload) != &generic) return;
+  if (after_next().kind != Tok::LeftBracket) return;
+  take();
+  take();
+  std::size_t part = 0;
+  try {
+    do {
+      const std::optional<Type> type = part < known.size() ? known[part].type : std::nullopt;
+      match_next(type ? &*type : nullptr);
+      ++part;
+    } while (accept(Tok::Comma));
+  } catch (const Unreadable&) {  // reported where the type is read
+  }
+}
+
 bool TypeInference::may_be(std::size_t position, const Type& actual) const {
   TypeInference trial(*this);
   trial.differs_ = false;

@@ -17,6 +17,8 @@ class TypeInference : Reader {
   void set(std::span<const std::optional<Type>> arguments);
   /// The type whose first token is at `position` becomes `actual`, as far as that can be.
   void match(std::size_t position, const Type& actual);
+  /// The same for a generic data type of which some types are known, where it is written as one.
+  void match(std::size_t position, const GenericType& generic, const TypeArguments& known);
   /// Whether it may become `actual`, whatever the type parameters stand for that are not known yet.
   bool may_be(std::size_t position, const Type& actual) const;
   /// The type as it is written.

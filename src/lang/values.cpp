@@ -179,8 +179,7 @@ Var BodyChecker::emit(const Operation& operation, std::span<const Var> operands,
     return Var();
   }
   if (const std::optional<Var> made = string_operation(operation, operands, span)) return *made;
-  if (compares_data(operation, operands)) return compare_data(operation, operands, span);
-  if (orders_tuples(operation, operands)) return order_tuples(operation, operands, span);
+  if (const std::optional<Var> made = compare_data(operation, operands, span)) return *made;
   f_->set_span(span);
   try {
     return f_->op(*operation.def, operands, std::move(attributes));

@@ -11,25 +11,66 @@
 namespace hiaton::ops {
 namespace {
 
-/// Which axes of a tensor of this rank are normalised together, and which one has the channels.
+/// Which axes of a tensor are normalised together, and which one has the channels.
 struct Normalized {
   std::vector<int64_t> axes;
   std::size_t channel;
 };
 
-Normalized in_layers(std::size_t rank) {
-  return {{static_cast<int64_t>(rank) - 1}, rank - 1};
-}
-Normalized in_batches(std::size_t rank) {
-  Normalized all{{0}, 1};
-  for (std::size_t i = 2; i < rank; ++i) all.axes.push_back(static_cast<int64_t>(i));
-  return all;
-}
-Normalized in_instances(std::size_t rank) {
-  const auto last = static_cast<int64_t>(rank) - 1;
-  return {{last - 1, last}, rank - 3};
-}
-using Kind = Normalized (*)(std::size_t rank);
+struct Form {
+  std::size_t least_rank, most_rank;
+  std::string_view text;
+};
+
+// What each of them is: its form, its axes, and what normalises, scales and shifts one instance.
+
+struct Layers {
+  static constexpr Form kForm{1, kMaxRank, "x [.., k]"};
+  static Normalized normalized(std::size_t rank) { return {{static_cast<int64_t>(rank) - 1}, rank - 1}; }
+  template <class T>
+  static void run(std::span<const int64_t> dims, const T* x, T epsilon, const T* gain, const T* bias,
+                  T* out) {
+    const int64_t rows = product(dims.first(dims.size() - 1));
+    kernels::normalize_rows(rows, dims.back(), x, epsilon, gain, bias, out);
+  }
+};
+
+struct Batches {
+  static constexpr Form kForm{2, kMaxRank, "x [n, k, ..]"};
+  static Normalized normalized(std::size_t rank) {
+    Normalized all{{0}, 1};
+    for (std::size_t i = 2; i < rank; ++i) all.axes.push_back(static_cast<int64_t>(i));
+    return all;
+  }
+  template <class T>
+  static void run(std::span<const int64_t> dims, const T* x, T epsilon, const T* gain, const T* bias,
+                  T* out) {
+    const int64_t size = product(dims.subspan(2));
+    if (size > 1) return kernels::normalize_channels(dims[0], dims[1], size, x, epsilon, gain, bias, out);
+    kernels::normalize({.outer = 1, .axis = dims[0], .inner = dims[1]}, x, epsilon, out);
+    for (int64_t i = 0; i < dims[0]; ++i, out += dims[1]) {
+      for (int64_t c = 0; c < dims[1]; ++c) out[c] = out[c] * gain[c] + bias[c];
+    }
+  }
+};
+
+struct Instances {
+  static constexpr Form kForm{3, 4, "x [.., k, h, w]"};
+  static Normalized normalized(std::size_t rank) {
+    const auto last = static_cast<int64_t>(rank) - 1;
+    return {{last - 1, last}, rank - 3};
+  }
+  template <class T>
+  static void run(std::span<const int64_t> dims, const T* x, T epsilon, const T* gain, const T* bias,
+                  T* out) {
+    const std::size_t channel = dims.size() - 3;
+    const int64_t images = product(dims.first(channel));
+    const int64_t channels = dims[channel];
+    const int64_t size = product(dims.last(2));
+    for (int64_t i = 0; i < images; ++i, x += channels * size, out += channels * size)
+      kernels::normalize_channels(1, channels, size, x, epsilon, gain, bias, out);
+  }
+};
 
 // Types.
 
@@ -45,20 +86,13 @@ Type normalize_type(const TypeQuestion& question) {
   return x;
 }
 
-struct Form {
-  std::size_t least_rank, most_rank;
-  std::string_view text;
-};
-constexpr Form kLayers{1, kMaxRank, "x [.., k]"};
-constexpr Form kBatches{2, kMaxRank, "x [n, k, ..]"};
-constexpr Form kInstances{3, 4, "x [.., k, h, w]"};
-
-template <Kind kind, const Form& form>
+template <class Kind>
 Type scaled_type(const TypeQuestion& question) {
   const Type& x = question.operands[0];
+  const Form& form = Kind::kForm;
   const auto fits = [&](const Type& each) {
     return each.dtype == x.dtype && each.shape.size() == 1 && !each.is_data() &&
-           may_equal(each.shape[0], x.shape[kind(x.shape.size()).channel]);
+           may_equal(each.shape[0], x.shape[Kind::normalized(x.shape.size()).channel]);
   };
   const bool right = x.is_tensor() && is_float(x.dtype) && x.shape.size() >= form.least_rank &&
                      x.shape.size() <= form.most_rank && fits(question.operands[1]) &&
@@ -72,14 +106,13 @@ Type scaled_type(const TypeQuestion& question) {
 
 // Kernels.
 
-/// The first operand, normalised; `epsilon` is the number of the operand that is added to variances.
 template <class T>
-void normalize_all(const KernelCall& call, std::span<const int64_t> axes, std::size_t epsilon) {
+void normalize_all(const KernelCall& call) {
   const TensorArgument& x = call.operands[0];
-  Reduced reduced = arrange(x.dims, axes_of(axes, x.dims.size()));
-  const auto epsilon_of = [&](int64_t i) { return *call.operands[epsilon].at<T>(i); };
+  Reduced reduced = arrange(x.dims, axes_of(call.attributes, x.dims.size()));
+  const auto epsilon_of = [&](int64_t i) { return *call.operands[1].at<T>(i); };
   if (reduced.permuted_dims.empty()) {
-    const bool at_once = is_dense(call, x) && (call.operands[epsilon].stride == 0 || call.batch == 1);
+    const bool at_once = is_dense(call, x) && (call.operands[1].stride == 0 || call.batch == 1);
     if (at_once) reduced.layout.outer *= call.batch;
     for (int64_t i = 0; i < (at_once ? 1 : call.batch); ++i)
       kernels::normalize(reduced.layout, x.at<T>(i), epsilon_of(i), call.result.at<T>(i));
@@ -96,22 +129,16 @@ void normalize_all(const KernelCall& call, std::span<const int64_t> axes, std::s
 }
 
 Fault normalize_kernel(const KernelCall& call) {
-  for_float(call.result.dtype, [&]<class T>(T) { normalize_all<T>(call, call.attributes, 1); });
+  for_float(call.result.dtype, [&]<class T>(T) { normalize_all<T>(call); });
   return Fault::None;
 }
 
-template <Kind kind>
+template <class Kind>
 Fault scaled_kernel(const KernelCall& call) {
-  const std::span<const int64_t> dims = call.result.dims;
-  const Normalized normalized = kind(dims.size());
-  const kernels::AxisLayout channels{.outer = product(dims.first(normalized.channel)),
-                                     .axis = dims[normalized.channel],
-                                     .inner = product(dims.subspan(normalized.channel + 1))};
   for_float(call.result.dtype, [&]<class T>(T) {
-    normalize_all<T>(call, normalized.axes, 3);
     for (int64_t i = 0; i < call.batch; ++i) {
-      T* out = call.result.at<T>(i);
-      kernels::scale_and_shift<T>(channels, out, call.operands[1].at<T>(i), call.operands[2].at<T>(i), out);
+      Kind::template run<T>(call.result.dims, call.operands[0].at<T>(i), *call.operands[3].at<T>(i),
+                            call.operands[1].at<T>(i), call.operands[2].at<T>(i), call.result.at<T>(i));
     }
   });
   return Fault::None;
@@ -148,11 +175,11 @@ Var normalize_rule(const GradientQuestion& q, std::size_t index) {
 }
 
 /// y gain + bias.
-template <Kind kind>
+template <class Kind>
 Var scaled_rule(const GradientQuestion& q, std::size_t index) {
   const Var x = q.operands[0];
   const std::size_t rank = x.type().shape.size();
-  const Normalized normalized = kind(rank);
+  const Normalized normalized = Kind::normalized(rank);
   std::vector<int64_t> others;  // the axes but that of the channels
   for (std::size_t i = 0; i < rank; ++i) {
     if (i != normalized.channel) others.push_back(static_cast<int64_t>(i));
@@ -169,15 +196,15 @@ Var scaled_rule(const GradientQuestion& q, std::size_t index) {
 }
 
 /// A normalised tensor, scaled and shifted by channel.
-template <Kind kind, const Form& form>
+template <class Kind>
 OpDef scaled(std::string_view name, std::string_view doc, const Sample& sample) {
   return {
       .name = name,
       .doc = doc,
       .operands = {"x", "gain", "bias", "epsilon"},
-      .type_rule = scaled_type<kind, form>,
-      .tensor_kernel = scaled_kernel<kind>,
-      .gradient = scaled_rule<kind>,
+      .type_rule = scaled_type<Kind>,
+      .tensor_kernel = scaled_kernel<Kind>,
+      .gradient = scaled_rule<Kind>,
       .fusion = Fusion::Tensor,
       .samples = {sample},
   };
@@ -203,19 +230,18 @@ std::span<const OpDef> normalization() {
                        tensor<double>({2, 2}, {-1, 1, -1, 1}),
                        {1}}},
       },
-      scaled<in_layers, kLayers>("layer_norm",
-                                 "x [.., k] normalised along its last axis, times gain [k], plus bias [k].",
-                                 {{tensor<double>({2, 2}, {1, 3, 5, 9}), tensor<double>({2}, {1, 2}),
-                                   tensor<double>({2}, {0, 10}), 0.0},
-                                  tensor<double>({2, 2}, {-1, 12, -1, 12})}),
-      scaled<in_batches, kBatches>(
+      scaled<Layers>("layer_norm", "x [.., k] normalised along its last axis, times gain [k], plus bias [k].",
+                     {{tensor<double>({2, 2}, {1, 3, 5, 9}), tensor<double>({2}, {1, 2}),
+                       tensor<double>({2}, {0, 10}), 0.0},
+                      tensor<double>({2, 2}, {-1, 12, -1, 12})}),
+      scaled<Batches>(
           "batch_norm",
           "x [n, k, ..] normalised for each of its k channels, over all examples and places, times gain [k], "
           "plus bias [k]. The mean and the variance are those of x.",
           {{tensor<double>({2, 2}, {1, 5, 3, 9}), tensor<double>({2}, {1, 2}), tensor<double>({2}, {0, 10}),
             0.0},
            tensor<double>({2, 2}, {-1, 8, 1, 12})}),
-      scaled<in_instances, kInstances>(
+      scaled<Instances>(
           "instance_norm",
           "Images x [.., k, h, w], each channel of each normalised by itself, times gain [k], plus bias [k].",
           {{tensor<double>({2, 1, 2}, {1, 3, 5, 9}), tensor<double>({2}, {1, 2}),

@@ -72,6 +72,23 @@ INSTANTIATE_TEST_SUITE_P(
                   "  (apply(twice, n), fold(fn(s, f) -> s * 10 + f(neg)(n), 0, fs), same(twice(abs))(n))\n",
                   {"3"},
                   {"4", "361", "4"}},
+        KnownCase{
+            "CallsThatGiveKnownFunctions",
+            "fn slope(f: fn(f64) -> f64) -> fn(f64) -> f64 = grad(f)\n"
+            "fn after(f: fn(f64) -> f64, g: fn(f64) -> f64) -> fn(f64) -> f64 = fn(x) -> f(g(x))\n"
+            "fn scale(k: f64) -> fn(f64) -> f64 = fn(x) -> x * k\n"
+            "fn second(f: fn(f64) -> f64) -> fn(f64) -> f64 = grad(slope(f))\n"
+            "fn cube(x: f64) -> f64 = x * x * x\n"
+            "fn by(c: bool, x: f64) -> f64 = (let f = if c then cube else neg in slope(f)(x))\n"
+            "fn loss(k: f64, x: f64) -> f64 = slope(after(cube, scale(k)))(x)\n"
+            "fn main(x: f64) -> (f64, f64, f64, f64, f64, List[f64], f64, f64) =\n"
+            "  let twice = slope(slope(cube))\n"
+            "  let fs = [twice, scale(x)]\n"
+            "  (twice(x), slope(slope(slope(cube)))(x), second(cube)(x), slope(after(cube, scale(x)))(1),\n"
+            "   by(true, x), map(second(cube), [1, x]), fold(fn(s, f) -> s + f(x), 0, fs), grad(loss, "
+            "wrt=k)(2, x))\n",
+            {"2"},
+            {"12", "6", "12", "24", "12", "[6, 12]", "16", "144"}},
         KnownCase{"GradientsThroughWhatIsTakenAlong",
                   "data Layer = Layer(w: f64[2], f: fn(f64[2]) -> f64[2])\n"
                   "fn chain(fs: List[fn(f64) -> f64], x: f64) -> f64 = fold(fn(s, f) -> f(s), x, fs)\n"

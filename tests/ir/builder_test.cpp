@@ -99,6 +99,94 @@ TEST(Builder, SplitsTensors) {
             "start=2, length=3))\n");
 }
 
+TEST(Builder, SlicesWithBoundsOfTheRunAreThoseOfTheText) {
+  const Type image(DType::F64, {unknown_dim(), {3, ""}});
+  const Type rows(DType::F64, {unknown_dim(), unknown_dim()});
+  ModuleBuilder program;
+  const FunctionRef main = program.declare(
+      "main", {{image, "x"}, {DType::I64, "i"}, {DType::I64, "j"}},
+      {image, image, rows, rows, Type(DType::F64, {unknown_dim()}), Type(DType::I64, {unknown_dim()})});
+  program.define(main, [](FunctionBuilder& f) -> Vars {
+    const Var x = f.param(0), i = f.param(1), j = f.param(2);
+    return {f.slice(x, 0, i, j),  f.slice(x, 0, Var(), j), f.slice(x, 1, i, Var()),
+            f.slice(x, -1, i, j), f.take(x, -1, j),        f.range(j)};
+  });
+  EXPECT_TRUE(
+      equal(program.finish(), parse("fn main(x: f64[_, 3], i: i64, j: i64) ->\n"
+                                    "  (f64[_, 3], f64[_, 3], f64[_, _], f64[_, _], f64[_], i64[_]) =\n"
+                                    "  (x[i:j], x[:j], x[:, i:], x[:, i:j], x[:, j], range(j))\n")));
+}
+
+TEST(Builder, SlicesWithoutBoundsAreTheTensor) {
+  const Type vector(DType::F64, {unknown_dim()});
+  const ir::Module module = module_of({{vector, "x"}}, {vector}, [](FunctionBuilder& f) -> Vars {
+    return f.slice(f.param(0), 0, Var(), Var());
+  });
+  EXPECT_EQ(print(module), "fn f(x: f64[_]) -> f64[_] = x\n");
+}
+
+TEST(Builder, ComparesDataAsTheTextDoes) {
+  const auto source =
+      "data Tree = Leaf(number: i64, at: f64[_]) | Node(left: Tree, right: Tree)\n"
+      "fn main(a: Tree, b: Tree, s: str, x: List[(i64, str)], y: List[(i64, str)], p: (str, i64), q: (str, "
+      "i64)) ->\n"
+      "  (bool, bool, bool, bool, bool, bool, str) =\n"
+      "  (a == b, a != b, s == \"x\", x == y, p < q, p >= q, s + \"x\")\n";
+  ModuleBuilder program;
+  DataTypes& types = program.module().data_types;
+  const Type tree = types.declare("Tree");
+  types.define(tree, {{"Leaf", {{"number", DType::I64}, {"at", Type(DType::F64, {unknown_dim()})}}},
+                      {"Node", {{"left", tree}, {"right", tree}}}});
+  const Type list = types.list_of(types.tuple_of({DType::I64, string_type()}));
+  const Type pair = types.tuple_of({string_type(), DType::I64});
+  const FunctionRef main = program.declare(
+      "main",
+      {{tree, "a"}, {tree, "b"}, {string_type(), "s"}, {list, "x"}, {list, "y"}, {pair, "p"}, {pair, "q"}},
+      {DType::Bool, DType::Bool, DType::Bool, DType::Bool, DType::Bool, DType::Bool, string_type()});
+  program.define(main, [](FunctionBuilder& f) -> Vars {
+    const Var a = f.param(0), b = f.param(1), s = f.param(2), p = f.param(5), q = f.param(6);
+    const Var text = f.constant(Value(std::string("x")), string_type());
+    return {a == b, a != b, s == text, f.param(3) == f.param(4), p < q, p >= q, s + text};
+  });
+  EXPECT_TRUE(equal(program.finish(), parse(source)));
+}
+
+TEST(Builder, ComparesTensorsAsAWholeOrByElement) {
+  const Type vector(DType::I64, {unknown_dim()});
+  const ir::Module module =
+      module_of({{vector, "x"}, {vector, "y"}}, {DType::Bool, Type(DType::Bool, {unknown_dim()}), DType::I64},
+                [](FunctionBuilder& f) -> Vars {
+                  const Var x = f.param(0), y = f.param(1);
+                  return {f.equal(x, y), x == y, f.order(f.op("sum", {x}), f.op("sum", {y}))};
+                });
+  EXPECT_TRUE(
+      equal(module, parse("fn f(x: i64[_], y: i64[_]) -> (bool, bool[_], i64) =\n"
+                          "  (if size(x, axis=0) == size(y, axis=0) then sum(i64(x != y)) == 0 else "
+                          "false, x == y,\n"
+                          "   (let a = sum(x) in (let b = sum(y) in if a < b then -1 else if b < a then "
+                          "1 else 0)))\n")));
+}
+
+TEST(Builder, RefusesWrongSlicesAndComparisons) {
+  const Type vector(DType::F64, {unknown_dim()});
+  const auto message = [&](const std::function<Var(FunctionBuilder&)>& make) {
+    return error_of([&] {
+      module_of({{vector, "x"}, {DType::I64, "n"}}, {DType::Bool}, [&](FunctionBuilder& f) -> Vars {
+        make(f);
+        return f.constant(true);
+      });
+    });
+  };
+  EXPECT_EQ(message([](FunctionBuilder& f) { return f.slice(f.param(0), 1, f.param(1), Var()); }),
+            "[slice] expected an axis of f64[_], found 1");
+  EXPECT_EQ(message([](FunctionBuilder& f) { return f.take(f.param(1), 0, f.param(1)); }),
+            "[take] expected a tensor, found i64");
+  EXPECT_EQ(message([](FunctionBuilder& f) { return f.equal(f.param(0), f.param(1)); }),
+            "[equal] expected two values of one type, found f64[_] and i64");
+  EXPECT_EQ(message([](FunctionBuilder& f) { return f.order(f.param(0), f.param(0)); }),
+            "[order] expected two numbers, strings, or tuples of them, of one type, found f64[_] and f64[_]");
+}
+
 TEST(Builder, MarksNodesWithSpanAndPlacement) {
   const ir::Module module = module_of({{DType::I64, "n"}}, {DType::I64}, [](FunctionBuilder& f) -> Vars {
     f.set_span({3, 7});

@@ -145,9 +145,26 @@ TEST(FunctionData, IsNotGivenToARun) {
 TEST(FunctionData, AGradientOfAllThatMayBeCalledIsNoneOfThem) {
   EXPECT_THAT(
       error_of("fn derivative(f: fn(f64) -> f64) -> fn(f64) -> f64 = grad(f)\n"
-               "fn main(x: f64) -> f64 = derivative(derivative(sin))(x)\n"),
+               "fn main(x: f64) -> f64 =\n"
+               "  let fs = [derivative(if x > 0 then sin else cos), sin]\n"
+               "  fold(fn(s, f) -> s + f(x), 0, fs)\n"),
       HasSubstr("1:59: error: this gradient would need endlessly many functions: it is itself one of the "
                 "functions of type fn(f64) -> f64 of which it would be derived"));
+}
+
+TEST(FunctionData, CallsThatGiveKnownFunctionsAreReportedAsOthers) {
+  const std::string prefix =
+      "fn derivative(f: fn(f64) -> f64) -> fn(f64) -> f64 = grad(f)\n"
+      "fn wrong(f: fn(f64) -> f64) -> fn(f64) -> f64 = fn(x) -> f(x, x)\n";
+  EXPECT_THAT(error_of(prefix + "fn main(x: f64) -> f64 = derivative(sin, cos)(x)\n"),
+              HasSubstr("3:26: error: 'derivative' takes 1 argument, found 2"));
+  EXPECT_THAT(error_of(prefix + "fn main(x: f64) -> f64 = derivative(x)(x)\n"), HasSubstr("3:37: error: "));
+  EXPECT_THAT(error_of(prefix + "fn main(x: f64) -> f64 = wrong(sin)(x)\n"), HasSubstr("2:58: error: "));
+  EXPECT_THAT(error_of(prefix + "fn main(x: f64) -> f64 = (let d = derivative(sin) in d(x, x))\n"),
+              HasSubstr("'d' takes 1 argument, found 2"));
+  EXPECT_THAT(error_of("fn more(f: fn(f64) -> f64) -> fn(f64) -> f64 = fn(x) -> more(more(f))(x)\n"
+                       "fn main(x: f64) -> f64 = more(sin)(x)\n"),
+              HasSubstr("this would need endlessly many functions"));
 }
 
 TEST(FunctionData, GradientsOfGradientsByArguments) {

@@ -30,12 +30,12 @@ INSTANTIATE_TEST_SUITE_P(
             "WhatIsNoDeclaration", "3\n",
             "expected a declaration ('fn', 'data', 'param', 'size', 'const', 'type' or 'import'), found the "
             "number 3"},
-        MessageCase{"AVariableOfALoop",
-                    "data Option[T] = None | Some(value: T)\nfn f(n: i64) -> i64 = (let b = with b = None "
-                    "for i in 0..n do Some(i) in n)\n",
-                    "expected the type of 'b', which its first value does not tell; it is written b: "
-                    "Option[...] = None"},
-        MessageCase{"AListOfALoop", "fn f(n: i64) -> List[i64] = with xs = [] for i in 0..n do Cons(i, xs)\n",
+        MessageCase{
+            "AVariableOfALoop",
+            "data Option[T] = None | Some(value: T)\nfn f(n: i64) -> i64 = (let b = with b = None "
+            "for i in 0..n do b in n)\n",
+            "expected the type of 'b', which nothing here tells; it is written b: Option[...] = None"},
+        MessageCase{"AListOfALoop", "fn f(n: i64) -> List[i64] = with xs = [] for i in 0..n do xs\n",
                     "it is written xs: List[...] = []"},
         MessageCase{"PrintOnALineOfItsOwn", "fn f(n: i64) -> i64 =\n  print(n)\n  n\n", "let _ = print(x)"},
         MessageCase{"PartsOfATuple", "fn f(n: i64) -> i64 = (let p = (n, n) in p.0)\n",

@@ -86,6 +86,54 @@ INSTANTIATE_TEST_SUITE_P(
             "fn or_else[T](o: Option[T], other: T) -> T = other\n"
             "fn f(xs: List[str]) -> i64 = count(fold(fn(m, x) -> put(m, x, or_else(get(m, x), 0) + 1), Tip, "
             "xs))\n"},
+        MessageCase{
+            "FirstValuesOfFoldsInTuples",
+            MAP "fn f(xs: List[str]) -> i64 =\n"
+                "  let (m, k) = fold(fn((m, k), x) -> (put(m, x, k), k + 1), (Tip, 0), xs)\n"
+                "  count(m) + k\n"
+                "fn g(xs: List[str]) -> i64 =\n"
+                "  let ((k, m), ys) = fold(fn(((k, m), ys), x) -> ((k + 1, put(m, x, k)), Cons(k, ys)), ((0, "
+                "Tip), []), xs)\n"
+                "  count(m) + k + fold(add, 0, ys)\n"},
+        MessageCase{"FirstValuesOfFoldsByFunctionsOfALet", MAP
+                    "fn f(xs: List[str]) -> i64 = (let step = fn(m, x) -> put(m, x, 1) in count(fold(step, "
+                    "Tip, xs)))\n"},
+        MessageCase{
+            "LoopsByTheirNextValues",
+            MAP "fn f(n: i64) -> i64 = count(with m = Tip for i in 0..n do put(m, i, 0.5))\n"
+                "fn g(n: i64) -> (i64, List[i64]) =\n"
+                "  let (m, k, xs) = with m = Tip, k = 0, xs = [] while k < n do (put(m, k, xs), k + 1, "
+                "Cons(k, xs))\n"
+                "  (count(m), xs)\n"
+                "fn h(n: i64) -> i64 = (let (m, k) = with (m, k) = (Tip, 0) for i in 0..n do (put(m, i, k), "
+                "k + i) in count(m))\n"},
+        MessageCase{
+            "LoopVariablesThatTellEachOther", MAP OPTION
+            "fn get[K, V](m: Map[K, V], key: K) -> Option[V] = None\n"
+            "fn f(n: i64) -> i64 =\n"
+            "  let (m, last) = with m = Tip, last = None for i in 0..n do (put(m, i, \"a\"), get(m, i))\n"
+            "  count(m)\n"},
+        MessageCase{"LoopsInsideOfLoops",
+                    MAP "fn f(n: i64) -> i64 =\n"
+                        "  count(with m = Tip for i in 0..n do with m = m for j in 0..i do put(m, i, j))\n"},
+        MessageCase{"LoopsThatNothingTells",
+                    MAP "fn f(n: i64) -> i64 = (let m = with m = Tip for i in 0..n do m in n)\n",
+                    "expected the type of 'm', which nothing here tells; it is written m: Map[...] = Tip"},
+        MessageCase{
+            "ArgumentsTogether",
+            EITHER "fn same[T](a: T, b: T) -> T = a\n"
+                   "fn swap[A, B](a: Either[A, B], b: Either[A, B]) -> Either[A, B] = b\n"
+                   "fn put[A, B](a: Either[A, B], b: List[B]) -> Either[A, B] = a\n"
+                   "fn f(n: i64) -> i64 = of(same(Left(\"x\"), Right(n))) + of(swap(Right(1), Left(\"y\")))\n"
+                   "  + of(put(Left(\"x\"), [n])) + of(put(Left(\"x\"), []))\n"},
+        MessageCase{
+            "FieldsTogether", EITHER
+            "data Two[T] = Two(one: T, other: T)\n"
+            "fn f(n: i64) -> i64 = (let two = Two(Left(\"x\"), Right(n)) in of(two.one) + of(two.other))\n"},
+        MessageCase{"ArgumentsThatDoNotTellAll",
+                    EITHER "fn same[T](a: T, b: T) -> T = a\n"
+                           "fn f(n: i64) -> i64 = (let e = same(Left(\"x\"), Left(\"y\")) in n)\n",
+                    "expected the type B of 'Left', which nothing here tells"},
         MessageCase{"FoldsThatNothingTells",
                     MAP "fn f(xs: List[str]) -> i64 = count(fold(fn(m, x) -> m, Tip, xs))\n",
                     "expected the type K of 'Tip', which nothing here tells"},
