@@ -64,7 +64,7 @@ std::string first_sample(const OpDef& op) {
 
 std::string describe(const OpDef& op) {
   const std::string sample = first_sample(op);
-  return fmt::format("{:<18}{}\n    {}\n    for {}{}{}\n    gradient: {}\n", op.name.value, spelling(op),
+  return fmt::format("{:<17} {}\n    {}\n    for {}{}{}\n    gradient: {}\n", op.name.value, spelling(op),
                      op.doc.value, operand_types(op), sample.empty() ? "" : "; ", sample, gradient_text(op));
 }
 

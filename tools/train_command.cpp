@@ -154,7 +154,7 @@ void require_same_model(const std::string& file, const ModelDirectory& directory
 Training resume(const TrainCommand& command, Trace* trace) {
   for (const CLI::Option* option : command.fixed) {
     if (option->count() > 0)
-      throw UsageError(fmt::format("{} cannot change with --resume", option->get_name()));
+      throw UsageError(fmt::format("{} cannot change with --resume, which keeps it as it was; leave it out", option->get_name()));
   }
   if (command.out.empty() && command.model.empty())
     throw UsageError("--resume: expected --out DIR or a MODEL");

@@ -99,8 +99,8 @@ void batch_norm_of_onednn(benchmark::State& state) {
   Scaled given(state, state.range(2));
   const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
   dnnl::stream stream(engine);
-  const dnnl::memory::desc layout({given.outer, given.channels, given.size}, dnnl::memory::data_type::f32,
-                                  dnnl::memory::format_tag::abc);
+  const dnnl::memory::desc layout({given.outer, given.channels, 1, given.size}, dnnl::memory::data_type::f32,
+                                  dnnl::memory::format_tag::nchw);
   const dnnl::memory::desc factors({2, given.channels}, dnnl::memory::data_type::f32,
                                    dnnl::memory::format_tag::ab);
   const dnnl::batch_normalization_forward::primitive_desc made(

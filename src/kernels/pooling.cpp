@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
 
 #include "kernels/pooling_kernels.h"
 
@@ -99,39 +98,6 @@ int64_t largest(const Window& window, const T* x) {
   return best;
 }
 
-/// Windows one below the other share rows of the image: the largest element of each row of a window is looked
-/// for once for all of them.
-template <class T>
-class LargestOfRows {
- public:
-  LargestOfRows(const Pooling& shape, const T* x) : shape_(shape), x_(x) {}
-
-  /// The largest elements of windows side by side, of which the first begins at x[at].
-  void take(const WindowRow& windows, int64_t at, T* y) {
-    const int64_t plane = at / (shape_.height * shape_.width);
-    if (plane != plane_) find(windows, plane, at % shape_.width);
-    plane_ = plane;
-    const int64_t row = at / shape_.width % shape_.height;
-    const T* const first = rows_.data() + row * windows.windows;
-    best_kernels<T>().take_largest({windows.windows, 1, windows.rows, 1, windows.windows}, first, first, y);
-  }
-
- private:
-  void find(const WindowRow& windows, int64_t plane, int64_t left) {
-    rows_.resize(static_cast<std::size_t>(shape_.height * windows.windows));
-    for (int64_t r = 0; r < shape_.height; ++r) {
-      const T* const from = x_ + (plane * shape_.height + r) * shape_.width + left;
-      best_kernels<T>().take_largest({windows.windows, windows.stride, 1, windows.columns, windows.pitch},
-                                     from, from, rows_.data() + r * windows.windows);
-    }
-  }
-
-  const Pooling& shape_;
-  const T* x_;
-  int64_t plane_ = -1;   ///< the one that `rows_` are of
-  std::vector<T> rows_;  ///< by row of the image, a number for each of the windows
-};
-
 template <class T>
 void clear(const Pooling& shape, T* images) {
   std::fill_n(images, shape.planes * shape.height * shape.width, T{0});
@@ -168,13 +134,20 @@ void average_pool_gradient(const Pooling& shape, const T* g, T* dx) {
 
 template <class T>
 void take_largest(const Pooling& shape, const T* x, const T* v, T* y) {
-  LargestOfRows<T> rows(shape, x);
-  const bool share_rows = v == x && shape.stride[0] == 1 && shape.size[0] > 1 && shape.size[1] > 1;
+  const PoolingKernels<T>& kernels = best_kernels<T>();
+  const int64_t elements = shape.height * shape.width;
+  int64_t seen = v == x ? 0 : elements * shape.planes;  // where planes begin that may have no NaN
+  bool has_nan = true;
   for_rows_of_windows(
       shape,
       [&](const WindowRow& windows, int64_t at, int64_t out) {
-        if (share_rows) return rows.take(windows, at, y + out);
-        best_kernels<T>().take_largest(windows, x + at, v + at, y + out);
+        if (at >= seen) {
+          const int64_t plane = at / elements * elements;
+          has_nan = kernels.has_nan(elements, x + plane);
+          seen = plane + elements;
+        }
+        if (has_nan) return kernels.take_largest(windows, x + at, v + at, y + out);
+        kernels.largest(windows, x + at, y + out);
       },
       [&](const Window& window, int64_t out) { y[out] = v[largest(window, x)]; });
 }

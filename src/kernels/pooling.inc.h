@@ -66,6 +66,29 @@ void take_largest_in_vectors(const WindowRow& row, const T* x, const T* v, T* y)
   });
 }
 
+/// kColumns: those of a window, or 0 for any number.
+template <class V, int64_t kStride, int64_t kColumns, class T>
+void largest_in_vectors(const WindowRow& row, const T* x, T* y) {
+  const int64_t columns = kColumns > 0 ? kColumns : row.columns;
+  in_vectors<V>(row.windows, [&](int64_t begin) {
+    typename V::Register best = load_windows<V, kStride>(x + begin * kStride);
+    for (int64_t r = 0; r < row.rows; ++r) {
+      const T* from = x + begin * kStride + r * row.pitch;
+#pragma GCC unroll 3
+      for (int64_t c = 0; c < columns; ++c)
+        best = V::at_least(load_windows<V, kStride>(from + c), best);  // of equal ones `best`, the first
+    }
+    V::store(y + begin, best);
+  });
+}
+
+template <class V, int64_t kStride, class T>
+void largest_of_any_size(const WindowRow& row, const T* x, T* y) {
+  if (row.columns == 2) return largest_in_vectors<V, kStride, 2>(row, x, y);
+  if (row.columns == 3) return largest_in_vectors<V, kStride, 3>(row, x, y);
+  largest_in_vectors<V, kStride, 0>(row, x, y);
+}
+
 /// Windows one after the other.
 template <class T>
 void sum_one_by_one(const WindowRow& row, const T* x, T* y) {
@@ -116,9 +139,33 @@ void take_largest(const WindowRow& row, const T* x, const T* v, T* y) {
   take_largest_one_by_one(row, x, v, y);
 }
 
+template <class T, int kBytes = kVectorBytes>
+void largest(const WindowRow& row, const T* x, T* y) {
+  using V = Vector<T, kBytes>;
+  if (row.windows >= V::kLanes && row.stride <= 2)
+    return row.stride == 1 ? largest_of_any_size<V, 1>(row, x, y) : largest_of_any_size<V, 2>(row, x, y);
+  if constexpr (kBytes > 16) return largest<T, kBytes / 2>(row, x, y);
+  take_largest_one_by_one(row, x, x, y);
+}
+
+template <class T>
+bool has_nan(int64_t count, const T* x) {
+  using V = Vector<T>;
+  decltype(typename V::Register{} != typename V::Register{}) found{};
+  int64_t i = 0;
+  for (; i + 2 * V::kLanes <= count; i += 2 * V::kLanes) {  // a number beside NaN is unordered, too
+    const typename V::Register one = V::load(x + i), other = V::load(x + i + V::kLanes);
+    found |= ~((one <= other) | (other <= one));
+  }
+  bool any = false;
+  for (int64_t lane = 0; lane < V::kLanes; ++lane) any = any || found[lane] != 0;
+  for (; i < count; ++i) any = any || x[i] != x[i];  // NOLINT(misc-redundant-expression)
+  return any;
+}
+
 template <class T>
 PoolingKernels<T> pooling_kernels() {
-  return {sum<T>, take_largest<T>};
+  return {sum<T>, take_largest<T>, largest<T>, has_nan<T>};
 }
 template PoolingKernels<float> pooling_kernels();
 template PoolingKernels<double> pooling_kernels();

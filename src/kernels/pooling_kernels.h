@@ -23,6 +23,9 @@ struct PoolingKernels {
   /// What stands in v, the first window of which begins there, where x has the first NaN, else the first
   /// largest element.
   void (*take_largest)(const WindowRow& windows, const T* x, const T* v, T* y);
+  /// The first largest elements of windows that have no NaN.
+  void (*largest)(const WindowRow& windows, const T* x, T* y);
+  bool (*has_nan)(int64_t count, const T* x);
 };
 
 /// The kernels for one instruction set, which this machine must have.

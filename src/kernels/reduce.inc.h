@@ -56,6 +56,19 @@ struct Row {
   int64_t rows() const { return 1; }
 };
 
+/// One line that fills its vectors.
+template <class T>
+struct FullRow : Row<T> {
+  using V = Vector<T>;
+  int64_t steps() const { return this->length / V::kLanes; }
+  [[gnu::always_inline]] auto load(const T* line, int64_t step, T) const {
+    return V::load(line + step * V::kLanes);
+  }
+  [[gnu::always_inline]] void store(T* line, int64_t step, typename V::Register x) const {
+    V::store(line + step * V::kLanes, x);
+  }
+};
+
 /// `lines` <= kLanes lines side by side, whose elements stand `stride` apart.
 template <class T>
 struct Columns {
@@ -329,8 +342,7 @@ template <class T, class Lines, class Function>
   V squares{};
   for (int64_t p = 0; p < pieces; ++p) {
     squares += sum_of_steps<T>(lines.steps(), [&](int64_t s) {
-      lines.store(out + p * pitch, s, lines.load(x + p * pitch, s, T{0}) - mean);
-      const V difference = lines.load(out + p * pitch, s, T{0});
+      const V difference = lines.load(x + p * pitch, s, mean[0]) - mean;  // 0 behind the end of a line
       return difference * difference;
     });
   }
@@ -339,7 +351,7 @@ template <class T, class Lines, class Function>
   const V scale = T{1} / deviation;
   for (int64_t p = 0; p < pieces; ++p)
     for (int64_t s = 0; s < lines.steps(); ++s)
-      lines.store(out + p * pitch, s, scaled(s, lines.load(out + p * pitch, s, T{0}) * scale));
+      lines.store(out + p * pitch, s, scaled(s, (lines.load(x + p * pitch, s, T{0}) - mean) * scale));
 }
 
 template <class T>
@@ -351,22 +363,32 @@ void normalize(const AxisLayout& layout, const T* x, T epsilon, T* out) {
   for_lines<T>(layout, one, 0);  // see softmax_gradient
 }
 
+/// Calls f(line) for what a line of this length is.
+template <class T, class Function>
+[[gnu::always_inline]] inline void with_row(int64_t length, Function f) {
+  if (length % Vector<T>::kLanes == 0) return f(FullRow<T>{{length}});
+  f(Row<T>{length});
+}
+
 template <class T>
 void normalize_rows(int64_t rows, int64_t length, const T* x, T epsilon, const T* gain, const T* bias,
                     T* out) {
-  const Row<T> row{length};
-  for (int64_t r = 0; r < rows; ++r)
-    normalize_lines<T>(
-        row, 1, 0, static_cast<T>(length), x + r * length, epsilon, out + r * length,
-        [=](int64_t s, auto y) { return y * row.load(gain, s, T{0}) + row.load(bias, s, T{0}); });
+  with_row<T>(length, [=](auto row) {
+    for (int64_t r = 0; r < rows; ++r)
+      normalize_lines<T>(
+          row, 1, 0, static_cast<T>(length), x + r * length, epsilon, out + r * length,
+          [=](int64_t s, auto y) { return y * row.load(gain, s, T{0}) + row.load(bias, s, T{0}); });
+  });
 }
 
 template <class T>
 void normalize_channels(int64_t images, int64_t channels, int64_t size, const T* x, T epsilon, const T* gain,
                         const T* bias, T* out) {
-  for (int64_t c = 0; c < channels; ++c)
-    normalize_lines<T>(Row<T>{size}, images, channels * size, static_cast<T>(images * size), x + c * size,
-                       epsilon, out + c * size, [=](int64_t, auto y) { return y * gain[c] + bias[c]; });
+  with_row<T>(size, [=](auto row) {
+    for (int64_t c = 0; c < channels; ++c)
+      normalize_lines<T>(row, images, channels * size, static_cast<T>(images * size), x + c * size, epsilon,
+                         out + c * size, [=](int64_t, auto y) { return y * gain[c] + bias[c]; });
+  });
 }
 
 template <class T, int kVectors>

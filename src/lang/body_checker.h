@@ -268,16 +268,6 @@ class BodyChecker {
   FunctionValue taking_data(const FunctionHead& generic, std::span<const Wish> params, const Expr& expr);
   FunctionValue variant_function(const Expr& expr, std::span<const Wish> params, const Wish& result);
 
-  // Calls that give functions which are known before the run (known_results.cpp).
-  /// nullptr where the call is none of such a function.
-  const FunctionHead* giver_of_function(const Expr& call) const;
-  /// Empty where it is not known, or something is wrong.
-  std::optional<FunctionValue> known_result(const Expr& call, const Wish& wish);
-  std::optional<FunctionValue> known_result(const Resolved& call);
-  bool let_known_result(ExprId bound, Symbol name);
-  FunctionValue inside_of(const FunctionHead& callee, const ReadBody& body, std::span<const Var> arguments,
-                          const FunctionType& type);
-
   // `let fn` (local_functions.cpp).
   class LocalGroup;
   void let_functions(std::span<const Let> group);
@@ -327,6 +317,16 @@ class BodyChecker {
   const FunctionHead* instance_for(const FunctionHead& generic, const std::vector<Type>& arguments,
                                    Span span);
   Var construct_generic(const Expr& expr, const GenericVariant& variant);
+
+  // Calls that give functions which are known before the run (known_results.cpp).
+  /// nullptr where the call is none of such a function.
+  const FunctionHead* giver_of_function(const Expr& call) const;
+  /// Empty where it is not known, or something is wrong.
+  std::optional<FunctionValue> known_result(const Expr& call, const Wish& wish);
+  std::optional<FunctionValue> known_result(const Resolved& call);
+  bool let_known_result(ExprId bound, Symbol name);
+  FunctionValue inside_of(const FunctionHead& callee, const ReadBody& body, std::span<const Var> arguments,
+                          const FunctionType& type);
 
   // Types that several expressions tell together (together.cpp).
   class Applied;

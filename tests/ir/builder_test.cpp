@@ -157,7 +157,9 @@ TEST(Builder, ComparesTensorsAsAWholeOrByElement) {
       module_of({{vector, "x"}, {vector, "y"}}, {DType::Bool, Type(DType::Bool, {unknown_dim()}), DType::I64},
                 [](FunctionBuilder& f) -> Vars {
                   const Var x = f.param(0), y = f.param(1);
-                  return {f.equal(x, y), x == y, f.order(f.op("sum", {x}), f.op("sum", {y}))};
+                  const Var same = f.equal(x, y), each = x == y;
+                  const Var a = f.op("sum", {x}), b = f.op("sum", {y});
+                  return {same, each, f.order(a, b)};
                 });
   EXPECT_TRUE(
       equal(module, parse("fn f(x: i64[_], y: i64[_]) -> (bool, bool[_], i64) =\n"
