@@ -107,19 +107,17 @@ void clear(const Pooling& shape, T* images) {
 
 template <class T>
 void average_pool(const Pooling& shape, const T* x, T* y) {
+  const T count = static_cast<T>(shape.size[0] * shape.size[1]);
   for_rows_of_windows(
       shape,
       [&](const WindowRow& windows, int64_t at, int64_t out) {
-        best_kernels<T>().sum(windows, x + at, y + out);
+        best_kernels<T>().mean(windows, count, x + at, y + out);
       },
       [&](const Window& window, int64_t out) {
         T sum{};
         window.for_each([&](int64_t at) { sum += x[at]; });
-        y[out] = sum;
+        y[out] = sum / count;
       });
-  const T count = static_cast<T>(shape.size[0] * shape.size[1]);
-  const int64_t results = shape.planes * shape.out_height() * shape.out_width();
-  for (int64_t i = 0; i < results; ++i) y[i] /= count;
 }
 
 template <class T>

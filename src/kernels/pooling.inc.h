@@ -33,15 +33,29 @@ template <class V, class F>
   if (begin < windows) f(windows - V::kLanes);
 }
 
-template <class V, int64_t kStride, class T>
-void sum_in_vectors(const WindowRow& row, const T* x, T* y) {
+/// The columns of a window, known where kColumns is not 0.
+template <int64_t kColumns>
+[[gnu::always_inline]] inline int64_t columns_of(const WindowRow& row) {
+  return kColumns > 0 ? kColumns : row.columns;
+}
+
+/// f(kColumns) for the columns of the windows where they are few, else f(0): loops over them are unrolled.
+template <class Function>
+[[gnu::always_inline]] inline void with_columns(const WindowRow& row, Function f) {
+  if (row.columns == 2) return f(std::integral_constant<int64_t, 2>{});
+  if (row.columns == 3) return f(std::integral_constant<int64_t, 3>{});
+  f(std::integral_constant<int64_t, 0>{});
+}
+
+template <class V, int64_t kStride, int64_t kColumns, class T>
+void mean_in_vectors(const WindowRow& row, T count, const T* x, T* y) {
   in_vectors<V>(row.windows, [&](int64_t begin) {
     typename V::Register sum{};
     for (int64_t r = 0; r < row.rows; ++r) {
       const T* from = x + begin * kStride + r * row.pitch;
-      for (int64_t c = 0; c < row.columns; ++c) sum += load_windows<V, kStride>(from + c);
+      for (int64_t c = 0; c < columns_of<kColumns>(row); ++c) sum += load_windows<V, kStride>(from + c);
     }
-    V::store(y + begin, sum);
+    V::store(y + begin, sum / count);
   });
 }
 
@@ -66,38 +80,28 @@ void take_largest_in_vectors(const WindowRow& row, const T* x, const T* v, T* y)
   });
 }
 
-/// kColumns: those of a window, or 0 for any number.
 template <class V, int64_t kStride, int64_t kColumns, class T>
 void largest_in_vectors(const WindowRow& row, const T* x, T* y) {
-  const int64_t columns = kColumns > 0 ? kColumns : row.columns;
   in_vectors<V>(row.windows, [&](int64_t begin) {
     typename V::Register best = load_windows<V, kStride>(x + begin * kStride);
     for (int64_t r = 0; r < row.rows; ++r) {
       const T* from = x + begin * kStride + r * row.pitch;
-#pragma GCC unroll 3
-      for (int64_t c = 0; c < columns; ++c)
+      for (int64_t c = 0; c < columns_of<kColumns>(row); ++c)
         best = V::at_least(load_windows<V, kStride>(from + c), best);  // of equal ones `best`, the first
     }
     V::store(y + begin, best);
   });
 }
 
-template <class V, int64_t kStride, class T>
-void largest_of_any_size(const WindowRow& row, const T* x, T* y) {
-  if (row.columns == 2) return largest_in_vectors<V, kStride, 2>(row, x, y);
-  if (row.columns == 3) return largest_in_vectors<V, kStride, 3>(row, x, y);
-  largest_in_vectors<V, kStride, 0>(row, x, y);
-}
-
 /// Windows one after the other.
 template <class T>
-void sum_one_by_one(const WindowRow& row, const T* x, T* y) {
+void mean_one_by_one(const WindowRow& row, T count, const T* x, T* y) {
   for (int64_t w = 0; w < row.windows; ++w) {
     T sum{};
     for (int64_t r = 0; r < row.rows; ++r) {
       for (int64_t c = 0; c < row.columns; ++c) sum += x[w * row.stride + r * row.pitch + c];
     }
-    y[w] = sum;
+    y[w] = sum / count;
   }
 }
 
@@ -117,12 +121,16 @@ void take_largest_one_by_one(const WindowRow& row, const T* x, const T* v, T* y)
 
 /// In vectors of kBytes, or of less where the windows do not fill one.
 template <class T, int kBytes = kVectorBytes>
-void sum(const WindowRow& row, const T* x, T* y) {
+void mean(const WindowRow& row, T count, const T* x, T* y) {
   using V = Vector<T, kBytes>;
-  if (row.windows >= V::kLanes && row.stride <= 2)
-    return row.stride == 1 ? sum_in_vectors<V, 1>(row, x, y) : sum_in_vectors<V, 2>(row, x, y);
-  if constexpr (kBytes > 16) return sum<T, kBytes / 2>(row, x, y);
-  sum_one_by_one(row, x, y);
+  if (row.windows >= V::kLanes && row.stride <= 2) {
+    return with_columns(row, [&](auto columns) {
+      if (row.stride == 1) return mean_in_vectors<V, 1, columns.value>(row, count, x, y);
+      mean_in_vectors<V, 2, columns.value>(row, count, x, y);
+    });
+  }
+  if constexpr (kBytes > 16) return mean<T, kBytes / 2>(row, count, x, y);
+  mean_one_by_one(row, count, x, y);
 }
 
 template <class T, int kBytes = kVectorBytes>
@@ -142,8 +150,12 @@ void take_largest(const WindowRow& row, const T* x, const T* v, T* y) {
 template <class T, int kBytes = kVectorBytes>
 void largest(const WindowRow& row, const T* x, T* y) {
   using V = Vector<T, kBytes>;
-  if (row.windows >= V::kLanes && row.stride <= 2)
-    return row.stride == 1 ? largest_of_any_size<V, 1>(row, x, y) : largest_of_any_size<V, 2>(row, x, y);
+  if (row.windows >= V::kLanes && row.stride <= 2) {
+    return with_columns(row, [&](auto columns) {
+      if (row.stride == 1) return largest_in_vectors<V, 1, columns.value>(row, x, y);
+      largest_in_vectors<V, 2, columns.value>(row, x, y);
+    });
+  }
   if constexpr (kBytes > 16) return largest<T, kBytes / 2>(row, x, y);
   take_largest_one_by_one(row, x, x, y);
 }
@@ -165,7 +177,7 @@ bool has_nan(int64_t count, const T* x) {
 
 template <class T>
 PoolingKernels<T> pooling_kernels() {
-  return {sum<T>, take_largest<T>, largest<T>, has_nan<T>};
+  return {mean<T>, take_largest<T>, largest<T>, has_nan<T>};
 }
 template PoolingKernels<float> pooling_kernels();
 template PoolingKernels<double> pooling_kernels();

@@ -18,8 +18,8 @@ struct WindowRow {
 /// Kernels on a row of windows of which the first begins at x; y gets a number for each.
 template <class T>
 struct PoolingKernels {
-  /// The sums of the windows, each added up from its first element to its last one.
-  void (*sum)(const WindowRow& windows, const T* x, T* y);
+  /// The sums of the windows, each added up from its first element to its last one, over the count.
+  void (*mean)(const WindowRow& windows, T count, const T* x, T* y);
   /// What stands in v, the first window of which begins there, where x has the first NaN, else the first
   /// largest element.
   void (*take_largest)(const WindowRow& windows, const T* x, const T* v, T* y);

@@ -220,6 +220,73 @@ TYPED_TEST(Reduce, AddsRowsInOrderSoThatCutsChangeNoBit) {
   }
 }
 
+/// The numbers of a line at mean 0 and variance 1.
+std::vector<double> naive_normalized(const std::vector<double>& line, double epsilon) {
+  double mean = 0, variance = 0;
+  for (const double x : line) mean += x / static_cast<double>(line.size());
+  for (const double x : line) variance += (x - mean) * (x - mean) / static_cast<double>(line.size());
+  std::vector<double> normalized;
+  for (const double x : line) normalized.push_back((x - mean) / std::sqrt(variance + epsilon));
+  return normalized;
+}
+
+TYPED_TEST(Reduce, NormalizesLinesInEveryLayoutOnEveryInstructionSet) {
+  using T = TypeParam;
+  for (const InstructionSet set : instruction_sets()) {
+    for (const AxisLayout& layout : kLayouts) {
+      const std::vector<T> x = random_numbers<T>(static_cast<int64_t>(size_of(layout)), 10);
+      std::vector<T> found(x.size());
+      reduce_kernels<T>(set).normalize(layout, x.data(), T{0.25}, found.data());
+      const auto given = lines(layout, x), all = lines(layout, found);
+      for (size_t l = 0; l < all.size(); ++l) {
+        const auto expected = naive_normalized(given[l], 0.25);
+        for (size_t i = 0; i < expected.size(); ++i) ASSERT_NEAR(all[l][i], expected[i], this->kTolerance);
+      }
+    }
+  }
+}
+
+TYPED_TEST(Reduce, NormalizesRowsAndChannelsOnEveryInstructionSet) {
+  using T = TypeParam;
+  for (const InstructionSet set : instruction_sets()) {
+    for (const int64_t size : {1, 3, 16, 35, 64}) {
+      constexpr int64_t kImages = 3, kChannels = 2;
+      const std::vector<T> x = random_numbers<T>(kImages * kChannels * size, 11);
+      const std::vector<T> gain = random_numbers<T>(size + kChannels, 12);
+      const std::vector<T> bias = random_numbers<T>(size + kChannels, 13);
+      std::vector<T> rows(x.size()), channels(x.size());
+      reduce_kernels<T>(set).normalize_rows(kImages * kChannels, size, x.data(), T{0.25}, gain.data(),
+                                            bias.data(), rows.data());
+      reduce_kernels<T>(set).normalize_channels(kImages, kChannels, size, x.data(), T{0.25}, gain.data(),
+                                                bias.data(), channels.data());
+      const auto at = [&](int64_t image, int64_t channel, int64_t i) {
+        return static_cast<size_t>((image * kChannels + channel) * size + i);
+      };
+      for (int64_t c = 0; c < kChannels; ++c) {
+        std::vector<double> line;
+        for (int64_t image = 0; image < kImages; ++image) {
+          std::vector<double> row;
+          for (int64_t i = 0; i < size; ++i) row.push_back(x[at(image, c, i)]);
+          line.insert(line.end(), row.begin(), row.end());
+          row = naive_normalized(row, 0.25);
+          for (int64_t i = 0; i < size; ++i) {
+            const auto k = static_cast<size_t>(i);
+            ASSERT_NEAR(rows[at(image, c, i)], row[k] * gain[k] + bias[k], this->kTolerance);
+          }
+        }
+        line = naive_normalized(line, 0.25);
+        for (int64_t image = 0; image < kImages; ++image) {
+          for (int64_t i = 0; i < size; ++i) {
+            const auto k = static_cast<size_t>(c);
+            ASSERT_NEAR(channels[at(image, c, i)],
+                        line[static_cast<size_t>(image * size + i)] * gain[k] + bias[k], this->kTolerance);
+          }
+        }
+      }
+    }
+  }
+}
+
 TYPED_TEST(Reduce, MeansBiasesAndTheLargestElementsPlaces) {
   using T = TypeParam;
   constexpr T kNan = std::numeric_limits<T>::quiet_NaN();
