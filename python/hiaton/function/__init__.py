@@ -12,6 +12,7 @@ import warnings
 from hiaton import _core
 from hiaton.function.conversions import Conversions, FallbackWarning, Known
 from hiaton.function.errors import ConversionError
+from hiaton.function.profile import Profile
 
 MOST_FAULTS = 3
 # A graph that leaves something to Python is given up where more than one call in so many comes there.
@@ -80,8 +81,11 @@ class Lowered:
 class GraphCallable(Conversions):
     """A function of Python that runs as a graph where it can, and else as it stands."""
 
-    def __init__(self, function, *, strict=False, workers=1, budget=5_000_000):
-        super().__init__(function, {"workers": workers, "max_frames": budget})
+    __hiaton_plain__ = True  # `__wrapped__` is what plain Python runs
+
+    def __init__(self, function, *, strict=False, workers=1, budget=5_000_000, max_bytes=0, profile=0):
+        super().__init__(function, {"workers": workers, "max_frames": budget, "max_bytes": max_bytes})
+        self._profile = Profile(profile) if profile > 0 else None
         functools.update_wrapper(self, function)
         self._signature = inspect.signature(function)
         parameters = self._signature.parameters.values()
@@ -106,6 +110,8 @@ class GraphCallable(Conversions):
             values = self._bound(args, named)
             if values is None:
                 return function(*args, **named)
+        if self._profile is not None and self._profile.calls_left > 0:
+            return self._run_plain(args, named, self._profile)
         unfit, on_tape = None, _core.tapes_run()
         for graph in self._graphs:
             if not graph.guards.hold():
@@ -171,11 +177,13 @@ class GraphCallable(Conversions):
         bound.apply_defaults()
         return tuple(bound.arguments.values())
 
-    def _run_plain(self, args, named):
+    def _run_plain(self, args, named, profile=None):
         self._plain += 1
         before = getattr(self._state, "plain", False)
         self._state.plain = True
         try:
+            if profile is not None:
+                return profile.run(self.__wrapped__, args, named)
             return self.__wrapped__(*args, **named)
         finally:
             self._state.plain = before
@@ -183,6 +191,10 @@ class GraphCallable(Conversions):
     def _after_fault(self, graph, error, args, named):
         """Nothing has changed: Python runs the call, and raises what there is to raise."""
         why = graph.note_fault(error)
+        if why in graph.speculated:
+            with self._lock:
+                self._relax(graph, why)
+            return self._run_plain(args, named)
         made = self._run_plain(args, named)
         graph.faults_in_turn += 1
         calls = graph.hits + graph.faults
@@ -214,12 +226,15 @@ class GraphCallable(Conversions):
         not."""
         lines = [f"{self.__wrapped__.__qualname__}: {len(self._graphs)} graphs, {self._conversions} conversions, "
                  f"{self._plain} calls in plain Python"]
+        if self._profile is not None:
+            lines += self._profile.report()
         for graph in self._graphs:
             lines.append(f"  {graph}: {graph.hits} calls, {graph.misses} misses, {graph.faults} faults, "
                          f"{len(graph.guards)} guards")
             if graph.last_miss is not None:
                 lines.append(f"    last miss: {graph.last_miss}")
             lines += [f"    {times} of the faults: {why}" for why, times in graph.reasons.values()]
+            lines += [f"    assumed: {message}" for message in graph.speculated]
             lines += [f"    calls that come here run in plain Python: {message}" for message in graph.left]
         if self._refused is not None:
             lines.append(f"  in plain Python: {self._refused}")
@@ -259,14 +274,16 @@ class GraphCallable(Conversions):
         return f"<hiaton function {self.__wrapped__.__qualname__}>"
 
 
-def function(target=None, *, strict=False, workers=1, budget=5_000_000):
+def function(target=None, *, strict=False, workers=1, budget=5_000_000, max_bytes=0, profile=0):
     """Makes a function of Python run as one graph.
 
     Objects, lists and tuples among the arguments become values of the graph at the call; recursion, branches and loops
     stay what they are. Where a call comes to what cannot be converted, or does something that the graph does not know,
     plain Python runs it: `strict` raises ConversionError in the first case. `workers` is the number of threads, and
-    `budget` the number of calls that may be under way at once.
+    `budget` the number of calls that may be under way at once, `max_bytes` the memory that a run may hold, 0 for any: plain
+    Python runs a call that needs more. With `profile=3`, plain Python runs the first three calls and
+    counts which sides branches take and how many turns loops make: the graph assumes that this stays so.
     """
     if target is None:
-        return functools.partial(function, strict=strict, workers=workers, budget=budget)
-    return GraphCallable(target, strict=strict, workers=workers, budget=budget)
+        return functools.partial(function, strict=strict, workers=workers, budget=budget, max_bytes=max_bytes, profile=profile)
+    return GraphCallable(target, strict=strict, workers=workers, budget=budget, max_bytes=max_bytes, profile=profile)
