@@ -174,7 +174,7 @@ def held(world, log, turns):
     return made
 
 
-@pytest.mark.parametrize("budget", [{"budget": n} for n in (1, 2, 3, 5, 10, 30, 100)] +
+@pytest.mark.parametrize("budget", [{"budget": n} for n in (1, 2, 3, 5, 10, 30)] +
                          [{"max_bytes": n} for n in (1, 100, 1000, 5000, 20_000, 50_000, 10**9)], ids=str)
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_run_that_a_budget_ends(budget, workers):

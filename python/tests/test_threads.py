@@ -4,6 +4,7 @@ import dataclasses
 import os
 import signal
 import threading
+import warnings
 
 import pytest
 
@@ -136,8 +137,31 @@ def test_threads_convert_one_function_for_many_types():
             made = first(kind, n)
             found.append(made is kind[0] or repr(made) == repr(kind[0]))
     threads = [threading.Thread(target=call, args=(kind,)) for kind in kinds * 4]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", hia.FallbackWarning)  # some have no graph: the list stands in the result
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
     assert len(found) == 160 and all(found)
+
+
+def test_threads_that_convert_at_the_same_time_share_a_graph():
+    for _ in range(20):
+        @hia.function
+        def total(values):
+            return sum([2 * value for value in values])
+
+        start, found = threading.Event(), []
+
+        def call():
+            start.wait()
+            found.extend(total([1, 2, n]) for n in range(5))
+        threads = [threading.Thread(target=call) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        start.set()
+        for thread in threads:
+            thread.join()
+        assert sorted(found) == sorted([6, 8, 10, 12, 14] * 8)
+        assert total.report().split("\n")[0].endswith("1 graphs, 1 conversions, 0 calls in plain Python"), total.report()

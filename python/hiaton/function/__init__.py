@@ -112,8 +112,8 @@ class GraphCallable(Conversions):
                 return function(*args, **named)
         if self._profile is not None and self._profile.calls_left > 0:
             return self._run_plain(args, named, self._profile)
-        unfit, on_tape = None, _core.tapes_run()
-        for graph in self._graphs:
+        unfit, on_tape, known = None, _core.tapes_run(), self._graphs
+        for graph in known:
             if not graph.guards.hold():
                 continue
             given = values
@@ -136,7 +136,7 @@ class GraphCallable(Conversions):
             graph.hits += 1
             graph.faults_in_turn = self._unfit_in_turn = 0
             return made if graph.states is None else self._end(graph, values, made, args, named)
-        graph = None if unfit else self._new_graph(values)
+        graph = None if unfit else self._new_graph(values, known)
         given = values if graph is None or graph.states is None else graph.states.read(values)
         if graph is None or given is None:
             return self._run_unfit(unfit or "objects that the graph must know apart are one, "
@@ -205,8 +205,12 @@ class GraphCallable(Conversions):
             self._refuse(f"its graph fails where Python gives a result: {why}")
         return made
 
-    def _new_graph(self, values):
+    def _new_graph(self, values, known):
+        """A graph for a call that no known one is for; None where there is none."""
         with self._lock:
+            for graph in self._graphs:  # that other threads have made meanwhile
+                if all(graph is not one for one in known) and self._is_for(graph, values):
+                    return graph
             try:
                 return self._next_graph(values, may_leave=not self._strict, may_write=True)
             except Known:
@@ -216,6 +220,11 @@ class GraphCallable(Conversions):
                     raise ConversionError(str(error)) from None
                 self._refuse(str(error))
                 return None
+
+    @staticmethod
+    def _is_for(graph, values):
+        given = values if graph.states is None else graph.states.read(values)
+        return given is not None and graph.guards.hold() and graph.core.takes(given)
 
     def _refuse(self, why):
         self._refused = why
@@ -248,9 +257,8 @@ class GraphCallable(Conversions):
         for graph in [*self._graphs, None]:
             if graph is None:
                 graph = self._next_graph(values, may_leave=not self._strict, may_write=True)
-            given = values if graph.states is None else graph.states.read(values)
-            if given is not None and graph.guards.hold() and graph.core.takes(given):
-                return Lowered(graph, given)
+            if self._is_for(graph, values):
+                return Lowered(graph, values if graph.states is None else graph.states.read(values))
         raise ConversionError(f"'{self.__wrapped__.__qualname__}': its arguments do not fit its graph; call it, which says why")
 
     def _latest(self):
