@@ -56,9 +56,11 @@ struct TableHandle {
       plans.push_back(plan);
       types.insert(types.end(), plan.components.begin(), plan.components.end());
     }
+    const bool is_bare = types.empty();
+    if (is_bare) types.emplace_back(DType::I64);
     AttributePlaces attributes(reinterpret_cast<PyTypeObject*>(made.ptr()), std::move(names));
     table->classes.push_back(
-        {std::move(made), variant, std::move(attributes), std::move(plans), layout_of(types)});
+        {std::move(made), variant, std::move(attributes), std::move(plans), layout_of(types), is_bare});
   }
 };
 
@@ -466,16 +468,18 @@ void bind_graph_calls(nb::module_& m) {
           "__init__",
           [](GraphFunction* self, std::shared_ptr<Source> source, std::string entry,
              std::vector<Plan> parameters, Plan result, const TableHandle& table,
-             std::vector<nb::object> learned, int workers, double max_frames,
+             std::vector<nb::object> learned, int workers, double max_frames, double max_bytes,
              std::vector<nb::object> appended) {
             new (self) GraphFunction{
                 std::move(source),  std::move(entry), std::move(parameters), std::move(result), table,
                 std::move(learned), RunSettings(),    std::move(appended),   nullptr,           nullptr};
             self->settings.workers = workers;
             if (max_frames > 0) self->settings.max_frames = static_cast<uint64_t>(max_frames);
+            if (max_bytes > 0) self->settings.max_bytes = static_cast<uint64_t>(max_bytes);
           },
           nb::arg("source"), nb::arg("entry"), nb::arg("parameters"), nb::arg("result"), nb::arg("table"),
-          nb::arg("learned"), nb::arg("workers"), nb::arg("max_frames"), nb::arg("appended"))
+          nb::arg("learned"), nb::arg("workers"), nb::arg("max_frames"), nb::arg("max_bytes"),
+          nb::arg("appended"))
       .def("call", &GraphFunction::call, nb::arg("arguments"))
       .def("call_on_tape", &GraphFunction::call_on_tape, nb::arg("arguments"))
       .def("takes", &GraphFunction::takes, nb::arg("arguments"))

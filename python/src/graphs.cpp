@@ -138,6 +138,7 @@ class GraphBuilder {
       return Vars(std::span<const Var>(made.vars_of(results)));
     });
   }
+  std::string function_name(uint32_t function) { return builder_.module()[ir::FunctionId(function)].name; }
   /// The function that gives the first result of another and its gradients by the parameters that hold
   /// floats.
   std::string declare_gradient(uint32_t of) {
@@ -245,6 +246,7 @@ void bind_graphs(nb::module_& m) {
       .def("add_parameter", &GraphBuilder::add_parameter, nb::arg("name"), nb::arg("type"))
       .def("declare", &GraphBuilder::declare, nb::arg("name"), nb::arg("parameters"), nb::arg("results"))
       .def("define", &GraphBuilder::define, nb::arg("function"), nb::arg("body"))
+      .def("function_name", &GraphBuilder::function_name, nb::arg("function"))
       .def("declare_gradient", &GraphBuilder::declare_gradient, nb::arg("of"))
       .def("finish", &GraphBuilder::finish, nb::arg("merging"));
 }

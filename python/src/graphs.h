@@ -79,6 +79,7 @@ struct ObjectTable {
     AttributePlaces attributes;
     std::vector<Plan> fields;  ///< of the attributes
     FieldLayout layout;        ///< of all values that the fields become
+    bool is_bare = false;      ///< these are none: a number stands there, so that each object is one
   };
   /// nullptr where there is none of this type: there are few.
   Class* find(PyTypeObject* type) {

@@ -18,8 +18,13 @@ std::atomic<std::atomic<bool>*> cancelled{nullptr};
 std::atomic<Handler> first_handler{nullptr};
 std::atomic<Handler> next_handler{nullptr};
 std::atomic<bool> is_handling{false};
+/// How many threads write what a run set, and whether Ctrl-C came meanwhile and waits for the end of that.
+std::atomic<int> writers{0};
+std::atomic<bool> waiting{false};
 
 void handle(int signal) {
+  // What a run set is written as a whole. A second Ctrl-C does not wait: to print may block.
+  if (writers.load() > 0 && !waiting.exchange(true)) return;
   if (std::atomic<bool>* cancel = cancelled.load()) cancel->store(true);
   // A handler of somebody else may call the one that it found, and that may be this one.
   const bool is_called_by_next = is_handling.exchange(true);
@@ -99,6 +104,25 @@ void run_interruptibly(const std::function<void(const std::atomic<bool>& cancel)
       if (error.fault() != Fault::Interrupted || !cancel.load()) throw;
     }
   }
+}
+
+void begin_writing() {
+  writers.fetch_add(1);
+  if (PyErr_CheckSignals() == 0) return;
+  writers.fetch_sub(1);
+  nb::raise_python_error();
+}
+
+void end_writing() {
+  if (writers.fetch_sub(1) > 1 || !waiting.exchange(false)) return;
+  PyErr_SetInterruptEx(SIGINT);
+  if (PyErr_CheckSignals() != 0) nb::raise_python_error();
+}
+
+void bind_interrupts(nb::module_& m) {
+  m.def("begin_writing", &begin_writing,
+        "From here to `end_writing`, Ctrl-C waits. Raises what an earlier one raises.");
+  m.def("end_writing", &end_writing, "Raises what Ctrl-C raises that came meanwhile.");
 }
 
 }  // namespace hiaton::python

@@ -121,6 +121,23 @@ std::shared_ptr<Source> source_of(const std::string& name, const std::string& te
   return std::make_shared<Source>(lang::parse(file, {options.sizes}), options);
 }
 
+std::vector<std::string> loops_in_phases(const Source& source, const std::string& entry) {
+  ir::Module module = source.module();
+  module.entry = module.function_named(entry);
+  const bool is_trained = module.gradient_requests.empty();
+  module = passes::simplify(std::move(module), source.options().simplify);
+  const auto trained = is_trained ? std::optional(module.entry) : std::nullopt;
+  module = passes::loops_to_calls_for_gradients(std::move(module), trained);
+  const std::size_t count = module.functions.size();
+  module = passes::split_loops(std::move(module));
+  std::vector<std::string> names;
+  for (std::size_t i = count; i < module.functions.size(); ++i) {
+    const std::string& name = module.functions[i].name;
+    names.push_back(name.substr(0, name.rfind("_ahead")));
+  }
+  return names;
+}
+
 std::vector<std::string> function_names(const Source& source) {
   std::vector<std::string> names;
   for (const ir::Function& function : source.module().functions) {
@@ -282,6 +299,8 @@ void bind_programs(nb::module_& m) {
   nb::class_<Source>(m, "Source")
       .def_prop_ro("functions", &function_names)
       .def("text", [](const Source& source) { return ir::print(source.module()); })
+      .def("loops_in_phases", &loops_in_phases, nb::arg("entry"),
+           "The functions that call themselves and that run in two phases, of those that the entry reaches.")
       .def_prop_ro("has_parameters", [](const Source& source) { return !source.module().parameters.empty(); })
       .def(
           "new_classes", [](const Source& source) { return new DataClasses(source.module().data_types); },

@@ -97,6 +97,10 @@ class Threads {
 /// Python makes of the signal is raised, or, where that is nothing, it runs again.
 void run_interruptibly(const std::function<void(const std::atomic<bool>& cancel)>& run);
 
+/// While a thread is between these, Ctrl-C waits.
+void begin_writing();
+void end_writing();
+
 /// The learned parameters of a module. Runs may read them at the same time; an optimizer changes them alone.
 class ParameterStore {
  public:

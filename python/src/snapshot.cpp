@@ -407,6 +407,7 @@ void Snapshot::read_on_in_object(Reading& last) {
       return;
     }
   }
+  if (described.is_bare) slots_.push_back(slot_of(Value(int64_t{0})));
   const Slot made = gathered(described.variant);
   if (reading_.back().may_be_shared) {
     Data::retain(made.data);

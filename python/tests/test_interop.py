@@ -2,6 +2,7 @@
 
 import dataclasses
 import gc
+import os
 import pathlib
 import weakref
 
@@ -9,6 +10,8 @@ import numpy as np
 import pytest
 
 import hiaton as hia
+
+CONVERSIONS = int(os.environ.get("HIATON_CONVERSIONS", 400))
 
 
 def resident():
@@ -98,4 +101,50 @@ def test_graphs_that_nobody_has_any_more_leak_nothing():
 
         assert count(3) == 3
 
-    assert growth(act, 400) < 4000  # a graph with its program is some 100,000 bytes
+    assert growth(act, CONVERSIONS) < 4000  # a graph with its program is some 100,000 bytes
+
+
+def test_conversions_of_one_function_leak_nothing():
+    """Whatever a conversion leaves is left by a graph that takes the place of another one, too."""
+    scale = 0
+    graph = None
+
+    def act():
+        nonlocal scale, graph
+        scale += 1
+        if scale % 10 == 1:
+            graph = hia.function(lambda n, k: sum([n + scale for _ in range(k)]), profile=1)
+            assert graph(1, 2) == 2 + 2 * scale
+        assert graph(1, 3) == 3 + 3 * scale
+
+    assert growth(act, CONVERSIONS) < 4000
+    assert graph._conversions > 0
+
+
+def test_what_graphs_take_and_give_lives_as_long_as_somebody_has_it():
+    @hia.function(strict=True)
+    def doubled(t, x, log):
+        log.append(t)
+        t.value = t.value * 2
+        return Tree(t.value, t, None), x * 2.0, [x, t]
+
+    for _ in range(3):
+        given, x, log = Tree(3), hia.ones(3), []
+        watched = [weakref.ref(given)]
+        made, y, both = doubled(given, x, log)
+        watched.append(weakref.ref(made))
+        assert made.left is given and both[1] is given and log == [given] and both[0].tolist() == [1.0] * 3
+        del given, log, both
+        gc.collect()
+        assert watched[0]() is made.left and made.left.value == 6
+        del made
+        gc.collect()
+        assert [one() for one in watched] == [None, None] and y.tolist() == [2.0] * 3
+
+
+def test_arrays_that_are_shared_cannot_be_written():
+    ours = hia.function(lambda x: x + 1.0)(hia.ones(3))
+    for theirs in (np.asarray(ours), np.from_dlpack(ours), ours.numpy()):
+        with pytest.raises(ValueError, match="read-only"):
+            theirs[0] = 5.0
+    assert ours.tolist() == [2.0] * 3

@@ -14,12 +14,14 @@ import warnings
 import random_programs
 
 import hiaton as hia
+from hiaton.function import profile
 
 COUNT = int(os.environ.get("HIATON_PROGRAMS", 2000))
 FIRST = int(os.environ.get("HIATON_SEED", 1))
 CALLS = 6
 LONGEST = 10_000  # bits of an integer that is written in decimal digits
 PART = 25  # programs that one process runs in a row
+PROFILED = 5  # one in so many has a profile of its first call, and assumes all that this tells
 
 
 def loaded(text, name):
@@ -99,11 +101,12 @@ def failing(function, fails):
 def run_programs(seeds):
     """What became of the programs with these seeds. Raises AssertionError where one differs from plain Python."""
     seen = collections.Counter()
+    profile.LEAST_VISITS = profile.LEAST_LOOPS = 1
     for seed in seeds:
         text = random_programs.Programs(seed).text()
         name = f"<random program {seed}>"
         plain_names, names = loaded(text, name), loaded(text, name)
-        plain, graph = plain_names["main"], hia.function(names["main"])
+        plain, graph = plain_names["main"], hia.function(names["main"], profile=seed % PROFILED == 0)
         try:
             for call in range(CALLS):
                 args = random_programs.arguments(seed * 1000 + call)
@@ -118,6 +121,7 @@ def run_programs(seeds):
                 seen["sets"] += bool(graph._graphs) and graph._graphs[0].states is not None
         finally:
             linecache.cache.pop(name)
+        seen["assumes what its profile tells"] += any(g.speculated for g in graph._graphs)
         seen["calls of graphs"] += sum(g.hits for g in graph._graphs)
         seen["converted"] += graph._refused is None
         if graph._refused:
@@ -137,3 +141,4 @@ def test_random_programs_give_what_python_gives():
     assert seen["calls of graphs"] > 0.4 * seen["gives"], seen  # of which one in six was made to fail
     assert seen["prints"] > 0.1 * seen["gives"], seen
     assert seen["sets"] > 0.5 * COUNT, seen
+    assert seen["assumes what its profile tells"] > 0.2 * COUNT / PROFILED, seen

@@ -5,6 +5,8 @@
 // of the function itself; the second takes `a`, combines, and goes on with these calls:
 //   phase 0, of i:  if condition(i) then (w = work(i); call phase 0 of advance(i))
 //   phase 1, of a:  if the same     then phase 1 of that call, of combine(a, w) else end(i, a)
+// A call of the function from outside becomes calls of both phases: the first does not wait for the
+// accumulators with which the function begins, which may themselves be work.
 // So the work of all iterations can run at once, in batches, and is combined in the order of the iterations:
 // the results have the same bits. The frames of the iterations hold the work until it is combined.
 // A function is split only
@@ -309,7 +311,48 @@ bool has_fixed_types(const ir::Function& function) {
          std::ranges::all_of(function.params, is_known, &ir::ValueInfo::type);
 }
 
-void split(ModuleBuilder& builder, ir::FunctionId id, const Plan& plan) {
+/// A function that was split, and its two phases.
+struct Split {
+  Plan plan;
+  FunctionRef phases;
+};
+
+/// By function: those that were split.
+using Splits = std::vector<std::optional<Split>>;
+
+Vars call_both_phases(FunctionBuilder& f, const Split& split, const std::vector<Var>& arguments) {
+  const auto given = [&](const std::vector<std::size_t>& which) {
+    std::vector<Var> those;
+    for (const std::size_t i : which) those.push_back(arguments[i]);
+    return those;
+  };
+  f.call(split.phases, given(split.plan.early));
+  return f.resume(f.last_node(), 1, given(split.plan.late));
+}
+
+/// Copies a body; calls of functions that were split become calls of their phases, the first of which does
+/// not wait for the accumulators.
+class CallPhases : public BodyCopier {
+ public:
+  CallPhases(const ir::Function& from, const Splits& splits, FunctionBuilder& to)
+      : BodyCopier(from, to), splits_(splits) {}
+
+  static bool is_call_of(const Splits& splits, const ir::Node& node) {
+    return node.kind == NodeKind::Call && splits[node.callee.index()].has_value();
+  }
+
+ protected:
+  void visit(ir::NodeId id) override {
+    const ir::Node& node = from_[id];
+    if (!is_call_of(splits_, node)) return copy(id);
+    map(node.results, call_both_phases(to_, *splits_[node.callee.index()], mapped(node.operands)));
+  }
+
+ private:
+  const Splits& splits_;
+};
+
+FunctionRef split(ModuleBuilder& builder, ir::FunctionId id, const Plan& plan) {
   const ir::Function from = builder.module()[id];
   std::vector<ir::ValueInfo> params;
   for (const std::size_t i : plan.early) params.push_back(from.params[i]);
@@ -318,15 +361,33 @@ void split(ModuleBuilder& builder, ir::FunctionId id, const Plan& plan) {
   builder.module()[made.id].phases = {{plan.early.size(), 0}, {plan.late.size(), from.results.size()}};
   builder.module()[made.id].span = from.span;
   builder.define(made, [&](FunctionBuilder& f) { return SplitBody(from, plan, id, made, f).build(); });
+  return made;
+}
+
+/// The function itself takes all arguments and calls both phases.
+void call_phases_of_itself(ModuleBuilder& builder, ir::FunctionId id, const Split& split) {
+  const Span span = builder.module()[id].span;
+  const std::size_t count = builder.module()[id].params.size();
   builder.redefine({id}, [&](FunctionBuilder& f) {
-    f.set_span(from.span);
-    const auto given = [&](const std::vector<std::size_t>& which) {
-      std::vector<Var> arguments;
-      for (const std::size_t i : which) arguments.push_back(f.param(i));
-      return arguments;
-    };
-    f.call(made, given(plan.early));
-    return f.resume(f.last_node(), 1, given(plan.late));
+    f.set_span(span);
+    std::vector<Var> arguments;
+    for (std::size_t i = 0; i < count; ++i) arguments.push_back(f.param(i));
+    return call_both_phases(f, split, arguments);
+  });
+}
+
+/// Calls of functions that were split become calls of their phases, in functions of one phase.
+void call_phases_in(ModuleBuilder& builder, ir::FunctionId id, const Splits& splits) {
+  const ir::Function from = builder.module()[id];
+  if (!from.body.valid() || !from.phases.empty() || from.recompute) return;
+  if (std::ranges::none_of(from.nodes,
+                           [&](const ir::Node& node) { return CallPhases::is_call_of(splits, node); }))
+    return;
+  builder.redefine({id}, [&](FunctionBuilder& f) {
+    CallPhases copier(from, splits, f);
+    for (std::size_t i = 0; i < from.params.size(); ++i) copier.map(from[from.body].params[i], f.param(i));
+    copier.copy_nodes(from.body);
+    return Vars(copier.mapped(from[from.body].results));
   });
 }
 
@@ -346,8 +407,14 @@ ir::Module split_loops(ir::Module module) {
     if (!is_plain || !works[i] || prints[i] || !calls.recursive[i] || !has_fixed_types(f)) continue;
     if (std::optional<Plan> plan = Planner(f, id, works, effects).plan()) plans.emplace_back(id, *plan);
   }
+  const std::size_t count = module.functions.size();
+  Splits splits(count + plans.size());
   ModuleBuilder builder(std::move(module));
-  for (const auto& [id, plan] : plans) split(builder, id, plan);
+  for (const auto& [id, plan] : plans) splits[id.index()] = Split{plan, split(builder, id, plan)};
+  for (std::size_t i = 0; i < count; ++i) {
+    const ir::FunctionId id(i);
+    splits[i] ? call_phases_of_itself(builder, id, *splits[i]) : call_phases_in(builder, id, splits);
+  }
   return std::move(builder.module());
 }
 

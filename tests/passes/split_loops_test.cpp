@@ -46,6 +46,29 @@ TEST(SplitLoops, MakesTwoPhases) {
 )"));
 }
 
+TEST(SplitLoops, CallersDoNotWaitForTheFirstAccumulator) {
+  const ir::Module module =
+      split_loops(parse(kWork + "fn total(a: f64[3], xs: List[f64[3]]) -> f64[3] =\n"
+                                "  match xs\n"
+                                "    Nil -> a\n"
+                                "    Cons(x, rest) -> total(a * a + work(x, 2), rest)\n"
+                                "fn main(xs: List[f64[3]]) -> f64[3] =\n"
+                                "  match xs\n"
+                                "    Nil -> zeros(3)\n"
+                                "    Cons(x, rest) -> total(work(x, 3), rest) + total(x, xs)\n"));
+  EXPECT_NO_THROW(ir::verify(module));
+  const std::string text = graph::to_text(lower(module));
+  EXPECT_THAT(text, ::testing::Not(::testing::HasSubstr("function total(")));
+  const std::string main = text.substr(text.find("function main("));
+  const auto count = [&](const std::string& part) {
+    std::size_t found = 0;
+    for (std::size_t at = main.find(part); at != std::string::npos; at = main.find(part, at + 1)) ++found;
+    return found;
+  };
+  EXPECT_EQ(count("# total_ahead.xs"), 2u);
+  EXPECT_EQ(count("# total_ahead.a"), 2u);
+}
+
 bool is_split(const std::string& program) {
   const ir::Module before = parse(kWork + program);
   return !ir::equal(split_loops(before), before);

@@ -12,6 +12,7 @@ import warnings
 from hiaton import _core
 from hiaton.function.conversions import Conversions, FallbackWarning, Known
 from hiaton.function.errors import ConversionError
+from hiaton.function.profile import Profile
 
 MOST_FAULTS = 3
 # A graph that leaves something to Python is given up where more than one call in so many comes there.
@@ -80,8 +81,11 @@ class Lowered:
 class GraphCallable(Conversions):
     """A function of Python that runs as a graph where it can, and else as it stands."""
 
-    def __init__(self, function, *, strict=False, workers=1, budget=5_000_000):
-        super().__init__(function, {"workers": workers, "max_frames": budget})
+    __hiaton_plain__ = True  # `__wrapped__` is what plain Python runs
+
+    def __init__(self, function, *, strict=False, workers=1, budget=5_000_000, max_bytes=0, profile=0):
+        super().__init__(function, {"workers": workers, "max_frames": budget, "max_bytes": max_bytes})
+        self._profile = Profile(profile) if profile > 0 else None
         functools.update_wrapper(self, function)
         self._signature = inspect.signature(function)
         parameters = self._signature.parameters.values()
@@ -106,8 +110,10 @@ class GraphCallable(Conversions):
             values = self._bound(args, named)
             if values is None:
                 return function(*args, **named)
-        unfit, on_tape = None, _core.tapes_run()
-        for graph in self._graphs:
+        if self._profile is not None and self._profile.calls_left > 0:
+            return self._run_plain(args, named, self._profile)
+        unfit, on_tape, known = None, _core.tapes_run(), self._graphs
+        for graph in known:
             if not graph.guards.hold():
                 continue
             given = values
@@ -130,7 +136,7 @@ class GraphCallable(Conversions):
             graph.hits += 1
             graph.faults_in_turn = self._unfit_in_turn = 0
             return made if graph.states is None else self._end(graph, values, made, args, named)
-        graph = None if unfit else self._new_graph(values)
+        graph = None if unfit else self._new_graph(values, known)
         given = values if graph is None or graph.states is None else graph.states.read(values)
         if graph is None or given is None:
             return self._run_unfit(unfit or "objects that the graph must know apart are one, "
@@ -171,11 +177,13 @@ class GraphCallable(Conversions):
         bound.apply_defaults()
         return tuple(bound.arguments.values())
 
-    def _run_plain(self, args, named):
+    def _run_plain(self, args, named, profile=None):
         self._plain += 1
         before = getattr(self._state, "plain", False)
         self._state.plain = True
         try:
+            if profile is not None:
+                return profile.run(self.__wrapped__, args, named)
             return self.__wrapped__(*args, **named)
         finally:
             self._state.plain = before
@@ -183,6 +191,10 @@ class GraphCallable(Conversions):
     def _after_fault(self, graph, error, args, named):
         """Nothing has changed: Python runs the call, and raises what there is to raise."""
         why = graph.note_fault(error)
+        if why in graph.speculated:
+            with self._lock:
+                self._relax(graph, why)
+            return self._run_plain(args, named)
         made = self._run_plain(args, named)
         graph.faults_in_turn += 1
         calls = graph.hits + graph.faults
@@ -193,8 +205,12 @@ class GraphCallable(Conversions):
             self._refuse(f"its graph fails where Python gives a result: {why}")
         return made
 
-    def _new_graph(self, values):
+    def _new_graph(self, values, known):
+        """A graph for a call that no known one is for; None where there is none."""
         with self._lock:
+            for graph in self._graphs:  # that other threads have made meanwhile
+                if all(graph is not one for one in known) and self._is_for(graph, values):
+                    return graph
             try:
                 return self._next_graph(values, may_leave=not self._strict, may_write=True)
             except Known:
@@ -205,6 +221,11 @@ class GraphCallable(Conversions):
                 self._refuse(str(error))
                 return None
 
+    @staticmethod
+    def _is_for(graph, values):
+        given = values if graph.states is None else graph.states.read(values)
+        return given is not None and graph.guards.hold() and graph.core.takes(given)
+
     def _refuse(self, why):
         self._refused = why
         warnings.warn(f"'{self.__wrapped__.__qualname__}' runs in plain Python: {why}", FallbackWarning, stacklevel=4)
@@ -214,12 +235,15 @@ class GraphCallable(Conversions):
         not."""
         lines = [f"{self.__wrapped__.__qualname__}: {len(self._graphs)} graphs, {self._conversions} conversions, "
                  f"{self._plain} calls in plain Python"]
+        if self._profile is not None:
+            lines += self._profile.report()
         for graph in self._graphs:
             lines.append(f"  {graph}: {graph.hits} calls, {graph.misses} misses, {graph.faults} faults, "
                          f"{len(graph.guards)} guards")
             if graph.last_miss is not None:
                 lines.append(f"    last miss: {graph.last_miss}")
             lines += [f"    {times} of the faults: {why}" for why, times in graph.reasons.values()]
+            lines += [f"    assumed: {message}" for message in graph.speculated]
             lines += [f"    calls that come here run in plain Python: {message}" for message in graph.left]
         if self._refused is not None:
             lines.append(f"  in plain Python: {self._refused}")
@@ -233,9 +257,8 @@ class GraphCallable(Conversions):
         for graph in [*self._graphs, None]:
             if graph is None:
                 graph = self._next_graph(values, may_leave=not self._strict, may_write=True)
-            given = values if graph.states is None else graph.states.read(values)
-            if given is not None and graph.guards.hold() and graph.core.takes(given):
-                return Lowered(graph, given)
+            if self._is_for(graph, values):
+                return Lowered(graph, values if graph.states is None else graph.states.read(values))
         raise ConversionError(f"'{self.__wrapped__.__qualname__}': its arguments do not fit its graph; call it, which says why")
 
     def _latest(self):
@@ -259,14 +282,16 @@ class GraphCallable(Conversions):
         return f"<hiaton function {self.__wrapped__.__qualname__}>"
 
 
-def function(target=None, *, strict=False, workers=1, budget=5_000_000):
+def function(target=None, *, strict=False, workers=1, budget=5_000_000, max_bytes=0, profile=0):
     """Makes a function of Python run as one graph.
 
     Objects, lists and tuples among the arguments become values of the graph at the call; recursion, branches and loops
     stay what they are. Where a call comes to what cannot be converted, or does something that the graph does not know,
     plain Python runs it: `strict` raises ConversionError in the first case. `workers` is the number of threads, and
-    `budget` the number of calls that may be under way at once.
+    `budget` the number of calls that may be under way at once, `max_bytes` the memory that a run may hold, 0 for any: plain
+    Python runs a call that needs more. With `profile=3`, plain Python runs the first three calls and
+    counts which sides branches take and how many turns loops make: the graph assumes that this stays so.
     """
     if target is None:
-        return functools.partial(function, strict=strict, workers=workers, budget=budget)
-    return GraphCallable(target, strict=strict, workers=workers, budget=budget)
+        return functools.partial(function, strict=strict, workers=workers, budget=budget, max_bytes=max_bytes, profile=profile)
+    return GraphCallable(target, strict=strict, workers=workers, budget=budget, max_bytes=max_bytes, profile=profile)

@@ -35,6 +35,7 @@ class Graph:
     def __init__(self, converter, core):
         self.types = converter.types
         self.left = converter.left
+        self.speculated = converter.speculated
         self.sites = {number: message for message, number in converter.sites.items()}
         self.states = States(converter) if converter.places or converter.followed else None
         self.result = converter.result.items[0] if converter.places else converter.result
@@ -64,9 +65,13 @@ class Graph:
     def end(self, values, made, prints=None):
         """Sets what the run set, and prints what it printed; gives the result of the function."""
         prints = self.states.prints(made) if prints is None else prints
-        made = self.states.write(values, made)
-        for texts, how in prints:
-            print(*texts, **how)
+        _core.begin_writing()
+        try:
+            made = self.states.write(values, made)
+            for texts, how in prints:
+                print(*texts, **how)
+        finally:
+            _core.end_writing()
         return made
 
     def is_for(self, values):
@@ -117,6 +122,7 @@ class Conversions:
         self._cells = {}        # by cell: its name, and where it is read
         self._followed = {}     # by cell: its place, and the type for an argument that it is
         self._fixed = set()     # the cells that must be known before the run
+        self._profile = None
 
     def _next_graph(self, values, **how):
         """A graph for a call that none is for. Raises Known where there is one for such types, and ConversionError where there can
@@ -151,21 +157,36 @@ class Conversions:
         return graph
 
     def _converted(self, values, types, how):
-        converter = self._converter(values, types, how)
+        """A graph in which loops are whole where the engine sees what their turns have apart, and else taken apart."""
+        whole, reason = self._converter(values, types, how), None
         try:
-            converter.convert()
-        except ConversionError:
-            if not converter.has_split:
+            whole.convert()
+            apart = whole.loops_to_take_apart()
+        except ConversionError as error:
+            if not whole.whole:
                 raise
-            converter = self._converter(values, types, {**how, "may_split": False}).convert()
-        if converter.has_split and converter.left:
-            whole = self._converter(values, types, {**how, "may_split": False}).convert()
-            converter = whole if len(whole.left) < len(converter.left) else converter
+            apart, reason = None, error
+        converter = whole
+        if apart is None or apart:
+            split = self._converter(values, types, {**how, "apart": apart})
+            try:
+                split.convert()
+            except ConversionError:
+                if reason is not None:
+                    raise reason
+            else:
+                converter = split if reason is not None or len(split.left) <= len(whole.left) else whole
         return Graph(converter, graph_function(converter, self._settings))
 
     def _converter(self, values, types, how):
         return Converter(self._function, types, self._fields, _parameter_names(values), args=values, state_types=self._state_types,
-                         followed=dict(self._followed), **how)
+                         followed=dict(self._followed), profile=self._profile, **how)
+
+    def _relax(self, graph, why):
+        """What the graph assumed of the profile did not hold: the next one does without."""
+        for place in graph.speculated[why]:
+            place.has_failed = True
+        self._graphs = [one for one in self._graphs if one is not graph]
 
     def _wider(self, found):
         """The types for calls like this one and calls before, and the graph that is not needed then."""

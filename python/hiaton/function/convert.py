@@ -14,6 +14,7 @@ from hiaton import _core, testing
 from hiaton.function import prelude
 from hiaton.function.errors import ConversionError, Incomplete, Unreached
 from hiaton.function.frame import Frame
+from hiaton.function.names import capital_name, plain_name
 from hiaton.function.source import Text, is_coroutine, is_generator, place
 from hiaton.function.state import Root
 from hiaton.function.statements import build_function
@@ -57,7 +58,7 @@ class Converter:
 
     def __init__(self, function, types, fields, names, entry=None, by_arguments=False, has_aux=False,
                  may_leave=False, args=(), may_write=False, state_types=None, followed=None,
-                 may_split=True):
+                 apart=frozenset(), profile=None):
         self.function = function
         self.types = types
         self.fields = fields        # by class and name: the type of a field
@@ -93,8 +94,10 @@ class Converter:
         self.failing = testing.failing  # the number of an assumption that fails, for tests
         self.text = Text()          # of the files that were read
         self.spans = {}             # by syntax tree: where it stands in the text
-        self.may_split = may_split  # whether loops may be taken apart
-        self.has_split = False
+        self.apart = apart          # loops that are taken apart, by identity of their trees; None: all that can be
+        self.whole = {}             # by identity of the trees of others: the names of the functions that they are
+        self.profile = profile      # of calls before; None: nothing is assumed of branches and loops
+        self.speculated = {}        # by message: the places of the profile of which something is assumed
         self.cells = {}             # by cell: what was taken as fixed, and where it is read
         self.observed = {}          # by key of a place: the type of what it held before
         self.missing = set()        # the keys of places that held nothing
@@ -156,6 +159,13 @@ class Converter:
                 return self
         raise ConversionError(self.refusal or f"{place(self.function)}: '{self.function.__qualname__}': {_GROWS}")
 
+    def loops_to_take_apart(self):
+        """Those that the engine does not run in phases, the work of all turns first and in batches; see src/passes/split_loops."""
+        if not self.whole:
+            return frozenset()
+        in_phases = set(self.source.loops_in_phases(self.entry))
+        return frozenset(loop for loop, names in self.whole.items() if not names & in_phases)
+
     def _lists_in(self, type_, classes):
         """How many lists a value of the type may give, of which none are the same; 2: or more."""
         if isinstance(type_, Lst):
@@ -209,6 +219,8 @@ class Converter:
     def _begin_round(self):
         self.left = []
         self.sites = {}
+        self.speculated = {}
+        self.whole = {}
         self.read_before, self.read_anywhere = self.read_anywhere, set()
         self.roots_before, self.read_of_roots = self.read_of_roots, set()
         self.reads_are_stale, self.has_new_places = self.has_new_places, False
@@ -232,19 +244,20 @@ class Converter:
         self.learned_numbers = {}
         self.boxes = {}
         self.variants = {cls: number + 1 for number, cls in enumerate(self.read)}
-        self.object_type = self.builder.declare_data("Object" if len(self.read) != 1 else _capital(next(iter(self.read))))
+        self.object_type = self.builder.declare_data("Object" if len(self.read) != 1 else capital_name(next(iter(self.read))))
         self.laid_out = {cls: list(fields) for cls, fields in self.read.items()}
         variants = [("None_", [])]
         taken = collections.Counter()
         for cls, fields in self.laid_out.items():
-            name = _capital(cls)
+            name = capital_name(cls)
             taken[name] += 1
             name += str(taken[name]) if taken[name] > 1 else ""
             parts = []
             for field in fields:
                 kinds = self.graph_types(self.fields.get((cls, field), NEVER))
                 parts += [(field if len(kinds) == 1 else f"{field}_{i}", kind) for i, kind in enumerate(kinds)]
-            variants.append((name, parts))
+            # Objects of no fields stay apart from each other by memory of their own.
+            variants.append((name, parts or [("bare", graph_type("i64"))]))
         self.builder.define_data(self.object_type, variants)
 
     def _define(self, instance, build):
@@ -331,7 +344,7 @@ class Converter:
         parameters = {}
         for number, type_ in enumerate((*types, *self.followed_types())):
             known = names[number] if number < min(len(names), len(types)) else ""
-            known = _plain(known) if known.isidentifier() else f"a{number}"
+            known = plain_name(known) if known.isidentifier() else f"a{number}"
             kinds = self.graph_types(type_)
             for part, kind in enumerate(kinds):
                 own = known if len(kinds) == 1 else f"{known}_{part}"
@@ -339,7 +352,7 @@ class Converter:
         if is_entry and not parameters:
             parameters["a0"] = graph_type("i64")
         parameters = list(parameters.items())
-        name = self.entry if is_entry and self.entry else _plain(name)
+        name = self.entry if is_entry and self.entry else plain_name(name)
         if name == self.entry and not is_entry:
             name += "_"
         number = self.builder.declare(name, parameters, self.graph_types(result) or [graph_type("i64")])
@@ -452,7 +465,7 @@ class Converter:
     def learned_number(self, parameter):
         if id(parameter) not in self.learned_numbers:
             number = len(self.learned)
-            name = _plain(self.names.get(id(parameter), f"p{number}"))
+            name = plain_name(self.names.get(id(parameter), f"p{number}"))
             taken = {other for _, other in self.learned}
             while name in taken:
                 name += "_"
@@ -470,20 +483,3 @@ def parameters_of(function):
     """The names of the parameters of a function of Python."""
     code = function.__code__
     return code.co_varnames[:code.co_argcount + code.co_kwonlyargcount]
-
-
-_KEYWORDS = set("fn let in if then else on with while for do and or not true false nan inf nanf32 inff32 _ data match param "
-                "grad value_and_grad vjp bool i32 i64 f32 f64 size recompute".split())
-
-
-def _plain(name):
-    """As a name of a program."""
-    name = "".join(c if c.isascii() and (c.isalnum() or c == "_") else "_" for c in name).strip("_") or "f"
-    if name[0].isdigit():
-        name = "f" + name
-    return name + "_" if name in _KEYWORDS else name
-
-
-def _capital(cls):
-    name = _plain(cls.__name__)
-    return name[0].upper() + name[1:]

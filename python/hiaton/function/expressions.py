@@ -210,6 +210,7 @@ class Expressions:
 
     def eval_IfExp(self, node):
         condition, true, false = self.condition(node.test)
+        condition = self.assumed_side(node, condition)
         if condition is True or condition is False:
             self.learn(true if condition else false)
             return self.eval(node.body if condition else node.orelse)

@@ -16,6 +16,7 @@ from hiaton.function.managers import Managers
 from hiaton.function.objects import Objects
 from hiaton.function.operators import Operators
 from hiaton.function.patterns import Patterns
+from hiaton.function.speculation import Speculation
 from hiaton.function.state import State
 from hiaton.function.statements import Statements
 from hiaton.function.tensors import Tensors
@@ -31,7 +32,7 @@ def scalar_type(dtype):
 
 
 class Frame(Expressions, Operators, Calls, Closures, Dicts, Patterns, Tensors, Objects, Statements, Loops, Lists, Folds, Managers,
-            State):
+            Speculation, State):
     """Builds one body. `where` is the scope of the function of Python whose text is being read."""
 
     def __init__(self, converter, graph, key):

@@ -36,13 +36,15 @@ class Converted(Conversions):
 
     def __init__(self, target, has_aux, workers=1):
         self._has_aux = has_aux
+        profile = getattr(getattr(target, "__func__", target), "_profile", None)
         target = getattr(target, "__wrapped__", target)
         self._receiver = ()
         if inspect.ismethod(target):
             self._receiver = (target.__self__,)
             target = getattr(target.__func__, "__wrapped__", target.__func__)
-        super().__init__(target, {"workers": workers, "max_frames": 0})
+        super().__init__(target, {"workers": workers, "max_frames": 0, "max_bytes": 0})
         self._signature = inspect.signature(target)
+        self._profile = profile  # that its own calls made, without gradients
         self._warned = False
 
     def _call(self, args, named, **how):
@@ -77,6 +79,9 @@ class Converted(Conversions):
             made, rest = self.of_graph(graph, given)
             prints = () if graph.states is None else graph.states.prints(made)
         except _core.RunError as error:
+            why = graph.note_fault(error)
+            if why in graph.speculated:
+                self._relax(graph, why)
             return self._on_tape(values, args, named, error)
         except Exception as error:
             if isinstance(error, (_core.Miss, _core.Error, ConversionError)):

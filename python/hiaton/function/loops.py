@@ -52,6 +52,8 @@ class Loop:
         key = ("loop", self.key, tuple(names))
         instance = frame.converter.instance(key, f"{self.where.function.__name__}_loop", [v.type for v in values], build,
                                             parameters=names)
+        if id(self.node) in frame.converter.whole:
+            frame.converter.whole[id(self.node)].add(frame.converter.builder.function_name(instance.number))
         return frame.call_instance(instance, values)
 
     @property
@@ -129,6 +131,9 @@ class Loops:
             value = self._unrolled(node) if after is None else None
             if value is not None:
                 return self._run_unrolled(node, value)
+            turns = self.assumed_turns(node) if after is None else None
+            if turns is not None:
+                return self.run_turns(node, *turns)
             if after is None and self._taken_apart(node):
                 return None
             items, state = self.items_of(node.iter)
@@ -157,10 +162,12 @@ class Loops:
     def _taken_apart(self, node):
         """Whether the loop was run as a list of what its turns compute on their own, and a loop over that."""
         converter = self.converter
-        split = split_of(node, self) if converter.may_split and not hasattr(node, "hiaton_is_split") else None
+        split = None if hasattr(node, "hiaton_is_split") else split_of(node, self)
         if split is None or id(split.first.value) in converter.in_order:
             return False
-        converter.has_split = True
+        if converter.apart is not None and id(node) not in converter.apart:
+            converter.whole.setdefault(id(node), set())
+            return False
         self.run_here([split.first])
         self.run_loop(split.loop, [], None)
         self.env.pop(split.first.targets[0].id, None)

@@ -275,7 +275,7 @@ class Objects:
         try:
             for name in laid_out:
                 ids += self.coerce(fields[name], known[name]).ids
-            return Value(Objs(frozenset([cls])), (self.graph.make(converter.object_type, number, ids),))
+            return Value(Objs(frozenset([cls])), (self.graph.make(converter.object_type, number, ids or [self.constant(0, "i64")]),))
         except _core.ProgramError:
             # The layout of this round is not that of the fields that are known by now.
             converter.changed = True

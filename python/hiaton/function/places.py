@@ -9,10 +9,9 @@ MISSING = object()
 
 
 class Place:
-    """An attribute that is set: of the argument with a number, of an object that was there before, or, "
-      "where neither is given, of any
-    object of a class, by a list of what was set. `kind` tells variables from attributes: "global" in the dict `holder`, or "cell",
-    or "list", which grows by a list of elements."""
+    """An attribute that is set: of the argument with a number, of an object that was there before, or, where neither is given,
+    of any object of a class, by a list of what was set. `kind` tells variables from attributes: "global" in the dict `holder`,
+    or "cell", or "list", which grows by a list of elements."""
 
     def __init__(self, name, cls, number=None, holder=None, kind="attribute"):
         self.name = name
@@ -43,9 +42,8 @@ PRINTED = Place("print", None)  # the list of what was printed: the number of th
 
 
 class States:
-    """The places of one graph. `read(values)` gives the arguments of a call with what the places hold, "
-      "or None where the graph is not
-    for these objects; `write(values, made)` sets what the run set, and gives the result of the function."""
+    """The places of one graph. `read(values)` gives the arguments of a call with what the places hold, or None where the graph
+    is not for these objects; `write(values, made)` sets what the run set, and gives the result of the function."""
 
     def __init__(self, converter):
         self.places = list(converter.places.values())

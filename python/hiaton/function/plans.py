@@ -72,4 +72,5 @@ def graph_function(converter, settings):
     result = planner.plan(converter.result)
     learned = [parameter for parameter, _ in converter.learned]
     return _core.GraphFunction(converter.source, converter.entry, parameters, result, planner.table, learned,
-                               settings["workers"], settings["max_frames"], list(converter.appended.values()))
+                               settings["workers"], settings["max_frames"], settings["max_bytes"],
+                               list(converter.appended.values()))

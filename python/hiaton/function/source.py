@@ -16,17 +16,29 @@ class _File:
 
     def __init__(self, text, name):
         self.text = text
+        self.name = name
         self.codes = {}
-        self.nodes = {}
+        self.nodes = _functions_of(text, name)
         self.found = {}
+        self.unchanged = None  # the same nodes once more, which nobody rewrites
         for code in _codes(compile(text, name, "exec", dont_inherit=True)):
             self.codes.setdefault((code.co_firstlineno, code.co_name), []).append(code)
-        for node in ast.walk(ast.parse(text, name)):
-            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                line = min([node.lineno, *(d.lineno for d in node.decorator_list)])
-                self.nodes.setdefault((line, node.name), []).append(node)
-            elif isinstance(node, ast.Lambda):
-                self.nodes.setdefault((node.lineno, "<lambda>"), []).append(node)
+
+    def unchanged_nodes(self):
+        if self.unchanged is None:
+            self.unchanged = _functions_of(self.text, self.name)
+        return self.unchanged
+
+
+def _functions_of(text, name):
+    nodes = {}
+    for node in ast.walk(ast.parse(text, name)):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            line = min([node.lineno, *(d.lineno for d in node.decorator_list)])
+            nodes.setdefault((line, node.name), []).append(node)
+        elif isinstance(node, ast.Lambda):
+            nodes.setdefault((node.lineno, "<lambda>"), []).append(node)
+    return nodes
 
 
 _files = {}
@@ -139,12 +151,17 @@ def _file_of(function):
         raise ConversionError(f"{_gone(function)}: expected its text, found none that compiles; define it in a file") from None
 
 
-def _node_of(function):
+def written_tree_of(function):
+    """A tree of its own of a function, as it is written. Raises ConversionError as `tree_of` does."""
+    return copy.deepcopy(_node_of(function, _File.unchanged_nodes))
+
+
+def _node_of(function, nodes_of=lambda file: file.nodes):
     code, file = function.__code__, _file_of(function)
     key = code.co_firstlineno, code.co_name
     if not any(_same(code, other) for other in file.codes.get(key, ())):
         raise ConversionError(f"{_gone(function)}: expected the text that runs; reload the module")
-    nodes = file.nodes.get(key, ())
+    nodes = nodes_of(file).get(key, ())
     if len(nodes) != 1:
         raise ConversionError(f"{place(function)}: expected one function on this line, found {len(nodes)}; "
                               "give each a line of its own")

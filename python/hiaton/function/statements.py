@@ -190,6 +190,7 @@ class Statements:
 
     def _run_if(self, node, rest, following):
         condition, true, false = self.condition(node.test)
+        condition = self.assumed_side(node, condition)
         if condition is True or condition is False:
             self.learn(true if condition else false)
             return self.run([*(node.body if condition else node.orelse), *rest], following)
