@@ -27,7 +27,7 @@ struct Contribution {
   std::optional<FieldIndex> field{};
 };
 
-/// The gradient of a value of type `type`; `parts` is not empty. Slices that lie one behind the other and
+/// The gradient of a value of type `type`; `parts` is not empty. Slices that are contiguous and
 /// leave nothing out are joined, fields of one variant become one value, everything else is added up.
 Var sum_of(std::vector<Contribution> parts, const Type& type, DataGradients& data);
 

@@ -92,7 +92,7 @@ class FastSteps {
     for (const Dim& dim : std::span(node.type.shape).subspan(1)) step.offset *= dim.size;
   }
 
-  /// Whether it puts its operands one behind the other.
+  /// Whether its result is its operands, contiguous.
   bool is_row_of_operands(const Step& step) const {
     if (step.code != Step::Code::Tensor || step.shared || !step.fixed_shapes) return false;
     if (op(step).role != Role::Join) return false;
@@ -118,7 +118,7 @@ class FastSteps {
     step.code = Step::Code::GatherTogether;
   }
 
-  /// Lines of one type, one behind the other, views between them, and what stands behind them and is a row of
+  /// Lines of one type in a row, views between them, and what stands behind them and is a row of
   /// results that nothing else reads.
   void choose_together(std::size_t first) const {
     Step& begin = region_.steps[first];

@@ -24,7 +24,7 @@
 
 namespace hiaton::exec::flow {
 
-/// Some of the examples of a run, which stand one behind the other.
+/// Some of the examples of a run, which are contiguous.
 struct ExampleRange {
   Examples* all = nullptr;
   std::size_t begin = 0;

@@ -5,7 +5,7 @@
 namespace hiaton::exec::flow {
 namespace {
 
-/// Whether all instances stand one behind the other.
+/// Whether all instances are contiguous.
 bool is_dense(const TensorArgument& from, int64_t batch) {
   return batch == 1 || from.stride == from.size();
 }
