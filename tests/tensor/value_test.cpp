@@ -115,7 +115,7 @@ TEST(ParseValue, SaysWhatWasExpectedAndFound) {
 }
 
 TEST(DTypes, NamesReadBack) {
-  for (DType type : {DType::Bool, DType::I32, DType::I64, DType::F32, DType::F64}) {
+  for (DType type : {DType::Bool, DType::U8, DType::I32, DType::I64, DType::F32, DType::F64}) {
     EXPECT_EQ(dtype_from_name(name_of(type)), type);
   }
   EXPECT_EQ(dtype_from_name("int"), std::nullopt);

@@ -66,8 +66,7 @@ class Tensors:
 
     def number_constant(self, number, dtype):
         """A number of Python in an element type, which it must fit as where tensors are computed eagerly."""
-        least, most = _LEAST_AND_MOST.get(dtype, (number, number))
-        if not least <= number <= most:
+        if dtype in _LEAST_AND_MOST and not _LEAST_AND_MOST[dtype][0] <= number <= _LEAST_AND_MOST[dtype][1]:
             self.fail()
         return self.constant(number, dtype)
 
