@@ -18,6 +18,8 @@ nlohmann::ordered_json scalar_to_json(const Value& value) {
   switch (value.dtype()) {
     case DType::Bool:
       return value.as<bool>();
+    case DType::U8:
+      return value.as<uint8_t>();
     case DType::I32:
       return value.as<int32_t>();
     case DType::I64:

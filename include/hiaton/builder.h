@@ -71,8 +71,8 @@ class FunctionBuilder {
  public:
   Var param(std::size_t index) const;
   Var constant(Value value);
-  /// Also of a data type, of which a value does not tell. Throws ProgramError where the value does not fit
-  /// it, and where it is a data value with fields and no string: make() makes those.
+  /// Also of a data type, of which a value does not tell. A data value with fields is made of its parts, each
+  /// once, also where several others share it. Throws ProgramError where the value does not fit the type.
   Var constant(Value value, const Type& type);
   /// An operation of the catalogue. Throws ProgramError where its type rule refuses the operands.
   Var op(const OpDef& op, std::span<const Var> operands);
@@ -184,6 +184,7 @@ class FunctionBuilder {
                                      const Dimensions& dimensions);
   Var checked_size(Var value, std::size_t axis, Var like, std::size_t like_axis);
   Vars checked_results(const Vars& results);
+  Var constant_data(const Value& value, const Type& type);
   /// A dimension that a symbol stands for.
   struct Measure {
     Dim symbol;

@@ -19,19 +19,25 @@ namespace hiaton {
 class Value;
 class DataFields;
 
-/// What a field of a data value holds. The scalars stand in the order of DType.
-enum class FieldKind : uint8_t { None, Bool, I32, I64, F32, F64, Tensor, Data };
+/// What a field of a data value holds. All but U8 fit in three bits.
+enum class FieldKind : uint8_t { None, Bool, I32, I64, F32, F64, Tensor, Data, U8 };
 
+/// The scalars but U8 stand in the order of DType.
 constexpr FieldKind field_kind(DType dtype) {
-  return static_cast<FieldKind>(static_cast<uint8_t>(dtype) + 1);
+  return dtype == DType::U8 ? FieldKind::U8 : static_cast<FieldKind>(static_cast<uint8_t>(dtype) + 1);
+}
+/// The type of a scalar of this kind.
+constexpr DType scalar_dtype(FieldKind kind) {
+  return kind == FieldKind::U8 ? DType::U8 : static_cast<DType>(static_cast<uint8_t>(kind) - 1);
 }
 /// Whether the field refers to something that is counted.
 constexpr bool is_reference(FieldKind kind) {
-  return kind >= FieldKind::Tensor;
+  return kind == FieldKind::Tensor || kind == FieldKind::Data;
 }
 
-/// How many fields a data value has and what they hold, in two bytes: up to five fields in three bits each,
-/// more as a number in a table that only grows and that all threads read.
+/// How many fields a data value has and what they hold, in two bytes: up to five fields in three bits each;
+/// more fields, or such as U8 that three bits do not hold, as a number in a table that only grows and that
+/// all threads read.
 class FieldLayout {
  public:
   static constexpr std::size_t kMostInline = 5;
@@ -44,6 +50,14 @@ class FieldLayout {
     FieldLayout layout;
     layout.code_ = code;
     return layout;
+  }
+
+  /// Whether the code holds these kinds themselves.
+  static constexpr bool fits_inline(std::span<const FieldKind> kinds) {
+    for (const FieldKind kind : kinds) {
+      if (static_cast<unsigned>(kind) >> kBitsOfKind != 0) return false;
+    }
+    return kinds.size() <= kMostInline;
   }
 
   uint16_t code() const { return code_; }

@@ -124,6 +124,7 @@ class Tensor {
 constexpr std::size_t size_of(DType dtype) {
   switch (dtype) {
     case DType::Bool:
+    case DType::U8:
       return 1;
     case DType::I32:
     case DType::F32:

@@ -15,10 +15,10 @@
 #pragma GCC visibility push(default)
 namespace hiaton {
 
-enum class DType : uint8_t { Bool, I32, I64, F32, F64 };
+enum class DType : uint8_t { Bool, I32, I64, F32, F64, U8 };
 
 constexpr bool is_integer(DType dtype) {
-  return dtype == DType::I32 || dtype == DType::I64;
+  return dtype == DType::I32 || dtype == DType::I64 || dtype == DType::U8;
 }
 constexpr bool is_float(DType dtype) {
   return dtype == DType::F32 || dtype == DType::F64;
@@ -27,7 +27,7 @@ constexpr bool is_number(DType dtype) {
   return dtype != DType::Bool;
 }
 
-/// "bool", "i32", "i64", "f32", "f64".
+/// "bool", "u8", "i32", "i64", "f32", "f64".
 std::string_view name_of(DType dtype);
 std::optional<DType> dtype_from_name(std::string_view name);
 

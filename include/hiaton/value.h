@@ -18,6 +18,7 @@ namespace hiaton {
 union Slot {
   uint64_t bits;
   bool boolean;
+  uint8_t u8;
   int32_t i32;
   int64_t i64;
   float f32;
@@ -42,6 +43,11 @@ template <>
 struct ScalarTraits<bool> {
   static constexpr DType dtype = DType::Bool;
   static constexpr bool Slot::*member = &Slot::boolean;
+};
+template <>
+struct ScalarTraits<uint8_t> {
+  static constexpr DType dtype = DType::U8;
+  static constexpr uint8_t Slot::*member = &Slot::u8;
 };
 template <>
 struct ScalarTraits<int32_t> {
@@ -190,9 +196,7 @@ struct ValueView {
   bool is_tensor() const { return kind == FieldKind::Tensor; }
   bool is_scalar() const { return !is_reference(kind); }
   /// The type of a scalar, or of the elements of a tensor.
-  DType dtype() const {
-    return is_tensor() ? slot.tensor->dtype : static_cast<DType>(static_cast<uint8_t>(kind) - 1);
-  }
+  DType dtype() const { return is_tensor() ? slot.tensor->dtype : scalar_dtype(kind); }
   /// The same with a reference of its own.
   Value value() const {
     if (is_data()) {

@@ -10,7 +10,7 @@ Python, `hiaton.nn` has modules for them, `hiaton.load` reads programs and model
 
 from hiaton import _core, distributed, nn, optim, random
 from hiaton._core import (Data, DType, Error, Function, InternalError, ProgramError, RunError, Tensor, f32,
-                          f64, i32, i64, ops)
+                          f64, i32, i64, ops, u8)
 from hiaton._core import bool as bool  # noqa: PLC0414: the element type
 from hiaton._core.ops import *  # noqa: F403: every operation of the catalogue
 from hiaton.function import ConversionError, FallbackWarning, function

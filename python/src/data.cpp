@@ -34,12 +34,15 @@ Value integer_value(nb::handle object, DType dtype, const std::string& what) {
   const long long n = PyLong_AsLongLong(object.ptr());
   const bool overflows = n == -1 && PyErr_Occurred() != nullptr;
   PyErr_Clear();
-  using I32 = std::numeric_limits<int32_t>;
-  if (overflows || (dtype == DType::I32 && (n < I32::min() || n > I32::max()))) {
+  const bool fits = dtype == DType::U8    ? std::in_range<uint8_t>(n)
+                    : dtype == DType::I32 ? std::in_range<int32_t>(n)
+                                          : true;
+  if (overflows || !fits) {
     const std::string text = what + ": expected an integer that fits " + std::string(name_of(dtype));
     PyErr_SetString(PyExc_OverflowError, text.c_str());
     nb::raise_python_error();
   }
+  if (dtype == DType::U8) return static_cast<uint8_t>(n);
   return dtype == DType::I32 ? Value(static_cast<int32_t>(n)) : Value(static_cast<int64_t>(n));
 }
 

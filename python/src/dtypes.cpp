@@ -9,13 +9,15 @@
 namespace hiaton::python {
 namespace {
 
-constexpr std::array kAll = {DType::Bool, DType::I32, DType::I64, DType::F32, DType::F64};
+constexpr std::array kAll = {DType::Bool, DType::U8, DType::I32, DType::I64, DType::F32, DType::F64};
 
 /// As NumPy names it.
 constexpr std::string_view numpy_name(DType dtype) {
   switch (dtype) {
     case DType::Bool:
       return "bool";
+    case DType::U8:
+      return "uint8";
     case DType::I32:
       return "int32";
     case DType::I64:
@@ -56,9 +58,9 @@ DType dtype_of(nb::handle object) {
     name = nb::cast<std::string>(dtype.attr("name"));
   }
   if (const std::optional<DType> dtype = named(name)) return *dtype;
-  throw nb::type_error(
-      ("expected an element type bool, i32, i64, f32 or f64, found " + name + "; convert with .astype first")
-          .c_str());
+  throw nb::type_error(("expected an element type bool, u8, i32, i64, f32 or f64, found " + name +
+                        "; convert with .astype first")
+                           .c_str());
 }
 
 void bind_dtypes(nb::module_& m) {

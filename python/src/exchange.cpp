@@ -19,20 +19,21 @@ constexpr uint8_t kBitsOfByte = 8;
 
 constexpr nb::dlpack::dtype dlpack_type(DType dtype) {
   const auto code = dtype == DType::Bool ? nb::dlpack::dtype_code::Bool
+                    : dtype == DType::U8 ? nb::dlpack::dtype_code::UInt
                     : is_integer(dtype)  ? nb::dlpack::dtype_code::Int
                                          : nb::dlpack::dtype_code::Float;
   return {static_cast<uint8_t>(code), static_cast<uint8_t>(kBitsOfByte * size_of(dtype)), 1};
 }
 
 DType dtype_of_array(const AnyArray& array) {
-  for (const DType dtype : {DType::Bool, DType::I32, DType::I64, DType::F32, DType::F64}) {
+  for (const DType dtype : {DType::Bool, DType::U8, DType::I32, DType::I64, DType::F32, DType::F64}) {
     if (array.dtype() == dlpack_type(dtype)) return dtype;
   }
   constexpr std::array<std::string_view, 7> kKinds = {"int",    "uint",    "float", "handle",
                                                       "bfloat", "complex", "bool"};
   const std::size_t code = array.dtype().code;
   const std::string kind = code < kKinds.size() ? std::string(kKinds[code]) : "a type ";
-  throw nb::type_error(("expected an array of bool, int32, int64, float32 or float64, found " + kind +
+  throw nb::type_error(("expected an array of bool, uint8, int32, int64, float32 or float64, found " + kind +
                         std::to_string(array.dtype().bits) + "; convert it with .astype first")
                            .c_str());
 }

@@ -60,6 +60,8 @@ class GraphBody {
     switch (type.dtype) {
       case DType::Bool:
         return nb::cast<bool>(number);
+      case DType::U8:
+        return static_cast<uint8_t>(nb::cast<int64_t>(number));
       case DType::I32:
         return static_cast<int32_t>(nb::cast<int64_t>(number));
       case DType::I64:
@@ -177,7 +179,7 @@ nb::dict operation_table() {
       attributes.append(nb::make_tuple(python_name_of(def.name), def.is_list, otherwise, def.count));
     }
     nb::list reduced;  // of which element types tensors of rank 0 stay as they are
-    for (const DType dtype : {DType::Bool, DType::I32, DType::I64, DType::F32, DType::F64}) {
+    for (const DType dtype : {DType::Bool, DType::U8, DType::I32, DType::I64, DType::F32, DType::F64}) {
       if (reduces(*op) && reduces_numbers_of(*op, dtype)) reduced.append(std::string(name_of(dtype)));
     }
     table[python_name_of(op->name.value).c_str()] =

@@ -1,13 +1,18 @@
 // Which element type operands get that differ in theirs.
 #include <array>
-#include <limits>
 #include <string>
+#include <utility>
 
 #include "graphs.h"
 #include "hiaton/apply.h"
 
 namespace hiaton::python {
 namespace {
+
+/// The one of two types of a kind, integers or floats, that holds the values of both.
+DType wider(DType a, DType b) {
+  return size_of(a) < size_of(b) ? b : a;
+}
 
 /// What a number of Python becomes that stands beside no tensor.
 DType default_dtype(DType weak) {
@@ -33,7 +38,7 @@ std::optional<DType> common_dtype(const OpDef& op, std::span<const Operand> oper
                                "; convert one of them with .astype";
       throw nb::type_error(text.c_str());
     }
-    common = common ? std::max(*common, dtype) : dtype;  // within a kind, the wider one comes later
+    common = common ? wider(*common, dtype) : dtype;
   }
   if (common && is_integer(*common) && weak_float) {
     const std::string text = std::string(op.name.value) + ": expected an integer beside a tensor of " +
@@ -45,6 +50,18 @@ std::optional<DType> common_dtype(const OpDef& op, std::span<const Operand> oper
   return default_dtype(weak_float ? DType::F64 : DType::I64);
 }
 
+/// The integer as one of the type. Throws OverflowError where it does not fit.
+template <class T>
+Value integer_as(int64_t n) {
+  if (!std::in_range<T>(n)) {
+    const std::string text = "expected an integer that fits " + std::string(name_of(ScalarTraits<T>::dtype)) +
+                             ", found " + std::to_string(n);
+    PyErr_SetString(PyExc_OverflowError, text.c_str());
+    nb::raise_python_error();
+  }
+  return static_cast<T>(n);
+}
+
 Value number_as(const Value& number, DType dtype) {
   if (number.dtype() == DType::F64) {
     const double x = number.as<double>();
@@ -52,13 +69,10 @@ Value number_as(const Value& number, DType dtype) {
   }
   const int64_t n = number.as<int64_t>();
   switch (dtype) {
+    case DType::U8:
+      return integer_as<uint8_t>(n);
     case DType::I32:
-      if (n < std::numeric_limits<int32_t>::min() || n > std::numeric_limits<int32_t>::max()) {
-        const std::string text = "expected an integer that fits i32, found " + std::to_string(n);
-        PyErr_SetString(PyExc_OverflowError, text.c_str());
-        nb::raise_python_error();
-      }
-      return static_cast<int32_t>(n);
+      return integer_as<int32_t>(n);
     case DType::F32:
       return static_cast<float>(n);
     case DType::F64:

@@ -61,6 +61,8 @@ nb::object number_object(const Value& value) {
   switch (value.dtype()) {
     case DType::Bool:
       return nb::bool_(value.as<bool>());
+    case DType::U8:
+      return nb::int_(value.as<uint8_t>());
     case DType::I32:
       return nb::int_(value.as<int32_t>());
     case DType::I64:

@@ -135,10 +135,12 @@ Var FunctionBuilder::constant(Value value) {
 }
 
 Var FunctionBuilder::constant(Value value, const Type& type) {
-  if (!fits(value, type) || (value.is_data() && !is_string(type) && !value.data().fields().empty())) {
+  if (!fits(value, type)) {
     throw ProgramError(
         fmt::format("expected a constant of type {}, found {}", to_string(type), to_string(value)));
   }
+  if (value.is_data() && !is_string(type) && Data::has_object(value.slot().data))
+    return constant_data(value, type);
   ir::Node& node = append(ir::NodeKind::Const);
   node.constant = std::move(value);
   return add_result(node, type);

@@ -42,8 +42,10 @@ bool can_hold(Number number) {
   if constexpr (std::is_integral_v<Number>) {
     return std::in_range<T>(number);
   } else {
-    constexpr auto kEnd = -static_cast<double>(std::numeric_limits<T>::min());  // the largest and 1
-    return number >= -kEnd && number < kEnd && number == std::trunc(number);
+    constexpr auto kLeast = static_cast<double>(std::numeric_limits<T>::min());
+    constexpr auto kEnd =
+        2.0 * static_cast<double>(std::numeric_limits<T>::max() / 2 + 1);  // one past the largest
+    return number >= kLeast && number < kEnd && number == std::trunc(number);
   }
 }
 
@@ -56,6 +58,8 @@ Var number_like(Var like, Number number) {
     return like.builder().constant(Value(static_cast<T>(number)));
   };
   switch (like.type().dtype) {
+    case DType::U8:
+      return whole(uint8_t{});
     case DType::I32:
       return whole(int32_t{});
     case DType::I64:

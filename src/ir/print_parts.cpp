@@ -13,8 +13,8 @@ namespace {
 /// As a literal that has this type wherever it stands beside others of its type.
 std::string scalar_literal(const Value& value) {
   std::string text = to_string(value);
-  if (value.dtype() == DType::I32) text += "i32";
-  if (value.dtype() == DType::F32) text += "f32";
+  const DType dtype = value.dtype();
+  if (dtype == DType::U8 || dtype == DType::I32 || dtype == DType::F32) text += name_of(dtype);
   return text;
 }
 

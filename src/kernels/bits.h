@@ -10,25 +10,25 @@ namespace hiaton::kernels {
 struct BitAnd {
   template <class T>
   T operator()(T a, T b) const {
-    return a & b;
+    return static_cast<T>(a & b);
   }
 };
 struct BitOr {
   template <class T>
   T operator()(T a, T b) const {
-    return a | b;
+    return static_cast<T>(a | b);
   }
 };
 struct BitXor {
   template <class T>
   T operator()(T a, T b) const {
-    return a ^ b;
+    return static_cast<T>(a ^ b);
   }
 };
 struct BitInvert {
   template <class T>
   T operator()(T a) const {
-    return ~a;
+    return static_cast<T>(~a);
   }
 };
 template <class T>

@@ -160,6 +160,7 @@ void add_bias(int64_t rows, int64_t columns, const T* x, const T* bias, T* out) 
   template void argmax(const AxisLayout&, const T*, int64_t*);
 HIATON_INSTANTIATE(float)
 HIATON_INSTANTIATE(double)
+HIATON_INSTANTIATE(uint8_t)
 HIATON_INSTANTIATE(int32_t)
 HIATON_INSTANTIATE(int64_t)
 #undef HIATON_INSTANTIATE

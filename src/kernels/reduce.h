@@ -16,14 +16,14 @@ struct AxisLayout {
   int64_t inner = 1;
 };
 
-/// The sum along the axis; integers wrap around. T: float, double, int32_t, int64_t.
+/// The sum along the axis; integers wrap around. T: float, double, uint8_t, int32_t, int64_t.
 template <class T>
 void sum(const AxisLayout& layout, const T* x, T* out);
 /// The sum over the number of elements. T: float, double.
 template <class T>
 void mean(const AxisLayout& layout, const T* x, T* out);
 /// The largest element; NaN if there is one; the lowest value of T, -infinity for floats, on an empty axis.
-/// T: float, double, int32_t, int64_t.
+/// T: float, double, uint8_t, int32_t, int64_t.
 template <class T>
 void max(const AxisLayout& layout, const T* x, T* out);
 /// The place along the axis, which must not be empty, of the first NaN, else of the first largest element. T

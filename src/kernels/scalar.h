@@ -24,6 +24,21 @@ using Unsigned = std::make_unsigned_t<T>;
 
 // Integer arithmetic wraps around (two's complement) unless the operation is one of the Trap family.
 
+template <class T>
+constexpr bool is_negative(T a) {
+  if constexpr (std::is_signed_v<T>)
+    return a < T{0};
+  else
+    return false;
+}
+template <class T>
+constexpr bool is_minus_one(T a) {
+  if constexpr (std::is_signed_v<T>)
+    return a == T{-1};
+  else
+    return false;
+}
+
 struct Add {
   template <class T>
   T operator()(T a, T b) const {
@@ -75,14 +90,14 @@ struct DivInt {
   template <class T>
   Fault operator()(T a, T b, T& out) const {
     if (b == 0) return Fault::DivisionByZero;
-    out = b == -1 ? Sub{}(T{0}, a) : static_cast<T>(a / b);
+    out = is_minus_one(b) ? Sub{}(T{0}, a) : static_cast<T>(a / b);
     return Fault::None;
   }
 };
 struct TrapDivInt {
   template <class T>
   Fault operator()(T a, T b, T& out) const {
-    if (b == -1 && a == std::numeric_limits<T>::min()) return Fault::Overflow;
+    if (is_minus_one(b) && a == std::numeric_limits<T>::min()) return Fault::Overflow;
     return DivInt{}(a, b, out);
   }
 };
@@ -97,7 +112,7 @@ struct RemInt {
   template <class T>
   Fault operator()(T a, T b, T& out) const {
     if (b == 0) return Fault::DivisionByZero;
-    out = b == -1 ? T{0} : static_cast<T>(a % b);
+    out = is_minus_one(b) ? T{0} : static_cast<T>(a % b);
     return Fault::None;
   }
 };
@@ -111,20 +126,20 @@ struct RemFloat {
 /// Whether a remainder of a division by `b` has the other sign, so that the quotient is above its floor.
 template <class T>
 constexpr bool is_above_floor(T remainder, T b) {
-  return remainder != T{0} && (remainder < T{0}) != (b < T{0});
+  return remainder != T{0} && is_negative(remainder) != is_negative(b);
 }
 struct FloorDivInt {
   template <class T>
   Fault operator()(T a, T b, T& out) const {
     const Fault fault = DivInt{}(a, b, out);
-    if (fault == Fault::None && b != -1 && is_above_floor(static_cast<T>(a % b), b)) --out;
+    if (fault == Fault::None && !is_minus_one(b) && is_above_floor(static_cast<T>(a % b), b)) --out;
     return fault;
   }
 };
 struct TrapFloorDivInt {
   template <class T>
   Fault operator()(T a, T b, T& out) const {
-    if (b == -1 && a == std::numeric_limits<T>::min()) return Fault::Overflow;
+    if (is_minus_one(b) && a == std::numeric_limits<T>::min()) return Fault::Overflow;
     return FloorDivInt{}(a, b, out);
   }
 };
@@ -271,7 +286,7 @@ struct Abs {
   template <class T>
   T operator()(T a) const {
     if constexpr (std::is_integral_v<T>)
-      return a < 0 ? Neg{}(a) : a;
+      return is_negative(a) ? Neg{}(a) : a;
     else
       return std::abs(a);
   }
@@ -279,7 +294,7 @@ struct Abs {
 struct TrapAbs {
   template <class T>
   Fault operator()(T a, T& out) const {
-    if (a < 0) return TrapNeg{}(a, out);
+    if (is_negative(a)) return TrapNeg{}(a, out);
     out = a;
     return Fault::None;
   }
@@ -290,7 +305,7 @@ struct Sign {
     if constexpr (std::is_floating_point_v<T>) {
       if (std::isnan(a)) return a;
     }
-    return static_cast<T>((a > T{0}) - (a < T{0}));
+    return static_cast<T>((a > T{0}) - is_negative(a));
   }
 };
 struct Identity {
@@ -439,9 +454,10 @@ template <class To>
 struct CastFloatToInt {
   template <class From>
   Fault operator()(From a, To& out) const {
-    constexpr From kTwoToTheWidth = static_cast<From>(Unsigned<To>{1} << (sizeof(To) * 8 - 1));
+    constexpr From kLeast = static_cast<From>(std::numeric_limits<To>::min());
+    constexpr From kEnd = From{2} * static_cast<From>(std::numeric_limits<To>::max() / 2 + 1);
     const From rounded = std::trunc(a);
-    if (!(rounded >= -kTwoToTheWidth && rounded < kTwoToTheWidth)) return Fault::InvalidCast;
+    if (!(rounded >= kLeast && rounded < kEnd)) return Fault::InvalidCast;
     out = static_cast<To>(rounded);
     return Fault::None;
   }

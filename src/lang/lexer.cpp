@@ -114,9 +114,10 @@ class Lexer {
     }
     const std::optional<DType> type = dtype_from_name(suffix);
     if (!type || !is_number(*type)) {
-      return fail(begin,
-                  fmt::format("expected a number, perhaps with the suffix i32, i64, f32 or f64, found '{}'",
-                              text_.substr(begin, at_ - begin)));
+      return fail(
+          begin,
+          fmt::format("expected a number, perhaps with the suffix u8, i32, i64, f32 or f64, found '{}'",
+                      text_.substr(begin, at_ - begin)));
     }
     if (kind == Tok::Float && is_integer(*type)) {
       return fail(begin, fmt::format("expected an integer before the suffix {}, found '{}'", suffix,

@@ -13,7 +13,7 @@ namespace {
 std::string plain_digits(std::string_view text, bool negative) {
   std::string plain = negative ? "-" : "";
   if (text.starts_with("nan") || text.starts_with("inf")) return plain + std::string(text.substr(0, 3));
-  const std::size_t suffix = text.find_first_of("if");
+  const std::size_t suffix = text.find_first_of("iuf");
   for (char c : text.substr(0, suffix)) {
     if (c != '_') plain += c;
   }

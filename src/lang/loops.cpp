@@ -154,7 +154,7 @@ Vars BodyChecker::loop_with_counter(const Expr& expr, const Loop& loop, std::vec
 
 Var BodyChecker::one_more(Var counter, Span span) {
   f_->set_span(span);
-  const Var one = f_->constant(counter.type() == Type(DType::I32) ? Value(int32_t{1}) : Value(int64_t{1}));
+  const Var one = constant_like(counter, int64_t{1});
   const std::array operands = {counter, one};
   return emit(operations_.infix(Tok::Plus), operands, span);
 }

@@ -10,7 +10,7 @@
 namespace hiaton::lang {
 namespace {
 
-constexpr std::string_view kAType = "a type (bool, i32, i64, f32, f64, str, List[...] or a data type)";
+constexpr std::string_view kAType = "a type (bool, u8, i32, i64, f32, f64, str, List[...] or a data type)";
 
 /// How many steps a dimension may take that is computed from symbols: each call computes it.
 constexpr std::size_t kMostSteps = 100;
@@ -113,7 +113,7 @@ std::optional<Type> Reader::unknown_type(const Token& name) {
 void Reader::report_unknown_type(const Token& name) {
   const std::string_view text = source_.text(name.span);
   Suggestion similar(text);
-  for (DType known : {DType::Bool, DType::I32, DType::I64, DType::F32, DType::F64})
+  for (DType known : {DType::Bool, DType::U8, DType::I32, DType::I64, DType::F32, DType::F64})
     similar.offer(name_of(known));
   similar.offer("str");
   declarations_.for_each_type_name([&](std::string_view known) { similar.offer(known); });

@@ -27,7 +27,7 @@ bool is_shared(DataObject* object) {
 
 uint64_t used_bits(DType dtype) {
   if (dtype == DType::Bool) return 1;
-  return size_of(dtype) == 4 ? UINT32_MAX : UINT64_MAX;
+  return UINT64_MAX >> (64 - 8 * size_of(dtype));
 }
 
 }  // namespace

@@ -83,7 +83,7 @@ std::span<const OpDef> arithmetic() {
           .doc = "The sum. Integers wrap around, or fail under trapping overflow.",
           .operands = {"a", "b"},
           .type_rule = same_number,
-          .kernels = trapping_binary_kernels<Add, TrapAdd, int32_t, int64_t>() +
+          .kernels = trapping_binary_kernels<Add, TrapAdd, uint8_t, int32_t, int64_t>() +
                      binary_kernels<Add, float, double>(),
           .tensor_kernel = vector_binary<BinaryFunction::Add>,
           .line_kernel = binary_lines<BinaryFunction::Add>,
@@ -100,7 +100,7 @@ std::span<const OpDef> arithmetic() {
           .doc = "The difference. Integers wrap around, or fail under trapping overflow.",
           .operands = {"a", "b"},
           .type_rule = same_number,
-          .kernels = trapping_binary_kernels<Sub, TrapSub, int32_t, int64_t>() +
+          .kernels = trapping_binary_kernels<Sub, TrapSub, uint8_t, int32_t, int64_t>() +
                      binary_kernels<Sub, float, double>(),
           .tensor_kernel = vector_binary<BinaryFunction::Subtract>,
           .line_kernel = binary_lines<BinaryFunction::Subtract>,
@@ -115,7 +115,7 @@ std::span<const OpDef> arithmetic() {
           .doc = "The product. Integers wrap around, or fail under trapping overflow.",
           .operands = {"a", "b"},
           .type_rule = same_number,
-          .kernels = trapping_binary_kernels<Mul, TrapMul, int32_t, int64_t>() +
+          .kernels = trapping_binary_kernels<Mul, TrapMul, uint8_t, int32_t, int64_t>() +
                      binary_kernels<Mul, float, double>(),
           .tensor_kernel = vector_binary<BinaryFunction::Multiply>,
           .line_kernel = binary_lines<BinaryFunction::Multiply>,
@@ -131,7 +131,7 @@ std::span<const OpDef> arithmetic() {
           .doc = "The quotient. Integers round toward zero; dividing an integer by zero fails.",
           .operands = {"a", "b"},
           .type_rule = same_number,
-          .kernels = trapping_binary_kernels<DivInt, TrapDivInt, int32_t, int64_t>() +
+          .kernels = trapping_binary_kernels<DivInt, TrapDivInt, uint8_t, int32_t, int64_t>() +
                      binary_kernels<DivFloat, float, double>(),
           .tensor_kernel = vector_binary<BinaryFunction::Divide>,
           .line_kernel = binary_lines<BinaryFunction::Divide>,
@@ -148,7 +148,8 @@ std::span<const OpDef> arithmetic() {
                  "integers. An integer remainder by zero fails.",
           .operands = {"a", "b"},
           .type_rule = same_number,
-          .kernels = binary_kernels<RemInt, int32_t, int64_t>() + binary_kernels<RemFloat, float, double>(),
+          .kernels =
+              binary_kernels<RemInt, uint8_t, int32_t, int64_t>() + binary_kernels<RemFloat, float, double>(),
           .tensor_kernel = pointwise,
           .fails_only_for = {0, -1},
           .gradient = by_operand<pass, rem_second>,
@@ -161,7 +162,7 @@ std::span<const OpDef> arithmetic() {
           .doc = "The largest whole number that is at most the quotient. Dividing an integer by zero fails.",
           .operands = {"a", "b"},
           .type_rule = same_number,
-          .kernels = trapping_binary_kernels<FloorDivInt, TrapFloorDivInt, int32_t, int64_t>() +
+          .kernels = trapping_binary_kernels<FloorDivInt, TrapFloorDivInt, uint8_t, int32_t, int64_t>() +
                      binary_kernels<FloorDivFloat, float, double>(),
           .tensor_kernel = pointwise,
           .fails_only_for = {0, -1},
@@ -177,7 +178,7 @@ std::span<const OpDef> arithmetic() {
               "integers. An integer remainder by zero fails.",
           .operands = {"a", "b"},
           .type_rule = same_number,
-          .kernels = binary_kernels<FloorModInt, int32_t, int64_t>() +
+          .kernels = binary_kernels<FloorModInt, uint8_t, int32_t, int64_t>() +
                      binary_kernels<FloorModFloat, float, double>(),
           .tensor_kernel = pointwise,
           .fails_only_for = {0, -1},
@@ -191,7 +192,7 @@ std::span<const OpDef> arithmetic() {
           .doc = "The smaller one; NaN if either is NaN. -0.0 is smaller than 0.0.",
           .operands = {"a", "b"},
           .type_rule = same_number,
-          .kernels = binary_kernels<Min, int32_t, int64_t, float, double>(),
+          .kernels = binary_kernels<Min, uint8_t, int32_t, int64_t, float, double>(),
           .tensor_kernel = vector_binary<BinaryFunction::Min>,
           .line_kernel = binary_lines<BinaryFunction::Min>,
           .gradient = by_operand<where_first_is_result, where_first_is_not_result>,
@@ -205,7 +206,7 @@ std::span<const OpDef> arithmetic() {
           .doc = "The larger one; NaN if either is NaN. 0.0 is larger than -0.0.",
           .operands = {"a", "b"},
           .type_rule = same_number,
-          .kernels = binary_kernels<Max, int32_t, int64_t, float, double>(),
+          .kernels = binary_kernels<Max, uint8_t, int32_t, int64_t, float, double>(),
           .tensor_kernel = vector_binary<BinaryFunction::Max>,
           .line_kernel = binary_lines<BinaryFunction::Max>,
           .gradient = by_operand<where_first_is_result, where_first_is_not_result>,
@@ -220,8 +221,8 @@ std::span<const OpDef> arithmetic() {
               "x, or low where x is smaller, or high where that is larger than high: min(max(x, low), high).",
           .operands = {"x", "low", "high"},
           .type_rule = same_number,
-          .kernels = {clip_variant<int32_t>(), clip_variant<int64_t>(), clip_variant<float>(),
-                      clip_variant<double>()},
+          .kernels = {clip_variant<uint8_t>(), clip_variant<int32_t>(), clip_variant<int64_t>(),
+                      clip_variant<float>(), clip_variant<double>()},
           .tensor_kernel = pointwise,
           .gradient = by_operand<where_inside, where_below, where_above>,
           .fusion = Fusion::Elementwise,
@@ -233,8 +234,8 @@ std::span<const OpDef> arithmetic() {
           .doc = "The number with the other sign.",
           .operands = {"a"},
           .type_rule = same_number,
-          .kernels =
-              trapping_unary_kernels<Neg, TrapNeg, int32_t, int64_t>() + unary_kernels<Neg, float, double>(),
+          .kernels = trapping_unary_kernels<Neg, TrapNeg, uint8_t, int32_t, int64_t>() +
+                     unary_kernels<Neg, float, double>(),
           .tensor_kernel = vector_unary<UnaryFunction::Negate>,
           .line_kernel = unary_lines<UnaryFunction::Negate>,
           .gradient = by_operand<pass_negated>,
@@ -248,8 +249,9 @@ std::span<const OpDef> arithmetic() {
               "The absolute value. The smallest integer wraps to itself, or fails under trapping overflow.",
           .operands = {"a"},
           .type_rule = same_number,
-          .kernels =
-              trapping_unary_kernels<Abs, TrapAbs, int32_t, int64_t>() + unary_kernels<Abs, float, double>(),
+          .kernels = unary_kernels<Identity, uint8_t>() +
+                     trapping_unary_kernels<Abs, TrapAbs, int32_t, int64_t>() +
+                     unary_kernels<Abs, float, double>(),
           .tensor_kernel = vector_unary<UnaryFunction::Absolute>,
           .line_kernel = unary_lines<UnaryFunction::Absolute>,
           .gradient = by_operand<times_sign>,
@@ -261,8 +263,8 @@ std::span<const OpDef> arithmetic() {
           .doc = "-1, 0 or 1, as the number is below, equal to or above 0; NaN for NaN.",
           .operands = {"a"},
           .type_rule = same_number,
-          .kernels = unary_kernels<Sign, int32_t, int64_t, float, double>(),
-          .tensor_kernel = typed_unary<Sign, int32_t, int64_t, float, double>,
+          .kernels = unary_kernels<Sign, uint8_t, int32_t, int64_t, float, double>(),
+          .tensor_kernel = typed_unary<Sign, uint8_t, int32_t, int64_t, float, double>,
           .gradient = Gradient::none(a_step),
           .fusion = Fusion::Elementwise,
           .samples = {{{-3}, -1}, {{0}, 0}, {{0.25}, 1.0}},

@@ -62,6 +62,17 @@ Fault cut(const KernelCall& call, std::size_t axis, int64_t start, int64_t lengt
   return Fault::None;
 }
 
+/// Calls copy(instance, start) for each instance, or fails where a part that long is not in the whole.
+template <class Copy>
+Fault for_starts(const KernelCall& call, int64_t length, int64_t whole, Copy copy) {
+  for (int64_t i = 0; i < call.batch; ++i) {
+    const int64_t start = *call.operands[1].at<int64_t>(i);
+    if (start < 0 || start > whole - length) return Fault::Index;
+    copy(i, start);
+  }
+  return Fault::None;
+}
+
 }  // namespace
 
 Fault concat_kernel(const KernelCall& call) {
@@ -77,6 +88,29 @@ Fault slice_kernel(const KernelCall& call) {
 Fault slice_like_kernel(const KernelCall& call) {
   const std::size_t axis = axis_of(call.attributes[0], call.operands[0].dims.size());
   return cut(call, axis, call.attributes[1], call.operands[1].dims[axis]);
+}
+
+Fault slice_at_kernel(const KernelCall& call) {
+  const TensorArgument& x = call.operands[0];
+  const std::size_t axis = axis_of(call.attributes[0], x.dims.size());
+  const AlongAxis whole = along(x, axis);
+  const AlongAxis part = along(call.result, axis);
+  return for_starts(call, part.steps, whole.steps, [&](int64_t i, int64_t start) {
+    kernels::copy_blocks(part.blocks, part.block_bytes(), bytes_at(x, i) + start * whole.bytes,
+                         whole.block_bytes(), bytes_at(call.result, i), part.block_bytes());
+  });
+}
+
+Fault pad_at_kernel(const KernelCall& call) {
+  const TensorArgument& x = call.operands[0];
+  const std::size_t axis = axis_of(call.attributes[0], x.dims.size());
+  const AlongAxis part = along(x, axis);
+  const AlongAxis whole = along(call.result, axis);
+  std::fill_n(call.result.elements, call.batch * bytes_of(call.result), std::byte{0});
+  return for_starts(call, part.steps, whole.steps, [&](int64_t i, int64_t start) {
+    kernels::copy_blocks(part.blocks, part.block_bytes(), bytes_at(x, i), part.block_bytes(),
+                         bytes_at(call.result, i) + start * whole.bytes, whole.block_bytes());
+  });
 }
 
 Fault take_kernel(const KernelCall& call) {

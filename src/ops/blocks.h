@@ -12,6 +12,10 @@ Fault concat_kernel(const KernelCall& call);
 Fault slice_kernel(const KernelCall& call);
 /// Operands x, like; attributes axis, start: as long as `like`.
 Fault slice_like_kernel(const KernelCall& call);
+/// Operands x, start, ..; attribute axis: as long as the result.
+Fault slice_at_kernel(const KernelCall& call);
+/// Operands part, start, like; attribute axis: the part in zeros.
+Fault pad_at_kernel(const KernelCall& call);
 /// Attributes axis, index: a slice of length 1, without its axis.
 Fault take_kernel(const KernelCall& call);
 /// Attributes axis, index: the first or second half.

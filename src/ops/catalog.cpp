@@ -5,6 +5,7 @@
 
 #define HIATON_FAMILIES(X) \
   X(arithmetic)            \
+  X(wrapping)              \
   X(comparison)            \
   X(logic)                 \
   X(bits)                  \

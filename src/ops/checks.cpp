@@ -140,7 +140,8 @@ std::span<const OpDef> checks() {
           .doc = "n itself, which must not be negative, as a size is not.",
           .operands = {"n"},
           .type_rule = same_integer,
-          .kernels = unary_kernels<CheckCount, int32_t, int64_t>(),
+          .kernels =
+              unary_kernels<kernels::Identity, uint8_t>() + unary_kernels<CheckCount, int32_t, int64_t>(),
           .tensor_kernel = pointwise,
           .gradient = Gradient::none(an_integer),
           .fusion = Fusion::Elementwise,
@@ -153,7 +154,7 @@ std::span<const OpDef> checks() {
               "fails.",
           .operands = {"begin", "end"},
           .type_rule = same_integer,
-          .kernels = binary_kernels<RangeLength, int32_t, int64_t>(),
+          .kernels = binary_kernels<RangeLength, uint8_t, int32_t, int64_t>(),
           .tensor_kernel = pointwise,
           .gradient = Gradient::none(an_integer),
           .fusion = Fusion::Elementwise,

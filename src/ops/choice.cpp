@@ -38,6 +38,8 @@ Fault where_kernel(const KernelCall& call) {
   switch (call.result.dtype) {
     case DType::Bool:
       return where_as<bool>(call);
+    case DType::U8:
+      return where_as<uint8_t>(call);
     case DType::I32:
       return where_as<int32_t>(call);
     case DType::I64:

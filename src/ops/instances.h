@@ -20,6 +20,8 @@ auto for_float(DType dtype, F f) {
 template <class F>
 auto for_number(DType dtype, F f) {
   switch (dtype) {
+    case DType::U8:
+      return f(uint8_t{});
     case DType::I32:
       return f(int32_t{});
     case DType::I64:

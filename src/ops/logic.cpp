@@ -67,7 +67,7 @@ std::span<const OpDef> logic() {
           .doc = "Its operand, unchanged.",
           .operands = {"a"},
           .type_rule = any_type,
-          .kernels = unary_kernels<Identity, bool, int32_t, int64_t, float, double>(),
+          .kernels = unary_kernels<Identity, bool, uint8_t, int32_t, int64_t, float, double>(),
           .tensor_kernel = copy_kernel,
           .gradient = by_operand<pass>,
           .equations = {changes_nothing()},

@@ -147,6 +147,55 @@ Type slice_like_type(const TypeQuestion& question) {
   return question.operands[1];
 }
 
+/// A tensor, and where in it something begins.
+const Type& tensor_and_start(const TypeQuestion& question) {
+  const Type& x = question.operands[0];
+  if (!x.is_tensor() || question.operands[1] != Type(DType::I64))
+    refuse("a tensor and a start of type i64", question.operands);
+  return x;
+}
+
+Type slice_at_type(const TypeQuestion& question) {
+  Type result = tensor_and_start(question);
+  Dim& dim = result.shape[axis_of(question.attributes[0], result.shape.size())];
+  const int64_t length = question.attributes[1];
+  if (length < 0 || (is_fixed(dim) && length > dim.size)) {
+    throw ProgramError(fmt::format("expected a length from 0 to the size of {} along the axis, found {}",
+                                   to_string(question.operands[0]), length));
+  }
+  dim = {.size = length, .symbol = ""};
+  return result;
+}
+
+/// Whether a part of this type lies somewhere along the axis in the whole.
+void require_part(const Type& part, const Type& whole, int64_t axis_attribute,
+                  std::span<const Type> operands) {
+  bool fits = part.is_tensor() && whole.is_tensor() && part.dtype == whole.dtype &&
+              part.shape.size() == whole.shape.size();
+  const std::size_t axis = fits ? axis_of(axis_attribute, whole.shape.size()) : 0;
+  for (std::size_t i = 0; fits && i < whole.shape.size(); ++i) {
+    const Dim& inner = part.shape[i];
+    const Dim& outer = whole.shape[i];
+    fits = i == axis ? !is_fixed(inner) || !is_fixed(outer) || inner.size <= outer.size
+                     : may_equal(inner, outer);
+  }
+  if (!fits) refuse("a part, a start, and a tensor in which the part lies along the axis", operands);
+}
+
+Type slice_at_like_type(const TypeQuestion& question) {
+  const Type& whole = tensor_and_start(question);
+  const Type& like = question.operands[2];
+  require_part(like, whole, question.attributes[0], question.operands);
+  return like;
+}
+
+Type pad_at_type(const TypeQuestion& question) {
+  const Type& part = tensor_and_start(question);
+  const Type& like = question.operands[2];
+  require_part(part, like, question.attributes[0], question.operands);
+  return like;
+}
+
 Type part_type(const TypeQuestion& question) {
   const Type& whole = tensor_operand(question);
   const std::span<const Type> parts = question.operands.subspan(1);
@@ -218,6 +267,18 @@ Var slice_like_rule(const GradientQuestion& q, std::size_t index) {
   if (index == 1) return zeros_of(q, index);
   return q.builder.op("pad_like", {q.gradient, q.operands[0]},
                       {front_axis(q, q.operands[0].type()), q.attributes[1]});
+}
+
+Var slice_at_rule(const GradientQuestion& q, std::size_t index) {
+  if (index > 0) return zeros_of(q, index);
+  return q.builder.op("pad_at", {q.gradient, q.operands[1], q.operands[0]},
+                      {front_axis(q, q.operands[0].type())});
+}
+
+Var pad_at_rule(const GradientQuestion& q, std::size_t index) {
+  if (index > 0) return zeros_of(q, index);
+  return q.builder.op("slice_at_like", {q.gradient, q.operands[1], q.operands[0]},
+                      {front_axis(q, q.operands[0].type())});
 }
 
 /// Zeros where the other parts stand.
@@ -298,6 +359,55 @@ std::span<const OpDef> pieces() {
           .role = Role::Slice,
           .samples = {{{tensor<float>({4}, {1, 2, 3, 4})}, tensor<float>({2}, {2, 3}), {0, 1, 2}},
                       {{tensor<float>({2, 2}, {1, 2, 3, 4})}, tensor<float>({2, 1}, {2, 4}), {-1, 1, 1}}},
+      },
+      {
+          .name = "slice_at",
+          .doc =
+              "The part of a tensor from a start on that the run tells, so long, along the axis. A part that "
+              "does not lie inside fails.",
+          .operands = {"x", "start"},
+          .attributes = {{.name = "axis"}, {.name = "length"}},
+          .type_rule = slice_at_type,
+          .tensor_kernel = slice_at_kernel,
+          .fails_on_elements = true,
+          .gradient = slice_at_rule,
+          .fusion = Fusion::Tensor,
+          .samples = {{{tensor<float>({4}, {1, 2, 3, 4}), int64_t{1}}, tensor<float>({2}, {2, 3}), {0, 2}},
+                      {{tensor<float>({2, 2}, {1, 2, 3, 4}), int64_t{1}},
+                       tensor<float>({2, 1}, {2, 4}),
+                       {-1, 1}}},
+      },
+      {
+          .name = "slice_at_like",
+          .doc =
+              "The part of a tensor from a start on that the run tells, as long as another along the axis. A "
+              "part that does not lie inside fails.",
+          .operands = {"x", "start", "like"},
+          .attributes = {{.name = "axis"}},
+          .type_rule = slice_at_like_type,
+          .tensor_kernel = slice_at_kernel,
+          .fails_on_elements = true,
+          .gradient = slice_at_rule,
+          .fusion = Fusion::Tensor,
+          .samples = {{{tensor<float>({3}, {1, 2, 3}), int64_t{1}, tensor<float>({2}, {7, 7})},
+                       tensor<float>({2}, {2, 3}),
+                       {0}}},
+      },
+      {
+          .name = "pad_at",
+          .doc =
+              "Zeros in the shape of another, with a part in them from a start on that the run tells, along "
+              "the axis. A part that does not lie inside fails.",
+          .operands = {"part", "start", "like"},
+          .attributes = {{.name = "axis"}},
+          .type_rule = pad_at_type,
+          .tensor_kernel = pad_at_kernel,
+          .fails_on_elements = true,
+          .gradient = pad_at_rule,
+          .fusion = Fusion::Tensor,
+          .samples = {{{tensor<float>({2}, {5, 6}), int64_t{1}, tensor<float>({4}, {7, 7, 7, 7})},
+                       tensor<float>({4}, {0, 5, 6, 0}),
+                       {0}}},
       },
       {
           .name = "take",

@@ -17,9 +17,10 @@ using Load = Slot (*)(const std::byte* elements, int64_t index);
 using Store = void (*)(std::byte* elements, int64_t index, const Slot& slot);
 
 // By element type.
-constexpr Load kLoad[] = {load_as<bool>, load_as<int32_t>, load_as<int64_t>, load_as<float>, load_as<double>};
-constexpr Store kStore[] = {store_as<bool>, store_as<int32_t>, store_as<int64_t>, store_as<float>,
-                            store_as<double>};
+constexpr Load kLoad[] = {load_as<bool>,  load_as<int32_t>, load_as<int64_t>,
+                          load_as<float>, load_as<double>,  load_as<uint8_t>};
+constexpr Store kStore[] = {store_as<bool>,  store_as<int32_t>, store_as<int64_t>,
+                            store_as<float>, store_as<double>,  store_as<uint8_t>};
 
 }  // namespace
 

@@ -36,6 +36,13 @@ bool stretches(const Type& from, std::span<const Dim> to) {
   return true;
 }
 
+Type iota_type(const TypeQuestion& question) {
+  const Type& like = question.operands[0];
+  if (!like.is_tensor()) refuse("a tensor", question.operands);
+  axis_of(question.attributes[0], like.shape.size());
+  return Type(DType::I64, like.shape);
+}
+
 Type sum_like_type(const TypeQuestion& question) {
   require_one_element_type(question);
   const Type& x = question.operands[0];
@@ -176,7 +183,7 @@ std::span<const OpDef> reshaping() {
           .doc = "Zeros in the shape of the operand.",
           .operands = {"x"},
           .type_rule = same_as_operand,
-          .kernels = unary_kernels<Zero, bool, int32_t, int64_t, float, double>(),
+          .kernels = unary_kernels<Zero, bool, uint8_t, int32_t, int64_t, float, double>(),
           .tensor_kernel = zeros_kernel,
           .gradient = Gradient::none(a_size),
           .fusion = Fusion::Elementwise,
@@ -187,11 +194,23 @@ std::span<const OpDef> reshaping() {
           .doc = "Ones in the shape of the operand.",
           .operands = {"x"},
           .type_rule = same_as_operand,
-          .kernels = unary_kernels<One, bool, int32_t, int64_t, float, double>(),
+          .kernels = unary_kernels<One, bool, uint8_t, int32_t, int64_t, float, double>(),
           .tensor_kernel = ones_kernel,
           .gradient = Gradient::none(a_size),
           .fusion = Fusion::Elementwise,
           .samples = {{{tensor<float>({2}, {3, 2})}, tensor<float>({2}, {1, 1})}, {{3.5}, 1.0}},
+      },
+      {
+          .name = "iota_like",
+          .doc = "The place of each element of a tensor along the axis, as i64.",
+          .operands = {"like"},
+          .attributes = {{.name = "axis", .otherwise = 0}},
+          .type_rule = iota_type,
+          .tensor_kernel = iota_kernel,
+          .gradient = Gradient::none(a_size),
+          .fusion = Fusion::Tensor,
+          .samples = {{{tensor<float>({3}, {7, 7, 7})}, tensor<int64_t>({3}, {0, 1, 2}), {0}},
+                      {{tensor<float>({2, 2}, {7, 7, 7, 7})}, tensor<int64_t>({2, 2}, {0, 1, 0, 1}), {-1}}},
       },
       {
           .name = "sum_like",
@@ -199,7 +218,7 @@ std::span<const OpDef> reshaping() {
                  "around.",
           .operands = {"x", "like"},
           .type_rule = sum_like_type,
-          .kernels = binary_kernels<First, int32_t, int64_t, float, double>(),
+          .kernels = binary_kernels<First, uint8_t, int32_t, int64_t, float, double>(),
           .tensor_kernel = sum_like_kernel,
           .gradient = sum_like_rule,
           .fusion = Fusion::Tensor,
@@ -215,7 +234,7 @@ std::span<const OpDef> reshaping() {
           .doc = "x, stretched to the shape of another, as in elementwise operations.",
           .operands = {"x", "like"},
           .type_rule = broadcast_like_type,
-          .kernels = binary_kernels<First, bool, int32_t, int64_t, float, double>(),
+          .kernels = binary_kernels<First, bool, uint8_t, int32_t, int64_t, float, double>(),
           .tensor_kernel = broadcast_kernel,
           .gradient = broadcast_rule,
           .fusion = Fusion::Tensor,
@@ -229,7 +248,7 @@ std::span<const OpDef> reshaping() {
           .operands = {"x"},
           .attributes = {{.name = "shape", .is_list = true}},
           .type_rule = broadcast_to_type,
-          .kernels = unary_kernels<Identity, bool, int32_t, int64_t, float, double>(),
+          .kernels = unary_kernels<Identity, bool, uint8_t, int32_t, int64_t, float, double>(),
           .tensor_kernel = broadcast_kernel,
           .gradient = broadcast_rule,
           .fusion = Fusion::Tensor,
@@ -243,7 +262,7 @@ std::span<const OpDef> reshaping() {
           .operands = {"x", "like"},
           .attributes = {{.name = "axes", .is_list = true, .otherwise = 0}},
           .type_rule = expand_like_type,
-          .kernels = binary_kernels<First, bool, int32_t, int64_t, float, double>(),
+          .kernels = binary_kernels<First, bool, uint8_t, int32_t, int64_t, float, double>(),
           .tensor_kernel = expand_kernel,
           .gradient = expand_like_rule,
           .fusion = Fusion::Tensor,
@@ -259,7 +278,7 @@ std::span<const OpDef> reshaping() {
           .operands = {"x"},
           .attributes = {{.name = "shape", .is_list = true}},
           .type_rule = reshape_type,
-          .kernels = unary_kernels<Identity, bool, int32_t, int64_t, float, double>(),
+          .kernels = unary_kernels<Identity, bool, uint8_t, int32_t, int64_t, float, double>(),
           .tensor_kernel = copy_kernel,
           .gradient = reshape_rule,
           .fusion = Fusion::Tensor,
@@ -272,7 +291,7 @@ std::span<const OpDef> reshaping() {
           .doc = "The elements of x in their order, in the shape of another.",
           .operands = {"x", "like"},
           .type_rule = reshape_like_type,
-          .kernels = binary_kernels<First, bool, int32_t, int64_t, float, double>(),
+          .kernels = binary_kernels<First, bool, uint8_t, int32_t, int64_t, float, double>(),
           .tensor_kernel = copy_kernel,
           .gradient = reshape_rule,
           .fusion = Fusion::Tensor,

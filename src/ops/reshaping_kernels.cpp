@@ -49,6 +49,17 @@ Fault ones_kernel(const KernelCall& call) {
   });
 }
 
+Fault iota_kernel(const KernelCall& call) {
+  const std::span<const int64_t> dims = call.result.dims;
+  const std::size_t axis = axis_of(call.attributes[0], dims.size());
+  const int64_t inner = product(dims.subspan(axis + 1));
+  auto* out = call.result.at<int64_t>(0);
+  for (int64_t blocks = call.batch * product(dims.first(axis)); blocks > 0; --blocks) {
+    for (int64_t place = 0; place < dims[axis]; ++place) out = std::fill_n(out, inner, place);
+  }
+  return Fault::None;
+}
+
 Fault copy_kernel(const KernelCall& call) {
   const TensorArgument& x = call.operands[0];
   const int64_t bytes = bytes_of(x);

@@ -6,6 +6,7 @@
 namespace hiaton::ops {
 
 Fault zeros_kernel(const KernelCall& call);
+Fault iota_kernel(const KernelCall& call);
 Fault ones_kernel(const KernelCall& call);
 /// The elements of the first operand in their order.
 Fault copy_kernel(const KernelCall& call);

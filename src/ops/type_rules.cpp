@@ -42,7 +42,7 @@ Type same_float(const TypeQuestion& question) {
 }
 Type same_integer(const TypeQuestion& question) {
   return require_same(question.operands, is_integer,
-                      pick(question.operands, "i32 or i64", "i32 or i64, the same for all"));
+                      pick(question.operands, "u8, i32 or i64", "u8, i32 or i64, the same for all"));
 }
 Type same_bool(const TypeQuestion& question) {
   return require_same(question.operands, is_bool, pick(question.operands, "bool", "bool and bool"));

@@ -14,7 +14,16 @@ namespace {
 using ir::NodeKind;
 
 bool is_integer_value(const Value& value, int64_t number) {
-  return value == (value.dtype() == DType::I32 ? Value(static_cast<int32_t>(number)) : Value(number));
+  switch (value.dtype()) {
+    case DType::U8:
+      return value.as<uint8_t>() == number;
+    case DType::I32:
+      return value.as<int32_t>() == number;
+    case DType::I64:
+      return value.as<int64_t>() == number;
+    default:
+      return false;
+  }
 }
 
 /// The sizes that symbols stand for: all alike, or each another one, far from what programs write.

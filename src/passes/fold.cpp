@@ -83,7 +83,7 @@ class Fold : public Rewriter {
   bool is_rotation(const ir::Node& left, const ir::Node& right) const {
     if (left.op != &left_shift_ || right.op != &logical_right_shift_) return false;
     if (left.operands[0] != right.operands[0]) return false;
-    const int64_t width = made()[left.operands[0]].type.dtype == DType::I32 ? 32 : 64;
+    const auto width = static_cast<int64_t>(8 * size_of(made()[left.operands[0]].type.dtype));
     const KnownOperand up = known(left.operands[1]);
     const KnownOperand down = known(right.operands[1]);
     if (up.constant != nullptr && down.constant != nullptr)
@@ -94,6 +94,7 @@ class Fold : public Rewriter {
   }
 
   static int64_t integer(const Value& value) {
+    if (value.dtype() == DType::U8) return value.as<uint8_t>();
     return value.dtype() == DType::I32 ? value.as<int32_t>() : value.as<int64_t>();
   }
 

@@ -7,6 +7,8 @@ Value number(DType dtype, int value) {
   switch (dtype) {
     case DType::Bool:
       return Value(value != 0);
+    case DType::U8:
+      return Value(static_cast<uint8_t>(value));
     case DType::I32:
       return Value(int32_t{value});
     case DType::I64:

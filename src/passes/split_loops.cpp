@@ -9,6 +9,8 @@
 // accumulators with which the function begins, which may themselves be work.
 // So the work of all iterations can run at once, in batches, and is combined in the order of the iterations:
 // the results have the same bits. The frames of the iterations hold the work until it is combined.
+// Where a function hands an accumulator to another one that works, as a fold does to the function that it
+// applies, the body of that one is looked at in the place of the call.
 // A function is split only
 //   - where the work calls a function that multiplies matrices: frames that stay must be worth it;
 //   - where what is left to the second phase cannot fail or run on forever, and nothing prints: then no fault
@@ -26,6 +28,7 @@
 #include "passes/body_copier.h"
 #include "passes/call_graph.h"
 #include "passes/effects.h"
+#include "passes/rewrite.h"
 
 namespace hiaton::passes {
 namespace {
@@ -115,14 +118,24 @@ class Planner {
     Follow follow(f_, self_, works_);
     std::vector<bool> late(f_.params.size());
     add_late(late, follow.from(late, true));
-    Plan plan;
     do {
-      plan.on_late = follow.from(late, false);
-    } while (add_late(late, plan.on_late));
-    for (std::size_t i = 0; i < late.size(); ++i) (late[i] ? plan.late : plan.early).push_back(i);
-    on_late_ = &plan.on_late;
-    const bool splits = !plan.early.empty() && !plan.late.empty() && can_split(f_.body, true) && works_early_;
-    return splits ? std::optional(std::move(plan)) : std::nullopt;
+      plan_.on_late = follow.from(late, false);
+    } while (add_late(late, plan_.on_late));
+    for (std::size_t i = 0; i < late.size(); ++i) (late[i] ? plan_.late : plan_.early).push_back(i);
+    const bool splits =
+        !plan_.early.empty() && !plan_.late.empty() && can_split(f_.body, true) && works_early_;
+    return splits ? std::optional(plan_) : std::nullopt;
+  }
+
+  /// Asked after `plan`: the functions that get an accumulator and work.
+  std::vector<ir::FunctionId> work_on_late() const {
+    std::vector<ir::FunctionId> found;
+    for (std::size_t i = 0; i < f_.nodes.size(); ++i) {
+      const ir::Node& node = f_.nodes[i];
+      const bool is_late_call = node.kind == NodeKind::Call && plan_.on_late.nodes[i] && !is_self_call(node);
+      if (is_late_call && works_[node.callee.index()]) found.push_back(node.callee);
+    }
+    return found;
   }
 
  private:
@@ -135,7 +148,7 @@ class Planner {
   bool is_self_call(const ir::Node& node) const {
     return node.kind == NodeKind::Call && node.callee == self_;
   }
-  bool is_late(ir::ValueId value) const { return on_late_->values[value.index()]; }
+  bool is_late(ir::ValueId value) const { return plan_.on_late.values[value.index()]; }
 
   /// Marks the parameters for which a call of the function itself passes on what depends. Gives whether there
   /// are new ones.
@@ -159,7 +172,7 @@ class Planner {
     const ir::Node& node = f_[id];
     if (node.of.valid() || node.kind == NodeKind::Resume || node.kind == NodeKind::Accumulate) return false;
     if (is_self_call(node)) return together;
-    const bool is_late_node = on_late_->nodes[id.index()] || !together;
+    const bool is_late_node = plan_.on_late.nodes[id.index()] || !together;
     if (node.kind == NodeKind::If) {
       const bool splits = together && !is_late(node.operands[0]);
       return can_split(node.blocks[0], splits) && can_split(node.blocks[1], splits);
@@ -175,8 +188,28 @@ class Planner {
   const Effects& effects_;
   const Definitions definitions_;
   std::vector<ir::NodeId> self_calls_;
-  const Dependence* on_late_ = nullptr;
+  Plan plan_;
   bool works_early_ = false;
+};
+
+/// Puts the bodies of some functions in the place of calls of them.
+class InPlace : public Rewriter {
+ public:
+  InPlace(const ir::Module& module, std::vector<ir::FunctionId> which)
+      : module_(module), which_(std::move(which)) {}
+
+ protected:
+  void visit(const ir::Node& node) override {
+    const bool is_replaced =
+        node.kind == NodeKind::Call && std::ranges::find(which_, node.callee) != which_.end();
+    if (!is_replaced) return emit_copy(node);
+    const std::vector<ir::ValueId> results = splice(module_[node.callee], mapped(node.operands));
+    for (std::size_t i = 0; i < results.size(); ++i) map(node.results[i], results[i]);
+  }
+
+ private:
+  const ir::Module& module_;
+  const std::vector<ir::FunctionId> which_;
 };
 
 /// Makes the body of the function of two phases.
@@ -352,15 +385,49 @@ class CallPhases : public BodyCopier {
   const Splits& splits_;
 };
 
-FunctionRef split(ModuleBuilder& builder, ir::FunctionId id, const Plan& plan) {
-  const ir::Function from = builder.module()[id];
+/// A function, perhaps with bodies in the place of calls, and how it is to be split.
+struct Planned {
+  ir::FunctionId id;
+  ir::Function from;
+  Plan plan;
+};
+
+/// Whether the body of a function may stand in the place of calls of it.
+bool may_stand_in_place(const ir::Function& function, ir::FunctionId id) {
+  constexpr std::size_t kMostNodes = 100;
+  const auto calls_itself = [&](const ir::Node& node) { return node.callee.valid() && node.callee == id; };
+  return function.body.valid() && function.phases.empty() && !function.recompute &&
+         function.nodes.size() <= kMostNodes && std::ranges::none_of(function.nodes, calls_itself);
+}
+
+std::optional<Planned> plan_of(const ir::Module& module, ir::FunctionId id, const std::vector<bool>& works,
+                               const Effects& effects) {
+  constexpr int kMostDepth = 3;  // of functions that hand the accumulator on
+  ir::Function from = module[id];
+  for (int depth = 0;; ++depth) {
+    Planner planner(from, id, works, effects);
+    if (std::optional<Plan> plan = planner.plan()) return Planned{id, std::move(from), std::move(*plan)};
+    std::vector<ir::FunctionId> in_place = planner.work_on_late();
+    const bool can_go_on =
+        depth < kMostDepth && !in_place.empty() && std::ranges::all_of(in_place, [&](ir::FunctionId callee) {
+          return may_stand_in_place(module[callee], callee);
+        });
+    if (!can_go_on) return std::nullopt;
+    from = InPlace(module, std::move(in_place)).rewrite(from);
+  }
+}
+
+FunctionRef split(ModuleBuilder& builder, const Planned& planned) {
+  const ir::Function& from = planned.from;
+  const Plan& plan = planned.plan;
   std::vector<ir::ValueInfo> params;
   for (const std::size_t i : plan.early) params.push_back(from.params[i]);
   for (const std::size_t i : plan.late) params.push_back(from.params[i]);
   const FunctionRef made = builder.declare(builder.unused_name(from.name + "_ahead"), params, from.results);
   builder.module()[made.id].phases = {{plan.early.size(), 0}, {plan.late.size(), from.results.size()}};
   builder.module()[made.id].span = from.span;
-  builder.define(made, [&](FunctionBuilder& f) { return SplitBody(from, plan, id, made, f).build(); });
+  builder.define(made,
+                 [&](FunctionBuilder& f) { return SplitBody(from, plan, planned.id, made, f).build(); });
   return made;
 }
 
@@ -399,18 +466,20 @@ ir::Module split_loops(ir::Module module) {
   const Effects effects(module, OverflowMode::Trap);
   const std::vector<bool> works = reaching(module, calls, {Role::Product, Role::ProductTransposed});
   const std::vector<bool> prints = reaching(module, calls, {Role::Print, Role::Settle});
-  std::vector<std::pair<ir::FunctionId, Plan>> plans;
+  std::vector<Planned> plans;
   for (std::size_t i = 0; i < module.functions.size(); ++i) {
     const ir::Function& f = module.functions[i];
     const ir::FunctionId id(i);
     const bool is_plain = f.body.valid() && f.phases.empty() && !f.recompute;
     if (!is_plain || !works[i] || prints[i] || !calls.recursive[i] || !has_fixed_types(f)) continue;
-    if (std::optional<Plan> plan = Planner(f, id, works, effects).plan()) plans.emplace_back(id, *plan);
+    if (std::optional<Planned> planned = plan_of(module, id, works, effects))
+      plans.push_back(std::move(*planned));
   }
   const std::size_t count = module.functions.size();
   Splits splits(count + plans.size());
   ModuleBuilder builder(std::move(module));
-  for (const auto& [id, plan] : plans) splits[id.index()] = Split{plan, split(builder, id, plan)};
+  for (const Planned& planned : plans)
+    splits[planned.id.index()] = Split{planned.plan, split(builder, planned)};
   for (std::size_t i = 0; i < count; ++i) {
     const ir::FunctionId id(i);
     splits[i] ? call_phases_of_itself(builder, id, *splits[i]) : call_phases_in(builder, id, splits);

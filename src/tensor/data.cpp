@@ -17,7 +17,7 @@
 namespace hiaton {
 namespace {
 
-/// Layouts of more fields than FieldLayout holds itself. They are never taken out, so that reading needs no
+/// Layouts that FieldLayout does not hold itself. They are never taken out, so that reading needs no
 /// lock.
 class WideLayouts {
  public:
@@ -29,7 +29,9 @@ class WideLayouts {
     const auto known = numbers_.find(key);
     if (known != numbers_.end()) return known->second;
     if (numbers_.size() == kMost) {
-      throw ProgramError("more than 32768 variants of data types whose fields differ and are more than 5");
+      throw ProgramError(
+          "more than 32768 variants of data types whose fields differ and are more than 5, or of which one "
+          "is u8");
     }
     const auto number = static_cast<uint16_t>(numbers_.size());
     const auto added = numbers_.emplace(std::move(key), number).first;
@@ -71,11 +73,9 @@ DataObject* allocate(uint32_t variant, FieldLayout layout, std::size_t fields) {
 
 FieldLayout layout_of(std::span<const Value> fields) {
   if (fields.size() <= FieldLayout::kMostInline) {
-    unsigned code = 0;
-    for (std::size_t i = 0; i < fields.size(); ++i) {
-      code |= static_cast<unsigned>(ValueView(fields[i]).kind) << (FieldLayout::kBitsOfKind * i);
-    }
-    return FieldLayout::from_code(static_cast<uint16_t>(code));
+    std::array<FieldKind, FieldLayout::kMostInline> kinds{};
+    for (std::size_t i = 0; i < fields.size(); ++i) kinds[i] = ValueView(fields[i]).kind;
+    return FieldLayout(std::span(kinds).first(fields.size()));
   }
   std::vector<FieldKind> kinds;
   for (const Value& field : fields) kinds.push_back(ValueView(field).kind);
@@ -85,7 +85,7 @@ FieldLayout layout_of(std::span<const Value> fields) {
 }  // namespace
 
 FieldLayout::FieldLayout(std::span<const FieldKind> kinds) {
-  if (kinds.size() > kMostInline) {
+  if (!fits_inline(kinds)) {
     code_ = static_cast<uint16_t>(kWide | wide_layouts().number_of(kinds));
     return;
   }

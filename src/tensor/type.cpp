@@ -13,7 +13,7 @@
 namespace hiaton {
 namespace {
 
-constexpr std::string_view kDTypeNames[] = {"bool", "i32", "i64", "f32", "f64"};
+constexpr std::string_view kDTypeNames[] = {"bool", "i32", "i64", "f32", "f64", "u8"};
 constexpr std::string_view kStringName = "str";
 
 /// A reference that does not own: between the types of one collection.

@@ -55,6 +55,8 @@ Value element_of(const TensorObject& tensor, int64_t index) {
   switch (tensor.dtype) {
     case DType::Bool:
       return element_at<bool>(tensor, index);
+    case DType::U8:
+      return element_at<uint8_t>(tensor, index);
     case DType::I32:
       return element_at<int32_t>(tensor, index);
     case DType::I64:
@@ -225,6 +227,8 @@ std::string to_string(const Value& value) {
   switch (value.dtype()) {
     case DType::Bool:
       return value.as<bool>() ? "true" : "false";
+    case DType::U8:
+      return std::to_string(value.as<uint8_t>());
     case DType::I32:
       return std::to_string(value.as<int32_t>());
     case DType::I64:
@@ -243,6 +247,8 @@ Value parse_value(DType dtype, std::string_view text) {
       if (text == "true" || text == "false") return Value(text == "true");
       throw ProgramError(
           fmt::format("expected a value of type bool ('true' or 'false'), found {}", shown(text)));
+    case DType::U8:
+      return parse_number<uint8_t>(text);
     case DType::I32:
       return parse_number<int32_t>(text);
     case DType::I64:

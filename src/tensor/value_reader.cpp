@@ -206,7 +206,8 @@ Value ValueReader::list(std::vector<Value>& elements) {
 }
 
 Value ValueReader::scalar(DType dtype) {
-  if (peek() == '"' && ids_ != nullptr && is_integer(dtype)) return number_of_string(dtype);
+  if (peek() == '"' && ids_ != nullptr && is_integer(dtype) && dtype != DType::U8)
+    return number_of_string(dtype);
   const std::string_view found = word();
   if (found.empty()) fail(dtype, rest());
   try {

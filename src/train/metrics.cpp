@@ -13,6 +13,8 @@ double number_of(const ValueView& value) {
   switch (value.dtype()) {
     case DType::Bool:
       return value.slot.boolean ? 1 : 0;
+    case DType::U8:
+      return value.slot.u8;
     case DType::I32:
       return value.slot.i32;
     case DType::I64:

@@ -78,6 +78,8 @@ decltype(auto) with_element(DType dtype, const Call& call) {
   switch (dtype) {
     case DType::Bool:
       return call(bool{});
+    case DType::U8:
+      return call(uint8_t{});
     case DType::I32:
       return call(int32_t{});
     case DType::I64:

@@ -46,6 +46,18 @@ const KnownCase kSlices[] = {
      {"3"},
      {"[0,1,2]", "[1,2]", "[1,2,3]", "[0,0,0]", "[1,1]", "[[0.5,0.5,0.5],[0.5,0.5,0.5]]", "[[3,3],[3,3]]",
       "[true,true,true]"}},
+    {"FromAStartThatTheRunTells",
+     "fn main(x: i64[4, 3], i: i64) -> (i64[2, 3], i64[4, 1], i64[2, 3], i64[4, 3], i64[4, 3]) =\n"
+     "  (slice_at(x, i, axis=0, length=2), slice_at(x, i, axis=-1, length=1),\n"
+     "   slice_at_like(x, i, x[:2], axis=0), pad_at(x[:2], i, x, axis=0), iota_like(x, axis=1) + i)\n",
+     {MATRIX, "1"},
+     {"[[4,5,6],[7,8,9]]", "[[2],[5],[8],[11]]", "[[4,5,6],[7,8,9]]", "[[0,0,0],[1,2,3],[4,5,6],[0,0,0]]",
+      "[[1,2,3],[1,2,3],[1,2,3],[1,2,3]]"}},
+    {"PartsOfUnknownSizes",
+     "fn main(x: f32[n, 3], i: i64) -> (f32[2, 3], f32[n, 3], i64[n]) =\n"
+     "  (slice_at(x, i, axis=0, length=2), pad_at(x[1:], i, x, axis=0), iota_like(x[:, 0], axis=0))\n",
+     {MATRIX, "1"},
+     {"[[4,5,6],[7,8,9]]", "[[0,0,0],[4,5,6],[7,8,9],[10,11,12]]", "[0,1,2,3]"}},
     {"LongRanges",
      "fn main(n: i64) -> (i64, i64) = (sum(range(n)), size(range(5000), axis=0))\n",
      {"12345"},
@@ -100,6 +112,10 @@ TEST(Slices, FailWhereTheyAreNotInside) {
                                                   {"sum(x[j:i])", Fault::Index},
                                                   {"sum(x[0:3, j])", Fault::Index},
                                                   {"sum(x[:, i:j])", Fault::Index},
+                                                  {"sum(slice_at(x, i, axis=0, length=2))", Fault::Index},
+                                                  {"sum(slice_at(x, i - j, axis=1, length=1))", Fault::Index},
+                                                  {"sum(slice_at_like(x, j, x[:1], axis=0))", Fault::Index},
+                                                  {"sum(pad_at(x[0:2], j - 3, x, axis=0))", Fault::Index},
                                                   {"f64(sum(range(i - j)))", Fault::Size},
                                                   {"f64(sum(range(j, i)))", Fault::Size},
                                                   {"sum(zeros(i - j, 2))", Fault::Size}};

@@ -52,6 +52,8 @@ class SmallValues {
     switch (dtype) {
       case DType::Bool:
         return Value(number > 1);
+      case DType::U8:
+        return Value(static_cast<uint8_t>(number));
       case DType::I32:
         return Value(static_cast<int32_t>(number));
       case DType::I64:

@@ -43,6 +43,19 @@ const LoopCase kLoops[] = {
                                "    Cons(t, rest) -> total(0.75 * sum + cost(t), rest)\n"
                                "fn loss(n: i64) -> f64 = total(1, trees(n))\n"},
     {"Fold", kTreeCells + "fn loss(n: i64) -> f64 = fold(fn(sum, t) -> 0.75 * sum + cost(t), 1, trees(n))\n"},
+    {"FoldOverChildren",
+     kTreeCells +
+         "data Syntax = Inner(kind: i64, children: List[Syntax])\n"
+         "fn made(count: i64, depth: i64, kind: i64) -> List[Syntax] =\n"
+         "  if count == 0 then Nil\n"
+         "  else Cons(Inner(kind % 20, if depth == 0 then Nil else made(3, depth - 1, 3 * kind + count)),\n"
+         "            made(count - 1, depth, kind + 7))\n"
+         "fn encode_all(t: Syntax) -> f64[d] =\n"
+         "  match t\n"
+         "    Inner(kind, children) ->\n"
+         "      let below = fold(fn(sum, child) -> 0.5 * sum + encode_all(child), f64(zeros(d)), children)\n"
+         "      tanh(concat(E[kind], below, axis=0) @ W)\n"
+         "fn loss(n: i64) -> f64 = dot(encode_all(Inner(3, made(n, 4, 5))), v)\n"},
     {"CallsInCalls",
      kTreeCells +
          "data Bag = One(tree: Tree) | Both(left: Bag, right: Bag)\n"

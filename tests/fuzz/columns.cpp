@@ -44,7 +44,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, std::size_t size) {
     std::ofstream(path, std::ios::binary)
         .write(reinterpret_cast<const char*>(bytes), static_cast<std::streamsize>(size));
   }
-  for (const DType dtype : {DType::Bool, DType::I32, DType::F64})
+  for (const DType dtype : {DType::Bool, DType::U8, DType::I32, DType::F64})
     read(npy, {{{"x", hiaton::Type(dtype, {hiaton::unknown_dim()})}}, 1});
   read(npy, {{{"x", DType::F32}}, 1});
   read(safetensors, {{{"x", tensor_type(DType::F32, {2})}, {"y", DType::I64}}, 2});

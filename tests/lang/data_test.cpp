@@ -369,7 +369,8 @@ const ErrorCase kErrors[] = {
     {"SmallType", "data a = X\nfn f() -> i64 = 1",
      "1:6: expected the name of a data type with a capital first letter, found 'a'"},
     {"UnknownFieldType", "data A = X(a: Tere)\ndata Tree = Y\nfn f(a: A) -> A = a",
-     "1:15: expected a type (bool, i32, i64, f32, f64, str, List[...] or a data type), found 'Tere'; did you "
+     "1:15: expected a type (bool, u8, i32, i64, f32, f64, str, List[...] or a data type), found 'Tere'; did "
+     "you "
      "mean "
      "'Tree'?"},
     {"FieldsWithoutTypes", "data A = X(a)\nfn f() -> i64 = 1",
@@ -392,7 +393,7 @@ const ErrorCase kErrors[] = {
     {"NilAlone", "fn f() -> i64 =\n  let a = Nil\n  1",
      "2:11: expected a list of a known type, found 'Nil' alone; Nil[i64] is the empty list of i64"},
     {"ListWithoutElementType", "fn f(xs: List) -> i64 = 1",
-     "1:10: expected a type (bool, i32, i64, f32, f64, str, List[...] or a data type), found 'List'; the "
+     "1:10: expected a type (bool, u8, i32, i64, f32, f64, str, List[...] or a data type), found 'List'; the "
      "elements "
      "have a type: List[i64]"},
     {"ListOfMixedElements", "fn f(x: f64) -> List[i64] = [1, x]",
@@ -404,7 +405,7 @@ const ErrorCase kErrors[] = {
     {"DataTypeAsAValue", TREE "fn f() -> Tree = Leaf(Tree)", "2:23: unknown name 'Tree'"},
     {"DataTypeAsAFunction", TREE "fn f() -> Tree = Tree(1)", "2:18: unknown function 'Tree'"},
     {"VariantAsAType", TREE "fn f(t: Leaf) -> i64 = 1",
-     "2:9: expected a type (bool, i32, i64, f32, f64, str, List[...] or a data type), found 'Leaf'"},
+     "2:9: expected a type (bool, u8, i32, i64, f32, f64, str, List[...] or a data type), found 'Leaf'"},
     {"ArithmeticOnData", TREE "fn f(t: Tree) -> Tree = t + t",
      "2:27: [+] expected numbers of one type, found Tree and Tree"},
 };

@@ -176,10 +176,19 @@ const Case kCases[] = {
      "test.hia:1:17: error: expected an integer before the suffix i32, found '1.5'\n"
      " 1 | fn f() -> i32 = 1.5i32\n"
      "   |                 ^^^^^^"},
-    {"NumberWithUnknownSuffix", "fn f() -> i32 = 3u8",
-     "test.hia:1:17: error: expected a number, perhaps with the suffix i32, i64, f32 or f64, found '3u8'\n"
-     " 1 | fn f() -> i32 = 3u8\n"
+    {"NumberWithUnknownSuffix", "fn f() -> i32 = 3u9",
+     "test.hia:1:17: error: expected a number, perhaps with the suffix u8, i32, i64, f32 or f64, found "
+     "'3u9'\n"
+     " 1 | fn f() -> i32 = 3u9\n"
      "   |                 ^^^"},
+    {"ByteOutOfRange", "fn f(n: u8) -> u8 = n + 256",
+     "test.hia:1:25: error: expected a value of type u8, found 256, which is out of its range\n"
+     " 1 | fn f(n: u8) -> u8 = n + 256\n"
+     "   |                         ^^^"},
+    {"ByteBelowItsRange", "fn f(n: u8) -> u8 = -1",
+     "test.hia:1:21: error: expected a value of type u8, found -1, which is out of its range\n"
+     " 1 | fn f(n: u8) -> u8 = -1\n"
+     "   |                     ^^"},
     {"NumberWithoutDigitsAfterThePoint", "fn f() -> f64 = 1. + 2.0",
      "test.hia:1:17: error: expected digits after the point of a number\n"
      " 1 | fn f() -> f64 = 1. + 2.0\n"
@@ -296,11 +305,13 @@ const Case kCases[] = {
      " 1 | fn f(x: f32[2*d, e]) -> i64 = 1\n"
      "   |               ^"},
     {"UnknownType", "fn f(x: float, y: i46) -> i64 = y",
-     "test.hia:1:9: error: expected a type (bool, i32, i64, f32, f64, str, List[...] or a data type), found "
+     "test.hia:1:9: error: expected a type (bool, u8, i32, i64, f32, f64, str, List[...] or a data type), "
+     "found "
      "'float'; floats are f64 or f32\n"
      " 1 | fn f(x: float, y: i46) -> i64 = y\n"
      "   |         ^^^^^\n"
-     "test.hia:1:19: error: expected a type (bool, i32, i64, f32, f64, str, List[...] or a data type), found "
+     "test.hia:1:19: error: expected a type (bool, u8, i32, i64, f32, f64, str, List[...] or a data type), "
+     "found "
      "'i46'; did you mean 'i64'?\n"
      " 1 | fn f(x: float, y: i46) -> i64 = y\n"
      "   |                   ^^^"},

@@ -101,7 +101,7 @@ const ErrorCase kErrors[] = {
     {"TooFewTypes", PAIR "fn f(p: Pair[i64]) -> i64 = 1", "2:9: 'Pair' takes 2 types in brackets, found 1"},
     {"NoTypes", PAIR "fn f(p: Pair) -> i64 = 1", "2:9: 'Pair' takes 2 types in brackets, found 0"},
     {"UnknownTypeArgument", PAIR "fn f(p: Pair[i64, Treee]) -> i64 = 1",
-     "2:19: expected a type (bool, i32, i64, f32, f64, str, List[...] or a data type), found 'Treee'"},
+     "2:19: expected a type (bool, u8, i32, i64, f32, f64, str, List[...] or a data type), found 'Treee'"},
     {"TwoTypesForOneParameter", "fn same[T](a: T, b: T) -> T = a\nfn f(x: f64, n: i64) -> f64 = same(x, n)",
      "2:39: argument 2 of 'same': expected f64, found i64"},
     {"WrongCount", LENGTH "fn f() -> i64 = length()",

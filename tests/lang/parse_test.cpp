@@ -82,6 +82,8 @@ const Case kCases[] = {
      "  let v3 = 1.5 == 1.5\n"
      "  (v1, v2, v3)\n"},
     {"FloatOperationsTakeIntegerLiteralsAsF64", "fn f() -> f64 = sqrt(2)", "fn f() -> f64 = sqrt(2.0)\n"},
+    {"SuffixesOfBytes", "fn f(x: u8[2]) -> (u8, u8, u8[2]) = (3u8, 2_5_5, x * 2)",
+     "fn f(x: u8[2]) -> (u8, u8, u8[2]) = (3u8, 255u8, x * 2u8)\n"},
     {"Suffixes", "fn f() -> (i32, i64, f32, f64, f32) = (3i32, 4i64, 0.5f32, 1e-9f64, 7f32)",
      "fn f() -> (i32, i64, f32, f64, f32) = (3i32, 4, 0.5f32, 1e-09, 7.0f32)\n"},
     {"SpecialNumbers", "fn f() -> (f64, f64, f32, f32, i64) = (nan, -inf, nan, inf, 1_000_000)",

@@ -74,6 +74,15 @@ inline std::vector<OpCase> listed_cases() {
       {"slice", {f64({5})}, {0, 1, 3}},
       {"slice", {f64({2, 5, 2})}, {1, 2, 2}},
       {"slice", {f64({2, 5})}, {-1, 0, 4}},
+      {"slice_at", {f64({5}), number}, {0, 3}},
+      {"slice_at", {f64({2, 5, 2}), number}, {1, 2}},
+      {"slice_at", {f64({4, 3}), number}, {-2, 0}},
+      {"slice_at_like", {f64({5}), number, f64({3})}, {0}},
+      {"slice_at_like", {f64({2, 5}), number, f64({2, 2})}, {-1}},
+      {"pad_at", {f64({3}), number, f64({5})}, {0}},
+      {"pad_at", {f64({2, 2}), number, f64({2, 5})}, {1}},
+      {"iota_like", {f64({5})}, {0}},
+      {"iota_like", {f64({2, 3, 2})}, {-2}},
       {"take", {f64({3})}, {0, 1}},
       {"take", {f64({2, 3, 2})}, {1, 2}},
       {"take", {f64({2, 3})}, {-1, 0}},
@@ -277,15 +286,17 @@ inline bool accepts(const OpDef& op, const std::vector<Type>& operands,
   }
 }
 
-/// The listed cases of an operation, with floats of this type.
+/// The listed cases of an operation, with elements of this type instead of floats.
 inline std::vector<OpCase> listed_cases_of(const OpDef& op, DType dtype) {
   std::vector<OpCase> cases;
-  if (!is_float(dtype)) return cases;
+  const bool are_floats = is_float(dtype);
+  if (!are_floats && dtype != DType::U8) return cases;
   for (OpCase listed : listed_cases()) {
     if (listed.op != op.name.value) continue;
     for (Type& type : listed.operands) {
       if (is_float(type.dtype)) type.dtype = dtype;
     }
+    if (!are_floats && !accepts(op, listed.operands, listed.attributes)) continue;
     cases.push_back(std::move(listed));
   }
   return cases;
@@ -342,6 +353,8 @@ class Draw {
     switch (dtype) {
       case DType::Bool:
         return unit < 0.5;
+      case DType::U8:
+        return static_cast<uint8_t>(whole);
       case DType::I32:
         return static_cast<int32_t>(whole);
       case DType::I64:

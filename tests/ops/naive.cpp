@@ -14,6 +14,8 @@ Wide wide_of(const Value& value) {
   switch (value.dtype()) {
     case DType::Bool:
       return value.as<bool>() ? 1 : 0;
+    case DType::U8:
+      return value.as<uint8_t>();
     case DType::I32:
       return value.as<int32_t>();
     default:
@@ -25,13 +27,19 @@ double double_of(const Value& value) {
   return value.dtype() == DType::F32 ? value.as<float>() : value.as<double>();
 }
 
+/// How many bits an integer type has.
+int width_of(DType type) {
+  return static_cast<int>(8 * size_of(type));
+}
+
 /// The number as an integer of `type`: wrapped to its low bits, or a fault.
 Outcome integer(DType type, Wide exact, OverflowMode mode) {
-  const Wide two_to_the_width = Wide{1} << (type == DType::I32 ? 32 : 64);
+  const Wide two_to_the_width = Wide{1} << width_of(type);
   Wide wrapped = exact % two_to_the_width;
   if (wrapped < 0) wrapped += two_to_the_width;
-  if (wrapped >= two_to_the_width / 2) wrapped -= two_to_the_width;
+  if (type != DType::U8 && wrapped >= two_to_the_width / 2) wrapped -= two_to_the_width;
   if (mode == OverflowMode::Trap && wrapped != exact) return {Fault::Overflow, {}};
+  if (type == DType::U8) return {Fault::None, Value(static_cast<uint8_t>(wrapped))};
   if (type == DType::I32) return {Fault::None, Value(static_cast<int32_t>(wrapped))};
   return {Fault::None, Value(static_cast<int64_t>(wrapped))};
 }
@@ -111,7 +119,7 @@ std::optional<Outcome> on_integers(std::string_view op, const std::vector<Value>
   if (op == "sign") return integer(type, a == 0 ? 0 : a > 0 ? 1 : -1, mode);
   if (op == "range_length") return b < a ? Outcome{Fault::Index, {}} : integer(type, b - a, {});
   if (op == "check_count") return a < 0 ? Outcome{Fault::Size, {}} : integer(type, a, mode);
-  if (op.starts_with("bitwise_")) return integer(type, of_bits(op, a, b, type == DType::I32 ? 32 : 64), {});
+  if (op.starts_with("bitwise_")) return integer(type, of_bits(op, a, b, width_of(type)), {});
   if (op == "fold_in") return integer(type, philox_seed(a, b), {});
   if (op == "neg") return integer(type, -a, mode);
   if (op == "abs") return integer(type, a < 0 ? -a : a, mode);
@@ -218,9 +226,10 @@ std::optional<Outcome> cast_to(DType to, const Value& from, OverflowMode mode) {
     const double number = double_of(from);
     if (to == DType::Bool) return truth(!(number == 0));
     if (is_float(to)) return floating(to, number);
-    const double end = to == DType::I32 ? 2147483648.0 : 9223372036854775808.0;
+    const double end = to == DType::U8 ? 256.0 : to == DType::I32 ? 2147483648.0 : 9223372036854775808.0;
+    const double least = to == DType::U8 ? 0.0 : -end;
     const double whole = std::trunc(number);
-    if (std::isnan(whole) || whole < -end || whole >= end) return Outcome{Fault::InvalidCast, {}};
+    if (std::isnan(whole) || whole < least || whole >= end) return Outcome{Fault::InvalidCast, {}};
     return integer(to, static_cast<Wide>(whole), mode);
   }
   const Wide number = wide_of(from);
@@ -268,6 +277,7 @@ std::optional<Outcome> naive(std::string_view op, const std::vector<Value>& oper
     const std::optional<Outcome> at_least = naive("max", {operands[0], operands[1]}, mode);
     return naive("min", {at_least->value, operands[2]}, mode);
   }
+  if (op.starts_with("wrapping_")) return naive(op.substr(9), operands, OverflowMode::Wrap);
   if (op == "zeros_like") return Outcome{Fault::None, zero_of(operands[0].dtype())};
   if (op == "ones_like") return cast_to(operands[0].dtype(), Value(true), mode);
   if (const std::optional<DType> to = dtype_from_name(op)) return cast_to(*to, operands[0], mode);

@@ -102,6 +102,11 @@ std::vector<Value> interesting(DType type) {
     case DType::Bool:
       add({false, true});
       break;
+    case DType::U8:
+      for (int n : {0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 127, 128, 129, 254, 255}) {
+        values.emplace_back(static_cast<uint8_t>(n));
+      }
+      break;
     case DType::I32:
       for (int64_t n : {0l, 1l, -1l, 2l, -2l, 7l, -7l, 46341l, 65536l, 2147483647l, 2147483646l, -2147483648l,
                         -2147483647l}) {
@@ -155,6 +160,8 @@ class Random {
     switch (type) {
       case DType::Bool:
         return Value(next() % 2 == 0);
+      case DType::U8:
+        return Value(static_cast<uint8_t>(next() >> 40));
       case DType::I32:
         return Value(static_cast<int32_t>(next() >> (next() % 32 + 32)));
       case DType::I64:
@@ -236,8 +243,8 @@ TEST_P(Operation, UnusedBytesOfTheResultAreZero) {
       const uint64_t bits = outcome.value.slot().bits;
       if (outcome.value.dtype() == DType::Bool) {
         ASSERT_LE(bits, 1u) << text_of(op(), operands);
-      } else if (outcome.value.dtype() == DType::I32 || outcome.value.dtype() == DType::F32) {
-        ASSERT_EQ(bits >> 32, 0u) << text_of(op(), operands);
+      } else if (const std::size_t width = 8 * size_of(outcome.value.dtype()); width < 64) {
+        ASSERT_EQ(bits >> width, 0u) << text_of(op(), operands);
       }
     }
   }
@@ -329,7 +336,9 @@ TEST_P(Operation, FailsOnlyForTheOperandsOfWhichItSaysSo) {
     for (const std::vector<Value>& operands : operand_lists(op(), variant.operand)) {
       if (run_kernel(op(), operands, OverflowMode::Trap).fault == Fault::None) continue;
       const Value& last = operands.back();
-      const int64_t number = last.dtype() == DType::I32 ? last.as<int32_t>() : last.as<int64_t>();
+      const int64_t number = last.dtype() == DType::U8    ? last.as<uint8_t>()
+                             : last.dtype() == DType::I32 ? last.as<int32_t>()
+                                                          : last.as<int64_t>();
       EXPECT_THAT(failing, testing::Contains(number)) << text_of(op(), operands);
     }
   }

@@ -9,7 +9,7 @@
 
 namespace hiaton {
 
-inline constexpr DType kDTypes[] = {DType::Bool, DType::I32, DType::I64, DType::F32, DType::F64};
+inline constexpr DType kDTypes[] = {DType::Bool, DType::U8, DType::I32, DType::I64, DType::F32, DType::F64};
 
 /// All operations on scalars and tensors.
 std::vector<const OpDef*> computing_operations();

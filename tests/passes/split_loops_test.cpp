@@ -83,6 +83,39 @@ TEST(SplitLoops, SplitsTheProgramItself) {
                "  if n == 0 then a else main(a + work(ones(3), n), n - 1)\n"));
 }
 
+const std::string kSyntax =
+    "data Syntax = Node(kind: i64, children: List[Syntax])\n"
+    "fn encode(t: Syntax) -> f64[3] =\n"
+    "  match t\n"
+    "    Node(kind, children) -> tanh(f64(kind) + children_of(zeros(3), children) @ W)\n"
+    "fn main(t: Syntax) -> f64[3] = encode(t)\n";
+
+TEST(SplitLoops, SplitsFoldsWhoseWorkComesBackToThem) {
+  EXPECT_TRUE(is_split(kSyntax + "fn added(sum: f64[3], t: Syntax) -> f64[3] = sum / 2 + encode(t)\n"
+                                 "fn children_of(sum: f64[3], all: List[Syntax]) -> f64[3] =\n"
+                                 "  match all\n"
+                                 "    Nil -> sum\n"
+                                 "    Cons(first, rest) -> children_of(added(sum, first), rest)\n"));
+}
+
+TEST(SplitLoops, LooksThroughSeveralFunctions) {
+  EXPECT_TRUE(is_split(kSyntax + "fn more(sum: f64[3], t: Syntax) -> f64[3] = sum / 2 + encode(t)\n"
+                                 "fn added(sum: f64[3], t: Syntax) -> f64[3] = more(sum * 3, t)\n"
+                                 "fn children_of(sum: f64[3], all: List[Syntax]) -> f64[3] =\n"
+                                 "  match all\n"
+                                 "    Nil -> sum\n"
+                                 "    Cons(first, rest) -> children_of(added(sum, first), rest)\n"));
+}
+
+TEST(SplitLoops, LeavesFunctionsThatWorkOnTheAccumulator) {
+  expect_not_split(kSyntax +
+                   "fn added(sum: f64[3], t: Syntax) -> f64[3] = tanh((sum + encode(t)) @ W) @ W\n"
+                   "fn children_of(sum: f64[3], all: List[Syntax]) -> f64[3] =\n"
+                   "  match all\n"
+                   "    Nil -> sum\n"
+                   "    Cons(first, rest) -> children_of(work(added(sum, first), 2), rest)\n");
+}
+
 TEST(SplitLoops, LeavesWorkThatMultipliesNoMatrices) {
   expect_not_split(
       "fn cheap(x: f64[3], n: i64) -> f64[3] = if n == 0 then x else tanh(cheap(x, n - 1))\n"

@@ -269,7 +269,9 @@ Var BodyMaker::guarded(const OpDef& op, const std::vector<Var>& operands) {
     return plan_.danger == Danger::Any ? f_.op(op, operands) : constant(result);
   }
   if (may(Danger::InvalidCast) && random_.percent(70)) return f_.op(op, operands);
-  const Var fits = f_.op("and", {operands[0] > -1e6, operands[0] < 1e6});
+  const double least = result == DType::U8 ? 0 : -1e6;
+  const double most = result == DType::U8 ? 255 : 1e6;
+  const Var fits = f_.op("and", {operands[0] >= least, operands[0] <= most});
   return f_.if_else(
       fits, [&] { return f_.op(op, operands); }, [&] { return leaf(result); });
 }

@@ -13,14 +13,18 @@ namespace {
 constexpr int kScalar = -1;
 constexpr int kTensor = -2;  ///< of two numbers
 constexpr int kString = -3;
+constexpr int kByte = -4;
 
-/// What each field holds: a number, a tensor, a string, or a value of the type of this number.
+/// What each field holds: a number, a tensor, a string, a byte, or a value of the type of this number.
 using Fields = std::vector<int>;
 
 class Writer {
  public:
   Writer(uint64_t seed, FieldsOf fields)
-      : random_(seed), has_tensors_(fields == FieldsOf::Tensors), has_strings_(fields == FieldsOf::Strings) {}
+      : random_(seed),
+        has_tensors_(fields == FieldsOf::Tensors),
+        has_strings_(fields == FieldsOf::Strings),
+        has_bytes_(fields == FieldsOf::Bytes) {}
 
   std::string program() {
     make_types();
@@ -61,10 +65,9 @@ class Writer {
           const bool is_number =
               is_first || random_.percent(45) ||
               std::ranges::count_if(fields, [](int holds) { return is_value(holds); }) == 3;
-          const bool is_other = (has_tensors_ || has_strings_) && is_number && random_.percent(60);
-          fields.push_back(is_other    ? has_tensors_ ? kTensor : kString
-                           : is_number ? kScalar
-                                       : random_.between(0, count - 1));
+          const bool has_others = has_tensors_ || has_strings_ || has_bytes_;
+          const bool is_other = has_others && is_number && random_.percent(60);
+          fields.push_back(is_other ? other() : is_number ? kScalar : random_.between(0, count - 1));
         }
       }
     }
@@ -73,8 +76,11 @@ class Writer {
   /// Whether the field holds a value of one of the types.
   static bool is_value(int holds) { return holds >= 0; }
 
+  int other() const { return has_tensors_ ? kTensor : has_strings_ ? kString : kByte; }
+
   static std::string type_of(int holds) {
     if (is_value(holds)) return fmt::format("T{}", holds);
+    if (holds == kByte) return "u8";
     return holds == kTensor ? "i64[2]" : holds == kString ? "str" : "i64";
   }
 
@@ -119,6 +125,7 @@ class Writer {
         if (is_value(holds)) return fmt::format("build{}(depth - 1, next(seed + {}))", holds, field);
         const std::string number = fmt::format("seed / {} % 50", field * 100);
         if (holds == kString) return fmt::format("str({}) + \"é\"", number);
+        if (holds == kByte) return fmt::format("u8({})", number);
         return holds == kTensor ? fmt::format("[1, 3] * ({})", number) : number;
       });
       text_ += variant == 0 ? "  " + value + "\n"
@@ -188,6 +195,8 @@ class Writer {
                                     : fmt::format(" + sum({} * {})", bound.name, bound.name);
         } else if (bound.holds == kString) {
           sum += measured_string(bound.name);
+        } else if (bound.holds == kByte) {
+          sum += measured_byte(bound.name);
         } else if (bound.holds != kScalar) {
           sum += fmt::format(" + measure{}({}, k + {})", bound.holds, bound.name, random_.between(0, 3));
         } else if (!has_tensors_ && !has_strings_ && random_.percent(4)) {
@@ -211,6 +220,16 @@ class Writer {
     };
     if (random_.percent(4)) return fmt::format(" + {}[k - {}]", string, random_.between(0, 3));
     return fmt::format(fmt::runtime(random_.pick(ways)), string);
+  }
+
+  std::string measured_byte(const std::string& byte) {
+    const std::vector<std::string> ways{
+        " + i64({0})",
+        " + (match {0} 7 -> 1 12 -> 2 other -> i64(other / 3))",
+        " + (if {0} < 25 then 1 else i64(49 - {0}))",
+        " + i64(sum([{0}, wrapping_mul({0}, 11)]))",
+    };
+    return fmt::format(fmt::runtime(random_.pick(ways)), byte);
   }
 
   void change(std::size_t type) {
@@ -242,6 +261,7 @@ class Writer {
     return made(type, random_.below(types_[type].size()), [&](int holds) -> std::string {
       const auto found = std::ranges::find(left, holds, &Bound::holds);
       if (found == left.end() && holds == kTensor) return random_.percent(50) ? "[5, 7]" : "[5, 7] + k";
+      if (found == left.end() && holds == kByte) return random_.percent(50) ? "5" : "u8((k % 50 + 50) % 50)";
       if (found == left.end() && holds == kString) return random_.percent(50) ? "\"5\"" : "\"k\" + str(k)";
       if (found == left.end()) return holds == kScalar ? "k" : leaf(static_cast<std::size_t>(holds));
       const std::string bound = found->name;
@@ -251,6 +271,7 @@ class Writer {
                            bound);
       if (holds == kTensor) return changed_tensor(bound);
       if (holds == kString) return changed_string(bound);
+      if (holds == kByte) return changed_byte(bound);
       return random_.percent(60) ? fmt::format("change{}({}, k + 1)", holds, bound) : bound;
     });
   }
@@ -279,6 +300,18 @@ class Writer {
         "(with v = {0} for j in 0..k % 3 do (v + \"ab\")[length(v) / 2:])",
     };
     return fmt::format(fmt::runtime(random_.pick(ways)), string);
+  }
+
+  /// Less than 50.
+  std::string changed_byte(const std::string& byte) {
+    const std::vector<std::string> ways{
+        "{0}",
+        "({0} + u8((k % 9 + 9) % 9)) % 50",
+        "wrapping_sub({0}, 49) % 50",
+        "[{0}, 3, {0} / 2][(k % 3 + 3) % 3]",
+        "(with v = {0} for j in 0..k % 3 do (v + 7) % 50)",
+    };
+    return fmt::format(fmt::runtime(random_.pick(ways)), byte);
   }
 
   std::string leaf(std::size_t type) {
@@ -344,6 +377,16 @@ class Writer {
               "  (v, Cons(u, xs), u + str(measure0(x, i)))",
           });
     }
+    if (has_bytes_) {
+      bodies.insert(
+          bodies.end(),
+          {
+              "(u8) = with s = 0u8 for i in 0..n do wrapping_add(s, wrapping_u8(measure0(x, i)))",
+              "(u8, T0) = with s = 9u8, t = x for i in 0..n do\n"
+              "  ((s / 2 + wrapping_u8(measure0(t, i)) / 2), change0(t, i))",
+              "(List[u8]) = with xs = Nil[u8] for i in 0..n do Cons(wrapping_u8(measure0(x, i)), xs)",
+          });
+    }
     std::string results;
     std::string calls;
     for (int loop = random_.between(1, 3); loop > 0; --loop) {
@@ -366,6 +409,7 @@ class Writer {
   Random random_;
   const bool has_tensors_;
   const bool has_strings_;
+  const bool has_bytes_;
   std::string text_;
   std::string types_of_results_;
   std::vector<std::vector<Fields>> types_;  ///< by type and variant

@@ -8,7 +8,7 @@
 namespace hiaton::properties {
 
 /// What values hold beside numbers and other values, and loops carry.
-enum class FieldsOf : uint8_t { Numbers, Tensors, Strings };
+enum class FieldsOf : uint8_t { Numbers, Tensors, Strings, Bytes };
 
 /// The text of a program whose `main` takes how often its loops turn, and a number that decides about values.
 std::string random_data_program(uint64_t seed, FieldsOf fields);

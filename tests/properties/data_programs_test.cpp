@@ -1,6 +1,6 @@
-// Random programs on data types, also with tensors and with strings: the values or the error of the
-// reference, for any number of workers and processes, with calls given away at every chance, and nothing is
-// left over in the end, also where a budget ends the run.
+// Random programs on data types, also with tensors, with strings and with bytes: the values or the error of
+// the reference, for any number of workers and processes, with calls given away at every chance, and nothing
+// is left over in the end, also where a budget ends the run.
 //
 // HIATON_PROGRAMS=1000000 HIATON_SEED=7 test_properties --gtest_filter=*RandomDataPrograms.*
 #include "properties/data_programs.h"
@@ -130,11 +130,13 @@ End end_in_processes(const hiaton::Program& program, const std::vector<Value>& a
 
 class RandomDataPrograms : public testing::TestWithParam<FieldsOf> {};
 INSTANTIATE_TEST_SUITE_P(Fields, RandomDataPrograms,
-                         testing::Values(FieldsOf::Numbers, FieldsOf::Tensors, FieldsOf::Strings),
+                         testing::Values(FieldsOf::Numbers, FieldsOf::Tensors, FieldsOf::Strings,
+                                         FieldsOf::Bytes),
                          [](const auto& info) {
                            return info.param == FieldsOf::Numbers   ? "OfNumbers"
                                   : info.param == FieldsOf::Tensors ? "WithTensors"
-                                                                    : "WithStrings";
+                                  : info.param == FieldsOf::Strings ? "WithStrings"
+                                                                    : "WithBytes";
                          });
 
 TEST_P(RandomDataPrograms, RunLikeTheReference) {

@@ -168,6 +168,7 @@ TEST(GeneratedPrograms, HaveEveryFeatureOften) {
                               "branches at once in a loop",
                               "a loop and others at once",
                               "constant bool",
+                              "constant u8",
                               "constant i32",
                               "constant i64",
                               "constant f32",

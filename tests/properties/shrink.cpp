@@ -45,6 +45,8 @@ Value number(DType dtype, int value) {
 
 std::optional<Value> half(const Value& value) {
   switch (value.dtype()) {
+    case DType::U8:
+      return Value(static_cast<uint8_t>(value.as<uint8_t>() / 2));
     case DType::I32:
       return Value(value.as<int32_t>() / 2);
     case DType::I64:

@@ -33,8 +33,8 @@ Value random_float(Random& random) {
 }  // namespace
 
 DType random_type(Random& random) {
-  static const std::vector<DType> types{DType::Bool, DType::I32, DType::I64, DType::I64,
-                                        DType::I64,  DType::F32, DType::F64};
+  static const std::vector<DType> types{DType::Bool, DType::U8,  DType::I32, DType::I64,
+                                        DType::I64,  DType::I64, DType::F32, DType::F64};
   return random.pick(types);
 }
 
@@ -42,6 +42,8 @@ Value random_value(Random& random, DType type) {
   switch (type) {
     case DType::Bool:
       return Value(random.percent(50));
+    case DType::U8:
+      return random_integer<uint8_t>(random);
     case DType::I32:
       return random_integer<int32_t>(random);
     case DType::I64:

@@ -17,6 +17,7 @@ std::vector<Value> edge_values() {
   std::vector<Value> values = {true, false, 0, 1, -1, Limits<int32_t>::min(), Limits<int32_t>::max()};
   for (int64_t i : {int64_t{0}, int64_t{-7}, Limits<int64_t>::min(), Limits<int64_t>::max()})
     values.emplace_back(i);
+  for (const int byte : {0, 1, 127, 128, 255}) values.emplace_back(static_cast<uint8_t>(byte));
   for (float x : {0.0f, -0.0f, 0.1f, 1e10f, 16777216.0f, Limits<float>::min(), Limits<float>::denorm_min(),
                   Limits<float>::max(), Limits<float>::infinity(), -Limits<float>::infinity(),
                   Limits<float>::quiet_NaN()}) {
@@ -114,7 +115,7 @@ TEST(ParseValue, SaysWhatWasExpectedAndFound) {
 }
 
 TEST(DTypes, NamesReadBack) {
-  for (DType type : {DType::Bool, DType::I32, DType::I64, DType::F32, DType::F64}) {
+  for (DType type : {DType::Bool, DType::U8, DType::I32, DType::I64, DType::F32, DType::F64}) {
     EXPECT_EQ(dtype_from_name(name_of(type)), type);
   }
   EXPECT_EQ(dtype_from_name("int"), std::nullopt);

@@ -101,6 +101,13 @@ TEST_F(ReadColumns, NumbersBecomeThoseOfTheParameter) {
     write_file(directory / "x.npy", npy(descr, "(1,)", elements));
     return read(directory / "x.npy", 1).at(0);
   };
+  EXPECT_EQ(first(DType::U8, "|u1", bytes_of_list<uint8_t>({200})), "200");
+  EXPECT_EQ(first(DType::U8, "<i8", bytes_of_list<int64_t>({255})), "255");
+  EXPECT_EQ(first(DType::F32, "|u1", bytes_of_list<uint8_t>({200})), "200.0");
+  EXPECT_THAT(error_in(npy("<i4", "(2,)", bytes_of_list<int32_t>({1, 256})), DType::U8),
+              HasSubstr("x.npy: expected u8 in example 2, found 256"));
+  EXPECT_THAT(error_in(npy("|i1", "(1,)", bytes_of_list<int8_t>({-1})), DType::U8),
+              HasSubstr("expected u8 in example 1, found -1"));
   EXPECT_EQ(first(DType::I32, "|i1", bytes_of_list<int8_t>({-3})), "-3");
   EXPECT_EQ(first(DType::I32, "<u2", bytes_of_list<uint16_t>({65535})), "65535");
   EXPECT_EQ(first(DType::I64, "<u4", bytes_of_list<uint32_t>({4294967295U})), "4294967295");
@@ -116,6 +123,16 @@ TEST_F(ReadColumns, NumbersBecomeThoseOfTheParameter) {
               HasSubstr("expected 0 or 1 in example 1, found 2"));
   EXPECT_THAT(error_in(npy("<f4", "(1,)", bytes_of_list<float>({2})), DType::I64),
               HasSubstr("expected i64 for each example, found f32[1]"));
+}
+
+/// Images are stored a byte a pixel: the file's memory is the tensor's.
+TEST_F(ReadColumns, BytesAreReadWhereTheFileHasThem) {
+  parameters = {{"image", Type(DType::U8, {Dim{2, ""}, Dim{2, ""}})}, {"label", DType::U8}};
+  write_file(directory / "data.safetensors",
+             safetensors({{"image", "U8", {2, 2, 2}, bytes_of_list<uint8_t>({0, 1, 2, 3, 252, 253, 254, 255})},
+                          {"label", "U8", {2}, bytes_of_list<uint8_t>({9, 0})}}));
+  EXPECT_THAT(read(directory / "data.safetensors"),
+              ElementsAre("[[0, 1], [2, 3]] | 9", "[[252, 253], [254, 255]] | 0"));
 }
 
 TEST_F(ReadColumns, OpenSizesAreThoseOfTheFile) {

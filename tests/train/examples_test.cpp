@@ -136,11 +136,13 @@ class RandomValues {
       case 0:
         return DType::I64;
       case 1:
-        return DType::Bool;
+        return random_.below(2) == 0 ? DType::Bool : DType::U8;
       case 2:
         return random_.below(2) == 0 ? DType::F32 : DType::F64;
       case 3:
-        return Type(random_.below(2) == 0 ? DType::F64 : DType::I32,
+        return Type(random_.below(2) == 0   ? DType::F64
+                    : random_.below(2) == 0 ? DType::I32
+                                            : DType::U8,
                     random_.below(2) == 0 ? Shape{unknown_dim()} : Shape{Dim{2, ""}, unknown_dim()});
       case 4:
         return types_.list_of(type(depth - 1));
@@ -218,6 +220,8 @@ class RandomValues {
     switch (dtype) {
       case DType::Bool:
         return random_.below(2) == 0;
+      case DType::U8:
+        return static_cast<uint8_t>(random_.next());
       case DType::I32:
         return static_cast<int32_t>(random_.next());
       case DType::I64:

@@ -15,7 +15,7 @@ from hiaton.function.state import Root
 from hiaton.function.types import (FLOAT, INT, NEVER, Const, Dct, Func, Lst, Objs, Scalar, Tens,
                                    Tup, Union, Value, is_function, is_number)
 
-_DTYPES = {"bool": 0, "i32": 1, "i64": 2, "f32": 3, "f64": 4}
+_DTYPES = {"bool": 0, "u8": 1, "i32": 2, "i64": 3, "f32": 4, "f64": 5}
 
 
 @functools.cache

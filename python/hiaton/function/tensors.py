@@ -7,16 +7,23 @@ import itertools
 from hiaton import _core, pieces, tensors
 from hiaton.function.types import NONE, Const, Lst, Scalar, Tens, Tup, Value, is_number
 
-_ORDER = {"bool": 0, "i32": 1, "i64": 2, "f32": 3, "f64": 4}
+_ORDER = {"bool": 0, "u8": 1, "i32": 2, "i64": 3, "f32": 4, "f64": 5}
 _BINARY = {"Add": "add", "Sub": "subtract", "Mult": "multiply", "FloorDiv": "floor_divide", "Mod": "remainder", "Pow": "pow",
            "MatMult": "matmul", "LShift": "bitwise_left_shift", "RShift": "bitwise_right_shift", "Eq": "equal",
            "NotEq": "not_equal", "Lt": "less", "LtE": "less_equal", "Gt": "greater", "GtE": "greater_equal"}
 _OF_TRUTH_VALUES = {"BitAnd": "logical_and", "BitOr": "logical_or", "BitXor": "not_equal", "Invert": "logical_not"}
+# Graphs fail where integers overflow, for those of Python have no bounds; those of tensors wrap around.
+_WRAPPING = {"add": "wrapping_add", "sub": "wrapping_sub", "mul": "wrapping_mul", "neg": "wrapping_neg"}
+_LEAST_AND_MOST = {"u8": (0, 2**8 - 1), "i32": (-2**31, 2**31 - 1)}
 _OF_BITS = {"BitAnd": "bitwise_and", "BitOr": "bitwise_or", "BitXor": "bitwise_xor", "Invert": "bitwise_invert"}
 
 
 def _is_float(dtype):
     return dtype in ("f32", "f64")
+
+
+def _is_integer(dtype):
+    return dtype in ("u8", "i32", "i64")
 
 
 class Tensors:
@@ -53,9 +60,15 @@ class Tensors:
         if isinstance(value.type, Tens) and value.type.dtype == dtype:
             return value
         if is_number(value.type):
-            number = value.type.value
-            return Value(Tens(dtype, ()), (self.constant(number, dtype),))
-        return self.tensor_value(self.op(dtype, value.ids[0]))
+            return Value(Tens(dtype, ()), (self.number_constant(value.type.value, dtype),))
+        keeps_low_bits = isinstance(value.type, Tens) and _is_integer(value.type.dtype) and dtype in _LEAST_AND_MOST
+        return self.tensor_value(self.op(f"wrapping_{dtype}" if keeps_low_bits else dtype, value.ids[0]))
+
+    def number_constant(self, number, dtype):
+        """A number of Python in an element type, which it must fit as where tensors are computed eagerly."""
+        if dtype in _LEAST_AND_MOST and not _LEAST_AND_MOST[dtype][0] <= number <= _LEAST_AND_MOST[dtype][1]:
+            self.fail()
+        return self.constant(number, dtype)
 
     def tensor_op(self, name, args, named):
         engine_name, operands, variadic, attributes, one_type, reduced = _table()[name]
@@ -98,6 +111,8 @@ class Tensors:
             alone = self.tensor_value(ids[0])
             if not alone.type.dims and alone.type.dtype in reduced:
                 return alone  # as in NumPy
+        if engine_name in _WRAPPING and _is_integer(self.tensor_value(ids[0]).type.dtype):
+            engine_name = _WRAPPING[engine_name]
         return self.tensor_value(self.op(engine_name, *ids, attributes=values))
 
     def attributes_in_front(self, engine_name, args):
@@ -156,7 +171,7 @@ class Tensors:
         kind = self.kind_of(value.type)
         dtype = "bool" if kind is bool else common or (float_type if kind is float else "i64")
         if is_number(value.type):
-            return self.constant(value.type.value, dtype)
+            return self.number_constant(value.type.value, dtype)
         id_ = value.ids[0]
         return id_ if dtype == {bool: "bool", int: "i64", float: "f64"}[kind] else self.op(dtype, id_)
 
@@ -170,7 +185,7 @@ class Tensors:
             return self.converted(value, str(_core.DType(args[0].type.value)).split(".")[-1])
         if name == "permute_dims":
             return self.tensor_op("permute_dims", [value, *args], named)
-        if name == "item" and not value.type.dims and value.type.dtype != "i32":
+        if name == "item" and not value.type.dims and value.type.dtype not in ("u8", "i32"):
             kind = {"bool": bool, "i64": int, "f64": float, "f32": float}[value.type.dtype]
             id_ = self.op("f64", value.ids[0]) if value.type.dtype == "f32" else value.ids[0]
             return self.scalar(kind, id_)
@@ -242,8 +257,9 @@ class Tensors:
                 value, axis = self.part_along(value, axis, constant), axis + 1
             elif type(constant) is int or key.type == Scalar(int):
                 value = self.row_along(value, axis, key)
-            elif isinstance(key.type, Tens) and key.type.dtype in ("i32", "i64") and (not key.type.dims or len(keys) == 1):
-                value = self.with_axis_first(value, axis, lambda x, rows=key.ids[0]: self.op("gather", x, rows), lost=True)
+            elif isinstance(key.type, Tens) and key.type.dtype in ("u8", "i32", "i64") and (not key.type.dims or len(keys) == 1):
+                rows = self.converted(key, "i64").ids[0]
+                value = self.with_axis_first(value, axis, lambda x, rows=rows: self.op("gather", x, rows), lost=True)
             elif isinstance(key.type, (Tens, Scalar)) or constant is True or constant is False:
                 self.fail()
             else:
