@@ -8,7 +8,7 @@
 
 #include "kernels/reduce.h"
 
-/// Of the library that runs the threads of oneDNN.
+/// A function of the library that runs the threads of oneDNN.
 extern "C" void omp_set_num_threads(int);
 
 namespace hiaton::kernels {

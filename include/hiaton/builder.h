@@ -262,10 +262,10 @@ Var operator/(Var a, Var b);
 Var operator%(Var a, Var b);
 Var operator-(Var a);
 Var operator!(Var a);
-/// Of strings and other data values as FunctionBuilder::equal; of tensors, element by element.
+/// Compares strings and other data values as FunctionBuilder::equal does, and tensors element by element.
 Var operator==(Var a, Var b);
 Var operator!=(Var a, Var b);
-/// Of strings and tuples as FunctionBuilder::order.
+/// Orders strings and tuples as FunctionBuilder::order does.
 Var operator<(Var a, Var b);
 Var operator<=(Var a, Var b);
 Var operator>(Var a, Var b);

@@ -154,6 +154,9 @@ bool is_tuple(const Type& type);
 Type string_type();
 bool is_string(const Type& type);
 
+/// Whether values of the type are numbers, strings, or tuples of such ones.
+bool is_ordered(const Type& type);
+
 /// The type of a field, as a type that owns what it refers to. `data` is a data type.
 Type field_type(const Type& data, std::size_t variant, std::size_t field);
 

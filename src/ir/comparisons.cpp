@@ -1,10 +1,7 @@
 // FunctionBuilder: equality and order of values as a whole, as calls of functions that are made for their
 // types.
-#include "ir/comparisons.h"
-
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 
 #include "hiaton/builder.h"
@@ -81,14 +78,6 @@ Var order_of_numbers(FunctionBuilder& f, Var a, Var b) {
 
 }  // namespace
 
-bool ir::is_ordered(const Type& type) {
-  if (!type.is_data()) return type.is_scalar() && is_number(type.dtype);
-  if (is_string(type)) return true;
-  if (!is_tuple(type)) return false;
-  const std::vector<Field>& fields = type.data->variants[0].fields;
-  return std::all_of(fields.begin(), fields.end(), [](const Field& field) { return is_ordered(field.type); });
-}
-
 Var FunctionBuilder::equal(Var a, Var b) {
   require_own(std::array{a, b});
   const Type type = a.type();
@@ -109,7 +98,7 @@ Var FunctionBuilder::equal(Var a, Var b) {
 Var FunctionBuilder::order(Var a, Var b) {
   require_own(std::array{a, b});
   const Type type = a.type();
-  if (!(type == b.type()) || !ir::is_ordered(type)) {
+  if (!(type == b.type()) || !is_ordered(type)) {
     throw ProgramError(
         fmt::format("[order] expected two numbers, strings, or tuples of them, of one type, found {} and {}",
                     to_string(type), to_string(b.type())));

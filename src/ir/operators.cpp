@@ -9,7 +9,6 @@
 
 #include "hiaton/builder.h"
 #include "hiaton/error.h"
-#include "ir/comparisons.h"
 
 namespace hiaton {
 namespace {
@@ -22,7 +21,7 @@ std::optional<Var> on_data(std::string_view symbol, Var a, Var b) {
   if (symbol == "+" && is_string(a.type())) return f.op("string_join", {a, b});
   if (symbol == "==") return f.equal(a, b);
   if (symbol == "!=") return !f.equal(a, b);
-  if (!ir::is_ordered(a.type())) return std::nullopt;
+  if (!is_ordered(a.type())) return std::nullopt;
   const auto less = [&](Var one, Var other) { return f.order(one, other) < int64_t{0}; };
   const auto at_most = [&](Var one, Var other) { return f.order(one, other) <= int64_t{0}; };
   if (symbol == "<") return less(a, b);

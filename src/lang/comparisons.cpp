@@ -1,5 +1,4 @@
 // BodyChecker: `==` and `!=` of data values, and the order of tuples.
-#include "ir/comparisons.h"
 
 #include <fmt/format.h>
 
@@ -16,7 +15,7 @@ std::optional<Var> BodyChecker::compare_data(const Operation& operation, std::sp
   const std::string_view symbol = operation.def->symbol;
   const bool is_equality = symbol == "==" || symbol == "!=";
   const bool is_order = symbol == "<" || symbol == "<=" || symbol == ">" || symbol == ">=";
-  if (!is_equality && !(is_order && ir::is_ordered(type))) return std::nullopt;
+  if (!is_equality && !(is_order && is_ordered(type))) return std::nullopt;
   if (is_equality && declarations_.function_types().is_inside(type)) {
     report(span,
            fmt::format("[{}] expected values that can be compared, found {}: functions are equal to nothing",

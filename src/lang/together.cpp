@@ -221,7 +221,7 @@ ExprId BodyChecker::without_open_parts(Syntax& in, std::size_t first, std::size_
   return add(tuple);
 }
 
-/// Of a body that is not the one as it is written.
+/// Attempts what stands in a body that is not the one as it is written.
 bool BodyChecker::attempt_in(const Syntax& body, const std::function<void()>& make) {
   const Syntax* const around = std::exchange(syntax_, &body);
   const bool is_right = attempt(make);

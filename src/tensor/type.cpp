@@ -111,6 +111,14 @@ bool is_string(const Type& type) {
   return type.is_data() && type.data->name == kStringName;
 }
 
+bool is_ordered(const Type& type) {
+  if (!type.is_data()) return type.is_scalar() && is_number(type.dtype);
+  if (is_string(type)) return true;
+  if (!is_tuple(type)) return false;
+  const std::vector<Field>& fields = type.data->variants[0].fields;
+  return std::all_of(fields.begin(), fields.end(), [](const Field& field) { return is_ordered(field.type); });
+}
+
 Type field_type(const Type& data, std::size_t variant, std::size_t field) {
   Type type = data.data->variants[variant].fields[field].type;
   if (type.is_data()) type.data = std::shared_ptr<const DataType>(data.data, type.data.get());
