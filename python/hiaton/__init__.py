@@ -8,6 +8,8 @@
 Python, `hiaton.nn` has modules for them, `hiaton.load` reads programs and models, and `hiaton.optim` trains all of these.
 """
 
+import os as _os
+
 from hiaton import _core, distributed, nn, optim, random
 from hiaton._core import (Data, DType, Error, Function, InternalError, ProgramError, RunError, Tensor, f32,
                           f64, i32, i64, ops, u8)
@@ -25,4 +27,6 @@ __version__ = _core.version
 
 for _name in ("Data", "DType", "Error", "Function", "InternalError", "ProgramError", "RunError", "Tensor"):
     getattr(_core, _name).__module__ = "hiaton"
+_os.register_at_fork(before=_core.before_fork, after_in_parent=_core.after_fork_in_parent,
+                     after_in_child=_core.after_fork_in_child)
 ConversionError.__module__ = FallbackWarning.__module__ = "hiaton"

@@ -90,6 +90,7 @@ void run_interruptibly(const std::function<void(const std::atomic<bool>& cancel)
       std::optional<Watch> watch;
       if (watched) watch.emplace(cancel);
       const nb::gil_scoped_release released;
+      const Running running;
       try {
         run(cancel);
       } catch (...) {

@@ -55,6 +55,7 @@ nb::object parameter(ParameterStore& store, const std::string& name) {
   Tensor tensor;
   {
     const nb::gil_scoped_release released;
+    const Running running;
     const std::shared_lock lock(store.mutex());
     tensor = copied(store.parameters()[index]);
   }
@@ -71,6 +72,7 @@ void set_parameter(ParameterStore& store, const std::string& name, const EagerTe
                              .c_str());
   }
   const nb::gil_scoped_release released;
+  const Running running;
   store.update([&](std::vector<train::ParameterValues>& parameters) {
     const std::span<std::byte> to = parameters[index].values.bytes();
     std::copy_n(given.value.tensor().data<std::byte>(), to.size(), to.begin());
@@ -79,6 +81,7 @@ void set_parameter(ParameterStore& store, const std::string& name, const EagerTe
 
 void load(ParameterStore& store, const Source& source, const std::filesystem::path& path) {
   const nb::gil_scoped_release released;
+  const Running running;
   const std::vector<Value> values = train::load_values(path, declared(source));
   store.update(
       [&](std::vector<train::ParameterValues>& parameters) { parameters = trainable(source, values); });
@@ -86,6 +89,7 @@ void load(ParameterStore& store, const Source& source, const std::filesystem::pa
 
 void save(ParameterStore& store, const std::filesystem::path& path) {
   const nb::gil_scoped_release released;
+  const Running running;
   const std::shared_lock lock(store.mutex());
   train::save_parameters(path, store.parameters());
 }
@@ -149,6 +153,7 @@ class StoreOptimizer {
   void update(const MeanGradients& gradients) {
     if (gradients.store != store_) throw nb::value_error("expected gradients of the module of the optimizer");
     const nb::gil_scoped_release released;
+    const Running running;
     store_->update([&](std::vector<train::ParameterValues>& parameters) {
       std::vector<train::Gradient> parts;
       for (std::size_t i = 0; i < parameters.size(); ++i)
@@ -165,11 +170,13 @@ class StoreOptimizer {
   uint64_t steps() const { return optimizer_.steps(); }
   void save(const std::filesystem::path& path) const {
     const nb::gil_scoped_release released;
+    const Running running;
     const std::shared_lock lock(store_->mutex());
     train::save_optimizer(path, store_->parameters(), optimizer_, learning_rate);
   }
   void load(const std::filesystem::path& path) {
     const nb::gil_scoped_release released;
+    const Running running;
     const std::unique_lock lock(store_->mutex());
     learning_rate = train::load_optimizer(path, store_->parameters(), optimizer_);
   }

@@ -17,6 +17,7 @@ NB_MODULE(_core, m) {
   hiaton::python::bind_learning(m);
   hiaton::python::bind_events(m);
   hiaton::python::bind_interrupts(m);
+  hiaton::python::bind_forks(m);
   hiaton::python::bind_graphs(m);
   hiaton::python::bind_graph_calls(m);
   hiaton::python::bind_distributed(m);

@@ -182,6 +182,7 @@ Source::Source(ir::Module module, CompileOptions options)
 
 std::shared_ptr<const Program> Source::program(const std::string& function) {
   const nb::gil_scoped_release released;
+  const Running running;
   const std::lock_guard lock(mutex_);
   std::shared_ptr<const Program>& program = programs_[function];
   if (program == nullptr) {
@@ -194,6 +195,7 @@ std::shared_ptr<const Program> Source::program(const std::string& function) {
 
 std::shared_ptr<const Model> Source::model() {
   const nb::gil_scoped_release released;
+  const Running running;
   const std::lock_guard lock(mutex_);
   if (model_ == nullptr) model_ = std::make_shared<const Model>(Model::from_module(module_, options_));
   return model_;

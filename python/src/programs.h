@@ -97,6 +97,16 @@ class Threads {
 /// Python makes of the signal is raised, or, where that is nothing, it runs again.
 void run_interruptibly(const std::function<void(const std::atomic<bool>& cancel)>& run);
 
+/// While one lives, its thread may hold locks of the engine, and a fork waits: the child would have them
+/// locked for ever. To be made without the interpreter's lock.
+class Running {
+ public:
+  Running();
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+  ~Running();
+};
+
 /// While a thread is between these, Ctrl-C waits.
 void begin_writing();
 void end_writing();

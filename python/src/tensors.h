@@ -98,5 +98,6 @@ void bind_programs(nb::module_& m);
 void bind_learning(nb::module_& m);
 void bind_events(nb::module_& m);
 void bind_interrupts(nb::module_& m);
+void bind_forks(nb::module_& m);
 
 }  // namespace hiaton::python
