@@ -135,6 +135,7 @@ class MeasureWork : public ValueWork {
 };
 
 int evaluate_model(const EvalCommand& command) {
+  require_processes(command.execution.execution(), command.processes);
   return work_on_checkpoint(
       command.processes, command.checkpoint, [&command] { return std::make_unique<EvalWork>(command); },
       [&command] { return std::make_unique<MeasureWork>(command); });

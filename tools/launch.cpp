@@ -2,20 +2,26 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <optional>
+#include <thread>
 #include <utility>
+#include <vector>
 
 #include "net/processes.h"
 #include "output.h"
@@ -203,24 +209,94 @@ class PassedInterrupts {
 struct Said {
   net::LauncherNotes notes;
   bool has_error = false;  ///< a process has written an error
+  /// When the launcher must have ended.
+  std::chrono::steady_clock::time_point end = std::chrono::steady_clock::time_point::max();
+};
+
+/// Once a process has said which other one it does not hear of, the launcher gets so long to end. One that
+/// cannot reach a host may wait for it much longer.
+constexpr std::chrono::seconds kLastOfLauncher(3);
+
+/// The lines of what is read, until it ends or the time is over.
+class LinesOf {
+ public:
+  explicit LinesOf(int file) : file_(file) {}
+  LinesOf(const LinesOf&) = delete;
+  LinesOf& operator=(const LinesOf&) = delete;
+  ~LinesOf() { ::close(file_); }
+
+  /// Returns false where there are no more. The line has its end, unless it is the last one.
+  bool next(std::string& line) {
+    for (;;) {
+      const std::size_t end = read_.find('\n');
+      if (end != std::string::npos || (has_ended_ && !read_.empty())) {
+        line = read_.substr(0, end == std::string::npos ? end : end + 1);
+        read_.erase(0, line.size());
+        return true;
+      }
+      if (has_ended_ || !read_more()) return false;
+    }
+  }
+  void end_by(std::chrono::steady_clock::time_point time) { end_ = time; }
+
+ private:
+  bool read_more() {
+    using std::chrono::milliseconds;
+    constexpr milliseconds kOneLook(100);
+    while (std::chrono::steady_clock::now() < end_) {
+      pollfd asked{file_, POLLIN, 0};
+      if (::poll(&asked, 1, static_cast<int>(kOneLook.count())) <= 0) continue;
+      std::array<char, 4096> bytes;
+      const ssize_t count = ::read(file_, bytes.data(), bytes.size());
+      if (count < 0 && errno == EINTR) continue;
+      if (count <= 0) {
+        has_ended_ = true;
+      } else {
+        read_.append(bytes.data(), static_cast<std::size_t>(count));
+      }
+      return true;
+    }
+    return false;
+  }
+
+  const int file_;
+  std::string read_;
+  bool has_ended_ = false;
+  std::chrono::steady_clock::time_point end_ = std::chrono::steady_clock::time_point::max();
 };
 
 /// Lets pass what the processes say.
 Said pass_on(int standard_error) {
   Said said;
-  std::FILE* lines = fdopen(standard_error, "r");
-  char* line = nullptr;
-  std::size_t capacity = 0;
-  for (ssize_t length = 0; (length = getline(&line, &capacity, lines)) > 0;) {
-    std::string_view text(line, static_cast<std::size_t>(length));
-    const std::string_view without_end = text.substr(0, text.find_last_not_of("\r\n") + 1);
+  LinesOf lines(standard_error);
+  for (std::string line; lines.next(line);) {
+    const std::string_view without_end = std::string_view(line).substr(0, line.find_last_not_of("\r\n") + 1);
     if (said.notes.take(without_end)) continue;
     said.has_error |= without_end.find("error: ") != std::string_view::npos;
-    std::fwrite(text.data(), 1, text.size(), stderr);
+    std::fwrite(line.data(), 1, line.size(), stderr);
+    if (!said.notes.has_reported()) continue;
+    said.end = std::min(said.end, std::chrono::steady_clock::now() + kLastOfLauncher);
+    lines.end_by(said.end);
   }
-  std::free(line);
-  std::fclose(lines);
   return said;
+}
+
+bool has_exited(pid_t process) {
+  siginfo_t info{};
+  return waitid(P_PID, static_cast<id_t>(process), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+         info.si_pid != 0;
+}
+
+/// Ends a launcher, and what it has started to reach hosts, where it has not ended by then.
+void end_launcher(pid_t launcher, std::chrono::steady_clock::time_point end) {
+  while (!has_exited(launcher) && std::chrono::steady_clock::now() < end)
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  if (has_exited(launcher)) return;
+  std::vector<pid_t> started;
+  std::ifstream children(fmt::format("/proc/{}/task/{}/children", launcher, launcher));
+  for (pid_t child = 0; children >> child;) started.push_back(child);
+  kill(launcher, SIGKILL);
+  for (const pid_t child : started) kill(child, SIGKILL);
 }
 
 int wait_for(pid_t process) {
@@ -247,6 +323,7 @@ LaunchEnd launch(const std::vector<net::Host>& hosts, const std::vector<std::str
   const Started started = start(command);
   const PassedInterrupts interrupts(started.process);
   const Said said = pass_on(started.standard_error);
+  if (said.notes.has_reported()) end_launcher(started.process, said.end);
   const int status = wait_for(started.process);
   const bool is_interrupted = launch_interrupted.load(std::memory_order_relaxed);
   // MPICH's launcher may have ended well where a process has said that it was interrupted.

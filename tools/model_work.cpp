@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "output.h"
+#include "train/shared_batches.h"
 
 namespace hiaton::cli {
 namespace {
@@ -45,6 +46,10 @@ std::string ModelWork::prepare(int self) {
 }
 
 void ModelWork::work(net::Transport& transport) {
+  train::SharedBatches sharing(transport, nullptr);
+  sharing.deal_out();
+  trainer().share(sharing);
+  if (!sharing.computes()) return sharing.serve();
   net::deal(transport, *this, kMostAtOnce);
   if (transport.self() == 0) finish();
 }

@@ -28,6 +28,8 @@ class ModelWork : public net::Work, protected net::Dealt {
 
  protected:
   virtual void load_model() = 0;
+  /// The one that load_model() has loaded.
+  virtual train::ModelTrainer& trainer() = 0;
   /// Process 0: reads the examples.
   virtual void read_examples() = 0;
   /// Any process: puts what write() has written through the model, and writes the results.

@@ -59,6 +59,14 @@ void add_place_option(CLI::App& command, PlaceOptions& options) {
       ->group("Processes");
 }
 
+std::vector<std::string> to_words(const PlaceOptions& options) {
+  std::vector<std::string> words;
+  for (const auto& [name, processes] : options.places.named)
+    words.push_back(fmt::format("{}={}", name, fmt::join(processes, "+")));
+  if (options.is_automatic) words.emplace_back("auto");
+  return words;
+}
+
 partition::Places places_for(const PlaceOptions& options, int processes, uint64_t max_bytes) {
   partition::Places places = options.places;
   places.processes = processes;

@@ -23,6 +23,9 @@ struct PlaceOptions {
 /// processes, the split says.
 void add_place_option(CLI::App& command, PlaceOptions& options);
 
+/// As the command line says it, a word for each name.
+std::vector<std::string> to_words(const PlaceOptions& options);
+
 /// `max_bytes` is what one process can hold. Throws UsageError where `auto` has none.
 partition::Places places_for(const PlaceOptions& options, int processes, uint64_t max_bytes);
 

@@ -133,6 +133,7 @@ class PredictValuesWork : public ValueWork {
 };
 
 int predict(const PredictCommand& command) {
+  require_processes(command.execution.execution(), command.processes);
   return work_on_checkpoint(
       command.processes, command.checkpoint, [&command] { return std::make_unique<PredictWork>(command); },
       [&command] { return std::make_unique<PredictValuesWork>(command); });

@@ -28,6 +28,7 @@ class PredictionWork : public ModelWork {
 
  private:
   void load_model() final;
+  train::ModelTrainer& trainer() final { return model_->trainer; }
   void read_examples() final { trees_ = read(*model_); }
   void work_here(const net::Range& range) final {
     const std::vector<train::Tree> trees = trees_->encoded(range);

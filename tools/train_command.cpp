@@ -154,7 +154,8 @@ void require_same_model(const std::string& file, const ModelDirectory& directory
 Training resume(const TrainCommand& command, Trace* trace) {
   for (const CLI::Option* option : command.fixed) {
     if (option->count() > 0)
-      throw UsageError(fmt::format("{} cannot change with --resume, which keeps it as it was; leave it out", option->get_name()));
+      throw UsageError(fmt::format("{} cannot change with --resume, which keeps it as it was; leave it out",
+                                   option->get_name()));
   }
   if (command.out.empty() && command.model.empty())
     throw UsageError("--resume: expected --out DIR or a MODEL");
@@ -199,6 +200,8 @@ std::string hash_of(const Training& training) {
   std::string all = read_program(training.program)->text().data();
   all += to_json(training.info).dump() + train::to_json(training.settings).dump();
   all += fmt::format("{}", train::fingerprint(*training.task->train, training.task->dev.get()));
+  const Execution& execution = training.info.execution;
+  all += fmt::format("{} {}", fmt::join(to_words(execution.places), ","), execution.replicas);
   if (training.settings.resume) all += train::read_bytes(training.directory.last());
   return net::hash_of(std::as_bytes(std::span(all)));
 }
@@ -247,10 +250,13 @@ std::vector<std::string> words_to_go_on(const TrainCommand& command, const std::
   // All else is in the directory.
   const auto silence =
       std::chrono::duration_cast<std::chrono::microseconds>(command.processes.transport.longest_silence);
-  const uint64_t max_bytes = command.execution.execution().max_bytes;
+  const Execution execution = command.execution.execution();
+  const uint64_t max_bytes = execution.max_bytes;
   std::vector<std::string> go_on{"train", "--resume", "--out", directory.path().string(),
                                  fmt::format("--heartbeat={}us", silence.count())};
   if (max_bytes != RunOptions().max_bytes) go_on.push_back(fmt::format("--max-bytes={}", max_bytes));
+  for (const std::string& place : to_words(execution.places)) go_on.push_back("--place=" + place);
+  if (execution.replicas > 0) go_on.push_back(fmt::format("--replicas={}", execution.replicas));
   return go_on;
 }
 
@@ -271,6 +277,7 @@ int train_on_hosts(const TrainCommand& command) {
 int train(const TrainCommand& command) {
   if (command.restarts > 0 && command.processes.hosts.empty())
     throw UsageError("--restart: expected --hosts, whose processes can be started again");
+  require_processes(command.execution.execution(), command.processes);
   if (!is_spread(command.processes)) return train_alone(command);
   if (!command.processes.hosts.empty()) return train_on_hosts(command);
   int status = kSuccess;

@@ -93,6 +93,25 @@ void ExecutionOptions::add_to(CLI::App& command, bool with_parts) {
                  ->group(kGroup);
   }
   add_max_bytes(command, given_.max_bytes, kGroup);
+  add_place_option(command, given_.places);
+  command
+      .add_option("--replicas", given_.replicas,
+                  "How many groups of processes hold all parameters each, and share the examples; else one "
+                  "where something is placed, or each process")
+      ->check(in_range(1, 1024))
+      ->type_name("N")
+      ->group("Processes");
+}
+
+void require_processes(const Execution& execution, const ProcessOptions& processes) {
+  const bool is_alone = !is_spread(processes);
+  const auto require = [is_alone](bool is_given, std::string_view option) {
+    if (is_given && is_alone)
+      throw UsageError(fmt::format("{}: expected several processes, as --processes=N, found one", option));
+  };
+  require(execution.places.has_any(), "--place");
+  require(execution.replicas > 0, "--replicas");
+  places_for(execution.places, processes.processes, execution.max_bytes);
 }
 
 Execution ExecutionOptions::over(Execution base) const {
@@ -100,6 +119,8 @@ Execution ExecutionOptions::over(Execution base) const {
   if (batching_->count() > 0) base.batching = given_.batching;
   if (parts_ != nullptr && parts_->count() > 0) base.parts = given_.parts;
   base.max_bytes = given_.max_bytes;
+  base.places = given_.places;
+  base.replicas = given_.replicas;
   return base;
 }
 
@@ -138,7 +159,10 @@ train::TrainerOptions trainer_options(const std::filesystem::path& program, cons
           .workers = execution.workers,
           .batching = execution.batching,
           .parts = execution.parts,
-          .max_bytes = execution.max_bytes};
+          .max_bytes = execution.max_bytes,
+          .places = execution.places.places.named,
+          .place_parameters = execution.places.is_automatic,
+          .replicas = execution.replicas};
 }
 
 Checkpoint find_checkpoint(const std::filesystem::path& path) {

@@ -11,6 +11,8 @@
 
 #include "hiaton/model_trainer.h"
 #include "hiaton/train.h"
+#include "place_option.h"
+#include "process_options.h"
 #include "tree_data.h"
 
 namespace hiaton::cli {
@@ -22,6 +24,8 @@ struct Execution {
   int parts = 2;  ///< parts of a batch, where it is deterministic
   uint64_t max_bytes =
       RunOptions().max_bytes;  ///< the budget of a step; never saved: another machine has other memory
+  PlaceOptions places{};       ///< never saved: that depends on the processes
+  int replicas = 0;            ///< likewise; 0: as RunOptions::replicas
 };
 
 /// The contents of model.json.
@@ -52,6 +56,10 @@ class ExecutionOptions {
   CLI::Option* batching_ = nullptr;
   CLI::Option* parts_ = nullptr;  ///< null: the command has none
 };
+
+/// Throws UsageError where --place or --replicas is given to one process alone, or --place=auto without what
+/// a process can hold.
+void require_processes(const Execution& execution, const ProcessOptions& processes);
 
 /// A directory that training writes to.
 class ModelDirectory {

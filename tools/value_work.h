@@ -39,7 +39,7 @@ class ValueWork : public ModelWork {
   /// What a line of them holds.
   virtual train::ExampleForm form() const = 0;
 
-  train::ModelTrainer& trainer() { return model_->trainer; }
+  train::ModelTrainer& trainer() final { return model_->trainer; }
   const train::ModelTrainer& trainer() const { return model_->trainer; }
   std::vector<train::Example> examples_of(const net::Range& range) const;
   std::size_t size() const final { return chosen_.size(); }

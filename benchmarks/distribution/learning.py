@@ -21,6 +21,8 @@ KILLED_BAR_S = 2        # until a process that was killed is named, and all have
 RESTART_BAR_S = 5       # until training goes on without it
 
 MODEL = "models/treelstm.hia"
+TABLE = "param E: f32[vocab, e]"
+TABLE_BAR = 0.85        # of the speed with the table here
 
 
 class Timed:
@@ -40,10 +42,10 @@ class Learning:
         self.sizes = sizes
         self.scratch = pathlib.Path(scratch)
 
-    def train_words(self, out, trees, batch, *options):
+    def train_words(self, out, trees, batch, *options, model=MODEL):
         """A command that trains into a new directory of this name: one that holds checkpoints is refused."""
         shutil.rmtree(self.scratch / out, ignore_errors=True)
-        return [self.command, "train", MODEL, f"--train-trees={trees}", "--dev-trees=2", f"--batch={batch}", "--epochs=1",
+        return [self.command, "train", str(model), f"--train-trees={trees}", "--dev-trees=2", f"--batch={batch}", "--epochs=1",
                 f"--size=d={self.sizes.width}", "--out", str(self.scratch / out), *options]
 
     def trained_seconds(self, out):
@@ -51,8 +53,8 @@ class Learning:
         lines = (self.scratch / out / "log.jsonl").read_text(encoding="utf-8").splitlines()
         return sum(json.loads(line)["seconds"] for line in lines)
 
-    def train(self, out, trees, batch, *options):
-        subprocess.run(self.train_words(out, trees, batch, *options), cwd=ROOT, check=True, capture_output=True, timeout=TIMEOUT_S)
+    def train(self, out, trees, batch, *options, model=MODEL):
+        subprocess.run(self.train_words(out, trees, batch, *options, model=model), cwd=ROOT, check=True, capture_output=True, timeout=TIMEOUT_S)
         return Timed(self.trained_seconds(out))
 
     def side_by_side(self, commands, seconds_of):
@@ -78,6 +80,24 @@ class Learning:
                            "pair": lambda: self.side_by_side(pair(), both)}, rounds, "train")
         seconds["1"] = [2 * time for time in seconds["1"]]  # for all trees
         return row(f"train, TreeLSTM {self.sizes.width}, 25 trees a process", seconds, TRAIN_BAR)
+
+    def table_row(self, rounds):
+        """One process with the table of words, and one whose table another process holds, which computes nothing else."""
+        text = (ROOT / MODEL).read_text(encoding="utf-8")
+        if TABLE not in text:
+            raise SystemExit(f"{MODEL} has no table '{TABLE}'")
+        placed = self.scratch / "placed.hia"
+        placed.write_text(text.replace(TABLE, TABLE + ' on "process:1"'), encoding="utf-8")
+        trees = self.sizes.train_trees
+        seconds = measure({"here": lambda: self.train("here", trees, 25),
+                           "there": lambda: self.train("there", trees, 25, *self.two, model=placed)}, rounds, "table")
+        same = (self.scratch / "here/best.safetensors").read_bytes() == (self.scratch / "there/best.safetensors").read_bytes()
+        if not same:
+            raise SystemExit("expected the same parameters with the table on the other process, found others")
+        speed = statistics.median(here / there for here, there in zip(seconds["here"], seconds["there"]))
+        return {"what": f"train, TreeLSTM {self.sizes.width}, 25 trees", "here": statistics.median(seconds["here"]),
+                "there": statistics.median(seconds["there"]), "speed": speed, "bar": TABLE_BAR,
+                "missed": "" if speed >= TABLE_BAR else "missed"}
 
     def exchange_row(self, rounds):
         """The share of the steps of process 0 that exchanges gradients, waiting for the other process included."""
@@ -181,6 +201,10 @@ def tables(report):
     if report["exchange"]:
         yield (["exchange of gradients", "share of a step", "bar", ""],
                [["not hidden behind work", f"{row['share']:.1%}", f"{row['bar']:.0%}", row["missed"]] for row in report["exchange"]])
+    if report["table"]:
+        yield (["table of words", "here", "on the other process", "speed", "bar", ""],
+               [[row["what"], show_time(row["here"]), show_time(row["there"]), show_ratio(row["speed"]), show_ratio(row["bar"]),
+                 row["missed"]] for row in report["table"]])
     if report["killed"]:
         yield (["a process is lost", "seconds", "bar", ""],
                [[row["what"], show_time(row["seconds"]), show_time(row["bar"]), row["missed"]] for row in report["killed"]])

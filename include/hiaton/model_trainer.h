@@ -29,6 +29,10 @@ class SharedBatches;
 class ModelTrainer {
  public:
   /// `run` says how runs go (workers, budgets, batching); its parameters and gradients are not looked at.
+  /// Where it has `processes`, these share batches, and what the program or `places` place is held there, in
+  /// each of `replicas` groups: all of them ask for the same things in the same order. Losses and
+  /// evaluations are the same in all; predictions and measurements are those of all examples in the first
+  /// process of each group, and without values in the others.
   /// Where its `parts` are above 0, the bits are the same for any number of workers and processes. Throws
   /// ProgramError where a parameter is not of f32 or f64, or the settings make no sense.
   explicit ModelTrainer(Model model, const OptimizerSettings& optimizer = {}, uint64_t seed = 1,
@@ -78,8 +82,10 @@ class ModelTrainer {
   void share(SharedBatches& sharing);
 
   const Model& model() const;
-  /// For save_parameters.
+  /// For save_parameters. Those that another process holds have no values here.
   const std::vector<ParameterValues>& parameters() const;
+  /// A copy for process 0 with those that other processes hold. All of them call it.
+  std::vector<ParameterValues> all_parameters();
 
  private:
   friend void load_parameters(const std::filesystem::path& path, ModelTrainer& trainer);
@@ -105,6 +111,10 @@ struct TrainerOptions {
   int parts = 2;                ///< deterministic: into how many a batch is cut; at least the processes
   uint64_t max_bytes = RunOptions().max_bytes;  ///< what a step may hold besides its examples
   Trace* trace = nullptr;                       ///< where runs are drawn; null: nowhere
+  net::Transport* processes = nullptr;          ///< as in RunOptions, for these and the next three
+  std::map<std::string, std::vector<int>> places{};
+  bool place_parameters = false;
+  int replicas = 0;
 };
 
 /// Throws ProgramError where the program has errors, no `loss`, or does not fit the options.

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -107,6 +108,16 @@ class Gradients {
   std::vector<Sum> sums_;
 };
 
+/// Learned parameters whose rows another process holds. Workers ask at the same time.
+class RowSource {
+ public:
+  virtual ~RowSource() = default;
+  /// Whether another process holds the tensor whose elements would stand there: nothing may read them here.
+  virtual bool is_elsewhere(const std::byte* elements) const = 0;
+  /// Writes the rows of these numbers, all of which the tensor has, one behind the other.
+  virtual void gather(const std::byte* elements, std::span<const int64_t> rows, std::byte* to) = 0;
+};
+
 struct RunOptions {
   Executor executor = Executor::Production;
   /// Demand-driven runs are those of the executors Production and Reference, with one worker whatever
@@ -137,6 +148,9 @@ struct RunOptions {
   /// The values of the program's parameters, by number. What a run makes of a tensor is kept for the next run
   /// with the same one: to change a parameter, make a new tensor.
   std::span<const Value> parameters{};
+  /// Production and Flow: who has the rows of parameters whose elements are elsewhere, of which only rows are
+  /// read. Null: all are here.
+  RowSource* rows = nullptr;
   /// Whether the run looks through data values among its arguments, all the way down, for parts that do not
   /// fit the types of the program, and refuses these. Whoever made the values of these very types may do
   /// without: what the run does with a value that does not fit is undefined then.
@@ -168,6 +182,9 @@ struct RunOptions {
   /// Learned parameters without a place of their own are placed, the largest first, where `max_bytes` does
   /// not hold them all.
   bool place_parameters = false;
+  /// Training in several processes: how many groups of them each hold all parameters, and compute a share of
+  /// each batch; 0: one where something is placed, else as many as there are processes.
+  int replicas = 0;
   /// Reference executor only: called for every token, and for every demand.
   std::function<void(const TokenEvent&)> on_token{};
 };

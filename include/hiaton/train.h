@@ -52,11 +52,13 @@ class Numbers {
   std::variant<std::vector<float>, std::vector<double>> all_;
 };
 
-/// A tensor that is learned. `values` is row-major and has as many elements as `shape` says.
+/// A tensor that is learned. `values` is row-major and has as many elements as `shape` says; none where
+/// another process of the training holds them.
 struct ParameterValues {
   std::string name;
   std::vector<int64_t> shape;
   Numbers values;
+  bool is_here = true;
 
   /// Elements of one row: of all dimensions but the first. A scalar is one row of one element.
   int64_t row_width() const;

@@ -71,4 +71,9 @@ inline PartRange parts_of(std::size_t owner, std::size_t owners, std::size_t par
   return {parts * owner / owners, parts * (owner + 1) / owners};
 }
 
+/// The same where of each `group` consecutive owners only the first has any.
+inline PartRange owned_parts(std::size_t owner, std::size_t owners, std::size_t group, std::size_t parts) {
+  return owner % group == 0 ? parts_of(owner / group, owners / group, parts) : PartRange();
+}
+
 }  // namespace hiaton

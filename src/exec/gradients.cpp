@@ -1,6 +1,10 @@
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cstring>
 #include <functional>
+#include <memory>
+#include <new>
 
 #include "hiaton/run.h"
 #include "hiaton/thread_pool.h"
@@ -44,6 +48,22 @@ void add_elements(Gradients::Sum& to, const Gradients::Sum& from, ThreadPool* po
                [&](int64_t begin, int64_t end) { add(end - begin, sum + begin, part + begin, sum + begin); });
 }
 
+/// Zeros. A large table of which a run adds to few rows takes no memory for the others.
+Tensor zeros(DType dtype, const std::vector<int64_t>& dims) {
+  constexpr std::size_t kLarge = std::size_t{4} << 20;
+  std::size_t bytes = size_of(dtype);
+  for (const int64_t dim : dims) {
+    if (__builtin_mul_overflow(bytes, static_cast<std::size_t>(dim), &bytes)) bytes = 0;
+  }
+  if (bytes < kLarge) return Tensor(dtype, dims);
+  void* const address =
+      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (address == MAP_FAILED) throw std::bad_alloc();
+  const std::shared_ptr<const void> owner(
+      address, [bytes](const void* memory) { ::munmap(const_cast<void*>(memory), bytes); });
+  return Tensor(dtype, dims, static_cast<std::byte*>(address), owner);
+}
+
 void zero(Gradients::Sum& sum, ThreadPool* pool) {
   const auto bytes = static_cast<int64_t>(size_of(sum.values.dtype()));
   std::byte* elements = sum.values.mutable_data<std::byte>();
@@ -59,7 +79,7 @@ Gradients::Gradients(std::span<const graph::Parameter> parameters) {
     std::vector<int64_t> dims;
     for (const Dim& dim : parameter.type.shape) dims.push_back(dim.size);
     Sum& sum = sums_.emplace_back();
-    sum.values = Tensor(parameter.type.dtype, dims);
+    sum.values = zeros(parameter.type.dtype, dims);
     sum.touched.resize(static_cast<std::size_t>(dims[0]));
   }
 }

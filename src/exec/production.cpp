@@ -1,5 +1,7 @@
 #include "exec/production.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <exception>
@@ -16,6 +18,7 @@
 #include "exec/literal_run.h"
 #include "exec/place_program.h"
 #include "exec/reference.h"
+#include "hiaton/error.h"
 #include "hiaton/thread_pool.h"
 #include "net/transport.h"
 
@@ -215,6 +218,11 @@ void run_production_all(const Graph& graph, Examples& examples, const RunOptions
     const Graph& planned = entry.outlined != nullptr ? *entry.outlined : graph;
     return run_flow(planned, entry.plan, entry.workers, examples, options);
   }
+  if (options.rows != nullptr)
+    throw ProgramError(fmt::format(
+        "expected a program that the production executor runs, where another process holds parameters, found "
+        "one that it does not: {}",
+        direct != nullptr ? direct->reason : entry.reason));
   for (std::size_t i = 0; i < examples.size(); ++i) {
     RunResult result = run_with_fallback(options, direct != nullptr ? direct->reason : entry.reason, [&] {
       return run_reference(graph, examples.arguments(i), options);

@@ -80,6 +80,7 @@ void require_options_on_demand(const RunOptions& options) {
   const bool is_known = options.executor == Executor::Production || options.executor == Executor::Reference;
   require(is_known, "the executor production or reference, found another one");
   require(options.processes == nullptr, "one process, found several");
+  require(options.rows == nullptr, "parameters that are all here, found some that another process holds");
   require(options.gradients == nullptr, "a run without gradients of learned parameters, found one with them");
   require(options.trace == nullptr, "a run that is not traced, found one that is");
 }
@@ -91,6 +92,12 @@ void require_options(const RunOptions& options) {
   if (options.parallel_iterations < 1) {
     throw ProgramError(
         fmt::format("expected at least 1 parallel iteration, found {}", options.parallel_iterations));
+  }
+  if (options.rows != nullptr && options.executor != Executor::Production &&
+      options.executor != Executor::Flow) {
+    throw ProgramError(
+        "expected the executor production or flow, where another process holds parameters, found another "
+        "one");
   }
   if (options.evaluation == Evaluation::DemandDriven) require_options_on_demand(options);
 }

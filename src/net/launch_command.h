@@ -54,6 +54,8 @@ class LauncherNotes {
   /// Which process was lost, as far as the notes and what the processes wrote say it: MPICH names only the
   /// host.
   std::optional<LostProcess> lost_process() const;
+  /// Whether a process has said which other one it does not hear of any more.
+  bool has_reported() const { return reported_.has_value(); }
   const std::string& text() const { return text_; }
 
  private:

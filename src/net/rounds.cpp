@@ -16,6 +16,7 @@ constexpr std::size_t kRoundsUnderWay = 2;
 }  // namespace
 
 void Rounds::take(int from, const Header& header, Payload payload) {
+  if (header.channel != kChannel && on_other_) return on_other_(from, header, payload.bytes());
   const uint64_t ahead = header.name - round_;
   if (ahead < arrived_.size()) {
     auto& place = arrived_[ahead][static_cast<std::size_t>(from)];

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "net/bytes.h"
@@ -12,14 +13,21 @@
 
 namespace hiaton::net {
 
-/// Each process makes its rounds in the same order. While there are rounds, nothing else is sent.
+/// Each process makes its rounds in the same order.
 class Rounds {
  public:
-  explicit Rounds(Transport& transport) : transport_(transport) {}
+  /// `on_other` takes the messages of channels other than kChannel that come during a round; there are none
+  /// where it is empty.
+  explicit Rounds(Transport& transport, Transport::OnMessage on_other = {})
+      : transport_(transport), on_other_(std::move(on_other)) {}
+
+  static constexpr uint32_t kChannel = 0;
 
   /// Sends each other process what `out` has for it, by number, and returns what each has sent here: nothing
   /// from this process itself.
   std::vector<Payload> exchange(std::span<const ByteWriter> out);
+  /// How many rounds are over.
+  uint64_t done() const { return round_; }
 
  private:
   using Arrived = std::vector<std::optional<Payload>>;  ///< by process
@@ -27,6 +35,7 @@ class Rounds {
   void take(int from, const Header& header, Payload payload);
 
   Transport& transport_;
+  const Transport::OnMessage on_other_;
   uint64_t round_ = 0;  ///< the round that is under way, or comes next
   /// Messages of this round and of the next one, for another process may have ended this round already.
   std::deque<Arrived> arrived_;

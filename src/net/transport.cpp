@@ -358,6 +358,28 @@ std::size_t Transport::poll_packets(std::size_t most, const HandOn& hand_on) {
   return count;
 }
 
+void Transport::put_back(int from, const Header& header, std::vector<std::byte> payload) {
+  const std::lock_guard lock(mutex_);
+  put_back_.push_back({from, header, std::move(payload)});
+  --handled_;
+}
+
+/// Calls hand_on(message) for each message that was given back, and returns how many these are.
+template <class HandOn>
+std::size_t Transport::hand_on_again(const HandOn& hand_on) {
+  std::deque<Message> messages;
+  {
+    const std::lock_guard lock(mutex_);
+    messages.swap(put_back_);
+  }
+  for (const Message& message : messages) {
+    hand_on(message);
+    const std::lock_guard lock(mutex_);
+    ++handled_;
+  }
+  return messages.size();
+}
+
 /// Calls on_bytes(header, payload) for each message of a packet, and returns how many there are.
 template <class OnBytes>
 std::size_t Transport::for_each_message(std::span<const std::byte> packet, int from,
@@ -377,26 +399,34 @@ std::size_t Transport::for_each_message(std::span<const std::byte> packet, int f
 }
 
 std::size_t Transport::poll(const OnMessage& on_message, std::size_t most) {
-  return poll_packets(most, [&](const Arrival& arrival) {
-    return for_each_message(arrival.packet.bytes(), arrival.from, [&](const Header& header, auto payload) {
-      on_message(arrival.from, header, payload);
-    });
-  });
+  const std::size_t again = hand_on_again(
+      [&](const Message& message) { on_message(message.from, message.header, message.payload); });
+  return again + poll_packets(most, [&](const Arrival& arrival) {
+           return for_each_message(
+               arrival.packet.bytes(), arrival.from,
+               [&](const Header& header, auto payload) { on_message(arrival.from, header, payload); });
+         });
 }
 
 std::size_t Transport::poll_payloads(const OnPayload& on_payload) {
   constexpr std::size_t kMost = 64;
   constexpr std::size_t kBegin = sizeof(PacketHeader) + sizeof(MessageHeader);
-  return poll_packets(kMost, [&](Arrival& arrival) {
-    const std::span<const std::byte> all = arrival.packet.bytes();
-    return for_each_message(all, arrival.from, [&](const Header& header, std::span<const std::byte> payload) {
-      if (kBegin + payload.size() == all.size())
-        return on_payload(arrival.from, header, Payload(std::move(arrival.packet), kBegin));
-      Packet own(payload.size());
-      append(own, payload.data(), payload.size());
-      on_payload(arrival.from, header, Payload(std::move(own), 0));
-    });
-  });
+  const auto hand_on_copy = [&](int from, const Header& header, std::span<const std::byte> payload) {
+    Packet own(payload.size());
+    append(own, payload.data(), payload.size());
+    on_payload(from, header, Payload(std::move(own), 0));
+  };
+  const std::size_t again = hand_on_again(
+      [&](const Message& message) { hand_on_copy(message.from, message.header, message.payload); });
+  return again + poll_packets(kMost, [&](Arrival& arrival) {
+           const std::span<const std::byte> all = arrival.packet.bytes();
+           return for_each_message(
+               all, arrival.from, [&](const Header& header, std::span<const std::byte> payload) {
+                 if (kBegin + payload.size() == all.size())
+                   return on_payload(arrival.from, header, Payload(std::move(arrival.packet), kBegin));
+                 hand_on_copy(arrival.from, header, payload);
+               });
+         });
 }
 
 void Transport::wait(std::chrono::nanoseconds most) {
@@ -407,7 +437,7 @@ void Transport::wait(std::chrono::nanoseconds most) {
       const std::lock_guard lock(mutex_);
       pull();
       tick();
-      if (is_woken_.exchange(false) || !inbox_.empty() || failure_ || ended_ || idle >= most) return;
+      if (is_woken_.exchange(false) || has_messages() || failure_ || ended_ || idle >= most) return;
     }
     link_.wait(idle, std::min(most - idle, options_.longest_silence / 5));
   }
@@ -461,7 +491,7 @@ bool Transport::try_end() {
   pull();
   tick();
   throw_if_failed();
-  if (inbox_.empty() && !ended_) advance_ending();
+  if (!has_messages() && !ended_) advance_ending();
   return ended_;
 }
 

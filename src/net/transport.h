@@ -108,6 +108,9 @@ class Transport {
   std::size_t poll(const OnMessage& on_message, std::size_t most = 64);
   /// The same for a receiver that keeps the bytes: what came in a packet of its own is not copied.
   std::size_t poll_payloads(const OnPayload& on_payload);
+  /// Gives back a message that was handed on while its receiver waited for another one: a later poll hands it
+  /// on again. Not from within a poll.
+  void put_back(int from, const Header& header, std::vector<std::byte> payload);
   /// Returns when something may have arrived, at the latest after `most`.
   void wait(std::chrono::nanoseconds most);
   /// Makes the wait() that goes on, or else the next one, return, from any thread. False: the link cannot do
@@ -145,6 +148,11 @@ class Transport {
     Credits credits;
     Silence silence;
   };
+  struct Message {
+    int from;
+    Header header;
+    std::vector<std::byte> payload;
+  };
   struct Failure {
     std::string message;
     bool is_lost;
@@ -176,6 +184,9 @@ class Transport {
   std::size_t poll_packets(std::size_t most, const HandOn& hand_on);
   template <class OnBytes>
   std::size_t for_each_message(std::span<const std::byte> packet, int from, const OnBytes& on_bytes);
+  bool has_messages() const { return !inbox_.empty() || !put_back_.empty(); }
+  template <class HandOn>
+  std::size_t hand_on_again(const HandOn& hand_on);
   void advance_ending();
   bool finish_wave(const EndingReport& report);
 
@@ -186,6 +197,7 @@ class Transport {
   Options options_;
   std::vector<Peer> peers_;
   std::deque<Arrival> inbox_;  ///< packets of messages
+  std::deque<Message> put_back_;
   std::vector<Packet> spare_;
   std::optional<Failure> failure_;
   bool joined_ = false;

@@ -18,6 +18,8 @@ class PlaceMap {
   /// Maps all names that the graph has. Throws ProgramError where one cannot be a process.
   PlaceMap(const graph::Graph& graph, const Places& places);
 
+  /// Whether the graph has something with this placement.
+  bool knows(std::string_view placement) const { return processes_.contains(placement); }
   /// `home`: the process where the frame was made, for nodes without a placement.
   int process_of(std::string_view placement, int home) const;
   /// Where a learned parameter is, and what reads it; nothing: everywhere.

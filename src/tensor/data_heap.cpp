@@ -93,12 +93,15 @@ DataHeap::~DataHeap() {
 }
 
 bool DataHeap::add_segment() {
-  const std::size_t bytes =
+  std::size_t bytes =
       segments_.empty() ? kFirstSegment : std::min(segments_.back().bytes * 2, kLargestSegment);
   segments_.reserve(segments_.size() + 1);
   regions_.reserve((segments_.size() + 1) * kLargestSegment / kHugePage);
   chunks_.reserve(chunks_.size() + bytes / kChunkBytes);
-  if (!take_bytes_(bytes)) return false;
+  // Where a budget has less left than that, the heap goes on in smaller steps, to the last chunk.
+  for (; !take_bytes_(bytes); bytes /= 2) {
+    if (bytes == kChunkBytes) return false;
+  }
   // More than is needed, so that there is a multiple of the size of a chunk, or of a huge page, to begin at.
   const std::size_t alignment = bytes >= kHugePage ? kHugePage : kChunkBytes;
   const std::size_t reserved = bytes + alignment;

@@ -3,10 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
+#include <exception>
 #include <numeric>
+#include <utility>
 
 #include "hiaton/error.h"
+#include "partition/held.h"
 #include "train/model_values.h"
+#include "train/optimizer.h"
 #include "train/shared_batches.h"
 #include "train/timeline.h"
 
@@ -79,14 +84,129 @@ BatchRunner::BatchRunner(Model model, uint64_t seed, RunOptions run)
       gradients_(model_.parameters()),
       parameters_(first_parameters(model_, seed)) {}
 
+namespace {
+
+/// Whether the program or the options place anything.
+bool has_places(const Model& model, const RunOptions& run) {
+  const graph::Graph& graph = model.training_program().graph();
+  const auto is_placed = [](const auto& one) { return !one.placement.empty(); };
+  return !run.places.empty() || run.place_parameters || std::ranges::any_of(graph.parameters(), is_placed) ||
+         std::ranges::any_of(graph.functions(), is_placed) || std::ranges::any_of(graph.nodes(), is_placed);
+}
+
+std::vector<const graph::Graph*> graphs_of(const Model& model) {
+  std::vector<const graph::Graph*> graphs{&model.training_program().graph(), &model.loss_program().graph()};
+  if (model.can_predict()) graphs.push_back(&model.predict_program().graph());
+  if (model.has_metrics()) graphs.push_back(&model.metrics_program().graph());
+  return graphs;
+}
+
+}  // namespace
+
+/// What all processes find wrong is an error of the first one.
 void BatchRunner::share(SharedBatches& sharing) {
-  if (is_deterministic() && sharing.processes() > static_cast<std::size_t>(run_.parts)) {
-    throw ProgramError(
-        fmt::format("expected at most {} processes, as many as a batch has parts (--parts), found {}",
-                    run_.parts, sharing.processes()));
+  std::exception_ptr problem;
+  try {
+    prepare_to_share(sharing);
+  } catch (const std::exception&) {
+    if (sharing.self() == 0) throw;
+    problem = std::current_exception();
   }
+  if (!sharing.is_dealt()) sharing.meet();
+  if (problem != nullptr) std::rethrow_exception(problem);
   sharing_ = &sharing;
   part_sums_.clear();
+}
+
+void BatchRunner::prepare_to_share(SharedBatches& sharing) {
+  const bool is_placed = has_places(model_, run_);
+  if (run_.replicas > 0) {
+    sharing.set_replicas(static_cast<std::size_t>(run_.replicas));
+  } else if (is_placed) {
+    sharing.set_replicas(1);
+  }
+  if (sharing.group() > 1 && !is_placed) {
+    throw ProgramError(
+        fmt::format("expected as many replicas as processes, {}, where the program places nothing, found {}",
+                    sharing.processes(), sharing.replicas()));
+  }
+  if (is_deterministic() && !sharing.is_dealt() &&
+      sharing.replicas() > static_cast<std::size_t>(run_.parts)) {
+    throw ProgramError(fmt::format("expected at most {} {}, as many as a batch has parts (--parts), found {}",
+                                   run_.parts, sharing.group() > 1 ? "replicas" : "processes",
+                                   sharing.replicas()));
+  }
+  if (sharing.group() > 1) hold_parameters(sharing);
+}
+
+void BatchRunner::hold_parameters(SharedBatches& sharing) {
+  partition::Places places{static_cast<int>(sharing.group()), run_.places, {}};
+  if (run_.place_parameters) places.most_bytes = run_.max_bytes;
+  PlacedTables::Holders holders;
+  for (const partition::Held& held : partition::held_parameters(graphs_of(model_), places)) {
+    std::optional<int> holder = held.process;
+    if (holder) *holder += static_cast<int>(sharing.first_of_group());
+    holders.push_back(holder);
+    is_read_by_rows_.push_back(held.is_read_by_rows);
+  }
+  sharing.hold(parameters_, std::move(holders));
+  sharing_ = &sharing;
+  keep_own(nullptr);
+}
+
+bool BatchRunner::together(const std::function<void()>& run) {
+  const bool computes = sharing_ == nullptr || sharing_->computes();
+  if (computes) run();
+  if (sharing_ != nullptr && sharing_->tables() != nullptr && !sharing_->is_dealt()) sharing_->meet();
+  return computes;
+}
+
+double BatchRunner::norm(std::span<const Gradient> gradients) {
+  if (sharing_ == nullptr || sharing_->tables() == nullptr) return norm_of(gradients, parameters_);
+  std::vector<double> own;
+  if (sharing_->computes()) own.push_back(norm_of(gradients, parameters_));
+  return sharing_->gather(own)[0];
+}
+
+void BatchRunner::keep_own(Optimizer* optimizer) {
+  if (sharing_ == nullptr || sharing_->tables() == nullptr) return;
+  values_.clear();
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    ParameterValues& parameter = parameters_[i];
+    parameter.is_here = sharing_->tables()->is_here(i);
+    if (parameter.is_here) continue;
+    const DType dtype = parameter.values.dtype();
+    parameter.values = Numbers(dtype, 0);
+    if (optimizer == nullptr) continue;
+    for (std::size_t slot = 0; slot < optimizer->slots().size(); ++slot)
+      optimizer->slot_values(slot, i) = Numbers(dtype, 0);
+  }
+}
+
+void BatchRunner::bring_all(Optimizer& optimizer) {
+  if (sharing_ == nullptr || sharing_->tables() == nullptr) return;
+  values_.clear();
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    if (!sharing_->tables()->holders()[i]) continue;
+    ParameterValues& parameter = parameters_[i];
+    const auto size = static_cast<std::size_t>(parameter.row_count() * parameter.row_width());
+    std::vector<Numbers*> state{&parameter.values};
+    for (std::size_t slot = 0; slot < optimizer.slots().size(); ++slot)
+      state.push_back(&optimizer.slot_values(slot, i));
+    std::vector<std::byte> own;
+    for (const Numbers* numbers : state)
+      own.insert(own.end(), std::as_const(*numbers).bytes().begin(), std::as_const(*numbers).bytes().end());
+    const std::vector<std::byte> brought = sharing_->bring(i, own);
+    if (sharing_->self() != 0 || parameter.is_here) continue;
+    const std::size_t each = size * size_of(parameter.values.dtype());
+    if (brought.size() != each * state.size())
+      throw ProgramError(fmt::format("expected {} bytes of '{}' and its state, found {}", each * state.size(),
+                                     parameter.name, brought.size()));
+    for (std::size_t k = 0; k < state.size(); ++k) {
+      *state[k] = Numbers(parameter.values.dtype(), size);
+      if (each > 0) std::memcpy(state[k]->bytes().data(), brought.data() + k * each, each);
+    }
+  }
 }
 
 std::vector<double> BatchRunner::loss_and_gradients(const Batch& batch, std::span<Gradient> gradients) {
@@ -104,7 +224,7 @@ std::vector<double> BatchRunner::losses_alone(const Batch& batch) {
 
 /// Computes the parts of this process. What it returns, and the gradients, are those of the whole batch.
 std::vector<double> BatchRunner::losses_shared(const Batch& batch) {
-  const std::size_t wanted = is_deterministic() ? parts() : sharing_->processes();
+  const std::size_t wanted = is_deterministic() ? parts() : sharing_->replicas();
   const std::size_t count = std::min(wanted, batch.size());
   const Order order = balanced_order(batch, all_of(batch), count);
   const std::vector<std::size_t> begins = cut_into_parts(batch.size(), count);
@@ -149,6 +269,7 @@ void BatchRunner::run_loss(const Batch& batch, const Order& order, RunOptions ru
 }
 
 void BatchRunner::run(const Program& program, const Batch& batch, const Take& take) {
+  if (batch.size() == 0) return;
   run_naming_the_example(batch, balanced_order(batch, all_of(batch), parts()), take,
                          [&](Examples& examples) { program.run_all(examples, run_options()); });
 }
@@ -182,9 +303,27 @@ void BatchRunner::run_naming_the_example(const Batch& batch, const Order& order,
   }
 }
 
+/// Of parameters that another process holds, the elements are elsewhere, or come from there.
+std::vector<Value> BatchRunner::current_values() {
+  PlacedTables* const tables = sharing_ == nullptr ? nullptr : sharing_->tables();
+  if (tables == nullptr) return values_of(parameters_);
+  std::vector<Value> values;
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    if (tables->is_here(i)) {
+      values.push_back(value_of(parameters_[i]));
+    } else {
+      values.emplace_back(is_read_by_rows_[i] ? tables->stand_in(i) : tables->fetch(i));
+    }
+  }
+  return values;
+}
+
 RunOptions BatchRunner::run_options() {
-  if (values_.empty()) values_ = values_of(parameters_);
+  if (values_.empty()) values_ = current_values();
   RunOptions run = run_;
+  run.processes = nullptr;
+  run.places.clear();
+  run.rows = sharing_ == nullptr ? nullptr : sharing_->tables();
   run.pool = pool_;
   run.parameters = values_;
   run.gradients = nullptr;

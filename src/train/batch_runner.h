@@ -19,6 +19,7 @@
 
 namespace hiaton::train {
 
+class Optimizer;
 class SharedBatches;
 
 /// What runs together. Workers ask for different examples at the same time.
@@ -57,13 +58,27 @@ class BatchRunner {
   /// wait for them. Null: as the options say.
   void cancel_by(const std::atomic<bool>* cancel) { cancel_ = cancel; }
 
-  /// From now on the processes share batches. Throws ProgramError where there are more than parts.
+  /// From now on the processes share batches; what the program or the options place is where they say. Throws
+  /// ProgramError where there are more replicas than parts, or something is placed that training does not
+  /// follow.
   void share(SharedBatches& sharing);
   /// Null: this process is alone.
   SharedBatches* sharing() const { return sharing_; }
 
+  /// Runs something without gradients in the processes that compute, while the others hold the parameters
+  /// that it needs. Returns whether this process computes.
+  bool together(const std::function<void()>& run);
+
+  /// As Trainee::bring_all and keep_own; the optimizer of keep_own may be null.
+  void bring_all(Optimizer& optimizer);
+  void keep_own(Optimizer* optimizer);
+
   /// The losses of the examples. The gradients of their sum go to `gradients`, one a parameter.
   std::vector<double> loss_and_gradients(const Batch& batch, std::span<Gradient> gradients);
+
+  /// The norm of these gradients. A process that does not compute has those of what it holds alone, and gets
+  /// it from one that does.
+  double norm(std::span<const Gradient> gradients);
 
   using Take = std::function<void(std::size_t index, std::vector<Value> results)>;
   /// Runs a program of the model for the examples, in this process alone. `take` is called by the workers.
@@ -77,6 +92,9 @@ class BatchRunner {
   using Order = std::vector<std::size_t>;  ///< indices of examples of a batch
   using Run = std::function<void(Examples&)>;
 
+  void prepare_to_share(SharedBatches& sharing);
+  void hold_parameters(SharedBatches& sharing);
+  std::vector<Value> current_values();
   std::vector<double> losses_alone(const Batch& batch);
   std::vector<double> losses_shared(const Batch& batch);
   Gradients& cleared_part_sum(std::size_t index);
@@ -97,6 +115,7 @@ class BatchRunner {
   std::vector<std::unique_ptr<Gradients>>
       part_sums_;  ///< sums of the subtrees of parts that this process has
   std::vector<ParameterValues> parameters_;
+  std::vector<bool> is_read_by_rows_;  ///< by parameter
   std::vector<Value> values_;  ///< values of parameters_ as they are; empty where they may have changed
 };
 

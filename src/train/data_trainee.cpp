@@ -38,7 +38,7 @@ void DataTrainee::try_evaluation() {
   const uint32_t first = 0;
   const std::unique_ptr<Quality> quality = quality_for(runner_.model(), *dev_);
   std::vector<double> numbers(quality->width());
-  quality->measure(runner_, *dev_, std::span(&first, 1), numbers);
+  if (!runner_.together([&] { quality->measure(runner_, *dev_, std::span(&first, 1), numbers); })) return;
   // One tree may have no label where others have one.
   if (dev_->trees() == nullptr) score_of(quality->evaluation_of(numbers, 1));
 }

@@ -17,6 +17,9 @@ class DataTrainee : public Trainee {
               std::string score);
 
   std::vector<ParameterValues>& parameters() override { return runner_.parameters(); }
+  double norm(std::span<const Gradient> gradients) override { return runner_.norm(gradients); }
+  void bring_all(Optimizer& optimizer) override { runner_.bring_all(optimizer); }
+  void keep_own(Optimizer& optimizer) override { runner_.keep_own(&optimizer); }
   ThreadPool* pool() override { return runner_.pool(); }
   void cancel_by(const std::atomic<bool>* cancel) override { runner_.cancel_by(cancel); }
   void begin_step(uint64_t step) override;

@@ -11,6 +11,10 @@
 namespace hiaton::train {
 namespace {
 
+std::size_t size_of_shape(const ParameterValues& parameter) {
+  return static_cast<std::size_t>(parameter.row_count() * parameter.row_width());
+}
+
 bool are_rows(const std::vector<int64_t>& rows, int64_t row_count) {
   int64_t previous = -1;
   bool rising = true;
@@ -79,7 +83,7 @@ void check_form(const std::vector<ParameterValues>& parameters) {
       throw ProgramError(
           fmt::format("expected parameters of different names, found '{}' twice", parameter.name));
     }
-    const auto expected = static_cast<std::size_t>(parameter.row_count() * parameter.row_width());
+    const auto expected = parameter.is_here ? size_of_shape(parameter) : std::size_t{0};
     if (parameter.values.size() != expected) {
       throw ProgramError(fmt::format("parameter '{}': expected {} elements, found {}", parameter.name,
                                      expected, parameter.values.size()));
@@ -91,9 +95,10 @@ void check_form(std::span<const Gradient> gradients, const std::vector<Parameter
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const ParameterValues& parameter = parameters[i];
     const Gradient& gradient = gradients[i];
-    if (gradient.size() != parameter.values.size()) {
+    const std::size_t expected = size_of_shape(parameter);
+    if (gradient.size() != expected) {
       throw ProgramError(fmt::format("gradient of '{}': expected {} elements, found {}", parameter.name,
-                                     parameter.values.size(), gradient.size()));
+                                     expected, gradient.size()));
     }
     const DType found = gradient.values.index() == 0 ? DType::F32 : DType::F64;
     if (gradient.size() > 0 && found != parameter.values.dtype()) {

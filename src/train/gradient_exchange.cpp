@@ -42,10 +42,11 @@ void add(DType dtype, std::size_t count, const std::byte* a, const std::byte* b,
 }  // namespace
 
 GradientExchange::GradientExchange(std::size_t parts, std::size_t processes, std::size_t self,
-                                   Gradients& sums)
-    : processes_(processes), self_(self), parts_(parts), sums_(sums) {
+                                   Gradients& sums, std::size_t group,
+                                   std::span<const std::optional<int>> holders)
+    : processes_(processes), self_(self), group_(group), holders_(holders), parts_(parts), sums_(sums) {
   for (std::size_t process = 0; process < processes; ++process) {
-    for (const PartRange subtree : whole_subtrees(parts, parts_of(process, processes, parts)))
+    for (const PartRange subtree : whole_subtrees(parts, owned_parts(process, processes, group, parts)))
       leaves_.push_back({process, subtree});
   }
   addends_.resize(leaves_.size());
@@ -64,7 +65,7 @@ GradientExchange::GradientExchange(std::size_t parts, std::size_t processes, std
 PartRange GradientExchange::elements_of(std::size_t process, const ParameterGradient& parameter) const {
   const std::size_t size = parameter.rows * parameter.width;
   const std::size_t grains = (size + kGrain - 1) / kGrain;
-  const PartRange range = parts_of(process, processes_, grains);
+  const PartRange range = owned_parts(process, processes_, group_, grains);
   return {std::min(range.begin * kGrain, size), std::min(range.end * kGrain, size)};
 }
 
@@ -73,6 +74,7 @@ std::size_t GradientExchange::most_bytes(std::span<const SubtreeSum> own, std::s
   std::size_t most = 0;
   for (const SubtreeSum& subtree : own) {
     for (std::size_t i = 0; i < parameters_.size(); ++i) {
+      if (!gets(to, i)) continue;
       const Gradients::Sum& sum = (*subtree.sums)[i];
       const ParameterGradient& parameter = parameters_[i];
       const std::size_t elements =
@@ -88,6 +90,7 @@ void GradientExchange::write_parts(std::span<const SubtreeSum> own, std::size_t 
   out.reserve(most_bytes(own, to));
   for (const SubtreeSum& subtree : own) {
     for (std::size_t i = 0; i < parameters_.size(); ++i) {
+      if (!gets(to, i)) continue;
       const Gradients::Sum& sum = (*subtree.sums)[i];
       const auto* values = sum.values.data<std::byte>();
       const std::size_t element = parameters_[i].element();
@@ -109,7 +112,9 @@ void GradientExchange::write_parts(std::span<const SubtreeSum> own, std::size_t 
 void GradientExchange::read_parts(std::size_t from, net::ByteReader& in) {
   for (std::size_t leaf = 0; leaf < leaves_.size(); ++leaf) {
     if (leaves_[leaf].process != from) continue;
-    for (ParameterGradient& parameter : parameters_) {
+    for (std::size_t i = 0; i < parameters_.size(); ++i) {
+      if (!gets(self_, i)) continue;
+      ParameterGradient& parameter = parameters_[i];
       const auto form = in.number<uint8_t>();
       if (form == static_cast<uint8_t>(Form::Sparse)) {
         read_rows(leaf, parameter, in);
@@ -256,15 +261,16 @@ const std::byte* GradientExchange::fold(const ParameterGradient& parameter, Part
   return room;
 }
 
-void GradientExchange::write_sums(net::ByteWriter& out) const {
+void GradientExchange::write_sums(std::size_t to, net::ByteWriter& out) const {
   std::size_t most = 0;
   for (const ParameterGradient& parameter : parameters_) {
     if (parameter.is_dense) most += (elements_of(self_, parameter).size() + 1) * parameter.element();
   }
   out.reserve(most);
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
-    if (!parameters_[i].is_dense) continue;
+    if (!parameters_[i].is_dense || !gets(to, i)) continue;
     const PartRange elements = elements_of(self_, parameters_[i]);
+    if (elements.size() == 0) continue;
     const std::size_t element = parameters_[i].element();
     write_elements(sums_[i].values.data<std::byte>() + elements.begin * element, elements.size(), element,
                    out);
@@ -273,11 +279,12 @@ void GradientExchange::write_sums(net::ByteWriter& out) const {
 
 void GradientExchange::read_sums(std::size_t from, net::ByteReader& in) {
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
-    if (!parameters_[i].is_dense) continue;
+    if (!parameters_[i].is_dense || !gets(self_, i)) continue;
     const PartRange elements = elements_of(from, parameters_[i]);
+    if (elements.size() == 0) continue;
     const std::size_t element = parameters_[i].element();
     const std::byte* values = read_elements(in, elements.size(), element);
-    if (from == self_ || elements.size() == 0) continue;
+    if (from == self_) continue;
     std::memcpy(sums_.values(i).mutable_data<std::byte>() + elements.begin * element, values,
                 elements.size() * element);
   }

@@ -6,6 +6,7 @@
 // the sum to all. Rows of a sparse one go to all at once, and each process adds them up by itself.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -25,9 +26,11 @@ struct SubtreeSum {
 /// each and take_own(), add_up(), write_sums() for each other process, read_sums() of what came from each.
 class GradientExchange {
  public:
-  /// For a batch of `parts` parts, which `processes` processes share; this one is `self`. Adds to `sums`,
-  /// which are zero; they must outlive this.
-  GradientExchange(std::size_t parts, std::size_t processes, std::size_t self, Gradients& sums);
+  /// For a batch of `parts` parts, which `processes` processes share; this one is `self`. Of each `group`
+  /// consecutive ones only the first has parts and adds up. Adds to `sums`, which are zero; they must outlive
+  /// this. The others get what `holders`, by parameter, says that they hold.
+  GradientExchange(std::size_t parts, std::size_t processes, std::size_t self, Gradients& sums,
+                   std::size_t group = 1, std::span<const std::optional<int>> holders = {});
 
   /// What process `to` gets of the subtrees of this one.
   void write_parts(std::span<const SubtreeSum> own, std::size_t to, net::ByteWriter& out) const;
@@ -37,8 +40,8 @@ class GradientExchange {
   void take_own(std::span<const SubtreeSum> own);
   /// Adds up what has come: the rows of sparse gradients, and the elements of this process of dense ones.
   void add_up();
-  /// The sums of the elements of this process; for any other.
-  void write_sums(net::ByteWriter& out) const;
+  /// The sums of the elements of this process, as far as process `to` gets them.
+  void write_sums(std::size_t to, net::ByteWriter& out) const;
   void read_sums(std::size_t from, net::ByteReader& in);
 
  private:
@@ -62,6 +65,13 @@ class GradientExchange {
     PartRange parts;
   };
 
+  /// Whether the process gets the gradient of the parameter. Each group holds it on the same of its
+  /// processes.
+  bool gets(std::size_t process, std::size_t parameter) const {
+    if (process % group_ == 0) return true;
+    if (holders_.empty() || !holders_[parameter]) return false;
+    return static_cast<std::size_t>(*holders_[parameter]) % group_ == process % group_;
+  }
   PartRange elements_of(std::size_t process, const ParameterGradient& parameter) const;
   std::size_t most_bytes(std::span<const SubtreeSum> own, std::size_t to) const;
   void read_rows(std::size_t leaf, ParameterGradient& parameter, net::ByteReader& in);
@@ -76,6 +86,8 @@ class GradientExchange {
 
   std::size_t processes_;
   std::size_t self_;
+  std::size_t group_;
+  std::span<const std::optional<int>> holders_;
   std::size_t parts_;
   Gradients& sums_;
   std::vector<Leaf> leaves_;  ///< leaves of all processes, in the order of the parts

@@ -41,6 +41,21 @@ class Cancelling {
   Trainee& trainee_;
 };
 
+/// All parameters are at process 0 as long as this lives.
+class Whole {
+ public:
+  Whole(Trainee& trainee, Optimizer& optimizer) : trainee_(trainee), optimizer_(optimizer) {
+    trainee_.bring_all(optimizer);
+  }
+  Whole(const Whole&) = delete;
+  Whole& operator=(const Whole&) = delete;
+  ~Whole() { trainee_.keep_own(optimizer_); }
+
+ private:
+  Trainee& trainee_;
+  Optimizer& optimizer_;
+};
+
 class Trainer {
  public:
   Trainer(Trainee& trainee, const Settings& settings, const Callbacks& callbacks)
@@ -77,6 +92,7 @@ class Trainer {
 
   void resume() {
     load_checkpoint(files_.last(), trainee_.parameters(), optimizer_, progress_, settings_, fingerprint_);
+    trainee_.keep_own(optimizer_);
     const uint64_t begin = epochs_done() * steps_per_epoch_;
     if (progress_.step < begin || progress_.step > begin + steps_per_epoch_ ||
         optimizer_.steps() != progress_.step) {
@@ -139,7 +155,7 @@ class Trainer {
     const double loss = *computed;
     check_form(gradients_, trainee_.parameters());
     const double per_example = 1 / static_cast<double>(chosen_.size());
-    const double norm = norm_of(gradients_, trainee_.parameters()) * per_example;
+    const double norm = trainee_.norm(gradients_) * per_example;
     require_finite(loss, norm);
     update(per_example * clip_factor(norm, settings_.optimizer.clip));
     ++progress_.step;
@@ -186,7 +202,7 @@ class Trainer {
   std::string say_which_example() {
     for (const uint32_t& example : chosen_) {
       const double loss = trainee_.loss_and_gradients(std::span(&example, 1), gradients_);
-      if (std::isfinite(loss) && std::isfinite(norm_of(gradients_, trainee_.parameters()))) continue;
+      if (std::isfinite(trainee_.norm(gradients_)) && std::isfinite(loss)) continue;
       return fmt::format(", for {}", trainee_.place_of(example));
     }
     return "";
@@ -256,7 +272,7 @@ class Trainer {
       if (progress_.best_epoch == 0) write_last();
       progress_.best_score = score;
       progress_.best_epoch = report.epoch;
-      if (files_.enabled()) save_parameters(files_.best(), trainee_.parameters());
+      save_best();
     }
     progress_.epoch_loss = 0;
     progress_.epoch_seconds = 0;
@@ -267,10 +283,18 @@ class Trainer {
     return true;
   }
 
+  void save_best() {
+    if (settings_.out.empty()) return;
+    const Whole whole(trainee_, optimizer_);
+    if (files_.enabled()) save_parameters(files_.best(), trainee_.parameters());
+  }
+
   void write_last() {
+    if (settings_.out.empty()) return;
+    require_finite_parameters();
+    const Whole whole(trainee_, optimizer_);
     if (!files_.enabled()) return;
     const Timeline::Slice slice = timeline_.slice("checkpoint");
-    require_finite_parameters();
     save_checkpoint(files_.last(), trainee_.parameters(), optimizer_, progress_, settings_, fingerprint_);
     files_.flush();
   }

@@ -27,6 +27,10 @@ RunOptions run_options_of(const TrainerOptions& options) {
   run.parts = options.batching == "deterministic" ? options.parts : 0;  // else workers may share calls
   run.max_bytes = options.max_bytes;
   run.trace = options.trace;
+  run.processes = options.processes;
+  run.places = options.places;
+  run.place_parameters = options.place_parameters;
+  run.replicas = options.replicas;
   return run;
 }
 

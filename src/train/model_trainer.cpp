@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <numeric>
+#include <optional>
 
 #include "hiaton/error.h"
 #include "train/checkpoint.h"
@@ -11,6 +12,7 @@
 #include "train/gradient.h"
 #include "train/optimizer.h"
 #include "train/quality.h"
+#include "train/shared_batches.h"
 
 namespace hiaton::train {
 namespace {
@@ -27,12 +29,15 @@ struct ModelTrainer::Parts {
   Parts(Model trained, const OptimizerSettings& settings, uint64_t its_seed, RunOptions options)
       : seed(its_seed),
         clip(settings.clip),
+        processes(options.processes),
         runner(std::move(trained), seed, std::move(options)),
         optimizer(settings, runner.parameters()),
         gradients(runner.parameters().size()) {}
 
   const uint64_t seed;
   const double clip;
+  net::Transport* const processes;
+  std::optional<SharedBatches> own_sharing;  ///< where the options of runs name processes
   BatchRunner runner;
   Optimizer optimizer;
   std::vector<Gradient> gradients;
@@ -41,6 +46,7 @@ struct ModelTrainer::Parts {
 ModelTrainer::ModelTrainer(Model model, const OptimizerSettings& optimizer, uint64_t seed, RunOptions run) {
   check({.optimizer = optimizer});
   parts_ = std::make_unique<Parts>(std::move(model), optimizer, seed, std::move(run));
+  if (parts_->processes != nullptr) share(parts_->own_sharing.emplace(*parts_->processes, nullptr));
 }
 
 ModelTrainer::ModelTrainer(ModelTrainer&&) noexcept = default;
@@ -55,7 +61,7 @@ double ModelTrainer::step(std::span<const std::vector<Value>> examples, double l
   for (const double one : parts.runner.loss_and_gradients(ArgumentBatch(examples), parts.gradients))
     loss += scale * one;
   std::vector<ParameterValues>& parameters = parts.runner.parameters();
-  const double norm = scale * norm_of(parts.gradients, parameters);
+  const double norm = scale * parts.runner.norm(parts.gradients);
   if (!std::isfinite(loss) || !std::isfinite(norm)) {
     throw ProgramError(
         fmt::format("training diverged: {} is not finite; try a lower learning rate or clipping",
@@ -79,7 +85,7 @@ Evaluation ModelTrainer::evaluate(const DataSet& examples, int64_t batch) {
 std::vector<double> ModelTrainer::measure(const DataSet& examples) {
   const LossAndMetrics quality(model());
   std::vector<double> numbers(examples.size() * quality.width());
-  quality.measure(parts_->runner, examples, indices_of(examples), numbers);
+  parts_->runner.together([&] { quality.measure(parts_->runner, examples, indices_of(examples), numbers); });
   return numbers;
 }
 
@@ -97,23 +103,38 @@ std::vector<Value> ModelTrainer::predict(std::initializer_list<Value> example) {
 
 std::vector<std::vector<Value>> ModelTrainer::predict(std::span<const std::vector<Value>> examples) {
   std::vector<std::vector<Value>> predictions(examples.size());
-  parts_->runner.run(parts_->runner.model().predict_program(), ArgumentBatch(examples),
-                     [&](std::size_t i, std::vector<Value> results) { predictions[i] = std::move(results); });
+  BatchRunner& runner = parts_->runner;
+  runner.together([&] {
+    runner.run(model().predict_program(), ArgumentBatch(examples),
+               [&](std::size_t i, std::vector<Value> results) { predictions[i] = std::move(results); });
+  });
   return predictions;
 }
 
 std::vector<Prediction> ModelTrainer::predict(const TreeData& trees) {
   std::vector<Prediction> predictions(trees.size());
   const std::vector<uint32_t> all = indices_of(trees);
-  parts_->runner.run(model().predict_program(), ExampleBatch(trees, all, std::nullopt),
-                     [&](std::size_t i, const std::vector<Value>& results) {
-                       predictions[i] = trees.prediction_in(results[0], i);
-                     });
+  parts_->runner.together([&] {
+    parts_->runner.run(model().predict_program(), ExampleBatch(trees, all, std::nullopt),
+                       [&](std::size_t i, const std::vector<Value>& results) {
+                         predictions[i] = trees.prediction_in(results[0], i);
+                       });
+  });
   return predictions;
 }
 
 void ModelTrainer::share(SharedBatches& sharing) {
+  if (parts_->optimizer.steps() > 0)
+    throw ProgramError("expected to share batches before the first step, found that there was one");
   parts_->runner.share(sharing);
+  parts_->runner.keep_own(&parts_->optimizer);
+}
+
+std::vector<ParameterValues> ModelTrainer::all_parameters() {
+  parts_->runner.bring_all(parts_->optimizer);
+  std::vector<ParameterValues> all = parameters();
+  parts_->runner.keep_own(&parts_->optimizer);
+  return all;
 }
 
 const Model& ModelTrainer::model() const {
@@ -125,7 +146,9 @@ const std::vector<ParameterValues>& ModelTrainer::parameters() const {
 }
 
 void load_parameters(const std::filesystem::path& path, ModelTrainer& trainer) {
-  load_parameters(path, trainer.parts_->runner.parameters());
+  BatchRunner& runner = trainer.parts_->runner;
+  load_parameters(path, runner.parameters());
+  runner.keep_own(nullptr);
 }
 
 }  // namespace hiaton::train

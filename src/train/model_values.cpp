@@ -30,12 +30,14 @@ std::vector<ParameterValues> first_parameters(const Model& model, uint64_t seed)
   return parameters;
 }
 
+Value value_of(ParameterValues& parameter) {
+  return Tensor(parameter.values.dtype(), parameter.shape, parameter.values.bytes().data(),
+                std::shared_ptr<const void>());
+}
+
 std::vector<Value> values_of(std::vector<ParameterValues>& parameters) {
   std::vector<Value> values;
-  for (ParameterValues& parameter : parameters) {
-    values.emplace_back(Tensor(parameter.values.dtype(), parameter.shape, parameter.values.bytes().data(),
-                               std::shared_ptr<const void>()));
-  }
+  for (ParameterValues& parameter : parameters) values.push_back(value_of(parameter));
   return values;
 }
 

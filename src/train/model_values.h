@@ -16,7 +16,8 @@ ParameterValues parameter_of(std::string name, const Tensor& tensor);
 /// The parameters of a model with their first values. Throws ProgramError where one is not of f32 or f64.
 std::vector<ParameterValues> first_parameters(const Model& model, uint64_t seed);
 
-/// The parameters as the engine sees them, without a copy: they must outlive the values.
+/// A parameter as the engine sees it, without a copy: it must outlive the value.
+Value value_of(ParameterValues& parameter);
 std::vector<Value> values_of(std::vector<ParameterValues>& parameters);
 
 /// A loss.

@@ -72,6 +72,7 @@ void Optimizer::step(std::vector<ParameterValues>& parameters, std::span<const G
     adam_ = adam_scalars(settings_, steps_);
   const UpdateScalars<double> scalars{learning_rate, gradient_scale, settings_.l2};
   for (std::size_t i = 0; i < parameters.size(); ++i) {
+    if (!parameters[i].is_here) continue;
     Numbers& values = parameters[i].values;
     const auto width = static_cast<std::size_t>(parameters[i].row_width());
     if (values.dtype() == DType::F32) {

@@ -32,6 +32,8 @@ class Optimizer {
   const OptimizerSettings& settings() const { return settings_; }
   const std::vector<OptimizerSlot>& slots() const { return slots_; }
   uint64_t steps() const { return steps_; }
+  /// The state of one parameter, by slot, to be replaced where another process holds the parameter.
+  Numbers& slot_values(std::size_t slot, std::size_t parameter) { return slots_[slot].values[parameter]; }
   /// Goes on from a state that slots() and steps() gave, for the same settings and parameters.
   void restore(std::vector<OptimizerSlot> slots, uint64_t steps);
 

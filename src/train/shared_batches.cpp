@@ -35,6 +35,51 @@ void append_numbers(std::vector<double>& numbers, net::ByteReader& in) {
 
 }  // namespace
 
+void SharedBatches::set_replicas(std::size_t replicas) {
+  if (replicas == 0 || processes() % replicas != 0) {
+    throw ProgramError(
+        fmt::format("expected a number of processes that is a multiple of the replicas, {}, found {}",
+                    replicas, processes()));
+  }
+  group_ = processes() / replicas;
+}
+
+void SharedBatches::hold(std::vector<ParameterValues>& parameters, PlacedTables::Holders holders) {
+  tables_ = std::make_unique<PlacedTables>(transport_, parameters, std::move(holders), computes());
+  tables_->set_rounds(rounds_.done());
+}
+
+void SharedBatches::take_other(int from, const net::Header& header, std::span<const std::byte> payload) {
+  if (tables_ != nullptr) return tables_->take(from, header, payload);
+  throw ProgramError(fmt::format("{}: expected a message of a round, found one of channel {}",
+                                 transport_.name(from), header.channel));
+}
+
+void SharedBatches::serve() {
+  transport_.end([this](int from, const net::Header& header, std::span<const std::byte> payload) {
+    take_other(from, header, payload);
+  });
+}
+
+std::vector<std::byte> SharedBatches::bring(std::size_t parameter, std::span<const std::byte> own) {
+  const auto holder = static_cast<std::size_t>(tables_->holders()[parameter].value_or(0));
+  const std::size_t first = holder % group_;
+  std::vector<net::ByteWriter> out = begin_round();
+  if (self() == first) out[0].raw(own.data(), own.size());
+  std::vector<std::byte> brought;
+  exchange(
+      out,
+      [&](std::size_t from, net::ByteReader& in) {
+        const std::size_t size = in.left();
+        const std::byte* bytes = in.take(size);
+        if (from == first) brought.assign(bytes, bytes + size);
+      },
+      [&] {
+        if (self() == first) brought.assign(own.begin(), own.end());
+      });
+  return brought;
+}
+
 /// Each begins with whether training is to end.
 std::vector<net::ByteWriter> SharedBatches::begin_round() {
   std::vector<net::ByteWriter> out(processes());
@@ -46,7 +91,9 @@ std::vector<net::ByteWriter> SharedBatches::begin_round() {
 template <class Read, class ReadOwn>
 void SharedBatches::exchange(std::span<const net::ByteWriter> out, const Read& read,
                              const ReadOwn& read_own) {
+  if (tables_ != nullptr) tables_->answer_waiting();
   arrived_ = rounds_.exchange(out);
+  if (tables_ != nullptr) tables_->set_rounds(rounds_.done());
   bool is_cancelled = says_cancelled_;
   for (std::size_t i = 0; i < arrived_.size(); ++i) {
     if (i == self()) {
@@ -64,7 +111,10 @@ void SharedBatches::exchange(std::span<const net::ByteWriter> out, const Read& r
 
 void SharedBatches::add_up(std::size_t parts, std::span<const SubtreeSum> own, std::vector<double>& losses,
                            Gradients& sums) {
-  GradientExchange gradients(parts, processes(), self(), sums);
+  const bool is_placed = tables_ != nullptr;
+  GradientExchange gradients(
+      parts, processes(), self(), sums, group_,
+      is_placed ? std::span(tables_->holders()) : std::span<const std::optional<int>>());
   const std::vector<double> own_losses = std::exchange(losses, {});
   std::vector<net::ByteWriter> out = begin_round();
   for (std::size_t to = 0; to < out.size(); ++to) {
@@ -85,7 +135,7 @@ void SharedBatches::add_up(std::size_t parts, std::span<const SubtreeSum> own, s
   gradients.add_up();
   out = begin_round();
   for (std::size_t to = 0; to < out.size(); ++to) {
-    if (to != self()) gradients.write_sums(out[to]);
+    if (to != self()) gradients.write_sums(to, out[to]);
   }
   exchange(
       out, [&](std::size_t from, net::ByteReader& in) { gradients.read_sums(from, in); }, [] {});

@@ -2,27 +2,64 @@
 #pragma once
 
 #include <atomic>
+#include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "hiaton/train.h"
 #include "net/rounds.h"
 #include "train/gradient_exchange.h"
+#include "train/placed_tables.h"
 
 namespace hiaton::train {
 
 /// The part of one process in shared batches. All processes call its functions in the same order, for the
 /// same batches.
+///
+/// Consecutive processes are groups, the replicas, each of which holds all parameters. The first process of a
+/// group computes, and holds what is not placed; the others hold the parameters that are placed on them
+/// (placed_tables.h), and answer while they wait in a round. Without placements each process is a group.
 class SharedBatches {
  public:
   /// `cancel` is that of process 0, and null in the others.
   SharedBatches(net::Transport& transport, const std::atomic<bool>* cancel)
-      : rounds_(transport), transport_(transport), cancel_(cancel) {}
+      : rounds_(transport, [this](int from, const net::Header& header,
+                                  std::span<const std::byte> payload) { take_other(from, header, payload); }),
+        transport_(transport),
+        cancel_(cancel) {}
+  SharedBatches(const SharedBatches&) = delete;
+  SharedBatches& operator=(const SharedBatches&) = delete;
 
   std::size_t processes() const { return static_cast<std::size_t>(transport_.size()); }
   std::size_t self() const { return static_cast<std::size_t>(transport_.self()); }
+
+  /// From now on there are so many replicas. Throws ProgramError where the processes are no multiple of
+  /// them.
+  void set_replicas(std::size_t replicas);
+  std::size_t replicas() const { return processes() / group_; }
+  std::size_t group() const { return group_; }
+  /// The number of the first process of this one's group.
+  std::size_t first_of_group() const { return self() / group_ * group_; }
+  bool computes() const { return self() % group_ == 0; }
   /// The range of `things` things that this process has.
-  PartRange own(std::size_t things) const { return parts_of(self(), processes(), things); }
+  PartRange own(std::size_t things) const { return owned_parts(self(), processes(), group_, things); }
+
+  /// From now on `parameters` are held as `holders` says.
+  void hold(std::vector<ParameterValues>& parameters, PlacedTables::Holders holders);
+  /// Null: every process holds all parameters.
+  PlacedTables* tables() const { return tables_.get(); }
+  /// Instead of sharing batches the processes are given examples of their own (net/deal.h): there are no
+  /// rounds.
+  void deal_out() { is_dealt_ = true; }
+  bool is_dealt() const { return is_dealt_; }
+  /// Of a process that does not compute, where examples are dealt out: answers until all is over.
+  void serve();
+  /// Returns when all processes are here, and answers until then.
+  void meet() { gather({}); }
+  /// Sends the state of the parameter from the first process that holds it to process 0, which gets it here;
+  /// the others give and get nothing.
+  std::vector<std::byte> bring(std::size_t parameter, std::span<const std::byte> own);
 
   /// What process 0 knew of `cancel` when it last exchanged something: the same in all processes at the same
   /// place of the training, so that all end together.
@@ -43,12 +80,16 @@ class SharedBatches {
   /// read_own() for this process, in the order of the processes.
   template <class Read, class ReadOwn>
   void exchange(std::span<const net::ByteWriter> out, const Read& read, const ReadOwn& read_own);
+  void take_other(int from, const net::Header& header, std::span<const std::byte> payload);
 
   net::Rounds rounds_;
   net::Transport& transport_;
   const std::atomic<bool>* cancel_;
   bool says_cancelled_ = false;  ///< what this process tells the others in this round
   std::atomic<bool> cancelled_{false};
+  std::size_t group_ = 1;
+  bool is_dealt_ = false;
+  std::unique_ptr<PlacedTables> tables_;
   std::vector<net::Payload> arrived_;
 };
 

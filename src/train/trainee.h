@@ -11,6 +11,7 @@
 
 #include "hiaton/train.h"
 #include "train/gradient.h"
+#include "train/optimizer.h"
 
 namespace hiaton {
 class ThreadPool;
@@ -26,6 +27,11 @@ class Trainee {
   /// Which they are and their shapes never change; the values are read and written by the loop between runs,
   /// through a reference that it asks for again after each run.
   virtual std::vector<ParameterValues>& parameters() = 0;
+  /// Where several processes hold the parameters: brings the values and the state of those of other ones to
+  /// process 0. All processes call it.
+  virtual void bring_all(Optimizer& /*optimizer*/) {}
+  /// Lets go of what other processes hold.
+  virtual void keep_own(Optimizer& /*optimizer*/) {}
   /// Threads that may also do what is to be done between two steps; null: none.
   virtual ThreadPool* pool() { return nullptr; }
   /// Called before each loss_and_gradients with the number of the step, from 0: a model with dropout draws
@@ -42,6 +48,8 @@ class Trainee {
   virtual uint64_t fingerprint() const = 0;
   /// The sum of the losses of these examples; `gradients` get the gradient of that sum.
   virtual double loss_and_gradients(std::span<const uint32_t> examples, std::span<Gradient> gradients) = 0;
+  /// The norm of these gradients, which is the same in all processes that share them.
+  virtual double norm(std::span<const Gradient> gradients) { return norm_of(gradients, parameters()); }
   /// In messages: "the tree in line 3 of the data".
   virtual std::string place_of(uint32_t example) const = 0;
 

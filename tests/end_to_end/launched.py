@@ -11,7 +11,7 @@ import subprocess
 
 import harness
 from harness import ROOT, TIMEOUT_S, hiaton
-from several_processes import ENVIRONMENT, LAUNCHERS, MODEL, TRAINING, LaunchedTest, launched, parameters_in
+from several_processes import ENVIRONMENT, LAUNCHERS, MODEL, TRAINING, LaunchedTest, launched, parameters_in, placed_model
 
 HIATON = "hiaton"
 
@@ -40,6 +40,19 @@ class Launched(LaunchedTest):
                 done = launched(mpi, processes, "train", MODEL, *TRAINING, "--epochs=1", "--out", out)
                 self.assertEqual((done.returncode, done.stderr.count("epoch 1/1")), (0, 1), done.stderr)
                 self.assertEqual(parameters_in(out), whole)
+
+    def test_training_with_a_table_of_another_process_has_the_bits_of_one(self):
+        whole = self.trained("whole", "--epochs=1")
+        model = placed_model(self.directory.name, "process:1")
+        for mpi in self.each_mpi():
+            for processes, replicas in ((2, 1), (4, 2)):
+                out = f"{self.directory.name}/{mpi}_{processes}"
+                done = launched(mpi, processes, "train", model, *TRAINING, "--epochs=1", f"--replicas={replicas}", "--out", out)
+                self.assertEqual((done.returncode, done.stderr.count("epoch 1/1")), (0, 1), done.stderr)
+                self.assertEqual(parameters_in(out), whole)
+                alone = hiaton("predict", out, "--generate=50", "--json")
+                spread = launched(mpi, processes, "predict", out, "--generate=50", "--json", f"--replicas={replicas}")
+                self.assertEqual((spread.returncode, spread.stdout), (0, alone.stdout), spread.stderr)
 
     def test_runs_are_those_of_one_process(self):
         alone = hiaton("run", "examples/queens.hia", "--n=10")

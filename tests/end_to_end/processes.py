@@ -7,7 +7,7 @@ import re
 
 import harness
 from harness import hiaton
-from several_processes import MODEL, TRAINING, ProcessesTest
+from several_processes import MODEL, TRAINING, ProcessesTest, placed_model
 
 HIATON = "hiaton"
 
@@ -48,6 +48,66 @@ class Threads(ProcessesTest):
         self.assertEqual(self.trained("parts", "--resume", "--epochs=2", "--processes=3"), whole)
         self.assert_one_error(hiaton("train", MODEL, *TRAINING, "--out", f"{self.directory.name}/x", "--processes=5"),
                               "expected at most 4 processes, as many as a batch has parts (--parts), found 5")
+
+    def test_calls_with_trees_fit_into_any_budget_that_holds_a_few(self):
+        """40 calls, each with a tree of 8,191 nodes."""
+        program = pathlib.Path(self.directory.name) / "trees.hia"
+        program.write_text("data Tree = Leaf(n: i64) | Node(left: Tree, right: Tree)\n"
+                           "fn make(d: i64, n: i64) -> Tree =\n"
+                           "  if d == 0 then Leaf(n) else Node(make(d - 1, 2 * n), make(d - 1, 2 * n + 1))\n"
+                           "fn total(t: Tree) -> i64 =\n"
+                           "  match t\n    Leaf(n) -> n\n    Node(l, r) -> total(l) + total(r)\n"
+                           'fn weigh(t: Tree, n: i64) -> i64 on "process:1" =\n'
+                           "  let (_, s) = with i = 0, s = 0 while i < 100000 do (i + 1, s + i % (n + 1))\n"
+                           "  total(t) + s\n"
+                           "fn search(low: i64, high: i64) -> i64 =\n"
+                           "  if high - low == 1 then 0 + weigh(make(12, low), low)\n"
+                           "  else search(low, (low + high) / 2) + search((low + high) / 2, high)\n"
+                           "fn main(calls: i64) -> i64 = search(0, calls)\n", encoding="utf-8")
+        alone = hiaton("run", str(program), "--calls=40")
+        self.assertEqual(alone.returncode, 0, alone.stderr)
+        for budget in ("1200K", "1500K", "1700K", "2M", "3M", "5M"):
+            spread = hiaton("run", str(program), "--calls=40", "--processes=2", f"--max-bytes={budget}")
+            self.assertEqual((spread.returncode, spread.stdout), (0, alone.stdout), f"{budget}: {spread.stderr}")
+
+    def test_training_with_a_table_of_another_process_has_the_bits_of_one(self):
+        whole = self.trained("whole", "--epochs=2")
+        model = placed_model(self.directory.name, "process:1")
+        for words in (["--processes=2"], ["--processes=4", "--replicas=2"], ["--processes=4", "--replicas=4"]):
+            self.assertEqual(self.trained("of" + "".join(words), "--epochs=2", *words, model=model), whole)
+        self.trained("parts", "--epochs=1", "--processes=2", model=model)
+        self.assertEqual(self.trained("parts", "--resume", "--epochs=2", "--processes=6", "--replicas=3"), whole)
+        named = placed_model(self.directory.name)
+        self.assertEqual(self.trained("named", "--epochs=2", "--processes=3", "--place=table=2", model=named), whole)
+        out = f"{self.directory.name}/named"
+        for command in (["predict", out, "--generate=300", "--json"], ["eval", out, "--json"]):
+            alone = hiaton(*command)
+            self.assertEqual(alone.returncode, 0, alone.stderr)
+            for words in (["--processes=2"], ["--processes=3", "--place=table=2"], ["--processes=4", "--replicas=2"]):
+                spread = hiaton(*command, *words)
+                self.assertEqual((spread.returncode, spread.stdout), (0, alone.stdout), spread.stderr)
+
+    def test_tables_that_a_process_cannot_hold_are_placed_in_training(self):
+        size = ["--epochs=1", "--size=vocab=20000"]
+        whole = self.trained("whole", *size)
+        words = [*size, "--processes=2", "--place=auto"]
+        self.assertEqual(self.trained("auto", *words, "--max-bytes=10M"), whole)
+        out = f"{self.directory.name}/x"
+        self.assert_one_error(hiaton("train", MODEL, *TRAINING, *words, "--max-bytes=300K", "--out", out),
+                              "place 'auto': expected learned parameters that 2 processes of 307200 bytes each hold")
+        self.assert_fails(hiaton("train", MODEL, *TRAINING, *words, "--out", out), 2, "--place=auto: expected --max-bytes=SIZE")
+
+    def test_what_training_cannot_place_is_an_error(self):
+        train = lambda *words: hiaton("train", *words, *TRAINING, "--out", f"{self.directory.name}/x")
+        named = placed_model(self.directory.name)
+        self.assert_one_error(train(MODEL, "--processes=4", "--replicas=2"), "where the program places nothing, found 2")
+        self.assert_one_error(train(named, "--processes=3", "--replicas=2"), "a multiple of the replicas, 2, found 3")
+        self.assert_one_error(train(named, "--processes=2", "--place=tabel=1"), "expected a place of the program ('table')")
+        self.assert_fails(train(named, "--replicas=2"), 2, "--replicas: expected several processes")
+        self.assert_fails(train(named, "--place=table=1"), 2, "--place: expected several processes")
+        text = pathlib.Path(named).read_text(encoding="utf-8")
+        pathlib.Path(named).write_text(text.replace("h @ V + v", 'on "scores" (h @ V + v)'), encoding="utf-8")
+        self.assert_one_error(train(named, "--processes=2"), "placed.hia:", "rows of them at the place 'scores'")
 
     def test_runs_are_those_of_one_process(self):
         for words in (["examples/queens.hia", "--n=9"], ["examples/fib.hia", "--n=27"], ["examples/ack.hia", "--m=2", "--n=9"],

@@ -23,6 +23,16 @@ ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_R
 TRAINING = ["--train-trees=120", "--dev-trees=20", "--batching=deterministic", "--parts=4", "--checkpoint-every=1"]
 
 
+def placed_model(directory, place="table"):
+    """The model with its table of words at a place."""
+    text = (ROOT / MODEL).read_text(encoding="utf-8")
+    table = "param E: f32[vocab, e]"
+    assert table in text
+    file = pathlib.Path(directory) / "placed.hia"
+    file.write_text(text.replace(table, f'{table} on "{place}"'), encoding="utf-8")
+    return str(file)
+
+
 def parameters_in(directory):
     """Of the best epoch, without the rest of the file: the bytes do not depend on how they were computed."""
     return (pathlib.Path(directory) / "best.safetensors").read_bytes()
@@ -73,10 +83,10 @@ class ProcessesTest(CommandLineTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         return out
 
-    def trained(self, name, *words):
+    def trained(self, name, *words, model=MODEL):
         """The parameters of a training run, as bytes."""
         out = pathlib.Path(self.directory.name) / name
-        new = [] if "--resume" in words else [MODEL, *TRAINING]
+        new = [] if "--resume" in words else [model, *TRAINING]
         done = hiaton("train", *new, *words, "--out", str(out))
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(done.stderr.count("epoch 1/"), 0 if "--resume" in words else 1, done.stderr)

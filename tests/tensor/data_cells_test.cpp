@@ -46,5 +46,26 @@ TEST_F(DataCellsTest, LargeHeapsGiveEachWorkerPagesOfItsOwn) {
   EXPECT_EQ(heap_->count_values(), 0u);
 }
 
+/// Segments grow by doubling, where the budget has as much left.
+TEST(DataCells, AHeapTakesAllThatABudgetHas) {
+  constexpr std::size_t kChunk = std::size_t{64} << 10;
+  for (const std::size_t budget : {std::size_t{300'000}, std::size_t{1'500'000}, std::size_t{3'000'000}}) {
+    std::size_t taken = 0;
+    const std::unique_ptr<DataHeap, LeaveHeap> heap(DataHeap::make([&](std::size_t bytes) {
+      if (taken + bytes > budget) return false;
+      taken += bytes;
+      return true;
+    }));
+    DataCells cells(*heap);
+    std::size_t made = 0;
+    for (DataObject* cell = cells.make(2); cell != nullptr; cell = cells.make(2)) {
+      cell->references = 0;
+      ++made;
+    }
+    EXPECT_GT(taken + kChunk, budget);
+    EXPECT_GT(made * (sizeof(DataObject) + 2 * sizeof(Slot)) + 3 * kChunk, budget);
+  }
+}
+
 }  // namespace
 }  // namespace hiaton

@@ -65,6 +65,7 @@ void DirectCaller::begin(const RunOptions& options, Budget& budget) {
     worker->hungry = 0;
     if (worker->tensors != nullptr) {
       worker->tensors->times_kernels = options.time_kernels;
+      worker->tensors->rows = options.rows;
       worker->tensors->kernel_seconds = 0;
     }
     worker->steps_left = Worker::kMostSteps;

@@ -77,7 +77,10 @@ class DirectRun : private RemoteCalls::Owner, private SentCalls::Owner {
       state_.workers.push_back(std::make_unique<Worker>(state_, plan, budget_, heap_.get(), tensors));
       state_.workers.back()->parameters = options.parameters;
       state_.workers.back()->options = &options;
-      if (tensors != nullptr) state_.workers.back()->tensors->times_kernels = options.time_kernels;
+      if (tensors != nullptr) {
+        state_.workers.back()->tensors->times_kernels = options.time_kernels;
+        state_.workers.back()->tensors->rows = options.rows;
+      }
     }
     if (is_placed) {
       sent_.emplace(*options.processes, state_, plan, budget_, root(), static_cast<SentCalls::Owner&>(*this));

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <new>
 
+#include "exec/rows_elsewhere.h"
 #include "hiaton/value.h"
 
 namespace hiaton::exec::direct {
@@ -160,9 +161,9 @@ Fault TensorMachine::run_kernel(const TensorOperation& operation, const Slot* sl
 }
 
 Fault TensorMachine::timed(const KernelCall& call) {
-  if (!times_kernels) return call.op->tensor_kernel.value(call);
+  if (!times_kernels) return run_tensor_kernel(call, rows);
   const auto start = std::chrono::steady_clock::now();
-  const Fault fault = call.op->tensor_kernel.value(call);
+  const Fault fault = run_tensor_kernel(call, rows);
   kernel_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return fault;
 }

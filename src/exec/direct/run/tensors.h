@@ -11,6 +11,10 @@
 #include "tensor/data_heap.h"
 #include "tensor/tensor_heap.h"
 
+namespace hiaton {
+class RowSource;
+}
+
 namespace hiaton::exec::direct {
 
 class TensorMachine {
@@ -25,6 +29,7 @@ class TensorMachine {
   DataCells* strings =
       nullptr;  ///< the data cells of the same worker; null where the run makes no data values
   bool times_kernels = false;
+  RowSource* rows = nullptr;  ///< of the run
   double kernel_seconds = 0;
 
  private:

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "exec/rows_elsewhere.h"
 #include "kernels/rows.h"
 #include "tensor/memory.h"
 
@@ -145,9 +146,21 @@ void BatchRunner::release_slabs() {
   for (BoundStep& step : running_) Tensor::release(std::exchange(step.slab, nullptr));
 }
 
+/// Another process is asked once for all rows of a batch.
+bool BatchRunner::asks_for_rows(const Region& region) const {
+  if (options_->rows == nullptr) return false;
+  return std::ranges::any_of(region.steps, [&](const Step& step) {
+    const graph::Node& node = (*graph_)[step.node];
+    return step.code == Step::Code::Tensor && node.op->role == Role::Gather &&
+           step.operands[0].from == Source::From::Parameter &&
+           options_->rows->is_elsewhere(parameters_[step.operands[0].index].elements);
+  });
+}
+
 BatchFault BatchRunner::run_chunks(const Region& region, std::span<Frame* const> frames) {
-  for (std::size_t begin = 0; begin < frames.size(); begin += region.chunk) {
-    const Chunk chunk{begin, std::min(region.chunk, frames.size() - begin), frames.size()};
+  const std::size_t most = asks_for_rows(region) ? frames.size() : region.chunk;
+  for (std::size_t begin = 0; begin < frames.size(); begin += most) {
+    const Chunk chunk{begin, std::min(most, frames.size() - begin), frames.size()};
     const BatchFault fault = run_chunk(region, chunk, frames.subspan(chunk.begin, chunk.size));
     if (fault.fault != Fault::None) return fault;
   }
@@ -284,8 +297,8 @@ Fault BatchRunner::run_step(BoundStep& bound, const Chunk& chunk) {
     if (step.code == Step::Code::Product) {
       multiply(step, bound.result, instances);
     } else {
-      fault = node.op->tensor_kernel.value(
-          {node.op, operands_, bound.result, node.attributes, instances, options_->overflow});
+      fault = run_tensor_kernel(
+          {node.op, operands_, bound.result, node.attributes, instances, options_->overflow}, options_->rows);
     }
   });
   return fault;

@@ -66,6 +66,7 @@ class BatchRunner {
     std::size_t of;  ///< the whole batch
   };
 
+  bool asks_for_rows(const Region& region) const;
   BatchFault run_chunks(const Region& region, std::span<Frame* const> frames);
   void release_slabs();
   BatchFault run_chunk(const Region& region, const Chunk& chunk, std::span<Frame* const> frames);
