@@ -79,7 +79,8 @@ void Way::hand_over(const std::vector<OutPort>& ports, const Handover& handover)
     const int before = known->second.owned ? 1 : 0;
     const int left = change + before;
     if (moved.contains(value)) {
-      body_->expect(left == 0, "moves %{} with {} references too many", value.index(), left);
+      body_->expect(left >= 0, "moves %{}, of which the frame has no reference", value.index());
+      body_->expect(left == 0, "moves %{} and keeps a reference", value.index());
     } else if (left > before) {
       body_->expect(left == 1 && moved.contains(known->second.parent),
                     "retains %{} more often than it hands it on", value.index());
