@@ -303,7 +303,7 @@ void BatchRunner::run_naming_the_example(const Batch& batch, const Order& order,
   }
 }
 
-/// Of parameters that another process holds, the elements are elsewhere, or come from there.
+/// The elements of parameters that another process holds are elsewhere, or come from there.
 std::vector<Value> BatchRunner::current_values() {
   PlacedTables* const tables = sharing_ == nullptr ? nullptr : sharing_->tables();
   if (tables == nullptr) return values_of(parameters_);

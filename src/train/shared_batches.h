@@ -53,7 +53,7 @@ class SharedBatches {
   /// rounds.
   void deal_out() { is_dealt_ = true; }
   bool is_dealt() const { return is_dealt_; }
-  /// Of a process that does not compute, where examples are dealt out: answers until all is over.
+  /// Called by a process that does not compute, where examples are dealt out: answers until all is over.
   void serve();
   /// Returns when all processes are here, and answers until then.
   void meet() { gather({}); }

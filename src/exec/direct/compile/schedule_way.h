@@ -71,7 +71,7 @@ class Way {
   void expect_nothing_owned() const;
   /// This way and `other` come to the same point: from there on there is what both have.
   void meet(const Way& other, std::string_view where);
-  /// Of what was computed since `before`, nothing is there any more.
+  /// What was computed since `before` is not there any more.
   void leave_scope(const Way& before) { computed_ = before.computed_; }
   /// What `other` has computed is there too: or anything, where the way was this one.
   void add_computed(const Way& other) { computed_.insert(other.computed_.begin(), other.computed_.end()); }

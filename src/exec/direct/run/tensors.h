@@ -29,7 +29,7 @@ class TensorMachine {
   DataCells* strings =
       nullptr;  ///< the data cells of the same worker; null where the run makes no data values
   bool times_kernels = false;
-  RowSource* rows = nullptr;  ///< of the run
+  RowSource* rows = nullptr;  ///< rows of the run
   double kernel_seconds = 0;
 
  private:
