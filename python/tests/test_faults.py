@@ -154,3 +154,16 @@ def test_ctrl_c_changes_and_prints_nothing(capsys):
     assert totals == before and capsys.readouterr().out == ""
     expected = copy.copy(totals)
     assert graph(totals, 5) == steps(expected, 5) and totals == expected and graph._plain == 0
+
+
+def test_a_number_that_no_memory_holds_is_left_to_python():
+    def shifted(n):
+        if n > 3:
+            return 7 << 1099511627776
+        return n
+
+    graph = hia.function(shifted)
+    assert graph(2) == 2 and graph(3) == 3
+    with pytest.raises(MemoryError) as caught:
+        graph(4)
+    assert caught.traceback[-1].lineno == shifted.__code__.co_firstlineno + 1

@@ -323,3 +323,18 @@ def test_a_module_that_keeps_its_state_while_it_learns(capsys):
         expected = [factor * part for part in (x - other.mean).tolist()]
         assert [row[0] for row in gradients["linear.weight"].tolist()] == pytest.approx(expected, rel=1e-4, abs=1e-5)
         assert (mine.calls, mine.last, mine.mean.tolist()) == (other.calls, other.last, other.mean.tolist())
+
+
+def test_objects_of_which_nothing_is_read_stay_apart():
+    def marked(items, found):
+        for number, item in enumerate(items):
+            item.count = number
+            if number % 2:
+                found.append(item)
+        return items[1]
+
+    def arguments():
+        return [Counter() for _ in range(5)], []
+    graph = agrees(marked, arguments(), arguments())
+    items, found = arguments()
+    assert graph(items, found) is items[1] and [one is other for one, other in zip(found, items[1::2])] == [True, True]

@@ -70,7 +70,7 @@ class Operators:
     def _folded(self, operator, left, right):
         try:
             found = fold_table()[operator](left.type.value, right.type.value)
-        except (ArithmeticError, TypeError, ValueError):
+        except (ArithmeticError, MemoryError, TypeError, ValueError):
             self.fail()
         if not isinstance(found, NUMBERS):
             self.refuse(f"'{_SIGNS[operator]}' gives {type(found).__name__}, which a graph cannot hold; "
