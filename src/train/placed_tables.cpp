@@ -96,7 +96,7 @@ void PlacedTables::gather(const std::byte* elements, std::span<const int64_t> ro
   const std::size_t width = row_bytes(parameter);
   std::vector<int64_t> different(rows.begin(), rows.end());
   std::ranges::sort(different);
-  different.erase(std::ranges::unique(different).begin(), different.end());
+  different.erase(std::unique(different.begin(), different.end()), different.end());
   std::vector<std::byte> values(different.size() * width);
   {
     const std::lock_guard lock(mutex_);
