@@ -163,15 +163,15 @@ TEST_P(EveryPlan, KeepsTheOrderOfBatchesThatMakeMostOfWhatItReads) {
   EXPECT_EQ(orders == 0, std::string(GetParam()) == "treernn") << "its tensors are narrow";
 }
 
-/// Whether a frame that enters one of the places does not enter the other.
-bool exclude_each_other(const flow::Function& function, flow::PlaceId a, flow::PlaceId b) {
+/// Whether a frame that enters one of the scopes does not enter the other.
+bool exclude_each_other(const flow::Function& function, flow::ScopeId a, flow::ScopeId b) {
   std::map<graph::OutPort, bool> sides;
-  for (; a != flow::kRoot; a = function.places[a].parent) {
-    sides[function.places[a].predicate] = function.places[a].side;
+  for (; a != flow::kRoot; a = function.scopes[a].parent) {
+    sides[function.scopes[a].predicate] = function.scopes[a].side;
   }
-  for (; b != flow::kRoot; b = function.places[b].parent) {
-    const auto found = sides.find(function.places[b].predicate);
-    if (found != sides.end() && found->second != function.places[b].side) return true;
+  for (; b != flow::kRoot; b = function.scopes[b].parent) {
+    const auto found = sides.find(function.scopes[b].predicate);
+    if (found != sides.end() && found->second != function.scopes[b].side) return true;
   }
   return false;
 }
@@ -186,7 +186,7 @@ TEST_P(EveryPlan, PutsSlotsOfTheTwoSidesOfABranchAtTheSamePositions) {
         if (function.slots[i] != function.slots[k] || function.positions[i] != function.positions[k])
           continue;
         ++shared;
-        EXPECT_TRUE(exclude_each_other(function, function.slot_places[i], function.slot_places[k]))
+        EXPECT_TRUE(exclude_each_other(function, function.slot_scopes[i], function.slot_scopes[k]))
             << "slots " << k << " and " << i << " of " << function.id.index();
       }
     }
