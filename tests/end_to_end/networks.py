@@ -66,10 +66,10 @@ class Networks(LaunchedTest):
         time.sleep(1.5)
 
     def test_a_line_that_is_cut_for_some_seconds_goes_on(self):
-        alone = hiaton("run", "examples/queens.hia", "--n=13").stdout
+        alone = hiaton("run", "examples/queens.hia", "--n=14").stdout
         program = self.queens()
         networks = self.networks()
-        process = self.start(networks, "run", program, "--n=13", HOSTS)
+        process = self.start(networks, "run", program, "--n=14", HOSTS)
         self.wait_until_it_runs(program)
         self.assertIsNone(process.poll(), "it ended before the line was cut")
         networks.line.is_cut = True

@@ -214,7 +214,7 @@ TEST_P(EveryPlan, ReturnsFromTheSidesOfAMatchAtTheEnd) {
   std::size_t sides = 0;
   for (const flow::Function& function : plan.functions) {
     for (const flow::Item& item : function.items) {
-      if (item.kind == flow::ItemKind::Return && function.returns[item.index].place > 0) ++sides;
+      if (item.kind == flow::ItemKind::Return && function.returns[item.index].scope > 0) ++sides;
     }
   }
   EXPECT_GE(sides, 2u);
