@@ -71,7 +71,8 @@ Value long_list(int64_t length) {
 }
 
 TEST(Values, ScalarsArriveAsTheSame) {
-  for (const Value& value : {Value(true), Value(uint8_t{200}), Value(-7), Value(int64_t{1} << 60), Value(0.1f), Value(-0.0)}) {
+  for (const Value& value :
+       {Value(true), Value(uint8_t{200}), Value(-7), Value(int64_t{1} << 60), Value(0.1f), Value(-0.0)}) {
     EXPECT_EQ(through(Type(value.dtype()), value), value) << to_string(value);
     EXPECT_EQ(written(Type(value.dtype()), value).size(), 8u);
   }

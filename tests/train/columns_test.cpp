@@ -128,9 +128,10 @@ TEST_F(ReadColumns, NumbersBecomeThoseOfTheParameter) {
 /// Images are stored a byte a pixel: the file's memory is the tensor's.
 TEST_F(ReadColumns, BytesAreReadWhereTheFileHasThem) {
   parameters = {{"image", Type(DType::U8, {Dim{2, ""}, Dim{2, ""}})}, {"label", DType::U8}};
-  write_file(directory / "data.safetensors",
-             safetensors({{"image", "U8", {2, 2, 2}, bytes_of_list<uint8_t>({0, 1, 2, 3, 252, 253, 254, 255})},
-                          {"label", "U8", {2}, bytes_of_list<uint8_t>({9, 0})}}));
+  write_file(
+      directory / "data.safetensors",
+      safetensors({{"image", "U8", {2, 2, 2}, bytes_of_list<uint8_t>({0, 1, 2, 3, 252, 253, 254, 255})},
+                   {"label", "U8", {2}, bytes_of_list<uint8_t>({9, 0})}}));
   EXPECT_THAT(read(directory / "data.safetensors"),
               ElementsAre("[[0, 1], [2, 3]] | 9", "[[252, 253], [254, 255]] | 0"));
 }
