@@ -195,8 +195,9 @@ TEST_F(PlacedTrainingTest, RandomPlacementsGiveTheBitsOfOneProcess) {
 }
 
 TEST_F(PlacedTrainingTest, PredictionsAndStepsOfTheLibraryAreThoseOfOneProcess) {
+  const TrainerOptions written = options_for({{"E", "process:1"}}, 0);  // the file, before there are threads
   const auto make = [&](net::Transport* processes) {
-    TrainerOptions options = options_for({{"E", "process:1"}}, 0);
+    TrainerOptions options = written;
     options.processes = processes;
     return make_trainer(options);
   };
