@@ -28,10 +28,27 @@ def test_memory_is_shared_both_ways(images):
     assert np.shares_memory(hia.asarray(x)[1].numpy(), x)
 
 
-OPERATORS = [lambda a, b: a + b, lambda a, b: a - b, lambda a, b: a * b, lambda a, b: -a, lambda a, b: a + 7, lambda a, b: 255 - a,
-             lambda a, b: a // (b | 1), lambda a, b: a % (b | 1), lambda a, b: a & b, lambda a, b: a ^ b, lambda a, b: ~a,
-             lambda a, b: a << 3, lambda a, b: a >> 2, lambda a, b: a < b, lambda a, b: a == b, lambda a, b: a >= 100,
-             lambda a, b: a[1:, ::2], lambda a, b: a[-1, 2], lambda a, b: abs(a)]
+OPERATORS = [
+    lambda a, b: a + b,
+    lambda a, b: a - b,
+    lambda a, b: a * b,
+    lambda a, b: -a,
+    lambda a, b: a + 7,
+    lambda a, b: 255 - a,
+    lambda a, b: a // (b | 1),
+    lambda a, b: a % (b | 1),
+    lambda a, b: a & b,
+    lambda a, b: a ^ b,
+    lambda a, b: ~a,
+    lambda a, b: a << 3,
+    lambda a, b: a >> 2,
+    lambda a, b: a < b,
+    lambda a, b: a == b,
+    lambda a, b: a >= 100,
+    lambda a, b: a[1:, ::2],
+    lambda a, b: a[-1, 2],
+    lambda a, b: abs(a),
+]
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
@@ -47,7 +64,7 @@ def test_a_graph_whose_bytes_wrap_around_is_not_given_up(images):
     function = hia.function(lambda a, b: (a + b) * a - b, strict=True)
     for _ in range(4):
         assert np.array_equal(function(of(x), of(y)).numpy(), (x + y) * x - y)
-    assert "faults" not in function.report()
+    assert " 0 faults" in function.report()
 
 
 def test_conversions(images):
@@ -55,12 +72,12 @@ def test_conversions(images):
     t = of(x)
     for dtype, numpy_type in [(hia.i32, np.int32), (hia.i64, np.int64), (hia.f32, np.float32), (hia.f64, np.float64), (hia.bool, np.bool_)]:
         assert np.array_equal(t.astype(dtype).numpy(), x.astype(numpy_type))
-        assert np.array_equal(hia.function(lambda a, to=dtype: a.astype(to), strict=True)(t).numpy(), x.astype(numpy_type))
+        assert np.array_equal(hia.function(lambda a: a.astype(dtype), strict=True)(t).numpy(), x.astype(numpy_type))
     wide = np.array([-1, 255, 256, 70000, -300])
     low = wide.astype(np.uint8)
     assert np.array_equal(hia.tensor(wide).astype("u8").numpy(), low)
     assert np.array_equal(hia.function(lambda a: a.astype("u8"), strict=True)(hia.tensor(wide)).numpy(), low)
-    assert hia.u8([0.0, 254.9]).tolist() == [0, 254]
+    assert hia.tensor([0.0, 254.9]).astype("u8").tolist() == [0, 254]
     with pytest.raises(hia.RunError, match="invalid cast"):
         hia.tensor(-1.0).astype(hia.u8)
 
@@ -88,8 +105,8 @@ def test_functions_of_the_catalogue(images):
     assert np.array_equal(hia.reshape(a, shape=[-1]).numpy(), x.reshape(-1))
     assert np.array_equal(hia.permute_dims(a, [2, 0, 1]).numpy(), x.transpose(2, 0, 1))
     assert np.array_equal(hia.where(a > 100, a, 0).numpy(), np.where(x > 100, x, 0))
-    assert np.array_equal(hia.max(a, axes=[0]).numpy(), x.max(0)) and np.array_equal(hia.min(a).numpy(), x.min())
-    assert np.array_equal(hia.sum(a, axes=[1]).numpy(), x.sum(1, dtype=np.uint8))
+    assert np.array_equal(hia.max(a, axis=0).numpy(), x.max(0)) and np.array_equal(hia.min(a).numpy(), x.min())
+    assert np.array_equal(hia.sum(a, axis=1).numpy(), x.sum(1, dtype=np.uint8))
     assert hia.sum(a.astype("i64")).item() == x.sum()
     assert np.array_equal(hia.sort(b).numpy(), np.sort(y))
     assert np.array_equal(a[hia.tensor([3, 0])].numpy(), x[[3, 0]])
@@ -125,9 +142,9 @@ def test_gradients_pass_by_bytes(images):
     def loss(image, w):
         return hia.sum(hia.tanh((image.astype("f32") / 255) @ w))
 
-    w = hia.ones((3, 2)) * 0.1
-    value, gradient = hia.value_and_grad(loss, argnums=1)(of(y), w)
-    eager = hia.grad(lambda w: hia.sum(hia.tanh((of(y).astype("f32") / 255) @ w)))(w)
+    image, w = of(y), hia.ones((3, 2)) * 0.1
+    value, gradient = hia.value_and_grad(loss, argnums=1)(image, w)
+    eager = hia.grad(lambda w: hia.sum(hia.tanh((image.astype("f32") / 255) @ w)))(w)
     assert np.allclose(gradient.numpy(), eager.numpy(), rtol=1e-5) and value.dtype == hia.f32
 
 
