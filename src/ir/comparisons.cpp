@@ -80,7 +80,7 @@ Var order_of_numbers(FunctionBuilder& f, Var a, Var b) {
 
 Var FunctionBuilder::equal(Var a, Var b) {
   require_own(std::array{a, b});
-  const Type type = a.type();
+  const Type& type = a.type();
   const bool are_tensors = type.is_tensor() && without_sizes(type) == without_sizes(b.type());
   if (!are_tensors && !(type == b.type())) {
     throw ProgramError(fmt::format("[equal] expected two values of one type, found {} and {}",
@@ -97,7 +97,7 @@ Var FunctionBuilder::equal(Var a, Var b) {
 
 Var FunctionBuilder::order(Var a, Var b) {
   require_own(std::array{a, b});
-  const Type type = a.type();
+  const Type& type = a.type();
   if (!(type == b.type()) || !is_ordered(type)) {
     throw ProgramError(
         fmt::format("[order] expected two numbers, strings, or tuples of them, of one type, found {} and {}",

@@ -42,8 +42,8 @@ bool can_hold(Number number) {
     return std::in_range<T>(number);
   } else {
     constexpr auto kLeast = static_cast<double>(std::numeric_limits<T>::min());
-    constexpr auto kEnd =
-        2.0 * static_cast<double>(std::numeric_limits<T>::max() / 2 + 1);  // one past the largest
+    constexpr T kHalf = std::numeric_limits<T>::max() / 2 + 1;
+    constexpr double kEnd = 2.0 * static_cast<double>(kHalf);  // one past the largest
     return number >= kLeast && number < kEnd && number == std::trunc(number);
   }
 }

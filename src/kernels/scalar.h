@@ -304,7 +304,8 @@ struct CastFloatToInt {
   template <class From>
   Fault operator()(From a, To& out) const {
     constexpr From kLeast = static_cast<From>(std::numeric_limits<To>::min());
-    constexpr From kEnd = From{2} * static_cast<From>(std::numeric_limits<To>::max() / 2 + 1);
+    constexpr To kHalf = std::numeric_limits<To>::max() / 2 + 1;
+    constexpr From kEnd = From{2} * static_cast<From>(kHalf);
     const From rounded = std::trunc(a);
     if (!(rounded >= kLeast && rounded < kEnd)) return Fault::InvalidCast;
     out = static_cast<To>(rounded);
