@@ -10,6 +10,7 @@
 #include "hiaton/net.h"
 #include "hiaton/trees.h"
 #include "net/disordered.h"
+#include "train/random_labelled_trees.h"
 #include "train/shared_batches.h"
 #include "tree_model.h"
 
@@ -52,18 +53,6 @@ std::string placed_model(const std::map<std::string, std::string>& places) {
     text.replace(text.find(mark), mark.size(), place == places.end() ? "" : " on \"" + place->second + "\"");
   }
   return text;
-}
-
-std::vector<Tree> random_labelled_trees(std::size_t count, uint32_t seed) {
-  std::mt19937 random(seed);
-  std::string text;
-  for (std::size_t i = 0; i < count; ++i) {
-    std::string tree = "(1 w0)";
-    for (uint32_t more = random() % 5; more > 0; --more)
-      tree = "(" + std::to_string(random() % 2) + " " + tree + " (0 w" + std::to_string(random() % 40) + "))";
-    text += tree + "\n";
-  }
-  return read_trees(std::make_shared<const Source>("trees.txt", text)).trees;
 }
 
 bool are_same(const std::vector<ParameterValues>& a, const std::vector<ParameterValues>& b) {

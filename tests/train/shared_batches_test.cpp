@@ -11,6 +11,7 @@
 #include "hiaton/error.h"
 #include "hiaton/trees.h"
 #include "net/processes.h"
+#include "train/random_labelled_trees.h"
 #include "tree_model.h"
 
 namespace hiaton::train {
@@ -44,18 +45,6 @@ std::string model(const std::string& leaf =
                       "label)") {
   std::string text(kSharedModel);
   return text.replace(text.find("LEAF"), 4, leaf);
-}
-
-std::vector<Tree> random_trees(std::size_t count, uint32_t seed) {
-  std::mt19937 random(seed);
-  std::string text;
-  for (std::size_t i = 0; i < count; ++i) {
-    std::string tree = "(1 w0)";
-    for (uint32_t more = random() % 5; more > 0; --more)
-      tree = "(" + std::to_string(random() % 2) + " " + tree + " (0 w" + std::to_string(random() % 40) + "))";
-    text += tree + "\n";
-  }
-  return read_trees(std::make_shared<const Source>("trees.txt", text)).trees;
 }
 
 class InProcesses : public net::Work {
@@ -119,8 +108,8 @@ class SharedBatchesTest : public ::testing::Test {
   }
 
   const Directory directory_;
-  const std::vector<Tree> trees_ = random_trees(40, 1);
-  const std::vector<Tree> dev_ = random_trees(9, 2);
+  const std::vector<Tree> trees_ = random_labelled_trees(40, 1);
+  const std::vector<Tree> dev_ = random_labelled_trees(9, 2);
 };
 
 bool are_equal(const std::vector<ParameterValues>& a, const std::vector<ParameterValues>& b) {
