@@ -14,6 +14,9 @@ namespace {
 enum DealMessage : uint32_t { kAsk, kRange, kOver, kResults };
 
 constexpr std::chrono::milliseconds kLongestWait(100);
+/// Process 0 looks at messages between two ranges of its own, and a large packet crosses in several steps, each of
+/// which waits for such a look: so many ranges are on their way to a process, or wait there.
+constexpr int kAsksAtFirst = 4;
 
 using Bytes = std::vector<std::byte>;
 
@@ -122,7 +125,7 @@ class DealtWork {
   DealtWork(Transport& transport, Dealt& dealt) : transport_(transport), dealt_(dealt) {}
 
   void run() {
-    for (int asks = state_.begin(); asks > 0; --asks) transport_.send(0, {.aux = kAsk}, {});
+    for (int asks = state_.begin(kAsksAtFirst); asks > 0; --asks) transport_.send(0, {.aux = kAsk}, {});
     for (;;) {
       transport_.flush();
       const std::size_t arrived = transport_.poll(

@@ -2,8 +2,8 @@
 // itself too; the results come back in any order.
 //
 //   process 0                                  another process
-//     next() -> range, or over   <- ask <-       begin(): asks twice, so that the next range is there when it
-//                              -> range ->       is done with one
+//     next() -> range, or over   <- ask <-       begin(): asks some times, so that the next range is
+//                              -> range ->       there when one is done
 //     done(range)             <- results <-      finished(): which asks for another one
 //                               -> over ->       is_over(): when every question has its answer
 //
@@ -56,12 +56,10 @@ class Dealer {
 /// What another process knows.
 class DealtTo {
  public:
-  static constexpr int kAsksAtFirst = 2;
-
   /// Returns how many times to ask.
-  int begin() {
-    open_ = kAsksAtFirst;
-    return kAsksAtFirst;
+  int begin(int asks) {
+    open_ = asks;
+    return asks;
   }
   /// A range, or "over", has come.
   void answered() { --open_; }
