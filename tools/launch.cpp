@@ -25,6 +25,7 @@
 
 #include "net/processes.h"
 #include "output.h"
+#include "passed_output.h"
 #include "process.h"
 
 extern char** environ;
@@ -318,8 +319,10 @@ LaunchEnd launch(const std::vector<net::Host>& hosts, const std::vector<std::str
   const Launcher launcher = find_launcher();
   std::vector<std::string> program{fs::canonical("/proc/self/exe").string()};
   program.insert(program.end(), words.begin(), words.end());
-  const net::LaunchCommand command = net::launch_command(launcher.mpi, launcher.path, hosts, program,
-                                                         net::name_of_this_machine(), geteuid() == 0);
+  const OfferedOutput output;
+  net::LaunchCommand command = net::launch_command(launcher.mpi, launcher.path, hosts, program,
+                                                   net::name_of_this_machine(), geteuid() == 0);
+  if (output.name()) command.environment.emplace_back(OfferedOutput::kVariable, *output.name());
   const Started started = start(command);
   const PassedInterrupts interrupts(started.process);
   const Said said = pass_on(started.standard_error);

@@ -8,6 +8,7 @@
 #include "choices.h"
 #include "launch.h"
 #include "output.h"
+#include "passed_output.h"
 #include "units.h"
 
 namespace hiaton::cli {
@@ -26,6 +27,7 @@ void set_heartbeat(ProcessOptions& options, const std::string& text) {
 int work_launched(const net::Launched& launched, const ProcessOptions& options,
                   const net::MakeWork& make_work) {
   net::LaunchedProcess process(launched);
+  if (process.is_first()) take_offered_output();
   try {
     process.work(options.transport, make_work);
     return kSuccess;

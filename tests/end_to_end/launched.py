@@ -107,6 +107,25 @@ class Launched(LaunchedTest):
             self.assertEqual((spread.returncode, spread.stdout, spread.stderr), (0, alone.stdout, ""))
         self.assert_one_error(hiaton("predict", "/nowhere", "--hosts=localhost:3"), "there is no such checkpoint")
 
+    def test_process_0_writes_to_the_output_of_the_command(self):
+        for _ in self.each_mpi():
+            pass
+        model = self.model()
+        words = ["predict", model, "--generate=3000"]
+        alone = hiaton(*words)
+        file = pathlib.Path(self.directory.name, "predictions.txt")
+        file.write_text("before\n", encoding="utf-8")
+        with file.open("a", encoding="utf-8") as output:
+            subprocess.run([HIATON, *words, "--hosts=localhost:2"], cwd=ROOT, stdout=output, check=True, timeout=TIMEOUT_S)
+        self.assertEqual(file.read_text(encoding="utf-8"), "before\n" + alone.stdout)
+        writer = subprocess.Popen([HIATON, *words, "--hosts=localhost:2"], cwd=ROOT, text=True,
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.assertEqual(writer.stdout.readline(), "tree 1\n")
+        writer.stdout.close()  # too early
+        self.assertEqual(writer.stderr.read(), "error: cannot write to standard output: Broken pipe\n")
+        self.assertEqual(writer.wait(timeout=TIMEOUT_S), 1)
+        writer.stderr.close()
+
     def test_another_model_is_refused_by_name(self):
         model = self.model()
         other = f"{self.directory.name}/other"
