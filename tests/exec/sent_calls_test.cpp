@@ -1,4 +1,5 @@
 // What is placed on other processes runs there, by calls that are sent.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,6 +11,7 @@
 #include "exec/partitioned.h"
 #include "exec/place_program.h"
 #include "exec/stealing.h"
+#include "sized.h"
 
 namespace hiaton::exec::testing {
 namespace {
@@ -358,25 +360,25 @@ TEST_P(SentCallsTest, AProgramThatIsElsewhereIsCalled) {
 /// Process 1 gets 40 calls of 64 KiB each, and computes for each of them; one of them fits into its memory
 /// beside others, all of them do not.
 TEST_P(SentCallsTest, AProcessThatIsSentMoreThanItHoldsSendsCallsBack) {
-  constexpr std::string_view kLarge =
+  const std::string large = fmt::format(
       "fn weigh(x: f64[8192], n: i64) -> f64 on \"process:1\" =\n"
-      "  let (_, s) = with i = 0, s = 0.0 while i < 300000 do (i + 1, s + sqrt(f64(i + n)))\n"
+      "  let (_, s) = with i = 0, s = 0.0 while i < {} do (i + 1, s + sqrt(f64(i + n)))\n"
       "  sum(x) + s\n"
       "fn search(x: f64[8192], low: i64, high: i64) -> f64 =\n"
       "  if high - low == 1 then 0 + weigh(x, low)\n"
       "  else search(x, low, (low + high) / 2) + search(x, (low + high) / 2, high)\n"
-      "fn main(x: f64[8192]) -> f64 = search(x, 0, 40)\n";
+      "fn main(x: f64[8192]) -> f64 = search(x, 0, 40)\n",
+      sized(300'000, 30'000));
   Tensor x(DType::F64, {8192});
   for (int64_t i = 0; i < x.size(); ++i) x.mutable_data<double>()[i] = 0.5;
   RunOptions options;
   options.max_bytes = 1'500'000;
-  const Shared found = run_shared(kLarge, {Value(x)}, 2, GetParam(), options);
+  const Shared found = run_shared(large, {Value(x)}, 2, GetParam(), options);
   PlanCache plans;
-  EXPECT_EQ(found.values, exec::run(graph_of(kLarge), std::vector{Value(x)}, {}, plans).values)
-      << found.error;
+  EXPECT_EQ(found.values, exec::run(graph_of(large), std::vector{Value(x)}, {}, plans).values) << found.error;
   EXPECT_EQ(found.stats.remote_calls, 40u);
   options.max_bytes = uint64_t{1} << 30;
-  const Shared roomy = run_shared(kLarge, {Value(x)}, 2, GetParam(), options);
+  const Shared roomy = run_shared(large, {Value(x)}, 2, GetParam(), options);
   EXPECT_EQ(roomy.values, found.values);
   if (GetParam() != net::Delivery::InOrder) return;
   EXPECT_GT(found.stats.remote_bytes, roomy.stats.remote_bytes + 65'536) << "some came back";
