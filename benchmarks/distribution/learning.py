@@ -191,20 +191,18 @@ def kill_process(command, number):
     os.kill(find(), signal.SIGKILL)
 
 
-def tables(report):
-    """Headers and rows."""
-    if report["learning"]:
-        yield (["learning", "1 process", "2 processes", "speedup", "side by side", "share", "bar", ""],
-               [[row["what"], show_time(row["1 process"]), show_time(row["2 processes"]), show_ratio(row["speedup"]),
-                 show_ratio(row["side by side"]), show_ratio(row["share"]), f"{row['bar']:.3f}", row["missed"]]
-                for row in report["learning"]])
-    if report["exchange"]:
-        yield (["exchange of gradients", "share of a step", "bar", ""],
-               [["not hidden behind work", f"{row['share']:.1%}", f"{row['bar']:.0%}", row["missed"]] for row in report["exchange"]])
-    if report["table"]:
-        yield (["table of words", "here", "on the other process", "speed", "bar", ""],
-               [[row["what"], show_time(row["here"]), show_time(row["there"]), show_ratio(row["speed"]), show_ratio(row["bar"]),
-                 row["missed"]] for row in report["table"]])
-    if report["killed"]:
-        yield (["a process is lost", "seconds", "bar", ""],
-               [[row["what"], show_time(row["seconds"]), show_time(row["bar"]), row["missed"]] for row in report["killed"]])
+def table(name, rows):
+    """The headers and the rows of a part of the report."""
+    if name == "learning":
+        return (["learning", "1 process", "2 processes", "speedup", "side by side", "share", "bar", ""],
+                [[row["what"], show_time(row["1 process"]), show_time(row["2 processes"]), show_ratio(row["speedup"]),
+                  show_ratio(row["side by side"]), show_ratio(row["share"]), f"{row['bar']:.3f}", row["missed"]] for row in rows])
+    if name == "exchange":
+        return (["exchange of gradients", "share of a step", "bar", ""],
+                [["not hidden behind work", f"{row['share']:.1%}", f"{row['bar']:.0%}", row["missed"]] for row in rows])
+    if name == "table":
+        return (["table of words", "here", "on the other process", "speed", "bar", ""],
+                [[row["what"], show_time(row["here"]), show_time(row["there"]), show_ratio(row["speed"]), show_ratio(row["bar"]),
+                  row["missed"]] for row in rows])
+    return (["a process is lost", "seconds", "bar", ""],
+            [[row["what"], show_time(row["seconds"]), show_time(row["bar"]), row["missed"]] for row in rows])
