@@ -110,8 +110,8 @@ class SlotVerifier : private SlotWay {
 
   /// Reads the arguments of calls whose results go there, where calls that run beside them, or before them,
   /// may have returned.
-  void read_arguments(const std::vector<const ScheduledCall*>& calls, const std::vector<uint32_t>& results,
-                      bool is_group) {
+  void read_all_arguments(const std::vector<const ScheduledCall*>& calls,
+                          const std::vector<uint32_t>& results, bool is_group) {
     const SlotContents before = in_;
     for (std::size_t i = 0; i < calls.size(); ++i) {
       in_ = before;
@@ -139,7 +139,7 @@ class SlotVerifier : private SlotWay {
     read_all(together.handover.retained);
     std::vector<uint32_t> results;
     for (std::size_t i = 0; i < calls.size(); ++i) results.push_back(reader_.next_value());
-    read_arguments(calls, results, together.is_group);
+    read_all_arguments(calls, results, together.is_group);
     for (std::size_t i = 0; i < calls.size(); ++i) put_results(*calls[i], results[i]);
   }
 
@@ -175,7 +175,7 @@ class SlotVerifier : private SlotWay {
     }
     go_on_in_group(fork.group);
     read_all(fork.handover.retained);
-    read_arguments(calls, results, true);
+    read_all_arguments(calls, results, true);
     SlotContents forked = in_;
     in_ = alone;
     follow(fork.alone);
