@@ -255,10 +255,10 @@ struct TailIf {
 }  // namespace statements
 
 /// The slots that a statement uses beside those of what it reads; those of the statements inside it, they
-/// have themselves. Of slots in a row only the first stands there.
+/// have themselves. Where several are in a row, only the first is named.
 struct StatementSlots {
-  /// Those of the values that it gives: of the results of each call, of the fields that are read, of joins,
-  /// of loop variables.
+  /// Where the values stand that it gives: the results of each call, the fields that are read, joins, loop
+  /// variables.
   std::vector<uint32_t> values{};
   /// What holds something only while the statement runs: constants that an instruction does not hold itself,
   /// fields that nobody reads, results of a fork before they go to their readers. In the order in which the
