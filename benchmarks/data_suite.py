@@ -91,6 +91,10 @@ def fib_on_demand(n):
     return Program("fib", {"n": n}, "examples/fib.hia", options=("--evaluation=demand",))
 
 
+# Native programs that do the same on the same memory and can be given two threads: what the machine makes of it.
+NATIVE_HALVES = {"mergesort": "mergesort_in_place", "binary_trees": "binary_trees"}
+
+
 class Sizes:
     """How large everything is: as measured, or only to show that it works."""
 
@@ -158,7 +162,7 @@ class Suite:
         for row, bar in self.sizes.speedups:
             if self.wanted(row.label()):
                 rows.append(self.speedup_row(row.label(), lambda workers: self.contenders.hiaton(row, workers), bar,
-                                             self.peers_of(row)))
+                                             self.peers_of(row) | self.halves_of(row)))
         for name, size in (("product", self.sizes.product), ("conv2d", self.sizes.images)):
             if self.wanted(name):
                 rows.append(self.speedup_row(f"{name}({size})",
@@ -173,6 +177,14 @@ class Suite:
         """What else gives the results that ours must be; where the first table does not compare them."""
         return {name: run for name, run in self.contenders.of(row).items() if name == "native C++"}
 
+    def halves_of(self, row):
+        """The native program with one thread and with two."""
+        if row.name not in NATIVE_HALVES:
+            return {}
+        native = Program(NATIVE_HALVES[row.name], row.arguments, row.file)
+        return {f"halves, {workers}": lambda workers=workers: self.contenders.built("native_data", native, workers)
+                for workers in (1, 2)}
+
     def speedup_row(self, label, run, bar, peers=None):
         columns = {"1": lambda: run(1), "2": lambda: run(2)} | (peers or {})
         seconds = measure(columns, self.rounds, label, tolerance=1e-9)
@@ -180,6 +192,7 @@ class Suite:
         native = seconds.get("native C++")
         return {"program": label, "1 worker": statistics.median(seconds["1"]), "2 workers": statistics.median(seconds["2"]),
                 "native C++": statistics.median(native) if native else None, "speedup": found, "bar": bar,
+                "native speedup": ratio(seconds["halves, 1"], seconds["halves, 2"]) if "halves, 1" in seconds else None,
                 "missed": found < bar}
 
     def big_tree(self, phase, workers):
@@ -302,9 +315,11 @@ def print_report(report, options):
                              ("hiaton, 1 worker", "hiaton, 2 workers", "OCaml", "native C++", "CPython")),
            show_ratio(row["x OCaml"]), show_ratio(row["bar"]), show_ratio(row["x C++"]),
            show_ratio(row["CPython / ours"]), show_ratio(row["CPython bar"]), missed(row)] for row in report["data"]]),
-        (["two workers", "1 worker", "2 workers", "native C++", "speedup", "bar", "capacity of the machine", ""],
+        (["two workers", "1 worker", "2 workers", "native C++", "speedup", "bar", "native speedup", "capacity of the machine",
+          ""],
          [[row["program"], show_time(row["1 worker"]), show_time(row["2 workers"]), show_time(row["native C++"]),
-           show_ratio(row["speedup"]), show_ratio(row["bar"]), show_ratio(report["capacity"]), missed(row)]
+           show_ratio(row["speedup"]), show_ratio(row["bar"]), show_ratio(row["native speedup"]),
+           show_ratio(report["capacity"]), missed(row)]
           for row in report["two workers"]]),
         (["pairs", "the first", "the second", "ratio", "bar", ""],
          [[row["program"], show_time(row["above"]), show_time(row["below"]), show_ratio(row["ratio"]),

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 
+#include "base/file_bytes.h"
 #include "choices.h"
 #include "commands.h"
 #include "hiaton/engine.h"
@@ -16,7 +17,6 @@
 #include "process_options.h"
 #include "trace_options.h"
 #include "train/data_trainee.h"
-#include "train/files.h"
 #include "train/json_records.h"
 #include "train/progress_bar.h"
 #include "train/shared_batches.h"
@@ -202,7 +202,7 @@ std::string hash_of(const Training& training) {
   all += fmt::format("{}", train::fingerprint(*training.task->train, training.task->dev.get()));
   const Execution& execution = training.info.execution;
   all += fmt::format("{} {}", fmt::join(to_words(execution.places), ","), execution.replicas);
-  if (training.settings.resume) all += train::read_bytes(training.directory.last());
+  if (training.settings.resume) all += read_file(training.directory.last().string());
   return net::hash_of(std::as_bytes(std::span(all)));
 }
 

@@ -6,6 +6,7 @@
 #include <limits>
 #include <vector>
 
+#include "base/file_bytes.h"
 #include "choices.h"
 #include "hiaton/engine.h"
 #include "hiaton/error.h"
@@ -135,7 +136,7 @@ void ModelDirectory::write(const std::filesystem::path& program_file, const trai
 
 ModelInfo ModelDirectory::read_info() const {
   const std::string name = info().string();
-  const nlohmann::json json = nlohmann::json::parse(train::read_bytes(info()), nullptr, false);
+  const nlohmann::json json = nlohmann::json::parse(read_file(name), nullptr, false);
   if (json.is_discarded()) throw ProgramError(fmt::format("{}: expected JSON, found other text", name));
   const JsonPlace place(json, name);
   place.require_fields({"classes", "sizes", "seed", "min_count", "data", "execution"});
@@ -200,7 +201,7 @@ std::string hash_of_model(const std::filesystem::path& path) {
   std::string all;
   for (const std::filesystem::path& file :
        {directory.info(), directory.vocabulary(), directory.program(), parameters}) {
-    const std::string bytes = train::read_bytes(file);
+    const std::string bytes = read_file(file.string());
     all += net::hash_of(std::as_bytes(std::span(bytes)));
   }
   return net::hash_of(std::as_bytes(std::span(all)));

@@ -1,9 +1,14 @@
 // The programs with data values as a C++ programmer writes them: nodes by new and delete, loops along lists.
 // A cell that is taken apart is deleted and what is made is new, as in the other languages.
+//
+// Where the environment variable WORKERS is 2, the two halves of a binary tree and of a list that is sorted
+// in place are for a thread each: what two processors make of the same work on the same memory.
 #include <complex>
 #include <cstdint>
 #include <cstdlib>
+#include <future>
 #include <numbers>
+#include <utility>
 #include <vector>
 
 #include "timed_programs.h"
@@ -84,6 +89,68 @@ int64_t mergesort(int64_t n) {
   return sum;
 }
 
+bool has_two_workers() {
+  const char* workers = std::getenv("WORKERS");
+  return workers != nullptr && std::atoi(workers) == 2;
+}
+
+/// The results of both, each by a thread of its own where there are two.
+template <class First, class Second>
+auto both(bool beside, First first, Second second) {
+  std::future other = std::async(beside ? std::launch::async : std::launch::deferred, second);
+  auto result = first();
+  return std::pair(result, other.get());
+}
+
+/// A cell as Hiaton has it: with a header, and in its place for good.
+struct FixedCell {
+  int64_t count;
+  int64_t head;
+  FixedCell* tail;
+};
+
+FixedCell* merge_in_place(FixedCell* a, FixedCell* b) {
+  FixedCell* merged = nullptr;
+  FixedCell** end = &merged;
+  while (a != nullptr && b != nullptr) {
+    FixedCell*& smaller = a->head <= b->head ? a : b;
+    *end = smaller;
+    smaller->count = 1;
+    end = &smaller->tail;
+    smaller = smaller->tail;
+  }
+  *end = a != nullptr ? a : b;
+  return merged;
+}
+
+FixedCell* sort_in_place(FixedCell* list, bool beside) {
+  if (list == nullptr || list->tail == nullptr) return list;
+  FixedCell* a = nullptr;
+  FixedCell* b = nullptr;
+  while (list != nullptr) {
+    FixedCell* rest = std::exchange(list->tail, b);
+    list->count = 1;
+    b = std::exchange(a, list);  // deals to each in turn
+    list = rest;
+  }
+  const auto [first, second] = both(
+      beside, [&] { return sort_in_place(a, false); }, [&] { return sort_in_place(b, false); });
+  return merge_in_place(first, second);
+}
+
+int64_t mergesort_in_place(int64_t n) {
+  std::vector<FixedCell> cells(static_cast<std::size_t>(n));
+  int64_t x = 65539;
+  for (FixedCell& cell : cells) {
+    cell = {1, x, &cell == &cells.back() ? nullptr : &cell + 1};
+    x = next(x);
+  }
+  int64_t sum = 0;
+  const FixedCell* sorted = sort_in_place(cells.data(), has_two_workers());
+  for (; sorted != nullptr; sorted = sorted->tail) sum = (sum * 31 + sorted->head) % 1000003;
+  return sum;
+}
+
 struct Tree {
   Tree* left;
   Tree* right;
@@ -106,10 +173,22 @@ void destroy(Tree* tree) {
 }
 
 int64_t binary_trees(int64_t depth) {
-  Tree* tree = build(depth);
-  const int64_t nodes = count(tree);
-  destroy(tree);
-  return nodes;
+  if (!has_two_workers() || depth == 0) {
+    Tree* tree = build(depth);
+    const int64_t nodes = count(tree);
+    destroy(tree);
+    return nodes;
+  }
+  const auto half = [&] { return build(depth - 1); };
+  const std::pair<Tree*, Tree*> halves = both(true, half, half);
+  const auto used_up = [](Tree* tree) {
+    const int64_t nodes = count(tree);
+    destroy(tree);
+    return nodes;
+  };
+  const auto [first, second] = both(
+      true, [&] { return used_up(halves.first); }, [&] { return used_up(halves.second); });
+  return first + second + 1;
 }
 
 int64_t long_list(int64_t n) {
@@ -174,6 +253,7 @@ int main(int argc, char** argv) {
           {"list_queens",
            [](const Arguments& a) { return show(solutions(integer(a, 0), integer(a, 0), nullptr)); }},
           {"mergesort", [](const Arguments& a) { return show(mergesort(integer(a, 0))); }},
+          {"mergesort_in_place", [](const Arguments& a) { return show(mergesort_in_place(integer(a, 0))); }},
           {"binary_trees", [](const Arguments& a) { return show(binary_trees(integer(a, 0))); }},
           {"long_list", [](const Arguments& a) { return show(long_list(integer(a, 0))); }},
           {"fft", [](const Arguments& a) { return fft(integer(a, 0)); }},

@@ -39,9 +39,9 @@ struct TensorObject {
   std::atomic<int32_t> references{1};
   DType dtype = DType::F32;
   uint8_t rank = 0;
-  bool is_slab = false;                      ///< the first dimension counts instances of a batch
+  bool is_batch = false;                     ///< the first dimension counts instances of a batch
   bool is_view = false;                      ///< the elements stand elsewhere, not behind this
-  std::array<int64_t, kMaxRank + 1> dims{};  ///< a slab has one more than its instances
+  std::array<int64_t, kMaxRank + 1> dims{};  ///< a block has one more than its instances
   std::byte* elements = nullptr;
   std::shared_ptr<const void> owner;  ///< owns the elements of a view; null: nobody here does
   TensorPool* pool = nullptr;         ///< the pool that takes it back; null: its memory is freed

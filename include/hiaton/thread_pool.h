@@ -38,9 +38,9 @@ class ThreadPool {
   std::unique_ptr<Parts> parts_;
 };
 
-/// Calls work(begin, end) for ranges that make up [0, size): of `piece` each, on the threads of the pool; all
-/// at once where there is none or no more than one piece.
-void run_in_pieces(ThreadPool* pool, std::size_t size, std::size_t piece,
+/// Calls work(begin, end) for ranges that make up [0, size): of `range` each, on the threads of the pool; all
+/// at once where there is none or no more than one of them.
+void run_in_ranges(ThreadPool* pool, std::size_t size, std::size_t range,
                    const std::function<void(std::size_t begin, std::size_t end)>& work);
 
 }  // namespace hiaton

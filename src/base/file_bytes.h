@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -10,7 +11,7 @@ namespace hiaton {
 
 /// All bytes. Throws ProgramError that names the file and says why it cannot be read, also where it is longer
 /// than `most_bytes`; it reads no further then.
-std::string read_file(const std::string& name, std::size_t most_bytes);
+std::string read_file(const std::string& name, std::size_t most_bytes = SIZE_MAX);
 
 /// A file in the address space, so that it may be larger than memory. Nobody may cut it off meanwhile; one
 /// that is replaced stays as it was.

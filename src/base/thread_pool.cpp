@@ -65,11 +65,11 @@ void ThreadPool::end_help() {
   parts_->loop.end();
 }
 
-void run_in_pieces(ThreadPool* pool, std::size_t size, std::size_t piece,
+void run_in_ranges(ThreadPool* pool, std::size_t size, std::size_t range,
                    const std::function<void(std::size_t, std::size_t)>& work) {
-  if (pool == nullptr || size <= piece) return work(0, size);
-  pool->run((size + piece - 1) / piece,
-            [&](std::size_t i) { work(i * piece, std::min(size, (i + 1) * piece)); });
+  if (pool == nullptr || size <= range) return work(0, size);
+  pool->run((size + range - 1) / range,
+            [&](std::size_t i) { work(i * range, std::min(size, (i + 1) * range)); });
 }
 
 }  // namespace hiaton

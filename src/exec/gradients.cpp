@@ -18,20 +18,20 @@ int64_t width_of(const Tensor& tensor) {
 }
 
 /// Elements that a thread takes at once.
-constexpr int64_t kPiece = 16384;
+constexpr int64_t kRange = 16384;
 
 /// Calls work(begin, end) for ranges of the elements that may differ from zero.
 void for_elements(const Gradients::Sum& sum, ThreadPool* pool,
                   const std::function<void(int64_t, int64_t)>& work) {
-  const auto in_pieces = [pool](std::size_t size, int64_t piece, const auto& of) {
-    run_in_pieces(pool, size, static_cast<std::size_t>(piece), [&](std::size_t begin, std::size_t end) {
+  const auto in_ranges = [pool](std::size_t size, int64_t range, const auto& of) {
+    run_in_ranges(pool, size, static_cast<std::size_t>(range), [&](std::size_t begin, std::size_t end) {
       of(static_cast<int64_t>(begin), static_cast<int64_t>(end));
     });
   };
-  if (sum.dense) return in_pieces(static_cast<std::size_t>(sum.values.size()), kPiece, work);
+  if (sum.dense) return in_ranges(static_cast<std::size_t>(sum.values.size()), kRange, work);
   const int64_t width = width_of(sum.values);
-  const int64_t rows_a_piece = kPiece / std::max<int64_t>(width, 1) + 1;
-  in_pieces(sum.rows.size(), rows_a_piece, [&](int64_t begin, int64_t end) {
+  const int64_t rows_a_range = kRange / std::max<int64_t>(width, 1) + 1;
+  in_ranges(sum.rows.size(), rows_a_range, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const int64_t row = sum.rows[static_cast<std::size_t>(i)];
       work(row * width, (row + 1) * width);

@@ -1,4 +1,4 @@
-// Kernels that join tensors and cut pieces out of them along one axis, for elements of any type.
+// Kernels that join tensors along one axis and take slices of them, for elements of any type.
 #pragma once
 
 #include "hiaton/op.h"

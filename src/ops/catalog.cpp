@@ -14,7 +14,7 @@
   X(activations)           \
   X(linear_algebra)        \
   X(contraction)           \
-  X(pieces)                \
+  X(joining)               \
   X(reshaping)             \
   X(repetition)            \
   X(rows)                  \

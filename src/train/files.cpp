@@ -41,14 +41,6 @@ class File {
   /// Some file systems cannot sync a directory, which is no fault of the file.
   bool sync() const { return ::fsync(file_) == 0 || errno == EINVAL || errno == ENOTSUP; }
 
-  ssize_t read(char* to, std::size_t count) const {
-    ssize_t got = 0;
-    do {
-      got = ::read(file_, to, count);
-    } while (got < 0 && errno == EINTR);
-    return got;
-  }
-
  private:
   int file_;
 };
@@ -84,21 +76,6 @@ void write_atomically(const std::filesystem::path& path, const std::vector<std::
 void append(const std::filesystem::path& path, std::string_view bytes) {
   const File file(path, O_WRONLY | O_CREAT | O_APPEND);
   if (!file.is_open() || !file.write(bytes)) fail("write", path, errno);
-}
-
-std::string read_bytes(const std::filesystem::path& path) {
-  const File file(path, O_RDONLY);
-  if (!file.is_open()) fail("read", path, errno);
-  std::string bytes;
-  constexpr std::size_t kChunk = std::size_t{1} << 20;
-  for (;;) {
-    const std::size_t size = bytes.size();
-    bytes.resize(size + kChunk);
-    const ssize_t count = file.read(bytes.data() + size, kChunk);
-    if (count < 0) fail("read", path, errno);
-    bytes.resize(size + static_cast<std::size_t>(count));
-    if (count == 0) return bytes;
-  }
 }
 
 }  // namespace hiaton::train

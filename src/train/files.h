@@ -15,7 +15,4 @@ void write_atomically(const std::filesystem::path& path, const std::vector<std::
 /// Adds to the end of a file, made where missing. Throws ProgramError that names the file and the reason.
 void append(const std::filesystem::path& path, std::string_view bytes);
 
-/// All bytes of a file. Throws ProgramError where it cannot be read.
-std::string read_bytes(const std::filesystem::path& path);
-
 }  // namespace hiaton::train

@@ -91,11 +91,11 @@ void Optimizer::update(std::span<T> w, const Gradient& gradient, std::size_t ind
   const T* g = std::get<std::span<T>>(gradient.values).data();
   const std::vector<int64_t>& rows = gradient.rows;
   if (!gradient.sparse) {
-    return run_in_pieces(pool, w.size(), kPiece, [&](std::size_t begin, std::size_t end) {
+    return run_in_ranges(pool, w.size(), kPiece, [&](std::size_t begin, std::size_t end) {
       update_range(w.data(), g, index, begin, end, rounded);
     });
   }
-  run_in_pieces(pool, rows.size(), kPiece / (width + 1) + 1, [&](std::size_t first, std::size_t last) {
+  run_in_ranges(pool, rows.size(), kPiece / (width + 1) + 1, [&](std::size_t first, std::size_t last) {
     for (std::size_t k = first; k < last; ++k) {
       const std::size_t begin = static_cast<std::size_t>(rows[k]) * width;
       update_range(w.data(), g, index, begin, begin + width, rounded);

@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 
+#include "base/file_bytes.h"
 #include "hiaton/error.h"
 #include "train/files.h"
 #include "train/json_records.h"
@@ -150,7 +151,7 @@ void save_settings(const std::filesystem::path& path, const Settings& settings) 
 
 Settings load_settings(const std::filesystem::path& path) {
   const std::string name = path.string();
-  const nlohmann::json json = nlohmann::json::parse(read_bytes(path), nullptr, false);
+  const nlohmann::json json = nlohmann::json::parse(read_file(name), nullptr, false);
   if (json.is_discarded())
     throw ProgramError(fmt::format("{}: expected settings in JSON, found other text", name));
   return settings_from(JsonPlace(json, name));

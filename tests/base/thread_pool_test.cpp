@@ -98,7 +98,7 @@ TEST(ThreadPool, PiecesMakeUpTheWhole) {
   for (ThreadPool* each : {&pool, static_cast<ThreadPool*>(nullptr)}) {
     for (std::size_t size : {0u, 1u, 9u, 10u, 11u, 1001u}) {
       std::vector<std::atomic<int>> seen(size);
-      run_in_pieces(each, size, 10, [&](std::size_t begin, std::size_t end) {
+      run_in_ranges(each, size, 10, [&](std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i) ++seen[i];
       });
       for (const std::atomic<int>& count : seen) EXPECT_EQ(count.load(), 1);

@@ -16,7 +16,7 @@
 #include "hiaton/engine.h"
 #include "hiaton/lang.h"
 #include "lang/reading_steps.h"
-#include "properties/environment.h"
+#include "properties/random_choices.h"
 #include "sized.h"
 #include "tests_dir.h"
 

@@ -6,7 +6,7 @@
 
 #include "hiaton/builder.h"
 #include "properties/generate.h"
-#include "properties/random.h"
+#include "properties/random_choices.h"
 
 namespace hiaton::properties {
 

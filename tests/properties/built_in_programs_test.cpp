@@ -10,8 +10,7 @@
 #include <vector>
 
 #include "engine/all_ways.h"
-#include "properties/environment.h"
-#include "properties/random.h"
+#include "properties/random_choices.h"
 #include "sized.h"
 
 namespace hiaton::properties {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "properties/random.h"
+#include "properties/random_choices.h"
 
 namespace hiaton::properties {
 namespace {

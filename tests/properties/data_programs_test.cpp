@@ -9,8 +9,7 @@
 
 #include "hiaton/hiaton.h"
 #include "net/disordered.h"
-#include "properties/environment.h"
-#include "properties/random.h"
+#include "properties/random_choices.h"
 #include "sized.h"
 
 namespace hiaton::properties {

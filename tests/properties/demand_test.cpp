@@ -10,8 +10,8 @@
 
 #include "hiaton/hiaton.h"
 #include "properties/data_programs.h"
-#include "properties/environment.h"
 #include "properties/generate.h"
+#include "properties/random_choices.h"
 #include "properties/values.h"
 #include "sized.h"
 

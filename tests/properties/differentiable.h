@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "hiaton/value.h"
-#include "properties/random.h"
+#include "properties/random_choices.h"
 
 namespace hiaton::properties {
 

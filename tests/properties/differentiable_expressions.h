@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "properties/random.h"
+#include "properties/random_choices.h"
 
 namespace hiaton::properties {
 

@@ -5,8 +5,8 @@
 
 #include "exec/run_graph.h"
 #include "hiaton/passes.h"
-#include "properties/environment.h"
 #include "properties/generate.h"
+#include "properties/random_choices.h"
 #include "properties/values.h"
 #include "properties/with_gradient.h"
 #include "sized.h"

@@ -10,8 +10,8 @@
 #include <thread>
 
 #include "properties/check.h"
-#include "properties/environment.h"
 #include "properties/generate.h"
+#include "properties/random_choices.h"
 #include "properties/shrink.h"
 #include "sized.h"
 

@@ -11,7 +11,7 @@
 #include "hiaton/hiaton.h"
 #include "hiaton/model.h"
 #include "properties/differentiable.h"
-#include "properties/environment.h"
+#include "properties/random_choices.h"
 #include "sized.h"
 
 namespace hiaton::properties {

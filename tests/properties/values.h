@@ -2,7 +2,7 @@
 #pragma once
 
 #include "hiaton/value.h"
-#include "properties/random.h"
+#include "properties/random_choices.h"
 
 namespace hiaton::properties {
 

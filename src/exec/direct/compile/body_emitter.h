@@ -1,19 +1,20 @@
-// Emits one body of a schedule: the statements become instructions, and values get slots. What is done, in
-// which order, and who holds the counted values meanwhile, the statements say; see statements.h. One class,
-// by subject in the files named below.
+// Emits one body of a schedule: the statements become instructions. What is done, in which order, who holds
+// the counted values meanwhile, and which slots all this needs, the statements say; see statements.h. One
+// class, by subject in the files named below.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <span>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
+#include "base/check.h"
+#include "exec/direct/compile/assign_slots.h"
 #include "exec/direct/compile/emit.h"
+#include "exec/direct/compile/held_constants.h"
+#include "exec/direct/compile/moves.h"
 #include "exec/direct/compile/operation_kinds.h"
-#include "exec/direct/compile/slots.h"
 #include "exec/direct/compile/statements.h"
 
 namespace hiaton::exec::direct {
@@ -30,9 +31,7 @@ class BodyEmitter {
         plan_(context.plan),
         body_(body),
         function_(body.function),
-        sequential_(sequential),
-        next_kept_slot_(sequential.slots),
-        kept_slots_(sequential.slots) {}
+        sequential_(sequential) {}
 
   void run();
   /// The body of one of its tasks, in place of its own.
@@ -41,27 +40,20 @@ class BodyEmitter {
  private:
   static constexpr uint32_t kNoSlot = UINT32_MAX;
 
-  struct Operand {
-    bool is_constant = false;
-    Slot constant;
-    uint32_t slot = kNoSlot;
-  };
-  struct Move {
-    uint32_t to;
-    Operand from;
-  };
   using SlotMap = std::unordered_map<graph::NodeId, uint32_t>;
 
   // Code
   uint32_t here() const { return static_cast<uint32_t>(plan_.code.size()); }
   uint32_t emit(Opcode opcode, graph::NodeId node = {});
   Instruction& at(uint32_t index) { return plan_.code[index]; }
-  uint16_t narrow(uint32_t slot) const;
+  /// A slot as it stands in an instruction.
+  static uint16_t narrow(uint32_t slot);
   /// Where a jump at `from`, and those that go with it, go on.
   void set_jump(uint32_t from, uint32_t to);
   void emit_move(uint32_t to, const Operand& from);
   /// All at once: a slot is overwritten only when nobody needs its old value.
   void emit_moves(std::vector<Move> moves);
+  void end_body(Plan::Body& body, const BodySlots& slots);
   /// Jumps of the body to a return become that return.
   void return_instead_of_jumping(uint32_t begin);
   /// Instructions of the body that do the work of the one behind them too.
@@ -94,12 +86,8 @@ class BodyEmitter {
   void forget_params(std::span<const NodeId> values);
   void emit_drops(std::span<const Drop> drops);
   void emit_retains(const Handover& handover);
-  void free_moved(const Handover& handover);
   void emit_handover(const Handover& handover);
   void emit_leave(const Leave& leave);
-  void free_slot(NodeId value);
-  void open_branch();
-  void close_branch();
 
   bool emit_data_op(const statements::Compute& compute);
   void emit_make(const statements::Compute& compute);
@@ -109,7 +97,7 @@ class BodyEmitter {
     std::optional<int32_t> constant{};
   };
   /// At most one of the fields stays a constant.
-  std::vector<MadeField> fields_in_slots(NodeId id, std::vector<uint32_t>& temporaries);
+  std::vector<MadeField> fields_in_slots(NodeId id);
   void emit_make_of(NodeId id, const std::vector<MadeField>& fields, uint32_t to);
   bool fuse_return_of_make(uint32_t slot);
   uint32_t emit_match(uint32_t slot, std::size_t fields);
@@ -125,7 +113,7 @@ class BodyEmitter {
   uint32_t emit_variant_branch(const Ownership::VariantTest& test);
 
   // Tensors (emit_tensors.cpp)
-  void begin_parameters();
+  void begin_parameters(const BodySlots& slots);
   bool is_parameter(NodeId value) const {
     return graph_[value].kind == graph::NodeKind::Const && graph_[value].parameter >= 0;
   }
@@ -150,29 +138,19 @@ class BodyEmitter {
   void finish_matches();
 
   // Values and slots (emit_values.cpp)
-  uint32_t take_slot();
-  uint32_t take_slots(uint32_t count);
-  void define(graph::NodeId value, uint32_t slot);
-  uint32_t reads_left(graph::NodeId value);
-  /// One read less; how many there still are.
-  uint32_t take_read(graph::NodeId value) {
-    reads_left(value);
-    return --reads_left_[value];
+  /// Calls `emit_it` where the statement has these slots.
+  template <class Emit>
+  void with_slots(const StatementSlots& slots, Emit emit_it) {
+    const SlotReader around = std::exchange(reader_, SlotReader{&slots});
+    emit_it();
+    HIATON_CHECK(reader_.is_done());
+    reader_ = around;
   }
-  uint32_t body_reads_left(graph::NodeId variable);
-  Operand operand(graph::OutPort port);
-  /// The operand in a slot; a constant is put into one, which `temporaries` then holds.
-  uint16_t in_slot(const Operand& from, std::vector<uint32_t>& temporaries);
-  void give_back(std::vector<uint32_t>& temporaries);
-  /// One read of the value is done.
-  void release(graph::OutPort port);
-  void release_value(graph::NodeId value);
-  void give_back_slot(graph::NodeId value);
-  bool is_param(graph::NodeId value) const;
-  /// The slot for the result of an operation: that of the Merge or loop variable it is for, where that is
-  /// safe, else a new one. To be called after the operands are released.
-  uint32_t result_slot(graph::NodeId value);
-  void give_back_if_unread(graph::NodeId value);
+  /// The value stands in the next slot of the statement from here on: gives that.
+  uint32_t define(graph::NodeId value) { return slot_of_[value] = reader_.next_value(); }
+  Operand operand(graph::OutPort port) const;
+  /// The operand in a slot; a constant is put into one.
+  uint16_t in_slot(const Operand& from);
 
   // Operations and branches (emit_operations.cpp)
   bool has_kernel(const graph::Node& node) const { return direct::has_kernel(graph_, structure_, node); }
@@ -185,7 +163,6 @@ class BodyEmitter {
 
   // Conditionals and loops (emit_control.cpp)
   void emit_side(const statements::If& branch, int side);
-  bool is_single_result(graph::NodeId value) const;
   /// A side that only returns something known becomes part of the comparison. False: it does not.
   bool emit_return_if(const statements::TailIf& branch, int side);
   /// The condition stands behind the body: one jump an iteration.
@@ -209,9 +186,10 @@ class BodyEmitter {
   std::vector<uint32_t> emit_worth(const statements::Fork& fork);
 
   // Calls (emit_calls.cpp)
-  std::vector<Argument> arguments_of(const ScheduledCall& call, std::vector<uint32_t>& temporaries);
-  void release_arguments(const ScheduledCall& call);
-  const std::vector<NodeId>& results_of(const ScheduledCall& call) const;
+  std::vector<Argument> arguments_of(const ScheduledCall& call);
+  const std::vector<NodeId>& results_of(const ScheduledCall& call) const {
+    return direct::results_of(context_.schedule, graph_, call);
+  }
   uint32_t define_results(const ScheduledCall& call);
   /// A call instruction of the `one`, `two`, `three` and general forms that follow each other in Opcode.
   uint32_t emit_call(Opcode one, const ScheduledCall& call, const std::vector<Argument>& arguments,
@@ -248,19 +226,13 @@ class BodyEmitter {
   uint32_t entry_ = 0;            ///< the first instruction of the body
   uint32_t hole_slot_ = kNoSlot;  ///< where the hole form has the address
   SequentialForm& sequential_;
-  SlotAllocator slots_;
   uint32_t join_slot_ = kNoSlot;
-  /// In a window, a fork or a task: every value has a slot of its own, behind those of the sequential form,
-  /// and keeps it.
-  bool keeping_ = false;
-  bool in_task_ = false;  ///< the body is that of a task; it has no sequential form
-  uint32_t next_kept_slot_;
-  uint32_t kept_slots_;  ///< what next_kept_slot_ was at most
+  bool in_task_ = false;   ///< the body is that of a task; it has no sequential form
+  std::size_t place_ = 0;  ///< of the window around
+  SlotReader reader_;
   SlotMap slot_of_;
-  std::unordered_map<NodeId, uint32_t> depth_of_;     ///< branches around where the value got its slot
   std::unordered_map<NodeId, uint64_t> data_params_;  ///< the bit of each in params_held_
   uint64_t params_held_ = ~uint64_t{0};               ///< see Plan::params_held
-  uint32_t depth_ = 0;                                ///< branches around
   uint32_t last_test_ = UINT32_MAX;                   ///< the last instruction that tests a variant
   uint32_t last_label_ = 0;                           ///< the last instruction that a jump goes to
   /// Jumps of a branch on a conjunction: another jump to the same place.
@@ -274,17 +246,6 @@ class BodyEmitter {
     static constexpr uint32_t kNoTarget = UINT32_MAX;
   };
   std::vector<Match> matches_;
-  bool frees_slots_ = true;  ///< not on the second of two ways that end alike
-  /// By branch around: slots that its ends free, and the depth of what stood there.
-  std::vector<std::map<uint32_t, uint32_t>> parked_{1};
-  std::unordered_map<graph::NodeId, uint32_t> reads_left_;
-  std::unordered_map<graph::NodeId, uint32_t> body_reads_left_;
-  std::unordered_map<graph::NodeId, bool>
-      body_of_variable_;                                   ///< whether the body of its loop is being emitted
-  std::unordered_map<graph::NodeId, uint32_t> wanted_in_;  ///< results that belong into the slot of a Merge
-  std::unordered_map<graph::NodeId, graph::NodeId>
-      next_of_;                                    ///< results that are the next value of a loop variable
-  std::unordered_set<graph::NodeId> shares_slot_;  ///< values that live in the slot of a Merge or variable
 };
 
 }  // namespace hiaton::exec::direct

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "base/check.h"
+#include "exec/direct/compile/assign_slots.h"
 #include "exec/direct/compile/direct_passes.h"
 #include "exec/direct/compile/emit.h"
 #include "exec/direct/compile/schedule.h"
@@ -236,12 +237,16 @@ std::shared_ptr<const Plan> compile(const Graph& graph, const std::vector<bool>&
     plan->has_tensors = plan->has_tensors || node.type.is_tensor() || is_string(node.type);
   }
   Schedule schedule;
-  EmitContext context{graph, *structure, lifetimes, ownership, schedule, options, *plan};
+  EmitContext context{graph, *structure, ownership, schedule, options, *plan};
   try {
     if (functions[graph.main().index()]) require_inputs_are_params(graph);
     schedule = make_schedule(graph, *structure, lifetimes, ownership, options);
 #if !defined(NDEBUG)
     verify(schedule, graph, *structure, ownership);
+#endif
+    assign_slots(schedule, graph, *structure, lifetimes, options.overflow);
+#if !defined(NDEBUG)
+    verify_slots(schedule, graph, *structure);
 #endif
     SequentialForm sequential;
     for (const ScheduledBody& body : schedule.bodies) {

@@ -7,9 +7,11 @@
 //   4. measure           How long values are read (lifetimes.h); Ownership, who holds counted values.
 //   5. make_schedule     The statements of each body (schedule.h), which emission only reads. verify() checks
 //                        what they promise; debug builds run it after them.
-//   6. emit_body         Instructions (emit.h), to which compile() then gives the addresses of each other.
-//   7. forward_results   Changes instructions in place.
-//   8. set_handlers      Writes the code of the interpreter into them (run/interpret.h). From then on the
+//   6. assign_slots      Which slots of the frame the statements use (assign_slots.h). verify_slots() checks
+//                        it, in debug builds.
+//   7. emit_body         Instructions (emit.h), to which compile() then gives the addresses of each other.
+//   8. forward_results   Changes instructions in place.
+//   9. set_handlers      Writes the code of the interpreter into them (run/interpret.h). From then on the
 //                        plan is frozen: runs read it, nobody changes it.
 #pragma once
 

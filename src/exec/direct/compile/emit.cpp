@@ -10,22 +10,17 @@ namespace hiaton::exec::direct {
 
 void BodyEmitter::run() {
   Plan::Body body{.function = function_, .forking = body_.forking, .to_hole = body_.to_hole, .begin = here()};
+  const BodySlots& slots = body_.slots;
   emit(Opcode::Header);
   entry_ = here();
   begin_params();
-  if (body_.to_hole) hole_slot_ = slots_.take();  // the last argument
-  begin_parameters();
-  // Both forms have the same slots, so that the forking one can go on in the sequential one.
-  if (context_.schedule.has_groups[function_.index()]) join_slot_ = slots_.take();
+  hole_slot_ = slots.hole.value_or(kNoSlot);
+  join_slot_ = slots.join.value_or(kNoSlot);
+  begin_parameters(slots);
   emit_all(body_.statements);
   finish_matches();
   return_instead_of_jumping(body.begin);
-  fuse_instructions(body.begin);
-  if (!body_.forking) sequential_.slots = slots_.count();
-  body.slots = narrow(std::max(slots_.count(), body_.forking ? kept_slots_ : 0));
-  at(body.begin).d = body.slots;
-  body.end = here();
-  plan_.bodies.push_back(body);
+  end_body(body, slots);
 }
 
 /// A task is called like a function, with what it captures as its arguments, and returns its results. Its
@@ -38,20 +33,25 @@ void BodyEmitter::run_task(std::size_t number) {
   context_.task_begins.push_back(here());
   HIATON_CHECK(context_.task_begins.size() == number + 1);
   emit(Opcode::Header);
-  keeping_ = in_task_ = true;
-  for (NodeId value : scheduled.task.captures) define(value, take_slot());
-  join_slot_ = take_slot();
-  begin_parameters();
+  in_task_ = true;
+  const std::vector<NodeId>& captures = scheduled.task.captures;
+  for (std::size_t i = 0; i < captures.size(); ++i) slot_of_[captures[i]] = scheduled.slots.entered[i];
+  join_slot_ = *scheduled.slots.join;
+  begin_parameters(scheduled.slots);
   emit_all(scheduled.statements);
-  emit_leave(scheduled.leave);
+  with_slots(scheduled.slots.at_end, [&] { emit_leave(scheduled.leave); });
   ReturnList list;
   for (NodeId result : scheduled.task.results) list.slots.push_back(narrow(slot_of_.at(result)));
   plan_.return_lists.push_back(std::move(list));
   const uint32_t index = emit(Opcode::ReturnN);
   at(index).returns = &plan_.return_lists.back();
   finish_matches();
+  end_body(body, scheduled.slots);
+}
+
+void BodyEmitter::end_body(Plan::Body& body, const BodySlots& slots) {
   fuse_instructions(body.begin);
-  body.slots = narrow(kept_slots_);
+  body.slots = narrow(slots.count);
   at(body.begin).d = body.slots;
   body.end = here();
   plan_.bodies.push_back(body);
@@ -67,8 +67,8 @@ uint32_t BodyEmitter::emit(Opcode opcode, NodeId node) {
   return here() - 1;
 }
 
-uint16_t BodyEmitter::narrow(uint32_t slot) const {
-  if (slot >= std::numeric_limits<uint16_t>::max()) throw TooManySlots{function_};
+uint16_t BodyEmitter::narrow(uint32_t slot) {
+  HIATON_CHECK(slot < std::numeric_limits<uint16_t>::max());  // assign_slots() has seen to it
   return static_cast<uint16_t>(slot);
 }
 

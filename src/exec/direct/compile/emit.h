@@ -1,4 +1,4 @@
-// Turns the statements of a schedule into instructions.
+// Turns the statements of a schedule, whose slots are assigned, into instructions.
 #pragma once
 
 #include <optional>
@@ -6,7 +6,6 @@
 #include <unordered_set>
 
 #include "exec/direct/compile/counted_types.h"
-#include "exec/direct/compile/lifetimes.h"
 #include "exec/direct/compile/ownership.h"
 #include "exec/direct/compile/schedule.h"
 #include "exec/direct/direct_plan.h"
@@ -47,7 +46,6 @@ struct PassedValues {
 struct EmitContext {
   const graph::Graph& graph;
   const Structure& structure;
-  const Lifetimes& lifetimes;
   const Ownership& ownership;
   const Schedule& schedule;
   const PlanOptions& options;
@@ -61,18 +59,14 @@ struct EmitContext {
   std::vector<BlockId> region_blocks{};  ///< by region, for their names
 };
 
-struct TooManySlots {
-  graph::FunctionId function;
-};
-
-/// What the forking form of a function needs to know of the sequential one.
+/// Where the groups of calls of a sequential form begin: there the forking form goes on where it has no room
+/// for a fork. By the key of the first item of the group.
 struct SequentialForm {
-  std::unordered_map<uint64_t, uint32_t> group_starts;  ///< by the key of the first item of a group
-  uint32_t slots = 0;
+  std::unordered_map<uint64_t, uint32_t> group_starts;
 };
 
 /// Appends the body, and behind it those of its tasks. The sequential form fills `sequential`, the forking
-/// form (emitted second) reads it. Throws TooManySlots and Unplannable.
+/// form (emitted second) reads it. Throws Unplannable.
 void emit_body(EmitContext& context, const ScheduledBody& body, SequentialForm& sequential);
 
 /// Outside of bodies: nothing fails there, and it is no call. Its number.

@@ -7,45 +7,27 @@
 
 namespace hiaton::exec::direct {
 
-/// One constant fits into a call of two or three arguments; where they stand in a list, all do.
-std::vector<Argument> BodyEmitter::arguments_of(const ScheduledCall& call,
-                                                std::vector<uint32_t>& temporaries) {
+std::vector<Argument> BodyEmitter::arguments_of(const ScheduledCall& call) {
+  const std::vector<bool> held = held_arguments(graph_, structure_, call);
   std::vector<Argument> arguments;
-  const std::size_t count = call.arguments.size();
-  std::size_t constants_left = count > kMostPassed ? count : count == 2 || count == 3 ? 1 : 0;
-  for (const PassedValue& passed : call.arguments) {
+  for (std::size_t i = 0; i < held.size(); ++i) {
+    const PassedValue& passed = call.arguments[i];
     const Operand from = operand(passed.port);
     if (passed.sum.valid()) {
       arguments.push_back({narrow(from.slot), passed.plus});
-      continue;
-    }
-    const auto number = static_cast<int16_t>(from.constant.i64);
-    if (from.is_constant && constants_left > 0 && number == from.constant.i64) {
-      arguments.push_back({direct::kNoSlot, number});
-      --constants_left;
+    } else if (held[i]) {
+      arguments.push_back({direct::kNoSlot, static_cast<int16_t>(from.constant.i64)});
     } else {
-      arguments.push_back({in_slot(from, temporaries), 0});
+      arguments.push_back({in_slot(from), 0});
     }
   }
   return arguments;
 }
 
-void BodyEmitter::release_arguments(const ScheduledCall& call) {
-  for (const PassedValue& passed : call.arguments) {
-    if (!passed.sum.valid() || (!keeping_ && take_read(passed.sum) == 0)) release(passed.port);
-  }
-}
-
-const std::vector<graph::NodeId>& BodyEmitter::results_of(const ScheduledCall& call) const {
-  return call.task ? context_.schedule.tasks[*call.task].task.results : graph_[call.site].returns;
-}
-
 uint32_t BodyEmitter::define_results(const ScheduledCall& call) {
+  const uint32_t first = reader_.next_value();
   const std::vector<NodeId>& results = results_of(call);
-  const uint32_t first = !call.task && results.size() == 1
-                             ? result_slot(results[0])
-                             : take_slots(static_cast<uint32_t>(results.size()));
-  for (std::size_t i = 0; i < results.size(); ++i) define(results[i], first + static_cast<uint32_t>(i));
+  for (std::size_t i = 0; i < results.size(); ++i) slot_of_[results[i]] = first + static_cast<uint32_t>(i);
   return first;
 }
 
@@ -107,23 +89,16 @@ graph::FunctionId BodyEmitter::function_of(const ScheduledCall& call) const {
 }
 
 void BodyEmitter::emit_statement(const statements::Calls& scheduled) {
-  std::vector<uint32_t> temporaries;
   std::vector<const ScheduledCall*> calls;
   std::vector<std::vector<Argument>> arguments;
   for (const ScheduledCall& call : scheduled.calls) {
     calls.push_back(&call);
-    arguments.push_back(arguments_of(call, temporaries));
+    arguments.push_back(arguments_of(call));
   }
   const Handover& handover = scheduled.handover;
   forget_params(handover.moved);
   const bool alone = calls.size() == 1;
-  if (alone) {
-    emit_retains(handover);
-    give_back(temporaries);
-    release_arguments(*calls[0]);
-    free_moved(handover);
-  }
-  // While several calls are under way, the arguments of those not yet started must stay.
+  if (alone) emit_retains(handover);
   std::vector<uint32_t> results;
   for (const ScheduledCall* call : calls) results.push_back(define_results(*call));
   const auto one_after_another = [&](bool forking) {
@@ -145,14 +120,6 @@ void BodyEmitter::emit_statement(const statements::Calls& scheduled) {
     if (!alone && !body_.forking) sequential_.group_starts[scheduled.group] = here();
     if (!alone) emit_retains(handover);
     one_after_another(scheduled.forking);
-  }
-  if (!alone) {
-    give_back(temporaries);
-    for (const ScheduledCall* call : calls) release_arguments(*call);
-    free_moved(handover);
-  }
-  for (const ScheduledCall* call : calls) {
-    for (NodeId result : results_of(*call)) give_back_if_unread(result);
   }
 }
 
@@ -213,13 +180,11 @@ BodyEmitter::Forked BodyEmitter::emit_group(std::span<const ScheduledCall* const
 }
 
 void BodyEmitter::emit_statement(const statements::TailCall& tail) {
-  std::vector<uint32_t> temporaries;
-  std::vector<Argument> arguments = arguments_of(tail.call, temporaries);
+  std::vector<Argument> arguments = arguments_of(tail.call);
   emit_leave(tail.leave);
   if (tail.call.to_hole) arguments.push_back({narrow(hole_slot_), 0});
-  if (fuse_next_field(tail.call.site, arguments)) return give_back(temporaries);
+  if (fuse_next_field(tail.call.site, arguments)) return;
   emit_call(Opcode::TailCall1, tail.call, arguments, body_.forking);
-  give_back(temporaries);
 }
 
 /// All other parameters but one to which a number is added stay as they are. Functions with groups go on with

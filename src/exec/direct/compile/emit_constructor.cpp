@@ -8,18 +8,16 @@
 namespace hiaton::exec::direct {
 
 void BodyEmitter::emit_statement(const statements::TailConstructor& tail) {
-  std::vector<uint32_t> temporaries;
-  std::vector<Argument> arguments = arguments_of(tail.call, temporaries);
+  std::vector<Argument> arguments = arguments_of(tail.call);
   forget_params(tail.leave.handover.moved);
   emit_retains(tail.leave.handover);
-  // The slots of what moves stay: the function ends here.
   uint32_t inner = 0;  // anything: nobody reads the field before it is filled
   NodeId made_before = graph_[tail.call.site].returns[0];
-  const uint32_t hole = take_slot();
+  const uint32_t hole = reader_.next_temporary();
   for (const HoleIn& made : tail.makes) {
     slot_of_[made_before] = inner;
-    const std::vector<MadeField> fields = fields_in_slots(made.make, temporaries);
-    const uint32_t outer = take_slot();
+    const std::vector<MadeField> fields = fields_in_slots(made.make);
+    const uint32_t outer = reader_.next_temporary();
     emit_make_of(made.make, fields, outer);
     made_before = made.make;
     if (&made == &tail.makes.front()) {
@@ -39,7 +37,7 @@ void BodyEmitter::emit_statement(const statements::TailConstructor& tail) {
     emit_call(Opcode::TailCall1, tail.call, arguments, tail.forking);
     return;
   }
-  emit_nested_call(tail.call, arguments, take_slot(), nullptr, tail.forking);
+  emit_nested_call(tail.call, arguments, reader_.next_temporary(), nullptr, tail.forking);
   at(emit(Opcode::Return1)).a = narrow(inner);
 }
 

@@ -1,4 +1,4 @@
-// What statements say of counted values, as instructions; and when their slots are free.
+// What statements say of counted values, as instructions.
 #include <algorithm>
 
 #include "exec/direct/compile/body_emitter.h"
@@ -9,7 +9,7 @@ namespace hiaton::exec::direct {
 void BodyEmitter::begin_params() {
   const auto& params = graph_[function_].params;
   for (std::size_t i = 0; i < params.size(); ++i) {
-    define(params[i].node, slots_.take());
+    slot_of_[params[i].node] = body_.slots.entered[i];
     if (is_data(params[i].node) && i < 64) data_params_[params[i].node] = uint64_t{1} << i;
   }
 }
@@ -26,14 +26,9 @@ void BodyEmitter::emit_retains(const Handover& handover) {
   }
 }
 
-void BodyEmitter::free_moved(const Handover& handover) {
-  for (NodeId value : handover.moved) free_slot(value);
-}
-
 void BodyEmitter::emit_handover(const Handover& handover) {
   forget_params(handover.moved);
   emit_retains(handover);
-  free_moved(handover);
 }
 
 void BodyEmitter::emit_drops(std::span<const Drop> drops) {
@@ -56,35 +51,6 @@ void BodyEmitter::emit_statement(const Drop& drop) {
     emit_take(drop.value, static_cast<uint32_t>(graph_[drop.fields[0]].attributes[0]), slots);
   }
   forget_params({&drop.value, 1});
-  free_slot(drop.value);
-}
-
-void BodyEmitter::free_slot(NodeId value) {
-  if (keeping_ || !frees_slots_ || is_param(value) || shares_slot_.contains(value)) return;
-  const uint32_t slot = slot_of_.at(value);
-  if (depth_of_.at(value) == depth_) {
-    slots_.give_back(slot);
-  } else {
-    parked_.back()[slot] = depth_of_.at(value);  // the other side of the branch may still read it
-  }
-}
-
-void BodyEmitter::open_branch() {
-  ++depth_;
-  parked_.emplace_back();
-}
-
-void BodyEmitter::close_branch() {
-  --depth_;
-  const std::map<uint32_t, uint32_t> parked = std::move(parked_.back());
-  parked_.pop_back();
-  for (const auto& [slot, depth] : parked) {
-    if (depth == depth_) {
-      slots_.give_back(slot);
-    } else {
-      parked_.back()[slot] = depth;
-    }
-  }
 }
 
 }  // namespace hiaton::exec::direct

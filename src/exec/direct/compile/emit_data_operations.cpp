@@ -10,8 +10,6 @@ namespace hiaton::exec::direct {
 
 namespace {
 
-constexpr std::size_t kMostInInstruction = 4;
-
 std::vector<FieldKind> heap_field_kinds(const DataType& type, std::size_t variant) {
   std::vector<FieldKind> kinds = field_kinds(type.variants[variant]);
   if (kinds.size() > kMostHeapFields || variant >= DataObject::kMostVariants) {
@@ -26,16 +24,8 @@ uint64_t header_of(const DataType& type, std::size_t variant) {
   return layout | (uint64_t{variant} << 1 | 1) << 16 | uint64_t{1} << 32;
 }
 
-/// Whether there may be something behind a value of the type that is counted: not of a type whose variants
-/// have no fields.
-bool may_refer(const Type& type) {
-  if (!type.is_data()) return type.is_tensor();
-  return std::ranges::any_of(type.data->variants,
-                             [](const Variant& variant) { return !variant.fields.empty(); });
-}
-
 Opcode form(Opcode one, std::size_t fields) {
-  return static_cast<Opcode>(static_cast<std::size_t>(one) + std::min(fields, kMostInInstruction + 1) - 1);
+  return static_cast<Opcode>(static_cast<std::size_t>(one) + std::min(fields, kMostFieldsNamed + 1) - 1);
 }
 
 }  // namespace
@@ -62,34 +52,26 @@ void BodyEmitter::emit_make(const statements::Compute& compute) {
   const Node& node = graph_[id];
   const auto variant = static_cast<std::size_t>(node.attributes[0]);
   if (node.inputs.empty()) {
-    define(id, result_slot(id));
     const uint32_t index = emit(Opcode::Const);
-    at(index).d = narrow(slot_of_[id]);
+    at(index).d = narrow(define(id));
     at(index).constant.bits = Data::bits_of_variant(static_cast<uint32_t>(variant));
     return;
   }
-  std::vector<uint32_t> temporaries;
-  const std::vector<MadeField> fields = fields_in_slots(id, temporaries);
+  const std::vector<MadeField> fields = fields_in_slots(id);
   emit_handover(compute.handover);
-  give_back(temporaries);
-  for (OutPort input : node.inputs) release(input);
-  define(id, result_slot(id));
-  emit_make_of(id, fields, slot_of_[id]);
+  emit_make_of(id, fields, define(id));
 }
 
-std::vector<BodyEmitter::MadeField> BodyEmitter::fields_in_slots(NodeId id,
-                                                                 std::vector<uint32_t>& temporaries) {
+std::vector<BodyEmitter::MadeField> BodyEmitter::fields_in_slots(NodeId id) {
   const Node& node = graph_[id];
-  bool has_constant = node.inputs.size() > kMostInInstruction;
+  const std::optional<std::size_t> held = held_field(graph_, structure_, node);
   std::vector<MadeField> fields;
-  for (OutPort input : node.inputs) {
-    const Operand from = operand(input);
-    const auto number = static_cast<int32_t>(from.constant.i64);
-    if (from.is_constant && !has_constant && number == from.constant.i64) {
-      fields.push_back({0, number});
-      has_constant = true;
+  for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+    const Operand from = operand(node.inputs[i]);
+    if (i == held) {
+      fields.push_back({0, static_cast<int32_t>(from.constant.i64)});
     } else {
-      fields.push_back({in_slot(from, temporaries)});
+      fields.push_back({in_slot(from)});
     }
   }
   return fields;
@@ -103,7 +85,7 @@ void BodyEmitter::emit_make_of(NodeId id, const std::vector<MadeField>& fields, 
   const uint32_t index = emit(form(constant != fields.end() ? Opcode::MakeConst1 : Opcode::Make1, count), id);
   at(index).d = narrow(to);
   const uint64_t header = header_of(*node.type.data, static_cast<std::size_t>(node.attributes[0]));
-  if (count <= kMostInInstruction) {
+  if (count <= kMostFieldsNamed) {
     at(index).number = header;
     for (std::size_t i = 0; i < count; ++i) at(index).takes[i] = fields[i].slot;
     if (constant != fields.end()) {
@@ -181,35 +163,25 @@ void BodyEmitter::emit_copy(const statements::Compute& compute) {
   const Node& node = graph_[id];
   const Operand from = operand(node.inputs[0]);
   emit_handover(compute.handover);
-  for (OutPort input : node.inputs) release(input);
-  define(id, result_slot(id));
-  emit_move(slot_of_[id], from);
-  give_back_if_unread(id);
+  emit_move(define(id), from);
 }
 
 bool BodyEmitter::emit_string_read(NodeId id) {
   const Node& node = graph_[id];
   const bool reads_length = is_string_length(node);
   if (!reads_length && !is_code_point(node)) return false;
-  std::vector<uint32_t> temporaries;
-  const uint16_t string = in_slot(operand(node.inputs[0]), temporaries);
-  const uint16_t index = reads_length ? 0 : in_slot(operand(node.inputs[1]), temporaries);
+  const uint16_t string = in_slot(operand(node.inputs[0]));
+  const uint16_t index = reads_length ? 0 : in_slot(operand(node.inputs[1]));
   const uint32_t at_index = emit(reads_length ? Opcode::StringLength : Opcode::CodePoint, id);
   at(at_index).a = string;
   at(at_index).b() = index;
-  give_back(temporaries);
-  for (OutPort input : node.inputs) release(input);
-  define(id, result_slot(id));
-  at(at_index).d = narrow(slot_of_[id]);
-  give_back_if_unread(id);
+  at(at_index).d = narrow(define(id));
   return true;
 }
 
 void BodyEmitter::emit_print(const statements::Compute& compute) {
-  std::vector<uint32_t> temporaries;
-  const uint16_t text = in_slot(operand(graph_[compute.node].inputs[1]), temporaries);
+  const uint16_t text = in_slot(operand(graph_[compute.node].inputs[1]));
   at(emit(Opcode::Print, compute.node)).a = text;
-  give_back(temporaries);
   emit_copy(compute);
 }
 
@@ -220,20 +192,17 @@ void BodyEmitter::emit_settle(const statements::Compute& compute) {
   const std::size_t fields = type.variants[static_cast<std::size_t>(node.attributes[0])].fields.size();
   std::vector<FieldKind> kinds(fields, FieldKind::Bool);
   kinds[0] = heap_field_kinds(type, 0)[0];
-  std::vector<uint32_t> temporaries;
-  const uint16_t value = in_slot(operand(node.inputs[0]), temporaries);
-  const uint16_t suspension = in_slot(operand(node.inputs[1]), temporaries);
+  const uint16_t value = in_slot(operand(node.inputs[0]));
+  const uint16_t suspension = in_slot(operand(node.inputs[1]));
   const uint32_t index = emit(Opcode::Settle, compute.node);
   at(index).a = suspension;
   at(index).b() = value;
   at(index).number = FieldLayout(kinds).code();
-  give_back(temporaries);
   emit_copy(compute);
 }
 
 void BodyEmitter::emit_statement(const statements::ReadFields& reads) {
-  std::vector<uint32_t> temporaries;
-  const uint16_t slot = in_slot(operand({reads.value, 0}), temporaries);
+  const uint16_t slot = in_slot(operand({reads.value, 0}));
   if (reads.requires_variant) {
     const uint32_t index = emit(Opcode::RequireVariant, reads.node);
     at(index).a = slot;
@@ -244,8 +213,7 @@ void BodyEmitter::emit_statement(const statements::ReadFields& reads) {
     slots.emplace_back(static_cast<uint32_t>(graph_[field].attributes[1]), slot_of_.at(field));
   }
   for (NodeId field : reads.fields) {
-    define(field, result_slot(field));
-    const uint32_t to = slot_of_[field];
+    const uint32_t to = define(field);
     const auto number = static_cast<uint32_t>(graph_[field].attributes[1]);
     if (reads.takes_apart) {
       slots.emplace_back(number, to);
@@ -253,18 +221,16 @@ void BodyEmitter::emit_statement(const statements::ReadFields& reads) {
       emit_field(to, slot, number);
     }
   }
-  give_back(temporaries);
   if (!reads.takes_apart) return;
   emit_take(reads.value, reads.variant, slots);
   forget_params({&reads.value, 1});
-  free_slot(reads.value);
 }
 
 /// A Take of a value in this slot. Right behind the test of its variant, both become one instruction.
 uint32_t BodyEmitter::emit_match(uint32_t slot, std::size_t fields) {
   const uint32_t test = here() - 1;
   const Opcode tested = plan_.opcodes[test];
-  const bool fuses = last_test_ == test && fields <= kMostInInstruction && at(test).a == slot &&
+  const bool fuses = last_test_ == test && fields <= kMostFieldsNamed && at(test).a == slot &&
                      (tested == Opcode::UnlessObject || tested == Opcode::UnlessVariant);
   if (!fuses) {
     const uint32_t index = emit(form(Opcode::Take1, fields));
@@ -296,31 +262,29 @@ void BodyEmitter::emit_take(NodeId value, uint32_t variant,
   }
   // The instruction moves all fields: those that nothing reads to where nobody looks, or from where they are
   // released.
-  std::vector<uint32_t> temporaries;
   std::vector<std::size_t> released;
   std::optional<uint16_t> unread;
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     if (list.fields[i].slot != direct::kNoSlot) continue;
     const bool is_released = may_refer(type_of(i));
     if (!is_released && unread) continue;
-    temporaries.push_back(take_slot());
+    const uint16_t slot = narrow(reader_.next_temporary());
     if (is_released) {
-      list.fields[i].slot = narrow(temporaries.back());
+      list.fields[i].slot = slot;
       released.push_back(i);
     } else {
-      unread = narrow(temporaries.back());
+      unread = slot;
     }
   }
   plan_.take_lists.push_back(std::move(list));
   const std::vector<TakeList::Field>& fields = plan_.take_lists.back().fields;
   const uint32_t index = emit_match(slot_of_.at(value), kinds.size());
   at(index).taken = &plan_.take_lists.back();
-  if (kinds.size() <= kMostInInstruction) {
+  if (kinds.size() <= kMostFieldsNamed) {
     for (std::size_t i = 0; i < kinds.size(); ++i)
       at(index).takes[i] = fields[i].slot != direct::kNoSlot ? fields[i].slot : *unread;
   }
   for (const std::size_t field : released) emit_release(type_of(field), fields[field].slot);
-  give_back(temporaries);
   for (const auto& [from, to] : copies) {
     emit_move(to, {false, Slot(), from});
     const auto field =
@@ -332,14 +296,10 @@ void BodyEmitter::emit_take(NodeId value, uint32_t variant,
 // --- Variants --------------------------------------------------------------------------------------------
 
 void BodyEmitter::emit_variant(NodeId id) {
-  std::vector<uint32_t> temporaries;
-  const uint16_t slot = in_slot(operand(graph_[id].inputs[0]), temporaries);
-  define(id, result_slot(id));
+  const uint16_t slot = in_slot(operand(graph_[id].inputs[0]));
   const uint32_t index = emit(Opcode::VariantOf);
-  at(index).d = narrow(slot_of_[id]);
+  at(index).d = narrow(define(id));
   at(index).a = slot;
-  give_back(temporaries);
-  give_back_if_unread(id);
 }
 
 uint32_t BodyEmitter::emit_variant_branch(const Ownership::VariantTest& test) {
@@ -354,12 +314,10 @@ uint32_t BodyEmitter::emit_variant_branch(const Ownership::VariantTest& test) {
   } else if (exists && std::ranges::count_if(variants, has_fields) == 1) {
     opcode = Opcode::UnlessObject;
   }
-  std::vector<uint32_t> temporaries;
-  const uint16_t slot = in_slot(operand({test.data, 0}), temporaries);
+  const uint16_t slot = in_slot(operand({test.data, 0}));
   const uint32_t branch = emit(opcode);
   at(branch).a = slot;
   at(branch).number = number;
-  give_back(temporaries);
   last_test_ = branch;
   return branch;
 }

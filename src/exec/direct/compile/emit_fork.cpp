@@ -20,27 +20,22 @@ namespace hiaton::exec::direct {
 
 void BodyEmitter::emit_statement(const statements::Fork& fork) {
   using To = statements::Fork::Given::To;
-  const bool kept_before = keeping_;
-  const uint32_t next_kept_before = next_kept_slot_;
   const uint64_t held_before = params_held_;
-  keeping_ = true;
   const std::vector<uint32_t> to_alone = emit_worth(fork);
   std::vector<const ScheduledCall*> calls;
   std::vector<std::vector<Argument>> arguments;
   std::vector<uint32_t> results;
   std::vector<uint32_t> given;  ///< the slots of all results
-  std::vector<uint32_t> constants;
   for (const ScheduledCall& call : fork.calls) {
     const auto count = static_cast<uint32_t>(results_of(call).size());
     calls.push_back(&call);
-    arguments.push_back(arguments_of(call, constants));
-    results.push_back(take_slots(count));
+    arguments.push_back(arguments_of(call));
+    results.push_back(reader_.next_temporary());
     for (uint32_t i = 0; i < count; ++i) given.push_back(results.back() + i);
   }
   forget_params(fork.handover.moved);
   const Forked forked = emit_group(calls, arguments, results, fork.handover);
   const uint64_t held_forked = std::exchange(params_held_, held_before);
-  keeping_ = kept_before;
 
   for (uint32_t jump : to_alone) set_jump(jump, here());
   const bool is_for_no_room = to_alone.empty() || in_task_;
@@ -49,11 +44,7 @@ void BodyEmitter::emit_statement(const statements::Fork& fork) {
   const uint32_t to_end = emit(Opcode::Jump);
   set_jump(forked.over, here());
   const uint64_t held_alone = std::exchange(params_held_, held_forked);
-  frees_slots_ = false;  // the code above has freed them
-  const bool keeps = std::exchange(keeping_, true);
   emit_drops(fork.drops);
-  keeping_ = keeps;
-  frees_slots_ = true;
   params_held_ = held_alone;
   for (std::size_t i = 0; i < given.size(); ++i) {
     const NodeId value = fork.given[i].value;
@@ -61,7 +52,6 @@ void BodyEmitter::emit_statement(const statements::Fork& fork) {
     if (fork.given[i].to == To::Release) emit_release(graph_[value].type, given[i]);
   }
   set_jump(to_end, here());
-  if (!keeping_) next_kept_slot_ = next_kept_before;
 }
 
 std::vector<uint32_t> BodyEmitter::emit_worth(const statements::Fork& fork) {

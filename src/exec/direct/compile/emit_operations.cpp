@@ -17,17 +17,16 @@ void BodyEmitter::emit_statement(const statements::Compute& compute) {
   const Node& node = graph_[id];
   const Kernel kernel = kernel_of(node);
   HIATON_CHECK(node.inputs.size() <= 3);
-  std::vector<uint32_t> temporaries;
+  const auto held = held_operands(graph_, structure_, node, context_.options.overflow);
   Operand a = operand(node.inputs[0]);
   const Operand b = node.inputs.size() > 1 ? operand(node.inputs[1]) : Operand();
   const std::optional<FastBinary> binary = node.inputs.size() == 2 ? fast_binary(kernel) : std::nullopt;
   const std::optional<Opcode> unary = node.inputs.size() == 1 ? fast_unary(kernel) : std::nullopt;
-  const bool both_constant = a.is_constant && b.is_constant;
-  if (!binary || both_constant) a = {false, Slot(), in_slot(a, temporaries)};
+  if (!held[0]) a = {false, Slot(), in_slot(a)};
   uint16_t b_slot = 0;
-  if (node.inputs.size() >= 2 && (!b.is_constant || !binary)) b_slot = in_slot(b, temporaries);
+  if (node.inputs.size() >= 2 && !held[1]) b_slot = in_slot(b);
   uint16_t c_slot = 0;
-  if (node.inputs.size() == 3) c_slot = in_slot(operand(node.inputs[2]), temporaries);
+  if (node.inputs.size() == 3) c_slot = in_slot(operand(node.inputs[2]));
 
   Opcode opcode = node.inputs.size() == 1   ? unary.value_or(Opcode::Apply1)
                   : node.inputs.size() == 2 ? Opcode::Apply2
@@ -44,11 +43,7 @@ void BodyEmitter::emit_statement(const statements::Compute& compute) {
     at(index).c() = c_slot;
     at(index).kernel = kernel;
   }
-  give_back(temporaries);
-  for (OutPort input : node.inputs) release(input);
-  define(id, result_slot(id));
-  at(index).d = narrow(slot_of_[id]);
-  give_back_if_unread(id);
+  at(index).d = narrow(define(id));
 }
 
 uint32_t BodyEmitter::emit_branch(const Condition& condition, bool is_loop) {
@@ -66,12 +61,9 @@ uint32_t BodyEmitter::emit_branch(const Condition& condition, bool is_loop) {
     case Condition::Kind::Value:
       break;
   }
-  std::vector<uint32_t> temporaries;
-  const uint16_t slot = in_slot(operand(condition.predicate), temporaries);
+  const uint16_t slot = in_slot(operand(condition.predicate));
   const uint32_t branch = emit(is_loop ? Opcode::LoopTrue : Opcode::BranchFalse);
   at(branch).a = slot;
-  give_back(temporaries);
-  release(condition.predicate);
   return branch;
 }
 
@@ -89,7 +81,6 @@ uint32_t BodyEmitter::emit_comparison_branch(NodeId value, bool is_loop) {
   } else {
     at(branch).d = narrow(b.slot);
   }
-  for (OutPort input : node.inputs) release(input);
   return branch;
 }
 

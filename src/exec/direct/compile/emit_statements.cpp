@@ -7,7 +7,8 @@ namespace hiaton::exec::direct {
 
 void BodyEmitter::emit_all(const Statements& statements) {
   for (const Statement& statement : statements) {
-    std::visit([&](const auto& what) { emit_statement(what); }, statement.what);
+    with_slots(statement.slots.at(place_),
+               [&] { std::visit([&](const auto& what) { emit_statement(what); }, statement.what); });
   }
 }
 
@@ -25,17 +26,16 @@ void BodyEmitter::emit_statement(const statements::GroupBegins& begins) {
 void BodyEmitter::emit_statement(const statements::Return& ends) {
   if (ends.operation.valid()) return emit_returned_operation(ends.operation);
   const std::vector<graph::OutPort>& results = ends.results;
-  std::vector<uint32_t> temporaries;
   std::vector<Operand> operands;
   for (OutPort result : results) operands.push_back(operand(result));
   // Constants get slots of their own before those of what moves are free.
   ReturnList list;
   if (results.size() != 1) {
-    for (const Operand& result : operands) list.slots.push_back(in_slot(result, temporaries));
+    for (const Operand& result : operands) list.slots.push_back(in_slot(result));
   }
   emit_leave(ends.leave);
   if (hole_slot_ != kNoSlot) {
-    const uint16_t slot = in_slot(operands[0], temporaries);
+    const uint16_t slot = in_slot(operands[0]);
     const uint32_t index = emit(Opcode::ReturnToHole);
     at(index).a = narrow(hole_slot_);
     at(index).b() = slot;
@@ -55,7 +55,6 @@ void BodyEmitter::emit_statement(const statements::Return& ends) {
   plan_.return_lists.push_back(std::move(list));
   const uint32_t index = emit(Opcode::ReturnN);
   at(index).returns = &plan_.return_lists.back();
-  give_back(temporaries);
 }
 
 void BodyEmitter::emit_returned_operation(NodeId value) {

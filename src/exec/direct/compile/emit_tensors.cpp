@@ -3,6 +3,7 @@
 // An operation borrows its operands. One that nothing reads after it is let go of by the instruction itself,
 // which may use its memory for the result.
 #include <algorithm>
+#include <unordered_set>
 
 #include "base/check.h"
 #include "exec/direct/compile/body_emitter.h"
@@ -12,20 +13,18 @@ namespace hiaton::exec::direct {
 
 /// What a run is given, a plan does not know: each body loads the parameters that it reads into slots of
 /// their own. The run holds them, so they are not counted.
-void BodyEmitter::begin_parameters() {
-  if (graph_.parameters().empty()) return;
-  std::map<int32_t, uint32_t> slots;
+void BodyEmitter::begin_parameters(const BodySlots& slots) {
+  if (slots.loaded.empty()) return;
+  std::unordered_set<int32_t> is_loaded;
   for (std::size_t n = 0; n < graph_.nodes().size(); ++n) {
     const NodeId id(n);
     if (graph_[id].function != function_ || !is_parameter(id)) continue;
-    const auto [slot, is_new] = slots.try_emplace(graph_[id].parameter, 0);
-    if (is_new) {
-      slot->second = take_slot();
-      const uint32_t index = emit(Opcode::Parameter);
-      at(index).d = narrow(slot->second);
-      at(index).number = static_cast<uint64_t>(slot->first);
-    }
-    define(id, slot->second);
+    const int32_t number = graph_[id].parameter;
+    slot_of_[id] = slots.loaded.at(number);
+    if (!is_loaded.insert(number).second) continue;
+    const uint32_t index = emit(Opcode::Parameter);
+    at(index).d = narrow(slot_of_[id]);
+    at(index).number = static_cast<uint64_t>(number);
   }
 }
 
@@ -38,7 +37,6 @@ void BodyEmitter::emit_tensor_op(const statements::Compute& compute) {
                             .overflow = context_.options.overflow,
                             .type = node.type,
                             .is_fixed = is_fixed(node.type)};
-  std::vector<uint32_t> temporaries;
   std::vector<NodeId> taken;
   bool has_same_types = !node.inputs.empty();  // those of the result
   for (OutPort input : node.inputs) {
@@ -46,8 +44,7 @@ void BodyEmitter::emit_tensor_op(const statements::Compute& compute) {
     const Type& type = graph_[value].type;
     operation.is_fixed = operation.is_fixed && is_fixed(type);
     has_same_types = has_same_types && type.is_tensor() && type.dtype == node.type.dtype;
-    TensorOperation::Operand operand{in_slot(this->operand(input), temporaries), type.dtype,
-                                     type.is_tensor()};
+    TensorOperation::Operand operand{in_slot(this->operand(input)), type.dtype, type.is_tensor()};
     operand.takes = compute.takes[operation.operands.size()];
     if (operand.takes) taken.push_back(value);
     operation.operands.push_back(operand);
@@ -73,13 +70,8 @@ void BodyEmitter::emit_tensor_op(const statements::Compute& compute) {
   const uint32_t index = emit(Opcode::Tensor, id);
   plan_.tensor_operations.push_back(std::move(operation));
   at(index).tensor = &plan_.tensor_operations.back();
-  give_back(temporaries);
   forget_params(taken);
-  for (NodeId value : taken) free_slot(value);
-  for (OutPort input : node.inputs) release(input);
-  define(id, result_slot(id));
-  at(index).d = narrow(slot_of_[id]);
-  give_back_if_unread(id);
+  at(index).d = narrow(define(id));
 }
 
 void BodyEmitter::emit_retain(const Type& type, uint32_t slot) {

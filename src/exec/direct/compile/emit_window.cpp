@@ -31,9 +31,7 @@ void BodyEmitter::emit_window(const statements::Loop& loop_statement, std::vecto
 
   const SlotMap outside = slot_of_;
   const uint64_t held_outside = params_held_;
-  const bool kept_before = keeping_;
-  keeping_ = true;
-  const uint32_t count = take_slot();
+  const uint32_t count = reader_.next_temporary();
   const uint32_t top = here();
   const uint32_t room = emit(Opcode::ForkRoom);
 
@@ -41,6 +39,7 @@ void BodyEmitter::emit_window(const statements::Loop& loop_statement, std::vecto
   std::vector<uint32_t> to_calls;
   std::vector<uint32_t> leaves;
   for (std::size_t j = 0; j < places; ++j) {
+    place_ = j;
     params_held_ = held_outside;
     emit_all(scheduled.condition);
     leaves.push_back(emit_branch(scheduled.predicate, false));
@@ -81,12 +80,14 @@ void BodyEmitter::emit_window(const statements::Loop& loop_statement, std::vecto
       at(reached).constant = make_slot(static_cast<int64_t>(j * calls));
       done.emplace_back(reached, variables);
     }
+    place_ = j;
     emit_rest(loop, window, scheduled, at_place[j]);
     for (std::size_t v = 0; v < loop.variables.size(); ++v) {
       const NodeId merge = loop.variables[v].merge;
       if (window.variable_waits[v]) variables[merge] = slot_of_.at(merge);
     }
   }
+  place_ = 0;
   const auto store_variables = [&](const SlotMap& from) {
     std::vector<Move> moves;
     for (const LoopShape::Variable& variable : loop.variables) {
@@ -109,7 +110,6 @@ void BodyEmitter::emit_window(const statements::Loop& loop_statement, std::vecto
   set_jump(room, here());
   slot_of_ = outside;
   params_held_ = held_outside;
-  keeping_ = kept_before;
 }
 
 /// What of an iteration needs its calls, or those of earlier ones.
@@ -126,11 +126,10 @@ void BodyEmitter::emit_rest(const LoopShape& loop, const Window& window,
 void BodyEmitter::take_next_values(const LoopShape& loop, const std::vector<bool>& variable_waits,
                                    bool waiting) {
   std::vector<std::pair<NodeId, uint32_t>> next;
-  std::vector<uint32_t> constants;
   for (std::size_t v = 0; v < loop.variables.size(); ++v) {
     if (variable_waits[v] != waiting) continue;
     const Operand value = operand(graph_[loop.variables[v].next].inputs[0]);
-    next.emplace_back(loop.variables[v].merge, in_slot(value, constants));
+    next.emplace_back(loop.variables[v].merge, in_slot(value));
   }
   for (const auto& [merge, slot] : next) slot_of_[merge] = slot;
 }
@@ -140,12 +139,11 @@ void BodyEmitter::emit_window_calls(const statements::WindowOfLoop& scheduled, P
   std::vector<const ScheduledCall*> calls;
   std::vector<std::vector<Argument>> arguments;
   std::vector<uint32_t> results;
-  std::vector<uint32_t> constants;
   for (SlotMap& place : places) {
     std::swap(slot_of_, place);
     for (const ScheduledCall& call : scheduled.calls) {
       calls.push_back(&call);
-      arguments.push_back(arguments_of(call, constants));
+      arguments.push_back(arguments_of(call));
       results.push_back(define_results(call));
     }
     std::swap(slot_of_, place);

@@ -1,7 +1,8 @@
 // What is decided about the functions of a plan before there are instructions.
 //
-// A schedule is data: whoever makes code reads its statements, and decides nothing but instructions and
-// slots. It is made by passes, in this order; each needs the structure, and what stands in brackets:
+// A schedule is data: whoever makes code reads its statements, and the slots that assign_slots() gives them,
+// and decides nothing but instructions. It is made by passes, in this order; each needs the structure, and
+// what stands in brackets:
 //   1. windows (options): of each loop, what its iterations may run ahead, and how many places the window
 //      has. A loop has none where its body reads what its condition computes, or where a place could not
 //      hold data values.

@@ -3,9 +3,11 @@
 // Counted values are data values and tensors. At each point a frame holds such a value, with a reference of
 // its own, or borrows it from somebody who holds it longer (see ownership.h). The statements say where a
 // reference is moved on, where another one is taken, and where one is let go of. Values are nodes of the
-// graph; which slot each has, and which instructions a statement becomes, whoever emits code decides.
+// graph. Which slots of the frame they have, assign_slots() adds; which instructions a statement becomes,
+// whoever emits code decides.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -252,12 +254,36 @@ struct TailIf {
 
 }  // namespace statements
 
+/// The slots that a statement uses beside those of what it reads; those of the statements inside it, they
+/// have themselves. Where several are in a row, only the first is named.
+struct StatementSlots {
+  /// Where the values stand that it gives: the results of each call, the fields that are read, joins, loop
+  /// variables.
+  std::vector<uint32_t> values{};
+  /// What holds something only while the statement runs: constants that an instruction does not hold itself,
+  /// fields that nobody reads, results of a fork before they go to their readers. In the order in which the
+  /// statement comes to need them.
+  std::vector<uint32_t> temporaries{};
+};
+
+/// The slots of a body that are not those of a statement.
+struct BodySlots {
+  std::vector<uint32_t> entered{};       ///< of the parameters of a function, of what a task captures
+  std::map<int32_t, uint32_t> loaded{};  ///< by the number of the learned parameter that the body reads
+  std::optional<uint32_t> hole{};        ///< the address that a hole form returns by
+  std::optional<uint32_t> join{};        ///< says whether a call of a group was stolen
+  StatementSlots at_end{};               ///< of what a task lets go of when it returns
+  uint32_t count = 0;                    ///< how many slots the frame has
+};
+
 struct Statement {
   std::variant<Drop, statements::Count, statements::Compute, statements::ReadFields, statements::Calls,
                statements::GroupBegins, statements::Fork, statements::If, statements::SplitIf,
                statements::Loop, statements::Return, statements::TailCall, statements::TailConstructor,
                statements::TailIf>
       what;
+  /// One; inside a window, one for each of its places.
+  std::vector<StatementSlots> slots{};
 };
 
 inline Statements::Statements() = default;
@@ -293,6 +319,7 @@ struct ScheduledTask {
   uint32_t depth;  ///< how many forks of branches and loops are around it
   Statements statements{};
   Leave leave{};  ///< hands the results over
+  BodySlots slots{};
 };
 
 /// A body of a function: one of its forms.
@@ -303,6 +330,7 @@ struct ScheduledBody {
   Statements statements{};
   std::size_t first_task = 0;  ///< its tasks are these of Schedule::tasks
   std::size_t end_task = 0;
+  BodySlots slots{};
 };
 
 }  // namespace hiaton::exec::direct

@@ -25,7 +25,7 @@ class DirectCaller {
   void begin(const RunOptions& options, Budget& budget);
   /// Runs the function, with the help of those who help this thread with launches. A data value or a tensor
   /// among the arguments belongs to the caller, who holds it until the call has returned; a tensor stands
-  /// alone, in no slab. One among the results is outside of runs, with a reference for the caller. Gives a
+  /// alone, in no block. One among the results is outside of runs, with a reference for the caller. Gives a
   /// fault, and no results, where the run is to end.
   Fault call(graph::FunctionId function, std::span<const Slot> arguments, std::span<Slot> results);
   /// Ends the call that is under way, from any thread; there is none other in this run then.

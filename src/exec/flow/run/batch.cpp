@@ -1,6 +1,6 @@
 // A batch, in the order of its steps: operands that are not contiguous are gathered, each step
 // is one call of a kernel, elementwise ones run together (elementwise_steps.h), and what frames need later
-// stays in a slab that they refer to.
+// stays in a block that they refer to.
 #include "exec/flow/run/batch.h"
 
 #include <algorithm>
@@ -103,7 +103,7 @@ void BatchRunner::begin(const graph::Graph& graph, const RunOptions& options, co
   sums_.begin(gradients);
   kernel_seconds_ = 0;
   set_constants(parameters_, options.parameters);
-  release_slabs();
+  release_blocks();
   has_failed_ = false;
 }
 
@@ -115,7 +115,7 @@ void BatchRunner::run_kernel(const auto& kernel) {
 }
 
 BatchFault BatchRunner::run(const Region& region, std::span<Frame* const> frames) {
-  if (has_failed_) release_slabs();
+  if (has_failed_) release_blocks();
   running_ = bound(region);
   try {
     const BatchFault fault = run_chunks(region, frames);
@@ -123,7 +123,7 @@ BatchFault BatchRunner::run(const Region& region, std::span<Frame* const> frames
     if (!has_failed_) keep_tensors(region, frames);
     return fault;
   } catch (...) {
-    release_slabs();
+    release_blocks();
     throw;
   }
 }
@@ -142,8 +142,8 @@ std::vector<hiaton::Value> BatchRunner::failed_operands() const {
   return values;
 }
 
-void BatchRunner::release_slabs() {
-  for (BoundStep& step : running_) Tensor::release(std::exchange(step.slab, nullptr));
+void BatchRunner::release_blocks() {
+  for (BoundStep& step : running_) Tensor::release(std::exchange(step.block, nullptr));
 }
 
 /// Another process is asked once for all rows of a batch.
@@ -329,11 +329,11 @@ void BatchRunner::run_together(std::span<BoundStep> steps, const Chunk& chunk) {
   });
 }
 
-/// Returns a slab for so many instances; one instance that the program gives as its result gets a tensor of
+/// Returns a block for so many instances; one instance that the program gives as its result gets a tensor of
 /// its own, which then need not be copied.
 TensorObject* BatchRunner::make_owner(const Step& step, int64_t instances, const TensorArgument& result) {
   if (step.is_result && instances == 1) return Tensor::uninitialized(result.dtype, result.dims).detach();
-  return slabs_.make(result.dtype, instances, result.dims);
+  return blocks_.make(result.dtype, instances, result.dims);
 }
 
 /// Sets where the result of a step is to stand.
@@ -346,8 +346,8 @@ void BatchRunner::place_result(BoundStep& bound, const Chunk& chunk) {
     result.stride = bound.whole->stride;
   } else if (step.slot && step.kind == SlotKind::Tensor) {
     const auto all = static_cast<int64_t>(step.shared ? 1 : chunk.of);
-    if (bound.slab == nullptr) bound.slab = make_owner(step, all, result);
-    result.elements = bound.slab->elements + chunk.begin * bound.bytes;
+    if (bound.block == nullptr) bound.block = make_owner(step, all, result);
+    result.elements = bound.block->elements + chunk.begin * bound.bytes;
   } else if (step.buffer) {
     result.elements = buffers_[*step.buffer];
   } else {
@@ -423,15 +423,15 @@ void BatchRunner::keep_tensors(const Region& region, std::span<Frame* const> fra
   for (const uint32_t i : region.kept) {
     BoundStep& bound = running_[i];
     if (bound.step->kind != SlotKind::Tensor) continue;
-    TensorObject* slab = std::exchange(bound.slab, nullptr);
+    TensorObject* block = std::exchange(bound.block, nullptr);
     const std::size_t step = bound.step->shared ? 0 : bound.bytes;
-    slab->references.store(static_cast<int32_t>(frames.size()), std::memory_order_relaxed);
+    block->references.store(static_cast<int32_t>(frames.size()), std::memory_order_relaxed);
     const FrameLayout::TensorPlace place = layout.tensor_place(*bound.step->slot);
-    std::byte* elements = slab->elements;
+    std::byte* elements = block->elements;
     for (Frame* frame : frames) {
       Cell cell;
       cell.set_elements(elements);
-      cell.owner = slab;
+      cell.owner = block;
       place.store(frame, cell);
       elements += step;
     }

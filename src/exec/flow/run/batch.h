@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "exec/flow/flow_plan.h"
+#include "exec/flow/run/block_pool.h"
 #include "exec/flow/run/elementwise_steps.h"
 #include "exec/flow/run/flow_frame.h"
 #include "exec/flow/run/gradient_sums.h"
 #include "exec/flow/run/packed_parameters.h"
 #include "exec/flow/run/scratch.h"
-#include "exec/flow/run/slabs.h"
 #include "hiaton/run.h"
 
 namespace hiaton::exec::flow {
@@ -27,7 +27,7 @@ class BatchRunner {
  public:
   BatchRunner(const graph::Graph& graph, const Plan& plan, const std::vector<FramePool>& pools);
   BatchRunner(const BatchRunner&) = delete;
-  ~BatchRunner() { release_slabs(); }
+  ~BatchRunner() { release_blocks(); }
 
   /// From now on parameters are those of `options`, as `packed` has them, and their gradients are added to
   /// `gradients`. All must live until the end of the run.
@@ -40,8 +40,8 @@ class BatchRunner {
   std::vector<hiaton::Value> failed_operands() const;
   /// Adds what is left to the gradients.
   void finish();
-  /// The size of its slabs and its scratch memory, which it keeps from run to run.
-  uint64_t bytes() const { return slabs_.bytes() + scratch_.bytes(); }
+  /// The size of its blocks and its scratch memory, which it keeps from run to run.
+  uint64_t bytes() const { return blocks_.bytes() + scratch_.bytes(); }
   /// Since begin, if the options want to know.
   double kernel_seconds() const { return kernel_seconds_; }
 
@@ -56,7 +56,7 @@ class BatchRunner {
     std::size_t bytes = 0;                          ///< the bytes of an instance of the result
     bool is_sized = false;                          ///< these two are known before the run
     TensorArgument result{};
-    TensorObject* slab = nullptr;  ///< where its elements stand, if the frames are to keep them
+    TensorObject* block = nullptr;  ///< where its elements stand, if the frames are to keep them
   };
 
   /// Instances of a batch that run all steps before the next ones run any.
@@ -68,7 +68,7 @@ class BatchRunner {
 
   bool asks_for_rows(const Region& region) const;
   BatchFault run_chunks(const Region& region, std::span<Frame* const> frames);
-  void release_slabs();
+  void release_blocks();
   BatchFault run_chunk(const Region& region, const Chunk& chunk, std::span<Frame* const> frames);
   std::span<BoundStep> bound(const Region& region) {
     return bound_[static_cast<std::size_t>(&region - plan_.regions.data())];
@@ -97,7 +97,7 @@ class BatchRunner {
   const RunOptions* options_ = nullptr;
   const PackedParameters* packed_ = nullptr;  ///< packed parameters of the options
   double kernel_seconds_ = 0;
-  SlabPool slabs_;
+  BlockPool blocks_;
   Scratch scratch_;
   // Steps are bound to the elements of these three, and to each other.
   std::vector<TensorArgument> constants_;   ///< constants of the plan

@@ -24,7 +24,7 @@ Value to_value(const Cell& cell, const Type& type) {
     return Data::adopt(cell.slot.data);
   }
   if (!type.is_tensor()) return Value(type.dtype, cell.slot);
-  if (!cell.owner->is_slab) {
+  if (!cell.owner->is_batch) {
     cell.owner->references.fetch_add(1, std::memory_order_relaxed);
     return Tensor::adopt(cell.owner);
   }

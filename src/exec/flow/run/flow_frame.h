@@ -13,7 +13,7 @@
 namespace hiaton::exec::flow {
 
 /// What a slot holds: a scalar, a data value, or elements that `owner` keeps alive: all of a tensor, or one
-/// instance of a slab.
+/// instance of a block.
 struct Cell {
   Slot slot;  ///< the value, or where the elements of a tensor stand: see elements()
   TensorObject* owner = nullptr;
@@ -22,7 +22,7 @@ struct Cell {
   void set_elements(std::byte* at) { slot.tensor = reinterpret_cast<TensorObject*>(at); }
   /// The dimensions of the tensor.
   std::span<const int64_t> dims() const {
-    const std::size_t skipped = owner->is_slab ? 1 : 0;
+    const std::size_t skipped = owner->is_batch ? 1 : 0;
     return {owner->dims.data() + skipped, owner->rank - skipped};
   }
 };

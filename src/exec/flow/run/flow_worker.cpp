@@ -288,12 +288,12 @@ void Worker::call_direct(Frame* frame, const Call& call) {
 }
 
 /// Returns the argument as direct code reads it, which a reference in `direct_arguments_` keeps alive. Direct
-/// code knows no slabs: of what stands in one, it gets a copy.
+/// code knows no blocks: of what stands in one, it gets a copy.
 Slot Worker::pass_direct(Frame* frame, const Source& source, const Type& type) {
   const SlotKind kind = slot_kind(type);
   Cell& cell = direct_arguments_.emplace_back(kind, fetch(frame, source)).second;
   if (kind != SlotKind::Tensor) return cell.slot;
-  if (cell.owner->is_slab) {
+  if (cell.owner->is_batch) {
     Cell copy = cell_of(to_value(cell, type));
     std::swap(cell, copy);
     release(kind, copy);

@@ -209,7 +209,7 @@ class Worker {
   const graph::Graph* graph_;
   const RunOptions* options_ = nullptr;
   BudgetWatch* watch_ = nullptr;  ///< watches the budget of the run
-  BatchRunner batches_;           ///< before the frames, which refer to its slabs
+  BatchRunner batches_;           ///< before the frames, which refer to its blocks
   std::vector<FramePool> pools_;  ///< by function
   ReadyStack ready_;
   std::vector<Frame*> batch_;                     ///< the batch that runs

@@ -29,7 +29,7 @@ struct ReturnName {
   uint64_t bits() const { return uint64_t{caller} << 48 | uint64_t{generation} << 32 | slot; }
 };
 
-/// A value on its way to another worker, with a reference of its own. Slabs are counted by one thread alone,
+/// A value on its way to another worker, with a reference of its own. Blocks are counted by one thread alone,
 /// so what stands in one is copied to a tensor of its own.
 class SentValue {
  public:

@@ -31,7 +31,7 @@ void PackedParameters::update(std::span<const Value> parameters, ThreadPool* poo
   std::ranges::sort(changed, std::greater(),
                     [&](const Matrix* matrix) { return parameters[matrix->parameter].tensor().size(); });
   std::vector<std::exception_ptr> errors(changed.size());
-  run_in_pieces(pool, changed.size(), 1, [&](std::size_t begin, std::size_t end) {
+  run_in_ranges(pool, changed.size(), 1, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       try {
         pack(*changed[i], parameters[changed[i]->parameter].tensor());

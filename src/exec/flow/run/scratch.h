@@ -9,7 +9,7 @@
 
 namespace hiaton::exec::flow {
 
-/// Memory that is handed out piece by piece and taken back at once.
+/// Memory that is handed out in parts and taken back at once.
 class Scratch {
  public:
   std::byte* take(std::size_t bytes) {

@@ -11,7 +11,7 @@ void Waiting::take(const Region& region, const FrameLayout& layout, std::vector<
   if (!region.order) return std::swap(now, fresh_);
   for (Frame* frame : fresh_) {
     const Cell cell = layout.load(frame, *region.order);
-    if (cell.owner == nullptr || !cell.owner->is_slab) {
+    if (cell.owner == nullptr || !cell.owner->is_batch) {
       now.push_back(frame);
     } else {
       hold(frame, cell, now);
@@ -21,17 +21,17 @@ void Waiting::take(const Region& region, const FrameLayout& layout, std::vector<
 }
 
 void Waiting::hold(Frame* frame, const Cell& cell, std::vector<Frame*>& complete) {
-  const TensorObject& slab = *cell.owner;
-  const auto instances = static_cast<std::size_t>(slab.dims[0]);
-  const auto [place, is_new] = group_of_.try_emplace(&slab, groups_.size());
+  const TensorObject& block = *cell.owner;
+  const auto instances = static_cast<std::size_t>(block.dims[0]);
+  const auto [place, is_new] = group_of_.try_emplace(&block, groups_.size());
   if (is_new) {
     groups_.push_back({std::vector<Frame*>(instances), instances});
     group_bytes_ += instances * sizeof(Frame*);
   }
   Group& group = groups_[place->second];
-  std::size_t bytes = size_of(slab.dtype);
+  std::size_t bytes = size_of(block.dtype);
   for (int64_t dim : cell.dims()) bytes *= static_cast<std::size_t>(dim);
-  group.frames[static_cast<std::size_t>(cell.elements() - slab.elements) / bytes] = frame;
+  group.frames[static_cast<std::size_t>(cell.elements() - block.elements) / bytes] = frame;
   ++held_;
   if (--group.to_come > 0) return;
   complete.insert(complete.end(), group.frames.begin(), group.frames.end());

@@ -39,7 +39,7 @@ class Waiting {
 
   std::vector<Frame*> fresh_;
   std::vector<Group> groups_;  ///< in the order in which their first frames came; without frames: all ran
-  std::unordered_map<const TensorObject*, std::size_t> group_of_;  ///< by slab: groups that are not complete
+  std::unordered_map<const TensorObject*, std::size_t> group_of_;  ///< by block: groups that are not complete
   std::size_t held_ = 0;
   std::size_t group_bytes_ = 0;  ///< the memory of the frames of groups
 };

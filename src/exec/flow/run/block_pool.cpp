@@ -1,4 +1,4 @@
-#include "exec/flow/run/slabs.h"
+#include "exec/flow/run/block_pool.h"
 
 #include <bit>
 #include <utility>
@@ -17,14 +17,15 @@ std::size_t element_bytes(const TensorObject& object) {
   return bytes;
 }
 
-/// Slabs that are free hang together by the begin of their elements, so that giving one back takes no memory.
-TensorObject*& next_free(const TensorObject& slab) {
-  return *reinterpret_cast<TensorObject**>(slab.elements);
+/// Blocks that are free hang together by the begin of their elements, so that giving one back takes no
+/// memory.
+TensorObject*& next_free(const TensorObject& block) {
+  return *reinterpret_cast<TensorObject**>(block.elements);
 }
 
 }  // namespace
 
-std::size_t SlabPool::class_of(std::size_t bytes) {
+std::size_t BlockPool::class_of(std::size_t bytes) {
   const std::size_t units = std::max<std::size_t>(bytes, 1) - 1;
   const auto power = static_cast<std::size_t>(std::bit_width(units / kSmallest));
   if (power == 0) return 0;
@@ -32,19 +33,19 @@ std::size_t SlabPool::class_of(std::size_t bytes) {
   return 1 + (power - 1) * kSteps + (units - base) * kSteps / base;
 }
 
-std::size_t SlabPool::bytes_of(std::size_t size_class) {
+std::size_t BlockPool::bytes_of(std::size_t size_class) {
   if (size_class == 0) return kSmallest;
   const std::size_t base = kSmallest << ((size_class - 1) / kSteps);
   return base + base / kSteps * ((size_class - 1) % kSteps + 1);
 }
 
-TensorObject* SlabPool::make(DType dtype, int64_t instances, std::span<const int64_t> dims) {
+TensorObject* BlockPool::make(DType dtype, int64_t instances, std::span<const int64_t> dims) {
   std::size_t bytes = size_of(dtype) * static_cast<std::size_t>(instances);
   for (int64_t dim : dims) bytes *= static_cast<std::size_t>(dim);
   const std::size_t size_class = class_of(bytes);
   TensorObject* object = nullptr;
   if (free_[size_class] == nullptr) {
-    object = make_slab(bytes_of(size_class));
+    object = make_block(bytes_of(size_class));
   } else {
     object = free_[size_class];
     free_[size_class] = next_free(*object);
@@ -57,8 +58,8 @@ TensorObject* SlabPool::make(DType dtype, int64_t instances, std::span<const int
   return object;
 }
 
-/// Where the budget has no room for it, slabs of other sizes go.
-TensorObject* SlabPool::make_slab(std::size_t bytes) {
+/// Where the budget has no room for it, blocks of other sizes go.
+TensorObject* BlockPool::make_block(std::size_t bytes) {
   const auto room = static_cast<int64_t>(bytes);
   const auto make = [&] { return Tensor::uninitialized(DType::Bool, std::span(&room, 1)).detach(); };
   TensorObject* object = nullptr;
@@ -69,18 +70,18 @@ TensorObject* SlabPool::make_slab(std::size_t bytes) {
     object = make();
   }
   object->pool = this;
-  object->is_slab = true;
+  object->is_batch = true;
   bytes_ += bytes;
   return object;
 }
 
-void SlabPool::take_back(TensorObject* object) {
+void BlockPool::take_back(TensorObject* object) {
   const std::size_t size_class = class_of(element_bytes(*object));
   next_free(*object) = free_[size_class];
   free_[size_class] = object;
 }
 
-void SlabPool::free_all() {
+void BlockPool::free_all() {
   for (std::size_t size_class = 0; size_class < kClasses; ++size_class) {
     TensorObject*& first = free_[size_class];
     while (first != nullptr) {

@@ -1,4 +1,4 @@
-// Tensors joined from and cut into pieces along an axis.
+// Tensors joined along an axis, and slices of them.
 #include <fmt/format.h>
 
 #include <array>
@@ -238,7 +238,7 @@ Var concat_rule(const GradientQuestion& q, std::size_t index) {
   return q.builder.op("concat_part", operands, {axis, static_cast<int64_t>(index)});
 }
 
-/// Zeros around the gradient of a piece of `whole`.
+/// Zeros around the gradient of a slice of `whole`.
 Var padded(const GradientQuestion& q, Var part, Var whole, int64_t axis, int64_t start) {
   const Dim& dim = whole.type().shape[static_cast<std::size_t>(axis)];
   const Dim& length = part.type().shape[static_cast<std::size_t>(axis)];
@@ -313,7 +313,7 @@ Var slice_half_rule(const GradientQuestion& q, std::size_t) {
 
 }  // namespace
 
-std::span<const OpDef> pieces() {
+std::span<const OpDef> joining() {
   static const OpDef all[] = {
       {
           .name = "concat",

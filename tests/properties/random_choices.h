@@ -1,12 +1,20 @@
-// Random choices that a seed decides, the same on every machine.
+// Random choices that a seed decides, the same on every machine; and what the environment says about seeds.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <string>
 #include <utility>
 #include <vector>
 
 namespace hiaton::properties {
+
+/// The number that the variable of the environment holds.
+inline uint64_t from_environment(const char* name, uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? otherwise : std::stoull(text);
+}
 
 class Random {
  public:

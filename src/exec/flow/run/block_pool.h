@@ -1,4 +1,5 @@
-// Memory of slabs, used again from batch to batch and from run to run.
+// Contiguous memory for the results of batches, used again from batch to batch and from run to run. A block
+// holds the results of all instances of a batch; frames refer to it.
 #pragma once
 
 #include <array>
@@ -8,21 +9,21 @@
 
 namespace hiaton::exec::flow {
 
-/// Slabs come from here and go back when no frame refers to them. Of one worker: all of it happens in its
+/// Blocks come from here and go back when no frame refers to them. Of one worker: all of it happens in its
 /// thread.
-class SlabPool : public TensorPool {
+class BlockPool : public TensorPool {
  public:
-  ~SlabPool() override { free_all(); }
+  ~BlockPool() override { free_all(); }
 
-  /// A slab of so many instances; elements of any value, with one reference.
+  /// A block of so many instances; elements of any value, with one reference.
   TensorObject* make(DType dtype, int64_t instances, std::span<const int64_t> dims);
   void take_back(TensorObject* object) override;
-  /// The bytes of all slabs, also of those that are free.
+  /// The bytes of all blocks, also of those that are free.
   uint64_t bytes() const { return bytes_; }
 
  private:
-  TensorObject* make_slab(std::size_t bytes);
-  /// Frees the slabs that nothing refers to.
+  TensorObject* make_block(std::size_t bytes);
+  /// Frees the blocks that nothing refers to.
   void free_all();
 
   /// Sizes are rounded up to four steps for each power of two.
