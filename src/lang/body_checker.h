@@ -350,6 +350,7 @@ class BodyChecker {
   bool is_use_of_let(ExprId id) const { return uses_ != nullptr && uses_with(id) != nullptr; }
   LetUses* uses_with(ExprId id) const;
   Var use_of_let(ExprId id, const Wish& wish);
+  Var value_by_itself(ExprId id);
 
   // Equality of data values, and order of tuples (comparisons.cpp).
   /// Empty where the operation compares no two values of one data type as a whole.

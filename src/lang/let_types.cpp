@@ -20,11 +20,22 @@ Var BodyChecker::use_of_let(ExprId id, const Wish& wish) {
   const ExprId around = std::exchange(uses.inside, id);
   const std::size_t findings = diagnostics_.count();
   const bool is_told = wish || collected_ != nullptr || tells(id) != Tells::Nothing;
-  const Var found = is_told ? value(id, wish) : Var();
+  const Var found = is_told ? value(id, wish) : value_by_itself(id);
   uses.inside = around;
   Wish& type = uses.types[uses.uses.at(id.index())];
   if (!type && known(found) && diagnostics_.count() == findings) type = without_symbols(found.type());
   return found;
+}
+
+/// What its text alone does not tell, as of a `fold`, its parts may. Unknown, without a finding, where they
+/// do not.
+Var BodyChecker::value_by_itself(ExprId id) {
+  if (is_value_of_open_type(giver_of(id))) return Var();
+  const std::size_t findings = diagnostics_.count();
+  const Var found = value(id);
+  if (diagnostics_.count() == findings) return found;
+  diagnostics_.forget_after(findings);
+  return Var();
 }
 
 std::span<const Let> BodyChecker::LetTypes::lets() const {
@@ -87,9 +98,9 @@ void BodyChecker::LetTypes::tell(std::size_t first) {
     is_clear_ = checker_.diagnostics_.empty();
     is_clear_ = attempt_from(first, unfolded, uses) && is_clear_;
     tells_more = false;
-    for (std::size_t i = 0; i < asked.size(); ++i) {
-      names_[asked[i]].type = uses.types[i];
-      tells_more = tells_more || uses.types[i].has_value();
+    for (const std::size_t name : asked) {
+      names_[name].type = uses.types[name];
+      tells_more = tells_more || uses.types[name].has_value();
     }
   }
 }
@@ -108,12 +119,12 @@ std::vector<std::size_t> BodyChecker::LetTypes::unfold_from(std::size_t first, S
       const Symbol symbol = *checker_.patterns(let.patterns)[k].name;
       const auto replaced =
           checker_.unfold(in, let.bound.index() + 1, last_use(i, symbol), symbol, value_of(let, k));
-      for (const std::size_t use : replaced) uses.uses[use] = asked.size();
+      asked.push_back(name == nullptr ? names_.size() : static_cast<std::size_t>(name - names_.data()));
       if (name == nullptr) names_.push_back({.let = i, .pattern = k, .type = {}});
-      asked.push_back(name == nullptr ? names_.size() - 1 : static_cast<std::size_t>(name - names_.data()));
+      for (const std::size_t use : replaced) uses.uses[use] = asked.back();
     }
   }
-  uses.types.resize(asked.size());
+  uses.types.resize(names_.size());
   checker_.syntax_ = syntax;
   return asked;
 }
@@ -146,12 +157,7 @@ bool BodyChecker::LetTypes::attempt_from(std::size_t first, const Syntax& unfold
         i = end;
         continue;
       }
-      std::vector<std::size_t> open;
-      for (std::size_t k = 0; k < lets()[i].patterns.count; ++k) {
-        const Name* const name = find(i, k);
-        if (name != nullptr && !name->type) open.push_back(k);
-      }
-      let_others(i, open);
+      let_in_attempt(i, uses);
       ++i;
     }
     rest_();
@@ -161,13 +167,19 @@ bool BodyChecker::LetTypes::attempt_from(std::size_t first, const Syntax& unfold
 }
 
 /// Binds the names but those that the uses have in their place what they stand for.
-void BodyChecker::LetTypes::let_others(std::size_t index, std::span<const std::size_t> open) {
+void BodyChecker::LetTypes::let_in_attempt(std::size_t index, LetUses& uses) {
   const Let& let = lets()[index];
-  if (open.empty()) return checker_.let(let, of(index));
   const std::span<const Pattern> names = checker_.patterns(let.patterns);
+  const auto is_unfolded = [&](const Name& name) { return name.let == index && !name.type; };
+  if (std::ranges::none_of(names_, is_unfolded)) return checker_.let(let, of(index));
   for (std::size_t k = 0; k < names.size(); ++k) {
-    if (std::ranges::find(open, k) != open.end()) continue;
     const Name* const name = find(index, k);
+    if (name != nullptr && !name->type) {
+      const Var found = checker_.value_by_itself(value_of(let, k));
+      if (known(found))
+        uses.types[static_cast<std::size_t>(name - names_.data())] = without_symbols(found.type());
+      continue;
+    }
     checker_.bind(names[k],
                   checker_.value(value_of(let, k), name != nullptr ? name->type : Wish(names[k].type)));
   }

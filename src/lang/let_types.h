@@ -47,7 +47,7 @@ class BodyChecker::LetTypes {
   std::vector<std::size_t> unfold_from(std::size_t first, Syntax& in, LetUses& uses);
   std::size_t last_use(std::size_t let, Symbol name) const;
   bool attempt_from(std::size_t first, const Syntax& unfolded, LetUses& uses);
-  void let_others(std::size_t let, std::span<const std::size_t> open);
+  void let_in_attempt(std::size_t let, LetUses& uses);
   void report(std::size_t let);
 
   BodyChecker& checker_;

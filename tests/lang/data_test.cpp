@@ -390,8 +390,8 @@ const ErrorCase kErrors[] = {
      "1:6: expected the name of a size, found 'X', which is a variant"},
     {"LearnedParameterNamedLikeAVariant", "data A = X\nparam X: f32[2]\nfn f() -> i64 = 1",
      "2:7: expected the name of a learned parameter, found 'X', which is a variant"},
-    {"NilAlone", "fn f() -> i64 =\n  let a = Nil\n  1",
-     "2:11: expected a list of a known type, found 'Nil' alone; Nil[i64] is the empty list of i64"},
+    {"NilAlone", "fn f() -> i64 =\n  match Nil\n    [] -> 1\n    _ -> 2",
+     "2:9: expected a list of a known type, found 'Nil' alone; Nil[i64] is the empty list of i64"},
     {"ListWithoutElementType", "fn f(xs: List) -> i64 = 1",
      "1:10: expected a type (bool, u8, i32, i64, f32, f64, str, List[...] or a data type), found 'List'; the "
      "elements "

@@ -88,7 +88,7 @@ INSTANTIATE_TEST_SUITE_P(
                     MAP "fn f() -> i64 =\n"
                         "  let m = Tip\n"
                         "  count(put(m, \"a\", 1)) + count(put(m, 2, 1))\n",
-                    "6:"}),
+                    "6:40: error: argument 2 of 'put': expected str, found i64"}),
     name_of_message);
 
 /// Errors elsewhere may be why nothing tells a type: these come alone.
