@@ -43,6 +43,8 @@ class BodyChecker {
   }
   /// Gives the functions that call function values their bodies, after all values are known.
   void define_calls();
+  /// Where the program asks for gradients, by the functions that are made for them.
+  const std::unordered_map<std::size_t, Span>& gradient_places() const { return gradient_places_; }
 
  private:
   // Findings and requirements (body_checker.cpp).
@@ -152,7 +154,9 @@ class BodyChecker {
   /// Adds which fields the names mean; false where they mean none or one twice, which is reported.
   bool add_named_fields(std::span<const FieldName> names, const Variant& variant,
                         std::vector<std::size_t>& targets);
-  bool require_field(const Type& type, Symbol name, Span span);
+  bool require_field(Var of, Symbol name, Span span);
+  /// Of a value that a pattern has told to be of a variant: its number.
+  std::optional<std::size_t> told_variant(Var of) const;
   void report_no_field(const Type& type, std::size_t variant, std::string_view name, Span span);
   Var field(const Expr& expr);
   Var update(const Expr& expr);
@@ -472,6 +476,8 @@ class BodyChecker {
   std::unordered_map<std::string_view, SymbolPlace>
       places_;  ///< where the symbols stand that sizes are computed of
   std::vector<FunctionValue> local_functions_;
+  std::unordered_map<std::size_t, Span> gradient_places_;
+  std::vector<std::pair<Var, std::size_t>> narrowed_;            ///< values of which arms tell the variants
   std::unordered_map<std::string, const FunctionHead*> closed_;  ///< lambdas, by where and for which types
   std::unordered_map<const FunctionHead*, std::unordered_map<std::string, const FunctionHead*>>
       closed_inside_;                        ///< lambdas in the bodies of functions that give known results

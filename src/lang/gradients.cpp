@@ -190,6 +190,7 @@ BodyChecker::FunctionValue BodyChecker::derived_once(const FunctionValue& of, co
   if (!form) return {};
   try {
     FunctionRef made = generated_.gradient(functions_.reference(function), *form);
+    gradient_places_.emplace(made.id.index(), span);
     FunctionHead head{.name = function.name, .span = function.span, .params = function.params};
     head.captured = function.captured;
     head.function_places = function.function_places;

@@ -25,8 +25,9 @@ std::vector<std::vector<std::size_t>> needs_of(const ir::Module& module) {
 /// Functions that need each other, gradients of functions among them.
 class Nested {
  public:
-  Nested(ModuleBuilder& builder, std::vector<std::size_t> functions)
-      : builder_(builder), copies_{std::move(functions)} {}
+  using Places = std::unordered_map<std::size_t, Span>;
+  Nested(ModuleBuilder& builder, const Places& places, std::vector<std::size_t> functions)
+      : builder_(builder), places_(places), copies_{std::move(functions)} {}
 
   void separate() {
     std::vector<ir::GradientRequest> inside;
@@ -89,6 +90,8 @@ class Nested {
     builder_.define({made}, [&](FunctionBuilder& f) {
       std::vector<Var> arguments;
       for (std::size_t i = 0; i < of.params.size(); ++i) arguments.push_back(f.param(i));
+      const auto place = places_.find(request.function.index());
+      if (place != places_.end()) f.set_span(place->second);
       const Var failed = f.op("assume", {f.constant(false)}, {kTooDeepGradient});
       std::vector<Var> results;
       if (gives_values) {
@@ -104,12 +107,14 @@ class Nested {
   }
 
   ModuleBuilder& builder_;
+  const Places& places_;
   std::vector<std::vector<std::size_t>> copies_;  ///< by level; at 0 the functions themselves
 };
 
 }  // namespace
 
-void separate_nested_gradients(ModuleBuilder& builder, FunctionTypes& types) {
+void separate_nested_gradients(ModuleBuilder& builder, FunctionTypes& types,
+                               const std::unordered_map<std::size_t, Span>& places) {
   const ir::Module& module = builder.module();
   if (types.all().empty() || module.gradient_requests.empty()) return;
   const Components components = strongly_connected_components(needs_of(module));
@@ -128,7 +133,7 @@ void separate_nested_gradients(ModuleBuilder& builder, FunctionTypes& types) {
     for (std::size_t i = 0; i < components.of.size(); ++i) {
       if (components.of[i] == component) functions.push_back(i);
     }
-    Nested(builder, std::move(functions)).separate();
+    Nested(builder, places, std::move(functions)).separate();
   }
 }
 

@@ -94,6 +94,7 @@ bool BodyChecker::attempt(const std::function<void()>& make) {
   const std::size_t names = scope_.size();
   const std::size_t functions = local_functions_.size();
   const std::size_t generated = generated_.count();
+  const std::size_t narrowed = narrowed_.size();
   bool is_right = true;
   try {
     f_->attempt(make);
@@ -103,6 +104,7 @@ bool BodyChecker::attempt(const std::function<void()>& make) {
   --attempts_;
   scope_.shrink(names);
   local_functions_.resize(functions);
+  narrowed_.resize(narrowed);
   if (!is_right || diagnostics_.count() > findings) generated_.let_go_of_unfinished(generated);
   is_right = is_right && diagnostics_.count() == findings;
   diagnostics_.forget_after(findings);

@@ -25,7 +25,7 @@ INSTANTIATE_TEST_SUITE_P(
             "cube))]\n"
             "  let third = times(n + 1, Step(\"cube\", cube))\n"
             "  let fs = [derivative(if x > 0 then slope(steps_first(steps)).f else cube), cube]\n"
-            "  let all = fold(fn(s, f) -> s + f(x), 0, fs)\n"
+            "  let all = fold(fn(s, f) -> s + f(x), 0.0, fs)\n"
             "  (map(fn(s) -> s.f(x), steps), third.f(x), third.name, all, grad(fn(y) -> "
             "steps_first(steps).f(y) * y)(x))\n"
             "fn steps_first(steps: List[Step]) -> Step = match steps [s, ..] -> s [] -> Step(\"\", sin)\n",

@@ -78,6 +78,11 @@ INSTANTIATE_TEST_SUITE_P(
                     "data Either[A, B] = Left(a: A) | Right(b: B)\n"
                     "fn of(e: Either[str, i64]) -> i64 = 1\n"
                     "fn f(n: i64) -> i64 = (let e = Left(str(print(n))) in of(e))\n"},
+        MessageCase{"ListsBesideNumbers",
+                    "fn f() -> List[i64] =\n"
+                    "  let xs = Cons(1, [])\n"
+                    "  let ys = Cons(2, [3])\n"
+                    "  if xs == ys then xs else ys\n"},
         MessageCase{"NothingTellsThem", MAP "fn f() -> i64 = (let m = Tip in count(m))\n",
                     "4:26: error: expected the type of 'm', which neither its value nor a use of it tells; "
                     "it is written let m: Map[...] = Tip"},
