@@ -120,7 +120,8 @@ std::vector<std::size_t> BodyChecker::LetTypes::unfold_from(std::size_t first, S
       const auto replaced =
           checker_.unfold(in, let.bound.index() + 1, last_use(i, symbol), symbol, value_of(let, k));
       asked.push_back(name == nullptr ? names_.size() : static_cast<std::size_t>(name - names_.data()));
-      if (name == nullptr) names_.push_back({.let = i, .pattern = k, .type = {}});
+      if (name == nullptr)
+        names_.push_back({.let = i, .pattern = k, .is_used = !replaced.empty(), .type = {}});
       for (const std::size_t use : replaced) uses.uses[use] = asked.back();
     }
   }
@@ -189,7 +190,8 @@ bool BodyChecker::LetTypes::is_untold(std::size_t index, Wishes types) {
   if (types.size() != 1 || types[0]) return false;
   const ExprId value = checker_.giver_of(lets()[index].bound);
   if (!checker_.is_value_of_open_type(value)) return false;
-  if (is_clear_) {
+  const Name* const name = find(index, 0);
+  if (is_clear_ || (name != nullptr && !name->is_used)) {
     report(index);
   } else {
     untold_.push_back(index);

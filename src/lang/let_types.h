@@ -36,6 +36,7 @@ class BodyChecker::LetTypes {
   struct Name {
     std::size_t let = 0;
     std::size_t pattern = 0;
+    bool is_used = false;
     Wish type;
   };
   std::span<const Let> lets() const;
@@ -55,7 +56,7 @@ class BodyChecker::LetTypes {
   const std::function<void()>& rest_;
   std::vector<Name> names_;  ///< of which uses were asked for the type
   std::vector<std::size_t> untold_;
-  bool is_clear_ = false;  ///< nothing was wrong when uses were asked
+  bool is_clear_ = false;  ///< nothing was wrong when uses were asked for types
 };
 
 }  // namespace hiaton::lang
