@@ -338,6 +338,11 @@ class Catalog {
 /// ProgramError where something else than letters, commas, spaces and an arrow stands there.
 Attributes einsum_subscripts(std::string_view text);
 
+/// How deep gradients of function values that the run chooses may stand inside each other. The `id` of the
+/// operation `assume` that ends a run which goes deeper.
+inline constexpr int64_t kMostNestedGradients = 3;
+inline constexpr int64_t kTooDeepGradient = -(int64_t{1} << 40);
+
 /// Every operation Hiaton has, in the order of its documentation. Defined by the ops layer.
 const Catalog& catalog();
 

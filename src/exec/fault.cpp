@@ -275,6 +275,13 @@ std::string operation_message(const OpDef& op, std::span<const int64_t> attribut
   }
   if (fault == Fault::Assumption) {
     const int64_t id = assumption_of(fault, attributes);
+    if (id == kTooDeepGradient) {
+      return fmt::format(
+          "gradients of function values that the run chooses may stand {} deep inside each other, "
+          "and this is one more; gradients of functions that are known before the run may stand as "
+          "deep as they are written",
+          kMostNestedGradients);
+    }
     return fmt::format("{}: the condition is false{}", name_of(fault),
                        id == 0 ? "" : fmt::format(" (id={})", id));
   }

@@ -14,24 +14,12 @@
 #include "lang/generated.h"
 #include "lang/no_rows.h"
 #include "lang/scope.h"
+#include "lang/signature.h"
 #include "lang/wishes.h"
 
 namespace hiaton::lang {
 
 class TypeInference;
-
-/// How something that takes attributes is called. For as long as what it is made of lives.
-struct Signature {
-  Signature(const OpDef& op)  // NOLINT(google-explicit-constructor): an operation has one
-      : name(op.name.value), operands(op.operands.value), attributes(op.attributes) {}
-  Signature(std::string_view name, std::span<const std::string_view> operands,
-            std::span<const AttributeDef> attributes)
-      : name(name), operands(operands), attributes(attributes) {}
-
-  std::string_view name;
-  std::span<const std::string_view> operands;
-  std::span<const AttributeDef> attributes;
-};
 
 /// Resolves names, gives types to literals and makes the nodes, in the order of evaluation. What is wrong is
 /// reported once: the value then is unknown, and so, silently, is whatever depends on it. Where its type is
@@ -55,8 +43,8 @@ class BodyChecker {
   }
   /// Gives the functions that call function values their bodies, after all values are known.
   void define_calls();
-  /// Reports gradients of function values that are themselves among these values.
-  void refuse_endless_gradients(const ir::Module& module);
+  /// Where the program asks for gradients, by the functions that are made for them.
+  const std::unordered_map<std::size_t, Span>& gradient_places() const { return gradient_places_; }
 
  private:
   // Findings and requirements (body_checker.cpp).
@@ -166,7 +154,9 @@ class BodyChecker {
   /// Adds which fields the names mean; false where they mean none or one twice, which is reported.
   bool add_named_fields(std::span<const FieldName> names, const Variant& variant,
                         std::vector<std::size_t>& targets);
-  bool require_field(const Type& type, Symbol name, Span span);
+  bool require_field(Var of, Symbol name, Span span);
+  /// Of a value that a pattern has told to be of a variant: its number.
+  std::optional<std::size_t> told_variant(Var of) const;
   void report_no_field(const Type& type, std::size_t variant, std::string_view name, Span span);
   Var field(const Expr& expr);
   Var update(const Expr& expr);
@@ -351,9 +341,20 @@ class BodyChecker {
   /// The types of the loop variables that have none yet, as far as the next values tell them.
   void tell_states(const Loop& loop, std::vector<Wish>& types);
   bool attempt_in(const Syntax& body, const std::function<void()>& make);
-  void unfold(Syntax& in, std::size_t first, std::size_t last, Symbol name, ExprId value) const;
+  /// Which expressions now stand for the value.
+  std::vector<std::size_t> unfold(Syntax& in, std::size_t first, std::size_t last, Symbol name,
+                                  ExprId value) const;
   ExprId without_open_parts(Syntax& in, std::size_t first, std::size_t last, ArmPattern& pattern,
                             ExprId value) const;
+
+  // Types of names whose values do not tell them (let_types.cpp).
+  class LetTypes;
+  struct LetUses;
+  /// Whether in an attempt such a value stands here, in the place of the name.
+  bool is_use_of_let(ExprId id) const { return uses_ != nullptr && uses_with(id) != nullptr; }
+  LetUses* uses_with(ExprId id) const;
+  Var use_of_let(ExprId id, const Wish& wish);
+  Var value_by_itself(ExprId id);
 
   // Equality of data values, and order of tuples (comparisons.cpp).
   /// Empty where the operation compares no two values of one data type as a whole.
@@ -411,10 +412,10 @@ class BodyChecker {
   Vars join(const Expr& expr, Wishes wishes, Var condition, const Vars& then, ir::BlockId then_block,
             const Vars& otherwise, ir::BlockId else_block);
   Vars block(const Expr& expr, Wishes wishes);
-  void lets(const Expr& block);
-  void let(const Let& let);
-  void let_one(ExprId bound, const Pattern& pattern);
-  void let_several(ExprId bound, std::span<const Pattern> patterns);
+  void lets(const Expr& block, const std::function<void()>& rest);
+  void let(const Let& let, Wishes told);
+  void let_one(ExprId bound, const Pattern& pattern, Wishes told);
+  void let_several(ExprId bound, std::span<const Pattern> patterns, Wishes told);
   Var require_pattern(ExprId bound, Var found, const Pattern& pattern);
   void bind(const Pattern& pattern, Var value);
   Vars placed(const Expr& expr, Wishes wishes);
@@ -455,6 +456,8 @@ class BodyChecker {
   Vars loop_on_condition(const Expr& expr, const Loop& loop, std::vector<Var> initial);
   Vars loop_with_counter(const Expr& expr, const Loop& loop, std::vector<Var> initial);
   bool require_type_of_state(const Loop::State& state);
+  bool is_value_of_open_type(ExprId id) const;
+  std::string_view type_name_of_open(const Expr& value) const;
   void bind_states(const Loop& loop, std::span<const Var> initial, std::span<const Var> params);
   Vars next_states(const Loop& loop, std::span<const Var> initial, std::span<const Var> params);
   Var one_more(Var counter, Span span);
@@ -473,8 +476,9 @@ class BodyChecker {
   std::unordered_map<std::string_view, SymbolPlace>
       places_;  ///< where the symbols stand that sizes are computed of
   std::vector<FunctionValue> local_functions_;
+  std::unordered_map<std::size_t, Span> gradient_places_;
+  std::vector<std::pair<Var, std::size_t>> narrowed_;            ///< values of which arms tell the variants
   std::unordered_map<std::string, const FunctionHead*> closed_;  ///< lambdas, by where and for which types
-  std::unordered_map<std::size_t, Span> gradient_places_;        ///< by function, where it is asked for
   std::unordered_map<const FunctionHead*, std::unordered_map<std::string, const FunctionHead*>>
       closed_inside_;                        ///< lambdas in the bodies of functions that give known results
   std::vector<const FunctionHead*> inside_;  ///< functions of which such results are being made
@@ -482,11 +486,9 @@ class BodyChecker {
   const FunctionHead* head_ = nullptr;  ///< the head of the function that is being checked
   const Syntax* syntax_ = nullptr;      ///< the syntax of the function that is being checked
   int attempts_ = 0;                    ///< how many attempts are under way inside each other
+  LetUses* uses_ = nullptr;             ///< takes types of names that their uses tell
   Collected* collected_ = nullptr;  ///< takes types of values that leave some open, which then are unknown
   FunctionBuilder* f_ = nullptr;    ///< makes the function that is being checked
 };
-
-/// "sum(a, axis=0)"
-std::string to_string(const Signature& signature);
 
 }  // namespace hiaton::lang

@@ -9,6 +9,7 @@
 #include "lang/body_checker.h"
 #include "lang/heads.h"
 #include "lang/library.h"
+#include "lang/nested_gradients.h"
 #include "lang/parser.h"
 #include "lang/reading_steps.h"
 #include "lang/type_inference.h"
@@ -187,7 +188,8 @@ ir::Module check(const std::shared_ptr<const Source>& source, const TokenList& t
   }
   refuse_functions_of_main(heads, symbols, declarations.function_types(), diagnostics);
   if (diagnostics.empty()) checker.define_calls();
-  if (diagnostics.empty()) checker.refuse_endless_gradients(builder.module());
+  if (diagnostics.empty())
+    separate_nested_gradients(builder, declarations.function_types(), checker.gradient_places());
   if (diagnostics.empty()) refuse_endless_constants(heads, functions, builder.module(), diagnostics);
   if (!diagnostics.empty()) return ir::Module();
   builder.module().generic_data_types = declarations.generic_texts();

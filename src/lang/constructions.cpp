@@ -53,10 +53,13 @@ Var BodyChecker::cons(const Expr& expr) {
   const std::span<const ExprId> parts = list(expr.list);
   if (parts.size() != 2) return construct(expr, {declarations_.list_of(DType::I64), Declarations::kCons});
   const Expr& tail = (*syntax_)[parts[1]];
-  const bool tail_is_nil = tail.kind == Expr::Kind::Name && tail.types.count == 0 &&
-                           Declarations::list_variant(symbols_[tail.name]) == Declarations::kNil;
+  const bool is_named_nil = tail.kind == Expr::Kind::Name && tail.types.count == 0 &&
+                            Declarations::list_variant(symbols_[tail.name]) == Declarations::kNil;
+  const bool tail_is_nil = is_named_nil || (tail.kind == Expr::Kind::List && tail.list.count == 0);
   const bool tail_decides = (*syntax_)[parts[0]].flex != Flex::Rigid && !tail_is_nil;
-  const Var first = value(parts[tail_decides ? 1 : 0]);
+  const bool is_written_out = tail_decides && tail.kind == Expr::Kind::List;
+  const Var first =
+      is_written_out ? list_of_elements(tail, std::nullopt) : value(parts[tail_decides ? 1 : 0]);
   if (!known(first)) return Var();
   if (tail_decides && !Declarations::is_list(first.type())) {
     report(place_of(parts[1]),

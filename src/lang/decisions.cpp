@@ -168,11 +168,16 @@ class DecisionMaker {
     made_.tree[id].choices = std::move(choices);
   }
 
-  static void bind_names(Row& row) {
+  void bind_names(Row& row) {
     std::vector<Row::Column> undecided;
     for (const Row::Column& column : row.columns) {
       const ArmPattern& pattern = *column.pattern;
-      if (pattern.whole) row.bindings.push_back({*pattern.whole, pattern.span, column.access});
+      if (pattern.whole) {
+        const bool names_one =
+            pattern.kind == ArmPattern::Kind::Variant && has_variants(made_.accesses[column.access].type);
+        row.bindings.push_back({*pattern.whole, pattern.span, column.access,
+                                names_one ? patterns_.variant(pattern) : std::optional<std::size_t>()});
+      }
       if (pattern.kind == ArmPattern::Kind::Name) {
         row.bindings.push_back({pattern.name, pattern.span, column.access});
       } else if (pattern.kind != ArmPattern::Kind::Any) {

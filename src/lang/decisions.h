@@ -31,6 +31,7 @@ struct Decision {
     Symbol name;
     Span span;
     std::size_t access;
+    std::optional<std::size_t> variant{};  ///< which it is in the arm, where the pattern says so
   };
   struct Choice {
     Value key;         ///< a literal or the number of a variant; the last choice may take what others leave

@@ -82,8 +82,18 @@ std::span<const FieldName> BodyChecker::field_names(Range range) const {
   return std::span(syntax_->fields).subspan(range.begin, range.count);
 }
 
-/// Every variant of the type must have the field, with one type.
-bool BodyChecker::require_field(const Type& type, Symbol name, Span span) {
+std::optional<std::size_t> BodyChecker::told_variant(Var of) const {
+  if (of.type().data->variants.size() == 1) return 0;
+  const auto same = [&](const auto& told) {
+    return &told.first.builder() == &of.builder() && told.first.id() == of.id();
+  };
+  const auto told = std::find_if(narrowed_.rbegin(), narrowed_.rend(), same);
+  return told == narrowed_.rend() ? std::nullopt : std::optional(told->second);
+}
+
+/// Every variant that the value may be of must have the field, with one type.
+bool BodyChecker::require_field(Var of, Symbol name, Span span) {
+  const Type& type = of.type();
   const std::string_view text = symbols_[name];
   if (is_string(type)) {
     report(span,
@@ -98,8 +108,9 @@ bool BodyChecker::require_field(const Type& type, Symbol name, Span span) {
     return false;
   }
   const std::vector<Variant>& variants = type.data->variants;
+  const std::optional<std::size_t> told = told_variant(of);
   std::optional<Type> first;
-  for (std::size_t i = 0; i < variants.size(); ++i) {
+  for (std::size_t i = told.value_or(0); i < (told ? *told + 1 : variants.size()); ++i) {
     const std::optional<std::size_t> field = find_field(variants[i], text);
     if (!field) {
       report_no_field(type, i, text, span);
@@ -143,7 +154,7 @@ void BodyChecker::report_no_field(const Type& type, std::size_t variant, std::st
 
 Var BodyChecker::field(const Expr& expr) {
   const Var found = value(expr.a);
-  if (!known(found) || !require_field(found.type(), expr.name, expr.sign)) return Var();
+  if (!known(found) || !require_field(found, expr.name, expr.sign)) return Var();
   return by_variant(found, expr.sign, [&](const VariantPlace& place) {
     return f_->field(found, place.index, *find_field(*place, symbols_[expr.name]));
   });
@@ -157,19 +168,19 @@ Var BodyChecker::update(const Expr& expr) {
   std::vector<Var> values;
   std::vector<std::size_t> targets;
   for (std::size_t i = 0; i < names.size(); ++i) {
-    const bool fits = known(old) && require_field(old.type(), names[i].name, names[i].span);
+    const bool fits = known(old) && require_field(old, names[i].name, names[i].span);
     if (!fits) {
       values.push_back(Var());
       value(arguments[i]);
       continue;
     }
-    const VariantPlace first{old.type(), 0};
+    const VariantPlace first{old.type(), told_variant(old).value_or(0)};
     if (targets.size() == i) add_named_fields(names.subspan(i, 1), *first, targets);
     values.push_back(field_value(arguments[i], first, *find_field(*first, symbols_[names[i].name])));
   }
   if (!known(old)) return Var();
   if (!are_known(values) || targets.size() != names.size()) return stand_in(old.type());
-  return by_variant(old, expr.sign, [&](const VariantPlace& place) {
+  const Var made = by_variant(old, expr.sign, [&](const VariantPlace& place) {
     std::vector<Var> fields(place->fields.size());
     for (std::size_t i = 0; i < names.size(); ++i)
       fields[*find_field(*place, symbols_[names[i].name])] = values[i];
@@ -178,13 +189,15 @@ Var BodyChecker::update(const Expr& expr) {
     }
     return f_->make(place.data, place.index, fields);
   });
+  if (const std::optional<std::size_t> told = told_variant(old)) narrowed_.emplace_back(made, *told);
+  return made;
 }
 
 /// What `make` gives for the variant that the value is of.
 Var BodyChecker::by_variant(Var of, Span span, const std::function<Var(const VariantPlace&)>& make) {
   f_->set_span(span);
   const std::size_t variants = of.type().data->variants.size();
-  if (variants == 1) return make({of.type(), 0});
+  if (const std::optional<std::size_t> told = told_variant(of)) return make({of.type(), *told});
   const Var number = f_->variant(of);
   std::vector<Side> sides;
   for (std::size_t i = 0; i < variants; ++i) {

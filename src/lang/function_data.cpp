@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "base/components.h"
 #include "lang/body_checker.h"
 #include "lang/type_inference.h"
 #include "tensor/dimensions.h"
@@ -147,36 +146,6 @@ void BodyChecker::define_calls() {
       for (std::size_t i = 0; i <= type.params.size(); ++i) same.push_back(f.param(i));
       return f.call(*type.caller, same);
     });
-  }
-}
-
-/// The gradient of what calls a value is derived from all that it may call.
-void BodyChecker::refuse_endless_gradients(const ir::Module& module) {
-  if (declarations_.function_types().all().empty() || module.gradient_requests.empty()) return;
-  std::vector<std::vector<std::size_t>> needs(module.functions.size());
-  for (std::size_t i = 0; i < needs.size(); ++i) {
-    for (const ir::Node& node : module.functions[i].nodes) {
-      if (node.kind == ir::NodeKind::Call) needs[i].push_back(node.callee.index());
-    }
-  }
-  for (const ir::GradientRequest& request : module.gradient_requests)
-    needs[request.function.index()].push_back(request.of.index());
-  const Components components = strongly_connected_components(needs);
-  for (const ir::GradientRequest& request : module.gradient_requests) {
-    const std::size_t component = components.of[request.function.index()];
-    const auto place = gradient_places_.find(request.function.index());
-    if (component != components.of[request.of.index()] || place == gradient_places_.end()) continue;
-    for (const FunctionType& type : declarations_.function_types().all()) {
-      if (!type.caller || components.of[type.caller->id.index()] != component) continue;
-      report(place->second,
-             fmt::format(
-                 "this gradient would need endlessly many functions: it is itself one of "
-                 "the functions of type {} of which it would be derived; one that takes the arguments too, "
-                 "as in fn slope(f: fn(f64) -> f64, x: f64) -> f64 = grad(f)(x), is another one for each f: "
-                 "slope(slope(sin, _), x)",
-                 to_string(type.type)));
-      return;
-    }
   }
 }
 

@@ -107,12 +107,9 @@ BodyChecker::FunctionValue BodyChecker::function_value(ExprId argument, std::spa
     case Expr::Kind::On:
       return function_value(expr.a, params, result);
     case Expr::Kind::Block: {
-      const std::size_t names = scope_.size();
-      const std::size_t functions = local_functions_.size();
-      lets(expr);
-      FunctionValue value = function_value(expr.a, params, result);
-      scope_.shrink(names);
-      local_functions_.resize(functions);
+      FunctionValue value;
+      const auto rest = [&] { value = function_value(expr.a, params, result); };
+      lets(expr, std::ref(rest));
       return value;
     }
     case Expr::Kind::Lambda:
@@ -238,7 +235,10 @@ BodyChecker::FunctionValue BodyChecker::open_function(const Expr& expr) const {
 }
 
 void BodyChecker::bind_used(const FunctionValue& open, std::span<const Var> values) {
-  for (const Symbol name : names_in(*open.open)) scope_.hide(name);
+  for (const Symbol name : names_in(*open.open)) {
+    const Var* const around = scope_.find(name);
+    if (around == nullptr || known(*around)) scope_.hide(name);  // else it is reported
+  }
   std::size_t next = 0;
   for (const Symbol name : open.names) scope_.bind(name, values[next++]);
   local_functions_ = open.functions;

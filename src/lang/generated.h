@@ -39,6 +39,11 @@ class Generated {
     builder_.define(made, body);
   }
 
+  std::size_t count() const { return builder_.module().functions.size(); }
+  /// Functions from this number on whose bodies came to no end, as something in them is wrong: nothing calls
+  /// them but themselves.
+  void let_go_of_unfinished(std::size_t first);
+
   const ir::Function& operator[](FunctionRef ref) const { return builder_.module()[ref.id]; }
 
  private:

@@ -214,6 +214,9 @@ std::optional<BodyChecker::Resolved> BodyChecker::resolve_generic(const Expr& ex
     return fmt::format("argument {} of '{}'", i + 1, symbols_[generic.name]);
   };
   const bool is_open = diagnostics_.count() == findings && !types.missing().empty();
+  for (std::size_t i = 0; is_open && i < found.size(); ++i) {
+    if (!generic.params[i].is_function && !known(found[i])) return std::nullopt;  // which is reported
+  }
   if (is_open && !require_fitting(types, arguments, generic.param_types, found, describe))
     return std::nullopt;
   std::vector<FunctionValue> functions;
@@ -307,8 +310,9 @@ Var BodyChecker::construct_generic(const Expr& expr, const GenericVariant& varia
   const auto describe = [&](std::size_t i) {
     return fmt::format("field '{}' of '{}'", fields[(*targets)[i]].name, symbols_[variant->name]);
   };
-  const bool fits =
-      types.missing().empty() || require_fitting(types, list(expr.list), places, found, describe);
+  const bool is_open = !types.missing().empty();
+  if (is_open && !are_known(found)) return Var();  // which is reported
+  const bool fits = !is_open || require_fitting(types, list(expr.list), places, found, describe);
   if (!fits || !require_complete(types, variant->name, expr.span, expr.list.count > 0)) return Var();
   const std::optional<Type> type = types.instance_of(*variant.type, expr.span);
   if (!type) return Var();

@@ -70,6 +70,7 @@ bool BodyChecker::let_known_result(ExprId bound, Symbol name) {
 BodyChecker::FunctionValue BodyChecker::inside_of(const FunctionHead& callee, const ReadBody& body,
                                                   std::span<const Var> arguments, const FunctionType& type) {
   const Syntax* const syntax = std::exchange(syntax_, &body.syntax);
+  LetUses* const uses = std::exchange(uses_, nullptr);
   const FunctionHead* const head = std::exchange(head_, &callee);
   Scope scope = std::exchange(scope_, Scope(symbols_.size()));
   std::vector<FunctionValue> functions = std::exchange(local_functions_, {});
@@ -85,6 +86,7 @@ BodyChecker::FunctionValue BodyChecker::inside_of(const FunctionHead& callee, co
   local_functions_ = std::move(functions);
   scope_ = std::move(scope);
   head_ = head;
+  uses_ = uses;
   syntax_ = syntax;
   functions_.enter(*head);
   return found;

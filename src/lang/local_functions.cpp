@@ -111,7 +111,10 @@ class BodyChecker::LocalGroup {
     std::vector<FunctionValue> functions = std::exchange(checker.local_functions_, functions_);
     builder.set_placement(around->placement());
     const std::span<const Pattern> params = checker.patterns(function.params);
-    for (const Symbol name : used_) checker.scope_.hide(name);
+    for (const Symbol name : used_) {
+      const Var* const around = checker.scope_.find(name);
+      if (around == nullptr || known(*around)) checker.scope_.hide(name);  // else it is reported
+    }
     std::size_t next = params.size();
     for (const Symbol name : captured_names_) checker.scope_.bind(name, builder.param(next++));
     for (FunctionValue& used : checker.local_functions_) {
@@ -189,12 +192,9 @@ bool BodyChecker::is_gradient_of_known(const Expr& gradient) {
 BodyChecker::FunctionValue BodyChecker::function_bound(ExprId bound, Symbol name) {
   const Expr& expr = (*syntax_)[bound];
   if (expr.kind == Expr::Kind::Block) {
-    const std::size_t names = scope_.size();
-    const std::size_t functions = local_functions_.size();
-    lets(expr);
-    FunctionValue value = function_bound(expr.a, name);
-    scope_.shrink(names);
-    local_functions_.resize(functions);
+    FunctionValue value;
+    const auto rest = [&] { value = function_bound(expr.a, name); };
+    lets(expr, std::ref(rest));
     return value;
   }
   const FunctionHead* const function = functions_.find(expr.name);

@@ -50,17 +50,27 @@ Vars BodyChecker::loop(const Expr& expr) {
 
 /// Where neither its first value nor the next ones tell it.
 bool BodyChecker::require_type_of_state(const Loop::State& state) {
+  if (!is_value_of_open_type(giver_of(state.initial))) return true;
   const Expr& initial = (*syntax_)[giver_of(state.initial)];
-  const bool is_empty = initial.kind == Expr::Kind::List && initial.list.count == 0;
-  const bool is_open = initial.kind == Expr::Kind::Name && is_open_variant(initial);
-  if (!is_empty && !is_open) return true;
-  const GenericVariant* const variant = is_open ? declarations_.generic_variant(initial.name) : nullptr;
-  report(initial.span, fmt::format("expected the type of '{0}', which nothing here tells; it is "
-                                   "written {0}: {1}[...] = {2}",
-                                   spelled(state.pattern),
-                                   variant != nullptr ? symbols_[variant->type->name] : Declarations::kList,
-                                   source_.text(initial.span)));
+  report(initial.span,
+         fmt::format("expected the type of '{0}', which nothing here tells; it is "
+                     "written {0}: {1}[...] = {2}",
+                     spelled(state.pattern), type_name_of_open(initial), source_.text(initial.span)));
   return false;
+}
+
+/// Whether it is an empty list, or a variant without fields of a generic data type.
+bool BodyChecker::is_value_of_open_type(ExprId id) const {
+  const Expr& expr = (*syntax_)[id];
+  const bool is_empty = expr.kind == Expr::Kind::List && expr.list.count == 0;
+  return is_empty || (expr.kind == Expr::Kind::Name && is_open_variant(expr));
+}
+
+/// The name of the type of such a value, without what is open.
+std::string_view BodyChecker::type_name_of_open(const Expr& value) const {
+  const GenericVariant* const variant =
+      value.kind == Expr::Kind::Name ? declarations_.generic_variant(value.name) : nullptr;
+  return variant != nullptr ? symbols_[variant->type->name] : Declarations::kList;
 }
 
 void BodyChecker::bind_states(const Loop& loop, std::span<const Var> initial, std::span<const Var> params) {

@@ -75,10 +75,12 @@ class BodyChecker::Matching {
   Vars guarded(const Decision& decision, const Give& give) {
     const ExprId guard = arm_of(decision).guard;
     const std::size_t names = checker_.scope_.size();
+    const std::size_t narrowed = checker_.narrowed_.size();
     bind_names(decision);
     const Var condition = checker_.require(guard, checker_.value(guard), DType::Bool,
                                            [] { return std::string("the condition of an arm"); });
     checker_.scope_.shrink(names);
+    checker_.narrowed_.resize(narrowed);
     const std::size_t made = made_.size();
     ir::BlockId held;
     ir::BlockId failed;
@@ -153,18 +155,28 @@ class BodyChecker::Matching {
     if (broken_[decision.arm]) return unknown();  // reported the first time
     const std::size_t findings = checker_.diagnostics_.count();
     const std::size_t names = checker_.scope_.size();
+    const std::size_t narrowed = checker_.narrowed_.size();
     bind_names(decision);
     Vars results = checker_.values(arm_of(decision).body, wishes_);
     checker_.scope_.shrink(names);
+    checker_.narrowed_.resize(narrowed);
     broken_[decision.arm] = checker_.diagnostics_.count() > findings;
     follow(results);
     return results;
   }
 
+  /// In the arm, what is matched is of the variant that the pattern names.
   void bind_names(const Decision& decision) {
+    const ArmPattern& pattern = arm_of(decision).pattern;
+    if (pattern.kind == ArmPattern::Kind::Variant && has_variants(vars_[0].type())) {
+      const auto variant = vars_[0].type().data->find(checker_.symbols_[pattern.name]);
+      if (variant) checker_.narrowed_.emplace_back(vars_[0], *variant);
+    }
     for (const Decision::Binding& binding : decision.bindings) {
       f().set_span(binding.span);
-      checker_.bind({binding.name, std::nullopt, binding.span}, var_of(binding.access));
+      const Var var = var_of(binding.access);
+      checker_.bind({binding.name, std::nullopt, binding.span}, var);
+      if (binding.variant) checker_.narrowed_.emplace_back(var, *binding.variant);
     }
   }
 

@@ -5,7 +5,7 @@
 #include <array>
 
 #include "ir/errors.h"
-#include "lang/body_checker.h"
+#include "lang/let_types.h"
 #include "lang/suggest.h"
 #include "lang/type_inference.h"
 
@@ -89,6 +89,7 @@ Vars BodyChecker::parts_of(Var tuple, Span span) {
 
 /// As many as the expression gives, whatever is wished.
 Vars BodyChecker::as_many_values(ExprId id, Wishes wishes) {
+  if (is_use_of_let(id)) return use_of_let(id, wishes.size() == 1 ? wishes[0] : std::nullopt);
   const Expr& expr = (*syntax_)[id];
   switch (expr.kind) {
     case Expr::Kind::Broken:
@@ -185,6 +186,7 @@ Vars BodyChecker::stand_ins(const std::vector<std::optional<Type>>& types) {
 /// One symbol of the callee may stand for two sizes.
 Vars BodyChecker::emit_call(const FunctionHead& callee, const std::vector<Var>& arguments, Span span) {
   f_->set_span(span);
+  if (!are_known(arguments)) return stand_ins(callee.results);
   try {
     return with_known_sizes(callee, arguments, f_->call(functions_.reference(callee), arguments));
   } catch (const ProgramError& error) {
@@ -336,18 +338,18 @@ Vars BodyChecker::join(const Expr& expr, Wishes wishes, Var condition, const Var
 // Names.
 
 Vars BodyChecker::block(const Expr& expr, Wishes wishes) {
-  const std::size_t names = scope_.size();
-  const std::size_t functions = local_functions_.size();
-  lets(expr);
-  Vars results = values(expr.a, wishes);
-  scope_.shrink(names);
-  local_functions_.resize(functions);
+  Vars results = unknown();
+  const auto rest = [&] { results = values(expr.a, wishes); };
+  lets(expr, std::ref(rest));
   return results;
 }
 
-/// Functions behind each other may call each other.
-void BodyChecker::lets(const Expr& block) {
+/// `rest` is what the names are for. Functions behind each other may call each other.
+void BodyChecker::lets(const Expr& block, const std::function<void()>& rest) {
+  const std::size_t names = scope_.size();
+  const std::size_t functions = local_functions_.size();
   const auto all = std::span(syntax_->lets).subspan(block.list.begin, block.list.count);
+  LetTypes types(*this, block, rest);
   for (std::size_t i = 0; i < all.size();) {
     std::size_t end = i;
     while (end < all.size() && all[end].function) ++end;
@@ -355,12 +357,23 @@ void BodyChecker::lets(const Expr& block) {
       let_functions(all.subspan(i, end - i));
       i = end;
     } else {
-      let(all[i++]);
+      const std::vector<Wish> told = types.of(i);
+      if (types.is_untold(i, told)) {
+        bind(patterns(all[i].patterns)[0], Var());
+      } else {
+        let(all[i], told);
+      }
+      ++i;
     }
   }
+  rest();
+  types.report_untold();
+  scope_.shrink(names);
+  local_functions_.resize(functions);
 }
 
-void BodyChecker::let(const Let& let) {
+/// `told` are types of names whose values do not tell them; empty where all do.
+void BodyChecker::let(const Let& let, Wishes told) {
   const std::span<const Pattern> names = patterns(let.patterns);
   require_distinct(names, "name", symbols_, diagnostics_);
   const bool is_one = names.size() == 1 && !names[0].type;
@@ -369,20 +382,21 @@ void BodyChecker::let(const Let& let) {
   } else if (is_one && names[0].name && let_known_result(let.bound, *names[0].name)) {
     return;
   } else if (names.size() == 1) {
-    let_one(let.bound, names[0]);
+    let_one(let.bound, names[0], told);
   } else {
-    let_several(let.bound, names);
+    let_several(let.bound, names, told);
   }
 }
 
-void BodyChecker::let_one(ExprId bound, const Pattern& pattern) {
-  const Var found = value(bound, pattern.type);
+void BodyChecker::let_one(ExprId bound, const Pattern& pattern, Wishes told) {
+  const Var found = value(bound, told.empty() ? Wish(pattern.type) : told[0]);
   bind(pattern, require_pattern(bound, found, pattern));
 }
 
-void BodyChecker::let_several(ExprId bound, std::span<const Pattern> patterns) {
+void BodyChecker::let_several(ExprId bound, std::span<const Pattern> patterns, Wishes told) {
   std::vector<Wish> wishes;
-  for (const Pattern& pattern : patterns) wishes.push_back(pattern.type);
+  for (std::size_t i = 0; i < patterns.size(); ++i)
+    wishes.push_back(i < told.size() && told[i] ? told[i] : Wish(patterns[i].type));
   Vars found = values(bound, wishes);
   if (known(found) && found.size() != patterns.size()) {
     report(place_of(bound), fmt::format("expected {} for the names after 'let', found {}",

@@ -14,6 +14,60 @@ namespace {
 /// Inside each other: each makes what is inside of it twice.
 constexpr int kMostAttempts = 6;
 
+bool binds(const Syntax& in, const ArmPattern& pattern, Symbol name) {
+  if (pattern.whole == name || (pattern.kind == ArmPattern::Kind::Name && pattern.name == name)) return true;
+  const auto parts = std::span(in.arm_patterns).subspan(pattern.parts.begin, pattern.parts.count);
+  return std::ranges::any_of(parts, [&](const ArmPattern& part) { return binds(in, part, name); });
+}
+
+bool binds(const Syntax& in, Range patterns, Symbol name) {
+  const auto all = std::span(in.patterns).subspan(patterns.begin, patterns.count);
+  return std::ranges::any_of(all, [&](const Pattern& pattern) { return pattern.name == name; });
+}
+
+/// The expressions from one to another in which the name stands for something that is bound there: parameters
+/// of lambdas, names of arms, loops and blocks. An expression stands behind those that it is made of.
+std::vector<bool> where_hidden(const Syntax& in, std::size_t first, std::size_t last, Symbol name) {
+  std::vector<bool> hidden(last + 1 - std::min(first, last + 1));
+  const auto hide = [&](std::size_t begin, ExprId end) {
+    for (std::size_t i = std::max(begin, first); i <= std::min(end.index(), last); ++i)
+      hidden[i - first] = true;
+  };
+  for (std::size_t i = first; i <= last; ++i) {
+    const Expr& expr = in.exprs[i];
+    if (expr.kind == Expr::Kind::Lambda && binds(in, expr.list, name)) hide(expr.index, expr.a);
+    if (expr.kind == Expr::Kind::Match) {
+      std::size_t begin = expr.a.index() + 1;
+      for (const Arm& arm : std::span(in.arms).subspan(expr.list.begin, expr.list.count)) {
+        if (binds(in, arm.pattern, name)) hide(begin, arm.body);
+        begin = arm.body.index() + 1;
+      }
+    }
+    if (expr.kind == Expr::Kind::Block) {
+      for (const Let& let : std::span(in.lets).subspan(expr.list.begin, expr.list.count)) {
+        if (let.function) {
+          const LocalFunction& function = in.functions[*let.function];
+          if (function.name.name == name) hide(function.first, expr.a);
+        } else if (binds(in, let.patterns, name)) {
+          hide(let.bound.index() + 1, expr.a);
+        }
+      }
+    }
+    if (expr.kind == Expr::Kind::Loop) {
+      const Loop& loop = in.loops[expr.index];
+      const auto is_bound = [&](const Loop::State& state) { return state.pattern.name == name; };
+      const ExprId before = loop.counts ? loop.end : loop.states.back().initial;
+      if (std::ranges::any_of(loop.states, is_bound) || (loop.counts && loop.counter.name == name))
+        hide(before.index() + 1, loop.body);
+    }
+  }
+  for (const LocalFunction& function : in.functions) {
+    const bool is_inside = function.first >= first && function.body.valid() && function.body.index() <= last;
+    if (is_inside && binds(in, function.params, name)) hide(function.first, function.body);
+  }
+  return hidden;
+}
+
 }  // namespace
 
 bool BodyChecker::all_leave_types_open(std::span<const ExprId> ids) const {
@@ -39,6 +93,8 @@ bool BodyChecker::attempt(const std::function<void()>& make) {
   const std::size_t findings = diagnostics_.count();
   const std::size_t names = scope_.size();
   const std::size_t functions = local_functions_.size();
+  const std::size_t generated = generated_.count();
+  const std::size_t narrowed = narrowed_.size();
   bool is_right = true;
   try {
     f_->attempt(make);
@@ -48,6 +104,8 @@ bool BodyChecker::attempt(const std::function<void()>& make) {
   --attempts_;
   scope_.shrink(names);
   local_functions_.resize(functions);
+  narrowed_.resize(narrowed);
+  if (!is_right || diagnostics_.count() > findings) generated_.let_go_of_unfinished(generated);
   is_right = is_right && diagnostics_.count() == findings;
   diagnostics_.forget_after(findings);
   return is_right;
@@ -175,22 +233,27 @@ void BodyChecker::tell_states(const Loop& loop, std::vector<Wish>& types) {
 
 /// Puts the value in the place of the name, in the expressions from one to another. Where a pattern takes the
 /// name apart, its own names stand for parts of the value.
-void BodyChecker::unfold(Syntax& in, std::size_t first, std::size_t last, Symbol name, ExprId value) const {
+std::vector<std::size_t> BodyChecker::unfold(Syntax& in, std::size_t first, std::size_t last, Symbol name,
+                                             ExprId value) const {
+  const std::vector<bool> hidden = where_hidden(in, first, last, name);
   for (std::size_t i = first; i <= last; ++i) {
     const Expr& match = in.exprs[i];
     if (match.kind != Expr::Kind::Match || match.op != Tok::Let) continue;
     const Expr& matched = in[match.a];
-    if (matched.kind != Expr::Kind::Name || matched.name != name) continue;
+    if (matched.kind != Expr::Kind::Name || matched.name != name || hidden[match.a.index() - first]) continue;
     const ExprId told = without_open_parts(in, first, last, in.arms[match.list.begin].pattern, value);
     in.exprs[i].a = told;
   }
+  std::vector<std::size_t> replaced;
   for (std::size_t i = first; i <= last; ++i) {
     Expr& named = in.exprs[i];
-    if (named.kind != Expr::Kind::Name || named.name != name) continue;
+    if (named.kind != Expr::Kind::Name || named.name != name || hidden[i - first]) continue;
     const Span span = named.span;
-    named = (*syntax_)[value];
+    named = Expr(in[value]);
     named.span = span;
+    replaced.push_back(i);
   }
+  return replaced;
 }
 
 /// The value with a truth value, which nothing looks at, for each part that has no type by itself.

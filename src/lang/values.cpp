@@ -48,6 +48,7 @@ DType type_of_literal(Flex flex, const Wish& wish) {
 }
 
 Var BodyChecker::value(ExprId id, const Wish& wish) {
+  if (is_use_of_let(id)) return use_of_let(id, wish);
   const Expr& expr = (*syntax_)[id];
   switch (expr.kind) {
     case Expr::Kind::Broken:

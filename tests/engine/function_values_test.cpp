@@ -13,6 +13,24 @@ TEST_P(FunctionValues, AreCalledInEveryExecutor) {
 INSTANTIATE_TEST_SUITE_P(
     Programs, FunctionValues,
     testing::Values(
+        KnownCase{
+            "GradientsOfValuesThatTakeSuchGradients",
+            "data Step = Step(name: str, f: fn(f64) -> f64)\n"
+            "fn slope(s: Step) -> Step = Step(s.name + \"'\", fn(x) -> grad(s.f)(x))\n"
+            "fn cube(x: f64) -> f64 = x * x * x\n"
+            "fn times(n: i64, s: Step) -> Step = if n == 0 then s else times(n - 1, slope(s))\n"
+            "fn derivative(f: fn(f64) -> f64) -> fn(f64) -> f64 = grad(f)\n"
+            "fn main(x: f64, n: i64) -> (List[f64], f64, str, f64, f64) =\n"
+            "  let steps = [Step(\"cube\", cube), slope(Step(\"cube\", cube)), times(n, Step(\"cube\", "
+            "cube))]\n"
+            "  let third = times(n + 1, Step(\"cube\", cube))\n"
+            "  let fs = [derivative(if x > 0 then slope(steps_first(steps)).f else cube), cube]\n"
+            "  let all = fold(fn(s, f) -> s + f(x), 0.0, fs)\n"
+            "  (map(fn(s) -> s.f(x), steps), third.f(x), third.name, all, grad(fn(y) -> "
+            "steps_first(steps).f(y) * y)(x))\n"
+            "fn steps_first(steps: List[Step]) -> Step = match steps [s, ..] -> s [] -> Step(\"\", sin)\n",
+            {"2", "2"},
+            {"[8, 12, 12]", "6", "\"cube'''\"", "20", "32"}},
         KnownCase{"InListsFieldsAndBranches",
                   "data Layer = Layer(w: f64, f: fn(f64) -> f64)\n"
                   "fn square(x: f64) -> f64 = x * x\n"

@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <regex>
 #include <sstream>
 
 #include "exec/direct/compile/direct_passes.h"
@@ -200,6 +202,63 @@ TEST(PlanFrames, OfSumTakeAtMost64Bytes) {
   for (const bool forking : {false, true}) {
     const auto plan = plan_of(graph, {.forking = forking});
     for (const Plan::Body& body : plan->bodies) EXPECT_LE(frame_bytes(body.slots), 64u);
+  }
+}
+
+/// The code of a plan by function and form, "merge (sequential)": each function by the name that `names` has
+/// for it, each place by where it stands in its body.
+std::map<std::string, std::string> code_of(const std::string& text,
+                                           const std::map<std::string, std::string>& names) {
+  std::string renamed = text;
+  for (const auto& [name, other] : names)
+    renamed = std::regex_replace(renamed, std::regex("\\b" + name + "\\b"), other);
+  std::map<std::string, std::string> code;
+  std::string body;
+  int first = 0;
+  std::istringstream lines(renamed);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with(' ')) {
+      body = line;
+      first = 0;
+      continue;
+    }
+    const int place = std::stoi(line);
+    if (first == 0) first = place;
+    line.erase(0, line.find_first_not_of(" 0123456789"));
+    std::smatch jump;
+    std::string shown;
+    while (std::regex_search(line, jump, std::regex("\\bto (\\d+)"))) {
+      const int target = std::stoi(jump[1]);
+      shown += jump.prefix().str() +
+               (target < first ? "to another body" : "to +" + std::to_string(target - first));
+      line = jump.suffix();
+    }
+    code[body] += std::to_string(place - first) + " " + shown + line + "\n";
+  }
+  return code;
+}
+
+std::map<std::string, std::string> code_of_program(const std::string& file, bool forking,
+                                                   const std::map<std::string, std::string>& names = {}) {
+  const std::filesystem::path path = kTests / ".." / file;
+  const auto source = lang::with_imports(std::make_shared<Source>(path.string(), read(path)));
+  const graph::Graph graph = passes::lower(passes::simplify(lang::parse(source)));
+  return code_of(to_text(*plan_of(graph, {.forking = forking}), graph), names);
+}
+
+TEST(PlanCode, OfGenericsFunctionsAsArgumentsAndImportsIsThatOfProgramsWrittenOut) {
+  for (const bool forking : {false, true}) {
+    const auto fib = code_of_program("examples/fib.hia", forking);
+    EXPECT_GE(fib.size(), 2u);
+    EXPECT_EQ(
+        code_of_program("benchmarks/programs/abstract_fib.hia", forking, {{"split_in_two_\\w+", "fib"}}),
+        fib);
+    const auto mergesort = code_of_program("benchmarks/programs/mergesort.hia", forking);
+    EXPECT_GE(mergesort.size(), 6u);
+    EXPECT_EQ(
+        code_of_program("benchmarks/programs/abstract_mergesort.hia", forking,
+                        {{"merge_by_i64_le", "merge"}, {"sort_by_i64_le", "sort"}, {"deal_i64", "deal"}}),
+        mergesort);
   }
 }
 

@@ -142,16 +142,6 @@ TEST(FunctionData, IsNotGivenToARun) {
                         "fn(i64) -> i64: a run cannot show a function"));
 }
 
-TEST(FunctionData, AGradientOfAllThatMayBeCalledIsNoneOfThem) {
-  EXPECT_THAT(
-      error_of("fn derivative(f: fn(f64) -> f64) -> fn(f64) -> f64 = grad(f)\n"
-               "fn main(x: f64) -> f64 =\n"
-               "  let fs = [derivative(if x > 0 then sin else cos), sin]\n"
-               "  fold(fn(s, f) -> s + f(x), 0, fs)\n"),
-      HasSubstr("1:59: error: this gradient would need endlessly many functions: it is itself one of the "
-                "functions of type fn(f64) -> f64 of which it would be derived"));
-}
-
 TEST(FunctionData, CallsThatGiveKnownFunctionsAreReportedAsOthers) {
   const std::string prefix =
       "fn derivative(f: fn(f64) -> f64) -> fn(f64) -> f64 = grad(f)\n"

@@ -96,8 +96,8 @@ TEST_P(GenericErrors, SayWhatIsWrong) {
 
 const ErrorCase kErrors[] = {
     {"NothingTells", OPTION "fn f() -> i64 = (let x = None in 1)",
-     "2:26: expected the type T of 'None', which nothing here tells; in brackets it is written "
-     "None[...]"},
+     "2:26: expected the type of 'x', which neither its value nor a use of it tells; it is written let x: "
+     "Option[...] = None"},
     {"TooFewTypes", PAIR "fn f(p: Pair[i64]) -> i64 = 1", "2:9: 'Pair' takes 2 types in brackets, found 1"},
     {"NoTypes", PAIR "fn f(p: Pair) -> i64 = 1", "2:9: 'Pair' takes 2 types in brackets, found 0"},
     {"UnknownTypeArgument", PAIR "fn f(p: Pair[i64, Treee]) -> i64 = 1",

@@ -181,7 +181,8 @@ INSTANTIATE_TEST_SUITE_P(
                     "data Bag[T] = Bag(items: List[T])\nfn g(n: i64) -> i64 = (let b = Bag(n) in n)\n",
                     "field 'items' of 'Bag': expected List[T], found i64"},
         MessageCase{
-            "VariantsWithoutFieldsHaveNoArguments", OPTION "fn f() -> i64 = (let x = None in 1)\n",
+            "VariantsWithoutFieldsHaveNoArguments",
+            OPTION "fn of[T](o: Option[T]) -> i64 = 1\nfn f() -> i64 = of(None)\n",
             "expected the type T of 'None', which nothing here tells; in brackets it is written None[...]"}),
     name_of_message);
 
