@@ -15,7 +15,7 @@ TEST_P(DataPrograms, PrintAndParseBack) {
 #define TREE "data Tree = Leaf(word: i64) | Node(left: Tree, right: Tree)\n"
 #define AB "data AB = A | B\n"
 
-const PrintCase kPrograms[] = {
+const PrintCase kDataPrograms[] = {
     {"MatchBecomesBranches",
      "fn total(t: Tree) -> i64 =\n"
      "  match t\n"
@@ -238,7 +238,7 @@ const PrintCase kPrograms[] = {
           "  r + w\n"},
 };
 
-INSTANTIATE_TEST_SUITE_P(Programs, DataPrograms, testing::ValuesIn(kPrograms), name_of_case<PrintCase>);
+INSTANTIATE_TEST_SUITE_P(Programs, DataPrograms, testing::ValuesIn(kDataPrograms), name_of_case<PrintCase>);
 
 class DataErrors : public testing::TestWithParam<ErrorCase> {};
 
@@ -246,7 +246,7 @@ TEST_P(DataErrors, SayWhatIsWrong) {
   expect_error(GetParam());
 }
 
-const ErrorCase kErrors[] = {
+const ErrorCase kDataErrors[] = {
     {"MissingVariant", TREE "fn f(t: Tree) -> i64 = match t Leaf(w) -> w",
      "2:24: this 'match' has no arm for Node(_, _)"},
     {"MissingNestedVariants",
@@ -418,7 +418,7 @@ const ErrorCase kErrors[] = {
      "2:27: [+] expected numbers of one type, found Tree and Tree"},
 };
 
-INSTANTIATE_TEST_SUITE_P(Messages, DataErrors, testing::ValuesIn(kErrors), name_of_case<ErrorCase>);
+INSTANTIATE_TEST_SUITE_P(Messages, DataErrors, testing::ValuesIn(kDataErrors), name_of_case<ErrorCase>);
 
 TEST(DataErrors, OneCauseGivesOneFinding) {
   const char* programs[] = {

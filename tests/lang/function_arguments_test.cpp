@@ -17,7 +17,7 @@ TEST_P(FunctionArguments, PrintAndParseBack) {
   expect_printed(GetParam());
 }
 
-const PrintCase kPrograms[] = {
+const PrintCase kFunctionArgumentsPrograms[] = {
     {"OneBodyForEachFunction",
      APPLY
      "fn half(x: f64) -> f64 = x / 2\nfn f(x: f64) -> f64 = apply(half, x) + apply(neg, apply(half, x))\n",
@@ -47,7 +47,7 @@ const PrintCase kPrograms[] = {
      "  Cons[i64](v1, map_f_lambda_1(tail, extra1))\n"},
 };
 
-INSTANTIATE_TEST_SUITE_P(Lang, FunctionArguments, testing::ValuesIn(kPrograms),
+INSTANTIATE_TEST_SUITE_P(Lang, FunctionArguments, testing::ValuesIn(kFunctionArgumentsPrograms),
                          [](const auto& test) { return test.param.name; });
 
 TEST(FunctionArgumentErrors, SayWhatIsWrong) {

@@ -17,7 +17,7 @@ TEST_P(FunctionData, PrintAndParseBack) {
   expect_printed(GetParam());
 }
 
-const PrintCase kPrograms[] = {
+const PrintCase kFunctionDataPrograms[] = {
     {"ACallTellsTheVariantsApart",
      "fn half(x: f64) -> f64 = x / 2\n"
      "fn pick(c: bool, a: f64) -> fn(f64) -> f64 = if c then half else fn(x) -> x * a\n"
@@ -61,7 +61,7 @@ const PrintCase kPrograms[] = {
      "fn f_odd(x1: i64, captured2: i64) -> bool = if x1 == 0 then false else f_even(x1 - 1, captured2)\n"},
 };
 
-INSTANTIATE_TEST_SUITE_P(Lang, FunctionData, testing::ValuesIn(kPrograms),
+INSTANTIATE_TEST_SUITE_P(Lang, FunctionData, testing::ValuesIn(kFunctionDataPrograms),
                          [](const auto& test) { return test.param.name; });
 
 std::string found(const std::string& body) {

@@ -12,7 +12,7 @@ TEST_P(GeneratedPrograms, PrintAndParseBack) {
   expect_printed(GetParam());
 }
 
-const PrintCase kPrograms[] = {
+const PrintCase kGeneratedPrograms[] = {
     {"Gradients",
      "fn f(x: f32, n: i64, y: f32[3]) -> f32 = x\n"
      "fn g(x: f32, y: f32[3]) -> (f32, f32[3]) = grad(f)(x, 2, y)\n"
@@ -222,7 +222,8 @@ const PrintCase kPrograms[] = {
      "  fold_max(v1, tail)\n"},
 };
 
-INSTANTIATE_TEST_SUITE_P(Programs, GeneratedPrograms, testing::ValuesIn(kPrograms), name_of_case<PrintCase>);
+INSTANTIATE_TEST_SUITE_P(Programs, GeneratedPrograms, testing::ValuesIn(kGeneratedPrograms),
+                         name_of_case<PrintCase>);
 
 class GeneratedErrors : public testing::TestWithParam<ErrorCase> {};
 
@@ -230,7 +231,7 @@ TEST_P(GeneratedErrors, SayWhatIsWrong) {
   expect_error(GetParam());
 }
 
-const ErrorCase kErrors[] = {
+const ErrorCase kGeneratedErrors[] = {
     {"GradientOfAnInteger", "fn f(x: f32) -> i64 = 1\nfn g(x: f32) -> f32 = grad(f)(x)",
      "2:28: the gradient of 'f': expected a function whose first result is f32 or f64, "
      "found results (i64)"},
@@ -315,7 +316,8 @@ const ErrorCase kErrors[] = {
      "3:29: 'map': expected a function that gives a scalar or a tensor, found 'f'"},
 };
 
-INSTANTIATE_TEST_SUITE_P(Messages, GeneratedErrors, testing::ValuesIn(kErrors), name_of_case<ErrorCase>);
+INSTANTIATE_TEST_SUITE_P(Messages, GeneratedErrors, testing::ValuesIn(kGeneratedErrors),
+                         name_of_case<ErrorCase>);
 
 TEST(GradientRequests, SayWhatIsToBeDerived) {
   const ir::Module module = parse(

@@ -18,7 +18,7 @@ TEST_P(GenericPrograms, PrintAndParseBack) {
   expect_printed(GetParam());
 }
 
-const PrintCase kPrograms[] = {
+const PrintCase kGenericsPrograms[] = {
     {"OneFunctionForEachType",
      LENGTH "fn f(xs: List[i64], ys: List[List[f64]]) -> i64 = length(xs) + length(ys) + length(xs)\n",
      "fn f(xs: List[i64], ys: List[List[f64]]) -> i64 = length_i64(xs) + length_List_f64(ys) + "
@@ -86,7 +86,8 @@ const PrintCase kPrograms[] = {
      "\n"
      "fn f(x: f32[n], y: f32[3]) -> (Option[f32[_]], Option[f32[3]]) = (Some[f32[_]](x), Some[f32[3]](y))\n"},
 };
-INSTANTIATE_TEST_SUITE_P(Programs, GenericPrograms, testing::ValuesIn(kPrograms), name_of_case<PrintCase>);
+INSTANTIATE_TEST_SUITE_P(Programs, GenericPrograms, testing::ValuesIn(kGenericsPrograms),
+                         name_of_case<PrintCase>);
 
 class GenericErrors : public testing::TestWithParam<ErrorCase> {};
 
@@ -94,7 +95,7 @@ TEST_P(GenericErrors, SayWhatIsWrong) {
   expect_error(GetParam());
 }
 
-const ErrorCase kErrors[] = {
+const ErrorCase kGenericsErrors[] = {
     {"NothingTells", OPTION "fn f() -> i64 = (let x = None in 1)",
      "2:26: expected the type of 'x', which neither its value nor a use of it tells; it is written let x: "
      "Option[...] = None"},
@@ -134,7 +135,8 @@ const ErrorCase kErrors[] = {
     {"MissingVariant", OPTION "fn f(o: Option[i64]) -> i64 = match o Some(x) -> x",
      "2:31: this 'match' has no arm for None"},
 };
-INSTANTIATE_TEST_SUITE_P(Messages, GenericErrors, testing::ValuesIn(kErrors), name_of_case<ErrorCase>);
+INSTANTIATE_TEST_SUITE_P(Messages, GenericErrors, testing::ValuesIn(kGenericsErrors),
+                         name_of_case<ErrorCase>);
 
 TEST(GenericErrors, ABodyThatIsWrongIsReportedForOneUse) {
   const std::string found = error_of(

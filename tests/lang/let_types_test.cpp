@@ -4,7 +4,7 @@
 namespace hiaton {
 namespace {
 
-#define OPTION                                  \
+#define VALUE_OR                                \
   "data Option[T] = None | Some(value: T)\n"    \
   "fn value_or[T](o: Option[T], x: T) -> T =\n" \
   "  match o\n"                                 \
@@ -33,10 +33,10 @@ INSTANTIATE_TEST_SUITE_P(
         MessageCase{"ByALaterUseThanTheFirst",
                     MAP "fn f() -> i64 = (let m = Tip in count(m) + count(put(m, 1, 2.5)))\n"},
         MessageCase{"ByTheResult", "fn f() -> List[f64] = (let xs = [] in xs)\n"},
-        MessageCase{"ByABranch", OPTION "fn f(n: i64) -> i64 =\n"
-                                        "  let x = None\n"
-                                        "  let y = if n > 2 then x else Some(n)\n"
-                                        "  value_or(y, 1)\n"},
+        MessageCase{"ByABranch", VALUE_OR "fn f(n: i64) -> i64 =\n"
+                                          "  let x = None\n"
+                                          "  let y = if n > 2 then x else Some(n)\n"
+                                          "  value_or(y, 1)\n"},
         MessageCase{"NamesThatHideEachOther", MAP "fn f() -> i64 =\n"
                                                   "  let m = Tip\n"
                                                   "  let m = put(m, \"a\", 1)\n"
@@ -63,17 +63,17 @@ INSTANTIATE_TEST_SUITE_P(
                                            "  let xs = fold(fn(ys, k) -> Cons(k + n, ys), empty, [1, 2])\n"
                                            "  count(with m = m for i in 0..n do put(m, i, xs))\n"},
         MessageCase{"WhatOthersOfTheNameStandFor",
-                    OPTION "fn take(o: Option[str]) -> i64 = 1\n"
-                           "fn f(n: i64) -> i64 =\n"
-                           "  let x = None\n"
-                           "  let y = match Some(\"a\")\n"
-                           "    Some(x) -> take(Some(x))\n"
-                           "    None -> 2\n"
-                           "  let g = fn(x: str) -> take(Some(x))\n"
-                           "  let z = with x = 1 for i in 0..3 do x + i\n"
-                           "  let fn h(x: str) -> i64 = take(Some(x))\n"
-                           "  let inner = (let x = \"b\" in take(Some(x)))\n"
-                           "  value_or(x, n) + y + g(\"a\") + z + h(\"b\") + inner\n"},
+                    VALUE_OR "fn take(o: Option[str]) -> i64 = 1\n"
+                             "fn f(n: i64) -> i64 =\n"
+                             "  let x = None\n"
+                             "  let y = match Some(\"a\")\n"
+                             "    Some(x) -> take(Some(x))\n"
+                             "    None -> 2\n"
+                             "  let g = fn(x: str) -> take(Some(x))\n"
+                             "  let z = with x = 1 for i in 0..3 do x + i\n"
+                             "  let fn h(x: str) -> i64 = take(Some(x))\n"
+                             "  let inner = (let x = \"b\" in take(Some(x)))\n"
+                             "  value_or(x, n) + y + g(\"a\") + z + h(\"b\") + inner\n"},
         MessageCase{"WhatIsComputedStaysAsItIs",
                     "data Either[A, B] = Left(a: A) | Right(b: B)\n"
                     "fn of(e: Either[str, i64]) -> i64 = 1\n"
@@ -118,7 +118,7 @@ INSTANTIATE_TEST_SUITE_P(
                     MessageCase{"InAnArgument", MAP "fn f() -> i64 = (let x = unknown in count(x))\n",
                                 "unknown name 'unknown'"},
                     MessageCase{"InAField",
-                                OPTION "fn f() -> i64 = (let x = Some(unknown) in value_or(x, 1))\n",
+                                VALUE_OR "fn f() -> i64 = (let x = Some(unknown) in value_or(x, 1))\n",
                                 "unknown name 'unknown'"}),
     name_of_message);
 

@@ -15,7 +15,7 @@ TEST_P(LocalFunctions, PrintAndParseBack) {
   expect_printed(GetParam());
 }
 
-const PrintCase kPrograms[] = {
+const PrintCase kLocalFunctionsPrograms[] = {
     {"OneForEachSetOfTypes",
      "fn f(n: i64, x: f64) -> (i64, f64, i64) =\n"
      "  let twice = fn(x) -> x + x\n"
@@ -44,7 +44,7 @@ const PrintCase kPrograms[] = {
      "fn f(x: f64) -> f64 = half(sqrt(half(x)))\n"},
 };
 
-INSTANTIATE_TEST_SUITE_P(Lang, LocalFunctions, testing::ValuesIn(kPrograms),
+INSTANTIATE_TEST_SUITE_P(Lang, LocalFunctions, testing::ValuesIn(kLocalFunctionsPrograms),
                          [](const auto& test) { return test.param.name; });
 
 TEST(LocalFunctionErrors, SayWhatIsWrong) {

@@ -133,7 +133,7 @@ TEST_P(ConstantsAndAliases, PrintAndParseBack) {
   expect_printed(GetParam());
 }
 
-const PrintCase kPrograms[] = {
+const PrintCase kModulesPrograms[] = {
     {"AConstantIsAFunctionWithoutParameters",
      "const half: f32 = 0.5\nconst limits: List[f32] = [half, 2 * half]\nfn f(x: f32) -> f32 = x * half\n",
      "fn half() -> f32 = 0.5f32\n\nfn limits() -> List[f32] = Cons[f32](half(), Cons[f32](2.0f32 * half(), "
@@ -154,7 +154,7 @@ const PrintCase kPrograms[] = {
      "field(field(t, variant=1, field=0), variant=0, field=1)\n"},
 };
 
-INSTANTIATE_TEST_SUITE_P(Lang, ConstantsAndAliases, testing::ValuesIn(kPrograms),
+INSTANTIATE_TEST_SUITE_P(Lang, ConstantsAndAliases, testing::ValuesIn(kModulesPrograms),
                          [](const auto& test) { return test.param.name; });
 
 TEST(ConstantAndAliasErrors, Findings) {

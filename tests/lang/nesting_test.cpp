@@ -13,16 +13,16 @@ constexpr int kMany = 10'000;  // enough for the stack of a sanitized build, whi
 constexpr int kMany = 100'000;
 #endif
 
-struct Case {
+struct NestedCase {
   const char* name;
   std::string (*program)();  ///< called by the test alone: such texts are long
 };
 
-void PrintTo(const Case& c, std::ostream* out) {
+void PrintTo(const NestedCase& c, std::ostream* out) {
   *out << c.name;
 }
 
-class TooDeep : public testing::TestWithParam<Case> {};
+class TooDeep : public testing::TestWithParam<NestedCase> {};
 
 TEST_P(TooDeep, IsAnErrorThatNamesTheLimit) {
   const std::string message = error_of(GetParam().program());
@@ -34,32 +34,35 @@ TEST_P(TooDeep, IsAnErrorThatNamesTheLimit) {
 INSTANTIATE_TEST_SUITE_P(
     Programs, TooDeep,
     testing::Values(
-        Case{"Parentheses", [] { return with_body(repeat("(", kMany) + "n" + repeat(")", kMany)); }},
-        Case{"OpenParentheses", [] { return with_body(repeat("(", kMany)); }},
-        Case{"Minuses", [] { return with_body(repeat("-", kMany) + "n"); }},
-        Case{"MinusesBeforeANumber", [] { return with_body(repeat("-", kMany) + "1"); }},
-        Case{"Nots", [] { return with_body(repeat("not ", kMany) + "n"); }},
-        Case{"Ifs",
-             [] { return with_body(repeat("if n == 1 then ", kMany) + "n" + repeat(" else n", kMany)); }},
-        Case{"ElseIfs", [] { return with_body(repeat("if n == 1 then n else ", kMany) + "n"); }},
-        Case{"Conditions",
-             [] { return with_body(repeat("if ", kMany) + "n" + repeat(" then n else n", kMany)); }},
-        Case{"Calls", [] { return with_body(repeat("f(", kMany) + "n" + repeat(")", kMany)); }},
-        Case{"Operations", [] { return with_body(repeat("abs(", kMany) + "n" + repeat(")", kMany)); }},
-        Case{"Tuples", [] { return with_body(repeat("(", kMany) + "n" + repeat(", n)", kMany)); }},
-        Case{"Lets", [] { return with_body(repeat("let x = ", kMany) + "n"); }},
-        Case{"LetsInLines", [] { return with_body(repeat("let x =\n", kMany) + "n"); }},
-        Case{"Loops", [] { return with_body(repeat("with i = ", kMany) + "n"); }},
-        Case{"LoopBodies", [] { return with_body(repeat("with i = 0 while i < n do ", kMany) + "i"); }},
-        Case{"Placements", [] { return with_body(repeat("on \"a\" ", kMany) + "n"); }},
-        Case{"AllOperators",
-             [] {
-               return with_body(repeat("n or n and not n < n + n * -(", kMany) + "n" + repeat(")", kMany));
-             }},
-        Case{"RightOperands", [] { return with_body(repeat("n - (", kMany) + "n" + repeat(")", kMany)); }}),
-    [](const testing::TestParamInfo<Case>& info) { return std::string(info.param.name); });
+        NestedCase{"Parentheses", [] { return with_body(repeat("(", kMany) + "n" + repeat(")", kMany)); }},
+        NestedCase{"OpenParentheses", [] { return with_body(repeat("(", kMany)); }},
+        NestedCase{"Minuses", [] { return with_body(repeat("-", kMany) + "n"); }},
+        NestedCase{"MinusesBeforeANumber", [] { return with_body(repeat("-", kMany) + "1"); }},
+        NestedCase{"Nots", [] { return with_body(repeat("not ", kMany) + "n"); }},
+        NestedCase{
+            "Ifs",
+            [] { return with_body(repeat("if n == 1 then ", kMany) + "n" + repeat(" else n", kMany)); }},
+        NestedCase{"ElseIfs", [] { return with_body(repeat("if n == 1 then n else ", kMany) + "n"); }},
+        NestedCase{"Conditions",
+                   [] { return with_body(repeat("if ", kMany) + "n" + repeat(" then n else n", kMany)); }},
+        NestedCase{"Calls", [] { return with_body(repeat("f(", kMany) + "n" + repeat(")", kMany)); }},
+        NestedCase{"Operations", [] { return with_body(repeat("abs(", kMany) + "n" + repeat(")", kMany)); }},
+        NestedCase{"Tuples", [] { return with_body(repeat("(", kMany) + "n" + repeat(", n)", kMany)); }},
+        NestedCase{"Lets", [] { return with_body(repeat("let x = ", kMany) + "n"); }},
+        NestedCase{"LetsInLines", [] { return with_body(repeat("let x =\n", kMany) + "n"); }},
+        NestedCase{"Loops", [] { return with_body(repeat("with i = ", kMany) + "n"); }},
+        NestedCase{"LoopBodies", [] { return with_body(repeat("with i = 0 while i < n do ", kMany) + "i"); }},
+        NestedCase{"Placements", [] { return with_body(repeat("on \"a\" ", kMany) + "n"); }},
+        NestedCase{"AllOperators",
+                   [] {
+                     return with_body(repeat("n or n and not n < n + n * -(", kMany) + "n" +
+                                      repeat(")", kMany));
+                   }},
+        NestedCase{"RightOperands",
+                   [] { return with_body(repeat("n - (", kMany) + "n" + repeat(")", kMany)); }}),
+    [](const testing::TestParamInfo<NestedCase>& info) { return std::string(info.param.name); });
 
-class JustDeepEnough : public testing::TestWithParam<Case> {};
+class JustDeepEnough : public testing::TestWithParam<NestedCase> {};
 
 TEST_P(JustDeepEnough, SurvivesPrintingAndParsing) {
   const ir::Module module = parse(GetParam().program());
@@ -70,18 +73,19 @@ TEST_P(JustDeepEnough, SurvivesPrintingAndParsing) {
 INSTANTIATE_TEST_SUITE_P(
     Programs, JustDeepEnough,
     testing::Values(
-        Case{"Parentheses", [] { return with_body(repeat("(", 1000) + "n" + repeat(")", 1000)); }},
-        Case{"Minuses", [] { return with_body(repeat("-", 1000) + "n"); }},
-        Case{"Ifs",
-             [] { return with_body(repeat("if n == 1 then ", 1000) + "n" + repeat(" else n", 1000)); }},
-        Case{"ElseIfs", [] { return with_body(repeat("if n == 1 then n else ", 1000) + "n"); }},
-        Case{
+        NestedCase{"Parentheses", [] { return with_body(repeat("(", 1000) + "n" + repeat(")", 1000)); }},
+        NestedCase{"Minuses", [] { return with_body(repeat("-", 1000) + "n"); }},
+        NestedCase{"Ifs",
+                   [] { return with_body(repeat("if n == 1 then ", 1000) + "n" + repeat(" else n", 1000)); }},
+        NestedCase{"ElseIfs", [] { return with_body(repeat("if n == 1 then n else ", 1000) + "n"); }},
+        NestedCase{
             "NestedLogic",
             [] { return "fn f(n: bool) -> bool = " + repeat("n or n and (", 330) + "n" + repeat(")", 330); }},
-        Case{"Calls", [] { return with_body(repeat("f(", 1000) + "n" + repeat(")", 1000)); }},
-        Case{"LoopBodies", [] { return with_body(repeat("with i = 0 while i < n do ", 1000) + "i"); }},
-        Case{"Products", [] { return with_body(repeat("n * (n + ", 1000) + "n" + repeat(")", 1000)); }}),
-    [](const testing::TestParamInfo<Case>& info) { return std::string(info.param.name); });
+        NestedCase{"Calls", [] { return with_body(repeat("f(", 1000) + "n" + repeat(")", 1000)); }},
+        NestedCase{"LoopBodies", [] { return with_body(repeat("with i = 0 while i < n do ", 1000) + "i"); }},
+        NestedCase{"Products",
+                   [] { return with_body(repeat("n * (n + ", 1000) + "n" + repeat(")", 1000)); }}),
+    [](const testing::TestParamInfo<NestedCase>& info) { return std::string(info.param.name); });
 
 std::string numbered(const std::string& before, const std::string& after, int count) {
   std::string text;
@@ -89,7 +93,7 @@ std::string numbered(const std::string& before, const std::string& after, int co
   return text;
 }
 
-class Long : public testing::TestWithParam<Case> {};
+class Long : public testing::TestWithParam<NestedCase> {};
 
 TEST_P(Long, ProgramsParseAndSurvivePrinting) {
   const ir::Module module = parse(GetParam().program());
@@ -99,23 +103,25 @@ TEST_P(Long, ProgramsParseAndSurvivePrinting) {
 INSTANTIATE_TEST_SUITE_P(
     Programs, Long,
     testing::Values(
-        Case{"Sum", [] { return with_body(repeat("n + ", kMany) + "n"); }},
-        Case{"SumOfLiterals", [] { return with_body(repeat("1 + ", kMany) + "n"); }},
-        Case{"SumInLines", [] { return with_body("n" + repeat("\n  - n", kMany)); }},
-        Case{"Conjunction", [] { return "fn f(n: bool) -> bool = " + repeat("n and ", kMany) + "n"; }},
-        Case{"Lets",
-             [] { return "fn f(n: i64) -> i64 =\n" + numbered("let x", " = n + 1\n", kMany) + "x7"; }},
-        Case{"ShadowingLets",
-             [] { return "fn f(n: i64) -> i64 =\n" + repeat("let n = n + 1\n", kMany) + "n"; }},
-        Case{"Functions", [] { return numbered("fn g", "(n: i64) -> i64 = g7(n)\n", kMany); }},
-        Case{"Parameters", [] { return "fn f(" + numbered("a", ": i64, ", kMany) + ") -> i64 = a7"; }},
-        Case{"Arguments",
-             [] {
-               return "fn f(" + numbered("a", ": i64, ", 1000) + ") -> i64 = f(" + repeat("a3, ", 1000) + ")";
-             }},
-        Case{"Comments", [] { return repeat("# nothing\n", kMany) + "fn f() -> i64 = 1"; }},
-        Case{"Names", [] { return "fn f(" + repeat("x", kMany) + ": i64) -> i64 = " + repeat("x", kMany); }}),
-    [](const testing::TestParamInfo<Case>& info) { return std::string(info.param.name); });
+        NestedCase{"Sum", [] { return with_body(repeat("n + ", kMany) + "n"); }},
+        NestedCase{"SumOfLiterals", [] { return with_body(repeat("1 + ", kMany) + "n"); }},
+        NestedCase{"SumInLines", [] { return with_body("n" + repeat("\n  - n", kMany)); }},
+        NestedCase{"Conjunction", [] { return "fn f(n: bool) -> bool = " + repeat("n and ", kMany) + "n"; }},
+        NestedCase{"Lets",
+                   [] { return "fn f(n: i64) -> i64 =\n" + numbered("let x", " = n + 1\n", kMany) + "x7"; }},
+        NestedCase{"ShadowingLets",
+                   [] { return "fn f(n: i64) -> i64 =\n" + repeat("let n = n + 1\n", kMany) + "n"; }},
+        NestedCase{"Functions", [] { return numbered("fn g", "(n: i64) -> i64 = g7(n)\n", kMany); }},
+        NestedCase{"Parameters", [] { return "fn f(" + numbered("a", ": i64, ", kMany) + ") -> i64 = a7"; }},
+        NestedCase{"Arguments",
+                   [] {
+                     return "fn f(" + numbered("a", ": i64, ", 1000) + ") -> i64 = f(" +
+                            repeat("a3, ", 1000) + ")";
+                   }},
+        NestedCase{"Comments", [] { return repeat("# nothing\n", kMany) + "fn f() -> i64 = 1"; }},
+        NestedCase{"Names",
+                   [] { return "fn f(" + repeat("x", kMany) + ": i64) -> i64 = " + repeat("x", kMany); }}),
+    [](const testing::TestParamInfo<NestedCase>& info) { return std::string(info.param.name); });
 
 TEST(Branches, OfMatchesInsideEachOtherHaveALimitToo) {
   std::string inner = "0";

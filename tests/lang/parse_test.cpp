@@ -7,17 +7,17 @@
 namespace hiaton {
 namespace {
 
-struct Case {
+struct ParseCase {
   const char* name;
   const char* program;
   const char* printed;
 };
 
-void PrintTo(const Case& c, std::ostream* out) {
+void PrintTo(const ParseCase& c, std::ostream* out) {
   *out << c.name;
 }
 
-class Parse : public testing::TestWithParam<Case> {};
+class Parse : public testing::TestWithParam<ParseCase> {};
 
 TEST_P(Parse, GivesTheExpectedFunctions) {
   EXPECT_EQ(print(parse(GetParam().program)), GetParam().printed);
@@ -31,7 +31,7 @@ TEST_P(Parse, PrintedTextParsesBackToAnEqualModule) {
   EXPECT_EQ(print(again), text);
 }
 
-const Case kCases[] = {
+const ParseCase kParseCases[] = {
     {"Recursion", "fn fact(n: i64) -> i64 = if n == 1 then n else n * fact(n - 1)",
      "fn fact(n: i64) -> i64 = if n == 1 then n else n * fact(n - 1)\n"},
     {"CallsBeforeDefinition",
@@ -162,8 +162,8 @@ const Case kCases[] = {
      "fn f(a: i64) -> i64 =\n  let b = a * a\n  (-b + b)\n"},
 };
 
-INSTANTIATE_TEST_SUITE_P(Programs, Parse, testing::ValuesIn(kCases),
-                         [](const testing::TestParamInfo<Case>& info) {
+INSTANTIATE_TEST_SUITE_P(Programs, Parse, testing::ValuesIn(kParseCases),
+                         [](const testing::TestParamInfo<ParseCase>& info) {
                            return std::string(info.param.name);
                          });
 

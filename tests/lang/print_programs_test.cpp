@@ -2,9 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
+#include "base/file_bytes.h"
 #include "lang/programs.h"
 #include "tests_dir.h"
 
@@ -23,19 +22,12 @@ std::vector<std::filesystem::path> programs() {
   return files;
 }
 
-std::string text_of(const std::filesystem::path& file) {
-  std::ifstream stream(file);
-  std::stringstream text;
-  text << stream.rdbuf();
-  return text.str();
-}
-
 TEST(PrintPrograms, ParseBackToThemselves) {
   const std::vector<std::filesystem::path> files = programs();
   ASSERT_GT(files.size(), 50u);
   for (const std::filesystem::path& file : files) {
     SCOPED_TRACE(file.filename());
-    const ir::Module module = lang::parse(std::make_shared<Source>(file.string(), text_of(file)));
+    const ir::Module module = lang::parse(std::make_shared<Source>(file.string(), read_file(file.string())));
     const std::string printed = print(module);
     try {
       const ir::Module again = parse(printed);

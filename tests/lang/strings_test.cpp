@@ -12,7 +12,7 @@ TEST_P(StringPrograms, PrintAndParseBack) {
   expect_printed(GetParam());
 }
 
-const PrintCase kPrograms[] = {
+const PrintCase kStringsPrograms[] = {
     {"Literals", "fn f(s: str) -> (str, str) = (s + \"a\\n\\t\\r\\\"\\\\\\u{e9}\\u{1F600}\\x01é\", \"\")\n",
      "fn f(s: str) -> (str, str) =\n"
      "  let v1 = string_join(s, \"a\\n\\t\\x0d\\\"\\\\é\U0001F600\\x01é\")\n"
@@ -30,7 +30,7 @@ const PrintCase kPrograms[] = {
      "(string_to_i64(s), string_to_f64(s), string_of(x), s, print_text(s, s))\n"},
 };
 
-INSTANTIATE_TEST_SUITE_P(Lang, StringPrograms, testing::ValuesIn(kPrograms), name_of_case<PrintCase>);
+INSTANTIATE_TEST_SUITE_P(Lang, StringPrograms, testing::ValuesIn(kStringsPrograms), name_of_case<PrintCase>);
 
 class StringErrors : public testing::TestWithParam<ErrorCase> {};
 
@@ -38,7 +38,7 @@ TEST_P(StringErrors, SayWhatIsWrong) {
   expect_error(GetParam());
 }
 
-const ErrorCase kErrors[] = {
+const ErrorCase kStringsErrors[] = {
     {"NumberBehindString", "fn f(s: str, n: i64) -> str = s + n",
      "1:33: [+] expected numbers of one type, found str and i64; str(x) is the text of a value"},
     {"StringTimesNumber", "fn f(s: str) -> str = s * 2",
@@ -67,7 +67,7 @@ const ErrorCase kErrors[] = {
      "1:33: a bound of a range: expected i64, found f64"},
 };
 
-INSTANTIATE_TEST_SUITE_P(Messages, StringErrors, testing::ValuesIn(kErrors), name_of_case<ErrorCase>);
+INSTANTIATE_TEST_SUITE_P(Messages, StringErrors, testing::ValuesIn(kStringsErrors), name_of_case<ErrorCase>);
 
 }  // namespace
 }  // namespace hiaton

@@ -12,7 +12,7 @@ TEST_P(TensorPrograms, PrintAndParseBack) {
   expect_printed(GetParam());
 }
 
-const PrintCase kPrograms[] = {
+const PrintCase kTensorsPrograms[] = {
     {"BranchesMayDifferInSizesThatAreLeftOpen",
      "fn f(b: bool) -> f64[_] = if b then [1] else if not b then [1, 2] else [1, 2, 3]\n"
      "fn g(b: bool) -> f64 =\n  let (x: f64[_], y) = if b then ([1], 1) else ([1, 2], 2)\n  sum(x)\n"
@@ -135,7 +135,8 @@ const PrintCase kPrograms[] = {
      "fn f(a: f32[2, 2]) -> f32[2, 2] = a @ a * a @ (a @ a)\n"},
 };
 
-INSTANTIATE_TEST_SUITE_P(Programs, TensorPrograms, testing::ValuesIn(kPrograms), name_of_case<PrintCase>);
+INSTANTIATE_TEST_SUITE_P(Programs, TensorPrograms, testing::ValuesIn(kTensorsPrograms),
+                         name_of_case<PrintCase>);
 
 class TensorErrors : public testing::TestWithParam<ErrorCase> {};
 
@@ -143,7 +144,7 @@ TEST_P(TensorErrors, SayWhatIsWrong) {
   expect_error(GetParam());
 }
 
-const ErrorCase kErrors[] = {
+const ErrorCase kTensorsErrors[] = {
     {"WrongShape", "fn f(x: f32[3]) -> f32[4] = x", "1:29: the result of 'f': expected f32[4], found f32[3]"},
     {"WrongRank", "fn f(x: f32[3]) -> f32[3, 1] = x",
      "1:32: the result of 'f': expected f32[3, 1], found f32[3]"},
@@ -313,7 +314,7 @@ const ErrorCase kErrors[] = {
      "'not'"},
 };
 
-INSTANTIATE_TEST_SUITE_P(Messages, TensorErrors, testing::ValuesIn(kErrors), name_of_case<ErrorCase>);
+INSTANTIATE_TEST_SUITE_P(Messages, TensorErrors, testing::ValuesIn(kTensorsErrors), name_of_case<ErrorCase>);
 
 ir::Module parse_with(std::string text, std::map<std::string, int64_t> sizes) {
   return lang::parse(std::make_shared<Source>("test.hia", std::move(text)), {std::move(sizes)});

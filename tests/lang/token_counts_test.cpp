@@ -4,29 +4,18 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
 #include <set>
-#include <sstream>
 
+#include "base/file_bytes.h"
 #include "lang/reading_steps.h"
 #include "tests_dir.h"
 
 namespace hiaton {
 namespace {
 
-const std::filesystem::path kRoot = tests_dir() / "..";
-
-std::string text_of(const std::filesystem::path& file) {
-  std::ifstream stream(file);
-  EXPECT_TRUE(stream.good()) << file;
-  std::stringstream text;
-  text << stream.rdbuf();
-  return text.str();
-}
-
 /// Comments are none.
 std::size_t token_count(const std::filesystem::path& file) {
-  const Source source(file.filename().string(), text_of(file));
+  const Source source(file.filename().string(), read_file(file.string()));
   lang::Symbols symbols;
   lang::Diagnostics diagnostics;
   const std::size_t count = lang::lex(source, symbols, diagnostics).tokens.size();
@@ -36,7 +25,7 @@ std::size_t token_count(const std::filesystem::path& file) {
 
 std::set<std::filesystem::path> programs_before() {
   std::set<std::filesystem::path> names;
-  for (const auto& file : std::filesystem::directory_iterator(kRoot / "tests/lang/before")) {
+  for (const auto& file : std::filesystem::directory_iterator(tests_dir() / "lang/before")) {
     names.insert(file.path().filename());
   }
   return names;
@@ -46,22 +35,22 @@ TEST(TokenCounts, EachProgramHasAQuarterLessThanBefore) {
   const std::set<std::filesystem::path> names = programs_before();
   ASSERT_EQ(names.size(), 12u);
   for (const std::filesystem::path& name : names) {
-    const std::size_t now = token_count(kRoot / "examples" / name);
-    const std::size_t before = token_count(kRoot / "tests/lang/before" / name);
+    const std::size_t now = token_count(tests_dir() / ".." / "examples" / name);
+    const std::size_t before = token_count(tests_dir() / "lang/before" / name);
     EXPECT_LE(4 * now, 3 * before) << name << ": " << now << " tokens, before " << before;
   }
 }
 
 TEST(TokenCounts, StandInTheDocuments) {
-  const std::string page = text_of(kRoot / "docs/examples.md");
+  const std::string page = read_file((tests_dir() / ".." / "docs/examples.md").string());
   std::size_t rows = 0;
   for (std::size_t at = page.find(" | [before]("); at != std::string::npos;
        at = page.find(" | [before](", at + 1))
     ++rows;
   EXPECT_EQ(rows, programs_before().size());
   for (const std::filesystem::path& name : programs_before()) {
-    const std::size_t now = token_count(kRoot / "examples" / name);
-    const std::size_t before = token_count(kRoot / "tests/lang/before" / name);
+    const std::size_t now = token_count(tests_dir() / ".." / "examples" / name);
+    const std::size_t before = token_count(tests_dir() / "lang/before" / name);
     const std::string row =
         fmt::format(" | {} | {} | {:.0f} % | [before](../tests/lang/before/{}) |\n", now, before,
                     100.0 * static_cast<double>(now) / static_cast<double>(before), name.string());

@@ -16,7 +16,7 @@ TEST_P(Tuples, PrintAndParseBack) {
   expect_printed(GetParam());
 }
 
-const PrintCase kPrograms[] = {
+const PrintCase kTuplesPrograms[] = {
     {"SeveralValuesWhereOneIsWanted",
      "fn two(n: i64) -> (i64, bool) = (n, true)\nfn f(n: i64) -> List[(i64, bool)] = [two(n), (1, false)]\n",
      "fn two(n: i64) -> (i64, bool) = (n, true)\n"
@@ -46,7 +46,7 @@ const PrintCase kPrograms[] = {
      "  field(p, variant=0, field=1)\n"},
 };
 
-INSTANTIATE_TEST_SUITE_P(Lang, Tuples, testing::ValuesIn(kPrograms),
+INSTANTIATE_TEST_SUITE_P(Lang, Tuples, testing::ValuesIn(kTuplesPrograms),
                          [](const auto& test) { return test.param.name; });
 
 TEST(TupleErrors, AreAboutTheTypesOfTheParts) {
