@@ -140,9 +140,9 @@ class Loops:
         loop = Loop(node, items, self.where, self.loop, after, names, results)
         if items:
             loop.set_state(self, [self.held(v) for v in state])
-        made = loop.again(self)
         if after is not None:
-            return made
+            return loop.again(self)
+        made = self.run_turns_of(loop)
         for name in [n for n in self.env if isinstance(n, str) and n.startswith(loop.hidden)]:
             del self.env[name]
         if isinstance(made.type, Tup):
