@@ -37,11 +37,11 @@ class Converted(Conversions):
     def __init__(self, target, has_aux, workers=1):
         self._has_aux = has_aux
         profile = getattr(getattr(target, "__func__", target), "_profile", None)
-        target = getattr(target, "__wrapped__", target)
         self._receiver = ()
-        if inspect.ismethod(target):
+        if inspect.ismethod(target):  # also of a function that is a graph
             self._receiver = (target.__self__,)
-            target = getattr(target.__func__, "__wrapped__", target.__func__)
+            target = target.__func__
+        target = getattr(target, "__wrapped__", target)
         super().__init__(target, {"workers": workers, "max_frames": 0, "max_bytes": 0})
         self._signature = inspect.signature(target)
         self._profile = profile  # that its own calls made, without gradients

@@ -373,6 +373,7 @@ class Loops:
         def kept(frame, level, conditions, behind):
             if conditions:
                 condition, true, false = frame.condition(conditions[0])
+                condition = frame.assumed_side(conditions[0], condition, True)
                 if isinstance(condition, bool):
                     frame.learn(true if condition else false)
                     return kept(frame, level, conditions[1:], behind) if condition else behind
