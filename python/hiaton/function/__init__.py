@@ -10,7 +10,7 @@ import typing
 import warnings
 
 from hiaton import _core
-from hiaton.function.conversions import Conversions, FallbackWarning, Known
+from hiaton.function.conversions import Conversions, FallbackWarning, Known, plain_count
 from hiaton.function.errors import ConversionError
 from hiaton.function.profile import Profile
 
@@ -88,9 +88,7 @@ class GraphCallable(Conversions):
         self._profile = Profile(profile) if profile > 0 else None
         functools.update_wrapper(self, function)
         self._signature = inspect.signature(function)
-        parameters = self._signature.parameters.values()
-        takes_any = any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters)
-        self._count = -1 if takes_any else len(parameters)  # of arguments that need no binding
+        self._count = plain_count(self._signature)
         self._strict = strict
         self._refused = None
         self._plain = 0

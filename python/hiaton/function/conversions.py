@@ -1,6 +1,7 @@
 """The graphs of one function: what each takes as fixed, and when another one is made."""
 
 import collections
+import inspect
 
 from hiaton import _core
 from hiaton.function.convert import Converter
@@ -96,6 +97,14 @@ def _is_flat(type_):
     if isinstance(type_, (Objs, Lst)):
         return False
     return all(map(_is_flat, getattr(type_, "items", getattr(type_, "sides", ()))))
+
+
+def plain_count(signature):
+    """How many arguments without names a call has that are the values of all parameters, in order; -1: that cannot be told by their
+    number."""
+    kinds = [parameter.kind for parameter in signature.parameters.values()]
+    plain = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return len(kinds) if all(kind in plain for kind in kinds) else -1
 
 
 def _parameter_names(args):

@@ -5,7 +5,7 @@ import warnings
 
 from hiaton import _core, programs, tape, tensors
 from hiaton.function import ConversionError, GraphCallable, prelude
-from hiaton.function.conversions import Conversions, FallbackWarning, Known, TooMany
+from hiaton.function.conversions import Conversions, FallbackWarning, Known, TooMany, plain_count
 from hiaton.function.types import Const, Dct, Scalar, Symbol, Tens, Tup, floats_in
 
 
@@ -44,13 +44,16 @@ class Converted(Conversions):
         target = getattr(target, "__wrapped__", target)
         super().__init__(target, {"workers": workers, "max_frames": 0, "max_bytes": 0})
         self._signature = inspect.signature(target)
+        self._count = plain_count(self._signature)
         self._profile = profile  # that its own calls made, without gradients
         self._warned = False
 
     def _call(self, args, named, **how):
-        bound = self._signature.bind(*self._receiver, *args, **named)
-        bound.apply_defaults()
-        values = tuple(bound.arguments.values())
+        values = (*self._receiver, *args)
+        if named or len(values) != self._count:
+            bound = self._signature.bind(*values, **named)
+            bound.apply_defaults()
+            values = tuple(bound.arguments.values())
         for graph in self._graphs:
             given = values if graph.states is None else graph.states.read(values)
             if given is not None and graph.guards.hold():
