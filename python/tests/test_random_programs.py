@@ -101,7 +101,7 @@ def failing(function, fails):
 def run_programs(seeds):
     """What became of the programs with these seeds. Raises AssertionError where one differs from plain Python."""
     seen = collections.Counter()
-    profile.LEAST_VISITS = profile.LEAST_LOOPS = 1
+    profile.LEAST_VISITS = profile.LEAST_LOOPS = profile.LEAST_CALLS = 1
     for seed in seeds:
         text = random_programs.Programs(seed).text()
         name = f"<random program {seed}>"
