@@ -70,22 +70,27 @@ class TreeLSTM(Model):
 
 
 class ChildSumTreeLSTM(Model):
-    def state(self, gates, kept):
-        i, o, u = gates.chunk(3)
-        c = torch.sigmoid(i) * torch.tanh(u) + kept
+    def leaf(self, word):
+        i, o, u = (self.row(word) @ self.W + self.w).chunk(3)
+        c = torch.sigmoid(i) * torch.tanh(u)
+        return torch.sigmoid(o) * torch.tanh(c), c
+
+    def node(self, h_sum, c_sum):
+        i, o, u = (h_sum @ self.U + self.u).chunk(3)
+        c = torch.sigmoid(i) * torch.tanh(u) + c_sum
         return torch.sigmoid(o) * torch.tanh(c), c
 
     def encode(self, t):
-        zero = torch.zeros_like(self.f)
         if len(t.children) == 0:
-            h, c = self.state(self.row(t.word) @ self.W + self.w, zero)
+            h, c = self.leaf(t.word)
             return h, c, self.node_loss(h, t.label)
+        zero = torch.zeros_like(self.f)
         h_sum, c_sum, total = zero, zero, 0.0
         for child in t.children:
             h, c, loss = self.encode(child)
             h_sum, c_sum = h_sum + h, c_sum + torch.sigmoid(h @ self.F + self.f) * c
             total = total + loss
-        h, c = self.state(h_sum @ self.U + self.u, c_sum)
+        h, c = self.node(h_sum, c_sum)
         return h, c, total + self.node_loss(h, t.label)
 
     def loss(self, t):

@@ -71,24 +71,29 @@ class TreeLSTM(Model):
 
 
 class ChildSumTreeLSTM(Model):
-    def state(self, gates, kept):
+    def leaf(self, word):
+        d, gates = self.d, self.E[word] @ self.W + self.w
+        c = hia.sigmoid(gates[:d]) * hia.tanh(gates[2 * d:])
+        return hia.sigmoid(gates[d:2 * d]) * hia.tanh(c), c
+
+    def node(self, h_sum, c_sum):
         """(h, c) of a node, of whose children so much memory is kept."""
-        d = self.d
-        c = hia.sigmoid(gates[:d]) * hia.tanh(gates[2 * d:]) + kept
+        d, gates = self.d, h_sum @ self.U + self.u
+        c = hia.sigmoid(gates[:d]) * hia.tanh(gates[2 * d:]) + c_sum
         return hia.sigmoid(gates[d:2 * d]) * hia.tanh(c), c
 
     def encode(self, t):
         """(h, c, loss) of a node."""
-        zero = hia.zeros_like(self.f)
         if len(t.children) == 0:
-            h, c = self.state(self.E[t.word] @ self.W + self.w, zero)
+            h, c = self.leaf(t.word)
             return h, c, self.node_loss(h, t.label)
+        zero = hia.zeros_like(self.f)
         h_sum, c_sum, total = zero, zero, 0.0
         for child in t.children:
             h, c, loss = self.encode(child)
             h_sum, c_sum = h_sum + h, c_sum + hia.sigmoid(h @ self.F + self.f) * c
             total = total + loss
-        h, c = self.state(h_sum @ self.U + self.u, c_sum)
+        h, c = self.node(h_sum, c_sum)
         return h, c, total + self.node_loss(h, t.label)
 
     def loss(self, t):

@@ -58,9 +58,11 @@ struct TableHandle {
     }
     const bool is_bare = types.empty();
     if (is_bare) types.emplace_back(DType::I64);
+    std::vector<Slot> blank;
+    for (const Type& type : types) blank.push_back(blank_of(type));
     AttributePlaces attributes(reinterpret_cast<PyTypeObject*>(made.ptr()), std::move(names));
-    table->classes.push_back(
-        {std::move(made), variant, std::move(attributes), std::move(plans), layout_of(types), is_bare});
+    table->add({std::move(made), variant, std::move(attributes), std::move(plans), layout_of(types),
+                std::move(blank), is_bare});
   }
 };
 

@@ -79,8 +79,10 @@ struct ObjectTable {
     AttributePlaces attributes;
     std::vector<Plan> fields;  ///< of the attributes
     FieldLayout layout;        ///< of all values that the fields become
+    std::vector<Slot> blank;   ///< such values that refer to nothing
     bool is_bare = false;      ///< these are none: a number stands there, so that each object is one
   };
+  void add(Class described);
   /// nullptr where there is none of this type: there are few.
   Class* find(PyTypeObject* type) {
     for (Class& one : classes) {
@@ -89,7 +91,32 @@ struct ObjectTable {
     return nullptr;
   }
   std::vector<Class> classes;
+  bool is_walked = true;   ///< Snapshot::walk reads objects of these classes
+  bool has_texts = false;  ///< some fields are texts
+  int failed_walks = 0;    ///< how often in a row that did not go
 };
+
+/// What stands for a value of a type, but of a tensor, and refers to nothing.
+Slot blank_of(const Type& type);
+/// Whether an object may become values of the plan, as far as it can be told from its type and size.
+bool fits(PyObject* given, const Plan& plan);
+/// Whether the object is None and that stands in the tuple, or is of a class that does.
+bool is_one_of(PyObject* object, PyObject* classes);
+
+/// Reads an `int`. False: it does not fit.
+inline bool read_integer(PyObject* object, int64_t& n) {
+#if PY_VERSION_HEX < 0x030C0000
+  // The size is that of the digits, with the sign of the number.
+  const Py_ssize_t size = Py_SIZE(object);
+  if (size >= -1 && size <= 1) {
+    n = size * static_cast<int64_t>(reinterpret_cast<PyLongObject*>(object)->ob_digit[0]);
+    return true;
+  }
+#endif
+  int overflow = 0;
+  n = PyLong_AsLongLongAndOverflow(object, &overflow);
+  return overflow == 0;
+}
 
 /// The variants of a list.
 constexpr uint32_t kEmptyList = 0;
@@ -135,12 +162,25 @@ class Snapshot {
     const ObjectTable::Class* described;
   };
 
+  /// An object or a list that becomes a data value, the plan, and the field that is to refer to it.
+  struct Walked {
+    PyObject* object;
+    const Plan* plan;
+    Slot* slot;
+  };
+
   /// Pushes what the object becomes; the caller sees to it that it lives.
   void take(PyObject* given, const Plan& plan);
   void begin(PyObject* given, const Plan& plan);
   void begin_other(PyObject* given, const Plan& plan);
   void begin_union(PyObject* given, const Plan& plan);
-  void begin_object(PyObject* given, ObjectTable& table);
+  void begin_object(PyObject* given, const Plan& plan);
+  bool walk(PyObject* given, const Plan& plan);
+  bool walk_all(const Walked& root);
+  bool walk_object(PyObject* given, const Plan& plan, Slot* slot);
+  bool walk_field(PyObject* value, const Plan& plan, Slot* slots);
+  bool walk_list(PyObject* list, const Plan& plan, Slot* slot);
+  void end_walk();
   void push_defaults(const Plan& plan, std::size_t first, std::size_t last);
   void read_on();
   void read_on_in_dict(Reading& last);
@@ -167,9 +207,11 @@ class Snapshot {
   ByPointer<PyObject, Data> shared_;           ///< no value: the object is being read
   ByPointer<DataObject, nb::object> objects_;  ///< other threads may change what holds them
   ByPointer<DataObject, nb::object> made_;
-  nb::object numbers_;             ///< by text, of texts that the graph does not know; no value: none
-  std::vector<nb::object> texts_;  ///< in the order of their numbers
-  std::vector<Reading> reading_;   ///< a stack: what is being read, each as a part of the one before
+  nb::object numbers_;                ///< by text, of texts that the graph does not know; no value: none
+  std::vector<nb::object> texts_;     ///< in the order of their numbers
+  std::vector<Reading> reading_;      ///< a stack: what is being read, each as a part of the one before
+  std::vector<Walked> walked_;        ///< a queue
+  std::vector<Walked> walked_twice_;  ///< objects of the queue that others refer to as well
   std::vector<Made> without_fields_;
   std::vector<PyObject*> kept_out_;
   std::vector<Type> empty_lists_;  ///< the types of empty lists that came in: their values have no identity

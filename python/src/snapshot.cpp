@@ -17,9 +17,7 @@ Slot default_of(const Type& type) {
     for (const Dim& dim : type.shape) dims.push_back(dim.size < 0 ? 1 : dim.size);
     return Value(Tensor(type.dtype, dims)).detach();
   }
-  Slot slot;
-  if (type.is_data()) slot.data = reinterpret_cast<DataObject*>(Data::bits_of_variant(0));
-  return slot;
+  return blank_of(type);
 }
 
 /// The value that owns what the slot refers to.
@@ -31,15 +29,6 @@ Value value_of(const Type& type, Slot slot) {
 
 Slot slot_of(const Value& scalar) {
   return scalar.slot();
-}
-
-/// Whether the object is None and that stands in the tuple, or is of a class that does.
-bool is_one_of(PyObject* object, PyObject* classes) {
-  PyObject* const wanted = object == Py_None ? object : reinterpret_cast<PyObject*>(Py_TYPE(object));
-  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(classes); ++i) {
-    if (PyTuple_GET_ITEM(classes, i) == wanted) return true;
-  }
-  return false;
 }
 
 /// Whether it is a dict with these very keys in this order.
@@ -56,6 +45,43 @@ bool has_keys(PyObject* object, PyObject* keys) {
     if (same == 0) return false;
   }
   return true;
+}
+
+/// Whether values of the plan are numbers: to read one runs no code of Python.
+bool is_number(const Plan& plan) {
+  return plan.kind == Plan::Kind::Bool || plan.kind == Plan::Kind::Int || plan.kind == Plan::Kind::Float;
+}
+
+[[noreturn]] void miss(const char* reason, PyObject* object, bool is_of_type = false) {
+  throw Snapshot::Miss{reason, nb::borrow(object), is_of_type};
+}
+
+int64_t integer_in(PyObject* object) {
+  int64_t n = 0;
+  if (!read_integer(object, n)) miss("an integer that does not fit 64 bits", object);
+  return n;
+}
+
+PyObject* found_in(const nb::object& dict, PyObject* key) {
+  PyObject* const found = PyDict_GetItemWithError(dict.ptr(), key);
+  if (found == nullptr && PyErr_Occurred() != nullptr) nb::raise_python_error();
+  return found;
+}
+
+}  // namespace
+
+Slot blank_of(const Type& type) {
+  Slot slot;
+  if (type.is_data()) slot.data = reinterpret_cast<DataObject*>(Data::bits_of_variant(0));
+  return slot;
+}
+
+bool is_one_of(PyObject* object, PyObject* classes) {
+  PyObject* const wanted = object == Py_None ? object : reinterpret_cast<PyObject*>(Py_TYPE(object));
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(classes); ++i) {
+    if (PyTuple_GET_ITEM(classes, i) == wanted) return true;
+  }
+  return false;
 }
 
 bool fits(PyObject* given, const Plan& plan) {
@@ -90,36 +116,6 @@ bool fits(PyObject* given, const Plan& plan) {
   }
   return false;
 }
-
-/// Whether values of the plan are numbers: to read one runs no code of Python.
-bool is_number(const Plan& plan) {
-  return plan.kind == Plan::Kind::Bool || plan.kind == Plan::Kind::Int || plan.kind == Plan::Kind::Float;
-}
-
-[[noreturn]] void miss(const char* reason, PyObject* object, bool is_of_type = false) {
-  throw Snapshot::Miss{reason, nb::borrow(object), is_of_type};
-}
-
-int64_t integer_in(PyObject* object) {
-#if PY_VERSION_HEX < 0x030C0000
-  // The size is that of the digits, with the sign of the number.
-  const Py_ssize_t size = Py_SIZE(object);
-  if (size >= -1 && size <= 1)
-    return size * static_cast<int64_t>(reinterpret_cast<PyLongObject*>(object)->ob_digit[0]);
-#endif
-  int overflow = 0;
-  const long long n = PyLong_AsLongLongAndOverflow(object, &overflow);
-  if (overflow != 0) miss("an integer that does not fit 64 bits", object);
-  return n;
-}
-
-PyObject* found_in(const nb::object& dict, PyObject* key) {
-  PyObject* const found = PyDict_GetItemWithError(dict.ptr(), key);
-  if (found == nullptr && PyErr_Occurred() != nullptr) nb::raise_python_error();
-  return found;
-}
-
-}  // namespace
 
 /// A value that is being read: its parts become slots, from the first to the last.
 struct Snapshot::Reading {
@@ -206,7 +202,7 @@ void Snapshot::begin(PyObject* given, const Plan& plan) {
     case Plan::Kind::Object:
       if (given == Py_None && plan.takes_none) return slots_.push_back(default_of(plan.type));
       if (!is_one_of(given, plan.constant.ptr())) break;
-      return begin_object(given, *plan.objects);
+      return begin_object(given, plan);
     case Plan::Kind::Union:
       return begin_union(given, plan);
     case Plan::Kind::Bool:
@@ -362,7 +358,8 @@ void load_ahead(PyObject* given, ObjectTable::Class& described) {
   }
 }
 
-void Snapshot::begin_object(PyObject* given, ObjectTable& table) {
+void Snapshot::begin_object(PyObject* given, const Plan& plan) {
+  if (walk(given, plan)) return;
   const bool may_be_shared = Py_REFCNT(given) > 1;
   if (may_be_shared) {
     const auto [known, is_new] = shared_.try_emplace(given);
@@ -372,7 +369,7 @@ void Snapshot::begin_object(PyObject* given, ObjectTable& table) {
       return;
     }
   }
-  ObjectTable::Class& described = *table.find(Py_TYPE(given));
+  ObjectTable::Class& described = *plan.objects->find(Py_TYPE(given));
   if (reading_.capacity() == 0) reading_.reserve(kUsualDepth);
   reading_.push_back({.kind = Reading::Kind::Object,
                       .may_be_shared = may_be_shared,

@@ -458,3 +458,15 @@ def test_a_star_takes_a_single_argument_as_a_tuple():
         return len(others)
 
     assert [count(1, hia.ones(3)), count(1, 2, 3), count(1)] == [1, 2, 0]
+
+
+def test_a_parameter_that_wants_its_name():
+    def scaled(x, *, by):
+        return x * by
+
+    graph = hia.function(scaled)
+    assert graph(3, by=2) == 6
+    for call in (graph, hia.grad(scaled)):
+        with pytest.raises(TypeError, match="positional argument"):
+            call(3.0, 2.0)
+    assert hia.grad(scaled)(3.0, by=2.0) == 2.0

@@ -202,7 +202,9 @@ def test_a_branch_is_assumed_and_relaxed(capsys):
         found = graph(mine, least), mine, capsys.readouterr().out
         assert found == (visited(expected, least), expected, capsys.readouterr().out)
         assert graph._plain == plain, graph.report()
-    assert "assumed, and found otherwise since" in graph.report() and "assumed: " not in graph.report()
+    assert graph.report().count("assumed, and found otherwise since") == 2
+    general, of_zero = graph._graphs
+    assert not general.speculated and not general.assumed_arguments and of_zero.speculated, graph.report()
 
 
 def rolled(rows):
@@ -306,3 +308,89 @@ def test_gradients_use_the_profile_of_a_function():
         for path in ("W.weight", "W.bias"):
             mine, other = (one[path].numpy() if hasattr(one[path], "numpy") else one[path] for one in (found, gradients))
             assert abs(mine - other).max() < 1e-6
+
+
+def scaled(values, scale, mode, flag, by=2):
+    kept = [value for value in values if value > 0]
+    if mode == "sum" and flag:
+        return sum(kept) * scale * by
+    return mode, len(kept) + scale
+
+
+def test_arguments_that_are_always_the_same_are_known_to_the_graph():
+    graph = hia.function(scaled, profile=3)
+    values = list(range(1, 12))
+    for _ in range(4):
+        assert graph(values, 3, "sum", True) == 396
+    assert [str(one) for one in graph._graphs] == ["(list[int], 3, 'sum', True, 2) -> int"]
+    assert "'mode' was 'sum' in all of 3 calls" in graph.report() and "List[i64]) -> i64" in graph.text()
+    others = [(values, 4, "sum", True), (values, 3, "sum", True), (values, 4, "count", True), (values, 4, "count", False),
+              (values, 2 ** 40, "count", False, 3), (values, 4, "sum", True, True)]
+    for args in others * 2:
+        assert graph(*args) == scaled(*args) and type(graph(*args)) is type(scaled(*args))
+    for place in (4, 3, 2):
+        assert "assumed, and found otherwise since" in graph.report(), place
+    assert graph._plain == 3, graph.report()
+    assert any("int, str, bool, int)" in str(one) for one in graph._graphs), graph.report()
+
+
+def test_arguments_that_differ_are_those_of_the_run():
+    graph = hia.function(scaled, profile=3)
+    for number in range(6):
+        args = [number + 1], number, "sum" if number % 2 else "count", number > 2
+        assert graph(*args) == scaled(*args)
+    assert len(graph._graphs) == 1 and "int, str, bool, 2)" in str(graph._graphs[0]), graph.report()
+    graph = hia.function(scaled, profile=3)
+    for _ in range(5):  # a number that is not one object
+        assert graph([1], 1000, "".join(["su", "m"]), True) == 2000
+    assert "int, str, True" in str(graph._graphs[0]) or "int, 'sum', True" in str(graph._graphs[0]), graph.report()
+
+
+def test_conditions_of_comprehensions():
+    class Truth:
+        asked = 0
+
+        def __init__(self, holds):
+            self.holds = holds
+
+        def __bool__(self):
+            Truth.asked += 1
+            return self.holds
+
+    def chosen(values):
+        return [value for value in values if (truths[value] if value < 0 else value > 0) if value % 2]
+
+    truths = {-1: Truth(True), -2: Truth(False)}
+    profile = Profile(5)
+    assert profile.run(chosen, ([1, 2, 3, -1, -2],), {}) == [1, 3, -1] and Truth.asked == 2
+    assert sorted(str(place.sides) for place in profile.places.values()) == ["[2, 3]", "[3, 1]", "[4, 1]"]
+
+    def odd(values):
+        return sum(value * 2 if value < 1000 else 5 for value in values if value % 2 == 1)
+
+    graph = hia.function(odd, profile=3)
+    for _ in range(5):
+        assert graph([1, 3, 5, 7, 9, 11, 13, 15]) == 128
+    assert "'value % 2 == 1' was true in all of 24 cases" in graph.report(), graph.report()
+    assert "'value < 1000' was true in all of 24 cases" in graph.report(), graph.report()
+    for values in ([1, 2, 3], [1, 2, 3], [1, 1001], [1, 1001, 2]):
+        assert graph(values) == odd(values)
+    assert "value % 2 == 1' was true 24 times, false 0 times; assumed, and found otherwise since" in graph.report()
+
+
+def test_a_loss_with_an_argument_that_is_always_the_same():
+    class Scaled(nn.Module):
+        def __init__(self):
+            self.w = nn.Parameter(hia.tensor([1.0, 2.0]))
+
+        @hia.function(profile=3)
+        def loss(self, x, is_squared):
+            return hia.sum(self.w * self.w * x) if is_squared else hia.sum(self.w * x)
+
+    model, x = Scaled(), hia.tensor([3.0, 4.0])
+    for _ in range(3):
+        model.loss(x, True)
+    step = nn.value_and_grad(model, model.loss)
+    for is_squared, expected in [(True, [6.0, 16.0]), (False, [3.0, 4.0]), (True, [6.0, 16.0])]:
+        _, gradients = step(x, is_squared)
+        assert gradients["w"].tolist() == expected

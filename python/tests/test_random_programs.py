@@ -9,6 +9,7 @@ import linecache
 import multiprocessing
 import os
 import re
+import resource
 import warnings
 
 import random_programs
@@ -21,6 +22,7 @@ FIRST = int(os.environ.get("HIATON_SEED", 1))
 CALLS = 6
 LONGEST = 10_000  # bits of an integer that is written in decimal digits
 PART = 25  # programs that one process runs in a row
+MOST_BYTES = 8 << 30
 PROFILED = 5  # one in so many has a profile of its first call, and assumes all that this tells
 
 
@@ -101,7 +103,9 @@ def failing(function, fails):
 def run_programs(seeds):
     """What became of the programs with these seeds. Raises AssertionError where one differs from plain Python."""
     seen = collections.Counter()
-    profile.LEAST_VISITS = profile.LEAST_LOOPS = 1
+    # A program may ask for more memory than there is, and raises MemoryError then, instead of being killed.
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, resource.getrlimit(resource.RLIMIT_AS)[1]))
+    profile.LEAST_VISITS = profile.LEAST_LOOPS = profile.LEAST_CALLS = 1
     for seed in seeds:
         text = random_programs.Programs(seed).text()
         name = f"<random program {seed}>"

@@ -3,6 +3,7 @@
 import copy
 import dataclasses
 import gc
+import random
 import sys
 
 import pytest
@@ -325,3 +326,67 @@ def test_integers_of_every_size(n):
         return t.label
 
     assert itself(Tree(n)) == n and itself(Tree(True + n - 1 if n else 0)) == n
+
+
+@dataclasses.dataclass
+class Part:
+    number: int
+    weight: "float | None"
+    name: str
+    pair: "tuple[int, bool]"
+    inside: "list[Part]"
+    sizes: "list[int]"
+    next: "Part | None" = None
+    unread: object = None
+
+
+def random_part(rng, depth, made, may_share):
+    """A part with others below it, some of which stand in several places where `may_share`."""
+    def another():
+        if may_share and made and rng.random() < 0.3:
+            return rng.choice(made)
+        return random_part(rng, depth - 1, made, may_share)
+
+    count = rng.randrange(4) if depth > 0 else 0
+    part = Part(rng.randrange(-2 ** 40, 2 ** 40), rng.choice([None, rng.random()]), rng.choice(["left", "right", f"n{rng.random()}"]),
+                (rng.randrange(9), rng.random() < 0.5), [another() for _ in range(count)],
+                [rng.randrange(500) for _ in range(rng.randrange(3))],
+                another() if depth > 0 and rng.random() < 0.6 else None)
+    part.unread = part
+    made.append(part)
+    return part
+
+
+def weight_of(part):
+    """Reads every field, in an order that tells them apart."""
+    found = part.number * 3 + part.pair[0] + len(part.inside) + (7 if part.pair[1] else 0) + (5 if part.name == "left" else 0)
+    total = 0.5 * float(found) + (part.weight if part.weight is not None else 0.25)
+    for size in part.sizes:
+        total = total * 0.5 + size
+    for one in part.inside:
+        total = total * 0.5 + weight_of(one)
+    return total if part.next is None else total - 0.125 * weight_of(part.next)
+
+
+def last_of(part):
+    """The last part of a chain, its name, and what stands first inside of it."""
+    if part.next is not None:
+        return last_of(part.next)
+    return part, part.name, part.inside[0] if len(part.inside) > 0 else part
+
+
+@pytest.mark.parametrize("may_share", [False, True])
+def test_random_objects(may_share):
+    weight, last = hia.function(weight_of), hia.function(last_of)
+    rng = random.Random(7 + may_share)
+    for number in range(150):
+        part = random_part(rng, 4, [], may_share)
+        if number % 10 == 3:
+            part.inside.append(part.inside[0] if part.inside else random_part(rng, 1, [], False))
+        if number % 25 == 4:
+            part.sizes.append(2 ** 64)  # plain Python runs the call
+        assert weight(part) == weight_of(part)
+        expected, made = last_of(part), last(part)
+        assert all(a is b for a, b in zip(made, expected)), (made, expected)
+    for graph in (weight, last):
+        assert "in plain Python:" not in graph.report() and graph._plain < 20, graph.report()

@@ -110,13 +110,38 @@ def in_pairs(trees):
     return total
 
 
+def up_to_an_end(trees):
+    points = 0
+    for t in trees:
+        if t.label > 1:
+            break
+        points += int(MODEL.loss(t).item() * 1000.0)
+    return points
+
+
+def up_to_several_ends(trees):
+    points, found, least = 0, [], -1
+    for number, t in enumerate(trees):
+        if number >= 1000:
+            break
+        if t.label <= least:
+            break
+        if t.label == 5:
+            continue
+        loss = MODEL.loss(t)
+        points += int(loss.item() * 1000.0)
+        found.append(points)
+    return points, found
+
+
 def bits(value):
     if isinstance(value, (list, tuple)):
         return [bits(part) for part in value]
     return (np.asarray(value).tobytes(), type(value))
 
 
-@pytest.mark.parametrize("function", [by_sum, by_loop, by_numbers, several, on_condition, skipping, appended, in_pairs])
+@pytest.mark.parametrize("function", [by_sum, by_loop, by_numbers, several, on_condition, skipping, appended, in_pairs,
+                                      up_to_an_end, up_to_several_ends])
 @pytest.mark.parametrize("workers", [1, 2])
 def test_the_tree_cell_runs_in_batches(function, workers):
     examples = trees(64)
@@ -202,6 +227,86 @@ def left_early(values):
     return total
 
 
+def left_at_an_element(values):
+    total = 0
+    for value in values:
+        if value == 3:
+            break
+        total += twice(6 // (value - 3))
+    return total
+
+
+def left_by_what_turns_do(values):
+    total = 0
+    for value in values:
+        if total > 7:
+            break
+        total += twice(value)
+    return total
+
+
+def left_by_what_turns_change(values):
+    total, ends = 0, [0]
+    for value in values:
+        if len(ends) > 2:
+            break
+        ends.append(twice(value))
+        total += twice(value)
+    return total, ends
+
+
+def left_behind_the_element(values):
+    total = value = 0
+    for value in values:
+        if value == 3 or value == 4:
+            break
+        total += twice(value)
+    return total, value
+
+
+def left_by_an_attribute(values):
+    total = 0
+    for value in values:
+        if COUNTER.calls > 1:
+            break
+        total += counted(value)
+    return total
+
+
+def left_or_not(values):
+    total = 0
+    for value in values:
+        if value == 3:
+            break
+        total += twice(value)
+    else:
+        total -= 1
+    return total
+
+
+def left_inside(values):
+    total = 0
+    for first, second in zip(values, values):
+        if first == 3:
+            break
+        for other in values:
+            if other == first:
+                break
+            total += twice(other) * twice(second)
+        total = total * 2 + twice(first)
+    return total
+
+
+def left_in_between(values):
+    total = 0
+    for value in values:
+        half = twice(6 // (value + 1))
+        if value == 4:
+            break
+        total += half
+    return total
+
+
 def guarded(values):
     total, found = 0, []
     for value in values:
@@ -247,7 +352,8 @@ def nested(values):
 
 
 @pytest.mark.parametrize("function", [in_order, printed, carried, closure, left_early, guarded, guarded_without_else, changed_target,
-                                      nested])
+                                      nested, left_at_an_element, left_by_what_turns_do, left_by_what_turns_change,
+                                      left_behind_the_element, left_by_an_attribute, left_or_not, left_inside, left_in_between])
 def test_the_order_of_what_turns_share_stays(function, capsys):
     for values in ([1, 2, 4, 5], [1, 3, 7], [9]):
         COUNTER.calls = 0

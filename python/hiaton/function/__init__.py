@@ -10,7 +10,7 @@ import typing
 import warnings
 
 from hiaton import _core
-from hiaton.function.conversions import Conversions, FallbackWarning, Known
+from hiaton.function.conversions import Conversions, FallbackWarning, Known, plain_count
 from hiaton.function.errors import ConversionError
 from hiaton.function.profile import Profile
 
@@ -88,9 +88,7 @@ class GraphCallable(Conversions):
         self._profile = Profile(profile) if profile > 0 else None
         functools.update_wrapper(self, function)
         self._signature = inspect.signature(function)
-        parameters = self._signature.parameters.values()
-        takes_any = any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters)
-        self._count = -1 if takes_any else len(parameters)  # of arguments that need no binding
+        self._count = plain_count(self._signature)
         self._strict = strict
         self._refused = None
         self._plain = 0
@@ -111,7 +109,7 @@ class GraphCallable(Conversions):
             if values is None:
                 return function(*args, **named)
         if self._profile is not None and self._profile.calls_left > 0:
-            return self._run_plain(args, named, self._profile)
+            return self._run_plain(args, named, values)
         unfit, on_tape, known = None, _core.tapes_run(), self._graphs
         for graph in known:
             if not graph.guards.hold():
@@ -177,13 +175,14 @@ class GraphCallable(Conversions):
         bound.apply_defaults()
         return tuple(bound.arguments.values())
 
-    def _run_plain(self, args, named, profile=None):
+    def _run_plain(self, args, named, profiled=None):
+        """`profiled`: the arguments by parameter, of a call that goes into the profile."""
         self._plain += 1
         before = getattr(self._state, "plain", False)
         self._state.plain = True
         try:
-            if profile is not None:
-                return profile.run(self.__wrapped__, args, named)
+            if profiled is not None:
+                return self._profile.run(self.__wrapped__, args, named, list(zip(self._signature.parameters, profiled)))
             return self.__wrapped__(*args, **named)
         finally:
             self._state.plain = before
@@ -243,7 +242,7 @@ class GraphCallable(Conversions):
             if graph.last_miss is not None:
                 lines.append(f"    last miss: {graph.last_miss}")
             lines += [f"    {times} of the faults: {why}" for why, times in graph.reasons.values()]
-            lines += [f"    assumed: {message}" for message in graph.speculated]
+            lines += [f"    assumed: {message}" for message in (*graph.assumed_arguments, *graph.speculated)]
             lines += [f"    calls that come here run in plain Python: {message}" for message in graph.left]
         if self._refused is not None:
             lines.append(f"  in plain Python: {self._refused}")
@@ -290,7 +289,8 @@ def function(target=None, *, strict=False, workers=1, budget=5_000_000, max_byte
     plain Python runs it: `strict` raises ConversionError in the first case. `workers` is the number of threads, and
     `budget` the number of calls that may be under way at once, `max_bytes` the memory that a run may hold, 0 for any: plain
     Python runs a call that needs more. With `profile=3`, plain Python runs the first three calls and
-    counts which sides branches take and how many turns loops make: the graph assumes that this stays so.
+    counts which sides branches take, how many turns loops make and which arguments are always the same: the graph assumes that
+    this stays so. Without, the first call makes the graph, so that it shows and says at once what it is.
     """
     if target is None:
         return functools.partial(function, strict=strict, workers=workers, budget=budget, max_bytes=max_bytes, profile=profile)

@@ -1,6 +1,7 @@
 """The graphs of one function: what each takes as fixed, and when another one is made."""
 
 import collections
+import inspect
 
 from hiaton import _core
 from hiaton.function.convert import Converter
@@ -9,7 +10,8 @@ from hiaton.function.guards import Guards
 from hiaton.function.observe import Observer
 from hiaton.function.places import MISSING, Place, States
 from hiaton.function.plans import graph_function
-from hiaton.function.types import NEVER, Lst, Objs, Scalar, Tens, Union, general, join
+from hiaton.function.profile import is_small
+from hiaton.function.types import NEVER, Const, Lst, Objs, Scalar, Symbol, Tens, Union, general, join
 
 MOST_GRAPHS = 8
 MOST_CONVERSIONS = 16
@@ -36,6 +38,8 @@ class Graph:
         self.types = converter.types
         self.left = converter.left
         self.speculated = converter.speculated
+        self.assumed_arguments = [str(converter.profile.arguments[number]) for number, type_ in enumerate(converter.types)
+                                  if converter.profile is not None and isinstance(type_, Const) and is_small(type_.value)]
         self.sites = {number: message for message, number in converter.sites.items()}
         self.states = States(converter) if converter.places or converter.followed else None
         self.result = converter.result.items[0] if converter.places else converter.result
@@ -95,6 +99,14 @@ def _is_flat(type_):
     return all(map(_is_flat, getattr(type_, "items", getattr(type_, "sides", ()))))
 
 
+def plain_count(signature):
+    """How many arguments without names a call has that are the values of all parameters, in order; -1: that cannot be told by their
+    number."""
+    kinds = [parameter.kind for parameter in signature.parameters.values()]
+    plain = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return len(kinds) if all(kind in plain for kind in kinds) else -1
+
+
 def _parameter_names(args):
     """Names for the parameters of the modules among the arguments."""
     names = {}
@@ -134,7 +146,7 @@ class Conversions:
             if graph.states is not None:
                 graph.states.add_types(values, self._fields, self._state_types)
         observer = Observer(self._fields)
-        found = tuple(observer.type_of(value) for value in values)
+        found = tuple(self._assumed(number, value, observer.type_of(value)) for number, value in enumerate(values))
         wider, replaced = self._wider(found)
         key = (wider, *(frozenset(known.items()) for known in (self._fields, self._state_types)),
                frozenset((cell, type_) for cell, (_, type_) in self._followed.items()))
@@ -181,6 +193,12 @@ class Conversions:
     def _converter(self, values, types, how):
         return Converter(self._function, types, self._fields, _parameter_names(values), args=values, state_types=self._state_types,
                          followed=dict(self._followed), profile=self._profile, **how)
+
+    def _assumed(self, number, value, type_):
+        """The type of an argument: its value, where the profile knows no other one."""
+        if self._profile is None or not isinstance(type_, (Scalar, Symbol)) or self._profile.argument(number, value) is None:
+            return type_
+        return Const(value)
 
     def _relax(self, graph, why):
         """What the graph assumed of the profile did not hold: the next one does without."""

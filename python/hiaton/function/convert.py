@@ -114,6 +114,7 @@ class Converter:
         self.has_new_places = True  # whether it knows more of what is set
         self.no_logs = set()        # fields that are set and read
         self.not_set = set()        # fields of which Python runs the calls that set them
+        self.sums = {}              # by loop and name: the tensors that numbers are before the first turn; see sums.py
         self.has_aux = has_aux      # whether the function gives a pair, of which gradients are taken of the first
 
     # The rounds.

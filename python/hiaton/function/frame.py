@@ -19,6 +19,7 @@ from hiaton.function.patterns import Patterns
 from hiaton.function.speculation import Speculation
 from hiaton.function.state import State
 from hiaton.function.statements import Statements
+from hiaton.function.sums import Sums
 from hiaton.function.tensors import Tensors
 from hiaton.function.types import (NEVER, Const, Dct, Func, Lst, Objs, Opaque, Scalar, Symbol, Tens, Tup, Union,
                                    Value, general, join, side_for)
@@ -32,7 +33,7 @@ def scalar_type(dtype):
 
 
 class Frame(Expressions, Operators, Calls, Closures, Dicts, Patterns, Tensors, Objects, Statements, Loops, Lists, Folds, Managers,
-            Speculation, State):
+            Speculation, State, Sums):
     """Builds one body. `where` is the scope of the function of Python whose text is being read."""
 
     def __init__(self, converter, graph, key):

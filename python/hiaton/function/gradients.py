@@ -5,7 +5,7 @@ import warnings
 
 from hiaton import _core, programs, tape, tensors
 from hiaton.function import ConversionError, GraphCallable, prelude
-from hiaton.function.conversions import Conversions, FallbackWarning, Known, TooMany
+from hiaton.function.conversions import Conversions, FallbackWarning, Known, TooMany, plain_count
 from hiaton.function.types import Const, Dct, Scalar, Symbol, Tens, Tup, floats_in
 
 
@@ -37,20 +37,23 @@ class Converted(Conversions):
     def __init__(self, target, has_aux, workers=1):
         self._has_aux = has_aux
         profile = getattr(getattr(target, "__func__", target), "_profile", None)
-        target = getattr(target, "__wrapped__", target)
         self._receiver = ()
-        if inspect.ismethod(target):
+        if inspect.ismethod(target):  # also of a function that is a graph
             self._receiver = (target.__self__,)
-            target = getattr(target.__func__, "__wrapped__", target.__func__)
+            target = target.__func__
+        target = getattr(target, "__wrapped__", target)
         super().__init__(target, {"workers": workers, "max_frames": 0, "max_bytes": 0})
         self._signature = inspect.signature(target)
+        self._count = plain_count(self._signature)
         self._profile = profile  # that its own calls made, without gradients
         self._warned = False
 
     def _call(self, args, named, **how):
-        bound = self._signature.bind(*self._receiver, *args, **named)
-        bound.apply_defaults()
-        values = tuple(bound.arguments.values())
+        values = (*self._receiver, *args)
+        if named or len(values) != self._count:
+            bound = self._signature.bind(*values, **named)
+            bound.apply_defaults()
+            values = tuple(bound.arguments.values())
         for graph in self._graphs:
             given = values if graph.states is None else graph.states.read(values)
             if given is not None and graph.guards.hold():

@@ -140,9 +140,9 @@ class Loops:
         loop = Loop(node, items, self.where, self.loop, after, names, results)
         if items:
             loop.set_state(self, [self.held(v) for v in state])
-        made = loop.again(self)
         if after is not None:
-            return made
+            return loop.again(self)
+        made = self.run_turns_of(loop)
         for name in [n for n in self.env if isinstance(n, str) and n.startswith(loop.hidden)]:
             del self.env[name]
         if isinstance(made.type, Tup):
@@ -163,14 +163,15 @@ class Loops:
         """Whether the loop was run as a list of what its turns compute on their own, and a loop over that."""
         converter = self.converter
         split = None if hasattr(node, "hiaton_is_split") else split_of(node, self)
-        if split is None or id(split.first.value) in converter.in_order:
+        if split is None or id(split.first.value) in converter.in_order or split.before and self.carries_state():
             return False
         if converter.apart is not None and id(node) not in converter.apart:
             converter.whole.setdefault(id(node), set())
             return False
-        self.run_here([split.first])
+        self.run_here([*split.before, split.first])
         self.run_loop(split.loop, [], None)
-        self.env.pop(split.first.targets[0].id, None)
+        for name in split.names:
+            self.env.pop(name, None)
         return True
 
     def _read_elsewhere(self, node):
@@ -372,6 +373,7 @@ class Loops:
         def kept(frame, level, conditions, behind):
             if conditions:
                 condition, true, false = frame.condition(conditions[0])
+                condition = frame.assumed_side(conditions[0], condition, True)
                 if isinstance(condition, bool):
                     frame.learn(true if condition else false)
                     return kept(frame, level, conditions[1:], behind) if condition else behind

@@ -1,4 +1,5 @@
-"""What a function does while plain Python runs it: which sides its branches take, and how many turns its loops make.
+"""What a function does while plain Python runs it: which sides its branches and the conditions of its comprehensions take, how many
+turns its loops make, and which of its arguments are always the same.
 
 For its first calls a *twin* of the function runs instead, and of each function that it calls: the same text, with counts beside
 branches and loops. The functions themselves stay as they are, so that a profile costs nothing once it is made. What was the same
@@ -17,10 +18,14 @@ from hiaton.function.source import is_coroutine, written_tree_of
 
 LEAST_VISITS = 20   # of a branch of which one side is assumed
 LEAST_LOOPS = 3     # of one loop whose number of turns is assumed
+LEAST_CALLS = 3     # with one value of an argument that is assumed
+LEAST_INTEGER, MOST_INTEGER = -5, 256  # of which Python has one object each: an argument is looked at by identity
+LONGEST_TEXT = 32
 MOST_TURNS = 32     # of a loop that is written out
 MOST_NODES = 2000   # of the syntax tree of its body, for all turns together
 MOST_RELAXED = 3    # assumptions of one kind that may fail before none of the kind is made any more
 
+_FAILED = "; assumed, and found otherwise since"
 _PROBE, _TWIN = "probe@", "twin@"
 _FUTURES = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
 _LOOKS_AT_FRAMES = {"locals", "vars", "dir", "eval", "exec", "globals"}
@@ -31,12 +36,12 @@ _FOREIGN = tuple(str(pathlib.Path(path).resolve()) for path in
 class Place:
     """A branch or a loop of the text."""
 
-    def __init__(self, number, file, node):
+    def __init__(self, number, file, node, is_condition):
         self.number = number
         self.file = file
         self.line = node.lineno
         self.kind = "loop" if isinstance(node, ast.For) else "branch"
-        self.text = ast.unparse(node.iter if self.kind == "loop" else node.test)
+        self.text = ast.unparse(node if is_condition else node.iter if self.kind == "loop" else node.test)
         self.sides = [0, 0]   # how often the first and the second side of a branch ran
         self.loops = 0        # how often the loop was run to its end
         self.turns = None     # how many turns it made each time; -1: not the same number
@@ -49,8 +54,35 @@ class Place:
         return f"{self.file}:{self.line}: '{self.text}' was true {self.sides[0]} times, false {self.sides[1]} times"
 
 
-def key_of(file, node):
-    return file, type(node).__name__, node.lineno, node.col_offset
+class Argument:
+    """An argument of the function that is called: one value of each call."""
+
+    kind = "argument"
+
+    def __init__(self, file, line, name, value):
+        self.file, self.line, self.name, self.value = file, line, name, value
+        self.calls = 0
+        self.is_one = is_small(value)  # whether it was the same in all calls
+        self.has_failed = False
+
+    def note(self, value):
+        self.calls += 1
+        self.is_one = self.is_one and is_small(value) and value is self.value
+
+    def __str__(self):
+        return f"{self.file}:{self.line}: '{self.name}' was {self.value!r} in all of {self.calls} calls"
+
+
+def is_small(value):
+    """Whether a call can be told to have this argument by identity alone."""
+    if type(value) is int:
+        return LEAST_INTEGER <= value <= MOST_INTEGER
+    return type(value) is bool or type(value) is str and len(value) <= LONGEST_TEXT
+
+
+def key_of(file, node, is_condition):
+    """`is_condition`: of a comprehension; else a statement or an `a if b else c`."""
+    return file, "condition" if is_condition else type(node).__name__, node.lineno, node.col_offset
 
 
 class Profile:
@@ -59,39 +91,55 @@ class Profile:
     def __init__(self, calls):
         self.calls_left = calls
         self.places = {}
+        self.arguments = []
         self._probe = Probe(self)
         self._count = calls
 
-    def run(self, function, args, named):
-        """A call by the twin of the function."""
+    def run(self, function, args, named, by_name=()):
+        """A call by the twin of the function. `by_name`: its arguments, as pairs."""
         self.calls_left -= 1
+        if not self.arguments:
+            code = function.__code__
+            self.arguments = [Argument(code.co_filename, code.co_firstlineno, name, value) for name, value in by_name]
+        for argument, (_, value) in zip(self.arguments, by_name):
+            argument.note(value)
         try:
             return self._probe.twin(function)(*args, **named)
         finally:
             if self.calls_left <= 0:
                 self._probe = Probe(self)  # without twins, and what these refer to
 
-    def place(self, file, node):
-        return self.places.setdefault(key_of(file, node), Place(len(self.places), file, node))
+    def place(self, file, node, is_condition=False):
+        return self.places.setdefault(key_of(file, node, is_condition), Place(len(self.places), file, node, is_condition))
 
     # What graphs may assume.
 
-    def side(self, file, node):
+    def side(self, file, node, is_condition):
         """The side of a branch that alone ran, and its place; None where both did, or too seldom."""
-        place = self.places.get(key_of(file, node))
+        place = self.places.get(key_of(file, node, is_condition))
         if place is None or not self._may_assume(place) or sum(place.sides) < LEAST_VISITS or 0 not in place.sides:
             return None
         return place.sides[1] == 0, place
 
     def turns(self, file, node):
         """The number of turns that a loop made each time, and its place; None where it should stay a loop."""
-        place = self.places.get(key_of(file, node))
+        place = self.places.get(key_of(file, node, False))
         if place is None or not self._may_assume(place) or place.loops < LEAST_LOOPS or not 0 <= place.turns <= MOST_TURNS:
             return None
         return place.turns, place
 
+    def argument(self, number, value):
+        """The argument of this number, if it had this value each time; None: it is one of the run. A value that differs is the last
+        of which anything is assumed."""
+        argument = self.arguments[number] if number < len(self.arguments) else None
+        if argument is None or not argument.is_one or argument.calls < LEAST_CALLS:
+            return None
+        argument.has_failed |= value is not argument.value
+        return argument if self._may_assume(argument) else None
+
     def _may_assume(self, place):
-        return not place.has_failed and sum(one.has_failed for one in self.places.values() if one.kind == place.kind) < MOST_RELAXED
+        like = self.arguments if place.kind == "argument" else self.places.values()
+        return not place.has_failed and sum(one.has_failed for one in like if one.kind == place.kind) < MOST_RELAXED
 
     def report(self):
         """Lines for `report()`."""
@@ -100,7 +148,8 @@ class Profile:
         lines = [f"  a profile of {self._count - self.calls_left} calls:"]
         for place in sorted(self.places.values(), key=lambda place: (place.file, place.line)):
             if place.loops or any(place.sides):
-                lines.append(f"    {place}" + "; assumed, and found otherwise since" * place.has_failed)
+                lines.append(f"    {place}" + _FAILED * place.has_failed)
+        lines += [f"    {one}" + _FAILED * one.has_failed for one in self.arguments if one.is_one]
         return lines
 
 
@@ -114,6 +163,12 @@ class Probe:
 
     def side(self, number, side):
         self._places[number].sides[side] += 1
+
+    def test(self, number, value):
+        """The truth of a condition, which is asked for once."""
+        holds = bool(value)
+        self._places[number].sides[not holds] += 1
+        return holds
 
     def turns(self, number, count):
         place = self._places[number]
@@ -231,6 +286,12 @@ class _Instrumented(ast.NodeTransformer):
             value = getattr(node, name)
             both = ast.Tuple([_probed("side", ast.Constant(place.number), ast.Constant(number)), value], ast.Load())
             setattr(node, name, _at(value, ast.Subscript(both, ast.Constant(1), ast.Load())))
+        return node
+
+    def visit_comprehension(self, node):
+        places = [self.profile.place(self.file, test, True) for test in node.ifs]
+        self.generic_visit(node)
+        node.ifs = [_at(test, _probed("test", ast.Constant(place.number), test)) for place, test in zip(places, node.ifs)]
         return node
 
     def visit_For(self, node):

@@ -10,12 +10,12 @@ class Speculation:
 
     turns_around = 1  # the product of the turns of the loops around that are written out
 
-    def assumed_side(self, node, condition):
-        """The condition of a branch; True or False where the profile knows one side only, which the run looks at."""
+    def assumed_side(self, node, condition, is_condition=False):
+        """The condition of a branch, or, where the node is one, of a comprehension; True or False where the profile knows one side only, which the run looks at."""
         profile = self.converter.profile
         if profile is None or isinstance(condition, bool):
             return condition
-        found = profile.side(self.where.file, node)
+        found = profile.side(self.where.file, node, is_condition)
         if found is None:
             return condition
         side, place = found

@@ -4,6 +4,15 @@ other, and the rest goes over that list in order.
     for t in trees:                    results = [(h := encode(t), loss(h, t.label)) for t in trees]
         h = encode(t)                  for h, x in results:
         total += loss(h, t.label)          total += x
+
+Where turns begin with `if ...: break`, a loop before finds the elements up to there:
+
+    for t in trees:                    kept = []
+        if t.label < 0:                for t in trees:
+            break                          if t.label < 0: break
+        total += loss(t)                   kept.append(t)
+                                       for t in kept:
+                                           total += loss(t)
 """
 
 import ast
@@ -22,11 +31,18 @@ _SCOPED = (ast.Lambda, ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp
 
 
 class Split:
-    """The two parts of a loop: `first` gives the list a name, `loop` goes over it."""
+    """The two parts of a loop: `first` gives the list a name, `loop` goes over it. `before`: what finds the elements, in a list
+    that has a name too."""
 
-    def __init__(self, first, loop):
+    def __init__(self, first, loop, before=()):
         self.first = first
         self.loop = loop
+        self.before = before
+
+    @property
+    def names(self):
+        """Those of the lists."""
+        return [one.targets[0].id for one in (*self.before[:1], self.first)]
 
 
 def split_of(node, frame):
@@ -70,7 +86,12 @@ class _Splitting:
 
     def made(self):
         node = self.node
-        if node.orelse or not self._may_be_split():
+        if node.orelse:
+            return None
+        breaks = _breaks_in_front(node.body)
+        if breaks:
+            return self._up_to_the_end(breaks)
+        if not self._may_be_split():
             return None
         body = _without_continue(node.body)
         if body is None:
@@ -86,6 +107,36 @@ class _Splitting:
             self.parts.insert(0, ast.Name(name, ast.Load()))
         wanted = [name for name in self.names if name in read and name not in self.given_again]
         return self._both(rest, wanted or self.names[:1])
+
+    def _up_to_the_end(self, breaks):
+        """The parts of a loop whose turns begin with these: what they ask must have nothing to do with the turns before."""
+        node, outside = self.node, names_outside(self.where.tree, self.node)
+        self.dependent = self.assigned | self._functions_that_read(self.assigned)
+        names = [part for part in ast.walk(node.target) if not isinstance(part, (ast.Tuple, ast.Store))]
+        if not all(isinstance(name, ast.Name) for name in names) or self.targets & outside \
+                or iterated_names(node.iter) & changed(*node.body) \
+                or not all(self._is_independent(one.test) for one in breaks):
+            return None
+        kept = f"kept@{id(node)}"
+        rest = _copied(node)
+        rest.iter, rest.body = ast.Name(kept, ast.Load()), node.body[len(breaks):]
+        rest.hiaton_outside = outside
+        split = _Splitting(rest, self.frame, self.functions).made() if rest.body else None
+        if split is None:
+            return None
+        element = copy.deepcopy(node.target)
+        for part in ast.walk(element):
+            if hasattr(part, "ctx"):
+                part.ctx = ast.Load()
+        begin = ast.Assign([ast.Name(kept, ast.Store())], ast.List([], ast.Load()))
+        keep = ast.Expr(ast.Call(ast.Attribute(ast.Name(kept, ast.Load()), "append", ast.Load()), [element], []))
+        find = ast.For(node.target, node.iter, [*breaks, keep], [])
+        find.hiaton_is_split = True
+        find.hiaton_outside = {kept}
+        for one in (begin, keep, find, rest.iter):
+            _place(one, node)
+        split.before, split.rest = (begin, find), rest  # whose identity is part of names
+        return split
 
     def _may_be_split(self):
         node = self.node
@@ -234,13 +285,27 @@ class _Splitting:
         target = ast.Tuple([ast.Name(one, ast.Store()) for one in wanted], ast.Store())
         loop = ast.For(target, ast.Name(name, ast.Load()), rest or [ast.Pass()], [])
         for one in (first, loop):
-            ast.copy_location(one, node)
-            for part in ast.walk(one):
-                if not hasattr(part, "lineno"):
-                    ast.copy_location(part, node)
+            _place(one, node)
         loop.hiaton_is_split = True
         loop.hiaton_outside = names_outside(self.where.tree, node)
         return Split(first, loop)
+
+
+def _place(made, node):
+    """What was made stands where the node does."""
+    for part in ast.walk(made):
+        if not hasattr(part, "lineno"):
+            ast.copy_location(part, node)
+
+
+def _breaks_in_front(statements):
+    """The `if ...: break` that the statements begin with."""
+    found = []
+    for statement in statements:
+        if not isinstance(statement, ast.If) or statement.orelse or not isinstance(statement.body[0], ast.Break):
+            break
+        found.append(statement)
+    return found
 
 
 def _without_continue(statements):
