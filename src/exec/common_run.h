@@ -23,8 +23,8 @@ namespace hiaton::exec {
 
 class CommonRun {
  public:
-  /// Of the messages that are no run's own, and of all messages of runs that take turns with other work of
-  /// the processes (net/rounds.h).
+  /// The channel of messages that are no run's own, and of all messages of runs that take turns with other
+  /// work of the processes (net/rounds.h).
   static constexpr uint32_t kChannel = 2;
 
   CommonRun(const CommonRun&) = delete;
@@ -93,7 +93,7 @@ class CommonRun {
   bool has_ended_ = false;
   bool has_failed_ = false;
   std::optional<RunError> error_;
-  net::HeldMessages held_;  ///< those of no run
+  net::HeldMessages held_;  ///< messages of no run
   std::vector<RegionStats> regions_;
   direct::StatsOfOthers others_;
 };

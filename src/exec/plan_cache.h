@@ -64,7 +64,7 @@ class PlanCache {
     std::string reason;
     std::optional<partition::Partition> parts;  ///< the parts of a graph that has no plan
     mutable direct::LastRun last_run{};
-    std::optional<flow::CallCodecs> codecs;  ///< of the calls of the plan in flow
+    std::optional<flow::CallCodecs> codecs;  ///< for the calls of the plan in flow
     mutable flow::Workers workers;
   };
   /// Returns the plan of the graph whose parts are on these processes: in direct code where main would be

@@ -92,7 +92,7 @@ class SharedBatches {
   bool is_dealt_ = false;
   std::unique_ptr<PlacedTables> tables_;
   std::vector<net::Payload> arrived_;
-  net::HeldMessages held_;  ///< those of the run that another process has begun after the round
+  net::HeldMessages held_;  ///< messages of the run that another process has begun after the round
 };
 
 }  // namespace hiaton::train

@@ -235,7 +235,7 @@ struct Plan {
       direct;  ///< the plan of functions that run in direct code; null: none do
   // Where functions are placed on several processes; else empty. By function:
   std::vector<int> homes;                     ///< the process that runs it
-  std::vector<std::vector<uint32_t>> copies;  ///< of its body, where they are several
+  std::vector<std::vector<uint32_t>> copies;  ///< functions with its body, where they are several
 };
 
 /// Why a graph has no plan.

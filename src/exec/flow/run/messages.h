@@ -66,7 +66,7 @@ struct Message {
   ReturnName name;
   uint32_t phase = kNoPhase;
   bool over = false;                ///< Return: nothing of the call can fire any more
-  uint32_t returns = 0;             ///< with `over`: how many Returns the call has sent, this one included
+  uint32_t returns = 0;             ///< where `over`: how many Returns the call has sent, this one included
   const Call* call = nullptr;       ///< Call: in the plan, which all workers share
   uint32_t caller_function = 0;     ///< in which the call stands
   uint32_t caller_site = 0;         ///< Return: of that function

@@ -29,11 +29,11 @@ class CallCodecs {
  public:
   explicit CallCodecs(const Plan& plan);
 
-  /// Of a call of the function that is sent.
+  /// Writes the arguments of a call of the function that is sent.
   const net::ValueCodec& arguments(uint32_t function, uint32_t call) const {
     return *arguments_[function][call];
   }
-  /// Of the results that a caller has slots for.
+  /// Writes the results that a caller has slots for.
   const net::ValueCodec& results(uint32_t function, uint32_t site, uint32_t phase) const {
     return *results_[function][site][phase];
   }

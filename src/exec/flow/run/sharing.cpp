@@ -282,7 +282,7 @@ void Worker::take_call(Message& message) {
   }
 }
 
-/// Those of a call whose first phase has come.
+/// Takes the later phases of a call whose first one has come.
 void Worker::take_early_phases(ReturnName name) {
   for (std::size_t i = 0; i < early_.size();) {
     if (early_[i].name.bits() != name.bits()) {
