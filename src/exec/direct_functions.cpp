@@ -150,9 +150,13 @@ FunctionSet functions_with_calls_to_share(const Graph& graph, const FunctionSet&
 
 }  // namespace
 
+void add_callers(const Graph& graph, FunctionSet& functions) {
+  spread(functions, neighbours(graph, true));
+}
+
 FunctionSet functions_for_direct_code(const Graph& graph) {
   FunctionSet others = functions_of_phases(graph);
-  spread(others, neighbours(graph, true));
+  add_callers(graph, others);
   others.flip();
   return others;
 }

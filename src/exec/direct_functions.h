@@ -15,6 +15,9 @@ using FunctionSet = std::vector<bool>;
 /// The functions that direct code can run: they have one phase, and so has all that they call.
 FunctionSet functions_for_direct_code(const graph::Graph& graph);
 
+/// Adds all that call one of them.
+void add_callers(const graph::Graph& graph, FunctionSet& functions);
+
 /// What of a run decides which functions are direct.
 enum class RunKind : uint8_t {
   WithoutBatches,  ///< whatever else it is

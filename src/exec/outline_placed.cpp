@@ -1,8 +1,4 @@
-// Units are what can be moved: an operation, a call with all its arguments and results, a branch with all
-// that is inside. Each has a process. A unit that needs a value of another process has a higher level than
-// the one that it comes from. So of units of one block, process and level no value goes out and comes back
-// in, and those among them that hand values to each other, or read the same one, become one function. What is
-// inside of a branch that was moved has its turn in the next round, as part of the new function.
+// Rounds: what find_placed_parts() finds becomes functions, and what is inside of those is looked at next.
 #include "exec/outline_placed.h"
 
 #include <fmt/format.h>
@@ -12,10 +8,10 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <tuple>
 #include <utility>
 
 #include "exec/placed_graph.h"
+#include "exec/placed_units.h"
 #include "exec/structure.h"
 
 namespace hiaton::exec {
@@ -24,38 +20,31 @@ namespace {
 /// One round.
 class PlacedOutliner {
  public:
-  PlacedOutliner(const Graph& graph, std::vector<int> homes, const CopiesOfFunctions& copies)
-      : graph_(graph),
-        homes_(std::move(homes)),
-        copies_(copies),
-        structure_(find_blocks(graph, std::vector<bool>(graph.functions().size(), true))),
-        is_param_(graph::find_params(graph)),
-        first_site_(graph.nodes().size()),
-        first_conditional_(first_site_ + graph.sites().size()),
-        units_(first_conditional_ + structure_.conditionals.size()),
-        unit_of_(graph.nodes().size()),
-        nodes_(graph.nodes()),
-        moved_to_(graph.nodes().size()) {}
+  explicit PlacedOutliner(const HomedGraph& homed)
+      : graph_(homed.graph),
+        homes_(homed.homes),
+        copies_(homed.copies),
+        structure_(find_blocks(graph_, std::vector<bool>(graph_.functions().size(), true))),
+        is_param_(graph::find_params(graph_)),
+        found_(find_placed_parts(homed, structure_, is_param_)),
+        moved_to_(found_.part_of),
+        nodes_(graph_.nodes()) {
+    for (const PlacedPart& part : found_.parts) {
+      Component component{};
+      component.process = part.process;
+      component.caller = part.caller;
+      component.block = part.block;
+      components_.push_back(std::move(component));
+    }
+  }
 
   /// Nothing where all is at home.
   std::optional<HomedGraph> run() {
-    find_units();
-    find_edges();
-    find_levels();
-    join_units();
-    if (!choose_components()) return std::nullopt;
+    if (components_.empty()) return std::nullopt;
     return rebuild();
   }
 
  private:
-  struct Unit {
-    BlockId block;  ///< invalid: there is no such unit
-    int process = 0;
-    int level = 0;
-    std::vector<std::size_t> needs;  ///< what it needs of the same block
-    std::size_t joined;              ///< towards who stands for its component
-    bool computes = false;           ///< it is not only a constant or a copy
-  };
   struct Component {
     int process;
     std::vector<OutPort> arguments;
@@ -67,204 +56,6 @@ class PlacedOutliner {
     FunctionId caller;
     BlockId block;
   };
-
-  // Units
-  int home_of(FunctionId function) const { return homes_[function.index()]; }
-  int process_of(NodeId id) const {
-    return process_in(graph_[id].placement).value_or(home_of(graph_[id].function));
-  }
-
-  void find_units() {
-    for (std::size_t c = 0; c < structure_.conditionals.size(); ++c) {
-      for (const Join& join : structure_.conditionals[c].joins) add_to(first_conditional_ + c, join.merge);
-    }
-    for (std::size_t n = 0; n < graph_.nodes().size(); ++n) {
-      const Node& node = graph_.nodes()[n];
-      const NodeId id(n);
-      if (node.kind == NodeKind::Switch) {
-        const uint32_t conditional = structure_.conditional_of[n];
-        if (conditional < structure_.conditionals.size()) add_to(first_conditional_ + conditional, id);
-      } else if (node.kind == NodeKind::Op || (node.kind == NodeKind::Const && !is_under_every_tag(node))) {
-        units_[n].computes = node.kind == NodeKind::Op ? !passes_operand_on(node) : node.parameter >= 0;
-        put(n, structure_.block_of[n], process_of(id));
-        unit_of_[n] = n;
-      } else if (node.kind == NodeKind::Call || node.kind == NodeKind::Return) {
-        const std::size_t unit = first_site_ + node.site.index();
-        const FunctionId callee = graph_[node.site].callee;
-        put(unit, structure_.block_of[graph_[node.site].calls[0].index()],
-            home_of(has_copies(copies_, callee) ? node.function : callee));
-        unit_of_[n] = unit;
-      }
-    }
-    for (std::size_t u = 0; u < units_.size(); ++u) units_[u].joined = u;
-  }
-
-  void put(std::size_t unit, BlockId block, int process) {
-    units_[unit].block = block;
-    units_[unit].process = process;
-  }
-
-  /// A branch is where all its nodes are, or else at home.
-  void add_to(std::size_t conditional, NodeId id) {
-    Unit& unit = units_[conditional];
-    const int process = process_of(id);
-    const bool is_first = !unit.block.valid();
-    unit.block = structure_.conditionals[conditional - first_conditional_].parent;
-    unit.process = is_first || unit.process == process ? process : home_of(graph_[id].function);
-    unit.computes = true;
-    unit_of_[id.index()] = conditional;
-  }
-
-  bool is_elsewhere(const Unit& unit) const {
-    return unit.block.valid() && unit.process != home_of(structure_[unit.block].function);
-  }
-
-  /// The branch whose side the block is, if it is one.
-  std::optional<std::size_t> around(BlockId block) const {
-    if (!structure_[block].parent.valid()) return std::nullopt;
-    return first_conditional_ + structure_[block].index;
-  }
-
-  /// Whether the block is inside of a branch that is elsewhere, and goes where that goes.
-  bool is_inside_of_moved(BlockId block) const {
-    for (std::optional<std::size_t> unit = around(block); unit; unit = around(units_[*unit].block)) {
-      if (is_elsewhere(units_[*unit])) return true;
-    }
-    return false;
-  }
-
-  // Levels and components
-  template <class Visit>
-  void for_each_read(NodeId id, Visit visit) const {
-    const Node& node = graph_[id];
-    if (node.kind == NodeKind::Return || is_param_[id.index()]) return;  // these read in other functions
-    for (OutPort from : node.inputs) visit(from);
-    for (OutPort from : node.controls) visit(from);
-  }
-
-  void find_edges() {
-    for (std::size_t n = 0; n < graph_.nodes().size(); ++n) {
-      if (!unit_of_[n]) continue;
-      for_each_read(NodeId(n), [&](OutPort from) { add_edge(from.node, *unit_of_[n]); });
-    }
-    for (std::size_t c = 0; c < structure_.conditionals.size(); ++c) {
-      const Conditional& conditional = structure_.conditionals[c];
-      if (units_[first_conditional_ + c].block.valid())
-        add_edge(conditional.predicate.node, first_conditional_ + c);
-    }
-  }
-
-  /// `reader` needs the value, or what it stands inside of, in the block of the value.
-  void add_edge(NodeId from, std::size_t reader) {
-    if (!unit_of_[from.index()]) return;
-    const std::size_t definer = *unit_of_[from.index()];
-    const BlockId block = units_[definer].block;
-    if (!block.valid()) return;
-    while (units_[reader].block != block) {
-      if (!units_[reader].block.valid()) return;
-      const std::optional<std::size_t> outer = around(units_[reader].block);
-      if (!outer) return;  // a side of the branch itself
-      reader = *outer;
-    }
-    if (reader != definer) units_[reader].needs.push_back(definer);
-  }
-
-  void find_levels() {
-    std::vector<std::vector<std::size_t>> readers(units_.size());
-    std::vector<std::size_t> waits(units_.size(), 0);
-    for (std::size_t u = 0; u < units_.size(); ++u) {
-      std::ranges::sort(units_[u].needs);
-      units_[u].needs.erase(std::unique(units_[u].needs.begin(), units_[u].needs.end()),
-                            units_[u].needs.end());
-      waits[u] = units_[u].needs.size();
-      for (std::size_t needed : units_[u].needs) readers[needed].push_back(u);
-    }
-    std::vector<std::size_t> ready;
-    for (std::size_t u = 0; u < units_.size(); ++u) {
-      if (waits[u] == 0) ready.push_back(u);
-    }
-    for (std::size_t i = 0; i < ready.size(); ++i) {
-      const Unit& unit = units_[ready[i]];
-      for (std::size_t reader : readers[ready[i]]) {
-        Unit& next = units_[reader];
-        next.level = std::max(next.level, unit.level + (unit.process == next.process ? 0 : 1));
-        if (--waits[reader] == 0) ready.push_back(reader);
-      }
-    }
-    HIATON_CHECK(ready.size() == units_.size());
-  }
-
-  std::size_t find(std::size_t unit) {
-    while (units_[unit].joined != unit) unit = units_[unit].joined = units_[units_[unit].joined].joined;
-    return unit;
-  }
-
-  void join_units() {
-    std::map<std::tuple<OutPort, BlockId, int, int>, std::size_t> reads;
-    for (std::size_t u = 0; u < units_.size(); ++u) {
-      if (!is_elsewhere(units_[u])) continue;
-      for (std::size_t needed : units_[u].needs) {
-        const Unit& other = units_[needed];
-        if (other.process == units_[u].process && other.level == units_[u].level)
-          units_[find(needed)].joined = find(u);
-      }
-    }
-    for (std::size_t n = 0; n < graph_.nodes().size(); ++n) {
-      const std::optional<std::size_t> unit = unit_of_[n];
-      if (!unit || !is_elsewhere(units_[*unit])) continue;
-      for_each_read(NodeId(n), [&](OutPort from) {
-        if (is_under_every_tag(graph_[from.node])) return;
-        const Unit& reader = units_[*unit];
-        const auto [first, is_new] =
-            reads.try_emplace({from, reader.block, reader.process, reader.level}, *unit);
-        if (!is_new) units_[find(first->second)].joined = find(*unit);
-      });
-    }
-  }
-
-  /// False: there are none.
-  bool choose_components() {
-    struct Contents {
-      std::size_t calls = 0;
-      bool computes = false;
-    };
-    std::map<std::size_t, Contents> contents;
-    for (std::size_t u = 0; u < units_.size(); ++u) {
-      if (!is_elsewhere(units_[u]) || is_inside_of_moved(units_[u].block)) continue;
-      Contents& found = contents[find(u)];
-      if (u >= first_site_ && u < first_conditional_) ++found.calls;
-      found.computes = found.computes || units_[u].computes;
-    }
-    std::map<std::size_t, std::size_t> numbers;
-    for (const auto& [unit, found] : contents) {
-      if (!found.computes && found.calls < 2) continue;  // a call alone is sent as it is
-      numbers[unit] = components_.size();
-      Component component{};
-      component.process = units_[unit].process;
-      component.block = units_[unit].block;
-      component.caller = structure_[component.block].function;
-      components_.push_back(std::move(component));
-    }
-    for (std::size_t n = 0; n < graph_.nodes().size(); ++n) moved_to_[n] = component_of(NodeId(n), numbers);
-    return !components_.empty();
-  }
-
-  std::optional<std::size_t> component_of(NodeId id, const std::map<std::size_t, std::size_t>& numbers) {
-    const auto number_of = [&](std::size_t unit) -> std::optional<std::size_t> {
-      const auto found = numbers.find(find(unit));
-      if (found == numbers.end() || is_inside_of_moved(units_[unit].block)) return std::nullopt;
-      return found->second;
-    };
-    const std::optional<std::size_t> own = unit_of_[id.index()];
-    if (own && units_[*own].block.valid() && number_of(*own)) return number_of(*own);
-    BlockId block = own ? units_[*own].block : structure_.block_of[id.index()];
-    while (block.valid() && structure_[block].parent.valid()) {
-      const std::size_t unit = *around(block);
-      if (const std::optional<std::size_t> number = number_of(unit)) return number;
-      block = units_[unit].block;
-    }
-    return std::nullopt;
-  }
 
   // The new graph
   HomedGraph rebuild() {
@@ -290,7 +81,7 @@ class PlacedOutliner {
   void find_arguments() {
     for (std::size_t n = 0; n < graph_.nodes().size(); ++n) {
       if (!moved_to_[n]) continue;
-      for_each_read(NodeId(n), [&](OutPort from) {
+      for_each_read(graph_, is_param_, NodeId(n), [&](OutPort from) {
         if (is_under_every_tag(graph_[from.node]) || moved_to_[from.node.index()] == moved_to_[n]) return;
         add_once(components_[*moved_to_[n]].arguments, from);
       });
@@ -313,15 +104,14 @@ class PlacedOutliner {
       add_once(components_[*definer].results, from);
     };
     for (std::size_t n = 0; n < graph_.nodes().size(); ++n) {
-      for_each_read(NodeId(n), [&](OutPort from) { read(from, moved_to_[n]); });
+      for_each_read(graph_, is_param_, NodeId(n), [&](OutPort from) { read(from, moved_to_[n]); });
     }
     for (const graph::Function& function : graph_.functions()) {
       for (OutPort result : function.results) read(result, std::nullopt);
     }
     // What nobody reads may still fail.
     for (std::size_t n = 0; n < graph_.nodes().size(); ++n) {
-      if (!moved_to_[n] || !unit_of_[n] || units_[*unit_of_[n]].block != components_[*moved_to_[n]].block)
-        continue;
+      if (!moved_to_[n] || found_.block_of_unit[n] != components_[*moved_to_[n]].block) continue;
       const NodeKind kind = graph_.nodes()[n].kind;
       if (kind == NodeKind::Call || kind == NodeKind::Switch) continue;
       if (components_[*moved_to_[n]].results.empty())
@@ -474,13 +264,10 @@ class PlacedOutliner {
   const CopiesOfFunctions& copies_;
   const Structure structure_;
   const std::vector<bool> is_param_;
-  const std::size_t first_site_;
-  const std::size_t first_conditional_;
-  std::vector<Unit> units_;  ///< by node, call site, conditional
-  std::vector<std::optional<std::size_t>> unit_of_;
+  const PlacedParts found_;
+  const std::vector<std::optional<std::size_t>>& moved_to_;  ///< by node: its component
   std::vector<Component> components_;
-  std::vector<Node> nodes_;                           ///< nodes of the new graph
-  std::vector<std::optional<std::size_t>> moved_to_;  ///< by node: its component
+  std::vector<Node> nodes_;  ///< nodes of the new graph
   std::map<std::pair<NodeId, FunctionId>, NodeId> constants_;
 };
 
@@ -491,8 +278,7 @@ HomedGraph outline_placed(const Graph& placed, CopiesOfFunctions copies) {
   for (const graph::Function& function : placed.functions())
     homes.push_back(process_in(function.placement).value_or(0));
   HomedGraph homed{placed, std::move(homes), std::move(copies)};
-  while (std::optional<HomedGraph> next = PlacedOutliner(homed.graph, homed.homes, homed.copies).run())
-    homed = std::move(*next);
+  while (std::optional<HomedGraph> next = PlacedOutliner(homed).run()) homed = std::move(*next);
   return homed;
 }
 

@@ -1,7 +1,5 @@
 #include "exec/place_program.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -29,13 +27,6 @@ bool has_places(const Graph& graph, const partition::Places& places) {
 std::optional<HomedGraph> place_program(const Graph& graph, const partition::Places& places,
                                         std::string& reason) {
   const partition::PlaceMap map(graph, places);
-  const FunctionSet direct = functions_for_direct_code(graph);
-  const auto other = std::ranges::find(direct, false);
-  if (other != direct.end()) {
-    const std::string& name = graph.functions()[static_cast<std::size_t>(other - direct.begin())].name;
-    reason = fmt::format("'{}' has gradients, whose phases do not go to other processes as calls", name);
-    return std::nullopt;
-  }
   partition::PlacedGraph placed = partition::place(graph, map, partition::Balance::ByCaller);
   try {
     if (placed.graph.loops().empty()) return outline_placed(placed.graph, std::move(placed.copies));
@@ -47,6 +38,22 @@ std::optional<HomedGraph> place_program(const Graph& graph, const partition::Pla
     reason = found.reason;
     return std::nullopt;
   }
+}
+
+FunctionSet direct_functions_at_home(const HomedGraph& homed, RunKind kind) {
+  const Graph& graph = homed.graph;
+  FunctionSet others = DirectFunctions(graph).in(kind);
+  others.flip();
+  for (const graph::Site& site : graph.sites()) {
+    const bool is_copied = has_copies(homed.copies, site.callee);
+    if (!is_copied && homed.homes[site.caller.index()] == homed.homes[site.callee.index()]) continue;
+    others[site.caller.index()] = others[site.callee.index()] = true;
+    if (!is_copied) continue;
+    for (const FunctionId copy : homed.copies[site.callee.index()]) others[copy.index()] = true;
+  }
+  add_callers(graph, others);
+  others.flip();
+  return others;
 }
 
 }  // namespace hiaton::exec

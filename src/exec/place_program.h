@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "exec/direct_functions.h"
 #include "exec/outline_placed.h"
 #include "partition/partition.h"
 
@@ -14,9 +15,13 @@ namespace hiaton::exec {
 bool has_places(const graph::Graph& graph, const partition::Places& places);
 
 /// Each body on one process; loops are calls (outline_loops.h). Nothing, and in `reason` why, where calls
-/// that are sent cannot express the graph: a function has several phases, as gradients have, or the graph has
-/// no structure (structure.h). Throws ProgramError where `places` does not fit the graph.
+/// that are sent cannot express the graph: it has no structure (structure.h). Throws ProgramError where
+/// `places` does not fit the graph.
 std::optional<HomedGraph> place_program(const graph::Graph& graph, const partition::Places& places,
                                         std::string& reason);
+
+/// Returns the functions of a program in flow that are direct in such a run: they call each other only, all
+/// in one process, and no other process calls them.
+FunctionSet direct_functions_at_home(const HomedGraph& homed, RunKind kind);
 
 }  // namespace hiaton::exec

@@ -18,6 +18,29 @@ std::unique_ptr<const graph::Graph> with_loops_as_calls(const graph::Graph& grap
   return std::make_unique<const graph::Graph>(std::move(*outlined));
 }
 
+/// Adds the plan in flow, or why there is none.
+void plan_flow(const HomedGraph& homed, PlanCache::PlacedEntry& entry) {
+  try {
+    FunctionSet direct = direct_functions_at_home(homed, entry.kind);
+    std::shared_ptr<const direct::Plan> code;
+    if (std::ranges::find(direct, true) != direct.end()) {
+      direct::PlanOptions below_flow;
+      below_flow.overflow = entry.options.overflow;
+      below_flow.count_regions = entry.options.count_regions;
+      below_flow.parallel_iterations = 1;
+      std::string reason;
+      code = direct::compile(homed.graph, direct, below_flow, reason);
+      if (code == nullptr) direct.assign(direct.size(), false);
+    }
+    flow::Plan plan = flow::compile(homed, direct, entry.options.overflow);
+    plan.direct = std::move(code);
+    entry.flow_plan = std::make_shared<const flow::Plan>(std::move(plan));
+    entry.codecs.emplace(*entry.flow_plan);
+  } catch (const flow::Unsupported& unsupported) {
+    entry.reason = unsupported.why;
+  }
+}
+
 }  // namespace
 
 /// The caller holds the lock.
@@ -95,23 +118,30 @@ const PlanCache::FlowEntry& PlanCache::get_flow(const graph::Graph& graph, const
 
 const PlanCache::PlacedEntry& PlanCache::get_placed(const graph::Graph& graph,
                                                     const direct::PlanOptions& options,
-                                                    const partition::Places& places) {
+                                                    const partition::Places& places, RunKind kind) {
   const std::lock_guard lock(mutex_);
   for (const std::unique_ptr<PlacedEntry>& entry : placed_entries_) {
-    if (entry->options == options && entry->places == places) return *entry;
+    if (entry->options == options && entry->places == places && entry->kind == kind) return *entry;
   }
   auto entry = std::make_unique<PlacedEntry>();
   entry->options = options;
   entry->places = places;
+  entry->kind = kind;
   std::optional<HomedGraph> homed = place_program(graph, places, entry->reason);
   if (homed) {
-    direct::PlanOptions own = options;
-    own.homes = std::move(homed->homes);
-    own.copies = std::move(homed->copies);
+    const FunctionSet able = functions_for_direct_code(graph);
+    const bool may_be_direct = std::ranges::find(able, false) == able.end();
+    if (!may_be_direct || !DirectFunctions(graph).in(kind)[graph.main().index()]) plan_flow(*homed, *entry);
+    if (may_be_direct && entry->flow_plan == nullptr) {
+      direct::PlanOptions own = options;
+      own.homes = homed->homes;
+      own.copies = homed->copies;
+      entry->plan = direct::compile(homed->graph, own, entry->reason);
+    }
     entry->graph.emplace(std::move(homed->graph));
-    entry->plan = direct::compile(*entry->graph, own, entry->reason);
   }
-  if (entry->plan == nullptr) entry->parts.emplace(partition::split(graph, places));
+  if (entry->plan == nullptr && entry->flow_plan == nullptr)
+    entry->parts.emplace(partition::split(graph, places));
   return *placed_entries_.emplace_back(std::move(entry));
 }
 

@@ -13,6 +13,7 @@
 #include "exec/direct_functions.h"
 #include "exec/flow/flow_plan.h"
 #include "exec/flow/run/flow_run.h"
+#include "exec/flow/run/process_calls.h"
 #include "partition/partition.h"
 
 namespace hiaton::exec {
@@ -55,16 +56,21 @@ class PlanCache {
   struct PlacedEntry {
     direct::PlanOptions options;  ///< without the homes of the functions
     partition::Places places;
-    std::optional<graph::Graph> graph;         ///< what the plan is of
-    std::shared_ptr<const direct::Plan> plan;  ///< null: the graph has none, for the reason beside it
+    RunKind kind;
+    std::optional<graph::Graph> graph;  ///< what the plans are of
+    // One plan, or none, for the reason beside them.
+    std::shared_ptr<const direct::Plan> plan;
+    std::shared_ptr<const flow::Plan> flow_plan;
     std::string reason;
     std::optional<partition::Partition> parts;  ///< the parts of a graph that has no plan
     mutable direct::LastRun last_run{};
+    std::optional<flow::CallCodecs> codecs;  ///< for the calls of the plan in flow
+    mutable flow::Workers workers;
   };
-  /// Returns the plan of the graph whose parts are on these processes. Throws ProgramError where they cannot
-  /// be.
+  /// Returns the plan of the graph whose parts are on these processes: in direct code where main would be
+  /// direct in such a run. Throws ProgramError where the parts cannot be there.
   const PlacedEntry& get_placed(const graph::Graph& graph, const direct::PlanOptions& options,
-                                const partition::Places& places);
+                                const partition::Places& places, RunKind kind);
 
  private:
   const FunctionSet& kept(FunctionSet functions);

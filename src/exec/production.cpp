@@ -13,6 +13,7 @@
 #include "exec/direct/run/direct_run.h"
 #include "exec/fault.h"
 #include "exec/flow/run/flow_run.h"
+#include "exec/flow/run/placed_run.h"
 #include "exec/graph_names.h"
 #include "exec/listed_examples.h"
 #include "exec/literal_run.h"
@@ -46,9 +47,43 @@ bool is_spread(const Graph& graph, const RunOptions& options) {
          has_places(graph, places_of(options));
 }
 
+/// `run` takes a list of argument lists: the one that is given, where it is this process that has it.
+template <class Run>
+RunResult run_listed(std::span<const Value> arguments, const RunOptions& options, bool is_here, Run run) {
+  std::vector<std::vector<Value>> lists(is_here ? 1 : 0);
+  if (is_here) lists[0].assign(arguments.begin(), arguments.end());
+  ListedExamples examples(lists);
+  RunResult result;
+  RunOptions own = options;
+  own.stats = &result.stats;
+  const auto report = [&] {
+    if (options.stats != nullptr) *options.stats = result.stats;
+  };
+  try {
+    run(examples, own);
+  } catch (...) {
+    report();
+    throw;
+  }
+  report();
+  if (is_here) result.values = std::move(examples.take_all()[0]);
+  return result;
+}
+
 RunResult run_placed(const Graph& graph, std::span<const Value> arguments, const RunOptions& options,
                      PlanCache& plans) {
-  const PlanCache::PlacedEntry& entry = plans.get_placed(graph, direct_options(options), places_of(options));
+  const PlanCache::PlacedEntry& entry = plans.get_placed(graph, direct_options(options), places_of(options),
+                                                         kind_of_run(options.batching, 1, 1));
+  if (entry.flow_plan != nullptr) {
+    if (options.gradients != nullptr)
+      throw ProgramError(
+          "expected a run without gradients of learned parameters, where a program places something on "
+          "several processes, found one");
+    const bool is_first = options.processes->self() == 0;
+    return run_listed(arguments, options, is_first, [&](Examples& example, const RunOptions& own) {
+      run_placed_flow(*entry.graph, entry.flow_plan, *entry.codecs, entry.workers, example, arguments, own);
+    });
+  }
   if (entry.plan == nullptr) {
     return run_with_fallback(options, entry.reason,
                              [&] { return run_literal(graph, *entry.parts, arguments, options); });
@@ -82,23 +117,9 @@ RunResult run_production(const Graph& graph, std::span<const Value> arguments, c
 
 RunResult run_as_example(const Graph& graph, std::span<const Value> arguments, const RunOptions& options,
                          PlanCache& plans) {
-  const std::vector<Value> list(arguments.begin(), arguments.end());
-  ListedExamples example({&list, 1});
-  RunResult result;
-  RunOptions own = options;
-  own.stats = &result.stats;
-  const auto report = [&] {
-    if (options.stats != nullptr) *options.stats = result.stats;
-  };
-  try {
+  return run_listed(arguments, options, true, [&](Examples& example, const RunOptions& own) {
     run_production_all(graph, example, own, plans);
-  } catch (...) {
-    report();
-    throw;
-  }
-  report();
-  result.values = std::move(example.take_all()[0]);
-  return result;
+  });
 }
 
 namespace {
@@ -198,7 +219,23 @@ class DirectRuns {
 
 }  // namespace
 
+namespace {
+
+void run_placed_all(const Graph& graph, Examples& examples, const RunOptions& options, PlanCache& plans) {
+  const PlanCache::PlacedEntry& entry =
+      plans.get_placed(graph, direct_options(options), places_of(options), RunKind::OfExamples);
+  if (entry.flow_plan == nullptr)
+    throw ProgramError(fmt::format(
+        "expected a program that runs in batches, where it places something on several processes, found one "
+        "that does not{}{}",
+        entry.reason.empty() ? "" : ": ", entry.reason));
+  run_placed_flow(*entry.graph, entry.flow_plan, *entry.codecs, entry.workers, examples, {}, options);
+}
+
+}  // namespace
+
 void run_production_all(const Graph& graph, Examples& examples, const RunOptions& options, PlanCache& plans) {
+  if (is_spread(graph, options)) return run_placed_all(graph, examples, options, plans);
   const bool shared_out = DirectRuns::are_shared_out(examples, options);
   RunOptions each = options;
   if (shared_out) each.workers = 1;

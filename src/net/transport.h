@@ -212,6 +212,28 @@ class Transport {
   std::chrono::nanoseconds looks_after_{0};  ///< the latest result of keep_alive()
 };
 
+/// Messages that have come while their receiver waited for others.
+class HeldMessages {
+ public:
+  void hold(int from, const Header& header, std::span<const std::byte> payload) {
+    messages_.push_back({from, header, {payload.begin(), payload.end()}});
+  }
+  /// As Transport::put_back, all of them.
+  void put_back(Transport& transport) {
+    for (Message& message : messages_)
+      transport.put_back(message.from, message.header, std::move(message.payload));
+    messages_.clear();
+  }
+
+ private:
+  struct Message {
+    int from;
+    Header header;
+    std::vector<std::byte> payload;
+  };
+  std::vector<Message> messages_;
+};
+
 /// Calls keep_alive() while it lives, from a thread of its own.
 class KeptAlive {
  public:

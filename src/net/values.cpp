@@ -370,15 +370,28 @@ void ValueCodec::write_slots(std::span<const Slot> slots, ByteWriter& out) const
   Writer writer(*this, out);
   for (std::size_t i = 0; i < roots_.size(); ++i) writer.write({roots_[i].kind, slots[i]}, roots_[i]);
 }
-void ValueCodec::read_slots(ByteReader& in, const RunCells& cells, std::span<Slot> slots) const {
-  Reader<RunMemory> reader(*this, RunMemory(cells), in);
+
+template <class Memory>
+void ValueCodec::read_all(ByteReader& in, Memory memory, std::span<Slot> slots) const {
+  Reader<Memory> reader(*this, memory, in);
   std::size_t count = 0;
   try {
     for (; count < roots_.size(); ++count) slots[count] = reader.read(roots_[count]);
   } catch (...) {
-    for (std::size_t i = 0; i < count; ++i) release_slot(cells, i, slots[i]);
+    for (std::size_t i = 0; i < count; ++i) {
+      if (roots_[i].kind == FieldKind::Data) memory.release(slots[i].data);
+      if (roots_[i].kind == FieldKind::Tensor) memory.release_tensor(slots[i].tensor);
+    }
     throw;
   }
+}
+
+void ValueCodec::read_slots(ByteReader& in, const RunCells& cells, std::span<Slot> slots) const {
+  read_all(in, RunMemory(cells), slots);
+}
+
+void ValueCodec::read_slots(ByteReader& in, std::span<Slot> slots) const {
+  read_all(in, OutsideMemory(), slots);
 }
 
 void ValueCodec::release_slot(const RunCells& cells, std::size_t number, Slot slot) const {

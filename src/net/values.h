@@ -45,6 +45,8 @@ class ValueCodec {
   /// Takes any bytes. Each slot gets a reference of its own. Throws ProgramError where the bytes are not
   /// values of the types, and std::bad_alloc where there is no memory; nothing is left behind then.
   void read_slots(ByteReader& in, const RunCells& cells, std::span<Slot> slots) const;
+  /// The same for values outside of runs.
+  void read_slots(ByteReader& in, std::span<Slot> slots) const;
   /// Lets go of the reference in the slot of this number.
   void release_slot(const RunCells& cells, std::size_t number, Slot slot) const;
   /// Whether all types are scalars, which need no memory.
@@ -72,6 +74,8 @@ class ValueCodec {
   class RunMemory;
   template <class Memory>
   class Reader;
+  template <class Memory>
+  void read_all(ByteReader& in, Memory memory, std::span<Slot> slots) const;
 
   Form form_of(const Type& type, std::vector<Type>& found);
   void write_flat(const Form& form, const ValueView& value, ByteWriter& out) const;

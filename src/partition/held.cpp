@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 
 #include "hiaton/error.h"
@@ -35,17 +36,29 @@ class HeldParameters {
       : first_(first), map_(first, places), held_(first.parameters().size()) {}
 
   std::vector<Held> find(std::span<const graph::Graph* const> graphs) {
+    find_held(graphs);
+    // The graph of training comes last: it names what only gradients have.
+    for (std::size_t i = graphs.size(); i-- > 0;) {
+      if (const graph::Node* other = find_other(*graphs[i])) fail(*graphs[i], *other);
+    }
+    return held_;
+  }
+
+  bool are_alone(std::span<const graph::Graph* const> graphs) {
+    find_held(graphs);
+    return std::ranges::none_of(graphs,
+                                [&](const graph::Graph* graph) { return find_other(*graph) != nullptr; });
+  }
+
+ private:
+  void find_held(std::span<const graph::Graph* const> graphs) {
     for (const graph::Graph* graph : graphs) find_whole_readers(*graph);
     for (std::size_t i = 0; i < held_.size(); ++i) {
       held_[i].process = map_.process_of(graph::ParameterId(i), 0);
       if (!held_[i].process && held_[i].is_read_by_rows) held_[i].process = place_of_readers(i);
     }
-    // The graph of training comes last: it names what only gradients have.
-    for (std::size_t i = graphs.size(); i-- > 0;) require_nothing_else(*graphs[i]);
-    return held_;
   }
 
- private:
   void find_whole_readers(const graph::Graph& graph) {
     for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
       const graph::Node& node = graph.nodes()[n];
@@ -71,19 +84,21 @@ class HeldParameters {
     return found;
   }
 
-  void require_nothing_else(const graph::Graph& graph) const {
+  /// What is placed besides; null: nothing.
+  const graph::Node* find_other(const graph::Graph& graph) const {
     for (const graph::Node& node : graph.nodes()) {
       if (hands_on(node)) continue;
       const std::string& placement = placement_of(graph, node);
       if (placement.empty() || (map_.knows(placement) && map_.process_of(placement, 0) == 0)) continue;
       const std::optional<std::size_t> table = gathered_parameter(graph, node);
       if (table && held_[*table].process) continue;
-      fail(graph, node, placement);
+      return &node;
     }
+    return nullptr;
   }
 
-  [[noreturn]] static void fail(const graph::Graph& graph, const graph::Node& node,
-                                const std::string& placement) {
+  [[noreturn]] static void fail(const graph::Graph& graph, const graph::Node& node) {
+    const std::string& placement = placement_of(graph, node);
     const std::string message = fmt::format(
         "expected learned parameters and what reads rows of them at the place '{}', since "
         "training, predictions and evaluations follow no other placements, found '{}' in '{}'",
@@ -102,6 +117,10 @@ class HeldParameters {
 
 std::vector<Held> held_parameters(std::span<const graph::Graph* const> graphs, const Places& places) {
   return HeldParameters(*graphs[0], places).find(graphs);
+}
+
+bool places_parameters_alone(std::span<const graph::Graph* const> graphs, const Places& places) {
+  return HeldParameters(*graphs[0], places).are_alone(graphs);
 }
 
 }  // namespace hiaton::partition

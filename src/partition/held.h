@@ -22,4 +22,8 @@ struct Held {
 /// would have to do more than read rows: the message names what is placed there.
 std::vector<Held> held_parameters(std::span<const graph::Graph* const> graphs, const Places& places);
 
+/// Whether nothing else is placed on another process: where held_parameters() gives parameters. Throws
+/// ProgramError as split() does.
+bool places_parameters_alone(std::span<const graph::Graph* const> graphs, const Places& places);
+
 }  // namespace hiaton::partition

@@ -120,6 +120,11 @@ void BatchRunner::share(SharedBatches& sharing) {
 
 void BatchRunner::prepare_to_share(SharedBatches& sharing) {
   const bool is_placed = has_places(model_, run_);
+  const std::size_t replicas = std::max<std::size_t>(1, static_cast<std::size_t>(run_.replicas));
+  if (is_placed && sharing.processes() > replicas &&
+      !partition::places_parameters_alone(graphs_of(model_), places_on(sharing.processes() / replicas))) {
+    return prepare_to_run_placed(sharing);
+  }
   if (run_.replicas > 0) {
     sharing.set_replicas(static_cast<std::size_t>(run_.replicas));
   } else if (is_placed) {
@@ -139,11 +144,27 @@ void BatchRunner::prepare_to_share(SharedBatches& sharing) {
   if (sharing.group() > 1) hold_parameters(sharing);
 }
 
-void BatchRunner::hold_parameters(SharedBatches& sharing) {
-  partition::Places places{static_cast<int>(sharing.group()), run_.places, {}};
+partition::Places BatchRunner::places_on(std::size_t processes) const {
+  partition::Places places{static_cast<int>(processes), run_.places, {}};
   if (run_.place_parameters) places.most_bytes = run_.max_bytes;
+  return places;
+}
+
+/// All processes hold all parameters. Examples that are dealt out run where they are.
+void BatchRunner::prepare_to_run_placed(const SharedBatches& sharing) {
+  if (sharing.is_dealt()) return;
+  if (run_.replicas > 1)
+    throw ProgramError(fmt::format(
+        "expected one replica, where the program places more than learned parameters and what reads rows of "
+        "them, found {}",
+        run_.replicas));
+  runs_placed_ = true;
+}
+
+void BatchRunner::hold_parameters(SharedBatches& sharing) {
   PlacedTables::Holders holders;
-  for (const partition::Held& held : partition::held_parameters(graphs_of(model_), places)) {
+  for (const partition::Held& held :
+       partition::held_parameters(graphs_of(model_), places_on(sharing.group()))) {
     std::optional<int> holder = held.process;
     if (holder) *holder += static_cast<int>(sharing.first_of_group());
     holders.push_back(holder);
@@ -211,7 +232,9 @@ void BatchRunner::bring_all(Optimizer& optimizer) {
 
 std::vector<double> BatchRunner::loss_and_gradients(const Batch& batch, std::span<Gradient> gradients) {
   gradients_.clear(pool_);
-  std::vector<double> losses = sharing_ == nullptr ? losses_alone(batch) : losses_shared(batch);
+  std::vector<double> losses = sharing_ == nullptr ? losses_alone(batch)
+                               : runs_placed_      ? losses_placed(batch)
+                                                   : losses_shared(batch);
   for (std::size_t i = 0; i < gradients.size(); ++i) gradients[i] = gradient_in(gradients_, i);
   return losses;
 }
@@ -249,6 +272,35 @@ std::vector<double> BatchRunner::losses_shared(const Batch& batch) {
   if (in_order.size() != order.size())
     throw ProgramError(fmt::format("expected {} losses, found {}", order.size(), in_order.size()));
   for (std::size_t i = 0; i < order.size(); ++i) losses[order[i]] = in_order[i];
+  return losses;
+}
+
+/// The first process gives the examples. Each has the gradients of what it has run, as if that were a part of
+/// the batch.
+std::vector<double> BatchRunner::losses_placed(const Batch& batch) {
+  const bool is_first = sharing_->self() == 0;
+  std::vector<double> losses(is_first ? batch.size() : 0);
+  RunOptions run = run_options();
+  run.processes = &sharing_->transport();
+  run.places = run_.places;
+  const Order order = is_first ? balanced_order(batch, all_of(batch), 1) : Order();
+  Gradients& sums = cleared_part_sum(0);
+  run.gradients = &sums;
+  const Take take = [&](std::size_t index, const std::vector<Value>& results) {
+    losses[index] = number_in(results[0]);
+  };
+  try {
+    ChosenExamples all(batch, order, take);
+    model_.loss(all, run);
+  } catch (const RunError& error) {
+    // Alone, to find the example.
+    if (is_first && is_operation_fault(error.fault())) run_loss(batch, order, run_options(), sums, losses);
+    throw;
+  }
+  const SubtreeSum own{{sharing_->self(), sharing_->self() + 1}, part_sums_[0].get()};
+  sharing_->add_up(sharing_->processes(), {&own, 1}, losses, gradients_);
+  if (losses.size() != batch.size())
+    throw ProgramError(fmt::format("expected {} losses, found {}", batch.size(), losses.size()));
   return losses;
 }
 

@@ -15,6 +15,7 @@
 #include "hiaton/model.h"
 #include "hiaton/thread_pool.h"
 #include "hiaton/train.h"
+#include "partition/partition.h"
 #include "train/gradient.h"
 
 namespace hiaton::train {
@@ -58,9 +59,9 @@ class BatchRunner {
   /// wait for them. Null: as the options say.
   void cancel_by(const std::atomic<bool>* cancel) { cancel_ = cancel; }
 
-  /// From now on the processes share batches; what the program or the options place is where they say. Throws
-  /// ProgramError where there are more replicas than parts, or something is placed that training does not
-  /// follow.
+  /// From now on the processes share batches; what the program or the options place is where they say. Where
+  /// that is more than learned parameters and what reads rows of them, all processes run each batch together.
+  /// Throws ProgramError where there are more replicas than parts.
   void share(SharedBatches& sharing);
   /// Null: this process is alone.
   SharedBatches* sharing() const { return sharing_; }
@@ -93,10 +94,13 @@ class BatchRunner {
   using Run = std::function<void(Examples&)>;
 
   void prepare_to_share(SharedBatches& sharing);
+  partition::Places places_on(std::size_t processes) const;
+  void prepare_to_run_placed(const SharedBatches& sharing);
   void hold_parameters(SharedBatches& sharing);
   std::vector<Value> current_values();
   std::vector<double> losses_alone(const Batch& batch);
   std::vector<double> losses_shared(const Batch& batch);
+  std::vector<double> losses_placed(const Batch& batch);
   Gradients& cleared_part_sum(std::size_t index);
   void run_loss(const Batch& batch, const Order& order, RunOptions run, Gradients& gradients,
                 std::vector<double>& losses);
@@ -111,6 +115,7 @@ class BatchRunner {
   ThreadPool* const pool_;
   const std::atomic<bool>* cancel_ = nullptr;
   SharedBatches* sharing_ = nullptr;
+  bool runs_placed_ = false;  ///< functions and expressions of the loss run where the program places them
   Gradients gradients_;
   std::vector<std::unique_ptr<Gradients>>
       part_sums_;  ///< sums of the subtrees of parts that this process has

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "exec/common_run.h"
 #include "hiaton/error.h"
 #include "train/evaluate.h"
 
@@ -50,6 +51,7 @@ void SharedBatches::hold(std::vector<ParameterValues>& parameters, PlacedTables:
 }
 
 void SharedBatches::take_other(int from, const net::Header& header, std::span<const std::byte> payload) {
+  if (header.channel == exec::CommonRun::kChannel) return held_.hold(from, header, payload);
   if (tables_ != nullptr) return tables_->take(from, header, payload);
   throw ProgramError(fmt::format("{}: expected a message of a round, found one of channel {}",
                                  transport_.name(from), header.channel));
@@ -93,6 +95,7 @@ void SharedBatches::exchange(std::span<const net::ByteWriter> out, const Read& r
                              const ReadOwn& read_own) {
   if (tables_ != nullptr) tables_->answer_waiting();
   arrived_ = rounds_.exchange(out);
+  held_.put_back(transport_);
   if (tables_ != nullptr) tables_->set_rounds(rounds_.done());
   bool is_cancelled = says_cancelled_;
   for (std::size_t i = 0; i < arrived_.size(); ++i) {

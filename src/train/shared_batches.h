@@ -32,6 +32,7 @@ class SharedBatches {
   SharedBatches& operator=(const SharedBatches&) = delete;
 
   std::size_t processes() const { return static_cast<std::size_t>(transport_.size()); }
+  net::Transport& transport() const { return transport_; }
   std::size_t self() const { return static_cast<std::size_t>(transport_.self()); }
 
   /// From now on there are so many replicas. Throws ProgramError where the processes are no multiple of
@@ -91,6 +92,7 @@ class SharedBatches {
   bool is_dealt_ = false;
   std::unique_ptr<PlacedTables> tables_;
   std::vector<net::Payload> arrived_;
+  net::HeldMessages held_;  ///< messages of the run that another process has begun after the round
 };
 
 }  // namespace hiaton::train

@@ -372,7 +372,7 @@ TEST_P(SentCallsTest, AProcessThatIsSentMoreThanItHoldsSendsCallsBack) {
   Tensor x(DType::F64, {8192});
   for (int64_t i = 0; i < x.size(); ++i) x.mutable_data<double>()[i] = 0.5;
   RunOptions options;
-  options.max_bytes = 1'500'000;
+  options.max_bytes = 800'000;
   const Shared found = run_shared(large, {Value(x)}, 2, GetParam(), options);
   PlanCache plans;
   EXPECT_EQ(found.values, exec::run(graph_of(large), std::vector{Value(x)}, {}, plans).values) << found.error;

@@ -1,7 +1,7 @@
 // Random programs, placed at random on 1 to 4 processes: split, they give the results or the fault of the
 // reference executor on the program as it is, in whatever order processes work and messages arrive; and
 // nothing is left over in any process. So do the parts that the reference executor runs, and what the
-// processes of the production executor send each other: calls, or, of programs with gradients, tokens.
+// processes of the production executor send each other: calls, phase by phase where there are gradients.
 //
 // HIATON_PROGRAMS=1000000 HIATON_SEED=7 test_properties --gtest_filter=RandomPlacements.*
 #include <fmt/format.h>
@@ -31,6 +31,7 @@ namespace {
 
 constexpr uint64_t kScalarPrograms = sized_programs(2800, 60);
 constexpr uint64_t kGradientPrograms = sized_programs(2000, 60);
+constexpr uint64_t kTensorGradientPrograms = sized_programs(60, 6);
 constexpr uint64_t kOtherPrograms = sized_programs(100, 6);  ///< of each kind; these take longer
 /// One of so many programs runs with each number of processes, scalar ones in both overflow modes.
 constexpr uint64_t kThorough = 3;
@@ -283,6 +284,24 @@ TEST(RandomPlacements, OfProgramsWithGradientsChangeNothing) {
     check_placements(
         program.module, [](const ir::Module& module) { return *with_gradient(module); }, program.arguments,
         seed, false, OverflowMode::Wrap, {}, is_thorough(seed));
+  }
+}
+
+/// Numbers, vectors, lists and trees, in batches; gradients of gradients too.
+TEST(RandomPlacements, OfTensorProgramsWithGradientsChangeNothing) {
+  const uint64_t first = from_environment("HIATON_SEED", 1);
+  const uint64_t count = from_environment("HIATON_PROGRAMS", kTensorGradientPrograms);
+  const PreparePlaced prepare = [](const ir::Module& module) {
+    return passes::add_gradients(passes::loops_to_calls_for_gradients(module, std::nullopt));
+  };
+  for (uint64_t seed = first; seed < first + count && !testing::Test::HasFailure(); ++seed) {
+    const std::string text = generate_differentiable(seed).with_main(seed % 2 == 0);
+    const ir::Module module = lang::parse(std::make_shared<const Source>("random.hia", text));
+    const graph::Graph graph = passes::lower(prepare(module));
+    std::vector<Type> types;
+    for (graph::NodeId input : graph.inputs()) types.push_back(graph[input].type);
+    check_placements(module, prepare, random_arguments(types, seed), seed, false, OverflowMode::Wrap,
+                     initial_parameters(graph.parameters(), seed), is_thorough(seed));
   }
 }
 

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "exec/flow/compile/scopes.h"
+#include "exec/outline_placed.h"
 #include "hiaton/graph.h"
 
 namespace hiaton::exec::direct {
@@ -176,6 +177,7 @@ struct Call {
   /// How many items of the frame would only hand on the results of a tail call; 0: it is none.
   uint32_t forwarded = 0;
   Worth worth = Worth::Nothing;
+  bool is_sent = false;  ///< the callee is in another process, or has copies, one of which the run chooses
 };
 
 struct Join {
@@ -231,6 +233,9 @@ struct Plan {
   std::vector<Value> constants;
   std::shared_ptr<const direct::Plan>
       direct;  ///< the plan of functions that run in direct code; null: none do
+  // Where functions are placed on several processes; else empty. By function:
+  std::vector<int> homes;                     ///< the process that runs it
+  std::vector<std::vector<uint32_t>> copies;  ///< functions with its body, where they are several
 };
 
 /// Why a graph has no plan.
@@ -240,6 +245,9 @@ struct Unsupported {
 /// Throws Unsupported where the graph has loops, which outline_loops() makes calls of, or does not nest.
 /// `direct`, by function: those that run in direct code.
 Plan compile(const graph::Graph& graph, const std::vector<bool>& direct, OverflowMode overflow);
+/// The same for functions that are each at home in one process. Those that another process calls are not
+/// direct.
+Plan compile(const HomedGraph& homed, const std::vector<bool>& direct, OverflowMode overflow);
 /// The same where none does.
 Plan compile(const graph::Graph& graph, OverflowMode overflow);
 

@@ -178,9 +178,10 @@ bool SentCalls::is_short(std::size_t bytes) const {
   return budget_.free_bytes() < room_ / 4 + kBytesForEachSent * bytes;
 }
 
-/// Others have to take what was sent before more is: they do, when they have nothing else to do.
+/// Others have to take what was sent before more is: they do, when they have nothing else to do. What is
+/// under way may come back all at once, and is to fit into the budget then.
 bool SentCalls::must_wait() const {
-  return refused_under_way_ > 0 || counted_bytes_ > kMostWaitingBytes;
+  return refused_under_way_ > 0 || counted_bytes_ > kMostWaitingBytes || under_way_bytes_ > room_ / 4;
 }
 
 /// What waits to be sent becomes part of the budget, or the run fails.
@@ -291,6 +292,8 @@ void SentCalls::send_call() {
   waits.anchor = std::exchange(own.anchor, nullptr);
   waits.pc = own.pc;
   waits.function = copy;
+  waits.bytes = body_.bytes().size();
+  under_way_bytes_ += waits.bytes;
   ++under_way_;
   ++under_way_in_[copy];
   send({plan_.sent[copy].home, name}, Kind::Call, copy, body_);
@@ -352,6 +355,7 @@ void SentCalls::free_place(Waiting& place) {
   note_taken(place);
   names_.give_back(static_cast<uint32_t>(&place - waiting_.data()));
   --under_way_;
+  under_way_bytes_ -= place.bytes;
   --under_way_in_[place.function];
 }
 

@@ -20,9 +20,9 @@
 //   Done          to process 0: this process has ended the run, and sends nothing more; its statistics
 //
 // sent_protocol.h has the names, and when a process refuses. What waits to be sent, for credit or since it
-// was refused, counts in the byte budget, and a process with much of it, or with little memory left, begins
-// no more calls of its own that it could leave alone for now. Each message holds the number of the run; those
-// of a run that is over are dropped.
+// was refused, counts in the byte budget, and a process with much of it, with much that may come back, or
+// with little memory left, begins no more calls of its own that it could leave alone for now. Each message
+// holds the number of the run; those of a run that is over are dropped.
 #pragma once
 
 #include <chrono>
@@ -99,6 +99,7 @@ class SentCalls {
     Frame* anchor = nullptr;
     const Instruction* pc = nullptr;
     uint32_t function = 0;    ///< it went to
+    uint64_t bytes = 0;       ///< bytes of its arguments
     bool is_refused = false;  ///< it was sent back, and is not known to be taken since
   };
   /// A call that came back, with its arguments.
@@ -195,6 +196,7 @@ class SentCalls {
   std::size_t refused_under_way_ = 0;
   uint64_t counted_bytes_ = 0;  ///< bytes of what waits to be sent, as the budget counts them
   std::size_t under_way_ = 0;
+  uint64_t under_way_bytes_ = 0;        ///< bytes of their arguments, which may come back
   std::vector<uint32_t> under_way_in_;  ///< by function, of the calls that went to it
   std::vector<std::size_t> turns_;      ///< by function with copies: the one that is next
   std::deque<Runnable> runnable_;

@@ -23,6 +23,15 @@ Plan compile(const graph::Graph& graph, OverflowMode overflow) {
 }
 
 Plan compile(const graph::Graph& graph, const std::vector<bool>& direct, OverflowMode overflow) {
+  return compile(graph, nullptr, direct, overflow);
+}
+
+Plan compile(const HomedGraph& homed, const std::vector<bool>& direct, OverflowMode overflow) {
+  return compile(homed.graph, &homed, direct, overflow);
+}
+
+Plan compile(const graph::Graph& graph, const HomedGraph* homed, const std::vector<bool>& direct,
+             OverflowMode overflow) {
   Plan plan;
   plan.functions.resize(graph.functions().size());
   const Structure structure = structure_of(graph, direct);
@@ -33,6 +42,7 @@ Plan compile(const graph::Graph& graph, const std::vector<bool>& direct, Overflo
     if (!direct[f]) compile_body(graph, structure, graph::FunctionId(f), std::move(nodes[f]), overflow, plan);
   }
   bind_calls(direct, plan);
+  if (homed != nullptr) place_functions(*homed, plan);
   sink_returns(plan);
   reduce_dependencies(plan);
   number_counters(plan);

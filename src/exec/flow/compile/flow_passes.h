@@ -10,6 +10,10 @@
 
 namespace hiaton::exec::flow {
 
+/// All of them; `homed`: null where all functions are at home in one process.
+Plan compile(const graph::Graph& graph, const HomedGraph* homed, const std::vector<bool>& direct,
+             OverflowMode overflow);
+
 /// Structure. Needs to know which functions run in direct code. Promises the blocks of all others, and their
 /// nodes in an order in which each stands behind those that it reads and waits for. Throws Unsupported where
 /// there are loops, and where branches do not nest.
@@ -25,6 +29,10 @@ void compile_body(const graph::Graph& graph, const Structure& structure, graph::
 /// which ones run in direct code. Promises calls that name slots and items of their callee; those of direct
 /// callees go on by number.
 void bind_calls(const std::vector<bool>& direct, Plan& plan);
+
+/// Places of functions. Needs bound calls. Promises Plan::homes and copies, and Call::is_sent, which no call
+/// of direct code is.
+void place_functions(const HomedGraph& homed, Plan& plan);
 
 /// Return sinking. Needs ends of branches in pairs. Promises that where a function returns nothing but what
 /// one branch gives, each side returns by itself; what would have fired behind the branch is never woken.
@@ -54,7 +62,7 @@ void prioritize_regions(Plan& plan);
 void choose_orders(Plan& plan);
 
 /// Tail calls. Needs bound calls and sunk returns. Promises Call::forwarded, which is not 0 only between
-/// functions of one phase, and never in the program itself.
+/// functions of one phase in the same process, and never in the program itself.
 void find_tail_calls(const graph::Graph& graph, const Structure& structure, Plan& plan);
 
 /// Worth of calls. Needs tail calls. Promises Call::worth, which is Nothing for tail calls, direct calls and

@@ -118,6 +118,7 @@ void Scopes::set_level(NodeId id) {
     if (!after(from, same_region ? 0 : 1)) return;
   }
   if (node.kind == NodeKind::Merge) {
+    if (node.inputs.empty()) return;  // a later parameter of a copy that no call names
     const ScopeId side = scope_of(node.inputs[0]).value_or(kRoot);
     if (side != kRoot && !after(all_[side].predicate, 1)) return;
   }

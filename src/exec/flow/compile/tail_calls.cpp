@@ -29,7 +29,7 @@ void find_tail_calls(const graph::Graph& graph, const Structure& structure, Plan
     if (function.id == graph.main() || !has_one_phase(function)) continue;
     for (Call& call : function.calls) {
       const bool is_tail_call = tail_calls[function.sites[call.site].site.index()];
-      if (is_tail_call && !call.is_direct && has_one_phase(plan.functions[call.callee]))
+      if (is_tail_call && !call.is_direct && !call.is_sent && has_one_phase(plan.functions[call.callee]))
         call.forwarded = items_behind(function, call);
     }
   }

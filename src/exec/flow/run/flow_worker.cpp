@@ -54,6 +54,8 @@ void Worker::run(const graph::Graph& graph, const ExampleRange& examples, const 
                  Membership membership) {
   clear();
   team_ = membership.team;
+  processes_ = membership.processes;
+  exchanges_ = team_ != nullptr || processes_ != nullptr;
   number_ = membership.number;
   gives_every_call_ = team_ != nullptr && team_->shares_every_call();
   graph_ = &graph;
@@ -73,6 +75,7 @@ void Worker::run(const graph::Graph& graph, const ExampleRange& examples, const 
   if (!membership.mail.empty()) deliver(membership.mail);
   drain();
   if (team_ != nullptr && team_->are_parts_taken()) work_for_others();
+  if (processes_ != nullptr) work_for_processes();
   batches_.finish();
   most_bytes_ = std::max(most_bytes_, watch.bytes());
   if (track_ != nullptr) end_trace();
@@ -120,10 +123,10 @@ void Worker::drain() {
     if (track_ != nullptr) begin_items();
     while (frames_ < kManyFrames && (!ready_.empty() || start_next())) {
       fire_next();
-      if (team_ != nullptr && --fires_to_exchange_ == 0) exchange();
+      if (exchanges_ && --fires_to_exchange_ == 0) exchange();
     }
     if (track_ != nullptr) end_items();
-    if (team_ != nullptr && ready_.empty() && (exchange() || ask_for_calls())) continue;
+    if (exchanges_ && ready_.empty() && (exchange() || ask_for_calls())) continue;
     const Region* region = choose();
     if (region != nullptr) {
       Waiting& waiting = waiting_[static_cast<std::size_t>(region - plan_.regions.data())];
@@ -312,10 +315,14 @@ void Worker::release_direct_arguments() {
   if (call.is_direct) return call_direct(frame, call);
   if (gives_every_call_ && call.phase == 0 && give_to_somebody(frame, call)) return;
   Frame*& child = layout(frame).child(frame, call.site);
-  const Function& callee = plan_.functions[call.callee];
   if (call.phase == 0) {
-    child = pools_[call.callee].make();
-    child->function = call.callee;
+    uint32_t number = call.callee;
+    if (call.is_sent) {
+      number = choose_copy(call.callee);
+      if (plan_.homes[number] != processes_->self()) return send_call(frame, call, number);
+    }
+    child = pools_[number].make();
+    child->function = number;
     child->label = static_cast<uint32_t>(function(frame).sites[call.site].site.index());
     child->root = frame->root;
     const bool is_tail = call.forwarded > 0;
@@ -328,6 +335,7 @@ void Worker::release_direct_arguments() {
   } else if (child->function == kElsewhere) {
     return send_arguments(frame, call, *static_cast<RemoteCall*>(child));
   }
+  const Function& callee = plan_.functions[child->function];
   const FrameLayout& to = layout(child);
   for (const Move& move : call.arguments) {
     to.store(child, move.to, fetch(frame, move.from));
@@ -467,30 +475,6 @@ BatchFault Worker::run_or_end(const Region& region, std::span<Frame* const> fram
   } catch (const OverBudget&) {
     end(frames[0], Fault::MaxBytes);
   }
-}
-
-/// -1, 0 or 1: how the shapes of what the region reads compare.
-int Worker::compare_shapes(const Region& region, Frame* a, Frame* b) const {
-  for (uint32_t slot : region.inputs) {
-    if (plan_.functions[region.function].slots[slot] != SlotKind::Tensor) continue;
-    const std::span<const int64_t> x = layout(a).load(a, slot).dims();
-    const std::span<const int64_t> y = layout(b).load(b, slot).dims();
-    if (std::lexicographical_compare(x.begin(), x.end(), y.begin(), y.end())) return -1;
-    if (std::lexicographical_compare(y.begin(), y.end(), x.begin(), x.end())) return 1;
-  }
-  return 0;
-}
-
-void Worker::sort_by_shapes(const Region& region, std::vector<Frame*>& frames) const {
-  std::stable_sort(frames.begin(), frames.end(),
-                   [&](Frame* a, Frame* b) { return compare_shapes(region, a, b) < 0; });
-}
-
-std::size_t Worker::end_of_same_shapes(const Region& region, const std::vector<Frame*>& frames,
-                                       std::size_t begin, std::size_t end) const {
-  std::size_t same = begin + 1;
-  while (same < end && compare_shapes(region, frames[begin], frames[same]) == 0) ++same;
-  return same;
 }
 
 }  // namespace hiaton::exec::flow

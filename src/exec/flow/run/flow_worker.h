@@ -15,6 +15,7 @@
 #include "exec/flow/run/batch.h"
 #include "exec/flow/run/flow_frame.h"
 #include "exec/flow/run/messages.h"
+#include "exec/flow/run/process_calls.h"
 #include "exec/flow/run/team.h"
 #include "exec/flow/run/waiting.h"
 #include "exec/run_watch.h"
@@ -51,7 +52,8 @@ struct Membership {
   RunWatch::Clock::time_point start;  ///< when the run began
   Team* team = nullptr;               ///< null: it is alone
   uint32_t number = 0;
-  std::vector<Message> mail{};  ///< what it begins with
+  std::vector<Message> mail{};        ///< what it begins with
+  ProcessCalls* processes = nullptr;  ///< where functions are placed on several
 };
 
 /// The rule: what can fire without a batch fires at once, innermost first; when nothing can, the ready batch
@@ -73,6 +75,24 @@ class Worker {
            Membership membership);
   /// What a person reads of the failure of the last run. Not while a worker of its team runs.
   RunError error_of(const Failure& failure) const;
+  // For ProcessCalls, from within a run.
+  /// Takes what another process has sent.
+  void take_message(Message& message) { deliver({&message, 1}); }
+  /// Sends what is to be sent. For who has taken messages.
+  void send_all();
+  /// A call that was sent; null where that is not under way.
+  const RemoteCall* find_remote_call(ReturnName name) const;
+  /// Whether there is something to do.
+  bool has_work() const { return !ready_.empty() || choose() != nullptr; }
+  /// The fault of a run whose time is over, or that was interrupted.
+  Fault poll_time() const { return watch_->poll(); }
+  /// The call of another process that the frame works for; nothing where it works for the program.
+  static std::optional<ReturnName> call_around(const Frame* frame);
+  /// The error of a call that another process runs, with the calls around it here.
+  RunError with_calls_around(const RunError& error, const RemoteCall& call) const;
+  RunError error_without_place(Fault fault) const;
+  /// The label of the call site.
+  uint32_t call_label(const RemoteCall& call) const;
   /// What it keeps from run to run.
   uint64_t held_bytes() const;
   /// What the last run did.
@@ -154,21 +174,30 @@ class Worker {
   bool ask_for_calls();
   void give_calls();
   std::optional<std::size_t> oldest_worth_giving() const;
-  void give_call(Frame* frame, const Call& call, uint32_t to);
+  void give_call(Frame* frame, const Call& call, uint32_t function, uint32_t to);
   bool give_to_somebody(Frame* frame, const Call& call);
   void send_arguments(Frame* frame, const Call& call, const RemoteCall& remote);
   void send_results(Frame* frame, const Return& result);
   void end_call_of_another(RemoteCaller* caller);
   std::vector<SentValue> arguments_of(Frame* frame, const Call& call);
   void send(uint32_t to, Message message);
-  void send_all();
   void deliver(std::span<Message> mail);
   void take_call(Message& message);
+  void take_early_phases(ReturnName name);
   void take_results(Message& message);
+  void end_remote_call(RemoteCall& remote);
   void become_ready(Frame* frame, const Item& item);
   void finish_call(Frame* frame, const Item& item);
   Cell fetch_to_send(Frame* frame, const Source& source) const;
   void forget_others();
+
+  // Calls of other processes: process_calls.h.
+  bool exchange_with_processes();
+  void work_for_processes();
+  uint32_t choose_copy(uint32_t function);
+  void send_call(Frame* frame, const Call& call, uint32_t function);
+  static uint64_t arrow_of(ReturnName name);
+  RunError for_caller(const RunError& error, Frame* outermost) const;
   void draw_gift(uint32_t function, uint64_t arrow);
 
   void begin_trace(Trace::Track* track);
@@ -237,11 +266,16 @@ class Worker {
   uint32_t number_ = 0;
   uint32_t fires_to_exchange_ = 1;
   bool gives_every_call_ = false;
+  ProcessCalls* processes_ = nullptr;    ///< null: this process is the only one
+  bool exchanges_ = false;               ///< messages come
+  std::vector<uint32_t> under_way_;      ///< by function: calls that this process has sent to it
+  std::vector<std::size_t> turns_;       ///< by function with copies: the one that is next
   std::deque<RemoteCall> remote_calls_;  ///< by slot of their return names
   std::vector<uint32_t> free_remote_calls_;
   std::unordered_map<uint64_t, RemoteCaller*> callers_;  ///< by return name: of calls with several phases
   std::vector<std::unique_ptr<RemoteCaller>> all_callers_;
   std::vector<RemoteCaller*> free_callers_;
+  std::vector<Message> early_;  ///< phases of calls that have come before the first one
   struct Sent {
     uint32_t to;
     Message message;

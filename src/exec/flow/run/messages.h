@@ -7,8 +7,8 @@
 //                                           <-      RETURN(phase 1): gradients, OVER
 //
 // The frame of the callee lives where it runs until its last phase is over. The caller's frame stays until
-// OVER: it is the chain of calls. Nothing here is a pointer into another worker's frames, so the same
-// messages can go to another process.
+// OVER and all results are there: it is the chain of calls. Nothing here is a pointer into another worker's
+// frames, so the same messages go to other processes (process_calls.h), where one may overtake another.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ namespace hiaton::exec::flow {
 /// Where the results of a remote call go: a place in the caller's table of remote calls. The generation tells
 /// the calls apart that have had the same place.
 struct ReturnName {
-  uint16_t caller = 0;  ///< worker
+  uint16_t caller = 0;  ///< worker or process
   uint16_t generation = 0;
   uint32_t slot = 0;
 
@@ -42,6 +42,13 @@ class SentValue {
     return *this;
   }
   ~SentValue() { release(kind_, cell_); }
+  /// What stands for it in other machines: all of a tensor.
+  Slot slot() const {
+    if (kind_ != SlotKind::Tensor) return cell_.slot;
+    Slot slot;
+    slot.tensor = cell_.owner;
+    return slot;
+  }
   /// Gives the reference up.
   Cell take() { return std::exchange(cell_, Cell()); }
 
@@ -59,8 +66,11 @@ struct Message {
   ReturnName name;
   uint32_t phase = kNoPhase;
   bool over = false;                ///< Return: nothing of the call can fire any more
+  uint32_t returns = 0;             ///< where `over`: how many Returns the call has sent, this one included
   const Call* call = nullptr;       ///< Call: in the plan, which all workers share
-  uint32_t caller_function = 0;     ///< Call: in which it stands
+  uint32_t caller_function = 0;     ///< in which the call stands
+  uint32_t caller_site = 0;         ///< Return: of that function
+  uint32_t function = 0;            ///< Call: that is to run, the callee or a copy of it
   uint64_t arrow = 0;               ///< its arrow in the trace, if there is one
   std::vector<SentValue> values{};  ///< Call: by argument; Return: results that the caller has slots for
 };
@@ -75,13 +85,17 @@ struct RemoteCall : Frame {
   uint32_t caller_site = 0;
   uint32_t slot = 0;
   uint16_t generation = 0;
-  uint16_t worker = 0;  ///< who runs it
+  uint16_t worker = 0;    ///< who runs it
+  uint32_t callee = 0;    ///< the function that runs
+  uint32_t received = 0;  ///< Returns
+  uint32_t expected = 0;  ///< Returns that come in all; 0: not known yet
 };
 
 /// The caller of a call that is run here for another worker: stands as the parent of the callee's frame.
 struct RemoteCaller : Frame {
   ReturnName name;
   uint32_t caller_function = 0;
+  uint32_t returns = 0;  ///< sent
   Frame* callee = nullptr;
 };
 

@@ -2,8 +2,10 @@
 #include <algorithm>
 #include <functional>
 
+#include "exec/direct/run/call_chain.h"
 #include "exec/flow/run/flow_worker.h"
 #include "exec/frame_chain.h"
+#include "net/transport.h"
 
 namespace hiaton::exec::flow {
 namespace {
@@ -18,7 +20,13 @@ class FlowChain : public FrameChain<Frame*> {
             const FindCaller& find_caller)
       : FrameChain(found(frame, find_caller)), plan_(plan), pools_(pools), find_caller_(find_caller) {}
 
-  bool at_call() const override { return at() != nullptr && at()->parent != nullptr; }
+  /// Another process knows the calls around what it has sent, and the call itself.
+  static Frame* outermost(Frame* frame, const FindCaller& find_caller) {
+    while (Frame* const next = outward(frame, find_caller)) frame = next;
+    return frame;
+  }
+
+  bool at_call() const override { return at() != nullptr && outward(at(), find_caller_) != nullptr; }
   graph::CallSite site() const override { return graph::CallSite(at()->label); }
   std::vector<std::optional<Value>> arguments() const override {
     const Function& function = plan_.functions[at()->function];
@@ -34,7 +42,11 @@ class FlowChain : public FrameChain<Frame*> {
   }
 
  private:
-  Frame* around(Frame* const& frame) const override { return found(frame->parent, find_caller_); }
+  Frame* around(Frame* const& frame) const override { return outward(frame, find_caller_); }
+  /// Gives the frame around this one, as far as it is known.
+  static Frame* outward(Frame* frame, const FindCaller& find_caller) {
+    return found(frame->function == kElsewhere ? frame : frame->parent, find_caller);
+  }
   static Frame* found(Frame* frame, const FindCaller& find_caller) {
     const bool is_elsewhere = frame != nullptr && frame->function == kElsewhere;
     return is_elsewhere ? find_caller(static_cast<const RemoteCaller&>(*frame)) : frame;
@@ -62,28 +74,62 @@ void Worker::fail(Frame* frame, const Step& step, Fault fault) {
 
 RunError Worker::error_of(const Failure& failure) const {
   const Worker* owner = this;  // of the frame where the search is
-  const auto find_caller = [&](const RemoteCaller& caller) {
+  const FlowChain::FindCaller find_caller = [&](const RemoteCaller& caller) -> Frame* {
+    if (processes_ != nullptr) return nullptr;  // another process knows it
     owner = team_->worker(caller.name.caller);
     return owner->remote_calls_[caller.name.slot].caller;
   };
-  const Frame* outermost = failure.frame;
-  while (outermost->parent != nullptr || outermost->function == kElsewhere) {
-    outermost = outermost->function == kElsewhere ? find_caller(static_cast<const RemoteCaller&>(*outermost))
-                                                  : outermost->parent;
-  }
-  const std::vector<Value> arguments = owner->started_[outermost->root].arguments;
+  Frame* const outermost = FlowChain::outermost(failure.frame, find_caller);
+  const bool is_of_program = outermost->function != kElsewhere && outermost->parent == nullptr;
+  const std::span<const Value> arguments =
+      is_of_program ? std::span<const Value>(owner->started_[outermost->root].arguments)
+                    : processes_->arguments();
   FlowChain chain(plan_, pools_, failure.frame, find_caller);
+  std::unique_ptr<CallChain> with_direct;
   if (failure.direct != nullptr) {
     const graph::CallSite site = plan_.functions[failure.frame->function].sites[failure.direct->site].site;
-    const std::unique_ptr<CallChain> whole = direct_->chain(site, chain);
-    const RunPlace place{*graph_, arguments, *whole};
-    const graph::NodeId failed = direct_->failed();
-    return failed.valid() ? operation_error(place, failed, failure.operands, failure.fault)
-                          : budget_error(place, *options_, failure.fault);
+    with_direct = direct_->chain(site, chain);
   }
-  const RunPlace place{*graph_, arguments, chain};
-  if (failure.step == nullptr) return budget_error(place, *options_, failure.fault, std::nullopt);
-  return operation_error(place, failure.step->node, failure.operands, failure.fault);
+  const RunPlace place{*graph_, arguments, with_direct != nullptr ? *with_direct : chain};
+  const graph::NodeId failed = failure.direct != nullptr ? direct_->failed()
+                               : failure.step != nullptr ? failure.step->node
+                                                         : graph::NodeId();
+  const RunError error = failed.valid() ? operation_error(place, failed, failure.operands, failure.fault)
+                                        : budget_error(place, *options_, failure.fault);
+  if (processes_ == nullptr) return error;
+  const int self = processes_->self();
+  return for_caller(on_process(error, self, options_->processes->host(self)), outermost);
+}
+
+/// The program ends the chain here, and is not around the call of another process: instead of it goes what
+/// the call got. The caller knows the rest.
+RunError Worker::for_caller(const RunError& error, Frame* outermost) const {
+  if (!call_around(outermost) || error.chain().empty()) return error;
+  std::vector<CallRecord> records = error.chain();
+  records.back() = {};
+  if (outermost->function != kElsewhere) {
+    const FlowChain chain(plan_, pools_, outermost, nullptr);
+    records.back().arguments =
+        shown_arguments(*graph_, graph::FunctionId(outermost->function), chain.arguments());
+  }
+  return {error, error.message(), std::move(records), error.chain_length() - 1};
+}
+
+RunError Worker::with_calls_around(const RunError& error, const RemoteCall& call) const {
+  const FlowChain::FindCaller unknown = [](const RemoteCaller&) -> Frame* { return nullptr; };
+  FlowChain outer(plan_, pools_, call.caller, unknown);
+  direct::LinkedChain chain(std::nullopt, graph::CallSite(call_label(call)), outer);
+  return for_caller(exec::with_calls_around({*graph_, processes_->arguments(), chain}, error),
+                    FlowChain::outermost(call.caller, unknown));
+}
+
+RunError Worker::error_without_place(Fault fault) const {
+  FlowChain nowhere(plan_, pools_, nullptr, nullptr);
+  return budget_error({*graph_, processes_->arguments(), nowhere}, *options_, fault);
+}
+
+uint32_t Worker::call_label(const RemoteCall& call) const {
+  return static_cast<uint32_t>(function(call.caller).sites[call.caller_site].site.index());
 }
 
 std::size_t Worker::region_of(const Step& step) const {
@@ -111,6 +157,7 @@ uint64_t Worker::held_bytes() const {
 uint64_t Worker::queue_bytes() const {
   uint64_t bytes = ready_.bytes() + batch_.capacity() * sizeof(Frame*);
   for (const Waiting& waiting : waiting_) bytes += waiting.bytes();
+  if (processes_ != nullptr) bytes += processes_->waiting_bytes();
   return bytes;
 }
 

@@ -34,6 +34,7 @@ void Worker::work_for_others() {
 
 /// Whether something came.
 bool Worker::exchange() {
+  if (processes_ != nullptr) return exchange_with_processes();
   fires_to_exchange_ = kFiresAnExchange;
   if (team_->is_stopping()) throw Stopped();
   send_all();
@@ -48,6 +49,7 @@ bool Worker::exchange() {
 /// Before its batches: calls while there are some, for who has begun few of them has less to do in the end.
 bool Worker::ask_for_calls() {
   constexpr std::chrono::microseconds kPatience{100};
+  if (team_ == nullptr) return false;
   const bool has_examples = started_.size() < examples_.size();
   if (has_examples || !team_->are_parts_taken() || !team_->has_more(number_, frames_)) return false;
   team_->ask(number_);
@@ -70,7 +72,7 @@ void Worker::give_calls() {
     ready_.erase(*oldest);
     const Call& call = function(frame).calls[item->index];
     try {
-      give_call(frame, call, *to);
+      give_call(frame, call, call.callee, *to);
     } catch (const OverBudget&) {
       end(frame, Fault::MaxBytes);
     }
@@ -92,7 +94,7 @@ std::optional<std::size_t> Worker::oldest_worth_giving() const {
   return found;
 }
 
-void Worker::give_call(Frame* frame, const Call& call, uint32_t to) {
+void Worker::give_call(Frame* frame, const Call& call, uint32_t function, uint32_t to) {
   std::vector<SentValue> arguments = arguments_of(frame, call);
   if (free_remote_calls_.empty()) {
     const auto slot = static_cast<uint32_t>(remote_calls_.size());
@@ -105,6 +107,8 @@ void Worker::give_call(Frame* frame, const Call& call, uint32_t to) {
   remote.caller = frame;
   remote.caller_site = call.site;
   remote.worker = static_cast<uint16_t>(to);
+  remote.callee = function;
+  remote.received = remote.expected = 0;
   layout(frame).child(frame, call.site) = &remote;
   ++frame->children;
   Message message{.kind = Message::Kind::Call,
@@ -112,9 +116,10 @@ void Worker::give_call(Frame* frame, const Call& call, uint32_t to) {
                   .phase = 0,
                   .call = &call,
                   .caller_function = frame->function,
+                  .function = function,
                   .values = std::move(arguments)};
   if (track_ != nullptr) {
-    message.arrow = options_->trace->new_arrow();
+    message.arrow = team_ != nullptr ? options_->trace->new_arrow() : arrow_of(message.name);
     track_->start_arrow(message.arrow);
   }
   send(to, std::move(message));
@@ -124,7 +129,7 @@ void Worker::give_call(Frame* frame, const Call& call, uint32_t to) {
 bool Worker::give_to_somebody(Frame* frame, const Call& call) {
   if (call.forwarded > 0 || !team_->are_parts_taken()) return false;
   const std::optional<uint32_t> to = team_->somebody_else(number_);
-  if (to) give_call(frame, call, *to);
+  if (to) give_call(frame, call, call.callee, *to);
   return to.has_value();
 }
 
@@ -135,6 +140,7 @@ void Worker::send_arguments(Frame* frame, const Call& call, const RemoteCall& re
                        .phase = call.phase,
                        .call = &call,
                        .caller_function = frame->function,
+                       .function = remote.callee,
                        .values = arguments_of(frame, call)});
 }
 
@@ -159,10 +165,15 @@ Cell Worker::fetch_to_send(Frame* frame, const Source& source) const {
 
 /// The results of a phase, to the worker of the caller.
 void Worker::send_results(Frame* frame, const Return& result) {
-  const auto& caller = *static_cast<const RemoteCaller*>(frame->parent);
+  auto& caller = *static_cast<RemoteCaller*>(frame->parent);
+  ++caller.returns;
   const Function& body = plan_.functions[caller.caller_function];
   const SitePhase& phase = body.sites[frame->site].phases[result.phase];
-  Message message{.kind = Message::Kind::Return, .name = caller.name, .phase = result.phase};
+  Message message{.kind = Message::Kind::Return,
+                  .name = caller.name,
+                  .phase = result.phase,
+                  .caller_function = caller.caller_function,
+                  .caller_site = frame->site};
   for (std::size_t i = 0; i < phase.slots.size(); ++i) {
     if (phase.slots[i])
       message.values.emplace_back(body.slots[*phase.slots[i]], fetch_to_send(frame, result.results[i]));
@@ -174,11 +185,15 @@ void Worker::send_results(Frame* frame, const Return& result) {
 void Worker::end_call_of_another(RemoteCaller* caller) {
   if (!outbox_.empty()) {
     Message& last = outbox_.back().message;
-    if (last.kind == Message::Kind::Return && last.name.bits() == caller->name.bits()) last.over = true;
+    if (last.kind == Message::Kind::Return && last.name.bits() == caller->name.bits()) {
+      last.over = true;
+      last.returns = caller->returns;
+    }
   }
   if (outbox_.empty() || !outbox_.back().message.over ||
       outbox_.back().message.name.bits() != caller->name.bits()) {
-    send(caller->name.caller, {.kind = Message::Kind::Return, .name = caller->name, .over = true});
+    send(caller->name.caller,
+         {.kind = Message::Kind::Return, .name = caller->name, .over = true, .returns = caller->returns + 1});
   }
   callers_.erase(caller->name.bits());
   free_callers_.push_back(caller);
@@ -190,7 +205,13 @@ void Worker::send(uint32_t to, Message message) {
 
 /// In their order.
 void Worker::send_all() {
-  for (Sent& sent : outbox_) team_->send(sent.to, std::span(&sent.message, 1));
+  for (Sent& sent : outbox_) {
+    if (processes_ != nullptr) {
+      processes_->send(sent.to, sent.message);
+    } else {
+      team_->send(sent.to, std::span(&sent.message, 1));
+    }
+  }
   outbox_.clear();
 }
 
@@ -209,7 +230,7 @@ void Worker::deliver(std::span<Message> mail) {
 /// The arguments of a phase have come.
 void Worker::take_call(Message& message) {
   const Call& call = *message.call;
-  const Function& callee = plan_.functions[call.callee];
+  const Function& callee = plan_.functions[message.function];
   const bool has_phases = callee.param_items.size() > 1;
   RemoteCaller* caller = nullptr;
   if (message.phase == 0) {
@@ -223,16 +244,17 @@ void Worker::take_call(Message& message) {
     caller->unfinished = 0;
     caller->children = 1;
     caller->name = message.name;
+    caller->returns = 0;
     caller->caller_function = message.caller_function;
     if (has_phases) callers_.emplace(message.name.bits(), caller);
     try {
-      caller->callee = pools_[call.callee].make();
+      caller->callee = pools_[message.function].make();
     } catch (const OverBudget&) {
       end(caller, Fault::MaxBytes);
     }
     Frame* frame = caller->callee;
     frame->parent = caller;
-    frame->function = call.callee;
+    frame->function = message.function;
     frame->site = call.site;
     frame->label =
         static_cast<uint32_t>(plan_.functions[message.caller_function].sites[call.site].site.index());
@@ -240,9 +262,12 @@ void Worker::take_call(Message& message) {
     ++frames_;
     ++calls_;
     ++steals_;
-    if (track_ != nullptr) draw_gift(call.callee, message.arrow);
+    if (track_ != nullptr)
+      draw_gift(message.function, team_ != nullptr ? message.arrow : arrow_of(message.name));
   } else {
-    caller = callers_.at(message.name.bits());
+    const auto known = callers_.find(message.name.bits());
+    if (known == callers_.end()) return early_.push_back(std::move(message));  // it has overtaken the first
+    caller = known->second;
   }
   Frame* frame = caller->callee;
   for (std::size_t i = 0; i < call.arguments.size(); ++i)
@@ -252,6 +277,21 @@ void Worker::take_call(Message& message) {
   if (message.phase > 0) {
     --frame->unfinished;
     if (is_over(frame)) free(frame);
+  } else if (has_phases && !early_.empty()) {
+    take_early_phases(message.name);
+  }
+}
+
+/// Takes the later phases of a call whose first one has come.
+void Worker::take_early_phases(ReturnName name) {
+  for (std::size_t i = 0; i < early_.size();) {
+    if (early_[i].name.bits() != name.bits()) {
+      ++i;
+      continue;
+    }
+    Message message = std::move(early_[i]);
+    early_.erase(early_.begin() + static_cast<std::ptrdiff_t>(i));
+    take_call(message);
   }
 }
 
@@ -269,22 +309,34 @@ void Worker::take_results(Message& message) {
     }
     if (phase.returned) become_ready(caller, body.items[*phase.returned]);
   }
-  if (!message.over) return;
+  ++remote.received;
+  if (message.over) remote.expected = message.returns;
+  if (remote.received != remote.expected) return;
+  end_remote_call(remote);
+}
+
+void Worker::end_remote_call(RemoteCall& remote) {
+  Frame* caller = remote.caller;
   ++remote.generation;
   remote.caller = nullptr;
   free_remote_calls_.push_back(remote.slot);
+  if (processes_ != nullptr) --under_way_[remote.callee];
   --caller->children;
   if (is_over(caller)) free(caller);
 }
 
 void Worker::forget_others() {
   team_ = nullptr;
+  processes_ = nullptr;
+  under_way_.assign(plan_.copies.size(), 0);
+  turns_.assign(plan_.copies.size(), 0);
   fires_to_exchange_ = 1;
   remote_calls_.clear();
   free_remote_calls_.clear();
   callers_.clear();
   free_callers_.clear();
   all_callers_.clear();
+  early_.clear();
   outbox_.clear();
 }
 

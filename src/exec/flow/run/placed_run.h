@@ -1,0 +1,22 @@
+// Runs of programs whose functions are placed on several processes, by frames that gather to batches.
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "exec/flow/flow_plan.h"
+#include "exec/flow/run/flow_run.h"
+#include "exec/flow/run/process_calls.h"
+#include "hiaton/run.h"
+
+namespace hiaton::exec {
+
+/// Runs the program for the examples of process 0 over the processes of the options, all of which call it.
+/// `plan` has homes of functions; `arguments`: of a program that runs once, in all processes, for messages.
+/// Results and the statistics of all go to process 0, which throws the RunError. Each process adds to the
+/// gradients of its options what it has computed itself.
+void run_placed_flow(const graph::Graph& graph, const std::shared_ptr<const flow::Plan>& plan,
+                     const flow::CallCodecs& codecs, flow::Workers& resting, Examples& examples,
+                     std::span<const Value> arguments, const RunOptions& options);
+
+}  // namespace hiaton::exec

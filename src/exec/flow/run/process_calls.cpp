@@ -1,0 +1,228 @@
+#include "exec/flow/run/process_calls.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "exec/fault.h"
+#include "exec/flow/run/flow_worker.h"
+#include "tensor/memory.h"
+
+namespace hiaton::exec::flow {
+namespace {
+
+ReturnName name_of_bits(uint64_t bits) {
+  return {static_cast<uint16_t>(bits >> 48), static_cast<uint16_t>(bits >> 32), static_cast<uint32_t>(bits)};
+}
+
+std::vector<SlotKind> kinds_of_arguments(const Plan& plan, const Call& call) {
+  std::vector<SlotKind> kinds;
+  for (const Move& move : call.arguments) kinds.push_back(plan.functions[call.callee].slots[move.to]);
+  return kinds;
+}
+
+std::vector<SlotKind> kinds_of_results(const Function& caller, const SitePhase& phase) {
+  std::vector<SlotKind> kinds;
+  for (const std::optional<uint32_t>& slot : phase.slots) {
+    if (slot) kinds.push_back(caller.slots[*slot]);
+  }
+  return kinds;
+}
+
+}  // namespace
+
+CallCodecs::CallCodecs(const Plan& plan) {
+  for (const Function& function : plan.functions) {
+    std::vector<Codec>& arguments = arguments_.emplace_back(function.calls.size());
+    std::vector<std::vector<Codec>>& results = results_.emplace_back(function.sites.size());
+    for (std::size_t i = 0; i < function.calls.size(); ++i) {
+      const Call& call = function.calls[i];
+      if (!call.is_sent) continue;
+      std::vector<Type> types;
+      for (const Move& move : call.arguments)
+        types.push_back(plan.functions[call.callee].slot_types[move.to]);
+      arguments[i].emplace(types);
+      const std::vector<SitePhase>& phases = function.sites[call.site].phases;
+      if (!results[call.site].empty()) continue;
+      for (const SitePhase& phase : phases) {
+        types.clear();
+        for (const std::optional<uint32_t>& slot : phase.slots) {
+          if (slot) types.push_back(function.slot_types[*slot]);
+        }
+        results[call.site].emplace_back().emplace(types);
+      }
+    }
+  }
+}
+
+ProcessCalls::ProcessCalls(const Plan& plan, const CallCodecs& codecs, std::span<const Value> arguments,
+                           const RunOptions& options)
+    : CommonRun(*options.processes), plan_(plan), codecs_(codecs), arguments_(arguments) {}
+
+// What goes out ---------------------------------------------------------------------------------------------
+
+void ProcessCalls::send(uint32_t to, const Message& message) {
+  body_.clear();
+  slots_.clear();
+  for (const SentValue& value : message.values) slots_.push_back(value.slot());
+  if (message.kind == Message::Kind::Call) {
+    const Function& caller = plan_.functions[message.caller_function];
+    const auto call = static_cast<uint32_t>(message.call - caller.calls.data());
+    body_.compact(message.caller_function);
+    body_.compact(call);
+    body_.compact(message.function);
+    codecs_.arguments(message.caller_function, call).write_slots(slots_, body_);
+  } else {
+    const bool has_results = message.phase != Message::kNoPhase;
+    body_.compact(has_results ? message.phase + 1 : 0);
+    body_.compact(message.over ? message.returns : 0);
+    if (has_results)
+      codecs_.results(message.caller_function, message.caller_site, message.phase).write_slots(slots_, body_);
+  }
+  const uint8_t kind = message.kind == Message::Kind::Call ? kCall : kReturn;
+  transport().send(static_cast<int>(to), {.channel = kChannel, .aux = aux(kind), .name = message.name.bits()},
+                   body_.bytes());
+  ++sent_;
+  bytes_sent_ += sizeof(net::Header) + body_.bytes().size();
+}
+
+bool ProcessCalls::look(Worker& worker) {
+  worker_ = &worker;
+  transport().flush();
+  const uint64_t before = taken_;
+  poll();
+  rethrow();
+  if (has_failed() || has_ended()) throw Stopped();
+  worker.send_all();
+  return taken_ != before;
+}
+
+bool ProcessCalls::wait_for_work(Worker& worker) {
+  worker_ = &worker;
+  const bool has_work = CommonRun::wait_for_work();
+  rethrow();
+  return has_work;
+}
+
+void ProcessCalls::wait_for_end(Worker& worker) {
+  worker_ = &worker;
+  while (CommonRun::wait_for_work()) {
+  }
+}
+
+void ProcessCalls::rethrow() {
+  if (thrown_ != nullptr) std::rethrow_exception(std::exchange(thrown_, nullptr));
+}
+
+bool ProcessCalls::has_work() const {
+  if (thrown_ != nullptr) return true;
+  worker_->send_all();
+  return worker_->has_work();
+}
+
+void ProcessCalls::require_time() {
+  const Fault fault = worker_->poll_time();
+  if (fault != Fault::None) throw worker_->error_without_place(fault);
+}
+
+void ProcessCalls::report(const RunError& error, std::optional<ReturnName> around) {
+  if (around) return fail(error, around->caller, around->bits());
+  fail(error);
+}
+
+// What comes in ---------------------------------------------------------------------------------------------
+
+void ProcessCalls::take(int from, uint8_t kind, const net::Header& header,
+                        std::span<const std::byte> payload) {
+  if (thrown_ != nullptr) return;
+  const std::string& sender = transport().name(from);
+  net::ByteReader in(payload, sender);
+  const ReturnName name = name_of_bits(header.name);
+  try {
+    if (kind != kCall && kind != kReturn)
+      in.fail(fmt::format("expected a kind of message, found number {}", kind));
+    if (kind == kCall && name.caller != from)
+      in.fail("expected the name of a call of the sender, found another");
+    Message message = kind == kCall ? read_call(in) : read_return(in, from, name);
+    message.name = name;
+    in.require_end();
+    ++taken_;
+    if (kind == kCall && message.phase == 0) ++calls_taken_;
+    worker_->take_message(message);
+  } catch (const OverBudget&) {
+    thrown_ = std::make_exception_ptr(worker_->error_without_place(Fault::MaxBytes));
+  } catch (...) {  // the transport goes on
+    thrown_ = std::current_exception();
+  }
+}
+
+Message ProcessCalls::read_call(net::ByteReader& in) const {
+  const uint64_t caller = in.compact();
+  const uint64_t number = in.compact();
+  const uint64_t function = in.compact();
+  const bool is_known = caller < plan_.functions.size() && number < plan_.functions[caller].calls.size();
+  const Call* call = is_known ? &plan_.functions[caller].calls[number] : nullptr;
+  if (call == nullptr || !call->is_sent)
+    in.fail(fmt::format("expected a call that leaves its process, found number {} of function {}", number,
+                        caller));
+  const std::vector<uint32_t>& copies = plan_.copies[call->callee];
+  const bool is_callee =
+      copies.empty() ? function == call->callee : std::ranges::find(copies, function) != copies.end();
+  if (!is_callee || plan_.homes[function] != self())
+    in.fail(fmt::format("expected the number of a function of process {}, found {}", self(), function));
+  Message message{.kind = Message::Kind::Call,
+                  .name = {},
+                  .phase = call->phase,
+                  .call = call,
+                  .caller_function = static_cast<uint32_t>(caller),
+                  .function = static_cast<uint32_t>(function)};
+  read_values(codecs_.arguments(message.caller_function, static_cast<uint32_t>(number)), in,
+              kinds_of_arguments(plan_, *call), message);
+  return message;
+}
+
+Message ProcessCalls::read_return(net::ByteReader& in, int from, ReturnName name) const {
+  const RemoteCall& call = remote_call(in, from, name);
+  const uint32_t function = call.caller->function;
+  const Function& caller = plan_.functions[function];
+  const Site& site = caller.sites[call.caller_site];
+  Message message{.kind = Message::Kind::Return, .name = name};
+  const uint64_t phase = in.compact();
+  const uint64_t returns = in.compact();
+  if (phase > site.phases.size() || returns > site.phases.size() + 1)
+    in.fail(fmt::format("expected one of {} phases, found number {}", site.phases.size(), phase));
+  message.over = returns > 0;
+  message.returns = static_cast<uint32_t>(returns);
+  if (phase == 0) return message;
+  message.phase = static_cast<uint32_t>(phase - 1);
+  read_values(codecs_.results(function, call.caller_site, message.phase), in,
+              kinds_of_results(caller, site.phases[message.phase]), message);
+  return message;
+}
+
+const RemoteCall& ProcessCalls::remote_call(net::ByteReader& in, int from, ReturnName name) const {
+  const RemoteCall* call = name.caller == self() ? worker_->find_remote_call(name) : nullptr;
+  if (call == nullptr || call->worker != from)
+    in.fail(fmt::format("expected the name of a call that was sent there, found {}", name.bits()));
+  return *call;
+}
+
+void ProcessCalls::read_values(const net::ValueCodec& codec, net::ByteReader& in,
+                               std::span<const SlotKind> kinds, Message& message) const {
+  std::vector<Slot> slots(kinds.size());
+  codec.read_slots(in, slots);
+  message.values.reserve(kinds.size());
+  for (std::size_t i = 0; i < kinds.size(); ++i)
+    message.values.emplace_back(kinds[i], flow::borrow(kinds[i], slots[i]));
+}
+
+void ProcessCalls::take_fault(const RunError& error, uint64_t bits) {
+  if (bits == kNoCall) return fail(error);
+  const ReturnName name = name_of_bits(bits);
+  const RemoteCall* call = name.caller == self() ? worker_->find_remote_call(name) : nullptr;
+  if (call == nullptr) return fail(error);
+  report(worker_->with_calls_around(error, *call), Worker::call_around(call->caller));
+}
+
+}  // namespace hiaton::exec::flow

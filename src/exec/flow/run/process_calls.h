@@ -1,0 +1,102 @@
+// Calls of flow between the processes that the functions of a program are placed on.
+//
+// Each process has one worker. A call of a function of another process goes there as one message for each
+// phase, and its results come back likewise: messages.h. Its frame here waits as any frame does, while all
+// others go on and gather to batches. Messages may overtake each other: a later phase that comes before the
+// first one waits for it, and a call is over when as many results have come as were sent.
+//
+//   Call, name     the calling function, which call of it, the function that is called, the arguments
+//   Return, name   which phase, how many Returns there are if it is the last, the results
+#pragma once
+
+#include <exception>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "exec/common_run.h"
+#include "exec/flow/flow_plan.h"
+#include "exec/flow/run/messages.h"
+#include "net/values.h"
+
+namespace hiaton::exec::flow {
+
+class Worker;
+
+/// How the arguments and results of calls that leave their process are written.
+class CallCodecs {
+ public:
+  explicit CallCodecs(const Plan& plan);
+
+  /// Writes the arguments of a call of the function that is sent.
+  const net::ValueCodec& arguments(uint32_t function, uint32_t call) const {
+    return *arguments_[function][call];
+  }
+  /// Writes the results that a caller has slots for.
+  const net::ValueCodec& results(uint32_t function, uint32_t site, uint32_t phase) const {
+    return *results_[function][site][phase];
+  }
+
+ private:
+  using Codec = std::optional<net::ValueCodec>;
+  std::vector<std::vector<Codec>> arguments_;             ///< by function and call
+  std::vector<std::vector<std::vector<Codec>>> results_;  ///< by function, call site and phase
+};
+
+/// One run, as one of the processes sees it.
+class ProcessCalls : private CommonRun {
+ public:
+  ProcessCalls(const Plan& plan, const CallCodecs& codecs, std::span<const Value> arguments,
+               const RunOptions& options);
+
+  int self() const { return transport().self(); }
+  std::span<const Value> arguments() const { return arguments_; }
+  void send(uint32_t to, const Message& message);
+  /// Lets go what was sent, and takes what has come. Throws Stopped where the run is over, and what taking a
+  /// message throws. Whether something has come.
+  bool look(Worker& worker);
+  /// Takes what comes until the worker has work. False: the run is over, or has failed.
+  bool wait_for_work(Worker& worker);
+  /// The run has failed here, in a frame that works for that call of another process, or for the program.
+  void report(const RunError& error, std::optional<ReturnName> around);
+  /// After a run of the worker that has ended with an error: waits for the end of the run.
+  void wait_for_end(Worker& worker);
+  using CommonRun::add_up;
+  using CommonRun::error;
+  using CommonRun::has_failed;
+  uint64_t waiting_bytes() const { return transport().waiting_bytes(); }
+  uint64_t calls_taken() const { return calls_taken_; }
+  uint64_t bytes_sent() const { return bytes_sent_; }
+
+ private:
+  static constexpr uint8_t kCall = kFirstOwnKind;
+  static constexpr uint8_t kReturn = kFirstOwnKind + 1;
+
+  bool has_work() const override;
+  uint64_t sent() const override { return sent_; }
+  void require_time() override;
+  void take(int from, uint8_t kind, const net::Header& header, std::span<const std::byte> payload) override;
+  void take_fault(const RunError& error, uint64_t name) override;
+
+  Message read_call(net::ByteReader& in) const;
+  Message read_return(net::ByteReader& in, int from, ReturnName name) const;
+  const RemoteCall& remote_call(net::ByteReader& in, int from, ReturnName name) const;
+  void read_values(const net::ValueCodec& codec, net::ByteReader& in, std::span<const SlotKind> kinds,
+                   Message& message) const;
+  void rethrow();
+
+  const Plan& plan_;
+  const CallCodecs& codecs_;
+  const std::span<const Value> arguments_;
+  Worker* worker_ = nullptr;
+  net::ByteWriter body_;
+  std::vector<Slot> slots_;
+  uint64_t sent_ = 0;
+  uint64_t taken_ = 0;
+  uint64_t calls_taken_ = 0;
+  uint64_t bytes_sent_ = 0;
+  std::exception_ptr thrown_;  ///< by a message, while the transport handed it on
+};
+
+}  // namespace hiaton::exec::flow
