@@ -14,8 +14,8 @@ namespace {
 enum DealMessage : uint32_t { kAsk, kRange, kOver, kResults };
 
 constexpr std::chrono::milliseconds kLongestWait(100);
-/// Process 0 looks at messages between two ranges of its own, and a large packet crosses in several steps, each of
-/// which waits for such a look: so many ranges are on their way to a process, or wait there.
+/// Process 0 looks at messages between two ranges of its own, and a large packet crosses in several steps,
+/// each of which waits for such a look: so many ranges are on their way to a process, or wait there.
 constexpr int kAsksAtFirst = 4;
 
 using Bytes = std::vector<std::byte>;
