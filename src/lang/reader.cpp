@@ -249,6 +249,12 @@ std::string Reader::hint_at(std::string_view what) const {
     return may_assign ? "; nothing is assigned: a value gets a name by 'let', and equality is written '=='"
                       : "; equality is written '=='";
   }
+  if (at(Tok::Let) && (wants("a declaration") || wants("the end of the program")))
+    return "; a name that all functions see is a constant: const name: i64 = ...";
+  if (at(Tok::LeftParen) && wants("the value of the 'let'"))
+    return "; a function inside another one is written: let fn name(x: i64) -> i64 = ...";
+  if (at(Tok::LeftParen) && wants("how it begins"))
+    return "; zeros and ones take no arguments: param w: f64[2] = zeros";
   if (at(Tok::LeftBracket) && what.starts_with("a type"))
     return "; a list of integers is List[i64], a tensor of three f64[3]";
   const bool is_behind_name = next_ != first_ && next_[-1].kind == Tok::Name;
