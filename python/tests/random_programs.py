@@ -100,7 +100,7 @@ class Programs:
             n = pick(*scope["leaf"])
             return pick(f"{n}.scaled({a()})", f"{n}.twice", f"{n}.value")
         if kind == 15:
-            return pick(f"({a()} {pick('&', '|', '^')} {a()})", f"({a()} {pick('<<', '>>')} {pick('1', '3', a())})")
+            return pick(f"({a()} {pick('&', '|', '^')} {a()})", f"({a()} {pick('<<', '>>')} {pick('1', '3', f'min({a()}, 500)')})")
         if kind == 16 and scope["functions"]:
             name = pick(*scope["functions"])
             return pick(f"{name}({a()})", f"{name}({a()}, {a()})", f"{name}(q={a()}, k={a()})", f"sum(map({name}, [{a()}, {a()}]))")

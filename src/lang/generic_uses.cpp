@@ -69,7 +69,8 @@ bool BodyChecker::leaves_types_open(const Expr& call, const FunctionHead& generi
   const std::vector<Tells> told = tells_each(list(call.list));
   const auto is_nothing = [](Tells part) { return part == Tells::Nothing; };
   if (std::ranges::all_of(told, is_nothing)) return true;
-  if (told.size() != generic.param_types.size()) return false;
+  const bool fits = told.size() == generic.params.size() && told.size() == generic.param_types.size();
+  if (!fits) return false;  // which is an error of its own
   TypeInference types(generic.type_params, source_, tokens_, declarations_, diagnostics_);
   std::vector<Symbol> known;
   for (std::size_t i = 0; i < told.size(); ++i) {
@@ -86,8 +87,8 @@ bool BodyChecker::leaves_types_open(const Expr& call, const FunctionHead& generi
 BodyChecker::Tells BodyChecker::tells(ExprId id) const {
   const Expr& expr = (*syntax_)[giver_of(id)];
   if (expr.flex != Flex::Rigid) return expr.flex == Flex::Float ? Tells::Float : Tells::Integer;
-  const std::span<const ExprId> parts = list(expr.list);
   const auto told_by_all = [&](const auto& choose) {
+    const std::span<const ExprId> parts = list(expr.list);
     Tells told = tells(parts.front());
     for (const ExprId part : parts.subspan(1)) told = choose(told, tells(part));
     return told;
@@ -96,7 +97,7 @@ BodyChecker::Tells BodyChecker::tells(ExprId id) const {
   const auto most = [](Tells a, Tells b) { return std::max(a, b); };
   switch (expr.kind) {
     case Expr::Kind::List:
-      return parts.empty() ? Tells::Nothing : std::max(Tells::Elements, told_by_all(least));
+      return expr.list.count == 0 ? Tells::Nothing : std::max(Tells::Elements, told_by_all(least));
     case Expr::Kind::Tuple:
       return told_by_all(most);
     case Expr::Kind::If:
@@ -112,8 +113,8 @@ BodyChecker::Tells BodyChecker::tells(ExprId id) const {
     case Expr::Kind::Call: {
       if (is_open_variant(expr)) return told_by_parts(expr);
       if (local_function(expr.name) != nullptr) return Tells::Type;
-      if (is_over_list(expr) && symbols_[expr.name] != "map" && parts.size() > 1)
-        return tells(parts[1]) == Tells::Nothing ? Tells::Nothing : Tells::Type;
+      if (is_over_list(expr) && symbols_[expr.name] != "map" && expr.list.count > 1)
+        return tells(list(expr.list)[1]) == Tells::Nothing ? Tells::Nothing : Tells::Type;
       const FunctionHead* const function = functions_.find(expr.name);
       const bool is_open = function != nullptr && !function->type_params.empty() && expr.types.count == 0;
       return is_open && leaves_types_open(expr, *function) ? Tells::Nothing : Tells::Type;
