@@ -166,7 +166,7 @@ class Module(Program):
         return loss, Gradients(self._store.names, gradients)
 
     def save(self, path):
-        """Writes the parameters as a safetensors file, which `hiaton predict` and `hiaton evaluate` read too."""
+        """Writes the parameters as a safetensors file, which `hiaton predict` and `hiaton eval` read too."""
         self._store.save(os.fspath(path))
 
     def load(self, path):

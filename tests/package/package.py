@@ -16,6 +16,9 @@ HERE = pathlib.Path(__file__).resolve().parent
 WARNINGS = ["-std=c++20", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 FOUND = """\
 fact 11
+8 1
+Node(Node(Leaf(3), Leaf(3)), Node(Leaf(3), Leaf(3)))
+5
 twice 3.0
 slope 3.00
 trained 60 steps, right 1

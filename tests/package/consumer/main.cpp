@@ -20,6 +20,30 @@ void run_file(const char* file) {
   std::cout << "fact " << to_string(program.run({Value(int64_t{3})}).values[0]) << '\n';
 }
 
+/// As docs/api.md says.
+void pass_values() {
+  const Program program = Program::from_text(
+      "total.hia",
+      "data Tree = Leaf(value: i64) | Node(left: Tree, right: Tree)\n"
+      "fn total(t: Tree) -> i64 = match t Leaf(value) -> value Node(l, r) -> total(l) + total(r)\n"
+      "fn main(t: Tree, by: List[f64], x: f32[n]) -> (i64, Tree) = (total(t) + n, Node(t, t))\n");
+
+  const Value leaf = Data(0, {int64_t{3}});        // Leaf(3)
+  const Value tree = Data(1, {leaf, leaf});        // Node(Leaf(3), Leaf(3))
+  const Value list = Data(1, {0.5, Data(0, {})});  // [0.5]: variant 0 is Nil, variant 1 Cons(head, tail)
+  Tensor x(DType::F32, {2});                       // zeros; written before anyone else sees it
+  x.mutable_data<float>()[0] = 1.5F;
+
+  const RunResult result = program.run({tree, list, x});
+  const int64_t total = result.values[0].as<int64_t>();  // 8
+  const Data both = result.values[1].data();             // of variant 1, with two fields
+  std::cout << total << ' ' << both.field(0).data().variant() << '\n';
+
+  std::cout << to_string(result.values[1], program.results()[1]) << '\n';
+  const Value other = parse_value(program.parameters()[0].type, "Node(Leaf(1), Leaf(2))");
+  std::cout << to_string(program.run({other, list, x}).values[0]) << '\n';
+}
+
 void build() {
   ModuleBuilder module;
   const FunctionRef twice = module.declare("main", {{DType::F64, "x"}}, {DType::F64});
@@ -101,6 +125,7 @@ void fail() {
 int main(int count, char** words) {
   if (count != 4) return 2;
   run_file(words[1]);
+  pass_values();
   build();
   learn();
   train_on_trees(words[2], words[3]);
