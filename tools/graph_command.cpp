@@ -31,6 +31,16 @@ struct GraphCommand {
   CompileOptions compile;
 };
 
+/// The format that the name of a file asks for. Throws UsageError where that is one of other pictures.
+std::string format_of(const std::string& file) {
+  const std::string ending = std::filesystem::path(file).extension().string();
+  if (ending == ".svg" || ending == ".dot" || ending == ".json") return ending.substr(1);
+  if (ending == ".gv") return "dot";
+  if (ending == ".png" || ending == ".pdf" || ending == ".jpg")
+    throw UsageError(fmt::format("--out: pictures are written as .svg or .dot, found '{}'", file));
+  return "text";
+}
+
 /// The program text after one of the passes that come before lowering.
 std::string module_text(const GraphCommand& command) {
   const ir::Module module = lang::parse(read_program(command.file), {command.compile.sizes});
@@ -131,11 +141,12 @@ Command add_graph_command(CLI::App& app) {
       ->type_name("PASS")
       ->capture_default_str();
   options
-      ->add_option("--format", command->format,
-                   "text; dot, for Graphviz; svg, drawn by Graphviz; json, to save it")
+      ->add_option(
+          "--format", command->format,
+          "text; dot, for Graphviz; svg, drawn by Graphviz; json, to save it; else as the name of --out "
+          "ends, or text")
       ->check(one_of({"text", "dot", "svg", "json"}))
-      ->type_name("FORMAT")
-      ->capture_default_str();
+      ->type_name("FORMAT");
   options
       ->add_option(
           "--of", command->of,
@@ -151,7 +162,10 @@ Command add_graph_command(CLI::App& app) {
   options->add_option("--out", command->out, "Write to this file instead of standard output")
       ->type_name("FILE");
   add_compile_options(*options, command->compile);
-  return {options, [command](const std::vector<std::string>&) { return show_graph(*command); }};
+  return {options, [options, command](const std::vector<std::string>&) {
+            if (options->count("--format") == 0) command->format = format_of(command->out);
+            return show_graph(*command);
+          }};
 }
 
 }  // namespace hiaton::cli

@@ -123,7 +123,10 @@ Command add_trace_command(CLI::App& app) {
   add_budgets(*options, command->program.run);
   return {options, [options, command](const std::vector<std::string>& after_dashes) {
             const std::optional<PreparedRun> prepared = prepare(*options, command->program, after_dashes);
-            return prepared ? trace_program(*command, *prepared) : int{kSuccess};
+            if (!prepared) return int{kSuccess};
+            const int status = trace_program(*command, *prepared);
+            if (options->count("--out") == 0) note(fmt::format("the timeline is {}", command->out));
+            return status;
           }};
 }
 

@@ -42,8 +42,14 @@ TrainingTask load_trees_task(const std::filesystem::path& program,
       known_words != nullptr ? *known_words : train::Vocabulary::of(trees.train, info.min_count);
   train::ModelTrainer trainer = make_trainer(options_for(program, info, words, trace));
   const auto examples = [&](train::Treebank bank) {
-    return std::make_unique<train::TreeExamples>(
-        trainer.model(), encode(std::move(bank.trees), bank.words, words), info.classes);
+    try {
+      return std::make_unique<train::TreeExamples>(
+          trainer.model(), encode(std::move(bank.trees), bank.words, words), info.classes);
+    } catch (const ProgramError& error) {
+      if (source != nullptr) throw;
+      throw ProgramError(
+          fmt::format("{}; --data names a file of examples: without it trees are generated", error.what()));
+    }
   };
   auto learned = examples(std::move(trees.train));
   auto measured = examples(std::move(trees.dev));
@@ -142,10 +148,8 @@ TrainingTask load_examples_task(const std::filesystem::path& program, const Exam
   return {std::move(trainer), words, std::move(learned), std::move(measured)};
 }
 
-}  // namespace
-
-TrainingTask load_task(const std::filesystem::path& program, ModelInfo& info,
-                       const train::Vocabulary* known_words, Trace* trace) {
+TrainingTask load_any_task(const std::filesystem::path& program, ModelInfo& info,
+                           const train::Vocabulary* known_words, Trace* trace) {
   if (info.data.is_generated()) return load_trees_task(program, nullptr, info, known_words, trace);
   const ExampleFile file(info.data.train, info.data.is_streamed);
   if (known_words == nullptr) {
@@ -155,6 +159,20 @@ TrainingTask load_task(const std::filesystem::path& program, ModelInfo& info,
   if (info.data.is_of_values) return load_examples_task(program, file, info, known_words, trace);
   return file.is_streamed() ? stream_trees_task(program, info, known_words, trace)
                             : load_trees_task(program, file.text(), info, known_words, trace);
+}
+
+}  // namespace
+
+TrainingTask load_task(const std::filesystem::path& program, ModelInfo& info,
+                       const train::Vocabulary* known_words, Trace* trace) {
+  TrainingTask task = load_any_task(program, info, known_words, trace);
+  if (task.trainer.model().parameters().empty()) {
+    throw ProgramError(
+        fmt::format("{}: expected something to learn, as 'param W: f32[2, 3]', found no learned "
+                    "parameter",
+                    program.string()));
+  }
+  return task;
 }
 
 }  // namespace hiaton::cli

@@ -85,13 +85,15 @@ std::shared_ptr<const Source> read_data(const std::string& file) {
 }
 
 std::optional<double> TrainingData::dev_share() const {
-  if (!dev.ends_with('%')) return std::nullopt;
+  const bool is_share = dev.ends_with('%');
   double percent = 0;
-  const char* end = dev.data() + dev.size() - 1;
+  const char* end = dev.data() + dev.size() - (is_share ? 1 : 0);
   const auto [read, code] = std::from_chars(dev.data(), end, percent);
-  if (code != std::errc() || read != end || !(percent > 0 && percent < 100)) {
-    throw ProgramError(
-        fmt::format("--dev: expected a file, or a share above 0% and below 100%, found '{}'", dev));
+  const bool is_number = code == std::errc() && read == end;
+  if (!is_share && (!is_number || std::filesystem::exists(dev))) return std::nullopt;
+  if (!is_share || !is_number || !(percent > 0 && percent < 100)) {
+    throw ProgramError(fmt::format(
+        "--dev: expected a file, or a share above 0% and below 100% such as 10%, found '{}'", dev));
   }
   return percent / 100;
 }

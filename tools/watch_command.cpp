@@ -114,7 +114,10 @@ Command add_watch_command(CLI::App& app) {
   add_budgets(*options, command->program.run);
   return {options, [options, command](const std::vector<std::string>& after_dashes) {
             const std::optional<PreparedRun> prepared = prepare(*options, command->program, after_dashes);
-            return prepared ? watch(*command, *prepared) : int{kSuccess};
+            if (!prepared) return int{kSuccess};
+            const int status = watch(*command, *prepared);
+            if (options->count("--out") == 0) note(fmt::format("the page is {}", command->out));
+            return status;
           }};
 }
 

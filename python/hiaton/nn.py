@@ -53,7 +53,8 @@ class Module:
             parameter.assign(value)
 
     def __call__(self, *args):
-        raise NotImplementedError(f"'{type(self).__name__}' has no __call__")
+        hint = "; what other packages call 'forward' is __call__ here" if hasattr(self, "forward") else ""
+        raise NotImplementedError(f"'{type(self).__name__}' has no __call__{hint}")
 
 
 def _collect(holder, path, found, seen):

@@ -1,5 +1,6 @@
 """Optimizers for the parameters of a module, and learning rates that change over the steps."""
 
+import numbers
 import os
 
 from hiaton import _core
@@ -60,6 +61,8 @@ class Optimizer:
         if hasattr(module, "_store"):
             self._core = _core.store_optimizer(module._store, kind, settings, 0.0)
         else:
+            if not isinstance(module, dict) and not hasattr(module, "parameters"):
+                raise TypeError(f"expected a module, or its parameters(), found {type(module).__name__}")
             parameters = module if isinstance(module, dict) else module.parameters()
             self._parameters = list(parameters.values())
             self._paths = list(parameters)
@@ -82,7 +85,9 @@ class Optimizer:
     @learning_rate.setter
     def learning_rate(self, value):
         self._schedule = value if callable(value) else None
-        self._core.learning_rate = self.learning_rate if callable(value) else value
+        if not callable(value) and not isinstance(value, numbers.Real):
+            raise TypeError(f"learning_rate: expected a number, or a function of the step, found {value!r}")
+        self._core.learning_rate = self.learning_rate if callable(value) else float(value)
 
     @property
     def steps(self):
@@ -96,6 +101,8 @@ class Optimizer:
         self._core.learning_rate = self.learning_rate
         if isinstance(gradients, dict):
             self._update_by(gradients)
+        elif not hasattr(gradients, "_core"):
+            raise TypeError(f"expected the gradients that value_and_grad or a GradientTape gave, found {type(gradients).__name__}")
         elif self._parameters is None:
             self._core.update(gradients._core)
         else:

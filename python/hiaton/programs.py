@@ -45,6 +45,8 @@ def _class_of_variant(base, variant, program):
     body = {name: field(index) for index, name in enumerate(variant.fields)}
     parts = (f"{name}: {text}" for name, text in zip(variant.fields, variant.field_types))
     body |= {
+        "__copy__": lambda value: value,  # values never change
+        "__deepcopy__": lambda value, memo: value,
         "__slots__": (),
         "__match_args__": tuple(variant.fields),
         "__doc__": f"{variant.name}({', '.join(parts)})",
@@ -52,6 +54,13 @@ def _class_of_variant(base, variant, program):
         "_variant": variant,
     }
     return type(variant.name, (base,), body)
+
+
+class _Types(types.SimpleNamespace):
+    """The classes of a program's data types and of their variants, by name."""
+
+    def __getattr__(self, name):
+        raise AttributeError(f"the program has no data type or variant '{name}'; it has {', '.join(vars(self)) or 'none'}")
 
 
 def _classes(core, program):
@@ -63,7 +72,7 @@ def _classes(core, program):
         for number, variant in enumerate(core.variants(name)):
             made[variant.name] = _class_of_variant(base, variant, program)
             core.set_class(name, number, made[variant.name])
-    return types.SimpleNamespace(**made)
+    return _Types(**made)
 
 
 _SETTINGS = ("workers", "batching", "evaluation", "max_frames", "max_bytes", "timeout")
@@ -174,6 +183,13 @@ class Module(Program):
         self._store.load(self._source, os.fspath(path))
 
 
+def _checked(sizes):
+    for name, size in sizes.items():
+        if not isinstance(size, int) or isinstance(size, bool):
+            raise TypeError(f"size '{name}': expected an integer, found {size!r}")
+    return sizes
+
+
 def _made(source, name, seed):
     return Module(source, name, seed) if source.has_parameters else Program(source, name)
 
@@ -185,9 +201,9 @@ def load(path, *, seed=1, overflow="wrap", **sizes):
     do not fit: "wrap" or, as an error, "trap".
     """
     name = os.fspath(path)
-    return _made(_core.source(name, "", True, sizes, overflow), name, seed)
+    return _made(_core.source(name, "", True, _checked(sizes), overflow), name, seed)
 
 
 def program(text, *, name="<program>", seed=1, overflow="wrap", **sizes):
     """The same for a text. `name` is what messages call it."""
-    return _made(_core.source(name, text, False, sizes, overflow), name, seed)
+    return _made(_core.source(name, text, False, _checked(sizes), overflow), name, seed)

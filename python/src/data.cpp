@@ -27,7 +27,10 @@ std::string name_of_type(nb::handle object) {
 }
 
 [[noreturn]] void refuse_value(const std::string& what, const std::string& expected, nb::handle found) {
-  throw nb::type_error((what + ": expected " + expected + ", found " + name_of_type(found)).c_str());
+  std::string of = name_of_type(found);
+  if (nb::hasattr(found, "dtype") && nb::hasattr(found, "shape"))
+    of += " of " + nb::cast<std::string>(nb::str(found.attr("dtype")));
+  throw nb::type_error((what + ": expected " + expected + ", found " + of).c_str());
 }
 
 Value integer_value(nb::handle object, DType dtype, const std::string& what) {
@@ -60,8 +63,12 @@ Value scalar_value(nb::handle object, DType dtype, const std::string& what) {
   } else if (PyFloat_Check(given)) {
     if (dtype == DType::F32) return static_cast<float>(PyFloat_AS_DOUBLE(given));
     if (dtype == DType::F64) return PyFloat_AS_DOUBLE(given);
-  } else if (const std::optional<Operand> operand = operand_of(object)) {
-    if (operand->value.is_scalar() && operand->value.dtype() == dtype) return operand->value;
+  } else if (const std::optional<Operand> operand = operand_of(object); operand && operand->value.is_scalar()) {
+    const Value& value = operand->value;
+    if (value.dtype() == dtype) return value;
+    // Numbers of NumPy and tensors of one number go where numbers of Python go.
+    const bool is_widened = is_number(value.dtype()) && (is_float(dtype) || (is_integer(dtype) && is_integer(value.dtype())));
+    if (is_widened) return scalar_value(object.attr("item")(), dtype, what);
   }
   refuse_value(what, std::string(name_of(dtype)), object);
 }
@@ -84,8 +91,10 @@ Value tensor_value(nb::handle object, const Type& type, const std::string& what)
   }
   if (!value) refuse_value(what, to_string(type), object);
   if (!compatible(value->type(), type)) {
-    throw nb::type_error(
-        (what + ": expected " + to_string(type) + ", found " + to_string(value->type())).c_str());
+    const bool only_elements = value->type().dtype != type.dtype && value->type().shape.size() == type.shape.size();
+    throw nb::type_error((what + ": expected " + to_string(type) + ", found " + to_string(value->type()) +
+                          (only_elements ? "; .astype converts the elements" : ""))
+                             .c_str());
   }
   return std::move(*value);
 }
@@ -254,6 +263,11 @@ Value DataClasses::list_value(nb::handle object, const Type& type, const std::st
 Value DataClasses::tuple_value(nb::handle object, const Type& type, const std::string& what) const {
   const std::size_t count = type.data->variants[0].fields.size();
   const bool fits = (PyTuple_Check(object.ptr()) || PyList_Check(object.ptr())) && nb::len(object) == count;
+  if (!fits && (PyTuple_Check(object.ptr()) || PyList_Check(object.ptr()))) {
+    throw nb::type_error((what + ": expected a tuple of " + std::to_string(count) + " for " + to_string(type) +
+                          ", found one of " + std::to_string(nb::len(object)))
+                             .c_str());
+  }
   if (!fits) refuse_value(what, "a tuple for " + to_string(type), object);
   std::vector<Value> parts;
   for (std::size_t i = 0; i < count; ++i)
@@ -281,8 +295,9 @@ Value DataClasses::to_value(nb::handle object, const Type& type, const std::stri
   if (!nb::try_cast(object, value) || value == nullptr)
     refuse_value(what, "a value of " + to_string(type), object);
   if (is_same(type, value->variant->type)) return value->data;
-  throw nb::type_error((what + ": expected a value of " + to_string(type) + ", found one of the type " +
-                        to_string(value->variant->type) + " of another program, which is built otherwise")
+  const std::string theirs = to_string(value->variant->type);
+  throw nb::type_error((what + ": expected a value of " + to_string(type) + ", found one of the type " + theirs +
+                        (theirs == to_string(type) ? " of another program, which is built otherwise" : ""))
                            .c_str());
 }
 

@@ -93,18 +93,26 @@ class Arguments {
     while (next_ < args_.size()) many.push_back(nb::borrow(args_[next_++]));
     return many;
   }
+  /// A name that is none of its arguments is the error to tell of, before an argument that is missing.
+  void refuse_unknown_names() const {
+    for (auto [name, value] : named_) {
+      const auto text = nb::cast<std::string>(name);
+      const bool known =
+          std::ranges::count(signature_.operands, text) + std::ranges::count(signature_.attributes, text) > 0;
+      if (known) continue;
+      std::string names;
+      for (const auto* list : {&signature_.operands, &signature_.attributes})
+        for (const std::string& one : *list) names += (names.empty() ? "" : ", ") + one;
+      refuse_call(signature_, "there is no argument '" + text + "'; its arguments are " + names);
+    }
+  }
+
   void finish() const {
     if (next_ < args_.size()) {
       refuse_call(signature_, "expected at most " + std::to_string(next_) +
                                   " arguments without a name, found " + std::to_string(args_.size()));
     }
-    if (taken_by_name_ == named_.size()) return;
-    for (auto [name, value] : named_) {
-      const auto text = nb::cast<std::string>(name);
-      const bool known =
-          std::ranges::count(signature_.operands, text) + std::ranges::count(signature_.attributes, text) > 0;
-      if (!known) refuse_call(signature_, "there is no argument '" + text + "'");
-    }
+    if (taken_by_name_ != named_.size()) refuse_unknown_names();
   }
 
  private:
@@ -155,6 +163,7 @@ void add_attribute(const Signature& signature, std::size_t index, nb::handle giv
 nb::object call(const Signature& signature, const nb::args& args, const nb::kwargs& named) {
   const OpDef& op = *signature.op;
   Arguments arguments(signature, args, named);
+  if (named.size() > 0) arguments.refuse_unknown_names();
   const nb::handle text = op.attributes_from_text() != nullptr ? arguments.take_text() : nb::handle();
   std::vector<Operand> operands;
   operands.reserve(signature.operands.size());

@@ -217,9 +217,16 @@ std::vector<Value> Function::arguments(const nb::args& args, const nb::kwargs& n
   if (args.size() > parameters.size())
     refuse_arguments(name, "expected " + counted(parameters.size(), "argument") + ", found " +
                                std::to_string(args.size()));
+  for (auto [key, given] : named) {
+    const auto text = nb::cast<std::string>(key);
+    const auto found = std::ranges::find(parameters, text, &EntryParameter::name);
+    if (found == parameters.end())
+      refuse_arguments(name, "there is no parameter '" + text + "' in " + signature_of(*this));
+    if (static_cast<std::size_t>(found - parameters.begin()) < args.size())
+      refuse_arguments(name, "expected one argument '" + text + "', found two");
+  }
   std::vector<Value> values;
   values.reserve(parameters.size());
-  std::size_t by_name = 0;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const EntryParameter& parameter = parameters[i];
     nb::handle given;
@@ -227,21 +234,24 @@ std::vector<Value> Function::arguments(const nb::args& args, const nb::kwargs& n
       given = args[i];
     } else if (named.size() > 0 && named.contains(parameter.name.c_str())) {
       given = PyDict_GetItemString(named.ptr(), parameter.name.c_str());
-      ++by_name;
     } else {
       refuse_arguments(name, "expected an argument '" + parameter.name + "' of " + to_string(parameter.type));
     }
     values.push_back(classes->to_value(given, parameter.type, name + "(): '" + parameter.name + "'"));
   }
-  if (by_name == named.size()) return values;
-  refuse_arguments(name, "expected names of its arguments, each once, as in " + signature_of(*this));
+  return values;
 }
 
 std::vector<std::vector<Value>> Function::argument_lists(const nb::args& lists) const {
   const std::vector<EntryParameter>& parameters = program->parameters();
   if (lists.size() != parameters.size() || lists.size() == 0)
-    refuse_arguments(name, "expected a list for each of " + counted(parameters.size(), "parameter") +
-                               ", found " + std::to_string(lists.size()));
+    refuse_arguments(name, "expected a list for each of " + counted(parameters.size(), "parameter") + " of " +
+                               signature_of(*this) + ", found " + counted(lists.size(), "list"));
+  for (std::size_t i = 0; i < lists.size(); ++i) {
+    if (nb::hasattr(lists[i], "__iter__") || PySequence_Check(lists[i].ptr()) != 0) continue;
+    refuse_arguments(name, "'" + parameters[i].name + "': expected a list with a value for each call, found " +
+                               nb::cast<std::string>(lists[i].type().attr("__name__")));
+  }
   std::vector<std::vector<Value>> all;
   for (std::size_t p = 0; p < parameters.size(); ++p) {
     const std::string what = name + "(): '" + parameters[p].name + "'";

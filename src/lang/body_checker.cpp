@@ -105,6 +105,8 @@ std::string hint_at_type(std::string_view expected, const Type& found) {
            "text of a number";
   if (expected.starts_with("List[") && found.is_tensor())
     return "; numbers in brackets are a tensor where no list is wanted: let xs: List[i64] = [...] is a list";
+  if (expected == "bool" && found.is_tensor() && found.dtype == DType::Bool)
+    return "; any(x) and all(x) are one truth value, where(x, a, b) chooses for each element";
   return "";
 }
 

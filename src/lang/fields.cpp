@@ -103,8 +103,8 @@ bool BodyChecker::require_field(Var of, Symbol name, Span span) {
     return false;
   }
   if (!type.is_data() || function_type(type) != nullptr) {
-    report(span,
-           fmt::format("expected a value of a data type before '.{}', found {}", text, to_string(type)));
+    report(span, fmt::format("expected a value of a data type before '.{}', found {}{}", text,
+                             to_string(type), type.is_tensor() ? without_dot(text) : ""));
     return false;
   }
   const std::vector<Variant>& variants = type.data->variants;
@@ -144,6 +144,11 @@ void BodyChecker::report_no_field(const Type& type, std::size_t variant, std::st
   if (goes_over_lists || std::ranges::any_of(functions_.heads(), has_name)) {
     report(span, fmt::format("a {0} has no field '{1}'; '{1}' is a function, which stands in front: {1}(...)",
                              to_string(type), name));
+    return;
+  }
+  if (Declarations::is_list(type)) {
+    report(span, fmt::format("expected a value of a data type before '.{}', found {}{}", name,
+                             to_string(type), without_dot(name)));
     return;
   }
   Suggestion similar(name);

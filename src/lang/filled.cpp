@@ -65,7 +65,7 @@ Var BodyChecker::stretched(Var element, std::span<const ExprId> sizes, Span span
     }
     if (number) shape.push_back(*number);
     dims.push_back(require(size, value(size, Type(DType::I64)), Type(DType::I64),
-                           [] { return std::string("a size of a tensor"); }));
+                           [] { return std::string("a size of a tensor, as in zeros(2, 3)"); }));
   }
   if (!known(element) || !are_known(dims)) return Var();
   f_->set_span(span);

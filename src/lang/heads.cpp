@@ -312,7 +312,12 @@ class HeadReader : Reader {
     } catch (const ProgramError& error) {
       fail(number.span, error.what());
     }
-    if (initial.number <= 0) fail(number.span, "expected a number greater than 0");
+    if (initial.number <= 0)
+      fail(number.span,
+           "expected a number greater than 0: normal(s) is of mean 0 and standard deviation s, "
+           "uniform(a) from -a to a");
+    if (at(Tok::Comma))
+      fail_expected("')' (normal(s) is of mean 0 and standard deviation s, uniform(a) from -a to a)");
     expect(Tok::RightParen, "')' after the number");
     return initial;
   }

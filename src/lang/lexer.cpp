@@ -254,9 +254,11 @@ class Lexer {
     const std::size_t length = utf8_length(text_.substr(at_));
     const std::string_view character = text_.substr(at_, length);
     std::string hint;
+    if (character == "?") hint = "; a choice is written if c then a else b";
     if (character == "!") hint = "; negation is written 'not'";
     if (character == ";") hint = "; a new line, or 'in', ends the value of a 'let'";
-    if (character == "{" || character == "}") hint = "; a function is one expression behind '='";
+    if (character == "{" || character == "}")
+      hint = "; there are no braces: a function is one expression behind '='";
     if (character == "'" || character == "`") hint = "; strings stand in double quotes";
     if (character == "\\") hint = "; a function without a name is written fn(x) -> x + 1";
     if (character == "&" || character == "|") hint = "; logic is written 'and', 'or', 'not'";

@@ -229,6 +229,23 @@ bool Reader::follows_print() const {
          token->kind == Tok::LeftParen;
 }
 
+/// The same for signs that other languages write where `what` is wanted.
+std::string Reader::hint_at_sign(std::string_view what) const {
+  const auto wants = [&](std::string_view part) { return what.find(part) != std::string_view::npos; };
+  const Tok before = next_ == first_ ? Tok::End : next_[-1].kind;
+  if (at(Tok::Greater) && before == Tok::Assign)
+    return "; '->' stands in arms and in functions without a name: fn(x) -> x + 1";
+  if (at(Tok::Slash) && before == Tok::Slash) return "; '/' of integers rounds toward zero";
+  if (at(Tok::Bar) && wants("an expression")) return "; a function without a name is written fn(x) -> x + 1";
+  if (at(Tok::Bar) && before == Tok::With) return "; the arms follow what is matched: match t A -> 1 B -> 2";
+  if (at(Tok::Do) && wants("'..'")) return "; along a list goes fold(fn(sum, x) -> sum + x, 0, xs)";
+  if (at(Tok::Assign) && wants("after a parameter")) return "; a call gives all of the arguments";
+  const bool ends_field = at(Tok::RightParen) || at(Tok::Comma);
+  if (ends_field && wants("the type of the field"))
+    return "; a field has a name and a type: Leaf(value: i64)";
+  return "";
+}
+
 /// What may have been meant by what stands here instead of `what`; often nothing.
 std::string Reader::hint_at(std::string_view what) const {
   const auto wants = [&](std::string_view part) { return what.find(part) != std::string_view::npos; };
@@ -261,7 +278,12 @@ std::string Reader::hint_at(std::string_view what) const {
   if (is_behind_name && source_.text(next_[-1].span) == "return")
     return "; the result of a function is its expression, without 'return'";
   if (at(Tok::Slash) && next_[1].kind == Tok::Slash) return "; a comment begins with '#'";
+  if (std::string elsewhere = hint_at_sign(what); !elsewhere.empty()) return elsewhere;
   if (!wants_operator) return "";
+  if (at(Tok::If)) return "; a choice is written if c then a else b";
+  if (at(Tok::String) && is_behind_name) return "; str(x) is the text of a value, and a + b joins two texts";
+  if (at(Tok::Comma) && wants("the end of the program"))
+    return "; several values stand in parentheses: (a, b)";
   if (at(Tok::Bar)) return "; logic is written 'and', 'or', 'not'";
   for (const Token* word : {next_, is_behind_name ? next_ - 1 : next_}) {
     const std::string here = word->kind == Tok::Name ? written_here(source_.text(word->span)) : "";

@@ -31,6 +31,18 @@ std::optional<int64_t> BodyChecker::known_integer(ExprId id) const {
   return b ? combined(expr.op, *a, *b) : std::nullopt;
 }
 
+/// Reports an index that is negative, whatever the run is.
+bool BodyChecker::may_be_place(ExprId position) {
+  const std::optional<int64_t> place = known_integer(position);
+  if (!place || *place >= 0) return true;
+  report(
+      place_of(position),
+      fmt::format("expected an index of 0 or more, found {}; places count from the beginning: the last one "
+                  "of n is n - 1",
+                  *place));
+  return false;
+}
+
 /// A range keeps its axis, and an index takes it away.
 Var BodyChecker::slices(const Expr& expr) {
   Var found = value(expr.a);
@@ -77,9 +89,11 @@ Var BodyChecker::range_along(Var x, int64_t axis, const Expr& range) {
   const int64_t to = last.value_or(0);
   if (first && last) {
     if (from < 0 || to < from) {
+      const char* const hint =
+          to < 0 ? "; places count from the beginning: x[i:n - 1] ends before the last one" : "";
       report(range.span, fmt::format("expected a range from a number of 0 or more to one that is not less, "
-                                     "found {}:{}",
-                                     from, to));
+                                     "found {}:{}{}",
+                                     from, to, hint));
       return Var();
     }
     f_->set_span(range.span);
@@ -96,6 +110,7 @@ Var BodyChecker::range_along(Var x, int64_t axis, const Expr& range) {
 }
 
 Var BodyChecker::element_along(Var x, int64_t axis, ExprId position) {
+  if (!may_be_place(position)) return Var();
   const std::optional<int64_t> place = known_integer(position);
   const Var index = require(position, value(position, Type(DType::I64)), Type(DType::I64),
                             [] { return std::string("an index beside a range"); });

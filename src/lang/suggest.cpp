@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 #include <vector>
 
 #include "lang/library.h"
@@ -11,6 +12,14 @@ namespace hiaton::lang {
 namespace {
 
 constexpr std::size_t kLongestCompared = 60;
+
+char lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+bool differ_in_case_alone(std::string_view a, std::string_view b) {
+  return std::ranges::equal(a, b, {}, lower, lower);
+}
 
 /// Insertions, deletions, replacements and swaps of neighbours that turn one into the other.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
@@ -39,7 +48,7 @@ void Suggestion::offer(std::string_view known) {
   const std::size_t longer = std::max(known.size(), unknown_.size());
   const std::size_t shorter = std::min(known.size(), unknown_.size());
   if (longer > kLongestCompared || longer - shorter >= best_distance_) return;
-  const std::size_t distance = edit_distance(unknown_, known);
+  const std::size_t distance = differ_in_case_alone(unknown_, known) ? 0 : edit_distance(unknown_, known);
   if (distance >= best_distance_) return;
   best_ = known;
   best_distance_ = distance;
@@ -51,7 +60,16 @@ std::string Suggestion::text() const {
 
 namespace {
 
-/// Whether the file declares a function or a variant of this name.
+struct Word {
+  std::string_view other, hint;
+};
+
+std::string hint_for(std::string_view word, std::span<const Word> words) {
+  const auto known = std::ranges::find(words, word, &Word::other);
+  return known == words.end() ? "" : fmt::format("; {}", known->hint);
+}
+
+/// Whether the file declares a function, a data type or a variant of this name.
 bool declares(const LibraryFile& file, std::string_view name) {
   for (const char behind : {'(', '['}) {
     if (file.text.find(fmt::format("\nfn {}{}", name, behind)) != std::string_view::npos) return true;
@@ -59,6 +77,9 @@ bool declares(const LibraryFile& file, std::string_view name) {
   std::size_t data = file.text.find("\ndata ");
   for (; data != std::string_view::npos; data = file.text.find("\ndata ", data + 1)) {
     const std::string line(file.text.substr(data + 1, file.text.find('\n', data + 1) - data - 1));
+    for (const char behind : {' ', '['}) {
+      if (line.starts_with(fmt::format("data {}{}", name, behind))) return true;
+    }
     for (const std::string_view behind : {" ", "(", ""}) {
       for (const std::string_view before : {"= ", "| "}) {
         const std::string variant = fmt::format("{}{}{}", before, name, behind);
@@ -74,9 +95,6 @@ bool declares(const LibraryFile& file, std::string_view name) {
 }  // namespace
 
 std::string written_here(std::string_view word) {
-  struct Word {
-    std::string_view other, hint;
-  };
   static constexpr Word kWords[] = {
       {"elif", "'else if' begins another branch"},
       {"elsif", "'else if' begins another branch"},
@@ -99,22 +117,58 @@ std::string written_here(std::string_view word) {
       {"case", "'match' tells values apart: match x 1 -> 2 _ -> 3"},
       {"switch", "'match' tells values apart: match x 1 -> 2 _ -> 3"},
       {"lambda", "a function without a name is written fn(x) -> x + 1"},
+      {"var", "a value gets a name by 'let'"},
+      {"val", "a value gets a name by 'let'"},
+      {"auto", "a value gets a name by 'let'"},
+      {"mut", "nothing is assigned: a loop has variables that get next values"},
+      {"rec", "a function that calls itself is written let fn f(n: i64) -> i64 = ..."},
+      {"where", "values that an expression needs get names before it, by 'let'"},
+      {"assert", "a condition that must hold is written let _ = assume(condition, id=1)"},
+      {"pi", "const pi: f64 = 3.141592653589793 declares it"},
+      {"np", "operations have no prefix: tanh(x)"},
+      {"math", "operations have no prefix: tanh(x)"},
+      {"torch", "operations have no prefix: tanh(x)"},
+      {"hia", "operations have no prefix: tanh(x)"},
   };
-  for (const Word& known : kWords) {
-    if (known.other == word) return fmt::format("; {}", known.hint);
-  }
-  return "";
+  return hint_for(word, kWords);
 }
 
 std::string known_elsewhere(std::string_view name) {
   for (const LibraryFile& file : library()) {
     if (declares(file, name)) return fmt::format("; import \"{}\" brings one", file.name);
   }
-  if (name == "len")
-    return "; length(xs) of \"std/list\" counts the elements of a list, length(s) those of a string; size(x) "
-           "is that of a tensor";
-  if (name == "println" || name == "printf") return "; print(x) prints a value and gives it on";
-  return "";
+  static constexpr Word kWords[] = {
+      {"len",
+       "length(xs) of \"std/list\" counts the elements of a list, length(s) those of a string; size(x) is "
+       "that of a tensor"},
+      {"println", "print(x) prints a value and gives it on"},
+      {"printf", "print(x) prints a value and gives it on"},
+      {"assert", "assume(condition, id=1) ends a run where the condition does not hold"},
+      {"mod", "the remainder is a % b"},
+      {"int", "a cast is written as the type: i64(x)"},
+      {"float", "a cast is written as the type: f64(x)"},
+      {"string", "str(x) is the text of a value"},
+      {"to_string", "str(x) is the text of a value"},
+      {"cat", "tensors are joined by concat(a, b, axis=0)"},
+      {"arange", "range(n) gives the integers below n"},
+      {"shape", "size(x, axis=0) is the size of a tensor along an axis"},
+      {"reduce", "fold(f, initial, xs) goes along a list or the rows of a tensor"},
+      {"foldl", "fold(f, initial, xs) goes along a list or the rows of a tensor"},
+  };
+  return hint_for(name, kWords);
+}
+
+std::string without_dot(std::string_view name) {
+  static constexpr Word kWords[] = {
+      {"shape", "size(x, axis=0) is the size of a tensor along an axis"},
+      {"size", "size(x, axis=0) is the size of a tensor along an axis"},
+      {"T", "transpose(x) is the matrix the other way round"},
+      {"length", "length(xs) of \"std/list\" counts the elements of a list"},
+      {"len", "length(xs) of \"std/list\" counts the elements of a list"},
+      {"append", "append(xs, ys) of \"std/list\" joins two lists"},
+      {"item", "a tensor of one element gives it by an index: x[0]"},
+  };
+  return hint_for(name, kWords);
 }
 
 std::string declared_elsewhere(std::string_view word) {
@@ -122,6 +176,8 @@ std::string declared_elsewhere(std::string_view word) {
     return "; a function begins with 'fn'";
   if (word == "import" || word == "from" || word == "include" || word == "use")
     return "; the name of a file stands in quotes: import \"std/list\"";
+  if (word == "struct" || word == "class" || word == "record" || word == "enum")
+    return "; a data type is written data Point = Point(x: f64, y: f64), or data Side = Left | Right";
   return "";
 }
 

@@ -20,12 +20,15 @@ class Suggestion {
   std::size_t best_distance_;
 };
 
-/// Where there is a function of this name, or what stands here for one that other languages have: "; ...".
-/// Empty where nothing is known of the name.
+/// Where there is a function, data type or variant of this name, or what stands here for a function that other
+/// languages have: "; ...". Empty where nothing is known of the name.
 std::string known_elsewhere(std::string_view name);
 
 /// What stands here for a word of other languages, in a program: "; ...". Empty where nothing is known of it.
 std::string written_here(std::string_view word);
+
+/// What stands here for a method or an attribute of other languages, which values here do not have, likewise.
+std::string without_dot(std::string_view name);
 
 /// What stands here for a word that begins a declaration in other languages, likewise.
 std::string declared_elsewhere(std::string_view word);

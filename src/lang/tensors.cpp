@@ -135,6 +135,7 @@ Var BodyChecker::index(const Expr& expr) {
     indexed = Var();
   }
   for (ExprId position : positions) {
+    if (!may_be_place(position)) return Var();
     const std::array operands = {indexed, value(position, Type(DType::I64))};
     indexed = emit(operations_.gather(), operands, expr.sign);
   }
@@ -239,7 +240,9 @@ Var BodyChecker::list_of_elements(const Expr& expr, Wish element) {
 
 void BodyChecker::report_empty_brackets(const Expr& expr) {
   report(expr.span,
-         "expected elements between '[' and ']', found none; an empty list needs a type: Nil[i64]");
+         "expected elements between '[' and ']', found none; an empty list needs a type: Nil[i64]; an empty "
+         "tensor "
+         "is zeros(0)");
 }
 
 /// A constant where all elements are numbers; else the elements are stacked.

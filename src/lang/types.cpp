@@ -123,6 +123,7 @@ void Reader::report_unknown_type(const Token& name) {
   if (may_be_open)
     hint = fmt::format("; a type that is left open stands behind the name: fn f[{}](...)", text);
   if (hint.empty()) hint = similar.text();
+  if (hint.empty()) hint = known_elsewhere(text);
   report(name.span, fmt::format("expected {}, found '{}'{}", kAType, text, hint));
 }
 

@@ -29,6 +29,10 @@ std::string_view cast_hint(const OpDef& op, std::span<const Var> operands) {
     return "; fold(add, 0, xs) is the sum of a list";
   const bool joins = op.symbol == "+" && operands.size() == 2;
   if (joins && is_text(operands[0]) != is_text(operands[1])) return "; str(x) is the text of a value";
+  const bool has_list =
+      std::ranges::any_of(operands, [](Var operand) { return Declarations::is_list(operand.type()); });
+  if (has_list && op.fusion.value != Fusion::Tensor)
+    return "; map(fn(x) -> ..., xs) gives what becomes of each element of a list";
   if (op.fusion.value == Fusion::Tensor) return "";
   const auto holds_numbers = [](Var operand) {
     return !operand.type().is_data() && is_number(operand.type().dtype);
@@ -275,9 +279,12 @@ Var BodyChecker::operation_call(const Expr& expr, const Operation& operation, co
   if (op.takes(arguments.size())) {
     if (attributes) return apply(operation, arguments, wish, expr.span, *attributes);
   } else {
-    report(expr.span, fmt::format("'{}' takes {}, found {}: {}", op.name.value,
-                                  op.is_variadic() ? "more arguments" : count_of(op.arity(), "argument"),
-                                  arguments.size(), to_string(Signature(op))));
+    const bool is_reduced = arguments.size() == 1 && (op.name.value == "max" || op.name.value == "min");
+    report(expr.span,
+           fmt::format("'{0}' takes {1}, found {2}: {3}{4}", op.name.value,
+                       op.is_variadic() ? "more arguments" : count_of(op.arity(), "argument"),
+                       arguments.size(), to_string(Signature(op)),
+                       is_reduced ? fmt::format("; reduce_{}(x) is that of a tensor", op.name.value) : ""));
   }
   for (ExprId argument : arguments) value(argument);
   return Var();

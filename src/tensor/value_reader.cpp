@@ -33,6 +33,18 @@ std::string names_of(const std::vector<Field>& fields) {
   return names;
 }
 
+/// "T (Leaf, Node)": a data type with its variants, where these tell more than its name.
+std::string described(const Type& type) {
+  constexpr std::size_t kMostNames = 12;
+  const std::string name = to_string(type);
+  const bool has_names = type.is_data() && !is_list(type) && !is_tuple(type) && !is_string(type);
+  if (!has_names || (type.data->variants.size() == 1 && type.data->variants[0].name == name)) return name;
+  std::string names;
+  for (std::size_t i = 0; i < type.data->variants.size() && i < kMostNames; ++i)
+    names += fmt::format("{}{}", i > 0 ? ", " : "", type.data->variants[i].name);
+  return fmt::format("{} ({}{})", name, names, type.data->variants.size() > kMostNames ? ", ..." : "");
+}
+
 }  // namespace
 
 Value ValueReader::read(const Type& type) {
@@ -175,10 +187,26 @@ std::optional<Value> ValueReader::put(Value part) {
       fail_at(at_, 1, fmt::format("expected the field '{}' of {}, found none", field.name, variant.name));
     }
   } else if (++open.next < open.parts.size()) {
-    expect(',', open.type);
+    if (peek() != ',') fail_on_count();
+    accept(',');
     return std::nullopt;
+  } else if (peek() == ',') {
+    fail_on_count();
   }
   return close();
+}
+
+/// Less or more fields than the innermost open value has.
+void ValueReader::fail_on_count() {
+  const Open& open = open_.back();
+  const Variant& variant = open.type.data->variants[open.variant];
+  const bool is_closed = std::string_view(")]}").find(peek()) != std::string_view::npos;
+  if (variant.name.empty() || !(is_closed || peek() == ','))
+    expect(peek() == ',' ? open.closers[0] : ',', open.type);
+  fail_at(at_, 1,
+          fmt::format("expected {} field{} of {} ({}), found {}", open.parts.size(),
+                      open.parts.size() == 1 ? "" : "s", variant.name, names_of(variant.fields),
+                      is_closed ? std::to_string(open.next) : "more"));
 }
 
 std::optional<Value> ValueReader::close() {
@@ -209,7 +237,7 @@ Value ValueReader::scalar(DType dtype) {
   if (peek() == '"' && ids_ != nullptr && is_integer(dtype) && dtype != DType::U8)
     return number_of_string(dtype);
   const std::string_view found = word();
-  if (found.empty()) fail(dtype, rest());
+  if (found.empty()) fail(dtype, peek() == '"' ? literal() : rest());
   try {
     return parse_value(dtype, found);
   } catch (const ProgramError& error) {
@@ -304,7 +332,10 @@ bool ValueReader::accept(char sign) {
 
 /// Reads a character that a value of this type must have here.
 void ValueReader::expect(char sign, const Type& type) {
-  if (!accept(sign)) fail(type, rest(), fmt::format(" instead of '{}'", sign));
+  if (accept(sign)) return;
+  const std::string_view found = rest();
+  fail_at(found, fmt::format("expected a value of type {}, found {} instead of '{}'", to_string(type),
+                             describe(found), sign));
 }
 
 /// A string with its quotes; the next character is the first one.
@@ -338,7 +369,9 @@ std::string_view ValueReader::word() {
 }
 
 void ValueReader::require_end(const Type& type) {
-  if (at() < text_.size()) fail(type, rest(), " behind it");
+  if (at() >= text_.size()) return;
+  fail_at(rest(),
+          fmt::format("expected a value of type {}, found {} behind it", to_string(type), describe(rest())));
 }
 
 void ValueReader::fail(std::string_view expected) const {
@@ -354,7 +387,7 @@ void ValueReader::fail_at(std::size_t at, std::size_t length, std::string messag
 /// `found` stands in the text.
 void ValueReader::fail(const Type& expected, std::string_view found, std::string_view how) const {
   fail_at(found,
-          fmt::format("expected a value of type {}, found {}{}", to_string(expected), describe(found), how));
+          fmt::format("expected a value of type {}, found {}{}", described(expected), describe(found), how));
 }
 
 /// `part` stands in the text.

@@ -79,6 +79,7 @@ class ValueReader {
                                     std::string_view closers, std::size_t begin);
   std::optional<Value> put(Value part);
   std::optional<Value> close();
+  void fail_on_count();
   Type next_type() const;
   void begin_named_field();
   std::size_t variant_named(const Type& type, std::string_view name, std::string_view shown_name) const;

@@ -190,8 +190,8 @@ class Trainer {
     if (std::isfinite(loss) && std::isfinite(norm)) return;
     const std::string what = name_not_finite(loss, gradients_, trainee_.parameters());
     const char* advice = progress_.step == 0
-                             ? "nothing has been learned yet, so it is the model: look at what it "
-                               "divides by and takes roots or logarithms of"
+                             ? "nothing has been learned yet: look for nan and inf in the data, and "
+                               "at what the model divides by and takes roots or logarithms of"
                              : "try a lower learning rate or clipping";
     throw ProgramError(fmt::format("training diverged: {} is not finite in step {} (epoch {}){}; {}{}", what,
                                    progress_.step + 1, epochs_done() + 1, say_which_example(), advice,

@@ -186,6 +186,15 @@ class LineReader {
   std::vector<Value> values_;
 };
 
+/// Where the first line, which is wrong, seems to begin one document of JSON for all examples.
+std::string_view hint_at_document(std::string_view line) {
+  const std::size_t begin = std::min(line.find_first_not_of(kBlanksOfLine), line.size());
+  const std::string_view text = line.substr(begin, line.find_last_not_of(kBlanksOfLine) + 1 - begin);
+  const bool seems_document = text == "[" || text == "{" || text.starts_with("[{") || text.starts_with("[[");
+  return seems_document ? "; examples stand one on a line, also in JSON, with no brackets around all of them"
+                        : "";
+}
+
 /// Calls take(values, line number, place of its first byte, bytes) for each line with text, and
 /// fail(line number, place of its first byte, fault) for each that is wrong, until that says to stop.
 template <class Take, class Fail>
@@ -206,7 +215,8 @@ void for_each_line(std::string_view text, const std::string& name, const Example
                                          kMaxExampleBytes >> 20, line.size()));
       }
       take(LineReader(line, form, ids).read(), line_number, begin, line.size());
-    } catch (const ValueFault& fault) {
+    } catch (ValueFault& fault) {
+      if (line_number == 1) fault.message += hint_at_document(line);
       if (!fail(line_number, begin, fault)) break;
     }
   }

@@ -157,12 +157,22 @@ class AnyData(CommandLineTest):
         for words in (["train", self.model], ["train", self.model, "--dev", bad, "--data", self.data]):
             words += ["--data", bad] if "--data" not in words else []
             self.assert_fails(hiaton(*words, "--out", str(self.root / "none")), 1,
-                              "bad.jsonl:4:24: error: expected a value of type Ast, found '\"Nod\"'")
+                              "bad.jsonl:4:24: error: expected a value of type Ast (Node), found '\"Nod\"'")
         wrong = self.file("".join(lines(3)) + '{"t": ["Node", "If", []], "label": 7}\n', "wrong.jsonl")
         self.assert_fails(hiaton("train", self.model, "--data", wrong, "--out", str(self.root / "none")), 1,
                           "index out of range", "for the example in line 4 of the data")
         self.assert_fails(hiaton("train", self.model, "--data", self.data, "--dev=0%"), 1,
-                          "--dev: expected a file, or a share above 0% and below 100%, found '0%'")
+                          "--dev: expected a file, or a share above 0% and below 100% such as 10%, found '0%'")
+        self.assert_fails(hiaton("train", self.model, "--data", self.data, "--dev=0.1"), 1,
+                          "--dev: expected a file, or a share above 0% and below 100% such as 10%, found '0.1'")
+        document = self.file("[\n" + ",\n".join(lines(3)) + "]\n", "document.json")
+        self.assert_fails(hiaton("train", self.model, "--data", document, "--out", str(self.root / "none")), 1,
+                          "document.json:1:", "examples stand one on a line, also in JSON, with no brackets around all of them")
+        self.assert_fails(hiaton("train", self.model, "--out", str(self.root / "none")), 1,
+                          "--data names a file of examples: without it trees are generated")
+        learns_nothing = self.file("fn loss(x: f32) -> f32 = x\n", "nothing.hia")
+        self.assert_fails(hiaton("train", learns_nothing, "--data", self.file("1\n", "one.txt"), "--out", str(self.root / "none")), 1,
+                          "nothing.hia: expected something to learn, as 'param W: f32[2, 3]', found no learned parameter")
         integer = self.file("fn loss(x: i64) -> i64 = x\n", "integer.hia")
         self.assert_fails(hiaton("train", integer, "--data", self.data), 1,
                           "integer.hia:1:1: error: expected the first result of 'loss'", "found i64")

@@ -86,7 +86,7 @@ class Run(CommandLineTest):
         file = self.file("data Tree = Leaf(word: i64) | Node(left: Tree, right: Tree)\n"
                          "fn main(t: Tree, x: f32[3], y: f32[n], z: f32[n]) -> Tree = t\n")
         self.assert_fails(hiaton("run", file, "--t=Leef(1)", "--x=[1, 2]", "--y=[1]", "--z=1"), 2,
-                          "--t: expected a value of type Tree, found 'Leef'",
+                          "--t: expected a value of type Tree (Leaf, Node), found 'Leef'",
                           "--x: expected a value of type f32[3], found 2 elements along dimension 0, at column 1",
                           "--z: expected a value of type f32[n], found '1' instead of '[', at column 1",
                           "main(t: Tree, x: f32[3], y: f32[n], z: f32[n])")
@@ -98,7 +98,7 @@ class Run(CommandLineTest):
                          "fn main(x: f64[2, 2], t: Tree) -> Tree = t\n")
         self.assert_fails(hiaton("run", file, "--x=[1,2]", "--t=Node(Leaf(1), Leef(2))"), 2,
                           "--x: expected a value of type f64[2, 2], found '1,2]' instead of '[', at column 2\n",
-                          "--t: expected a value of type Tree, found 'Leef', at column 15\n")
+                          "--t: expected a value of type Tree (Leaf, Node), found 'Leef', at column 15\n")
 
     def test_values_may_stand_in_files(self):
         file = self.file("fn main(x: f64[n], k: i64) -> f64 = sum(x) + f64(k)\n")
@@ -378,6 +378,16 @@ class Graph(CommandLineTest):
         self.assertEqual((done.returncode, done.stdout), (0, ""))
         self.assertIn("digraph", pathlib.Path(out).read_text(encoding="utf-8"))
         self.assert_fails(hiaton("graph", "examples/fact.hia", "--out=/nonexistent/x"), 1, "cannot write '/nonexistent/x'")
+
+    def test_the_name_of_the_file_tells_the_format(self):
+        for name, part in (("a.svg", "</svg>"), ("a.dot", "digraph"), ("a.gv", "digraph"), ("a.json", '"nodes"'), ("a.txt", "function fact")):
+            out = pathlib.Path(self.directory.name) / name
+            self.assertEqual(hiaton("graph", "examples/fact.hia", "--out", str(out)).returncode, 0)
+            self.assertIn(part, out.read_text(encoding="utf-8"), name)
+            self.assertEqual(hiaton("graph", "examples/fact.hia", "--format=text", "--out", str(out)).returncode, 0)
+            self.assertIn("function fact", out.read_text(encoding="utf-8"), name)
+        self.assert_fails(hiaton("graph", "examples/fact.hia", "--out=a.png"), 2,
+                          "--out: pictures are written as .svg or .dot, found 'a.png'")
 
     def test_a_broken_saved_graph_is_an_error(self):
         self.assert_fails(hiaton("graph", self.file("{", "broken.json")), 1, "broken.json")

@@ -382,7 +382,8 @@ const ErrorCase kDataErrors[] = {
      "mean "
      "'Tree'?"},
     {"FieldsWithoutTypes", "data A = X(a)\nfn f() -> i64 = 1",
-     "1:13: expected ':' and the type of the field, found ')'"},
+     "1:13: expected ':' and the type of the field, found ')'; a field has a name and a type: Leaf(value: "
+     "i64)"},
     {"EmptyParentheses", "data A = X()\nfn f() -> i64 = 1",
      "1:12: expected a field; a variant without fields has no parentheses, found ')'"},
     {"TextBehindAType", "data A = X + Y\nfn f(a: A) -> A = a",

@@ -271,7 +271,8 @@ const ErrorCase kTensorsErrors[] = {
     {"InitializerWithoutNumber", "param b: f32[3] = normal\nfn f() -> i64 = 1",
      "2:1: expected '(' and a number, found 'fn'"},
     {"InitializerOfZero", "param b: f32[3] = uniform(0)\nfn f() -> i64 = 1",
-     "1:27: expected a number greater than 0"},
+     "1:27: expected a number greater than 0: normal(s) is of mean 0 and standard deviation s, uniform(a) "
+     "from -a to a"},
     {"UnknownLearnedParameter", "param b: f32[3]\nfn f() -> f32[3] = param c",
      "2:26: unknown learned parameter 'c'"},
     {"UnknownAttribute", "fn f(x: f32[3]) -> f32 = sum(x, axis=0)",
@@ -299,14 +300,18 @@ const ErrorCase kTensorsErrors[] = {
     {"IndexOfAScalar", "fn f(x: f32) -> f32 = x[0]", "1:24: expected a tensor before '[', found f32"},
     {"EmptyIndex", "fn f(x: f32[2]) -> f32 = x[]", "1:28: expected an index between '[' and ']', found ']'"},
     {"EmptyBrackets", "fn f() -> f32[2] = []",
-     "1:20: expected elements between '[' and ']', found none; an empty list needs a type: Nil[i64]"},
+     "1:20: expected elements between '[' and ']', found none; an empty list needs a type: Nil[i64]; an "
+     "empty tensor is "
+     "zeros(0)"},
     {"RowsOfTwoLengths", "fn f() -> i64[2, 2] = [[1, 2], [3]]",
      "1:23: [stack] expected numbers or tensors of one type, found i64[2] and i64[1]"},
     {"BracketsAtLineStart", "fn f(x: f32[2]) -> f32[2] = x\n  [0]",
      "2:3: expected 'fn' or the end of the program (a line that starts with '[' does not continue the line "
      "before), found '['"},
     {"TensorAsCondition", "fn f(x: bool[2]) -> i64 = if x then 1 else 2",
-     "1:30: the condition of 'if': expected bool, found bool[2]"},
+     "1:30: the condition of 'if': expected bool, found bool[2]; any(x) and all(x) are one truth value, "
+     "where(x, a, b) "
+     "chooses for each element"},
     {"TensorAsBound", "fn f(x: i64[2]) -> i64 = with s = 0 for i in 0..x do s",
      "1:49: a bound of 'for': expected an integer, found i64[2]"},
     {"OneBar", "fn f(a: bool) -> bool = a | a",

@@ -92,20 +92,21 @@ TEST_F(TreeValues, BlanksAndTheNamesOfListsAreRead) {
 }
 
 TEST_F(TreeValues, MessagesSayWhatIsWrong) {
-  EXPECT_EQ(message(tree, "Leef([1, 2])"), "expected a value of type Tree, found 'Leef', at column 1");
-  EXPECT_EQ(message(tree, ""), "expected a value of type Tree, found nothing, at column 1");
+  EXPECT_EQ(message(tree, "Leef([1, 2])"),
+            "expected a value of type Tree (Leaf, Node, Empty), found 'Leef', at column 1");
+  EXPECT_EQ(message(tree, ""),
+            "expected a value of type Tree (Leaf, Node, Empty), found nothing, at column 1");
   EXPECT_EQ(message(tree, "Leaf"),
             "expected a value of type Tree, found nothing instead of '(', at column 5");
   EXPECT_EQ(message(tree, "Leaf([1, 2]"),
             "expected a value of type Tree, found nothing instead of ')', at column 12");
-  EXPECT_EQ(message(tree, "Leaf([1, 2], 3)"),
-            "expected a value of type Tree, found ', 3)' instead of ')', at column 12");
+  EXPECT_EQ(message(tree, "Leaf([1, 2], 3)"), "expected 1 field of Leaf ('x'), found more, at column 12");
   EXPECT_EQ(message(tree, "Node(Empty, Empty)"),
-            "expected a value of type Tree, found ')' instead of ',', at column 18");
+            "expected 3 fields of Node ('left', 'right', 'n'), found 2, at column 18");
   EXPECT_EQ(message(tree, "Node(, Empty, 1)"),
-            "expected a value of type Tree, found ', Empty, 1)', at column 6");
+            "expected a value of type Tree (Leaf, Node, Empty), found ', Empty, 1)', at column 6");
   EXPECT_EQ(message(tree, "Node(Empty;\n Empty)"),
-            "expected a value of type Tree, found 'Empty;', at line 1, column 6");
+            "expected a value of type Tree (Leaf, Node, Empty), found 'Empty;', at line 1, column 6");
   EXPECT_EQ(message(tree, "Node(Empty ;\n Empty)"),
             "expected a value of type Tree, found ';...' instead of ',', at line 1, column 12");
   EXPECT_EQ(message(tree, "Empty Empty"),
@@ -155,20 +156,22 @@ TEST_F(TreeValues, JsonIsRead) {
 
 TEST_F(TreeValues, MessagesOnJsonSayWhatIsWrong) {
   const std::pair<const char*, const char*> cases[] = {
-      {R"({"Leef": [[1, 2]]})", "expected a value of type Tree, found '\"Leef\"', at column 2"},
+      {R"({"Leef": [[1, 2]]})",
+       "expected a value of type Tree (Leaf, Node, Empty), found '\"Leef\"', at column 2"},
       {R"("Leaf")", "expected the fields of Leaf, as in [\"Leaf\", ...], found nothing, at column 7"},
       {R"({"Leaf": {"y": [1, 2]}})", "expected a field of Leaf ('x'), found '\"y\"', at column 11"},
       {R"({"Leaf": {"x": [1, 2], "x": [1, 2]}})", "expected each field once, found 'x' twice, at column 24"},
       {R"({"Node": {"n": 1, "left": "Empty"}})",
        "expected the field 'right' of Node, found none, at column 34"},
-      {R"(["Node", "Empty"])", "expected a value of type Tree, found ']' instead of ',', at column 17"},
-      {R"(["Leaf", ["a", 2]])", "expected a value of type f32, found '\"a\", 2]]', at column 11"},
+      {R"(["Node", "Empty"])", "expected 3 fields of Node ('left', 'right', 'n'), found 1, at column 17"},
+      {R"(["Leaf", ["a", 2]])", "expected a value of type f32, found '\"a\"', at column 11"},
       {R"({"Leaf": )", "expected a value of type f32[2], found nothing instead of '[', at column 10"},
       {R"({"Node": "Empty"})", "expected the fields of Node as '{' or '[', found '\"Empty\"}', at column 10"},
       {R"(["Leaf)",
        "expected '\"' at the end of the string '\"Leaf', found the end of the line, at column 2"},
-      {"{", "expected a value of type Tree, found '{', at column 1"},
-      {"\xff\xfe", "expected a value of type Tree, found bytes that are not UTF-8, at column 1"},
+      {"{", "expected a value of type Tree (Leaf, Node, Empty), found '{', at column 1"},
+      {"\xff\xfe",
+       "expected a value of type Tree (Leaf, Node, Empty), found bytes that are not UTF-8, at column 1"},
   };
   for (const auto& [text, expected] : cases) EXPECT_EQ(message(tree, text), expected) << text;
 }

@@ -121,7 +121,7 @@ TEST_F(TreeTrainingTest, NamesTheTreeWhoseLossIsNoNumber) {
   const std::string program = model_with("0.0", "sqrt(1.5 - f32(word)) + sum(E[word])");
   EXPECT_THAT(error_of<ProgramError>([&] { train(model(program), 1); }),
               AllOf(HasSubstr("is not finite in step 1 (epoch 1), for the tree in line "),
-                    HasSubstr("nothing has been learned yet, so it is the model")));
+                    HasSubstr("nothing has been learned yet: look for nan")));
 }
 
 TEST_F(TreeTrainingTest, RefusesPredictionsThatAreNoProbabilitiesBeforeItTrains) {

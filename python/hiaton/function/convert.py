@@ -8,6 +8,7 @@ fields hold is not known at first: conversion is done again, with what it found,
 import collections
 import contextlib
 import functools
+import types as python_types
 import typing
 
 from hiaton import _core, testing
@@ -120,6 +121,9 @@ class Converter:
     # The rounds.
 
     def convert(self):
+        if not isinstance(self.function, python_types.FunctionType):
+            raise ConversionError(f"expected a function that is written in Python, found {type(self.function).__name__}; let Python "
+                                  "run it")
         if is_generator(self.function) or is_coroutine(self.function):
             raise ConversionError(f"{place(self.function)}: '{self.function.__qualname__}' is a generator or a coroutine, "
                                   "which a graph "
@@ -211,6 +215,14 @@ class Converter:
             return False
         if message not in self.left:
             self.left.append(message)
+        return True
+
+    def is_first_look(self, key, message):
+        """Whether nothing is known yet of what the function of the graph gives that is refused something: what calls of itself give
+        seems to be nothing as long, and a list of that to be empty. Its other paths may tell more; else the refusal stands."""
+        if self.assumed.get(("result", key), NEVER) is not NEVER:
+            return False
+        self.refusal, self.is_refused = message, self.is_refused or not self.changed
         return True
 
     def site(self, message):

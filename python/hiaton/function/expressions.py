@@ -321,6 +321,8 @@ class Expressions:
         if isinstance(type_, Symbol):
             return self.op("ne", value.ids[0], self.constant(self.converter.symbol(""), "i64"))
         if isinstance(type_, Lst):
+            if type_.element is NEVER:  # it is empty, as every list of nothing
+                return False
             return self.op("ne", self.graph.variant(value.ids[0]), self.constant(0, "i64"))
         if isinstance(type_, (Tup, Dct)):
             return bool(type_.items)

@@ -71,7 +71,7 @@ class Frame(Expressions, Operators, Calls, Closures, Dicts, Patterns, Tensors, O
         line = f":{node.lineno}" if node is not None else ""
         file = self.where.file if self.where else "?"
         message = f"{file}{line}: {message}"
-        if self.converter.leaves(message):
+        if self.converter.leaves(message) or self.converter.is_first_look(self.key, message):
             self._assume(self.constant(False, "bool"), message)
             raise Unreached
         self.converter.refuse(message)

@@ -265,6 +265,15 @@ def grad(function, argnums=0, has_aux=False):
 
 
 def vmap(function):
-    """A function that takes a list of examples, and gives a list of what `function` gives for each; all run in batches."""
-    mapped = GraphCallable(prelude.mapped)
-    return lambda examples: mapped(function, list(examples))
+    """A function that takes a list of examples, and gives a list of what `function` gives for each; all run in batches. Of
+    several parameters it takes a list for each, all of one length."""
+    mapped, mapped_apart = GraphCallable(prelude.mapped), GraphCallable(prelude.mapped_apart)
+
+    def over(examples, *others):
+        if not others:
+            return mapped(function, list(examples))
+        lists = [list(examples), *map(list, others)]
+        if len(set(map(len, lists))) > 1:
+            raise ValueError(f"expected lists of one length, found {', '.join(str(len(one)) for one in lists)}")
+        return mapped_apart(function, list(zip(*lists)))
+    return over

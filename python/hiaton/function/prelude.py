@@ -228,6 +228,10 @@ def mapped(function, examples):
     return [function(example) for example in examples]
 
 
+def mapped_apart(function, examples):
+    return [function(*example) for example in examples]
+
+
 def place_in(items, index):
     n = count(items)
     if index < 0:
