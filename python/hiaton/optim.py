@@ -1,6 +1,5 @@
 """Optimizers for the parameters of a module, and learning rates that change over the steps."""
 
-import numbers
 import os
 
 from hiaton import _core
@@ -85,7 +84,7 @@ class Optimizer:
     @learning_rate.setter
     def learning_rate(self, value):
         self._schedule = value if callable(value) else None
-        if not callable(value) and not isinstance(value, numbers.Real):
+        if not callable(value) and not hasattr(value, "__float__"):
             raise TypeError(f"learning_rate: expected a number, or a function of the step, found {value!r}")
         self._core.learning_rate = self.learning_rate if callable(value) else float(value)
 

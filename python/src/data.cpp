@@ -29,7 +29,7 @@ std::string name_of_type(nb::handle object) {
 [[noreturn]] void refuse_value(const std::string& what, const std::string& expected, nb::handle found) {
   std::string of = name_of_type(found);
   if (nb::hasattr(found, "dtype") && nb::hasattr(found, "shape"))
-    of += " of " + nb::cast<std::string>(nb::str(found.attr("dtype")));
+    of += std::string(" of ") + nb::str(nb::object(found.attr("dtype"))).c_str();
   throw nb::type_error((what + ": expected " + expected + ", found " + of).c_str());
 }
 

@@ -3,6 +3,7 @@
 import copy
 import dataclasses
 import enum
+import functools
 import math
 import typing
 import warnings
@@ -470,3 +471,16 @@ def test_a_parameter_that_wants_its_name():
         with pytest.raises(TypeError, match="positional argument"):
             call(3.0, 2.0)
     assert hia.grad(scaled)(3.0, by=2.0) == 2.0
+
+
+def test_what_is_not_written_in_python_stays_what_it_is():
+    @functools.lru_cache(None)
+    def fib(n):
+        return n if n < 2 else fib(n - 1) + fib(n - 2)
+
+    graph = hia.function(fib)
+    with pytest.warns(hia.FallbackWarning, match="a function that is written in Python, found _lru_cache_wrapper"):
+        assert graph(90) == 2880067194370816120
+    assert graph(91) == 4660046610375530309
+    with pytest.raises(hia.ConversionError, match="found _lru_cache_wrapper"):
+        hia.function(fib, strict=True)(3)

@@ -393,3 +393,29 @@ def test_gradients_stay_as_they_are_while_others_are_made():
         assert np.array_equal(step(model, batch)[1][path].numpy(), values)
     for kept, values in zip(held, expected[1::2]):
         assert np.array_equal(kept[path].numpy(), values)
+
+
+def test_vmap_takes_a_list_for_each_parameter():
+    power = hia.vmap(lambda x, n: x ** n)
+    assert power([2.0, 3.0, 4.0], (1, 2, 3)) == [2.0, 9.0, 64.0] and power([], []) == []
+    with pytest.raises(ValueError, match="expected lists of one length, found 2, 1"):
+        power([1.0, 2.0], [1])
+
+
+def test_optimizers_say_what_they_take():
+    layer = nn.Linear(2, 2)
+    with pytest.raises(TypeError, match="expected a module, or its parameters\\(\\), found list"):
+        optim.Adam(list(layer.parameters().values()), 0.1)
+    with pytest.raises(TypeError, match="learning_rate: expected a number, or a function of the step, found '0.1'"):
+        optim.Adam(layer, "0.1")
+    with pytest.raises(TypeError, match="expected the gradients that value_and_grad or a GradientTape gave, found NoneType"):
+        optim.Adam(layer, 0.1).update(None)
+
+
+def test_a_module_with_forward_says_what_it_is_called_here():
+    class Other(nn.Module):
+        def forward(self, x):
+            return x
+
+    with pytest.raises(NotImplementedError, match="'Other' has no __call__; what other packages call 'forward' is __call__ here"):
+        Other()(1)

@@ -63,6 +63,7 @@ def test_operands_and_attributes_go_by_place_and_by_name():
 
 @pytest.mark.parametrize("call, message", [
     (lambda x: hia.sum(), "sum.*expected an argument 'x'"),
+    (lambda x: hia.concat([x, x], dim=0), r"concat\(\): there is no argument 'dim'; its arguments are parts, axis"),
     (lambda x: hia.sum(x, 0, 1), "sum.*at most 2"),
     (lambda x: hia.sum(x, dim=0), "sum.*no argument 'dim'"),
     (lambda x: hia.sum(x, x=x), "sum.*"),

@@ -1,5 +1,6 @@
 """Programs in .hia as callables, and values of their data types."""
 
+import copy
 import faulthandler
 import gc
 import os
@@ -56,8 +57,11 @@ def test_a_file_is_a_callable():
     (lambda f: f(1, 2), TypeError, "main.*expected 1 argument, found 2"),
     (lambda f: f(1.5), TypeError, "'n': expected i64, found float"),
     (lambda f: f(True), TypeError, "'n': expected i64, found bool"),
-    (lambda f: f(m=1), TypeError, "main"),
-    (lambda f: f(1, n=1), TypeError, "main"),
+    (lambda f: f(m=1), TypeError, r"main\(\): there is no parameter 'm' in main\(n: i64\) -> i64"),
+    (lambda f: f(1, n=1), TypeError, r"main\(\): expected one argument 'n', found two"),
+    (lambda f: f(np.ones(3, ">f4")), TypeError, "'n': expected i64, found ndarray of >f4"),
+    (lambda f: f(np.float32(1)), TypeError, "'n': expected i64, found float32"),
+    (lambda f: f.map(3), TypeError, "'n': expected a list with a value for each call, found int"),
     (lambda f: f(2**70), OverflowError, "fits i64"),
     (lambda f: f.map([1], [2]), TypeError, "a list for each of 1 parameter"),
     (lambda f: f.other(1), AttributeError, "no function 'other'"),
@@ -65,6 +69,32 @@ def test_a_file_is_a_callable():
 def test_wrong_calls(call, error, message):
     with pytest.raises(error, match=message):
         call(hia.load(ROOT / "examples/fact.hia"))
+
+
+def test_numbers_of_numpy_are_numbers():
+    program = hia.program("fn main(n: i64, k: i32, x: f64, y: f32) -> (i64, i32, f64, f32) = (n, k, x, y)")
+    for whole in (np.int8, np.uint16, np.int32, np.int64, int, hia.i32):
+        for real in (np.float16, np.float32, np.float64, np.int32, float, hia.f32):
+            try:
+                assert program(whole(3), whole(4), real(5), real(6)) == (3, 4, 5.0, 6.0)
+            except TypeError as error:  # of element types that the engine does not have
+                assert any(name in str(error) for name in ("int8", "uint16", "float16")), (whole, real, error)
+    with pytest.raises(OverflowError, match="'k': expected an integer that fits i32"):
+        program(1, np.int64(2**40), 1.0, 1.0)
+
+
+def test_names_that_are_not_there(trees):
+    with pytest.raises(AttributeError, match="the program has no data type or variant 'Lef'; it has Tree, Leaf, Node"):
+        trees.types.Lef
+    with pytest.raises(TypeError, match="size 'd': expected an integer, found '3'"):
+        hia.load(ROOT / "models/treernn.hia", d="3")
+    with pytest.raises(TypeError, match=r"'p': expected a tuple of 2 for \(i64, i64\), found one of 1"):
+        hia.program("fn main(p: (i64, i64)) -> i64 = 1")((1,))
+
+
+def test_values_are_their_own_copies(trees):
+    tree = trees.types.Node(trees.types.Leaf(1), trees.types.Leaf(2))
+    assert copy.copy(tree) is tree and copy.deepcopy([tree])[0] is tree
 
 
 def test_errors_are_those_of_the_engine():

@@ -29,9 +29,9 @@ std::string_view cast_hint(const OpDef& op, std::span<const Var> operands) {
     return "; fold(add, 0, xs) is the sum of a list";
   const bool joins = op.symbol == "+" && operands.size() == 2;
   if (joins && is_text(operands[0]) != is_text(operands[1])) return "; str(x) is the text of a value";
-  const bool has_list =
-      std::ranges::any_of(operands, [](Var operand) { return Declarations::is_list(operand.type()); });
-  if (has_list && op.fusion.value != Fusion::Tensor)
+  const auto lists =
+      std::ranges::count_if(operands, [](Var operand) { return Declarations::is_list(operand.type()); });
+  if (lists == 1 && op.fusion.value != Fusion::Tensor)
     return "; map(fn(x) -> ..., xs) gives what becomes of each element of a list";
   if (op.fusion.value == Fusion::Tensor) return "";
   const auto holds_numbers = [](Var operand) {

@@ -198,7 +198,8 @@ class Frame(Expressions, Operators, Calls, Closures, Dicts, Patterns, Tensors, O
         """A value that is no union: of the side that an operation is for. Where it is of another one, CPython runs the
         call."""
         if isinstance(value.type, Opaque):
-            self.refuse(f"expected a value that a graph can hold, found {value.type}; use it outside of the function")
+            advice = "hand it over as hia.tensor(x)" if str(value.type) == "ndarray" else "use it outside of the function"
+            self.refuse(f"expected a value that a graph can hold, found {value.type}; {advice}")
         if not isinstance(value.type, Union):
             return value
         numbers = [i for i, side in enumerate(value.type.sides) if fits is None or fits(side)]

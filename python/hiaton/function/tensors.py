@@ -80,7 +80,8 @@ class Tensors:
                 if args and isinstance(args[0].type, Tup):
                     given += self.items(args.pop(0))
                 elif args and isinstance(args[0].type, Lst):
-                    self.refuse(f"{name}(): expected tensors whose number is known before the run, found {args[0].type}")
+                    self.refuse(f"{name}(): expected tensors whose number is known before the run, found {args[0].type}; loops and "
+                                "sum() go along lists of any length")
                 else:
                     given += args
                     args = []
