@@ -1,6 +1,7 @@
 """Programs and models in .hia, called from Python."""
 
 import collections.abc
+import json
 import os
 import types
 import typing
@@ -145,6 +146,8 @@ class Program:
 class Module(Program):
     """A program with parameters that are learned; called, it runs its function `predict`."""
 
+    vocabulary = None  # of a training: the number of each word
+
     def __init__(self, source, name, seed):
         super().__init__(source, name)
         self._store = _core.new_store(source, seed)
@@ -194,13 +197,37 @@ def _made(source, name, seed):
     return Module(source, name, seed) if source.has_parameters else Program(source, name)
 
 
+def _trained(directory, overflow, sizes):
+    """What `hiaton train` has left in a directory."""
+    if sizes:
+        raise TypeError(f"expected no sizes beside '{directory}', which has those of the training, found {', '.join(sizes)}")
+    program = os.path.join(directory, "model.hia")
+    try:
+        with open(os.path.join(directory, "model.json"), encoding="utf-8") as file:
+            info = json.load(file)
+    except FileNotFoundError:
+        raise _core.ProgramError(f"'{directory}': expected a program, or the directory of a training, found no 'model.json' in "
+                                 "there, which 'hiaton train' writes") from None
+    words = _core.vocabulary(os.path.join(directory, "vocabulary.txt"))
+    has_words = len(words) > 1 or not info["data"].get("values", False)
+    sizes = _core.trained_sizes(program, info["sizes"], info["classes"], len(words) if has_words else 0)
+    model = _made(_core.source(program, "", True, sizes, overflow), program, info["seed"])
+    model.load(os.path.join(directory, "best.safetensors"))
+    model.vocabulary = {word: number for number, word in enumerate(words)}
+    return model
+
+
 def load(path, *, seed=1, overflow="wrap", **sizes):
-    """The program in a .hia file: a Module where it has parameters, which begin with random values by `seed`.
+    """The program in a .hia file: a Module where it has parameters, which begin with random values by `seed`. Of a directory that
+    `hiaton train` wrote, the model with its best parameters; `vocabulary` has the numbers of the words that it was trained on,
+    0 for those that are not there.
 
     `sizes` are values for the sizes that the program declares, as `d=64`. `overflow` says what becomes of integers that
     do not fit: "wrap" or, as an error, "trap".
     """
     name = os.fspath(path)
+    if os.path.isdir(name):
+        return _trained(name, overflow, _checked(sizes))
     return _made(_core.source(name, "", True, _checked(sizes), overflow), name, seed)
 
 

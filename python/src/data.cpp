@@ -63,11 +63,13 @@ Value scalar_value(nb::handle object, DType dtype, const std::string& what) {
   } else if (PyFloat_Check(given)) {
     if (dtype == DType::F32) return static_cast<float>(PyFloat_AS_DOUBLE(given));
     if (dtype == DType::F64) return PyFloat_AS_DOUBLE(given);
-  } else if (const std::optional<Operand> operand = operand_of(object); operand && operand->value.is_scalar()) {
+  } else if (const std::optional<Operand> operand = operand_of(object);
+             operand && operand->value.is_scalar()) {
     const Value& value = operand->value;
     if (value.dtype() == dtype) return value;
     // Numbers of NumPy and tensors of one number go where numbers of Python go.
-    const bool is_widened = is_number(value.dtype()) && (is_float(dtype) || (is_integer(dtype) && is_integer(value.dtype())));
+    const bool is_widened =
+        is_number(value.dtype()) && (is_float(dtype) || (is_integer(dtype) && is_integer(value.dtype())));
     if (is_widened) return scalar_value(object.attr("item")(), dtype, what);
   }
   refuse_value(what, std::string(name_of(dtype)), object);
@@ -91,7 +93,8 @@ Value tensor_value(nb::handle object, const Type& type, const std::string& what)
   }
   if (!value) refuse_value(what, to_string(type), object);
   if (!compatible(value->type(), type)) {
-    const bool only_elements = value->type().dtype != type.dtype && value->type().shape.size() == type.shape.size();
+    const bool only_elements =
+        value->type().dtype != type.dtype && value->type().shape.size() == type.shape.size();
     throw nb::type_error((what + ": expected " + to_string(type) + ", found " + to_string(value->type()) +
                           (only_elements ? "; .astype converts the elements" : ""))
                              .c_str());
@@ -264,8 +267,8 @@ Value DataClasses::tuple_value(nb::handle object, const Type& type, const std::s
   const std::size_t count = type.data->variants[0].fields.size();
   const bool fits = (PyTuple_Check(object.ptr()) || PyList_Check(object.ptr())) && nb::len(object) == count;
   if (!fits && (PyTuple_Check(object.ptr()) || PyList_Check(object.ptr()))) {
-    throw nb::type_error((what + ": expected a tuple of " + std::to_string(count) + " for " + to_string(type) +
-                          ", found one of " + std::to_string(nb::len(object)))
+    throw nb::type_error((what + ": expected a tuple of " + std::to_string(count) + " for " +
+                          to_string(type) + ", found one of " + std::to_string(nb::len(object)))
                              .c_str());
   }
   if (!fits) refuse_value(what, "a tuple for " + to_string(type), object);
@@ -296,7 +299,8 @@ Value DataClasses::to_value(nb::handle object, const Type& type, const std::stri
     refuse_value(what, "a value of " + to_string(type), object);
   if (is_same(type, value->variant->type)) return value->data;
   const std::string theirs = to_string(value->variant->type);
-  throw nb::type_error((what + ": expected a value of " + to_string(type) + ", found one of the type " + theirs +
+  throw nb::type_error((what + ": expected a value of " + to_string(type) + ", found one of the type " +
+                        theirs +
                         (theirs == to_string(type) ? " of another program, which is built otherwise" : ""))
                            .c_str());
 }

@@ -1,5 +1,6 @@
 // Models with learned parameters: gradients, optimizers, files of parameters.
 #include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -12,6 +13,7 @@
 #include "programs.h"
 #include "train/checkpoint.h"
 #include "train/gradient.h"
+#include "train/model_sizes.h"
 #include "train/model_values.h"
 #include "train/optimizer.h"
 
@@ -213,6 +215,16 @@ double rate_at(const std::string& kind, double initial, uint64_t step, uint64_t 
   return train::learning_rate_at(schedule, initial, step, 1, steps);
 }
 
+/// The values that the sizes of a program had in a training; of the size of a vocabulary 0 says nothing.
+std::map<std::string, int64_t> trained_sizes(const std::string& program, std::map<std::string, int64_t> sizes,
+                                             int32_t classes, int32_t vocabulary_size) {
+  train::TrainerOptions options;
+  options.sizes = std::move(sizes);
+  options.classes = classes;
+  options.vocabulary_size = vocabulary_size;
+  return train::sizes_for(options, read_program(program));
+}
+
 }  // namespace
 
 nb::object row_numbers(const Gradients::Sum& sum) {
@@ -264,6 +276,11 @@ void ParameterStore::update(const std::function<void(std::vector<train::Paramete
 }
 
 void bind_learning(nb::module_& m) {
+  m.def("trained_sizes", &trained_sizes, nb::arg("program"), nb::arg("sizes"), nb::arg("classes"),
+        nb::arg("vocabulary_size"));
+  m.def(
+      "vocabulary", [](const std::filesystem::path& path) { return train::Vocabulary::load(path).words(); },
+      nb::arg("path"));
   nb::class_<ParameterStore>(m, "ParameterStore")
       .def_prop_ro("names",
                    [](const ParameterStore& store) {

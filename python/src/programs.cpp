@@ -249,7 +249,8 @@ std::vector<std::vector<Value>> Function::argument_lists(const nb::args& lists) 
                                signature_of(*this) + ", found " + counted(lists.size(), "list"));
   for (std::size_t i = 0; i < lists.size(); ++i) {
     if (nb::hasattr(lists[i], "__iter__") || PySequence_Check(lists[i].ptr()) != 0) continue;
-    refuse_arguments(name, "'" + parameters[i].name + "': expected a list with a value for each call, found " +
+    refuse_arguments(name, "'" + parameters[i].name +
+                               "': expected a list with a value for each call, found " +
                                nb::cast<std::string>(lists[i].type().attr("__name__")));
   }
   std::vector<std::vector<Value>> all;

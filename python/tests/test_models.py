@@ -1,5 +1,6 @@
 """Models with parameters: gradients, optimizers and files."""
 
+import json
 import pathlib
 
 import numpy as np
@@ -113,3 +114,49 @@ def test_files_of_parameters(model, tmp_path):
 def test_the_models_of_the_repository_load(name):
     model = hia.load(ROOT / f"models/{name}.hia")
     assert model.parameters and "loss" in model.functions and "predict" in model.functions
+
+
+SYNTAX = """size vocab = 100
+size classes = 7
+size d = 4
+data Syntax = Node(kind: i64, children: List[Syntax])
+param E: f32[vocab, d]
+param V: f32[d, classes]
+fn encode(tree: Syntax) -> f32[d] = E[tree.kind] + fold(fn(sum, child) -> sum + encode(child), f32(zeros(d)), tree.children)
+fn loss(tree: Syntax, label: i64) -> f32 = cross_entropy(encode(tree) @ V, label)
+fn predict(tree: Syntax) -> f32[classes] = softmax(encode(tree) @ V)
+"""
+
+
+def training_in(directory, words, values):
+    """What `hiaton train` leaves there, and the model."""
+    model = hia.program(SYNTAX, d=3, classes=2, **({"vocab": len(words) + 1} if words or not values else {}))
+    directory.mkdir()
+    (directory / "model.hia").write_text(SYNTAX)
+    (directory / "vocabulary.txt").write_text("".join(word + "\n" for word in ["<unk>", *words]))
+    data = {"train": "/data", "dev": "", "values": values, "stream": False}
+    (directory / "model.json").write_text(json.dumps({
+        "classes": 2, "sizes": {"d": 3}, "seed": 1, "min_count": 1, "data": data,
+        "execution": {"workers": 1, "batching": "on", "parts": 2}}))
+    model.update({"E": np.random.default_rng(1).normal(size=model.parameters["E"].shape).astype("f")})
+    model.save(directory / "best.safetensors")
+    return model
+
+
+def test_the_directory_of_a_training_is_loaded_as_it_is(tmp_path):
+    for name, words, values in (("a", ["If", '"two words"', "For"], True), ("b", [], True), ("c", [], False)):
+        made = training_in(tmp_path / name, words, values)
+        model = hia.load(tmp_path / name)
+        assert model.vocabulary == {word: number for number, word in enumerate(["<unk>", *(w.strip('"') for w in words)])}
+        assert {k: v.tolist() for k, v in model.parameters.items()} == {k: v.tolist() for k, v in made.parameters.items()}
+        tree = model.types.Node(model.vocabulary.get("For", 0), [model.types.Node(model.vocabulary.get("Try", 0), [])])
+        assert model(tree).tolist() == made(made.types.Node(tree.kind, [made.types.Node(0, [])])).tolist()
+    assert hia.program(SYNTAX).vocabulary is None
+
+
+def test_directories_that_are_no_trainings_are_errors(tmp_path):
+    with pytest.raises(hia.ProgramError, match="found no 'model.json' in there, which 'hiaton train' writes"):
+        hia.load(tmp_path)
+    training_in(tmp_path / "a", [], True)
+    with pytest.raises(TypeError, match="which has those of the training, found d"):
+        hia.load(tmp_path / "a", d=3)

@@ -9,15 +9,10 @@
 #include "exec/run_checks.h"
 #include "tensor/dimensions.h"
 #include "tensor/memory.h"
+#include "tensor/misfit.h"
 
 namespace hiaton::exec {
 namespace {
-
-std::string found_text(const Value& argument) {
-  if (argument.is_data()) return "a data value that does not fit";
-  const std::string type = to_string(argument.type());
-  return argument.is_scalar() ? fmt::format("{} ({})", to_string(argument), type) : type;
-}
 
 void require_arguments(const graph::Graph& graph, std::span<const Value> arguments, bool checks_data) {
   const std::string& program = graph[find_program(graph)].name;
@@ -32,13 +27,15 @@ void require_arguments(const graph::Graph& graph, std::span<const Value> argumen
     const Type wanted = dimensions.with_known(input.type);
     const bool same_sizes = arguments[i].is_data() || dimensions.bind(input.type, arguments[i].type());
     const bool is_known = !checks_data && arguments[i].is_data() && input.type.is_data();
-    if (is_known || (same_sizes && fits(arguments[i], input.type))) continue;
+    if (is_known) continue;
+    const std::optional<std::string> found = misfit(arguments[i], input.type);
+    if (same_sizes && !found) continue;
     const std::string name = input.name.empty() ? std::to_string(i) : fmt::format("'{}'", input.name);
     std::string expected_type = to_string(wanted);
     if (wanted != input.type)
       expected_type += fmt::format(" ({}, sizes as in the arguments before)", to_string(input.type));
     throw ProgramError(fmt::format("expected argument {} of {} to be of type {}, found {}", name, program,
-                                   expected_type, found_text(arguments[i])));
+                                   expected_type, found.value_or(to_string(arguments[i].type()))));
   }
 }
 

@@ -159,6 +159,13 @@ bool fits_undivided(const ValueView& value, const Type& type) {
   return true;
 }
 
+/// "1.5 (f64)", "f32[2, 3]".
+std::string described(const ValueView& value) {
+  const Value whole = value.value();
+  const std::string type = to_string(whole.type());
+  return whole.is_scalar() ? fmt::format("{} ({})", to_string(whole), type) : type;
+}
+
 /// Whether more than one reference leads to a data value with fields.
 bool has_several_references(const DataObject* object) {
   const int32_t count =
@@ -170,28 +177,42 @@ bool has_several_references(const DataObject* object) {
 
 /// This is a loop, not a recursion, for values may be as deep as memory allows. A part that several others
 /// share is looked at once for each type.
-bool fits(const Value& value, const Type& type) {
+std::optional<std::string> misfit(const Value& value, const Type& type) {
   struct Open {
     ValueView part;
     const Type* wanted;
+    const Field* field = nullptr;  ///< which it is of `of`
+    const Variant* of = nullptr;
+  };
+  const auto told = [](const Open& open, std::string_view found) {
+    if (open.field == nullptr) return std::string(found);
+    return fmt::format("{} as field '{}: {}' of {}", found, open.field->name, to_string(*open.wanted),
+                       open.of->name);
   };
   SmallVector<Open, 64> waiting;
   std::set<std::pair<const DataObject*, const DataType*>> known;
   waiting.push_back({value, &type});
   while (!waiting.empty()) {
-    const auto [part, wanted] = waiting.back();
+    const Open open = waiting.back();
+    const auto& [part, wanted, field, of] = open;
     waiting.pop_back();
-    if (!wanted->is_data() && !part.is_data()) {
-      if (!fits_undivided(part, *wanted)) return false;
+    if (!part.is_data()) {
+      if (wanted->is_data() || !fits_undivided(part, *wanted)) return told(open, described(part));
       continue;
     }
-    if (!wanted->is_data() || !part.is_data()) return false;
+    if (!wanted->is_data()) return told(open, "a data value");
     const uint32_t variant = Data::variant_of(part.slot.data);
     const std::vector<Variant>& variants = wanted->data->variants;
-    if (variant >= variants.size()) return false;
+    if (variant >= variants.size()) {
+      return told(open, fmt::format("a data value of variant {}, where {} has {}", variant,
+                                    wanted->data->name, variants.size()));
+    }
     const std::vector<Field>& fields = variants[variant].fields;
     const DataFields found(part.slot.data);
-    if (found.size() != fields.size()) return false;
+    if (found.size() != fields.size()) {
+      return told(open, fmt::format("a data value of variant {} with {} fields, where {} has {}", variant,
+                                    found.size(), variants[variant].name, fields.size()));
+    }
     if (!fields.empty() && has_several_references(part.slot.data) &&
         !known.emplace(part.slot.data, wanted->data.get()).second) {
       continue;
@@ -199,14 +220,19 @@ bool fits(const Value& value, const Type& type) {
     for (std::size_t i = 0; i < fields.size(); ++i) {
       const ValueView inner = found.view(i);
       const Type& inner_type = fields[i].type;
+      const Open open_field{inner, &inner_type, &fields[i], &variants[variant]};
       if (!inner.is_scalar()) {
-        waiting.push_back({inner, &inner_type});
+        waiting.push_back(open_field);
       } else if (inner.dtype() != inner_type.dtype || !inner_type.is_scalar()) {
-        return false;
+        return told(open_field, described(inner));
       }
     }
   }
-  return true;
+  return std::nullopt;
+}
+
+bool fits(const Value& value, const Type& type) {
+  return !misfit(value, type);
 }
 
 std::string to_string(const Value& value, const Type& type) {

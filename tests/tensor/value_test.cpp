@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "hiaton/error.h"
+#include "tensor/misfit.h"
 
 namespace hiaton {
 namespace {
@@ -112,6 +113,26 @@ TEST(ParseValue, SaysWhatWasExpectedAndFound) {
     EXPECT_NE(message(DType::I64, text), "") << text;
     EXPECT_NE(message(DType::F64, text), "") << text;
   }
+}
+
+TEST(Misfits, NameTheFirstPartThatDoesNotFit) {
+  DataTypes types;
+  const Type tree = types.declare("Tree");
+  const Type states = tensor_type(DType::F32, {2});
+  types.define(tree, {{"Leaf", {{"word", DType::I64}, {"state", states}}},
+                      {"Node", {{"left", tree}, {"right", tree}}}});
+  const Tensor state(DType::F32, {2});
+  const Value leaf = Data(0, {int64_t{1}, state});
+  EXPECT_EQ(misfit(Data(1, {leaf, leaf}), tree), std::nullopt);
+  EXPECT_EQ(misfit(1.5, tree), "1.5 (f64)");
+  EXPECT_EQ(misfit(leaf, DType::I64), "a data value");
+  EXPECT_EQ(misfit(Data(7, {}), tree), "a data value of variant 7, where Tree has 2");
+  EXPECT_EQ(misfit(Data(0, {}), tree), "a data value of variant 0 with 0 fields, where Leaf has 2");
+  EXPECT_EQ(misfit(Data(1, {leaf, Value(Data(0, {1.5, state}))}), tree),
+            "1.5 (f64) as field 'word: i64' of Leaf");
+  EXPECT_EQ(misfit(Data(1, {int64_t{3}, leaf}), tree), "3 (i64) as field 'left: Tree' of Node");
+  EXPECT_EQ(misfit(Data(0, {int64_t{1}, Tensor(DType::F32, {3})}), tree),
+            "f32[3] as field 'state: f32[2]' of Leaf");
 }
 
 TEST(DTypes, NamesReadBack) {
