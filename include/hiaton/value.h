@@ -92,8 +92,11 @@ class Value {
   Value(T scalar)  // NOLINT(google-explicit-constructor): a scalar is a value
       : dtype_(ScalarTraits<T>::dtype), slot_(make_slot(scalar)) {}
   Value(DType dtype, Slot slot) : dtype_(dtype), slot_(slot) {}
-  Value(Tensor tensor)  // NOLINT(google-explicit-constructor): a tensor is a value
-      : dtype_(tensor.dtype()), kind_(Kind::Tensor) {
+  /// Throws ProgramError where `tensor` was made without a type and sizes, and so is none.
+  Value(Tensor tensor) {  // NOLINT(google-explicit-constructor): a tensor is a value
+    if (!tensor) refuse_nothing();
+    dtype_ = tensor.dtype();
+    kind_ = Kind::Tensor;
     slot_.tensor = tensor.detach();
   }
   /// A string, which is a data value of the type "str". Throws ProgramError where the text is not UTF-8.
@@ -101,7 +104,10 @@ class Value {
   Value(const std::string& text)  // NOLINT(google-explicit-constructor): likewise
       : Value(std::string_view(text)) {}
   Value(const char* text) : Value(std::string_view(text)) {}  // NOLINT(google-explicit-constructor): likewise
-  Value(Data data) : kind_(Kind::Data) {  // NOLINT(google-explicit-constructor): a data value is a value
+  /// Throws ProgramError where `data` was made without a variant, and so is none.
+  Value(Data data) {  // NOLINT(google-explicit-constructor): a data value is a value
+    if (!data) refuse_nothing();
+    kind_ = Kind::Data;
     slot_.data = data.detach();
   }
 
@@ -133,9 +139,11 @@ class Value {
   /// The type of a scalar or a tensor. A data value does not know its type.
   Type type() const { return kind_ == Kind::Tensor ? tensor().type() : Type(dtype_); }
   const Slot& slot() const { return slot_; }
-  /// The scalar; T must be the C++ type of dtype().
+  /// The scalar; T is the C++ type of dtype(), as int64_t of i64. Throws ProgramError where it is another
+  /// one.
   template <class T>
   T as() const {
+    if (kind_ != Kind::Scalar || dtype_ != ScalarTraits<T>::dtype) refuse_as(ScalarTraits<T>::dtype);
     return get<T>(slot_);
   }
   /// One more reference to the tensor.
@@ -165,6 +173,8 @@ class Value {
   }
 
  private:
+  [[noreturn]] static void refuse_nothing();
+  [[noreturn]] void refuse_as(DType asked) const;
   void retain() const {
     if (kind_ == Kind::Tensor) slot_.tensor->references.fetch_add(1, std::memory_order_relaxed);
     if (kind_ == Kind::Data) Data::retain(slot_.data);

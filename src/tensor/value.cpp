@@ -235,6 +235,15 @@ bool fits(const Value& value, const Type& type) {
   return !misfit(value, type);
 }
 
+void Value::refuse_as(DType asked) const {
+  throw ProgramError(fmt::format("expected a value of type {}, found {}", name_of(asked),
+                                 is_data() ? "a data value" : described(*this)));
+}
+
+void Value::refuse_nothing() {
+  throw ProgramError("expected a value, found a Tensor or Data that was made without one");
+}
+
 std::string to_string(const Value& value, const Type& type) {
   return value.is_data() ? data_text(value, type) : to_string(value);
 }

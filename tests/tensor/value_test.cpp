@@ -115,6 +115,31 @@ TEST(ParseValue, SaysWhatWasExpectedAndFound) {
   }
 }
 
+template <class Act>
+std::string error_of(const Act& act) {
+  try {
+    act();
+  } catch (const ProgramError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Values, AreReadAsWhatTheyAre) {
+  EXPECT_EQ(Value(1.5).as<double>(), 1.5);
+  EXPECT_EQ(error_of([] { Value(1.5).as<int64_t>(); }), "expected a value of type i64, found 1.5 (f64)");
+  EXPECT_EQ(error_of([] { Value(int64_t{3}).as<int32_t>(); }), "expected a value of type i32, found 3 (i64)");
+  EXPECT_EQ(error_of([] { Value(Tensor(DType::F32, {2})).as<float>(); }),
+            "expected a value of type f32, found f32[2]");
+  EXPECT_EQ(error_of([] { Value("text").as<bool>(); }), "expected a value of type bool, found a data value");
+}
+
+TEST(Values, AreMadeOfSomething) {
+  const std::string expected = "expected a value, found a Tensor or Data that was made without one";
+  EXPECT_EQ(error_of([] { Value{Tensor()}; }), expected);
+  EXPECT_EQ(error_of([] { Value{Data()}; }), expected);
+}
+
 TEST(Misfits, NameTheFirstPartThatDoesNotFit) {
   DataTypes types;
   const Type tree = types.declare("Tree");
