@@ -277,9 +277,10 @@ std::chrono::nanoseconds Transport::keep_alive() {
   const std::lock_guard lock(mutex_);
   if (failure_ || ended_) return longest;
   const std::size_t known = inbox_.size();
+  const bool had_joined = joined_;
   pull();
   tick();
-  const bool has_arrived = inbox_.size() > known;
+  const bool has_arrived = inbox_.size() > known || joined_ != had_joined;
   if (has_arrived) wake();  // who waits for the link would not find it there any more
   looks_after_ = has_arrived || !link_.all_sent()
                      ? kShortest

@@ -24,8 +24,11 @@ class DisorderedLink : public Link {
   std::string host(int process) const override { return link_->host(process); }
   void send(int to, Packet packet) override { link_->send(to, std::move(packet)); }
   bool receive(Arrival& arrival) override {
+    const std::size_t known = held_.size();
     for (Arrival next; link_->receive(next); next = Arrival()) held_.push_back(std::move(next));
     holds_any_.store(!held_.empty());
+    // A thread that waits at the link would not find them there any more.
+    if (held_.size() > known) link_->wake();
     if (held_.empty() || keeps_back()) return false;
     const auto chosen = held_.begin() + static_cast<std::ptrdiff_t>(choose());
     arrival = std::move(*chosen);

@@ -17,6 +17,8 @@ namespace {
 
 constexpr uint64_t kEnoughForFaults = 1'000;  ///< of so many programs some end with a fault
 constexpr uint64_t kDataPrograms = sized_programs(1'000, 100);
+constexpr int64_t kFewTurns = 1;
+constexpr int64_t kTurns = 7;
 
 struct End {
   std::vector<Value> values;
@@ -150,11 +152,12 @@ TEST_P(RandomDataPrograms, RunLikeTheReference) {
     CompileOptions how;
     if (seed % 8 == 0) how.simplify = passes::SimplifyOptions::none();
     const hiaton::Program program = hiaton::Program::from_text("random.hia", text, how);
-    for (const int64_t turns : {1, 7}) {
+    for (const int64_t turns : {kFewTurns, kTurns}) {
       const std::vector<Value> arguments{Value(turns), Value(static_cast<int64_t>(seed))};
       const End expected = end_of(program, arguments, {.executor = Executor::Reference});
       faults += expected.fault == Fault::None ? 0 : 1;
       for (const RunOptions& way : ways_to_run(seed, fields)) {
+        if (turns == kFewTurns && way.workers > 2) continue;  // there is less to do than to start them
         ASSERT_EQ(end_of(program, arguments, way), expected) << way.workers << " workers";
         if (::testing::Test::HasFailure()) return;
       }
