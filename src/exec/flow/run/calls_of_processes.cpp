@@ -28,7 +28,7 @@ void Worker::work_for_processes() {
 
 void Worker::send_call(Frame* frame, const Call& call, uint32_t function) {
   ++under_way_[function];
-  give_call(frame, call, function, static_cast<uint32_t>(plan_.homes[function]));
+  give_call(frame, call, function, static_cast<uint32_t>(processes_->home_of(function)));
 }
 
 /// The function itself, or which of its copies gets the call: the one with the fewest calls of this process
@@ -40,7 +40,7 @@ uint32_t Worker::choose_copy(uint32_t function) {
   std::optional<uint32_t> own;
   for (std::size_t i = 0; i < copies.size(); ++i) {
     const std::size_t at = (turns_[function] + i) % copies.size();
-    if (plan_.homes[copies[at]] == processes_->self()) {
+    if (processes_->home_of(copies[at]) == processes_->self()) {
       own = copies[at];
     } else if (!best || under_way_[copies[at]] < under_way_[copies[*best]]) {
       best = at;

@@ -56,9 +56,23 @@ CallCodecs::CallCodecs(const Plan& plan) {
   }
 }
 
+int group_size(const RunOptions& options) {
+  const int processes = options.processes->size();
+  const int replicas = std::max(1, options.replicas);
+  if (processes % replicas != 0)
+    throw ProgramError(
+        fmt::format("expected a number of processes that is a multiple of the replicas, {}, found {}",
+                    replicas, processes));
+  return processes / replicas;
+}
+
 ProcessCalls::ProcessCalls(const Plan& plan, const CallCodecs& codecs, std::span<const Value> arguments,
                            const RunOptions& options)
-    : CommonRun(*options.processes), plan_(plan), codecs_(codecs), arguments_(arguments) {}
+    : CommonRun(*options.processes),
+      plan_(plan),
+      codecs_(codecs),
+      arguments_(arguments),
+      first_of_group_(options.processes->self() / group_size(options) * group_size(options)) {}
 
 // What goes out ---------------------------------------------------------------------------------------------
 
@@ -169,7 +183,7 @@ Message ProcessCalls::read_call(net::ByteReader& in) const {
   const std::vector<uint32_t>& copies = plan_.copies[call->callee];
   const bool is_callee =
       copies.empty() ? function == call->callee : std::ranges::find(copies, function) != copies.end();
-  if (!is_callee || plan_.homes[function] != self())
+  if (!is_callee || home_of(static_cast<uint32_t>(function)) != self())
     in.fail(fmt::format("expected the number of a function of process {}, found {}", self(), function));
   Message message{.kind = Message::Kind::Call,
                   .name = {},

@@ -44,6 +44,10 @@ class CallCodecs {
   std::vector<std::vector<std::vector<Codec>>> results_;  ///< by function, call site and phase
 };
 
+/// How many processes run a program together: all, or those of a replica. Throws ProgramError where the
+/// processes are no multiple of the replicas.
+int group_size(const RunOptions& options);
+
 /// One run, as one of the processes sees it.
 class ProcessCalls : private CommonRun {
  public:
@@ -51,6 +55,10 @@ class ProcessCalls : private CommonRun {
                const RunOptions& options);
 
   int self() const { return transport().self(); }
+  /// Whether this process begins examples: it is the first one of its group.
+  bool begins_examples() const { return self() == first_of_group_; }
+  /// The process that runs the function for this one: of the same group.
+  int home_of(uint32_t function) const { return first_of_group_ + plan_.homes[function]; }
   std::span<const Value> arguments() const { return arguments_; }
   void send(uint32_t to, const Message& message);
   /// Lets go what was sent, and takes what has come. Throws Stopped where the run is over, and what taking a
@@ -89,6 +97,7 @@ class ProcessCalls : private CommonRun {
   const Plan& plan_;
   const CallCodecs& codecs_;
   const std::span<const Value> arguments_;
+  const int first_of_group_;
   Worker* worker_ = nullptr;
   net::ByteWriter body_;
   std::vector<Slot> slots_;
