@@ -9,10 +9,25 @@ namespace {
 /// A process that has a copy of a function sends a call of it to another one while that has fewer of its
 /// calls, and else runs it itself.
 constexpr uint32_t kFewSent = 2;
+/// So many messages are one at most, so that who gets them can begin with them.
+constexpr std::size_t kMostTogether = 1024;
 /// Looking at what has come takes as long as some items.
 constexpr uint32_t kFiresALook = 256;
 
 }  // namespace
+
+void Worker::send_all_to_processes() {
+  for (std::size_t i = 0; i < outbox_.size();) {
+    const uint32_t to = outbox_[i].to;
+    together_.clear();
+    do {
+      together_.push_back(&outbox_[i].message);
+      ++i;
+    } while (i < outbox_.size() && outbox_[i].to == to && together_.size() < kMostTogether &&
+             ProcessCalls::go_together(*together_[0], outbox_[i].message));
+    processes_->send(to, together_);
+  }
+}
 
 bool Worker::exchange_with_processes() {
   fires_to_exchange_ = kFiresALook;

@@ -195,6 +195,7 @@ class Worker {
 
   // Calls of other processes: process_calls.h.
   bool exchange_with_processes();
+  void send_all_to_processes();
   void work_for_processes();
   uint32_t choose_copy(uint32_t function);
   void send_call(Frame* frame, const Call& call, uint32_t function);
@@ -286,6 +287,7 @@ class Worker {
     Message message;
   };
   std::vector<Sent> outbox_;
+  std::vector<const Message*> together_;  ///< those of the outbox that leave as one
 
   struct Kinds {
     Trace::KindId part;

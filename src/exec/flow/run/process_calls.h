@@ -7,6 +7,9 @@
 //
 //   Call, name     the calling function, which call of it, the function that is called, the arguments
 //   Return, name   which phase, how many Returns there are if it is the last, the results
+//
+// Messages of the same call site or phase that leave one after the other, as batches make them, are one: the
+// name and the values of each further one follow.
 #pragma once
 
 #include <exception>
@@ -60,7 +63,9 @@ class ProcessCalls : private CommonRun {
   /// The process that runs the function for this one: of the same group.
   int home_of(uint32_t function) const { return first_of_group_ + plan_.homes[function]; }
   std::span<const Value> arguments() const { return arguments_; }
-  void send(uint32_t to, const Message& message);
+  /// Sends messages that go_together().
+  void send(uint32_t to, std::span<const Message* const> messages);
+  static bool go_together(const Message& a, const Message& b);
   /// Lets go what was sent, and takes what has come. Throws Stopped where the run is over, and what taking a
   /// message throws. Whether something has come.
   bool look(Worker& worker);
@@ -87,8 +92,10 @@ class ProcessCalls : private CommonRun {
   void take(int from, uint8_t kind, const net::Header& header, std::span<const std::byte> payload) override;
   void take_fault(const RunError& error, uint64_t name) override;
 
+  void take_calls(net::ByteReader& in, ReturnName name);
+  void take_returns(net::ByteReader& in, int from, ReturnName name);
+  void take(Message message);
   Message read_call(net::ByteReader& in) const;
-  Message read_return(net::ByteReader& in, int from, ReturnName name) const;
   const RemoteCall& remote_call(net::ByteReader& in, int from, ReturnName name) const;
   void read_values(const net::ValueCodec& codec, net::ByteReader& in, std::span<const SlotKind> kinds,
                    Message& message) const;
