@@ -163,7 +163,8 @@ struct RunOptions {
   /// gets the sums of what it has computed itself: those of all together are the gradients.
   Gradients* gradients = nullptr;
   /// Called with each parameter whose sum in `gradients` is complete while the run goes on, as far as the
-  /// executor knows; all others are when the run is over. By the thread of the run, which has one worker then.
+  /// executor knows; all others are when the run is over. By the thread of the run, which has one worker
+  /// then.
   std::function<void(std::size_t parameter)> on_gradient{};
   /// Takes the lines that the program prints, each without its line break; empty: standard output. Workers
   /// call it at the same time.
