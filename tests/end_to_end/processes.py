@@ -136,7 +136,7 @@ class Threads(ProcessesTest):
         self.assert_fails(train(named, "--place=table=1"), 2, "--place: expected several processes")
         text = pathlib.Path(named).read_text(encoding="utf-8")
         pathlib.Path(named).write_text(text.replace("h @ V + v", 'on "scores" (h @ V + v)'), encoding="utf-8")
-        self.assert_one_error(train(named, "--processes=4", "--replicas=2"), "expected one replica, where the program places more")
+        self.assert_one_error(train(named, "--processes=5", "--replicas=2"), "a multiple of the replicas, 2, found 5")
 
     def test_bodies_are_trained_where_they_are_placed(self):
         program = pathlib.Path(self.directory.name) / "bodies.hia"
