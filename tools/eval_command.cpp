@@ -99,10 +99,13 @@ class MeasureWork : public ValueWork {
     const std::size_t count = parameters.size();
     return {std::move(parameters), count};
   }
-  void work_here(const net::Range& range) override { add(measure(examples_of(range))); }
+  std::function<void()> work_here(const net::Range& range) override {
+    return [this, numbers = measure(examples_of(range))] { add(numbers); };
+  }
   void compute(net::ByteReader& things, net::ByteWriter& results) override {
     for (const double number : measure(read_from(things))) results.number(number);
   }
+  void take_part() override { measure({}); }
   void take(const net::Range& /*range*/, net::ByteReader& results) override {
     while (results.left() > 0) numbers_.push_back(results.number<double>());
   }

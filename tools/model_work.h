@@ -4,11 +4,16 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "net/deal.h"
 #include "net/processes.h"
 #include "process_options.h"
 #include "trained_model.h"
+
+namespace hiaton::train {
+class SharedBatches;
+}
 
 namespace hiaton::cli {
 
@@ -34,13 +39,17 @@ class ModelWork : public net::Work, protected net::Dealt {
   virtual void read_examples() = 0;
   /// Any process: puts what write() has written through the model, and writes the results.
   virtual void compute(net::ByteReader& things, net::ByteWriter& results) = 0;
-  /// What write, compute and take do together, in this process.
-  virtual void work_here(const net::Range& range) = 0;
+  /// What write and compute do together, in this process. What it returns does what take does.
+  std::function<void()> work_here(const net::Range& range) override = 0;
+  /// Any process: takes part in what work_here() and compute() of other processes run together.
+  virtual void take_part() = 0;
   /// All examples have been taken.
   virtual void finish() {}
 
  private:
   void work(net::ByteReader& things, net::ByteWriter& results) final { compute(things, results); }
+  void work_together(train::SharedBatches& sharing);
+  std::vector<net::Range> next_ranges(std::size_t begin, std::size_t groups) const;
 
   const std::string& checkpoint_;
 };

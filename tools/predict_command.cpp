@@ -27,18 +27,18 @@ struct PredictCommand {
 };
 
 /// Expressions of the kind that the model was trained on, of a seed of their own.
-train::Treebank generate(const PredictCommand& command, const ModelInfo& info) {
+train::ListOpsStream generate(const PredictCommand& command, const ModelInfo& info) {
   if (!info.data.is_generated()) {
     throw UsageError(
         "--generate: expected a model that was trained on generated trees, found one trained on a file");
   }
   train::ListOpsOptions options = info.data.listops.options;
   options.seed = command.seed;
-  return train::generate_listops(options, command.generate, 0).train;
+  return train::ListOpsStream(options);
 }
 
 std::unique_ptr<TreeInput> read(const PredictCommand& command, const TrainedModel& model) {
-  if (command.generate > 0) return keep_trees(generate(command, model.info), model);
+  if (command.generate > 0) return draw_trees(generate(command, model.info), command.generate, model);
   return read_trees(command.file, model);
 }
 
@@ -92,11 +92,14 @@ class PredictValuesWork : public ValueWork {
     if (!is_begin) return {wanted, wanted.size()};
     return {std::move(all), wanted.size()};
   }
-  void work_here(const net::Range& range) override { show(predict(examples_of(range))); }
+  std::function<void()> work_here(const net::Range& range) override {
+    return [this, predictions = predict(examples_of(range))] { show(predictions); };
+  }
   void compute(net::ByteReader& things, net::ByteWriter& results) override {
     const LineWire wire(program().results());
     for (const std::vector<Value>& values : predict(read_from(things))) wire.write(values, results);
   }
+  void take_part() override { predict({}); }
   void take(const net::Range& range, net::ByteReader& results) override {
     const LineWire wire(program().results());
     std::vector<std::vector<Value>> predictions;

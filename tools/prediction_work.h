@@ -30,9 +30,10 @@ class PredictionWork : public ModelWork {
   void load_model() final;
   train::ModelTrainer& trainer() final { return model_->trainer; }
   void read_examples() final { trees_ = read(*model_); }
-  void work_here(const net::Range& range) final {
+  std::function<void()> work_here(const net::Range& range) final {
     const std::vector<train::Tree> trees = trees_->encoded(range);
-    take(range.begin, trees, predict(trees));
+    return
+        [this, begin = range.begin, trees, predictions = predict(trees)] { take(begin, trees, predictions); };
   }
   std::vector<train::Prediction> predict(std::vector<train::Tree> trees);
   std::size_t size() const final { return trees_->size(); }
@@ -40,6 +41,7 @@ class PredictionWork : public ModelWork {
     wire_->write(trees_->encoded(range), things);
   }
   void compute(net::ByteReader& things, net::ByteWriter& results) final;
+  void take_part() final { predict({}); }
   void take(const net::Range& range, net::ByteReader& results) final {
     const std::vector<train::Tree> trees = trees_->encoded(range);
     take(range.begin, trees, wire_->read_predictions(trees, results));

@@ -28,8 +28,10 @@ int work_launched(const net::Launched& launched, const ProcessOptions& options,
                   const net::MakeWork& make_work) {
   net::LaunchedProcess process(launched);
   if (process.is_first()) take_offered_output();
+  net::Transport::Options transport = options.transport;
+  transport.report = complain;
   try {
-    process.work(options.transport, make_work);
+    process.work(transport, make_work);
     return kSuccess;
   } catch (const net::ProcessFailure& failure) {
     if (failure.is_reported_here()) complain(failure.what());

@@ -8,15 +8,15 @@
 namespace hiaton::cli {
 namespace {
 
-class KeptTrees final : public TreeInput {
+/// Trees with words of their own, as the vocabulary has them.
+class WordIds {
  public:
-  KeptTrees(train::Treebank trees, const train::Vocabulary& vocabulary) : bank_(std::move(trees)) {
-    for (const std::string& word : bank_.words) ids_.push_back(vocabulary.id(word));
-  }
+  explicit WordIds(const train::Vocabulary& vocabulary) : vocabulary_(vocabulary) {}
 
-  std::size_t size() const override { return bank_.trees.size(); }
-  std::vector<train::Tree> encoded(const net::Range& range) const override {
-    const auto part = std::span(bank_.trees).subspan(range.begin, range.count);
+  std::vector<train::Tree> encoded(const train::Treebank& bank, const net::Range& range) {
+    for (std::size_t i = ids_.size(); i < bank.words.size(); ++i)
+      ids_.push_back(vocabulary_.id(bank.words[i]));
+    const auto part = std::span(bank.trees).subspan(range.begin, range.count);
     std::vector<train::Tree> trees(part.begin(), part.end());
     for (train::Tree& tree : trees) {
       for (train::Node& node : tree.nodes) {
@@ -25,11 +25,43 @@ class KeptTrees final : public TreeInput {
     }
     return trees;
   }
+
+ private:
+  const train::Vocabulary& vocabulary_;
+  std::vector<int32_t> ids_;  ///< by word
+};
+
+class KeptTrees final : public TreeInput {
+ public:
+  KeptTrees(train::Treebank trees, const train::Vocabulary& vocabulary)
+      : bank_(std::move(trees)), ids_(vocabulary) {}
+
+  std::size_t size() const override { return bank_.trees.size(); }
+  std::vector<train::Tree> encoded(const net::Range& range) override { return ids_.encoded(bank_, range); }
   void show(std::size_t index, const Show& show) const override { show(bank_.trees[index], bank_.words); }
 
  private:
   train::Treebank bank_;
-  std::vector<int32_t> ids_;  ///< by word
+  WordIds ids_;
+};
+
+class DrawnTrees final : public TreeInput {
+ public:
+  DrawnTrees(train::ListOpsStream expressions, std::size_t count, const train::Vocabulary& vocabulary)
+      : expressions_(std::move(expressions)), count_(count), ids_(vocabulary) {}
+
+  std::size_t size() const override { return count_; }
+  std::vector<train::Tree> encoded(const net::Range& range) override {
+    return ids_.encoded(expressions_.first(range.begin + range.count), range);
+  }
+  void show(std::size_t index, const Show& show) const override {
+    show(expressions_.drawn().trees[index], expressions_.drawn().words);
+  }
+
+ private:
+  train::ListOpsStream expressions_;
+  std::size_t count_;
+  WordIds ids_;
 };
 
 class TreesOfFile final : public TreeInput {
@@ -43,7 +75,7 @@ class TreesOfFile final : public TreeInput {
   }
 
   std::size_t size() const override { return chosen_.size(); }
-  std::vector<train::Tree> encoded(const net::Range& range) const override {
+  std::vector<train::Tree> encoded(const net::Range& range) override {
     std::vector<train::Tree> trees;
     for (const uint32_t index : std::span(chosen_).subspan(range.begin, range.count))
       trees.push_back(file_.tree(index, vocabulary_));
@@ -64,6 +96,11 @@ class TreesOfFile final : public TreeInput {
 
 std::unique_ptr<TreeInput> keep_trees(train::Treebank trees, const TrainedModel& model) {
   return std::make_unique<KeptTrees>(std::move(trees), model.words);
+}
+
+std::unique_ptr<TreeInput> draw_trees(train::ListOpsStream expressions, std::size_t count,
+                                      const TrainedModel& model) {
+  return std::make_unique<DrawnTrees>(std::move(expressions), count, model.words);
 }
 
 std::unique_ptr<TreeInput> read_trees(const std::string& file, const TrainedModel& model,

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "hiaton/trees.h"
-#include "net/values.h"
+#include "net/bytes.h"
 
 namespace hiaton::cli {
 
@@ -13,7 +13,7 @@ namespace hiaton::cli {
 class TreeWire {
  public:
   /// Ids are below `words`, labels below `classes`.
-  TreeWire(int32_t words, int32_t classes);
+  TreeWire(int32_t words, int32_t classes) : words_(words), classes_(classes) {}
 
   void write(std::span<const train::Tree> trees, net::ByteWriter& out) const;
   /// Throws ProgramError where the bytes are no trees.
@@ -27,8 +27,6 @@ class TreeWire {
  private:
   int32_t words_;
   int32_t classes_;
-  net::ValueCodec trees_;
-  net::ValueCodec predictions_;
 };
 
 }  // namespace hiaton::cli

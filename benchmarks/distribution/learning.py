@@ -13,10 +13,12 @@ import time
 
 from contenders import ROOT, TIMEOUT_S, measure, wall_seconds
 from printing import ratio, show_ratio, show_time
+from two_hosts import HOSTS, two_hosts
 
 PREDICT_BAR = 1.9 / 2   # of what two runs side by side get done: 1.9 where the second core is free
 TRAIN_BAR = 1.85 / 2
 EXCHANGE_BAR = 0.05     # of a step
+EXCHANGE_OVER_TCP_BAR = 0.1
 KILLED_BAR_S = 2        # until a process that was killed is named, and all have ended
 RESTART_BAR_S = 5       # until training goes on without it
 
@@ -38,6 +40,7 @@ class Learning:
     def __init__(self, processes, sizes, scratch):
         self.command = str(processes.command)
         self.two = processes.two
+        self.variables = processes.variables
         self.over_mpi = processes.two[0].startswith("--hosts")
         self.sizes = sizes
         self.scratch = pathlib.Path(scratch)
@@ -99,17 +102,24 @@ class Learning:
                 "there": statistics.median(seconds["there"]), "speed": speed, "bar": TABLE_BAR,
                 "missed": "" if speed >= TABLE_BAR else "missed"}
 
-    def exchange_row(self, rounds):
-        """The share of the steps of process 0 that exchanges gradients, waiting for the other process included."""
-        shares = []
-        for _ in range(rounds):
-            trace = self.scratch / "trace.json"
-            self.train("traced", self.sizes.train_trees, 50, f"--trace={trace}", *self.two)
-            events = json.loads(trace.read_text(encoding="utf-8"))["traceEvents"]
-            spent = lambda name: sum(event["dur"] for event in events if re.fullmatch(name, event["name"]) and "dur" in event)
-            shares.append(spent("exchange") / spent(r"step.*"))
-        share = statistics.median(shares)
-        return {"share": share, "bar": EXCHANGE_BAR, "missed": "" if share <= EXCHANGE_BAR else "missed"}
+    def exchange_rows(self, rounds):
+        """What of the steps is the exchange of gradients: from when the last process begins it. What the others wait for that one
+        stands by itself: it is because their shares of a batch do not take equally long. The rows, and why one is missing."""
+        trace = self.scratch / "trace.json"
+        options = [f"--trace={trace}"]
+        here = lambda: self.train("traced", self.sizes.train_trees, 50, *options, *self.two)
+        rows = [exchange_row("shared memory", EXCHANGE_BAR, here, trace, rounds)]
+        if not self.over_mpi:
+            return rows, None
+        hosts, why = two_hosts(self.scratch)
+        if hosts is None:
+            return rows, why
+        try:
+            over_tcp = lambda: hosts.run(self.train_words("traced", self.sizes.train_trees, 50, *options, HOSTS), self.variables)
+            rows.append(exchange_row("TCP", EXCHANGE_OVER_TCP_BAR, over_tcp, trace, rounds))
+        finally:
+            hosts.close()
+        return rows, None
 
     def killed_rows(self):
         if not self.over_mpi:
@@ -158,6 +168,32 @@ def row(label, seconds, bar):
             "bar": bar, "missed": "" if share >= bar else "missed"}
 
 
+def exchange_row(way, bar, train, trace, rounds):
+    shares, waits = [], []
+    for _ in range(rounds):
+        train()
+        exchanged, waited = exchanges_in(json.loads(trace.read_text(encoding="utf-8"))["traceEvents"])
+        shares.append(exchanged)
+        waits.append(waited)
+    share = statistics.median(shares)
+    return {"way": way, "share": share, "waiting": statistics.median(waits), "bar": bar, "missed": "" if share <= bar else "missed"}
+
+
+def exchanges_in(events):
+    """The shares of all steps, of all processes, that they exchange gradients, and that they wait for the last one to begin it."""
+    steps = sum(event["dur"] for event in events if re.fullmatch(r"step.*", event["name"]) and "dur" in event)
+    of_process = {}
+    for event in events:
+        if event["name"] == "exchange" and "dur" in event:
+            of_process.setdefault(event["pid"], []).append((event["ts"], event["ts"] + event["dur"]))
+    exchanged = waited = 0
+    for together in zip(*map(sorted, of_process.values())):
+        last = max(begin for begin, _ in together)
+        waited += sum(last - begin for begin, _ in together)
+        exchanged += sum(end - last for _, end in together)
+    return exchanged / steps, waited / steps
+
+
 def wait_until(holds):
     deadline = time.monotonic() + 60
     while not holds():
@@ -198,8 +234,9 @@ def table(name, rows):
                 [[row["what"], show_time(row["1 process"]), show_time(row["2 processes"]), show_ratio(row["speedup"]),
                   show_ratio(row["side by side"]), show_ratio(row["share"]), f"{row['bar']:.3f}", row["missed"]] for row in rows])
     if name == "exchange":
-        return (["exchange of gradients", "share of a step", "bar", ""],
-                [["not hidden behind work", f"{row['share']:.1%}", f"{row['bar']:.0%}", row["missed"]] for row in rows])
+        return (["exchange of gradients", "share of a step", "bar", "waiting for the other process", ""],
+                [[f"not hidden behind work, {row['way']}", f"{row['share']:.1%}", f"{row['bar']:.0%}", f"{row['waiting']:.1%}", row["missed"]]
+                 for row in rows])
     if name == "table":
         return (["table of words", "here", "on the other process", "speed", "bar", ""],
                 [[row["what"], show_time(row["here"]), show_time(row["there"]), show_ratio(row["speed"]), show_ratio(row["bar"]),

@@ -101,6 +101,9 @@ class Gradients {
   Tensor& values(std::size_t parameter) { return sums_[parameter].values; }
   /// All zero again. The threads of a pool share the work.
   void clear(ThreadPool* pool = nullptr);
+  /// Marks nothing as what may differ from zero, and leaves the values as they are: for who then writes over
+  /// all that it marks.
+  void unmark();
   /// Adds another's sums, parameter by parameter, row by row.
   void add(const Gradients& other, ThreadPool* pool = nullptr);
 
@@ -156,8 +159,13 @@ struct RunOptions {
   /// without: what the run does with a value that does not fit is undefined then.
   bool checks_data = true;
   /// Where Accumulate nodes add to; null: nowhere. Of one run at a time. After a run that ended with an error
-  /// they hold a part of its sums: clear() them.
+  /// they hold a part of its sums: clear() them. Where several processes share the run (`processes`), each
+  /// gets the sums of what it has computed itself: those of all together are the gradients.
   Gradients* gradients = nullptr;
+  /// Called with each parameter whose sum in `gradients` is complete while the run goes on, as far as the
+  /// executor knows; all others are when the run is over. By the thread of the run, which has one worker
+  /// then.
+  std::function<void(std::size_t parameter)> on_gradient{};
   /// Takes the lines that the program prints, each without its line break; empty: standard output. Workers
   /// call it at the same time.
   std::function<void(std::string_view)> print{};
@@ -182,8 +190,10 @@ struct RunOptions {
   /// Learned parameters without a place of their own are placed, the largest first, where `max_bytes` does
   /// not hold them all.
   bool place_parameters = false;
-  /// Training in several processes: how many groups of them each hold all parameters, and compute a share of
-  /// each batch; 0: one where something is placed, else as many as there are processes.
+  /// How many groups of consecutive processes, all as large, each run the whole program where it places
+  /// something; 0: one. In a run of many argument lists the first process of each group gives those that its
+  /// group computes. In training each group computes a share of each batch; 0: one group where something is
+  /// placed, else as many as there are processes.
   int replicas = 0;
   /// Reference executor only: called for every token, and for every demand.
   std::function<void(const TokenEvent&)> on_token{};

@@ -170,5 +170,23 @@ struct ListOps {
 /// sense or allow too few expressions.
 ListOps generate_listops(const ListOpsOptions& options, std::size_t train_count, std::size_t dev_count);
 
+/// The same expressions, drawn when they are asked for.
+class ListOpsStream {
+ public:
+  /// Throws ProgramError where no expressions are like this.
+  explicit ListOpsStream(const ListOpsOptions& options);
+  ListOpsStream(ListOpsStream&&) noexcept;
+  ListOpsStream& operator=(ListOpsStream&&) noexcept;
+  ~ListOpsStream();
+
+  /// All that were drawn, and no fewer than `count`. Throws ProgramError where there are not so many.
+  const Treebank& first(std::size_t count);
+  const Treebank& drawn() const;
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
 }  // namespace hiaton::train
 #pragma GCC visibility pop

@@ -97,8 +97,12 @@ void Gradients::touch(std::size_t parameter, int64_t row) {
 }
 
 void Gradients::clear(ThreadPool* pool) {
+  for (Sum& sum : sums_) zero(sum, pool);
+  unmark();
+}
+
+void Gradients::unmark() {
   for (Sum& sum : sums_) {
-    zero(sum, pool);
     for (int64_t row : sum.rows) sum.touched[static_cast<std::size_t>(row)] = 0;
     sum.rows.clear();
     sum.dense = false;

@@ -36,14 +36,14 @@ direct::PlanOptions direct_options(const RunOptions& options) {
 }
 
 partition::Places places_of(const RunOptions& options) {
-  partition::Places places{options.processes->size(), options.places, {}};
+  partition::Places places{flow::group_size(options), options.places, {}};
   if (options.place_parameters) places.most_bytes = options.max_bytes;
   return places;
 }
 
 /// Whether parts of the program are on different processes.
 bool is_spread(const Graph& graph, const RunOptions& options) {
-  return options.processes != nullptr && options.processes->size() > 1 &&
+  return options.processes != nullptr && flow::group_size(options) > 1 &&
          has_places(graph, places_of(options));
 }
 
@@ -102,6 +102,9 @@ const PlanCache::Entry* direct_entry(const Graph& graph, const FunctionSet& dire
 
 RunResult run_production(const Graph& graph, std::span<const Value> arguments, const RunOptions& options,
                          PlanCache& plans) {
+  if (options.replicas > 1 && options.processes != nullptr)
+    throw ProgramError(
+        fmt::format("expected one replica in a run of one argument list, found {}", options.replicas));
   if (is_spread(graph, options)) return run_placed(graph, arguments, options, plans);
   const FunctionSet& functions =
       plans.direct_functions(graph, kind_of_run(options.batching, 1, options.workers));

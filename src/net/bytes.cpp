@@ -6,6 +6,20 @@
 
 namespace hiaton::net {
 
+void ByteWriter::copy_to(std::byte* to) const {
+  std::size_t position = 0;
+  const auto copy = [&to](const std::byte* from, std::size_t size) {
+    if (size > 0) std::memcpy(to, from, size);
+    to += size;
+  };
+  for (const Borrowed& borrowed : borrowed_) {
+    copy(bytes_.data() + position, borrowed.position - position);
+    copy(borrowed.bytes, borrowed.size);
+    position = borrowed.position;
+  }
+  copy(bytes_.data() + position, bytes_.size() - position);
+}
+
 uint64_t ByteReader::compact() {
   uint64_t value = 0;
   for (unsigned shift = 0; shift < 64; shift += 7) {

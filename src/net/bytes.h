@@ -14,6 +14,8 @@
 namespace hiaton::net {
 
 /// Numbers have their fixed size, in the byte order that all processes of a run have.
+///
+/// Bytes that stand in memory already may be borrowed: they are copied once, to where they are sent from.
 class ByteWriter {
  public:
   template <class T>
@@ -35,22 +37,47 @@ class ByteWriter {
     const auto* begin = static_cast<const std::byte*>(bytes);
     bytes_.insert(bytes_.end(), begin, begin + size);
   }
+  /// Adds bytes that stay as they are until copy_to() has been called for the last time.
+  void borrow(const void* bytes, std::size_t size) {
+    if (size == 0) return;
+    borrowed_.push_back({bytes_.size(), static_cast<const std::byte*>(bytes), size});
+    borrowed_bytes_ += size;
+  }
   /// Makes room for `size` more bytes at once.
   void reserve(std::size_t size) { bytes_.reserve(bytes_.size() + size); }
-  /// Adds zeros up to a multiple of `size` bytes.
-  void align(std::size_t size) { bytes_.resize((bytes_.size() + size - 1) / size * size); }
+  /// Adds zeros up to a multiple of so many bytes.
+  void align(std::size_t multiple) {
+    bytes_.resize(bytes_.size() + (multiple - size() % multiple) % multiple);
+  }
   /// Writes over what number() has written at a position.
   template <class T>
   requires std::is_arithmetic_v<T>
   void number_at(std::size_t position, T value) {
     std::memcpy(bytes_.data() + position, &value, sizeof value);
   }
+  /// How many bytes there are, borrowed ones among them.
+  std::size_t size() const { return bytes_.size() + borrowed_bytes_; }
+  /// Writes all of them to memory that has room for them.
+  void copy_to(std::byte* to) const;
+  /// All bytes, where none is borrowed.
   std::span<const std::byte> bytes() const { return bytes_; }
   std::vector<std::byte> take() && { return std::move(bytes_); }
-  void clear() { bytes_.clear(); }
+  void clear() {
+    bytes_.clear();
+    borrowed_.clear();
+    borrowed_bytes_ = 0;
+  }
 
  private:
+  struct Borrowed {
+    std::size_t position;  ///< in bytes_, before which they stand
+    const std::byte* bytes;
+    std::size_t size;
+  };
+
   std::vector<std::byte> bytes_;
+  std::vector<Borrowed> borrowed_;
+  std::size_t borrowed_bytes_ = 0;
 };
 
 /// Throws ProgramError where the bytes are not what is asked for: "message from process 1, byte 17: expected

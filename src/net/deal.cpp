@@ -71,14 +71,7 @@ class Dealing {
     Range range;
   };
 
-  void work_on(const Range& range) {
-    things_.clear();
-    dealt_.write(range, things_);
-    ByteReader things(things_.bytes(), "what this process has written");
-    ByteWriter results;
-    dealt_.work(things, results);
-    done(range, bytes_in(results.bytes()), 0);
-  }
+  void work_on(const Range& range) { done(range, dealt_.work_here(range)); }
 
   void take_results(int from, uint64_t begin, std::span<const std::byte> payload) {
     const auto found = under_way_.find(begin);
@@ -88,26 +81,26 @@ class Dealing {
     }
     const Range range = found->second.range;
     under_way_.erase(found);
-    done(range, bytes_in(payload), from);
+    done(range, [this, range, from, results = bytes_in(payload)] {
+      const std::string sender = "results of " + transport_.name(from);
+      ByteReader in(results, sender);
+      dealt_.take(range, in);
+      in.require_end();
+    });
   }
 
-  void done(const Range& range, Bytes results, int from) {
+  void done(const Range& range, std::function<void()> take) {
     dealer_.done(range);
-    done_.emplace(range.begin, Done{range, std::move(results), from});
+    done_.emplace(range.begin, Done{range.count, std::move(take)});
     for (auto next = done_.begin(); next != done_.end() && next->first == taken_; next = done_.erase(next)) {
-      const Done& one = next->second;
-      const std::string sender = "results of " + transport_.name(one.from);
-      ByteReader in(one.results, sender);
-      dealt_.take(one.range, in);
-      in.require_end();
-      taken_ += one.range.count;
+      next->second.take();
+      taken_ += next->second.count;
     }
   }
 
   struct Done {
-    Range range;
-    Bytes results;
-    int from;
+    std::size_t count;
+    std::function<void()> take;
   };
 
   Transport& transport_;
@@ -172,6 +165,19 @@ class DealtWork {
 };
 
 }  // namespace
+
+std::function<void()> Dealt::work_here(const Range& range) {
+  ByteWriter things;
+  write(range, things);
+  ByteReader in(things.bytes(), "what this process has written");
+  ByteWriter results;
+  work(in, results);
+  return [this, range, bytes = bytes_in(results.bytes())] {
+    ByteReader written(bytes, "results of this process");
+    take(range, written);
+    written.require_end();
+  };
+}
 
 void deal(Transport& transport, Dealt& dealt, std::size_t most) {
   if (transport.self() != 0) {

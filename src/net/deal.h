@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 
 #include "net/bytes.h"
 #include "net/dealing.h"
@@ -21,6 +22,9 @@ class Dealt {
   virtual void work(ByteReader& things, ByteWriter& results) = 0;
   /// Process 0: takes the results of a range; ranges come in order, without gaps.
   virtual void take(const Range& range, ByteReader& results) = 0;
+  /// Process 0: works on a range itself. What it returns takes the results, when it is the range's turn.
+  /// Unless it is replaced, all goes through bytes.
+  virtual std::function<void()> work_here(const Range& range);
 };
 
 /// To be called by all processes. Deals out at most `most` things at once.

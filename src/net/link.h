@@ -23,7 +23,10 @@ class Packet {
  public:
   Packet() = default;
   explicit Packet(std::size_t capacity)
-      : bytes_(std::make_unique_for_overwrite<std::byte[]>(capacity)), capacity_(capacity) {}
+      : bytes_(new std::byte[capacity]), capacity_(capacity) {}  // not zeroed
+  /// In memory that somebody else has made.
+  Packet(std::shared_ptr<std::byte[]> bytes, std::size_t capacity, std::size_t size)
+      : bytes_(std::move(bytes)), capacity_(capacity), size_(size) {}
   Packet(Packet&& other) noexcept
       : bytes_(std::move(other.bytes_)),
         capacity_(std::exchange(other.capacity_, 0)),
@@ -44,7 +47,7 @@ class Packet {
   std::span<const std::byte> bytes() const { return {bytes_.get(), size_}; }
 
  private:
-  std::unique_ptr<std::byte[]> bytes_;
+  std::shared_ptr<std::byte[]> bytes_;
   std::size_t capacity_ = 0;
   std::size_t size_ = 0;
 };
@@ -72,6 +75,9 @@ class Link {
   virtual int self() const = 0;
   virtual int size() const = 0;
   virtual std::string host(int process) const = 0;
+  /// Memory for a packet to another process, of more than kPacketBytes: where both share memory, a packet in
+  /// it crosses without being copied.
+  virtual Packet large_packet(int /*to*/, std::size_t bytes) { return Packet(bytes); }
   /// Sends to another process. Returns at once: the packet is kept until it has left.
   virtual void send(int to, Packet packet) = 0;
   /// Takes a packet that has arrived. Returns false where there is none.

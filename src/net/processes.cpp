@@ -2,6 +2,7 @@
 
 #include <exception>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "hiaton/error.h"
@@ -42,10 +43,10 @@ void join(Transport& transport, Work& work) {
   }
 }
 
-void work_in(Link& link, const Transport::Options& options, Work& work) {
+void work_in(Link& link, const Transport::Options& options, Work& work, KeptAlive::GiveUp give_up = {}) {
   Transport transport(link, options);
   {
-    const KeptAlive alive(transport);
+    const KeptAlive alive(transport, std::move(give_up));
     try {
       join(transport, work);
       work.work(transport);
@@ -83,17 +84,26 @@ void work_in_threads(const std::vector<std::unique_ptr<Link>>& links, const Tran
 
 void LaunchedProcess::work(const Transport::Options& options, const MakeWork& make_work) {
   const std::unique_ptr<Work> work = make_work();
-  work_in(*link_, options, *work);
+  const auto give_up = [this, &options](const ProcessFailure& failure) {
+    if (failure.is_reported_here() && options.report) options.report(failure.what());
+    abort_all(*link_, failure.is_first_lost());
+  };
+  try {
+    work_in(*link_, options, *work, give_up);
+  } catch (const ProcessFailure& failure) {
+    is_first_lost_ = failure.is_first_lost();
+    throw;
+  }
   is_closed_ = true;
 }
 
-void abort_all(Link& link) {
-  std::this_thread::sleep_for(link.self() == 0 ? kForwarding : kLastWait);
+void abort_all(Link& link, bool is_first_lost) {
+  std::this_thread::sleep_for(link.self() == 0 || is_first_lost ? kForwarding : kLastWait);
   link.abort(1);
 }
 
 LaunchedProcess::~LaunchedProcess() {
-  if (!is_closed_) abort_all(*link_);
+  if (!is_closed_) abort_all(*link_, is_first_lost_);
 }
 
 }  // namespace hiaton::net

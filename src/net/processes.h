@@ -40,8 +40,9 @@ void work_in_threads(int count, const Transport::Options& options, const MakeWor
 void work_in_threads(const std::vector<std::unique_ptr<Link>>& links, const Transport::Options& options,
                      const MakeWork& make_work);
 
-/// Ends all processes of a launcher, once process 0 has had the time to report what went wrong.
-void abort_all(Link& link);
+/// Ends all processes of a launcher, once process 0, where that is not lost, has had the time to report what
+/// went wrong.
+void abort_all(Link& link, bool is_first_lost = false);
 
 /// One of the processes that a launcher has started.
 class LaunchedProcess {
@@ -59,6 +60,7 @@ class LaunchedProcess {
  private:
   std::unique_ptr<Link> link_;
   bool is_closed_ = false;
+  bool is_first_lost_ = false;
 };
 
 }  // namespace hiaton::net

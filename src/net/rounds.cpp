@@ -16,7 +16,7 @@ constexpr std::size_t kRoundsUnderWay = 2;
 }  // namespace
 
 void Rounds::take(int from, const Header& header, Payload payload) {
-  if (header.channel != kChannel && on_other_) return on_other_(from, header, payload.bytes());
+  if (header.channel != kChannel && on_other_) return on_other_(from, header, std::move(payload));
   const uint64_t ahead = header.name - round_;
   if (ahead < arrived_.size()) {
     auto& place = arrived_[ahead][static_cast<std::size_t>(from)];
@@ -29,26 +29,37 @@ void Rounds::take(int from, const Header& header, Payload payload) {
                                  transport_.name(from), round_, round_ + 1, header.name));
 }
 
+/// Whether something has come.
+bool Rounds::poll() {
+  const auto take = [this](int from, const Header& header, Payload payload) {
+    this->take(from, header, std::move(payload));
+  };
+  return transport_.poll_payloads(take) > 0;
+}
+
+void Rounds::wait_until(const std::function<bool()>& holds) {
+  while (arrived_.size() < kRoundsUnderWay)
+    arrived_.emplace_back(static_cast<std::size_t>(transport_.size()));
+  while (!holds()) {
+    if (!poll()) transport_.wait(kLongestPause);
+  }
+}
+
 std::vector<Payload> Rounds::exchange(std::span<const ByteWriter> out) {
   const auto size = static_cast<std::size_t>(transport_.size());
   HIATON_CHECK(out.size() == size);
   while (arrived_.size() < kRoundsUnderWay) arrived_.emplace_back(size);
   const auto self = static_cast<std::size_t>(transport_.self());
   for (std::size_t i = 0; i < size; ++i) {
-    if (i != self) transport_.send(static_cast<int>(i), {.name = round_}, out[i].bytes());
+    if (i != self) transport_.send_written(static_cast<int>(i), {.name = round_}, out[i]);
   }
   transport_.flush();
   arrived_[0][self].emplace();
-  const auto take = [this](int from, const Header& header, Payload payload) {
-    this->take(from, header, std::move(payload));
-  };
   const auto has_come = [](const auto& one) { return one.has_value(); };
-  while (!std::ranges::all_of(arrived_[0], has_come)) {
-    if (transport_.poll_payloads(take) == 0) transport_.wait(kLongestPause);
-  }
+  wait_until([&] { return std::ranges::all_of(arrived_[0], has_come); });
   // The others wait for what has not left yet, and it would not leave while this process computes.
   while (!transport_.has_sent_all()) {
-    if (transport_.poll_payloads(take) == 0) transport_.wait(kPauseBetweenPieces);
+    if (!poll()) transport_.wait(kPauseBetweenPieces);
   }
   std::vector<Payload> all;
   for (auto& one : arrived_[0]) all.push_back(std::move(*one));

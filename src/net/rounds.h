@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -18,7 +19,7 @@ class Rounds {
  public:
   /// `on_other` takes the messages of channels other than kChannel that come during a round; there are none
   /// where it is empty.
-  explicit Rounds(Transport& transport, Transport::OnMessage on_other = {})
+  explicit Rounds(Transport& transport, Transport::OnPayload on_other = {})
       : transport_(transport), on_other_(std::move(on_other)) {}
 
   static constexpr uint32_t kChannel = 0;
@@ -26,6 +27,8 @@ class Rounds {
   /// Sends each other process what `out` has for it, by number, and returns what each has sent here: nothing
   /// from this process itself.
   std::vector<Payload> exchange(std::span<const ByteWriter> out);
+  /// Between two rounds: takes messages until `holds` is true.
+  void wait_until(const std::function<bool()>& holds);
   /// How many rounds are over.
   uint64_t done() const { return round_; }
 
@@ -33,9 +36,10 @@ class Rounds {
   using Arrived = std::vector<std::optional<Payload>>;  ///< by process
 
   void take(int from, const Header& header, Payload payload);
+  bool poll();
 
   Transport& transport_;
-  const Transport::OnMessage on_other_;
+  const Transport::OnPayload on_other_;
   uint64_t round_ = 0;  ///< the round that is under way, or comes next
   /// Messages of this round and of the next one, for another process may have ended this round already.
   std::deque<Arrived> arrived_;

@@ -47,8 +47,9 @@ uint32_t Transport::weight_of(const Packet& packet) const {
   return packet.size() <= kPacketBytes ? 1 : std::max(1u, options_.window / 8);
 }
 
-Packet Transport::new_packet(std::size_t bytes) {
-  if (bytes > kPacketBytes || spare_.empty()) return Packet(std::max(bytes, kPacketBytes));
+Packet Transport::new_packet(int to, std::size_t bytes) {
+  if (bytes > kPacketBytes) return link_.large_packet(to, bytes);
+  if (spare_.empty()) return Packet(kPacketBytes);
   Packet packet = std::move(spare_.back());
   spare_.pop_back();
   return packet;
@@ -80,7 +81,7 @@ void Transport::put(int to, Packet packet) {
 }
 
 void Transport::control(int to, Kind kind, const ByteWriter& body) {
-  Packet packet = new_packet(sizeof(PacketHeader) + body.bytes().size());
+  Packet packet = new_packet(to, sizeof(PacketHeader) + body.bytes().size());
   begin(packet, kind);
   append(packet, body.bytes().data(), body.bytes().size());
   put(to, std::move(packet));
@@ -92,21 +93,34 @@ void Transport::control_all(Kind kind, const ByteWriter& body) {
   }
 }
 
-void Transport::send(int to, const Header& header, std::span<const std::byte> payload) {
+/// Calls write(to), which writes `size` bytes there.
+template <class Write>
+void Transport::send(int to, const Header& header, std::size_t size, const Write& write) {
   const std::lock_guard lock(mutex_);
   throw_if_failed();
   HIATON_CHECK(to != self_ && to >= 0 && to < size_ && joined_ && !ended_);
   Peer& receiver = peer(to);
-  const MessageHeader message{header, payload.size()};
-  const std::size_t bytes = sizeof message + payload.size();
+  const MessageHeader message{header, size};
+  const std::size_t bytes = sizeof message + size;
   if (receiver.open.size() + bytes > receiver.open.capacity()) {
     close_open(to);
-    receiver.open = new_packet(sizeof(PacketHeader) + bytes);
+    receiver.open = new_packet(to, sizeof(PacketHeader) + bytes);
     begin(receiver.open, Kind::Messages);
   }
   append(receiver.open, &message, sizeof message);
-  append(receiver.open, payload.data(), payload.size());
+  write(receiver.open.data() + receiver.open.size());
+  receiver.open.resize(receiver.open.size() + size);
   ++sent_;
+}
+
+void Transport::send(int to, const Header& header, std::span<const std::byte> payload) {
+  send(to, header, payload.size(), [payload](std::byte* bytes) {
+    if (!payload.empty()) std::memcpy(bytes, payload.data(), payload.size());
+  });
+}
+
+void Transport::send_written(int to, const Header& header, const ByteWriter& payload) {
+  send(to, header, payload.size(), [&payload](std::byte* bytes) { payload.copy_to(bytes); });
 }
 
 void Transport::close_open(int to) {
@@ -219,6 +233,7 @@ void Transport::take_control(int from, Kind kind, ByteReader& in) {
 void Transport::note_failure(const Failure& failure) {
   if (failure_) return;
   failure_ = failure;
+  failure_->time = link_.now();
   if (self_ != 0) return;
   ByteWriter body;
   body.number(static_cast<uint8_t>(failure.is_lost ? 1 : 0));
@@ -229,11 +244,27 @@ void Transport::note_failure(const Failure& failure) {
 void Transport::lose(int process, const std::string& reason) {
   const std::string who = process < 0 ? "a process" : name(process);
   note_failure({fmt::format("{} was killed or cannot be reached: {}", who, reason), true,
-                self_ == 0 || (process == 0 && self_ == 1)});
+                self_ == 0 || (process == 0 && self_ == 1), process == 0});
 }
 
-void Transport::throw_if_failed() const {
-  if (failure_) throw ProcessFailure(failure_->message, failure_->is_reported_here, failure_->is_lost);
+ProcessFailure Transport::as_error(const Failure& failure) {
+  return {failure.message, failure.is_reported_here, failure.is_lost, failure.is_first_lost};
+}
+
+void Transport::throw_if_failed() {
+  if (!failure_) return;
+  failure_->is_known = true;
+  throw as_error(*failure_);
+}
+
+std::optional<ProcessFailure> Transport::take_over_failure(std::chrono::nanoseconds after) {
+  const std::lock_guard lock(mutex_);
+  if (!failure_ || !failure_->is_lost || failure_->is_known || link_.now() - failure_->time < after)
+    return std::nullopt;
+  const ProcessFailure taken = as_error(*failure_);
+  failure_->is_known = true;
+  failure_->is_reported_here = false;
+  return taken;
 }
 
 void Transport::fail(const std::string& message) noexcept {

@@ -50,16 +50,22 @@ class Payload {
 /// Another process has failed or is lost. `what()` names it.
 class ProcessFailure : public Error {
  public:
-  ProcessFailure(const std::string& message, bool is_reported_here, bool is_lost)
-      : Error(message), is_reported_here_(is_reported_here), is_lost_(is_lost) {}
+  ProcessFailure(const std::string& message, bool is_reported_here, bool is_lost, bool is_first_lost)
+      : Error(message),
+        is_reported_here_(is_reported_here),
+        is_lost_(is_lost),
+        is_first_lost_(is_first_lost) {}
   /// Whether this process, as the only one, tells the user.
   bool is_reported_here() const { return is_reported_here_; }
   /// The process may not be there any more, and cannot take part in a common end.
   bool is_lost() const { return is_lost_; }
+  /// Process 0 is lost, so it ends nobody.
+  bool is_first_lost() const { return is_first_lost_; }
 
  private:
   bool is_reported_here_;
   bool is_lost_;
+  bool is_first_lost_;
 };
 
 /// May be used by several threads.
@@ -70,6 +76,8 @@ class Transport {
     uint32_t window = 64;  ///< packets under way to one process
     /// Whether processes that differ (identity.h) are refused.
     bool must_agree = true;
+    /// Says what is lost where this process, as the only one, is to report it and does not come to it.
+    std::function<void(const std::string& message)> report{};
   };
   using OnMessage = std::function<void(int from, const Header& header, std::span<const std::byte> payload)>;
   using OnPayload = std::function<void(int from, const Header& header, Payload payload)>;
@@ -97,6 +105,7 @@ class Transport {
 
   /// Sends to another process. Never waits. What cannot go yet is counted by waiting_bytes().
   void send(int to, const Header& header, std::span<const std::byte> payload);
+  void send_written(int to, const Header& header, const ByteWriter& payload);
   /// Lets all go that has been sent.
   void flush();
   uint64_t waiting_bytes() const;
@@ -119,6 +128,9 @@ class Transport {
   /// Takes note of what has arrived and tells the others that this process lives, while it computes. Returns
   /// after which time that is to be done again.
   std::chrono::nanoseconds keep_alive();
+  /// Takes over what is to be done about a process that is lost, where what this process computes has not
+  /// noticed for so long: from then on everything throws a failure that others report.
+  std::optional<ProcessFailure> take_over_failure(std::chrono::nanoseconds after);
 
   /// The number of the next piece of work that all processes begin in the same order: what tells its messages
   /// from those of the ones before.
@@ -157,16 +169,21 @@ class Transport {
     std::string message;
     bool is_lost;
     bool is_reported_here;
+    bool is_first_lost = false;
+    std::chrono::nanoseconds time{0};
+    bool is_known = false;  ///< has been thrown, or taken over
   };
 
   Peer& peer(int process) { return peers_[static_cast<std::size_t>(process)]; }
   uint32_t weight_of(const Packet& packet) const;
-  Packet new_packet(std::size_t bytes);
+  Packet new_packet(int to, std::size_t bytes);
   static void begin(Packet& packet, Kind kind);
   static void append(Packet& packet, const void* bytes, std::size_t size);
   void put(int to, Packet packet);
   void control(int to, Kind kind, const ByteWriter& body);
   void control_all(Kind kind, const ByteWriter& body);
+  template <class Write>
+  void send(int to, const Header& header, std::size_t size, const Write& write);
   void close_open(int to);
   void send_ready(int to);
   void pull();
@@ -178,7 +195,8 @@ class Transport {
   void tick();
   bool is_watched(int process) const { return process != self_ && (self_ == 0 || process == 0); }
   void note_failure(const Failure& failure);
-  void throw_if_failed() const;
+  void throw_if_failed();
+  static ProcessFailure as_error(const Failure& failure);
   void lose(int process, const std::string& reason);
   template <class HandOn>
   std::size_t poll_packets(std::size_t most, const HandOn& hand_on);
@@ -237,7 +255,9 @@ class HeldMessages {
 /// Calls keep_alive() while it lives, from a thread of its own.
 class KeptAlive {
  public:
-  explicit KeptAlive(Transport& transport);
+  /// `give_up` ends this process: it is called where that has not taken note of a lost one.
+  using GiveUp = std::function<void(const ProcessFailure&)>;
+  explicit KeptAlive(Transport& transport, GiveUp give_up = {});
   ~KeptAlive();
   KeptAlive(const KeptAlive&) = delete;
   KeptAlive& operator=(const KeptAlive&) = delete;

@@ -4,11 +4,16 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
 #include <deque>
+#include <random>
 #include <thread>
 #include <vector>
 
 #include "net/link.h"
+#include "net/shared_memory.h"
 
 namespace hiaton::net {
 namespace {
@@ -22,6 +27,13 @@ constexpr std::chrono::microseconds kSpins(20);
 constexpr std::chrono::milliseconds kYields(1);
 constexpr std::chrono::milliseconds kYieldsForLarge(50);
 constexpr std::chrono::microseconds kNap(200);
+/// Tags of packets that come by MPI, and of notes where one is in shared memory.
+constexpr int kPacketTag = 0;
+constexpr int kSharedTag = 1;
+/// Most bytes of packets in shared memory; more go by MPI.
+constexpr std::size_t kSharedBytes = std::size_t{256} << 20;
+/// How long the launcher gets to end this process, when it is asked to end all.
+constexpr std::chrono::seconds kEndByLauncher(1);
 
 std::string text_of(int error) {
   std::array<char, MPI_MAX_ERROR_STRING> text{};
@@ -91,6 +103,7 @@ class MpiLink : public Link {
     check(MPI_Comm_rank(small_, &self_));
     check(MPI_Comm_size(small_, &size_));
     find_hosts();
+    share_memory();
     for (std::size_t i = 0; i < kReceives; ++i) {
       receives_.emplace_back();
       start(receives_.back());
@@ -101,14 +114,24 @@ class MpiLink : public Link {
   int size() const override { return size_; }
   std::string host(int process) const override { return hosts_[static_cast<std::size_t>(process)]; }
 
+  Packet large_packet(int to, std::size_t bytes) override {
+    if (own_packets_ != nullptr && reads_own_memory_[static_cast<std::size_t>(to)]) {
+      if (std::optional<Packet> packet = own_packets_->take(bytes)) return std::move(*packet);
+    }
+    return Packet(bytes);
+  }
+
   void send(int to, Packet packet) override {
+    if (own_packets_ != nullptr && reads_own_memory_[static_cast<std::size_t>(to)]) {
+      if (const auto shared = own_packets_->give(packet)) return send_note(to, *shared);
+    }
     const Bytes bytes(packet.size());
     sends_.emplace_back();
     Transfer& transfer = sends_.back();
     transfer.packet = std::move(packet);
     transfer.process = to;
     if (is_large(transfer.packet)) large_sends_.fetch_add(1, std::memory_order_relaxed);
-    check(MPI_Isend(transfer.packet.data(), bytes.count(), bytes.type(), to, 0,
+    check(MPI_Isend(transfer.packet.data(), bytes.count(), bytes.type(), to, kPacketTag,
                     is_large(transfer.packet) ? large_ : small_, &transfer.request),
           to);
   }
@@ -148,7 +171,14 @@ class MpiLink : public Link {
     MPI_Finalize();
   }
 
-  void abort(int status) override { MPI_Abort(MPI_COMM_WORLD, status); }
+  /// A launcher that does not reach its other half may not answer for minutes.
+  void abort(int status) override {
+    std::thread([status] {
+      std::this_thread::sleep_for(kEndByLauncher);
+      std::_Exit(status);
+    }).detach();
+    MPI_Abort(MPI_COMM_WORLD, status);
+  }
 
  private:
   struct Transfer {
@@ -170,10 +200,69 @@ class MpiLink : public Link {
       hosts_.emplace_back(all.data() + own.size() * static_cast<std::size_t>(i));
   }
 
+  /// Makes memory that other processes of this machine read, and opens theirs.
+  void share_memory() {
+    struct Offer {
+      int process;
+      SharedMemory::Offer memory;
+    };
+    MPI_Comm machine = MPI_COMM_NULL;
+    check(MPI_Comm_split_type(small_, MPI_COMM_TYPE_SHARED, self_, MPI_INFO_NULL, &machine));
+    int count = 0;
+    check(MPI_Comm_size(machine, &count));
+    reads_own_memory_.resize(static_cast<std::size_t>(size_));
+    memory_of_others_.resize(static_cast<std::size_t>(size_));
+    if (count > 1) {
+      std::random_device random;
+      auto memory = SharedMemory::make(kSharedBytes, uint64_t{random()} << 32 | random());
+      const Offer own{self_, memory == nullptr ? SharedMemory::Offer() : memory->offer()};
+      const auto all_count = static_cast<std::size_t>(count);
+      std::vector<Offer> all(all_count);
+      constexpr int kOffer = sizeof(Offer);
+      check(MPI_Allgather(&own, kOffer, MPI_BYTE, all.data(), kOffer, MPI_BYTE, machine));
+      std::vector<char> reads(all_count);
+      std::vector<char> is_read_by(all_count);
+      for (std::size_t i = 0; i < all_count; ++i) {
+        if (all[i].process == self_) continue;
+        auto& other = memory_of_others_[static_cast<std::size_t>(all[i].process)];
+        other = SharedMemory::open(all[i].memory);
+        reads[i] = other != nullptr;
+      }
+      check(MPI_Alltoall(reads.data(), 1, MPI_CHAR, is_read_by.data(), 1, MPI_CHAR, machine));
+      for (std::size_t i = 0; i < all_count; ++i)
+        reads_own_memory_[static_cast<std::size_t>(all[i].process)] = is_read_by[i] != 0;
+      if (memory != nullptr) own_packets_ = std::make_unique<SharedPackets>(std::move(memory));
+    }
+    MPI_Comm_free(&machine);
+  }
+
+  /// Tells another process where its packet is.
+  void send_note(int to, const SharedPacket& shared) {
+    sends_.emplace_back();
+    Transfer& transfer = sends_.back();
+    transfer.packet = Packet(sizeof shared);
+    transfer.packet.resize(sizeof shared);
+    std::memcpy(transfer.packet.data(), &shared, sizeof shared);
+    transfer.process = to;
+    check(MPI_Isend(transfer.packet.data(), static_cast<int>(sizeof shared), MPI_BYTE, to, kSharedTag, small_,
+                    &transfer.request),
+          to);
+  }
+
+  Packet shared_packet(int from, const Packet& note) {
+    const auto& memory = memory_of_others_[static_cast<std::size_t>(from)];
+    SharedPacket shared;
+    if (note.size() == sizeof shared) std::memcpy(&shared, note.data(), sizeof shared);
+    if (memory == nullptr || !shared.fits(memory->size()))
+      throw LinkError(from, "expected a packet in shared memory, found none");
+    auto* const block = reinterpret_cast<SharedBlock*>(memory->begin() + shared.offset);
+    return packet_in(block, memory, shared.size, shared.size);
+  }
+
   void start(Transfer& transfer) {
     transfer.packet = Packet(kPacketBytes);
-    check(MPI_Irecv(transfer.packet.data(), static_cast<int>(kPacketBytes), MPI_BYTE, MPI_ANY_SOURCE, 0,
-                    small_, &transfer.request));
+    check(MPI_Irecv(transfer.packet.data(), static_cast<int>(kPacketBytes), MPI_BYTE, MPI_ANY_SOURCE,
+                    MPI_ANY_TAG, small_, &transfer.request));
   }
 
   /// Receives complete in the order in which they were started, but for long packets, which may come late:
@@ -185,6 +274,7 @@ class MpiLink : public Link {
     check(MPI_Test(&oldest.request, &is_done, &status));
     if (is_done == 0) return false;
     take(oldest, status, arrival);
+    if (status.MPI_TAG == kSharedTag) arrival.packet = shared_packet(arrival.from, arrival.packet);
     receives_.pop_front();
     receives_.emplace_back();
     start(receives_.back());
@@ -197,7 +287,7 @@ class MpiLink : public Link {
     if (incoming_.request == MPI_REQUEST_NULL) {
       int is_there = 0;
       MPI_Message message = MPI_MESSAGE_NULL;
-      check(MPI_Improbe(MPI_ANY_SOURCE, 0, large_, &is_there, &message, &status));
+      check(MPI_Improbe(MPI_ANY_SOURCE, kPacketTag, large_, &is_there, &message, &status));
       if (is_there == 0) return false;
       incoming_.packet = Packet(bytes_in(status));
       incoming_.process = status.MPI_SOURCE;
@@ -235,6 +325,9 @@ class MpiLink : public Link {
   int self_ = 0;
   int size_ = 1;
   std::vector<std::string> hosts_;
+  std::unique_ptr<SharedPackets> own_packets_;  ///< null: no other process reads memory of this one
+  std::vector<bool> reads_own_memory_;          ///< by process
+  std::vector<std::shared_ptr<SharedMemory>> memory_of_others_;  ///< by process; null: cannot be read
   std::deque<Transfer> sends_;
   std::deque<Transfer> receives_;
   Transfer incoming_;

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <utility>
 
+#include "exec/place_program.h"
 #include "hiaton/error.h"
 #include "partition/held.h"
 #include "train/model_values.h"
@@ -53,6 +54,17 @@ ExampleOrder balanced_order(const Batch& batch, ExampleOrder by_size, std::size_
   ExampleOrder order;
   for (const Part& part : parts) order.insert(order.end(), part.examples.begin(), part.examples.end());
   return order;
+}
+
+/// The losses of a batch, of which `found` are those of the examples in `order`. Throws ProgramError where
+/// some are missing.
+std::vector<double> in_order_of(const Batch& batch, const ExampleOrder& order,
+                                const std::vector<double>& found) {
+  if (found.size() != order.size())
+    throw ProgramError(fmt::format("expected {} losses, found {}", order.size(), found.size()));
+  std::vector<double> losses(batch.size());
+  for (std::size_t i = 0; i < order.size(); ++i) losses[order[i]] = found[i];
+  return losses;
 }
 
 /// Some examples of a batch as the engine asks for them.
@@ -123,7 +135,7 @@ void BatchRunner::prepare_to_share(SharedBatches& sharing) {
   const std::size_t replicas = std::max<std::size_t>(1, static_cast<std::size_t>(run_.replicas));
   if (is_placed && sharing.processes() > replicas &&
       !partition::places_parameters_alone(graphs_of(model_), places_on(sharing.processes() / replicas))) {
-    return prepare_to_run_placed(sharing);
+    return prepare_to_run_placed(sharing, replicas);
   }
   if (run_.replicas > 0) {
     sharing.set_replicas(static_cast<std::size_t>(run_.replicas));
@@ -150,14 +162,13 @@ partition::Places BatchRunner::places_on(std::size_t processes) const {
   return places;
 }
 
-/// All processes hold all parameters. Examples that are dealt out run where they are.
-void BatchRunner::prepare_to_run_placed(const SharedBatches& sharing) {
-  if (sharing.is_dealt()) return;
-  if (run_.replicas > 1)
-    throw ProgramError(fmt::format(
-        "expected one replica, where the program places more than learned parameters and what reads rows of "
-        "them, found {}",
-        run_.replicas));
+/// All processes hold all parameters.
+void BatchRunner::prepare_to_run_placed(SharedBatches& sharing, std::size_t replicas) {
+  if (sharing.processes() % replicas != 0)
+    throw ProgramError(
+        fmt::format("expected a number of processes that is a multiple of the replicas, {}, found {}",
+                    replicas, sharing.processes()));
+  sharing.run_together(replicas);
   runs_placed_ = true;
 }
 
@@ -231,10 +242,14 @@ void BatchRunner::bring_all(Optimizer& optimizer) {
 }
 
 std::vector<double> BatchRunner::loss_and_gradients(const Batch& batch, std::span<Gradient> gradients) {
-  gradients_.clear(pool_);
-  std::vector<double> losses = sharing_ == nullptr ? losses_alone(batch)
-                               : runs_placed_      ? losses_placed(batch)
-                                                   : losses_shared(batch);
+  if (sharing_ == nullptr) {
+    gradients_.clear(pool_);
+  } else {
+    gradients_.unmark();  // what the processes add up is written over what is there
+  }
+  std::vector<double> losses = sharing_ == nullptr                      ? losses_alone(batch)
+                               : runs_placed(model_.training_program()) ? losses_placed(batch)
+                                                                        : losses_shared(batch);
   for (std::size_t i = 0; i < gradients.size(); ++i) gradients[i] = gradient_in(gradients_, i);
   return losses;
 }
@@ -254,54 +269,79 @@ std::vector<double> BatchRunner::losses_shared(const Batch& batch) {
   std::vector<double> losses(batch.size());
   std::vector<double> in_order;
   std::vector<SubtreeSum> sums;
-  for (const PartRange subtree : whole_subtrees(count, sharing_->own(count))) {
+  sharing_->begin_sums(count, gradients_);
+  const std::vector<PartRange> subtrees = whole_subtrees(count, sharing_->own(count));
+  for (const PartRange subtree : subtrees) {
     const auto begin = order.begin() + static_cast<std::ptrdiff_t>(begins[subtree.begin]);
     const auto end = order.begin() + static_cast<std::ptrdiff_t>(begins[subtree.end]);
     RunOptions run = run_options();
     if (is_deterministic()) run.parts = static_cast<int>(subtree.size());
     Order own(begin, end);
     if (!is_deterministic()) own = balanced_order(batch, std::move(own), parts());
-    run_loss(batch, own, run, cleared_part_sum(sums.size()), losses);
+    Gradients& sum = cleared_part_sum(sums.size());
+    if (subtrees.size() == 1)
+      run.on_gradient = [this, &sum](std::size_t parameter) { sharing_->send_early(sum, parameter); };
+    run_loss(batch, own, run, sum, losses);
     sums.push_back({subtree, part_sums_[sums.size()].get()});
     for (auto example = begin; example != end; ++example) in_order.push_back(losses[*example]);
   }
   {
     const Timeline::Slice slice = Timeline(run_.trace).slice("exchange");
-    sharing_->add_up(count, sums, in_order, gradients_);
+    sharing_->add_up(sums, in_order);
   }
-  if (in_order.size() != order.size())
-    throw ProgramError(fmt::format("expected {} losses, found {}", order.size(), in_order.size()));
-  for (std::size_t i = 0; i < order.size(); ++i) losses[order[i]] = in_order[i];
-  return losses;
+  return in_order_of(batch, order, in_order);
 }
 
-/// The first process gives the examples. Each has the gradients of what it has run, as if that were a part of
-/// the batch.
+/// The first process of each group gives the examples of its share. Each process has the gradients of what it
+/// has run, as if that were a part of the batch.
 std::vector<double> BatchRunner::losses_placed(const Batch& batch) {
-  const bool is_first = sharing_->self() == 0;
-  std::vector<double> losses(is_first ? batch.size() : 0);
-  RunOptions run = run_options();
-  run.processes = &sharing_->transport();
-  run.places = run_.places;
-  const Order order = is_first ? balanced_order(batch, all_of(batch), 1) : Order();
-  Gradients& sums = cleared_part_sum(0);
-  run.gradients = &sums;
+  const std::size_t count = std::min(sharing_->groups_together(), batch.size());
+  const Order order = balanced_order(batch, all_of(batch), count);
+  const std::vector<std::size_t> begins = cut_into_parts(batch.size(), count);
+  const PartRange share = sharing_->own_examples(sharing_->groups_together());
+  Order own;
+  if (share.size() > 0 && share.begin < count)
+    own.assign(order.begin() + static_cast<std::ptrdiff_t>(begins[share.begin]),
+               order.begin() + static_cast<std::ptrdiff_t>(begins[share.end]));
+  std::vector<double> losses(batch.size());
   const Take take = [&](std::size_t index, const std::vector<Value>& results) {
     losses[index] = number_in(results[0]);
   };
+  RunOptions run = run_options();
+  run.gradients = &cleared_part_sum(0);
+  run_placed(batch, own, take, run, model_.training_program());
+  std::vector<double> in_order;
+  for (const std::size_t example : own) in_order.push_back(losses[example]);
+  const SubtreeSum sums{{sharing_->self(), sharing_->self() + 1}, part_sums_[0].get()};
+  sharing_->begin_sums(sharing_->processes(), gradients_);
+  sharing_->add_up({&sums, 1}, in_order);
+  return in_order_of(batch, order, in_order);
+}
+
+/// Whether processes run the program together.
+bool BatchRunner::runs_placed(const Program& program) const {
+  return runs_placed_ && exec::has_places(program.graph(), places_on(sharing_->together()));
+}
+
+/// For these examples of the batch. All processes call it.
+void BatchRunner::run_placed(const Batch& batch, const Order& order, const Take& take, RunOptions run,
+                             const Program& program) {
+  run.processes = &sharing_->transport();
+  run.places = run_.places;
+  run.replicas = static_cast<int>(sharing_->groups_together());
   try {
-    ChosenExamples all(batch, order, take);
-    model_.loss(all, run);
+    ChosenExamples examples(batch, order, take);
+    program.run_all(examples, run);
   } catch (const RunError& error) {
-    // Alone, to find the example.
-    if (is_first && is_operation_fault(error.fault())) run_loss(batch, order, run_options(), sums, losses);
+    // Alone, to find the example. It may be one of another group.
+    if (is_operation_fault(error.fault())) {
+      RunOptions alone = run_options();
+      alone.gradients = run.gradients;
+      run_naming_the_example(batch, all_of(batch), take,
+                             [&](Examples& examples) { program.run_all(examples, alone); });
+    }
     throw;
   }
-  const SubtreeSum own{{sharing_->self(), sharing_->self() + 1}, part_sums_[0].get()};
-  sharing_->add_up(sharing_->processes(), {&own, 1}, losses, gradients_);
-  if (losses.size() != batch.size())
-    throw ProgramError(fmt::format("expected {} losses, found {}", batch.size(), losses.size()));
-  return losses;
 }
 
 Gradients& BatchRunner::cleared_part_sum(std::size_t index) {
@@ -321,13 +361,19 @@ void BatchRunner::run_loss(const Batch& batch, const Order& order, RunOptions ru
 }
 
 void BatchRunner::run(const Program& program, const Batch& batch, const Take& take) {
+  if (runs_placed(program)) {
+    const bool is_first = sharing_->own_examples(sharing_->groups_together()).size() > 0;
+    const Order order = is_first ? balanced_order(batch, all_of(batch), 1) : Order();
+    run_placed(batch, order, take, run_options(), program);
+    return sharing_->meet();  // the next run may not begin before all have ended this one
+  }
   if (batch.size() == 0) return;
   run_naming_the_example(batch, balanced_order(batch, all_of(batch), parts()), take,
                          [&](Examples& examples) { program.run_all(examples, run_options()); });
 }
 
 PartRange BatchRunner::own(std::size_t size) const {
-  return sharing_ == nullptr ? PartRange{0, size} : sharing_->own(size);
+  return sharing_ == nullptr ? PartRange{0, size} : sharing_->own_examples(size);
 }
 
 /// Where the run fails at what it computes, each example runs alone, to find the one.

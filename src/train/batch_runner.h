@@ -82,7 +82,9 @@ class BatchRunner {
   double norm(std::span<const Gradient> gradients);
 
   using Take = std::function<void(std::size_t index, std::vector<Value> results)>;
-  /// Runs a program of the model for the examples, in this process alone. `take` is called by the workers.
+  /// Runs a program of the model for the examples: in this process alone, or where the program places what it
+  /// does, by all processes, which call this together. The first process of each group then runs its own
+  /// examples, and the others take nothing. `take` is called by the workers.
   void run(const Program& program, const Batch& batch, const Take& take);
   /// The examples of a batch that this process is to run where several share it.
   PartRange own(std::size_t size) const;
@@ -95,12 +97,15 @@ class BatchRunner {
 
   void prepare_to_share(SharedBatches& sharing);
   partition::Places places_on(std::size_t processes) const;
-  void prepare_to_run_placed(const SharedBatches& sharing);
+  void prepare_to_run_placed(SharedBatches& sharing, std::size_t replicas);
   void hold_parameters(SharedBatches& sharing);
   std::vector<Value> current_values();
   std::vector<double> losses_alone(const Batch& batch);
   std::vector<double> losses_shared(const Batch& batch);
   std::vector<double> losses_placed(const Batch& batch);
+  bool runs_placed(const Program& program) const;
+  void run_placed(const Batch& batch, const Order& order, const Take& take, RunOptions run,
+                  const Program& program);
   Gradients& cleared_part_sum(std::size_t index);
   void run_loss(const Batch& batch, const Order& order, RunOptions run, Gradients& gradients,
                 std::vector<double>& losses);

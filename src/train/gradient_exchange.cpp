@@ -11,12 +11,8 @@
 namespace hiaton::train {
 namespace {
 
-enum class Form : uint8_t { Sparse, Dense };
-
 /// Elements of a process begin at multiples of this, so that no two processes add in one vector register.
 constexpr std::size_t kGrain = 64;
-
-constexpr std::size_t kMostBytesOfNumber = 10;
 
 const std::byte* read_elements(net::ByteReader& in, std::size_t count, std::size_t element) {
   in.align(element);
@@ -24,8 +20,11 @@ const std::byte* read_elements(net::ByteReader& in, std::size_t count, std::size
 }
 
 void write_elements(const std::byte* values, std::size_t count, std::size_t element, net::ByteWriter& out) {
+  constexpr std::size_t kWorthBorrowing = 256;
+  const std::size_t bytes = count * element;
   out.align(element);
-  out.raw(values, count * element);
+  if (bytes >= kWorthBorrowing) return out.borrow(values, bytes);
+  out.raw(values, bytes);
 }
 
 template <class T>
@@ -49,6 +48,7 @@ GradientExchange::GradientExchange(std::size_t parts, std::size_t processes, std
     for (const PartRange subtree : whole_subtrees(parts, owned_parts(process, processes, group, parts)))
       leaves_.push_back({process, subtree});
   }
+  is_early_.resize(sums.size());
   addends_.resize(leaves_.size());
   scratch_.resize(leaves_.size());
   for (std::size_t i = 0; i < sums.size(); ++i) {
@@ -64,48 +64,56 @@ GradientExchange::GradientExchange(std::size_t parts, std::size_t processes, std
 
 PartRange GradientExchange::elements_of(std::size_t process, const ParameterGradient& parameter) const {
   const std::size_t size = parameter.rows * parameter.width;
+  if (!exchanges_sums()) return {0, size};
   const std::size_t grains = (size + kGrain - 1) / kGrain;
   const PartRange range = owned_parts(process, processes_, group_, grains);
   return {std::min(range.begin * kGrain, size), std::min(range.end * kGrain, size)};
 }
 
-/// An upper bound of what write_parts() writes.
-std::size_t GradientExchange::most_bytes(std::span<const SubtreeSum> own, std::size_t to) const {
-  std::size_t most = 0;
-  for (const SubtreeSum& subtree : own) {
-    for (std::size_t i = 0; i < parameters_.size(); ++i) {
-      if (!gets(to, i)) continue;
-      const Gradients::Sum& sum = (*subtree.sums)[i];
-      const ParameterGradient& parameter = parameters_[i];
-      const std::size_t elements =
-          sum.dense ? elements_of(to, parameter).size() : sum.rows.size() * (parameter.width + 1);
-      most += elements * parameter.element() + kMostBytesOfNumber * (2 + (sum.dense ? 0 : sum.rows.size()));
-    }
+void GradientExchange::write_parameter(const Gradients::Sum& sum, std::size_t index, std::size_t to,
+                                       net::ByteWriter& out) const {
+  const auto* values = sum.values.data<std::byte>();
+  const std::size_t element = parameters_[index].element();
+  out.number(static_cast<uint8_t>(sum.dense ? Form::Dense : Form::Sparse));
+  if (sum.dense) {
+    const PartRange elements = elements_of(to, parameters_[index]);
+    return write_elements(values + elements.begin * element, elements.size(), element, out);
   }
-  return most;
+  out.compact(sum.rows.size());
+  for (const int64_t row : sum.rows) out.compact(static_cast<uint64_t>(row));
+  const std::size_t width = parameters_[index].width;
+  for (const int64_t row : sum.rows)
+    write_elements(values + static_cast<std::size_t>(row) * width * element, width, element, out);
+}
+
+void GradientExchange::write_early(const Gradients& sums, std::size_t parameter, std::size_t to,
+                                   net::ByteWriter& out) const {
+  write_parameter(sums[parameter], parameter, to, out);
 }
 
 void GradientExchange::write_parts(std::span<const SubtreeSum> own, std::size_t to,
                                    net::ByteWriter& out) const {
-  out.reserve(most_bytes(own, to));
   for (const SubtreeSum& subtree : own) {
     for (std::size_t i = 0; i < parameters_.size(); ++i) {
       if (!gets(to, i)) continue;
-      const Gradients::Sum& sum = (*subtree.sums)[i];
-      const auto* values = sum.values.data<std::byte>();
-      const std::size_t element = parameters_[i].element();
-      out.number(static_cast<uint8_t>(sum.dense ? Form::Dense : Form::Sparse));
-      if (sum.dense) {
-        const PartRange elements = elements_of(to, parameters_[i]);
-        write_elements(values + elements.begin * element, elements.size(), element, out);
-        continue;
+      if (is_early_[i]) {
+        out.number(static_cast<uint8_t>(Form::Early));
+      } else {
+        write_parameter((*subtree.sums)[i], i, to, out);
       }
-      out.compact(sum.rows.size());
-      for (const int64_t row : sum.rows) out.compact(static_cast<uint64_t>(row));
-      const std::size_t width = parameters_[i].width;
-      for (const int64_t row : sum.rows)
-        write_elements(values + static_cast<std::size_t>(row) * width * element, width, element, out);
     }
+  }
+}
+
+void GradientExchange::read_parameter(std::size_t leaf, std::size_t index, Form form, net::ByteReader& in) {
+  ParameterGradient& parameter = parameters_[index];
+  if (form == Form::Sparse) {
+    read_rows(leaf, parameter, in);
+  } else if (form == Form::Dense) {
+    parameter.is_dense = true;
+    parameter.dense[leaf] = read_elements(in, elements_of(self_, parameter).size(), parameter.element());
+  } else {
+    in.fail(fmt::format("expected a dense or a sparse gradient, found form {}", static_cast<unsigned>(form)));
   }
 }
 
@@ -114,18 +122,25 @@ void GradientExchange::read_parts(std::size_t from, net::ByteReader& in) {
     if (leaves_[leaf].process != from) continue;
     for (std::size_t i = 0; i < parameters_.size(); ++i) {
       if (!gets(self_, i)) continue;
-      ParameterGradient& parameter = parameters_[i];
-      const auto form = in.number<uint8_t>();
-      if (form == static_cast<uint8_t>(Form::Sparse)) {
-        read_rows(leaf, parameter, in);
-      } else if (form == static_cast<uint8_t>(Form::Dense)) {
-        parameter.is_dense = true;
-        parameter.dense[leaf] = read_elements(in, elements_of(self_, parameter).size(), parameter.element());
+      const auto form = static_cast<Form>(in.number<uint8_t>());
+      if (form == Form::Early) {
+        ++early_to_come_;
       } else {
-        in.fail(fmt::format("expected a dense or a sparse gradient, found form {}", form));
+        read_parameter(leaf, i, form, in);
       }
     }
   }
+}
+
+void GradientExchange::read_early(std::size_t from, std::size_t parameter, net::ByteReader& in) {
+  const auto leaf = std::ranges::find(leaves_, from, &Leaf::process);
+  if (leaf == leaves_.end() || parameter >= parameters_.size() || !gets(self_, parameter) ||
+      early_to_come_ == 0)
+    in.fail("expected a gradient that was told of, found another one");
+  --early_to_come_;
+  const auto form = static_cast<Form>(in.number<uint8_t>());
+  read_parameter(static_cast<std::size_t>(leaf - leaves_.begin()), parameter, form, in);
+  in.require_end();
 }
 
 void GradientExchange::take_own(std::span<const SubtreeSum> own) {
@@ -222,7 +237,12 @@ void GradientExchange::add_mixed(const ParameterGradient& parameter, PartRange e
 
 void GradientExchange::fold(const ParameterGradient& parameter, std::size_t width, std::byte* sum) {
   const std::byte* all = fold(parameter, {0, parts_}, width, sum);
-  if (all != nullptr && all != sum && width > 0) std::memcpy(sum, all, width * parameter.element());
+  const std::size_t bytes = width * parameter.element();
+  if (all == nullptr) {
+    std::memset(sum, 0, bytes);
+  } else if (all != sum && width > 0) {
+    std::memcpy(sum, all, bytes);
+  }
 }
 
 std::size_t GradientExchange::first_leaf(PartRange parts) const {
@@ -262,11 +282,6 @@ const std::byte* GradientExchange::fold(const ParameterGradient& parameter, Part
 }
 
 void GradientExchange::write_sums(std::size_t to, net::ByteWriter& out) const {
-  std::size_t most = 0;
-  for (const ParameterGradient& parameter : parameters_) {
-    if (parameter.is_dense) most += (elements_of(self_, parameter).size() + 1) * parameter.element();
-  }
-  out.reserve(most);
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     if (!parameters_[i].is_dense || !gets(to, i)) continue;
     const PartRange elements = elements_of(self_, parameters_[i]);

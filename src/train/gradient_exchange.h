@@ -3,9 +3,12 @@
 //
 // Each process has whole subtrees of the tree over the parts (base/part_tree.h), and sends their sums. Of a
 // dense gradient each process gets the same elements of all subtrees, adds them up along the tree, and sends
-// the sum to all. Rows of a sparse one go to all at once, and each process adds them up by itself.
+// the sum to all. Two processes each get all elements instead, and add up all: that is as many bytes, and one
+// round. Rows of a sparse one go to all at once, and each process adds them up by itself.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
@@ -22,24 +25,44 @@ struct SubtreeSum {
   const Gradients* sums;
 };
 
-/// One batch. In the order of the calls: write_parts() for each other process, read_parts() of what came from
-/// each and take_own(), add_up(), write_sums() for each other process, read_sums() of what came from each.
+/// One batch. In the order of the calls: write_early() for each other process of parameters whose sums are
+/// complete before the others, write_parts() for each of them, read_parts() of what came from each,
+/// read_early() of what had gone ahead, and take_own(), add_up(), and, where sums are exchanged, write_sums()
+/// for each other process, read_sums() of what came from each. What is written borrows the bytes of the
+/// gradients.
 class GradientExchange {
  public:
   /// For a batch of `parts` parts, which `processes` processes share; this one is `self`. Of each `group`
-  /// consecutive ones only the first has parts and adds up. Adds to `sums`, which are zero; they must outlive
-  /// this. The others get what `holders`, by parameter, says that they hold.
+  /// consecutive ones only the first has parts and adds up. Writes to `sums`, of which no row and no
+  /// parameter is marked as one that may differ from zero; they must outlive this. The others get what
+  /// `holders`, by parameter, says that they hold.
   GradientExchange(std::size_t parts, std::size_t processes, std::size_t self, Gradients& sums,
                    std::size_t group = 1, std::span<const std::optional<int>> holders = {});
 
+  /// Whether the process gets the gradient of the parameter. Each group holds it on the same of its
+  /// processes.
+  bool gets(std::size_t process, std::size_t parameter) const {
+    if (process % group_ == 0) return true;
+    if (holders_.empty() || !holders_[parameter]) return false;
+    return static_cast<std::size_t>(*holders_[parameter]) % group_ == process % group_;
+  }
+  /// What process `to` gets of a parameter of the one subtree of this process, ahead of the others.
+  void write_early(const Gradients& sums, std::size_t parameter, std::size_t to, net::ByteWriter& out) const;
+  /// write_early() has been called for all that get it.
+  void set_early(std::size_t parameter) { is_early_[parameter] = true; }
   /// What process `to` gets of the subtrees of this one.
   void write_parts(std::span<const SubtreeSum> own, std::size_t to, net::ByteWriter& out) const;
   /// Takes what process `from` has written. The bytes must outlive add_up().
   void read_parts(std::size_t from, net::ByteReader& in);
+  void read_early(std::size_t from, std::size_t parameter, net::ByteReader& in);
+  /// How many parameters that have gone ahead are still to be read, according to read_parts().
+  std::size_t early_to_come() const { return early_to_come_; }
   /// Takes the subtrees of this process, which must outlive add_up() and not be the sums.
   void take_own(std::span<const SubtreeSum> own);
   /// Adds up what has come: the rows of sparse gradients, and the elements of this process of dense ones.
   void add_up();
+  /// Whether there is a second round: some process has not added up all itself.
+  bool exchanges_sums() const { return processes_ != 2 || group_ != 1; }
   /// The sums of the elements of this process, as far as process `to` gets them.
   void write_sums(std::size_t to, net::ByteWriter& out) const;
   void read_sums(std::size_t from, net::ByteReader& in);
@@ -60,20 +83,16 @@ class GradientExchange {
 
     std::size_t element() const { return size_of(dtype); }
   };
+  enum class Form : uint8_t { Sparse, Dense, Early };
   struct Leaf {
     std::size_t process;
     PartRange parts;
   };
 
-  /// Whether the process gets the gradient of the parameter. Each group holds it on the same of its
-  /// processes.
-  bool gets(std::size_t process, std::size_t parameter) const {
-    if (process % group_ == 0) return true;
-    if (holders_.empty() || !holders_[parameter]) return false;
-    return static_cast<std::size_t>(*holders_[parameter]) % group_ == process % group_;
-  }
   PartRange elements_of(std::size_t process, const ParameterGradient& parameter) const;
-  std::size_t most_bytes(std::span<const SubtreeSum> own, std::size_t to) const;
+  void write_parameter(const Gradients::Sum& sum, std::size_t index, std::size_t to,
+                       net::ByteWriter& out) const;
+  void read_parameter(std::size_t leaf, std::size_t index, Form form, net::ByteReader& in);
   void read_rows(std::size_t leaf, ParameterGradient& parameter, net::ByteReader& in);
   void add_rows(std::size_t index);
   void add_elements(std::size_t index);
@@ -92,6 +111,8 @@ class GradientExchange {
   Gradients& sums_;
   std::vector<Leaf> leaves_;  ///< leaves of all processes, in the order of the parts
   std::vector<ParameterGradient> parameters_;
+  std::vector<bool> is_early_;  ///< by parameter: this process has sent it ahead
+  std::size_t early_to_come_ = 0;
   std::vector<const std::byte*> addends_;     ///< by leaf; null: zero, and not added
   std::vector<std::vector<double>> scratch_;  ///< by leaf: room for sums
 };

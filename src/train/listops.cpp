@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <memory>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -12,7 +13,7 @@
 #include "train/random_stream.h"
 
 namespace hiaton::train {
-namespace {
+namespace listops {
 
 constexpr int32_t kDigits = 10;
 /// Beyond these one expression fills the memory.
@@ -152,16 +153,24 @@ class Generator {
   }
 
   /// Tells expressions apart: operator and arity, or digit, of each term.
-  static std::string key_of(const Expression& expression) {
+  std::string key_of(const Expression& expression) const {
     std::string key;
+    const auto add = [&key](std::size_t number) {
+      for (; number >= 0x80; number >>= 7) key.push_back(static_cast<char>(number | 0x80));
+      key.push_back(static_cast<char>(number));
+    };
     for (const Term& term : expression) {
-      key +=
-          term.op == nullptr ? std::to_string(term.value) : fmt::format("{}{} ", term.op->name, term.arity);
+      if (term.op == nullptr) {
+        add(static_cast<std::size_t>(term.value));
+      } else {
+        add(static_cast<std::size_t>(kDigits + (term.op - kOperators.data())));
+        add(static_cast<std::size_t>(term.arity));
+      }
     }
     return key;
   }
 
-  const ListOpsOptions& options_;
+  const ListOpsOptions options_;
   Random random_;
   int32_t wanted_;  ///< the value whose turn it is
   std::vector<const Operator*> operators_;
@@ -188,6 +197,7 @@ class Binarizer {
     trees_.trees.push_back({nodes_});
   }
 
+  const Treebank& trees() const { return trees_; }
   Treebank take() { return std::move(trees_); }
 
  private:
@@ -259,15 +269,40 @@ Treebank generate(Generator& generator, std::size_t count) {
   return trees.take();
 }
 
-}  // namespace
+}  // namespace listops
 
 ListOps generate_listops(const ListOpsOptions& options, std::size_t train_count, std::size_t dev_count) {
-  check(options);
-  Generator generator(options);
+  listops::check(options);
+  listops::Generator generator(options);
   ListOps data;
-  data.train = generate(generator, train_count);
-  data.dev = generate(generator, dev_count);
+  data.train = listops::generate(generator, train_count);
+  data.dev = listops::generate(generator, dev_count);
   return data;
+}
+
+struct ListOpsStream::Parts {
+  explicit Parts(const ListOpsOptions& options) : generator(options) {}
+
+  listops::Generator generator;
+  listops::Binarizer trees;
+};
+
+ListOpsStream::ListOpsStream(const ListOpsOptions& options) {
+  listops::check(options);
+  parts_ = std::make_unique<Parts>(options);
+}
+
+ListOpsStream::ListOpsStream(ListOpsStream&&) noexcept = default;
+ListOpsStream& ListOpsStream::operator=(ListOpsStream&&) noexcept = default;
+ListOpsStream::~ListOpsStream() = default;
+
+const Treebank& ListOpsStream::first(std::size_t count) {
+  while (drawn().trees.size() < count) parts_->trees.add(parts_->generator.next());
+  return drawn();
+}
+
+const Treebank& ListOpsStream::drawn() const {
+  return parts_->trees.trees();
 }
 
 }  // namespace hiaton::train

@@ -13,6 +13,9 @@
 namespace hiaton::train {
 namespace {
 
+/// Of what goes behind the begin of a round: more than any element needs.
+constexpr std::size_t kAlignmentOfExchanged = 64;
+
 template <class T>
 void write_all(std::span<const T> values, net::ByteWriter& out) {
   out.compact(values.size());
@@ -50,36 +53,53 @@ void SharedBatches::hold(std::vector<ParameterValues>& parameters, PlacedTables:
   tables_->set_rounds(rounds_.done());
 }
 
-void SharedBatches::take_other(int from, const net::Header& header, std::span<const std::byte> payload) {
-  if (header.channel == exec::CommonRun::kChannel) return held_.hold(from, header, payload);
-  if (tables_ != nullptr) return tables_->take(from, header, payload);
+void SharedBatches::take_other(int from, const net::Header& header, net::Payload payload) {
+  if (header.channel == exec::CommonRun::kChannel) return held_.hold(from, header, payload.bytes());
+  // Of the round whose messages have come, or of the next one, or of one more where others are ahead.
+  if (header.channel == kEarlyChannel && header.name + 1 - rounds_.done() <= 2) {
+    early_.push_back({static_cast<std::size_t>(from), header.aux, header.name, std::move(payload)});
+    return;
+  }
+  if (tables_ != nullptr) return tables_->take(from, header, payload.bytes());
   throw ProgramError(fmt::format("{}: expected a message of a round, found one of channel {}",
                                  transport_.name(from), header.channel));
 }
 
 void SharedBatches::serve() {
   transport_.end([this](int from, const net::Header& header, std::span<const std::byte> payload) {
-    take_other(from, header, payload);
+    if (tables_ == nullptr) throw InternalError("internal error: a process without tables serves");
+    tables_->take(from, header, payload);
   });
 }
 
 std::vector<std::byte> SharedBatches::bring(std::size_t parameter, std::span<const std::byte> own) {
   const auto holder = static_cast<std::size_t>(tables_->holders()[parameter].value_or(0));
   const std::size_t first = holder % group_;
-  std::vector<net::ByteWriter> out = begin_round();
+  std::vector<net::ByteWriter> out = begin_exchange();
   if (self() == first) out[0].raw(own.data(), own.size());
-  std::vector<std::byte> brought;
+  std::vector<std::vector<std::byte>> brought = exchange(out);
+  if (self() == first) brought[first].assign(own.begin(), own.end());
+  return std::move(brought[first]);
+}
+
+std::vector<net::ByteWriter> SharedBatches::begin_exchange() {
+  std::vector<net::ByteWriter> out = begin_round();
+  for (net::ByteWriter& to : out) to.align(kAlignmentOfExchanged);
+  return out;
+}
+
+std::vector<std::vector<std::byte>> SharedBatches::exchange(std::span<const net::ByteWriter> out) {
+  std::vector<std::vector<std::byte>> all(processes());
   exchange(
       out,
       [&](std::size_t from, net::ByteReader& in) {
+        in.align(kAlignmentOfExchanged);
         const std::size_t size = in.left();
         const std::byte* bytes = in.take(size);
-        if (from == first) brought.assign(bytes, bytes + size);
+        all[from].assign(bytes, bytes + size);
       },
-      [&] {
-        if (self() == first) brought.assign(own.begin(), own.end());
-      });
-  return brought;
+      [] {});
+  return all;
 }
 
 /// Each begins with whether training is to end.
@@ -112,12 +132,44 @@ void SharedBatches::exchange(std::span<const net::ByteWriter> out, const Read& r
   if (is_cancelled) cancelled_.store(true, std::memory_order_relaxed);  // read by this thread
 }
 
-void SharedBatches::add_up(std::size_t parts, std::span<const SubtreeSum> own, std::vector<double>& losses,
-                           Gradients& sums) {
+void SharedBatches::begin_sums(std::size_t parts, Gradients& sums) {
   const bool is_placed = tables_ != nullptr;
-  GradientExchange gradients(
-      parts, processes(), self(), sums, group_,
-      is_placed ? std::span(tables_->holders()) : std::span<const std::optional<int>>());
+  gradients_.emplace(parts, processes(), self(), sums, group_,
+                     is_placed ? std::span(tables_->holders()) : std::span<const std::optional<int>>());
+}
+
+void SharedBatches::send_early(const Gradients& own, std::size_t parameter) {
+  for (std::size_t to = 0; to < processes(); ++to) {
+    if (to == self() || !gradients_->gets(to, parameter)) continue;
+    net::ByteWriter out;
+    gradients_->write_early(own, parameter, to, out);
+    const net::Header header{kEarlyChannel, static_cast<uint32_t>(parameter), rounds_.done()};
+    transport_.send_written(static_cast<int>(to), header, out);
+  }
+  gradients_->set_early(parameter);
+  transport_.flush();
+}
+
+/// Messages may overtake each other: those of the round may be here, and not all that have gone ahead.
+void SharedBatches::read_early() {
+  const uint64_t round = rounds_.done() - 1;
+  std::size_t read = 0;
+  const auto read_more = [&] {
+    for (; read < early_.size(); ++read) {
+      Early& one = early_[read];
+      if (one.round != round) continue;
+      const std::string sender = "message from " + transport_.name(static_cast<int>(one.from));
+      net::ByteReader in(one.payload.bytes(), sender);
+      gradients_->read_early(one.from, one.parameter, in);
+    }
+    return gradients_->early_to_come() == 0;
+  };
+  rounds_.wait_until(read_more);
+  held_.put_back(transport_);
+}
+
+void SharedBatches::add_up(std::span<const SubtreeSum> own, std::vector<double>& losses) {
+  GradientExchange& gradients = *gradients_;
   const std::vector<double> own_losses = std::exchange(losses, {});
   std::vector<net::ByteWriter> out = begin_round();
   for (std::size_t to = 0; to < out.size(); ++to) {
@@ -135,7 +187,11 @@ void SharedBatches::add_up(std::size_t parts, std::span<const SubtreeSum> own, s
         losses.insert(losses.end(), own_losses.begin(), own_losses.end());
         gradients.take_own(own);
       });
+  read_early();
   gradients.add_up();
+  arrived_.clear();
+  std::erase_if(early_, [round = rounds_.done()](const Early& one) { return one.round < round; });
+  if (!gradients.exchanges_sums()) return;
   out = begin_round();
   for (std::size_t to = 0; to < out.size(); ++to) {
     if (to != self()) gradients.write_sums(to, out[to]);

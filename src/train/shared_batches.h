@@ -1,7 +1,9 @@
 // How the processes of a training run share each batch: who computes what, and what they tell each other.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <span>
@@ -25,7 +27,7 @@ class SharedBatches {
   /// `cancel` is that of process 0, and null in the others.
   SharedBatches(net::Transport& transport, const std::atomic<bool>* cancel)
       : rounds_(transport, [this](int from, const net::Header& header,
-                                  std::span<const std::byte> payload) { take_other(from, header, payload); }),
+                                  net::Payload payload) { take_other(from, header, std::move(payload)); }),
         transport_(transport),
         cancel_(cancel) {}
   SharedBatches(const SharedBatches&) = delete;
@@ -54,6 +56,20 @@ class SharedBatches {
   /// rounds.
   void deal_out() { is_dealt_ = true; }
   bool is_dealt() const { return is_dealt_; }
+  /// From now on all processes of a group, of which there are so many, run each batch together: what is
+  /// placed runs where it is placed. There are rounds, and all hold all parameters.
+  void run_together(std::size_t replicas) {
+    is_dealt_ = false;
+    together_ = processes() / replicas;
+  }
+  /// How many processes run a batch together; 1: each runs its own.
+  std::size_t together() const { return together_; }
+  /// How many of these groups there are.
+  std::size_t groups_together() const { return processes() / together_; }
+  /// The range of `examples` examples that this process begins.
+  PartRange own_examples(std::size_t examples) const {
+    return owned_parts(self(), processes(), std::max(group_, together_), examples);
+  }
   /// Called by a process that does not compute, where examples are dealt out: answers until all is over.
   void serve();
   /// Returns when all processes are here, and answers until then.
@@ -66,14 +82,22 @@ class SharedBatches {
   /// place of the training, so that all end together.
   const std::atomic<bool>& cancelled() const { return cancelled_; }
 
-  /// Adds up the gradients of a batch of `parts` parts, of which this process has computed `own`, to `sums`,
-  /// which are zero. `losses` are those of the trees of this process, and become those of all, process by
-  /// process.
-  void add_up(std::size_t parts, std::span<const SubtreeSum> own, std::vector<double>& losses,
-              Gradients& sums);
+  /// Begins to add up the gradients of a batch of `parts` parts to `sums`, in which nothing is marked.
+  void begin_sums(std::size_t parts, Gradients& sums);
+  /// Sends the sum of a parameter, which is complete, of the one subtree that this process computes. The
+  /// bytes are copied.
+  void send_early(const Gradients& own, std::size_t parameter);
+  /// Adds up what all have computed, this process `own`. `losses` are those of the trees of this process, and
+  /// become those of all, process by process.
+  void add_up(std::span<const SubtreeSum> own, std::vector<double>& losses);
 
   /// The numbers of all processes, process by process.
   std::vector<double> gather(std::span<const double> own);
+
+  /// For each process what a round begins with, to be added to and given to exchange().
+  std::vector<net::ByteWriter> begin_exchange();
+  /// Sends it. Returns what the others have added, by process: what was aligned there is so here.
+  std::vector<std::vector<std::byte>> exchange(std::span<const net::ByteWriter> out);
 
  private:
   std::vector<net::ByteWriter> begin_round();
@@ -81,7 +105,17 @@ class SharedBatches {
   /// read_own() for this process, in the order of the processes.
   template <class Read, class ReadOwn>
   void exchange(std::span<const net::ByteWriter> out, const Read& read, const ReadOwn& read_own);
-  void take_other(int from, const net::Header& header, std::span<const std::byte> payload);
+  void take_other(int from, const net::Header& header, net::Payload payload);
+  void read_early();
+
+  /// Sums that are complete before the others: aux is the parameter, the name the round that they belong to.
+  static constexpr uint32_t kEarlyChannel = 3;
+  struct Early {
+    std::size_t from;
+    std::size_t parameter;
+    uint64_t round;
+    net::Payload payload;
+  };
 
   net::Rounds rounds_;
   net::Transport& transport_;
@@ -89,9 +123,12 @@ class SharedBatches {
   bool says_cancelled_ = false;  ///< what this process tells the others in this round
   std::atomic<bool> cancelled_{false};
   std::size_t group_ = 1;
+  std::size_t together_ = 1;
   bool is_dealt_ = false;
   std::unique_ptr<PlacedTables> tables_;
   std::vector<net::Payload> arrived_;
+  std::optional<GradientExchange> gradients_;  ///< of the batch that is under way
+  std::vector<Early> early_;                   ///< of this round, and of the next one
   net::HeldMessages held_;  ///< messages of the run that another process has begun after the round
 };
 

@@ -128,6 +128,17 @@ class AnyData(CommandLineTest):
         for command in (["eval", out, "--json"], ["predict", out, "--data", self.data]):
             self.assertEqual(self.succeeds(*command, "--processes=3"), self.succeeds(*command))
 
+    def test_placed_bodies_run_where_they_are_placed(self):
+        head = "fn encode(t: Ast) -> f32[d] ="
+        self.assertIn(head, SYNTAX)
+        model = self.file(SYNTAX.replace(head, head[:-1] + 'on "trees" ='), "placed.hia")
+        data = self.file("".join(lines(250)), "more.jsonl")
+        self.train("placed", "--epochs=1", "--dev=20%", model=model, data=data)
+        for command in (["eval", self.root / "placed", "--json"], ["predict", self.root / "placed", "--data", data]):
+            alone = self.succeeds(*command)
+            for how in (["--processes=2", "--place=trees=1"], ["--processes=4", "--replicas=2", "--place=trees=1"]):
+                self.assertEqual(self.succeeds(*command, *how), alone)
+
     def test_resumed_it_goes_on_to_the_same_numbers(self):
         self.train("whole", "--epochs=4", "--dev=20%")
         self.train("parts", "--epochs=2", "--dev=20%")

@@ -8,10 +8,14 @@ import time
 
 import harness
 from harness import ROOT, TIMEOUT_S, hiaton
-from several_processes import ENVIRONMENT, RANKS, TRAINING, LaunchedTest, lacks, parameters_in, pids_with, placed_model
+from several_processes import (ENVIRONMENT, LAUNCHERS, RANKS, TRAINING, LaunchedTest, lacks, parameters_in, pid_of_process, pids_with,
+                               placed_model)
 from two_networks import ADDRESSES, Refused, TwoNetworks
 
 HIATON = "hiaton"
+
+SILENCE_S = 4
+TIME_TO_END_S = 4  # once nothing was heard of the other process for so long
 
 HOSTS = "--hosts=" + ",".join(f"{address}:1" for address in ADDRESSES)
 
@@ -82,7 +86,7 @@ class Networks(LaunchedTest):
     def test_a_line_that_is_cut_for_ever_is_one_error(self):
         program = self.queens()
         networks = self.networks()
-        process = self.start(networks, "run", program, "--n=16", "--heartbeat=4s", HOSTS)
+        process = self.start(networks, "run", program, "--n=16", f"--heartbeat={SILENCE_S}s", HOSTS)
         self.wait_until_it_runs(program)
         networks.line.is_cut = True
         begin = time.monotonic()
@@ -92,10 +96,26 @@ class Networks(LaunchedTest):
         self.assertEqual(said.count("error:"), 1, said)
         self.assertIn("cannot be reached", said)
         # What is left on the other side of the line finds out by itself that nothing comes any more.
-        deadline = time.monotonic() + 20
+        deadline = begin + SILENCE_S + TIME_TO_END_S
         while pids_with(program) and time.monotonic() < deadline:
             time.sleep(0.2)
         self.assert_nothing_is_left(program)
+
+    def test_processes_on_both_sides_of_a_cut_end_whatever_the_launcher_does(self):
+        program = self.queens()
+        networks = self.networks()
+        launcher = networks.start([LAUNCHERS["openmpi"][0], "--host", ",".join(f"{address}:1" for address in ADDRESSES), "-n", "2", harness.HIATON,
+                                   "run", program, "--n=16", f"--heartbeat={SILENCE_S}s"], ENVIRONMENT, cwd=ROOT,
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        self.wait_until_it_runs(program)
+        networks.line.is_cut = True
+        deadline = time.monotonic() + SILENCE_S + TIME_TO_END_S
+        left = lambda: [number for number in (0, 1) if pid_of_process(program, RANKS["openmpi"], number) is not None]
+        while left() and time.monotonic() < deadline:
+            time.sleep(0.2)
+        self.assertEqual(left(), [])
+        launcher.kill()
+        self.assertEqual(launcher.communicate(timeout=TIMEOUT_S)[1].count("cannot be reached"), 1)
 
 
 if __name__ == "__main__":

@@ -40,6 +40,35 @@ class Threads(ProcessesTest):
             spread = hiaton("eval", model, "--json", f"--processes={processes}")
             self.assertEqual((spread.returncode, spread.stdout), (0, alone.stdout), spread.stderr)
 
+    def test_what_runs_bodies_where_they_are_placed_is_that_of_one_process(self):
+        text = (harness.ROOT / MODEL).read_text(encoding="utf-8")
+        head = "hr: f32[d], cr: f32[d]) -> (f32[d], f32[d]) ="
+        self.assertIn(head, text)
+        placed = self.file(text.replace(head, head[:-1] + 'on "nodes" ='), "bodies.hia")
+        out = f"{self.directory.name}/bodies"
+        trained = hiaton("train", placed, "--train-trees=40", "--dev-trees=10", "--epochs=1", "--out", out)
+        self.assertEqual(trained.returncode, 0, trained.stderr)
+        for words in (["predict", out, "--generate=230", "--json"], ["predict", out, "--generate=1"], ["eval", out, "--json"]):
+            alone = hiaton(*words)
+            self.assertEqual(alone.returncode, 0, alone.stderr)
+            for how in (["--processes=2", "--place=nodes=1"], ["--processes=6", "--replicas=3", "--place=nodes=1"]):
+                spread = hiaton(*words, *how)
+                self.assertEqual((spread.returncode, spread.stdout), (0, alone.stdout), spread.stderr)
+
+    def test_training_in_replicas_with_placed_bodies_is_that_of_one_process_but_for_rounding(self):
+        text = (harness.ROOT / MODEL).read_text(encoding="utf-8")
+        placed = self.file(text.replace("hr: f32[d], cr: f32[d]) -> (f32[d], f32[d]) =", 'hr: f32[d], cr: f32[d]) -> (f32[d], f32[d]) on "nodes" ='),
+                           "bodies.hia")
+        losses = []
+        for words in ([], ["--processes=4", "--replicas=2", "--place=nodes=1"]):
+            out = f"{self.directory.name}/{len(losses)}"
+            done = hiaton("train", placed, "--train-trees=60", "--dev-trees=10", "--epochs=2", "--out", out, *words)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            losses.append(json.loads(hiaton("eval", out, "--json").stdout)["loss"])
+        self.assertAlmostEqual(losses[1], losses[0], delta=1e-3 * losses[0])
+        self.assert_one_error(hiaton("train", placed, "--train-trees=60", "--out", f"{self.directory.name}/x", "--processes=3", "--replicas=2"),
+                              "expected a number of processes that is a multiple of the replicas, 2, found 3")
+
     def test_training_has_the_bits_of_one_process(self):
         whole = self.trained("whole", "--epochs=2")
         for processes in (2, 3, 4):
@@ -107,7 +136,7 @@ class Threads(ProcessesTest):
         self.assert_fails(train(named, "--place=table=1"), 2, "--place: expected several processes")
         text = pathlib.Path(named).read_text(encoding="utf-8")
         pathlib.Path(named).write_text(text.replace("h @ V + v", 'on "scores" (h @ V + v)'), encoding="utf-8")
-        self.assert_one_error(train(named, "--processes=4", "--replicas=2"), "expected one replica, where the program places more")
+        self.assert_one_error(train(named, "--processes=5", "--replicas=2"), "a multiple of the replicas, 2, found 5")
 
     def test_bodies_are_trained_where_they_are_placed(self):
         program = pathlib.Path(self.directory.name) / "bodies.hia"

@@ -98,6 +98,19 @@ TEST_P(PlacedFlowTest, BatchesGatherInEachProcess) {
   EXPECT_EQ(found.stats.remote_calls, 64u + 63u);
 }
 
+/// 64 calls with a number and 63 with two rows of 8 floats go out, and as many rows come back.
+TEST_P(PlacedFlowTest, CallsOfABatchCrossTogether) {
+  const graph::Graph graph = graph_of(kPlacedTree);
+  RunOptions options;
+  const std::vector<Value> parameters = initial_parameters(graph.parameters(), 7);
+  options.parameters = parameters;
+  const Shared found = run_shared(graph, {Value(int64_t{6})}, 3, GetParam(), options);
+  constexpr uint64_t kMessages = 2 * (64 + 63);
+  constexpr uint64_t kValues = 64 * (8 + 32) + 63 * (64 + 32);
+  EXPECT_GE(found.stats.remote_bytes, kValues) << found.error;
+  EXPECT_LT(found.stats.remote_bytes, kValues + kMessages * sizeof(net::Header));
+}
+
 TEST_P(PlacedFlowTest, AnErrorNamesTheProcessAndTheCallsOnTheWay) {
   const graph::Graph graph = graph_with_slopes(
       "fn part(x: f64, n: i64) -> f64 on \"process:1\" = if n == 0 then x * f64(1 / n) else x * whole(x, n - "

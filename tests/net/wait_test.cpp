@@ -55,5 +55,29 @@ TEST(KeepAlive, LooksMoreRarelyWhereNothingMoves) {
   EXPECT_EQ(last, 5ms);
 }
 
+TEST(KeepAlive, TakesOverWhatIsLostWhereNobodyNotices) {
+  const std::vector<std::unique_ptr<Link>> links = in_process_links(2);
+  Transport transport(*links[0], {.longest_silence = 1ms});
+  EXPECT_FALSE(transport.take_over_failure(0ns).has_value());
+  std::this_thread::sleep_for(5ms);
+  transport.keep_alive();
+  EXPECT_FALSE(transport.take_over_failure(1h).has_value());
+  const std::optional<ProcessFailure> failure = transport.take_over_failure(0ns);
+  ASSERT_TRUE(failure.has_value());
+  EXPECT_TRUE(failure->is_reported_here());
+  EXPECT_FALSE(failure->is_first_lost());
+  EXPECT_FALSE(transport.take_over_failure(0ns).has_value());
+  try {
+    transport.poll([](int, const Header&, std::span<const std::byte>) {});
+    ADD_FAILURE() << "expected a failure";
+  } catch (const ProcessFailure& noticed) {
+    EXPECT_FALSE(noticed.is_reported_here());
+  }
+  Transport second(*links[1], {.longest_silence = 1ms});
+  std::this_thread::sleep_for(5ms);
+  EXPECT_THROW(second.poll([](int, const Header&, std::span<const std::byte>) {}), ProcessFailure);
+  EXPECT_FALSE(second.take_over_failure(0ns).has_value());
+}
+
 }  // namespace
 }  // namespace hiaton::net

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 
 #include "engine/floats.h"
 #include "hiaton/hiaton.h"
@@ -156,8 +157,17 @@ std::vector<double> learned(const Model& model, const Lists& examples, const std
   Gradients gradients(model.parameters());
   options.parameters = parameters;
   options.gradients = &gradients;
+  std::map<std::size_t, std::vector<double>> complete;
+  options.on_gradient = [&](std::size_t parameter) {
+    collect_floats(gradients[parameter].values, complete[parameter]);
+  };
   std::vector<double> all{0};
   for (const std::vector<Value>& results : model.loss(examples, options)) all[0] += results[0].as<double>();
+  for (const auto& [parameter, told] : complete) {
+    std::vector<double> sum;
+    collect_floats(gradients[parameter].values, sum);
+    EXPECT_EQ(told, sum) << "the gradient of a parameter that was complete has changed";
+  }
   for (std::size_t p = 0; p < gradients.size(); ++p) collect_floats(gradients[p].values, all);
   return all;
 }

@@ -83,6 +83,19 @@ TEST(ListOpsTest, BinarizesToTheLeft) {
                                     std::to_string(c) + "))");
 }
 
+TEST(ListOpsTest, AStreamHasTheSameExpressions) {
+  const Treebank all = generate_listops({.seed = 5}, 100, 0).train;
+  ListOpsStream stream({.seed = 5});
+  EXPECT_TRUE(stream.drawn().trees.empty());
+  EXPECT_EQ(stream.first(40).trees.size(), 40u);
+  EXPECT_EQ(stream.first(30).trees.size(), 40u);
+  EXPECT_EQ(texts_of(stream.first(100)), texts_of(all));
+  EXPECT_EQ(stream.drawn().words, all.words);
+  ListOpsStream few({{"SM"}, 1, 1, 2, 2});
+  EXPECT_EQ(few.first(100).trees.size(), 100u);
+  EXPECT_THROW(few.first(101), ProgramError);
+}
+
 TEST(ListOpsTest, IsTheSameForASeed) {
   EXPECT_EQ(texts_of(generate_listops({.seed = 5}, 100, 10).train),
             texts_of(generate_listops({.seed = 5}, 100, 20).train));

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <sstream>
 
 #include "exec/flow/flow_plan.h"
@@ -164,6 +165,29 @@ TEST_P(EveryModel, GivesTheSameBitsForAnyNumberOfWorkersInTheSameParts) {
     EXPECT_EQ(test.loss(options, &two), loss);
     for (std::size_t p = 0; p < one.size(); ++p) EXPECT_EQ(one[p].values, two[p].values) << p;
   }
+}
+
+TEST_P(EveryModel, TellsWhichGradientsAreCompleteBeforeTheRunIsOver) {
+  const ModelCase test(GetParam(), 20);
+  Gradients gradients(test.model().parameters());
+  std::map<std::size_t, std::vector<double>> told;
+  const auto elements = [&](std::size_t parameter) {
+    const Tensor& sum = gradients[parameter].values;
+    return std::vector<double>(sum.data<double>(), sum.data<double>() + sum.size());
+  };
+  RunOptions options;
+  options.on_gradient = [&](std::size_t parameter) {
+    EXPECT_FALSE(told.contains(parameter));
+    told[parameter] = elements(parameter);
+  };
+  test.loss(options, &gradients);
+  EXPECT_GE(told.size(), 2u);
+  EXPECT_LT(told.size(), gradients.size());  // the last batch adds to some
+  for (const auto& [parameter, sum] : told) EXPECT_EQ(sum, elements(parameter)) << parameter;
+  told.clear();
+  options.parts = 2;
+  test.loss(options, &gradients);
+  EXPECT_TRUE(told.empty());  // each part has sums of its own
 }
 
 TEST_P(EveryModel, RunsManyTagsInOneBatch) {

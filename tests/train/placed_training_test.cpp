@@ -250,6 +250,72 @@ TEST_F(PlacedTrainingTest, BodiesRunWhereTheyArePlacedInEachStep) {
   }
 }
 
+TEST_F(PlacedTrainingTest, ReplicasRunPlacedBodiesEachByItself) {
+  const std::map<std::string, std::string> places{{"encode", "process:1"}};
+  const auto alone = train_alone(settings(2, "alone"), places);
+  int runs = 0;
+  for (const auto delivery : {net::Delivery::InOrder, net::Delivery::Random, net::Delivery::LastFirst}) {
+    const std::string out = "replicas" + std::to_string(runs++);
+    const auto held = train_in(6, options_for(places, 3), settings(2, out), delivery);
+    EXPECT_EQ(held, (std::vector<int>{5, 5, 5, 5, 5, 5}));
+    EXPECT_LT(difference(last_of(out), alone), 1e-4);
+  }
+}
+
+TEST_F(PlacedTrainingTest, AnErrorInAnotherReplicaNamesTheExample) {
+  const std::map<std::string, std::string> places{{"encode", "process:1"}};
+  TrainerOptions options = options_for(places, 2);
+  std::string text = placed_model(places);
+  const std::string tanh = "-> tanh((E[word]";
+  // The smaller trees are those of the second replica, one of which fails there.
+  text.replace(text.find(tanh), tanh.size(), "-> f32(1 / (word - 7)) * tanh((E[word]");
+  write_file(directory_ / "failing.hia", text);
+  options.model = directory_ / "failing.hia";
+  const std::vector<Tree> trees =
+      read_trees(std::make_shared<const Source>("trees.txt", "(1 (0 a) (0 a))\n(1 b)\n")).trees;
+  std::vector<Tree> with_word = trees;
+  with_word[0].nodes[1].word = with_word[0].nodes[2].word = 3;
+  with_word[1].nodes[0].word = 7;
+  EXPECT_THAT(error_of<Error>([&] {
+                net::act_in_processes(net::disordered_links(4, net::Delivery::InOrder, 1),
+                                      [&](net::Transport& transport) {
+                                        SharedBatches sharing(transport, nullptr);
+                                        TreeModel own(options);
+                                        own.share(sharing);
+                                        own.step(with_word, 7);
+                                      });
+              }),
+              testing::AllOf(HasSubstr("division by zero"), HasSubstr("for the tree in line 2 of the data")));
+}
+
+TEST_F(PlacedTrainingTest, PredictionsRunBodiesWhereTheyArePlaced) {
+  const TrainerOptions written = options_for({{"encode", "process:1"}}, 0);
+  const auto make = [&](net::Transport* processes, RunStats* stats) {
+    RunOptions run;
+    run.processes = processes;
+    run.stats = stats;
+    return ModelTrainer(Model::from_file(written.model), OptimizerSettings(), 1, run);
+  };
+  ModelTrainer alone = make(nullptr, nullptr);
+  const TreeExamples examples(alone.model(), trees_, 2);
+  std::vector<std::vector<Value>> lists;
+  for (std::size_t i = 0; i < trees_.size(); ++i) lists.push_back(examples.arguments(i));
+  const auto predicted = alone.predict(lists);
+  const Evaluation evaluation = alone.evaluate(examples, 5);
+  net::run_in_threads(2, [&](net::Processes& processes) {
+    RunStats stats;
+    ModelTrainer shared = make(processes.transport(), &stats);
+    const auto found = shared.predict(lists);
+    if (processes.is_first()) {
+      EXPECT_EQ(found, predicted);
+      EXPECT_EQ(stats.remote_calls, lists.size());
+    } else {
+      EXPECT_TRUE(found[0].empty());
+    }
+    EXPECT_EQ(shared.evaluate(examples, 5).loss, evaluation.loss);
+  });
+}
+
 TEST_F(PlacedTrainingTest, WhatCannotGoIsAnErrorWithItsPlace) {
   const auto error_in = [&](int processes, const TrainerOptions& options) {
     return error_of<Error>([&] {
@@ -271,7 +337,8 @@ TEST_F(PlacedTrainingTest, WhatCannotGoIsAnErrorWithItsPlace) {
   write_file(directory_ / "other.hia", text);
   other.model = directory_ / "other.hia";
   other.replicas = 2;
-  EXPECT_THAT(error_in(4, other), HasSubstr("expected one replica, where the program places more than"));
+  EXPECT_THAT(error_in(5, other),
+              HasSubstr("expected a number of processes that is a multiple of the replicas, 2, found 5"));
   TrainerOptions unknown = options_for({{"E", "table"}}, 0);
   unknown.places["tabel"] = {1};
   EXPECT_THAT(error_in(2, unknown), HasSubstr("place 'tabel': expected a place of the program ('table')"));

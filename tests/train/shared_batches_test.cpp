@@ -224,7 +224,8 @@ TEST_F(SharedBatchesTest, DamagedGradientsAreErrors) {
   net::ByteWriter out;
   const SubtreeSum own{{1, 2}, &sums};
   writer.write_parts(std::span(&own, 1), 0, out);
-  const std::vector<std::byte> good(out.bytes().begin(), out.bytes().end());
+  std::vector<std::byte> good(out.size());
+  out.copy_to(good.data());
   std::mt19937 random(1);
   int refused = 0;
   for (int i = 0; i < 2000; ++i) {

@@ -442,4 +442,8 @@ void BatchRunner::finish() {
   run_kernel([&] { sums_.flush(); });
 }
 
+void BatchRunner::finish(std::size_t parameter) {
+  run_kernel([&] { sums_.flush(parameter); });
+}
+
 }  // namespace hiaton::exec::flow

@@ -38,8 +38,9 @@ class BatchRunner {
   BatchFault run(const Region& region, std::span<Frame* const> frames);
   /// The operands of the step that failed, in the first frame. Their memory is valid until the next run.
   std::vector<hiaton::Value> failed_operands() const;
-  /// Adds what is left to the gradients.
+  /// Adds what is left to the gradients, or to that of one parameter.
   void finish();
+  void finish(std::size_t parameter);
   /// The size of its blocks and its scratch memory, which it keeps from run to run.
   uint64_t bytes() const { return blocks_.bytes() + scratch_.bytes(); }
   /// Since begin, if the options want to know.

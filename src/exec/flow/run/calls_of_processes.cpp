@@ -9,10 +9,25 @@ namespace {
 /// A process that has a copy of a function sends a call of it to another one while that has fewer of its
 /// calls, and else runs it itself.
 constexpr uint32_t kFewSent = 2;
+/// So many messages are one at most, so that who gets them can begin with them.
+constexpr std::size_t kMostTogether = 1024;
 /// Looking at what has come takes as long as some items.
 constexpr uint32_t kFiresALook = 256;
 
 }  // namespace
+
+void Worker::send_all_to_processes() {
+  for (std::size_t i = 0; i < outbox_.size();) {
+    const uint32_t to = outbox_[i].to;
+    together_.clear();
+    do {
+      together_.push_back(&outbox_[i].message);
+      ++i;
+    } while (i < outbox_.size() && outbox_[i].to == to && together_.size() < kMostTogether &&
+             ProcessCalls::go_together(*together_[0], outbox_[i].message));
+    processes_->send(to, together_);
+  }
+}
 
 bool Worker::exchange_with_processes() {
   fires_to_exchange_ = kFiresALook;
@@ -28,7 +43,7 @@ void Worker::work_for_processes() {
 
 void Worker::send_call(Frame* frame, const Call& call, uint32_t function) {
   ++under_way_[function];
-  give_call(frame, call, function, static_cast<uint32_t>(plan_.homes[function]));
+  give_call(frame, call, function, static_cast<uint32_t>(processes_->home_of(function)));
 }
 
 /// The function itself, or which of its copies gets the call: the one with the fewest calls of this process
@@ -40,7 +55,7 @@ uint32_t Worker::choose_copy(uint32_t function) {
   std::optional<uint32_t> own;
   for (std::size_t i = 0; i < copies.size(); ++i) {
     const std::size_t at = (turns_[function] + i) % copies.size();
-    if (plan_.homes[copies[at]] == processes_->self()) {
+    if (processes_->home_of(copies[at]) == processes_->self()) {
       own = copies[at];
     } else if (!best || under_way_[copies[at]] < under_way_[copies[*best]]) {
       best = at;

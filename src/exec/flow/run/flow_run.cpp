@@ -192,6 +192,7 @@ class FlowRun {
     Trace::Track* track = nullptr;
     while (true) {
       flow::Membership membership{start_, team_.shares_calls() ? &team_ : nullptr, number};
+      membership.is_whole_run = workers_ == 1 && count_ == 1;
       if (!taken) {
         membership.mail = team_.rest(number, at_work);
         if (membership.mail.empty()) return;

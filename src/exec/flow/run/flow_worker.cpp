@@ -33,6 +33,7 @@ Worker::Worker(const graph::Graph& graph, std::shared_ptr<const Plan> plan)
       batches_(graph, plan_, pools_),
       pools_(make_pools(plan_)),
       waiting_(plan_.regions.size()),
+      complete_(graph, plan_),
       firings_(plan_.regions.size()),
       launches_(plan_.regions.size()) {
   if (plan_.direct != nullptr) direct_ = std::make_unique<direct::DirectCaller>(graph, plan_.direct);
@@ -69,6 +70,8 @@ void Worker::run(const graph::Graph& graph, const ExampleRange& examples, const 
     if (RunWatch::is_needed(options))
       direct_watch.emplace(options, membership.start, [this](Fault fault) { direct_->stop(fault); });
   }
+  tells_gradients_ = membership.is_whole_run && gradients != nullptr && options.on_gradient;
+  complete_.begin();
   examples_ = examples;
   started_.reserve(examples.size());
   if (track != nullptr) begin_trace(track);
@@ -129,6 +132,7 @@ void Worker::drain() {
     if (exchanges_ && ready_.empty() && (exchange() || ask_for_calls())) continue;
     const Region* region = choose();
     if (region != nullptr) {
+      if (tells_gradients_) tell_complete_gradients(*region);
       Waiting& waiting = waiting_[static_cast<std::size_t>(region - plan_.regions.data())];
       if (waiting.fresh() > 0) {
         waiting.take(*region, pools_[region->function].layout(), batch_);
@@ -143,6 +147,15 @@ void Worker::drain() {
     } else {
       return;
     }
+  }
+}
+
+/// Before the batch of the region, which is of all that wait the first in order.
+void Worker::tell_complete_gradients(const Region& next) {
+  if (!ready_.empty() || started_.size() < examples_.size()) return;
+  for (const std::size_t parameter : complete_.take(next.priority)) {
+    batches_.finish(parameter);
+    options_->on_gradient(parameter);
   }
 }
 
@@ -319,7 +332,7 @@ void Worker::release_direct_arguments() {
     uint32_t number = call.callee;
     if (call.is_sent) {
       number = choose_copy(call.callee);
-      if (plan_.homes[number] != processes_->self()) return send_call(frame, call, number);
+      if (processes_->home_of(number) != processes_->self()) return send_call(frame, call, number);
     }
     child = pools_[number].make();
     child->function = number;

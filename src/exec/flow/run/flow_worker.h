@@ -13,6 +13,7 @@
 #include "exec/direct/run/direct_caller.h"
 #include "exec/flow/flow_plan.h"
 #include "exec/flow/run/batch.h"
+#include "exec/flow/run/complete_gradients.h"
 #include "exec/flow/run/flow_frame.h"
 #include "exec/flow/run/messages.h"
 #include "exec/flow/run/process_calls.h"
@@ -54,6 +55,7 @@ struct Membership {
   uint32_t number = 0;
   std::vector<Message> mail{};        ///< what it begins with
   ProcessCalls* processes = nullptr;  ///< where functions are placed on several
+  bool is_whole_run = false;          ///< nobody else adds to the gradients
 };
 
 /// The rule: what can fire without a batch fires at once, innermost first; when nothing can, the ready batch
@@ -193,6 +195,7 @@ class Worker {
 
   // Calls of other processes: process_calls.h.
   bool exchange_with_processes();
+  void send_all_to_processes();
   void work_for_processes();
   uint32_t choose_copy(uint32_t function);
   void send_call(Frame* frame, const Call& call, uint32_t function);
@@ -211,6 +214,7 @@ class Worker {
   uint64_t scalar_firings() const;
 
   const Region* choose() const;
+  void tell_complete_gradients(const Region& next);
   void run_batch(const Region& region, std::vector<Frame*>& frames);
   void run_batch_of(const Region& region, std::span<Frame* const> frames);
   BatchFault run_or_end(const Region& region, std::span<Frame* const> frames);
@@ -241,9 +245,11 @@ class Worker {
   BatchRunner batches_;           ///< before the frames, which refer to its blocks
   std::vector<FramePool> pools_;  ///< by function
   ReadyStack ready_;
-  std::vector<Frame*> batch_;                     ///< the batch that runs
-  std::vector<Waiting> waiting_;                  ///< by region: frames in which it is ready
-  std::vector<uint32_t> batched_;                 ///< regions that run in batches, by priority
+  std::vector<Frame*> batch_;      ///< the batch that runs
+  std::vector<Waiting> waiting_;   ///< by region: frames in which it is ready
+  std::vector<uint32_t> batched_;  ///< regions that run in batches, by priority
+  CompleteGradients complete_;
+  bool tells_gradients_ = false;                  ///< somebody wants to know which are complete
   std::vector<Cell> made_;                        ///< results of the steps of a scalar region
   std::unique_ptr<direct::DirectCaller> direct_;  ///< there where the plan has direct code
   /// The arguments of the direct call that is under way, or that failed.
@@ -281,6 +287,7 @@ class Worker {
     Message message;
   };
   std::vector<Sent> outbox_;
+  std::vector<const Message*> together_;  ///< those of the outbox that leave as one
 
   struct Kinds {
     Trace::KindId part;

@@ -63,6 +63,10 @@ void GradientSums::flush() {
   for (const std::size_t parameter : begun_) products_[parameter].flush();
 }
 
+void GradientSums::flush(std::size_t parameter) {
+  if (products_[parameter].has_begun()) products_[parameter].flush();
+}
+
 OuterProducts& GradientSums::products(std::size_t parameter) {
   OuterProducts& products = products_[parameter];
   if (!products.has_begun()) {

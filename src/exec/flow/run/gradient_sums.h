@@ -19,8 +19,9 @@ class GradientSums {
   void begin(Gradients* gradients);
   /// The operands of an Accumulate node for a batch of instances.
   void add(const graph::Node& node, std::span<const TensorArgument* const> operands, int64_t batch);
-  /// Adds what still waits.
+  /// Adds what still waits, of all parameters or of one.
   void flush();
+  void flush(std::size_t parameter);
 
  private:
   OuterProducts& products(std::size_t parameter);

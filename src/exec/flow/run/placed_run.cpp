@@ -66,8 +66,9 @@ class PlacedFlowRun {
     std::unique_ptr<flow::PackedParameters> packed = resting_.take_packed(*plan_);
     packed->update(options_.parameters, options_.pool);
     const auto self = static_cast<uint32_t>(calls_.self());
-    worker_->run(graph_, {&examples_, 0, self == 0 ? examples_.size() : 0}, options_, *packed, use_,
-                 options_.gradients, track_, {start_, nullptr, self, {}, &calls_});
+    const std::size_t count = calls_.begins_examples() ? examples_.size() : 0;
+    worker_->run(graph_, {&examples_, 0, count}, options_, *packed, use_, options_.gradients, track_,
+                 {start_, nullptr, self, {}, &calls_});
     resting_.give_back(std::move(packed));
   }
 

@@ -11,10 +11,11 @@
 
 namespace hiaton::exec {
 
-/// Runs the program for the examples of process 0 over the processes of the options, all of which call it.
+/// Runs the program over the processes of the options, all of which call it, for the examples of process 0,
+/// or, with replicas, for those of the first process of each.
 /// `plan` has homes of functions; `arguments`: of a program that runs once, in all processes, for messages.
-/// Results and the statistics of all go to process 0, which throws the RunError. Each process adds to the
-/// gradients of its options what it has computed itself.
+/// Results go to who has the examples, the statistics of all to process 0, which throws the RunError. Each
+/// process adds to the gradients of its options what it has computed itself.
 void run_placed_flow(const graph::Graph& graph, const std::shared_ptr<const flow::Plan>& plan,
                      const flow::CallCodecs& codecs, flow::Workers& resting, Examples& examples,
                      std::span<const Value> arguments, const RunOptions& options);

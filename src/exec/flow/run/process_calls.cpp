@@ -30,6 +30,15 @@ std::vector<SlotKind> kinds_of_results(const Function& caller, const SitePhase& 
   return kinds;
 }
 
+/// The name of one more message of the same kind.
+ReturnName next_name(net::ByteReader& in, ReturnName before) {
+  const uint64_t slot = in.compact();
+  const uint64_t generation = in.compact();
+  if (slot > UINT32_MAX || generation > UINT16_MAX)
+    in.fail(fmt::format("expected the name of a call, found slot {}, generation {}", slot, generation));
+  return {before.caller, static_cast<uint16_t>(generation), static_cast<uint32_t>(slot)};
+}
+
 }  // namespace
 
 CallCodecs::CallCodecs(const Plan& plan) {
@@ -56,32 +65,60 @@ CallCodecs::CallCodecs(const Plan& plan) {
   }
 }
 
+int group_size(const RunOptions& options) {
+  const int processes = options.processes->size();
+  const int replicas = std::max(1, options.replicas);
+  if (processes % replicas != 0)
+    throw ProgramError(
+        fmt::format("expected a number of processes that is a multiple of the replicas, {}, found {}",
+                    replicas, processes));
+  return processes / replicas;
+}
+
 ProcessCalls::ProcessCalls(const Plan& plan, const CallCodecs& codecs, std::span<const Value> arguments,
                            const RunOptions& options)
-    : CommonRun(*options.processes), plan_(plan), codecs_(codecs), arguments_(arguments) {}
+    : CommonRun(*options.processes),
+      plan_(plan),
+      codecs_(codecs),
+      arguments_(arguments),
+      first_of_group_(options.processes->self() / group_size(options) * group_size(options)) {}
 
 // What goes out ---------------------------------------------------------------------------------------------
 
-void ProcessCalls::send(uint32_t to, const Message& message) {
+bool ProcessCalls::go_together(const Message& a, const Message& b) {
+  if (a.kind != b.kind || a.caller_function != b.caller_function) return false;
+  if (a.kind == Message::Kind::Call) return a.call == b.call && a.function == b.function;
+  return a.caller_site == b.caller_site && a.phase == b.phase && a.over == b.over && a.returns == b.returns;
+}
+
+void ProcessCalls::send(uint32_t to, std::span<const Message* const> messages) {
+  const Message& first = *messages[0];
+  const bool is_call = first.kind == Message::Kind::Call;
+  const net::ValueCodec* codec = nullptr;  // null: there are no values
   body_.clear();
-  slots_.clear();
-  for (const SentValue& value : message.values) slots_.push_back(value.slot());
-  if (message.kind == Message::Kind::Call) {
-    const Function& caller = plan_.functions[message.caller_function];
-    const auto call = static_cast<uint32_t>(message.call - caller.calls.data());
-    body_.compact(message.caller_function);
+  if (is_call) {
+    const auto call = static_cast<uint32_t>(first.call - plan_.functions[first.caller_function].calls.data());
+    body_.compact(first.caller_function);
     body_.compact(call);
-    body_.compact(message.function);
-    codecs_.arguments(message.caller_function, call).write_slots(slots_, body_);
+    body_.compact(first.function);
+    codec = &codecs_.arguments(first.caller_function, call);
   } else {
-    const bool has_results = message.phase != Message::kNoPhase;
-    body_.compact(has_results ? message.phase + 1 : 0);
-    body_.compact(message.over ? message.returns : 0);
-    if (has_results)
-      codecs_.results(message.caller_function, message.caller_site, message.phase).write_slots(slots_, body_);
+    const bool has_results = first.phase != Message::kNoPhase;
+    body_.compact(has_results ? first.phase + 1 : 0);
+    body_.compact(first.over ? first.returns : 0);
+    if (has_results) codec = &codecs_.results(first.caller_function, first.caller_site, first.phase);
   }
-  const uint8_t kind = message.kind == Message::Kind::Call ? kCall : kReturn;
-  transport().send(static_cast<int>(to), {.channel = kChannel, .aux = aux(kind), .name = message.name.bits()},
+  for (const Message* const message : messages) {
+    if (message != &first) {
+      body_.compact(message->name.slot);
+      body_.compact(message->name.generation);
+    }
+    slots_.clear();
+    for (const SentValue& value : message->values) slots_.push_back(value.slot());
+    if (codec != nullptr) codec->write_slots(slots_, body_);
+  }
+  transport().send(static_cast<int>(to),
+                   {.channel = kChannel, .aux = aux(is_call ? kCall : kReturn), .name = first.name.bits()},
                    body_.bytes());
   ++sent_;
   bytes_sent_ += sizeof(net::Header) + body_.bytes().size();
@@ -144,12 +181,7 @@ void ProcessCalls::take(int from, uint8_t kind, const net::Header& header,
       in.fail(fmt::format("expected a kind of message, found number {}", kind));
     if (kind == kCall && name.caller != from)
       in.fail("expected the name of a call of the sender, found another");
-    Message message = kind == kCall ? read_call(in) : read_return(in, from, name);
-    message.name = name;
-    in.require_end();
-    ++taken_;
-    if (kind == kCall && message.phase == 0) ++calls_taken_;
-    worker_->take_message(message);
+    kind == kCall ? take_calls(in, name) : take_returns(in, from, name);
   } catch (const OverBudget&) {
     thrown_ = std::make_exception_ptr(worker_->error_without_place(Fault::MaxBytes));
   } catch (...) {  // the transport goes on
@@ -157,6 +189,53 @@ void ProcessCalls::take(int from, uint8_t kind, const net::Header& header,
   }
 }
 
+void ProcessCalls::take(Message message) {
+  ++taken_;
+  if (message.kind == Message::Kind::Call && message.phase == 0) ++calls_taken_;
+  worker_->take_message(message);
+}
+
+void ProcessCalls::take_calls(net::ByteReader& in, ReturnName name) {
+  const Message head = read_call(in);
+  const auto number = static_cast<uint32_t>(head.call - plan_.functions[head.caller_function].calls.data());
+  const net::ValueCodec& codec = codecs_.arguments(head.caller_function, number);
+  const std::vector<SlotKind> kinds = kinds_of_arguments(plan_, *head.call);
+  for (bool is_first = true; is_first || in.left() > 0; is_first = false) {
+    if (!is_first) name = next_name(in, name);
+    Message message{.kind = head.kind,
+                    .name = name,
+                    .phase = head.phase,
+                    .call = head.call,
+                    .caller_function = head.caller_function,
+                    .function = head.function};
+    read_values(codec, in, kinds, message);
+    take(std::move(message));
+  }
+}
+
+void ProcessCalls::take_returns(net::ByteReader& in, int from, ReturnName name) {
+  const uint64_t phase = in.compact();
+  const uint64_t returns = in.compact();
+  for (bool is_first = true; is_first || in.left() > 0; is_first = false) {
+    if (!is_first) name = next_name(in, name);
+    const RemoteCall& call = remote_call(in, from, name);
+    const uint32_t function = call.caller->function;
+    const Site& site = plan_.functions[function].sites[call.caller_site];
+    if (phase > site.phases.size() || returns > site.phases.size() + 1)
+      in.fail(fmt::format("expected one of {} phases, found number {}", site.phases.size(), phase));
+    Message message{.kind = Message::Kind::Return, .name = name};
+    message.over = returns > 0;
+    message.returns = static_cast<uint32_t>(returns);
+    if (phase > 0) {
+      message.phase = static_cast<uint32_t>(phase - 1);
+      read_values(codecs_.results(function, call.caller_site, message.phase), in,
+                  kinds_of_results(plan_.functions[function], site.phases[message.phase]), message);
+    }
+    take(std::move(message));
+  }
+}
+
+/// All but its name and its arguments.
 Message ProcessCalls::read_call(net::ByteReader& in) const {
   const uint64_t caller = in.compact();
   const uint64_t number = in.compact();
@@ -169,36 +248,14 @@ Message ProcessCalls::read_call(net::ByteReader& in) const {
   const std::vector<uint32_t>& copies = plan_.copies[call->callee];
   const bool is_callee =
       copies.empty() ? function == call->callee : std::ranges::find(copies, function) != copies.end();
-  if (!is_callee || plan_.homes[function] != self())
+  if (!is_callee || home_of(static_cast<uint32_t>(function)) != self())
     in.fail(fmt::format("expected the number of a function of process {}, found {}", self(), function));
-  Message message{.kind = Message::Kind::Call,
-                  .name = {},
-                  .phase = call->phase,
-                  .call = call,
-                  .caller_function = static_cast<uint32_t>(caller),
-                  .function = static_cast<uint32_t>(function)};
-  read_values(codecs_.arguments(message.caller_function, static_cast<uint32_t>(number)), in,
-              kinds_of_arguments(plan_, *call), message);
-  return message;
-}
-
-Message ProcessCalls::read_return(net::ByteReader& in, int from, ReturnName name) const {
-  const RemoteCall& call = remote_call(in, from, name);
-  const uint32_t function = call.caller->function;
-  const Function& caller = plan_.functions[function];
-  const Site& site = caller.sites[call.caller_site];
-  Message message{.kind = Message::Kind::Return, .name = name};
-  const uint64_t phase = in.compact();
-  const uint64_t returns = in.compact();
-  if (phase > site.phases.size() || returns > site.phases.size() + 1)
-    in.fail(fmt::format("expected one of {} phases, found number {}", site.phases.size(), phase));
-  message.over = returns > 0;
-  message.returns = static_cast<uint32_t>(returns);
-  if (phase == 0) return message;
-  message.phase = static_cast<uint32_t>(phase - 1);
-  read_values(codecs_.results(function, call.caller_site, message.phase), in,
-              kinds_of_results(caller, site.phases[message.phase]), message);
-  return message;
+  return {.kind = Message::Kind::Call,
+          .name = {},
+          .phase = call->phase,
+          .call = call,
+          .caller_function = static_cast<uint32_t>(caller),
+          .function = static_cast<uint32_t>(function)};
 }
 
 const RemoteCall& ProcessCalls::remote_call(net::ByteReader& in, int from, ReturnName name) const {

@@ -7,6 +7,9 @@
 //
 //   Call, name     the calling function, which call of it, the function that is called, the arguments
 //   Return, name   which phase, how many Returns there are if it is the last, the results
+//
+// Messages of the same call site or phase that leave one after the other, as batches make them, are one: the
+// name and the values of each further one follow.
 #pragma once
 
 #include <exception>
@@ -44,6 +47,10 @@ class CallCodecs {
   std::vector<std::vector<std::vector<Codec>>> results_;  ///< by function, call site and phase
 };
 
+/// How many processes run a program together: all, or those of a replica. Throws ProgramError where the
+/// processes are no multiple of the replicas.
+int group_size(const RunOptions& options);
+
 /// One run, as one of the processes sees it.
 class ProcessCalls : private CommonRun {
  public:
@@ -51,8 +58,14 @@ class ProcessCalls : private CommonRun {
                const RunOptions& options);
 
   int self() const { return transport().self(); }
+  /// Whether this process begins examples: it is the first one of its group.
+  bool begins_examples() const { return self() == first_of_group_; }
+  /// The process that runs the function for this one: of the same group.
+  int home_of(uint32_t function) const { return first_of_group_ + plan_.homes[function]; }
   std::span<const Value> arguments() const { return arguments_; }
-  void send(uint32_t to, const Message& message);
+  /// Sends messages that go_together().
+  void send(uint32_t to, std::span<const Message* const> messages);
+  static bool go_together(const Message& a, const Message& b);
   /// Lets go what was sent, and takes what has come. Throws Stopped where the run is over, and what taking a
   /// message throws. Whether something has come.
   bool look(Worker& worker);
@@ -79,8 +92,10 @@ class ProcessCalls : private CommonRun {
   void take(int from, uint8_t kind, const net::Header& header, std::span<const std::byte> payload) override;
   void take_fault(const RunError& error, uint64_t name) override;
 
+  void take_calls(net::ByteReader& in, ReturnName name);
+  void take_returns(net::ByteReader& in, int from, ReturnName name);
+  void take(Message message);
   Message read_call(net::ByteReader& in) const;
-  Message read_return(net::ByteReader& in, int from, ReturnName name) const;
   const RemoteCall& remote_call(net::ByteReader& in, int from, ReturnName name) const;
   void read_values(const net::ValueCodec& codec, net::ByteReader& in, std::span<const SlotKind> kinds,
                    Message& message) const;
@@ -89,6 +104,7 @@ class ProcessCalls : private CommonRun {
   const Plan& plan_;
   const CallCodecs& codecs_;
   const std::span<const Value> arguments_;
+  const int first_of_group_;
   Worker* worker_ = nullptr;
   net::ByteWriter body_;
   std::vector<Slot> slots_;

@@ -123,7 +123,7 @@ void Worker::give_call(Frame* frame, const Call& call, uint32_t function, uint32
     track_->start_arrow(message.arrow);
   }
   send(to, std::move(message));
-  send_all();
+  if (processes_ == nullptr) send_all();  // processes get what goes together at once
 }
 
 bool Worker::give_to_somebody(Frame* frame, const Call& call) {
@@ -205,12 +205,10 @@ void Worker::send(uint32_t to, Message message) {
 
 /// In their order.
 void Worker::send_all() {
-  for (Sent& sent : outbox_) {
-    if (processes_ != nullptr) {
-      processes_->send(sent.to, sent.message);
-    } else {
-      team_->send(sent.to, std::span(&sent.message, 1));
-    }
+  if (processes_ != nullptr) {
+    send_all_to_processes();
+  } else {
+    for (Sent& sent : outbox_) team_->send(sent.to, std::span(&sent.message, 1));
   }
   outbox_.clear();
 }
