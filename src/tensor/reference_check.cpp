@@ -91,9 +91,9 @@ class ReferenceCheck {
   void explain_perhaps(std::span<const Slot> slots) {
     for (const Slot& slot : slots) {
       DataObject* value = data_ == nullptr ? nullptr : data_->value_around(slot.bits);
-      if (value != nullptr && value == slot.data && value->references > kBase) --value->references;
+      if (value != nullptr && value == slot.data && value->references > kBase) value->references = kBase;
       if (live_tensors_.contains(slot.tensor) && slot.tensor->references.load() > kBase)
-        slot.tensor->references.fetch_sub(1);
+        slot.tensor->references.store(kBase);
     }
   }
 

@@ -16,9 +16,10 @@ using VisitSlots = std::function<void(const std::function<void(std::span<const S
 /// How many values of the run have a count that nothing explains, or are referred to after they were freed.
 ///
 /// What a value refers to is known exactly: each of its fields explains one reference. A slot may hold a
-/// reference of its own or a borrowed one, a number, or what an earlier call has left in it; so it explains
-/// one reference where there is one left to explain. Hence a reference that was let go of twice is found
-/// where another value still holds it, and one that was never let go of where no slot holds it any more.
+/// reference of its own, several that are about to be passed to a call, a borrowed one, a number, or what an
+/// earlier call has left in it; so it explains as many references as are left to explain. Hence a reference
+/// that was let go of twice is found where another value still holds it, and one that was never let go of
+/// where no slot of a frame that was live holds it any more.
 ///
 /// No thread may run any more, and either heap may be null. The counts are of no use afterwards: the values
 /// have to be forgotten. Throws std::bad_alloc.

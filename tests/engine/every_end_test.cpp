@@ -97,7 +97,7 @@ std::vector<Ending> endings() {
                "      let more = tanh(h * 0.5 + h)\n"
                "      Cell(if checked(x, bad) > 3 then more else h, cells(rest, more, bad))\n"
                "fn added(c: Cell) -> f32[2] = match c Last -> [1, 2] Cell(h, next) -> h + "
-               "reshape(added(next), [2])\n"
+               "reshape(added(next), shape=[2])\n"
                "fn split(n: i64, h: f32[2], bad: i64) -> f32[2] =\n"
                "  if n <= 1 then h * f32(checked(n, bad)) else split(n / 2, h + h, bad) + split(n - n / 2, "
                "h, bad)\n"

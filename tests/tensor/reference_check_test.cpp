@@ -71,9 +71,9 @@ TEST_F(ReferenceCheckTest, SlotsMayBorrowAndHoldWhatIsOld) {
 
 TEST_F(ReferenceCheckTest, AValueThatWasNeverLetGoOfIsFound) {
   make({make({leaf()})});
-  DataObject* retained = make({leaf()});
-  DataCells::retain(retained);
-  EXPECT_EQ(unexplained({slot_of(retained)}), 2u);
+  DataObject* below = make({leaf()});
+  DataCells::retain(below);
+  EXPECT_EQ(unexplained({slot_of(make({below}))}), 2u);
 }
 
 TEST_F(ReferenceCheckTest, AValueThatWasLetGoOfTwiceIsFound) {
@@ -100,15 +100,17 @@ TEST_F(ReferenceCheckTest, AFieldWhoseAddressIsInASlotMayBeUnfilledOrNot) {
 }
 
 TEST_F(ReferenceCheckTest, CountsOfSharedValuesAreLookedAt) {
-  DataObject* shared = make({make({leaf()})});
+  DataObject* below = make({leaf()});
+  DataObject* shared = make({below});
   DataCells::retain(shared);
   DataCells::share(shared);
-  EXPECT_EQ(unexplained({slot_of(shared)}), 1u);
+  EXPECT_EQ(unexplained({slot_of(shared)}), 0u);
   heap_->forget_values();
-  shared = make({make({leaf()})});
-  DataCells::retain(shared);
+  below = make({leaf()});
+  shared = make({below});
   DataCells::share(shared);
-  EXPECT_EQ(unexplained({slot_of(shared), slot_of(shared)}), 0u);
+  DataCells::retain(below);
+  EXPECT_EQ(unexplained({slot_of(shared)}), 1u);
 }
 
 TEST_F(ReferenceCheckTest, WhatIsOutsideOfRunsIsNotLookedAt) {
@@ -133,7 +135,7 @@ TEST_F(ReferenceCheckTest, TensorsThatWereNeverLetGoOfAreFound) {
   make_tensor();
   RunTensor* tensor = make_tensor();
   TensorCells::retain(tensor);
-  EXPECT_EQ(unexplained({slot_of(tensor)}), 2u);
+  EXPECT_EQ(unexplained({slot_of(make_with_tensor(tensor))}), 2u);
 }
 
 }  // namespace
