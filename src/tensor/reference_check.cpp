@@ -1,6 +1,8 @@
 #include "tensor/reference_check.h"
 
+#include <cstdlib>
 #include <unordered_set>
+#include <vector>
 
 #include "tensor/data_references.h"
 

@@ -24,7 +24,7 @@ struct Frame {
   union {
     const Instruction* resume;  ///< where the parent goes on; the instruction before it names the result
                                 ///< slots; null: the frame was live when a run ended by an error
-    DataObject* copies;  ///< an anchor's: what its chain borrows and nobody else holds; may be null
+    DataObject* copies;         ///< an anchor's: what its chain borrows and nobody else holds; may be null
   };
   Frame* child;       ///< the frame for the next call; kNoFrame where there is none yet
   uint32_t capacity;  ///< how many slots it has
