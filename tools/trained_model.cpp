@@ -13,7 +13,6 @@
 #include "hiaton/lang.h"
 #include "net/identity.h"
 #include "program_options.h"
-#include "train/files.h"
 #include "train/model_sizes.h"
 
 namespace hiaton::cli {
@@ -128,9 +127,9 @@ Execution ExecutionOptions::over(Execution base) const {
 void ModelDirectory::write(const std::filesystem::path& program_file, const train::Vocabulary& words,
                            const ModelInfo& model) const {
   constexpr int kIndent = 2;
-  train::write_atomically(program(), {read_program(program_file)->text()});
+  write_atomically(program(), {read_program(program_file)->text()});
   words.save(vocabulary());
-  train::write_atomically(
+  write_atomically(
       info(), {to_json(model).dump(kIndent, ' ', true, nlohmann::json::error_handler_t::replace) + "\n"});
 }
 

@@ -15,12 +15,12 @@
 namespace hiaton::benchmarks {
 
 struct Options {
-  std::filesystem::path root = ".";  ///< of the project
-  std::string model = "treelstm";    ///< of models/
+  std::filesystem::path root = ".";  ///< the root of the project
+  std::string model = "treelstm";    ///< the name of a model in models/
   std::string trees = "generated";   ///< or a file
   std::size_t count = 0;             ///< how many of the trees; 0: all
   bool binary = false;               ///< two classes
-  std::string form;                  ///< of the trees; empty: as they are
+  std::string form;                  ///< which form the trees have; empty: as they are
   int64_t hidden = 128;
   int64_t embedding = 128;
   std::size_t batch = 25;
@@ -28,10 +28,10 @@ struct Options {
   std::size_t rounds = 5;
   std::size_t steps = 20;
   std::string style = "recursion";
-  bool batching = true;              ///< of growth
+  bool batching = true;              ///< whether growth is measured in batches
   std::filesystem::path parameters;  ///< what train writes and growth reads
-  int64_t nodes = 0;                 ///< of a tree that is made; 0: none is
-  int64_t depth = 1000;              ///< of recursion
+  int64_t nodes = 0;                 ///< how many nodes a tree that is made has; 0: none is
+  int64_t depth = 1000;              ///< how deep recursion goes
   std::filesystem::path out;         ///< directory
 };
 

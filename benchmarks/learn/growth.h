@@ -13,7 +13,7 @@ namespace hiaton::benchmarks {
 
 /// What a tree grows from.
 struct Seedling {
-  int64_t label = 0;   ///< of the root
+  int64_t label = 0;   ///< the label of the root
   int64_t number = 0;  ///< from 0; the random numbers of a tree come from its number
 };
 

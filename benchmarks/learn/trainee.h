@@ -49,7 +49,7 @@ class Trainee {
   const ExampleOf example_of_;
   RunOptions options_;
   std::vector<train::ParameterValues> parameters_;
-  std::vector<Value> values_;  ///< of parameters_; made anew after each change
+  std::vector<Value> values_;  ///< what parameters_ hold; made anew after each change
   train::Optimizer optimizer_;
   Gradients sums_;
   std::vector<train::Gradient> gradients_;

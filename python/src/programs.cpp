@@ -33,19 +33,31 @@ nb::object result_object(const Function& function, const std::vector<Value>& val
   return nb::tuple(results);
 }
 
+/// A run by the reference rules takes many times as long. Python shows a warning once for each place in a
+/// program that has called the function.
+void warn_of_fallback(const RunStats& stats) {
+  if (stats.fallback.empty()) return;
+  const std::string text = "this program runs by the reference rules, slowly: " + stats.fallback;
+  if (PyErr_WarnEx(PyExc_RuntimeWarning, text.c_str(), 1) != 0) throw nb::python_error();
+}
+
 nb::object call(const Function& function, const nb::args& args, const nb::kwargs& named) {
   const std::vector<Value> arguments = function.arguments(args, named);
-  std::vector<Value> values;
-  function.run(
-      [&](RunOptions options) { values = function.program->run(arguments, std::move(options)).values; });
-  return result_object(function, values);
+  RunResult result;
+  function.run([&](RunOptions options) { result = function.program->run(arguments, std::move(options)); });
+  warn_of_fallback(result.stats);
+  return result_object(function, result.values);
 }
 
 nb::object call_for_each(const Function& function, const nb::args& lists) {
   const std::vector<std::vector<Value>> arguments = function.argument_lists(lists);
   std::vector<std::vector<Value>> results;
-  function.run(
-      [&](RunOptions options) { results = function.program->run_all(arguments, std::move(options)); });
+  RunStats stats;
+  function.run([&](RunOptions options) {
+    options.stats = &stats;
+    results = function.program->run_all(arguments, std::move(options));
+  });
+  warn_of_fallback(stats);
   nb::list made;
   for (const std::vector<Value>& values : results) made.append(result_object(function, values));
   return made;

@@ -8,6 +8,7 @@ import pathlib
 import signal
 import threading
 import time
+import warnings
 import weakref
 
 import numpy as np
@@ -201,6 +202,23 @@ def test_options(trees):
         trees.with_options(batching="often")(tree)
     with pytest.raises(ValueError, match="evaluation: expected 'data' or 'demand'"):
         trees.with_options(evaluation="never")(tree)
+
+
+def test_a_run_by_the_reference_rules_is_said_once():
+    program = hia.program("fn double(x: f64[2]) -> f64[2] = x + x").with_options(evaluation="demand")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        for _ in range(3):
+            assert np.array_equal(program.double(np.array([1.0, 2.0])), [2.0, 4.0])
+    assert [str(warning.message) for warning in caught] == [
+        "this program runs by the reference rules, slowly: it is demand-driven and has tensors"]
+    with pytest.warns(RuntimeWarning, match="by the reference rules"):
+        assert len(program.double.map([np.array([1.0, 2.0])] * 2)) == 2
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        program.with_options(evaluation="data").double(np.array([1.0, 2.0]))
+        with pytest.raises(RuntimeWarning):
+            program.double(np.array([1.0, 2.0]))
 
 
 def test_values_are_computed_on_demand():

@@ -1,4 +1,4 @@
-// The bytes of a file: all read at once, or by the system when they are looked at.
+// The bytes of a file: all read at once, or by the system when they are looked at; and written.
 #pragma once
 
 #include <cstddef>
@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace hiaton {
 
@@ -29,5 +30,13 @@ class MappedFile {
   const char* begin_ = nullptr;
   std::size_t size_ = 0;
 };
+
+/// Replaces a file as a whole: after a crash there is the old one or the new one, never a part. Writes the
+/// parts one after the other to a temporary file beside `path`, makes sure that they reached the disk, and
+/// renames it to `path`. Throws ProgramError; what `path` held before is untouched then.
+void write_atomically(const std::filesystem::path& path, const std::vector<std::string_view>& parts);
+
+/// Adds to the end of a file, made where missing. Throws ProgramError that names the file and the reason.
+void append_to_file(const std::filesystem::path& path, std::string_view bytes);
 
 }  // namespace hiaton

@@ -3,8 +3,6 @@
 #include <chrono>
 #include <thread>
 
-#include "base/pause.h"
-
 namespace hiaton {
 namespace {
 

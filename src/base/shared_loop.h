@@ -1,4 +1,4 @@
-// A loop whose calls several threads make.
+// A loop whose calls several threads make, and how a thread waits for another one.
 #pragma once
 
 #include <atomic>
@@ -7,6 +7,17 @@
 #include <functional>
 
 namespace hiaton {
+
+/// What a thread does between two looks at a word that another thread is about to write: leaves the
+/// processor's units to its other thread for a moment, where the processor has an instruction for that; else
+/// nothing, which is as right and costs some time of the other thread.
+inline void pause_thread() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
 
 /// One thread runs a loop; others that have nothing to do make some of its calls. Which threads these are,
 /// and where they wait, is the business of who owns the loop.

@@ -4,7 +4,7 @@
 
 #include <chrono>
 
-#include "base/pause.h"
+#include "base/shared_loop.h"
 
 namespace hiaton::exec {
 namespace {

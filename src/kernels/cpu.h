@@ -1,5 +1,13 @@
-// Which vector instructions the machine has.
+// Which vector instructions the machine has, and what vector.inc.h and math.inc.h include outside of the
+// namespaces that they stand in.
 #pragma once
+
+#include <array>
+#include <cstddef>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 namespace hiaton::kernels {
 

@@ -3,7 +3,6 @@
 
 #include "kernels/cpu.h"
 #include "kernels/elementwise.h"
-#include "kernels/intrinsics.h"
 
 namespace hiaton::kernels {
 

@@ -5,7 +5,6 @@
 
 #include "kernels/aligned.h"
 #include "kernels/cpu.h"
-#include "kernels/intrinsics.h"
 
 namespace hiaton::kernels {
 

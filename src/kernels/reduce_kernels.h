@@ -2,7 +2,6 @@
 #pragma once
 
 #include "kernels/cpu.h"
-#include "kernels/intrinsics.h"
 #include "kernels/reduce.h"
 
 namespace hiaton::kernels {

@@ -156,7 +156,7 @@ class BodyChecker {
   bool add_named_fields(std::span<const FieldName> names, const Variant& variant,
                         std::vector<std::size_t>& targets);
   bool require_field(Var of, Symbol name, Span span);
-  /// Of a value that a pattern has told to be of a variant: its number.
+  /// The number of the variant that a pattern has told a value to be of.
   std::optional<std::size_t> told_variant(Var of) const;
   void report_no_field(const Type& type, std::size_t variant, std::string_view name, Span span);
   Var field(const Expr& expr);

@@ -7,9 +7,9 @@
 
 #include "base/components.h"
 #include "lang/body_checker.h"
+#include "lang/function_types.h"
 #include "lang/heads.h"
 #include "lang/library.h"
-#include "lang/nested_gradients.h"
 #include "lang/parser.h"
 #include "lang/reading_steps.h"
 #include "lang/type_inference.h"

@@ -54,7 +54,7 @@ class BodyChecker::LetTypes {
   BodyChecker& checker_;
   const Expr& block_;
   const std::function<void()>& rest_;
-  std::vector<Name> names_;  ///< of which uses were asked for the type
+  std::vector<Name> names_;  ///< those whose uses were asked for the type
   std::vector<std::size_t> untold_;
   bool is_clear_ = false;  ///< nothing was wrong when uses were asked for types
 };

@@ -1,10 +1,9 @@
-#include "lang/nested_gradients.h"
-
 #include <algorithm>
 
 #include "base/components.h"
 #include "hiaton/op.h"
 #include "ir/differentiable.h"
+#include "lang/function_types.h"
 
 namespace hiaton::lang {
 namespace {

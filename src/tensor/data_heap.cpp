@@ -167,10 +167,28 @@ void DataHeap::for_each_value(Visit visit) {
 }
 
 uint64_t DataHeap::count_values() {
-  const std::lock_guard lock(mutex_);
   uint64_t count = 0;
-  for_each_value([&](DataObject*) { ++count; });
+  visit_values([&](DataObject*) { ++count; });
   return count;
+}
+
+void DataHeap::visit_values(const std::function<void(DataObject*)>& visit) {
+  const std::lock_guard lock(mutex_);
+  for_each_value(visit);
+}
+
+DataObject* DataHeap::value_around(uint64_t address) {
+  const std::lock_guard lock(mutex_);
+  const auto* at = reinterpret_cast<std::byte*>(address);
+  const auto holds = [&](const Segment& segment) {
+    return at >= segment.begin && at < segment.begin + segment.bytes;
+  };
+  if (address % sizeof(Slot) != 0 || std::ranges::none_of(segments_, holds)) return nullptr;
+  Chunk* chunk = chunk_of(at);
+  if (chunk->heap != this || at < chunk->begin() || at >= chunk->end()) return nullptr;  // or not carved yet
+  const auto offset = static_cast<std::size_t>(at - chunk->begin());
+  auto* object = reinterpret_cast<DataObject*>(chunk->begin() + offset - offset % cell_bytes(chunk->fields));
+  return count_of(object) != 0 && !is_outside(object) ? object : nullptr;
 }
 
 void DataHeap::forget_values() {

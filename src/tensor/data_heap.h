@@ -41,6 +41,10 @@ class DataHeap {
   void forget_values();
   /// How many values there are that are not outside.
   uint64_t count_values();
+  /// Calls `visit` with each of them, which must not call the heap.
+  void visit_values(const std::function<void(DataObject*)>& visit);
+  /// The one among them at whose header or one of whose fields the address is; null: there is none.
+  DataObject* value_around(uint64_t address);
   uint64_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
 
  private:

@@ -117,12 +117,16 @@ void TensorHeap::forget_tensors() {
 }
 
 uint64_t TensorHeap::count_tensors() {
-  const std::lock_guard lock(mutex_);
   uint64_t count = 0;
-  for (const RunTensor* block = first_; block != nullptr; block = block->next) {
-    if (block->references.load(std::memory_order_relaxed) != 0) ++count;
-  }
+  visit_tensors([&](RunTensor*) { ++count; });
   return count;
+}
+
+void TensorHeap::visit_tensors(const std::function<void(RunTensor*)>& visit) {
+  const std::lock_guard lock(mutex_);
+  for (RunTensor* block = first_; block != nullptr; block = block->next) {
+    if (block->references.load(std::memory_order_relaxed) != 0) visit(block);
+  }
 }
 
 // --- The tensors of a worker -----------------------------------------------------------------------------

@@ -51,6 +51,8 @@ class TensorHeap {
   void forget_tensors();
   /// How many tensors there are that have references.
   uint64_t count_tensors();
+  /// Calls `visit` with each of them, which must not call the heap.
+  void visit_tensors(const std::function<void(RunTensor*)>& visit);
 
  private:
   friend class TensorCells;

@@ -5,8 +5,8 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "base/file_bytes.h"
 #include "hiaton/error.h"
-#include "train/files.h"
 #include "train/json_records.h"
 
 namespace hiaton::train {

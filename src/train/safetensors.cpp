@@ -9,9 +9,9 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "base/file_bytes.h"
 #include "graph/json_place.h"
 #include "hiaton/error.h"
-#include "train/files.h"
 
 namespace hiaton::train {
 namespace {

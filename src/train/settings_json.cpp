@@ -5,7 +5,6 @@
 
 #include "base/file_bytes.h"
 #include "hiaton/error.h"
-#include "train/files.h"
 #include "train/json_records.h"
 
 namespace hiaton::train {

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <utility>
 
-#include "train/files.h"
+#include "base/file_bytes.h"
 
 namespace hiaton::train {
 namespace {
@@ -129,7 +129,7 @@ void EventWriter::add_scalar(std::string_view tag, uint64_t step, double value) 
 }
 
 void EventWriter::flush() {
-  append(path_, std::exchange(unwritten_, {}));
+  append_to_file(path_, std::exchange(unwritten_, {}));
 }
 
 }  // namespace hiaton::train

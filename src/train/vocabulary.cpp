@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/file_bytes.h"
 #include "hiaton/engine.h"
 #include "hiaton/error.h"
 #include "hiaton/trees.h"
-#include "train/files.h"
 
 namespace hiaton::train {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "hiaton/error.h"
 #include "hiaton/model.h"
-#include "root.h"
+#include "tests_dir.h"
 
 namespace hiaton::benchmarks {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "root.h"
+#include "tests_dir.h"
 #include "train/tree_values.h"
 
 namespace hiaton::benchmarks {

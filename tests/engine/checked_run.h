@@ -31,10 +31,12 @@ inline std::vector<RunOptions> worker_ways() {
   return ways;
 }
 
-/// How the run ends, and that nothing of it is left over.
+/// How the run ends, that nothing of it is left over, and that its counts are right where it ends by an
+/// error.
 inline Fault fault_of(const Program& program, const std::vector<Value>& arguments, RunOptions options) {
   RunStats stats;
   options.stats = &stats;
+  options.checks_counts = true;
   Fault fault = Fault::None;
   try {
     program.run(arguments, options);

@@ -118,7 +118,8 @@ End run_within_budgets(const Program& program, uint64_t seed, Executor executor)
                      .timeout = std::chrono::milliseconds(50),
                      .stats = &stats,
                      .parameters = parameters,
-                     .print = [](std::string_view) {}};
+                     .print = [](std::string_view) {},
+                     .checks_counts = true};
   const auto begin = std::chrono::steady_clock::now();
   End end = End::Results;
   try {

@@ -26,7 +26,7 @@ struct GiftMessage {
   int to = 0;
   uint32_t run = 0;
   int name = 0;
-  int id = 0;  ///< of the call; the processes do not know it
+  int id = 0;  ///< tells the call apart; the processes do not know it
 
   friend auto operator<=>(const GiftMessage&, const GiftMessage&) = default;
 };

@@ -23,7 +23,7 @@ struct SentMessage {
   int from = 0;
   int to = 0;
   uint64_t name = 0;
-  int id = 0;     ///< of the call; the processes do not know it
+  int id = 0;     ///< tells the call apart; the processes do not know it
   int depth = 0;  ///< how many calls the callee makes inside of each other
 
   friend auto operator<=>(const SentMessage&, const SentMessage&) = default;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "properties/values.h"
+#include "properties/random_choices.h"
 
 namespace hiaton::properties {
 namespace {

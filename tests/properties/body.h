@@ -16,7 +16,7 @@ struct Signature {
   std::vector<DType> params;
   std::vector<DType> results;
   std::optional<std::size_t> fuel;  ///< the parameter that bounds its recursion
-  uint64_t cost = 1;                ///< of a call; with fuel: without what its calls with less fuel cost
+  uint64_t cost = 1;                ///< what a call costs; with fuel: without its calls with less fuel
   uint64_t recursive_calls = 0;     ///< how many calls with less fuel one call makes at most
 };
 

@@ -1,17 +1,16 @@
-#include "properties/data_programs.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <vector>
 
+#include "properties/generate.h"
 #include "properties/random_choices.h"
 
 namespace hiaton::properties {
 namespace {
 
 constexpr int kScalar = -1;
-constexpr int kTensor = -2;  ///< of two numbers
+constexpr int kTensor = -2;  ///< a tensor of two numbers
 constexpr int kString = -3;
 constexpr int kByte = -4;
 

@@ -9,10 +9,8 @@
 #include <vector>
 
 #include "hiaton/hiaton.h"
-#include "properties/data_programs.h"
 #include "properties/generate.h"
 #include "properties/random_choices.h"
-#include "properties/values.h"
 #include "sized.h"
 
 namespace hiaton::properties {

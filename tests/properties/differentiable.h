@@ -16,8 +16,8 @@ namespace hiaton::properties {
 struct Differentiable {
   uint64_t seed = 0;
   std::string text;       ///< with kMark behind the results of some functions
-  std::string params;     ///< of `loss`, as in its head
-  std::string names;      ///< of them
+  std::string params;     ///< the parameters of `loss`, as in its head
+  std::string names;      ///< the names of these parameters
   std::string gradients;  ///< types of the gradients of `loss`, in order
   static constexpr const char* kMark = "<again>";
 

@@ -8,7 +8,6 @@
 #include "hiaton/builder.h"
 #include "properties/body.h"
 #include "properties/random_choices.h"
-#include "properties/values.h"
 
 namespace hiaton::properties {
 namespace {

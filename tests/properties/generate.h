@@ -1,7 +1,11 @@
-// Random well-typed programs that end, whatever they do, after a bounded number of calls and iterations.
+// Random well-typed programs that end, whatever they do, after a bounded number of calls and iterations;
+// those with gradients, those on data types, and how one that shows a defect is made small.
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "hiaton/ir.h"
@@ -29,5 +33,20 @@ struct Program {
 /// each other only with less of it, and only while there is some; loops count up to a small bound; what main
 /// spends in all is at most about 10,000 calls and iterations, mostly far less.
 Program generate(uint64_t seed);
+
+/// The program with a new main that gives the values and gradients of the old one; none where the first
+/// result of that, or all its parameters, are no floats.
+std::optional<ir::Module> with_gradient(ir::Module module);
+
+/// The smallest program that single steps lead to from this one, while `still_wrong` holds for each: calls,
+/// operations, branches and loops become constants, operands or one of their blocks, parameters and results
+/// go, constants get closer to 0.
+Program shrink(Program program, const std::function<bool(const Program&)>& still_wrong);
+
+/// What values hold beside numbers and other values, and loops carry.
+enum class FieldsOf : uint8_t { Numbers, Tensors, Strings, Bytes };
+
+/// The text of a program whose `main` takes how often its loops turn, and a number that decides about values.
+std::string random_data_program(uint64_t seed, FieldsOf fields);
 
 }  // namespace hiaton::properties

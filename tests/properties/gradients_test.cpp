@@ -7,8 +7,6 @@
 #include "hiaton/passes.h"
 #include "properties/generate.h"
 #include "properties/random_choices.h"
-#include "properties/values.h"
-#include "properties/with_gradient.h"
 #include "sized.h"
 
 namespace hiaton::properties {

@@ -234,7 +234,7 @@ class ModuleWriter {
 
   Random random_;
   std::filesystem::path folder_;
-  std::string text_;  ///< of all files
+  std::string text_;  ///< the text of all files
   std::vector<Meaning> functions_;
   std::vector<std::string> names_;
   std::set<std::string> used_;  ///< the files that the function that is being written imports

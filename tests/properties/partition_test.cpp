@@ -18,12 +18,9 @@
 #include "hiaton/lang.h"
 #include "hiaton/passes.h"
 #include "net/disordered.h"
-#include "properties/data_programs.h"
 #include "properties/differentiable.h"
 #include "properties/generate.h"
 #include "properties/random_choices.h"
-#include "properties/values.h"
-#include "properties/with_gradient.h"
 #include "sized.h"
 
 namespace hiaton::properties {
@@ -32,7 +29,7 @@ namespace {
 constexpr uint64_t kScalarPrograms = sized_programs(2800, 60);
 constexpr uint64_t kGradientPrograms = sized_programs(2000, 60);
 constexpr uint64_t kTensorGradientPrograms = sized_programs(60, 6);
-constexpr uint64_t kOtherPrograms = sized_programs(100, 6);  ///< of each kind; these take longer
+constexpr uint64_t kOtherPrograms = sized_programs(100, 6);  ///< how many of each kind; these take longer
 /// One of so many programs runs with each number of processes, scalar ones in both overflow modes.
 constexpr uint64_t kThorough = 3;
 /// One of so many programs runs by the production executor of each number of processes, the others of one.

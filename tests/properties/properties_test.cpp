@@ -12,7 +12,6 @@
 #include "properties/check.h"
 #include "properties/generate.h"
 #include "properties/random_choices.h"
-#include "properties/shrink.h"
 #include "sized.h"
 
 namespace hiaton::properties {

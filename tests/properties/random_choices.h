@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "hiaton/value.h"
+
 namespace hiaton::properties {
 
 /// The number that the variable of the environment holds.
@@ -45,5 +47,11 @@ class Random {
  private:
   uint64_t state_;
 };
+
+DType random_type(Random& random);
+Value random_value(Random& random, DType type);
+
+/// Equal, or both not a number.
+bool same(const Value& a, const Value& b);
 
 }  // namespace hiaton::properties

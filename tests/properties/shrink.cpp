@@ -1,5 +1,3 @@
-#include "properties/shrink.h"
-
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -7,6 +5,7 @@
 #include "hiaton/passes.h"
 #include "passes/rewrite.h"
 #include "passes/simplifications.h"
+#include "properties/generate.h"
 
 namespace hiaton::properties {
 namespace {
@@ -19,11 +18,11 @@ using ir::ValueId;
 /// What to do with one node.
 enum class Change : uint8_t {
   ToOperand,  ///< `argument`: which
-  ToParam,    ///< of the function; `argument`: which
+  ToParam,    ///< a parameter of the function; `argument`: which
   ToZero,
   ToOne,
-  TakeBlock,   ///< of an If or, once, of a While; `argument`: which
-  DropResult,  ///< of an If, or a variable of a While; `argument`: which
+  TakeBlock,   ///< a block of an If or, once, of a While; `argument`: which
+  DropResult,  ///< a result of an If, or a variable of a While; `argument`: which
   Inline,
   Halve,  ///< a constant
   Unplace,

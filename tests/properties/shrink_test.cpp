@@ -1,11 +1,10 @@
-#include "properties/shrink.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "passes/simplifications.h"
 #include "properties/check.h"
+#include "properties/generate.h"
 
 namespace hiaton::properties {
 namespace {

@@ -1,7 +1,7 @@
-#include "properties/values.h"
-
 #include <cmath>
 #include <limits>
+
+#include "properties/random_choices.h"
 
 namespace hiaton::properties {
 namespace {

@@ -6,7 +6,7 @@
 #include "exec/run_graph.h"
 #include "hiaton/passes.h"
 #include "net/disordered.h"
-#include "properties/values.h"
+#include "properties/random_choices.h"
 
 namespace hiaton::properties {
 namespace {
@@ -76,6 +76,7 @@ Outcome run_graph(const graph::Graph& graph, exec::PlanCache& plans, const Progr
                   RunOptions options) {
   Outcome outcome;
   options.stats = &outcome.stats;
+  options.checks_counts = true;
   std::vector<exec::WaitingNode> leftovers;
   try {
     outcome.values = options.executor == Executor::Reference

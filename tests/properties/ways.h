@@ -18,7 +18,7 @@ namespace hiaton::properties {
 struct Outcome {
   Fault fault = Fault::None;
   std::vector<Value> values;
-  std::string message;  ///< of a fault, or of an error that is ours
+  std::string message;  ///< what a fault says, or an error that is ours
   bool is_defect = false;
   RunStats stats{};
 

@@ -1,10 +1,9 @@
-#include "properties/with_gradient.h"
-
 #include <utility>
 #include <vector>
 
 #include "hiaton/builder.h"
 #include "hiaton/passes.h"
+#include "properties/generate.h"
 
 namespace hiaton::properties {
 namespace {

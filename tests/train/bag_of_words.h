@@ -112,7 +112,7 @@ class BagOfWords {
 
   int32_t classes_;
   std::vector<ParameterValues> parameters_;
-  std::vector<float> sums_[2];  ///< of the gradients
+  std::vector<float> sums_[2];  ///< sums of the gradients
 };
 
 /// Such a model, as the training loop sees it.

@@ -7,9 +7,9 @@
 #include <limits>
 
 #include "bag_of_words.h"
+#include "base/file_bytes.h"
 #include "directory.h"
 #include "hiaton/error.h"
-#include "train/files.h"
 #include "train/safetensors.h"
 
 namespace hiaton::train {

@@ -215,7 +215,7 @@ class Search {
   const int size_;
   std::mt19937 random_;
   std::vector<Node> open_;
-  std::size_t first_ = 0;  ///< of open_; those before have been given away
+  std::size_t first_ = 0;  ///< the first in open_ that has not been given away
   uint64_t count_ = 0;
   bool asks_ = false;
   bool is_over_ = false;

@@ -228,7 +228,7 @@ class BodyEmitter {
   SequentialForm& sequential_;
   uint32_t join_slot_ = kNoSlot;
   bool in_task_ = false;   ///< the body is that of a task; it has no sequential form
-  std::size_t place_ = 0;  ///< of the window around
+  std::size_t place_ = 0;  ///< in the window around it
   SlotReader reader_;
   SlotMap slot_of_;
   std::unordered_map<NodeId, uint64_t> data_params_;  ///< the bit of each in params_held_

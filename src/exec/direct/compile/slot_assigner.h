@@ -136,7 +136,7 @@ class SlotAssigner {
   uint32_t next_kept_slot_;
   uint32_t kept_slots_;      ///< what next_kept_slot_ was at most
   bool frees_slots_ = true;  ///< not on the second of two ways that end alike
-  std::size_t place_ = 0;    ///< of the window around
+  std::size_t place_ = 0;    ///< in the window around it
   StatementSlots* noted_ = nullptr;
   SlotMap slot_of_;
   std::unordered_map<NodeId, uint32_t> depth_of_;  ///< branches around where the value got its slot

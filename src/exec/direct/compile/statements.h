@@ -268,11 +268,11 @@ struct StatementSlots {
 
 /// The slots of a body that are not those of a statement.
 struct BodySlots {
-  std::vector<uint32_t> entered{};       ///< of the parameters of a function, of what a task captures
+  std::vector<uint32_t> entered{};       ///< those of a function's parameters, or of what a task captures
   std::map<int32_t, uint32_t> loaded{};  ///< by the number of the learned parameter that the body reads
   std::optional<uint32_t> hole{};        ///< the address that a hole form returns by
   std::optional<uint32_t> join{};        ///< says whether a call of a group was stolen
-  StatementSlots at_end{};               ///< of what a task lets go of when it returns
+  StatementSlots at_end{};               ///< those that a task lets go of when it returns
   uint32_t count = 0;                    ///< how many slots the frame has
 };
 

@@ -474,7 +474,7 @@ class SlotVerifier : private SlotWay {
   }
 
   GroupContents& begun_;
-  std::size_t place_ = 0;  ///< of the window around
+  std::size_t place_ = 0;  ///< in the window around it
   bool is_task_ = false;
 };
 

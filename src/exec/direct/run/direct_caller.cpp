@@ -7,6 +7,7 @@
 #include "exec/budget.h"
 #include "exec/direct/run/call_chain.h"
 #include "exec/direct/run/interpret.h"
+#include "tensor/reference_check.h"
 
 namespace hiaton::exec::direct {
 namespace {
@@ -56,6 +57,7 @@ void DirectCaller::begin(const RunOptions& options, Budget& budget) {
   state_.stopping.store(false);
   state_.shares_every_call = options.share_every_call && workers > 1;
   calls_ = 0;
+  checks_counts_ = options.checks_counts && workers == 1;
   for (const std::unique_ptr<Worker>& worker : state_.workers) {
     worker->parameters = options.parameters;
     worker->options = &options;
@@ -207,9 +209,31 @@ void DirectCaller::add_to(RunStats& stats) const {
     }
   }
   if (!plan_->regions.empty()) stats.calls += bodies - calls_;  // flow has counted those that it made
-  if (stop_fault_.load() != Fault::None) return;                // begin() forgets what is left
+  if (stop_fault_.load() != Fault::None) {                      // begin() forgets what is left
+    if (checks_counts_) stats.values_live_at_end += find_unexplained();
+    return;
+  }
   if (heap_ != nullptr) stats.values_live_at_end += heap_->count_values();
   if (tensor_heap_ != nullptr) stats.values_live_at_end += tensor_heap_->count_tensors();
+}
+
+/// Values whose counts nothing explains, after a call that gave a fault.
+uint64_t DirectCaller::find_unexplained() const {
+  const auto visit_slots = [this](const auto& visit) {
+    visit(root_slots_);
+    for (const std::unique_ptr<Worker>& worker : state_.workers) worker->visit_slots(visit);
+    if (failed_ == nullptr) return;
+    // Its frames are not unwound yet. All others wait for it, and lie on the way outwards, or are unwound.
+    for (const Frame* frame = failed_->frame; frame != nullptr; frame = frame->parent) {
+      if (frame == reinterpret_cast<const Frame*>(root_slots_.data())) return;
+      visit(std::span(frame->slots, frame->capacity));
+    }
+  };
+  try {
+    return count_unexplained(heap_.get(), tensor_heap_.get(), visit_slots);
+  } catch (const std::bad_alloc&) {
+    return 0;
+  }
 }
 
 graph::NodeId DirectCaller::failed() const {

@@ -57,6 +57,7 @@ class DirectCaller {
   Outcome start(Worker& worker, const Instruction* entry, std::span<const Slot> arguments);
   void settle(Worker& worker, Outcome outcome);
   Fault fault_of_run() const;
+  uint64_t find_unexplained() const;
   Frame* root() { return reinterpret_cast<Frame*>(root_slots_.data()); }
 
   const graph::Graph& graph_;
@@ -70,6 +71,7 @@ class DirectCaller {
   std::vector<Slot> data_;        ///< results that are data values
   std::vector<Length> lengths_;   ///< by function
   uint64_t calls_ = 0;            ///< since begin()
+  bool checks_counts_ = false;    ///< as RunOptions says; with one worker, which has no chains of others
   std::atomic<Fault> stop_fault_{Fault::None};
   std::mutex mutex_;
   Worker* failed_ = nullptr;  ///< keeps its frames until the next run: they say where it failed

@@ -104,6 +104,14 @@ bool FramePool::add_chunk(std::size_t at_least) {
   return true;
 }
 
+void FramePool::visit_unwound(const std::function<void(std::span<const Slot>)>& visit) const {
+  for (const Frame* anchor = idle_; anchor != nullptr; anchor = anchor->parent) {
+    for (const Frame* frame = anchor->child; frame != &no_frame; frame = frame->child) {
+      if (frame->resume == nullptr) visit({frame->slots, frame->capacity});
+    }
+  }
+}
+
 uint64_t FramePool::count_idle() const {
   uint64_t count = 0;
   for (const Frame* anchor = idle_; anchor != nullptr; anchor = anchor->parent) {

@@ -9,6 +9,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <span>
 
 #include "exec/budget.h"
 #include "exec/direct/instruction.h"
@@ -20,9 +22,9 @@ namespace hiaton::exec::direct {
 struct Frame {
   Frame* parent;  ///< the caller; fixed, but for the first frame of a chain
   union {
-    const Instruction*
-        resume;          ///< where the parent goes on; the instruction before it names the result slots
-    DataObject* copies;  ///< an anchor's: what its chain borrows and nobody else holds; may be null
+    const Instruction* resume;  ///< where the parent goes on; the instruction before it names the result
+                                ///< slots; null: the frame was live when a run ended by an error
+    DataObject* copies;         ///< an anchor's: what its chain borrows and nobody else holds; may be null
   };
   Frame* child;       ///< the frame for the next call; kNoFrame where there is none yet
   uint32_t capacity;  ///< how many slots it has
@@ -63,6 +65,8 @@ class FramePool {
   Trace::Track* track = nullptr;
   /// Frames in idle chains: slow, for the end of a run.
   uint64_t count_idle() const;
+  /// Calls `visit` with each frame of the idle chains that was live when the run ended by an error.
+  void visit_unwound(const std::function<void(std::span<const Slot>)>& visit) const;
 
  private:
   /// The begin of a chunk of memory.

@@ -18,6 +18,7 @@
 #include "exec/graph_names.h"
 #include "exec/run_watch.h"
 #include "hiaton/thread_pool.h"
+#include "tensor/reference_check.h"
 
 namespace hiaton::exec::direct {
 
@@ -99,10 +100,12 @@ class DirectRun : private RemoteCalls::Owner, private SentCalls::Owner {
     for (Trace::Track* track : tracks_) track->count(0, 0);
     const bool has_results = state_.finished.load() && !error_ && !state_.stopping.load();
     std::vector<Value> values = has_results && is_first() ? results() : std::vector<Value>();
+    const uint64_t unexplained = has_results ? 0 : find_unexplained();
     if (heap_ != nullptr && !has_results) heap_->forget_values();
     const Clock::duration time = Clock::now() - start_;
     last_.took(time);
     RunStats stats = collect(std::chrono::duration<double>(time).count(), has_results);
+    stats.values_live_at_end += unexplained;
     if (remote_) remote_->finish(stats);
     if (sent_) sent_->finish(stats);
     if (options_.stats != nullptr) *options_.stats = stats;
@@ -331,6 +334,21 @@ class DirectRun : private RemoteCalls::Owner, private SentCalls::Owner {
       }
     }
     return values;
+  }
+
+  /// Values whose counts nothing explains, after an error. Calls of other processes have frames elsewhere.
+  uint64_t find_unexplained() {
+    if (!options_.checks_counts || remote_ || sent_) return 0;
+    try {
+      return count_unexplained(heap_.get(), tensor_heap_ ? &*tensor_heap_ : nullptr,
+                               [this](const auto& visit) {
+                                 visit(root_slots_);
+                                 for (const std::unique_ptr<Worker>& worker : state_.workers)
+                                   worker->visit_slots(visit);
+                               });
+    } catch (const std::bad_alloc&) {
+      return 0;  // the run has ended for want of memory, and so does the check
+    }
   }
 
   RunStats collect(double seconds, bool has_results) {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "base/pause.h"
+#include "base/shared_loop.h"
 #include "exec/direct/run/interpret.h"
 #include "exec/direct/run/remote_calls.h"
 #include "exec/direct/run/sent_calls.h"
@@ -357,6 +357,14 @@ bool Worker::find_work() {
   return false;
 }
 
+void Worker::visit_slots(const std::function<void(std::span<const Slot>)>& visit) const {
+  visit(passed);
+  Slot copies;
+  copies.data = gift_.copies;
+  visit({&copies, 1});
+  pool.visit_unwound(visit);
+}
+
 void Worker::unwind() {
   forget_forks();
   Frame* f = frame;
@@ -364,7 +372,7 @@ void Worker::unwind() {
   while (f != nullptr) {
     const Group* group = plan.groups_at[plan.index_of(at)];
     if (group != nullptr && record_of(f, *group) != nullptr && !arrive(f, *group)) return;
-    const Instruction* resume = f->resume;
+    const Instruction* resume = std::exchange(f->resume, nullptr);
     f = f->parent;
     switch (plan.opcode(resume)) {
       case Opcode::Halt:

@@ -162,6 +162,9 @@ struct Worker {
   Outcome help();
   /// Gives back all frames from `frame` outwards after an error, up to those that others still come back to.
   void unwind();
+  /// Calls `visit` with the slots in which it kept references when the run ended by an error, once all
+  /// workers have unwound their frames.
+  void visit_slots(const std::function<void(std::span<const Slot>)>& visit) const;
 
  private:
   struct Gift {

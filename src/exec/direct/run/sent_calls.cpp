@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "base/pause.h"
+#include "base/shared_loop.h"
 #include "exec/direct/run/interpret.h"
 #include "exec/direct/run/remote_messages.h"
 

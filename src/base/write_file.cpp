@@ -1,5 +1,3 @@
-#include "train/files.h"
-
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -8,9 +6,10 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/file_bytes.h"
 #include "hiaton/error.h"
 
-namespace hiaton::train {
+namespace hiaton {
 namespace {
 
 /// Readable by all that the umask allows.
@@ -73,9 +72,9 @@ void write_atomically(const std::filesystem::path& path, const std::vector<std::
   if (!directory.is_open() || !directory.sync()) fail("write", path, errno);
 }
 
-void append(const std::filesystem::path& path, std::string_view bytes) {
+void append_to_file(const std::filesystem::path& path, std::string_view bytes) {
   const File file(path, O_WRONLY | O_CREAT | O_APPEND);
   if (!file.is_open() || !file.write(bytes)) fail("write", path, errno);
 }
 
-}  // namespace hiaton::train
+}  // namespace hiaton
