@@ -3,6 +3,8 @@
 // becomes a call of a function of its own that calls itself:
 //   fn loop(s, c) = if condition(s, c) then loop(body(s, c), c) else s
 // so that its iterations are frames like any other, which is what gradients and batches work on.
+#include "passes/loops_to_calls.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -186,14 +188,18 @@ std::vector<bool> reached_by_gradients(const ir::Module& module, std::optional<i
 
 }  // namespace
 
+ir::Module loops_to_calls_in(ir::Module module, const std::vector<bool>& chosen) {
+  return LoopsToCalls(std::move(module)).run(chosen);
+}
+
 ir::Module loops_to_calls(ir::Module module) {
   const std::vector<bool> all(module.functions.size(), true);
-  return LoopsToCalls(std::move(module)).run(all);
+  return loops_to_calls_in(std::move(module), all);
 }
 
 ir::Module loops_to_calls_for_gradients(ir::Module module, std::optional<ir::FunctionId> trained) {
   const std::vector<bool> reached = reached_by_gradients(module, trained);
-  return LoopsToCalls(std::move(module)).run(reached);
+  return loops_to_calls_in(std::move(module), reached);
 }
 
 }  // namespace hiaton::passes

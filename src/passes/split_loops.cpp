@@ -11,6 +11,7 @@
 // the results have the same bits. The frames of the iterations hold the work until it is combined.
 // Where a function hands an accumulator to another one that works, as a fold does to the function that it
 // applies, the body of that one is looked at in the place of the call.
+// Loops whose work may be worth it become such functions before (loops_to_calls).
 // A function is split only
 //   - where the work calls a function that multiplies matrices: frames that stay must be worth it;
 //   - where what is left to the second phase cannot fail or run on forever, and nothing prints: then no fault
@@ -28,6 +29,7 @@
 #include "passes/body_copier.h"
 #include "passes/call_graph.h"
 #include "passes/effects.h"
+#include "passes/loops_to_calls.h"
 #include "passes/rewrite.h"
 
 namespace hiaton::passes {
@@ -458,10 +460,34 @@ void call_phases_in(ModuleBuilder& builder, ir::FunctionId id, const Splits& spl
   });
 }
 
+/// Whether a block, or one inside of it, calls one of these functions.
+bool calls_any(const ir::Function& function, ir::BlockId block, const std::vector<bool>& functions) {
+  return std::ranges::any_of(function[block].nodes, [&](ir::NodeId id) {
+    const ir::Node& node = function[id];
+    if (node.kind == NodeKind::Call && functions[node.callee.index()]) return true;
+    return std::ranges::any_of(node.blocks,
+                               [&](ir::BlockId inner) { return calls_any(function, inner, functions); });
+  });
+}
+
+/// Makes functions of loops that call a function which multiplies matrices.
+ir::Module with_work_in_functions(ir::Module module) {
+  const std::vector<bool> works =
+      reaching(module, call_graph(module), {Role::Product, Role::ProductTransposed});
+  std::vector<bool> chosen;
+  for (const ir::Function& f : module.functions) {
+    chosen.push_back(std::ranges::any_of(f.nodes, [&](const ir::Node& node) {
+      return node.kind == NodeKind::While && calls_any(f, node.blocks[1], works);
+    }));
+  }
+  return loops_to_calls_in(std::move(module), chosen);
+}
+
 }  // namespace
 
 ir::Module split_loops(ir::Module module) {
   if (has_placements(module)) return module;
+  module = with_work_in_functions(std::move(module));
   const CallGraph calls = call_graph(module);
   const Effects effects(module, OverflowMode::Trap);
   const std::vector<bool> works = reaching(module, calls, {Role::Product, Role::ProductTransposed});
