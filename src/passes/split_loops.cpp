@@ -460,34 +460,13 @@ void call_phases_in(ModuleBuilder& builder, ir::FunctionId id, const Splits& spl
   });
 }
 
-/// Whether a block, or one inside of it, calls one of these functions.
-bool calls_any(const ir::Function& function, ir::BlockId block, const std::vector<bool>& functions) {
-  return std::ranges::any_of(function[block].nodes, [&](ir::NodeId id) {
-    const ir::Node& node = function[id];
-    if (node.kind == NodeKind::Call && functions[node.callee.index()]) return true;
-    return std::ranges::any_of(node.blocks,
-                               [&](ir::BlockId inner) { return calls_any(function, inner, functions); });
-  });
-}
-
-/// Makes functions of loops that call a function which multiplies matrices.
-ir::Module with_work_in_functions(ir::Module module) {
-  const std::vector<bool> works =
-      reaching(module, call_graph(module), {Role::Product, Role::ProductTransposed});
-  std::vector<bool> chosen;
-  for (const ir::Function& f : module.functions) {
-    chosen.push_back(std::ranges::any_of(f.nodes, [&](const ir::Node& node) {
-      return node.kind == NodeKind::While && calls_any(f, node.blocks[1], works);
-    }));
-  }
-  return loops_to_calls_in(std::move(module), chosen);
-}
-
 }  // namespace
 
 ir::Module split_loops(ir::Module module) {
   if (has_placements(module)) return module;
-  module = with_work_in_functions(std::move(module));
+  const std::vector<bool> products =
+      reaching(module, call_graph(module), {Role::Product, Role::ProductTransposed});
+  module = loops_to_calls_that_call(std::move(module), products);
   const CallGraph calls = call_graph(module);
   const Effects effects(module, OverflowMode::Trap);
   const std::vector<bool> works = reaching(module, calls, {Role::Product, Role::ProductTransposed});
